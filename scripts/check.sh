@@ -1,0 +1,11 @@
+#!/bin/sh
+# Formatting, lint and types of the whole tree. Stops at the first that fails.
+set -eu
+cd "$(dirname -- "$0")/.."
+node scripts/install.mjs all >/dev/null
+echo '— format'
+node_modules/.bin/oxfmt --check
+echo '— lint'
+node_modules/.bin/oxlint --type-aware --deny-warnings
+echo '— types'
+node_modules/.bin/tsc

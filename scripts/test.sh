@@ -1,0 +1,10 @@
+#!/bin/sh
+# npm test: installs what is missing, then runs everything. `npm test -- FILTER…` runs the tests whose path matches.
+set -eu
+cd "$(dirname -- "$0")/.."
+bun=$(node scripts/install.mjs all)
+export BUN_CONFIG_MAX_HTTP_REQUESTS="${BUN_CONFIG_MAX_HTTP_REQUESTS:-65335}"
+if [ $# -gt 0 ]; then exec "$bun" test --timeout 30000 "$@"; fi
+sh scripts/check.sh
+echo '— tests'
+exec "$bun" test --timeout 30000 ./src ./test

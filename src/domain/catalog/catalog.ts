@@ -1,0 +1,33 @@
+import type { Model } from './model.ts'
+import type { Provider } from './provider.ts'
+
+/** All providers and models at one revision. Frozen: an edit makes a new one. */
+export type Catalog = {
+  /** Grows by one with each edit. */
+  readonly revision: number
+  readonly updatedAtMs: number
+  readonly providers: ReadonlyMap<string, Provider>
+  /** In the order in which they are listed. */
+  readonly models: ReadonlyMap<string, Model>
+}
+
+export const EMPTY_CATALOG: Catalog = {
+  revision: 0,
+  updatedAtMs: 0,
+  providers: new Map(),
+  models: new Map(),
+}
+
+/**
+ * The row a client's model name means, whether it is on or off. Leading segments are folded away one at a time until a
+ * row matches: `openai/gpt-x` is `gpt-x`, and `together/meta/x` finds a row called `meta/x`. Otherwise lookup is exact.
+ */
+export function findModel(catalog: Catalog, name: string): Model | undefined {
+  for (let rest = name; ;) {
+    const model = catalog.models.get(rest)
+    if (model !== undefined) return model
+    const slash = rest.indexOf('/')
+    if (slash < 0) return undefined
+    rest = rest.slice(slash + 1)
+  }
+}

@@ -1,0 +1,72 @@
+/** What a client can be told went wrong: the `error.type` of the envelope. */
+export type ErrorType =
+  | 'invalid_request_error'
+  | 'content_policy_violation'
+  | 'authentication_error'
+  | 'insufficient_balance'
+  | 'not_found_error'
+  | 'conflict_error'
+  | 'request_too_large'
+  | 'rate_limit_error'
+  | 'server_error'
+  | 'upstream_error'
+  | 'generation_error'
+  | 'timeout_error'
+
+/**
+ * Every code, with its type. The core throws codes; `http/errors.ts` alone knows their HTTP statuses.
+ * Codes are API: once released they are never renamed.
+ */
+export const errorTypeOf = {
+  invalid_json: 'invalid_request_error',
+  invalid_field: 'invalid_request_error',
+  ambiguous_field: 'invalid_request_error',
+  route_not_supported: 'invalid_request_error',
+  content_policy_violation: 'content_policy_violation',
+  invalid_api_key: 'authentication_error',
+  insufficient_balance: 'insufficient_balance',
+  model_not_found: 'not_found_error',
+  not_found: 'not_found_error',
+  method_not_allowed: 'invalid_request_error',
+  already_exists: 'conflict_error',
+  idempotency_key_reuse: 'conflict_error',
+  request_too_large: 'request_too_large',
+  body_timeout: 'timeout_error',
+  rate_limited: 'rate_limit_error',
+  upstream_error: 'upstream_error',
+  upstream_timeout: 'timeout_error',
+  unavailable: 'server_error',
+  server_error: 'server_error',
+} as const satisfies Record<string, ErrorType>
+
+export type ErrorCode = keyof typeof errorTypeOf
+
+export type ErrorExtras = {
+  /** The request's field that is wrong, as a path: `messages`, `pricing.input_per_mtok`. */
+  readonly param?: string
+  /** Members that stand beside `error` at the top level of the body. */
+  readonly beside?: Readonly<Record<string, string | number>>
+  /** Whole seconds until a repeat can help; sent as `Retry-After`. */
+  readonly retryAfterS?: string
+  /** False where a repeat cannot help or money may have moved: client SDKs re-POST by themselves. */
+  readonly shouldRetry?: boolean
+  readonly cause?: unknown
+}
+
+/**
+ * What the caller did or must know. Everything else that is thrown is a bug or an outage, and reaches the caller as
+ * `server_error` without its text. Messages are sentences for the client: no path, host, key or SQL.
+ */
+export class GatewayError extends Error {
+  override readonly name = 'GatewayError'
+  readonly code: ErrorCode
+  readonly type: ErrorType
+  readonly extras: ErrorExtras
+
+  constructor(code: ErrorCode, message: string, extras: ErrorExtras = {}) {
+    super(message, extras.cause === undefined ? undefined : { cause: extras.cause })
+    this.code = code
+    this.type = errorTypeOf[code]
+    this.extras = extras
+  }
+}

@@ -1,0 +1,60 @@
+/**
+ * Ids are 128 bits: 48 bits of time in milliseconds, 16 of sequence, 64 of randomness. The first 64 are the integer key
+ * under which hot tables keep the row (text keys there cost up to twice the CPU); the text form is for the world outside.
+ */
+export type Id = {
+  /** The first 64 bits; positive, and growing with time within one source. */
+  readonly key: bigint
+  /** The last 64 bits, as a signed integer, so that a store can keep it as one. */
+  readonly tail: bigint
+}
+
+export type IdPrefix = 'req' | 'acct' | 'key' | 'hold' | 'img' | 'vid' | 'op'
+
+const BASE32 = '0123456789abcdefghjkmnpqrstvwxyz'
+const DIGITS = 26
+const SEQUENCE_BITS = 16n
+const HALF = 64n
+
+/** The public form: the prefix, an underscore and 26 base32 digits, in the order of creation when sorted. */
+export function formatId(prefix: IdPrefix, id: Id): string {
+  let rest = (id.key << HALF) | BigInt.asUintN(64, id.tail)
+  let digits = ''
+  for (let index = 0; index < DIGITS; index += 1) {
+    digits = BASE32.charAt(Number(rest & 31n)) + digits
+    rest >>= 5n
+  }
+  return `${prefix}_${digits}`
+}
+
+/** Undefined for text that is no id of this prefix. */
+export function parseId(prefix: IdPrefix, text: string): Id | undefined {
+  if (!text.startsWith(`${prefix}_`) || text.length !== prefix.length + 1 + DIGITS) return undefined
+  let bits = 0n
+  for (const digit of text.slice(prefix.length + 1)) {
+    const value = BASE32.indexOf(digit)
+    if (value < 0) return undefined
+    bits = (bits << 5n) | BigInt(value)
+  }
+  if (bits >> 127n !== 0n) return undefined
+  return { key: bits >> HALF, tail: BigInt.asIntN(64, bits) }
+}
+
+/**
+ * A source of ids whose keys always grow, also when the clock steps back: more than 65,536 in one millisecond, or a
+ * start before `after`, borrow from the milliseconds to come.
+ */
+export function idSource(ports: {
+  readonly now: () => number
+  /** 64 random bits, signed. */
+  readonly random64: () => bigint
+  /** The largest key in the store, so that a clock set back over a restart cannot make a key twice. */
+  readonly after?: bigint
+}): () => Id {
+  let last = ports.after ?? 0n
+  return () => {
+    const first = BigInt(ports.now()) << SEQUENCE_BITS
+    last = first > last ? first : last + 1n
+    return { key: last, tail: ports.random64() }
+  }
+}

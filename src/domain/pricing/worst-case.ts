@@ -1,0 +1,51 @@
+import type { NanoUsd } from '../money.ts'
+import { nanoUsd } from '../money.ts'
+import { priceOf, type TextTariff } from './tariff.ts'
+import { usageBuckets, type UsageBucket } from './usage.ts'
+
+const MILLION = 1_000_000n
+const inputBuckets = ['input', 'cachedInput', 'cacheWrite', 'audioInput'] as const satisfies UsageBucket[]
+const outputBuckets = usageBuckets.filter(bucket => !inputBuckets.includes(bucket as never))
+
+/** What a text request can cost at most, as far as it can be known before it is sent. */
+export type WorstCase = {
+  readonly inputTokens: number
+  /** The ceiling of one choice. */
+  readonly outputTokens: number
+  readonly choices: number
+}
+
+/**
+ * Prices a worst case: all input at the dearest input price, the output ceiling of every choice at the dearest output
+ * price, and the price per request. Rounds once, up.
+ */
+export function worstCasePrice(worst: WorstCase, tariff: TextTariff): NanoUsd {
+  const input = BigInt(worst.inputTokens) * dearest(tariff, inputBuckets)
+  const output = BigInt(worst.outputTokens) * BigInt(worst.choices) * dearest(tariff, outputBuckets)
+  return nanoUsd((input + output + MILLION - 1n) / MILLION + (tariff.perRequest ?? 0n))
+}
+
+/**
+ * The largest output ceiling whose worst case costs at most `budget`; undefined when not even one token fits. This is
+ * the number a 402 names.
+ */
+export function affordableOutputTokens(
+  worst: WorstCase,
+  tariff: TextTariff,
+  budget: NanoUsd,
+): number | undefined {
+  const perToken = BigInt(worst.choices) * dearest(tariff, outputBuckets)
+  const fixed = BigInt(worst.inputTokens) * dearest(tariff, inputBuckets)
+  const left = (budget - (tariff.perRequest ?? 0n)) * MILLION - fixed
+  if (perToken === 0n || left < perToken) return undefined
+  return Math.min(Number(left / perToken), worst.outputTokens)
+}
+
+function dearest(tariff: TextTariff, buckets: readonly UsageBucket[]): bigint {
+  let highest = 0n
+  for (const bucket of buckets) {
+    const price = priceOf(tariff, bucket)
+    if (price > highest) highest = price
+  }
+  return highest
+}
