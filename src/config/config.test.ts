@@ -1,0 +1,163 @@
+import { expect, test } from 'bun:test'
+import { ConfigError, describeConfig, readConfig, secretFromEnvironment, type Environment } from './config.ts'
+
+test('an empty environment gives the defaults, frozen', () => {
+  const config = readConfig({})
+
+  expect(Object.isFrozen(config)).toBe(true)
+  expect(config).toEqual({
+    host: '127.0.0.1',
+    port: 8787,
+    dataDir: './data',
+    baseUrl: undefined,
+    adminKey: undefined,
+    brand: 'service',
+    isSandboxOn: true,
+    catalogFile: undefined,
+    moderationUrl: undefined,
+    moderationKey: undefined,
+    readTimeoutMs: 300_000,
+    streamIdleTimeoutMs: 60_000,
+    replayTtlMs: 60_000,
+    replayBytesMax: 67_108_864,
+    reconcileEveryMs: 150_000,
+    bodyBytesMax: 67_108_864,
+    holdWaitMs: 5000,
+    textHolds: 'hold',
+    isProxyTrusted: false,
+    drainMs: 30_000,
+    isMetricsPublic: false,
+    logLevel: 'info',
+  })
+})
+
+test('an empty variable counts as unset', () => {
+  const config = readConfig({ TOLLGATE_PORT: '', TOLLGATE_BASE_URL: '  ', DATABASE_URL: '' })
+
+  expect(config).toEqual(readConfig({}))
+})
+
+test.each<[string, string, Partial<ReturnType<typeof readConfig>>]>([
+  ['TOLLGATE_PORT', '0', { port: 0 }],
+  ['TOLLGATE_HOST', '::', { host: '::' }],
+  ['TOLLGATE_BASE_URL', 'https://Gate.example.com/ai/', { baseUrl: 'https://gate.example.com/ai' }],
+  ['TOLLGATE_BRAND', 'acme-2', { brand: 'acme-2' }],
+  ['TOLLGATE_SANDBOX', 'off', { isSandboxOn: false }],
+  ['TOLLGATE_TRUST_PROXY', 'True', { isProxyTrusted: true }],
+  ['TOLLGATE_READ_TIMEOUT_S', '0.25', { readTimeoutMs: 250 }],
+  ['TOLLGATE_REPLAY_TTL_S', '0', { replayTtlMs: 0 }],
+  ['TOLLGATE_MAX_BODY_MB', '0.5', { bodyBytesMax: 524_288 }],
+  ['TOLLGATE_TEXT_HOLDS', 'check', { textHolds: 'check' }],
+  ['TOLLGATE_LOG_LEVEL', 'silent', { logLevel: 'silent' }],
+])('%s=%s is read', (name, text, expected) => {
+  const config = readConfig({ [name]: text })
+
+  expect(config).toMatchObject(expected)
+})
+
+test.each<[string, string, string]>([
+  ['TOLLGATE_HOST', 'a b', 'a host name or an IP address, such as 127.0.0.1 or 0.0.0.0'],
+  ['TOLLGATE_PORT', '65536', 'a whole number from 0 to 65535'],
+  ['TOLLGATE_PORT', '-1', 'a whole number from 0 to 65535'],
+  ['TOLLGATE_PORT', 'tcp://10.0.0.1:80', 'a whole number from 0 to 65535'],
+  ['TOLLGATE_BASE_URL', 'gate.example.com', 'an address such as https://api.example.com'],
+  ['TOLLGATE_BASE_URL', 'ftp://gate.example.com', 'an address such as https://api.example.com'],
+  ['TOLLGATE_BASE_URL', 'https://me:secret@gate.example.com', 'without user, query or fragment'],
+  ['TOLLGATE_BASE_URL', 'https://gate.example.com/?', 'without user, query or fragment'],
+  ['TOLLGATE_BRAND', 'Acme', 'lower-case letters'],
+  ['TOLLGATE_BRAND', 'a'.repeat(33), 'at most 32'],
+  ['TOLLGATE_SANDBOX', 'maybe', 'on or off'],
+  ['TOLLGATE_READ_TIMEOUT_S', '0', 'a number of seconds from 0.001 to 86400'],
+  ['TOLLGATE_READ_TIMEOUT_S', '5m', 'a number of seconds from 0.001 to 86400'],
+  ['TOLLGATE_READ_TIMEOUT_S', '300000', 'a number of seconds from 0.001 to 86400'],
+  ['TOLLGATE_READ_TIMEOUT_S', '1e3', 'a number of seconds from 0.001 to 86400'],
+  ['TOLLGATE_MAX_BODY_MB', '64MB', 'a number of megabytes from 0.001 to 1024'],
+  ['TOLLGATE_TEXT_HOLDS', 'none', 'one of hold, check'],
+  ['TOLLGATE_LOG_LEVEL', 'INFO', 'one of trace, debug, info, warn, error, fatal, silent'],
+])('%s=%s is refused by name, with what would have been right', (name, text, expected) => {
+  const [problem, ...others] = problemsOf({ [name]: text })
+
+  expect(problem).toStartWith(`${name} is ${JSON.stringify(text)}; it must be `)
+  expect(problem).toContain(expected)
+  expect(others).toEqual([])
+})
+
+test('all problems are listed at once', () => {
+  const problems = problemsOf({ TOLLGATE_PORT: 'x', TOLLGATE_SANDBOX: 'x', REDIS_URL: 'redis://127.0.0.1' })
+
+  expect(problems.map(problem => problem.split(' ')[0])).toEqual([
+    'TOLLGATE_PORT',
+    'TOLLGATE_SANDBOX',
+    'REDIS_URL',
+  ])
+})
+
+test('a refused secret is not repeated in the problem', () => {
+  const [problem] = problemsOf({ TOLLGATE_ADMIN_KEY: 'two words' })
+
+  expect(problem).toBe(
+    'TOLLGATE_ADMIN_KEY has a value that cannot be used; it must be visible ASCII characters without spaces.',
+  )
+})
+
+test('a moderation key without an address is refused', () => {
+  const problems = problemsOf({ TOLLGATE_MODERATION_KEY: 'k' })
+
+  expect(problems).toEqual(['TOLLGATE_MODERATION_KEY is set, so TOLLGATE_MODERATION_URL must be set too.'])
+})
+
+test.each(['DATABASE_URL', 'REDIS_URL', 'S3_BUCKET', 'TOLLGATE_IMAGE_WAIT_S'])(
+  '%s is refused, since this version does not serve it',
+  name => {
+    const [problem] = problemsOf({ [name]: 'x' })
+
+    expect(problem).toStartWith(`${name} is set, but this version `)
+  },
+)
+
+test.each([
+  ['TOLLGATE_PROT', 'TOLLGATE_PORT'],
+  ['TOLLGATE_READ_TIMEOUT', 'TOLLGATE_READ_TIMEOUT_S'],
+  ['TOLGATE_HOST', 'TOLLGATE_HOST'],
+])('the mistyped %s is refused and %s suggested', (typed, meant) => {
+  const problems = problemsOf({ [typed]: '1' })
+
+  expect(problems).toEqual([`${typed} is not a setting; ${meant} is. Rename or unset it.`])
+})
+
+test('variables of other programs are left alone', () => {
+  const config = readConfig({
+    PATH: '/bin',
+    TOLLGATE_SERVICE_HOST: '10.0.0.1',
+    TOLLGATE_PORT_8787_TCP_ADDR: '10.0.0.1',
+    MAIN_API_KEY: 'k',
+  })
+
+  expect(config).toEqual(readConfig({}))
+})
+
+test('the description names every value in force and shows no secret', () => {
+  const rows = describeConfig({ TOLLGATE_ADMIN_KEY: 'hidden-key', TOLLGATE_PORT: '9000' })
+
+  const values = new Map(rows.map(row => [row.name, row]))
+  expect(values.get('TOLLGATE_ADMIN_KEY')).toMatchObject({ value: 'set', isSet: true, default: null })
+  expect(values.get('TOLLGATE_PORT')).toMatchObject({ value: '9000', isSet: true, default: '8787' })
+  expect(values.get('TOLLGATE_HOST')).toMatchObject({ value: '127.0.0.1', isSet: false })
+  expect(JSON.stringify(rows)).not.toContain('hidden-key')
+})
+
+test('a secret from the environment comes without blanks at its ends, and an empty one is absent', () => {
+  expect(secretFromEnvironment('MAIN_API_KEY', { MAIN_API_KEY: 'sk-1\n' })).toBe('sk-1')
+  expect(secretFromEnvironment('MAIN_API_KEY', { MAIN_API_KEY: '' })).toBeUndefined()
+  expect(secretFromEnvironment('MAIN_API_KEY', {})).toBeUndefined()
+})
+
+function problemsOf(environment: Environment): readonly string[] {
+  try {
+    readConfig(environment)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems
+    throw error
+  }
+  return []
+}

@@ -1,0 +1,99 @@
+/** How the text of a setting is read, and the words for what would have been right. */
+export type Form<Value> = {
+  /** Completes the sentence “it must be …”. */
+  readonly expected: string
+  /** Undefined for text of another form. */
+  readonly parse: (text: string) => Value | undefined
+}
+
+const MS_PER_S = 1000
+const BYTES_PER_MB = 1_048_576
+const WHOLE = /^\d{1,9}$/
+const DECIMAL = /^\d{1,9}(?:\.\d{1,3})?$/
+const VISIBLE = /^[\u0021-\u007e]+$/
+const HOST = /^[A-Za-z0-9.:_-]{1,253}$/
+const HEADER_WORD = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
+const HEADER_WORD_LENGTH_MAX = 32
+
+type Range = { readonly min: number; readonly max: number }
+
+export function wholeNumber({ min, max }: Range): Form<number> {
+  return {
+    expected: `a whole number from ${min} to ${max}`,
+    parse: text => (WHOLE.test(text) ? within(Number(text), { min, max }) : undefined),
+  }
+}
+
+/** Seconds, with up to three decimals; read as milliseconds. */
+export function seconds({ min, max }: Range): Form<number> {
+  return {
+    expected: `a number of seconds from ${min} to ${max}`,
+    parse: text => scaled(text, MS_PER_S, { min, max }),
+  }
+}
+
+/** Megabytes of 1,048,576 bytes, with up to three decimals; read as bytes. */
+export function megabytes({ min, max }: Range): Form<number> {
+  return {
+    expected: `a number of megabytes from ${min} to ${max}`,
+    parse: text => scaled(text, BYTES_PER_MB, { min, max }),
+  }
+}
+
+export function oneOf<const Word extends string>(words: readonly Word[]): Form<Word> {
+  return {
+    expected: `one of ${words.join(', ')}`,
+    parse: text => words.find(word => word === text),
+  }
+}
+
+/** Also understands the words by which other programs say on and off. */
+export const onOff: Form<boolean> = {
+  expected: 'on or off',
+  parse: text => {
+    const word = text.toLowerCase()
+    if (['on', 'true', 'yes', '1'].includes(word)) return true
+    return ['off', 'false', 'no', '0'].includes(word) ? false : undefined
+  },
+}
+
+/** Read without the slash at its end. */
+export const webAddress: Form<string> = {
+  expected: 'an address such as https://api.example.com, without user, query or fragment',
+  parse: text => {
+    const url = URL.canParse(text) ? new URL(text) : undefined
+    if (url === undefined || !['http:', 'https:'].includes(url.protocol)) return undefined
+    if (url.username !== '' || url.password !== '' || /[?#]/.test(text)) return undefined
+    return url.href.replace(/\/+$/, '')
+  },
+}
+
+export const hostName: Form<string> = {
+  expected: 'a host name or an IP address, such as 127.0.0.1 or 0.0.0.0',
+  parse: text => (HOST.test(text) ? text : undefined),
+}
+
+export const headerWord: Form<string> = {
+  expected: `at most ${HEADER_WORD_LENGTH_MAX} lower-case letters, digits and single hyphens, such as acme`,
+  parse: text => (HEADER_WORD.test(text) && text.length <= HEADER_WORD_LENGTH_MAX ? text : undefined),
+}
+
+export const filePath: Form<string> = {
+  expected: 'a path',
+  parse: text => (text.includes('\0') ? undefined : text),
+}
+
+/** A secret that travels in a request header. */
+export const headerSecret: Form<string> = {
+  expected: 'visible ASCII characters without spaces',
+  parse: text => (VISIBLE.test(text) ? text : undefined),
+}
+
+function scaled(text: string, unit: number, range: Range): number | undefined {
+  const amount = DECIMAL.test(text) ? within(Number(text), range) : undefined
+  return amount === undefined ? undefined : Math.round(amount * unit)
+}
+
+function within(value: number, { min, max }: Range): number | undefined {
+  return value >= min && value <= max ? value : undefined
+}
