@@ -15,14 +15,24 @@ const BASE32 = '0123456789abcdefghjkmnpqrstvwxyz'
 const DIGITS = 26
 const SEQUENCE_BITS = 16n
 const HALF = 64n
+const words = new DataView(new ArrayBuffer(16))
 
 /** The public form: the prefix, an underscore and 26 base32 digits, in the order of creation when sorted. */
 export function formatId(prefix: IdPrefix, id: Id): string {
-  let rest = (id.key << HALF) | BigInt.asUintN(64, id.tail)
+  words.setBigInt64(0, id.key)
+  words.setBigInt64(8, id.tail)
+  // 26 digits hold 130 bits, so two zero bits go first. Small integers only: every reply pays for this.
   let digits = ''
-  for (let index = 0; index < DIGITS; index += 1) {
-    digits = BASE32.charAt(Number(rest & 31n)) + digits
-    rest >>= 5n
+  let pending = 0
+  let pendingBits = 2
+  for (let byte = 0; byte < words.byteLength; byte += 1) {
+    pending = (pending << 8) | words.getUint8(byte)
+    pendingBits += 8
+    while (pendingBits >= 5) {
+      pendingBits -= 5
+      digits += BASE32[(pending >> pendingBits) & 31]
+    }
+    pending &= 31
   }
   return `${prefix}_${digits}`
 }

@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { formatId, idSource, parseId } from './ids.ts'
+
+const anId = fc.record({
+  key: fc.bigInt({ min: 0n, max: (1n << 63n) - 1n }),
+  tail: fc.bigInt({ min: -(1n << 63n), max: (1n << 63n) - 1n }),
+})
+
+describe('ids', () => {
+  test('the public form reads back as the same id', () => {
+    fc.assert(fc.property(anId, id => expect(parseId('req', formatId('req', id))).toEqual(id)))
+  })
+
+  test('public forms sort as their ids were made', () => {
+    fc.assert(
+      fc.property(anId, anId, (left, right) => {
+        fc.pre(left.key !== right.key)
+
+        expect(formatId('req', left) < formatId('req', right)).toBe(left.key < right.key)
+      }),
+    )
+  })
+
+  test.each([
+    'req_',
+    'acct_01jd0000000000000000000000',
+    'req_01jd',
+    'req_zzzzzzzzzzzzzzzzzzzzzzzzzz',
+    'req_01jd00000000000000000000u0',
+  ])('%p is no request id', text => {
+    expect(parseId('req', text)).toBeUndefined()
+  })
+
+  test('keys grow although the clock steps back or the process restarts', () => {
+    const times = [2000, 2000, 1000, 3000]
+    const next = idSource({ now: () => times.shift()!, random64: () => 7n, after: (1500n << 16n) + 5n })
+
+    const keys = [next(), next(), next(), next()].map(id => id.key)
+
+    expect(keys).toEqual([2000n << 16n, (2000n << 16n) + 1n, (2000n << 16n) + 2n, 3000n << 16n])
+  })
+})
