@@ -17,7 +17,7 @@ const layers: Record<string, readonly string[]> = {
   config: ['domain', 'gateway'],
   providers: ['domain', 'protocol', 'gateway/ports', 'zod'],
   'stores/sqlite': ['domain', 'gateway/ports', 'bun:sqlite', 'node:'],
-  telemetry: ['domain', 'gateway', 'pino', 'prom-client', 'node:'],
+  telemetry: ['domain', 'gateway', 'prom-client'],
   tokenizer: ['gateway/ports', 'gpt-tokenizer', 'tokenx'],
   http: ['domain', 'protocol', 'gateway', 'catalog-file', 'config', 'telemetry', 'zod', 'node:crypto'],
   cli: ['domain', 'config', 'http/admin', 'app.ts', 'commander', 'node:'],

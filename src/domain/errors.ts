@@ -50,6 +50,8 @@ export type ErrorExtras = {
   readonly retryAfterS?: string
   /** False where a repeat cannot help or money may have moved: client SDKs re-POST by themselves. */
   readonly shouldRetry?: boolean
+  /** The methods a path takes, for a 405's `Allow`. */
+  readonly allow?: string
   readonly cause?: unknown
 }
 

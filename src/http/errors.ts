@@ -48,5 +48,6 @@ export function errorHeaders({ extras }: GatewayError): Record<string, string> {
   const headers: Record<string, string> = { 'content-type': 'application/json' }
   if (extras.retryAfterS !== undefined) headers['retry-after'] = extras.retryAfterS
   if (extras.shouldRetry !== undefined) headers['x-should-retry'] = String(extras.shouldRetry)
+  if (extras.allow !== undefined) headers['allow'] = extras.allow
   return headers
 }

@@ -1,0 +1,41 @@
+import type { Id } from '../domain/ids.ts'
+import type { NanoUsd } from '../domain/money.ts'
+import type { Provenance, Usage } from '../domain/pricing/usage.ts'
+import type { Authenticated } from './ports/accounts.ts'
+
+/** One request of a customer on a text route, read whole and not yet understood. */
+export type TextCall = {
+  readonly id: Id
+  readonly caller: Authenticated
+  readonly body: Uint8Array<ArrayBuffer>
+  /** Its `signal` fires when the client leaves. Read only where it matters: the runtime makes it on first use. */
+  readonly client: { readonly signal: AbortSignal }
+  readonly trace: TextTrace
+}
+
+/** A whole answer: the upstream's or, for an error that is handed on, its status and scrubbed envelope. */
+export type TextReply = {
+  readonly status: number
+  readonly body: Uint8Array<ArrayBuffer>
+  /** Allowlisted headers of the upstream. */
+  readonly headers: Readonly<Record<string, string>>
+  /** The amount charged; null where the reply names no cost. */
+  readonly cost: NanoUsd | null
+}
+
+/** What is known of a request by the time it ends, whichever way; for the log line and the metrics. */
+export type TextTrace = {
+  model?: string
+  provider?: string
+  upstreamStatus?: number
+  usage?: Usage
+  provenance?: Provenance
+  isClamped?: boolean
+  cost?: NanoUsd
+  /** By how much the charge exceeded its hold. */
+  shortfall?: NanoUsd
+  /** True where an upstream was to report its cost and did not: what it charges is the operator's loss. */
+  isCostUnreported?: boolean
+  /** What went wrong upstream, for the operator; never sent to the client. */
+  upstreamProblem?: string
+}

@@ -1,0 +1,47 @@
+import { GatewayError } from '../domain/errors.ts'
+import type { Accounts, Authenticated } from '../gateway/ports/accounts.ts'
+
+/** Turns a key's text into the hash under which it is stored. */
+export type HashKey = (key: string) => string
+
+/** No key is longer; a longer header is not worth hashing. */
+const KEY_LENGTH_MAX = 256
+
+/**
+ * Whose key came with the request: `Authorization: Bearer` first, then `x-api-key`. Throws `invalid_api_key`.
+ * Synchronous where the key is known already.
+ */
+export function authenticate(
+  headers: Headers,
+  { accounts, hashKey }: { readonly accounts: Accounts; readonly hashKey: HashKey },
+): Authenticated | Promise<Authenticated> {
+  const keys = [bearerKey(headers.get('authorization')), headers.get('x-api-key')]
+  const usable = keys.filter(key => key !== null && key !== '' && key.length <= KEY_LENGTH_MAX) as string[]
+  const [first, second] = usable
+  if (first === undefined) {
+    throw new GatewayError(
+      'invalid_api_key',
+      'No API key was given. Send it as "Authorization: Bearer <key>" or as "x-api-key: <key>".',
+    )
+  }
+  const found = accounts.authenticate(hashKey(first))
+  if (found !== undefined && !(found instanceof Promise)) return found
+  return authenticateSlowly(found, second, { accounts, hashKey })
+}
+
+async function authenticateSlowly(
+  first: Authenticated | undefined | Promise<Authenticated | undefined>,
+  second: string | undefined,
+  { accounts, hashKey }: { readonly accounts: Accounts; readonly hashKey: HashKey },
+): Promise<Authenticated> {
+  const found =
+    (await first) ?? (second === undefined ? undefined : await accounts.authenticate(hashKey(second)))
+  if (found === undefined)
+    throw new GatewayError('invalid_api_key', 'This API key is not known or was revoked.')
+  return found
+}
+
+/** The key of a `Bearer` header, with the scheme in any case; null for any other header. */
+export function bearerKey(header: string | null): string | null {
+  return header !== null && /^bearer /i.test(header) ? header.slice(7).trim() : null
+}

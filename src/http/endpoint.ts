@@ -1,0 +1,69 @@
+import { GatewayError } from '../domain/errors.ts'
+import { formatId, type Id } from '../domain/ids.ts'
+import { errorBody, errorHeaders, statusOfError } from './errors.ts'
+import type { Handler, Reply, RequestContext } from './request-context.ts'
+
+/** What a finished request was, for the log and the metrics. */
+export type Finished = RequestContext & {
+  /** The route's name, such as `chat`; never the path, which a client can make up. */
+  readonly route: string
+  readonly status: number
+  readonly durationMs: number
+}
+
+export type Edge = {
+  readonly nextId: () => Id
+  /** Milliseconds of a clock that never steps back. */
+  readonly elapsed: () => number
+  readonly observe: (finished: Finished) => void
+}
+
+/** Written to the log alone: the client that would read it has left. */
+const CLIENT_LEFT = 499
+
+/**
+ * A handler as the server calls it: gives the request its id, turns what is thrown into the error envelope, and has every
+ * request logged and counted once. Never rejects.
+ */
+export function endpoint(
+  route: string,
+  handle: Handler,
+  edge: Edge,
+): (request: Request) => Promise<Response> {
+  return async request => {
+    const startedMs = edge.elapsed()
+    const id = edge.nextId()
+    const context: RequestContext = { request, id, requestId: formatId('req', id), trace: {} }
+    let reply: Reply
+    try {
+      reply = await handle(context)
+    } catch (error) {
+      reply = failed(error, context)
+    }
+    reply.headers['x-request-id'] = context.requestId
+    edge.observe({ ...context, route, status: reply.status, durationMs: edge.elapsed() - startedMs })
+    return new Response(reply.body, reply)
+  }
+}
+
+function failed(error: unknown, { request, trace }: RequestContext): Reply {
+  const known = error instanceof GatewayError ? error : unexpected(error, request, trace)
+  trace.errorCode = known.code
+  const headers = errorHeaders(known)
+  // What is left of a body that was not read to its end would be taken for the next request.
+  if (known.code === 'request_too_large' || known.code === 'body_timeout') headers['connection'] = 'close'
+  const status = request.signal.aborted ? CLIENT_LEFT : statusOfError(known.code)
+  return { status, headers, body: JSON.stringify(errorBody(known)) }
+}
+
+function unexpected(error: unknown, request: Request, trace: RequestContext['trace']): GatewayError {
+  // A client that leaves half-way through its body makes the read fail; that is no fault of ours.
+  if (!request.signal.aborted) trace.failure = error
+  return new GatewayError(
+    'server_error',
+    'The gateway failed to answer this request. Quote the request id to the operator.',
+    {
+      cause: error,
+    },
+  )
+}

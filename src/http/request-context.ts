@@ -1,0 +1,33 @@
+import type { Id } from '../domain/ids.ts'
+import type { TextTrace } from '../gateway/text-call.ts'
+
+/** What a route handler knows of its request before reading it. */
+export type RequestContext = {
+  readonly request: Request
+  readonly id: Id
+  /** `req_…`, as sent in `x-request-id`. */
+  readonly requestId: string
+  /** Filled in on the way; logged and counted once, when the reply is ready. */
+  readonly trace: RequestTrace
+}
+
+export type RequestTrace = TextTrace & {
+  accountId?: string
+  apiKeyId?: string
+  errorCode?: string
+  /** What was thrown, where it was a bug or an outage rather than a GatewayError. */
+  failure?: unknown
+}
+
+/** An answer before the edge adds what every reply carries. */
+export type Reply = {
+  readonly status: number
+  readonly headers: Record<string, string>
+  readonly body: Uint8Array<ArrayBuffer> | string | ReadableStream<Uint8Array> | null
+}
+
+export type Handler = (context: RequestContext) => Reply | Promise<Reply>
+
+export function jsonReply(status: number, value: unknown, headers: Record<string, string> = {}): Reply {
+  return { status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(value) }
+}

@@ -1,0 +1,51 @@
+import { endpoint, type Edge } from './endpoint.ts'
+import { notRouted, type Route } from './routes.ts'
+
+export type ServerOptions = {
+  readonly host: string
+  /** 0 takes any free port. */
+  readonly port: number
+  readonly routes: readonly Route[]
+  readonly edge: Edge
+}
+
+export type RunningServer = {
+  readonly url: string
+  /** Takes no new request and resolves when the running ones have ended. */
+  drain(): Promise<void>
+  /** Ends what still runs. */
+  abort(): Promise<void>
+}
+
+/**
+ * Past every limit of ours, so that it is ours that answers: the runtime's own 413 has an empty body. Media bodies will be
+ * the largest.
+ */
+const BODY_BYTES_MAX = 1 << 30
+
+/** Listens. Throws what the system says where it cannot: the address is taken, or not this machine's. */
+export function startServer({ host, port, routes, edge }: ServerOptions): RunningServer {
+  const table = Object.fromEntries(
+    routes.map(({ path, name, methods }) => [
+      path,
+      Object.fromEntries(
+        Object.entries(methods).map(([method, handle]) => [method, endpoint(name, handle, edge)]),
+      ),
+    ]),
+  )
+  const server = Bun.serve({
+    hostname: host,
+    port,
+    // The runtime's idle limit also ends long silent streams; every wait of ours has its own timer.
+    idleTimeout: 0,
+    maxRequestBodySize: BODY_BYTES_MAX,
+    routes: table,
+    fetch: endpoint('none', notRouted(routes), edge),
+  })
+  const authority = host.includes(':') ? `[${host}]` : host
+  return {
+    url: `http://${authority}:${server.port}`,
+    drain: () => server.stop(),
+    abort: () => server.stop(true),
+  }
+}

@@ -1,0 +1,73 @@
+/** Fields of a log line. Undefined ones are left out. */
+export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>
+
+export const logLevels = ['debug', 'info', 'warn', 'error'] as const
+export type LogLevel = (typeof logLevels)[number]
+
+/** Structured logs: one JSON object a line, `time` in milliseconds since 1970, `level`, `message`, then the fields. */
+export type Log = {
+  readonly [level in LogLevel]: (message: string, fields?: LogFields) => void
+} & {
+  /** Writes what is buffered. */
+  readonly flush: () => void
+}
+
+/** Lines are written together at the end of a turn of the event loop, or when this much is waiting. */
+const BUFFER_CHARS_MAX = 1 << 16
+
+/**
+ * A log that writes to `write`. Lines of one turn leave in one call: a write a line would cost more than all else that a
+ * request does here.
+ */
+export function openLog(options: {
+  readonly level: LogLevel
+  readonly write: (text: string) => void
+  readonly now: () => number
+  readonly defer: (flush: () => void) => void
+}): Log {
+  const lowest = logLevels.indexOf(options.level)
+  let buffer = ''
+  let isDeferred = false
+
+  const flush = () => {
+    isDeferred = false
+    if (buffer === '') return
+    const text = buffer
+    buffer = ''
+    options.write(text)
+  }
+
+  const lineWriter = (level: LogLevel) => {
+    if (logLevels.indexOf(level) < lowest) return () => undefined
+    return (message: string, fields?: LogFields) => {
+      buffer += `${JSON.stringify({ time: options.now(), level, message, ...fields })}\n`
+      if (buffer.length >= BUFFER_CHARS_MAX) flush()
+      else if (!isDeferred) {
+        isDeferred = true
+        options.defer(flush)
+      }
+    }
+  }
+
+  return {
+    debug: lineWriter('debug'),
+    info: lineWriter('info'),
+    warn: lineWriter('warn'),
+    error: lineWriter('error'),
+    flush,
+  }
+}
+
+/** An error and the chain of its causes, as fields of a log line. */
+export function errorFields(error: unknown): LogFields {
+  if (!(error instanceof Error)) return { error: String(error) }
+  const causes: string[] = []
+  for (let cause = error.cause; cause instanceof Error && causes.length < 5; cause = cause.cause) {
+    causes.push(`${cause.name}: ${cause.message}`)
+  }
+  return {
+    error: `${error.name}: ${error.message}`,
+    causes: causes.length === 0 ? undefined : causes.join(' ← '),
+    stack: error.stack,
+  }
+}

@@ -1,0 +1,150 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { nanoUsd, type NanoUsd } from '../domain/money.ts'
+import { usageBuckets, type Usage } from '../domain/pricing/usage.ts'
+
+/** What a finished request adds. */
+export type RequestMeasure = {
+  readonly route: string
+  readonly status: number
+  /** A catalog row's name or undefined; never what a client made up, which would grow the series without bound. */
+  readonly model: string | undefined
+  readonly durationMs: number
+  readonly usage?: Usage | undefined
+  readonly cost?: NanoUsd | undefined
+  readonly shortfall?: NanoUsd | undefined
+  readonly isCostUnreported?: boolean | undefined
+}
+
+/** Read when the metrics are. */
+export type Gauges = {
+  readonly heldText: () => NanoUsd
+  readonly heldMedia: () => NanoUsd
+  readonly waiting: () => number
+}
+
+/** The result of one check of the books. */
+export type LedgerCheck = { readonly problems: number; readonly entries: number; readonly atMs: number }
+
+export type Metrics = {
+  readonly countRequest: (measure: RequestMeasure) => void
+  readonly countLedgerCheck: (check: LedgerCheck) => void
+  /** The Prometheus text format. */
+  readonly render: () => Promise<string>
+  readonly contentType: string
+}
+
+const DURATION_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
+const NANO_PER_USD = 1e9
+
+/** Amounts become floats here and nowhere else: a metric is looked at, never settled from. */
+function dollars(amount: bigint): number {
+  return Number(amount) / NANO_PER_USD
+}
+
+export function openMetrics(gauges: Gauges): Metrics {
+  const registry = new Registry()
+  const registers = [registry]
+  const requests = new Counter({
+    name: 'tollgate_requests_total',
+    help: 'Requests answered, by route, HTTP status and model.',
+    labelNames: ['route', 'status', 'model'],
+    registers,
+  })
+  const durations = new Histogram({
+    name: 'tollgate_request_duration_seconds',
+    help: 'From the request to its reply.',
+    labelNames: ['route'],
+    buckets: DURATION_BUCKETS_S,
+    registers,
+  })
+  const tokens = new Counter({
+    name: 'tollgate_tokens_total',
+    help: 'Tokens charged, by model and tariff bucket.',
+    labelNames: ['model', 'bucket'],
+    registers,
+  })
+  const cost = new Counter({
+    name: 'tollgate_cost_usd_total',
+    help: 'Dollars charged, by model and kind of work.',
+    labelNames: ['model', 'kind'],
+    registers,
+  })
+  const overdrafts = new Counter({
+    name: 'tollgate_overdrafts_total',
+    help: 'Text charges that exceeded their hold.',
+    registers,
+  })
+  const overdraftUsd = new Counter({
+    name: 'tollgate_overdraft_usd_total',
+    help: 'Dollars by which text charges exceeded their holds.',
+    registers,
+  })
+  const unreported = new Counter({
+    name: 'tollgate_unreported_costs_total',
+    help: 'Answers charged 0 because the upstream did not report the cost it was to report.',
+    labelNames: ['model'],
+    registers,
+  })
+  const held = new Gauge({
+    name: 'tollgate_held_usd',
+    help: 'Dollars in open holds, by kind of work.',
+    labelNames: ['kind'],
+    registers,
+    collect() {
+      this.set({ kind: 'text' }, dollars(gauges.heldText()))
+      this.set({ kind: 'media' }, dollars(gauges.heldMedia()))
+    },
+  })
+  const waiting = new Gauge({
+    name: 'tollgate_hold_waiters',
+    help: 'Requests that wait for money held by others.',
+    registers,
+    collect() {
+      this.set(gauges.waiting())
+    },
+  })
+  const ledgerProblems = new Gauge({
+    name: 'tollgate_ledger_problems',
+    help: 'Broken invariants found by the last check of the books; 0 is sound.',
+    registers,
+  })
+  const ledgerChecks = new Counter({
+    name: 'tollgate_ledger_checks_total',
+    help: 'Checks of the books, by result.',
+    labelNames: ['result'],
+    registers,
+  })
+  const ledgerCheckedAt = new Gauge({
+    name: 'tollgate_ledger_checked_timestamp_seconds',
+    help: 'When the books were last checked.',
+    registers,
+  })
+  void [held, waiting]
+
+  return {
+    countRequest: measure => {
+      const model = measure.model ?? ''
+      requests.inc({ route: measure.route, status: measure.status, model })
+      durations.observe({ route: measure.route }, measure.durationMs / 1000)
+      if (measure.usage !== undefined) {
+        for (const bucket of usageBuckets) {
+          const count = measure.usage[bucket]
+          if (count > 0) tokens.inc({ model, bucket }, count)
+        }
+      }
+      if (measure.cost !== undefined) cost.inc({ model, kind: 'text' }, dollars(measure.cost))
+      if ((measure.shortfall ?? nanoUsd(0n)) > 0n) {
+        overdrafts.inc()
+        overdraftUsd.inc(dollars(measure.shortfall ?? nanoUsd(0n)))
+      }
+      if (measure.isCostUnreported === true) unreported.inc({ model })
+    },
+    countLedgerCheck: check => {
+      ledgerProblems.set(check.problems)
+      ledgerChecks.inc({ result: check.problems === 0 ? 'sound' : 'broken' })
+      ledgerCheckedAt.set(check.atMs / 1000)
+    },
+    render: () => registry.metrics(),
+    contentType: registry.contentType,
+  }
+}
