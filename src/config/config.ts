@@ -30,7 +30,7 @@ export type Config = {
   readonly isProxyTrusted: boolean
   readonly drainMs: number
   readonly isMetricsPublic: boolean
-  readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
+  readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>

@@ -175,6 +175,6 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
     name: 'TOLLGATE_LOG_LEVEL',
     default: 'info',
     meaning: 'The least important log lines to write. `silent` writes none.',
-    ...oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
+    ...oneOf(['debug', 'info', 'warn', 'error', 'silent']),
   },
 }

@@ -3,8 +3,8 @@ import { addUsd, ZERO, type NanoUsd } from '../domain/money.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Captured, Charge, Hold, HoldOutcome, Ledger } from './ports/ledger.ts'
 
-/** `holds`: a request's worst case is set aside while it runs. `check`: the balance is only looked at. */
-export type TextHoldMode = 'holds' | 'check'
+/** `hold`: a request's worst case is set aside while it runs. `check`: the balance is only looked at. */
+export type TextHoldMode = 'hold' | 'check'
 
 export type HoldQueueSettings = { readonly waitMs: number; readonly mode: TextHoldMode }
 

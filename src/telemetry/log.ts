@@ -20,12 +20,13 @@ const BUFFER_CHARS_MAX = 1 << 16
  * request does here.
  */
 export function openLog(options: {
-  readonly level: LogLevel
+  /** The least important lines to write; `silent` writes none. */
+  readonly level: LogLevel | 'silent'
   readonly write: (text: string) => void
   readonly now: () => number
   readonly defer: (flush: () => void) => void
 }): Log {
-  const lowest = logLevels.indexOf(options.level)
+  const lowest = options.level === 'silent' ? logLevels.length : logLevels.indexOf(options.level)
   let buffer = ''
   let isDeferred = false
 
