@@ -73,7 +73,7 @@ test.each<[string, string, string]>([
   ['TOLLGATE_READ_TIMEOUT_S', '1e3', 'a number of seconds from 0.001 to 86400'],
   ['TOLLGATE_MAX_BODY_MB', '64MB', 'a number of megabytes from 0.001 to 1024'],
   ['TOLLGATE_TEXT_HOLDS', 'none', 'one of hold, check'],
-  ['TOLLGATE_LOG_LEVEL', 'INFO', 'one of trace, debug, info, warn, error, fatal, silent'],
+  ['TOLLGATE_LOG_LEVEL', 'INFO', 'one of debug, info, warn, error, silent'],
 ])('%s=%s is refused by name, with what would have been right', (name, text, expected) => {
   const [problem, ...others] = problemsOf({ [name]: text })
 
