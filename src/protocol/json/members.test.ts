@@ -1,0 +1,68 @@
+import { expect, test } from 'bun:test'
+import { members } from './members.ts'
+
+const bytesOf = (text: string) => new TextEncoder().encode(text)
+
+/** Key and value text of each member. */
+function spansOf(text: string): [string, string][] {
+  const bytes = bytesOf(text)
+  return [...members(bytes)].map(({ key, start, end }) => [
+    key,
+    new TextDecoder().decode(bytes.subarray(start, end)),
+  ])
+}
+
+test('every member is found with the bytes of its value, spaces left out', () => {
+  const text = ' {\n "a" : 1.0 ,\t"b":[1,{"c":"]}"}] , "d":{ } ,"e":"x\\"}","f":null\n} '
+
+  expect(spansOf(text)).toEqual([
+    ['a', '1.0'],
+    ['b', '[1,{"c":"]}"}]'],
+    ['d', '{ }'],
+    ['e', '"x\\"}"'],
+    ['f', 'null'],
+  ])
+})
+
+test('duplicates are all found, and keys are unescaped', () => {
+  expect(spansOf('{"mod\\u0065l":1,"model":2,"é\\n":3}')).toEqual([
+    ['model', '1'],
+    ['model', '2'],
+    ['é\n', '3'],
+  ])
+})
+
+test.each(['{}', '{ }', ' {\n} '])('%p has no members', text => {
+  expect(spansOf(text)).toEqual([])
+})
+
+test.each([0, 1, 2, 13, 14, 15, 16, 17, 31, 32, 33])(
+  'a string that ends in backslashes after %p characters ends where it ends',
+  length => {
+    const value = JSON.stringify('x'.repeat(length) + '\\"\\\\')
+
+    expect(spansOf(`{"a":${value},"b":${value}}`)).toEqual([
+      ['a', value],
+      ['b', value],
+    ])
+  },
+)
+
+test('the members of an inner object are found by where it opens', () => {
+  const text = '{"usage":{"cost":1e-7,"n":2}}'
+
+  const [usage] = members(bytesOf(text))
+
+  expect(
+    [...members(bytesOf(text), usage!.start)].map(({ key, start, end }) => [key, text.slice(start, end)]),
+  ).toEqual([
+    ['cost', '1e-7'],
+    ['n', '2'],
+  ])
+})
+
+test('keys as long as a text are read too', () => {
+  const key = 'é"\\'.repeat(50_000)
+
+  expect(spansOf(`{${JSON.stringify(key)}:1}`)).toEqual([[key, '1']])
+})

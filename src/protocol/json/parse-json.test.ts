@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'bun:test'
+import { GatewayError } from '../../domain/errors.ts'
+import { findJsonObject, parseJsonObject } from './parse-json.ts'
+
+const bytesOf = (text: string) => new TextEncoder().encode(text)
+
+function refusalOf(bytes: Uint8Array): string {
+  try {
+    parseJsonObject(bytes)
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === 'invalid_json') return error.message
+    throw error
+  }
+  throw new Error('It was accepted.')
+}
+
+describe('a request body that is not a JSON object is refused with the reason', () => {
+  test.each([
+    ['', 'it is empty'],
+    ['[]', 'it is an array, and a JSON object was expected'],
+    ['null', 'it is null, and a JSON object was expected'],
+    ['"{}"', 'it is a string'],
+    ['{"a":', 'Unexpected EOF'],
+    ['{"a":1,}', 'Property name must be a string literal'],
+    ["{'a':1}", 'Single quotes'],
+    ['{"a":1}{', 'not valid JSON'],
+    ['\uFEFF{}', 'byte order mark'],
+    ['{"a":NaN}', 'NaN'],
+    ['{"a":01}', "Expected '}'"],
+    ['{"a":"\t"}', 'Unterminated string'],
+  ])('%p', (text, reason) => {
+    expect(refusalOf(bytesOf(text))).toContain(reason)
+  })
+
+  test('ten thousand letters, in a short sentence', () => {
+    const refusal = refusalOf(bytesOf('x'.repeat(10_000)))
+
+    expect(refusal).toContain('Unexpected identifier "xxx')
+    expect(refusal.length).toBeLessThan(200)
+  })
+
+  test('bytes that are not UTF-8', () => {
+    expect(refusalOf(Uint8Array.of(0x7b, 0x22, 0xff, 0x22, 0x7d))).toContain('not UTF-8')
+  })
+})
+
+test('nesting of any depth is either read or refused as invalid JSON', () => {
+  const depth = 1_000_000
+  const bytes = bytesOf(`{"a":${'['.repeat(depth)}${']'.repeat(depth)}}`)
+
+  let outcome = 'read'
+  try {
+    parseJsonObject(bytes)
+  } catch (error) {
+    outcome = error instanceof GatewayError ? error.code : 'crashed'
+  }
+
+  expect(['read', 'invalid_json']).toContain(outcome)
+})
+
+test.each([
+  ['{"a":"plain"}', true],
+  ['{"a":"é"}', false],
+  ['{"é":1}', false],
+  ['{"a":"\\u00e9"}', false],
+])('%p is all ASCII: %p', (text, isAscii) => {
+  expect(parseJsonObject(bytesOf(text)).isAscii).toBe(isAscii)
+})
+
+test('an upstream text that is no JSON object is undefined, never an error', () => {
+  expect(findJsonObject(bytesOf('<html>'))).toBeUndefined()
+  expect(findJsonObject(bytesOf('[1]'))).toBeUndefined()
+  expect(findJsonObject(Uint8Array.of(0xff))).toBeUndefined()
+  expect(findJsonObject(bytesOf(' {"a":1} '))).toEqual({ a: 1 })
+})

@@ -1,0 +1,69 @@
+import { GatewayError } from '../../domain/errors.ts'
+
+/** A JSON object and the bytes it was read from. The bytes are what is passed on; the value is only looked at. */
+export type JsonDocument = {
+  readonly bytes: Uint8Array
+  readonly value: Readonly<Record<string, unknown>>
+  /** Every string in it, keys included, is plain ASCII, so that its length is its number of characters. */
+  readonly isAscii: boolean
+}
+
+const REASON_CHARS_MAX = 100
+
+// Not stripping the byte order mark leaves it to JSON.parse, which refuses it as RFC 8259 lets it.
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** Reads a request's body. Throws `invalid_json`, saying why, unless it is UTF-8 that is one JSON object. */
+export function parseJsonObject(bytes: Uint8Array): JsonDocument {
+  const text = decoded(bytes)
+  const value = parsed(text)
+  if (!isJsonObject(value)) {
+    throw invalid(`it is ${nameOf(value)}, and a JSON object was expected`)
+  }
+  return { bytes, value, isAscii: text.length === bytes.length && !text.includes('\\u') }
+}
+
+/** Reads what an upstream sent. Undefined unless it is UTF-8 that is one JSON object. */
+export function findJsonObject(bytes: Uint8Array): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(decoder.decode(bytes))
+    return isJsonObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** True for `{…}`; false for arrays, null and every scalar. */
+export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function decoded(bytes: Uint8Array): string {
+  if (bytes.length === 0) throw invalid('it is empty, and a JSON object was expected')
+  try {
+    return decoder.decode(bytes)
+  } catch (cause) {
+    throw invalid('it is not UTF-8', cause)
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    if (text.startsWith('\uFEFF')) throw invalid('it starts with a byte order mark', cause)
+    // A RangeError is nesting deeper than the parser's stack.
+    if (cause instanceof RangeError) throw invalid('it is nested too deeply', cause)
+    const reason = (cause as Error).message.replace(/^JSON Parse error: /, '')
+    throw invalid(reason.slice(0, REASON_CHARS_MAX), cause)
+  }
+}
+
+function invalid(reason: string, cause?: unknown): GatewayError {
+  return new GatewayError('invalid_json', `The request body is not valid JSON: ${reason}.`, { cause })
+}
+
+function nameOf(value: unknown): string {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? 'an array' : `a ${typeof value}`
+}

@@ -1,0 +1,29 @@
+/** Puts `text` in the place of the bytes from `start` up to, not including, `end`; equal ones insert. */
+export type Edit = { readonly start: number; readonly end: number; readonly text: string }
+
+const encoder = new TextEncoder()
+
+/**
+ * The bytes with the edits applied, in one allocation; the very same bytes when there are none. Edits are in ascending
+ * order and do not overlap.
+ */
+export function splice(bytes: Uint8Array<ArrayBuffer>, edits: readonly Edit[]): Uint8Array<ArrayBuffer> {
+  if (edits.length === 0) return bytes
+  const texts = edits.map(edit => encoder.encode(edit.text))
+  let length = bytes.length
+  for (const [index, edit] of edits.entries())
+    length += (texts[index] as Uint8Array).length - (edit.end - edit.start)
+  const result = new Uint8Array(length)
+  let from = 0
+  let to = 0
+  for (const [index, edit] of edits.entries()) {
+    const text = texts[index] as Uint8Array
+    result.set(bytes.subarray(from, edit.start), to)
+    to += edit.start - from
+    result.set(text, to)
+    to += text.length
+    from = edit.end
+  }
+  result.set(bytes.subarray(from), to)
+  return result
+}
