@@ -1,0 +1,51 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+
+/** The files of a data folder. All but the database can be read only by the user the gateway runs as. */
+export type DataFolder = {
+  readonly path: string
+  readonly database: string
+  /** The 32 bytes under which provider secrets are encrypted. Made once. */
+  secretKey(): Uint8Array
+  /** The key of the admin API, made at the first call; `isNew` then. */
+  adminKey(): { readonly key: string; readonly isNew: boolean }
+  /** Says where the running server listens, so that commands find it; removed by the returned function. */
+  announce(server: { readonly url: string; readonly pid: number }): () => void
+}
+
+const PRIVATE = 0o600
+const SECRET_KEY_BYTES = 32
+const ADMIN_KEY_BYTES = 24
+
+/** Opens a data folder and makes it where it is absent. */
+export function openDataFolder(dataDir: string): DataFolder {
+  const path = resolve(dataDir)
+  mkdirSync(path, { recursive: true, mode: 0o700 })
+  const file = (name: string) => join(path, name)
+  return {
+    path,
+    database: file('tollgate.db'),
+    secretKey: () => {
+      if (!existsSync(file('secret.key'))) writeWhole(file('secret.key'), randomBytes(SECRET_KEY_BYTES).toString('base64'))
+      const key = Buffer.from(readFileSync(file('secret.key'), 'utf8'), 'base64')
+      if (key.byteLength === SECRET_KEY_BYTES) return key
+      throw new Error(`${file('secret.key')} does not hold ${SECRET_KEY_BYTES} bytes in base64. Restore it from a backup.`)
+    },
+    adminKey: () => {
+      const isNew = !existsSync(file('admin.key'))
+      if (isNew) writeWhole(file('admin.key'), `tg_admin_${randomBytes(ADMIN_KEY_BYTES).toString('base64url')}`)
+      return { key: readFileSync(file('admin.key'), 'utf8').trim(), isNew }
+    },
+    announce: server => {
+      writeWhole(file('server.json'), JSON.stringify(server))
+      return () => rmSync(file('server.json'), { force: true })
+    },
+  }
+}
+
+/** Never leaves half a file behind: a crash leaves the old one, or none. */
+function writeWhole(path: string, text: string): void {
+  writeFileSync(`${path}.new`, `${text}\n`, { mode: PRIVATE, flush: true })
+  renameSync(`${path}.new`, path)
+}
