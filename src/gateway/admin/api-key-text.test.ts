@@ -1,0 +1,27 @@
+import { expect, test } from 'bun:test'
+import { apiKeyPrefix, apiKeyText } from './api-key-text.ts'
+
+test.each([
+  ['zero', new Uint8Array(32), `tg_live_${'0'.repeat(43)}`],
+  [
+    'one',
+    Uint8Array.from({ length: 32 }, (_, index) => (index === 31 ? 1 : 0)),
+    `tg_live_${'0'.repeat(42)}1`,
+  ],
+  ['the largest', new Uint8Array(32).fill(255), 'tg_live_yhjskwdA6OZ1AL1YmHWZWm8LLG7HjnuCA2j5rOw8Xp1'],
+])('the number %s is written in 43 digits', (_, random, expected) => {
+  const text = apiKeyText(random)
+
+  expect(text).toHaveLength(51)
+  expect(text).toBe(expected)
+})
+
+test('a key is listed by its first 12 characters', () => {
+  const prefix = apiKeyPrefix('tg_live_abcdefgh')
+
+  expect(prefix).toBe('tg_live_abcd')
+})
+
+test('a key of fewer random bytes is never made', () => {
+  expect(() => apiKeyText(new Uint8Array(31))).toThrow(RangeError)
+})

@@ -1,0 +1,36 @@
+import type { Account, ApiKey } from '../../domain/accounts/account.ts'
+import { formatId, type Id } from '../../domain/ids.ts'
+import type { Accounts } from '../ports/accounts.ts'
+import type { Clock } from '../ports/clock.ts'
+import { apiKeyPrefix, apiKeyText, KEY_BYTES } from './api-key-text.ts'
+import { checkedName } from './create-account.ts'
+import { auditOf, type Actor } from './operator.ts'
+
+/** The name of a key that was given none. */
+const UNNAMED = 'default'
+
+/** Makes a key of an account. `text` is the key itself, here for the only time: the store gets its hash. */
+export async function createApiKey(
+  request: { readonly account: Account; readonly name?: string | undefined; readonly actor: Actor },
+  ports: {
+    readonly accounts: Accounts
+    readonly newId: () => Id
+    readonly clock: Clock
+    /** Unguessable bytes. */
+    readonly randomBytes: (count: number) => Uint8Array
+    readonly sha256: (text: string) => Uint8Array
+  },
+): Promise<{ readonly apiKey: ApiKey; readonly text: string }> {
+  const name = checkedName(request.name ?? UNNAMED)
+  const text = apiKeyText(ports.randomBytes(KEY_BYTES))
+  const publicId = formatId('key', ports.newId())
+  const apiKey = await ports.accounts.createKey({
+    publicId,
+    accountId: request.account.id,
+    name,
+    hash: ports.sha256(text),
+    prefix: apiKeyPrefix(text),
+    audit: auditOf({ actor: request.actor, action: 'key.create', subject: publicId }, ports.clock),
+  })
+  return { apiKey, text }
+}

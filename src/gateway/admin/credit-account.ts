@@ -1,0 +1,49 @@
+import type { Account } from '../../domain/accounts/account.ts'
+import { GatewayError } from '../../domain/errors.ts'
+import type { Id } from '../../domain/ids.ts'
+import { formatUsd, usd, type NanoUsd } from '../../domain/money.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Credit, Ledger } from '../ports/ledger.ts'
+import { auditOf, type Actor } from './operator.ts'
+
+/** What an operator gives an account: money that was paid in, or a gift of the house. */
+export const creditSources = ['grant', 'top_up'] as const
+export type CreditSource = (typeof creditSources)[number]
+
+/** Far above any real credit, and far below what the books can add up. */
+const CREDIT_MAX = usd('1000000000')
+const bookOf = { grant: 'promotions', top_up: 'cash' } as const
+
+/**
+ * Credits an account. With an `idempotencyKey`, repeating it returns the first credit; with another amount or source it
+ * throws `idempotency_key_reuse`. Throws `invalid_field` for an amount that is not above zero.
+ */
+export async function creditAccount(
+  request: {
+    readonly account: Account
+    readonly amount: NanoUsd
+    readonly source: CreditSource
+    readonly note?: string | undefined
+    readonly idempotencyKey?: string | undefined
+    readonly actor: Actor
+  },
+  ports: { readonly ledger: Ledger; readonly newId: () => Id; readonly clock: Clock },
+): Promise<Credit> {
+  const { account, amount, source, note, idempotencyKey, actor } = request
+  if (amount <= 0n || amount > CREDIT_MAX) {
+    throw new GatewayError(
+      'invalid_field',
+      `"amount_usd" must be above 0 and at most ${formatUsd(CREDIT_MAX)}.`,
+      { param: 'amount_usd' },
+    )
+  }
+  return ports.ledger.credit({
+    id: ports.newId(),
+    accountId: account.id,
+    amount,
+    source: bookOf[source],
+    ...(note === undefined ? {} : { note }),
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    audit: auditOf({ actor, action: `account.${source}`, subject: account.publicId }, ports.clock),
+  })
+}

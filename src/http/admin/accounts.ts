@@ -1,0 +1,92 @@
+import type { Account, ApiKey } from '../../domain/accounts/account.ts'
+import { addUsd, formatUsd } from '../../domain/money.ts'
+import { createAccount } from '../../gateway/admin/create-account.ts'
+import { createApiKey } from '../../gateway/admin/create-api-key.ts'
+import { auditOf } from '../../gateway/admin/operator.ts'
+import { optionalTextField, readFields, textField } from './body.ts'
+import { reply, type AdminCall, type AdminPorts, type Reply } from './call.ts'
+import { found, instant, pageOf, readPage } from './page.ts'
+
+export async function listAccounts({ url }: AdminCall, ports: AdminPorts): Promise<Reply> {
+  const { limit, cursor } = readPage(url)
+  const accounts = await ports.accounts.listAccounts({
+    limit: limit + 1,
+    ...(cursor === undefined ? {} : { afterId: Number(cursor) }),
+  })
+  const page = pageOf(accounts, limit, {
+    cursorOf: account => BigInt(account.id),
+    rowOf: account => account,
+  })
+  return reply({ ...page, data: await Promise.all(page.data.map(account => accountBody(account, ports))) })
+}
+
+export async function postAccount({ request }: AdminCall, ports: AdminPorts): Promise<Reply> {
+  const fields = await readFields(request, ports, ['name'])
+  const name = textField(fields, 'name', 'the name of the account')
+  const account = await createAccount({ name, actor: 'admin' }, ports)
+  return reply({ id: account.publicId, name: account.name })
+}
+
+export async function getAccount({ params }: AdminCall, ports: AdminPorts): Promise<Reply> {
+  return reply(await accountBody(await accountOf(params, ports), ports))
+}
+
+export async function listKeys({ params }: AdminCall, ports: AdminPorts): Promise<Reply> {
+  const account = await accountOf(params, ports)
+  const keys = await ports.accounts.listKeys(account.id)
+  return reply({ data: keys.map(keyBody) })
+}
+
+export async function postKey({ request, params }: AdminCall, ports: AdminPorts): Promise<Reply> {
+  const account = await accountOf(params, ports)
+  const fields = await readFields(request, ports, ['name'])
+  const name = optionalTextField(fields, 'name', 'the name of the key')
+  const { apiKey, text } = await createApiKey({ account, name, actor: 'admin' }, ports)
+  return reply({ ...keyBody(apiKey), key: text })
+}
+
+export async function deleteKeyOfAccount({ params }: AdminCall, ports: AdminPorts): Promise<Reply> {
+  const account = await accountOf(params, ports)
+  const keys = await ports.accounts.listKeys(account.id)
+  const key = keys.find(({ publicId }) => publicId === params['key'])
+  return revoke(found(key, 'This account has no such key.').publicId, ports)
+}
+
+export async function postKeyRevocation({ params }: AdminCall, ports: AdminPorts): Promise<Reply> {
+  return revoke(params['key'] ?? '', ports)
+}
+
+/** The account that a path names by its id or its name. Throws `not_found`. */
+export async function accountOf(params: AdminCall['params'], ports: AdminPorts): Promise<Account> {
+  return found(
+    await ports.accounts.findAccount(params['account'] ?? ''),
+    'There is no account of this id or name.',
+  )
+}
+
+async function revoke(publicId: string, { accounts, clock }: AdminPorts): Promise<Reply> {
+  const audit = auditOf({ actor: 'admin', action: 'key.revoke', subject: publicId }, clock)
+  return reply(keyBody(found(await accounts.revokeKey(publicId, audit), 'There is no key of this id.')))
+}
+
+async function accountBody(account: Account, { ledger }: AdminPorts): Promise<object> {
+  const { available, held } = await ledger.balance(account.id)
+  return {
+    id: account.publicId,
+    name: account.name,
+    available_usd: formatUsd(available),
+    held_usd: formatUsd(addUsd(held.text, held.media)),
+    sandbox_only: account.sandboxOnly,
+    created_at: instant(account.createdAtMs),
+  }
+}
+
+function keyBody(key: ApiKey): object {
+  return {
+    id: key.publicId,
+    name: key.name,
+    prefix: key.prefix,
+    created_at: instant(key.createdAtMs),
+    revoked_at: key.revokedAtMs === null ? null : instant(key.revokedAtMs),
+  }
+}

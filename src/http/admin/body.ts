@@ -1,0 +1,83 @@
+import { GatewayError } from '../../domain/errors.ts'
+import type { Clock } from '../../gateway/ports/clock.ts'
+import { readBody, type BodyLimits } from '../read-body.ts'
+
+/** Room for a catalog of ten thousand rows. */
+const BODY_BYTES_MAX = 8 << 20
+const LIMITS: BodyLimits = { bytesMax: BODY_BYTES_MAX, idleMs: 30_000, totalMs: 120_000 }
+
+type BodyPorts = { readonly clock: Clock }
+
+/** The body as text, within its bounds of size and time. Throws `invalid_json` for bytes that are no UTF-8. */
+export async function readText(request: Request, { clock }: BodyPorts): Promise<string> {
+  const bytes = await readBody(request, LIMITS, clock)
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw new GatewayError('invalid_json', 'The body is not UTF-8 text.')
+  }
+}
+
+/** The body as JSON. Throws `invalid_json`. */
+export async function readJson(request: Request, ports: BodyPorts): Promise<unknown> {
+  return parsed(await readText(request, ports))
+}
+
+export type Fields = Readonly<Record<string, unknown>>
+
+/**
+ * The members of a JSON object; none for an empty body. A member that is not `known` is refused: what it was meant to say
+ * would be lost in silence.
+ */
+export async function readFields(
+  request: Request,
+  ports: BodyPorts,
+  known: readonly string[],
+): Promise<Fields> {
+  const text = await readText(request, ports)
+  if (text.trim() === '') return {}
+  const body = parsed(text)
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw new GatewayError('invalid_json', `The body must be a JSON object with ${quoted(known)}.`)
+  }
+  const stray = Object.keys(body).find(name => !known.includes(name))
+  if (stray !== undefined) throw wrongField(stray, `is not known here; ${quoted(known)} can be sent`)
+  return body as Fields
+}
+
+/** A member that must be there. `expected` completes “must be …”. */
+export function textField(fields: Fields, name: string, expected: string): string {
+  const text = optionalTextField(fields, name, expected)
+  if (text === undefined) throw wrongField(name, `is missing; it must be ${expected}`)
+  return text
+}
+
+/** As `textField`, for a member that may be absent or null. */
+export function optionalTextField(fields: Fields, name: string, expected: string): string | undefined {
+  const value = fields[name] ?? undefined
+  if (value !== undefined && typeof value !== 'string') throw wrongField(name, `must be ${expected}`)
+  return value
+}
+
+export function flagField(fields: Fields, name: string): boolean {
+  const value = fields[name]
+  if (typeof value !== 'boolean') throw wrongField(name, 'must be true or false')
+  return value
+}
+
+/** A refusal that names the field; `problem` follows its name. */
+export function wrongField(name: string, problem: string): GatewayError {
+  return new GatewayError('invalid_field', `"${name}" ${problem}.`, { param: name })
+}
+
+function quoted(names: readonly string[]): string {
+  return names.map(name => `"${name}"`).join(', ')
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new GatewayError('invalid_json', 'The body is not valid JSON.')
+  }
+}

@@ -1,0 +1,85 @@
+import { formatId } from '../../domain/ids.ts'
+import { formatUsd, parseUsd } from '../../domain/money.ts'
+import { creditAccount, creditSources } from '../../gateway/admin/credit-account.ts'
+import type { StatementLine } from '../../gateway/ports/ledger.ts'
+import { accountOf } from './accounts.ts'
+import { optionalTextField, readFields, textField, wrongField } from './body.ts'
+import { reply, type AdminCall, type AdminPorts, type Reply } from './call.ts'
+import { instant, pageOf, readPage } from './page.ts'
+
+const NOTE_LENGTH_MAX = 500
+const IDEMPOTENCY_KEY = /^[\u0021-\u007e]{1,255}$/
+const AMOUNT = 'a decimal string of dollars such as "12.5", with at most nine decimals'
+
+export async function postGrant({ request, params }: AdminCall, ports: AdminPorts): Promise<Reply> {
+  const account = await accountOf(params, ports)
+  const fields = await readFields(request, ports, ['amount_usd', 'note', 'source'])
+  const amount = parseUsd(textField(fields, 'amount_usd', AMOUNT))
+  if (amount === undefined) throw wrongField('amount_usd', `must be ${AMOUNT}`)
+  const note = optionalTextField(fields, 'note', 'text')
+  if (note !== undefined && note.length > NOTE_LENGTH_MAX) {
+    throw wrongField('note', `must be at most ${NOTE_LENGTH_MAX} characters`)
+  }
+  const sourceText = optionalTextField(fields, 'source', 'text') ?? 'grant'
+  const source = creditSources.find(word => word === sourceText)
+  if (source === undefined) throw wrongField('source', `must be one of ${creditSources.join(', ')}`)
+
+  const idempotencyKey = idempotencyKeyOf(request)
+  const credit = await creditAccount({ account, amount, source, note, idempotencyKey, actor: 'admin' }, ports)
+  return reply({
+    id: formatId('op', credit.id),
+    amount_usd: formatUsd(credit.amount),
+    available_usd: formatUsd(credit.available),
+  })
+}
+
+export async function getStatement({ url, params }: AdminCall, ports: AdminPorts): Promise<Reply> {
+  const account = await accountOf(params, ports)
+  const { limit, cursor } = readPage(url)
+  const lines = await ports.ledger.statement(account.id, {
+    limit: limit + 1,
+    ...(cursor === undefined ? {} : { before: cursor }),
+  })
+  return reply(pageOf(lines, limit, { cursorOf: line => line.id.key, rowOf: statementBody }))
+}
+
+export async function postVerification(_: AdminCall, { ledger }: AdminPorts): Promise<Reply> {
+  const { problems, entries } = await ledger.verify()
+  return reply({
+    ok: problems.length === 0,
+    entries,
+    problems: problems.map(({ entryId, message }) => ({ entry_id: entryId, message })),
+  })
+}
+
+export async function listAudit({ url }: AdminCall, { auditLog }: AdminPorts): Promise<Reply> {
+  const { limit, cursor } = readPage(url)
+  const lines = await auditLog.list({
+    limit: limit + 1,
+    ...(cursor === undefined ? {} : { before: cursor }),
+  })
+  const page = pageOf(lines, limit, {
+    cursorOf: line => line.id,
+    rowOf: ({ id, actor, action, subject, atMs }) => ({
+      id: String(id),
+      actor,
+      action,
+      subject,
+      at: instant(atMs),
+    }),
+  })
+  return reply(page)
+}
+
+function statementBody({ id, kind, amount, ref, note, atMs }: StatementLine): object {
+  return { id: formatId('op', id), kind, amount_usd: formatUsd(amount), ref, note, at: instant(atMs) }
+}
+
+function idempotencyKeyOf(request: Request): string | undefined {
+  const key = request.headers.get('idempotency-key')
+  if (key === null) return undefined
+  if (!IDEMPOTENCY_KEY.test(key)) {
+    throw wrongField('Idempotency-Key', 'must be 1 to 255 visible ASCII characters without spaces')
+  }
+  return key
+}

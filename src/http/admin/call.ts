@@ -1,0 +1,41 @@
+import type { SettingDescription } from '../../config/config.ts'
+import type { Id } from '../../domain/ids.ts'
+import type { ProbeProvider } from '../../gateway/admin/doctor.ts'
+import type { Accounts } from '../../gateway/ports/accounts.ts'
+import type { AuditLog } from '../../gateway/ports/audit.ts'
+import type { CatalogStore } from '../../gateway/ports/catalog.ts'
+import type { Clock } from '../../gateway/ports/clock.ts'
+import type { Ledger } from '../../gateway/ports/ledger.ts'
+import { jsonReply, type Reply } from '../request-context.ts'
+
+export type { Reply } from '../request-context.ts'
+
+/** All that the admin API works on. */
+export type AdminPorts = {
+  readonly accounts: Accounts
+  readonly ledger: Ledger
+  readonly catalog: CatalogStore
+  readonly auditLog: AuditLog
+  readonly clock: Clock
+  readonly newId: () => Id
+  /** Unguessable bytes. */
+  readonly randomBytes: (count: number) => Uint8Array
+  readonly sha256: (text: string) => Uint8Array
+  readonly probeProvider: ProbeProvider
+  /** The settings in force, for `doctor`. */
+  readonly settings: () => readonly SettingDescription[]
+}
+
+/** One trusted request, with the parts of its path by their names in the route table. */
+export type AdminCall = {
+  readonly request: Request
+  readonly url: URL
+  readonly params: Readonly<Record<string, string>>
+}
+
+export type AdminHandler = (call: AdminCall, ports: AdminPorts) => Promise<Reply> | Reply
+
+/** A reply of status 200. Balances and audit lines are not for caches. */
+export function reply(body: unknown): Reply {
+  return jsonReply(200, body, { 'cache-control': 'no-store' })
+}

@@ -1,0 +1,62 @@
+import { GatewayError } from '../../domain/errors.ts'
+import type { AdminHandler } from './call.ts'
+
+/**
+ * One path below the admin API: `accounts/{account}/keys`. A part in braces takes one segment, and one that ends in dots
+ * all that follow: `models/{model...}`, since a model's id may contain slashes.
+ */
+export type AdminRoute = {
+  readonly path: string
+  readonly methods: Readonly<Partial<Record<'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', AdminHandler>>>
+}
+
+export type MatchedRoute = {
+  readonly handler: AdminHandler
+  /** Decoded. */
+  readonly params: Readonly<Record<string, string>>
+}
+
+/** Throws `not_found` for a path that no route has, and `method_not_allowed`, naming those allowed, for another method. */
+export function matchRoute(routes: readonly AdminRoute[], method: string, path: string): MatchedRoute {
+  const segments = path.split('/')
+  for (const route of routes) {
+    const params = paramsOf(route.path.split('/'), segments)
+    if (params === undefined) continue
+    const handler = Object.entries(route.methods).find(([name]) => name === method)?.[1]
+    if (handler !== undefined) return { handler, params }
+    const allow = Object.keys(route.methods).join(', ')
+    throw new GatewayError('method_not_allowed', `This path does not take ${method}; it takes ${allow}.`, {
+      allow,
+    })
+  }
+  throw new GatewayError('not_found', 'The admin API has no such path.', { shouldRetry: false })
+}
+
+function paramsOf(
+  pattern: readonly string[],
+  segments: readonly string[],
+): Record<string, string> | undefined {
+  const takesRest = pattern.at(-1)?.endsWith('...}') ?? false
+  if (takesRest ? segments.length < pattern.length : segments.length !== pattern.length) return undefined
+  const params: Record<string, string> = {}
+  for (const [index, part] of pattern.entries()) {
+    if (!part.startsWith('{')) {
+      if (segments[index] !== part) return undefined
+      continue
+    }
+    const isRest = part.endsWith('...}')
+    const text = decoded(isRest ? segments.slice(index).join('/') : (segments[index] ?? ''))
+    if (text === undefined || text === '') return undefined
+    params[part.replace(/^\{|(\.\.\.)?\}$/g, '')] = text
+  }
+  return params
+}
+
+/** Undefined for a broken percent escape, which names nothing. */
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}

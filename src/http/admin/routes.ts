@@ -1,0 +1,28 @@
+import {
+  deleteKeyOfAccount,
+  getAccount,
+  listAccounts,
+  listKeys,
+  postAccount,
+  postKey,
+  postKeyRevocation,
+} from './accounts.ts'
+import { getStatement, listAudit, postGrant, postVerification } from './books.ts'
+import { getDoctor } from './doctor.ts'
+import type { AdminRoute } from './match-route.ts'
+import { listUsage } from './usage.ts'
+
+/** Every path of the admin API. `{account}` is an account's id or its name. */
+export const routes: readonly AdminRoute[] = [
+  { path: 'accounts', methods: { GET: listAccounts, POST: postAccount } },
+  { path: 'accounts/{account}', methods: { GET: getAccount } },
+  { path: 'accounts/{account}/keys', methods: { GET: listKeys, POST: postKey } },
+  { path: 'accounts/{account}/keys/{key}', methods: { DELETE: deleteKeyOfAccount } },
+  { path: 'accounts/{account}/grants', methods: { POST: postGrant } },
+  { path: 'accounts/{account}/statement', methods: { GET: getStatement } },
+  { path: 'keys/{key}/revoke', methods: { POST: postKeyRevocation } },
+  { path: 'usage', methods: { GET: listUsage } },
+  { path: 'audit', methods: { GET: listAudit } },
+  { path: 'verify', methods: { POST: postVerification } },
+  { path: 'doctor', methods: { GET: getDoctor } },
+]

@@ -1,0 +1,50 @@
+import type { Account } from '../../domain/accounts/account.ts'
+import type { UsageLine } from '../../gateway/ports/ledger.ts'
+import { usageJson } from '../account/usage.ts'
+import { accountOf } from './accounts.ts'
+import { reply, type AdminCall, type AdminPorts, type Reply } from './call.ts'
+import { pageOf, readPage } from './page.ts'
+
+/** The charged requests of one account (`?account=`), or of all. */
+export async function listUsage({ url }: AdminCall, ports: AdminPorts): Promise<Reply> {
+  const { limit, cursor } = readPage(url, ['account'])
+  const named = url.searchParams.get('account')
+  const account = named === null ? undefined : await accountOf({ account: named }, ports)
+  const lines = await ports.ledger.usage(account?.id, {
+    limit: limit + 1,
+    ...(cursor === undefined ? {} : { before: cursor }),
+  })
+  const names = await publicNames(lines, ports)
+  return reply(pageOf(lines, limit, { cursorOf: line => line.id.key, rowOf: line => usageBody(line, names) }))
+}
+
+type PublicNames = {
+  readonly accounts: ReadonlyMap<number, string>
+  readonly keys: ReadonlyMap<number, string>
+}
+
+/** The public ids behind the store's integers, for the accounts on one page. */
+async function publicNames(lines: readonly UsageLine[], ports: AdminPorts): Promise<PublicNames> {
+  const ids = [...new Set(lines.map(({ accountId }) => accountId))]
+  const found = await Promise.all(
+    ids.map(async id => {
+      const [account] = await ports.accounts.listAccounts({ limit: 1, afterId: id - 1 })
+      return account?.id === id ? [account] : []
+    }),
+  )
+  const accounts: readonly Account[] = found.flat()
+  const keys = await Promise.all(accounts.map(({ id }) => ports.accounts.listKeys(id)))
+  return {
+    accounts: new Map(accounts.map(({ id, publicId }) => [id, publicId])),
+    keys: new Map(keys.flat().map(({ id, publicId }) => [id, publicId])),
+  }
+}
+
+function usageBody(line: UsageLine, { accounts, keys }: PublicNames): object {
+  return {
+    ...usageJson(line),
+    provider: line.provider,
+    account: accounts.get(line.accountId) ?? null,
+    key: keys.get(line.apiKeyId) ?? null,
+  }
+}
