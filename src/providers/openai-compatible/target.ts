@@ -1,0 +1,80 @@
+import type { Provider, TextRoute } from '../../domain/catalog/provider.ts'
+
+/** The key of a provider as it is sent, or undefined where it has none or its environment variable is not set. */
+export type SecretOf = (provider: Provider) => string | undefined
+
+/** Where a provider's requests go and with which headers: all that does not depend on the request. */
+export type Target = {
+  readonly urls: Readonly<Record<TextRoute, string>>
+  readonly headers: Headers
+}
+
+/** A target, or why a provider cannot be called at all: a sentence for the operator, without its key. */
+export type TargetOutcome = Target | { readonly problem: string }
+
+const pathOf: Readonly<Record<TextRoute, string>> = {
+  chat: '/chat/completions',
+  responses: '/responses',
+  embeddings: '/embeddings',
+}
+
+/**
+ * Finds the target of a provider. It is made once for each provider value, as the catalog makes a new one with each
+ * edit; a problem is looked at again each time.
+ */
+export function targets(secretOf: SecretOf): (provider: Provider) => TargetOutcome {
+  const known = new WeakMap<Provider, Target>()
+  return provider => {
+    const found = known.get(provider)
+    if (found !== undefined) return found
+    const made = makeTarget(provider, secretOf)
+    if (!('problem' in made)) known.set(provider, made)
+    return made
+  }
+}
+
+function makeTarget(provider: Provider, secretOf: SecretOf): TargetOutcome {
+  const base = URL.parse(provider.baseUrl ?? '')
+  // Bun's fetch would also read `file:` and `data:`.
+  if (base === null || (base.protocol !== 'https:' && base.protocol !== 'http:')) {
+    return { problem: 'the base URL is not an http or https URL' }
+  }
+  const secret = secretOf(provider)
+  if (provider.secret.from === 'environment' && secret === undefined) {
+    return { problem: `the environment variable ${provider.secret.variable} is not set` }
+  }
+  try {
+    return {
+      urls: {
+        chat: urlUnder(base, pathOf.chat),
+        responses: urlUnder(base, pathOf.responses),
+        embeddings: urlUnder(base, pathOf.embeddings),
+      },
+      headers: headersOf(provider, secret),
+    }
+  } catch {
+    // The error's own message would quote the value, which may be the key.
+    return { problem: 'its key or one of its headers cannot be sent in a header' }
+  }
+}
+
+/** The path under the base URL, whose query (an `api-version`, say) stays. */
+function urlUnder(base: URL, path: string): string {
+  const url = new URL(base)
+  url.pathname = url.pathname.replace(/\/$/, '') + path
+  url.hash = ''
+  return url.href
+}
+
+/** The provider's own headers win over ours, except that compression is never asked for. */
+function headersOf(provider: Provider, secret: string | undefined): Headers {
+  const headers = new Headers({
+    'content-type': 'application/json',
+    accept: 'application/json',
+    'user-agent': 'tollgate',
+  })
+  if (secret !== undefined) headers.set('authorization', `Bearer ${secret}`)
+  for (const [name, value] of Object.entries(provider.headers)) headers.set(name, value)
+  headers.set('accept-encoding', 'identity')
+  return headers
+}
