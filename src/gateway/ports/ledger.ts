@@ -50,10 +50,10 @@ export interface Ledger {
   /** What an account has. Reading costs nothing and waits for no commit. */
   balance(accountId: number): Promise<Balance>
 
-  /** Movements of an account's money, newest first: at most `limit`, older than `before` where given. */
+  /** Movements of an account's money, newest first: at most `limit`, before the `position` that `before` names. */
   statement(accountId: number, page: Page): Promise<readonly StatementLine[]>
 
-  /** Charged requests, newest first; of one account, or of all where it is undefined. */
+  /** Charged requests, newest first; of one account, or of all where it is undefined. `before` is an `id.key`. */
   usage(accountId: number | undefined, page: Page): Promise<readonly UsageLine[]>
 
   /** Checks every invariant of the books against the entries. Names the first entry that is wrong. */
@@ -107,7 +107,10 @@ export type Page = { readonly limit: number; readonly before?: bigint }
 export type OperationKind = 'top_up' | 'grant' | 'hold' | 'capture' | 'release' | 'charge' | 'compensation'
 
 export type StatementLine = {
+  /** The credit's, the charged request's or the hold's. */
   readonly id: Id
+  /** The place in the books, in the order of booking: what `Page.before` counts from. */
+  readonly position: bigint
   readonly kind: OperationKind
   /** The change of the account's available balance: negative where money left it. */
   readonly amount: NanoUsd

@@ -1,0 +1,62 @@
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { Database } from 'bun:sqlite'
+import { migrate } from './migrate.ts'
+
+export type { Database } from 'bun:sqlite'
+
+/** How long a start waits for another process to let go of the data folder. */
+const LOCK_WAIT_MS = 200
+/** Pages kept in memory: 16 MiB, enough for the hot ends of every table. */
+const CACHE_KIB = 16_384
+
+/** The data folder belongs to a running process. */
+export class DataFolderInUseError extends Error {
+  override readonly name = 'DataFolderInUseError'
+}
+
+/**
+ * Opens the database file, made where there is none, takes it for this process alone, and brings its tables up to date.
+ * Throws `DataFolderInUseError` while another process has it, and an Error whose message is a sentence for the operator
+ * when the file was written by a newer version.
+ *
+ * Integers come back as bigints. Reads may use the handle at any time and see only what is committed, because a
+ * transaction never outlives one turn of the event loop; every write goes through `GroupCommit.run`.
+ */
+export function openDatabase({ path }: { readonly path: string }): Database {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  const database = new Database(path, { create: true, readwrite: true, safeIntegers: true, strict: true })
+  try {
+    lock(database, path)
+    // FULL: a commit that was answered survives a power cut, not only a crash of the process.
+    database.run('PRAGMA synchronous = FULL')
+    database.run('PRAGMA foreign_keys = ON')
+    database.run(`PRAGMA cache_size = -${CACHE_KIB}`)
+    migrate(database)
+    return database
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+/** Taken before anything is read, and kept until the file is closed: it is also the lock of the data folder. */
+function lock(database: Database, path: string): void {
+  try {
+    database.run(`PRAGMA busy_timeout = ${LOCK_WAIT_MS}`)
+    database.run('PRAGMA locking_mode = EXCLUSIVE')
+    database.run('PRAGMA journal_mode = WAL')
+    database.run('BEGIN IMMEDIATE')
+    database.run('COMMIT')
+  } catch (error) {
+    if (!isBusy(error)) throw error
+    throw new DataFolderInUseError(
+      `The data folder ${dirname(path)} is in use by another tollgate process. Stop that one, or give this one a folder of its own.`,
+      { cause: error },
+    )
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY'
+}

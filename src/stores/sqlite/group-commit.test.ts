@@ -1,0 +1,118 @@
+import { join } from 'node:path'
+import { describe, expect, test } from 'bun:test'
+import { aDataFolder } from '../../../test/support/data-folder.ts'
+import { openDatabase, type Database } from './database.ts'
+import { createGroupCommit, type GroupCommit } from './group-commit.ts'
+
+function open(): { groupCommit: GroupCommit; numbers: () => number[]; database: Database } {
+  const database = openDatabase({ path: join(aDataFolder(), 'tollgate.db') })
+  database.run('CREATE TABLE numbers (number INTEGER PRIMARY KEY) STRICT')
+  const numbers = () =>
+    database
+      .query<{ number: bigint }, []>('SELECT number FROM numbers ORDER BY number')
+      .all()
+      .map(row => Number(row.number))
+  return { groupCommit: createGroupCommit(database), numbers, database }
+}
+
+function insert(number: number) {
+  return (database: Database) => {
+    database.query('INSERT INTO numbers (number) VALUES (?)').run(number)
+    return number
+  }
+}
+
+function writeThenThrow(database: Database): never {
+  insert(999)(database)
+  throw new RangeError('changed its mind')
+}
+
+describe('group commit', () => {
+  test('what waits is committed in one transaction, and each caller gets its own outcome', async () => {
+    const { groupCommit, numbers } = open()
+    let commits = 0
+    groupCommit.join({ afterCommit: () => (commits += 1) })
+
+    const outcomes = await Promise.all([1, 2, 3].map(number => groupCommit.run(insert(number))))
+
+    expect(outcomes).toEqual([1, 2, 3])
+    expect(numbers()).toEqual([1, 2, 3])
+    expect(commits).toBe(1)
+  })
+
+  test('more than a batch is committed in several', async () => {
+    const { groupCommit, numbers } = open()
+    const wanted = Array.from({ length: 600 }, (_, index) => index)
+
+    await Promise.all(wanted.map(number => groupCommit.run(insert(number))))
+
+    expect(numbers()).toEqual(wanted)
+  })
+
+  test('a step that throws after writing leaves no trace, and the others of its batch are committed', async () => {
+    const { groupCommit, numbers } = open()
+
+    const outcomes = await Promise.allSettled([
+      groupCommit.run(insert(1)),
+      groupCommit.run(writeThenThrow),
+      groupCommit.run(insert(2)),
+      groupCommit.run(writeThenThrow),
+    ])
+
+    expect(outcomes.map(outcome => outcome.status)).toEqual([
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+      'rejected',
+    ])
+    expect(outcomes[1]).toHaveProperty('reason.message', 'changed its mind')
+    expect(numbers()).toEqual([1, 2])
+  })
+
+  test('a commit that fails rejects its whole batch and is taken back by its participants', async () => {
+    const { groupCommit, numbers } = open()
+    const seen: string[] = []
+    let isDiskFull = true
+    groupCommit.join({
+      beforeCommit: () => {
+        if (isDiskFull) throw new Error('disk full')
+      },
+      afterCommit: () => seen.push('committed'),
+      afterRollback: () => seen.push('rolled back'),
+    })
+
+    const failed = await Promise.allSettled([groupCommit.run(insert(1)), groupCommit.run(insert(2))])
+    isDiskFull = false
+    await groupCommit.run(insert(3))
+
+    expect(failed.map(outcome => outcome.status)).toEqual(['rejected', 'rejected'])
+    expect(numbers()).toEqual([3])
+    expect(seen).toEqual(['rolled back', 'committed'])
+  })
+
+  test('a real full disk is survived', async () => {
+    const { groupCommit, numbers, database } = open()
+    const pages = database.query<{ page_count: bigint }, []>('PRAGMA page_count').get()
+    database.run(`PRAGMA max_page_count = ${pages!.page_count}`)
+    const fill = (db: Database) => db.run('CREATE TABLE filler AS SELECT zeroblob(100000) AS zeros')
+
+    const [filled] = await Promise.allSettled([groupCommit.run(fill)])
+    const inserted = await groupCommit.run(insert(1))
+
+    expect(filled).toHaveProperty('reason.code', 'SQLITE_FULL')
+    expect(inserted).toBe(1)
+    expect(numbers()).toEqual([1])
+  })
+
+  test('closing commits what waits and refuses what comes later', async () => {
+    const { groupCommit, numbers } = open()
+    const waiting = groupCommit.run(insert(1))
+
+    groupCommit.close()
+    const [committed, late] = await Promise.allSettled([waiting, groupCommit.run(insert(2))])
+
+    expect(committed).toEqual({ status: 'fulfilled', value: 1 })
+    expect(late).toHaveProperty('reason.code', 'unavailable')
+    expect(numbers()).toEqual([1])
+  })
+})
