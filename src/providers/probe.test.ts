@@ -1,0 +1,84 @@
+import { afterEach, expect, test } from 'bun:test'
+import type { Provider } from '../domain/catalog/provider.ts'
+import { providerProbe } from './probe.ts'
+
+const KEY = 'sk-probe-secret'
+let server: ReturnType<typeof Bun.serve> | undefined
+
+afterEach(async () => {
+  await server?.stop(true)
+  server = undefined
+})
+
+test('a provider that answers its list of models is well', async () => {
+  const seen: string[] = []
+  const url = upstream(request => {
+    seen.push(`${request.method} ${new URL(request.url).pathname} ${request.headers.get('authorization')}`)
+    return Response.json({ data: [] })
+  })
+
+  const probed = await probe({ baseUrl: `${url}/v1` })
+
+  expect(probed).toEqual({ ok: true, detail: 'Answers (status 200).' })
+  expect(seen).toEqual([`GET /v1/models Bearer ${KEY}`])
+})
+
+test.each([
+  [404, true, 'Answers (status 404).'],
+  [401, false, 'Refuses its key (status 401).'],
+  [403, false, 'Refuses its key (status 403).'],
+  [503, false, 'Answers with status 503.'],
+])('of a provider that answers %i, the probe says %p: %s', async (status, ok, detail) => {
+  const url = upstream(() => new Response(null, { status }))
+
+  const probed = await probe({ baseUrl: url })
+
+  expect(probed).toEqual({ ok, detail })
+})
+
+test('a provider that is not there is named by the code of the network', async () => {
+  const url = upstream(() => new Response())
+  await server?.stop(true)
+
+  const probed = await probe({ baseUrl: url })
+
+  expect(probed.ok).toBe(false)
+  expect(probed.detail).toStartWith('Does not answer (')
+  expect(probed.detail).not.toContain(KEY)
+})
+
+test('a key whose variable is not set is named before anything is sent', async () => {
+  const provider = aProvider({ secret: { from: 'environment', variable: 'MAIN_API_KEY' } })
+
+  const probed = await providerProbe({ secretOf: () => undefined })(provider)
+
+  expect(probed).toEqual({ ok: false, detail: 'The environment variable MAIN_API_KEY is not set.' })
+})
+
+test('the sandbox is always there', async () => {
+  const probed = await probe({ kind: 'sandbox' })
+
+  expect(probed.ok).toBe(true)
+})
+
+function probe(changes: Partial<Provider>) {
+  return providerProbe({ secretOf: () => KEY })(aProvider(changes))
+}
+
+function aProvider(changes: Partial<Provider>): Provider {
+  return {
+    id: 'main',
+    kind: 'openai-compatible',
+    baseUrl: 'http://127.0.0.1:1',
+    secret: { from: 'literal', value: KEY },
+    headers: {},
+    routes: ['chat'],
+    maxTokensField: 'max_tokens',
+    ...changes,
+  }
+}
+
+function upstream(answer: (request: Request) => Response): string {
+  server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: answer })
+  return `http://127.0.0.1:${server.port}`
+}

@@ -1,0 +1,55 @@
+import type { Provider } from '../domain/catalog/provider.ts'
+
+/** Long enough for a TLS handshake across the world, short enough to wait for at a terminal. */
+const PROBE_TIMEOUT_MS = 5000
+
+/** What a probe found, as a sentence for the operator without secrets. */
+export type Probed = { readonly ok: boolean; readonly detail: string }
+
+/**
+ * Asks a provider for its list of models, which costs nothing: is it there, and does it take the key? Any answer but a
+ * refusal of the key or a failure of its own counts as yes, since not every provider has such a list. Never throws; ends
+ * within five seconds.
+ */
+export function providerProbe(ports: {
+  /** The key as it is sent; undefined where there is none, or its environment variable is not set. */
+  readonly secretOf: (provider: Provider) => string | undefined
+}): (provider: Provider) => Promise<Probed> {
+  return async provider => {
+    if (provider.kind === 'sandbox') return { ok: true, detail: 'Runs inside the gateway.' }
+    const secret = ports.secretOf(provider)
+    if (provider.secret.from === 'environment' && secret === undefined) {
+      return { ok: false, detail: `The environment variable ${provider.secret.variable} is not set.` }
+    }
+    try {
+      return judge(await ask(provider, secret))
+    } catch (error) {
+      return { ok: false, detail: `Does not answer (${reasonOf(error)}).` }
+    }
+  }
+}
+
+async function ask(provider: Provider, secret: string | undefined): Promise<number> {
+  const headers = new Headers({ accept: 'application/json', 'user-agent': 'tollgate' })
+  if (secret !== undefined) headers.set('authorization', `Bearer ${secret}`)
+  for (const [name, value] of Object.entries(provider.headers)) headers.set(name, value)
+  const response = await fetch(`${provider.baseUrl}/models`, {
+    headers,
+    redirect: 'manual',
+    signal: AbortSignal.timeout(PROBE_TIMEOUT_MS),
+  })
+  await response.body?.cancel()
+  return response.status
+}
+
+function judge(status: number): Probed {
+  if (status === 401 || status === 403) return { ok: false, detail: `Refuses its key (status ${status}).` }
+  if (status >= 500) return { ok: false, detail: `Answers with status ${status}.` }
+  return { ok: true, detail: `Answers (status ${status}).` }
+}
+
+/** The network's code, such as `ECONNREFUSED`; never a message, which may name the key. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown'
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name
+}
