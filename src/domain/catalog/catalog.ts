@@ -1,5 +1,5 @@
-import type { Model } from './model.ts'
-import type { Provider } from './provider.ts'
+import type { AnyModelSettings, Model, ModelDraft } from './model.ts'
+import type { Provider, ProviderSettings } from './provider.ts'
 
 /** All providers and models at one revision. Frozen: an edit makes a new one. */
 export type Catalog = {
@@ -9,6 +9,14 @@ export type Catalog = {
   readonly providers: ReadonlyMap<string, Provider>
   /** In the order in which they are listed. */
   readonly models: ReadonlyMap<string, Model>
+  /** Rows that cannot be served yet. Only the operator sees them; no route does. */
+  readonly drafts: ReadonlyMap<string, ModelDraft>
+}
+
+/** A whole catalog as an operator writes it. */
+export type CatalogSettings = {
+  readonly providers: readonly ProviderSettings[]
+  readonly models: readonly AnyModelSettings[]
 }
 
 export const EMPTY_CATALOG: Catalog = {
@@ -16,6 +24,7 @@ export const EMPTY_CATALOG: Catalog = {
   updatedAtMs: 0,
   providers: new Map(),
   models: new Map(),
+  drafts: new Map(),
 }
 
 /**
@@ -30,4 +39,9 @@ export function findModel(catalog: Catalog, name: string): Model | undefined {
     if (slash < 0) return undefined
     rest = rest.slice(slash + 1)
   }
+}
+
+/** Whether a model runs on nothing but sandbox providers. The demo account can call no other. */
+export function isSandboxModel(catalog: Catalog, model: Model): boolean {
+  return model.upstreams.every(({ provider }) => catalog.providers.get(provider)?.kind === 'sandbox')
 }

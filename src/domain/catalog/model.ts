@@ -1,4 +1,5 @@
 import type { ImagePricing, TextPricing, VideoPricing } from '../pricing/tariff.ts'
+import type { EngineName } from './engines.ts'
 
 export const modelKinds = ['chat', 'embedding', 'image', 'video'] as const
 export type ModelKind = (typeof modelKinds)[number]
@@ -12,18 +13,17 @@ export type Upstream = {
   readonly weight: number
 }
 
-type ModelCommon = {
+type CommonSettings = {
   /** The logical model name: what clients send and get back. */
   readonly id: string
   readonly enabled: boolean
   readonly displayName: string
   readonly description: string
   readonly ownedBy: string
-  readonly createdAtMs: number
   readonly upstreams: readonly Upstream[]
 }
 
-export type ChatModel = ModelCommon & {
+type ChatSettings = CommonSettings & {
   readonly kind: 'chat'
   readonly pricing: TextPricing
   /** The output ceiling of a request that names none; also the most output that is ever charged for one choice. */
@@ -31,7 +31,7 @@ export type ChatModel = ModelCommon & {
   readonly contextWindow?: number
 }
 
-export type EmbeddingModel = ModelCommon & {
+type EmbeddingSettings = CommonSettings & {
   readonly kind: 'embedding'
   readonly pricing: TextPricing
   readonly contextWindow?: number
@@ -40,21 +40,53 @@ export type EmbeddingModel = ModelCommon & {
 /** Named value sets of a media model: the allowlist of fields that reach the provider. */
 export type MediaParams = Readonly<Record<string, readonly string[]>>
 
-export type ImageModel = ModelCommon & {
+type ImageSettings = CommonSettings & {
   readonly kind: 'image'
   readonly pricing: ImagePricing
   readonly params: MediaParams
 }
 
-export type VideoModel = ModelCommon & {
+type VideoSettings = CommonSettings & {
   readonly kind: 'video'
-  readonly engine: string
+  readonly engine: EngineName
   readonly pricing: VideoPricing
   readonly params: MediaParams
+  /** A pinned duration is one that the engine allows. */
   readonly fixedParams: { readonly duration?: number }
   readonly holdDurationSeconds: number
 }
 
+/** A model as an operator writes it. */
+export type ModelSettings = ChatSettings | EmbeddingSettings | ImageSettings | VideoSettings
+
+type Lacking = 'pricing' | 'maxOutputTokens'
+type Unfinished<Settings> = Settings extends ModelSettings
+  ? Omit<Settings, Lacking | 'enabled'> &
+      Partial<Pick<Settings, Extract<keyof Settings, Lacking>>> & { readonly enabled: false }
+  : never
+
+/** A row that lacks its price, or a chat row that lacks its output ceiling. It is off, and cannot be switched on. */
+export type DraftSettings = Unfinished<ModelSettings>
+
+/** A row of either sort, as an operator writes it. */
+export type AnyModelSettings = ModelSettings | DraftSettings
+
+type Stored = {
+  /** When the store first had a row of this id; editing keeps it. */
+  readonly createdAtMs: number
+}
+
+export type ChatModel = ChatSettings & Stored
+export type EmbeddingModel = EmbeddingSettings & Stored
+export type ImageModel = ImageSettings & Stored
+export type VideoModel = VideoSettings & Stored
+
 export type TextModel = ChatModel | EmbeddingModel
 export type MediaModel = ImageModel | VideoModel
 export type Model = TextModel | MediaModel
+export type ModelDraft = DraftSettings & Stored
+
+/** Whether a row has all it needs to be served; one that has not is a draft. */
+export function isFinished(row: AnyModelSettings): row is ModelSettings {
+  return row.pricing !== undefined && (row.kind !== 'chat' || row.maxOutputTokens !== undefined)
+}

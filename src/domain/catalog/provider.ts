@@ -5,6 +5,8 @@ export type TextRoute = (typeof textRoutes)[number]
 export const providerKinds = ['sandbox', 'openai-compatible'] as const
 export type ProviderKind = (typeof providerKinds)[number]
 
+export const maxTokensFields = ['max_tokens', 'max_completion_tokens'] as const
+
 /** Where a provider's key comes from. A literal is kept encrypted at rest and never shown again. */
 export type ProviderSecret =
   | { readonly from: 'none' }
@@ -21,7 +23,12 @@ export type Provider = {
   readonly headers: Readonly<Record<string, string>>
   readonly routes: readonly TextRoute[]
   /** The name of the output ceiling in a chat request that the gateway itself writes (converted messages). */
-  readonly maxTokensField: 'max_tokens' | 'max_completion_tokens'
+  readonly maxTokensField: (typeof maxTokensFields)[number]
   /** The response header in which the provider reports its own cost in dollars, for `upstream_cost` rows. */
   readonly costHeader?: string
+}
+
+/** A provider as an operator writes it: an export names no literal, so what it says of one is `keep` what is stored. */
+export type ProviderSettings = Omit<Provider, 'secret'> & {
+  readonly secret: ProviderSecret | { readonly from: 'keep' }
 }

@@ -1,0 +1,573 @@
+import { describe, expect, test } from 'bun:test'
+import { usd } from '../domain/money.ts'
+import { FILE_LENGTH_MAX, formatFileProblem, parseCatalogFile } from './parse-catalog-file.ts'
+
+/** The first seven lines of the files below; what a case adds begins on line 8. */
+const HEAD = `# A comment
+providers:
+  - id: main
+    kind: openai-compatible
+    base_url: https://api.example.com/v1
+  - id: box
+    kind: sandbox
+`
+
+const provider = (lines: string) => `providers:\n  - id: main\n${indent(lines)}models: []\n`
+const compatible = (lines: string) =>
+  provider(`kind: openai-compatible\nbase_url: https://api.example.com/v1\n${lines}`)
+const chat = (lines: string) =>
+  `${HEAD}models:\n  - id: gpt-x\n    kind: chat\n    upstreams: [{provider: main, model: gpt-x}]\n${indent(lines)}`
+const priced = (lines: string) => chat(`pricing: free\nmax_output_tokens: 100\n${lines}`)
+const tariff = (lines: string) =>
+  chat(`max_output_tokens: 100\npricing:\n  output_per_mtok: "10"\n  ${lines.replaceAll('\n', '\n  ')}`)
+const row = (kind: string, lines: string) =>
+  `${HEAD}models:\n  - id: x\n    kind: ${kind}\n    upstreams: [{provider: box, model: x}]\n${indent(lines)}`
+
+function indent(lines: string): string {
+  return lines
+    .split('\n')
+    .map(line => `    ${line}\n`)
+    .join('')
+}
+
+/** What is wrong, the text, and the problems as the operator reads them. */
+const refusals: readonly (readonly [string, string, ...string[]])[] = [
+  [
+    'an empty file',
+    '',
+    'line 1, column 1: The file is empty; write "providers:" and "models:", each with a list.',
+  ],
+  [
+    'a file that is a list',
+    '- a',
+    'line 1, column 1: The file is a list; write "providers:" and "models:", each with a list.',
+  ],
+  [
+    'a file cut short before its models',
+    'providers: []\n',
+    'line 1, column 1: models is missing; write a list, or models: [] for none.',
+  ],
+  [
+    'a list of rows that is none',
+    'providers: []\nmodels: free\n',
+    'line 2, column 1: models is "free"; write a list, or models: [] for none.',
+  ],
+  [
+    'an unknown top-level field',
+    'providers: []\nmodels: []\nmodel: 1\n',
+    'line 3, column 1: model is no field of a catalog; did you mean models?',
+  ],
+  [
+    'wrong indentation',
+    'providers:\n  - id: a\n   kind: x\n',
+    'line 3, column 1: The file cannot be read: sequence item without - indicator; write YAML 1.2 or JSON.',
+  ],
+  [
+    'JSON that is cut short',
+    '{"providers": [',
+    'line 1, column 16: The file cannot be read: flow sequence in block collection must be sufficiently indented and end with a ]; write YAML 1.2 or JSON.',
+    'line 1, column 16: The file cannot be read: flow map must end with a }; write YAML 1.2 or JSON.',
+  ],
+  [
+    'a repeated field',
+    priced('kind: chat'),
+    'line 14, column 5: models[0].kind is there twice; write it once.',
+  ],
+  [
+    'a tag',
+    compatible('api_key: !!binary aGVsbG8='),
+    'line 5, column 14: The file cannot be read: unresolved tag: tag:yaml.org,2002:binary; write YAML 1.2 or JSON.',
+  ],
+  [
+    'an alias without its anchor',
+    priced('context_window: *many'),
+    'line 14, column 21: models[0].context_window is *many, an alias of nothing; write &many at the value that is meant, above and outside of this.',
+  ],
+  [
+    'an anchor inside itself',
+    'providers: &all [*all]\nmodels: []\n',
+    'line 1, column 18: providers[0] is *all, an alias of nothing; write &all at the value that is meant, above and outside of this.',
+  ],
+  [
+    'a provider that is no mapping',
+    'providers: [main]\nmodels: []\n',
+    'line 1, column 13: providers[0] is "main"; write a provider: its id, kind and, unless it is the sandbox, base_url.',
+  ],
+  [
+    'a provider without a kind',
+    provider('base_url: https://x.example'),
+    'line 2, column 5: providers[0].kind is missing; write one of sandbox, openai-compatible.',
+  ],
+  [
+    'a provider of an unknown kind',
+    provider('kind: fal'),
+    'line 3, column 5: providers[0].kind is "fal"; write one of sandbox, openai-compatible.',
+  ],
+  [
+    'a misspelt kind',
+    provider('kind: openai_compatible\nbase_url: https://x.example'),
+    'line 3, column 5: providers[0].kind is "openai_compatible"; write one of sandbox, openai-compatible (did you mean "openai-compatible"?).',
+  ],
+  [
+    'a provider without an id',
+    'providers:\n  - kind: sandbox\nmodels: []\n',
+    'line 2, column 5: providers[0].id is missing; write a name of at most 64 letters, digits, "-", "_" and ".".',
+  ],
+  [
+    'a provider id with a blank',
+    'providers: [{id: a b, kind: sandbox}]\nmodels: []\n',
+    'line 1, column 14: providers[0].id is "a b"; write a name of at most 64 letters, digits, "-", "_" and ".".',
+  ],
+  [
+    'an unknown field of a provider',
+    compatible('url: https://x.example'),
+    'line 5, column 5: providers[0].url is no field of a provider of kind openai-compatible; did you mean base_url?',
+  ],
+  [
+    'a field that the sandbox has not',
+    provider('kind: sandbox\nbase_url: https://x.example'),
+    'line 4, column 5: providers[0].base_url is no field of a provider of kind sandbox; the fields are id, kind, routes.',
+  ],
+  [
+    'no base_url',
+    provider('kind: openai-compatible'),
+    'line 2, column 5: providers[0].base_url is missing; write an http or https URL such as https://api.example.com/v1.',
+  ],
+  [
+    'a base_url that is no URL',
+    provider('kind: openai-compatible\nbase_url: api.example.com'),
+    'line 4, column 5: providers[0].base_url is no URL; write an http or https URL such as https://api.example.com/v1.',
+  ],
+  [
+    'a base_url of another scheme',
+    provider('kind: openai-compatible\nbase_url: ftp://api.example.com'),
+    'line 4, column 5: providers[0].base_url is "ftp://api.example.com"; write an http or https URL such as https://api.example.com/v1.',
+  ],
+  [
+    'a base_url with credentials, which are not repeated',
+    provider('kind: openai-compatible\nbase_url: https://me:hunter2@api.example.com'),
+    'line 4, column 5: providers[0].base_url has credentials in it; put the key in api_key.',
+  ],
+  [
+    'a base_url with a query',
+    provider('kind: openai-compatible\nbase_url: https://api.example.com/v1?key=1'),
+    'line 4, column 5: providers[0].base_url has a query or a fragment; end it with its path, such as /v1.',
+  ],
+  [
+    'a key that cannot be sent, which is not repeated',
+    compatible('api_key: "sk hunter2"'),
+    'line 5, column 5: providers[0].api_key is no key that could be sent in a header; write env:NAME for an environment variable, or the key itself without spaces, in quotes.',
+  ],
+  [
+    'a bad environment variable',
+    compatible('api_key: env:MY-KEY'),
+    'line 5, column 5: providers[0].api_key names no environment variable; write env: and a name of letters, digits and "_", such as env:MAIN_API_KEY.',
+  ],
+  [
+    'a header that carries the key',
+    compatible('headers: {Authorization: Bearer x}'),
+    'line 5, column 15: providers[0].headers.Authorization is written by the gateway; put the key in api_key.',
+  ],
+  [
+    'a header of the gateway',
+    compatible('headers:\n  Content-Length: "1"'),
+    'line 6, column 7: providers[0].headers.Content-Length is written by the gateway; leave it out.',
+  ],
+  [
+    'a header value that is a number',
+    compatible('headers: {x-tier: 1}'),
+    'line 5, column 15: providers[0].headers.x-tier is 1; write plain ASCII text of at most 4096 characters, in quotes.',
+  ],
+  [
+    'a header twice in two spellings',
+    compatible('headers: {x-a: "1", X-A: "2"}'),
+    'line 5, column 25: providers[0].headers.X-A is there twice; write it once.',
+  ],
+  [
+    'a bad header name',
+    compatible('headers: {"x a": "1"}'),
+    'line 5, column 15: providers[0].headers.x a is "x a"; write the name of an HTTP header.',
+  ],
+  [
+    'an unknown route',
+    compatible('routes: [chat, embedding]'),
+    'line 5, column 20: providers[0].routes[1] is "embedding"; write one of chat, responses, embeddings (did you mean "embeddings"?).',
+  ],
+  [
+    'no routes',
+    compatible('routes: []'),
+    'line 5, column 5: providers[0].routes is empty; write a list of chat, responses, embeddings, or leave it out for all.',
+  ],
+  [
+    'an unknown max_tokens_field',
+    compatible('max_tokens_field: max'),
+    'line 5, column 5: providers[0].max_tokens_field is "max"; write one of max_tokens, max_completion_tokens (did you mean "max_tokens"?).',
+  ],
+  [
+    'two providers of one id',
+    `providers:\n  - {id: a, kind: sandbox}\n  - {id: a, kind: sandbox}\nmodels: []\n`,
+    'line 3, column 6: providers[1].id is "a", which providers[0] has already; give each its own id.',
+  ],
+  [
+    'two models of one id',
+    `${priced('enabled: false')}  - id: gpt-x\n    kind: image\n    upstreams: [{provider: box, model: x}]\n    pricing: {per_image: "1"}\n`,
+    'line 15, column 5: models[1].id is "gpt-x", which models[0] has already; give each its own id.',
+  ],
+  [
+    'a model without a kind',
+    `${HEAD}models:\n  - id: x\n`,
+    'line 9, column 5: models[0].kind is missing; write one of chat, embedding, image, video.',
+  ],
+  [
+    'a model id with a blank',
+    `${HEAD}models:\n  - {id: a b, kind: chat, enabled: false, upstreams: [{provider: box, model: x}]}\n`,
+    'line 9, column 6: models[0].id is "a b"; write a name of letters, digits and any of . _ : @ + - with single slashes inside.',
+  ],
+  [
+    'a model id that is too long',
+    `${HEAD}models:\n  - {id: ${'a'.repeat(129)}, kind: chat, enabled: false, upstreams: [{provider: box, model: x}]}\n`,
+    'line 9, column 6: models[0].id has 129 characters; write at most 128.',
+  ],
+  [
+    'an unknown field of a model',
+    priced('max_tokens: 5'),
+    'line 14, column 5: models[0].max_tokens is no field of a model of kind chat; did you mean max_output_tokens?',
+  ],
+  [
+    'a field of another kind',
+    row('embedding', 'pricing: free\nmax_output_tokens: 5'),
+    'line 13, column 5: models[0].max_output_tokens is no field of a model of kind embedding; the fields are id, kind, enabled, display_name, description, owned_by, upstreams, pricing, markup, ceiling_pricing, context_window.',
+  ],
+  [
+    'a model that is on without a price',
+    chat('max_output_tokens: 100'),
+    'line 9, column 5: models[0].pricing is missing; write {input_per_mtok: "2.5", output_per_mtok: "10"}, "free", or "upstream_cost" with a ceiling_pricing, or enabled: false until you know it.',
+  ],
+  [
+    'an image model that is on without a price',
+    row('image', 'enabled: true'),
+    'line 9, column 5: models[0].pricing is missing; write {per_image: "0.04"}, or enabled: false until you know it.',
+  ],
+  [
+    'a chat model that is on without a ceiling',
+    chat('pricing: free'),
+    'line 9, column 5: models[0].max_output_tokens is missing; write the most tokens one answer can have, or enabled: false until you know it.',
+  ],
+  [
+    'an enabled that is no boolean',
+    priced('enabled: yes'),
+    'line 14, column 5: models[0].enabled is "yes"; write true or false.',
+  ],
+  [
+    'a ceiling of zero',
+    chat('pricing: free\nmax_output_tokens: 0'),
+    'line 13, column 5: models[0].max_output_tokens is 0; write a whole number from 1 to 100000000.',
+  ],
+  [
+    'a ceiling in quotes',
+    chat('pricing: free\nmax_output_tokens: "100"'),
+    'line 13, column 5: models[0].max_output_tokens is "100"; write a whole number from 1 to 100000000.',
+  ],
+  [
+    'a context window with a fraction',
+    priced('context_window: 1.5'),
+    'line 14, column 5: models[0].context_window is 1.5; write a whole number from 1 to 100000000.',
+  ],
+  [
+    'a name that is a number',
+    priced('display_name: 4'),
+    'line 14, column 5: models[0].display_name is 4; write one line of at most 200 characters, in quotes if it is a number.',
+  ],
+  [
+    'a price that is a number',
+    tariff('input_per_mtok: 2.5'),
+    'line 15, column 7: models[0].pricing.input_per_mtok is a number; write it in quotes: "2.5".',
+  ],
+  [
+    'a price that is a number too small to write',
+    tariff('input_per_mtok: 0.0000001'),
+    'line 15, column 7: models[0].pricing.input_per_mtok is a number; write it in quotes.',
+  ],
+  [
+    'a price with ten decimals',
+    tariff('input_per_mtok: "0.0000000001"'),
+    'line 15, column 7: models[0].pricing.input_per_mtok is "0.0000000001"; write dollars in quotes, such as "2.5", with at most nine decimals.',
+  ],
+  [
+    'a price with an exponent',
+    tariff('input_per_mtok: "1e3"'),
+    'line 15, column 7: models[0].pricing.input_per_mtok is "1e3"; write dollars in quotes, such as "2.5", with at most nine decimals.',
+  ],
+  [
+    'a price below zero',
+    tariff('input_per_mtok: "-1"'),
+    'line 15, column 7: models[0].pricing.input_per_mtok is "-1"; write a price from "0" to "1000000".',
+  ],
+  [
+    'a price beyond reason',
+    tariff('input_per_mtok: "1000000.000000001"'),
+    'line 15, column 7: models[0].pricing.input_per_mtok is "1000000.000000001"; write a price from "0" to "1000000".',
+  ],
+  [
+    'an unknown price',
+    tariff('input_per_mtok: "1"\ninput_cached: "1"'),
+    'line 16, column 7: models[0].pricing.input_cached is no field of a tariff; the fields are input_per_mtok, cached_input_per_mtok, cache_write_per_mtok, audio_input_per_mtok, output_per_mtok, reasoning_per_mtok, audio_output_per_mtok, per_request.',
+  ],
+  [
+    'a price that a tariff lacks',
+    tariff('cached_input_per_mtok: "1"'),
+    'line 13, column 5: models[0].pricing.input_per_mtok is missing; write dollars in quotes, such as "2.5", with at most nine decimals.',
+  ],
+  [
+    'a pricing word that is none',
+    chat('max_output_tokens: 1\npricing: gratis'),
+    'line 13, column 5: models[0].pricing is "gratis"; write {input_per_mtok: "2.5", output_per_mtok: "10"}, "free", or "upstream_cost" with a ceiling_pricing.',
+  ],
+  [
+    'upstream_cost without a ceiling',
+    chat('max_output_tokens: 1\npricing: upstream_cost'),
+    'line 9, column 5: models[0].ceiling_pricing is missing; write the dearest prices the upstream may have, such as {input_per_mtok: "2.5", output_per_mtok: "10"}.',
+  ],
+  [
+    'a markup that is a number',
+    row('embedding', 'pricing: upstream_cost\nceiling_pricing: {input_per_mtok: "1"}\nmarkup: 1.2'),
+    'line 14, column 5: models[0].markup is 1.2; write a factor in quotes, such as "1.2", above 0 and at most 1000.',
+  ],
+  [
+    'a markup of zero',
+    row('embedding', 'pricing: upstream_cost\nceiling_pricing: {input_per_mtok: "1"}\nmarkup: "0"'),
+    'line 14, column 5: models[0].markup is "0"; write a factor in quotes, such as "1.2", above 0 and at most 1000.',
+  ],
+  [
+    'a markup without upstream_cost',
+    priced('markup: "1.2"'),
+    'line 14, column 5: models[0].markup belongs to pricing: upstream_cost only; leave it out.',
+  ],
+  [
+    'no upstream',
+    `${HEAD}models:\n  - id: x\n    kind: embedding\n    pricing: free\n`,
+    'line 9, column 5: models[0].upstreams is missing; write at least one, such as [{provider: main, model: gpt-x}].',
+  ],
+  [
+    'an empty list of upstreams',
+    `${HEAD}models:\n  - {id: x, kind: embedding, pricing: free, upstreams: []}\n`,
+    'line 9, column 45: models[0].upstreams is empty; write at least one, such as [{provider: main, model: gpt-x}].',
+  ],
+  [
+    'an unknown provider',
+    `${HEAD}models:\n  - {id: x, kind: embedding, pricing: free, upstreams: [{provider: mian, model: x}]}\n`,
+    'line 9, column 58: models[0].upstreams[0].provider is "mian", and there is no such provider; did you mean "main"?',
+  ],
+  [
+    'an unknown field of an upstream',
+    `${HEAD}models:\n  - {id: x, kind: embedding, pricing: free, upstreams: [{provider: main, model: x, weigth: 1}]}\n`,
+    'line 9, column 84: models[0].upstreams[0].weigth is no field of an upstream; did you mean weight?',
+  ],
+  [
+    'an upstream twice',
+    `${HEAD}models:\n  - {id: x, kind: embedding, pricing: free, upstreams: [{provider: main, model: x}, {model: x, provider: main}]}\n`,
+    'line 9, column 85: models[0].upstreams[1] is there twice; write it once.',
+  ],
+  [
+    'an upstream of weight zero',
+    `${HEAD}models:\n  - {id: x, kind: embedding, pricing: free, upstreams: [{provider: main, model: x, weight: 0}]}\n`,
+    'line 9, column 84: models[0].upstreams[0].weight is 0; write a whole number from 1 to 1000.',
+  ],
+  [
+    'an image model with a text tariff',
+    row('image', 'pricing: {input_per_mtok: "1"}'),
+    'line 12, column 5: models[0].pricing.per_image is missing; write dollars in quotes, such as "2.5", with at most nine decimals.',
+    'line 12, column 15: models[0].pricing.input_per_mtok is no field of this pricing; the fields are per_image.',
+  ],
+  [
+    'a media price in a word',
+    row('image', 'pricing: free'),
+    'line 12, column 5: models[0].pricing is "free"; write {per_image: "0.04"}.',
+  ],
+  [
+    'a param value that is a number',
+    row('image', 'pricing: {per_image: "1"}\nparams: {size: [1, 2K]}'),
+    'line 13, column 21: models[0].params.size[0] is 1; write text of at most 64 characters, in quotes if it is a number.',
+  ],
+  [
+    'a param without values',
+    row('image', 'pricing: {per_image: "1"}\nparams: {size: []}'),
+    'line 13, column 14: models[0].params.size is empty; write the values it may have, the first being the default, such as [1K, 2K].',
+  ],
+  [
+    'a bad param name',
+    row('image', 'pricing: {per_image: "1"}\nparams: {Size: [a]}'),
+    'line 13, column 14: models[0].params.Size is called "Size"; write a name of lower-case letters, digits and "_".',
+  ],
+  [
+    'a video model without an engine',
+    row('video', 'pricing: {per_second: "1"}'),
+    'line 9, column 5: models[0].engine is missing; write one of family-a, family-a-extend, family-b, family-b-edit, family-b-motion, family-c, family-d-5, family-d-10, family-e, family-e-extend, family-f, family-g, family-g-extend, storyboard.',
+  ],
+  [
+    'an unknown engine',
+    row('video', 'pricing: {per_second: "1"}\nengine: family-h'),
+    expect.stringMatching(
+      /^line 13, column 5: models\[0\]\.engine is "family-h"; write one of family-a, .*did you mean "family-a"\?\)\.$/,
+    ) as never,
+  ],
+  [
+    'a pinned duration the engine has not',
+    row('video', 'pricing: {per_second: "1"}\nengine: family-e\nfixed_params: {duration: 5}'),
+    'line 14, column 20: models[0].fixed_params.duration is 5; write 4, 6 or 8 seconds, which is what the engine makes.',
+  ],
+  [
+    'a pinned duration outside the range',
+    row('video', 'pricing: {per_second: "1"}\nengine: family-a\nfixed_params: {duration: 16}'),
+    'line 14, column 20: models[0].fixed_params.duration is 16; write 4 to 15 seconds, which is what the engine makes.',
+  ],
+  [
+    'an engine that must be pinned and is not',
+    row('video', 'pricing: {per_second: "1"}\nengine: family-f'),
+    'line 9, column 5: models[0].fixed_params is missing; pin one of its durations: {duration: 4}.',
+  ],
+  [
+    'an engine that must be pinned with nothing pinned',
+    row('video', 'pricing: {per_second: "1"}\nengine: family-f\nfixed_params: {}'),
+    'line 14, column 5: models[0].fixed_params.duration is missing; pin one of its durations: {duration: 4}.',
+  ],
+  [
+    'a hold shorter than the pinned clip',
+    row(
+      'video',
+      'pricing: {per_second: "1"}\nengine: family-e\nfixed_params: {duration: 8}\nhold_duration_seconds: 6',
+    ),
+    'line 15, column 5: models[0].hold_duration_seconds is 6; write at least 8, which is what the engine makes by itself.',
+  ],
+  [
+    'a hold in milliseconds',
+    row('video', 'pricing: {per_second: "1"}\nengine: family-e\nhold_duration_seconds: 8000'),
+    'line 14, column 5: models[0].hold_duration_seconds is 8000; write a number from 0.001 to 3600.',
+  ],
+]
+
+describe('a catalog file', () => {
+  test.each(refusals)('with %s is refused', (_, text, ...expected) => {
+    const parsed = parseCatalogFile(text)
+
+    expect(parsed.ok ? [] : parsed.problems.map(formatFileProblem)).toEqual(expected)
+  })
+
+  test('with many mistakes names all of them, in the order of the file', () => {
+    const parsed = parseCatalogFile(tariff('input_per_mtok: 2\nbeer: "1"').replace('id: main', 'id: 7'))
+
+    expect(parsed.ok ? [] : parsed.problems.map(({ line, field }) => `${line} ${field}`)).toEqual([
+      '3 providers[0].id',
+      '11 models[0].upstreams[0].provider',
+      '15 models[0].pricing.input_per_mtok',
+      '16 models[0].pricing.beer',
+    ])
+  })
+
+  test('reports at most fifty problems', () => {
+    const parsed = parseCatalogFile(`providers: [${'1,'.repeat(900)}]\nmodels: []`)
+
+    expect(parsed.ok ? 0 : parsed.problems.length).toBe(50)
+  })
+
+  test('is refused unread beyond its size limit', () => {
+    const parsed = parseCatalogFile('#'.repeat(FILE_LENGTH_MAX + 1))
+
+    expect(parsed.ok ? '' : parsed.problems[0]!.message).toBe(
+      'The file has 8388609 characters; a catalog file has at most 8388608.',
+    )
+  })
+
+  test('of aliases of aliases costs no more than its text', () => {
+    const levels = Array.from(
+      { length: 60 },
+      (_, level) => `a${level + 1}: &a${level + 1} [*a${level}, *a${level}]`,
+    )
+
+    const parsed = parseCatalogFile(`a0: &a0 [x]\n${levels.join('\n')}\nproviders: *a60\nmodels: []\n`)
+
+    expect(parsed.ok).toBe(false)
+  })
+
+  test.each([
+    ['lists', '['.repeat(50_000)],
+    ['closed lists', '['.repeat(500) + ']'.repeat(500)],
+    ['mappings', '{a: '.repeat(10_000)],
+  ])('of deeply nested %s is refused', (_, text) => {
+    expect(parseCatalogFile(text).ok).toBe(false)
+  })
+
+  test('may share a tariff by an anchor', () => {
+    const text = `${chat('max_output_tokens: 1\npricing: &prices {input_per_mtok: "1", output_per_mtok: "2"}')}  - {id: b, kind: chat, max_output_tokens: 1, pricing: *prices, upstreams: [{provider: main, model: b}]}\n`
+
+    const parsed = parseCatalogFile(text)
+
+    expect(parsed.ok && parsed.catalog.models.map(model => model.pricing)).toEqual([
+      { kind: 'tariff', tariff: { input: usd('1'), output: usd('2') } },
+      { kind: 'tariff', tariff: { input: usd('1'), output: usd('2') } },
+    ])
+  })
+
+  test('may be JSON', () => {
+    const parsed = parseCatalogFile('{"providers":[{"id":"box","kind":"sandbox"}],"models":[]}')
+
+    expect(parsed.ok && parsed.catalog.providers[0]!.id).toBe('box')
+  })
+
+  test('needs only what has no default', () => {
+    const parsed = parseCatalogFile(row('video', 'pricing: {per_second: "0.1"}\nengine: family-a'))
+
+    expect(parsed.ok && parsed.catalog).toEqual({
+      providers: [
+        {
+          id: 'main',
+          kind: 'openai-compatible',
+          baseUrl: 'https://api.example.com/v1',
+          secret: { from: 'none' },
+          headers: {},
+          routes: ['chat', 'responses', 'embeddings'],
+          maxTokensField: 'max_tokens',
+        },
+        {
+          id: 'box',
+          kind: 'sandbox',
+          secret: { from: 'none' },
+          headers: {},
+          routes: ['chat', 'responses', 'embeddings'],
+          maxTokensField: 'max_tokens',
+        },
+      ],
+      models: [
+        {
+          id: 'x',
+          kind: 'video',
+          enabled: true,
+          displayName: 'x',
+          description: '',
+          ownedBy: 'system',
+          upstreams: [{ provider: 'box', model: 'x', order: 1, weight: 1 }],
+          pricing: { perSecond: usd('0.1') },
+          engine: 'family-a',
+          params: {},
+          fixedParams: {},
+          holdDurationSeconds: 15,
+        },
+      ],
+    })
+  })
+
+  test('may hold a row without its price while that is off', () => {
+    const parsed = parseCatalogFile(chat('enabled: false'))
+
+    expect(parsed.ok && parsed.catalog.models[0]).toMatchObject({ id: 'gpt-x', enabled: false })
+  })
+
+  test('as the documentation shows it is right', async () => {
+    const page = await Bun.file(new URL('../../docs/catalog.md', import.meta.url)).text()
+    const example = /```yaml\n([\s\S]*?)```/.exec(page)![1]!
+
+    const parsed = parseCatalogFile(example)
+
+    expect(parsed.ok ? [] : parsed.problems.map(formatFileProblem)).toEqual([])
+  })
+})

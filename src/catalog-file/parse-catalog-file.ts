@@ -1,0 +1,51 @@
+import type { CatalogSettings } from '../domain/catalog/catalog.ts'
+import { decodeCatalog } from '../domain/catalog/rows/catalog-rows.ts'
+import { formatPath, problemSentence, PROBLEMS_MAX, type RowProblem } from '../domain/catalog/rows/problem.ts'
+import { readYaml, type Position } from './read-yaml.ts'
+
+/** Room for ten thousand rows. Parsing takes about half a second for each million characters. */
+export const FILE_LENGTH_MAX = 8 << 20
+
+export type FileProblem = Position & {
+  /** `models[0].pricing.input_per_mtok`; empty where the whole file is meant. */
+  readonly field: string
+  /** A sentence: what is wrong with the field, and what would have been right. */
+  readonly message: string
+}
+
+export type ParsedCatalogFile =
+  | { readonly ok: true; readonly catalog: CatalogSettings }
+  /** In the order of the file; at most `PROBLEMS_MAX`. */
+  | { readonly ok: false; readonly problems: readonly FileProblem[] }
+
+/** Reads a catalog file, which is YAML and so may be JSON: all of it, or everything that is wrong with it. */
+export function parseCatalogFile(text: string): ParsedCatalogFile {
+  if (text.length > FILE_LENGTH_MAX) {
+    const message = `has ${text.length} characters`
+    const remedy = `a catalog file has at most ${FILE_LENGTH_MAX}`
+    return refused([{ path: [], message, remedy, line: 1, column: 1 }])
+  }
+  const yaml = readYaml(text)
+  if (yaml.problems.length > 0) return refused(yaml.problems)
+  const decoded = decodeCatalog(yaml.value)
+  if (decoded.ok) return { ok: true, catalog: decoded.value }
+  return refused(decoded.problems.map(problem => Object.assign(yaml.positionOf(problem.path), problem)))
+}
+
+/** `line 12, column 7: models[0].pricing.input_per_mtok is a number; write it in quotes: "2.5".` */
+export function formatFileProblem({ line, column, message }: FileProblem): string {
+  return `line ${line}, column ${column}: ${message}`
+}
+
+function refused(problems: readonly (RowProblem & Position)[]): ParsedCatalogFile {
+  const inOrder = problems.toSorted((left, right) => left.line - right.line || left.column - right.column)
+  return {
+    ok: false,
+    problems: inOrder.slice(0, PROBLEMS_MAX).map(problem => ({
+      line: problem.line,
+      column: problem.column,
+      field: formatPath(problem.path),
+      message: problemSentence(problem, 'The file'),
+    })),
+  }
+}

@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'bun:test'
+import { EMPTY_CATALOG, findModel, isSandboxModel, type Catalog } from './catalog.ts'
+import type { Model } from './model.ts'
+import { decodeModel } from './rows/model-row.ts'
+import { decodeProvider } from './rows/provider-row.ts'
+
+function aCatalog(...ids: string[]): Catalog {
+  return { ...EMPTY_CATALOG, models: new Map(ids.map(id => [id, aModel(id, ['box'])])) }
+}
+
+function aModel(id: string, providers: string[]): Model {
+  const upstreams = providers.map(provider => ({ provider, model: 'm' }))
+  const decoded = decodeModel({ id, kind: 'embedding', pricing: 'free', upstreams })
+  if (!decoded.ok) throw new Error('The model of this test is wrong.')
+  return { ...decoded.value, createdAtMs: 0 } as Model
+}
+
+describe('a model name', () => {
+  test.each([
+    ['gpt-x', 'gpt-x'],
+    ['openai/gpt-x', 'gpt-x'],
+    ['a/b/gpt-x', 'gpt-x'],
+    ['meta/x', 'meta/x'],
+    ['together/meta/x', 'meta/x'],
+    ['x', undefined],
+    ['gpt-x/', undefined],
+    ['GPT-X', undefined],
+    ['openai/', undefined],
+    ['', undefined],
+  ])('%p means %p', (name, id) => {
+    expect(findModel(aCatalog('gpt-x', 'meta/x'), name)?.id).toBe(id as string)
+  })
+
+  test('folds no further than the first row that fits', () => {
+    expect(findModel(aCatalog('x', 'meta/x'), 'meta/x')?.id).toBe('meta/x')
+  })
+})
+
+describe('a sandbox model', () => {
+  const box = decodeProvider({ id: 'box', kind: 'sandbox' })
+  const main = decodeProvider({ id: 'main', kind: 'openai-compatible', base_url: 'https://api.example.com' })
+  const catalog = {
+    ...EMPTY_CATALOG,
+    providers: new Map([
+      ['box', box.ok ? box.value : undefined],
+      ['main', main.ok ? main.value : undefined],
+    ]),
+  } as Catalog
+
+  test.each([
+    [['box'], true],
+    [['main'], false],
+    [['box', 'main'], false],
+  ])('is one whose upstreams %p are all sandboxes', (providers, expected) => {
+    expect(isSandboxModel(catalog, aModel('x', providers))).toBe(expected)
+  })
+})

@@ -1,0 +1,118 @@
+import type { Catalog, CatalogSettings } from '../catalog.ts'
+import type { AnyModelSettings } from '../model.ts'
+import { encodeModel, readModel } from './model-row.ts'
+import { nearest } from './nearest.ts'
+import { checked, report, type Checked, type RowProblem } from './problem.ts'
+import { encodeProvider, readProvider } from './provider-row.ts'
+import {
+  describe,
+  fieldOf,
+  openRow,
+  quote,
+  refuseUnknownFields,
+  reportField,
+  reportMissing,
+  type Place,
+  type Row,
+} from './row.ts'
+
+/** Every request finds its row by hash, so these bound only what one edit may cost. */
+export const PROVIDERS_MAX = 1_000
+export const MODELS_MAX = 10_000
+
+/** Checks a whole catalog in the shape of the catalog file: each row, and what the rows say of one another. */
+export function decodeCatalog(value: unknown): Checked<CatalogSettings> {
+  return checked(problems => readCatalog(value, { path: [], problems }))
+}
+
+/** The whole catalog in the shape of the catalog file. What `decodeCatalog` makes of it is the same catalog. */
+export function encodeCatalog(catalog: Catalog): { providers: object[]; models: object[] } {
+  return {
+    providers: [...catalog.providers.values()].map(encodeProvider),
+    models: [...catalog.models.values(), ...catalog.drafts.values()].map(encodeModel),
+  }
+}
+
+/** Reports each upstream of a model whose provider is not among these. */
+export function refuseUnknownProviders(
+  model: Pick<AnyModelSettings, 'upstreams'>,
+  known: ReadonlySet<string>,
+  { path, problems }: Place,
+): void {
+  for (const [index, { provider }] of model.upstreams.entries()) {
+    if (known.has(provider)) continue
+    const meant = nearest(provider, [...known])
+    report(problems, {
+      path: [...path, 'upstreams', index, 'provider'],
+      message: `is ${quote(provider)}, and there is no such provider`,
+      remedy: meant === undefined ? 'write the id of one that there is' : `did you mean ${quote(meant)}?`,
+    })
+  }
+}
+
+function readCatalog(value: unknown, place: Place): CatalogSettings | undefined {
+  const row = openRow(value, place, 'write "providers:" and "models:", each with a list')
+  if (row === undefined) return undefined
+  refuseUnknownFields(row, 'a catalog', ['providers', 'models'])
+  const providers = readRows(row, 'providers', PROVIDERS_MAX, readProvider)
+  const models = readRows(row, 'models', MODELS_MAX, readModel)
+  // A provider whose row is wrong elsewhere is still there for a model to name.
+  const known = new Set(idsOf(row, 'providers').filter(id => id !== undefined))
+  for (const { index, item } of models) {
+    refuseUnknownProviders(item, known, { path: ['models', index], problems: row.problems })
+  }
+  refuseRepeatedIds(row, 'providers')
+  refuseRepeatedIds(row, 'models')
+  return { providers: providers.map(({ item }) => item), models: models.map(({ item }) => item) }
+}
+
+type Read<T> = { readonly index: number; readonly item: T }
+
+function readRows<T>(
+  row: Row,
+  field: string,
+  max: number,
+  readRow: (value: unknown, place: Place) => T | undefined,
+): Read<T>[] {
+  const remedy = `write a list, or ${field}: [] for none`
+  const value = fieldOf(row, field)
+  if (!Array.isArray(value)) {
+    // An absent list may be a file cut short, and must not empty the catalog.
+    if (value === undefined) reportMissing(row, field, remedy)
+    else reportField(row, field, { message: describe(value), remedy })
+    return []
+  }
+  if (value.length > max) {
+    reportField(row, field, { message: `has ${value.length} rows`, remedy: `write at most ${max}` })
+    return []
+  }
+  return value.flatMap((entry, index) => {
+    const item = readRow(entry, { path: [field, index], problems: row.problems })
+    return item === undefined ? [] : [{ index, item }]
+  })
+}
+
+function refuseRepeatedIds(row: Row, field: 'providers' | 'models'): void {
+  const seen = new Map<string, number>()
+  for (const [index, id] of idsOf(row, field).entries()) {
+    const first = id === undefined ? undefined : seen.get(id)
+    if (id === undefined) continue
+    if (first === undefined) {
+      seen.set(id, index)
+      continue
+    }
+    const message = `is ${quote(id)}, which ${field}[${first}] has already`
+    const problem: RowProblem = { path: [field, index, 'id'], message, remedy: 'give each its own id' }
+    report(row.problems, problem)
+  }
+}
+
+/** As they stand, one for each entry; undefined where an entry has none. */
+function idsOf(row: Row, field: string): (string | undefined)[] {
+  const value = fieldOf(row, field)
+  if (!Array.isArray(value) || value.length > MODELS_MAX) return []
+  return value.map(entry => {
+    const id: unknown = typeof entry === 'object' && entry !== null ? Reflect.get(entry, 'id') : undefined
+    return typeof id === 'string' ? id : undefined
+  })
+}

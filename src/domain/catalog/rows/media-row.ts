@@ -1,0 +1,121 @@
+import {
+  allowsDuration,
+  describeDurations,
+  engineNames,
+  engines,
+  secondsMax,
+  type Engine,
+} from '../engines.ts'
+import type { DraftSettings, MediaParams, ModelSettings } from '../model.ts'
+import { checkList, checkText, number, requiredOneOf } from './fields.ts'
+import { report } from './problem.ts'
+import {
+  definedOnly,
+  fieldOf,
+  openRow,
+  placeOf,
+  quote,
+  refuseUnknownFields,
+  reportField,
+  reportMissing,
+  type Row,
+} from './row.ts'
+
+type VideoSettings = Extract<ModelSettings, { kind: 'video' }>
+type VideoOwn = Pick<VideoSettings, 'engine' | 'params' | 'fixedParams' | 'holdDurationSeconds'>
+
+const PARAMS_MAX = 32
+const VALUES_MAX = 64
+/** No engine makes a clip of an hour; a larger number is a slip, such as milliseconds. */
+const SECONDS = { min: 0.001, max: 3600, whole: false }
+
+const paramName = /^[a-z][a-z0-9_]{0,63}$/
+const paramValue = {
+  pattern: /^[^\p{Cc}\p{Cs}]{1,64}$/u,
+  remedy: 'write text of at most 64 characters, in quotes if it is a number',
+}
+
+/** The allowlist of a media row; empty where it has none. */
+export function readParams(row: Row): MediaParams {
+  const value = fieldOf(row, 'params')
+  if (value === undefined) return {}
+  const params = openRow(value, placeOf(row, 'params'), 'write value sets such as {resolution: [1K, 2K]}')
+  if (params === undefined) return {}
+  const names = Object.keys(params.values)
+  if (names.length > PARAMS_MAX) {
+    reportField(row, 'params', {
+      message: `has ${names.length} fields`,
+      remedy: `write at most ${PARAMS_MAX}`,
+    })
+    return {}
+  }
+  const read: Record<string, readonly string[]> = {}
+  for (const name of names) {
+    const place = placeOf(params, name)
+    if (!paramName.test(name)) {
+      const remedy = 'write a name of lower-case letters, digits and "_"'
+      report(place.problems, { ...place, message: `is called ${quote(name)}`, remedy })
+      continue
+    }
+    const remedy = `write the values it may have, the first being the default, such as [1K, 2K]`
+    const values = checkList(params.values[name], place, { max: VALUES_MAX, remedy }, (item, at) =>
+      checkText(item, paramValue, at),
+    )
+    if (values !== undefined) read[name] = values
+  }
+  return read
+}
+
+export function writeParams(params: MediaParams): Record<string, unknown> {
+  return Object.keys(params).length === 0 ? {} : { params }
+}
+
+/** Undefined, and reported, where the engine is missing or unknown: nothing else can be judged without it. */
+export function readVideoSettings(row: Row): VideoOwn | undefined {
+  const params = readParams(row)
+  const name = requiredOneOf(row, 'engine', engineNames)
+  if (name === undefined) return undefined
+  const engine = engines[name]
+  const pinned = readPinnedDuration(row, engine)
+  const held = number(row, 'hold_duration_seconds', SECONDS) ?? pinned ?? secondsMax(engine)
+  const heldMin = pinned ?? engine.defaultSeconds
+  if (held < heldMin) {
+    // The hold of a request that names no duration must cover the clip that the engine then makes.
+    reportField(row, 'hold_duration_seconds', {
+      message: `is ${held}`,
+      remedy: `write at least ${heldMin}, which is what the engine makes by itself`,
+    })
+  }
+  return { engine: name, params, fixedParams: definedOnly({ duration: pinned }), holdDurationSeconds: held }
+}
+
+export function writeVideoSettings(
+  model: VideoOwn | Extract<DraftSettings, { kind: 'video' }>,
+): Record<string, unknown> {
+  const { fixedParams, holdDurationSeconds } = model
+  return {
+    ...(fixedParams.duration === undefined ? {} : { fixed_params: { duration: fixedParams.duration } }),
+    hold_duration_seconds: holdDurationSeconds,
+  }
+}
+
+function readPinnedDuration(row: Row, engine: Engine): number | undefined {
+  const value = fieldOf(row, 'fixed_params')
+  const remedy = `pin one of its durations: {duration: ${engine.defaultSeconds}}`
+  if (value === undefined) {
+    if (engine.requiresPin) reportMissing(row, 'fixed_params', remedy)
+    return undefined
+  }
+  const fixed = openRow(value, placeOf(row, 'fixed_params'), remedy)
+  if (fixed === undefined) return undefined
+  refuseUnknownFields(fixed, 'fixed_params', ['duration'])
+  if (engine.requiresPin && fieldOf(fixed, 'duration') === undefined) {
+    reportMissing(fixed, 'duration', remedy)
+  }
+  const duration = number(fixed, 'duration', SECONDS)
+  if (duration !== undefined && !allowsDuration(engine, duration)) {
+    const allowed = `write ${describeDurations(engine)} seconds, which is what the engine makes`
+    reportField(fixed, 'duration', { message: `is ${duration}`, remedy: allowed })
+  }
+  return duration
+}

@@ -1,0 +1,221 @@
+import { isFinished, modelKinds, type AnyModelSettings, type ModelKind, type Upstream } from '../model.ts'
+import { flag, list, number, requiredOneOf, requiredText, text } from './fields.ts'
+import { readParams, readVideoSettings, writeParams, writeVideoSettings } from './media-row.ts'
+import {
+  readTextPricing,
+  readUnitPricing,
+  textPricingRemedy,
+  unitPricingRemedy,
+  writeTextPricing,
+} from './pricing-row.ts'
+import { checked, type Checked } from './problem.ts'
+import {
+  definedOnly,
+  fieldOf,
+  openRow,
+  refuseUnknownFields,
+  reportField,
+  reportMissing,
+  type Place,
+  type Row,
+} from './row.ts'
+import { formatUsd } from '../../money.ts'
+
+const UPSTREAMS_MAX = 16
+/** More than any model has; keeps the worst case of a request a number that can be counted exactly. */
+const TOKENS = { min: 1, max: 100_000_000, whole: true }
+const RANK = { min: 1, max: 1000, whole: true }
+const DEFAULT_RANK = 1
+const DEFAULT_OWNER = 'system'
+
+const commonFields = [
+  'id',
+  'kind',
+  'enabled',
+  'display_name',
+  'description',
+  'owned_by',
+  'upstreams',
+  'pricing',
+]
+const fieldsOf = {
+  chat: [...commonFields, 'markup', 'ceiling_pricing', 'max_output_tokens', 'context_window'],
+  embedding: [...commonFields, 'markup', 'ceiling_pricing', 'context_window'],
+  image: [...commonFields, 'params'],
+  video: [...commonFields, 'engine', 'params', 'fixed_params', 'hold_duration_seconds'],
+} as const satisfies Record<ModelKind, readonly string[]>
+
+const modelId = {
+  pattern: /^[A-Za-z0-9][A-Za-z0-9._:@+-]*(?:\/[A-Za-z0-9._:@+-]+)*$/,
+  remedy: 'write a name of letters, digits and any of . _ : @ + - with single slashes inside',
+}
+const ID_LENGTH_MAX = 128
+const upstreamName = {
+  pattern: /^[^\s\p{Cc}\p{Cs}](?:[^\p{Cc}\p{Cs}]{0,254}[^\s\p{Cc}\p{Cs}])?$/u,
+  remedy: "write the provider's own name of the model, in quotes if it is a number",
+}
+const line = {
+  pattern: /^[^\p{Cc}\p{Cs}]{1,200}$/u,
+  remedy: 'write one line of at most 200 characters, in quotes if it is a number',
+}
+const paragraph = {
+  pattern: /^(?:[^\p{Cc}\p{Cs}]|[\n\t]){0,4000}$/u,
+  remedy: 'write text of at most 4000 characters, in quotes if it is a number',
+}
+
+/**
+ * Checks a model in the shape of the catalog file and the admin API. A row that is switched off may lack its price or its
+ * output ceiling, and is then a draft; one that is on may not.
+ */
+export function decodeModel(value: unknown): Checked<AnyModelSettings> {
+  return checked(problems => readModel(value, { path: [], problems }))
+}
+
+/** The row of a model. Defaults are left out, except whether it is on. */
+export function encodeModel(model: AnyModelSettings): Record<string, unknown> {
+  return {
+    id: model.id,
+    kind: model.kind,
+    enabled: model.enabled,
+    ...definedOnly({
+      display_name: model.displayName === model.id ? undefined : model.displayName,
+      description: model.description === '' ? undefined : model.description,
+      owned_by: model.ownedBy === DEFAULT_OWNER ? undefined : model.ownedBy,
+    }),
+    upstreams: model.upstreams.map(writeUpstream),
+    ...writeKind(model),
+  }
+}
+
+/** As `decodeModel`, for a row that stands in something larger. */
+export function readModel(value: unknown, place: Place): AnyModelSettings | undefined {
+  const row = openRow(value, place, 'write a model: its id, kind, upstreams and pricing')
+  if (row === undefined) return undefined
+  const id = requiredText(row, 'id', modelId)
+  if (id !== undefined && id.length > ID_LENGTH_MAX) {
+    const message = `has ${id.length} characters`
+    reportField(row, 'id', { message, remedy: `write at most ${ID_LENGTH_MAX}` })
+  }
+  const kind = requiredOneOf(row, 'kind', modelKinds)
+  if (kind === undefined) return undefined
+  refuseUnknownFields(row, `a model of kind ${kind}`, fieldsOf[kind])
+  const enabled = flag(row, 'enabled') ?? true
+  if (enabled) requireFinished(row, kind)
+  const displayName = text(row, 'display_name', line) ?? id
+  const description = text(row, 'description', paragraph) ?? ''
+  const ownedBy = text(row, 'owned_by', line) ?? DEFAULT_OWNER
+  const upstreams = readUpstreams(row)
+  const own = readKind(row, kind)
+  if (id === undefined || displayName === undefined || upstreams === undefined || own === undefined) {
+    return undefined
+  }
+  const model = { id, displayName, description, ownedBy, upstreams, ...own }
+  const finished = { ...model, enabled } as AnyModelSettings
+  return isFinished(finished) ? finished : { ...model, enabled: false }
+}
+
+/** A row without these could be served at no price, or without a bound on what it may cost. */
+function requireFinished(row: Row, kind: ModelKind): void {
+  const orOff = ', or enabled: false until you know it'
+  if (fieldOf(row, 'pricing') === undefined) {
+    const remedy = {
+      chat: textPricingRemedy('chat'),
+      embedding: textPricingRemedy('embedding'),
+      image: unitPricingRemedy('per_image'),
+      video: unitPricingRemedy('per_second'),
+    }[kind]
+    reportMissing(row, 'pricing', remedy + orOff)
+  }
+  if (kind === 'chat' && fieldOf(row, 'max_output_tokens') === undefined) {
+    reportMissing(row, 'max_output_tokens', `write the most tokens one answer can have${orOff}`)
+  }
+}
+
+/** What distinguishes the kinds. A price or ceiling may be absent here: `requireFinished` has the say in that. */
+function readKind(row: Row, kind: ModelKind) {
+  switch (kind) {
+    case 'chat':
+      return {
+        kind,
+        ...definedOnly({
+          pricing: readTextPricing(row, kind),
+          maxOutputTokens: number(row, 'max_output_tokens', TOKENS),
+          contextWindow: number(row, 'context_window', TOKENS),
+        }),
+      }
+    case 'embedding':
+      return {
+        kind,
+        ...definedOnly({
+          pricing: readTextPricing(row, kind),
+          contextWindow: number(row, 'context_window', TOKENS),
+        }),
+      }
+    case 'image': {
+      const perImage = readUnitPricing(row, 'per_image')
+      const params = readParams(row)
+      return { kind, params, ...(perImage === undefined ? {} : { pricing: { perImage } }) }
+    }
+    case 'video': {
+      const perSecond = readUnitPricing(row, 'per_second')
+      const video = readVideoSettings(row)
+      return video && { kind, ...video, ...(perSecond === undefined ? {} : { pricing: { perSecond } }) }
+    }
+  }
+}
+
+function writeKind(model: AnyModelSettings): Record<string, unknown> {
+  switch (model.kind) {
+    case 'chat':
+      return {
+        ...(model.pricing && writeTextPricing(model.pricing, 'chat')),
+        ...definedOnly({ max_output_tokens: model.maxOutputTokens, context_window: model.contextWindow }),
+      }
+    case 'embedding':
+      return {
+        ...(model.pricing && writeTextPricing(model.pricing, 'embedding')),
+        ...definedOnly({ context_window: model.contextWindow }),
+      }
+    case 'image':
+      return {
+        ...(model.pricing && { pricing: { per_image: formatUsd(model.pricing.perImage) } }),
+        ...writeParams(model.params),
+      }
+    case 'video':
+      return {
+        engine: model.engine,
+        ...(model.pricing && { pricing: { per_second: formatUsd(model.pricing.perSecond) } }),
+        ...writeParams(model.params),
+        ...writeVideoSettings(model),
+      }
+  }
+}
+
+function readUpstreams(row: Row): readonly Upstream[] | undefined {
+  const remedy = 'write at least one, such as [{provider: main, model: gpt-x}]'
+  if (fieldOf(row, 'upstreams') === undefined) reportMissing(row, 'upstreams', remedy)
+  return list(row, 'upstreams', { max: UPSTREAMS_MAX, remedy }, (value, place) => {
+    const upstream = openRow(value, place, 'write {provider: …, model: …}')
+    if (upstream === undefined) return undefined
+    refuseUnknownFields(upstream, 'an upstream', ['provider', 'model', 'order', 'weight'])
+    const provider = requiredText(upstream, 'provider', {
+      pattern: /./,
+      remedy: 'write the id of a provider',
+    })
+    const model = requiredText(upstream, 'model', upstreamName)
+    const order = number(upstream, 'order', RANK) ?? DEFAULT_RANK
+    const weight = number(upstream, 'weight', RANK) ?? DEFAULT_RANK
+    return provider === undefined || model === undefined ? undefined : { provider, model, order, weight }
+  })
+}
+
+function writeUpstream({ provider, model, order, weight }: Upstream): Record<string, unknown> {
+  return {
+    provider,
+    model,
+    ...definedOnly({
+      order: order === DEFAULT_RANK ? undefined : order,
+      weight: weight === DEFAULT_RANK ? undefined : weight,
+    }),
+  }
+}

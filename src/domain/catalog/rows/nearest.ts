@@ -1,0 +1,50 @@
+/** Longer names are no slip of the finger, and comparing them costs the square of their length. */
+const LENGTH_MAX = 64
+
+/** The known name that `name` was probably meant to be; undefined when none is close. */
+export function nearest(name: string, known: readonly string[]): string | undefined {
+  if (name.length > LENGTH_MAX) return undefined
+  const wanted = comparable(name)
+  let best: string | undefined
+  let bestDistance = Math.max(2, Math.floor(wanted.length / 3)) + 1
+  for (const candidate of known) {
+    const distance = distanceBetween(wanted, comparable(candidate))
+    if (distance < bestDistance) {
+      best = candidate
+      bestDistance = distance
+    }
+  }
+  return best
+}
+
+/** `maxTokens`, `max-tokens` and `max_tokens` differ in spelling only. */
+function comparable(name: string): string {
+  return name.toLowerCase().replaceAll(/[-_. ]/g, '')
+}
+
+/** What leaves letters out, as `url` does for `base_url` and `max_tokens` for `max_output_tokens`, is close however long. */
+function distanceBetween(wanted: string, known: string): number {
+  const distance = editDistance(wanted, known)
+  return wanted.length > 2 && isWithin(wanted, known) ? Math.min(distance, 2) : distance
+}
+
+/** Whether all letters of one stand in the other, in their order. */
+function isWithin(letters: string, whole: string): boolean {
+  let matched = 0
+  for (const letter of whole) if (letter === letters[matched]) matched += 1
+  return matched === letters.length
+}
+
+/** How many letters must be added, removed or changed. */
+function editDistance(left: string, right: string): number {
+  let row = Array.from({ length: right.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= left.length; i += 1) {
+    const next = [i]
+    for (let j = 1; j <= right.length; j += 1) {
+      const changed = (row[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1)
+      next.push(Math.min(changed, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row[right.length] ?? 0
+}

@@ -1,0 +1,165 @@
+import { formatUsd, nanoUsd, parseUsd, usd, ZERO, type NanoUsd } from '../../money.ts'
+import type { TextPricing, TextTariff } from '../../pricing/tariff.ts'
+import {
+  definedOnly,
+  describe,
+  fieldOf,
+  openRow,
+  placeOf,
+  quote,
+  refuseUnknownFields,
+  reportField,
+  reportMissing,
+  type Place,
+  type Row,
+} from './row.ts'
+
+/** So that a price times the most tokens ever counted stays far inside a 64-bit integer. */
+const PRICE_MAX = usd('1000000')
+const MARKUP_MAX = usd('1000')
+const MARKUP_DEFAULT = usd('1')
+
+/** What a text tariff is called in a row. */
+const tariffFields = {
+  input: 'input_per_mtok',
+  cachedInput: 'cached_input_per_mtok',
+  cacheWrite: 'cache_write_per_mtok',
+  audioInput: 'audio_input_per_mtok',
+  output: 'output_per_mtok',
+  reasoning: 'reasoning_per_mtok',
+  audioOutput: 'audio_output_per_mtok',
+  perRequest: 'per_request',
+} as const satisfies Record<keyof TextTariff, string>
+
+type TextKind = 'chat' | 'embedding'
+
+const example = {
+  chat: '{input_per_mtok: "2.5", output_per_mtok: "10"}',
+  embedding: '{input_per_mtok: "0.02"}',
+} as const satisfies Record<TextKind, string>
+
+const otherWays = '"free", or "upstream_cost" with a ceiling_pricing'
+
+/** What to write where a text row has no price. */
+export function textPricingRemedy(kind: TextKind): string {
+  return `write ${example[kind]}, ${otherWays}`
+}
+
+/** The `pricing` of a text row and its siblings `markup` and `ceiling_pricing`; undefined where there is none. */
+export function readTextPricing(row: Row, kind: TextKind): TextPricing | undefined {
+  const value = fieldOf(row, 'pricing')
+  if (value === 'upstream_cost') return readUpstreamCost(row, kind)
+  for (const field of ['markup', 'ceiling_pricing']) {
+    if (fieldOf(row, field) === undefined) continue
+    reportField(row, field, { message: 'belongs to pricing: upstream_cost only', remedy: 'leave it out' })
+  }
+  if (value === undefined) return undefined
+  if (value === 'free') return { kind: 'free' }
+  const tariff = readTextTariff(value, placeOf(row, 'pricing'), { kind, remedy: textPricingRemedy(kind) })
+  return tariff === undefined ? undefined : { kind: 'tariff', tariff }
+}
+
+/** The members of a row that say how it is paid for. */
+export function writeTextPricing(pricing: TextPricing, kind: TextKind): Record<string, unknown> {
+  switch (pricing.kind) {
+    case 'free':
+      return { pricing: 'free' }
+    case 'tariff':
+      return { pricing: writeTextTariff(pricing.tariff, kind) }
+    case 'upstream_cost':
+      return {
+        pricing: 'upstream_cost',
+        markup: formatUsd(nanoUsd(pricing.markupBillionths)),
+        ceiling_pricing: writeTextTariff(pricing.ceiling, kind),
+      }
+  }
+}
+
+/** A media row's price: a mapping with this one field; undefined where there is none. */
+export function readUnitPricing(row: Row, field: 'per_image' | 'per_second'): NanoUsd | undefined {
+  const value = fieldOf(row, 'pricing')
+  if (value === undefined) return undefined
+  const pricing = openRow(value, placeOf(row, 'pricing'), unitPricingRemedy(field))
+  if (pricing === undefined) return undefined
+  refuseUnknownFields(pricing, 'this pricing', [field])
+  return readPrice(pricing, field, { isRequired: true })
+}
+
+export function unitPricingRemedy(field: 'per_image' | 'per_second'): string {
+  return `write {${field}: "0.04"}`
+}
+
+function readUpstreamCost(row: Row, kind: TextKind): TextPricing | undefined {
+  const markup = readMarkup(row)
+  const value = fieldOf(row, 'ceiling_pricing')
+  const remedy = `write the dearest prices the upstream may have, such as ${example[kind]}`
+  if (value === undefined) {
+    reportMissing(row, 'ceiling_pricing', remedy)
+    return undefined
+  }
+  const ceiling = readTextTariff(value, placeOf(row, 'ceiling_pricing'), { kind, remedy })
+  return ceiling && { kind: 'upstream_cost', markupBillionths: markup, ceiling }
+}
+
+function readMarkup(row: Row): NanoUsd {
+  const value = fieldOf(row, 'markup')
+  if (value === undefined) return MARKUP_DEFAULT
+  const markup = typeof value === 'string' ? parseUsd(value) : undefined
+  if (markup !== undefined && markup > 0n && markup <= MARKUP_MAX) return markup
+  const remedy = 'write a factor in quotes, such as "1.2", above 0 and at most 1000'
+  reportField(row, 'markup', { message: describe(value), remedy })
+  return MARKUP_DEFAULT
+}
+
+function readTextTariff(
+  value: unknown,
+  place: Place,
+  { kind, remedy }: { readonly kind: TextKind; readonly remedy: string },
+): TextTariff | undefined {
+  const row = openRow(value, place, remedy)
+  if (row === undefined) return undefined
+  refuseUnknownFields(row, 'a tariff', Object.values(tariffFields))
+  const input = readPrice(row, tariffFields.input, { isRequired: true })
+  const output = readPrice(row, tariffFields.output, { isRequired: kind === 'chat' })
+  const finer = definedOnly({
+    cachedInput: readPrice(row, tariffFields.cachedInput),
+    cacheWrite: readPrice(row, tariffFields.cacheWrite),
+    audioInput: readPrice(row, tariffFields.audioInput),
+    reasoning: readPrice(row, tariffFields.reasoning),
+    audioOutput: readPrice(row, tariffFields.audioOutput),
+    perRequest: readPrice(row, tariffFields.perRequest),
+  })
+  if (input === undefined) return undefined
+  return { input, output: output ?? ZERO, ...finer }
+}
+
+function writeTextTariff(tariff: TextTariff, kind: TextKind): Record<string, string> {
+  const row: Record<string, string> = {}
+  for (const [bucket, field] of Object.entries(tariffFields)) {
+    const price = tariff[bucket as keyof TextTariff]
+    // An embedding has no output to price, and its row need not say so.
+    if (price === undefined || (kind === 'embedding' && bucket === 'output' && price === 0n)) continue
+    row[field] = formatUsd(price)
+  }
+  return row
+}
+
+function readPrice(row: Row, field: string, { isRequired = false } = {}): NanoUsd | undefined {
+  const value = fieldOf(row, field)
+  const remedy = 'write dollars in quotes, such as "2.5", with at most nine decimals'
+  if (value === undefined) {
+    if (isRequired) reportMissing(row, field, remedy)
+    return undefined
+  }
+  if (typeof value === 'number') {
+    // A number has already lost the digits that the file had, and 0.1 has none that are exact.
+    const written = parseUsd(String(value)) === undefined ? '' : `: ${quote(String(value))}`
+    reportField(row, field, { message: 'is a number', remedy: `write it in quotes${written}` })
+    return undefined
+  }
+  const price = typeof value === 'string' ? parseUsd(value) : undefined
+  if (price !== undefined && price >= 0n && price <= PRICE_MAX) return price
+  const bounds = price === undefined ? remedy : 'write a price from "0" to "1000000"'
+  reportField(row, field, { message: describe(value), remedy: bounds })
+  return undefined
+}

@@ -1,0 +1,67 @@
+import { GatewayError } from '../../errors.ts'
+
+/** Names a place in a value: `['models', 0, 'pricing']` is `models[0].pricing`. */
+export type Path = readonly (string | number)[]
+
+/** One thing that is wrong with a row, as a sentence in two halves that follow the field's name. */
+export type RowProblem = {
+  readonly path: Path
+  /** What is wrong: `is missing`, `is -1`. Never holds a secret. */
+  readonly message: string
+  /** What would have been right: `write a decimal string such as "2.5"`. */
+  readonly remedy: string
+}
+
+/** A value that was checked from end to end, or everything found wrong with it. */
+export type Checked<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly problems: readonly RowProblem[] }
+
+/** Nobody mends more than this at once, and a hostile file must not make a report larger than itself. */
+export const PROBLEMS_MAX = 50
+
+/** Runs a reader that reports what it finds; its value counts only if it reported nothing. */
+export function checked<T>(read: (problems: RowProblem[]) => T | undefined): Checked<T> {
+  const problems: RowProblem[] = []
+  const value = read(problems)
+  if (problems.length > 0) return { ok: false, problems }
+  if (value === undefined) throw new TypeError('A reader returned nothing and reported nothing.')
+  return { ok: true, value }
+}
+
+export function report(problems: RowProblem[], problem: RowProblem): void {
+  if (problems.length < PROBLEMS_MAX) problems.push(problem)
+}
+
+/** `models[0].pricing.input_per_mtok` */
+export function formatPath(path: Path): string {
+  let text = ''
+  for (const step of path) {
+    if (typeof step === 'number') text += `[${step}]`
+    else text += text === '' ? shorten(step) : `.${shorten(step)}`
+  }
+  return text
+}
+
+/** `models[0].enabled is "yes"; write true or false.` A problem with no field is one of the `whole`. */
+export function problemSentence({ path, message, remedy }: RowProblem, whole = 'The value'): string {
+  const end = remedy.endsWith('?') ? '' : '.'
+  return `${path.length === 0 ? whole : formatPath(path)} ${message}; ${remedy}${end}`
+}
+
+/** The refusal of a request whose body had these problems: names all of them, and the first field as `param`. */
+export function refusalOf(problems: readonly RowProblem[]): GatewayError {
+  const [first] = problems
+  return new GatewayError(
+    'invalid_field',
+    problems.map(problem => problemSentence(problem)).join(' '),
+    first === undefined || first.path.length === 0 ? {} : { param: formatPath(first.path) },
+  )
+}
+
+const SHOWN_MAX = 60
+
+/** What fits in a message; the operator has the whole. */
+export function shorten(text: string): string {
+  return text.length <= SHOWN_MAX ? text : `${text.slice(0, SHOWN_MAX)}…`
+}

@@ -1,0 +1,214 @@
+import {
+  maxTokensFields,
+  providerKinds,
+  textRoutes,
+  type Provider,
+  type ProviderKind,
+  type ProviderSettings,
+} from '../provider.ts'
+import { checkOneOf, checkText, list, oneOf, requiredOneOf, requiredText, text } from './fields.ts'
+import { checked, report, type Checked } from './problem.ts'
+import {
+  definedOnly,
+  describe,
+  fieldOf,
+  openRow,
+  placeOf,
+  refuseUnknownFields,
+  reportField,
+  reportMissing,
+  type Place,
+  type Row,
+} from './row.ts'
+
+/** What a row says of a literal key that the store has: on the way in, keep it. No real key looks like this. */
+export const STORED_SECRET = '<stored>'
+
+const ENVIRONMENT = 'env:'
+const HEADERS_MAX = 32
+
+const fieldsOf = {
+  sandbox: ['id', 'kind', 'routes'],
+  'openai-compatible': [
+    'id',
+    'kind',
+    'base_url',
+    'api_key',
+    'headers',
+    'routes',
+    'max_tokens_field',
+    'cost_header',
+  ],
+} as const satisfies Record<ProviderKind, readonly string[]>
+
+const providerId = {
+  pattern: /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
+  remedy: 'write a name of at most 64 letters, digits, "-", "_" and "."',
+}
+const headerName = {
+  pattern: /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/,
+  remedy: 'write the name of an HTTP header',
+}
+const headerValue = {
+  pattern: /^[\x20-\x7e]{0,4096}$/,
+  remedy: 'write plain ASCII text of at most 4096 characters, in quotes',
+}
+const variableName = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
+const secretText = /^[\x21-\x7e]{1,4096}$/
+
+/** The gateway writes these itself; a second one would contradict it, or leave a secret unencrypted. */
+const ownHeaders = new Set([
+  'authorization',
+  'host',
+  'connection',
+  'content-length',
+  'content-type',
+  'content-encoding',
+  'transfer-encoding',
+  'accept-encoding',
+  'expect',
+  'upgrade',
+])
+
+/** Checks a provider in the shape of the catalog file and the admin API. */
+export function decodeProvider(value: unknown): Checked<ProviderSettings> {
+  return checked(problems => readProvider(value, { path: [], problems }))
+}
+
+/** The row of a provider. Defaults are left out, and so is every secret but the name of an environment variable. */
+export function encodeProvider(provider: Provider | ProviderSettings): Record<string, unknown> {
+  return definedOnly({
+    id: provider.id,
+    kind: provider.kind,
+    base_url: provider.baseUrl,
+    api_key: writeSecret(provider.secret),
+    headers: Object.keys(provider.headers).length === 0 ? undefined : provider.headers,
+    routes: provider.routes.length === textRoutes.length ? undefined : provider.routes,
+    max_tokens_field: provider.maxTokensField === maxTokensFields[0] ? undefined : provider.maxTokensField,
+    cost_header: provider.costHeader,
+  })
+}
+
+/** As `decodeProvider`, for a row that stands in something larger. */
+export function readProvider(value: unknown, place: Place): ProviderSettings | undefined {
+  const row = openRow(value, place, 'write a provider: its id, kind and, unless it is the sandbox, base_url')
+  if (row === undefined) return undefined
+  const id = requiredText(row, 'id', providerId)
+  const kind = requiredOneOf(row, 'kind', providerKinds)
+  if (kind === undefined) return undefined
+  refuseUnknownFields(row, `a provider of kind ${kind}`, fieldsOf[kind])
+  const baseUrl = readBaseUrl(row, kind)
+  const headers = readHeaders(row)
+  const costHeader = text(row, 'cost_header', headerName)?.toLowerCase()
+  const routes = list(
+    row,
+    'routes',
+    { max: textRoutes.length, remedy: `write a list of ${textRoutes.join(', ')}, or leave it out for all` },
+    (route, at) => checkOneOf(route, textRoutes, at),
+  )
+  const maxTokensField = oneOf(row, 'max_tokens_field', maxTokensFields) ?? maxTokensFields[0]
+  const secret = readSecret(row)
+  if (id === undefined) return undefined
+  return {
+    id,
+    kind,
+    secret,
+    headers,
+    // In one order, so that two ways of writing the same row are the same row.
+    routes: textRoutes.filter(route => routes?.includes(route) ?? true),
+    maxTokensField,
+    ...definedOnly({ baseUrl, costHeader }),
+  }
+}
+
+function readBaseUrl(row: Row, kind: ProviderKind): string | undefined {
+  const remedy = 'write an http or https URL such as https://api.example.com/v1'
+  const value = fieldOf(row, 'base_url')
+  if (kind === 'sandbox') return undefined
+  if (value === undefined) {
+    reportMissing(row, 'base_url', remedy)
+    return undefined
+  }
+  const url = typeof value === 'string' && value.trim() === value ? URL.parse(value) : null
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    reportField(row, 'base_url', { message: url === null ? 'is no URL' : describe(value), remedy })
+    return undefined
+  }
+  if (url.username !== '' || url.password !== '') {
+    // Not quoted: what stands in it is a secret.
+    const problem = { message: 'has credentials in it', remedy: 'put the key in api_key' }
+    reportField(row, 'base_url', problem)
+    return undefined
+  }
+  if (/[?#]/.test(url.href)) {
+    reportField(row, 'base_url', {
+      message: 'has a query or a fragment',
+      remedy: 'end it with its path, such as /v1',
+    })
+    return undefined
+  }
+  return url.href.replace(/\/+$/, '')
+}
+
+function readHeaders(row: Row): Record<string, string> {
+  const value = fieldOf(row, 'headers')
+  if (value === undefined) return {}
+  const headers = openRow(value, placeOf(row, 'headers'), 'write header names and values, or leave it out')
+  if (headers === undefined) return {}
+  const names = Object.keys(headers.values)
+  if (names.length > HEADERS_MAX) {
+    const message = `has ${names.length} headers`
+    reportField(row, 'headers', { message, remedy: `write at most ${HEADERS_MAX}` })
+    return {}
+  }
+  const read = new Map<string, string>()
+  for (const name of names) {
+    const place = placeOf(headers, name)
+    const key = checkText(name, headerName, place)?.toLowerCase()
+    if (key === undefined) continue
+    if (ownHeaders.has(key)) {
+      const remedy = key === 'authorization' ? 'put the key in api_key' : 'leave it out'
+      report(place.problems, { ...place, message: 'is written by the gateway', remedy })
+    } else if (read.has(key)) {
+      report(place.problems, { ...place, message: 'is there twice', remedy: 'write it once' })
+    }
+    const found = checkText(headers.values[name], headerValue, place)
+    if (found !== undefined) read.set(key, found)
+  }
+  return Object.fromEntries([...read].sort(([left], [right]) => (left < right ? -1 : 1)))
+}
+
+function readSecret(row: Row): ProviderSettings['secret'] {
+  const value = fieldOf(row, 'api_key')
+  if (value === undefined) return { from: 'none' }
+  if (value === STORED_SECRET) return { from: 'keep' }
+  // The value is never repeated: what is wrong here may be nearly the secret.
+  if (typeof value !== 'string' || !secretText.test(value)) {
+    reportField(row, 'api_key', {
+      message: 'is no key that could be sent in a header',
+      remedy: 'write env:NAME for an environment variable, or the key itself without spaces, in quotes',
+    })
+  } else if (!value.startsWith(ENVIRONMENT)) {
+    return { from: 'literal', value }
+  } else if (variableName.test(value.slice(ENVIRONMENT.length))) {
+    return { from: 'environment', variable: value.slice(ENVIRONMENT.length) }
+  } else {
+    reportField(row, 'api_key', {
+      message: 'names no environment variable',
+      remedy: 'write env: and a name of letters, digits and "_", such as env:MAIN_API_KEY',
+    })
+  }
+  return { from: 'none' }
+}
+
+function writeSecret(secret: ProviderSettings['secret']): string | undefined {
+  switch (secret.from) {
+    case 'none':
+      return undefined
+    case 'environment':
+      return ENVIRONMENT + secret.variable
+    case 'literal':
+    case 'keep':
+      return STORED_SECRET
+  }
+}

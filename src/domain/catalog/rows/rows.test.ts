@@ -1,0 +1,161 @@
+import { describe, expect, test } from 'bun:test'
+import { usd } from '../../money.ts'
+import { decodeModel, encodeModel } from './model-row.ts'
+import { nearest } from './nearest.ts'
+import { formatPath, PROBLEMS_MAX, refusalOf } from './problem.ts'
+import { decodeProvider, encodeProvider } from './provider-row.ts'
+
+const upstreams = [{ provider: 'main', model: 'x' }]
+
+describe('a model row', () => {
+  test('with upstream_cost has a markup of one unless it says otherwise', () => {
+    const decoded = decodeModel({
+      id: 'x',
+      kind: 'embedding',
+      upstreams,
+      pricing: 'upstream_cost',
+      ceiling_pricing: { input_per_mtok: '3' },
+    })
+
+    expect(decoded.ok && decoded.value.pricing).toEqual({
+      kind: 'upstream_cost',
+      markupBillionths: 1_000_000_000n,
+      ceiling: { input: usd('3'), output: usd('0') },
+    })
+  })
+
+  test('may price at zero', () => {
+    const pricing = { input_per_mtok: '0', output_per_mtok: '0', per_request: '0.000000001' }
+    const decoded = decodeModel({ id: 'x', kind: 'chat', upstreams, pricing, max_output_tokens: 1 })
+
+    expect(decoded.ok && encodeModel(decoded.value)['pricing']).toEqual(pricing)
+  })
+
+  test('writes prices in their canonical form', () => {
+    const pricing = { input_per_mtok: '02.500', output_per_mtok: '10.0' }
+    const decoded = decodeModel({ id: 'x', kind: 'chat', upstreams, pricing, max_output_tokens: 1 })
+
+    expect(decoded.ok && encodeModel(decoded.value)['pricing']).toEqual({
+      input_per_mtok: '2.5',
+      output_per_mtok: '10',
+    })
+  })
+
+  test('that is off may lack its price and ceiling, and cannot be switched on until it has them', () => {
+    const draft = decodeModel({ id: 'x', kind: 'chat', upstreams, enabled: false })
+    if (!draft.ok) throw new Error('The draft was refused.')
+
+    const switchedOn = decodeModel({ ...encodeModel(draft.value), enabled: true })
+
+    expect(switchedOn.ok ? [] : switchedOn.problems.map(({ path }) => formatPath(path))).toEqual([
+      'pricing',
+      'max_output_tokens',
+    ])
+  })
+
+  test('that is off is refused what is wrong in it', () => {
+    const decoded = decodeModel({
+      id: 'x',
+      kind: 'chat',
+      upstreams,
+      enabled: false,
+      pricing: { input_per_mtok: 1 },
+    })
+
+    expect(decoded.ok).toBe(false)
+  })
+
+  test.each(['constructor', '__proto__', 'toString'])('has no field called %s', field => {
+    const row = Object.fromEntries([
+      ['id', 'x'],
+      ['kind', 'embedding'],
+      ['pricing', 'free'],
+      ['upstreams', upstreams],
+      [field, 1],
+    ])
+
+    const decoded = decodeModel(row)
+
+    expect(decoded.ok ? [] : decoded.problems.map(({ path }) => formatPath(path))).toEqual([field])
+  })
+})
+
+describe('a provider row', () => {
+  const row = { id: 'main', kind: 'openai-compatible', base_url: 'https://api.example.com/v1' }
+
+  test.each([
+    ['https://api.example.com/v1/', 'https://api.example.com/v1'],
+    ['HTTPS://API.example.com', 'https://api.example.com'],
+    ['http://127.0.0.1:8080//', 'http://127.0.0.1:8080'],
+  ])('takes the base_url %p as %p', (written, taken) => {
+    const decoded = decodeProvider({ ...row, base_url: written })
+
+    expect(decoded.ok && decoded.value.baseUrl).toBe(taken)
+  })
+
+  test.each([
+    [undefined, { from: 'none' }, undefined],
+    ['env:MAIN_API_KEY', { from: 'environment', variable: 'MAIN_API_KEY' }, 'env:MAIN_API_KEY'],
+    ['sk-hunter2', { from: 'literal', value: 'sk-hunter2' }, '<stored>'],
+    ['<stored>', { from: 'keep' }, '<stored>'],
+  ])('reads the api_key %p and writes it without its secret', (written, secret, shown) => {
+    const decoded = decodeProvider({ ...row, api_key: written })
+
+    expect(decoded.ok && decoded.value.secret).toEqual(secret as never)
+    expect(decoded.ok && encodeProvider(decoded.value)['api_key']).toBe(shown)
+  })
+
+  test('is the same row whatever the order and case of its headers and routes', () => {
+    const left = decodeProvider({
+      ...row,
+      headers: { 'X-B': '1', 'x-a': '2' },
+      routes: ['embeddings', 'chat'],
+    })
+    const right = decodeProvider({
+      ...row,
+      headers: { 'x-a': '2', 'x-b': '1' },
+      routes: ['chat', 'embeddings'],
+    })
+
+    expect(JSON.stringify(left)).toBe(JSON.stringify(right))
+  })
+})
+
+describe('a refusal', () => {
+  test('names every problem, and the first field as its param', () => {
+    const decoded = decodeModel({ id: 'x', kind: 'chat', upstreams, pricing: { input_per_mtok: 1 } })
+
+    const refusal = refusalOf(decoded.ok ? [] : decoded.problems)
+
+    expect(refusal.code).toBe('invalid_field')
+    expect(refusal.extras.param).toBe('max_output_tokens')
+    expect(refusal.message).toContain('pricing.input_per_mtok is a number; write it in quotes: "1".')
+  })
+
+  test('is bounded, whatever was sent', () => {
+    const row = Object.fromEntries(Array.from({ length: 500 }, (_, index) => ['z'.repeat(1000) + index, 1]))
+
+    const decoded = decodeModel({ ...row, kind: 'image' })
+
+    expect(decoded.ok ? 0 : decoded.problems.length).toBe(PROBLEMS_MAX)
+    expect(refusalOf(decoded.ok ? [] : decoded.problems).message.length).toBeLessThan(20_000)
+  })
+})
+
+describe('the nearest known name', () => {
+  const known = ['max_output_tokens', 'base_url', 'display_name', 'weight', 'order', 'pricing']
+
+  test.each([
+    ['max_tokens', 'max_output_tokens'],
+    ['maxOutputTokens', 'max_output_tokens'],
+    ['url', 'base_url'],
+    ['name', 'display_name'],
+    ['weigth', 'weight'],
+    ['princing', 'pricing'],
+    ['temperature', undefined],
+    ['', undefined],
+    ['x'.repeat(100_000), undefined],
+  ])('of %p is %p', (name, expected) => {
+    expect(nearest(name, known)).toBe(expected as string)
+  })
+})

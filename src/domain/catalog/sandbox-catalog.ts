@@ -1,0 +1,83 @@
+import { usd } from '../money.ts'
+import type { CatalogSettings } from './catalog.ts'
+import type { ModelSettings, Upstream } from './model.ts'
+import { textRoutes } from './provider.ts'
+
+const PROVIDER = 'sandbox'
+const CONTEXT_WINDOW = 128_000
+const OUTPUT_TOKENS_MAX = 4096
+const OWNER = 'sandbox'
+
+/**
+ * The catalog of a first start. Its models run on the built-in sandbox provider and say so wherever they are named; their prices
+ * are made up, and of every sort that a real tariff can have.
+ */
+export const SANDBOX_CATALOG: CatalogSettings = {
+  providers: [
+    {
+      id: PROVIDER,
+      kind: 'sandbox',
+      secret: { from: 'none' },
+      headers: {},
+      routes: textRoutes,
+      maxTokensField: 'max_tokens',
+    },
+  ],
+  models: [
+    chat('sandbox-chat', {
+      displayName: 'Sandbox Chat',
+      description: 'A sandbox, not a real model: made-up text with true usage, for trying the gateway.',
+      pricing: {
+        kind: 'tariff',
+        tariff: {
+          input: usd('2.5'),
+          cachedInput: usd('1.25'),
+          output: usd('10'),
+          reasoning: usd('12'),
+        },
+      },
+    }),
+    chat('sandbox-mini', {
+      displayName: 'Sandbox Mini',
+      description: 'A sandbox, not a real model: as Sandbox Chat, at a smaller price.',
+      pricing: { kind: 'tariff', tariff: { input: usd('0.15'), output: usd('0.6') } },
+    }),
+    chat('sandbox-free', {
+      displayName: 'Sandbox Free',
+      description: 'A sandbox, not a real model: as Sandbox Chat, free of charge.',
+      pricing: { kind: 'free' },
+    }),
+    {
+      id: 'sandbox-embed',
+      kind: 'embedding',
+      enabled: true,
+      displayName: 'Sandbox Embed',
+      description:
+        'A sandbox, not a real model: vectors that are the same for the same text, and mean nothing.',
+      ownedBy: OWNER,
+      upstreams: upstream('sandbox-embed'),
+      pricing: { kind: 'tariff', tariff: { input: usd('0.02'), output: usd('0') } },
+      contextWindow: 8192,
+    },
+  ],
+}
+
+function chat(
+  id: string,
+  own: Pick<Extract<ModelSettings, { kind: 'chat' }>, 'displayName' | 'description' | 'pricing'>,
+): ModelSettings {
+  return {
+    id,
+    kind: 'chat',
+    enabled: true,
+    ownedBy: OWNER,
+    upstreams: upstream(id),
+    maxOutputTokens: OUTPUT_TOKENS_MAX,
+    contextWindow: CONTEXT_WINDOW,
+    ...own,
+  }
+}
+
+function upstream(model: string): readonly Upstream[] {
+  return [{ provider: PROVIDER, model, order: 1, weight: 1 }]
+}

@@ -1,0 +1,45 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { formatCatalogFile } from '../../src/catalog-file/format-catalog-file.ts'
+import { parseCatalogFile } from '../../src/catalog-file/parse-catalog-file.ts'
+import type { Catalog } from '../../src/domain/catalog/catalog.ts'
+import { decodeCatalog, encodeCatalog } from '../../src/domain/catalog/rows/catalog-rows.ts'
+import { anyCatalog } from '../support/any-catalog.ts'
+
+test('an exported catalog file imports as the same catalog, but for the secrets it does not hold', () => {
+  fc.assert(
+    fc.property(anyCatalog, catalog => {
+      const text = formatCatalogFile(catalog)
+
+      const parsed = parseCatalogFile(text)
+
+      expect(parsed).toEqual({ ok: true, catalog: settingsOf(catalog) } as never)
+      for (const { secret } of catalog.providers.values()) {
+        // A key of a few letters stands in any text.
+        if (secret.from === 'literal' && secret.value.length > 12) expect(text).not.toContain(secret.value)
+      }
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('a catalog survives its JSON rows', () => {
+  fc.assert(
+    fc.property(anyCatalog, catalog => {
+      const rows: unknown = JSON.parse(JSON.stringify(encodeCatalog(catalog)))
+
+      expect(decodeCatalog(rows)).toEqual({ ok: true, value: settingsOf(catalog) } as never)
+    }),
+  )
+})
+
+function settingsOf({ providers, models, drafts }: Catalog) {
+  return {
+    providers: [...providers.values()].map(provider =>
+      Object.assign({}, provider, provider.secret.from === 'literal' ? { secret: { from: 'keep' } } : {}),
+    ),
+    models: [...models.values(), ...drafts.values()].map(row =>
+      Object.fromEntries(Object.entries(row).filter(([field]) => field !== 'createdAtMs')),
+    ),
+  }
+}

@@ -1,0 +1,242 @@
+import fc from 'fast-check'
+import type { Catalog } from '../../src/domain/catalog/catalog.ts'
+import { allowsDuration, engineNames, engines, secondsMax } from '../../src/domain/catalog/engines.ts'
+import { isFinished, type Model, type ModelDraft } from '../../src/domain/catalog/model.ts'
+import { textRoutes, type Provider } from '../../src/domain/catalog/provider.ts'
+import { nanoUsd, ZERO } from '../../src/domain/money.ts'
+import type { TextPricing, TextTariff } from '../../src/domain/pricing/tariff.ts'
+
+/** Any catalog that a store can hold, drafts and awkward texts among its rows. */
+export const anyCatalog: fc.Arbitrary<Catalog> = fc
+  .uniqueArray(anyProvider(), { selector: ({ id }) => id, maxLength: 4 })
+  .chain(providers =>
+    fc.record({
+      providers: fc.constant(providers),
+      rows:
+        providers.length === 0
+          ? fc.constant<(Model | ModelDraft)[]>([])
+          : fc.uniqueArray(anyModel(providers.map(({ id }) => id)), {
+              selector: ({ id }) => id,
+              maxLength: 6,
+            }),
+    }),
+  )
+  .map(({ providers, rows }) => {
+    const models = rows.filter((row): row is Model => isFinished(row))
+    const drafts = rows.filter((row): row is ModelDraft => !isFinished(row))
+    return {
+      revision: 1,
+      updatedAtMs: 1,
+      providers: new Map(providers.map(provider => [provider.id, provider])),
+      models: new Map(models.map(model => [model.id, model])),
+      drafts: new Map(drafts.map(draft => [draft.id, draft])),
+    }
+  })
+
+function anyProvider(): fc.Arbitrary<Provider> {
+  const id = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9._-]{0,7}$/)
+  const routes = fc.subarray([...textRoutes], { minLength: 1 })
+  const sandbox = fc.record({
+    id,
+    kind: fc.constant('sandbox' as const),
+    secret: fc.constant({ from: 'none' as const }),
+    headers: fc.constant({}),
+    routes,
+    maxTokensField: fc.constant('max_tokens' as const),
+  })
+  const compatible = fc.record(
+    {
+      id,
+      kind: fc.constant('openai-compatible' as const),
+      baseUrl: fc.constantFrom('https://api.example.com/v1', 'http://127.0.0.1:8080', 'http://[::1]:1/a'),
+      secret: fc.oneof(
+        fc.constant({ from: 'none' as const }),
+        fc.record({
+          from: fc.constant('environment' as const),
+          variable: fc.constantFrom('KEY', '_k9', 'NO'),
+        }),
+        fc.record({ from: fc.constant('literal' as const), value: fc.stringMatching(/^[!-~]{1,40}$/) }),
+      ),
+      headers: fc.dictionary(
+        fc.stringMatching(/^x-[a-z0-9!#$%&'*+.^_`|~-]{0,8}$/),
+        fc.stringMatching(/^[ -~]{0,12}$/),
+        { noNullPrototype: true },
+      ),
+      routes,
+      maxTokensField: fc.constantFrom('max_tokens' as const, 'max_completion_tokens' as const),
+      costHeader: fc.constantFrom('x-cost', 'no', 'null'),
+    },
+    { requiredKeys: ['id', 'kind', 'baseUrl', 'secret', 'headers', 'routes', 'maxTokensField'] },
+  )
+  return fc.oneof(sandbox, compatible)
+}
+
+function anyModel(providers: string[]): fc.Arbitrary<Model | ModelDraft> {
+  const common = {
+    id: fc.oneof(
+      fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9._:@+-]{0,6}(?:\/[A-Za-z0-9._:@+-]{1,4}){0,2}$/),
+      fc.constantFrom('null', 'true', 'no', '1', '1e3', '0x1f', '2026-01-01', '12:30'),
+    ),
+    enabled: fc.boolean(),
+    displayName: anyText(1, 30),
+    description: fc.oneof(
+      anyText(0, 60),
+      fc.constantFrom('two\nlines', ' edge \n\n', '\ttab', '# no comment'),
+    ),
+    ownedBy: anyText(1, 10),
+    upstreams: fc.uniqueArray(
+      fc.record({
+        provider: fc.constantFrom(...providers),
+        model: fc.oneof(fc.stringMatching(/^[!-~]{1,20}$/), fc.constantFrom('1', 'null', '~', 'a: b', '- a')),
+        order: fc.integer({ min: 1, max: 1000 }),
+        weight: fc.integer({ min: 1, max: 1000 }),
+      }),
+      { selector: upstream => JSON.stringify(upstream), minLength: 1, maxLength: 3 },
+    ),
+    createdAtMs: fc.constant(1),
+  }
+  const tokens = fc.integer({ min: 1, max: 100_000_000 })
+  const chat = fc.record(
+    {
+      ...common,
+      kind: fc.constant('chat'),
+      pricing: anyPricing(anyPrice()),
+      maxOutputTokens: tokens,
+      contextWindow: tokens,
+    },
+    { requiredKeys: [...required, 'kind'] },
+  )
+  const embedding = fc.record(
+    {
+      ...common,
+      kind: fc.constant('embedding'),
+      pricing: anyPricing(fc.constant(ZERO)),
+      contextWindow: tokens,
+    },
+    { requiredKeys: [...required, 'kind'] },
+  )
+  const image = fc.record(
+    {
+      ...common,
+      kind: fc.constant('image'),
+      pricing: fc.record({ perImage: anyPrice() }),
+      params: anyParams(),
+    },
+    { requiredKeys: [...required, 'kind', 'params'] },
+  )
+  const video = fc
+    .record(
+      {
+        ...common,
+        kind: fc.constant('video'),
+        pricing: fc.record({ perSecond: anyPrice() }),
+        params: anyParams(),
+        video: anyVideo(),
+      },
+      { requiredKeys: [...required, 'kind', 'params', 'video'] },
+    )
+    .map(({ video, ...row }) => Object.assign(row, video))
+  return fc.oneof(chat, embedding, image, video).map(row => {
+    const model = row as Model | ModelDraft
+    return isFinished(model) ? model : Object.assign(model, { enabled: false })
+  })
+}
+
+const required = [
+  'id',
+  'enabled',
+  'displayName',
+  'description',
+  'ownedBy',
+  'upstreams',
+  'createdAtMs',
+] as const
+
+function anyPricing(output: fc.Arbitrary<bigint>): fc.Arbitrary<TextPricing> {
+  const price = anyPrice()
+  const tariff = fc.record(
+    {
+      input: price,
+      output,
+      cachedInput: price,
+      cacheWrite: price,
+      audioInput: price,
+      reasoning: price,
+      audioOutput: price,
+      perRequest: price,
+    },
+    { requiredKeys: ['input', 'output'] },
+  ) as fc.Arbitrary<TextTariff>
+  return fc.oneof(
+    fc.constant({ kind: 'free' as const }),
+    tariff.map(tariff => ({ kind: 'tariff' as const, tariff })),
+    fc.record({
+      kind: fc.constant('upstream_cost' as const),
+      markupBillionths: fc.bigInt({ min: 1n, max: 1_000_000_000_000n }),
+      ceiling: tariff,
+    }),
+  )
+}
+
+function anyPrice() {
+  return fc.bigInt({ min: 0n, max: 1_000_000_000_000_000n }).map(nanoUsd)
+}
+
+function anyParams() {
+  const value = fc.oneof(anyText(1, 8), fc.constantFrom('1:1', '16:9', '1K', '2', '1e3', 'null', 'on'))
+  return fc.dictionary(
+    fc.oneof(fc.stringMatching(/^[a-z][a-z0-9_]{0,8}$/), fc.constantFrom('null', 'true', 'constructor')),
+    fc.uniqueArray(value, { minLength: 1, maxLength: 4 }),
+    { maxKeys: 3, noNullPrototype: true },
+  )
+}
+
+function anyVideo() {
+  return fc.constantFrom(...engineNames).chain(name => {
+    const engine = engines[name]
+    const durations = [4, 4.5, 5, 6, 8, 10, 15, 30].filter(seconds => allowsDuration(engine, seconds))
+    const pinned = fc.constantFrom(...durations).map(duration => ({ duration }))
+    return fc.record({
+      engine: fc.constant(name),
+      fixedParams: engine.requiresPin ? pinned : fc.oneof(fc.constant({}), pinned),
+      holdDurationSeconds: fc.constantFrom(secondsMax(engine), 60),
+    })
+  })
+}
+
+/** Printable text, with what YAML takes for something else among it. */
+function anyText(minLength: number, maxLength: number): fc.Arbitrary<string> {
+  return fc.oneof(
+    fc
+      .string({ unit: 'grapheme', minLength, maxLength: Math.ceil(maxLength / 2) })
+      .filter(text => !/[\p{Cc}\p{Cs}]/u.test(text)),
+    fc
+      .constantFrom(
+        'yes',
+        'null',
+        '~',
+        '1.0',
+        "it's",
+        '"',
+        ': ',
+        '#a',
+        '{}',
+        '[',
+        '*a',
+        '&a',
+        '!a',
+        '%a',
+        '@a',
+        '`',
+        '| ',
+        '> a',
+        '- ',
+        '? x',
+        ' x ',
+        '日本',
+        '😀',
+        '.inf',
+      )
+      .filter(text => text.length <= maxLength),
+  )
+}
