@@ -4,7 +4,7 @@ import { findJsonObject, parseJsonObject } from './parse-json.ts'
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 
-function refusalOf(bytes: Uint8Array): string {
+function refusalOf(bytes: Uint8Array<ArrayBuffer>): string {
   try {
     parseJsonObject(bytes)
   } catch (error) {

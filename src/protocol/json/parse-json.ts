@@ -2,7 +2,7 @@ import { GatewayError } from '../../domain/errors.ts'
 
 /** A JSON object and the bytes it was read from. The bytes are what is passed on; the value is only looked at. */
 export type JsonDocument = {
-  readonly bytes: Uint8Array
+  readonly bytes: Uint8Array<ArrayBuffer>
   readonly value: Readonly<Record<string, unknown>>
   /** Every string in it, keys included, is plain ASCII, so that its length is its number of characters. */
   readonly isAscii: boolean
@@ -14,7 +14,7 @@ const REASON_CHARS_MAX = 100
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** Reads a request's body. Throws `invalid_json`, saying why, unless it is UTF-8 that is one JSON object. */
-export function parseJsonObject(bytes: Uint8Array): JsonDocument {
+export function parseJsonObject(bytes: Uint8Array<ArrayBuffer>): JsonDocument {
   const text = decoded(bytes)
   const value = parsed(text)
   if (!isJsonObject(value)) {

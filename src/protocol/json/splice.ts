@@ -9,20 +9,24 @@ const encoder = new TextEncoder()
  */
 export function splice(bytes: Uint8Array<ArrayBuffer>, edits: readonly Edit[]): Uint8Array<ArrayBuffer> {
   if (edits.length === 0) return bytes
-  const texts = edits.map(edit => encoder.encode(edit.text))
+  const texts: Uint8Array[] = []
   let length = bytes.length
-  for (const [index, edit] of edits.entries())
-    length += (texts[index] as Uint8Array).length - (edit.end - edit.start)
+  for (const { start, end, text } of edits) {
+    const encoded = encoder.encode(text)
+    texts.push(encoded)
+    length += encoded.length - (end - start)
+  }
   const result = new Uint8Array(length)
   let from = 0
   let to = 0
-  for (const [index, edit] of edits.entries()) {
+  for (let index = 0; index < edits.length; index += 1) {
+    const { start, end } = edits[index] as Edit
     const text = texts[index] as Uint8Array
-    result.set(bytes.subarray(from, edit.start), to)
-    to += edit.start - from
+    result.set(bytes.subarray(from, start), to)
+    to += start - from
     result.set(text, to)
     to += text.length
-    from = edit.end
+    from = end
   }
   result.set(bytes.subarray(from), to)
   return result

@@ -4,25 +4,28 @@ import type { Member } from './members.ts'
 const PLAIN = /^[a-z0-9_]*$/
 
 /**
- * Throws `ambiguous_field` when one of the fields that the gateway reads stands more than once, or in another case:
- * a parser upstream could read the other one, and then the price would be wrong. Other members may repeat as they like.
+ * The members that are among `fields`, the ones that the gateway reads. Throws `ambiguous_field` when one of them stands more
+ * than once, or in another case: a parser upstream could read the other one, and then the price would be wrong. Members that
+ * the gateway does not read may repeat as they like.
  */
-export function refuseAmbiguousFields(members: Iterable<Member>, fields: ReadonlySet<string>): void {
-  const seen: string[] = []
-  for (const { key } of members) {
+export function unambiguousFields(members: Iterable<Member>, fields: ReadonlySet<string>): Member[] {
+  const found: Member[] = []
+  for (const member of members) {
+    const { key } = member
     const field = PLAIN.test(key) ? key : folded(key)
     if (!fields.has(field)) continue
     if (key !== field) {
       throw ambiguous(field, `${JSON.stringify(key)} is read as "${field}" by some parsers and not by others`)
     }
-    if (seen.includes(field)) {
+    if (found.some(other => other.key === field)) {
       throw ambiguous(
         field,
         `"${field}" is in the body more than once, and parsers disagree on which one counts`,
       )
     }
-    seen.push(field)
+    found.push(member)
   }
+  return found
 }
 
 /**
