@@ -1,0 +1,85 @@
+import { formatUsd, type NanoUsd } from '../domain/money.ts'
+import { members, type Member } from './json/members.ts'
+import { isJsonObject } from './json/parse-json.ts'
+import { splice, type Edit } from './json/splice.ts'
+
+const BRACE_OPEN = 0x7b
+const SPACE = 0x20
+
+/** An object inside a reply's bytes that names the model and its usage: the whole reply, or the part that holds them. */
+export type ReplyObject = {
+  readonly bytes: Uint8Array<ArrayBuffer>
+  /** What its `usage` was parsed to. */
+  readonly usage: unknown
+  /** Where its brace opens, if not at the first one. */
+  readonly start?: number
+}
+
+/**
+ * The reply's bytes with `model` replaced by the logical name, put first where there is none, and the cost in `usage.cost_usd`:
+ * in the place of the upstream's own, else at the end. A cost of null leaves no `cost_usd`. A reply whose `usage` is no object
+ * has nowhere to name a cost.
+ */
+export function withModelAndCost(
+  { bytes, usage, start: objectStart = bytes.indexOf(BRACE_OPEN) }: ReplyObject,
+  { model, cost }: { readonly model: string; readonly cost: NanoUsd | null },
+): Uint8Array<ArrayBuffer> {
+  const name = JSON.stringify(model)
+  const edits: Edit[] = []
+  let usageMember: Member | undefined
+  let isEmpty = true
+  for (const member of members(bytes, objectStart)) {
+    const { key, start, end } = member
+    isEmpty = false
+    // Of several models every one is renamed, whichever a client reads; of several usages the last one is the parsed one.
+    if (key === 'model') edits.push({ start, end, text: name })
+    else if (key === 'usage') usageMember = member
+  }
+  if (edits.length === 0) {
+    const at = objectStart + 1
+    edits.push({ start: at, end: at, text: `"model":${name}${isEmpty ? '' : ','}` })
+  }
+  if (usageMember !== undefined && isJsonObject(usage)) {
+    edits.push(...costEdits(bytes, usageMember, { cost, isNamed: Object.hasOwn(usage, 'cost_usd') }))
+    edits.sort((left, right) => left.start - right.start)
+  }
+  return splice(bytes, edits)
+}
+
+function costEdits(
+  bytes: Uint8Array,
+  usage: Member,
+  { cost, isNamed }: { readonly cost: NanoUsd | null; readonly isNamed: boolean },
+): Edit[] {
+  const ours = cost === null ? null : `"${formatUsd(cost)}"`
+  if (!isNamed) return ours === null ? [] : [appended(bytes, usage.end, `"cost_usd":${ours}`)]
+  const counts = [...members(bytes, usage.start)]
+  const theirs = counts.filter(({ key }) => key === 'cost_usd')
+  if (ours === null) return removals(counts, theirs)
+  const [{ start, end }, ...others] = theirs as [Member, ...Member[]]
+  return [{ start, end, text: ours }, ...removals(counts, others)]
+}
+
+/** Adds a member after the last one of the object that ends at `objectEnd`. */
+function appended(bytes: Uint8Array, objectEnd: number, member: string): Edit {
+  let at = objectEnd - 1
+  while ((bytes[at - 1] as number) <= SPACE) at -= 1
+  return { start: at, end: at, text: bytes[at - 1] === BRACE_OPEN ? member : `,${member}` }
+}
+
+/** Takes members out, each with one comma. */
+function removals(all: readonly Member[], removed: readonly Member[]): Edit[] {
+  const edits: Edit[] = []
+  let isFirst = true
+  for (const [index, member] of all.entries()) {
+    const { keyStart, end } = member
+    if (!removed.includes(member)) {
+      isFirst = false
+    } else if (isFirst) {
+      edits.push({ start: keyStart, end: all[index + 1]?.keyStart ?? end, text: '' })
+    } else {
+      edits.push({ start: (all[index - 1] as Member).end, end, text: '' })
+    }
+  }
+  return edits
+}

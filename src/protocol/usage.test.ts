@@ -1,0 +1,242 @@
+import { describe, expect, test } from 'bun:test'
+import { formatUsd, usd } from '../domain/money.ts'
+import { chargeFor } from '../domain/pricing/charge.ts'
+import type { TextTariff } from '../domain/pricing/tariff.ts'
+import { inputTokens, NO_USAGE, outputTokens, type Usage } from '../domain/pricing/usage.ts'
+import { readUsage, TOKENS_MAX } from './usage.ts'
+
+const LIMITS = { inputTokensMax: 100_000, outputTokensMax: 10_000 }
+
+/** Only the buckets that count anything. */
+function bucketsOf(usage: unknown): Partial<Usage> | null {
+  const reported = readUsage(usage, LIMITS)
+  return reported && Object.fromEntries(Object.entries(reported.usage).filter(([, tokens]) => tokens !== 0))
+}
+
+const isClamped = (usage: unknown) => readUsage(usage, LIMITS)?.isClamped
+
+const costOf = (usage: unknown, tariff: TextTariff) =>
+  formatUsd(chargeFor(readUsage(usage, LIMITS)?.usage ?? NO_USAGE, tariff))
+
+describe('no token is billed twice, with the figures of reported bills', () => {
+  test('a cache written beside input_tokens costs 0.05439, not 0.0913', () => {
+    const tariff = { input: usd('3'), cacheWrite: usd('3.75'), cachedInput: usd('0.3'), output: usd('15') }
+    const counts = { cache_creation_input_tokens: 12_304, cache_read_input_tokens: 0 }
+
+    const anthropic = costOf({ input_tokens: 3, output_tokens: 550, ...counts }, tariff)
+    const relayed = costOf({ prompt_tokens: 3, completion_tokens: 550, total_tokens: 553, ...counts }, tariff)
+
+    expect(anthropic).toBe('0.054399')
+    expect(relayed).toBe('0.054399')
+  })
+
+  test('a cached image is paid for once, as cached: 0.0319, not 0.0649', () => {
+    const usage = {
+      prompt_tokens: 24_643,
+      completion_tokens: 3_110,
+      total_tokens: 27_753,
+      prompt_tokens_details: { cached_tokens: 24_503, image_tokens: 22_000 },
+    }
+
+    expect(costOf(usage, { input: usd('1.5'), cachedInput: usd('0.15'), output: usd('9') })).toBe(
+      '0.03187545',
+    )
+  })
+
+  test('three disjoint input counts are three buckets: 0.14369, not 0.21923', () => {
+    const usage = {
+      input_tokens: 13_646,
+      cache_creation_input_tokens: 10_769,
+      cache_read_input_tokens: 15_108,
+      output_tokens: 24,
+    }
+
+    expect(
+      costOf(usage, { input: usd('5'), cachedInput: usd('0.5'), cacheWrite: usd('6.25'), output: usd('25') }),
+    ).toBe('0.14369025')
+  })
+
+  test('reasoning counted beside the completion, as its total shows, is charged as well', () => {
+    const usage = {
+      prompt_tokens: 10_120,
+      completion_tokens: 1_499,
+      total_tokens: 14_428,
+      prompt_tokens_details: { cached_tokens: 128 },
+      completion_tokens_details: { reasoning_tokens: 2_809 },
+    }
+
+    expect(costOf(usage, { input: usd('1.25'), cachedInput: usd('0.2'), output: usd('2.5') })).toBe(
+      '0.0232856',
+    )
+  })
+})
+
+describe('details are taken out of their totals', () => {
+  test.each<[string, object, Partial<Usage>]>([
+    ['plain', { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }, { input: 10, output: 5 }],
+    [
+      'every detail of chat',
+      {
+        prompt_tokens: 100,
+        completion_tokens: 50,
+        prompt_tokens_details: { cached_tokens: 40, cache_write_tokens: 20, audio_tokens: 10 },
+        completion_tokens_details: { reasoning_tokens: 30, audio_tokens: 5 },
+      },
+      {
+        input: 30,
+        cachedInput: 40,
+        cacheWrite: 20,
+        audioInput: 10,
+        output: 15,
+        reasoning: 30,
+        audioOutput: 5,
+      },
+    ],
+    [
+      'responses',
+      {
+        input_tokens: 100,
+        output_tokens: 50,
+        total_tokens: 150,
+        input_tokens_details: { cached_tokens: 40 },
+        output_tokens_details: { reasoning_tokens: 30 },
+      },
+      { input: 60, cachedInput: 40, output: 20, reasoning: 30 },
+    ],
+    ['embeddings', { prompt_tokens: 8, total_tokens: 8 }, { input: 8 }],
+    ['embeddings with a total alone', { total_tokens: 8 }, { input: 8 }],
+    [
+      'cached audio, once, as cached',
+      {
+        prompt_tokens: 100,
+        completion_tokens: 1,
+        prompt_tokens_details: { cached_tokens: 90, audio_tokens: 60 },
+      },
+      { cachedInput: 90, audioInput: 10, output: 1 },
+    ],
+    [
+      'hits and misses',
+      { prompt_tokens: 100, completion_tokens: 1, prompt_cache_hit_tokens: 60, prompt_cache_miss_tokens: 40 },
+      { input: 40, cachedInput: 60, output: 1 },
+    ],
+  ])('%s', (_, usage, expected) => {
+    expect(bucketsOf(usage)).toEqual(expected)
+    expect(isClamped(usage)).toBe(false)
+  })
+})
+
+describe('cache counts under both names mean the same tokens', () => {
+  test.each<[string, object, Partial<Usage>]>([
+    [
+      'inside the prompt, as its details say',
+      {
+        prompt_tokens: 98_805,
+        completion_tokens: 5_120,
+        total_tokens: 103_925,
+        prompt_tokens_details: { cached_tokens: 66_360, cache_creation_tokens: 32_435 },
+        cache_read_input_tokens: 66_360,
+        cache_creation_input_tokens: 32_435,
+      },
+      { input: 10, cachedInput: 66_360, cacheWrite: 32_435, output: 5_120 },
+    ],
+    [
+      'inside the prompt, as its total says',
+      { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110, cache_read_input_tokens: 40 },
+      { input: 60, cachedInput: 40, output: 10 },
+    ],
+    [
+      'beside the prompt, as its total says',
+      { prompt_tokens: 100, completion_tokens: 10, total_tokens: 150, cache_read_input_tokens: 40 },
+      { input: 100, cachedInput: 40, output: 10 },
+    ],
+    [
+      'beside a prompt too small for them',
+      { prompt_tokens: 30, completion_tokens: 10, total_tokens: 40, cache_read_input_tokens: 40 },
+      { input: 30, cachedInput: 40, output: 10 },
+    ],
+    [
+      'beside input_tokens whatever the total',
+      { input_tokens: 100, output_tokens: 10, total_tokens: 110, cache_read_input_tokens: 40 },
+      { input: 100, cachedInput: 40, output: 10 },
+    ],
+  ])('%s', (_, usage, expected) => {
+    expect(bucketsOf(usage)).toEqual(expected)
+    expect(isClamped(usage)).toBe(false)
+  })
+})
+
+describe('what is impossible is clamped and flagged', () => {
+  test.each<[string, object, Partial<Usage>]>([
+    ['negative', { prompt_tokens: -5, completion_tokens: 3 }, { output: 3 }],
+    ['fractional', { prompt_tokens: 5, completion_tokens: 2.5 }, { input: 5 }],
+    ['a string', { prompt_tokens: '500', completion_tokens: 3 }, { output: 3 }],
+    ['a boolean', { prompt_tokens: true, completion_tokens: 3 }, { output: 3 }],
+    ['too much input', { prompt_tokens: 1e9, completion_tokens: 3 }, { input: 100_000, output: 3 }],
+    ['too much output', { prompt_tokens: 5, completion_tokens: 10_001 }, { input: 5, output: 10_000 }],
+    ['endless output', { prompt_tokens: 5, completion_tokens: Infinity }, { input: 5, output: 10_000 }],
+    [
+      'more cached than there was',
+      { prompt_tokens: 5, completion_tokens: 1, prompt_tokens_details: { cached_tokens: 9 } },
+      { cachedInput: 5, output: 1 },
+    ],
+    [
+      'more reasoning than there was',
+      { prompt_tokens: 5, completion_tokens: 1, completion_tokens_details: { reasoning_tokens: 9 } },
+      { input: 5, reasoning: 1 },
+    ],
+    [
+      'a negative detail',
+      { prompt_tokens: 5, completion_tokens: 1, prompt_tokens_details: { cached_tokens: -9 } },
+      { input: 5, output: 1 },
+    ],
+    [
+      'a cache beside the input, together beyond the context',
+      { input_tokens: 90_000, output_tokens: 1, cache_read_input_tokens: 90_000 },
+      { input: 90_000, cachedInput: 10_000, output: 1 },
+    ],
+    [
+      'reasoning beside the completion, together beyond the ceiling',
+      {
+        prompt_tokens: 1,
+        completion_tokens: 9_000,
+        total_tokens: 18_001,
+        completion_tokens_details: { reasoning_tokens: 9_000 },
+      },
+      { input: 1, output: 9_000, reasoning: 1_000 },
+    ],
+  ])('%s', (_, usage, expected) => {
+    expect(bucketsOf(usage)).toEqual(expected)
+    expect(isClamped(usage)).toBe(true)
+  })
+
+  test('without a known maximum a count still has a bound', () => {
+    const reported = readUsage(
+      { prompt_tokens: 1e300, completion_tokens: 1e300 },
+      { inputTokensMax: undefined, outputTokensMax: undefined },
+    )
+
+    expect(reported?.isClamped).toBe(true)
+    expect(inputTokens(reported!.usage)).toBe(TOKENS_MAX)
+    expect(outputTokens(reported!.usage)).toBe(TOKENS_MAX)
+  })
+})
+
+test('explicit zeros are a usage, and stay zero', () => {
+  expect(readUsage({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }, LIMITS)).toEqual({
+    usage: NO_USAGE,
+    isClamped: false,
+  })
+})
+
+test.each([
+  [undefined],
+  [null],
+  ['none'],
+  [7],
+  [[]],
+  [{}],
+  [{ cost: 0.1 }],
+  [{ prompt_tokens: null, completion_tokens: null }],
+])('%j is no usage', usage => {
+  expect(readUsage(usage, LIMITS)).toBeNull()
+})

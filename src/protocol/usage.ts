@@ -1,0 +1,139 @@
+import type { Usage } from '../domain/pricing/usage.ts'
+import { isJsonObject } from './json/parse-json.ts'
+import type { UsageLimits } from './text-dialect.ts'
+
+export type ReportedUsage = {
+  readonly usage: Usage
+  /** True where a part that no model can have used was brought to what one can. */
+  readonly isClamped: boolean
+}
+
+/** Where a row names no maximum: ten times the largest context window on offer, so that a faulty count stays a finite bill. */
+export const TOKENS_MAX = 100_000_000
+
+/**
+ * Reads the usage object of any text route into disjoint buckets; null where there is none, or none that counts a token.
+ * Explicit zeros stay zero. A part that is negative, fractional or no number counts as 0, one beyond its limit as the limit.
+ */
+export function readUsage(usage: unknown, limits: UsageLimits): ReportedUsage | null {
+  if (!isJsonObject(usage)) return null
+  const completion = usage['completion_tokens'] ?? usage['output_tokens']
+  const total = usage['total_tokens']
+  const prompt = usage['prompt_tokens'] ?? usage['input_tokens'] ?? restOf(total, completion)
+  if (isAbsent(prompt) && isAbsent(completion)) return null
+  const totals = { prompt, completion, total }
+  const counter = new Counter()
+  const input = readInput(usage, totals, counter, limits.inputTokensMax ?? TOKENS_MAX)
+  const output = readOutput(usage, totals, counter, limits.outputTokensMax ?? TOKENS_MAX)
+  return { usage: { ...input, ...output }, isClamped: counter.isClamped }
+}
+
+type Counts = Readonly<Record<string, unknown>>
+
+/** As the upstream wrote them, whatever they are. */
+type Totals = { readonly prompt: unknown; readonly completion: unknown; readonly total: unknown }
+
+const NO_COUNTS: Counts = {}
+
+/**
+ * OpenAI counts cached tokens inside `prompt_tokens`, Anthropic beside `input_tokens`, and relays mix the names of both; in
+ * every case a token goes into one bucket.
+ */
+function readInput(usage: Counts, totals: Totals, counter: Counter, max: number) {
+  const details = countsIn(usage['prompt_tokens_details'] ?? usage['input_tokens_details'])
+  const whole = counter.count(totals.prompt, max)
+  const cachedWithin = counter.count(
+    details['cached_tokens'] ?? usage['prompt_cache_hit_tokens'] ?? usage['cached_tokens'],
+    max,
+  )
+  const writtenWithin = counter.count(
+    details['cache_write_tokens'] ??
+      details['cache_creation_tokens'] ??
+      details['cache_creation_input_tokens'],
+    max,
+  )
+  const audio = counter.count(details['audio_tokens'], max)
+  // A relay that has both names means the same tokens by them.
+  const cached = Math.max(cachedWithin, counter.count(usage['cache_read_input_tokens'], max))
+  const written = Math.max(writtenWithin, counter.count(usage['cache_creation_input_tokens'], max))
+  const cache = cached + written
+  const isNamedWithin = cachedWithin + writtenWithin > 0
+  if (cache > 0 && isCacheBeside(usage, totals, { cache, whole, isNamedWithin })) {
+    const audioInput = counter.atMost(whole, audio)
+    const cachedInput = counter.atMost(max - whole, cached)
+    const cacheWrite = counter.atMost(max - whole - cachedInput, written)
+    return { input: whole - audioInput, cachedInput, cacheWrite, audioInput }
+  }
+  const cachedInput = counter.atMost(whole, cached)
+  const cacheWrite = counter.atMost(whole - cachedInput, written)
+  // Cached audio is counted in both places; the cache's lower price has it.
+  const audioInput = Math.min(counter.atMost(whole, audio), whole - cachedInput - cacheWrite)
+  return { input: whole - cachedInput - cacheWrite - audioInput, cachedInput, cacheWrite, audioInput }
+}
+
+/** Whether the cached tokens are no part of the prompt's count. */
+function isCacheBeside(
+  usage: Counts,
+  { prompt, completion, total }: Totals,
+  { cache, whole, isNamedWithin }: { cache: number; whole: number; isNamedWithin: boolean },
+): boolean {
+  const fits = cache <= whole
+  if (isNamedWithin) return !fits && isSum(total, [prompt, completion, cache])
+  // `prompt_tokens` with a total that has no room for a cache beside it is OpenAI's way of counting.
+  const isOpenAi = !isAbsent(usage['prompt_tokens']) && fits && isSum(total, [prompt, completion])
+  return !isOpenAi
+}
+
+function readOutput(usage: Counts, totals: Totals, counter: Counter, max: number) {
+  const details = countsIn(usage['completion_tokens_details'] ?? usage['output_tokens_details'])
+  const whole = counter.count(totals.completion, max)
+  const reasoned = counter.count(details['reasoning_tokens'], max)
+  const audio = counter.count(details['audio_tokens'], max)
+  // xAI counts reasoning beside `completion_tokens`, and only its total says so.
+  if (reasoned > 0 && isSum(totals.total, [totals.prompt, totals.completion, reasoned])) {
+    const audioOutput = counter.atMost(whole, audio)
+    return { output: whole - audioOutput, reasoning: counter.atMost(max - whole, reasoned), audioOutput }
+  }
+  const reasoning = counter.atMost(whole, reasoned)
+  const audioOutput = Math.min(counter.atMost(whole, audio), whole - reasoning)
+  return { output: whole - reasoning - audioOutput, reasoning, audioOutput }
+}
+
+/** Counts tokens, and remembers whether a count was impossible. */
+class Counter {
+  isClamped = false
+
+  count(value: unknown, max: number): number {
+    if (isAbsent(value)) return 0
+    if (typeof value === 'number' && value > max) return this.clampTo(max)
+    return Number.isInteger(value) && (value as number) >= 0 ? (value as number) : this.clampTo(0)
+  }
+
+  atMost(max: number, count: number): number {
+    return count > max ? this.clampTo(max) : count
+  }
+
+  private clampTo(possible: number): number {
+    this.isClamped = true
+    return possible
+  }
+}
+
+function isSum(total: unknown, parts: readonly unknown[]): boolean {
+  return (
+    typeof total === 'number' && total === parts.reduce<number>((sum, part) => sum + Number(part ?? 0), 0)
+  )
+}
+
+/** What a route without output, such as embeddings, leaves to be the prompt. */
+function restOf(total: unknown, completion: unknown): unknown {
+  return typeof total === 'number' && typeof completion === 'number' ? total - completion : total
+}
+
+function countsIn(details: unknown): Counts {
+  return isJsonObject(details) ? details : NO_COUNTS
+}
+
+function isAbsent(value: unknown): value is null | undefined {
+  return value === undefined || value === null
+}
