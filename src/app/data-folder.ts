@@ -27,14 +27,18 @@ export function openDataFolder(dataDir: string): DataFolder {
     path,
     database: file('tollgate.db'),
     secretKey: () => {
-      if (!existsSync(file('secret.key'))) writeWhole(file('secret.key'), randomBytes(SECRET_KEY_BYTES).toString('base64'))
+      if (!existsSync(file('secret.key')))
+        writeWhole(file('secret.key'), randomBytes(SECRET_KEY_BYTES).toString('base64'))
       const key = Buffer.from(readFileSync(file('secret.key'), 'utf8'), 'base64')
       if (key.byteLength === SECRET_KEY_BYTES) return key
-      throw new Error(`${file('secret.key')} does not hold ${SECRET_KEY_BYTES} bytes in base64. Restore it from a backup.`)
+      throw new Error(
+        `${file('secret.key')} does not hold ${SECRET_KEY_BYTES} bytes in base64. Restore it from a backup.`,
+      )
     },
     adminKey: () => {
       const isNew = !existsSync(file('admin.key'))
-      if (isNew) writeWhole(file('admin.key'), `tg_admin_${randomBytes(ADMIN_KEY_BYTES).toString('base64url')}`)
+      if (isNew)
+        writeWhole(file('admin.key'), `tg_admin_${randomBytes(ADMIN_KEY_BYTES).toString('base64url')}`)
       return { key: readFileSync(file('admin.key'), 'utf8').trim(), isNew }
     },
     announce: server => {

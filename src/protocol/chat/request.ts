@@ -1,0 +1,73 @@
+import { estimateInputTokens } from '../estimate-tokens.ts'
+import { inputParts } from '../input-parts.ts'
+import { members, type Member } from '../json/members.ts'
+import { parseJsonObject, type JsonDocument } from '../json/parse-json.ts'
+import { unambiguousFields } from '../json/unambiguous-fields.ts'
+import { splice } from '../json/splice.ts'
+import {
+  optionalBoolean,
+  optionalInteger,
+  optionalObject,
+  requiredArray,
+  requiredName,
+} from '../request-fields.ts'
+import type { TextRequest } from '../text-dialect.ts'
+
+/** What the gateway reads of a chat completions request. Everything else in it belongs to the caller. */
+export type ChatRequest = TextRequest & {
+  readonly bytes: Uint8Array<ArrayBuffer>
+  /** Where the model's name stands in the bytes. */
+  readonly modelMember: Member
+  /** The caller asked for a usage frame, the only way to get the cost of a stream. */
+  readonly includeUsage: boolean
+}
+
+const CHOICES_MAX = 128
+const POSITIVE = { min: 1, max: Number.MAX_SAFE_INTEGER }
+
+const fieldsRead: ReadonlySet<string> = new Set([
+  'model',
+  'messages',
+  'stream',
+  'stream_options',
+  'max_tokens',
+  'max_completion_tokens',
+  'n',
+])
+
+const inputFields = ['messages', 'tools', 'functions', 'response_format']
+
+/** Throws `invalid_field` or `ambiguous_field` for what the gateway must read and cannot. No other field is looked at. */
+export function readChatRequest(document: JsonDocument): ChatRequest {
+  const { bytes, value } = document
+  const found = unambiguousFields(members(bytes), fieldsRead)
+  const model = requiredName(value['model'], 'model')
+  requiredArray(value['messages'], 'messages')
+  const streamOptions = optionalObject(value['stream_options'], 'stream_options')
+  return {
+    bytes,
+    model,
+    modelMember: found.find(({ key }) => key === 'model') as Member,
+    isStream: optionalBoolean(value['stream'], 'stream') ?? false,
+    includeUsage: optionalBoolean(streamOptions?.['include_usage'], 'stream_options.include_usage') ?? false,
+    outputCeiling: outputCeiling(value),
+    choices: optionalInteger(value['n'], 'n', { min: 1, max: CHOICES_MAX }) ?? 1,
+    inputTokensEstimate: estimateInputTokens(document),
+    // Read again when asked for, which is rare: a body kept as values would weigh twice while the upstream works.
+    texts: () => inputParts(parseJsonObject(bytes).value, inputFields).texts,
+  }
+}
+
+/** The request's own bytes with the value of `model` replaced; the very same where it is already that name. */
+export function chatRequestForUpstream(request: ChatRequest, model: string): Uint8Array<ArrayBuffer> {
+  if (request.model === model) return request.bytes
+  const { start, end } = request.modelMember
+  return splice(request.bytes, [{ start, end, text: JSON.stringify(model) }])
+}
+
+/** Providers disagree on which of the two fields counts, so the worst case takes the larger. */
+function outputCeiling(body: JsonDocument['value']): number | undefined {
+  const older = optionalInteger(body['max_tokens'], 'max_tokens', POSITIVE)
+  const newer = optionalInteger(body['max_completion_tokens'], 'max_completion_tokens', POSITIVE)
+  return older === undefined || newer === undefined ? (older ?? newer) : Math.max(older, newer)
+}

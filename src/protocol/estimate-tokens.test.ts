@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'bun:test'
+import { estimateInputTokens } from './estimate-tokens.ts'
+import { AUDIO_TOKENS, FILE_TOKENS, IMAGE_TOKENS, VIDEO_TOKENS } from './input-parts.ts'
+import { parseJsonObject } from './json/parse-json.ts'
+
+const estimate = (body: object) =>
+  estimateInputTokens(parseJsonObject(new TextEncoder().encode(JSON.stringify(body))))
+
+/** A quarter of the characters of all these, rounded up together. */
+const quarter = (...texts: string[]) => Math.ceil(texts.join('').length / 4)
+
+test('four ASCII characters are a token, rounded up over the whole request', () => {
+  expect(estimate({ input: 'abc' })).toBe(2)
+  expect(estimate({ input: 'abcd' })).toBe(3)
+})
+
+test.each([
+  ['é', 1],
+  ['漢字', 2],
+  ['😀', 1],
+  ['👩‍👩‍👧', 5],
+  ['\ud800', 1],
+  ['\udc00\udc00', 2],
+  ['a漢b字', 2],
+])('%p has %p characters that cost one token each', (text, tokens) => {
+  const asciiChars = text.replaceAll(/[^a-z]/g, '').length
+
+  expect(estimate({ input: text })).toBe(Math.ceil(('input'.length + asciiChars) / 4) + tokens)
+})
+
+test('an escaped character counts as what it stands for', () => {
+  const bytes = new TextEncoder().encode('{"input":"\\u6f22\\n\\u0041bc"}')
+
+  expect(estimateInputTokens(parseJsonObject(bytes))).toBe(Math.ceil('input\nAbc'.length / 4) + 1)
+})
+
+test('names, tool calls, tools, functions and schemas are input too', () => {
+  const word = 'w'.repeat(400)
+  const plain = estimate({ messages: [] })
+
+  for (const body of [
+    { messages: [{ content: [{ type: 'text', text: word }] }] },
+    { messages: [{ name: word }] },
+    { messages: [{ tool_calls: [{ id: '1', function: { name: 'f', arguments: word } }] }] },
+    { messages: [], tools: [{ type: 'function', function: { parameters: { properties: { [word]: {} } } } }] },
+    { messages: [], functions: [{ description: word }] },
+    { messages: [], response_format: { json_schema: { schema: { description: word } } } },
+  ]) {
+    expect(estimate(body)).toBeGreaterThanOrEqual(plain + 100)
+  }
+})
+
+describe('media costs a flat number, whatever its size', () => {
+  const base64 = 'A'.repeat(100_000)
+
+  test.each([
+    [
+      IMAGE_TOKENS,
+      { type: 'image_url', image_url: { url: `data:image/png;base64,${base64}`, detail: 'high' } },
+    ],
+    [IMAGE_TOKENS, { type: 'image_url', image_url: { url: 'https://example.com/a.png' } }],
+    [IMAGE_TOKENS, { type: 'image', source: { type: 'base64', media_type: 'image/png', data: base64 } }],
+    [IMAGE_TOKENS, { type: 'input_image', image_url: base64 }],
+    [AUDIO_TOKENS, { type: 'input_audio', input_audio: { data: base64, format: 'wav' } }],
+    [FILE_TOKENS, { type: 'file', file: { filename: 'a.pdf', file_data: base64 } }],
+    [FILE_TOKENS, { type: 'input_file', file_data: base64 }],
+    [VIDEO_TOKENS, { type: 'video_url', video_url: { url: base64 } }],
+  ])('%p', (tokens, part) => {
+    const counted = quarter('messages', 'content', ...Object.keys(part), part.type)
+
+    expect(estimate({ messages: [{ content: [part] }] })).toBe(counted + tokens)
+  })
+
+  test('what is beside the media in its part is text', () => {
+    const part = { type: 'image_url', image_url: { url: 'x' }, text: 'w'.repeat(4000) }
+
+    expect(estimate({ messages: [{ content: [part] }] })).toBeGreaterThan(IMAGE_TOKENS + 1000)
+  })
+
+  test('a tool schema of the same shape is text', () => {
+    const schema = { type: 'image_url', image_url: 'w'.repeat(40_000) }
+
+    expect(estimate({ messages: [], tools: [schema] })).toBeGreaterThan(10_000)
+  })
+})
+
+test('token arrays are counted exactly', () => {
+  expect(estimate({ input: [1, 2, 3, 4, 5] })).toBe(quarter('input') + 5)
+  expect(
+    estimate({
+      input: [
+        [1, 2],
+        [3, 4, 5],
+      ],
+    }),
+  ).toBe(quarter('input') + 5)
+})
+
+test('a body nested deeper than the stack is still counted', () => {
+  const depth = 500_000
+  const bytes = new TextEncoder().encode(`{"messages":${'[{"a":'.repeat(depth)}1${'}]'.repeat(depth)}}`)
+
+  expect(estimateInputTokens(parseJsonObject(bytes))).toBe(Math.ceil(('messages'.length + depth) / 4) + 1)
+})

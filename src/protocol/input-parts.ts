@@ -1,0 +1,72 @@
+/** What of a request body becomes a model's input. */
+export type InputParts = {
+  /** Every string and key, media left out. */
+  readonly texts: string[]
+  /** For what is no text: media at a flat number each; numbers, booleans and nulls at one each. */
+  tokens: number
+}
+
+/** What OpenAI's and Anthropic's largest tiers of a single image come to (1,445 and about 1,600), rounded up. */
+export const IMAGE_TOKENS = 1_700
+/** Three minutes of speech at ten tokens a second. */
+export const AUDIO_TOKENS = 2_000
+/** A page or two of a document; its true size is known only to who opens it. */
+export const FILE_TOKENS = 2_000
+/** Half a minute of video at about 300 tokens a second. */
+export const VIDEO_TOKENS = 10_000
+
+/** Content parts that carry media, by their `type`, and the member that holds it: a link, base64, or an object with either. */
+const mediaParts: ReadonlyMap<unknown, { readonly payload: string; readonly tokens: number }> = new Map([
+  ['image_url', { payload: 'image_url', tokens: IMAGE_TOKENS }],
+  ['input_image', { payload: 'image_url', tokens: IMAGE_TOKENS }],
+  ['image', { payload: 'source', tokens: IMAGE_TOKENS }],
+  ['input_audio', { payload: 'input_audio', tokens: AUDIO_TOKENS }],
+  ['audio_url', { payload: 'audio_url', tokens: AUDIO_TOKENS }],
+  ['file', { payload: 'file', tokens: FILE_TOKENS }],
+  ['input_file', { payload: 'file_data', tokens: FILE_TOKENS }],
+  ['document', { payload: 'source', tokens: FILE_TOKENS }],
+  ['video_url', { payload: 'video_url', tokens: VIDEO_TOKENS }],
+])
+
+/** Only here do parts carry media; anywhere else, such as in a tool's schema, the same shape is text to the model. */
+const conversationFields: ReadonlySet<string> = new Set(['messages', 'input'])
+
+/** Reads the named fields of a request body, or all of them. */
+export function inputParts(
+  body: Readonly<Record<string, unknown>>,
+  fields: readonly string[] = Object.keys(body),
+): InputParts {
+  const parts: InputParts = { texts: [], tokens: 0 }
+  for (const field of fields) {
+    const value = body[field]
+    if (value === undefined) continue
+    parts.texts.push(field)
+    collect(value, parts, conversationFields.has(field))
+  }
+  return parts
+}
+
+/** Keeps a stack of its own: a body may be nested deeper than the runtime's. */
+function collect(root: unknown, parts: InputParts, mayHoldMedia: boolean): void {
+  const { texts } = parts
+  const stack: object[] = []
+  const take = (value: unknown) => {
+    if (typeof value === 'string') texts.push(value)
+    else if (typeof value === 'object' && value !== null) stack.push(value)
+    else parts.tokens += 1
+  }
+  take(root)
+  for (let value = stack.pop(); value !== undefined; value = stack.pop()) {
+    if (Array.isArray(value)) {
+      for (const item of value) take(item)
+      continue
+    }
+    const object = value as Readonly<Record<string, unknown>>
+    const media = mayHoldMedia ? mediaParts.get(object['type']) : undefined
+    if (media !== undefined) parts.tokens += media.tokens
+    for (const key in object) {
+      texts.push(key)
+      if (key !== media?.payload) take(object[key])
+    }
+  }
+}

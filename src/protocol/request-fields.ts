@@ -1,0 +1,56 @@
+import { GatewayError } from '../domain/errors.ts'
+import { isJsonObject } from './json/parse-json.ts'
+
+/**
+ * Checks of the fields that the gateway reads. Each takes a field's value and its path, treats null as absent, and throws
+ * `invalid_field` with a sentence that says what would have been right.
+ */
+
+export function requiredName(value: unknown, param: string): string {
+  if (typeof value === 'string' && value !== '') return value
+  throw invalid(param, 'a name that is not empty', value)
+}
+
+export function requiredArray(value: unknown, param: string): readonly unknown[] {
+  if (Array.isArray(value)) return value
+  throw invalid(param, 'an array', value)
+}
+
+export function optionalBoolean(value: unknown, param: string): boolean | undefined {
+  if (isAbsent(value)) return undefined
+  if (typeof value === 'boolean') return value
+  throw invalid(param, 'true or false', value)
+}
+
+export function optionalObject(value: unknown, param: string): Readonly<Record<string, unknown>> | undefined {
+  if (isAbsent(value)) return undefined
+  if (isJsonObject(value)) return value
+  throw invalid(param, 'an object', value)
+}
+
+export function optionalInteger(
+  value: unknown,
+  param: string,
+  { min, max }: { readonly min: number; readonly max: number },
+): number | undefined {
+  if (isAbsent(value)) return undefined
+  if (Number.isInteger(value) && (value as number) >= min && (value as number) <= max) return value as number
+  const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`
+  throw invalid(param, `an integer ${range}`, value)
+}
+
+function isAbsent(value: unknown): value is null | undefined {
+  return value === undefined || value === null
+}
+
+function invalid(param: string, expected: string, value: unknown): GatewayError {
+  const message = `"${param}" must be ${expected}; ${isAbsent(value) ? 'it is missing' : `it is ${named(value)}`}.`
+  return new GatewayError('invalid_field', message, { param })
+}
+
+function named(value: unknown): string {
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  if (value === '') return 'an empty string'
+  if (typeof value === 'string') return 'a string'
+  return Array.isArray(value) ? 'an array' : 'an object'
+}
