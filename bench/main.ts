@@ -1,0 +1,112 @@
+/** npm run bench: measures the gateway beside what it is compared with. `--help` lists the options. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpus, release } from 'node:os'
+import { join } from 'node:path'
+import { compare } from './compare.ts'
+import { measureMemory } from './memory.ts'
+import { parseOptions, USAGE, type Options } from './options.ts'
+import { startPeers } from './peers/start-peers.ts'
+import { openProcesses, type Processes } from './processes.ts'
+import { comparisonTable, memoryTable, summarize } from './report.ts'
+import { median } from './statistics.ts'
+
+const SIGNAL_EXIT_CODE = 130
+
+process.exitCode = await main()
+
+async function main(): Promise<number> {
+  let options: Options | undefined
+  try {
+    options = parseOptions(process.argv.slice(2))
+  } catch (error) {
+    return fail(`${messageOf(error)}\n\n${USAGE}`)
+  }
+  if (options === undefined) {
+    console.log(USAGE)
+    return 0
+  }
+  if (process.platform !== 'linux')
+    return fail('The benchmark reads processor time from /proc, so it needs Linux.')
+
+  const processes = openProcesses(makeFolder())
+  const end = async (): Promise<void> => {
+    await processes.stopAll()
+    rmSync(processes.folder, { recursive: true, force: true })
+  }
+  let isInterrupted = false
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      isInterrupted = true
+      void end().finally(() => process.exit(SIGNAL_EXIT_CODE))
+    })
+  }
+  try {
+    await (options.command === 'compare' ? runCompare : runMemory)(options, processes)
+    return 0
+  } catch (error) {
+    // The peers were ended under the load, and their complaints say nothing new.
+    return isInterrupted ? SIGNAL_EXIT_CODE : fail(messageOf(error))
+  } finally {
+    await end()
+  }
+}
+
+/** On the disk of the checkout: the system's folder for temporary files is often in memory, where a durable write is free. */
+function makeFolder(): string {
+  const parent = join(import.meta.dir, 'data')
+  mkdirSync(parent, { recursive: true })
+  return mkdtempSync(join(parent, 'run-'))
+}
+
+async function runCompare(options: Options, processes: Processes): Promise<void> {
+  const { upstream, peers } = await startPeers(options.peers, processes, tell)
+  const samples = await compare({ ...options, upstream, peers }, tell)
+  const rows = summarize(samples)
+  console.log(`${machine().summary}; ${options.rounds} rounds of ${options.requests} requests.\n`)
+  console.log(comparisonTable(rows))
+  const loadCpu = median(samples.map(sample => sample.loadCpuUsPerRequest))
+  console.log(`\nThe load generator itself used ${loadCpu.toFixed(1)} µs of CPU a request.`)
+  writeJson(options, { rows, samples })
+}
+
+async function runMemory(options: Options, processes: Processes): Promise<void> {
+  const { peers } = await startPeers(options.peers, processes, tell)
+  const courses = []
+  console.log(`${machine().summary}.`)
+  for (const workload of options.workloads) {
+    for (const peer of peers) {
+      const course = await measureMemory(peer, workload, options.requests, tell)
+      courses.push({ workload: workload.name, ...course })
+      console.log(`\n${workload.name}\n\n${memoryTable(course)}`)
+    }
+  }
+  writeJson(options, { courses })
+}
+
+function writeJson(options: Options, figures: object): void {
+  if (options.jsonFile === undefined) return
+  const { workloads, ...rest } = options
+  const named = { ...rest, workloads: workloads.map(({ name }) => name) }
+  writeFileSync(options.jsonFile, JSON.stringify({ machine: machine(), options: named, ...figures }, null, 2))
+}
+
+function machine(): { readonly summary: string } & Record<string, string | number> {
+  const cores = cpus()
+  const processor = cores[0]?.model ?? 'unknown processor'
+  const summary = `${cores.length} × ${processor}, Linux ${release()}, Bun ${Bun.version}`
+  return { summary, processor, cores: cores.length, kernel: release(), bun: Bun.version }
+}
+
+/** Progress and failures go to standard error, so that standard output is the report alone. */
+function tell(line: string): void {
+  console.error(line)
+}
+
+function fail(message: string): number {
+  tell(message)
+  return 1
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,88 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { freePort } from '../processes.ts'
+import { MODEL, UPSTREAM_MODEL } from '../workloads/workload.ts'
+import type { Peer, Surroundings } from './peer.ts'
+
+/**
+ * Starts the gateway as an operator would, with everything on: an empty data folder, a catalog with one priced model on
+ * the mock upstream, and one account with a balance that no run can spend.
+ */
+export async function startGateway({ processes, upstreamPort }: Surroundings): Promise<Peer> {
+  const port = freePort()
+  const adminKey = crypto.randomUUID()
+  const catalog = join(processes.folder, 'catalog.yaml')
+  writeFileSync(catalog, JSON.stringify(catalogFor(upstreamPort)))
+  const running = processes.start({
+    name: 'gateway',
+    command: [join(import.meta.dir, '../../bin/tollgate'), 'serve'],
+    environment: {
+      TOLLGATE_HOST: '127.0.0.1',
+      TOLLGATE_PORT: String(port),
+      TOLLGATE_DATA_DIR: join(processes.folder, 'data'),
+      TOLLGATE_CATALOG: catalog,
+      TOLLGATE_ADMIN_KEY: adminKey,
+      TOLLGATE_SANDBOX: 'off',
+      TOLLGATE_BRAND: 'service',
+    },
+  })
+  const base = `http://127.0.0.1:${port}`
+  await running.ready(() => answersOk(`${base}/health/ready`))
+
+  const { id } = await post(`${base}/admin/api/accounts`, adminKey, { name: 'bench' })
+  await post(`${base}/admin/api/accounts/${id}/grants`, adminKey, { amount_usd: '1000000' })
+  const { key } = await post(`${base}/admin/api/accounts/${id}/keys`, adminKey, { name: 'bench' })
+  return {
+    name: 'gateway',
+    pid: running.pid,
+    port,
+    headers: { authorization: `Bearer ${key}` },
+    costHeader: 'x-service-cost-usd',
+  }
+}
+
+/** In the shape of a catalog file; JSON is YAML. */
+function catalogFor(upstreamPort: number): unknown {
+  return {
+    providers: [
+      {
+        id: 'mock',
+        kind: 'openai-compatible',
+        base_url: `http://127.0.0.1:${upstreamPort}/v1`,
+        api_key: 'sk-bench-upstream',
+        routes: ['chat', 'responses', 'embeddings'],
+      },
+    ],
+    models: [
+      {
+        id: MODEL,
+        kind: 'chat',
+        enabled: true,
+        display_name: 'Bench',
+        upstreams: [{ provider: 'mock', model: UPSTREAM_MODEL, order: 1, weight: 1 }],
+        pricing: { input_per_mtok: '2.5', cached_input_per_mtok: '1.25', output_per_mtok: '10' },
+        max_output_tokens: 4096,
+        context_window: 128_000,
+      },
+    ],
+  }
+}
+
+async function answersOk(url: string): Promise<boolean> {
+  try {
+    return (await fetch(url)).ok
+  } catch {
+    return false
+  }
+}
+
+async function post(url: string, adminKey: string, body: object): Promise<{ id: string; key: string }> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  const text = await response.text()
+  if (!response.ok) throw new Error(`POST ${new URL(url).pathname} answered ${response.status}: ${text}`)
+  return JSON.parse(text)
+}

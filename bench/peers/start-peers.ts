@@ -1,0 +1,32 @@
+import type { Processes } from '../processes.ts'
+import { startGateway } from './gateway.ts'
+import { startNginx } from './nginx.ts'
+import type { Peer, PeerName, Surroundings } from './peer.ts'
+import { startRelay } from './relay.ts'
+import { startUpstream } from './upstream.ts'
+
+/** Undefined where the peer's program is not installed. */
+type Start = (surroundings: Surroundings) => Promise<Peer | undefined>
+
+const starts: Record<Exclude<PeerName, 'direct'>, Start> = {
+  relay: surroundings => startRelay('relay', surroundings),
+  control: surroundings => startRelay('control', surroundings),
+  gateway: startGateway,
+  nginx: startNginx,
+}
+
+/** Starts the mock upstream and the named peers. `tell` is told of one that is not installed and so left out. */
+export async function startPeers(
+  names: readonly PeerName[],
+  processes: Processes,
+  tell: (line: string) => void,
+): Promise<{ readonly upstream: Peer; readonly peers: readonly Peer[] }> {
+  const upstream = await startUpstream(processes)
+  const peers: Peer[] = []
+  for (const name of names) {
+    const peer = name === 'direct' ? upstream : await starts[name]({ processes, upstreamPort: upstream.port })
+    if (peer === undefined) tell(`${name} is not installed, so it is left out.`)
+    else peers.push(peer)
+  }
+  return { upstream, peers }
+}

@@ -1,0 +1,65 @@
+/**
+ * upstream-process.ts PORT: the mock upstream. It must cost far less than what is measured in front of it, so it speaks
+ * HTTP over a bare socket: one read, one look at the head, one write of bytes made beforehand.
+ */
+import { HttpMessages } from '../http-messages.ts'
+import { workloads } from '../workloads/all.ts'
+import { endWithParent } from './end-with-parent.ts'
+
+const answers = new Map(workloads.map(({ path, answer }) => [path, jsonReply(answer)]))
+const unknownPath = reply('404 Not Found', 'text/plain', 'The mock upstream has no answer there.')
+let answered = 0
+
+Bun.listen<HttpMessages>({
+  hostname: '127.0.0.1',
+  port: Number(process.argv[2]),
+  socket: {
+    open(socket) {
+      socket.setNoDelay(true)
+      socket.data = new HttpMessages(head => send(socket, replyTo(head)))
+    },
+    data(socket, bytes) {
+      socket.data.feed(bytes)
+    },
+  },
+})
+endWithParent()
+
+function replyTo(head: string): Buffer {
+  const start = head.indexOf(' ') + 1
+  const path = head.slice(start, head.indexOf(' ', start))
+  const answer = answers.get(path)
+  if (answer !== undefined) {
+    answered += 1
+    return answer
+  }
+  return path === '/answered' ? reply('200 OK', 'text/plain', String(answered)) : unknownPath
+}
+
+/** Replies are small and their readers wait for them, so the socket always has room; if not, the run is void. */
+function send(socket: Bun.Socket<HttpMessages>, bytes: Buffer): void {
+  if (socket.write(bytes) !== bytes.length)
+    throw new Error('The mock upstream could not send a reply in one write.')
+}
+
+/** With headers such as a large provider sends, for a gateway to pass on or to leave out. */
+function jsonReply(body: string): Buffer {
+  return reply('200 OK', 'application/json', body, [
+    'x-request-id: req_4c1d9e7a52b84f0f9d3c6b1e8a7f2d55',
+    'x-ratelimit-limit-requests: 10000',
+    'x-ratelimit-remaining-requests: 9998',
+    'x-ratelimit-remaining-tokens: 1999743',
+    'openai-processing-ms: 412',
+    'openai-version: 2020-10-01',
+  ])
+}
+
+function reply(status: string, contentType: string, body: string, headers: readonly string[] = []): Buffer {
+  const head = [
+    `HTTP/1.1 ${status}`,
+    `content-type: ${contentType}`,
+    `content-length: ${Buffer.byteLength(body)}`,
+    ...headers,
+  ]
+  return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`)
+}
