@@ -8,12 +8,32 @@ import {
   postKeyRevocation,
 } from './accounts.ts'
 import { getStatement, listAudit, postGrant, postVerification } from './books.ts'
+import { getCatalog, putCatalog } from './catalog.ts'
+import {
+  deleteModel,
+  deleteProvider,
+  getModel,
+  getProvider,
+  listModels,
+  listProviders,
+  patchModel,
+  putModel,
+  putProvider,
+} from './catalog-rows.ts'
 import { getDoctor } from './doctor.ts'
 import type { AdminRoute } from './match-route.ts'
 import { listUsage } from './usage.ts'
 
 /** Every path of the admin API. `{account}` is an account's id or its name. */
 export const routes: readonly AdminRoute[] = [
+  { path: 'providers', methods: { GET: listProviders } },
+  { path: 'providers/{provider}', methods: { GET: getProvider, PUT: putProvider, DELETE: deleteProvider } },
+  { path: 'models', methods: { GET: listModels } },
+  {
+    path: 'models/{model...}',
+    methods: { GET: getModel, PUT: putModel, PATCH: patchModel, DELETE: deleteModel },
+  },
+  { path: 'catalog', methods: { GET: getCatalog, PUT: putCatalog } },
   { path: 'accounts', methods: { GET: listAccounts, POST: postAccount } },
   { path: 'accounts/{account}', methods: { GET: getAccount } },
   { path: 'accounts/{account}/keys', methods: { GET: listKeys, POST: postKey } },

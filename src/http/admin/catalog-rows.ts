@@ -1,0 +1,86 @@
+import type { Catalog } from '../../domain/catalog/catalog.ts'
+import { decodeModel, encodeModel } from '../../domain/catalog/rows/model-row.ts'
+import { refusalOf } from '../../domain/catalog/rows/problem.ts'
+import { decodeProvider, encodeProvider } from '../../domain/catalog/rows/provider-row.ts'
+import { auditOf } from '../../gateway/admin/operator.ts'
+import { flagField, readFields, readJson, wrongField } from './body.ts'
+import { reply, type AdminCall, type AdminPorts, type Reply } from './call.ts'
+import { found } from './page.ts'
+
+const NO_PROVIDER = 'There is no provider of this id.'
+const NO_MODEL = 'There is no model of this id.'
+
+export function listProviders(_: AdminCall, { catalog }: AdminPorts): Reply {
+  return reply({ data: [...catalog.current().providers.values()].map(encodeProvider) })
+}
+
+export function getProvider({ params }: AdminCall, { catalog }: AdminPorts): Reply {
+  return reply(providerBody(catalog.current(), params['provider'] ?? ''))
+}
+
+export async function putProvider({ request, params }: AdminCall, ports: AdminPorts): Promise<Reply> {
+  const id = params['provider'] ?? ''
+  const decoded = decodeProvider(rowOf(await readJson(request, ports), id))
+  if (!decoded.ok) throw refusalOf(decoded.problems)
+  const audit = auditOf({ actor: 'admin', action: 'provider.put', subject: id }, ports.clock)
+  return reply(providerBody(await ports.catalog.putProvider(decoded.value, audit), id))
+}
+
+export async function deleteProvider({ params }: AdminCall, ports: AdminPorts): Promise<Reply> {
+  const id = params['provider'] ?? ''
+  const audit = auditOf({ actor: 'admin', action: 'provider.delete', subject: id }, ports.clock)
+  found((await ports.catalog.deleteProvider(id, audit)) || undefined, NO_PROVIDER)
+  return reply({ id, deleted: true })
+}
+
+export function listModels(_: AdminCall, { catalog }: AdminPorts): Reply {
+  const { models, drafts } = catalog.current()
+  return reply({ data: [...models.values(), ...drafts.values()].map(encodeModel) })
+}
+
+export function getModel({ params }: AdminCall, { catalog }: AdminPorts): Reply {
+  return reply(modelBody(catalog.current(), params['model'] ?? ''))
+}
+
+export async function putModel({ request, params }: AdminCall, ports: AdminPorts): Promise<Reply> {
+  const id = params['model'] ?? ''
+  return storeModel(rowOf(await readJson(request, ports), id), 'model.put', ports)
+}
+
+/** Switches a model on or off. Switching on a row that lacks its price or its ceiling is refused, naming what is missing. */
+export async function patchModel({ request, params }: AdminCall, ports: AdminPorts): Promise<Reply> {
+  const enabled = flagField(await readFields(request, ports, ['enabled']), 'enabled')
+  const row = modelBody(ports.catalog.current(), params['model'] ?? '')
+  return storeModel({ ...row, enabled }, enabled ? 'model.on' : 'model.off', ports)
+}
+
+export async function deleteModel({ params }: AdminCall, ports: AdminPorts): Promise<Reply> {
+  const id = params['model'] ?? ''
+  const audit = auditOf({ actor: 'admin', action: 'model.delete', subject: id }, ports.clock)
+  found((await ports.catalog.deleteModel(id, audit)) || undefined, NO_MODEL)
+  return reply({ id, deleted: true })
+}
+
+async function storeModel(row: unknown, action: string, ports: AdminPorts): Promise<Reply> {
+  const decoded = decodeModel(row)
+  if (!decoded.ok) throw refusalOf(decoded.problems)
+  const { id } = decoded.value
+  const audit = auditOf({ actor: 'admin', action, subject: id }, ports.clock)
+  return reply(modelBody(await ports.catalog.putModel(decoded.value, audit), id))
+}
+
+/** A row whose id may be left out, since the path has it. Throws `invalid_field` where the two differ. */
+function rowOf(body: unknown, id: string): unknown {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
+  const row = { id, ...body }
+  if (row.id !== id) throw wrongField('id', `must be ${JSON.stringify(id)}, as in the path, or left out`)
+  return row
+}
+
+function providerBody(catalog: Catalog, id: string): object {
+  return encodeProvider(found(catalog.providers.get(id), NO_PROVIDER))
+}
+
+function modelBody(catalog: Catalog, id: string): object {
+  return encodeModel(found(catalog.models.get(id) ?? catalog.drafts.get(id), NO_MODEL))
+}

@@ -1,0 +1,68 @@
+import { formatCatalogFile } from '../../catalog-file/format-catalog-file.ts'
+import { formatFileProblem, parseCatalogFile } from '../../catalog-file/parse-catalog-file.ts'
+import type { Catalog, CatalogSettings } from '../../domain/catalog/catalog.ts'
+import { decodeCatalog, encodeCatalog } from '../../domain/catalog/rows/catalog-rows.ts'
+import { refusalOf } from '../../domain/catalog/rows/problem.ts'
+import { GatewayError } from '../../domain/errors.ts'
+import { auditOf } from '../../gateway/admin/operator.ts'
+import { readJson, readText } from './body.ts'
+import { reply, type AdminCall, type AdminPorts, type Reply } from './call.ts'
+import { instant } from './page.ts'
+
+const YAML = 'application/yaml'
+
+/** The whole catalog: as YAML where the request accepts that or says `?format=yaml`, else as JSON. */
+export function getCatalog({ request, url }: AdminCall, { catalog }: AdminPorts): Reply {
+  const current = catalog.current()
+  const wantsYaml =
+    url.searchParams.get('format') === 'yaml' || (request.headers.get('accept') ?? '').includes(YAML)
+  if (!wantsYaml) return reply(catalogBody(current))
+  const headers = { 'content-type': YAML, 'cache-control': 'no-store' }
+  return { status: 200, headers, body: formatCatalogFile(current) }
+}
+
+/** Replaces the whole catalog by the one in the body, or by nothing of it. */
+export async function putCatalog({ request }: AdminCall, ports: AdminPorts): Promise<Reply> {
+  const settings = isYaml(request)
+    ? catalogOfFile(await readText(request, ports))
+    : catalogOfJson(await readJson(request, ports))
+  const audit = auditOf({ actor: 'admin', action: 'catalog.replace', subject: 'catalog' }, ports.clock)
+  return reply(catalogBody(await ports.catalog.replace(settings, audit)))
+}
+
+function isYaml(request: Request): boolean {
+  return /^(application|text)\/(x-)?yaml\b/i.test(request.headers.get('content-type') ?? '')
+}
+
+/** Throws `invalid_field` with a line for each problem, where it stands in the file. */
+function catalogOfFile(text: string): CatalogSettings {
+  const parsed = parseCatalogFile(text)
+  if (parsed.ok) return parsed.catalog
+  const field = parsed.problems[0]?.field ?? ''
+  throw new GatewayError(
+    'invalid_field',
+    parsed.problems.map(formatFileProblem).join('\n'),
+    field === '' ? {} : { param: field },
+  )
+}
+
+/** What `getCatalog` adds to the rows may stay in a body that is sent back; it is the store's own. */
+function catalogOfJson(body: unknown): CatalogSettings {
+  const rows =
+    typeof body === 'object' && body !== null && !Array.isArray(body)
+      ? Object.fromEntries(
+          Object.entries(body).filter(([name]) => name !== 'revision' && name !== 'updated_at'),
+        )
+      : body
+  const decoded = decodeCatalog(rows)
+  if (decoded.ok) return decoded.value
+  throw refusalOf(decoded.problems)
+}
+
+function catalogBody(catalog: Catalog): object {
+  return {
+    revision: catalog.revision,
+    updated_at: instant(catalog.updatedAtMs),
+    ...encodeCatalog(catalog),
+  }
+}
