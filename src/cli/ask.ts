@@ -1,0 +1,61 @@
+import type { Admin } from './connect.ts'
+import { CliError } from './outcome.ts'
+
+/** One request to the admin API. */
+export type AdminRequest = {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** Below `/admin/api/`; see `adminPath`. */
+  readonly path: string
+  readonly json?: unknown
+  readonly yaml?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Sends a request and gives back its JSON. Throws a `CliError` with the API's own sentence for a refusal. */
+export type Ask = <Reply>(request: AdminRequest) => Promise<Reply>
+
+/** A path from its parts, each of them escaped: names and model ids may contain slashes. */
+export function adminPath(...parts: readonly string[]): string {
+  return parts.map(encodeURIComponent).join('/')
+}
+
+export function askOf(admin: Admin): Ask {
+  return async request => (await sent(admin, request)).json() as never
+}
+
+/** As `Ask`, for a reply that is text. */
+export async function askText(admin: Admin, request: AdminRequest): Promise<string> {
+  return (await sent(admin, request)).text()
+}
+
+async function sent(
+  admin: Admin,
+  { method, path, json, yaml, headers = {} }: AdminRequest,
+): Promise<Response> {
+  const body = json === undefined ? yaml : JSON.stringify(json)
+  const type = json === undefined ? 'application/yaml' : 'application/json'
+  const response = await admin.send(`/admin/api/${path}`, {
+    method,
+    headers: body === undefined ? headers : { ...headers, 'content-type': type },
+    ...(body === undefined ? {} : { body }),
+  })
+  if (!response.ok) throw await refusalOf(response)
+  return response
+}
+
+async function refusalOf(response: Response): Promise<CliError> {
+  const body = (await response.json().catch(() => ({}))) as {
+    readonly error?: { readonly message?: string; readonly code?: string }
+  }
+  const { message = `The server answered with status ${response.status}.`, code = 'server_error' } =
+    body.error ?? {}
+  const hint =
+    response.status === 401
+      ? ' Set TOLLGATE_ADMIN_KEY to the key that the running server was started with.'
+      : ''
+  return new CliError(message + hint, {
+    exitCode: 1,
+    code,
+    ...(body.error === undefined ? {} : { body }),
+  })
+}

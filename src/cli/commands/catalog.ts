@@ -1,0 +1,80 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { adminPath, askOf, askText, type Ask } from '../ask.ts'
+import type { Admin } from '../connect.ts'
+import { CliError, table, type Outcome } from '../outcome.ts'
+
+const CATALOG = 'catalog'
+/** By convention the name of standard input and output. */
+const STANDARD = '-'
+
+export async function importCatalog(ask: Ask, file: string): Promise<Outcome> {
+  const yaml = readInput(file)
+  const imported = await ask<{ revision: number; providers: unknown[]; models: unknown[] }>({
+    method: 'PUT',
+    path: CATALOG,
+    yaml,
+  })
+  const { revision, providers, models } = imported
+  return {
+    value: { revision, providers: providers.length, models: models.length },
+    text: `The catalog is at revision ${revision}: ${providers.length} providers, ${models.length} models.`,
+  }
+}
+
+export async function exportCatalog(
+  admin: Admin,
+  { file, isJson }: { readonly file: string; readonly isJson: boolean },
+): Promise<Outcome> {
+  if (file === STANDARD && isJson) {
+    return { value: await askOf(admin)({ method: 'GET', path: CATALOG }), text: '' }
+  }
+  const yaml = await askText(admin, {
+    method: 'GET',
+    path: CATALOG,
+    headers: { accept: 'application/yaml' },
+  })
+  if (file === STANDARD) return { value: yaml, text: yaml.trimEnd() }
+  writeFileSync(file, yaml)
+  return { value: { file }, text: `Wrote ${file}.` }
+}
+
+type ModelRow = {
+  readonly id: string
+  readonly kind: string
+  readonly enabled: boolean
+  readonly upstreams: readonly { readonly provider: string }[]
+}
+
+export async function listModels(ask: Ask): Promise<Outcome> {
+  const { data } = await ask<{ readonly data: readonly ModelRow[] }>({ method: 'GET', path: 'models' })
+  const rows = data.map(({ id, kind, enabled, upstreams }) => [
+    id,
+    kind,
+    enabled ? 'on' : 'off',
+    upstreams.map(({ provider }) => provider).join(', '),
+  ])
+  return {
+    value: { data },
+    text: data.length === 0 ? 'No models.' : table(['MODEL', 'KIND', 'STATE', 'PROVIDERS'], rows),
+  }
+}
+
+export async function switchModel(
+  ask: Ask,
+  { id, enabled }: { readonly id: string; readonly enabled: boolean },
+): Promise<Outcome> {
+  const model = await ask<ModelRow>({ method: 'PATCH', path: adminPath('models', id), json: { enabled } })
+  return { value: model, text: `${model.id} is ${model.enabled ? 'on' : 'off'}.` }
+}
+
+function readInput(file: string): string {
+  try {
+    return readFileSync(file === STANDARD ? 0 : file, 'utf8')
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new CliError(`The catalog file cannot be read: ${reason}`, {
+      exitCode: 2,
+      code: 'unreadable_file',
+    })
+  }
+}

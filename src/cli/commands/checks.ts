@@ -1,0 +1,48 @@
+import type { Ask } from '../ask.ts'
+import { table, type Outcome } from '../outcome.ts'
+
+export async function verify(ask: Ask): Promise<Outcome> {
+  type Problem = { readonly entry_id: string | null; readonly message: string }
+  const verification = await ask<{ ok: boolean; entries: number; problems: readonly Problem[] }>({
+    method: 'POST',
+    path: 'verify',
+  })
+  const { ok, entries, problems } = verification
+  if (ok) {
+    return { value: verification, text: `The books balance: ${entries} entries, every invariant holds.` }
+  }
+  const lines = problems.map(({ entry_id, message }) =>
+    entry_id === null ? message : `entry ${entry_id}: ${message}`,
+  )
+  const first = problems.find(problem => problem.entry_id !== null)
+  const heading =
+    first === undefined
+      ? 'The books do not balance.'
+      : `The books do not balance. The first wrong entry is ${first.entry_id}.`
+  return { value: verification, text: [heading, ...lines].join('\n'), exitCode: 1 }
+}
+
+/** `url` is the running server's address; absent where the data folder was opened by this command. */
+export async function doctor(ask: Ask, url: string | undefined): Promise<Outcome> {
+  type Check = { readonly name: string; readonly ok: boolean; readonly detail: string }
+  type Setting = { readonly name: string; readonly value: string | null; readonly is_set: boolean }
+  const report = await ask<{ ok: boolean; checks: readonly Check[]; settings: readonly Setting[] }>({
+    method: 'GET',
+    path: 'doctor',
+  })
+  const { ok, checks, settings } = report
+  const checkRows = checks.map(check => [check.ok ? 'ok' : 'WRONG', check.name, check.detail])
+  const settingRows = settings.map(({ name, value, is_set }) => [
+    name,
+    value ?? '–',
+    is_set ? 'set' : 'default',
+  ])
+  const text = [
+    url === undefined ? 'No server runs on this data folder.' : `A server runs at ${url}.`,
+    '',
+    table(['', 'CHECK', 'FOUND'], checkRows),
+    '',
+    table(['SETTING', 'VALUE', 'FROM'], settingRows),
+  ].join('\n')
+  return { value: { server: url ?? null, ...report }, text, exitCode: ok ? 0 : 1 }
+}

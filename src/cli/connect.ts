@@ -1,0 +1,120 @@
+import { existsSync } from 'node:fs'
+import type { Config } from '../config/config.ts'
+import { CliError } from './outcome.ts'
+import { readAdminKey, readServerFile, type RunningServer } from './server-file.ts'
+
+/** The admin API, wherever it answers. */
+export type Admin = {
+  /** Which of the two it is, for `doctor`: the running server's address, or undefined for the stopped data folder. */
+  readonly url: string | undefined
+  send(path: string, init: RequestInit): Promise<Response>
+  close(): Promise<void>
+}
+
+/** The admin API of a stopped data folder, in this process. Throws `DataFolderInUseError` while a server has the folder. */
+export type OpenAdmin = (config: Config) => Promise<{
+  handle(request: Request): Promise<Response>
+  close(): Promise<void>
+}>
+
+/** A server that is busy answers late, one that is gone at once. */
+const LIVENESS_TIMEOUT_MS = 2000
+/** `verify` reads every entry of the books. */
+const SEND_TIMEOUT_MS = 600_000
+
+/**
+ * The admin API of the data folder: through the server that runs on it, or else by opening it. Unless `mayCreate`, a folder
+ * that is not there is an error rather than made: it was mistyped, or the command was run in the wrong place.
+ */
+export async function connect(
+  config: Config,
+  { openAdmin, mayCreate }: { readonly openAdmin: OpenAdmin; readonly mayCreate: boolean },
+): Promise<Admin> {
+  if (!mayCreate && !existsSync(config.dataDir)) {
+    throw new CliError(
+      `There is no data folder at ${config.dataDir}. Start the gateway once with "tollgate serve", or set TOLLGATE_DATA_DIR.`,
+      { exitCode: 1, code: 'no_data_folder' },
+    )
+  }
+  const server = readServerFile(config.dataDir)
+  if (server !== undefined && (await answers(server))) return overHttp(server, config)
+  try {
+    return await inProcess(config, openAdmin)
+  } catch (error) {
+    if (!(error instanceof Error && error.name === 'DataFolderInUseError')) throw error
+    // The lock proves that a server runs, though its process is not to be seen from here, as in another container.
+    if (server !== undefined) return overHttp(server, config)
+    throw new CliError(error.message, { exitCode: 1, code: 'data_folder_in_use' })
+  }
+}
+
+/** Only a live process is asked: what listens at a dead server's address is another program, not to be shown the key. */
+async function answers({ url, pid }: RunningServer): Promise<boolean> {
+  if (!isAlive(pid)) return false
+  try {
+    const response = await fetch(new URL('/health/live', reachable(url)), {
+      signal: AbortSignal.timeout(LIVENESS_TIMEOUT_MS),
+    })
+    return response.ok
+  } catch {
+    return false
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    // The process is there, and another user's.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}
+
+function overHttp({ url }: RunningServer, config: Config): Admin {
+  const key = config.adminKey ?? readAdminKey(config.dataDir)
+  if (key === undefined) {
+    throw new CliError(
+      `A server runs on this data folder at ${url}. Set TOLLGATE_ADMIN_KEY to the admin key it was started with.`,
+      { exitCode: 1, code: 'no_admin_key' },
+    )
+  }
+  return {
+    url,
+    async send(path, init) {
+      const headers = new Headers(init.headers)
+      headers.set('authorization', `Bearer ${key}`)
+      try {
+        return await fetch(new URL(path, reachable(url)), {
+          ...init,
+          headers,
+          redirect: 'error',
+          signal: AbortSignal.timeout(SEND_TIMEOUT_MS),
+        })
+      } catch (cause) {
+        const reason = cause instanceof Error ? cause.message : String(cause)
+        throw new CliError(`The server at ${url} did not answer: ${reason}`, {
+          exitCode: 1,
+          code: 'server_unreachable',
+        })
+      }
+    },
+    close: () => Promise.resolve(),
+  }
+}
+
+async function inProcess(config: Config, openAdmin: OpenAdmin): Promise<Admin> {
+  const opened = await openAdmin(config)
+  return {
+    url: undefined,
+    send: (path, init) => opened.handle(new Request(new URL(path, 'http://localhost'), init)),
+    close: () => opened.close(),
+  }
+}
+
+/** An address that listens everywhere is reached on this machine. */
+function reachable(url: string): URL {
+  const address = new URL(url)
+  if (address.hostname === '0.0.0.0') address.hostname = '127.0.0.1'
+  if (address.hostname === '[::]') address.hostname = '[::1]'
+  return address
+}

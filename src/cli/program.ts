@@ -1,0 +1,204 @@
+import { Command } from 'commander'
+import { describeConfig } from '../config/config.ts'
+import type { Ask } from './ask.ts'
+import type { Admin } from './connect.ts'
+import type { Outcome } from './outcome.ts'
+
+/** What the actions of the commands are run by. */
+export type Runner = {
+  /** Runs a command that asks the admin API. `mayCreate`: makes the data folder where there is none. */
+  admin(
+    work: (ask: Ask, admin: Admin, isJson: boolean) => Promise<Outcome>,
+    options?: { readonly mayCreate?: boolean },
+  ): Promise<void>
+  serve(): Promise<void>
+}
+
+const ABOUT = `A pay-per-request AI gateway: many providers behind one address, prepaid balances, exact costs.
+
+Commands work on the data folder (TOLLGATE_DATA_DIR, or else ./data): through the server that runs on it, or by opening it where none runs.`
+
+const EPILOGUE = `
+First steps:
+  $ tollgate serve                             serve on http://127.0.0.1:8787, with a sandbox to try
+  $ tollgate catalog import catalog.yaml       put your own providers and models in
+  $ tollgate accounts create ada --grant 25    an account with 25 dollars
+  $ tollgate keys create ada                   print a key for it, once
+
+Output: text for people, or with --json one JSON document on standard output, errors included.
+Exit codes: 0 done; 1 refused, failed, or something was found wrong; 2 wrong arguments or settings.
+Settings come from the environment: see "tollgate serve --help".`
+
+/** The command line: every command with its help. Its actions do nothing but call the runner. */
+export function buildProgram(runner: Runner, version: string): Command {
+  const program = new Command('tollgate')
+    .description(ABOUT)
+    .version(version)
+    .option('--json', 'print one JSON document instead of text')
+    .configureHelp({ showGlobalOptions: true })
+    .helpCommand(false)
+    .addHelpText('after', EPILOGUE)
+  addServe(program, runner)
+  addAccounts(program, runner)
+  addKeys(program, runner)
+  addMoney(program, runner)
+  addCatalog(program, runner)
+  addChecks(program, runner)
+  return program
+}
+
+function addServe(program: Command, runner: Runner): void {
+  program
+    .command('serve')
+    .description('Run the gateway until SIGTERM or SIGINT, which let running requests end.')
+    .addHelpText('after', () => `\nSettings, from the environment:\n\n${settingsHelp()}`)
+    .action(() => runner.serve())
+}
+
+/** Each setting with its default, and its meaning on the next line. */
+function settingsHelp(): string {
+  return describeConfig({})
+    .map(({ name, default: standard, meaning }) => {
+      const shown = standard === null ? '' : ` (${standard})`
+      return `  ${name}${shown}\n      ${meaning.replaceAll('`', '')}`
+    })
+    .join('\n')
+}
+
+function addAccounts(program: Command, runner: Runner): void {
+  const accounts = program.command('accounts').description('Make and list the accounts of customers.')
+  accounts
+    .command('create <name>')
+    .description(
+      'Make an account. Its name is unique; wherever an account is asked for, its id does as well.',
+    )
+    .option('--grant <usd>', 'credit it with this many dollars')
+    .addHelpText('after', '\nPrints the new id.\n  $ tollgate accounts create ada --grant 12.50')
+    .action((name: string, { grant }: { grant?: string }) =>
+      runner.admin(
+        async ask => (await import('./commands/accounts.ts')).createAccount(ask, { name, grantUsd: grant }),
+        { mayCreate: true },
+      ),
+    )
+  accounts
+    .command('list')
+    .description('List all accounts with their balances.')
+    .action(() => runner.admin(async ask => (await import('./commands/accounts.ts')).listAccounts(ask)))
+}
+
+function addKeys(program: Command, runner: Runner): void {
+  const keys = program.command('keys').description('Make, list and revoke the API keys of an account.')
+  keys
+    .command('create <account>')
+    .description('Make a key and print it, for the only time.')
+    .option('--name <name>', 'what the key is for, shown in lists')
+    .addHelpText('after', '\nOnly the key goes to standard output:\n  $ KEY=$(tollgate keys create ada)')
+    .action((account: string, { name }: { name?: string }) =>
+      runner.admin(async ask => (await import('./commands/accounts.ts')).createKey(ask, { account, name })),
+    )
+  keys
+    .command('list <account>')
+    .description('List the keys of an account by their first 12 characters, revoked ones too.')
+    .action((account: string) =>
+      runner.admin(async ask => (await import('./commands/accounts.ts')).listKeys(ask, account)),
+    )
+  keys
+    .command('revoke <key-id>')
+    .description('Revoke a key at once and for ever. Its id (key_…) is in "tollgate keys list".')
+    .action((keyId: string) =>
+      runner.admin(async ask => (await import('./commands/accounts.ts')).revokeKey(ask, keyId)),
+    )
+}
+
+function addMoney(program: Command, runner: Runner): void {
+  type GrantOptions = { note?: string; source: string; idempotencyKey?: string }
+  program
+    .command('grant <account> <usd>')
+    .description('Credit an account with dollars, exact to nine decimals.')
+    .option('--note <text>', 'why, for the statement')
+    .option('--source <source>', 'grant (a gift of the house) or top_up (money that was paid in)', 'grant')
+    .option('--idempotency-key <key>', 'credits once, however often the command is repeated with this key')
+    .addHelpText('after', '\n  $ tollgate grant ada 25 --source top_up --note "invoice 17"')
+    .action((account: string, amountUsd: string, { note, source, idempotencyKey }: GrantOptions) =>
+      runner.admin(async ask =>
+        (await import('./commands/accounts.ts')).grant(ask, {
+          account,
+          amountUsd,
+          note,
+          source,
+          idempotencyKey,
+        }),
+      ),
+    )
+  program
+    .command('balance <account>')
+    .description('Print what an account has available, and what is held for running requests.')
+    .action((account: string) =>
+      runner.admin(async ask => (await import('./commands/accounts.ts')).balance(ask, account)),
+    )
+  program
+    .command('statement <account>')
+    .description("List the movements of an account's money, newest first.")
+    .option('--limit <count>', 'how many, up to 200', '50')
+    .option('--cursor <cursor>', 'go on where the page before ended')
+    .action((account: string, options: { limit: string; cursor?: string }) =>
+      runner.admin(async ask =>
+        (await import('./commands/accounts.ts')).statement(ask, { account, ...options }),
+      ),
+    )
+}
+
+function addCatalog(program: Command, runner: Runner): void {
+  const catalog = program.command('catalog').description('Move the whole catalog in or out as a YAML file.')
+  catalog
+    .command('import <file>')
+    .description(
+      'Replace the catalog by a file ("-": standard input), all or nothing. Repeating it changes nothing.',
+    )
+    .addHelpText('after', '\nA wrong file changes nothing; each problem is named by line, field and remedy.')
+    .action((file: string) =>
+      runner.admin(async ask => (await import('./commands/catalog.ts')).importCatalog(ask, file), {
+        mayCreate: true,
+      }),
+    )
+  catalog
+    .command('export [file]')
+    .description('Write the catalog to a file, or to standard output. Secrets are left out.')
+    .action((file = '-') =>
+      runner.admin(async (_, admin, isJson) =>
+        (await import('./commands/catalog.ts')).exportCatalog(admin, { file, isJson }),
+      ),
+    )
+
+  const models = program.command('models').description('List models, and switch them on and off.')
+  models
+    .command('list')
+    .description('List all models of the catalog.')
+    .action(() => runner.admin(async ask => (await import('./commands/catalog.ts')).listModels(ask)))
+  for (const word of ['on', 'off'] as const) {
+    const effect = word === 'on' ? 'Serve a model from now on.' : 'Refuse requests for a model from now on.'
+    models
+      .command(`${word} <id>`)
+      .description(effect)
+      .action((id: string) =>
+        runner.admin(async ask =>
+          (await import('./commands/catalog.ts')).switchModel(ask, { id, enabled: word === 'on' }),
+        ),
+      )
+  }
+}
+
+function addChecks(program: Command, runner: Runner): void {
+  program
+    .command('verify')
+    .description('Check every entry of the books against every invariant.')
+    .addHelpText('after', '\nExits 1 and names the first wrong entry when the books do not balance.')
+    .action(() => runner.admin(async ask => (await import('./commands/checks.ts')).verify(ask)))
+  program
+    .command('doctor')
+    .description('Look at the settings, the store, the catalog and whether each provider answers.')
+    .addHelpText('after', '\nChanges nothing and sends nothing that costs. Exits 1 when something is wrong.')
+    .action(() =>
+      runner.admin(async (ask, admin) => (await import('./commands/checks.ts')).doctor(ask, admin.url)),
+    )
+}

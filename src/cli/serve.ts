@@ -1,0 +1,35 @@
+import type { Config } from '../config/config.ts'
+import { launchProblem } from '../config/launch.ts'
+import { CliError, type Outcome } from './outcome.ts'
+
+export type StartApp = (config: Config) => Promise<{ readonly url: string; stop(): Promise<void> }>
+
+/** Runs the gateway until it is told to stop, lets running requests end, and resolves. */
+export async function serve(config: Config, startApp: StartApp): Promise<Outcome> {
+  const problem = launchProblem()
+  if (problem !== undefined) throw new CliError(problem, { exitCode: 2, code: 'wrong_launch' })
+  // From here on, so that a signal during the start is not lost, and for good: a terminal and npm both pass one on, and a
+  // second signal must not cut the drain short.
+  const toldToStop = Promise.withResolvers<void>()
+  process.on('SIGTERM', () => toldToStop.resolve())
+  process.on('SIGINT', () => toldToStop.resolve())
+  const app = await started(config, startApp)
+  await toldToStop.promise
+  await app.stop()
+  return { value: { stopped: true }, text: '' }
+}
+
+async function started(config: Config, startApp: StartApp): ReturnType<StartApp> {
+  try {
+    return await startApp(config)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    if (code === 'EADDRINUSE') {
+      throw new CliError(
+        `Another program listens on ${config.host}, port ${config.port}. Stop it, or set TOLLGATE_PORT to a free port.`,
+        { exitCode: 1, code: 'port_in_use' },
+      )
+    }
+    throw error
+  }
+}
