@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { Config } from '../config/config.ts'
+import { exchange, type Message } from './exchange.ts'
 import { CliError } from './outcome.ts'
 import { readAdminKey, readServerFile, type RunningServer } from './server-file.ts'
 
@@ -7,7 +8,7 @@ import { readAdminKey, readServerFile, type RunningServer } from './server-file.
 export type Admin = {
   /** Which of the two it is, for `doctor`: the running server's address, or undefined for the stopped data folder. */
   readonly url: string | undefined
-  send(path: string, init: RequestInit): Promise<Response>
+  send(path: string, message: Message): Promise<Response>
   close(): Promise<void>
 }
 
@@ -52,10 +53,8 @@ export async function connect(
 async function answers({ url, pid }: RunningServer): Promise<boolean> {
   if (!isAlive(pid)) return false
   try {
-    const response = await fetch(new URL('/health/live', reachable(url)), {
-      signal: AbortSignal.timeout(LIVENESS_TIMEOUT_MS),
-    })
-    return response.ok
+    const health = new URL('/health/live', reachable(url))
+    return (await exchange(health, { method: 'GET' }, LIVENESS_TIMEOUT_MS)).ok
   } catch {
     return false
   }
@@ -80,16 +79,10 @@ function overHttp({ url }: RunningServer, config: Config): Admin {
   }
   return {
     url,
-    async send(path, init) {
-      const headers = new Headers(init.headers)
-      headers.set('authorization', `Bearer ${key}`)
+    async send(path, message) {
+      const headers = { ...message.headers, authorization: `Bearer ${key}` }
       try {
-        return await fetch(new URL(path, reachable(url)), {
-          ...init,
-          headers,
-          redirect: 'error',
-          signal: AbortSignal.timeout(SEND_TIMEOUT_MS),
-        })
+        return await exchange(new URL(path, reachable(url)), { ...message, headers }, SEND_TIMEOUT_MS)
       } catch (cause) {
         const reason = cause instanceof Error ? cause.message : String(cause)
         throw new CliError(`The server at ${url} did not answer: ${reason}`, {
@@ -106,7 +99,7 @@ async function inProcess(config: Config, openAdmin: OpenAdmin): Promise<Admin> {
   const opened = await openAdmin(config)
   return {
     url: undefined,
-    send: (path, init) => opened.handle(new Request(new URL(path, 'http://localhost'), init)),
+    send: (path, message) => opened.handle(new Request(new URL(path, 'http://localhost'), message)),
     close: () => opened.close(),
   }
 }

@@ -48,9 +48,7 @@ function runnerOf(cli: Cli, isJson: boolean, finish: (outcome: Outcome) => void)
       }
     },
     async serve() {
-      const config = readConfig()
-      const { startApp } = await cli.loadApp()
-      finish(await serve(config, startApp))
+      finish(await serve(readConfig(), cli.loadApp))
     },
   }
 }

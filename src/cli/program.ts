@@ -1,6 +1,12 @@
-import { Command } from 'commander'
+import { Command, InvalidArgumentError } from 'commander'
 import { describeConfig } from '../config/config.ts'
+import { parseUsd } from '../domain/money.ts'
 import type { Ask } from './ask.ts'
+import { createAccount, listAccounts } from './commands/accounts.ts'
+import { exportCatalog, importCatalog, listModels, switchModel } from './commands/catalog.ts'
+import { doctor, verify } from './commands/checks.ts'
+import { createKey, listKeys, revokeKey } from './commands/keys.ts'
+import { balance, grant, statement } from './commands/money.ts'
 import type { Admin } from './connect.ts'
 import type { Outcome } from './outcome.ts'
 
@@ -72,18 +78,15 @@ function addAccounts(program: Command, runner: Runner): void {
     .description(
       'Make an account. Its name is unique; wherever an account is asked for, its id does as well.',
     )
-    .option('--grant <usd>', 'credit it with this many dollars')
+    .option('--grant <usd>', 'credit it with this many dollars', amount)
     .addHelpText('after', '\nPrints the new id.\n  $ tollgate accounts create ada --grant 12.50')
-    .action((name: string, { grant }: { grant?: string }) =>
-      runner.admin(
-        async ask => (await import('./commands/accounts.ts')).createAccount(ask, { name, grantUsd: grant }),
-        { mayCreate: true },
-      ),
+    .action((name: string, options: { grant?: string }) =>
+      runner.admin(ask => createAccount(ask, { name, grantUsd: options.grant }), { mayCreate: true }),
     )
   accounts
     .command('list')
     .description('List all accounts with their balances.')
-    .action(() => runner.admin(async ask => (await import('./commands/accounts.ts')).listAccounts(ask)))
+    .action(() => runner.admin(ask => listAccounts(ask)))
 }
 
 function addKeys(program: Command, runner: Runner): void {
@@ -94,57 +97,43 @@ function addKeys(program: Command, runner: Runner): void {
     .option('--name <name>', 'what the key is for, shown in lists')
     .addHelpText('after', '\nOnly the key goes to standard output:\n  $ KEY=$(tollgate keys create ada)')
     .action((account: string, { name }: { name?: string }) =>
-      runner.admin(async ask => (await import('./commands/accounts.ts')).createKey(ask, { account, name })),
+      runner.admin(ask => createKey(ask, { account, name })),
     )
   keys
     .command('list <account>')
     .description('List the keys of an account by their first 12 characters, revoked ones too.')
-    .action((account: string) =>
-      runner.admin(async ask => (await import('./commands/accounts.ts')).listKeys(ask, account)),
-    )
+    .action((account: string) => runner.admin(ask => listKeys(ask, account)))
   keys
     .command('revoke <key-id>')
     .description('Revoke a key at once and for ever. Its id (key_…) is in "tollgate keys list".')
-    .action((keyId: string) =>
-      runner.admin(async ask => (await import('./commands/accounts.ts')).revokeKey(ask, keyId)),
-    )
+    .action((keyId: string) => runner.admin(ask => revokeKey(ask, keyId)))
 }
 
 function addMoney(program: Command, runner: Runner): void {
   type GrantOptions = { note?: string; source: string; idempotencyKey?: string }
   program
-    .command('grant <account> <usd>')
-    .description('Credit an account with dollars, exact to nine decimals.')
+    .command('grant')
+    .argument('<account>', 'its id or name')
+    .argument('<usd>', 'dollars, exact to nine decimals', amount)
+    .description('Credit an account with dollars.')
     .option('--note <text>', 'why, for the statement')
     .option('--source <source>', 'grant (a gift of the house) or top_up (money that was paid in)', 'grant')
     .option('--idempotency-key <key>', 'credits once, however often the command is repeated with this key')
     .addHelpText('after', '\n  $ tollgate grant ada 25 --source top_up --note "invoice 17"')
     .action((account: string, amountUsd: string, { note, source, idempotencyKey }: GrantOptions) =>
-      runner.admin(async ask =>
-        (await import('./commands/accounts.ts')).grant(ask, {
-          account,
-          amountUsd,
-          note,
-          source,
-          idempotencyKey,
-        }),
-      ),
+      runner.admin(ask => grant(ask, { account, amountUsd, note, source, idempotencyKey })),
     )
   program
     .command('balance <account>')
     .description('Print what an account has available, and what is held for running requests.')
-    .action((account: string) =>
-      runner.admin(async ask => (await import('./commands/accounts.ts')).balance(ask, account)),
-    )
+    .action((account: string) => runner.admin(ask => balance(ask, account)))
   program
     .command('statement <account>')
     .description("List the movements of an account's money, newest first.")
     .option('--limit <count>', 'how many, up to 200', '50')
     .option('--cursor <cursor>', 'go on where the page before ended')
     .action((account: string, options: { limit: string; cursor?: string }) =>
-      runner.admin(async ask =>
-        (await import('./commands/accounts.ts')).statement(ask, { account, ...options }),
-      ),
+      runner.admin(ask => statement(ask, { account, ...options })),
     )
 }
 
@@ -156,35 +145,23 @@ function addCatalog(program: Command, runner: Runner): void {
       'Replace the catalog by a file ("-": standard input), all or nothing. Repeating it changes nothing.',
     )
     .addHelpText('after', '\nA wrong file changes nothing; each problem is named by line, field and remedy.')
-    .action((file: string) =>
-      runner.admin(async ask => (await import('./commands/catalog.ts')).importCatalog(ask, file), {
-        mayCreate: true,
-      }),
-    )
+    .action((file: string) => runner.admin(ask => importCatalog(ask, file), { mayCreate: true }))
   catalog
     .command('export [file]')
     .description('Write the catalog to a file, or to standard output. Secrets are left out.')
-    .action((file = '-') =>
-      runner.admin(async (_, admin, isJson) =>
-        (await import('./commands/catalog.ts')).exportCatalog(admin, { file, isJson }),
-      ),
-    )
+    .action((file = '-') => runner.admin((_, admin, isJson) => exportCatalog(admin, { file, isJson })))
 
   const models = program.command('models').description('List models, and switch them on and off.')
   models
     .command('list')
     .description('List all models of the catalog.')
-    .action(() => runner.admin(async ask => (await import('./commands/catalog.ts')).listModels(ask)))
+    .action(() => runner.admin(ask => listModels(ask)))
   for (const word of ['on', 'off'] as const) {
     const effect = word === 'on' ? 'Serve a model from now on.' : 'Refuse requests for a model from now on.'
     models
       .command(`${word} <id>`)
       .description(effect)
-      .action((id: string) =>
-        runner.admin(async ask =>
-          (await import('./commands/catalog.ts')).switchModel(ask, { id, enabled: word === 'on' }),
-        ),
-      )
+      .action((id: string) => runner.admin(ask => switchModel(ask, { id, enabled: word === 'on' })))
   }
 }
 
@@ -193,12 +170,19 @@ function addChecks(program: Command, runner: Runner): void {
     .command('verify')
     .description('Check every entry of the books against every invariant.')
     .addHelpText('after', '\nExits 1 and names the first wrong entry when the books do not balance.')
-    .action(() => runner.admin(async ask => (await import('./commands/checks.ts')).verify(ask)))
+    .action(() => runner.admin(ask => verify(ask)))
   program
     .command('doctor')
     .description('Look at the settings, the store, the catalog and whether each provider answers.')
     .addHelpText('after', '\nChanges nothing and sends nothing that costs. Exits 1 when something is wrong.')
-    .action(() =>
-      runner.admin(async (ask, admin) => (await import('./commands/checks.ts')).doctor(ask, admin.url)),
-    )
+    .action(() => runner.admin((ask, admin) => doctor(ask, admin.url)))
+}
+
+/** Refused before anything is sent, so that `accounts create --grant` never does half of its work. */
+function amount(text: string): string {
+  const parsed = parseUsd(text)
+  if (parsed === undefined || parsed <= 0n) {
+    throw new InvalidArgumentError('It must be an amount of dollars above zero, such as 12.5.')
+  }
+  return text
 }

@@ -5,7 +5,10 @@ import { CliError, type Outcome } from './outcome.ts'
 export type StartApp = (config: Config) => Promise<{ readonly url: string; stop(): Promise<void> }>
 
 /** Runs the gateway until it is told to stop, lets running requests end, and resolves. */
-export async function serve(config: Config, startApp: StartApp): Promise<Outcome> {
+export async function serve(
+  config: Config,
+  loadApp: () => Promise<{ readonly startApp: StartApp }>,
+): Promise<Outcome> {
   const problem = launchProblem()
   if (problem !== undefined) throw new CliError(problem, { exitCode: 2, code: 'wrong_launch' })
   // From here on, so that a signal during the start is not lost, and for good: a terminal and npm both pass one on, and a
@@ -13,6 +16,7 @@ export async function serve(config: Config, startApp: StartApp): Promise<Outcome
   const toldToStop = Promise.withResolvers<void>()
   process.on('SIGTERM', () => toldToStop.resolve())
   process.on('SIGINT', () => toldToStop.resolve())
+  const { startApp } = await loadApp()
   const app = await started(config, startApp)
   await toldToStop.promise
   await app.stop()

@@ -1,0 +1,61 @@
+import { adminPath, type Ask } from '../ask.ts'
+import { table, type Outcome } from '../outcome.ts'
+import type { AccountReply } from './accounts.ts'
+
+export type GrantReply = { readonly id: string; readonly amount_usd: string; readonly available_usd: string }
+
+export async function grant(
+  ask: Ask,
+  request: {
+    readonly account: string
+    readonly amountUsd: string
+    readonly note: string | undefined
+    readonly source: string
+    readonly idempotencyKey: string | undefined
+  },
+): Promise<Outcome> {
+  const { account, amountUsd, note, source, idempotencyKey } = request
+  const granted = await ask<GrantReply>({
+    method: 'POST',
+    path: adminPath('accounts', account, 'grants'),
+    json: { amount_usd: amountUsd, source, ...(note === undefined ? {} : { note }) },
+    headers: idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey },
+  })
+  return {
+    value: granted,
+    text: `Credited ${granted.amount_usd} USD. ${account} has ${granted.available_usd} USD available.`,
+  }
+}
+
+export async function balance(ask: Ask, account: string): Promise<Outcome> {
+  const found = await ask<AccountReply>({ method: 'GET', path: adminPath('accounts', account) })
+  return {
+    value: found,
+    text: `available  ${found.available_usd} USD\nheld       ${found.held_usd} USD`,
+  }
+}
+
+export async function statement(
+  ask: Ask,
+  { account, limit, cursor }: { readonly account: string; readonly limit: string; readonly cursor?: string },
+): Promise<Outcome> {
+  type Line = {
+    readonly id: string
+    readonly kind: string
+    readonly amount_usd: string
+    readonly ref: string
+    readonly note: string | null
+    readonly at: string
+  }
+  const query = new URLSearchParams({ limit, ...(cursor === undefined ? {} : { cursor }) })
+  const page = await ask<{ readonly data: readonly Line[]; readonly next: string | null }>({
+    method: 'GET',
+    path: `${adminPath('accounts', account, 'statement')}?${query}`,
+  })
+  const rows = page.data.map(line => [line.at, line.kind, line.amount_usd, line.ref, line.note ?? ''])
+  return {
+    value: page,
+    text: rows.length === 0 ? 'No movements.' : table(['AT', 'KIND', 'USD', 'REF', 'NOTE'], rows),
+    ...(page.next === null ? {} : { note: `Older movements: --cursor ${page.next}` }),
+  }
+}
