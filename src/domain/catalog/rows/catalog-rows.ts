@@ -2,12 +2,13 @@ import type { Catalog, CatalogSettings } from '../catalog.ts'
 import type { AnyModelSettings } from '../model.ts'
 import { encodeModel, readModel } from './model-row.ts'
 import { nearest } from './nearest.ts'
-import { checked, report, type Checked, type RowProblem } from './problem.ts'
+import { checked, formatPath, report, type Checked, type RowProblem } from './problem.ts'
 import { encodeProvider, readProvider } from './provider-row.ts'
 import {
   describe,
   fieldOf,
   openRow,
+  placeOf,
   quote,
   refuseUnknownFields,
   reportField,
@@ -50,6 +51,22 @@ export function refuseUnknownProviders(
   }
 }
 
+/** What the rows of a catalog say of one another that cannot be: an id twice, a provider that is not there. */
+export function inconsistenciesOf({ providers, models }: CatalogSettings): readonly RowProblem[] {
+  const problems: RowProblem[] = []
+  const ids = providers.map(({ id }) => id)
+  refuseRepeatedIds(ids, { path: ['providers'], problems })
+  refuseRepeatedIds(
+    models.map(({ id }) => id),
+    { path: ['models'], problems },
+  )
+  const known = new Set(ids)
+  for (const [index, model] of models.entries()) {
+    refuseUnknownProviders(model, known, { path: ['models', index], problems })
+  }
+  return problems
+}
+
 function readCatalog(value: unknown, place: Place): CatalogSettings | undefined {
   const row = openRow(value, place, 'write "providers:" and "models:", each with a list')
   if (row === undefined) return undefined
@@ -57,12 +74,13 @@ function readCatalog(value: unknown, place: Place): CatalogSettings | undefined 
   const providers = readRows(row, 'providers', PROVIDERS_MAX, readProvider)
   const models = readRows(row, 'models', MODELS_MAX, readModel)
   // A provider whose row is wrong elsewhere is still there for a model to name.
-  const known = new Set(idsOf(row, 'providers').filter(id => id !== undefined))
+  const ids = idsOf(row, 'providers')
+  const known = new Set(ids.filter(id => id !== undefined))
   for (const { index, item } of models) {
     refuseUnknownProviders(item, known, { path: ['models', index], problems: row.problems })
   }
-  refuseRepeatedIds(row, 'providers')
-  refuseRepeatedIds(row, 'models')
+  refuseRepeatedIds(ids, placeOf(row, 'providers'))
+  refuseRepeatedIds(idsOf(row, 'models'), placeOf(row, 'models'))
   return { providers: providers.map(({ item }) => item), models: models.map(({ item }) => item) }
 }
 
@@ -92,18 +110,17 @@ function readRows<T>(
   })
 }
 
-function refuseRepeatedIds(row: Row, field: 'providers' | 'models'): void {
+function refuseRepeatedIds(ids: readonly (string | undefined)[], { path, problems }: Place): void {
   const seen = new Map<string, number>()
-  for (const [index, id] of idsOf(row, field).entries()) {
-    const first = id === undefined ? undefined : seen.get(id)
+  for (const [index, id] of ids.entries()) {
     if (id === undefined) continue
+    const first = seen.get(id)
     if (first === undefined) {
       seen.set(id, index)
       continue
     }
-    const message = `is ${quote(id)}, which ${field}[${first}] has already`
-    const problem: RowProblem = { path: [field, index, 'id'], message, remedy: 'give each its own id' }
-    report(row.problems, problem)
+    const message = `is ${quote(id)}, which ${formatPath([...path, first])} has already`
+    report(problems, { path: [...path, index, 'id'], message, remedy: 'give each its own id' })
   }
 }
 

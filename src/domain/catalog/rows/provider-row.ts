@@ -82,7 +82,7 @@ export function encodeProvider(provider: Provider | ProviderSettings): Record<st
     kind: provider.kind,
     base_url: provider.baseUrl,
     api_key: writeSecret(provider.secret),
-    headers: Object.keys(provider.headers).length === 0 ? undefined : provider.headers,
+    headers: writeHeaders(provider.headers),
     routes: provider.routes.length === textRoutes.length ? undefined : provider.routes,
     max_tokens_field: provider.maxTokensField === maxTokensFields[0] ? undefined : provider.maxTokensField,
     cost_header: provider.costHeader,
@@ -114,7 +114,6 @@ export function readProvider(value: unknown, place: Place): ProviderSettings | u
     kind,
     secret,
     headers,
-    // In one order, so that two ways of writing the same row are the same row.
     routes: textRoutes.filter(route => routes?.includes(route) ?? true),
     maxTokensField,
     ...definedOnly({ baseUrl, costHeader }),
@@ -175,7 +174,13 @@ function readHeaders(row: Row): Record<string, string> {
     const found = checkText(headers.values[name], headerValue, place)
     if (found !== undefined) read.set(key, found)
   }
-  return Object.fromEntries([...read].sort(([left], [right]) => (left < right ? -1 : 1)))
+  return Object.fromEntries(read)
+}
+
+/** In one order, so that two ways of writing the same headers are the same row. */
+function writeHeaders(headers: Provider['headers']): Record<string, string> | undefined {
+  const named = Object.entries(headers).sort(([left], [right]) => (left < right ? -1 : 1))
+  return named.length === 0 ? undefined : Object.fromEntries(named)
 }
 
 function readSecret(row: Row): ProviderSettings['secret'] {

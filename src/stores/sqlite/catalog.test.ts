@@ -1,0 +1,147 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'bun:test'
+import { catalogConforms } from '../../../test/conformance/catalog.ts'
+import { aDataFolder } from '../../../test/support/data-folder.ts'
+import type { ProviderSettings } from '../../domain/catalog/provider.ts'
+import { createAuditLog } from './audit-log.ts'
+import { openCatalogStore } from './catalog.ts'
+import { openDatabase } from './database.ts'
+import { createGroupCommit } from './group-commit.ts'
+
+const SECRET = 'sk-a-secret-that-must-not-be-read'
+const audit = { actor: 'admin', action: 'provider.put', subject: 'main', atMs: 1 }
+
+const provider: ProviderSettings = {
+  id: 'main',
+  kind: 'openai-compatible',
+  baseUrl: 'https://api.example.com/v1',
+  secret: { from: 'literal', value: SECRET },
+  headers: {},
+  routes: ['chat'],
+  maxTokensField: 'max_tokens',
+}
+
+function openStore(folder: string, secretKey = new Uint8Array(32).fill(7)) {
+  const database = openDatabase({ path: join(folder, 'tollgate.db') })
+  try {
+    const commits = createGroupCommit(database)
+    const auditLog = createAuditLog(database)
+    const store = openCatalogStore({ database, commits, auditLog, secretKey })
+    const close = () => {
+      commits.close()
+      // Also ends what was prepared; only then the file is free to be opened again.
+      database.close(true)
+    }
+    return { database, commits, auditLog, store, close }
+  } catch (error) {
+    database.close(true)
+    throw error
+  }
+}
+
+catalogConforms(async () => {
+  const folder = aDataFolder()
+  let opened = openStore(folder)
+  return {
+    store: opened.store,
+    audited: async () => {
+      const lines = await opened.auditLog.list({ limit: 100 })
+      return lines.toReversed().map(({ action, subject }) => `${action} ${subject}`)
+    },
+    reopen: async () => {
+      opened.close()
+      opened = openStore(folder)
+      return opened.store
+    },
+  }
+})
+
+describe('the catalog in a data folder', () => {
+  test('holds no secret in plain text, not in the log of writes either', async () => {
+    const folder = aDataFolder()
+    const { store, close } = openStore(folder)
+
+    await store.putProvider(provider, audit)
+
+    const files = readdirSync(folder).map(name => readFileSync(join(folder, name)))
+    expect(files.some(bytes => bytes.includes('https://api.example.com/v1'))).toBe(true)
+    expect(files.some(bytes => bytes.includes(SECRET))).toBe(false)
+    close()
+  })
+
+  test('does not open under another secret key, and says which file is wrong', async () => {
+    const folder = aDataFolder()
+    const { store, close } = openStore(folder)
+    await store.putProvider(provider, audit)
+    close()
+
+    expect(() => openStore(folder, new Uint8Array(32).fill(8))).toThrow(
+      'The provider keys in this data folder were encrypted under another secret.key. Put back the secret.key that belongs to it.',
+    )
+  })
+
+  test('does not take the sealed key of one provider for that of another', async () => {
+    const folder = aDataFolder()
+    const { store, database, close } = openStore(folder)
+    await store.putProvider(provider, audit)
+    await store.putProvider({ ...provider, id: 'spare', secret: { from: 'literal', value: 'sk-2' } }, audit)
+    database.run(
+      "UPDATE providers SET sealed_secret = (SELECT sealed_secret FROM providers WHERE id = 'main') WHERE id = 'spare'",
+    )
+    close()
+
+    expect(() => openStore(folder)).toThrow('The stored key of provider "spare" is damaged.')
+  })
+
+  test('names a stored row that this version cannot read', async () => {
+    const folder = aDataFolder()
+    const { store, database, close } = openStore(folder)
+    await store.putProvider(provider, audit)
+    database.run(`UPDATE providers SET content = json_set(content, '$.kind', 'later')`)
+    close()
+
+    expect(() => openStore(folder)).toThrow(
+      'The stored provider "main" cannot be read by this version of tollgate: kind is "later"; write one of sandbox, openai-compatible.',
+    )
+  })
+
+  test('stays as it was when the commit of an edit fails', async () => {
+    const { store, commits, auditLog, close } = openStore(aDataFolder())
+    let isFailing = true
+    commits.join({
+      beforeCommit() {
+        if (isFailing) throw new Error('The disk is full.')
+      },
+    })
+
+    const edit = await Promise.allSettled([store.putProvider(provider, audit)])
+    isFailing = false
+    const before = store.current()
+    const after = await store.putProvider({ ...provider, id: 'spare' }, audit)
+
+    expect(edit[0].status).toBe('rejected')
+    expect(before.providers.size).toBe(0)
+    expect([...after.providers.keys()]).toEqual(['spare'])
+    expect(after.revision).toBe(1)
+    expect(await auditLog.list({ limit: 10 })).toHaveLength(1)
+    close()
+  })
+
+  test('is edited together with the other writes of a turn, and one that fails takes nothing with it', async () => {
+    const { store, commits, close } = openStore(aDataFolder())
+
+    const outcomes = await Promise.allSettled([
+      store.putProvider(provider, audit),
+      commits.run(() => {
+        throw new Error('Another caller was refused.')
+      }),
+      store.putProvider({ ...provider, id: 'spare' }, audit),
+    ])
+
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    expect([...store.current().providers.keys()]).toEqual(['main', 'spare'])
+    expect(store.current().revision).toBe(2)
+    close()
+  })
+})

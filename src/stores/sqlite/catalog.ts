@@ -1,0 +1,168 @@
+import type { Catalog, CatalogSettings } from '../../domain/catalog/catalog.ts'
+import type { AnyModelSettings, Model, ModelDraft } from '../../domain/catalog/model.ts'
+import type { Provider, ProviderSettings } from '../../domain/catalog/provider.ts'
+import { inconsistenciesOf, refuseUnknownProviders } from '../../domain/catalog/rows/catalog-rows.ts'
+import { encodeModel } from '../../domain/catalog/rows/model-row.ts'
+import { refusalOf, type Path, type RowProblem } from '../../domain/catalog/rows/problem.ts'
+import { encodeProvider } from '../../domain/catalog/rows/provider-row.ts'
+import { GatewayError } from '../../domain/errors.ts'
+import type { Audit } from '../../gateway/ports/audit.ts'
+import type { CatalogStore } from '../../gateway/ports/catalog.ts'
+import type { SqliteAuditLog } from './audit-log.ts'
+import { catalogOf, catalogTables, listsOf, type CatalogLists } from './catalog-tables.ts'
+import type { Database } from './database.ts'
+import type { GroupCommit } from './group-commit.ts'
+import { secretBox } from './secrets/secret-box.ts'
+
+/**
+ * The catalog of a data folder, read once and then kept in memory. Throws an Error for the operator where `secretKey` (32
+ * bytes) is not the one its secrets were encrypted under.
+ */
+export function openCatalogStore({
+  database,
+  commits,
+  auditLog,
+  secretKey,
+}: {
+  readonly database: Database
+  readonly commits: GroupCommit
+  readonly auditLog: SqliteAuditLog
+  readonly secretKey: Uint8Array
+}): CatalogStore {
+  const tables = catalogTables(database, secretBox(secretKey))
+  let committed = tables.load()
+  /** What the running transaction has made of it so far. */
+  let staged: Catalog | undefined
+  commits.join({
+    afterCommit() {
+      if (staged !== undefined) committed = staged
+      staged = undefined
+    },
+    afterRollback() {
+      staged = undefined
+    },
+  })
+
+  function edit(audit: Audit, change: (catalog: Catalog) => CatalogLists): Promise<Catalog> {
+    return commits.run(() => {
+      const before = staged ?? committed
+      const revision = { revision: before.revision + 1, updatedAtMs: audit.atMs }
+      const after = catalogOf(change(before), revision)
+      if (isSame(before, after)) return before
+      tables.write(before, after)
+      auditLog.append(audit)
+      staged = after
+      return after
+    })
+  }
+
+  return {
+    current: () => committed,
+    putProvider: (settings, audit) =>
+      edit(audit, catalog => {
+        const provider = storedProvider(settings, catalog, [])
+        const lists = listsOf(catalog)
+        return { ...lists, providers: put(lists.providers, provider) }
+      }),
+    putModel: (settings, audit) =>
+      edit(audit, catalog => {
+        const problems: RowProblem[] = []
+        refuseUnknownProviders(settings, new Set(catalog.providers.keys()), { path: [], problems })
+        if (problems.length > 0) throw refusalOf(problems)
+        const lists = listsOf(catalog)
+        return { ...lists, models: put(lists.models, storedModel(settings, catalog, audit)) }
+      }),
+    replace: (settings, audit) => edit(audit, catalog => storedLists(settings, catalog, audit)),
+    async deleteProvider(id, audit) {
+      let isThere = false
+      await edit(audit, catalog => {
+        isThere = catalog.providers.has(id)
+        const lists = listsOf(catalog)
+        refuseInUse(id, lists.models)
+        return { ...lists, providers: lists.providers.filter(provider => provider.id !== id) }
+      })
+      return isThere
+    },
+    async deleteModel(id, audit) {
+      let isThere = false
+      await edit(audit, catalog => {
+        isThere = catalog.models.has(id) || catalog.drafts.has(id)
+        const lists = listsOf(catalog)
+        return { ...lists, models: lists.models.filter(model => model.id !== id) }
+      })
+      return isThere
+    },
+  }
+}
+
+function storedLists(settings: CatalogSettings, catalog: Catalog, audit: Audit): CatalogLists {
+  const problems = inconsistenciesOf(settings)
+  if (problems.length > 0) throw refusalOf(problems)
+  return {
+    providers: settings.providers.map((provider, index) =>
+      storedProvider(provider, catalog, ['providers', index]),
+    ),
+    models: settings.models.map(model => storedModel(model, catalog, audit)),
+  }
+}
+
+/** The very row that is stored where these settings say the same; that is how an edit knows what it changes. */
+function storedProvider(settings: ProviderSettings, catalog: Catalog, path: Path): Provider {
+  const before = catalog.providers.get(settings.id)
+  let secret = settings.secret
+  if (secret.from === 'keep') {
+    if (before?.secret.from !== 'literal') throw refusalOf([nothingToKeep(settings.id, path)])
+    secret = before.secret
+  }
+  const after = { ...settings, secret }
+  return before !== undefined && isSameProvider(before, after) ? before : after
+}
+
+function isSameProvider(left: Provider, right: Provider): boolean {
+  const hasSameSecret =
+    left.secret.from !== 'literal' ||
+    (right.secret.from === 'literal' && left.secret.value === right.secret.value)
+  return hasSameSecret && JSON.stringify(encodeProvider(left)) === JSON.stringify(encodeProvider(right))
+}
+
+function storedModel(settings: AnyModelSettings, catalog: Catalog, { atMs }: Audit): Model | ModelDraft {
+  const before = catalog.models.get(settings.id) ?? catalog.drafts.get(settings.id)
+  if (before === undefined) return { ...settings, createdAtMs: atMs }
+  if (JSON.stringify(encodeModel(before)) === JSON.stringify(encodeModel(settings))) return before
+  return { ...settings, createdAtMs: before.createdAtMs }
+}
+
+function put<Row extends { readonly id: string }>(rows: readonly Row[], row: Row): readonly Row[] {
+  const index = rows.findIndex(({ id }) => id === row.id)
+  return index < 0 ? [...rows, row] : rows.with(index, row)
+}
+
+function isSame(left: Catalog, right: Catalog): boolean {
+  const before = listsOf(left)
+  const after = listsOf(right)
+  return isSameList(before.providers, after.providers) && isSameList(before.models, after.models)
+}
+
+function isSameList<Row>(left: readonly Row[], right: readonly Row[]): boolean {
+  return left.length === right.length && left.every((row, index) => row === right[index])
+}
+
+function nothingToKeep(id: string, path: Path): RowProblem {
+  return {
+    path: [...path, 'api_key'],
+    message: `says to keep the stored key of "${id}", and there is none here`,
+    remedy: 'write the key itself, or env:NAME',
+  }
+}
+
+function refuseInUse(id: string, models: readonly (Model | ModelDraft)[]): void {
+  const users = models.filter(({ upstreams }) => upstreams.some(({ provider }) => provider === id))
+  if (users.length === 0) return
+  const shown = users.slice(0, 5).map(user => `"${user.id}"`)
+  const others = users.length > shown.length ? ` and ${users.length - shown.length} more` : ''
+  throw new GatewayError(
+    'invalid_field',
+    `Provider "${id}" is an upstream of ${shown.join(', ')}${others}. Give these another upstream or delete them first.`,
+    { param: 'id' },
+  )
+}

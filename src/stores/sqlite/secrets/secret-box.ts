@@ -1,0 +1,46 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+
+/** Encrypts texts at rest, each bound to what it belongs to, so that none can be moved to another place. */
+export type SecretBox = {
+  /** Never the same bytes twice. */
+  seal(text: string, boundTo: string): Uint8Array
+  /** Undefined where the key is another one, the bytes were changed, or they were bound to something else. */
+  open(sealed: Uint8Array, boundTo: string): string | undefined
+}
+
+const KEY_BYTES = 32
+const CIPHER = 'aes-256-gcm'
+/** Says how the rest is to be read, for the day there is a second way. */
+const VERSION = 1
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+const HEAD_BYTES = 1 + NONCE_BYTES
+
+/** AES-256-GCM under a key of 32 bytes. Sealed: version, nonce, ciphertext, tag. */
+export function secretBox(key: Uint8Array): SecretBox {
+  if (key.byteLength !== KEY_BYTES) {
+    throw new RangeError(`The secret key has ${key.byteLength} bytes; it must have ${KEY_BYTES}.`)
+  }
+  return {
+    seal(text, boundTo) {
+      const nonce = randomBytes(NONCE_BYTES)
+      const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES })
+      cipher.setAAD(Buffer.from(boundTo))
+      const content = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
+      return Buffer.concat([Uint8Array.of(VERSION), nonce, content, cipher.getAuthTag()])
+    },
+    open(sealed, boundTo) {
+      if (sealed[0] !== VERSION || sealed.byteLength < HEAD_BYTES + TAG_BYTES) return undefined
+      const nonce = sealed.subarray(1, HEAD_BYTES)
+      const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES })
+      decipher.setAAD(Buffer.from(boundTo))
+      decipher.setAuthTag(sealed.subarray(-TAG_BYTES))
+      const text = decipher.update(sealed.subarray(HEAD_BYTES, -TAG_BYTES))
+      try {
+        return Buffer.concat([text, decipher.final()]).toString('utf8')
+      } catch {
+        return undefined
+      }
+    },
+  }
+}

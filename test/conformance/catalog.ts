@@ -1,0 +1,383 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { Catalog, CatalogSettings } from '../../src/domain/catalog/catalog.ts'
+import type { AnyModelSettings, ModelSettings } from '../../src/domain/catalog/model.ts'
+import type { ProviderSettings } from '../../src/domain/catalog/provider.ts'
+import { usd } from '../../src/domain/money.ts'
+import type { GatewayError } from '../../src/domain/errors.ts'
+import type { Audit } from '../../src/gateway/ports/audit.ts'
+import type { CatalogStore } from '../../src/gateway/ports/catalog.ts'
+import { anyCatalog } from '../support/any-catalog.ts'
+
+export type OpenedCatalog = {
+  readonly store: CatalogStore
+  /** The actions and subjects of the audit log, oldest first. */
+  readonly audited: () => Promise<readonly string[]>
+  /** Closes the store and opens it again, as a restart does. */
+  readonly reopen: () => Promise<CatalogStore>
+}
+
+/** What any catalog store must do, from an empty one on. */
+export function catalogConforms(open: () => Promise<OpenedCatalog>): void {
+  describe('a catalog store', () => {
+    test('is empty at first', async () => {
+      const { store } = await open()
+
+      expect(viewOf(store.current())).toEqual({ providers: [], models: [], drafts: [] })
+      expect(store.current().revision).toBe(0)
+    })
+
+    test('shows an edit as soon as it is answered, with a new revision and the time of the edit', async () => {
+      const { store } = await open()
+
+      const edited = await store.putProvider(aProvider('main'), at(1000))
+
+      expect(store.current()).toBe(edited)
+      expect(edited.providers.get('main')).toEqual(aProvider('main') as never)
+      expect({ revision: edited.revision, updatedAtMs: edited.updatedAtMs }).toEqual({
+        revision: 1,
+        updatedAtMs: 1000,
+      })
+    })
+
+    test('never changes a catalog that was handed out', async () => {
+      const { store } = await open()
+      await store.putProvider(aProvider('main'), at(1))
+      const before = store.current()
+
+      await store.putModel(aModel('x'), at(2))
+
+      expect(before.models.size).toBe(0)
+      expect(before.revision).toBe(1)
+    })
+
+    test('leaves no trace of an edit that changes nothing', async () => {
+      const { store, audited } = await open()
+      await store.putProvider(aProvider('main'), at(1, 'provider.put', 'main'))
+      await store.putModel(aModel('x'), at(2, 'model.put', 'x'))
+      const before = store.current()
+
+      await store.putProvider(aProvider('main'), at(3, 'provider.put', 'main'))
+      await store.putModel(aModel('x'), at(4, 'model.put', 'x'))
+      await store.deleteModel('nobody', at(5, 'model.delete', 'nobody'))
+      await store.replace(
+        { providers: [aProvider('main')], models: [aModel('x')] },
+        at(6, 'catalog.replace', ''),
+      )
+
+      expect(store.current()).toBe(before)
+      expect(await audited()).toEqual(['provider.put main', 'model.put x'])
+    })
+
+    test('keeps what it had over a restart', async () => {
+      const { store, reopen } = await open()
+      await store.putProvider(aProvider('main', { secret: { from: 'literal', value: 'sk-hunter2' } }), at(1))
+      await store.putProvider(aProvider('env', { secret: { from: 'environment', variable: 'KEY' } }), at(2))
+      await store.putModel(aModel('x'), at(3))
+      await store.putModel(aDraft('y'), at(4))
+      const before = store.current()
+
+      const reopened = await reopen()
+
+      expect(viewOf(reopened.current())).toEqual(viewOf(before))
+      expect(reopened.current()).toEqual(before)
+    })
+
+    test('keeps any catalog over a restart, and imports it again without a change', async () => {
+      await fc.assert(
+        fc.asyncProperty(anyCatalog, async catalog => {
+          const { store, reopen } = await open()
+          const settings = { providers: [...catalog.providers.values()], models: rowsOf(catalog) }
+          await store.replace(settings, at(1))
+          const before = store.current()
+
+          const reopened = await reopen()
+          await reopened.replace(settings, at(2))
+
+          expect(viewOf(reopened.current())).toEqual(viewOf(before))
+          expect(reopened.current().revision).toBe(before.revision)
+        }),
+        { numRuns: 25 },
+      )
+    })
+
+    test('lists rows in the order in which they were made, whatever is edited later', async () => {
+      const { store, reopen } = await open()
+      await store.putProvider(aProvider('main'), at(1))
+      for (const id of ['b', 'a', 'c']) await store.putModel(aModel(id), at(2))
+
+      await store.putModel(aModel('b', { displayName: 'B' }), at(3))
+
+      expect([...store.current().models.keys()]).toEqual(['b', 'a', 'c'])
+      expect([...(await reopen()).current().models.keys()]).toEqual(['b', 'a', 'c'])
+    })
+
+    test('remembers when a model was made, over edits of it and of everything', async () => {
+      const { store } = await open()
+      await store.replace({ providers: [aProvider('main')], models: [aModel('x')] }, at(1))
+
+      await store.putModel(aModel('x', { enabled: false }), at(2))
+      await store.replace({ providers: [aProvider('main')], models: [aModel('new'), aModel('x')] }, at(3))
+
+      const made = [...store.current().models.values()].map(({ id, createdAtMs }) => [id, createdAtMs])
+      expect(made).toEqual([
+        ['new', 3],
+        ['x', 1],
+      ])
+    })
+
+    test('shows a draft to the operator alone, until it is finished', async () => {
+      const { store } = await open()
+      await store.putProvider(aProvider('main'), at(1))
+      await store.putModel(aDraft('x'), at(2))
+      const drafted = viewOf(store.current())
+
+      await store.putModel(aModel('x'), at(3))
+
+      expect(drafted).toMatchObject({ models: [], drafts: [{ id: 'x', createdAtMs: 2 }] })
+      expect(viewOf(store.current())).toMatchObject({ models: [{ id: 'x', createdAtMs: 2 }], drafts: [] })
+    })
+
+    test('refuses a model whose provider there is not, and names the field', async () => {
+      const { store, audited } = await open()
+      await store.putProvider(aProvider('main'), at(1, 'provider.put', 'main'))
+
+      const refused = await refusal(store.putModel(aModel('x', {}, 'mian'), at(2)))
+
+      expect(refused).toEqual([
+        'invalid_field',
+        'upstreams[0].provider',
+        'upstreams[0].provider is "mian", and there is no such provider; did you mean "main"?',
+      ])
+      expect(store.current().models.size).toBe(0)
+      expect(await audited()).toEqual(['provider.put main'])
+    })
+
+    test.each([aModel('x'), aDraft('x')])(
+      'refuses to delete a provider that a model uses (%#)',
+      async model => {
+        const { store } = await open()
+        await store.replace({ providers: [aProvider('main')], models: [model] }, at(1))
+
+        const refused = await refusal(store.deleteProvider('main', at(2)))
+
+        expect(refused).toEqual([
+          'invalid_field',
+          'id',
+          'Provider "main" is an upstream of "x". Give these another upstream or delete them first.',
+        ])
+        expect(store.current().providers.has('main')).toBe(true)
+      },
+    )
+
+    test('deletes what is there, once', async () => {
+      const { store, audited, reopen } = await open()
+      await store.replace({ providers: [aProvider('main')], models: [aModel('x'), aDraft('y')] }, at(1))
+
+      const outcomes = [
+        await store.deleteModel('x', at(2, 'model.delete', 'x')),
+        await store.deleteModel('x', at(3, 'model.delete', 'x')),
+        await store.deleteModel('y', at(4, 'model.delete', 'y')),
+        await store.deleteProvider('main', at(5, 'provider.delete', 'main')),
+        await store.deleteProvider('main', at(6, 'provider.delete', 'main')),
+      ]
+
+      expect(outcomes).toEqual([true, false, true, true, false])
+      expect(store.current().revision).toBe(4)
+      expect((await audited()).slice(1)).toEqual(['model.delete x', 'model.delete y', 'provider.delete main'])
+      expect(viewOf((await reopen()).current())).toEqual({ providers: [], models: [], drafts: [] })
+    })
+
+    test.each([
+      [
+        'an unknown provider',
+        { providers: [aProvider('main')], models: [aModel('x'), aModel('y', {}, 'other')] },
+        'models[1].upstreams[0].provider',
+      ],
+      [
+        'a model twice',
+        { providers: [aProvider('main')], models: [aModel('x'), aDraft('x')] },
+        'models[1].id',
+      ],
+      ['a provider twice', { providers: [aProvider('a'), aProvider('a')], models: [] }, 'providers[1].id'],
+      [
+        'nothing to keep',
+        { providers: [aProvider('new', { secret: { from: 'keep' } })], models: [] },
+        'providers[0].api_key',
+      ],
+    ] as readonly [string, CatalogSettings, string][])(
+      'replaces nothing for a catalog with %s',
+      async (_, settings, field) => {
+        const { store, reopen } = await open()
+        await store.putProvider(aProvider('before'), at(1))
+        const before = store.current()
+
+        const [code, param] = await refusal(store.replace(settings, at(2)))
+
+        expect([code, param]).toEqual(['invalid_field', field])
+        expect(store.current()).toBe(before)
+        expect((await reopen()).current()).toEqual(before)
+      },
+    )
+
+    test('replaces everything, leaving out what the new catalog has not', async () => {
+      const { store, reopen } = await open()
+      await store.replace(
+        { providers: [aProvider('a'), aProvider('b')], models: [aModel('x', {}, 'a')] },
+        at(1),
+      )
+
+      const settings = { providers: [aProvider('c'), aProvider('b')], models: [aModel('y', {}, 'c')] }
+      await store.replace(settings, at(2))
+
+      for (const { providers, models, revision } of [store.current(), (await reopen()).current()]) {
+        expect([...providers.keys()]).toEqual(['c', 'b'])
+        expect([...models.keys()]).toEqual(['y'])
+        expect(revision).toBe(2)
+      }
+    })
+
+    test('takes a new order for a change', async () => {
+      const { store, reopen } = await open()
+      const models = [aModel('x'), aModel('y')]
+      await store.replace({ providers: [aProvider('main')], models }, at(1))
+
+      await store.replace({ providers: [aProvider('main')], models: models.toReversed() }, at(2))
+
+      expect([...(await reopen()).current().models.keys()]).toEqual(['y', 'x'])
+      expect(store.current().revision).toBe(2)
+    })
+
+    test('keeps a stored key where an edit says so, over a restart too', async () => {
+      const { store, reopen } = await open()
+      await store.putProvider(aProvider('main', { secret: { from: 'literal', value: 'sk-1' } }), at(1))
+
+      await store.putProvider(
+        aProvider('main', { secret: { from: 'keep' }, baseUrl: 'https://b.example.com' }),
+        at(2),
+      )
+
+      for (const { providers } of [store.current(), (await reopen()).current()]) {
+        expect(providers.get('main')).toMatchObject({
+          baseUrl: 'https://b.example.com',
+          secret: { from: 'literal', value: 'sk-1' },
+        })
+      }
+    })
+
+    test.each([
+      ['there is no provider yet', undefined],
+      ['it has no key', { from: 'none' }],
+      ['its key is in the environment', { from: 'environment', variable: 'KEY' }],
+    ] as const)('refuses to keep a key where %s', async (_, secret) => {
+      const { store } = await open()
+      if (secret !== undefined) await store.putProvider(aProvider('main', { secret }), at(1))
+
+      const refused = await refusal(store.putProvider(aProvider('main', { secret: { from: 'keep' } }), at(2)))
+
+      expect(refused).toEqual([
+        'invalid_field',
+        'api_key',
+        'api_key says to keep the stored key of "main", and there is none here; write the key itself, or env:NAME.',
+      ])
+    })
+
+    test('takes another key for a change, and drops one that is not wanted any more', async () => {
+      const { store, reopen } = await open()
+      await store.putProvider(aProvider('main', { secret: { from: 'literal', value: 'sk-1' } }), at(1))
+      await store.putProvider(aProvider('main', { secret: { from: 'literal', value: 'sk-2' } }), at(2))
+      const changed = store.current()
+
+      await store.putProvider(aProvider('main'), at(3))
+
+      expect(changed.providers.get('main')?.secret).toEqual({ from: 'literal', value: 'sk-2' })
+      expect(changed.revision).toBe(2)
+      expect((await reopen()).current().providers.get('main')?.secret).toEqual({ from: 'none' })
+    })
+
+    test('takes edits at the same time, each whole and each with its own revision', async () => {
+      const { store, audited, reopen } = await open()
+      const ids = Array.from({ length: 20 }, (_, index) => `m${index}`)
+
+      const edits = await Promise.allSettled([
+        store.putProvider(aProvider('main'), at(1, 'provider.put', 'main')),
+        ...ids.map(id => store.putModel(aModel(id), at(2, 'model.put', id))),
+        store.putModel(aModel('lost', {}, 'nowhere'), at(3, 'model.put', 'lost')),
+        store.deleteModel('m0', at(4, 'model.delete', 'm0')),
+      ])
+
+      expect(edits.map(({ status }) => status).filter(status => status === 'rejected')).toHaveLength(1)
+      expect([...store.current().models.keys()]).toEqual(ids.slice(1))
+      expect(store.current().revision).toBe(22)
+      expect(await audited()).toHaveLength(22)
+      expect((await reopen()).current()).toEqual(store.current())
+    })
+  })
+}
+
+function aProvider(id: string, own: Partial<ProviderSettings> = {}): ProviderSettings {
+  return {
+    id,
+    kind: 'openai-compatible',
+    baseUrl: 'https://api.example.com/v1',
+    secret: { from: 'none' },
+    headers: {},
+    routes: ['chat', 'responses', 'embeddings'],
+    maxTokensField: 'max_tokens',
+    ...own,
+  }
+}
+
+function aModel(
+  id: string,
+  own: { readonly enabled?: boolean; readonly displayName?: string } = {},
+  provider = 'main',
+): ModelSettings {
+  return {
+    id,
+    kind: 'chat',
+    enabled: true,
+    displayName: id,
+    description: '',
+    ownedBy: 'system',
+    upstreams: [{ provider, model: id, order: 1, weight: 1 }],
+    pricing: { kind: 'tariff', tariff: { input: usd('2.5'), output: usd('10') } },
+    maxOutputTokens: 4096,
+    ...own,
+  }
+}
+
+function aDraft(id: string): AnyModelSettings {
+  return {
+    id,
+    kind: 'chat',
+    enabled: false,
+    displayName: id,
+    description: '',
+    ownedBy: 'system',
+    upstreams: [{ provider: 'main', model: id, order: 1, weight: 1 }],
+  }
+}
+
+function at(atMs: number, action = 'edit', subject = 'it'): Audit {
+  return { actor: 'admin', action, subject, atMs }
+}
+
+function rowsOf({ models, drafts }: Catalog): CatalogSettings['models'] {
+  return [...models.values(), ...drafts.values()]
+}
+
+/** Everything but the revision, as lists: maps that are equal may differ in their order. */
+function viewOf({ providers, models, drafts }: Catalog) {
+  return { providers: [...providers.values()], models: [...models.values()], drafts: [...drafts.values()] }
+}
+
+async function refusal(edit: Promise<unknown>): Promise<readonly (string | undefined)[]> {
+  const refused = await edit.then(
+    () => {
+      throw new Error('The edit was not refused.')
+    },
+    (error: GatewayError) => error,
+  )
+  return [refused.code, refused.extras.param, refused.message]
+}
