@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'bun:test'
+import { scrub } from './scrub.ts'
+
+const SECRETS = {
+  baseUrls: [
+    'https://api.upstream.example/v1',
+    'http://vllm:8000',
+    'http://10.1.2.3:9000/v1',
+    'http://[fd00::1]:80',
+  ],
+  keys: ['QWxhZGRpbjpvcGVu'],
+}
+
+describe('what tells of the upstream is taken out', () => {
+  test.each([
+    ['See https://platform.example.com/docs/errors?x=1#y.', 'See [link].'],
+    ['(http://127.0.0.1:8000/v1/chat) failed', '([link]) failed'],
+    ['wss://a.b/c and HTTPS://X.Y', '[link] and [link]'],
+    ['connect to api.upstream.example:443 failed', 'connect to [host] failed'],
+    ['API.Upstream.Example is down', '[host] is down'],
+    ['mail help.upstream.example', 'mail [host]'],
+    ['upstream.example, sorry', '[host], sorry'],
+    ['vllm:8000 refused', '[host] refused'],
+    ['10.1.2.3:9000 timed out', '[host] timed out'],
+    ['getaddrinfo ENOTFOUND node-7.models.svc.cluster.local', 'getaddrinfo ENOTFOUND [host]'],
+    ['ask support@provider.com', 'ask support@[host]'],
+    ['localhost:11434', '[host]'],
+    ['192.168.0.1', '[host]'],
+    ['[fd00::1]:80 and [::1]', '[host] and [host]'],
+    ['key QWxhZGRpbjpvcGVu is wrong', 'key [redacted] is wrong'],
+    ['Incorrect API key provided: sk-proj-abc***wxyz.', 'Incorrect API key provided: [redacted].'],
+    ['sk-secret, sk_live_1', '[redacted], [redacted]'],
+    ['gsk_a1b2c3d4 AIzaSyA0123456789012345678901234567890', '[redacted] [redacted]'],
+    ['Authorization: Bearer abc.def.ghi', 'Authorization: Bearer [redacted]'],
+    ['in organization org-AbCdEf012345 on tokens', 'in organization [organization] on tokens'],
+    ['org-acme, proj_1a2b3c4d5e', '[organization], [organization]'],
+  ])('%s', (text, expected) => {
+    expect(scrub(text, SECRETS)).toBe(expected)
+  })
+})
+
+describe('what a caller needs to read stays', () => {
+  test.each([
+    'messages.0.content.1.image_url: field required',
+    'max_tokens is too large: 99999. This model supports at most 16384 completion tokens.',
+    'gpt-4.1-mini does not support temperature 0.7, e.g. use 1.0',
+    "Invalid type for 'tools[0].function.name': expected a string",
+    'task-force, key_points, desk-top, user-agent, organisation',
+    'ratio 16:9 at 12:30, version 1.2.3',
+  ])('%s', text => {
+    expect(scrub(text, SECRETS)).toBe(text)
+  })
+})
+
+test('an empty key takes nothing out', () => {
+  expect(scrub('a text', { baseUrls: [], keys: ['', 'a'] })).toBe('a text')
+})

@@ -1,0 +1,58 @@
+/** What of an upstream is known by name; what looks like a link, a host, a key or an organisation is found without. */
+export type UpstreamSecrets = {
+  readonly baseUrls: readonly string[]
+  readonly keys: readonly string[]
+}
+
+const NO_SECRETS: UpstreamSecrets = { baseUrls: [], keys: [] }
+
+/** Shorter than this a key is a mistake, and taking it out would only mangle words. */
+const KEY_CHARS_MIN = 4
+
+// Every repetition is bounded, so that no text makes these slow.
+const LINK = /\b[a-z][a-z0-9+.-]{0,20}:\/\/[^\s"'`<>()[\]{}\\]*[^\s"'`<>()[\]{}\\.,;:!?]/gi
+const HOST =
+  /(?<![\w-])(?:[a-z0-9-]{1,63}\.){1,9}(?:com|net|org|io|ai|dev|app|cloud|co|cn|eu|local|localdomain|internal|lan|svc)\b(?::\d{1,5})?/gi
+const LOCALHOST = /\blocalhost(?::\d{1,5})?\b/gi
+const IPV4 = /(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.]\d)(?::\d{1,5})?/g
+const IPV6 = /\[(?=[0-9a-f.]{0,39}:[0-9a-f.]{0,39}:)[0-9a-f:.]{2,45}\](?::\d{1,5})?/gi
+const BEARER = /\bbearer\s+[^\s"',;]+/gi
+const KEY =
+  /\b(?:pk|rk|gsk|xai|hf|r8|tgp|nvapi|pplx)[-_](?=[\w*.-]{0,200}[\d*])[\w*.-]{0,200}[\w*]|\bAIza[\w-]{20,}/g
+const SECRET_KEY = /\bsk[-_][\w*.-]{0,200}[\w*]/g
+const ORGANISATION = /\borg-\w{3,}|\b(?:org|proj|user|team|workspace|acct)[-_](?=\w*\d)\w{8,}/g
+
+/**
+ * The text without what tells a client where and under whose name a request was sent on: links, host names, addresses, keys
+ * and organisation ids. It may take out a harmless word; it is for error texts, never for answers.
+ */
+export function scrub(text: string, { baseUrls, keys }: UpstreamSecrets = NO_SECRETS): string {
+  let scrubbed = text
+  for (const key of keys) {
+    if (key.length >= KEY_CHARS_MIN) scrubbed = scrubbed.replaceAll(key, '[redacted]')
+  }
+  scrubbed = scrubbed.replace(LINK, '[link]')
+  for (const url of baseUrls) scrubbed = scrubbed.replace(hostPattern(url), '[host]')
+  return scrubbed
+    .replace(HOST, '[host]')
+    .replace(LOCALHOST, '[host]')
+    .replace(IPV4, '[host]')
+    .replace(IPV6, '[host]')
+    .replace(BEARER, 'Bearer [redacted]')
+    .replace(SECRET_KEY, '[redacted]')
+    .replace(KEY, '[redacted]')
+    .replace(ORGANISATION, '[organization]')
+}
+
+/** A base URL's host, its siblings under the same domain, and the domain itself. */
+function hostPattern(baseUrl: string): RegExp {
+  const { hostname } = new URL(baseUrl)
+  const labels = hostname.split('.')
+  const isDomain = labels.length > 2 && !/^\d+$/.test(labels.at(-1) ?? '')
+  const domain = isDomain ? labels.slice(1).join('.') : hostname
+  return new RegExp(`(?<![\\w-])(?:[a-z0-9-]{1,63}\\.){0,9}${escaped(domain)}(?![\\w-])(?::\\d{1,5})?`, 'gi')
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\-]/g, '\\$&')
+}

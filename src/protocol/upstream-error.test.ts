@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'bun:test'
+import { readUpstreamError, upstreamErrorForClient } from './upstream-error.ts'
+
+const SECRETS = { baseUrls: ['https://api.upstream.example/v1'], keys: ['the-secret-key'] }
+const UNSAID = 'The provider of the model refused the request and did not say why.'
+
+const read = (body: unknown, contentType = 'application/json') =>
+  readUpstreamError(
+    new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body)),
+    contentType,
+    SECRETS,
+  )
+
+describe('an envelope like ours is kept', () => {
+  test.each([
+    [
+      {
+        error: {
+          message: 'Too long',
+          type: 'invalid_request_error',
+          param: 'messages',
+          code: 'context_length',
+        },
+      },
+      { message: 'Too long', type: 'invalid_request_error', param: 'messages', code: 'context_length' },
+    ],
+    [
+      { error: { message: 'No', type: 'image_error', param: null, code: null } },
+      { message: 'No', type: 'image_error' },
+    ],
+    [
+      { type: 'error', error: { type: 'overloaded', message: 'Busy' } },
+      { message: 'Busy', type: 'overloaded' },
+    ],
+  ])('%j', (body, expected) => {
+    expect(read(body)).toEqual(expected)
+  })
+})
+
+describe('any other shape is put into ours', () => {
+  test.each([
+    [{ detail: 'Not that' }, 'Not that'],
+    [
+      {
+        detail: [
+          { loc: ['body', 'messages', 0, 'role'], msg: 'field required', type: 'missing' },
+          { loc: ['body'], msg: 'extra fields' },
+        ],
+      },
+      'messages.0.role: field required; extra fields',
+    ],
+    [{ detail: { error_code: 'X1', error_message: 'Bad size' } }, 'Bad size'],
+    [{ message: 'Flat', type: 'BadRequestError', code: 400 }, 'Flat'],
+    [{ error: 'Only a text' }, 'Only a text'],
+    [{ errors: ['one', { message: 'two' }, 3] }, 'one; two'],
+    [{ error: { code: 400, message: 'Google', status: 'INVALID_ARGUMENT' } }, 'Google'],
+  ])('%j', (body, message) => {
+    expect(read(body)).toMatchObject({ message, type: 'invalid_request_error' })
+  })
+
+  test('a status that is a word becomes the code', () => {
+    expect(read({ error: { code: 400, message: 'm', status: 'INVALID_ARGUMENT' } }).code).toBe(
+      'INVALID_ARGUMENT',
+    )
+  })
+
+  test('plain text is the message', () => {
+    expect(read('  model is cold \n', 'text/plain').message).toBe('model is cold')
+  })
+})
+
+describe('what says nothing to a client becomes a sentence', () => {
+  test.each<[unknown, string]>([
+    ['<!doctype html><h1>400 Bad Request</h1><hr>nginx', 'text/html'],
+    ['<html>', 'text/plain'],
+    ['', 'text/plain'],
+    ['{"error":', 'application/json'],
+    [{}, 'application/json'],
+    [{ error: {} }, 'application/json'],
+    [{ error: { message: '' } }, 'application/json'],
+    [[], 'application/json'],
+    ['x'.repeat(100_000), 'text/plain'],
+  ])('%#', (body, contentType) => {
+    expect(read(body, contentType)).toEqual({ message: UNSAID, type: 'invalid_request_error' })
+  })
+
+  test('bytes that are no text', () => {
+    expect(readUpstreamError(Uint8Array.of(0xff, 0xfe, 0x00)).message).toBe(UNSAID)
+  })
+})
+
+test('hosts, keys and organisations are scrubbed from every part', () => {
+  const error = {
+    message: 'https://api.upstream.example/v1 refused the-secret-key of org-12345678',
+    type: 'from api.upstream.example',
+    code: 'the-secret-key',
+    param: 'api.upstream.example',
+  }
+
+  const body = new TextDecoder().decode(
+    upstreamErrorForClient(new TextEncoder().encode(JSON.stringify({ error })), 'application/json', SECRETS),
+  )
+
+  expect(JSON.parse(body)).toEqual({
+    error: {
+      message: '[link] refused [redacted] of [organization]',
+      type: 'from [host]',
+      code: '[redacted]',
+      param: '[host]',
+    },
+  })
+})
+
+test('a long message is cut', () => {
+  expect(read({ error: { message: 'w '.repeat(20_000), type: 't' } }).message).toHaveLength(2_000)
+})

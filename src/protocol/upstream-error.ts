@@ -1,0 +1,110 @@
+import { findJsonObject, isJsonObject } from './json/parse-json.ts'
+import { scrub, type UpstreamSecrets } from './scrub.ts'
+
+/** An error as the envelope carries it. */
+export type UpstreamError = {
+  readonly message: string
+  readonly type: string
+  readonly code?: string
+  readonly param?: string
+}
+
+/** A longer error body is a page, not an error. */
+const BODY_BYTES_MAX = 64 * 1024
+const TEXT_CHARS_MAX = 8_000
+const MESSAGE_CHARS_MAX = 2_000
+const NAME_CHARS_MAX = 100
+const DETAILS_MAX = 5
+
+const UNSAID = 'The provider of the model refused the request and did not say why.'
+const OWN_TYPE = 'invalid_request_error'
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+/**
+ * The body for a client of an upstream's 4xx: the upstream's own envelope where it has one, else a new one around what its
+ * body says, and in either case without its hosts, keys and organisations.
+ */
+export function upstreamErrorForClient(
+  body: Uint8Array,
+  contentType?: string,
+  secrets?: UpstreamSecrets,
+): Uint8Array<ArrayBuffer> {
+  return encoder.encode(JSON.stringify({ error: readUpstreamError(body, contentType, secrets) }))
+}
+
+/** Reads an error in any of the shapes providers use; never throws. */
+export function readUpstreamError(
+  body: Uint8Array,
+  contentType?: string,
+  secrets?: UpstreamSecrets,
+): UpstreamError {
+  const found =
+    body.length > BODY_BYTES_MAX ? {} : (errorInJson(body) ?? { message: plainText(body, contentType) })
+  const shown = (text: string, charsMax: number) =>
+    scrub(text.slice(0, TEXT_CHARS_MAX), secrets).slice(0, charsMax)
+  return {
+    message: shown(found.message ?? UNSAID, MESSAGE_CHARS_MAX),
+    type: shown(found.type ?? OWN_TYPE, NAME_CHARS_MAX),
+    ...(found.code === undefined ? {} : { code: shown(found.code, NAME_CHARS_MAX) }),
+    ...(found.param === undefined ? {} : { param: shown(found.param, NAME_CHARS_MAX) }),
+  }
+}
+
+type Found = {
+  message?: string | undefined
+  type?: string | undefined
+  code?: string | undefined
+  param?: string | undefined
+}
+
+function errorInJson(body: Uint8Array): Found | undefined {
+  const value = findJsonObject(body)
+  if (value === undefined) return undefined
+  const inner = value['error']
+  const source = isJsonObject(inner) ? inner : value
+  return {
+    message: messageOf(source) ?? sentence(inner) ?? messageOf(value),
+    // Only an envelope like ours has types that its readers know.
+    type: source === inner ? text(source['type']) : undefined,
+    code: text(source['code']) ?? text(source['status']) ?? text(source['error_code']),
+    param: text(source['param']),
+  }
+}
+
+function messageOf(source: Readonly<Record<string, unknown>>): string | undefined {
+  for (const field of ['message', 'msg', 'error_message', 'detail', 'details', 'errors']) {
+    const found = sentence(source[field])
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** A text, or the texts of a list such as FastAPI's `[{loc: ["body", "n"], msg: "…"}]`, or the message inside an object. */
+function sentence(value: unknown): string | undefined {
+  if (Array.isArray(value)) {
+    const parts = value.slice(0, DETAILS_MAX).map(detail)
+    return text(parts.filter(part => part !== undefined).join('; '))
+  }
+  return isJsonObject(value) ? detail(value) : text(value)
+}
+
+function detail(value: unknown): string | undefined {
+  if (!isJsonObject(value)) return text(value)
+  const message = text(value['msg']) ?? text(value['message']) ?? text(value['error_message'])
+  const place = Array.isArray(value['loc']) ? value['loc'].filter(step => step !== 'body').join('.') : ''
+  return message === undefined || place === '' ? message : `${place}: ${message}`
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' && value.trim() !== '' ? value : undefined
+}
+
+/** A page of HTML says nothing to a client that reads JSON. */
+function plainText(body: Uint8Array, contentType = ''): string | undefined {
+  const found = decoder.decode(body).trim()
+  const isReadable =
+    !/html|json|octet-stream/i.test(contentType) && !/^[<{[]/.test(found) && !found.includes('\uFFFD')
+  return isReadable ? text(found) : undefined
+}
