@@ -12,7 +12,7 @@ export function unambiguousFields(members: Iterable<Member>, fields: ReadonlySet
   const found: Member[] = []
   for (const member of members) {
     const { key } = member
-    const field = PLAIN.test(key) ? key : folded(key)
+    const field = fields.has(key) || PLAIN.test(key) ? key : folded(key)
     if (!fields.has(field)) continue
     if (key !== field) {
       throw ambiguous(field, `${JSON.stringify(key)} is read as "${field}" by some parsers and not by others`)
