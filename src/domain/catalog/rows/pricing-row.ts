@@ -59,8 +59,16 @@ export function readTextPricing(row: Row, kind: TextKind): TextPricing | undefin
   return tariff === undefined ? undefined : { kind: 'tariff', tariff }
 }
 
-/** The members of a row that say how it is paid for. */
-export function writeTextPricing(pricing: TextPricing, kind: TextKind): Record<string, unknown> {
+type TariffFields = Readonly<Record<string, string>>
+
+/** The members of a row that say how it is paid for; the siblings of `pricing` with `upstream_cost` only. */
+export type PricingFields = {
+  readonly pricing: TariffFields | 'free' | 'upstream_cost'
+  readonly markup?: string
+  readonly ceiling_pricing?: TariffFields
+}
+
+export function writeTextPricing(pricing: TextPricing, kind: TextKind): PricingFields {
   switch (pricing.kind) {
     case 'free':
       return { pricing: 'free' }
@@ -133,7 +141,7 @@ function readTextTariff(
   return { input, output: output ?? ZERO, ...finer }
 }
 
-function writeTextTariff(tariff: TextTariff, kind: TextKind): Record<string, string> {
+function writeTextTariff(tariff: TextTariff, kind: TextKind): TariffFields {
   const row: Record<string, string> = {}
   for (const [bucket, field] of Object.entries(tariffFields)) {
     const price = tariff[bucket as keyof TextTariff]

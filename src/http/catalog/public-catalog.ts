@@ -1,0 +1,70 @@
+import type { Catalog } from '../../domain/catalog/catalog.ts'
+import type { MediaModel, Model, TextModel } from '../../domain/catalog/model.ts'
+import { writeTextPricing } from '../../domain/catalog/rows/pricing-row.ts'
+import { formatUsd } from '../../domain/money.ts'
+import { preparedOnce } from './prepared-json.ts'
+
+/** `GET /cabinet/api/public/models`: the text models that are on, and their prices. */
+export const publicModels = preparedOnce(catalog =>
+  frame(
+    catalog,
+    enabledModels(catalog)
+      .filter(model => model.kind === 'chat' || model.kind === 'embedding')
+      .map(textBody),
+  ),
+)
+
+/** `GET /cabinet/api/public/media-models`: the image and video models that are on, and their prices. */
+export const publicMediaModels = preparedOnce(catalog =>
+  frame(
+    catalog,
+    enabledModels(catalog)
+      .filter(model => model.kind === 'image' || model.kind === 'video')
+      .map(mediaBody),
+  ),
+)
+
+function enabledModels({ models }: Catalog): Model[] {
+  return [...models.values()].filter(model => model.enabled)
+}
+
+function frame({ revision, updatedAtMs }: Catalog, data: readonly object[]) {
+  return {
+    object: 'list',
+    currency: 'USD',
+    revision,
+    updated_at: new Date(updatedAtMs).toISOString(),
+    data,
+  }
+}
+
+/** A limit that the row does not name, or its kind does not have, is null. */
+function textBody(model: TextModel): object {
+  const { id, kind, displayName, description, pricing } = model
+  return {
+    id,
+    kind,
+    display_name: displayName,
+    description,
+    context_window: model.contextWindow ?? null,
+    max_output_tokens: model.kind === 'chat' ? model.maxOutputTokens : null,
+    pricing: writeTextPricing(pricing, kind).pricing,
+  }
+}
+
+/** An image has no duration to pin or to hold. The engine of a video and what it requires are not shown. */
+function mediaBody(model: MediaModel): object {
+  const isVideo = model.kind === 'video'
+  return {
+    id: model.id,
+    kind: model.kind,
+    display_name: model.displayName,
+    description: model.description,
+    pricing: isVideo
+      ? { per_second: formatUsd(model.pricing.perSecond) }
+      : { per_image: formatUsd(model.pricing.perImage) },
+    params: model.params,
+    fixed_params: isVideo ? model.fixedParams : {},
+    hold_duration_seconds: isVideo ? model.holdDurationSeconds : null,
+  }
+}
