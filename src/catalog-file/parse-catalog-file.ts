@@ -3,7 +3,7 @@ import { decodeCatalog } from '../domain/catalog/rows/catalog-rows.ts'
 import { formatPath, problemSentence, PROBLEMS_MAX, type RowProblem } from '../domain/catalog/rows/problem.ts'
 import { readYaml, type Position } from './read-yaml.ts'
 
-/** Room for ten thousand rows. Parsing takes about half a second for each million characters. */
+/** Room for ten thousand rows. Parsing takes the thread half a second or more for each million characters. */
 export const FILE_LENGTH_MAX = 8 << 20
 
 export type FileProblem = Position & {

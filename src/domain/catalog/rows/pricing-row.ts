@@ -61,13 +61,14 @@ export function readTextPricing(row: Row, kind: TextKind): TextPricing | undefin
 
 type TariffFields = Readonly<Record<string, string>>
 
-/** The members of a row that say how it is paid for; the siblings of `pricing` with `upstream_cost` only. */
+/** `markup` and `ceiling_pricing` stand beside `upstream_cost` only. */
 export type PricingFields = {
   readonly pricing: TariffFields | 'free' | 'upstream_cost'
   readonly markup?: string
   readonly ceiling_pricing?: TariffFields
 }
 
+/** The members of a row that say how it is paid for, with prices in their canonical form. */
 export function writeTextPricing(pricing: TextPricing, kind: TextKind): PricingFields {
   switch (pricing.kind) {
     case 'free':
