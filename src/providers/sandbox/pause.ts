@@ -1,0 +1,17 @@
+import type { Clock } from '../../gateway/ports/clock.ts'
+
+/** Waits `delayMs`, or until the signal fires: true where the whole time has passed. */
+export function pause(clock: Clock, delayMs: number, signal: AbortSignal | undefined): Promise<boolean> {
+  if (signal?.aborted === true) return Promise.resolve(false)
+  return new Promise(resolve => {
+    const onAbort = () => {
+      cancel()
+      resolve(false)
+    }
+    const cancel = clock.after(delayMs, () => {
+      signal?.removeEventListener('abort', onAbort)
+      resolve(true)
+    })
+    signal?.addEventListener('abort', onAbort, { once: true })
+  })
+}

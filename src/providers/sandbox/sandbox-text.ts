@@ -1,0 +1,63 @@
+import { pick, type Random } from './seeded-random.ts'
+import { tokenize } from './tokens.ts'
+
+/** Each is one token, also with the space before it. */
+const WORDS = [
+  'amber',
+  'basin',
+  'cedar',
+  'delta',
+  'ember',
+  'fjord',
+  'grove',
+  'harbour',
+  'island',
+  'juniper',
+  'kettle',
+  'lantern',
+  'meadow',
+  'north',
+  'orchard',
+  'pebble',
+  'quartz',
+  'river',
+  'spruce',
+  'timber',
+  'upland',
+  'valley',
+  'willow',
+  'yonder',
+  'zephyr',
+  'and',
+  'beside',
+  'beyond',
+  'drifts',
+  'gathers',
+  'near',
+  'over',
+  'rests',
+  'the',
+  'turns',
+  'under',
+  'wanders',
+  'with',
+] as const
+
+const SENTENCE_WORDS = 9
+const QUOTE_CHARACTERS_MAX = 60
+
+/** What the sandbox says where nobody told it what to say: plainly itself, quoting what it was asked, and idle words. */
+export function sandboxText(question: string, random: Random, tokens: number | undefined): string {
+  const quoted = question.replace(/\s+/gu, ' ').trim()
+  const quote = Array.from(quoted).slice(0, QUOTE_CHARACTERS_MAX).join('')
+  const said = quote === '' ? '' : ` You wrote: "${quote}".`
+  const opening = tokenize(`This is the sandbox, not a model.${said}`)
+  const length = tokens ?? opening.length + 12 + Math.floor(random() * 24)
+  const pieces = opening.slice(0, length)
+  while (pieces.length < length) pieces.push(nextPiece(pieces.length, random))
+  return pieces.join('')
+}
+
+function nextPiece(position: number, random: Random): string {
+  return position % (SENTENCE_WORDS + 1) === SENTENCE_WORDS ? '.' : ` ${pick(WORDS, random)}`
+}

@@ -1,0 +1,390 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { z } from 'zod'
+import type { Provider, TextRoute } from '../../domain/catalog/provider.ts'
+import { fakeClock, type FakeClock } from '../../../test/support/fake-clock.ts'
+import { sandbox } from './sandbox.ts'
+import { countTokens } from './tokens.ts'
+
+let clock: FakeClock
+
+beforeEach(() => {
+  clock = fakeClock()
+})
+
+afterEach(() => {
+  expect(clock.waiting).toBe(0)
+})
+
+describe('a chat answer', () => {
+  test('is a whole chat completion whose usage counts what it says', async () => {
+    const reply = await chat({ messages: [user('How are you?')] })
+
+    expect(reply).toMatchObject({
+      object: 'chat.completion',
+      created: Math.floor(clock.now() / 1000),
+      model: 'sandbox-chat',
+      choices: [{ index: 0, message: { role: 'assistant' }, finish_reason: 'stop' }],
+    })
+    const text = reply.choices[0]?.message.content ?? ''
+    expect(text).toStartWith('This is the sandbox, not a model. You wrote: "How are you?".')
+    expect(reply.usage?.completion_tokens).toBe(countTokens(text))
+    expect(reply.usage?.prompt_tokens).toBeGreaterThanOrEqual(countTokens('How are you?'))
+    expect(reply.usage?.total_tokens).toBe(reply.usage!.prompt_tokens + reply.usage!.completion_tokens)
+  })
+
+  test('is the same for the same request, and another for another', async () => {
+    const [first, again, other] = [
+      await chat({ messages: [user('one')] }),
+      await chat({ messages: [user('one')] }),
+      await chat({ messages: [user('two')] }),
+    ]
+
+    expect(again).toEqual(first)
+    expect(other.id).not.toBe(first.id)
+    expect(other.choices).not.toEqual(first.choices)
+  })
+
+  test.each([{ max_tokens: 7 }, { max_completion_tokens: 7 }, { max_tokens: 50, max_completion_tokens: 7 }])(
+    'ends by length at the ceiling of %j',
+    async ceiling => {
+      const reply = await chat(ceiling)
+
+      expect(reply.choices[0]?.finish_reason).toBe('length')
+      expect(reply.usage?.completion_tokens).toBe(7)
+      expect(countTokens(reply.choices[0]?.message.content ?? '')).toBe(7)
+    },
+  )
+
+  test('has as many different choices as n asks for, all of them counted', async () => {
+    const reply = await chat({ n: 3 })
+
+    const texts = reply.choices.map(choice => choice.message.content ?? '')
+    expect(reply.choices.map(choice => choice.index)).toEqual([0, 1, 2])
+    expect(new Set(texts).size).toBe(3)
+    expect(reply.usage?.completion_tokens).toBe(
+      texts.map(countTokens).reduce((total, tokens) => total + tokens, 0),
+    )
+  })
+
+  test('stops before a stop sequence', async () => {
+    const reply = await chat({ sandbox: { reply: 'one two three' }, stop: ['three', ' two'] })
+
+    expect(reply.choices[0]?.message.content).toBe('one')
+    expect(reply.choices[0]?.finish_reason).toBe('stop')
+  })
+
+  test('says what it is told, with reasoning beside it', async () => {
+    const reply = await chat({ sandbox: { reply: 'Four.', reasoning: 'Two and two.' } })
+
+    expect(reply.choices[0]?.message).toMatchObject({ content: 'Four.', reasoning_content: 'Two and two.' })
+    expect(reply.usage).toMatchObject({
+      completion_tokens: countTokens('Four.') + countTokens('Two and two.'),
+      completion_tokens_details: { reasoning_tokens: countTokens('Two and two.') },
+    })
+  })
+
+  test('says exactly as many tokens as asked for', async () => {
+    const reply = await chat({ sandbox: { output_tokens: 500 } })
+
+    expect(reply.usage?.completion_tokens).toBe(500)
+    expect(countTokens(reply.choices[0]?.message.content ?? '')).toBe(500)
+  })
+
+  test('refuses or is filtered when asked to', async () => {
+    const reply = await chat({ sandbox: { refusal: 'No.', finish_reason: 'content_filter' } })
+
+    expect(reply.choices[0]).toMatchObject({
+      message: { content: null, refusal: 'No.' },
+      finish_reason: 'content_filter',
+    })
+  })
+
+  test('reports the usage and the cost it is told, or no usage at all', async () => {
+    const told = await complete({ sandbox: { usage: { prompt_tokens: -1 }, cost_usd: '0.25' } })
+    const silent = await chat({ sandbox: { usage: null } })
+
+    expect(told.outcome === 'answered' && told.reportedCost).toBe('0.25')
+    expect(told.outcome === 'answered' && jsonOf(told.body)).toMatchObject({ usage: { prompt_tokens: -1 } })
+    expect(silent.usage).toBeUndefined()
+  })
+
+  test('fits the JSON schema it is asked for', async () => {
+    const schema = {
+      type: 'object',
+      properties: { name: { type: 'string' }, age: { type: 'integer', minimum: 18 } },
+      required: ['name', 'age'],
+      additionalProperties: false,
+    }
+
+    const reply = await chat({
+      response_format: { type: 'json_schema', json_schema: { name: 'person', strict: true, schema } },
+    })
+
+    const text = reply.choices[0]?.message.content ?? ''
+    expect(z.fromJSONSchema(schema as never).safeParse(JSON.parse(text)).success).toBe(true)
+  })
+
+  test('is a JSON object where one is asked for', async () => {
+    const reply = await chat({ response_format: { type: 'json_object' } })
+
+    expect(JSON.parse(reply.choices[0]?.message.content ?? '')).toBeObject()
+  })
+})
+
+describe('tools', () => {
+  const weather = tool('get_weather', { city: { type: 'string' } })
+  const time = tool('get_time', { zone: { enum: ['UTC'] } })
+
+  test.each<[string, Record<string, unknown>, string[]]>([
+    ['forced by name', { tool_choice: { type: 'function', function: { name: 'get_time' } } }, ['get_time']],
+    ['required', { tool_choice: 'required' }, ['get_weather']],
+    ['mentioned', { messages: [user('call get_time now')] }, ['get_time']],
+    ['mentioned together', { messages: [user('get_weather and get_time')] }, ['get_weather', 'get_time']],
+    [
+      'mentioned together, but one at a time',
+      { messages: [user('get_weather and get_time')], parallel_tool_calls: false },
+      ['get_weather'],
+    ],
+    ['not mentioned', { messages: [user('hello')] }, []],
+    ['forbidden', { messages: [user('call get_time now')], tool_choice: 'none' }, []],
+    ['answered already', { messages: [user('get_time'), { role: 'tool', content: 'noon' }] }, []],
+  ])('%s are called', async (_name, request, called) => {
+    const reply = await chat({ tools: [weather, time], ...request })
+
+    const calls = reply.choices[0]?.message.tool_calls ?? []
+    expect(calls.map(call => call.function.name)).toEqual(called)
+    expect(reply.choices[0]?.finish_reason).toBe(called.length > 0 ? 'tool_calls' : 'stop')
+    expect(new Set(calls.map(call => call.id)).size).toBe(called.length)
+  })
+
+  test('are called with arguments that fit their schema, which count as output', async () => {
+    const reply = await chat({ tools: [time], tool_choice: 'required' })
+
+    const [call] = reply.choices[0]?.message.tool_calls ?? []
+    expect(JSON.parse(call?.function.arguments ?? '')).toEqual({ zone: 'UTC' })
+    expect(reply.usage?.completion_tokens).toBe(
+      countTokens('get_time') + countTokens(call?.function.arguments ?? ''),
+    )
+  })
+})
+
+describe('faults on demand', () => {
+  test('an error has the status, the members and the Retry-After asked for', async () => {
+    const outcome = await complete({
+      sandbox: { status: 429, retry_after_s: 2, error: { message: 'Slow down.', code: 'rate_limit' } },
+    })
+
+    expect(outcome).toMatchObject({
+      outcome: 'answered',
+      status: 429,
+      headers: { 'content-type': 'application/json', 'retry-after': '2' },
+    })
+    expect(outcome.outcome === 'answered' && jsonOf(outcome.body)).toEqual({
+      error: { message: 'Slow down.', type: 'sandbox_error', code: 'rate_limit' },
+    })
+  })
+
+  test.each([
+    ['refused', { outcome: 'unreachable', reason: 'ECONNREFUSED' }],
+    ['reset', { outcome: 'unreachable', reason: 'ECONNRESET' }],
+    ['cut', { outcome: 'unreachable', reason: 'ECONNRESET' }],
+    ['html', { outcome: 'answered', status: 200, headers: { 'content-type': 'text/html' } }],
+    ['broken_json', { outcome: 'answered', status: 200, headers: { 'content-type': 'application/json' } }],
+  ])('"%s" is one', async (fail, expected) => {
+    const outcome = await complete({ sandbox: { fail } })
+
+    expect(outcome).toMatchObject(expected)
+    if (outcome.outcome === 'answered') expect(() => jsonOf(outcome.body)).toThrow()
+  })
+
+  test('an empty answer says nothing and costs no output', async () => {
+    const reply = await chat({ sandbox: { fail: 'empty' } })
+
+    expect(reply.choices[0]).toMatchObject({ message: { content: '' }, finish_reason: 'stop' })
+    expect(reply.usage?.completion_tokens).toBe(0)
+  })
+
+  test('a body is handed over byte for byte', async () => {
+    const body = '{"id":"x",  "usage":{"prompt_tokens":1e0}}'
+
+    const outcome = await complete({ sandbox: { body, status: 201 } })
+
+    expect(outcome).toMatchObject({ outcome: 'answered', status: 201, body: new TextEncoder().encode(body) })
+  })
+
+  test('a delay passes before the answer', async () => {
+    const pending = complete({ sandbox: { delay_ms: 50 } })
+
+    clock.advance(49)
+    expect(clock.waiting).toBe(1)
+    clock.advance(1)
+
+    expect(await pending).toMatchObject({ outcome: 'answered', status: 200 })
+  })
+
+  test.each([{ fail: 'hang' }, { delay_ms: 1_000 }])('%j runs into the read limit', async options => {
+    const pending = complete({ sandbox: options }, { readTimeoutMs: 1_000 })
+
+    clock.advance(1_000)
+
+    expect(await pending).toEqual({ outcome: 'timed_out' })
+  })
+
+  test('a caller that aborts ends the wait', async () => {
+    const caller = new AbortController()
+    const pending = complete({ sandbox: { fail: 'hang' } }, { signal: caller.signal })
+
+    caller.abort()
+
+    expect(await pending).toEqual({ outcome: 'aborted' })
+    expect(await complete({}, { signal: caller.signal })).toEqual({ outcome: 'aborted' })
+  })
+})
+
+describe('a request it cannot use is a 400 that names the field', () => {
+  test.each<[unknown, string]>([
+    [{ sandbox: { stauts: 500 } }, 'sandbox.stauts'],
+    [{ sandbox: { fail: 'explode' } }, 'sandbox.fail'],
+    [{ sandbox: { delay_ms: -1 } }, 'sandbox.delay_ms'],
+    [{ messages: [] }, 'messages'],
+    [{ messages: [{ content: 'x' }] }, 'messages.0.role'],
+    [{ max_tokens: 0 }, 'max_tokens'],
+    [{ n: 1_000 }, 'n'],
+    [{ tools: [{ type: 'web_search' }] }, 'tools.0.type'],
+  ])('%j', async (request, param) => {
+    const outcome = await complete(request as Record<string, unknown>)
+
+    expect(outcome).toMatchObject({ outcome: 'answered', status: 400 })
+    expect(outcome.outcome === 'answered' && jsonOf(outcome.body)).toMatchObject({
+      error: { message: expect.stringContaining(`"${param}"`), type: 'invalid_request_error', param },
+    })
+  })
+
+  test('a body that is no JSON', async () => {
+    const outcome = await send('chat', '{"model":')
+
+    expect(outcome).toMatchObject({ outcome: 'answered', status: 400 })
+  })
+
+  test('a route it does not serve', async () => {
+    const outcome = await send('responses', '{}')
+
+    expect(outcome).toMatchObject({ outcome: 'answered', status: 400 })
+  })
+})
+
+describe('embeddings', () => {
+  test('are unit vectors in the order of the inputs, the same for the same text', async () => {
+    const reply = await embed({ input: ['a quiet river', 'trains', 'a quiet river'] })
+
+    const [first, second, third] = reply.data.map(entry => entry.embedding as number[])
+    expect(reply.data.map(entry => entry.index)).toEqual([0, 1, 2])
+    expect(first).toHaveLength(256)
+    expect(Math.hypot(...first!)).toBeCloseTo(1, 5)
+    expect(third).toEqual(first)
+    expect(second).not.toEqual(first)
+    expect(reply.usage).toEqual({ prompt_tokens: 7, total_tokens: 7 })
+  })
+
+  test('of texts that share words lie nearer than of those that do not', async () => {
+    const reply = await embed({ input: ['a quiet river', 'the quiet river', 'fast trains'] })
+
+    const [river, same, trains] = reply.data.map(entry => entry.embedding as number[])
+    expect(dot(river!, same!)).toBeGreaterThan(dot(river!, trains!) + 0.3)
+  })
+
+  test('come in base64, and in as many dimensions as asked for', async () => {
+    const floats = await embed({ input: 'hello', dimensions: 8 })
+    const packed = await embed({ input: 'hello', dimensions: 8, encoding_format: 'base64' })
+
+    const bytes = Buffer.from(packed.data[0]!.embedding as string, 'base64')
+    expect([...new Float32Array(new Uint8Array(bytes).buffer)]).toEqual(floats.data[0]!.embedding as number[])
+  })
+
+  test.each([
+    [[1, 2, 3], 1, 3],
+    [[[1, 2], [3]], 2, 3],
+    ['', 1, 0],
+  ])('of %j are %d vectors of %d tokens', async (input, count, tokens) => {
+    const reply = await embed({ input })
+
+    expect(reply.data).toHaveLength(count)
+    expect(reply.usage.total_tokens).toBe(tokens)
+  })
+})
+
+const PROVIDER: Provider = {
+  id: 'sandbox',
+  kind: 'sandbox',
+  secret: { from: 'none' },
+  headers: {},
+  routes: ['chat', 'embeddings'],
+  maxTokensField: 'max_tokens',
+}
+
+type Options = { readonly readTimeoutMs?: number; readonly signal?: AbortSignal }
+
+function send(route: TextRoute, body: string, { readTimeoutMs = 60_000, signal }: Options = {}) {
+  const bytes = new TextEncoder().encode(body)
+  const call = { provider: PROVIDER, route, model: 'sandbox-chat', body: bytes, readTimeoutMs }
+  return sandbox({ clock }).complete(call, signal)
+}
+
+function complete(request: Record<string, unknown>, options?: Options) {
+  const body = { model: 'sandbox-chat', messages: [user('Hello.')], ...request }
+  return send('chat', JSON.stringify(body), options)
+}
+
+type ChatReply = {
+  readonly id: string
+  readonly choices: readonly {
+    readonly index: number
+    readonly finish_reason: string
+    readonly message: {
+      readonly content: string | null
+      readonly tool_calls?: readonly {
+        readonly id: string
+        readonly function: { readonly name: string; readonly arguments: string }
+      }[]
+    }
+  }[]
+  readonly usage?: {
+    readonly prompt_tokens: number
+    readonly completion_tokens: number
+    readonly total_tokens: number
+  }
+}
+
+async function chat(request: Record<string, unknown>): Promise<ChatReply> {
+  const outcome = await complete(request)
+  if (outcome.outcome !== 'answered') throw new Error(outcome.outcome)
+  return jsonOf(outcome.body) as ChatReply
+}
+
+type EmbeddingsReply = {
+  readonly data: readonly { readonly index: number; readonly embedding: number[] | string }[]
+  readonly usage: { readonly prompt_tokens: number; readonly total_tokens: number }
+}
+
+async function embed(request: Record<string, unknown>): Promise<EmbeddingsReply> {
+  const outcome = await send('embeddings', JSON.stringify({ model: 'sandbox-embedding', ...request }))
+  if (outcome.outcome !== 'answered') throw new Error(outcome.outcome)
+  return jsonOf(outcome.body) as EmbeddingsReply
+}
+
+function jsonOf(bytes: Uint8Array): unknown {
+  return JSON.parse(new TextDecoder().decode(bytes))
+}
+
+function user(content: string) {
+  return { role: 'user', content }
+}
+
+function tool(name: string, properties: Record<string, unknown>) {
+  const parameters = { type: 'object', properties, required: Object.keys(properties) }
+  return { type: 'function', function: { name, parameters } }
+}
+
+function dot(a: readonly number[], b: readonly number[]): number {
+  return a.reduce((sum, value, axis) => sum + value * b[axis]!, 0)
+}

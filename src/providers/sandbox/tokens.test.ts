@@ -1,0 +1,33 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { countTokens, tokenize } from './tokens.ts'
+
+test('tokens joined are the text again, whatever the text', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), text => {
+      expect(tokenize(text).join('')).toBe(text)
+    }),
+  )
+})
+
+test('a text cut after any token has as many tokens as were kept', () => {
+  fc.assert(
+    fc.property(fc.lorem(), fc.nat(), (text, seed) => {
+      const pieces = tokenize(text)
+      const kept = pieces.slice(0, seed % (pieces.length + 1))
+
+      expect(countTokens(kept.join(''))).toBe(kept.length)
+    }),
+  )
+})
+
+test.each([
+  ['', 0],
+  ['Hello, world.', 4],
+  ['1234', 2],
+  ['日本', 1],
+  ['😀😀', 2],
+  ['  \n', 1],
+])('%j has %d tokens', (text, count) => {
+  expect(countTokens(text)).toBe(count)
+})

@@ -1,0 +1,11 @@
+/** A run of up to eight letters or three digits, or any other single character, with the space before it. */
+const TOKEN = /\s*(?:[\p{L}\p{M}]{1,8}|\p{N}{1,3}|[^\s\p{L}\p{M}\p{N}])|\s+$/gu
+
+/** The sandbox's own tokens. Joined, they are the text again, so that a text can be cut after any of them. */
+export function tokenize(text: string): string[] {
+  return text.match(TOKEN) ?? []
+}
+
+export function countTokens(text: string): number {
+  return tokenize(text).length
+}

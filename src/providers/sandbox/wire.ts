@@ -1,0 +1,111 @@
+import { z } from 'zod'
+
+/** The longest delay, and the longest text, that a request may ask for. */
+const DELAY_MS_MAX = 600_000
+const OUTPUT_TOKENS_MAX = 100_000
+const CHOICES_MAX = 128
+
+/** What a request can ask of the sandbox in its `sandbox` member. Strict: a mistyped fault must not pass as a success. */
+export const SandboxOptions = z.strictObject({
+  /** Answer with this status; from 400 up, with an error. */
+  status: z.int().min(200).max(599).optional(),
+  /** The members of the error object. */
+  error: z.record(z.string(), z.unknown()).optional(),
+  retry_after_s: z.int().min(0).optional(),
+  delay_ms: z.int().min(0).max(DELAY_MS_MAX).optional(),
+  fail: z.enum(['refused', 'reset', 'hang', 'html', 'broken_json', 'empty', 'cut']).optional(),
+  /** Say this, in every choice. */
+  reply: z.string().optional(),
+  reasoning: z.string().optional(),
+  refusal: z.string().optional(),
+  finish_reason: z.enum(['stop', 'length', 'tool_calls', 'content_filter']).optional(),
+  /** Say exactly so many tokens, where nothing else says what to say. */
+  output_tokens: z.int().min(0).max(OUTPUT_TOKENS_MAX).optional(),
+  /** Report this usage, whatever was used; null reports none. */
+  usage: z.record(z.string(), z.unknown()).nullable().optional(),
+  /** Report this cost in dollars in the provider's cost header. */
+  cost_usd: z.string().optional(),
+  /** Answer with these bytes instead of JSON of the sandbox's own. */
+  body: z.string().optional(),
+})
+export type SandboxOptions = z.infer<typeof SandboxOptions>
+
+const Message = z.looseObject({
+  role: z.string(),
+  content: z.union([z.string(), z.array(z.looseObject({ type: z.string() }))]).nullish(),
+})
+export type Message = z.infer<typeof Message>
+
+const Tool = z.looseObject({
+  type: z.literal('function'),
+  function: z.looseObject({ name: z.string(), parameters: z.unknown() }),
+})
+export type Tool = z.infer<typeof Tool>
+
+const ceiling = z.int().min(1).nullish()
+
+/** What the sandbox reads of a chat request. The rest is as welcome as at any provider, and does nothing. */
+export const ChatRequest = z.looseObject({
+  model: z.string(),
+  messages: z.array(Message).min(1),
+  max_tokens: ceiling,
+  max_completion_tokens: ceiling,
+  n: z.int().min(1).max(CHOICES_MAX).nullish(),
+  seed: z.int().nullish(),
+  stop: z.union([z.string(), z.array(z.string())]).nullish(),
+  tools: z.array(Tool).nullish(),
+  tool_choice: z
+    .union([
+      z.enum(['none', 'auto', 'required']),
+      z.looseObject({ function: z.looseObject({ name: z.string() }) }),
+    ])
+    .nullish(),
+  parallel_tool_calls: z.boolean().nullish(),
+  response_format: z
+    .looseObject({
+      type: z.enum(['text', 'json_object', 'json_schema']),
+      json_schema: z.looseObject({ schema: z.unknown() }).optional(),
+    })
+    .nullish(),
+  sandbox: SandboxOptions.default({}),
+})
+export type ChatRequest = z.infer<typeof ChatRequest>
+
+const DIMENSIONS_MAX = 4096
+const tokenId = z.int().min(0)
+
+export const EmbeddingsRequest = z.looseObject({
+  model: z.string(),
+  input: z.union([z.string(), z.array(z.string()), z.array(tokenId), z.array(z.array(tokenId))]),
+  dimensions: z.int().min(1).max(DIMENSIONS_MAX).nullish(),
+  encoding_format: z.enum(['float', 'base64']).nullish(),
+  sandbox: SandboxOptions.default({}),
+})
+export type EmbeddingsRequest = z.infer<typeof EmbeddingsRequest>
+
+export type Read<Request> = { readonly request: Request } | { readonly problem: Problem }
+export type Problem = { readonly message: string; readonly param: string | null }
+
+/** A request's body as the sandbox understands it, or what is wrong with it: the first field, and what would be right. */
+export function readRequest<Request>(schema: z.ZodType<Request>, body: Uint8Array): Read<Request> {
+  let json: unknown
+  try {
+    json = JSON.parse(new TextDecoder().decode(body))
+  } catch {
+    return { problem: { message: 'The sandbox could not read the body as JSON.', param: null } }
+  }
+  const read = schema.safeParse(json)
+  return read.success ? { request: read.data } : { problem: problemOf(read.error) }
+}
+
+function problemOf(error: z.ZodError): Problem {
+  const [issue] = error.issues
+  if (issue === undefined) return { message: 'The sandbox could not read the request.', param: null }
+  if (issue.code === 'unrecognized_keys') {
+    const param = [...issue.path, issue.keys[0]].join('.')
+    const known = Object.keys(SandboxOptions.shape).join(', ')
+    return { message: `The sandbox knows no "${param}". What can be asked of it: ${known}.`, param }
+  }
+  const param = issue.path.join('.')
+  return { message: `The sandbox cannot use "${param}": ${issue.message}.`, param }
+}
