@@ -15,15 +15,22 @@ export type ReplyObject = {
   readonly start?: number
 }
 
+export type ModelAndCost = { readonly model: string; readonly cost: NanoUsd | null }
+
 /**
  * The reply's bytes with `model` replaced by the logical name, put first where there is none, and the cost in `usage.cost_usd`:
  * in the place of the upstream's own, else at the end. A cost of null leaves no `cost_usd`. A reply whose `usage` is no object
  * has nowhere to name a cost.
  */
-export function withModelAndCost(
+export function withModelAndCost(reply: ReplyObject, shown: ModelAndCost): Uint8Array<ArrayBuffer> {
+  return splice(reply.bytes, modelAndCostEdits(reply, shown))
+}
+
+/** The edits that `withModelAndCost` makes, in ascending order. */
+export function modelAndCostEdits(
   { bytes, usage, start: objectStart = bytes.indexOf(BRACE_OPEN) }: ReplyObject,
-  { model, cost }: { readonly model: string; readonly cost: NanoUsd | null },
-): Uint8Array<ArrayBuffer> {
+  { model, cost }: ModelAndCost,
+): Edit[] {
   const name = JSON.stringify(model)
   const edits: Edit[] = []
   let usageMember: Member | undefined
@@ -43,7 +50,7 @@ export function withModelAndCost(
     edits.push(...costEdits(bytes, usageMember, { cost, isNamed: Object.hasOwn(usage, 'cost_usd') }))
     edits.sort((left, right) => left.start - right.start)
   }
-  return splice(bytes, edits)
+  return edits
 }
 
 function costEdits(

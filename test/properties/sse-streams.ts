@@ -11,12 +11,20 @@ export function readsOf(text: string): fc.Arbitrary<Uint8Array<ArrayBuffer>[]> {
 
 const lineEnd = fc.constantFrom('\n', '\n', '\n', '\r\n', '\r')
 
+type ReportedCounts = { readonly prompt_tokens: number; readonly completion_tokens: number }
+
 /** Whole frames of chat streams as upstreams send them and as they might: the text, with MODEL for the model's name. */
-export type AnyFrame = { readonly text: string; readonly usage: object | undefined }
+export type AnyFrame = {
+  readonly text: string
+  readonly usage: ReportedCounts | undefined
+}
 
 export const MODEL = 'MODEL'
 
-const usage = fc.record({ prompt_tokens: fc.nat(), completion_tokens: fc.nat() })
+const usage = fc.record({
+  prompt_tokens: fc.nat({ max: 10_000_000 }),
+  completion_tokens: fc.nat({ max: 10_000_000 }),
+})
 
 const chunk = fc
   .record({

@@ -1,0 +1,206 @@
+import type { GatewayError } from '../../domain/errors.ts'
+import type { NanoUsd } from '../../domain/money.ts'
+import type { Usage } from '../../domain/pricing/usage.ts'
+import { joinBytes } from '../join-bytes.ts'
+import { splice } from '../json/splice.ts'
+import { modelAndCostEdits, type ModelAndCost } from '../reply-edits.ts'
+import { dataInPlace, readFrame } from '../sse/frame.ts'
+import { FrameSplitter, type Frame } from '../sse/frame-splitter.ts'
+import type { UsageLimits } from '../text-dialect.ts'
+import { readChunk, type ChatChunk } from './chunk.ts'
+import { HeldFrames } from './held-frames.ts'
+import { chatErrorFrame, usageFrame, type ChunkIdentity } from './made-frames.ts'
+import { ChatMeter, type StreamReading } from './meter.ts'
+import { ModelRename } from './rename-model.ts'
+
+type Bytes = Uint8Array<ArrayBuffer>
+
+export type ChatStreamMode = {
+  /** The choices asked for: the request's `n`. */
+  readonly choices: number
+  readonly limits: UsageLimits
+  /**
+   * With `include_usage`: the model's name in the catalog. Every chunk then bears it, and the last usage frame its cost. Null
+   * relays byte for byte.
+   */
+  readonly rewriteModel: string | null
+}
+
+/** What the stream was charged. */
+export type ChatStreamCharge = {
+  /** What the client is told; null where streams of this model carry no cost. */
+  readonly cost: NanoUsd | null
+  readonly usage: Usage
+}
+
+const DONE = '[DONE]'
+/** The usage of a held frame: a cost that it named itself was taken out when it was held. */
+const NO_COST_OF_THEIRS = {}
+const BLANK_LINE = new TextEncoder().encode('\n\n')
+
+/**
+ * One chat stream on its way from the upstream to the client: bytes in, bytes out, metered as they pass.
+ *
+ *     feed, feed, … until isDone or the upstream's end → end → reading → the charge becomes durable → finish
+ *
+ * What may be the end is held back until `finish`, so that neither the cost nor the last frame leaves before the charge: the
+ * frame after which every choice is finished, a usage frame without choices, and `[DONE]`. When more output follows, it was
+ * not the end, and is let go. Half frames stay here until they are whole: they are nothing to a client, and one that breaks
+ * off would be read together with the error that follows, as garbage.
+ */
+export class ChatStream {
+  readonly #rename: ModelRename | null
+  readonly #splitter = new FrameSplitter()
+  readonly #meter: ChatMeter
+  readonly #held = new HeldFrames()
+  #identity: ChunkIdentity | undefined
+  #isDone = false
+  #isErrorTold = false
+  /** What was let go or is held ends inside a frame, and the next one needs a blank line first. */
+  #isFrameOpen = false
+
+  constructor({ choices, limits, rewriteModel }: ChatStreamMode) {
+    this.#rename = rewriteModel === null ? null : new ModelRename(rewriteModel)
+    this.#meter = new ChatMeter(choices, limits)
+  }
+
+  /** True once `[DONE]` has come. What the upstream sends after it goes out behind it. */
+  get isDone(): boolean {
+    return this.#isDone
+  }
+
+  /** What was read so far, held frames included; half frames are not. */
+  reading(): StreamReading {
+    return this.#meter.reading()
+  }
+
+  /** Takes what the upstream sent; gives what may leave now, which may be nothing. `chunk` must not change later. */
+  feed(chunk: Bytes): Bytes {
+    const out: Bytes[] = []
+    for (const frame of this.#splitter.split(chunk)) this.#take(frame, out)
+    return joinBytes(out)
+  }
+
+  /** The upstream's stream is over, well or not. Gives what may leave of a last frame that has no blank line. */
+  end(): Bytes {
+    const out: Bytes[] = []
+    const wasDone = this.#isDone
+    const isMidFrame = this.#splitter.isMidFrame
+    const rest = this.#splitter.rest()
+    if (rest.length > 0 && !isEntire(rest) && !wasDone) return joinBytes(out)
+    if (rest.length > 0) this.#take({ bytes: rest, isWhole: true }, out)
+    this.#isFrameOpen = isMidFrame && !this.#isDone
+    return joinBytes(out)
+  }
+
+  /**
+   * The last bytes, to be sent when the charge is durable; the end of the stream follows them. `charge` is null where there
+   * was none. `failure` is what the client is told of a stream that did not end well, or that could not be charged: it gets
+   * no `[DONE]` then, and an error that the upstream has already told is not told again.
+   */
+  finish(charge: ChatStreamCharge | null, failure: GatewayError | null): Bytes {
+    const carriesUsage = this.#held.firstCarriesUsage
+    const { beforeDone, done } = this.#held.take()
+    const out = beforeDone
+    if (this.#rename !== null && charge !== null && charge.cost !== null) {
+      const { model } = this.#rename
+      const { cost, usage } = charge
+      if (carriesUsage) out[0] = withModelAndCost(out[0] as Bytes, NO_COST_OF_THEIRS, { model, cost })
+      else if (failure === null) this.#add(usageFrame(this.#identity ?? {}, { model, usage, cost }), out)
+    }
+    if (failure === null) out.push(...done)
+    else if (!this.#isErrorTold) this.#add(chatErrorFrame(failure), out)
+    return joinBytes(out)
+  }
+
+  #take(frame: Frame, out: Bytes[]): void {
+    if (this.#isDone) {
+      // More than fits is no part of any answer.
+      this.#held.append(frame.bytes)
+      return
+    }
+    if (!frame.isWhole) {
+      this.#letGo(frame.bytes, out)
+      return
+    }
+    const { name, data } = readFrame(frame.bytes)
+    if (name === 'error') this.#meter.takeError()
+    if (data === undefined) this.#pass(frame.bytes, out)
+    else if (data.startsWith(DONE)) this.#takeDone(frame.bytes, out)
+    else this.#takeData(frame.bytes, readChunk(data), out)
+  }
+
+  #takeDone(frame: Bytes, out: Bytes[]): void {
+    this.#isDone = true
+    this.#meter.takeDone()
+    if (!this.#held.firstCarriesUsage) this.#release(out)
+    this.#held.appendDone(frame)
+  }
+
+  #takeData(frame: Bytes, chunk: ChatChunk | undefined, out: Bytes[]): void {
+    if (chunk === undefined) {
+      this.#pass(frame, out)
+      return
+    }
+    this.#meter.take(chunk, frame)
+    const bytes = this.#shown(frame, chunk)
+    if (chunk.isError) {
+      this.#isErrorTold = true
+      this.#letGo(bytes, out)
+      return
+    }
+    const hasUsage = chunk.usage !== undefined
+    const hasChoices = chunk.choices.length > 0
+    // Some upstreams open with a chunk that has no choices and an empty id.
+    if (hasChoices) this.#identity ??= { id: chunk.value['id'], created: chunk.value['created'] }
+    if (!hasUsage && !hasChoices) this.#pass(bytes, out)
+    else if (this.#meter.allFinished || !hasChoices) {
+      this.#release(out)
+      this.#held.begin(bytes, hasUsage && this.#rename !== null)
+    } else this.#letGo(bytes, out)
+  }
+
+  /** The frame as the client is to see it before its cost is known. */
+  #shown(frame: Bytes, { value, usage }: ChatChunk): Bytes {
+    const rename = this.#rename
+    if (rename === null) return frame
+    const { model } = rename
+    // The upstream's own cost would otherwise stand beside ours, or in a chunk that is not to carry any.
+    if (usage?.['cost_usd'] !== undefined) return withModelAndCost(frame, usage, { model, cost: null })
+    const isChunk = Array.isArray(value['choices']) || value['model'] !== undefined
+    return isChunk && value['model'] !== model ? rename.rename(frame) : frame
+  }
+
+  /** A frame that says nothing about the end: it keeps its place behind what is held. */
+  #pass(frame: Bytes, out: Bytes[]): void {
+    if (this.#held.isEmpty || !this.#held.append(frame)) this.#letGo(frame, out)
+  }
+
+  /** A frame that cannot be the last: nor was what came before it. */
+  #letGo(frame: Bytes, out: Bytes[]): void {
+    this.#release(out)
+    out.push(frame)
+  }
+
+  #release(out: Bytes[]): void {
+    if (!this.#held.isEmpty) out.push(...this.#held.take().beforeDone)
+  }
+
+  /** Adds a frame made here, on a line of its own. */
+  #add(frame: Bytes, out: Bytes[]): void {
+    if (this.#isFrameOpen) out.push(BLANK_LINE)
+    this.#isFrameOpen = false
+    out.push(frame)
+  }
+}
+
+/** Worth passing on although its blank line never came: nothing of it is missing. */
+function isEntire(frame: Bytes): boolean {
+  const { data } = readFrame(frame)
+  return data === undefined || data.startsWith(DONE) || readChunk(data) !== undefined
+}
+
+/** As a reply's, where the object may be spread over several data lines. */
+function withModelAndCost(frame: Bytes, usage: object, shown: ModelAndCost): Bytes {
+  return splice(frame, modelAndCostEdits({ bytes: dataInPlace(frame), usage }, shown))
+}

@@ -1,0 +1,175 @@
+import { describe, expect, test } from 'bun:test'
+import { chunkFrame, runStream } from '../../../test/support/chat-stream-run.ts'
+import { nanoUsd } from '../../domain/money.ts'
+import { NO_USAGE, type Usage } from '../../domain/pricing/usage.ts'
+
+const DONE = 'data: [DONE]\n\n'
+const stop = chunkFrame({}, { finish: 'stop' })
+
+function reading(frames: readonly string[], choices = 1) {
+  return runStream(frames, { choices }).reading
+}
+
+function choiceFrame(index: number, finish: unknown = null): string {
+  return chunkFrame({}, { choices: [{ index, delta: { content: 'x' }, finish_reason: finish }] })
+}
+
+describe('what counts as output', () => {
+  const deltas: [title: string, delta: object, texts: string[]][] = [
+    ['an answer', { role: 'assistant', content: 'Hi' }, ['Hi']],
+    ['a refusal', { content: null, refusal: 'No.' }, ['No.']],
+    ['reasoning_content', { content: null, reasoning_content: 'Hm' }, ['Hm']],
+    ['reasoning', { content: '', reasoning: 'Hm' }, ['Hm']],
+    ['reasoning told under both names, once', { reasoning_content: 'Hm', reasoning: 'Hm' }, ['Hm']],
+    [
+      'the names and arguments of tool calls',
+      {
+        tool_calls: [
+          { index: 0, id: 'call_1', type: 'function', function: { name: 'add', arguments: '{"a":' } },
+          { index: 1, function: { arguments: '1}' } },
+        ],
+      },
+      ['add{"a":1}'],
+    ],
+    ['the older function call', { function_call: { name: 'add', arguments: '{}' } }, ['add{}']],
+    ['the transcript of audio', { audio: { data: 'AAAA', transcript: 'Hi' } }, ['Hi']],
+    [
+      'content in parts',
+      {
+        content: [
+          { type: 'thinking', thinking: [{ type: 'text', text: 'Hm' }] },
+          { type: 'text', text: 'Hi' },
+        ],
+      },
+      ['HmHi'],
+    ],
+  ]
+
+  test.each(deltas)('is %s', (_, delta, texts) => {
+    const read = reading([chunkFrame(delta)])
+
+    expect(read.outputBegan).toBe(true)
+    expect(read.texts).toEqual(texts)
+  })
+
+  const silent: [title: string, frame: string][] = [
+    ['a role', chunkFrame({ role: 'assistant', content: '' })],
+    ['a finish reason', stop],
+    ['a comment', ': still here\n\n'],
+    ['what is no JSON', 'data: hello\n\n'],
+    ['JSON that is no object', 'data: "hello"\n\n'],
+    [
+      'choices of another shape',
+      'data: {"choices":[null,1,{"delta":"x"},{"delta":{"content":1,"tool_calls":[null]}}]}\n\n',
+    ],
+    ['an error', 'data: {"error":{"message":"You have used too much."}}\n\n'],
+    ['the text beside an error', chunkFrame({ content: 'Sorry' }, { finish: 'error', error: { code: 502 } })],
+    ['half a chunk', chunkFrame({ content: 'Hi' }).slice(0, -20)],
+  ]
+
+  test.each(silent)('is not %s', (_, frame) => {
+    expect(reading([frame])).toMatchObject({ outputBegan: false, texts: [] })
+  })
+
+  test('is sound of which there is no transcript, though it has no text', () => {
+    expect(reading([chunkFrame({ audio: { data: 'AAAA' } })])).toMatchObject({ outputBegan: true, texts: [] })
+  })
+
+  test('is put together choice by choice', () => {
+    const frame = (index: number, content: string) =>
+      chunkFrame({}, { choices: [{ index, delta: { content } }] })
+
+    const { texts } = reading([frame(0, 'un'), frame(1, 'de'), frame(0, 'der'), frame(1, 'lay')], 2)
+
+    expect(texts).toEqual(['under', 'delay'])
+  })
+})
+
+describe('a stream ended well', () => {
+  const ends: [title: string, endedWell: boolean, frames: string[], choices: number][] = [
+    ['when [DONE] came', true, [choiceFrame(0), DONE], 1],
+    ['when [DONE] came without its blank line', true, [choiceFrame(0), 'data: [DONE]'], 1],
+    ['when its choice finished', true, [choiceFrame(0, 'length')], 1],
+    ['when every choice finished', true, [choiceFrame(0, 'stop'), choiceFrame(1, 'stop')], 2],
+    ['not when one of two choices finished', false, [choiceFrame(0), choiceFrame(1, 'stop')], 2],
+    ['not when one of two never came', false, [choiceFrame(0, 'stop')], 2],
+    ['not when one more choice than asked for is open', false, [choiceFrame(0, 'stop'), choiceFrame(1)], 1],
+    ['not when its finish reason is empty', false, [choiceFrame(0, '')], 1],
+    ['not when nothing came', false, [], 1],
+    ['not when only a usage came', false, [chunkFrame({}, { choices: [], usage: { prompt_tokens: 1 } })], 1],
+    ['not when an error came', false, [stop, 'data: {"error":"overloaded"}\n\n', DONE], 1],
+    ['not when an error event came', false, [stop, 'event: error\ndata: {}\n\n', DONE], 1],
+    ['when its chunks say that there was no error', true, [chunkFrame({}, { error: null }), DONE], 1],
+  ]
+
+  test.each(ends)('%s', (_, endedWell, frames, choices) => {
+    expect(reading(frames, choices).endedWell).toBe(endedWell)
+  })
+})
+
+describe('the usage of a stream', () => {
+  const counts = { prompt_tokens: 3, completion_tokens: 1 }
+  const later = { prompt_tokens: 3, completion_tokens: 2 }
+  const first = { ...NO_USAGE, input: 3, output: 1 }
+  const last = { ...NO_USAGE, input: 3, output: 2 }
+
+  const habits: [title: string, frames: string[], usage: Usage | null][] = [
+    ['stands on a frame without choices', [stop, chunkFrame({}, { choices: [], usage: counts })], first],
+    ['stands on a chunk with choices', [chunkFrame({ content: 'x' }, { usage: counts }), stop], first],
+    [
+      'stands inside a choice',
+      [chunkFrame({}, { choices: [{ index: 0, delta: {}, usage: counts }] })],
+      first,
+    ],
+    [
+      'is the last of those that grow',
+      [chunkFrame({}, { usage: counts }), chunkFrame({}, { usage: later })],
+      last,
+    ],
+    [
+      'is not taken back by null',
+      [chunkFrame({}, { usage: counts }), chunkFrame({}, { usage: null })],
+      first,
+    ],
+    [
+      'is not taken back by an empty one',
+      [chunkFrame({}, { usage: counts }), chunkFrame({}, { usage: {} })],
+      first,
+    ],
+    ['stands beside an error', [chunkFrame({}, { usage: counts, error: { code: 502 } })], first],
+    [
+      'stays zero where it is',
+      [chunkFrame({}, { usage: { prompt_tokens: 0, completion_tokens: 0 } })],
+      NO_USAGE,
+    ],
+    ['is absent', [chunkFrame({ content: 'x' }), stop], null],
+  ]
+
+  test.each(habits)('%s', (_, frames, usage) => {
+    expect(reading([...frames, DONE])).toMatchObject({ usage, isClamped: false })
+  })
+
+  test('is clamped to what the model can use', () => {
+    const limits = { inputTokensMax: 10, outputTokensMax: 10 }
+    const frame = chunkFrame({}, { usage: { prompt_tokens: -1, completion_tokens: 11 } })
+
+    expect(runStream([frame, DONE], { limits }).reading).toMatchObject({
+      usage: { ...NO_USAGE, output: 10 },
+      isClamped: true,
+    })
+  })
+
+  test('tells the upstream’s own cost to the digit', () => {
+    const frame =
+      'data: {"choices":[],\r\ndata: "usage":{"prompt_tokens":1,"cost":0.0000000010000000000000001}}\r\n\r\n'
+
+    expect(reading([frame, DONE]).reportedCost).toBe(nanoUsd(2n))
+    expect(reading([stop, DONE]).reportedCost).toBeNull()
+  })
+})
+
+test('a stream that counts its choices up is metered in bounded memory', () => {
+  const frames = Array.from({ length: 500 }, (_, index) => choiceFrame(index))
+
+  expect(reading(frames).texts.length).toBeLessThanOrEqual(128)
+})

@@ -1,0 +1,151 @@
+import type { NanoUsd } from '../../domain/money.ts'
+import type { Usage } from '../../domain/pricing/usage.ts'
+import { isJsonObject } from '../json/parse-json.ts'
+import { findReportedCost } from '../reported-cost.ts'
+import { dataInPlace } from '../sse/frame.ts'
+import type { UsageLimits } from '../text-dialect.ts'
+import { readUsage } from '../usage.ts'
+import type { ChatChunk } from './chunk.ts'
+import { ProducedText } from './produced-text.ts'
+
+type JsonObject = Readonly<Record<string, unknown>>
+
+/** What bounds the memory of a stream that counts up its indexes; as many as OpenAI's `n` allows. */
+const CHOICES_MAX = 128
+/** Parts within parts. A frame may be nested deeper than the stack. */
+const PARTS_DEPTH_MAX = 2
+
+/** What was read of a chat stream: all that settling it needs. */
+export type StreamReading = {
+  /** `[DONE]` came, or every choice had its finish reason, and the upstream told no error. Everything else was broken. */
+  readonly endedWell: boolean
+  /** A model produced something: text, reasoning, a refusal, a call, sound. */
+  readonly outputBegan: boolean
+  /** The upstream told an error inside its 200. */
+  readonly errorSeen: boolean
+  /** The last one that a chunk carried; null where none did. */
+  readonly usage: Usage | null
+  /** True where an impossible part of the reported usage was clamped. */
+  readonly isClamped: boolean
+  /** The upstream's own cost, where its usage named one. */
+  readonly reportedCost: NanoUsd | null
+  /**
+   * What was produced, for the tokenizer: answers, refusals, calls and reasoning of every choice. A very long stream keeps only
+   * its first part; the tokens of the whole are about those of these texts times `textsScale`.
+   */
+  texts(): readonly string[]
+  readonly textsScale: number
+}
+
+/** Reads a chat stream along, chunk by chunk, in bounded memory. */
+export class ChatMeter {
+  readonly #choicesAsked: number
+  readonly #limits: UsageLimits
+  readonly #produced = new ProducedText()
+  readonly #begun = new Set<number>()
+  readonly #finished = new Set<number>()
+  #outputBegan = false
+  #errorSeen = false
+  #doneSeen = false
+  #usage: JsonObject | undefined
+  #reportedCost: NanoUsd | null = null
+
+  /** `choicesAsked` is the request's `n`: fewer finish reasons are no end, unless `[DONE]` says so. */
+  constructor(choicesAsked: number, limits: UsageLimits) {
+    this.#choicesAsked = choicesAsked
+    this.#limits = limits
+  }
+
+  get allFinished(): boolean {
+    return this.#finished.size >= Math.max(this.#choicesAsked, this.#begun.size)
+  }
+
+  takeError(): void {
+    this.#errorSeen = true
+  }
+
+  takeDone(): void {
+    this.#doneSeen = true
+  }
+
+  /** `frame` is what the chunk was read from. */
+  take(chunk: ChatChunk, frame: Uint8Array<ArrayBuffer>): void {
+    const usage = chunk.usage ?? usageOfChoice(chunk)
+    if (usage !== undefined) this.#usage = usage
+    if (chunk.usage?.['cost'] !== undefined)
+      this.#reportedCost = findReportedCost(dataInPlace(frame), chunk.usage)
+    // The text of an error is not output, wherever in its chunk it stands.
+    if (chunk.isError) {
+      this.takeError()
+      return
+    }
+    for (const [position, choice] of chunk.choices.entries()) {
+      const index = typeof choice['index'] === 'number' ? choice['index'] : position
+      if (!this.#begun.has(index)) {
+        if (this.#begun.size >= Math.max(CHOICES_MAX, this.#choicesAsked)) continue
+        this.#begun.add(index)
+      }
+      const reason = choice['finish_reason']
+      if (typeof reason === 'string' && reason !== '') this.#finished.add(index)
+      if (isJsonObject(choice['delta'])) this.#takeDelta(index, choice['delta'])
+    }
+  }
+
+  reading(): StreamReading {
+    const reported = readUsage(this.#usage, this.#limits)
+    return {
+      endedWell: !this.#errorSeen && (this.#doneSeen || this.allFinished),
+      outputBegan: this.#outputBegan,
+      errorSeen: this.#errorSeen,
+      usage: reported?.usage ?? null,
+      isClamped: reported?.isClamped ?? false,
+      reportedCost: this.#reportedCost,
+      texts: () => this.#produced.texts(),
+      textsScale: this.#produced.scale,
+    }
+  }
+
+  #takeDelta(choice: number, delta: JsonObject): void {
+    const answer = choice * 2
+    const reasoning = answer + 1
+    this.#takeText(answer, delta['content'])
+    this.#takeText(answer, delta['refusal'])
+    // Some upstreams send the same reasoning under both names.
+    this.#takeText(reasoning, delta['reasoning_content'] ?? delta['reasoning'])
+    const calls = delta['tool_calls']
+    if (Array.isArray(calls)) for (const call of calls) this.#takeCall(answer, call?.function)
+    this.#takeCall(answer, delta['function_call'])
+    const audio = delta['audio']
+    if (isJsonObject(audio)) {
+      if (typeof audio['data'] === 'string') this.#outputBegan = true
+      this.#takeText(answer, audio['transcript'])
+    }
+  }
+
+  #takeCall(strand: number, called: unknown): void {
+    if (!isJsonObject(called)) return
+    this.#takeText(strand, called['name'])
+    this.#takeText(strand, called['arguments'])
+  }
+
+  /** A string; or, from some upstreams, parts with a `text`, or with `thinking`, which holds such parts again. */
+  #takeText(strand: number, content: unknown, depth = 0): void {
+    if (typeof content === 'string') {
+      if (content !== '') this.#outputBegan = true
+      this.#produced.add(strand, content)
+      return
+    }
+    if (!Array.isArray(content) || depth === PARTS_DEPTH_MAX) return
+    for (const part of content) {
+      if (!isJsonObject(part)) continue
+      this.#takeText(strand, part['text'], depth + 1)
+      this.#takeText(strand, part['thinking'], depth + 1)
+    }
+  }
+}
+
+/** Some upstreams report inside the last choice instead of beside the choices. */
+function usageOfChoice({ choices }: ChatChunk): JsonObject | undefined {
+  const usage = choices[0]?.['usage']
+  return isJsonObject(usage) ? usage : undefined
+}

@@ -1,0 +1,46 @@
+import { describe, expect, test } from 'bun:test'
+import { ProducedText, SAMPLE_BYTES_MAX } from './produced-text.ts'
+
+function sampleOf(texts: readonly string[]) {
+  const produced = new ProducedText()
+  for (const text of texts) produced.add(0, text)
+  return { texts: produced.texts(), scale: produced.scale }
+}
+
+describe('the text kept of a stream', () => {
+  test('is all of a usual answer, whatever its characters', () => {
+    expect(sampleOf(['Grüße, ', '世', '界 🙂', '', '.'.repeat(1000)])).toEqual({
+      texts: [`Grüße, 世界 🙂${'.'.repeat(1000)}`],
+      scale: 1,
+    })
+  })
+
+  test('is bounded, and its scale tells how much more there was', () => {
+    const { texts, scale } = sampleOf(Array<string>(100_000).fill('word '))
+
+    expect(texts[0]!.length).toBeLessThanOrEqual(SAMPLE_BYTES_MAX)
+    expect(texts[0]!.length).toBeGreaterThan(SAMPLE_BYTES_MAX - 100)
+    expect(texts[0]!.length * scale).toBeCloseTo(500_000, 3)
+  })
+
+  test('is the start of a delta that is too large by itself', () => {
+    const { texts, scale } = sampleOf(['x'.repeat(1_000_000)])
+
+    expect(texts[0]!.length).toBeLessThanOrEqual(SAMPLE_BYTES_MAX)
+    expect(texts[0]!.length * scale).toBeCloseTo(1_000_000, 3)
+  })
+
+  test('weighs a character beyond ASCII as four', () => {
+    const ascii = Array<string>(30).fill('x'.repeat(500))
+    const others = Array<string>(10).fill('世'.repeat(400))
+
+    const { scale } = sampleOf([...ascii, ...others])
+
+    expect(scale).toBeCloseTo((30 * 125 + 10 * 400) / (30 * 125 + keptOf(others) * 400), 5)
+  })
+})
+
+/** How many of the 1,200-byte deltas fit behind 15,000 bytes. */
+function keptOf(deltas: readonly string[]): number {
+  return Math.min(deltas.length, Math.floor((SAMPLE_BYTES_MAX - 15_000) / 1_200))
+}

@@ -1,0 +1,95 @@
+/**
+ * Text bytes kept of one stream, for the tokenizer. The length of what comes after is extrapolated from them: 16 KB is about
+ * 4,000 tokens, enough that the tokens of a character are well known.
+ */
+export const SAMPLE_BYTES_MAX = 16 * 1024
+
+const SAMPLE_BYTES_MIN = 128
+const ASCII_END = 0x80
+const ASCII_CHARS_PER_TOKEN = 4
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+/** Collects the text of a stream in bounded memory, strand by strand: what belongs together stays together. */
+export class ProducedText {
+  readonly #strands: Strand[] = []
+  #keptBytes = 0
+  #keptWeight = 0
+  #weight = 0
+
+  /** The text kept of each strand. */
+  texts(): string[] {
+    return this.#strands.map(strand => strand.text())
+  }
+
+  /** How many times more was produced than was kept, in tokens, about; 1 where everything was kept. */
+  get scale(): number {
+    return this.#keptWeight === 0 ? 1 : this.#weight / this.#keptWeight
+  }
+
+  add(strand: number, text: string): void {
+    if (text === '') return
+    const weight = weightOf(text)
+    this.#weight += weight
+    // UTF-8 takes at most three bytes for a UTF-16 unit.
+    if (this.#keptBytes + text.length * 3 > SAMPLE_BYTES_MAX) {
+      this.#addStart(strand, text, weight)
+      return
+    }
+    this.#keptBytes += this.#strand(strand).append(text)
+    this.#keptWeight += weight
+  }
+
+  /** A first text that is larger than the whole sample is kept in part, so that there is something to go by. */
+  #addStart(strand: number, text: string, weight: number): void {
+    if (this.#keptBytes > 0) return
+    const start = text.slice(0, Math.floor(SAMPLE_BYTES_MAX / 3))
+    this.#keptBytes += this.#strand(strand).append(start)
+    this.#keptWeight += start.length === text.length ? weight : weightOf(start)
+  }
+
+  #strand(id: number): Strand {
+    let strand = this.#strands.find(candidate => candidate.id === id)
+    if (strand === undefined) {
+      strand = new Strand(id)
+      this.#strands.push(strand)
+    }
+    return strand
+  }
+}
+
+/** As UTF-8: a string built of a thousand deltas would keep every one of them alive. */
+class Strand {
+  readonly id: number
+  #bytes = new Uint8Array(SAMPLE_BYTES_MIN)
+  #length = 0
+
+  constructor(id: number) {
+    this.id = id
+  }
+
+  /** Appends and says how many bytes it took. */
+  append(text: string): number {
+    const most = this.#length + text.length * 3
+    if (most > this.#bytes.length) {
+      const grown = new Uint8Array(Math.max(most, this.#bytes.length * 2))
+      grown.set(this.#bytes)
+      this.#bytes = grown
+    }
+    const { written } = encoder.encodeInto(text, this.#bytes.subarray(this.#length))
+    this.#length += written
+    return written
+  }
+
+  text(): string {
+    return decoder.decode(this.#bytes.subarray(0, this.#length))
+  }
+}
+
+/** About how many tokens a text is: near enough to compare one part of a stream with another. */
+function weightOf(text: string): number {
+  let others = 0
+  for (let at = 0; at < text.length; at += 1) if (text.charCodeAt(at) >= ASCII_END) others += 1
+  return (text.length - others) / ASCII_CHARS_PER_TOKEN + others
+}

@@ -1,0 +1,97 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { GatewayError } from '../../src/domain/errors.ts'
+import { usd } from '../../src/domain/money.ts'
+import { NO_USAGE } from '../../src/domain/pricing/usage.ts'
+import { runStream } from '../support/chat-stream-run.ts'
+import { anyEnd, anyFrame, MODEL, readsOf } from './sse-streams.ts'
+
+const UPSTREAM = 'up-1'
+/** Numbers that no generated usage has, so that a frame made from them is known by them. */
+const charge = { cost: usd('0.123456789'), usage: { ...NO_USAGE, input: 2 ** 40, output: 2 ** 41 } }
+
+const failure = new GatewayError('upstream_error', 'The model stopped.')
+
+const anyStream = fc
+  .record({
+    frames: fc.array(anyFrame, { maxLength: 10 }),
+    end: anyEnd,
+    choices: fc.integer({ min: 1, max: 3 }),
+  })
+  .chain(({ frames, end, choices }) => {
+    const template = frames.map(frame => frame.text).join('') + end
+    return fc.record({
+      template: fc.constant(template),
+      reads: readsOf(named(template, UPSTREAM)),
+      reported: fc.constant(frames.findLast(frame => frame.usage !== undefined)?.usage),
+      choices: fc.constant(choices),
+    })
+  })
+
+test('any chat stream under any cutting arrives byte for byte', () => {
+  fc.assert(
+    fc.property(anyStream, ({ template, reads, choices }) => {
+      const { before, after } = runStream(reads, { choices, charge })
+
+      expect(before + after).toBe(named(template, UPSTREAM))
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('any chat stream with include_usage differs only in its model and one cost', () => {
+  fc.assert(
+    fc.property(anyStream, ({ template, reads, choices }) => {
+      const { before, after } = runStream(reads, { choices, charge, rewriteModel: 'row' })
+
+      const cost = '"cost_usd":"0.123456789"'
+      expect(before).not.toContain(cost)
+      expect(after.split(cost)).toHaveLength(2)
+      const withoutCost = withoutMadeFrame(after).replace(`,${cost}`, '')
+      expect(before + withoutCost).toBe(named(template, 'row'))
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('the meter reads the same of a chat stream under any cutting', () => {
+  fc.assert(
+    fc.property(anyStream, ({ template, reads, reported, choices }) => {
+      const { reading } = runStream(reads, { choices })
+
+      expect(reading).toEqual(runStream([named(template, UPSTREAM)], { choices }).reading)
+      expect(reading.usage).toEqual(
+        reported === undefined
+          ? null
+          : { ...NO_USAGE, input: reported.prompt_tokens, output: reported.completion_tokens },
+      )
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('a chat stream cut anywhere ends well, or in one error behind what came whole', () => {
+  fc.assert(
+    fc.property(anyStream, fc.double({ min: 0, max: 1, noNaN: true }), ({ template, choices }, share) => {
+      const bytes = new TextEncoder().encode(named(template, UPSTREAM))
+      const cut = bytes.slice(0, Math.floor(bytes.length * share))
+
+      const { before, after, reading } = runStream([cut], { choices, failure })
+
+      if (reading.endedWell) return
+      const told = (before + after).split(/(?:\n\n)?data: \{"error"/)
+      expect(told).toHaveLength(2)
+      expect(new TextDecoder().decode(cut)).toStartWith(told[0]!.trimEnd())
+      expect(before + after).not.toContain('[DONE]')
+    }),
+    { numRuns: 500 },
+  )
+})
+
+function named(template: string, model: string): string {
+  return template.replaceAll(MODEL, model)
+}
+
+function withoutMadeFrame(text: string): string {
+  return text.replace(/data: [^\r\n]*"prompt_tokens":1099511627776[^\r\n]*\n\n/, '')
+}

@@ -1,0 +1,60 @@
+import type { GatewayError } from '../../src/domain/errors.ts'
+import {
+  ChatStream,
+  type ChatStreamCharge,
+  type ChatStreamMode,
+} from '../../src/protocol/chat-stream/chat-stream.ts'
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+export type StreamRun = {
+  /** What had left before the charge, and what the charge let go. */
+  readonly before: string
+  readonly after: string
+  readonly isDone: boolean
+  readonly reading: Omit<ReturnType<ChatStream['reading']>, 'texts'> & { readonly texts: readonly string[] }
+}
+
+/** Sends the reads through one stream to its end, charges it, and finishes it. */
+export function runStream(
+  reads: readonly (string | Uint8Array<ArrayBuffer>)[],
+  mode: Partial<ChatStreamMode> & {
+    readonly charge?: ChatStreamCharge | null
+    readonly failure?: GatewayError | null
+  } = {},
+): StreamRun {
+  const stream = new ChatStream({
+    choices: mode.choices ?? 1,
+    limits: mode.limits ?? { inputTokensMax: undefined, outputTokensMax: undefined },
+    rewriteModel: mode.rewriteModel ?? null,
+  })
+  const before = reads.map(read => stream.feed(typeof read === 'string' ? encoder.encode(read) : read))
+  before.push(stream.end())
+  const { isDone } = stream
+  const read = stream.reading()
+  const reading = { ...read, texts: read.texts() }
+  const after = stream.finish(mode.charge ?? null, mode.failure ?? null)
+  return { before: decoder.decode(joined(before)), after: decoder.decode(after), isDone, reading }
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  return Uint8Array.from(parts.flatMap(part => [...part]))
+}
+
+/** The frame of one chunk with one choice. */
+export function chunkFrame(
+  delta: object,
+  more: { finish?: string | null; [member: string]: unknown } = {},
+): string {
+  const { finish = null, ...members } = more
+  const chunk = {
+    id: 'chatcmpl-1',
+    object: 'chat.completion.chunk',
+    created: 1_700_000_000,
+    model: 'up-1',
+    choices: [{ index: 0, delta, finish_reason: finish }],
+    ...members,
+  }
+  return `data: ${JSON.stringify(chunk)}\n\n`
+}
