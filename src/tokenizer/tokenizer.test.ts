@@ -1,0 +1,84 @@
+import { afterAll, afterEach, describe, expect, test } from 'bun:test'
+import { exactCount } from './exact-count.ts'
+import { roughCount } from './rough-count.ts'
+import { CALL_CHARS_MAX, openTokenizer, WAITING_CHARS_MAX, type OpenTokenizer } from './tokenizer.ts'
+
+const text = 'The gateway counts what the upstream did not: “naïve”, 你好, {"a":[1,2]}. '
+const opened: OpenTokenizer[] = []
+
+function open(worker?: string): OpenTokenizer {
+  const tokenizer = worker === undefined ? openTokenizer() : openTokenizer(new URL(worker))
+  opened.push(tokenizer)
+  return tokenizer
+}
+
+afterEach(() => {
+  for (const tokenizer of opened.splice(0)) tokenizer.close()
+})
+
+describe('a tokenizer', () => {
+  // Each start of a worker takes a third of a second.
+  const shared = openTokenizer()
+  afterAll(() => shared.close())
+
+  test('counts exactly, call by call', async () => {
+    const calls = Array.from({ length: 20 }, (_, index) => Array<string>(index).fill(text))
+
+    const counts = await Promise.all(calls.map(texts => shared.countTokens(texts)))
+
+    expect(counts).toEqual(calls.map(exactCount))
+  })
+
+  test('counts nothing as nothing', async () => {
+    expect(await shared.countTokens([])).toBe(0)
+    expect(await shared.countTokens(['', ''])).toBe(0)
+  })
+
+  test('counts a very long text in proportion to its start', async () => {
+    const words = 'word '.repeat(CALL_CHARS_MAX / 5)
+
+    const tokens = await shared.countTokens([words, words, words])
+
+    expect(tokens).toBeWithin(exactCount([words]) * 3 - 10, exactCount([words]) * 3 + 10)
+  })
+
+  test('counts roughly what would wait too long', async () => {
+    const tokenizer = open()
+    const call = [text.repeat(Math.floor(CALL_CHARS_MAX / text.length))]
+    const fitting = Math.floor(WAITING_CHARS_MAX / call[0]!.length)
+
+    const waiting = Array.from({ length: fitting }, () => tokenizer.countTokens(call))
+
+    expect(await tokenizer.countTokens(call)).toBe(roughCount(call))
+    tokenizer.close()
+    await Promise.all(waiting)
+  })
+
+  test('counts roughly once it is closed, also what is waiting', async () => {
+    const tokenizer = open()
+    const waiting = tokenizer.countTokens([text])
+
+    tokenizer.close()
+
+    expect(await waiting).toBe(roughCount([text]))
+    expect(await tokenizer.countTokens([text])).toBe(roughCount([text]))
+  })
+
+  test('counts roughly where its worker cannot start', async () => {
+    const tokenizer = open('file:///nowhere/worker.ts')
+
+    for (let call = 0; call < 5; call += 1) {
+      expect(await tokenizer.countTokens([text])).toBe(roughCount([text]))
+    }
+  })
+})
+
+test.each([
+  ['', 0],
+  ['abcd', 1],
+  ['abcde', 2],
+  ['你好', 2],
+  ['a你', 2],
+])('a rough count of %j is %d', (text, tokens) => {
+  expect(roughCount([text])).toBe(tokens)
+})

@@ -1,0 +1,9 @@
+import { exactCount } from './exact-count.ts'
+
+/** What a tokenizer's worker is asked, and what it answers. */
+export type CountRequest = { readonly id: number; readonly texts: readonly string[] }
+export type CountReply = { readonly id: number; readonly tokens: number }
+
+self.addEventListener('message', ({ data: { id, texts } }: MessageEvent<CountRequest>) => {
+  postMessage({ id, tokens: exactCount(texts) } satisfies CountReply)
+})
