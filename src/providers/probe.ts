@@ -1,4 +1,5 @@
 import type { Provider } from '../domain/catalog/provider.ts'
+import { failureReason } from './failure-reason.ts'
 
 /** Long enough for a TLS handshake across the world, short enough to wait for at a terminal. */
 const PROBE_TIMEOUT_MS = 5000
@@ -24,7 +25,7 @@ export function providerProbe(ports: {
     try {
       return judge(await ask(provider, secret))
     } catch (error) {
-      return { ok: false, detail: `Does not answer (${reasonOf(error)}).` }
+      return { ok: false, detail: `Does not answer (${failureReason(error)}).` }
     }
   }
 }
@@ -46,10 +47,4 @@ function judge(status: number): Probed {
   if (status === 401 || status === 403) return { ok: false, detail: `Refuses its key (status ${status}).` }
   if (status >= 500) return { ok: false, detail: `Answers with status ${status}.` }
   return { ok: true, detail: `Answers (status ${status}).` }
-}
-
-/** The network's code, such as `ECONNREFUSED`; never a message, which may name the key. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown'
-  return 'code' in error && typeof error.code === 'string' ? error.code : error.name
 }

@@ -75,9 +75,9 @@ export function resetAfterHeaders(): Reply {
 }
 
 /** Promises more bytes than it sends, then closes. */
-export function shortBody(body: string): Reply {
+export function shortBody(body: string, headers = JSON_TYPE): Reply {
   return async exchange => {
-    await exchange.write(head(200, { ...JSON_TYPE, 'content-length': String(bytesOf(body).length + 10) }))
+    await exchange.write(head(200, { ...headers, 'content-length': String(bytesOf(body).length + 10) }))
     await exchange.write(body)
     exchange.end()
   }
@@ -93,9 +93,9 @@ export function closeDelimited(body: string, headers: Readonly<Record<string, st
 }
 
 /** A chunked body whose second chunk has no readable length. */
-export function badChunk(): Reply {
+export function badChunk(headers = JSON_TYPE): Reply {
   return async exchange => {
-    await exchange.write(head(200, { ...JSON_TYPE, 'transfer-encoding': 'chunked' }))
+    await exchange.write(head(200, { ...headers, 'transfer-encoding': 'chunked' }))
     await exchange.write('5\r\n{"id"\r\nnot a length\r\n')
   }
 }

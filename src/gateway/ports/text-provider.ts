@@ -7,6 +7,12 @@ export interface TextProvider {
    * end is an outcome. Never repeats the request. `signal` aborts it, and then the outcome is `aborted`.
    */
   complete(call: ProviderCall, signal?: AbortSignal): Promise<ProviderOutcome>
+
+  /**
+   * Sends one request for a streamed answer and waits for its headers. Like `complete`, it never throws for what an upstream
+   * does and never repeats the request. An opened stream must be read to its end or cancelled; `signal` aborts it too.
+   */
+  stream(call: StreamCall, signal?: AbortSignal): Promise<StreamOutcome>
 }
 
 export type ProviderCall = {
@@ -34,3 +40,43 @@ export type ProviderOutcome =
   /** Nothing whole came within `readTimeoutMs`. */
   | { readonly outcome: 'timed_out' }
   | { readonly outcome: 'aborted' }
+
+export type StreamCall = Omit<ProviderCall, 'readTimeoutMs'> & {
+  /** From the start of the call to the answer's headers. */
+  readonly firstByteTimeoutMs: number
+  /** From the headers, or from one byte, to the next, while the caller waits for it. */
+  readonly idleTimeoutMs: number
+}
+
+export type StreamOutcome =
+  /** A success whose body comes in pieces. */
+  | {
+      readonly outcome: 'opened'
+      readonly status: number
+      readonly headers: Readonly<Record<string, string>>
+      readonly reportedCost: string | null
+      readonly body: ByteStream
+    }
+  /** Whatever else `complete` can end with: an error status, or a success in JSON or HTML, is read whole and `answered`. */
+  | ProviderOutcome
+
+/** The bytes of a streamed answer, as they come. */
+export interface ByteStream {
+  /**
+   * The next bytes, never none, or how the stream ended; after that, the same end again. One read at a time. Nothing is
+   * asked of the network while no read waits, so that a slow reader slows the upstream; where the stream breaks meanwhile,
+   * what had come and was not read is lost. Never rejects.
+   */
+  read(): Promise<Uint8Array<ArrayBuffer> | StreamEnd>
+  /** Breaks the connection at once; a read that waits gives `aborted`. After an end, or repeated, it changes nothing. */
+  cancel(): void
+}
+
+export type StreamEnd =
+  /** The body came to its end. One that ends with its connection looks the same: only the content tells whether it is whole. */
+  | { readonly end: 'ended' }
+  /** Reset, or cut before the body was whole. */
+  | { readonly end: 'broken'; readonly reason: string }
+  /** Nothing came for `idleTimeoutMs`. */
+  | { readonly end: 'idle' }
+  | { readonly end: 'aborted' }

@@ -1,40 +1,68 @@
 import type { Clock } from '../../gateway/ports/clock.ts'
 
-/** Ends one exchange early: when its time is up, or when its caller aborts. */
+/** Ends one exchange early: when a wait takes too long, or when its caller aborts. */
 export type Cutoff = {
-  /** For fetch: fires at once when the exchange is to end. */
+  /** For fetch: fires when the exchange is cut. */
   readonly signal: AbortSignal
-  /** Why the exchange was ended; undefined while it goes on, and for ever where it ended by itself. */
-  cause(): 'timed_out' | 'aborted' | undefined
-  /** Ends the exchange, for good. */
-  cut(cause: 'timed_out' | 'aborted'): void
+  /** Why the exchange was cut; undefined while it goes on, and for ever where it ended by itself. */
+  cause(): CutCause | undefined
+  /** From now on the exchange may take so long until `rest`, or else is cut. Starting again begins anew. */
+  start(limitMs: number): void
+  /** Nobody waits, so no time runs. */
+  rest(): void
+  /** Cuts the exchange, for good. */
+  cut(cause: CutCause): void
   /** Lets go of timer and signal. Call it when the exchange is over, however it ended. */
   lift(): void
 }
 
-/**
- * One controller and one timer for each exchange: together they cost about a microsecond. A pool of controllers and a
- * shared sweep of deadlines were measured and saved nothing worth their code.
- */
-export function cutoff(clock: Clock, timeoutMs: number, caller: AbortSignal | undefined): Cutoff {
-  const controller = new AbortController()
-  let cause: 'timed_out' | 'aborted' | undefined
+export type CutCause = 'timed_out' | 'aborted'
 
-  const cut = (why: 'timed_out' | 'aborted') => {
+/**
+ * One controller and one timer for each exchange, about a microsecond together: a pool of controllers and a shared sweep of
+ * deadlines were measured and saved nothing worth their code. A stream starts and rests at every chunk, which only moves the
+ * deadline; the timer looks at it when it fires.
+ */
+export function cutoff(clock: Clock, caller: AbortSignal | undefined): Cutoff {
+  const controller = new AbortController()
+  let cause: CutCause | undefined
+  let deadlineMs = Infinity
+  let timer: { readonly atMs: number; readonly cancel: () => void } | undefined
+
+  const cut = (why: CutCause) => {
     if (cause !== undefined) return
     cause = why
     controller.abort()
   }
+  const setTimer = (atMs: number, nowMs: number) => {
+    timer?.cancel()
+    timer = { atMs, cancel: clock.after(atMs - nowMs, onTimer) }
+  }
+  const onTimer = () => {
+    timer = undefined
+    const nowMs = clock.now()
+    if (nowMs >= deadlineMs) cut('timed_out')
+    // At rest there is none: the next start sets it.
+    else if (deadlineMs !== Infinity) setTimer(deadlineMs, nowMs)
+  }
   const onAbort = () => cut('aborted')
-  const cancelTimer = clock.after(timeoutMs, () => cut('timed_out'))
   caller?.addEventListener('abort', onAbort)
 
   return {
     signal: controller.signal,
     cause: () => cause,
+    start(limitMs) {
+      const nowMs = clock.now()
+      deadlineMs = nowMs + limitMs
+      if (timer === undefined || timer.atMs > deadlineMs) setTimer(deadlineMs, nowMs)
+    },
+    rest() {
+      deadlineMs = Infinity
+    },
     cut,
     lift() {
-      cancelTimer()
+      timer?.cancel()
+      timer = undefined
       caller?.removeEventListener('abort', onAbort)
     },
   }

@@ -1,11 +1,22 @@
 import type { Clock } from '../../gateway/ports/clock.ts'
-import type { ProviderCall, ProviderOutcome, TextProvider } from '../../gateway/ports/text-provider.ts'
-import { readHead } from './answer-head.ts'
+import type {
+  ProviderCall,
+  ProviderOutcome,
+  StreamCall,
+  StreamOutcome,
+  TextProvider,
+} from '../../gateway/ports/text-provider.ts'
+import { readHead, type AnswerHead } from './answer-head.ts'
+import { byteStream } from './byte-stream.ts'
 import { cutoff, type Cutoff } from './cutoff.ts'
+import { failureReason } from '../failure-reason.ts'
 import { bodyProblem, readAnswer, TOO_LARGE } from './read-answer.ts'
 import { targets, type SecretOf, type Target } from './target.ts'
 
 export type OpenAiCompatiblePorts = { readonly clock: Clock; readonly secretOf: SecretOf }
+
+type TextCall = ProviderCall | StreamCall
+type Failure = Exclude<ProviderOutcome, { readonly outcome: 'answered' }>
 
 /**
  * Any server that speaks OpenAI's HTTP dialect. The request's bytes go up as they are, with headers from the provider's
@@ -14,27 +25,68 @@ export type OpenAiCompatiblePorts = { readonly clock: Clock; readonly secretOf: 
 export function openAiCompatible({ clock, secretOf }: OpenAiCompatiblePorts): TextProvider {
   const targetOf = targets(secretOf)
 
+  /** Runs one exchange under a limit; whatever is thrown in it becomes an outcome. */
+  async function attempt<Call extends TextCall, Outcome extends StreamOutcome>(
+    call: Call,
+    { limitMs, signal }: { readonly limitMs: number; readonly signal: AbortSignal | undefined },
+    exchange: (call: Call, target: Target, limits: Cutoff) => Promise<Outcome>,
+  ): Promise<Outcome | Failure> {
+    if (signal?.aborted === true) return { outcome: 'aborted' }
+    const target = targetOf(call.provider)
+    if ('problem' in target) return { outcome: 'unreachable', reason: target.problem }
+    const limits = cutoff(clock, signal)
+    limits.start(limitMs)
+    try {
+      const outcome = await exchange(call, target, limits)
+      // An open stream goes on under the same limits.
+      if (outcome.outcome !== 'opened') limits.lift()
+      return outcome
+    } catch (error) {
+      limits.lift()
+      const outcome = limits.cause()
+      return outcome === undefined ? { outcome: 'unreachable', reason: failureReason(error) } : { outcome }
+    }
+  }
+
   return {
-    async complete(call, signal) {
-      if (signal?.aborted === true) return { outcome: 'aborted' }
-      const target = targetOf(call.provider)
-      if ('problem' in target) return { outcome: 'unreachable', reason: target.problem }
-      const limits = cutoff(clock, call.readTimeoutMs, signal)
-      try {
-        return await exchange(call, target, limits)
-      } catch (error) {
-        const outcome = limits.cause()
-        return outcome === undefined ? { outcome: 'unreachable', reason: reasonOf(error) } : { outcome }
-      } finally {
-        limits.lift()
-      }
-    },
+    complete: (call, signal) => attempt(call, { limitMs: call.readTimeoutMs, signal }, answerWhole),
+    stream: (call, signal) => attempt(call, { limitMs: call.firstByteTimeoutMs, signal }, openStream),
   }
 }
 
-async function exchange(call: ProviderCall, target: Target, limits: Cutoff): Promise<ProviderOutcome> {
+async function answerWhole(call: ProviderCall, target: Target, limits: Cutoff): Promise<ProviderOutcome> {
+  const response = await send(call, target, limits)
+  return readWhole(response, readHead(response.headers, call.provider.costHeader), limits)
+}
+
+async function openStream(call: StreamCall, target: Target, limits: Cutoff): Promise<StreamOutcome> {
   const response = await send(call, target, limits)
   const head = readHead(response.headers, call.provider.costHeader)
+  if (
+    response.body === null ||
+    !isStreamed(response.status, head.headers) ||
+    bodyProblem(head) !== undefined
+  ) {
+    limits.start(call.idleTimeoutMs)
+    return readWhole(response, head, limits)
+  }
+  limits.rest()
+  return {
+    outcome: 'opened',
+    status: response.status,
+    headers: head.headers,
+    reportedCost: head.reportedCost,
+    body: byteStream(response.body, limits, call.idleTimeoutMs),
+  }
+}
+
+/** Some servers stream without naming the type, so that only what is surely something else is not taken for a stream. */
+function isStreamed(status: number, headers: AnswerHead['headers']): boolean {
+  if (status < 200 || status > 299) return false
+  return !/^(?:application\/json|text\/html)\b/i.test(headers['content-type'] ?? '')
+}
+
+async function readWhole(response: Response, head: AnswerHead, limits: Cutoff): Promise<ProviderOutcome> {
   const problem = bodyProblem(head)
   const body = problem === undefined ? await readAnswer(response, head) : undefined
   if (body === undefined) {
@@ -51,7 +103,7 @@ async function exchange(call: ProviderCall, target: Target, limits: Cutoff): Pro
   }
 }
 
-function send(call: ProviderCall, target: Target, limits: Cutoff): Promise<Response> {
+function send(call: TextCall, target: Target, limits: Cutoff): Promise<Response> {
   return fetch(target.urls[call.route], {
     method: 'POST',
     headers: target.headers,
@@ -62,10 +114,4 @@ function send(call: ProviderCall, target: Target, limits: Cutoff): Promise<Respo
     // Off: Bun's own idle limit of five minutes, which a longer limit of ours would never reach.
     timeout: false,
   })
-}
-
-/** The network's or the runtime's code for it, such as `ECONNREFUSED`; never a message, which may name host or key. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown'
-  return 'code' in error && typeof error.code === 'string' ? error.code : error.name
 }

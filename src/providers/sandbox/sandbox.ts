@@ -5,9 +5,19 @@ import { chatJson } from './chat-json.ts'
 import { composeAnswer } from './compose-answer.ts'
 import { embeddingsJson } from './embeddings.ts'
 import { pause } from './pause.ts'
-import { ChatRequest, EmbeddingsRequest, readRequest, type Problem, type SandboxOptions } from './wire.ts'
+import { scriptedStream } from './scripted-stream.ts'
+import { chatScript, type StreamScript } from './stream-script.ts'
+import {
+  ChatRequest,
+  EmbeddingsRequest,
+  readRequest,
+  sandboxError,
+  type Problem,
+  type SandboxOptions,
+} from './wire.ts'
 
-type Answer = { readonly json: (nowMs: number) => unknown; readonly options: SandboxOptions }
+/** Between two frames of a stream: about the pace of a quick model. */
+const PACE_MS = 15
 
 /**
  * The built-in provider: answers in the OpenAI dialect without any model, the same for the same request, with usage that
@@ -16,70 +26,93 @@ type Answer = { readonly json: (nowMs: number) => unknown; readonly options: San
 export function sandbox({ clock }: { readonly clock: Clock }): TextProvider {
   return {
     async complete(call, signal) {
-      if (signal?.aborted === true) return { outcome: 'aborted' }
-      const answer = answerTo[call.route](call.body)
-      if ('problem' in answer) return badRequest(answer.problem)
-      const { json, options } = answer
-      const delayMs = options.fail === 'hang' ? Infinity : (options.delay_ms ?? 0)
-      if (delayMs > 0 && !(await pause(clock, Math.min(delayMs, call.readTimeoutMs), signal))) {
-        return { outcome: 'aborted' }
-      }
-      if (delayMs >= call.readTimeoutMs) return { outcome: 'timed_out' }
-      return faultOf(options) ?? scripted(options) ?? whole(JSON.stringify(json(clock.now())), options)
+      const asked = answerTo[call.route](call.body)
+      if ('problem' in asked) return badRequest(asked.problem)
+      const outcome = await beforeAnswer(asked.options, clock, { limitMs: call.readTimeoutMs, signal })
+      if (outcome !== undefined) return outcome
+      const { body, fail } = asked.options
+      if (body !== undefined) return whole(body, asked.options)
+      if (fail === 'cut') return { outcome: 'unreachable', reason: 'ECONNRESET' }
+      if (fail === 'broken_json') return whole(BROKEN_JSON, asked.options)
+      return whole(JSON.stringify(asked.json(clock.now())), asked.options)
+    },
+
+    async stream(call, signal) {
+      const asked = answerTo[call.route](call.body)
+      if ('problem' in asked) return badRequest(asked.problem)
+      const outcome = await beforeAnswer(asked.options, clock, { limitMs: call.firstByteTimeoutMs, signal })
+      if (outcome !== undefined) return outcome
+      if (asked.script === undefined) return whole(JSON.stringify(asked.json(clock.now())), asked.options)
+      const { status = 200, cost_usd: cost = null } = asked.options
+      const body = scriptedStream(asked.script(clock.now()), clock, {
+        idleTimeoutMs: call.idleTimeoutMs,
+        signal,
+      })
+      const headers = { 'content-type': 'text/event-stream' }
+      return { outcome: 'opened', status, headers, reportedCost: cost, body }
     },
   }
 }
 
-const answerTo: Readonly<Record<TextRoute, (body: Uint8Array) => Answer | { readonly problem: Problem }>> = {
+type Asked = {
+  readonly options: SandboxOptions
+  readonly json: (nowMs: number) => unknown
+  /** Absent where the route does not stream. */
+  readonly script?: (nowMs: number) => StreamScript
+}
+
+const answerTo: Readonly<Record<TextRoute, (body: Uint8Array) => Asked | { readonly problem: Problem }>> = {
   chat(body) {
     const read = readRequest(ChatRequest, body)
     if ('problem' in read) return read
     const { request } = read
     return {
-      json: nowMs => chatJson(composeAnswer(request), request.model, Math.floor(nowMs / 1000)),
       options: request.sandbox,
+      json: nowMs => chatJson(composeAnswer(request), request.model, secondsOf(nowMs)),
+      script: nowMs =>
+        chatScript(composeAnswer(request), request, { createdS: secondsOf(nowMs), paceMs: PACE_MS }),
     }
   },
   embeddings(body) {
     const read = readRequest(EmbeddingsRequest, body)
     if ('problem' in read) return read
-    return { json: () => embeddingsJson(read.request), options: read.request.sandbox }
+    return { options: read.request.sandbox, json: () => embeddingsJson(read.request) }
   },
   responses: () => ({ problem: { message: 'The sandbox does not serve responses.', param: null } }),
 }
 
-/** The faults that end a call without an answer, or with one that is none. The others show elsewhere. */
-function faultOf(options: SandboxOptions): ProviderOutcome | undefined {
-  switch (options.fail) {
-    case 'refused':
-      return { outcome: 'unreachable', reason: 'ECONNREFUSED' }
-    case 'reset':
-    case 'cut':
-      return { outcome: 'unreachable', reason: 'ECONNRESET' }
-    case 'html':
-      return whole('<html><body>Welcome to the sandbox</body></html>', options, 'text/html')
-    case 'broken_json':
-      return whole('{"id":"chatcmpl-sandbox","choices":[{"index":0,"mess', options)
-    case 'hang':
-    case 'empty':
-    case undefined:
-      break
-  }
-  return undefined
+/** A Unix time as OpenAI's `created` has it. */
+function secondsOf(nowMs: number): number {
+  return Math.floor(nowMs / 1000)
 }
 
-/** An answer of which the request gave the body, or the error. */
-function scripted(options: SandboxOptions): ProviderOutcome | undefined {
-  const { body, error, status = 200 } = options
-  if (body !== undefined) return whole(body, options)
-  if (error === undefined && status < 400) return undefined
-  const given = {
-    message: 'The sandbox was asked for this error.',
-    type: 'sandbox_error',
-    code: null,
-    ...error,
-  }
-  return whole(JSON.stringify({ error: given }), { ...options, status: status < 400 ? 500 : status })
+const BROKEN_JSON = '{"id":"chatcmpl-sandbox","choices":[{"index":0,"mess'
+
+/** Waits as asked; then the outcomes that come instead of any answer, streamed or not. */
+async function beforeAnswer(
+  options: SandboxOptions,
+  clock: Clock,
+  { limitMs, signal }: { readonly limitMs: number; readonly signal: AbortSignal | undefined },
+): Promise<ProviderOutcome | undefined> {
+  if (signal?.aborted === true) return { outcome: 'aborted' }
+  const delayMs = options.fail === 'hang' ? Infinity : (options.delay_ms ?? 0)
+  if (delayMs > 0 && !(await pause(clock, Math.min(delayMs, limitMs), signal))) return { outcome: 'aborted' }
+  if (delayMs >= limitMs) return { outcome: 'timed_out' }
+  if (options.fail === 'refused') return { outcome: 'unreachable', reason: 'ECONNREFUSED' }
+  if (options.fail === 'reset') return { outcome: 'unreachable', reason: 'ECONNRESET' }
+  if (options.fail === 'html') return whole(HTML, options, 'text/html')
+  return scriptedError(options)
+}
+
+const HTML = '<html><body>Welcome to the sandbox</body></html>'
+
+/** The error that was asked for, by its status or by its members. */
+function scriptedError(options: SandboxOptions): ProviderOutcome | undefined {
+  const { status = 200, error, error_frame_after } = options
+  const isAskedFor = status >= 400 || (error !== undefined && error_frame_after === undefined)
+  if (!isAskedFor) return undefined
+  const body = options.body ?? JSON.stringify({ error: sandboxError(options) })
+  return whole(body, { ...options, status: status < 400 ? 500 : status })
 }
 
 function badRequest({ message, param }: Problem): ProviderOutcome {

@@ -5,6 +5,8 @@ const DELAY_MS_MAX = 600_000
 const OUTPUT_TOKENS_MAX = 100_000
 const CHOICES_MAX = 128
 
+const count = z.int().min(0).optional()
+
 /** What a request can ask of the sandbox in its `sandbox` member. Strict: a mistyped fault must not pass as a success. */
 export const SandboxOptions = z.strictObject({
   /** Answer with this status; from 400 up, with an error. */
@@ -25,10 +27,32 @@ export const SandboxOptions = z.strictObject({
   usage: z.record(z.string(), z.unknown()).nullable().optional(),
   /** Report this cost in dollars in the provider's cost header. */
   cost_usd: z.string().optional(),
-  /** Answer with these bytes instead of JSON of the sandbox's own. */
+  /** Answer with these bytes instead of the sandbox's own. */
   body: z.string().optional(),
+
+  // Of streams alone; counts are of frames, the one with the role included.
+  /** The time between two frames. */
+  pace_ms: z.int().min(0).max(DELAY_MS_MAX).optional(),
+  /** Break the connection after so many frames, or say nothing more. */
+  break_after: count,
+  silent_after: count,
+  /** After so many frames send an error as one more, and end. */
+  error_frame_after: count,
+  /** End without `[DONE]`. */
+  no_done: z.boolean().optional(),
+  /** Report the usage on the last frame with choices instead of one of its own, or on every frame so far, or never. */
+  usage_in_last_choice: z.boolean().optional(),
+  cumulative_usage: z.boolean().optional(),
+  no_usage: z.boolean().optional(),
+  /** Send pieces of so many bytes, wherever that cuts. */
+  chunk_bytes: z.int().min(1).optional(),
 })
 export type SandboxOptions = z.infer<typeof SandboxOptions>
+
+/** The error object that a request asked for. */
+export function sandboxError({ error }: SandboxOptions): Readonly<Record<string, unknown>> {
+  return { message: 'The sandbox was asked for this error.', type: 'sandbox_error', code: null, ...error }
+}
 
 const Message = z.looseObject({
   role: z.string(),
@@ -67,6 +91,7 @@ export const ChatRequest = z.looseObject({
       json_schema: z.looseObject({ schema: z.unknown() }).optional(),
     })
     .nullish(),
+  stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
   sandbox: SandboxOptions.default({}),
 })
 export type ChatRequest = z.infer<typeof ChatRequest>

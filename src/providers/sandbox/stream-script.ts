@@ -1,0 +1,95 @@
+import { chatFrames } from './chat-frames.ts'
+import type { ChatAnswer } from './compose-answer.ts'
+import { sandboxError, type ChatRequest, type SandboxOptions } from './wire.ts'
+
+/** How a scripted stream ends, once its pieces are through. */
+export type ScriptedEnd = 'ended' | 'broken' | 'silent'
+
+export type StreamScript = {
+  readonly pieces: Iterator<Uint8Array<ArrayBuffer>>
+  readonly end: ScriptedEnd
+  readonly paceMs: number
+}
+
+const encoder = new TextEncoder()
+
+/** What a chat stream sends, with the faults that its request asks for. */
+export function chatScript(
+  answer: ChatAnswer,
+  request: ChatRequest,
+  { createdS, paceMs }: { readonly createdS: number; readonly paceMs: number },
+): StreamScript {
+  const { sandbox: options } = request
+  const { frames, end } = withFaults(() => chatFrames(answer, request, createdS), options)
+  const bytes = options.chunk_bytes
+  return {
+    pieces: bytes === undefined ? encoded(frames) : recut(encoded(frames), bytes),
+    end,
+    paceMs: options.pace_ms ?? paceMs,
+  }
+}
+
+type Faulty = { readonly frames: Iterable<string>; readonly end: ScriptedEnd }
+
+function withFaults(whole: () => Iterable<string>, options: SandboxOptions): Faulty {
+  const { body, fail, break_after, silent_after, error_frame_after } = options
+  if (body !== undefined) return { frames: [body], end: 'ended' }
+  if (fail === 'cut') return { frames: cutInHalf([...whole()]), end: 'broken' }
+  if (fail === 'broken_json') return { frames: [...first(whole(), 2), BROKEN_FRAME], end: 'ended' }
+  if (break_after !== undefined) return { frames: first(whole(), break_after), end: 'broken' }
+  if (silent_after !== undefined) return { frames: first(whole(), silent_after), end: 'silent' }
+  if (error_frame_after !== undefined) {
+    return {
+      frames: [
+        ...first(whole(), error_frame_after),
+        `data: ${JSON.stringify({ error: sandboxError(options) })}\n\n`,
+      ],
+      end: 'ended',
+    }
+  }
+  return { frames: whole(), end: 'ended' }
+}
+
+const BROKEN_FRAME = 'data: {"id":"chatcmpl-sandbox","choices":[{"ind\n\n'
+
+/** Half of the frames, and half of the next. */
+function cutInHalf(frames: readonly string[]): readonly string[] {
+  const whole = Math.floor(frames.length / 2)
+  const last = frames[whole] ?? ''
+  return [...frames.slice(0, whole), last.slice(0, Math.floor(last.length / 2))]
+}
+
+function* first(frames: Iterable<string>, count: number): Generator<string> {
+  let left = count
+  for (const frame of frames) {
+    if (left <= 0) return
+    left -= 1
+    yield frame
+  }
+}
+
+function* encoded(frames: Iterable<string>): Generator<Uint8Array<ArrayBuffer>> {
+  for (const frame of frames) {
+    if (frame !== '') yield encoder.encode(frame)
+  }
+}
+
+/** The same bytes in pieces of `size`, and one for the rest. */
+function* recut(pieces: Iterable<Uint8Array<ArrayBuffer>>, size: number): Generator<Uint8Array<ArrayBuffer>> {
+  let filling = new Uint8Array(size)
+  let filled = 0
+  for (const piece of pieces) {
+    for (let offset = 0; offset < piece.length;) {
+      const taken = piece.subarray(offset, offset + size - filled)
+      filling.set(taken, filled)
+      filled += taken.length
+      offset += taken.length
+      if (filled === size) {
+        yield filling
+        filling = new Uint8Array(size)
+        filled = 0
+      }
+    }
+  }
+  if (filled > 0) yield filling.slice(0, filled)
+}
