@@ -30,14 +30,14 @@ export class HoldQueue {
     this.#settings = settings
   }
 
-  /** Holds, waits to hold, or refuses. A caller that leaves (`signal`) while it waits is refused. */
-  async place(request: TextHoldRequest, signal: AbortSignal): Promise<HoldOutcome> {
+  /** Holds, waits to hold, or refuses. A client that leaves while it waits is refused. */
+  async place(request: TextHoldRequest, client: { readonly signal: AbortSignal }): Promise<HoldOutcome> {
     if (this.#settings.mode === 'check') return this.#check(request)
     if (!this.#lanes.has(request.accountId)) {
       const outcome = await this.#hold(request)
       if (outcome.outcome === 'held' || !this.#mayWait(request, outcome)) return outcome
     }
-    return this.#wait(request, signal)
+    return this.#wait(request, client.signal)
   }
 
   /** As `Ledger.captureHold`; then those who wait for the account have their turn. */

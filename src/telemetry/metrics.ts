@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { HoldKind } from '../domain/ledger/books.ts'
 import { nanoUsd, type NanoUsd } from '../domain/money.ts'
 import { usageBuckets, type Usage } from '../domain/pricing/usage.ts'
 
@@ -17,8 +18,7 @@ export type RequestMeasure = {
 
 /** Read when the metrics are. */
 export type Gauges = {
-  readonly heldText: () => NanoUsd
-  readonly heldMedia: () => NanoUsd
+  readonly held: (kind: HoldKind) => NanoUsd
   readonly waiting: () => number
 }
 
@@ -91,8 +91,8 @@ export function openMetrics(gauges: Gauges): Metrics {
     labelNames: ['kind'],
     registers,
     collect() {
-      this.set({ kind: 'text' }, dollars(gauges.heldText()))
-      this.set({ kind: 'media' }, dollars(gauges.heldMedia()))
+      this.set({ kind: 'text' }, dollars(gauges.held('text')))
+      this.set({ kind: 'media' }, dollars(gauges.held('media')))
     },
   })
   const waiting = new Gauge({

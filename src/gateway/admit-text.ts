@@ -1,0 +1,63 @@
+import { GatewayError } from '../domain/errors.ts'
+import { formatUsd } from '../domain/money.ts'
+import { parseJsonObject } from '../protocol/json/parse-json.ts'
+import type { TextDialect, TextRequest } from '../protocol/text-dialect.ts'
+import type { HoldQueue } from './hold-queue.ts'
+import type { CatalogStore } from './ports/catalog.ts'
+import type { Hold } from './ports/ledger.ts'
+import { affordableCeiling, quoteText, type Quote } from './quote-text.ts'
+import { servableModel, type ServableModel } from './servable-model.ts'
+import type { TextCall } from './text-call.ts'
+
+/** A request that was admitted, and all that its end needs to know. Its money is held. */
+export type TextJob<Request extends TextRequest = TextRequest> = ServableModel & {
+  readonly call: TextCall
+  readonly dialect: TextDialect<Request>
+  readonly request: Request
+  /** Frozen here: an edit of the catalog while the request runs changes nothing for it. */
+  readonly quote: Quote
+  readonly hold: Hold
+}
+
+/**
+ * Reads a request, finds its model and holds its worst case. Throws a GatewayError for every refusal; after one, nothing is
+ * held.
+ */
+export async function admitText<Request extends TextRequest>(
+  call: TextCall,
+  dialect: TextDialect<Request>,
+  ports: { readonly catalog: CatalogStore; readonly holds: HoldQueue },
+  { isSandboxOn }: { readonly isSandboxOn: boolean },
+): Promise<TextJob<Request>> {
+  const request = dialect.readRequest(parseJsonObject(call.body))
+  const catalog = ports.catalog.current()
+  const { model, destinations } = servableModel(request.model, dialect, {
+    catalog,
+    caller: call.caller,
+    isSandboxOn,
+  })
+  call.trace.model = model.id
+  const quote = quoteText(model, request)
+  const hold = await placeHold(call, quote, ports.holds)
+  return { call, dialect, request, model, destinations, quote, hold }
+}
+
+async function placeHold(call: TextCall, quote: Quote, holds: HoldQueue): Promise<Hold> {
+  const { id, caller, client } = call
+  const outcome = await holds.place({ id, accountId: caller.account.id, amount: quote.amount }, client)
+  if (outcome.outcome === 'held') return outcome.hold
+  const { available, held } = outcome
+  const ceiling = affordableCeiling(quote, available)
+  const sentences = [
+    `This request can cost up to ${formatUsd(quote.amount)} USD and ${formatUsd(available)} USD is available.`,
+    ...(ceiling === undefined ? [] : [`An output ceiling of ${ceiling} tokens would fit.`]),
+  ]
+  throw new GatewayError('insufficient_balance', sentences.join(' '), {
+    beside: {
+      required_usd: formatUsd(quote.amount),
+      available_usd: formatUsd(available),
+      held_usd: formatUsd(held),
+      ...(ceiling === undefined ? {} : { max_affordable_output_tokens: ceiling }),
+    },
+  })
+}

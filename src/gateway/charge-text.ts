@@ -1,0 +1,38 @@
+import type { NanoUsd } from '../domain/money.ts'
+import type { TextJob } from './admit-text.ts'
+import type { HoldQueue } from './hold-queue.ts'
+import type { Clock } from './ports/clock.ts'
+import { priceText, type MeteredUsage } from './quote-text.ts'
+
+/**
+ * Charges a job for what it used and frees the rest of its hold. When this resolves the charge is durable, and only then may
+ * its cost be told. Null where there is no cost to tell: the usage was estimated, or the upstream did not report its own cost.
+ */
+export async function chargeText(
+  { call, dialect, model, quote, hold }: TextJob,
+  used: MeteredUsage & { readonly reportedCost: NanoUsd | null },
+  { holds, clock }: { readonly holds: HoldQueue; readonly clock: Clock },
+): Promise<{ readonly charged: NanoUsd; readonly told: NanoUsd | null }> {
+  const { trace, caller } = call
+  const { usage, provenance } = used
+  const price = priceText(quote, used, used.reportedCost)
+  const { cost, shortfall } = await holds.capture(hold, {
+    cost: price.cost,
+    route: dialect.route,
+    apiKeyId: caller.apiKey.id,
+    model: model.id,
+    provider: trace.provider ?? '',
+    usage,
+    provenance,
+    isClamped: price.isClamped,
+    tariff: price.tariff,
+    atMs: clock.now(),
+  })
+  trace.usage = usage
+  trace.provenance = provenance
+  trace.isClamped = price.isClamped
+  trace.cost = cost
+  trace.shortfall = shortfall
+  trace.isCostUnreported = price.isCostUnreported
+  return { charged: cost, told: provenance === 'reported' && !price.isCostUnreported ? cost : null }
+}

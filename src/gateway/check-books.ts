@@ -1,0 +1,31 @@
+import type { Clock } from './ports/clock.ts'
+import type { Ledger, Verification } from './ports/ledger.ts'
+
+/**
+ * Checks the books now and then every `everyMs`, one check at a time, and tells each result. A check that fails to run is
+ * told as a problem too. Returns how to stop it.
+ */
+export function checkBooksRegularly(
+  ports: { readonly ledger: Ledger; readonly clock: Clock },
+  everyMs: number,
+  tell: (result: Verification) => void,
+): () => void {
+  let isStopped = false
+  let cancel = () => {}
+  const check = async () => {
+    const result = await ports.ledger.verify().catch(failedToRun)
+    if (isStopped) return
+    tell(result)
+    cancel = ports.clock.after(everyMs, () => void check())
+  }
+  void check()
+  return () => {
+    isStopped = true
+    cancel()
+  }
+}
+
+function failedToRun(error: unknown): Verification {
+  const reason = error instanceof Error ? error.message : String(error)
+  return { problems: [{ entryId: null, message: `The check could not run: ${reason}` }], entries: 0 }
+}

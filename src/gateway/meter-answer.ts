@@ -1,0 +1,20 @@
+import { NO_USAGE } from '../domain/pricing/usage.ts'
+import type { TextAnswer, TextRequest } from '../protocol/text-dialect.ts'
+import type { Tokenizer } from './ports/tokenizer.ts'
+import type { MeteredUsage } from './quote-text.ts'
+
+/** The usage the upstream reported or, where it reported none, the tokenizer's estimate of both texts. */
+export async function meterAnswer(
+  answer: TextAnswer,
+  request: TextRequest,
+  tokenizer: Tokenizer,
+): Promise<MeteredUsage> {
+  if (answer.usage !== null) {
+    return { usage: answer.usage, provenance: 'reported', isClamped: answer.isClamped }
+  }
+  const [input, output] = await Promise.all([
+    tokenizer.countTokens(request.texts()),
+    tokenizer.countTokens(answer.texts()),
+  ])
+  return { usage: { ...NO_USAGE, input, output }, provenance: 'estimated', isClamped: false }
+}

@@ -1,0 +1,46 @@
+import { GatewayError } from '../domain/errors.ts'
+import type { Provider } from '../domain/catalog/provider.ts'
+import { upstreamErrorForClient } from '../protocol/upstream-error.ts'
+import type { TextJob } from './admit-text.ts'
+import type { Verdict } from './judge-outcome.ts'
+import type { TextReply } from './text-call.ts'
+
+type Unanswered = Exclude<Verdict, { verdict: 'answer' }>
+
+/** What the client gets of a request that ended without an answer to pay for: the upstream's refusal, or an error of ours. */
+export function refuseText(
+  verdict: Unanswered,
+  { call }: TextJob,
+  upstream: { readonly provider: Provider; readonly secret: string | undefined },
+): TextReply {
+  switch (verdict.verdict) {
+    case 'refusal': {
+      const { status, body, headers } = verdict.outcome
+      const { provider, secret } = upstream
+      const baseUrls = provider.baseUrl === undefined ? [] : [provider.baseUrl]
+      const keys = secret === undefined ? [] : [secret]
+      const envelope = upstreamErrorForClient(body, headers['content-type'], { baseUrls, keys })
+      return { status, headers: { 'content-type': 'application/json' }, body: envelope, cost: null }
+    }
+    case 'timeout':
+      // The upstream may finish and bill all the same, so a repeat would be a second bill.
+      throw new GatewayError('upstream_timeout', 'The model did not answer in time.', { shouldRetry: false })
+    case 'aborted':
+      throw new GatewayError('upstream_error', 'The request ended before the model answered.')
+    case 'failure':
+      call.trace.upstreamProblem = verdict.problem
+      throw failureOf(verdict)
+  }
+}
+
+function failureOf({ reason, retryAfterS }: Extract<Verdict, { verdict: 'failure' }>): GatewayError {
+  if (reason === 'rate_limited') {
+    const message = 'The model is rate limited at its provider. Retry after a delay.'
+    return new GatewayError('rate_limited', message, retryAfterS === undefined ? {} : { retryAfterS })
+  }
+  if (reason === 'operator') {
+    const message = 'The model is not available at its provider for now. The operator has to look at it.'
+    return new GatewayError('upstream_error', message, { shouldRetry: false })
+  }
+  return new GatewayError('upstream_error', 'The model could not be reached, or failed to answer.')
+}

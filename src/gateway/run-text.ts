@@ -1,0 +1,109 @@
+import type { Provider } from '../domain/catalog/provider.ts'
+import type { NanoUsd } from '../domain/money.ts'
+import { parseReportedCost } from '../protocol/reported-cost.ts'
+import type { TextAnswer, TextDialect, UsageLimits } from '../protocol/text-dialect.ts'
+import { admitText, type TextJob } from './admit-text.ts'
+import { chargeText } from './charge-text.ts'
+import type { HoldQueue } from './hold-queue.ts'
+import { judgeOutcome, type Verdict } from './judge-outcome.ts'
+import { meterAnswer } from './meter-answer.ts'
+import type { CatalogStore } from './ports/catalog.ts'
+import type { Clock } from './ports/clock.ts'
+import type { TextProvider } from './ports/text-provider.ts'
+import type { Tokenizer } from './ports/tokenizer.ts'
+import { refuseText } from './refuse-text.ts'
+import type { Destination } from './servable-model.ts'
+import type { TextCall, TextReply } from './text-call.ts'
+
+export type TextPorts = {
+  readonly catalog: CatalogStore
+  readonly holds: HoldQueue
+  readonly providers: { readonly [kind in Provider['kind']]: TextProvider }
+  readonly tokenizer: Tokenizer
+  /** A provider's key, to be taken out of texts that go to clients. */
+  readonly secretOf: (provider: Provider) => string | undefined
+  readonly clock: Clock
+}
+
+export type TextSettings = { readonly readTimeoutMs: number; readonly isSandboxOn: boolean }
+
+/**
+ * Answers one JSON request of a text route: holds its worst case, asks the upstream, charges what was used, and only then
+ * replies. Throws a GatewayError for every refusal; after one, nothing is held and nothing was charged.
+ */
+export async function runText(
+  call: TextCall,
+  dialect: TextDialect,
+  ports: TextPorts,
+  settings: TextSettings,
+): Promise<TextReply> {
+  const job = await admitText(call, dialect, ports, settings)
+  // `servableModel` never returns a row without a destination.
+  const destination = job.destinations[0] as Destination
+  let refusal: TextReply
+  try {
+    const verdict = await askUpstream(job, destination, ports, settings)
+    if (verdict.verdict === 'answer') return await answerOf(job, verdict, ports)
+    const { provider } = destination
+    refusal = refuseText(verdict, job, { provider, secret: ports.secretOf(provider) })
+  } catch (error) {
+    // Changes nothing where the charge was made already.
+    await ports.holds.release(job.hold)
+    throw error
+  }
+  await ports.holds.release(job.hold)
+  return refusal
+}
+
+async function askUpstream(
+  job: TextJob,
+  { provider, upstream }: Destination,
+  { providers }: TextPorts,
+  { readTimeoutMs }: TextSettings,
+): Promise<Verdict> {
+  const { call, dialect, request } = job
+  call.trace.provider = provider.id
+  // The client's signal is not passed on: what it asked for is finished and charged, also when it leaves.
+  const outcome = await providers[provider.kind].complete({
+    provider,
+    route: dialect.route,
+    model: upstream.model,
+    body: dialect.forUpstream(request, upstream.model),
+    readTimeoutMs,
+  })
+  if (outcome.outcome === 'answered') call.trace.upstreamStatus = outcome.status
+  return judgeOutcome(outcome, dialect, usageLimits(job))
+}
+
+/** Charges the answer, then makes the reply that names the cost. */
+async function answerOf(
+  job: TextJob,
+  { answer, outcome }: Extract<Verdict, { verdict: 'answer' }>,
+  ports: TextPorts,
+): Promise<TextReply> {
+  const metered = await meterAnswer(answer, job.request, ports.tokenizer)
+  const reportedCost = reportedCostOf(answer, outcome)
+  const { told } = await chargeText(job, { ...metered, reportedCost }, ports)
+  return {
+    status: 200,
+    headers: outcome.headers,
+    body: job.dialect.forClient(answer, { model: job.model.id, cost: told }),
+    cost: told,
+  }
+}
+
+/** The provider's configured header first: where an operator set one, it is what the provider is paid by. */
+function reportedCostOf(
+  answer: TextAnswer,
+  outcome: { readonly reportedCost: string | null },
+): NanoUsd | null {
+  const inHeader = outcome.reportedCost === null ? undefined : parseReportedCost(outcome.reportedCost)
+  return inHeader ?? answer.reportedCost
+}
+
+function usageLimits({ model, quote }: TextJob): UsageLimits {
+  return {
+    inputTokensMax: model.contextWindow,
+    outputTokensMax: model.kind === 'chat' ? model.maxOutputTokens * quote.worst.choices : undefined,
+  }
+}

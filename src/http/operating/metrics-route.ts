@@ -1,0 +1,19 @@
+import { GatewayError } from '../../domain/errors.ts'
+import type { Metrics } from '../../telemetry/metrics.ts'
+import type { Handler } from '../request-context.ts'
+
+/** `GET /metrics` in the Prometheus text format, for the admin key or, without a check, for everyone. */
+export function metricsRoute(
+  metrics: Metrics,
+  isAdmin: ((headers: Headers) => boolean) | undefined,
+): Handler {
+  return async ({ request }) => {
+    if (isAdmin !== undefined && !isAdmin(request.headers)) {
+      throw new GatewayError(
+        'invalid_api_key',
+        'The metrics need the admin key. Send it as "Authorization: Bearer <admin key>".',
+      )
+    }
+    return { status: 200, headers: { 'content-type': metrics.contentType }, body: await metrics.render() }
+  }
+}
