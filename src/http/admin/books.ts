@@ -40,7 +40,7 @@ export async function getStatement({ url, params }: AdminCall, ports: AdminPorts
     limit: limit + 1,
     ...(cursor === undefined ? {} : { before: cursor }),
   })
-  return reply(pageOf(lines, limit, { cursorOf: line => line.id.key, rowOf: statementBody }))
+  return reply(pageOf(lines, limit, { cursorOf: line => line.position, rowOf: statementBody }))
 }
 
 export async function postVerification(_: AdminCall, { ledger }: AdminPorts): Promise<Reply> {

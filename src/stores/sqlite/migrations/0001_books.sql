@@ -23,25 +23,35 @@ CREATE TABLE api_keys (
 
 CREATE INDEX api_keys_by_account ON api_keys (account_id);
 
--- Every account has one of each book: its own money, and its part of each house book. So the books of one account are
--- closed in themselves, and no row is written by everybody.
-CREATE TABLE ledger_accounts (
-  id INTEGER PRIMARY KEY,
-  account_id INTEGER NOT NULL REFERENCES accounts (id),
-  book TEXT NOT NULL CHECK (book IN (
-    'available', 'held.text', 'held.media', 'cash', 'promotions', 'revenue.text', 'revenue.media', 'losses'
-  )),
-  -- The fold of its entries, kept so that nobody has to fold them.
-  balance INTEGER NOT NULL DEFAULT 0,
-  UNIQUE (account_id, book)
+-- What stands in each book of an account: the fold of its entries, kept so that nobody has to fold them. The house books are
+-- kept per account too, so that no row is written by everybody.
+CREATE TABLE balances (
+  account_id INTEGER PRIMARY KEY REFERENCES accounts (id),
+  available INTEGER NOT NULL DEFAULT 0,
+  held_text INTEGER NOT NULL DEFAULT 0,
+  held_media INTEGER NOT NULL DEFAULT 0,
+  cash INTEGER NOT NULL DEFAULT 0,
+  promotions INTEGER NOT NULL DEFAULT 0,
+  revenue_text INTEGER NOT NULL DEFAULT 0,
+  revenue_media INTEGER NOT NULL DEFAULT 0,
+  losses INTEGER NOT NULL DEFAULT 0,
+  -- Where the account's chains of operations and charges end (docs/decisions/account-chains.md). Null before the first.
+  latest_operation_id INTEGER,
+  latest_charge_id INTEGER
 ) STRICT;
 
 -- The journal: what happened, in the order in which it was committed. Ids have no gap.
+-- Conditions on hot tables are ORs: SQLite builds a table for an IN of more than two, at every insert.
 CREATE TABLE operations (
   id INTEGER PRIMARY KEY,
+  -- The account's operation before this one.
+  previous_id INTEGER,
   account_id INTEGER NOT NULL REFERENCES accounts (id),
-  kind TEXT NOT NULL CHECK (kind IN ('top_up', 'grant', 'hold', 'capture', 'release', 'charge', 'compensation')),
-  -- The caller's id of the credit, hold or charge that this is an operation of.
+  kind TEXT NOT NULL CHECK (
+    kind = 'charge' OR kind = 'hold' OR kind = 'capture' OR kind = 'release' OR kind = 'top_up' OR kind = 'grant'
+    OR kind = 'compensation'
+  ),
+  -- The caller's id of the credit, hold or charge whose operation this is.
   subject_key INTEGER NOT NULL,
   subject_tail INTEGER NOT NULL,
   -- The change of the account's available balance.
@@ -49,13 +59,15 @@ CREATE TABLE operations (
   at_ms INTEGER NOT NULL
 ) STRICT;
 
-CREATE INDEX operations_by_account ON operations (account_id);
-
--- The legs of the operations. Those of one operation stand together and sum to zero. Ids have no gap.
+-- The legs of the operations, in the books of the operation's account. Those of one operation stand together and sum to
+-- zero. Ids have no gap.
 CREATE TABLE entries (
   id INTEGER PRIMARY KEY,
   operation_id INTEGER NOT NULL REFERENCES operations (id),
-  ledger_account_id INTEGER NOT NULL REFERENCES ledger_accounts (id),
+  book TEXT NOT NULL CHECK (
+    book = 'available' OR book = 'revenue.text' OR book = 'held.media' OR book = 'revenue.media' OR book = 'held.text'
+    OR book = 'cash' OR book = 'promotions' OR book = 'losses'
+  ),
   amount INTEGER NOT NULL,
   balance_after INTEGER NOT NULL
 ) STRICT;
@@ -105,8 +117,11 @@ CREATE TABLE charges (
   id INTEGER PRIMARY KEY,
   tail INTEGER NOT NULL,
   account_id INTEGER NOT NULL REFERENCES accounts (id),
-  -- Null where no money moved: a cost of zero.
-  operation_id INTEGER REFERENCES operations (id),
+  -- The account's charge before this one.
+  previous_id INTEGER,
+  -- Null where no money moved: a cost of zero. Without REFERENCES, because the charge is written first (it is what happens
+  -- once) and a deferred one would scan this table at every operation.
+  operation_id INTEGER,
   api_key_id INTEGER NOT NULL REFERENCES api_keys (id),
   route TEXT NOT NULL,
   model TEXT NOT NULL,
@@ -127,8 +142,6 @@ CREATE TABLE charges (
   shortfall INTEGER NOT NULL CHECK (shortfall >= 0),
   at_ms INTEGER NOT NULL
 ) STRICT;
-
-CREATE INDEX charges_by_account ON charges (account_id);
 
 -- Calls to upstreams whose answer nobody was handed: what they used is the operator's, never the customer's.
 CREATE TABLE attempts (

@@ -1,0 +1,24 @@
+import { GatewayError } from '../errors.ts'
+import { formatUsd, nanoUsd, type NanoUsd } from '../money.ts'
+import { creditedIn, type Balances } from './books.ts'
+import type { Movement } from './post.ts'
+
+export type CreditSource = 'cash' | 'promotions'
+
+/** All that one account may be given, ever: half of what 64 bits hold, so that no sum of its books can pass them. */
+export const CREDITED_MAX = nanoUsd(2n ** 62n)
+
+/** Throws a RangeError for an amount that is not above zero, and `invalid_field` where the books could not hold it. */
+export function crediting(
+  balances: Balances,
+  { amount, source }: { readonly amount: NanoUsd; readonly source: CreditSource },
+): readonly Movement[] {
+  if (amount <= 0n) throw new RangeError(`A credit of ${amount} is not above zero.`)
+  if (creditedIn(balances) + amount > CREDITED_MAX)
+    throw new GatewayError(
+      'invalid_field',
+      `With this credit the account would have been given more than ${formatUsd(CREDITED_MAX)} USD, the most its books can hold.`,
+      { param: 'amount_usd' },
+    )
+  return [{ from: source, to: 'available', amount }]
+}

@@ -1,0 +1,78 @@
+import type { Database } from 'bun:sqlite'
+import type { Id } from '../../domain/ids.ts'
+import { post, type Movement } from '../../domain/ledger/post.ts'
+import { subtractUsd } from '../../domain/money.ts'
+import type { OperationKind } from '../../gateway/ports/ledger.ts'
+import { standingOf, type AccountBooks, type BooksOfAccounts } from './account-books.ts'
+import type { GroupCommit } from './group-commit.ts'
+
+export type Operation = {
+  readonly kind: OperationKind
+  /** The caller's id of the credit, hold or charge whose operation this is. */
+  readonly subject: Id
+  readonly movements: readonly Movement[]
+  readonly atMs: number
+}
+
+export type Journal = {
+  /** The id that the next operation gets. */
+  readonly nextOperationId: bigint
+  /**
+   * Inside a step: writes an operation and its entries and stages the balances after them. Returns its id; null for one
+   * that moves nothing, which is not written.
+   */
+  write(books: AccountBooks, operation: Operation): bigint | null
+}
+
+/** The one way into the books. */
+export function createJournal(
+  database: Database,
+  groupCommit: GroupCommit,
+  booksOfAccounts: BooksOfAccounts,
+): Journal {
+  const insertOperation = database.prepare(
+    `INSERT INTO operations (id, previous_id, account_id, kind, subject_key, subject_tail, amount, at_ms)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  const insertEntry = database.prepare(
+    'INSERT INTO entries (operation_id, book, amount, balance_after) VALUES (?, ?, ?, ?)',
+  )
+  const { latest } = database
+    .prepare<{ latest: bigint }, []>('SELECT ifnull(max(id), 0) AS latest FROM operations')
+    .get() ?? { latest: 0n }
+  let committed = latest
+  let written = latest
+
+  // A number that was rolled back is given again: a gap would look like an operation that was taken away.
+  groupCommit.join({
+    afterCommit: () => (committed = written),
+    afterRollback: () => (written = committed),
+  })
+
+  return {
+    get nextOperationId() {
+      return written + 1n
+    },
+    write(books, { kind, subject, movements, atMs }) {
+      const { balances: before, latestOperationId, latestChargeId } = standingOf(books)
+      const { entries, balances } = post(before, movements)
+      if (entries.length === 0) return null
+      const id = written + 1n
+      const amount = subtractUsd(balances.available, before.available)
+      insertOperation.run(
+        id,
+        latestOperationId,
+        books.accountId,
+        kind,
+        subject.key,
+        subject.tail,
+        amount,
+        atMs,
+      )
+      for (const entry of entries) insertEntry.run(id, entry.book, entry.amount, entry.balanceAfter)
+      booksOfAccounts.stage(books, { balances, latestOperationId: id, latestChargeId })
+      written = id
+      return id
+    },
+  }
+}

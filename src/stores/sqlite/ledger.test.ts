@@ -1,0 +1,4 @@
+import { ledgerConforms } from '../../../test/conformance/ledger.ts'
+import { sqlite } from '../../../test/support/test-store.ts'
+
+ledgerConforms(sqlite)

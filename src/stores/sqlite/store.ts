@@ -1,0 +1,70 @@
+import type { Accounts } from '../../gateway/ports/accounts.ts'
+import type { CatalogStore } from '../../gateway/ports/catalog.ts'
+import { createAccounts } from './accounts.ts'
+import { createAuditLog, type SqliteAuditLog } from './audit-log.ts'
+import { openCatalogStore } from './catalog.ts'
+import { openDatabase, type Database } from './database.ts'
+import { createGroupCommit, type GroupCommit } from './group-commit.ts'
+import { createLedger, type SqliteLedger } from './ledger.ts'
+
+/** All that one node keeps, in one file. */
+export type SqliteStore = {
+  readonly ledger: SqliteLedger
+  readonly accounts: Accounts
+  readonly catalog: CatalogStore
+  readonly auditLog: SqliteAuditLog
+  readonly database: Database
+  readonly groupCommit: GroupCommit
+  /** The largest id key in the store; zero in a new one. An id source must start after it. */
+  lastKey(): bigint
+  /** Commits what waits and lets go of the data folder. What comes later is refused with `unavailable`. */
+  close(): Promise<void>
+}
+
+/** Opens the store of one database file. Throws as `openDatabase` and `openCatalogStore` do. */
+export function openSqliteStore(settings: {
+  readonly path: string
+  /** The 32 bytes under which provider secrets are encrypted. */
+  readonly secretKey: () => Uint8Array
+}): SqliteStore {
+  const database = openDatabase({ path: settings.path })
+  try {
+    const groupCommit = createGroupCommit(database)
+    const auditLog = createAuditLog(database)
+    const secretKey = settings.secretKey()
+    return {
+      ledger: createLedger({ database, groupCommit, auditLog }),
+      accounts: createAccounts({ database, groupCommit, auditLog }),
+      catalog: openCatalogStore({ database, commits: groupCommit, auditLog, secretKey }),
+      auditLog,
+      database,
+      groupCommit,
+      lastKey: () => lastKey(database),
+      async close() {
+        groupCommit.close()
+        letGo(database)
+      },
+    }
+  } catch (error) {
+    letGo(database)
+    throw error
+  }
+}
+
+/** Ends every statement too: while one is left, SQLite keeps the lock. */
+function letGo(database: Database): void {
+  database.close(true)
+}
+
+function lastKey(database: Database): bigint {
+  const row = database
+    .query<{ last: bigint }, []>(
+      `SELECT max(
+        (SELECT ifnull(max(id), 0) FROM credits),
+        (SELECT ifnull(max(id), 0) FROM holds),
+        (SELECT ifnull(max(id), 0) FROM charges)
+      ) AS last`,
+    )
+    .get()
+  return row?.last ?? 0n
+}

@@ -1,0 +1,49 @@
+import type { Database } from 'bun:sqlite'
+import { formatId } from '../../../domain/ids.ts'
+import { chargeFor } from '../../../domain/pricing/charge.ts'
+import type { Problem } from '../../../gateway/ports/ledger.ts'
+import { usageLineFrom, type ChargeRow } from '../charges.ts'
+
+const CHARGES_A_TURN = 128
+
+type Row = ChargeRow & { tariff_id: bigint | null; is_of_operation: bigint | null; is_chained: bigint }
+
+/** Each charge must have the operation that moved its cost, and cost what its usage is worth by its frozen tariff. */
+export function* checkCharges(database: Database): Generator<readonly Problem[]> {
+  const select = database.prepare<Row, [bigint, number]>(
+    `SELECT charges.*, content,
+        (SELECT subject_key = charges.id AND account_id = charges.account_id AND kind IN ('charge', 'capture')
+          FROM operations WHERE operations.id = operation_id) AS is_of_operation,
+        (previous_id IS NULL OR EXISTS (SELECT 1 FROM charges AS previous
+          WHERE previous.id = charges.previous_id AND previous.account_id = charges.account_id)) AS is_chained
+      FROM charges LEFT JOIN tariffs ON tariffs.id = tariff_id
+      WHERE charges.id > ? ORDER BY charges.id LIMIT ?`,
+  )
+  let last = -1n
+  for (;;) {
+    const rows = select.all(last, CHARGES_A_TURN)
+    yield rows.flatMap(problemsOf)
+    last = rows.at(-1)?.id ?? last
+    if (rows.length < CHARGES_A_TURN) return
+  }
+}
+
+function problemsOf(row: Row): readonly Problem[] {
+  const objection = objectionTo(row)
+  if (objection === undefined) return []
+  const id = formatId('req', { key: row.id, tail: row.tail })
+  return [{ entryId: null, message: `Charge ${id} ${objection}.` }]
+}
+
+function objectionTo(row: Row): string | undefined {
+  if ((row.operation_id === null) !== (row.cost === 0n))
+    return `costs ${row.cost} and has operation ${row.operation_id}`
+  if (row.operation_id !== null && row.is_of_operation !== 1n)
+    return `has operation ${row.operation_id}, which is not its own`
+  if (row.is_chained !== 1n) return `follows charge ${row.previous_id}, which its account does not have`
+  if (row.tariff_id !== null && row.content === null)
+    return `has tariff ${row.tariff_id}, which does not exist`
+  const { tariff, usage, cost } = usageLineFrom(row)
+  const price = tariff === null ? cost : chargeFor(usage, tariff)
+  return price === cost ? undefined : `costs ${cost}, but its usage is worth ${price} by its frozen tariff`
+}
