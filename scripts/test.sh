@@ -7,4 +7,4 @@ export BUN_CONFIG_MAX_HTTP_REQUESTS="${BUN_CONFIG_MAX_HTTP_REQUESTS:-65335}"
 if [ $# -gt 0 ]; then exec "$bun" test --timeout 30000 "$@"; fi
 sh scripts/check.sh
 echo '— tests'
-exec "$bun" test --timeout 30000 ./src ./test
+exec "$bun" test --timeout 30000 ./src ./test ./bench

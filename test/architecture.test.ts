@@ -37,7 +37,7 @@ const layers: Record<string, readonly string[]> = {
   tokenizer: ['gateway/ports', 'gpt-tokenizer', 'tokenx'],
   http: ['domain', 'protocol', 'gateway', 'catalog-file', 'config', 'telemetry', 'zod', 'node:crypto'],
   cli: ['domain', 'config', 'http/admin', 'app.ts', 'commander', 'node:'],
-  'cli.ts': ['cli', 'config', 'commander', 'node:'],
+  'cli.ts': ['cli', 'app.ts', 'node:'],
   'app.ts': parts,
   app: parts,
 }

@@ -1,0 +1,106 @@
+import { openDataFolder } from './app/data-folder.ts'
+import { firstStart, welcome } from './app/first-start.ts'
+import { gatewayRoutes } from './app/routes.ts'
+import { openParts, type Parts } from './app/parts.ts'
+import type { Config } from './config/config.ts'
+import { checkBooksRegularly } from './gateway/check-books.ts'
+import { HoldQueue } from './gateway/hold-queue.ts'
+import type { Clock } from './gateway/ports/clock.ts'
+import type { Verification } from './gateway/ports/ledger.ts'
+import { trustedAdminApi } from './http/admin/admin-api.ts'
+import { observeRequests } from './http/operating/observe.ts'
+import { startServer } from './http/server.ts'
+import { openMetrics } from './telemetry/metrics.ts'
+
+/** What a test may put in the place of the real one. */
+export type AppOverrides = { readonly clock?: Clock }
+
+export type App = {
+  readonly url: string
+  /** Takes no new request, waits for the running ones up to the drain limit, and closes the store. Repeating it waits for the same stop. */
+  stop(): Promise<void>
+}
+
+/** How often the books are checked while the gateway runs. */
+const CHECK_BOOKS_EVERY_MS = 3_600_000
+
+/** Wires every part and listens. Throws, with nothing left open, where the data folder or the address is taken. */
+export async function startApp(config: Config, overrides: AppOverrides = {}): Promise<App> {
+  const folder = openDataFolder(config.dataDir)
+  const parts = openParts(config, folder, overrides.clock)
+  try {
+    return await serve(config, folder, parts)
+  } catch (error) {
+    parts.log.flush()
+    await parts.close()
+    throw error
+  }
+}
+
+/** The admin API of a data folder that no server runs on; throws `DataFolderInUseError` while one does. */
+export async function openAdmin(config: Config): Promise<{
+  handle(request: Request): Promise<Response>
+  close(): Promise<void>
+}> {
+  const parts = openParts(config, openDataFolder(config.dataDir))
+  return { handle: trustedAdminApi(parts.admin), close: parts.close }
+}
+
+async function serve(config: Config, folder: ReturnType<typeof openDataFolder>, parts: Parts): Promise<App> {
+  const { log, clock, admin, heldNow } = parts
+  const started = await firstStart(config, admin)
+  const adminKey = config.adminKey === undefined ? folder.adminKey() : { key: config.adminKey, isNew: false }
+
+  const holds = new HoldQueue(
+    { ledger: admin.ledger, clock },
+    { waitMs: config.holdWaitMs, mode: config.textHolds },
+  )
+  const metrics = openMetrics({ held: heldNow, waiting: () => holds.waiting })
+  let isStopping = false
+  const readiness = async () => {
+    if (isStopping) return { isReady: false, reason: 'The gateway is stopping.' }
+    await parts.probeStore()
+    return { isReady: true }
+  }
+  const ports = { ...parts.text, ...admin, holds, metrics, readiness, adminKey: adminKey.key }
+  const server = startServer({
+    host: config.host,
+    port: config.port,
+    routes: gatewayRoutes(ports, config),
+    edge: { nextId: admin.newId, elapsed: () => performance.now(), observe: observeRequests(log, metrics) },
+  })
+  const withdraw = folder.announce({ url: server.url, pid: process.pid })
+  const stopChecking = checkBooksRegularly({ ledger: admin.ledger, clock }, CHECK_BOOKS_EVERY_MS, result => {
+    metrics.countLedgerCheck({ problems: result.problems.length, entries: result.entries, atMs: clock.now() })
+    tellProblems(result, log)
+  })
+  log.info('listening', { url: server.url, data_dir: folder.path })
+  if (config.logLevel !== 'silent') {
+    process.stderr.write(welcome({ url: server.url, config, folder, adminKey, ...started }))
+  }
+
+  const stop = async () => {
+    isStopping = true
+    stopChecking()
+    withdraw()
+    await drained(server, config.drainMs, clock)
+    log.info('stopped', {})
+    log.flush()
+    await parts.close()
+  }
+  let stopped: Promise<void> | undefined
+  return { url: server.url, stop: () => (stopped ??= stop()) }
+}
+
+function tellProblems({ problems }: Verification, log: Parts['log']): void {
+  for (const { entryId, message } of problems)
+    log.error('the books are wrong', { entry: entryId, problem: message })
+}
+
+/** Lets running requests end, for at most `drainMs`. */
+async function drained(server: ReturnType<typeof startServer>, drainMs: number, clock: Clock): Promise<void> {
+  const { promise: isLate, resolve } = Promise.withResolvers<void>()
+  const cancel = clock.after(drainMs, resolve)
+  await Promise.race([server.drain(), isLate.then(() => server.abort())])
+  cancel()
+}

@@ -1,0 +1,81 @@
+import type { Config } from '../config/config.ts'
+import { SANDBOX_CATALOG } from '../domain/catalog/sandbox-catalog.ts'
+import { formatUsd, usd } from '../domain/money.ts'
+import { createAccount } from '../gateway/admin/create-account.ts'
+import { createApiKey } from '../gateway/admin/create-api-key.ts'
+import { creditAccount } from '../gateway/admin/credit-account.ts'
+import { auditOf } from '../gateway/admin/operator.ts'
+import type { AdminPorts } from '../http/admin/call.ts'
+import { importCatalogFile } from './import-catalog-file.ts'
+import type { DataFolder } from './data-folder.ts'
+
+const DEMO_ACCOUNT = 'demo'
+const DEMO_GRANT = usd('5')
+const DEMO_MODEL = 'sandbox-chat'
+
+/** The demo account's key where this start made it: its only showing. */
+export type FirstStart = { readonly demoKey: string | null }
+
+/**
+ * Fills a store that has no catalog: from `TOLLGATE_CATALOG` where it is set, and else, unless the sandbox is off, with the
+ * sandbox's catalog and a demo account that can call nothing else. Each step is done at most once, also when a start was
+ * killed between two of them: the catalog comes last.
+ */
+export async function firstStart(config: Config, ports: AdminPorts): Promise<FirstStart> {
+  const { catalog, clock } = ports
+  if (catalog.current().revision > 0) return { demoKey: null }
+  if (config.catalogFile !== undefined) {
+    await importCatalogFile(config.catalogFile, ports)
+    return { demoKey: null }
+  }
+  if (!config.isSandboxOn) return { demoKey: null }
+  const demoKey = await makeDemoAccount(ports)
+  await catalog.replace(
+    SANDBOX_CATALOG,
+    auditOf({ actor: 'startup', action: 'catalog.replace', subject: 'sandbox' }, clock),
+  )
+  return { demoKey }
+}
+
+async function makeDemoAccount(ports: AdminPorts): Promise<string> {
+  const account =
+    (await ports.accounts.findAccount(DEMO_ACCOUNT)) ??
+    (await createAccount({ name: DEMO_ACCOUNT, sandboxOnly: true, actor: 'startup' }, ports))
+  await creditAccount(
+    {
+      account,
+      amount: DEMO_GRANT,
+      source: 'grant',
+      note: 'to try the sandbox with',
+      idempotencyKey: 'first-start',
+      actor: 'startup',
+    },
+    ports,
+  )
+  const { text } = await createApiKey({ account, name: 'first start', actor: 'startup' }, ports)
+  return text
+}
+
+/** What a start says to the person who started it. Keys are in it only at the start that made them. */
+export function welcome(start: {
+  readonly url: string
+  readonly config: Config
+  readonly folder: DataFolder
+  readonly adminKey: { readonly key: string; readonly isNew: boolean }
+  readonly demoKey: string | null
+}): string {
+  const { url, config, folder, adminKey, demoKey } = start
+  const base = config.baseUrl ?? url
+  const lines = [`Tollgate listens on ${url}`, `  data folder  ${folder.path}`]
+  if (adminKey.isNew) lines.push(`  admin key    ${adminKey.key}  (shown once; kept in admin.key)`)
+  if (demoKey !== null) {
+    lines.push(
+      `  sandbox key  ${demoKey}  (shown once; ${formatUsd(DEMO_GRANT)} USD, sandbox models only)`,
+      '',
+      'Try it:',
+      '',
+      `curl ${base}/v1/chat/completions -H 'Authorization: Bearer ${demoKey}' -H 'Content-Type: application/json' -d '{"model": "${DEMO_MODEL}", "messages": [{"role": "user", "content": "Hello"}]}'`,
+    )
+  }
+  return `${lines.join('\n')}\n\n`
+}

@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs'
+import { formatFileProblem, parseCatalogFile } from '../catalog-file/parse-catalog-file.ts'
+import { ConfigError } from '../config/config.ts'
+import { auditOf } from '../gateway/admin/operator.ts'
+import type { AdminPorts } from '../http/admin/call.ts'
+
+/**
+ * Makes the file that `TOLLGATE_CATALOG` names the catalog. Throws a ConfigError that names each line, field and what would
+ * have been right, and then nothing has changed.
+ */
+export async function importCatalogFile(path: string, { catalog, clock }: AdminPorts): Promise<void> {
+  const parsed = parseCatalogFile(readText(path))
+  if (!parsed.ok) {
+    throw new ConfigError(
+      parsed.problems.map(problem => `TOLLGATE_CATALOG ${path}: ${formatFileProblem(problem)}`),
+    )
+  }
+  await catalog.replace(
+    parsed.catalog,
+    auditOf({ actor: 'startup', action: 'catalog.replace', subject: 'TOLLGATE_CATALOG' }, clock),
+  )
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new ConfigError([`TOLLGATE_CATALOG names ${path}, which cannot be read: ${reason}`])
+  }
+}

@@ -1,0 +1,88 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { describeConfig, secretFromEnvironment, type Config } from '../config/config.ts'
+import type { Provider } from '../domain/catalog/provider.ts'
+import { idSource } from '../domain/ids.ts'
+import type { NanoUsd } from '../domain/money.ts'
+import type { HoldKind } from '../domain/ledger/books.ts'
+import type { Clock } from '../gateway/ports/clock.ts'
+import type { TextPorts } from '../gateway/run-text.ts'
+import type { AdminPorts } from '../http/admin/call.ts'
+import type { HashKey } from '../http/authenticate.ts'
+import { openAiCompatible } from '../providers/openai-compatible/openai-compatible.ts'
+import { providerProbe } from '../providers/probe.ts'
+import { sandbox } from '../providers/sandbox/sandbox.ts'
+import { openSqliteStore } from '../stores/sqlite/store.ts'
+import { openLog, type Log } from '../telemetry/log.ts'
+import { openTokenizer } from '../tokenizer/tokenizer.ts'
+import type { DataFolder } from './data-folder.ts'
+import { systemClock } from './system-clock.ts'
+
+/** The parts that every command of a data folder needs, open. */
+export type Parts = {
+  readonly log: Log
+  readonly clock: Clock
+  readonly admin: AdminPorts
+  readonly text: Omit<TextPorts, 'holds'> & { readonly hashKey: HashKey }
+  readonly heldNow: (kind: HoldKind) => NanoUsd
+  /** Rejects while the store cannot be read. */
+  readonly probeStore: () => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+/** Opens the store and makes the parts around it. Throws `DataFolderInUseError` while another process has the folder. */
+export function openParts(config: Config, folder: DataFolder, clock: Clock = systemClock): Parts {
+  const log = openLog({
+    level: config.logLevel,
+    write: text => process.stdout.write(text),
+    now: () => clock.now(),
+    defer: flush => setImmediate(flush),
+  })
+  const store = openSqliteStore({ path: folder.database, secretKey: () => folder.secretKey() })
+  const { ledger, accounts, catalog, auditLog } = store
+  const random = new BigInt64Array(1)
+  const newId = idSource({
+    now: () => clock.now(),
+    random64: () => crypto.getRandomValues(random)[0] ?? 0n,
+    after: store.lastKey(),
+  })
+  const secretOf = ({ secret }: Provider) => {
+    if (secret.from === 'environment') return secretFromEnvironment(secret.variable)
+    return secret.from === 'literal' ? secret.value : undefined
+  }
+  const tokenizer = openTokenizer()
+  const settings = describeConfig()
+  const admin: AdminPorts = {
+    accounts,
+    ledger,
+    catalog,
+    auditLog,
+    clock,
+    newId,
+    randomBytes: count => randomBytes(count),
+    sha256: text => createHash('sha256').update(text).digest(),
+    probeProvider: providerProbe({ secretOf }),
+    settings: () => settings,
+  }
+  const text = {
+    accounts,
+    catalog,
+    clock,
+    secretOf,
+    hashKey: (key: string) => Bun.SHA256.hash(key, 'base64'),
+    providers: { 'openai-compatible': openAiCompatible({ clock, secretOf }), sandbox: sandbox({ clock }) },
+    tokenizer,
+  }
+  return {
+    log,
+    clock,
+    admin,
+    text,
+    heldNow: kind => ledger.heldNow(kind),
+    probeStore: async () => void (await auditLog.list({ limit: 1 })),
+    close: async () => {
+      tokenizer.close()
+      await store.close()
+      log.flush()
+    },
+  }
+}

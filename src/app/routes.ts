@@ -1,0 +1,81 @@
+import type { Config } from '../config/config.ts'
+import { runText, type TextPorts } from '../gateway/run-text.ts'
+import { readBalance, readCredits } from '../http/account/balance.ts'
+import { readUsage } from '../http/account/usage.ts'
+import { ADMIN_PATH, adminApi, adminKeyCheck } from '../http/admin/admin-api.ts'
+import type { AdminPorts } from '../http/admin/call.ts'
+import { authenticate, type HashKey } from '../http/authenticate.ts'
+import { modelsRoutes } from '../http/catalog/routes.ts'
+import { live, ready, type Readiness } from '../http/operating/health.ts'
+import { metricsRoute } from '../http/operating/metrics-route.ts'
+import type { BodyLimits } from '../http/read-body.ts'
+import type { Handler, Reply, RequestContext } from '../http/request-context.ts'
+import type { Route } from '../http/routes.ts'
+import { textRoute } from '../http/text/text-route.ts'
+import type { Authenticated } from '../gateway/ports/accounts.ts'
+import { chatDialect } from '../protocol/chat/dialect.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+
+export type RoutePorts = TextPorts &
+  AdminPorts & {
+    readonly hashKey: HashKey
+    readonly metrics: Metrics
+    readonly readiness: () => Promise<Readiness>
+    readonly adminKey: string
+  }
+
+/** An upload that goes on without pause may take this long; one that pauses is cut much sooner. */
+const BODY_TOTAL_MS = 600_000
+const BODY_IDLE_MS = 30_000
+
+/** Every route of the gateway. A path or method that is not here does not exist. */
+export function gatewayRoutes(ports: RoutePorts, config: Config): readonly Route[] {
+  const { ledger, metrics, adminKey } = ports
+  const keyed = keyedRoute(ports)
+  const text = textRoutes(ports, config)
+  const admin = adminApi(ports, adminKey)
+  return [
+    { path: '/v1/chat/completions', name: 'chat', methods: { POST: text.chat } },
+    ...modelsRoutes(ports.catalog, keyed),
+    { path: '/v1/balance', name: 'balance', methods: { GET: keyed(caller => readBalance(caller, ledger)) } },
+    { path: '/v1/credits', name: 'credits', methods: { GET: keyed(caller => readCredits(caller, ledger)) } },
+    {
+      path: '/v1/usage',
+      name: 'usage',
+      methods: { GET: keyed((caller, { request }) => readUsage(request, caller, ledger)) },
+    },
+    {
+      path: `${ADMIN_PATH}*`,
+      name: 'admin',
+      methods: { GET: admin, POST: admin, PUT: admin, PATCH: admin, DELETE: admin },
+    },
+    { path: '/health/live', name: 'health.live', methods: { GET: live } },
+    { path: '/health/ready', name: 'health.ready', methods: { GET: ready(ports.readiness) } },
+    {
+      path: '/metrics',
+      name: 'metrics',
+      methods: { GET: metricsRoute(metrics, config.isMetricsPublic ? undefined : adminKeyCheck(adminKey)) },
+    },
+  ]
+}
+
+function textRoutes(ports: RoutePorts, config: Config): { readonly chat: Handler } {
+  const bodyLimits: BodyLimits = {
+    bytesMax: config.bodyBytesMax,
+    idleMs: BODY_IDLE_MS,
+    totalMs: BODY_TOTAL_MS,
+  }
+  const route = { ...ports, bodyLimits, costHeader: `x-${config.brand}-cost-usd` }
+  return { chat: textRoute(route, call => runText(call, chatDialect, ports, config)) }
+}
+
+type KeyedHandler = (caller: Authenticated, context: RequestContext) => Reply | Promise<Reply>
+
+/** Wraps a handler that needs the account of an API key. */
+function keyedRoute(ports: Pick<RoutePorts, 'accounts' | 'hashKey'>): (handle: KeyedHandler) => Handler {
+  return handle => async context => {
+    const caller = await authenticate(context.request.headers, ports)
+    context.trace.accountId = caller.account.publicId
+    return handle(caller, context)
+  }
+}

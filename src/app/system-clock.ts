@@ -1,0 +1,9 @@
+import type { Clock } from '../gateway/ports/clock.ts'
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  after: (delayMs, then) => {
+    const timer = setTimeout(then, delayMs)
+    return () => clearTimeout(timer)
+  },
+}

@@ -1,0 +1,17 @@
+import { readFileSync } from 'node:fs'
+import { main } from './cli/main.ts'
+
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  version: string
+}
+// A reader that has seen enough, such as `head`, is no failure of ours.
+process.stdout.on('error', () => process.exit(0))
+
+const exitCode = await main(process.argv.slice(2), {
+  version,
+  loadApp: () => import('./app.ts'),
+  out: text => process.stdout.write(text),
+  err: text => process.stderr.write(text),
+})
+// After what was written: a pipe takes it only as fast as it is read. Then at once, whatever a drain has left open.
+process.stdout.write('', () => process.exit(exitCode))

@@ -1,0 +1,75 @@
+import { spawn, type Subprocess } from 'bun'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+
+const root = resolve(import.meta.dirname, '../..')
+
+/** A gateway in a process of its own, as an operator runs it, so that it can be killed. */
+export type GatewayProcess = {
+  readonly url: string
+  readonly pid: number
+  readonly adminKey: string
+  /** All it wrote so far. */
+  readonly output: () => string
+  /** SIGKILL, and waits until it is gone. */
+  kill(): Promise<void>
+  /** SIGTERM; resolves with the exit code. */
+  stop(): Promise<number>
+}
+
+/** Starts a gateway on any free port over a data folder, and resolves when it listens. */
+export async function startGatewayProcess(
+  dataDir: string,
+  environment: Record<string, string> = {},
+): Promise<GatewayProcess> {
+  rmSync(join(dataDir, 'server.json'), { force: true })
+  const child = spawn({
+    cmd: [process.execPath, join(root, 'src/cli.ts'), 'serve'],
+    env: {
+      ...process.env,
+      BUN_CONFIG_MAX_HTTP_REQUESTS: '65335',
+      TOLLGATE_PORT: '0',
+      TOLLGATE_DATA_DIR: dataDir,
+      ...environment,
+    },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const output = collect(child)
+  const url = await listening(child, dataDir, output)
+  return {
+    url,
+    pid: child.pid,
+    adminKey: environment['TOLLGATE_ADMIN_KEY'] ?? readFileSync(join(dataDir, 'admin.key'), 'utf8').trim(),
+    output,
+    kill: async () => {
+      child.kill('SIGKILL')
+      await child.exited
+    },
+    stop: () => {
+      child.kill('SIGTERM')
+      return child.exited
+    },
+  }
+}
+
+function collect(child: Subprocess<'ignore', 'pipe', 'pipe'>): () => string {
+  let text = ''
+  const read = async (stream: ReadableStream<Uint8Array>) => {
+    const decoder = new TextDecoder()
+    for await (const chunk of stream) text += decoder.decode(chunk, { stream: true })
+  }
+  void read(child.stdout).catch(() => undefined)
+  void read(child.stderr).catch(() => undefined)
+  return () => text
+}
+
+/** The announcement is written when the port is open; this looks for it at each turn that the file system can have changed. */
+async function listening(child: Subprocess, dataDir: string, output: () => string): Promise<string> {
+  const file = join(dataDir, 'server.json')
+  for (;;) {
+    if (child.exitCode !== null) throw new Error(`The gateway ended at its start:\n${output()}`)
+    if (existsSync(file)) return (JSON.parse(readFileSync(file, 'utf8')) as { url: string }).url
+    await Bun.sleep(5)
+  }
+}
