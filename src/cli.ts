@@ -9,6 +9,7 @@ process.stdout.on('error', () => process.exit(0))
 
 const exitCode = await main(process.argv.slice(2), {
   version,
+  environment: process.env,
   loadApp: () => import('./app.ts'),
   out: text => process.stdout.write(text),
   err: text => process.stderr.write(text),

@@ -1,5 +1,5 @@
 import { CommanderError, type Command } from 'commander'
-import { ConfigError, readConfig } from '../config/config.ts'
+import { ConfigError, readConfig, type Environment } from '../config/config.ts'
 import { askOf } from './ask.ts'
 import { connect, type OpenAdmin } from './connect.ts'
 import { CliError, type Outcome } from './outcome.ts'
@@ -8,6 +8,7 @@ import { serve, type StartApp } from './serve.ts'
 
 export type Cli = {
   readonly version: string
+  readonly environment: Environment
   /** Called only when needed: most commands of a running gateway never load it. */
   readonly loadApp: () => Promise<{ readonly startApp: StartApp; readonly openAdmin: OpenAdmin }>
   readonly out: (text: string) => void
@@ -38,7 +39,7 @@ export async function main(argv: readonly string[], cli: Cli): Promise<0 | 1 | 2
 function runnerOf(cli: Cli, isJson: boolean, finish: (outcome: Outcome) => void): Runner {
   return {
     async admin(work, { mayCreate = false } = {}) {
-      const config = readConfig()
+      const config = readConfig(cli.environment)
       const openAdmin: OpenAdmin = async given => (await cli.loadApp()).openAdmin(given)
       const admin = await connect(config, { openAdmin, mayCreate })
       try {
@@ -48,7 +49,7 @@ function runnerOf(cli: Cli, isJson: boolean, finish: (outcome: Outcome) => void)
       }
     },
     async serve() {
-      finish(await serve(readConfig(), cli.loadApp))
+      finish(await serve(readConfig(cli.environment), cli))
     },
   }
 }

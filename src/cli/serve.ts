@@ -1,4 +1,4 @@
-import type { Config } from '../config/config.ts'
+import type { Config, Environment } from '../config/config.ts'
 import { launchProblem } from '../config/launch.ts'
 import { CliError, type Outcome } from './outcome.ts'
 
@@ -7,9 +7,15 @@ export type StartApp = (config: Config) => Promise<{ readonly url: string; stop(
 /** Runs the gateway until it is told to stop, lets running requests end, and resolves. */
 export async function serve(
   config: Config,
-  loadApp: () => Promise<{ readonly startApp: StartApp }>,
+  {
+    environment,
+    loadApp,
+  }: {
+    readonly environment: Environment
+    readonly loadApp: () => Promise<{ readonly startApp: StartApp }>
+  },
 ): Promise<Outcome> {
-  const problem = launchProblem()
+  const problem = launchProblem(environment)
   if (problem !== undefined) throw new CliError(problem, { exitCode: 2, code: 'wrong_launch' })
   // From here on, so that a signal during the start is not lost, and for good: a terminal and npm both pass one on, and a
   // second signal must not cut the drain short.

@@ -6,7 +6,7 @@ const CONCURRENT_CALLS = 'BUN_CONFIG_MAX_HTTP_REQUESTS'
  * What is wrong with the way this process was started, as a sentence. Bun reads how many calls it makes at once before any
  * line of ours runs; at its default, the 257th concurrent request to an upstream waits for another to end.
  */
-export function launchProblem(environment: Environment = process.env): string | undefined {
+export function launchProblem(environment: Environment): string | undefined {
   if (/^[1-9]\d*$/.test(environment[CONCURRENT_CALLS] ?? '')) return undefined
   return `${CONCURRENT_CALLS} is not set. Start through "npm start" or bin/tollgate, which set it.`
 }

@@ -1,0 +1,323 @@
+import { Database } from 'bun:sqlite'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { main } from './main.ts'
+
+const CLI = resolve(import.meta.dirname, '../cli.ts')
+const CATALOG = `
+providers:
+  - { id: main, kind: openai-compatible, base_url: 'http://127.0.0.1:9/v1', api_key: 'sk-literal-secret' }
+models:
+  - id: meta/x
+    kind: chat
+    upstreams: [{ provider: main, model: x-1 }]
+    pricing: { input_per_mtok: '1', output_per_mtok: '2' }
+    max_output_tokens: 100
+`
+
+type Ran = { readonly code: number; readonly out: string; readonly err: string }
+
+let home: string
+
+beforeAll(() => {
+  home = mkdtempSync(join(tmpdir(), 'tollgate-cli-'))
+})
+
+afterAll(() => {
+  rmSync(home, { recursive: true, force: true })
+})
+
+describe('without a data folder', () => {
+  test('--help names every command, the exit codes and where settings are listed', async () => {
+    const { code, out } = await spawned(['--help'])
+
+    expect(code).toBe(0)
+    for (const word of ['serve', 'accounts', 'keys', 'grant', 'balance', 'statement', 'catalog', 'models']) {
+      expect(out).toContain(`  ${word} `)
+    }
+    expect(out).toContain('Exit codes: 0')
+    expect(out).toContain('tollgate serve --help')
+  })
+
+  test('serve --help lists the settings', async () => {
+    const { code, out } = await tollgate(['serve', '--help'])
+
+    expect(code).toBe(0)
+    expect(out).toContain('TOLLGATE_PORT (8787)')
+  })
+
+  test.each([[['acounts']], [['balance']], [['balance', 'ada', '--jsn']], [['grant', 'ada', 'ten']]])(
+    'the wrong arguments %p exit with 2',
+    async args => {
+      const { code, out, err } = await tollgate(args)
+
+      expect({ code, out }).toEqual({ code: 2, out: '' })
+      expect(err).not.toBe('')
+    },
+  )
+
+  test('with --json, wrong arguments are told as JSON', async () => {
+    const { code, out, err } = await tollgate(['acounts', '--json'])
+
+    expect({ code, err }).toEqual({ code: 2, err: '' })
+    expect(JSON.parse(out)).toEqual({
+      error: {
+        message: "unknown command 'acounts' (Did you mean accounts?)",
+        type: 'command_error',
+        code: 'invalid_argument',
+      },
+    })
+  })
+
+  test('wrong settings exit with 2 and are named all at once', async () => {
+    const settings = { TOLLGATE_PORT: 'x', DATABASE_URL: 'postgres://127.0.0.1' }
+
+    const told = await spawned(['balance', 'ada'], settings)
+    const json = await tollgate(['balance', 'ada', '--json'], settings)
+
+    expect(told.code).toBe(2)
+    expect(told.err.trim().split('\n')).toEqual([
+      'TOLLGATE_PORT is "x"; it must be a whole number from 0 to 65535.',
+      'DATABASE_URL is set, but this version keeps its books in SQLite, in TOLLGATE_DATA_DIR. Unset it.',
+    ])
+    expect(JSON.parse(json.out)).toMatchObject({
+      error: { code: 'invalid_setting', problems: told.err.trim().split('\n') },
+    })
+  })
+
+  test('a folder that is not there is not made by a command that only reads', async () => {
+    const folder = join(home, 'nowhere')
+
+    const { code, err } = await tollgate(['balance', 'ada'], { TOLLGATE_DATA_DIR: folder })
+
+    expect(code).toBe(1)
+    expect(err).toContain(`There is no data folder at ${folder}.`)
+    expect(existsSync(folder)).toBe(false)
+  })
+
+  test('serve refuses a launch that would hold back concurrent calls', async () => {
+    const { code, err } = await tollgate(['serve'])
+
+    expect(code).toBe(2)
+    expect(err).toContain('bin/tollgate')
+  })
+})
+
+describe('on a stopped data folder', () => {
+  test('an account gets money and a key, and the books balance', async () => {
+    const folder = { TOLLGATE_DATA_DIR: join(home, 'stopped') }
+
+    const created = await tollgate(['accounts', 'create', 'ada', '--grant', '12.50'], folder)
+    const key = await tollgate(['keys', 'create', 'ada', '--name', 'laptop'], folder)
+    const granted = await tollgate(['grant', 'ada', '0.000000001', '--source', 'top_up', '--json'], folder)
+    const balance = await tollgate(['balance', 'ada'], folder)
+    const statement = await tollgate(['statement', 'ada', '--limit', '1', '--json'], folder)
+    const verified = await tollgate(['verify'], folder)
+
+    expect(created.out).toMatch(/^Created the account ada \(acct_\w+\) with 12\.5 USD\.\n$/)
+    expect(key.out).toMatch(/^tg_live_\w{43}\n$/)
+    expect(key.err).toContain('not shown again')
+    expect(JSON.parse(granted.out)).toMatchObject({ amount_usd: '0.000000001' })
+    expect(balance.out).toBe('available  12.500000001 USD\nheld       0 USD\n')
+    expect(JSON.parse(statement.out)).toMatchObject({ data: [{ kind: 'top_up' }], has_more: true })
+    expect(verified).toMatchObject({ code: 0, out: expect.stringContaining('The books balance') })
+  })
+
+  test('a revoked key is listed as revoked', async () => {
+    const folder = { TOLLGATE_DATA_DIR: join(home, 'keys') }
+    await tollgate(['accounts', 'create', 'ada'], folder)
+    const { id } = JSON.parse((await tollgate(['keys', 'create', 'ada', '--json'], folder)).out) as {
+      id: string
+    }
+
+    const revoked = await tollgate(['keys', 'revoke', id], folder)
+    const listed = await tollgate(['keys', 'list', 'ada'], folder)
+
+    expect(revoked.code).toBe(0)
+    expect(listed.out).toMatch(/ revoked 20\d\d-/)
+  })
+
+  test('a refusal is told in a sentence, or as the envelope of the API', async () => {
+    const folder = { TOLLGATE_DATA_DIR: join(home, 'refusals') }
+    await tollgate(['accounts', 'create', 'ada'], folder)
+
+    const told = await tollgate(['accounts', 'create', 'ada'], folder)
+    const json = await tollgate(['balance', 'nobody', '--json'], folder)
+
+    expect(told).toMatchObject({ code: 1, out: '' })
+    expect(told.err).toContain('ada')
+    expect(json).toMatchObject({ code: 1, err: '' })
+    expect(JSON.parse(json.out)).toMatchObject({ error: { code: 'not_found', type: 'not_found_error' } })
+  })
+
+  test('a catalog goes in and out as a file, and its models switch on and off', async () => {
+    const folder = { TOLLGATE_DATA_DIR: join(home, 'catalog') }
+    const file = join(home, 'catalog.yaml')
+    const copy = join(home, 'copy.yaml')
+    writeFileSync(file, CATALOG)
+
+    const imported = await tollgate(['catalog', 'import', file], folder)
+    const off = await tollgate(['models', 'off', 'meta/x'], folder)
+    const listed = await tollgate(['models', 'list'], folder)
+    const on = await tollgate(['models', 'on', 'meta/x', '--json'], folder)
+    const exported = await tollgate(['catalog', 'export', copy], folder)
+    const again = await tollgate(['catalog', 'import', copy, '--json'], folder)
+
+    expect(imported.out).toContain('1 providers, 1 models')
+    expect(off.out).toBe('meta/x is off.\n')
+    expect(listed.out).toMatch(/meta\/x +chat +off +main/)
+    expect(JSON.parse(on.out)).toMatchObject({ id: 'meta/x', enabled: true })
+    expect(exported.code).toBe(0)
+    expect(readFileSync(copy, 'utf8')).not.toContain('sk-literal-secret')
+    expect(JSON.parse(again.out)).toMatchObject({ providers: 1, models: 1 })
+  })
+
+  test('a wrong catalog file is refused by line', async () => {
+    const file = join(home, 'wrong.yaml')
+    writeFileSync(file, 'providers: []\nmodels:\n  - id: x\n    kind: chatt\n')
+
+    const { code, err } = await tollgate(['catalog', 'import', file], {
+      TOLLGATE_DATA_DIR: join(home, 'wrong'),
+    })
+
+    expect(code).toBe(1)
+    expect(err).toStartWith('line 4, column 5: models[0].kind is "chatt"')
+  })
+
+  test('verify exits with 1 and names the first wrong entry of tampered books', async () => {
+    const folder = { TOLLGATE_DATA_DIR: join(home, 'tampered') }
+    await tollgate(['accounts', 'create', 'ada', '--grant', '5'], folder)
+    tamper(join(home, 'tampered', 'tollgate.db'))
+
+    const told = await tollgate(['verify'], folder)
+    const json = await tollgate(['verify', '--json'], folder)
+
+    expect(told.code).toBe(1)
+    expect(told.out).toStartWith('The books do not balance. The first wrong entry is ')
+    expect(json.code).toBe(1)
+    expect(JSON.parse(json.out)).toMatchObject({ ok: false })
+  })
+
+  test('doctor exits with 1 where no model is on, and says so', async () => {
+    const folder = { TOLLGATE_DATA_DIR: join(home, 'doctor') }
+    await tollgate(['accounts', 'create', 'ada'], folder)
+
+    const { code, out } = await tollgate(['doctor'], folder)
+
+    expect(code).toBe(1)
+    expect(out).toContain('No server runs on this data folder.')
+    expect(out).toMatch(/WRONG +catalog +No model is on/)
+  })
+
+  test('what a killed server left behind does not mislead', async () => {
+    const dataDir = join(home, 'stale')
+    await tollgate(['accounts', 'create', 'ada'], { TOLLGATE_DATA_DIR: dataDir })
+    const gone = Bun.spawn(['true'])
+    await gone.exited
+    writeFileSync(join(dataDir, 'server.json'), JSON.stringify({ url: 'http://127.0.0.1:9', pid: gone.pid }))
+
+    const { code, out } = await tollgate(['balance', 'ada'], { TOLLGATE_DATA_DIR: dataDir })
+
+    expect({ code, out }).toEqual({ code: 0, out: 'available  0 USD\nheld       0 USD\n' })
+  })
+})
+
+describe('on a running server', () => {
+  test('commands go through its admin API, and two signals stop it once, with 0', async () => {
+    const dataDir = join(home, 'running')
+    const folder = { TOLLGATE_DATA_DIR: dataDir }
+    const server = await startServer(dataDir)
+
+    // A proxy that swallows everything: the admin key must not go there.
+    const proxied = { ...folder, HTTP_PROXY: 'http://127.0.0.1:9' }
+    const created = await spawned(['accounts', 'create', 'ada', '--grant', '3', '--json'], proxied)
+    const listed = await spawned(['accounts', 'list'], folder)
+    const where = await spawned(['doctor', '--json'], folder)
+    const wrongKey = await spawned(['balance', 'ada'], { ...folder, TOLLGATE_ADMIN_KEY: 'another-key' })
+    const second = await spawned(['serve'], { ...folder, TOLLGATE_PORT: '0' })
+    server.kill('SIGTERM')
+    server.kill('SIGINT')
+
+    expect(JSON.parse(created.out)).toMatchObject({ name: 'ada', available_usd: '3' })
+    expect(listed.out).toMatch(/^ada +acct_\w+ +3 +0$/m)
+    expect(JSON.parse(where.out)).toMatchObject({ ok: true, server: expect.stringMatching(/^http:/) })
+    expect(wrongKey.code).toBe(1)
+    expect(wrongKey.err).toContain('Set TOLLGATE_ADMIN_KEY')
+    expect(second.code).toBe(1)
+    expect(second.err).toContain('in use by another tollgate process')
+    expect(await server.exited).toBe(0)
+    expect(existsSync(join(dataDir, 'server.json'))).toBe(false)
+    expect((await spawned(['balance', 'ada'], folder)).out).toStartWith('available  3 USD')
+  }, 20_000)
+
+  test('a port that is taken is named', async () => {
+    const taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
+    const port = String(taken.port)
+
+    const { code, err } = await spawned(['serve'], {
+      TOLLGATE_DATA_DIR: join(home, 'port'),
+      TOLLGATE_PORT: port,
+    })
+    await taken.stop(true)
+
+    expect(code).toBe(1)
+    expect(err).toContain(`Another program listens on 127.0.0.1, port ${port}.`)
+  })
+})
+
+/** One command, run in this process. */
+async function tollgate(args: readonly string[], settings: Record<string, string> = {}): Promise<Ran> {
+  let out = ''
+  let err = ''
+  const code = await main(args, {
+    version: '0.0.0',
+    environment: settings,
+    loadApp: () => import('../app.ts'),
+    out: text => (out += text),
+    err: text => (err += text),
+  })
+  return { code, out, err }
+}
+
+/** One command, run as an operator does. */
+async function spawned(args: readonly string[], settings: Record<string, string> = {}): Promise<Ran> {
+  const child = spawn(args, settings)
+  const [out, err, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  return { code, out, err }
+}
+
+/** Resolves when the server has announced itself. */
+async function startServer(dataDir: string): Promise<ReturnType<typeof spawn>> {
+  const child = spawn(['serve'], { TOLLGATE_DATA_DIR: dataDir, TOLLGATE_PORT: '0' })
+  while (!existsSync(join(dataDir, 'server.json'))) {
+    if (child.exitCode !== null) throw new Error(await new Response(child.stderr).text())
+    await Bun.sleep(5)
+  }
+  return child
+}
+
+function spawn(args: readonly string[], settings: Record<string, string>) {
+  return Bun.spawn([process.execPath, CLI, ...args], {
+    cwd: home,
+    env: { PATH: process.env['PATH'], BUN_CONFIG_MAX_HTTP_REQUESTS: '1024', ...settings },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+}
+
+/** Puts another amount into the first entry, as a thief with a database shell would. */
+function tamper(path: string): void {
+  const database = new Database(path)
+  const triggers = database.query<{ name: string }, []>(
+    "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'entries'",
+  )
+  for (const { name } of triggers.all()) database.run(`DROP TRIGGER ${name}`)
+  database.run('UPDATE entries SET amount = amount + 10000000 WHERE rowid = (SELECT min(rowid) FROM entries)')
+  database.close()
+}

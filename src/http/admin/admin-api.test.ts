@@ -1,0 +1,527 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openAdmin } from '../../app.ts'
+import { readConfig } from '../../config/config.ts'
+import { GatewayError } from '../../domain/errors.ts'
+import type { RequestContext } from '../request-context.ts'
+import { adminApi, adminKeyCheck } from './admin-api.ts'
+import type { AdminPorts } from './call.ts'
+
+const LITERAL = 'sk-literal-secret'
+const PROVIDER = { kind: 'openai-compatible', base_url: 'http://127.0.0.1:9/v1', api_key: LITERAL }
+const MODEL = {
+  kind: 'chat',
+  upstreams: [{ provider: 'main', model: 'x-1' }],
+  pricing: { input_per_mtok: '2.5', output_per_mtok: '10' },
+  max_output_tokens: 1000,
+}
+
+/** What any answer may have; a test that reads more of it compares it whole. */
+type Answer = {
+  readonly id: string
+  readonly key: string
+  readonly next: string
+  readonly data: readonly Row[]
+  readonly error: { readonly code: string; readonly message: string; readonly param?: string }
+  readonly [name: string]: unknown
+}
+type Row = { readonly [name: string]: unknown }
+
+let dataDir: string
+let admin: Awaited<ReturnType<typeof openAdmin>>
+
+beforeAll(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'tollgate-admin-'))
+  admin = await openAdmin(readConfig({ TOLLGATE_DATA_DIR: dataDir }))
+})
+
+afterAll(async () => {
+  await admin.close()
+  rmSync(dataDir, { recursive: true, force: true })
+})
+
+describe('accounts and keys', () => {
+  test('an account is made, found by id and by name, and listed', async () => {
+    const made = await ok('POST', 'accounts', { name: ' ada ' })
+
+    const byId = await ok('GET', `accounts/${made.id}`)
+    const byName = await ok('GET', 'accounts/ada')
+    const { data } = await ok('GET', 'accounts')
+
+    expect<object>(made).toEqual({ id: expect.stringMatching(/^acct_[0-9a-z]{26}$/), name: 'ada' })
+    expect(byId).toMatchObject({ ...made, available_usd: '0', held_usd: '0', sandbox_only: false })
+    expect(byName).toEqual(byId)
+    expect(data).toContainEqual(byId)
+  })
+
+  test('a name with a slash is found when it is escaped', async () => {
+    const made = await ok('POST', 'accounts', { name: 'acme / north' })
+
+    const found = await ok('GET', `accounts/${encodeURIComponent('acme / north')}`)
+
+    expect(found.id).toBe(made.id)
+  })
+
+  test('a name is taken once', async () => {
+    await ok('POST', 'accounts', { name: 'taken' })
+
+    const refused = await refusal('POST', 'accounts', { name: 'taken' })
+
+    expect(refused).toMatchObject({ status: 409, code: 'already_exists' })
+  })
+
+  test('accounts are listed in pages', async () => {
+    for (const name of ['page 1', 'page 2', 'page 3']) await ok('POST', 'accounts', { name })
+    const all = await ok('GET', 'accounts')
+
+    const first = await ok('GET', 'accounts?limit=2')
+    const rest = await ok('GET', `accounts?cursor=${first.next}`)
+
+    expect(first).toMatchObject({ has_more: true })
+    expect(rest).toMatchObject({ has_more: false, next: null })
+    expect([...first.data, ...rest.data]).toEqual([...all.data])
+  })
+
+  test.each<[string, unknown, string | undefined]>([
+    ['no name', {}, 'name'],
+    ['a name that is no text', { name: 5 }, 'name'],
+    ['an empty name', { name: '  ' }, 'name'],
+    ['a name without a letter', { name: '..' }, 'name'],
+    ['a name of two lines', { name: 'a\nb' }, 'name'],
+    ['a name of 101 characters', { name: 'a'.repeat(101) }, 'name'],
+    ['a name like an id', { name: 'acct_1' }, 'name'],
+    ['an unknown field', { name: 'x', grant: '5' }, 'grant'],
+  ])('an account with %s is refused by field', async (_, body, param) => {
+    const refused = await refusal('POST', 'accounts', body)
+
+    expect(refused).toMatchObject({ status: 400, code: 'invalid_field', param })
+  })
+
+  test('a key is shown once, listed by its prefix, and revoked for ever', async () => {
+    const { id } = await ok('POST', 'accounts', { name: 'key owner' })
+
+    const made = await ok('POST', `accounts/${id}/keys`, { name: 'laptop' })
+    const unnamed = await ok('POST', `accounts/${id}/keys`)
+    const listed = await ok('GET', `accounts/${id}/keys`)
+    const revoked = await ok('DELETE', `accounts/${id}/keys/${made.id}`)
+    const again = await ok('POST', `keys/${made.id}/revoke`)
+
+    expect(made.key).toMatch(/^tg_live_[0-9A-Za-z]{43}$/)
+    expect(made).toMatchObject({ name: 'laptop', prefix: made.key.slice(0, 12) })
+    expect(listed.data.map(row => row['id'])).toEqual([made.id, unnamed.id])
+    expect(JSON.stringify(listed)).not.toContain(made.key)
+    expect(revoked['revoked_at']).toBeString()
+    expect(again).toEqual(revoked)
+  })
+
+  test("a key is not revoked through another account's path", async () => {
+    await ok('POST', 'accounts', { name: 'key holder' })
+    await ok('POST', 'accounts', { name: 'key thief' })
+    const key = await ok('POST', 'accounts/key%20holder/keys')
+
+    const refused = await refusal('DELETE', `accounts/key%20thief/keys/${key.id}`)
+
+    expect(refused).toMatchObject({ status: 404, code: 'not_found' })
+    const { data } = await ok('GET', 'accounts/key%20holder/keys')
+    expect(data[0]).toMatchObject({ revoked_at: null })
+  })
+
+  test.each([
+    ['GET', 'accounts/nobody'],
+    ['POST', 'accounts/nobody/keys'],
+    ['GET', 'accounts/nobody/keys'],
+    ['POST', 'accounts/nobody/grants'],
+    ['GET', 'accounts/nobody/statement'],
+    ['GET', 'usage?account=nobody'],
+    ['POST', 'keys/key_0/revoke'],
+    ['GET', 'providers/nobody'],
+    ['DELETE', 'providers/nobody'],
+    ['GET', 'models/nobody'],
+    ['DELETE', 'models/nobody'],
+    ['GET', 'nothing'],
+    ['GET', ''],
+  ])('%s %s of what is not there is 404', async (method, path) => {
+    const refused = await refusal(method, path)
+
+    expect(refused).toMatchObject({ status: 404, code: 'not_found' })
+  })
+})
+
+describe('money', () => {
+  test('a grant is credited, exact to nine decimals, and stands in the statement', async () => {
+    await ok('POST', 'accounts', { name: 'grantee' })
+
+    const first = await ok('POST', 'accounts/grantee/grants', { amount_usd: '0.000000001', note: 'hello' })
+    const second = await ok('POST', 'accounts/grantee/grants', { amount_usd: '12.50', source: 'top_up' })
+    const { data } = await ok('GET', 'accounts/grantee/statement')
+    const account = await ok('GET', 'accounts/grantee')
+
+    expect(first).toMatchObject({ amount_usd: '0.000000001', available_usd: '0.000000001' })
+    expect(second).toMatchObject({ amount_usd: '12.5', available_usd: '12.500000001' })
+    expect(account).toMatchObject({ available_usd: '12.500000001' })
+    expect(data).toMatchObject([
+      { id: second.id, kind: 'top_up', amount_usd: '12.5', note: null },
+      { id: first.id, kind: 'grant', amount_usd: '0.000000001', note: 'hello' },
+    ])
+  })
+
+  test('a statement comes in pages, newest first', async () => {
+    await ok('POST', 'accounts', { name: 'reader' })
+    for (const amount_usd of ['1', '2', '3']) await ok('POST', 'accounts/reader/grants', { amount_usd })
+
+    const first = await ok('GET', 'accounts/reader/statement?limit=2')
+    const rest = await ok('GET', `accounts/reader/statement?limit=2&cursor=${first.next}`)
+
+    expect(first.data.map(line => line['amount_usd'])).toEqual(['3', '2'])
+    expect(rest).toMatchObject({ data: [{ amount_usd: '1' }], has_more: false, next: null })
+  })
+
+  test('a grant with an Idempotency-Key is credited once', async () => {
+    await ok('POST', 'accounts', { name: 'careful' })
+    const headers = { 'idempotency-key': 'invoice-17' }
+
+    const first = await ok('POST', 'accounts/careful/grants', { amount_usd: '5' }, headers)
+    const again = await ok('POST', 'accounts/careful/grants', { amount_usd: '5' }, headers)
+    const other = await refusal('POST', 'accounts/careful/grants', { amount_usd: '6' }, headers)
+
+    expect(again).toEqual(first)
+    expect(other).toMatchObject({ status: 409, code: 'idempotency_key_reuse' })
+    expect(await ok('GET', 'accounts/careful')).toMatchObject({ available_usd: '5' })
+  })
+
+  test.each<[string, unknown, string]>([
+    ['no amount', {}, 'amount_usd'],
+    ['a JSON number', { amount_usd: 5 }, 'amount_usd'],
+    ['an exponent', { amount_usd: '1e3' }, 'amount_usd'],
+    ['ten decimals', { amount_usd: '0.0000000001' }, 'amount_usd'],
+    ['zero', { amount_usd: '0' }, 'amount_usd'],
+    ['a negative amount', { amount_usd: '-1' }, 'amount_usd'],
+    ['more than a billion', { amount_usd: '1000000001' }, 'amount_usd'],
+    ['an unknown source', { amount_usd: '1', source: 'cash' }, 'source'],
+    ['a note that is no text', { amount_usd: '1', note: 1 }, 'note'],
+    ['a long note', { amount_usd: '1', note: 'x'.repeat(501) }, 'note'],
+    ['an unknown field', { amount_usd: '1', currency: 'EUR' }, 'currency'],
+  ])('a grant with %s is refused by field', async (_, body, param) => {
+    await ok('POST', 'accounts', { name: `refused ${param} ${JSON.stringify(body).length}` }).catch(() => 0)
+
+    const refused = await refusal('POST', 'accounts/grantee/grants', body)
+
+    expect(refused).toMatchObject({ status: 400, code: 'invalid_field', param })
+  })
+
+  test('an Idempotency-Key with spaces is refused', async () => {
+    const headers = { 'idempotency-key': 'two words' }
+
+    const refused = await refusal('POST', 'accounts/grantee/grants', { amount_usd: '1' }, headers)
+
+    expect(refused).toMatchObject({ status: 400, param: 'Idempotency-Key' })
+  })
+
+  test.each([
+    ['accounts?limit=0', 'limit'],
+    ['accounts?limit=201', 'limit'],
+    ['accounts?limit=many', 'limit'],
+    ['accounts?cursor=x', 'cursor'],
+    ['audit?cursor=99999999999999999999', 'cursor'],
+    ['usage?acount=ada', 'acount'],
+    ['accounts/grantee/statement?before=1', 'before'],
+  ])('GET %s is refused by name', async (path, param) => {
+    const refused = await refusal('GET', path)
+
+    expect(refused).toMatchObject({ status: 400, code: 'invalid_field', param })
+  })
+
+  test('usage without requests is an empty page', async () => {
+    const usage = await ok('GET', 'usage?account=grantee')
+
+    expect<object>(usage).toEqual({ data: [], has_more: false, next: null })
+  })
+
+  test('the books balance', async () => {
+    const verification = await ok('POST', 'verify')
+
+    expect(verification).toMatchObject({ ok: true, problems: [] })
+    expect(verification['entries']).toBeGreaterThan(0)
+  })
+})
+
+describe('catalog', () => {
+  test('a provider is put, shown without its secret, and kept when it comes back as shown', async () => {
+    const put = await ok('PUT', 'providers/main', PROVIDER)
+
+    const shown = await ok('GET', 'providers/main')
+    const putBack = await ok('PUT', 'providers/main', shown)
+    const { data } = await ok('GET', 'providers')
+
+    expect(put).toMatchObject({ id: 'main', api_key: '<stored>' })
+    expect(shown).toEqual(put)
+    expect(putBack).toEqual(put)
+    expect(data).toEqual([put])
+    expect(JSON.stringify([put, shown, data])).not.toContain(LITERAL)
+  })
+
+  test('a key from the environment is shown by its name', async () => {
+    const put = await ok('PUT', 'providers/env', { ...PROVIDER, api_key: 'env:MAIN_API_KEY' })
+
+    expect(put['api_key']).toBe('env:MAIN_API_KEY')
+    expect<object>(await ok('DELETE', 'providers/env')).toEqual({ id: 'env', deleted: true })
+  })
+
+  test('a model is put, switched off and on, replaced and deleted', async () => {
+    await ok('PUT', 'providers/main', PROVIDER)
+
+    const put = await ok('PUT', 'models/gpt-x', MODEL)
+    const off = await ok('PATCH', 'models/gpt-x', { enabled: false })
+    const on = await ok('PATCH', 'models/gpt-x', { enabled: true })
+    const replaced = await ok('PUT', 'models/gpt-x', { ...MODEL, max_output_tokens: 7 })
+    const deleted = await ok('DELETE', 'models/gpt-x')
+
+    expect(put).toMatchObject({ id: 'gpt-x', enabled: true, max_output_tokens: 1000 })
+    expect(off).toMatchObject({ enabled: false })
+    expect(on).toEqual(put)
+    expect(replaced).toMatchObject({ max_output_tokens: 7 })
+    expect<object>(deleted).toEqual({ id: 'gpt-x', deleted: true })
+    expect(await refusal('GET', 'models/gpt-x')).toMatchObject({ status: 404 })
+  })
+
+  test('a model whose id has slashes is found, escaped or not', async () => {
+    await ok('PUT', 'providers/main', PROVIDER)
+    const put = await ok('PUT', 'models/meta/x', MODEL)
+
+    expect(put.id).toBe('meta/x')
+    expect(await ok('GET', 'models/meta%2Fx')).toEqual(put)
+    expect(await ok('DELETE', 'models/meta/x')).toMatchObject({ id: 'meta/x' })
+  })
+
+  test('a model without its price is kept off, and not switched on', async () => {
+    await ok('PUT', 'providers/main', PROVIDER)
+    const draft = { ...MODEL, pricing: undefined, enabled: false }
+
+    const put = await ok('PUT', 'models/draft', draft)
+    const refused = await refusal('PATCH', 'models/draft', { enabled: true })
+
+    expect(put).toMatchObject({ id: 'draft', enabled: false })
+    expect(refused).toMatchObject({ status: 400, code: 'invalid_field', param: 'pricing' })
+    expect((await ok('GET', 'models')).data.map(row => row['id'])).toContain('draft')
+    await ok('DELETE', 'models/draft')
+  })
+
+  test.each<[string, string, unknown, string]>([
+    ['PUT', 'models/bad', { ...MODEL, pricing: { input_per_mtok: 2.5 } }, 'pricing.input_per_mtok'],
+    ['PUT', 'models/bad', { ...MODEL, id: 'other' }, 'id'],
+    [
+      'PUT',
+      'models/bad',
+      { ...MODEL, upstreams: [{ provider: 'gone', model: 'x' }] },
+      'upstreams[0].provider',
+    ],
+    ['PUT', 'providers/bad', { kind: 'openai-compatible' }, 'base_url'],
+    ['PUT', 'providers/bad', { ...PROVIDER, id: 'other' }, 'id'],
+    ['PATCH', 'models/bad', { enabled: 'yes' }, 'enabled'],
+    ['PATCH', 'models/bad', { price: 1 }, 'price'],
+    [
+      'PUT',
+      'catalog',
+      { providers: [], models: [{ ...MODEL, id: 'bad' }] },
+      'models[0].upstreams[0].provider',
+    ],
+  ])('%s %s of a wrong row is refused by field: %#', async (method, path, body, param) => {
+    await ok('PUT', 'providers/main', PROVIDER)
+
+    const refused = await refusal(method, path, body)
+
+    expect(refused).toMatchObject({ status: 400, code: 'invalid_field', param })
+  })
+
+  test('a provider that a model uses is not deleted', async () => {
+    await ok('PUT', 'providers/main', PROVIDER)
+    await ok('PUT', 'models/user', MODEL)
+
+    const refused = await refusal('DELETE', 'providers/main')
+
+    expect(refused).toMatchObject({ status: 400, code: 'invalid_field' })
+    await ok('DELETE', 'models/user')
+  })
+
+  test('the whole catalog comes back the same, as JSON and as YAML', async () => {
+    await ok('PUT', 'providers/main', PROVIDER)
+    await ok('PUT', 'models/whole', MODEL)
+    const json = await ok('GET', 'catalog')
+    const yaml = await (await send('GET', 'catalog?format=yaml')).text()
+
+    const putJson = await ok('PUT', 'catalog', json)
+    const putYaml = await send('PUT', 'catalog', yaml, { 'content-type': 'application/yaml' })
+    const accepted = await send('GET', 'catalog', undefined, { accept: 'application/yaml' })
+
+    expect(putJson).toEqual(json)
+    expect(await putYaml.json()).toEqual(json)
+    expect(accepted.headers.get('content-type')).toBe('application/yaml')
+    expect(await accepted.text()).toBe(yaml)
+    expect(yaml).not.toContain(LITERAL)
+  })
+
+  test('a wrong catalog file is refused by line and field, and changes nothing', async () => {
+    const before = await ok('GET', 'catalog')
+    const yaml = 'providers: []\nmodels:\n  - id: x\n    kind: chatt\n'
+
+    const response = await send('PUT', 'catalog', yaml, { 'content-type': 'application/yaml' })
+    const { error } = (await response.json()) as Answer
+
+    expect(response.status).toBe(400)
+    expect(error).toMatchObject({ code: 'invalid_field', param: 'models[0].kind' })
+    expect(error.message).toStartWith('line 4, column 5: models[0].kind is "chatt"')
+    expect(await ok('GET', 'catalog')).toEqual(before)
+  })
+})
+
+describe('what every route shares', () => {
+  test('every change writes an audit line', async () => {
+    await ok('POST', 'accounts', { name: 'audited' })
+    await ok('POST', 'accounts/audited/grants', { amount_usd: '1' })
+    const key = await ok('POST', 'accounts/audited/keys')
+    await ok('POST', `keys/${key.id}/revoke`)
+    await ok('PUT', 'providers/audited', PROVIDER)
+    await ok('PUT', 'models/audited', { ...MODEL, upstreams: [{ provider: 'audited', model: 'x' }] })
+    await ok('PATCH', 'models/audited', { enabled: false })
+    await ok('DELETE', 'models/audited')
+    await ok('DELETE', 'providers/audited')
+
+    const { data } = await ok('GET', 'audit?limit=9')
+
+    expect(data.map(({ action }) => action)).toEqual([
+      'provider.delete',
+      'model.delete',
+      'model.off',
+      'model.put',
+      'provider.put',
+      'key.revoke',
+      'key.create',
+      'account.grant',
+      'account.create',
+    ])
+    expect(data.every(({ actor }) => actor === 'admin')).toBe(true)
+  })
+
+  test('doctor tells what works, and no secret', async () => {
+    await ok('PUT', 'providers/main', PROVIDER)
+
+    const report = await ok('GET', 'doctor')
+
+    expect(report['checks']).toContainEqual({ name: 'store', ok: true, detail: 'The store answers.' })
+    expect(report['checks']).toContainEqual({
+      name: 'provider main',
+      ok: false,
+      detail: expect.stringContaining('Does not answer'),
+    })
+    expect(report['settings']).toContainEqual({
+      name: 'TOLLGATE_PORT',
+      value: expect.any(String),
+      default: '8787',
+      is_set: expect.any(Boolean),
+    })
+    expect(JSON.stringify(report)).not.toContain(LITERAL)
+  })
+
+  test.each([
+    ['DELETE', 'accounts', 'GET, POST'],
+    ['POST', 'models/gpt-x', 'GET, PUT, PATCH, DELETE'],
+    ['GET', 'verify', 'POST'],
+  ])('%s %s is 405 with the methods there are', async (method, path, allow) => {
+    const response = await send(method, path)
+
+    expect(response.status).toBe(405)
+    expect(response.headers.get('allow')).toBe(allow)
+  })
+
+  test.each<[string, string | Uint8Array<ArrayBuffer>, number, string]>([
+    ['half a JSON', '{"name": ', 400, 'invalid_json'],
+    ['a list', '["name"]', 400, 'invalid_json'],
+    ['bytes that are no UTF-8', new Uint8Array([0x22, 0xff, 0x22]), 400, 'invalid_json'],
+    ['more than 8 MB', 'x'.repeat((8 << 20) + 1), 413, 'request_too_large'],
+  ])('a body of %s is refused', async (_, body, status, code) => {
+    const response = await send('POST', 'accounts', body)
+    const { error } = (await response.json()) as Answer
+
+    expect(response.status).toBe(status)
+    expect(error.code).toBe(code)
+  })
+})
+
+describe('the admin key', () => {
+  const handler = adminApi({} as AdminPorts, 'right-key')
+
+  test.each<[string, Record<string, string>]>([
+    ['no key', {}],
+    ['another key', { authorization: 'Bearer wrong-key' }],
+    ['the key with more behind it', { authorization: 'Bearer right-key2' }],
+    ['the key in another scheme', { authorization: 'Basic right-key' }],
+    ['the key in another header', { 'x-api-key': 'right-key' }],
+  ])('a request with %s is refused before anything is looked at', (_, headers) => {
+    const request = new Request('http://localhost/admin/api/nothing', { headers })
+
+    const refused = thrownBy(() => handler({ request } as RequestContext))
+
+    expect(refused).toMatchObject({ code: 'invalid_api_key' })
+  })
+
+  test('a request with the key reaches the routes', async () => {
+    const headers = { authorization: 'bearer right-key' }
+    const request = new Request('http://localhost/admin/api/nothing', { headers })
+
+    const refused = await Promise.resolve(handler({ request } as RequestContext)).catch(
+      (error: unknown) => error,
+    )
+
+    expect(refused).toBeInstanceOf(GatewayError)
+    expect(refused).toMatchObject({ code: 'not_found' })
+    expect(adminKeyCheck('right-key')(request.headers)).toBe(true)
+  })
+})
+
+function thrownBy(work: () => unknown): unknown {
+  try {
+    work()
+  } catch (error) {
+    return error
+  }
+  return undefined
+}
+
+function send(
+  method: string,
+  path: string,
+  body?: string | Uint8Array<ArrayBuffer>,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  return admin.handle(
+    new Request(`http://localhost/admin/api/${path}`, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body }),
+    }),
+  )
+}
+
+async function ok(
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const response = await send(method, path, body === undefined ? undefined : JSON.stringify(body), headers)
+  const answer = (await response.json()) as Answer
+  if (response.status !== 200) throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`)
+  return answer
+}
+
+async function refusal(
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<{ readonly status: number } & Answer['error']> {
+  const response = await send(method, path, body === undefined ? undefined : JSON.stringify(body), headers)
+  return { status: response.status, ...((await response.json()) as Answer).error }
+}

@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { parseCatalogFile } from '../src/catalog-file/parse-catalog-file.ts'
+import { startTestGateway, type TestGateway } from './support/gateway.ts'
+
+const examples = resolve(import.meta.dirname, '../examples')
+let gateway: TestGateway
+
+beforeAll(async () => {
+  gateway = await startTestGateway()
+})
+
+afterAll(() => gateway.stop())
+
+test('the example catalog is a catalog', () => {
+  const parsed = parseCatalogFile(readFileSync(join(examples, 'catalog.yaml'), 'utf8'))
+
+  expect(parsed.ok ? [] : parsed.problems).toEqual([])
+})
+
+test('the example of a new customer credits once, however often it runs, and its key pays for a chat', async () => {
+  await run('new-customer.sh', 'ada', '5')
+  const { key } = JSON.parse(await run('new-customer.sh', 'ada', '5')) as { key: string }
+
+  const before = await gateway.admin('GET', 'accounts/ada')
+  const answer = await run('chat.sh', key)
+
+  expect(before).toMatchObject({ available_usd: '5' })
+  expect(answer).toMatch(/^HTTP\/1\.1 200/)
+  expect(answer).toMatch(/^x-service-cost-usd: 0\.\d+\r$/im)
+})
+
+async function run(script: string, ...args: string[]): Promise<string> {
+  const child = Bun.spawn(['sh', join(examples, script), ...args], {
+    env: { PATH: process.env['PATH'], TOLLGATE_URL: gateway.url, TOLLGATE_ADMIN_KEY: 'tg_admin_for_tests' },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [out, err, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  if (code !== 0) throw new Error(`${script} exited with ${code}: ${err}${out}`)
+  return out
+}
