@@ -7,7 +7,11 @@ import { readUsage } from '../usage.ts'
 import { answerTexts, isEmptyAnswer } from './answer-content.ts'
 
 /** What the gateway reads of a chat completion. */
-export type ChatAnswer = TextAnswer & { readonly reply: ReplyObject }
+export type ChatAnswer = TextAnswer & {
+  readonly reply: ReplyObject
+  /** The whole completion as it was parsed, for a route that folds it into another shape. */
+  readonly completion: Readonly<Record<string, unknown>>
+}
 
 /** Undefined for bytes that are no chat completion, whatever the status said: HTML, broken JSON, an object without `choices`. */
 export function readChatAnswer(bytes: Uint8Array<ArrayBuffer>, limits: UsageLimits): ChatAnswer | undefined {
@@ -18,6 +22,7 @@ export function readChatAnswer(bytes: Uint8Array<ArrayBuffer>, limits: UsageLimi
   const reported = readUsage(usage, limits)
   return {
     reply: { bytes, usage },
+    completion: answer,
     usage: reported?.usage ?? null,
     isClamped: reported?.isClamped ?? false,
     reportedCost: findReportedCost(bytes, usage),
