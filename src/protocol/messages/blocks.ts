@@ -1,0 +1,45 @@
+import { isJsonObject } from '../json/parse-json.ts'
+import { invalidChoice, invalidField, requiredText } from '../request-fields.ts'
+import type { ChatPart } from './chat-body.ts'
+
+export type Block = Readonly<Record<string, unknown>>
+
+/** Stands between two texts that chat has only one string for. */
+export const TEXT_SEPARATOR = '\n\n'
+
+/** The blocks of a content that is no string, each with its path; throws `invalid_field` for what is neither. */
+export function* blocksOf(content: unknown, path: string): Generator<readonly [Block, string]> {
+  if (!Array.isArray(content)) throw invalidField(path, 'a string or an array of blocks', content)
+  for (const [index, block] of content.entries()) {
+    const blockPath = `${path}.${index}`
+    if (!isJsonObject(block)) throw invalidField(blockPath, 'a block: an object with a "type"', block)
+    yield [block, blockPath]
+  }
+}
+
+/** The text of a text block. Its other members, such as `cache_control` and `citations`, have no place in chat. */
+export function textOf(block: Block, path: string): string {
+  return requiredText(block['text'], `${path}.text`)
+}
+
+/** An image as chat takes it: the link, or the bytes as a data URL. */
+export function imagePartOf(block: Block, path: string): ChatPart {
+  const sourcePath = `${path}.source`
+  const source = block['source']
+  if (!isJsonObject(source)) throw invalidField(sourcePath, 'an object', source)
+  switch (source['type']) {
+    case 'base64': {
+      const mediaType = requiredText(source['media_type'], `${sourcePath}.media_type`)
+      const base64 = requiredText(source['data'], `${sourcePath}.data`)
+      return imagePart(`data:${mediaType};base64,${base64}`)
+    }
+    case 'url':
+      return imagePart(requiredText(source['url'], `${sourcePath}.url`))
+    default:
+      throw invalidChoice(`${sourcePath}.type`, ['base64', 'url'], source['type'])
+  }
+}
+
+function imagePart(url: string): ChatPart {
+  return { type: 'image_url', image_url: { url } }
+}

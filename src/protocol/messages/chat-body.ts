@@ -1,0 +1,43 @@
+/** A chat-completions request as a messages request becomes one, less its model and output ceiling. */
+export type ChatBody = {
+  readonly messages: readonly ChatMessage[]
+  readonly tools?: readonly ChatTool[]
+  readonly tool_choice?: ChatToolChoice
+  readonly stop?: readonly string[]
+  readonly temperature?: unknown
+  readonly top_p?: unknown
+  readonly metadata?: unknown
+}
+
+export type ChatMessage =
+  | { readonly role: 'system'; readonly content: string }
+  | { readonly role: 'user'; readonly content: string | readonly ChatPart[] }
+  | {
+      readonly role: 'assistant'
+      /** Null where the turn is nothing but calls. */
+      readonly content: string | null
+      readonly tool_calls?: readonly ChatToolCall[]
+    }
+  | { readonly role: 'tool'; readonly tool_call_id: string; readonly content: string }
+
+export type ChatPart =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'image_url'; readonly image_url: { readonly url: string } }
+
+export type ChatToolCall = {
+  readonly id: string
+  readonly type: 'function'
+  /** `arguments` is JSON text. */
+  readonly function: { readonly name: string; readonly arguments: string }
+}
+
+export type ChatTool = {
+  readonly type: 'function'
+  readonly function: { readonly name: string; readonly description?: string; readonly parameters: object }
+}
+
+export type ChatToolChoice =
+  | 'auto'
+  | 'required'
+  | 'none'
+  | { readonly type: 'function'; readonly function: { readonly name: string } }

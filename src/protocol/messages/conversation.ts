@@ -1,0 +1,133 @@
+import { isJsonObject } from '../json/parse-json.ts'
+import { invalidChoice, invalidField, requiredArray, requiredText } from '../request-fields.ts'
+import { blocksOf, imagePartOf, TEXT_SEPARATOR, textOf, type Block } from './blocks.ts'
+import type { ChatMessage, ChatPart, ChatToolCall } from './chat-body.ts'
+import { ChatOrder } from './chat-order.ts'
+import { jsonText } from './json-text.ts'
+import { addSystemTexts } from './system-text.ts'
+import { toolResultOf } from './tool-result.ts'
+
+const roles = ['user', 'assistant', 'system', 'developer']
+const userBlocks = ['text', 'image', 'tool_result']
+const assistantBlocks = ['text', 'tool_use']
+
+/**
+ * The conversation as chat has it: one system message, first, of the `system` field and of every system entry among the
+ * turns; then the turns. Thinking is dropped. Throws `invalid_field`, naming the place, for what chat cannot carry.
+ */
+export function conversationOf(system: unknown, turns: unknown): readonly ChatMessage[] {
+  const order = new ChatOrder()
+  const systemParts: string[] = []
+  addSystemTexts(systemParts, system, 'system')
+  for (const [index, turn] of requiredArray(turns, 'messages').entries()) {
+    const path = `messages.${index}`
+    if (!isJsonObject(turn)) throw invalidField(path, 'an object with "role" and "content"', turn)
+    const { role, content } = turn
+    switch (role) {
+      case 'user':
+        addUserTurn(order, content, `${path}.content`)
+        break
+      case 'assistant':
+        addAssistantTurn(order, content, `${path}.content`)
+        break
+      case 'system':
+      case 'developer':
+        addSystemTexts(systemParts, content, `${path}.content`)
+        break
+      default:
+        throw invalidChoice(`${path}.role`, roles, role)
+    }
+  }
+  const messages = order.messages()
+  if (systemParts.length === 0) return messages
+  return [{ role: 'system', content: systemParts.join(TEXT_SEPARATOR) }, ...messages]
+}
+
+function addUserTurn(order: ChatOrder, content: unknown, path: string): void {
+  if (typeof content === 'string') {
+    order.addUser({ role: 'user', content })
+    return
+  }
+  const resultImages: ChatPart[] = []
+  const parts: ChatPart[] = []
+  let hasResults = false
+  for (const [block, blockPath] of blocksOf(content, path)) {
+    switch (block['type']) {
+      case 'text': {
+        const text = textOf(block, blockPath)
+        if (text !== '') parts.push({ type: 'text', text })
+        break
+      }
+      case 'image':
+        parts.push(imagePartOf(block, blockPath))
+        break
+      case 'tool_result': {
+        const { message, imageParts } = toolResultOf(block, blockPath)
+        order.addResult(message)
+        for (const part of imageParts) resultImages.push(part)
+        hasResults = true
+        break
+      }
+      case 'thinking':
+      case 'redacted_thinking':
+        break
+      default:
+        throw invalidChoice(`${blockPath}.type`, userBlocks, block['type'])
+    }
+  }
+  const said = [...resultImages, ...parts]
+  if (said.length > 0 || !hasResults) order.addUser({ role: 'user', content: contentOf(said) })
+}
+
+function addAssistantTurn(order: ChatOrder, content: unknown, path: string): void {
+  if (typeof content === 'string') {
+    order.addAssistant([content], [])
+    return
+  }
+  const texts: string[] = []
+  const calls: ChatToolCall[] = []
+  for (const [block, blockPath] of blocksOf(content, path)) {
+    switch (block['type']) {
+      case 'text': {
+        const text = textOf(block, blockPath)
+        if (text !== '') texts.push(text)
+        break
+      }
+      case 'tool_use':
+        calls.push(callOf(block, blockPath))
+        break
+      case 'thinking':
+      case 'redacted_thinking':
+        break
+      default:
+        throw invalidChoice(`${blockPath}.type`, assistantBlocks, block['type'])
+    }
+  }
+  // A turn of nothing but thinking has nothing left that chat could carry.
+  if (texts.length > 0 || calls.length > 0) order.addAssistant(texts, calls)
+}
+
+function callOf({ id, name, input }: Block, path: string): ChatToolCall {
+  return {
+    id: requiredText(id, `${path}.id`),
+    type: 'function',
+    function: {
+      name: requiredText(name, `${path}.name`),
+      arguments: argumentsOf(input, `${path}.input`),
+    },
+  }
+}
+
+/** An input that was never filled in is an empty one. */
+function argumentsOf(input: unknown, path: string): string {
+  if (input === undefined || input === null || input === '') return '{}'
+  if (!isJsonObject(input)) throw invalidField(path, 'an object', input)
+  return jsonText(input)
+}
+
+/** Some upstreams take text only as a string, so a single text is one. */
+function contentOf(parts: readonly ChatPart[]): string | readonly ChatPart[] {
+  const [first, second] = parts
+  if (first === undefined) return ''
+  return second === undefined && first.type === 'text' ? first.text : parts
+}

@@ -1,0 +1,57 @@
+import { expect, test } from 'bun:test'
+import { IMAGE_TOKENS } from '../input-parts.ts'
+import { parseJsonObject } from '../json/parse-json.ts'
+import { MESSAGE_TOKENS, readCountTokensRequest, TOOL_TOKENS } from './count-tokens.ts'
+
+function count(body: object): number {
+  const json = JSON.stringify({ model: 'm', messages: [], ...body })
+  return readCountTokensRequest(parseJsonObject(new TextEncoder().encode(json))).inputTokens
+}
+
+const text = (characters: number) => ({ type: 'text', text: 'x'.repeat(characters) })
+const user = (...content: unknown[]) => ({ role: 'user', content })
+const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'A'.repeat(9_999) } }
+
+test.each<[title: string, body: object, tokens: number]>([
+  ['four characters are a token', { messages: [user(text(400))] }, 100 + MESSAGE_TOKENS],
+  ['what is left over counts as one more', { messages: [user(text(401))] }, 101 + MESSAGE_TOKENS],
+  [
+    'characters of any script count the same',
+    { messages: [user({ type: 'text', text: '語'.repeat(40) })] },
+    10 + MESSAGE_TOKENS,
+  ],
+  ['the system prompt is a message', { system: 'x'.repeat(40) }, 10 + MESSAGE_TOKENS],
+  ['each message has an overhead', { messages: [user(text(4)), user(text(4))] }, 2 + 2 * MESSAGE_TOKENS],
+  [
+    'a tool is its name, description and schema, with an overhead',
+    { tools: [{ name: 'name', description: 'x'.repeat(34), input_schema: {} }] },
+    10 + TOOL_TOKENS,
+  ],
+  [
+    'a tool that is not sent is not counted',
+    { tools: [{ type: 'web_search_20250305', name: 'web_search' }] },
+    0,
+  ],
+  ['an image is a flat number', { messages: [user(image, text(4))] }, 1 + IMAGE_TOKENS + MESSAGE_TOKENS],
+  [
+    'a call is its name and arguments',
+    {
+      messages: [
+        { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'find', input: { a: 1234567 } }] },
+      ],
+    },
+    Math.ceil((4 + 13) / 4) + MESSAGE_TOKENS,
+  ],
+  [
+    'a result is a message of its text',
+    { messages: [user({ type: 'tool_result', tool_use_id: 'a', content: [text(40)] })] },
+    10 + MESSAGE_TOKENS,
+  ],
+  ['nothing is nothing', {}, 0],
+])('%s', (_title, body, tokens) => {
+  expect(count(body)).toBe(tokens)
+})
+
+test('what could not be sent cannot be counted', () => {
+  expect(() => count({ messages: [user({ type: 'document' })] })).toThrow('"document"')
+})

@@ -1,0 +1,96 @@
+import { isJsonObject } from '../json/parse-json.ts'
+
+/** A finished answer in the messages dialect, before the gateway adds what it cost. */
+export type Message = {
+  readonly id: string
+  readonly blocks: readonly MessageBlock[]
+  readonly stopReason: StopReason
+}
+
+export type MessageBlock =
+  | { readonly type: 'text'; readonly text: string }
+  /** `inputJson` is a JSON object as the model wrote it, digit for digit. */
+  | { readonly type: 'tool_use'; readonly id: string; readonly name: string; readonly inputJson: string }
+
+export type StopReason = 'end_turn' | 'max_tokens' | 'tool_use' | 'stop_sequence'
+
+type JsonObject = Readonly<Record<string, unknown>>
+
+const stopReasons: ReadonlyMap<unknown, StopReason> = new Map([
+  ['stop', 'end_turn'],
+  ['length', 'max_tokens'],
+  ['tool_calls', 'tool_use'],
+  // The older name of the same.
+  ['function_call', 'tool_use'],
+  ['content_filter', 'stop_sequence'],
+])
+
+/** What models write for a call without arguments. */
+const noArguments: ReadonlySet<string> = new Set(['', 'null'])
+
+/**
+ * Folds the first choice of a chat completion into a message. The id is the upstream's, or `fallbackId` where it gave none.
+ * What is missing or misshapen leaves no block.
+ */
+export function messageOf(completion: JsonObject, fallbackId: string): Message {
+  const id = nameOf(completion['id']) ?? fallbackId
+  const choices = completion['choices']
+  const choice = objectOf(Array.isArray(choices) ? choices[0] : undefined)
+  const message = objectOf(choice['message'])
+  const calls = callsOf(message, id)
+  return {
+    id,
+    blocks: [...textsOf(message).map(text => ({ type: 'text' as const, text })), ...calls],
+    stopReason: stopReasons.get(choice['finish_reason']) ?? (calls.length > 0 ? 'tool_use' : 'end_turn'),
+  }
+}
+
+/** What was said, and what was said in refusing. */
+function textsOf(message: JsonObject): string[] {
+  const { content, refusal } = message
+  const parts = Array.isArray(content) ? content.map(objectOf) : []
+  const texts = [content, ...parts.map(part => part['text'] ?? part['refusal']), refusal]
+  return texts.filter(text => typeof text === 'string').filter(text => text !== '')
+}
+
+function callsOf(message: JsonObject, messageId: string): MessageBlock[] {
+  const listed = message['tool_calls']
+  const calls = Array.isArray(listed) ? listed.map(objectOf) : []
+  // The older shape of a single call, which some upstreams repeat beside the list.
+  if (calls.length === 0) calls.push({ function: message['function_call'] })
+  const blocks: MessageBlock[] = []
+  for (const [index, call] of calls.entries()) {
+    const called = objectOf(call['function'])
+    const name = nameOf(called['name'])
+    if (name === undefined) continue
+    const id = nameOf(call['id']) ?? `call_${messageId}_${index}`
+    blocks.push({ type: 'tool_use', id, name, inputJson: inputJsonOf(called['arguments']) })
+  }
+  return blocks
+}
+
+/**
+ * Arguments are JSON text by rule, an object already with some upstreams, nothing at all for a call without any. Text that is no JSON object,
+ * such as one that the output ceiling cut, is handed over as it is, for the client to see what came.
+ */
+function inputJsonOf(args: unknown): string {
+  if (isJsonObject(args)) return JSON.stringify(args)
+  if (typeof args !== 'string' || noArguments.has(args.trim())) return '{}'
+  return isObjectText(args) ? args : JSON.stringify({ raw_arguments: args })
+}
+
+function isObjectText(text: string): boolean {
+  try {
+    return isJsonObject(JSON.parse(text))
+  } catch {
+    return false
+  }
+}
+
+function nameOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+function objectOf(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {}
+}

@@ -1,0 +1,127 @@
+import type { Provider } from '../../domain/catalog/provider.ts'
+import { estimateInputTokens } from '../estimate-tokens.ts'
+import { inputParts } from '../input-parts.ts'
+import { members } from '../json/members.ts'
+import type { JsonDocument } from '../json/parse-json.ts'
+import { unambiguousFields } from '../json/unambiguous-fields.ts'
+import {
+  optionalArray,
+  optionalBoolean,
+  optionalInteger,
+  requiredName,
+  requiredText,
+} from '../request-fields.ts'
+import type { TextRequest } from '../text-dialect.ts'
+import type { ChatBody } from './chat-body.ts'
+import { conversationOf } from './conversation.ts'
+import { mayBeInexact, parseExactly } from './exact-numbers.ts'
+import { jsonText } from './json-text.ts'
+import { functionToolsOf, toolChoiceOf } from './tools.ts'
+
+/** A messages request, read whole: what is not here does not reach an upstream. */
+export type MessagesRequest = TextRequest & {
+  /** As far as the upstream's own model name and name of the output ceiling do not matter. */
+  readonly chat: ChatBody
+  /** `chat` as JSON. */
+  readonly chatJson: string
+}
+
+const POSITIVE = { min: 1, max: Number.MAX_SAFE_INTEGER }
+
+const fieldsRead: ReadonlySet<string> = new Set([
+  'model',
+  'messages',
+  'max_tokens',
+  'system',
+  'tools',
+  'tool_choice',
+  'stream',
+  'temperature',
+  'top_p',
+  'metadata',
+  'stop_sequences',
+])
+
+const encoder = new TextEncoder()
+
+/**
+ * Converts a messages request to chat. Throws `invalid_field` or `ambiguous_field`, naming the place, for what cannot be
+ * converted. Fields that chat has no place for, and unknown members of known blocks, are left behind without a word.
+ */
+export function readMessagesRequest(document: JsonDocument): MessagesRequest {
+  const { bytes, value } = document
+  unambiguousFields(members(bytes), fieldsRead)
+  const model = requiredName(value['model'], 'model')
+  const outputCeiling = optionalInteger(value['max_tokens'], 'max_tokens', POSITIVE)
+  const isStream = optionalBoolean(value['stream'], 'stream') ?? false
+  const chat = readChatBody(document)
+  return {
+    model,
+    isStream,
+    outputCeiling,
+    choices: 1,
+    inputTokensEstimate: estimateInputTokens({ ...document, value: chat }),
+    chat,
+    chatJson: jsonText(chat),
+    texts: () => inputParts(chat, ['messages', 'tools']).texts,
+  }
+}
+
+/**
+ * The body of the chat request that goes upstream. The output ceiling, if one was sent, goes under the name that the provider knows.
+ * The upstream is never asked to stream: events are made of its finished answer.
+ */
+export function chatRequestOf(
+  { chatJson, outputCeiling }: MessagesRequest,
+  { model, maxTokensField }: { readonly model: string } & Pick<Provider, 'maxTokensField'>,
+): Uint8Array<ArrayBuffer> {
+  const ceiling = outputCeiling === undefined ? '' : `"${maxTokensField}":${outputCeiling},`
+  return encoder.encode(`{"model":${JSON.stringify(model)},${ceiling}${chatJson.slice(1)}`)
+}
+
+/** The part of the request that chat has words for. */
+export function readChatBody({ bytes, value }: JsonDocument): ChatBody {
+  const chat = chatBodyOf(value)
+  return isInexact(chat) ? chatBodyOf(parseExactly(bytes)) : chat
+}
+
+function chatBodyOf(body: JsonDocument['value']): ChatBody {
+  const tools = functionToolsOf(body['tools'])
+  const choice = toolChoiceOf(body['tool_choice'])
+  const stop = stopOf(body['stop_sequences'])
+  // Upstreams refuse any choice where there are no tools, and these two choices mean nothing there.
+  const isIdle =
+    tools === undefined && Array.isArray(body['tools']) && (choice === 'auto' || choice === 'none')
+  return {
+    messages: conversationOf(body['system'], body['messages']),
+    ...(tools === undefined ? {} : { tools }),
+    ...(choice === undefined || isIdle ? {} : { tool_choice: choice }),
+    ...(stop === undefined ? {} : { stop }),
+    ...carriedOver(body),
+  }
+}
+
+function stopOf(sequences: unknown): readonly string[] | undefined {
+  const stop = optionalArray(sequences, 'stop_sequences')
+  if (stop === undefined || stop.length === 0) return undefined
+  return stop.map((text, index) => requiredText(text, `stop_sequences.${index}`))
+}
+
+/** Fields that mean the same in chat. What is in them is between the caller and the upstream. */
+function carriedOver(body: JsonDocument['value']): Pick<ChatBody, 'temperature' | 'top_p' | 'metadata'> {
+  const carried: Record<string, unknown> = {}
+  for (const field of ['temperature', 'top_p', 'metadata']) {
+    const value = body[field]
+    if (value !== undefined && value !== null) carried[field] = value
+  }
+  return carried
+}
+
+/** Only the inputs of calls are looked at: ids in them are data, and the schemas of tools hold nothing that long. */
+function isInexact({ messages }: ChatBody): boolean {
+  return messages.some(
+    message =>
+      message.role === 'assistant' &&
+      message.tool_calls?.some(call => mayBeInexact(call.function.arguments)) === true,
+  )
+}

@@ -1,0 +1,38 @@
+import { invalidChoice, requiredText } from '../request-fields.ts'
+import { blocksOf, imagePartOf, TEXT_SEPARATOR, textOf, type Block } from './blocks.ts'
+import type { ChatMessage, ChatPart } from './chat-body.ts'
+
+export type ToolResult = {
+  readonly message: ChatMessage
+  /** Chat takes no image in a tool's message, so they go into the user's, behind a line that says whose they are. */
+  readonly imageParts: readonly ChatPart[]
+}
+
+/**
+ * A tool's result. Its texts become one string; chat has no word for `is_error`, so only a failure that says nothing is
+ * given one.
+ */
+export function toolResultOf(block: Block, path: string): ToolResult {
+  const callId = requiredText(block['tool_use_id'], `${path}.tool_use_id`)
+  const { texts, images } = readContent(block['content'], `${path}.content`)
+  const text = texts.join(TEXT_SEPARATOR)
+  const says = text === '' && block['is_error'] === true ? 'Error' : text
+  const caption: ChatPart = { type: 'text', text: `Images in the result of tool call ${callId}:` }
+  return {
+    message: { role: 'tool', tool_call_id: callId, content: says },
+    imageParts: images.length === 0 ? [] : [caption, ...images],
+  }
+}
+
+function readContent(content: unknown, path: string) {
+  const texts: string[] = []
+  const images: ChatPart[] = []
+  if (content === undefined || content === null) return { texts, images }
+  if (typeof content === 'string') return { texts: [content], images }
+  for (const [block, blockPath] of blocksOf(content, path)) {
+    if (block['type'] === 'text') texts.push(textOf(block, blockPath))
+    else if (block['type'] === 'image') images.push(imagePartOf(block, blockPath))
+    else throw invalidChoice(`${blockPath}.type`, ['text', 'image'], block['type'])
+  }
+  return { texts, images }
+}
