@@ -1,4 +1,4 @@
-import { inputParts } from './input-parts.ts'
+import { inputParts, type InputParts } from './input-parts.ts'
 import type { JsonDocument } from './json/parse-json.ts'
 
 const ASCII_CHARS_PER_TOKEN = 4
@@ -9,7 +9,11 @@ const ASCII_END = 0x80
  * for each image, audio, video or file part, and one for each number, so that token arrays count exactly.
  */
 export function estimateInputTokens({ value, isAscii }: JsonDocument): number {
-  const { texts, tokens } = inputParts(value)
+  return estimateTokensOf(inputParts(value), isAscii)
+}
+
+/** The same for one part of a body. `isAscii` is true where all of its texts are known to be. */
+export function estimateTokensOf({ texts, tokens }: InputParts, isAscii: boolean): number {
   let units = 0
   let others = 0
   let otherUnits = 0

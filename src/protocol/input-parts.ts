@@ -46,6 +46,13 @@ export function inputParts(
   return parts
 }
 
+/** Reads a value that is input and nothing else. */
+export function inputPartsOf(value: unknown): InputParts {
+  const parts: InputParts = { texts: [], tokens: 0 }
+  collect(value, parts, true)
+  return parts
+}
+
 /** Keeps a stack of its own: a body may be nested deeper than the runtime's. */
 function collect(root: unknown, parts: InputParts, mayHoldMedia: boolean): void {
   const { texts } = parts

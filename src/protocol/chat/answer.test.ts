@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { nanoUsd, usd } from '../../domain/money.ts'
 import { NO_USAGE } from '../../domain/pricing/usage.ts'
-import { chatAnswerForClient, readChatAnswer } from './answer.ts'
+import { answerForClient } from '../pass-through.ts'
+import { readChatAnswer } from './answer.ts'
 
 const LIMITS = { inputTokensMax: 1000, outputTokensMax: 100 }
 
@@ -110,7 +111,7 @@ test('the client gets the same bytes with the logical name and the cost', () => 
     '{"x":1.0,"x":1e400,"model":"up","choices":[{"message":{"content":"\\ud800"}}],"usage":{"prompt_tokens":1}}',
   )
 
-  const reply = chatAnswerForClient(answer!, { model: 'gpt-x', cost: usd('0.000001') })
+  const reply = answerForClient(answer!, { model: 'gpt-x', cost: usd('0.000001') })
 
   expect(new TextDecoder().decode(reply)).toBe(
     '{"x":1.0,"x":1e400,"model":"gpt-x","choices":[{"message":{"content":"\\ud800"}}],"usage":{"prompt_tokens":1,"cost_usd":"0.000001"}}',

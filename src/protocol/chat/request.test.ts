@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { parseJsonObject } from '../json/parse-json.ts'
-import { chatRequestForUpstream, readChatRequest } from './request.ts'
+import { requestForUpstream } from '../pass-through.ts'
+import { readChatRequest } from './request.ts'
 
 const readText = (text: string) => readChatRequest(parseJsonObject(new TextEncoder().encode(text)))
 const read = (fields: object) => readText(JSON.stringify({ model: 'gpt-x', messages: [], ...fields }))
@@ -117,7 +118,7 @@ test('no other field is looked at', () => {
 test('only the bytes of the model change on the way up', () => {
   const text = '{"seed":1.0, "mod\\u0065l" : "gpt-\\u0078","messages":[{"model":"gpt-x"}],"seed":1e400}'
 
-  const bytes = chatRequestForUpstream(readText(text), 'up/"stream"-é')
+  const bytes = requestForUpstream(readText(text), 'up/"stream"-é')
 
   expect(new TextDecoder().decode(bytes)).toBe(text.replace('"gpt-\\u0078"', '"up/\\"stream\\"-é"'))
 })
@@ -125,7 +126,7 @@ test('only the bytes of the model change on the way up', () => {
 test('a request that already has the name of the upstream is sent as it came', () => {
   const request = read({})
 
-  expect(chatRequestForUpstream(request, 'gpt-x')).toBe(request.bytes)
+  expect(requestForUpstream(request, 'gpt-x')).toBe(request.bytes)
 })
 
 test('the texts of a request are what a model reads, without media', () => {

@@ -1,9 +1,9 @@
 import { estimateInputTokens } from '../estimate-tokens.ts'
 import { inputParts } from '../input-parts.ts'
-import { members, type Member } from '../json/members.ts'
+import { members } from '../json/members.ts'
 import { parseJsonObject, type JsonDocument } from '../json/parse-json.ts'
 import { unambiguousFields } from '../json/unambiguous-fields.ts'
-import { splice } from '../json/splice.ts'
+import { memberNamed, type PassThroughRequest } from '../pass-through.ts'
 import {
   optionalBoolean,
   optionalInteger,
@@ -11,13 +11,9 @@ import {
   requiredArray,
   requiredName,
 } from '../request-fields.ts'
-import type { TextRequest } from '../text-dialect.ts'
 
 /** What the gateway reads of a chat completions request. Everything else in it belongs to the caller. */
-export type ChatRequest = TextRequest & {
-  readonly bytes: Uint8Array<ArrayBuffer>
-  /** Where the model's name stands in the bytes. */
-  readonly modelMember: Member
+export type ChatRequest = PassThroughRequest & {
   /** The caller asked for a usage frame, the only way to get the cost of a stream. */
   readonly includeUsage: boolean
 }
@@ -47,7 +43,7 @@ export function readChatRequest(document: JsonDocument): ChatRequest {
   return {
     bytes,
     model,
-    modelMember: found.find(({ key }) => key === 'model') as Member,
+    modelMember: memberNamed(found, 'model'),
     isStream: optionalBoolean(value['stream'], 'stream') ?? false,
     includeUsage: optionalBoolean(streamOptions?.['include_usage'], 'stream_options.include_usage') ?? false,
     outputCeiling: outputCeiling(value),
@@ -56,13 +52,6 @@ export function readChatRequest(document: JsonDocument): ChatRequest {
     // Read again when asked for, which is rare: a body kept as values would weigh twice while the upstream works.
     texts: () => inputParts(parseJsonObject(bytes).value, inputFields).texts,
   }
-}
-
-/** The request's own bytes with the value of `model` replaced; the very same where it is already that name. */
-export function chatRequestForUpstream(request: ChatRequest, model: string): Uint8Array<ArrayBuffer> {
-  if (request.model === model) return request.bytes
-  const { start, end } = request.modelMember
-  return splice(request.bytes, [{ start, end, text: JSON.stringify(model) }])
 }
 
 /** Providers disagree on which of the two fields counts, so the worst case takes the larger. */
