@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../domain/errors.ts'
 import { parseJsonObject } from '../json/parse-json.ts'
-import { chatRequestOf, readMessagesRequest } from './request.ts'
+import { chatRequestOf, readChatBody, readMessagesRequest } from './request.ts'
 
 const encoder = new TextEncoder()
 const upstream = { model: 'up-1', maxTokensField: 'max_tokens' } as const
@@ -362,7 +362,7 @@ describe('the rest of the request', () => {
     const json = `{"model":"m","max_tokens":9007199254740991,"messages":[{"role":"assistant","content":[
       {"type":"tool_use","id":"a","name":"f","input":${input}}]}]}`
 
-    const { chat } = readMessagesRequest(documentOf(json))
+    const chat = readChatBody(documentOf(json))
 
     expect(chat.messages).toEqual([
       {
@@ -491,9 +491,9 @@ describe('refusals name the place', () => {
     (_title, turnsOf) => {
       const turns = Array.from({ length: 100_000 }, (_, index) => turnsOf(`id_${index}`)).flat()
 
-      const { chat } = read({ messages: turns })
+      const { chatJson } = read({ messages: turns })
 
-      expect(JSON.stringify(chat)).toContain('id_99999')
+      expect(chatJson).toContain('id_99999')
     },
     3_000,
   )

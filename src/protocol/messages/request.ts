@@ -20,9 +20,7 @@ import { functionToolsOf, toolChoiceOf } from './tools.ts'
 
 /** A messages request, read whole: what is not here does not reach an upstream. */
 export type MessagesRequest = TextRequest & {
-  /** As far as the upstream's own model name and name of the output ceiling do not matter. */
-  readonly chat: ChatBody
-  /** `chat` as JSON. */
+  /** The chat request, less what depends on the upstream: its model's name and its name for the output ceiling. */
   readonly chatJson: string
 }
 
@@ -55,15 +53,16 @@ export function readMessagesRequest(document: JsonDocument): MessagesRequest {
   const outputCeiling = optionalInteger(value['max_tokens'], 'max_tokens', POSITIVE)
   const isStream = optionalBoolean(value['stream'], 'stream') ?? false
   const chat = readChatBody(document)
+  const chatJson = jsonText(chat)
   return {
     model,
     isStream,
     outputCeiling,
     choices: 1,
     inputTokensEstimate: estimateInputTokens({ ...document, value: chat }),
-    chat,
-    chatJson: jsonText(chat),
-    texts: () => inputParts(chat, ['messages', 'tools']).texts,
+    chatJson,
+    // Read again when asked for, which is rare: a body kept as values would weigh twice while the upstream works.
+    texts: () => inputParts(JSON.parse(chatJson), ['messages', 'tools']).texts,
   }
 }
 
