@@ -25,6 +25,11 @@ export function requiredArray(value: unknown, param: string): readonly unknown[]
   throw invalidField(param, 'an array', value)
 }
 
+export function requiredTextOrArray(value: unknown, param: string): string | readonly unknown[] {
+  if (typeof value === 'string' || Array.isArray(value)) return value
+  throw invalidField(param, 'a string or an array', value)
+}
+
 export function optionalArray(value: unknown, param: string): readonly unknown[] | undefined {
   return isAbsent(value) ? undefined : requiredArray(value, param)
 }

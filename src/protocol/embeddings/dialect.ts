@@ -1,0 +1,14 @@
+import { answerForClient, requestForUpstream, type PassThroughAnswer } from '../pass-through.ts'
+import type { TextDialect } from '../text-dialect.ts'
+import { readEmbeddingsAnswer } from './answer.ts'
+import { readEmbeddingsRequest, type EmbeddingsRequest } from './request.ts'
+
+/** `POST /v1/embeddings`. */
+export const embeddingsDialect: TextDialect<EmbeddingsRequest, PassThroughAnswer> = {
+  route: 'embeddings',
+  serves: 'embedding',
+  readRequest: readEmbeddingsRequest,
+  forUpstream: requestForUpstream,
+  readAnswer: readEmbeddingsAnswer,
+  forClient: answerForClient,
+}
