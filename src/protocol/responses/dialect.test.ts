@@ -1,0 +1,189 @@
+import { describe, expect, test } from 'bun:test'
+import { usd } from '../../domain/money.ts'
+import { NO_USAGE } from '../../domain/pricing/usage.ts'
+import { parseJsonObject } from '../json/parse-json.ts'
+import { responsesDialect as dialect } from './dialect.ts'
+
+const noLimits = { inputTokensMax: undefined, outputTokensMax: undefined }
+const encoder = new TextEncoder()
+const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
+
+function read(body: object) {
+  return dialect.readRequest(
+    parseJsonObject(encoder.encode(JSON.stringify({ model: 'm', input: 'x', ...body }))),
+  )
+}
+
+describe('a request', () => {
+  test('is read for what prices it', () => {
+    const request = read({ instructions: 'x'.repeat(400), stream: true, max_output_tokens: 50 })
+
+    expect(request).toMatchObject({ model: 'm', isStream: true, outputCeiling: 50, choices: 1 })
+    expect(request.inputTokensEstimate).toBeGreaterThan(100)
+    expect(request.inputTokensEstimate).toBeLessThan(140)
+  })
+
+  test('without a ceiling has none, and null is none', () => {
+    expect(read({}).outputCeiling).toBeUndefined()
+    expect(read({ max_output_tokens: null, stream: null, background: false }).outputCeiling).toBeUndefined()
+  })
+
+  test('counts an image at a flat number, never its base64', () => {
+    const content = [{ type: 'input_image', image_url: `data:image/png;base64,${'A'.repeat(100_000)}` }]
+
+    const request = read({ input: [{ role: 'user', content }] })
+
+    expect(request.inputTokensEstimate).toBeLessThan(2_000)
+    expect(request.texts().join('')).not.toContain('base64')
+  })
+
+  test('of a coding agent goes upstream with the same bytes but for the model', () => {
+    const body = {
+      model: 'm',
+      input: [
+        {
+          type: 'message',
+          role: 'developer',
+          content: [{ type: 'input_text', text: 'Mind the sandbox. '.repeat(3_000) }],
+        },
+        { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAAA' },
+        {
+          type: 'custom_tool_call',
+          id: 'ctc_1',
+          call_id: 'c',
+          name: 'apply_patch',
+          input: '*** Begin Patch',
+        },
+        { type: 'custom_tool_call_output', call_id: 'c', output: 'Done.' },
+      ],
+      tools: [
+        { type: 'namespace', name: 'mcp', tools: [{ type: 'function', name: 'f', parameters: {} }] },
+        { type: 'web_search', external_web_access: true },
+        {
+          type: 'custom',
+          name: 'apply_patch',
+          format: { type: 'grammar', syntax: 'lark', definition: 'start: "x"' },
+        },
+      ],
+      tool_choice: 'auto',
+      parallel_tool_calls: false,
+      reasoning: { effort: 'high', summary: 'auto' },
+      store: false,
+      stream: true,
+      include: ['reasoning.encrypted_content'],
+      prompt_cache_key: 'k',
+      client_metadata: { session: 's' },
+    }
+    const json = JSON.stringify(body)
+    expect(json.length).toBeGreaterThan(50_000)
+
+    const request = dialect.readRequest(parseJsonObject(encoder.encode(json)))
+
+    expect(textOf(dialect.forUpstream(request, 'up'))).toBe(json.replace('"model":"m"', '"model":"up"'))
+  })
+
+  test.each([
+    ['background', { background: true }, 'no route could fetch'],
+    ['background', { background: 'yes' }, 'true or false'],
+    ['input', { input: undefined }, 'a string or an array'],
+    ['input', { input: null }, 'a string or an array'],
+    ['input', { input: {} }, 'a string or an array'],
+    ['max_output_tokens', { max_output_tokens: 0 }, 'an integer'],
+    ['max_output_tokens', { max_output_tokens: '9' }, 'an integer'],
+    ['stream', { stream: 1 }, 'true or false'],
+    ['model', { model: '' }, 'a name'],
+  ])('is refused for its %s in %j', (param, body, words) => {
+    expect(() => read(body)).toThrow(
+      expect.objectContaining({
+        code: 'invalid_field',
+        message: expect.stringContaining(words),
+        extras: expect.objectContaining({ param }),
+      }),
+    )
+  })
+
+  test.each([
+    '"Model":"b"',
+    '"input":"b"',
+    '"max_output_tokens":1,"MAX_OUTPUT_TOKENS":2',
+    '"background":false,"background":true',
+  ])('that has %s besides is ambiguous', members => {
+    const json = `{"model":"m","input":"a",${members}}`
+
+    expect(() => dialect.readRequest(parseJsonObject(encoder.encode(json)))).toThrow(
+      expect.objectContaining({ code: 'ambiguous_field' }),
+    )
+  })
+})
+
+describe('an answer', () => {
+  const json =
+    '{"id":"resp_1","object":"response","x":1.0,"status":"completed","model":"up","output":[],"usage":{"input_tokens":9,"input_tokens_details":{"cached_tokens":4},"output_tokens":7,"output_tokens_details":{"reasoning_tokens":5},"total_tokens":16}}'
+
+  test('is read for its usage, details in their own buckets', () => {
+    const answer = dialect.readAnswer(encoder.encode(json), noLimits)
+
+    expect(answer!.usage).toEqual({ ...NO_USAGE, input: 5, cachedInput: 4, output: 2, reasoning: 5 })
+  })
+
+  test('reaches the client with the same bytes but for the model and the cost', () => {
+    const answer = dialect.readAnswer(encoder.encode(json), noLimits)
+
+    const reply = dialect.forClient(answer!, { model: 'm', cost: usd('0.0001') })
+
+    expect(textOf(reply)).toBe(json.replace('"up"', '"m"').replace('":16}', '":16,"cost_usd":"0.0001"}'))
+  })
+
+  test('tells the upstream’s own cost', () => {
+    const answer = dialect.readAnswer(encoder.encode(json.replace('":16}', '":16,"cost":0.00012}')), noLimits)
+
+    expect(answer!.reportedCost).toBe(usd('0.00012'))
+  })
+
+  test('without output is not empty: another upstream is never tried for a response', () => {
+    expect(dialect.readAnswer(encoder.encode(json), noLimits)!.isEmpty).toBe(false)
+  })
+
+  test('is told by its output where it does not call itself a response', () => {
+    expect(dialect.readAnswer(encoder.encode('{"output":[]}'), noLimits)).toMatchObject({ usage: null })
+  })
+
+  test.each([
+    '<html>',
+    '{"object":"response"',
+    '{"error":{"message":"x"}}',
+    '{"object":"chat.completion","choices":[]}',
+    '[]',
+    '',
+  ])('is not what %j is', body => {
+    expect(dialect.readAnswer(encoder.encode(body), noLimits)).toBeUndefined()
+  })
+
+  test('has the texts that a model wrote, for a tokenizer', () => {
+    const output = [
+      {
+        type: 'reasoning',
+        summary: [{ type: 'summary_text', text: 'a' }],
+        content: [{ type: 'reasoning_text', text: 'b' }],
+      },
+      {
+        type: 'message',
+        content: [
+          { type: 'output_text', text: 'c', annotations: [] },
+          { type: 'refusal', refusal: 'd' },
+        ],
+      },
+      { type: 'function_call', id: 'x', call_id: 'y', name: 'e', arguments: 'f' },
+      { type: 'custom_tool_call', name: 'g', input: 'h' },
+      'odd',
+      null,
+    ]
+
+    const answer = dialect.readAnswer(
+      encoder.encode(JSON.stringify({ object: 'response', output })),
+      noLimits,
+    )
+
+    expect([...answer!.texts()].sort()).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'])
+  })
+})

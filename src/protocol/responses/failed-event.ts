@@ -1,0 +1,60 @@
+import type { GatewayError } from '../../domain/errors.ts'
+import { formatUsd, type NanoUsd } from '../../domain/money.ts'
+import { inputTokens, outputTokens, type Usage } from '../../domain/pricing/usage.ts'
+
+const encoder = new TextEncoder()
+
+/** What ties an event made here to the stream it stands in, as that stream's own events had it. */
+export type ResponseIdentity = {
+  readonly id: string
+  readonly createdAtS: number
+  readonly model: string
+  readonly sequenceNumber: number
+}
+
+/**
+ * What tells a client that a responses stream broke. A bare `error` event goes unnoticed by real clients; this one, with a
+ * response object that is whole, does not.
+ */
+export function failedEvent(
+  { id, createdAtS, model, sequenceNumber }: ResponseIdentity,
+  { message, type, code }: GatewayError,
+  charge: { readonly usage: Usage; readonly cost: NanoUsd | null } | null,
+): Uint8Array<ArrayBuffer> {
+  const event = {
+    type: 'response.failed',
+    sequence_number: sequenceNumber,
+    response: {
+      id,
+      object: 'response',
+      created_at: createdAtS,
+      status: 'failed',
+      error: { code, message, type },
+      incomplete_details: null,
+      instructions: null,
+      metadata: {},
+      model,
+      output: [],
+      parallel_tool_calls: true,
+      temperature: null,
+      tool_choice: 'auto',
+      tools: [],
+      top_p: null,
+      usage: charge === null ? null : usageOf(charge.usage, charge.cost),
+    },
+  }
+  return encoder.encode(`event: response.failed\ndata: ${JSON.stringify(event)}\n\n`)
+}
+
+function usageOf(usage: Usage, cost: NanoUsd | null) {
+  const input = inputTokens(usage)
+  const output = outputTokens(usage)
+  return {
+    input_tokens: input,
+    input_tokens_details: { cached_tokens: usage.cachedInput },
+    output_tokens: output,
+    output_tokens_details: { reasoning_tokens: usage.reasoning },
+    total_tokens: input + output,
+    ...(cost === null ? {} : { cost_usd: formatUsd(cost) }),
+  }
+}

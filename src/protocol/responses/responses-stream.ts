@@ -1,0 +1,180 @@
+import type { GatewayError } from '../../domain/errors.ts'
+import type { NanoUsd } from '../../domain/money.ts'
+import type { ChatStreamCharge } from '../chat-stream/chat-stream.ts'
+import type { StreamReading } from '../chat-stream/meter.ts'
+import { joinBytes } from '../join-bytes.ts'
+import { splice } from '../json/splice.ts'
+import { modelAndCostEdits } from '../reply-edits.ts'
+import { dataInPlace, readFrame } from '../sse/frame.ts'
+import { FrameSplitter, type Frame } from '../sse/frame-splitter.ts'
+import type { UsageLimits } from '../text-dialect.ts'
+import { isFailure, isTerminal, readEvent, responseStart, type ResponsesEvent } from './event.ts'
+import { failedEvent } from './failed-event.ts'
+import { ResponsesMeter } from './meter.ts'
+
+type Bytes = Uint8Array<ArrayBuffer>
+
+export type ResponsesStreamMode = {
+  readonly limits: UsageLimits
+  /** The model's name in the catalog. */
+  readonly model: string
+  /** For an event made here in a stream that never told its own. */
+  readonly fallback: { readonly id: string; readonly createdAtS: number }
+}
+
+/** An event that repeats the whole response, images in it, may be this large and still be read. */
+const FRAME_BYTES_MAX = 16 * 1024 * 1024
+/** What is kept of what follows the end. */
+const TRAILING_BYTES_MAX = 64 * 1024
+const DONE = '[DONE]'
+const BLANK_LINE = new TextEncoder().encode('\n\n')
+
+/** The event that ends a stream, held until the charge is durable. */
+type End = { readonly frame: Bytes; readonly event: ResponsesEvent; readonly isRewritable: boolean }
+
+/**
+ * One responses stream on its way from the upstream to the client, with the same course as a chat stream:
+ *
+ *     feed, feed, … until isDone or the upstream's end → end → reading → the charge becomes durable → finish
+ *
+ * A frame with an `event:` line goes through as it is. One that starts with `data:` gets the catalog's name of the model and,
+ * if it ends the response and tells its usage, the cost.
+ */
+export class ResponsesStream {
+  readonly #model: string
+  readonly #splitter = new FrameSplitter(FRAME_BYTES_MAX)
+  readonly #meter: ResponsesMeter
+  #id: string
+  #createdAtS: number
+  #sequenceNumber = -1
+  #end: End | undefined
+  #isDone = false
+  readonly #trailing: Bytes[] = []
+  #trailingLength = 0
+  /** What was let go or is held ends inside a frame, and the next one needs a blank line first. */
+  #isFrameOpen = false
+
+  constructor({ limits, model, fallback }: ResponsesStreamMode) {
+    this.#model = model
+    this.#meter = new ResponsesMeter(limits)
+    this.#id = fallback.id
+    this.#createdAtS = fallback.createdAtS
+  }
+
+  /** True once the response is over. What the upstream sends after it goes out behind it. */
+  get isDone(): boolean {
+    return this.#isDone
+  }
+
+  /** What was read so far, the held end included; half frames are not. */
+  reading(): StreamReading {
+    return this.#meter.reading()
+  }
+
+  /** Takes what the upstream sent; gives what may leave now, which may be nothing. `chunk` must not change later. */
+  feed(chunk: Bytes): Bytes {
+    const out: Bytes[] = []
+    for (const frame of this.#splitter.split(chunk)) this.#take(frame, out)
+    return joinBytes(out)
+  }
+
+  /** The upstream's stream is over, well or not. Gives what may leave of a last frame that has no blank line. */
+  end(): Bytes {
+    const out: Bytes[] = []
+    const wasDone = this.#isDone
+    const isMidFrame = this.#splitter.isMidFrame
+    const rest = this.#splitter.rest()
+    if (rest.length > 0) {
+      if (!isEntire(rest) && !wasDone) return joinBytes(out)
+      this.#take({ bytes: rest, isWhole: true }, out)
+    }
+    this.#isFrameOpen = isMidFrame && !this.#isDone
+    return joinBytes(out)
+  }
+
+  /**
+   * The last bytes, to be sent when the charge is durable; the end of the stream follows them. `charge` is null where there
+   * was none. `failure` is what the client is told of a stream that did not end well, or that could not be charged, unless
+   * the upstream has told its own in an event that ends the response.
+   */
+  finish(charge: ChatStreamCharge | null, failure: GatewayError | null): Bytes {
+    const end = this.#end
+    if (failure === null) {
+      const out = end === undefined ? [] : [this.#priced(end, charge?.cost ?? null)]
+      return joinBytes([...out, ...this.#trailing])
+    }
+    if (end !== undefined && isFailure(end.event)) return this.#priced(end, charge?.cost ?? null)
+    const identity = {
+      id: this.#id,
+      createdAtS: this.#createdAtS,
+      model: this.#model,
+      sequenceNumber: this.#sequenceNumber + 1,
+    }
+    const failed = failedEvent(identity, failure, charge)
+    return this.#isFrameOpen ? joinBytes([BLANK_LINE, failed]) : failed
+  }
+
+  #take(frame: Frame, out: Bytes[]): void {
+    const { bytes } = frame
+    if (this.#isDone) this.#trail(bytes)
+    else if (frame.isWhole) this.#takeWhole(bytes, out)
+    else out.push(bytes)
+  }
+
+  #takeWhole(frame: Bytes, out: Bytes[]): void {
+    const read = readFrame(frame)
+    const event = readEvent(read)
+    if (event === undefined) {
+      this.#isDone = read.data?.startsWith(DONE) === true
+      if (this.#isDone) this.#trail(frame)
+      else out.push(frame)
+      return
+    }
+    this.#meter.take(event, frame)
+    const isRewritable = read.name === '' && startsWithData(frame) && event.response !== undefined
+    if (isTerminal(event)) {
+      this.#end = { frame, event, isRewritable }
+      this.#isDone = true
+      return
+    }
+    this.#identify(event)
+    out.push(isRewritable ? this.#rewritten(frame, event, null) : frame)
+  }
+
+  #identify({ value, response }: ResponsesEvent): void {
+    const sequenceNumber = value['sequence_number']
+    this.#sequenceNumber = typeof sequenceNumber === 'number' ? sequenceNumber : this.#sequenceNumber + 1
+    if (response === undefined) return
+    const { id, created_at: createdAtS } = response
+    if (typeof id === 'string') this.#id = id
+    if (typeof createdAtS === 'number') this.#createdAtS = createdAtS
+  }
+
+  #priced({ frame, event, isRewritable }: End, cost: NanoUsd | null): Bytes {
+    return isRewritable ? this.#rewritten(frame, event, cost) : frame
+  }
+
+  /** The upstream's own cost is taken out in any case: it is not what the client pays. */
+  #rewritten(frame: Bytes, { response }: ResponsesEvent, cost: NanoUsd | null): Bytes {
+    const json = dataInPlace(frame)
+    const reply = { bytes: json, usage: response?.['usage'], start: responseStart(json) }
+    return splice(frame, modelAndCostEdits(reply, { model: this.#model, cost }))
+  }
+
+  /** More than fits is no part of any answer. */
+  #trail(frame: Bytes): void {
+    if (this.#trailingLength + frame.length > TRAILING_BYTES_MAX) return
+    this.#trailing.push(frame)
+    this.#trailingLength += frame.length
+  }
+}
+
+/** Worth passing on although its blank line never came: nothing of it is missing. */
+function isEntire(frame: Bytes): boolean {
+  const read = readFrame(frame)
+  return read.data === undefined || read.data.startsWith(DONE) || readEvent(read) !== undefined
+}
+
+function startsWithData(frame: Bytes): boolean {
+  return frame[0] === 0x64 && frame[1] === 0x61 && frame[2] === 0x74 && frame[3] === 0x61 && frame[4] === 0x3a
+}
