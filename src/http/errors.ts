@@ -6,6 +6,7 @@ const statusOf = {
   invalid_field: 400,
   ambiguous_field: 400,
   route_not_supported: 400,
+  thread_unsupported_request: 400,
   content_policy_violation: 400,
   invalid_api_key: 401,
   insufficient_balance: 402,

@@ -54,4 +54,5 @@ test.each<[title: string, body: object, tokens: number]>([
 
 test('what could not be sent cannot be counted', () => {
   expect(() => count({ messages: [user({ type: 'document' })] })).toThrow('"document"')
+  expect(() => count({ thread: { type: 'create' } })).toThrow('"thread"')
 })

@@ -1,14 +1,30 @@
 import { expect, test } from 'bun:test'
 import { messagesErrorBody, messagesErrorEvent } from './errors.ts'
 
-const envelope = { error: { message: 'No.', type: 'insufficient_balance' }, required_usd: '1' }
+test('an error says that it is one, and its code where SDKs look for it; the envelope stays as it is', () => {
+  const error = { message: 'No.', type: 'insufficient_balance', code: 'insufficient_balance' }
 
-test('an error says that it is one beside the envelope, which stays as it is', () => {
-  expect(messagesErrorBody(envelope)).toEqual({ type: 'error', ...envelope })
+  const body = messagesErrorBody({ error, required_usd: '1' })
+
+  expect(body).toEqual({
+    type: 'error',
+    error: { ...error, details: { error_code: 'insufficient_balance' } },
+    required_usd: '1',
+  })
+})
+
+test('an error without a code has no details', () => {
+  const envelope: { error: { message: string; code?: string } } = { error: { message: 'No.' } }
+
+  const body = messagesErrorBody(envelope)
+
+  expect(body).toEqual({ type: 'error', error: { message: 'No.' } })
 })
 
 test('an error inside a stream is an event of that name', () => {
-  expect(messagesErrorEvent({ error: { message: 'a\nb' } })).toBe(
-    'event: error\ndata: {"type":"error","error":{"message":"a\\nb"}}\n\n',
-  )
+  const envelope: { error: { message: string; code?: string } } = { error: { message: 'a\nb' } }
+
+  const event = messagesErrorEvent(envelope)
+
+  expect(event).toBe('event: error\ndata: {"type":"error","error":{"message":"a\\nb"}}\n\n')
 })

@@ -1,9 +1,16 @@
-/** An error envelope as SDKs of the messages dialect read it: they look for the `type` beside `error`. */
-export function messagesErrorBody<Body extends { readonly error: object }>(body: Body) {
-  return { type: 'error', ...body } as const
+type Envelope = { readonly error: { readonly code?: string } }
+
+/**
+ * An error envelope as SDKs of the messages dialect read it: they look for a `type` beside `error`, and for the code in
+ * `error.details.error_code`, by which some know how to go on.
+ */
+export function messagesErrorBody<Body extends Envelope>(body: Body) {
+  const { error } = body
+  const details = error.code === undefined ? {} : { details: { error_code: error.code } }
+  return { type: 'error', ...body, error: { ...error, ...details } } as const
 }
 
 /** What tells a client of the messages dialect that a stream broke. No `message_stop` follows it. */
-export function messagesErrorEvent(body: { readonly error: object }): string {
+export function messagesErrorEvent(body: Envelope): string {
   return `event: error\ndata: ${JSON.stringify(messagesErrorBody(body))}\n\n`
 }

@@ -498,6 +498,20 @@ describe('refusals name the place', () => {
     3_000,
   )
 
+  test.each([{ type: 'create' }, { type: 'continue', previous_message_id: 'msg_1' }])(
+    'a conversation that is to be kept here, as %j, is refused by the code that makes clients send it whole',
+    thread => {
+      const error = refusal({ thread })
+
+      expect(error.code).toBe('thread_unsupported_request')
+      expect(error.extras.param).toBe('thread')
+    },
+  )
+
+  test('no thread at all may be said as null', () => {
+    expect(sent({ thread: null })).toEqual({ model: 'up-1', messages: [] })
+  })
+
   test('a schema too deep to be written is refused and does not crash', () => {
     const deep = `${'{"a":'.repeat(60_000)}1${'}'.repeat(60_000)}`
     const json = `{"model":"m","messages":[],"tools":[{"name":"f","input_schema":${deep}}]}`

@@ -1,4 +1,5 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
+import { GatewayError } from '../../domain/errors.ts'
 import { estimateInputTokens } from '../estimate-tokens.ts'
 import { inputParts } from '../input-parts.ts'
 import { members } from '../json/members.ts'
@@ -38,6 +39,7 @@ const fieldsRead: ReadonlySet<string> = new Set([
   'top_p',
   'metadata',
   'stop_sequences',
+  'thread',
 ])
 
 const encoder = new TextEncoder()
@@ -80,8 +82,19 @@ export function chatRequestOf(
 
 /** The part of the request that chat has words for. */
 export function readChatBody({ bytes, value }: JsonDocument): ChatBody {
+  refuseThread(value['thread'])
   const chat = chatBodyOf(value)
   return isInexact(chat) ? chatBodyOf(parseExactly(bytes)) : chat
+}
+
+/**
+ * A thread is a conversation that the server keeps: the client would send only what is new, and the model would answer to that
+ * alone. Clients that hear of it by this code send the whole conversation again.
+ */
+function refuseThread(thread: unknown): void {
+  if (thread === undefined || thread === null) return
+  const message = 'Conversations are not kept here: send all messages with each request, and no "thread".'
+  throw new GatewayError('thread_unsupported_request', message, { param: 'thread' })
 }
 
 function chatBodyOf(body: JsonDocument['value']): ChatBody {
