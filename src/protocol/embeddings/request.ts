@@ -16,8 +16,8 @@ export type EmbeddingsRequest = PassThroughRequest & {
 const fieldsRead: ReadonlySet<string> = new Set(['model', 'input', 'stream'])
 
 /**
- * Throws `invalid_field` or `ambiguous_field` for what the gateway must read and cannot, and for a stream, of which there are none.
- * What stands in an array is between the caller and the upstream: texts, tokens, arrays of tokens, or parts.
+ * Throws `invalid_field` or `ambiguous_field` for what the gateway must read and cannot, and for a stream, of which there
+ * are none. What stands in an array is between the caller and the upstream: texts, tokens, arrays of tokens, or parts.
  */
 export function readEmbeddingsRequest(document: JsonDocument): EmbeddingsRequest {
   const { bytes, value, isAscii } = document

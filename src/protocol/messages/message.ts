@@ -70,8 +70,8 @@ function callsOf(message: JsonObject, messageId: string): MessageBlock[] {
 }
 
 /**
- * Arguments are JSON text by rule, an object already with some upstreams, nothing at all for a call without any. Text that is no JSON object,
- * such as one that the output ceiling cut, is handed over as it is, for the client to see what came.
+ * Arguments are JSON text by rule, an object already with some upstreams, nothing at all for a call without any. Text that
+ * is no JSON object, such as one that the output ceiling cut, is handed over as it is, for the client to see what came.
  */
 function inputJsonOf(args: unknown): string {
   if (isJsonObject(args)) return JSON.stringify(args)

@@ -69,8 +69,8 @@ export function readMessagesRequest(document: JsonDocument): MessagesRequest {
 }
 
 /**
- * The body of the chat request that goes upstream. The output ceiling, if one was sent, goes under the name that the provider knows.
- * The upstream is never asked to stream: events are made of its finished answer.
+ * The body of the chat request that goes upstream. The output ceiling, if one was sent, goes under the name that the
+ * provider knows. The upstream is never asked to stream: events are made of its finished answer.
  */
 export function chatRequestOf(
   { chatJson, outputCeiling }: MessagesRequest,
