@@ -165,7 +165,7 @@ describe('on a stopped data folder', () => {
     const exported = await tollgate(['catalog', 'export', copy], folder)
     const again = await tollgate(['catalog', 'import', copy, '--json'], folder)
 
-    expect(imported.out).toContain('1 providers, 1 models')
+    expect(imported.out).toBe('The catalog is at revision 1 (providers: 1, models: 1).\n')
     expect(off.out).toBe('meta/x is off.\n')
     expect(listed.out).toMatch(/meta\/x +chat +off +main/)
     expect(JSON.parse(on.out)).toMatchObject({ id: 'meta/x', enabled: true })

@@ -17,7 +17,7 @@ export async function importCatalog(ask: Ask, file: string): Promise<Outcome> {
   const { revision, providers, models } = imported
   return {
     value: { revision, providers: providers.length, models: models.length },
-    text: `The catalog is at revision ${revision}: ${providers.length} providers, ${models.length} models.`,
+    text: `The catalog is at revision ${revision} (providers: ${providers.length}, models: ${models.length}).`,
   }
 }
 
