@@ -425,8 +425,8 @@ describe('what every route shares', () => {
   })
 
   test.each([
-    ['DELETE', 'accounts', 'GET, POST'],
-    ['POST', 'models/gpt-x', 'GET, PUT, PATCH, DELETE'],
+    ['DELETE', 'accounts', 'GET, HEAD, POST'],
+    ['POST', 'models/gpt-x', 'GET, HEAD, PUT, PATCH, DELETE'],
     ['GET', 'verify', 'POST'],
   ])('%s %s is 405 with the methods there are', async (method, path, allow) => {
     const response = await send(method, path)

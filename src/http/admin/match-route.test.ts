@@ -12,6 +12,7 @@ const routes: readonly AdminRoute[] = [
 
 test.each([
   ['GET', 'models', {}],
+  ['HEAD', 'models', {}],
   ['GET', 'models/gpt-x', { model: 'gpt-x' }],
   ['GET', 'models/meta/x', { model: 'meta/x' }],
   ['PATCH', 'models/meta%2Fx%20y', { model: 'meta/x y' }],
@@ -37,7 +38,7 @@ test('another method is refused with those there are', () => {
   const refusal = refusalOf(() => matchRoute(routes, 'POST', 'models/gpt-x'))
 
   expect(refusal?.code).toBe('method_not_allowed')
-  expect(refusal?.extras.allow).toBe('GET, PATCH')
+  expect(refusal?.extras.allow).toBe('GET, HEAD, PATCH')
 })
 
 test('a method that every object has is no method of a route', () => {

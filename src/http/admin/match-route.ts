@@ -19,12 +19,13 @@ export type MatchedRoute = {
 /** Throws `not_found` for a path that no route has, and `method_not_allowed`, naming those allowed, for another method. */
 export function matchRoute(routes: readonly AdminRoute[], method: string, path: string): MatchedRoute {
   const segments = path.split('/')
+  const wanted = method === 'HEAD' ? 'GET' : method
   for (const route of routes) {
     const params = paramsOf(route.path.split('/'), segments)
     if (params === undefined) continue
-    const handler = Object.entries(route.methods).find(([name]) => name === method)?.[1]
+    const handler = Object.entries(route.methods).find(([name]) => name === wanted)?.[1]
     if (handler !== undefined) return { handler, params }
-    const allow = Object.keys(route.methods).join(', ')
+    const allow = Object.keys(route.methods).join(', ').replace('GET', 'GET, HEAD')
     throw new GatewayError('method_not_allowed', `This path does not take ${method}; it takes ${allow}.`, {
       allow,
     })
