@@ -1,5 +1,6 @@
 import { addUsd, ZERO, type NanoUsd } from '../money.ts'
 import { NO_BALANCES, type Balances, type Book } from './books.ts'
+import { booksTouchedBy, type OperationKind } from './operation.ts'
 
 /** An entry as a store has it, with what its operation says of itself. */
 export type StoredEntry = {
@@ -14,6 +15,7 @@ export type StoredEntry = {
 
 export type OperationSummary = {
   readonly accountId: number
+  readonly kind: OperationKind
   /** The change of the account's available balance. */
   readonly amount: NanoUsd
   /** What it charged; zero for an operation that is no charge. */
@@ -71,10 +73,17 @@ export class EntryFold {
         return wrong(id, `belongs to operation ${operationId}, where those of operation ${next} should stand`)
       this.#operation = { ...NOTHING_FOLDED, id: operationId, firstEntryId: id, summary: operation }
     }
-    return this.#fold(entry, operation.accountId)
+    return this.#fold(entry, operation)
   }
 
-  #fold({ id, book, amount, balanceAfter }: StoredEntry, accountId: number): WrongEntry | undefined {
+  #fold(
+    { id, book, amount, balanceAfter }: StoredEntry,
+    { accountId, kind }: OperationSummary,
+  ): WrongEntry | undefined {
+    // Whatever stands in the file: a kind that does not exist touches nothing.
+    const touchedBy: Readonly<Record<string, readonly Book[]>> = booksTouchedBy
+    if (touchedBy[kind]?.includes(book) !== true)
+      return wrong(id, `stands in "${book}", which no ${kind} touches`)
     const balances = this.#balances.get(accountId) ?? { ...NO_BALANCES }
     this.#balances.set(accountId, balances)
     const expected = addUsd(balances[book], amount)
@@ -116,7 +125,7 @@ type FoldedOperation = {
 const NOTHING_FOLDED: FoldedOperation = {
   id: 0n,
   firstEntryId: 0n,
-  summary: { accountId: 0, amount: ZERO, cost: ZERO },
+  summary: { accountId: 0, kind: 'charge', amount: ZERO, cost: ZERO },
   sum: ZERO,
   available: ZERO,
   revenue: ZERO,

@@ -1,4 +1,5 @@
 import type { HoldKind } from '../../domain/ledger/books.ts'
+import type { OperationKind } from '../../domain/ledger/operation.ts'
 import type { Id } from '../../domain/ids.ts'
 import type { NanoUsd } from '../../domain/money.ts'
 import type { Provenance, Usage } from '../../domain/pricing/usage.ts'
@@ -103,8 +104,6 @@ export type Balance = {
 }
 
 export type Page = { readonly limit: number; readonly before?: bigint }
-
-export type OperationKind = 'top_up' | 'grant' | 'hold' | 'capture' | 'release' | 'charge' | 'compensation'
 
 export type StatementLine = {
   /** The credit's, the charged request's or the hold's. */

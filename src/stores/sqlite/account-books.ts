@@ -50,7 +50,11 @@ export function refusalFor(books: AccountBooks): HoldOutcome {
   return { outcome: 'refused', available: freeOf(books), held }
 }
 
-export function createBooksOfAccounts(database: Database, groupCommit: GroupCommit): BooksOfAccounts {
+export function createBooksOfAccounts(
+  database: Database,
+  groupCommit: GroupCommit,
+  keptMax = BOOKS_KEPT_MAX,
+): BooksOfAccounts {
   const select = database.prepare<BalancesRow, [number]>('SELECT * FROM balances WHERE account_id = ?')
   const update = database.prepare(
     `UPDATE balances SET available = ?, held_text = ?, held_media = ?, cash = ?, promotions = ?, revenue_text = ?,
@@ -96,7 +100,7 @@ export function createBooksOfAccounts(database: Database, groupCommit: GroupComm
   function load(accountId: number): AccountBooks {
     const row = select.get(accountId)
     if (row === null) throw new RangeError(`There is no account ${accountId}.`)
-    if (kept.size >= BOOKS_KEPT_MAX) makeRoom()
+    if (kept.size >= keptMax) makeRoom()
     const books = {
       accountId,
       committed: standingFrom(row),

@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite'
 import type { Id } from '../../domain/ids.ts'
 import { post, type Movement } from '../../domain/ledger/post.ts'
 import { subtractUsd } from '../../domain/money.ts'
-import type { OperationKind } from '../../gateway/ports/ledger.ts'
+import type { OperationKind } from '../../domain/ledger/operation.ts'
 import { standingOf, type AccountBooks, type BooksOfAccounts } from './account-books.ts'
 import type { GroupCommit } from './group-commit.ts'
 

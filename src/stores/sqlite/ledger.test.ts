@@ -1,4 +1,202 @@
+import { join } from 'node:path'
+import { describe, expect, test } from 'bun:test'
+import { aDataFolder } from '../../../test/support/data-folder.ts'
+import {
+  aCharge,
+  aCredit,
+  aHold,
+  anAccount,
+  available,
+  hold,
+  NOW,
+} from '../../../test/support/ledger-builders.ts'
+import { rejection } from '../../../test/support/rejection.ts'
+import { aSqliteStore, sqlite } from '../../../test/support/test-store.ts'
 import { ledgerConforms } from '../../../test/conformance/ledger.ts'
-import { sqlite } from '../../../test/support/test-store.ts'
+import { usd, ZERO } from '../../domain/money.ts'
+import type { SqliteStore } from './store.ts'
 
 ledgerConforms(sqlite)
+
+describe('a commit that fails', () => {
+  test('charges nobody, and the hold stays until it is released', async () => {
+    const { store, accountId, apiKeyId } = await openWithFunds()
+    const { ledger } = store
+    const held = await hold(ledger, { accountId, kind: 'text', amount: usd('2') })
+    const before = await ledger.balance(accountId)
+    failNextCommit(store)
+
+    const error = await rejection(ledger.captureHold(held, aCharge(apiKeyId)))
+    const after = await ledger.balance(accountId)
+    await ledger.releaseHold(held, NOW)
+
+    expect(error).toHaveProperty('message', 'disk full')
+    expect(after).toEqual(before)
+    expect(await available(ledger, accountId)).toBe(usd('5'))
+    expect(await ledger.verify()).toMatchObject({ problems: [] })
+  })
+
+  test('can be tried again', async () => {
+    const { store, accountId, apiKeyId } = await openWithFunds()
+    const { ledger } = store
+    const held = await hold(ledger, { accountId, kind: 'text', amount: usd('2') })
+    failNextCommit(store)
+    await rejection(ledger.captureHold(held, aCharge(apiKeyId)))
+
+    const captured = await ledger.captureHold(held, aCharge(apiKeyId))
+
+    expect(captured.cost).toBe(usd('1'))
+    expect(await available(ledger, accountId)).toBe(usd('4'))
+    expect(await ledger.verify()).toMatchObject({ problems: [] })
+  })
+
+  test('leaves the books as they were for everyone in its batch, prices too', async () => {
+    const { store, accountId, apiKeyId } = await openWithFunds()
+    const { ledger } = store
+    const media = await hold(ledger, { accountId, kind: 'media', amount: usd('1') })
+    const text = await hold(ledger, { accountId, kind: 'text', amount: usd('1') })
+    const before = await ledger.balance(accountId)
+    const charge = aCharge(apiKeyId)
+    failNextCommit(store)
+
+    const outcomes = await Promise.allSettled([
+      ledger.credit({ ...aCredit(accountId), amount: usd('1') }),
+      ledger.captureHold(text, charge),
+      ledger.captureHold(media, charge),
+      ledger.placeHold(aHold({ accountId, kind: 'media', amount: usd('1') })),
+    ])
+    const after = await ledger.balance(accountId)
+    await ledger.captureHold(text, charge)
+
+    expect(outcomes.map(({ status }) => status)).toEqual(Array(4).fill('rejected'))
+    expect(after).toEqual(before)
+    expect(await ledger.usage(accountId, { limit: 5 })).toMatchObject([
+      { id: text.id, tariff: charge.tariff },
+    ])
+    expect(await ledger.verify()).toMatchObject({ problems: [] })
+  })
+})
+
+describe('a batch', () => {
+  test('commits what it can, and what was refused leaves no trace', async () => {
+    const { store, accountId, apiKeyId } = await openWithFunds()
+    const { ledger } = store
+    const held = await hold(ledger, { accountId, kind: 'media', amount: usd('1') })
+    const dear = aCharge(apiKeyId, { tokens: 2 })
+
+    const outcomes = await Promise.allSettled([
+      ledger.credit({ ...aCredit(accountId), amount: usd('1') }),
+      ledger.captureHold(held, dear),
+      ledger.placeHold(aHold({ accountId, kind: 'media', amount: usd('9') })),
+      ledger.releaseHold(held, NOW),
+    ])
+
+    expect(outcomes).toMatchObject([
+      { status: 'fulfilled' },
+      { status: 'rejected' },
+      { status: 'fulfilled', value: { outcome: 'refused', available: usd('5'), held: usd('1') } },
+      { status: 'fulfilled' },
+    ])
+    expect(await available(ledger, accountId)).toBe(usd('6'))
+    expect(await ledger.verify()).toMatchObject({ problems: [] })
+  })
+
+  test('sees what it did itself: together its holds cannot take more than there is', async () => {
+    const { store, accountId } = await openWithFunds()
+    const request = () => store.ledger.placeHold(aHold({ accountId, kind: 'media', amount: usd('2') }))
+
+    const outcomes = await Promise.all([request(), request(), request()])
+
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(['held', 'held', 'refused'])
+  })
+})
+
+describe('text holds', () => {
+  test('cost no commit', async () => {
+    const { store, accountId } = await openWithFunds()
+    let commits = 0
+    store.groupCommit.join({ afterCommit: () => (commits += 1) })
+
+    const held = await hold(store.ledger, { accountId, kind: 'text', amount: usd('2') })
+    await store.ledger.releaseHold(held, NOW)
+
+    expect(commits).toBe(0)
+  })
+
+  test('and media holds are each summed over all accounts', async () => {
+    const { store, accountId } = await openWithFunds()
+    const other = await anAccount(store, { funds: usd('5') })
+    await hold(store.ledger, { accountId, kind: 'text', amount: usd('2') })
+    await hold(store.ledger, { accountId: other.accountId, kind: 'text', amount: usd('1') })
+    const media = await hold(store.ledger, { accountId, kind: 'media', amount: usd('2') })
+    const before = [store.ledger.heldNow('text'), store.ledger.heldNow('media')]
+
+    await store.ledger.releaseHold(media, NOW)
+
+    expect(before).toEqual([usd('3'), usd('2')])
+    expect(store.ledger.heldNow('media')).toBe(ZERO)
+  })
+
+  test('of one id are charged once, also where the id is placed again after its charge', async () => {
+    const { store, accountId, apiKeyId } = await openWithFunds()
+    const request = aHold({ accountId, kind: 'text', amount: usd('1') })
+    await store.ledger.placeHold(request)
+    await store.ledger.captureHold(request, aCharge(apiKeyId))
+    await store.ledger.placeHold(request)
+
+    const again = await store.ledger.captureHold(request, aCharge(apiKeyId))
+
+    expect(again).toEqual({ cost: usd('1'), shortfall: ZERO })
+    expect(await store.ledger.balance(accountId)).toMatchObject({ available: usd('4'), held: { text: ZERO } })
+    expect(await store.ledger.verify()).toMatchObject({ problems: [] })
+  })
+})
+
+describe('the store', () => {
+  test('commits what waits when it closes', async () => {
+    const path = join(aDataFolder(), 'tollgate.db')
+    const store = aSqliteStore(path)
+    const { accountId, apiKeyId } = await anAccount(store, { funds: usd('5') })
+    const held = await hold(store.ledger, { accountId, kind: 'text', amount: usd('2') })
+
+    const capturing = store.ledger.captureHold(held, aCharge(apiKeyId))
+    await store.close()
+    const captured = await capturing
+    const reopened = aSqliteStore(path)
+
+    expect(captured.cost).toBe(usd('1'))
+    expect(await available(reopened.ledger, accountId)).toBe(usd('4'))
+  })
+
+  test('knows its largest id key, whatever it belongs to', async () => {
+    const store = aSqliteStore()
+    const ofNothing = store.lastKey()
+    const { accountId, apiKeyId } = await anAccount(store)
+    const credit = await store.ledger.credit({ ...aCredit(accountId), amount: usd('5') })
+    const ofCredit = store.lastKey()
+    const media = await hold(store.ledger, { accountId, kind: 'media', amount: usd('1') })
+    const ofHold = store.lastKey()
+    const text = await hold(store.ledger, { accountId, kind: 'text', amount: usd('1') })
+    await store.ledger.captureHold(text, aCharge(apiKeyId))
+
+    const ofCharge = store.lastKey()
+
+    expect([ofNothing, ofCredit, ofHold, ofCharge]).toEqual([0n, credit.id.key, media.id.key, text.id.key])
+  })
+})
+
+async function openWithFunds() {
+  const store = aSqliteStore()
+  return { store, ...(await anAccount(store, { funds: usd('5') })) }
+}
+
+/** As a full disk would. */
+function failNextCommit({ groupCommit }: SqliteStore): void {
+  let isFull = true
+  groupCommit.join({
+    beforeCommit: () => {
+      if (isFull) throw new Error('disk full')
+    },
+    afterRollback: () => (isFull = false),
+  })
+}

@@ -1,7 +1,8 @@
 import type { Database } from 'bun:sqlite'
 import { formatId, type Id, type IdPrefix } from '../../domain/ids.ts'
 import { nanoUsd } from '../../domain/money.ts'
-import type { Ledger, OperationKind, StatementLine } from '../../gateway/ports/ledger.ts'
+import type { Ledger, StatementLine } from '../../gateway/ports/ledger.ts'
+import type { OperationKind } from '../../domain/ledger/operation.ts'
 import type { BooksOfAccounts } from './account-books.ts'
 
 /** `Ledger.statement`: the account's chain of operations, walked back. */

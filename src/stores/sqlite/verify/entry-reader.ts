@@ -2,7 +2,8 @@ import type { Database, Statement } from 'bun:sqlite'
 import type { Book } from '../../../domain/ledger/books.ts'
 import { EntryFold } from '../../../domain/ledger/entry-fold.ts'
 import { nanoUsd } from '../../../domain/money.ts'
-import type { OperationKind, Problem } from '../../../gateway/ports/ledger.ts'
+import type { Problem } from '../../../gateway/ports/ledger.ts'
+import type { OperationKind } from '../../../domain/ledger/operation.ts'
 
 /** About a millisecond of work. */
 const ENTRIES_A_TURN = 256
@@ -57,7 +58,12 @@ export class EntryReader {
       operation:
         row.account_id === null
           ? null
-          : { accountId, amount: nanoUsd(row.operation_amount), cost: nanoUsd(row.cost ?? 0n) },
+          : {
+              accountId,
+              kind: row.kind,
+              amount: nanoUsd(row.operation_amount),
+              cost: nanoUsd(row.cost ?? 0n),
+            },
     })
     if (this.fold.wrong !== undefined) return
     const latest = this.latestOperationIdOf(accountId)

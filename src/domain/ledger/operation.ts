@@ -1,0 +1,14 @@
+import type { Book } from './books.ts'
+
+/** What can happen to money, and the books that each may touch. */
+export const booksTouchedBy = {
+  top_up: ['cash', 'available'],
+  grant: ['promotions', 'available'],
+  charge: ['available', 'revenue.text'],
+  hold: ['available', 'held.text', 'held.media'],
+  capture: ['held.text', 'held.media', 'revenue.text', 'revenue.media', 'available'],
+  release: ['held.text', 'held.media', 'available'],
+  compensation: ['losses', 'available'],
+} as const satisfies Record<string, readonly Book[]>
+
+export type OperationKind = keyof typeof booksTouchedBy

@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'bun:test'
+import { nanoUsd, usd, ZERO } from '../money.ts'
+import { NO_BALANCES } from './books.ts'
+import { post } from './post.ts'
+
+describe('posting', () => {
+  test('takes money out of one book and puts it into another, and notes each balance after it', () => {
+    const before = { ...NO_BALANCES, available: usd('5'), cash: usd('-5') }
+
+    const posting = post(before, [
+      { from: 'available', to: 'held.media', amount: usd('3') },
+      { from: 'held.media', to: 'revenue.media', amount: usd('1') },
+    ])
+
+    expect(posting.entries).toEqual([
+      { book: 'available', amount: usd('-3'), balanceAfter: usd('2') },
+      { book: 'held.media', amount: usd('3'), balanceAfter: usd('3') },
+      { book: 'held.media', amount: usd('-1'), balanceAfter: usd('2') },
+      { book: 'revenue.media', amount: usd('1'), balanceAfter: usd('1') },
+    ])
+    expect(posting.balances).toEqual({
+      ...before,
+      available: usd('2'),
+      'held.media': usd('2'),
+      'revenue.media': usd('1'),
+    })
+  })
+
+  test('of nothing makes no entry', () => {
+    const posting = post(NO_BALANCES, [{ from: 'available', to: 'revenue.text', amount: ZERO }])
+
+    expect(posting).toEqual({ entries: [], balances: NO_BALANCES })
+  })
+
+  test('leaves the balances it was given as they were', () => {
+    post(NO_BALANCES, [{ from: 'cash', to: 'available', amount: usd('1') }])
+
+    expect(NO_BALANCES.available).toBe(ZERO)
+  })
+
+  test('of a negative amount is refused', () => {
+    expect(() => post(NO_BALANCES, [{ from: 'cash', to: 'available', amount: usd('-1') }])).toThrow(
+      RangeError,
+    )
+  })
+
+  test.each([
+    ['receives', { available: nanoUsd(2n ** 63n - 1n) }],
+    ['gives', { cash: nanoUsd(1n - 2n ** 63n) }],
+  ])('that would pass 64 bits where it %s is refused', (_, extreme) => {
+    const balances = { ...NO_BALANCES, ...extreme }
+
+    expect(() => post(balances, [{ from: 'cash', to: 'available', amount: nanoUsd(1n) }])).toThrow('64 bits')
+  })
+})

@@ -1,0 +1,163 @@
+import { describe, expect, test } from 'bun:test'
+import { formatId } from '../../../domain/ids.ts'
+import { usd } from '../../../domain/money.ts'
+import { aCharge, anAccount, hold, NOW } from '../../../../test/support/ledger-builders.ts'
+import { aSqliteStore } from '../../../../test/support/test-store.ts'
+import type { SqliteStore } from '../store.ts'
+
+describe('verify', () => {
+  test('finds nothing wrong in books that were used in every way, and counts their entries', async () => {
+    const { store } = await usedBooks()
+
+    const verification = await store.ledger.verify()
+
+    expect(verification).toEqual({ problems: [], entries: 14 })
+  })
+
+  test('finds nothing wrong while the books are written to', async () => {
+    const { store, accountId, apiKeyId } = await usedBooks()
+    const verified = new AbortController()
+    const spend = async () => {
+      while (!verified.signal.aborted) {
+        const held = await hold(store.ledger, { accountId, kind: 'media', amount: usd('0.000000002') })
+        await store.ledger.captureHold(held, aCharge(apiKeyId, { tariff: null, cost: usd('0.000000001') }))
+      }
+    }
+    const spending = Array.from({ length: 20 }, spend)
+    const rounds = []
+
+    for (let round = 0; round < 5; round += 1) rounds.push(await store.ledger.verify())
+    verified.abort()
+    await Promise.all(spending)
+
+    expect(rounds.flatMap(({ problems }) => problems)).toEqual([])
+    expect(rounds.at(-1)!.entries).toBeGreaterThan(rounds[0]!.entries)
+  })
+
+  test.each([
+    ['UPDATE entries SET amount = amount - 1 WHERE id = 7', '7', 'Entry 7 leaves'],
+    ['UPDATE entries SET balance_after = balance_after + 1 WHERE id = 8', '8', 'Entry 8 leaves'],
+    [
+      "UPDATE entries SET book = 'losses' WHERE id = 6",
+      '6',
+      'Entry 6 stands in "losses", which no hold touches',
+    ],
+    ['DELETE FROM entries WHERE id = 5', '5', 'Entry 5 is missing'],
+    ['DELETE FROM entries WHERE id > 12', null, 'Account 1 has'],
+    ['UPDATE entries SET operation_id = 3 WHERE id = 3', '3', 'Entry 3 belongs to operation 3'],
+    ['UPDATE entries SET operation_id = 99 WHERE id = 14', '14', 'operation 99, which does not exist'],
+    ['DELETE FROM operations WHERE id = 2', '3', 'Entry 3 belongs to operation 2, which does not exist'],
+    ['UPDATE operations SET amount = amount - 1 WHERE id = 2', '3', 'Entry 3 begins operation 2'],
+    ['UPDATE operations SET previous_id = NULL WHERE id = 3', '5', 'which follows null where 2 came before'],
+    [
+      'UPDATE operations SET subject_key = 1 WHERE id = 6',
+      '11',
+      'a release that no credit, hold or charge knows of',
+    ],
+    ["UPDATE operations SET kind = 'gift' WHERE id = 1", '1', 'which no gift touches'],
+    ['DELETE FROM credits WHERE operation_id = 1', '1', 'a top_up that no credit, hold or charge knows of'],
+    ['DELETE FROM charges WHERE operation_id = 2', '3', 'earn 1000000000 where the charge is 0'],
+    ['UPDATE balances SET available = available + 1', null, 'stored in "available"'],
+    ['UPDATE balances SET latest_operation_id = 1', null, 'has operation 1 as its latest'],
+    ['UPDATE charges SET cost = cost + 1 WHERE operation_id = 2', '3', 'where the charge is 1000000001'],
+    ['UPDATE charges SET input = 2 WHERE operation_id = 2', null, 'is worth 2000000000 by its frozen tariff'],
+    [
+      'UPDATE charges SET operation_id = 1 WHERE operation_id = 2',
+      '3',
+      'earn 1000000000 where the charge is 0',
+    ],
+    ['UPDATE charges SET previous_id = 1 WHERE operation_id = 4', null, 'follows charge 1'],
+    [`UPDATE tariffs SET content = '{"input":"1","output":"1"}'`, null, 'is worth 1 by its frozen tariff'],
+    ['DELETE FROM tariffs', null, 'has tariff 1, which does not exist'],
+    [
+      "UPDATE holds SET state = 'captured', resolved_at_ms = 1 WHERE state = 'open'",
+      null,
+      'open holds come to 0',
+    ],
+    [
+      "UPDATE holds SET state = 'released' WHERE state = 'captured'",
+      null,
+      'is released, but was ended by the operation "capture"',
+    ],
+    [
+      "UPDATE holds SET resolved_by = NULL WHERE state = 'released'",
+      '11',
+      'a release that no credit, hold or charge knows of',
+    ],
+    ['UPDATE holds SET amount = 1', null, 'in "held.media", where its open holds come to 1'],
+  ])('names what was tampered with: %s', async (tampering, entryId, message) => {
+    const { store } = await usedBooks()
+    tamper(store, tampering)
+
+    const { problems } = await store.ledger.verify()
+
+    expect(problems).not.toEqual([])
+    expect(problems[0]).toEqual({ entryId, message: expect.stringContaining(message) })
+  })
+
+  test('names the charge by the id its customer knows', async () => {
+    const { store, charged } = await usedBooks()
+    tamper(store, 'UPDATE charges SET input = 2 WHERE operation_id = 2')
+
+    const { problems } = await store.ledger.verify()
+
+    expect(problems[0]!.message).toStartWith(`Charge ${formatId('req', charged)} costs 1000000000`)
+  })
+
+  test('tells at most a hundred problems', async () => {
+    const { store, accountId, apiKeyId } = await usedBooks()
+    for (let made = 0; made < 120; made += 1) {
+      const held = await hold(store.ledger, { accountId, kind: 'text', amount: usd('0') })
+      await store.ledger.captureHold(held, aCharge(apiKeyId, { tokens: 0 }))
+    }
+    tamper(store, 'UPDATE charges SET input = 5')
+
+    const { problems } = await store.ledger.verify()
+
+    expect(problems).toHaveLength(100)
+  })
+})
+
+describe('the books', () => {
+  test.each(['operations', 'entries', 'charges', 'tariffs', 'audit_log'])(
+    'a line of %s can be neither changed nor deleted',
+    async table => {
+      const { store } = await usedBooks()
+
+      const change = () => store.database.run(`UPDATE ${table} SET id = id + 1000`)
+      const remove = () => store.database.run(`DELETE FROM ${table}`)
+
+      expect(change).toThrow('never updated')
+      expect(remove).toThrow('never deleted')
+    },
+  )
+})
+
+/**
+ * Operation 1 is a credit (entries 1, 2), 2 a text charge (3, 4), 3 and 4 a media hold and its capture (5 to 8), 5 and 6
+ * another and its release (9 to 12), 7 one that is open (13, 14).
+ */
+async function usedBooks() {
+  const store = aSqliteStore()
+  const { accountId, apiKeyId } = await anAccount(store, { funds: usd('9') })
+  const { ledger } = store
+  const text = await hold(ledger, { accountId, kind: 'text', amount: usd('2') })
+  await ledger.captureHold(text, aCharge(apiKeyId))
+  const media = await hold(ledger, { accountId, kind: 'media', amount: usd('1') })
+  await ledger.captureHold(media, aCharge(apiKeyId))
+  const released = await hold(ledger, { accountId, kind: 'media', amount: usd('3') })
+  await ledger.releaseHold(released, NOW)
+  await hold(ledger, { accountId, kind: 'media', amount: usd('4') })
+  return { store, accountId, apiKeyId, charged: text.id }
+}
+
+/** Changes what the triggers protect, as somebody with the file in hand could. */
+function tamper({ database }: SqliteStore, sql: string): void {
+  const triggers = database
+    .query<{ name: string }, []>("SELECT name FROM sqlite_master WHERE type = 'trigger'")
+    .all()
+  for (const { name } of triggers) database.run(`DROP TRIGGER ${name}`)
+  database.run('PRAGMA foreign_keys = OFF')
+  database.run('PRAGMA ignore_check_constraints = ON')
+  database.run(sql)
+}

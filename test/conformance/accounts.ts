@@ -1,0 +1,184 @@
+import { describe, expect, test } from 'bun:test'
+import type { Account, ApiKey } from '../../src/domain/accounts/account.ts'
+import type { Accounts } from '../../src/gateway/ports/accounts.ts'
+import { anAudit, anId, NOW } from '../support/ledger-builders.ts'
+import { rejection } from '../support/rejection.ts'
+import type { StoreKind } from '../support/test-store.ts'
+
+/** What any store of accounts must do. Run by stores/sqlite/accounts.test.ts, and by each store to come. */
+export function accountsConform(kind: StoreKind): void {
+  describe('accounts', () => {
+    test('an account is found by its id and by its name', async () => {
+      const { store } = await kind.open()
+
+      const account = await store.accounts.createAccount({
+        publicId: 'acct_1',
+        name: 'ada',
+        sandboxOnly: true,
+        audit: anAudit(),
+      })
+
+      expect(account).toEqual({
+        id: expect.any(Number),
+        publicId: 'acct_1',
+        name: 'ada',
+        sandboxOnly: true,
+        createdAtMs: NOW,
+      })
+      expect(await store.accounts.findAccount('acct_1')).toEqual(account)
+      expect(await store.accounts.findAccount('ada')).toEqual(account)
+      expect(await store.accounts.findAccount('bob')).toBeUndefined()
+    })
+
+    test('of two accounts made at once with one name, one is made', async () => {
+      const { store } = await kind.open()
+
+      const outcomes = await Promise.allSettled([make(store.accounts, 'ada'), make(store.accounts, 'ada')])
+
+      expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
+      expect(outcomes[1]).toHaveProperty('reason.code', 'already_exists')
+      expect(await store.accounts.listAccounts({ limit: 10 })).toHaveLength(1)
+    })
+
+    test('accounts are listed in the order of their creation, a page at a time', async () => {
+      const { store } = await kind.open()
+      for (const name of ['cleo', 'ada', 'bob']) await make(store.accounts, name)
+
+      const first = await store.accounts.listAccounts({ limit: 2 })
+      const second = await store.accounts.listAccounts({ limit: 2, afterId: first.at(-1)!.id })
+
+      expect(first.map(account => account.name)).toEqual(['cleo', 'ada'])
+      expect(second.map(account => account.name)).toEqual(['bob'])
+    })
+  })
+
+  describe('api keys', () => {
+    test('a key is known by its hash, with its account', async () => {
+      const { store } = await kind.open()
+      const { account, apiKey, hash } = await makeWithKey(store.accounts)
+
+      const authenticated = await store.accounts.authenticate(hash)
+
+      expect(authenticated).toEqual({ account, apiKey })
+      expect(apiKey).toMatchObject({ accountId: account.id, prefix: 'tg_live_abcd', revokedAtMs: null })
+    })
+
+    test('a key that was asked for before it was made is known from then on', async () => {
+      const { store } = await kind.open()
+      const account = await make(store.accounts, 'ada')
+      const bytes = new Uint8Array(32).fill(7)
+      const before = await store.accounts.authenticate(base64(bytes))
+
+      const apiKey = await makeKey(store.accounts, account, bytes)
+
+      expect(before).toBeUndefined()
+      expect(await store.accounts.authenticate(base64(bytes))).toEqual({ account, apiKey })
+    })
+
+    test('a revoked key is refused at once, and for ever', async () => {
+      const { store, reopen } = await kind.open()
+      const { apiKey, hash } = await makeWithKey(store.accounts)
+      await store.accounts.authenticate(hash)
+
+      const revoked = await store.accounts.revokeKey(apiKey.publicId, anAudit({ atMs: NOW + 1 }))
+      const after = await store.accounts.authenticate(hash)
+      const reopened = await reopen()
+
+      expect(revoked).toEqual({ ...apiKey, revokedAtMs: NOW + 1 })
+      expect(after).toBeUndefined()
+      expect(await reopened.accounts.authenticate(hash)).toBeUndefined()
+    })
+
+    test('revoking a key again changes nothing, and there is nothing to revoke where there is no key', async () => {
+      const { store } = await kind.open()
+      const { apiKey } = await makeWithKey(store.accounts)
+      const first = await store.accounts.revokeKey(apiKey.publicId, anAudit({ atMs: NOW + 1 }))
+
+      const second = await store.accounts.revokeKey(apiKey.publicId, anAudit({ atMs: NOW + 2 }))
+      const none = await store.accounts.revokeKey('key_none', anAudit())
+
+      expect(second).toEqual(first)
+      expect(none).toBeUndefined()
+    })
+
+    test('revoking one key leaves the others', async () => {
+      const { store } = await kind.open()
+      const { account, apiKey } = await makeWithKey(store.accounts)
+      const bytes = new Uint8Array(32).fill(9)
+      const other = await makeKey(store.accounts, account, bytes)
+
+      await store.accounts.revokeKey(apiKey.publicId, anAudit({ atMs: NOW + 1 }))
+
+      expect(await store.accounts.authenticate(base64(bytes))).toEqual({ account, apiKey: other })
+      expect(await store.accounts.listKeys(account.id)).toEqual([{ ...apiKey, revokedAtMs: NOW + 1 }, other])
+    })
+
+    test('a key outlives the process', async () => {
+      const { store, reopen } = await kind.open()
+      const { account, apiKey, hash } = await makeWithKey(store.accounts)
+
+      const { accounts } = await reopen()
+
+      expect(await accounts.authenticate(hash)).toEqual({ account, apiKey })
+    })
+
+    test('a key of an account that does not exist is not made', async () => {
+      const { store } = await kind.open()
+      const account = await make(store.accounts, 'ada')
+
+      await rejection(makeKey(store.accounts, { ...account, id: account.id + 1 }, new Uint8Array(32)))
+
+      expect(await store.accounts.listKeys(account.id + 1)).toEqual([])
+    })
+  })
+
+  describe('audit log', () => {
+    test('has a line for each change, newest first, and none for what was refused or changed nothing', async () => {
+      const { store } = await kind.open()
+      const { apiKey } = await makeWithKey(store.accounts)
+      await rejection(make(store.accounts, 'ada'))
+      await store.accounts.revokeKey(apiKey.publicId, anAudit({ action: 'key.revoke' }))
+      await store.accounts.revokeKey(apiKey.publicId, anAudit({ action: 'key.revoke' }))
+
+      const lines = await store.auditLog.list({ limit: 10 })
+
+      expect(lines.map(line => line.action)).toEqual(['key.revoke', 'key.create', 'account.create'])
+    })
+
+    test('is read a page at a time', async () => {
+      const { store } = await kind.open()
+      for (const name of ['ada', 'bob', 'cleo']) await make(store.accounts, name)
+
+      const first = await store.auditLog.list({ limit: 2 })
+      const second = await store.auditLog.list({ limit: 2, before: first.at(-1)!.id })
+
+      expect([...first, ...second].map(line => line.subject)).toEqual(['cleo', 'bob', 'ada'])
+    })
+  })
+}
+
+function make(accounts: Accounts, name: string): Promise<Account> {
+  const audit = anAudit({ action: 'account.create', subject: name })
+  return accounts.createAccount({ publicId: `acct_${anId().key}`, name, sandboxOnly: false, audit })
+}
+
+function makeKey(accounts: Accounts, account: Account, hash: Uint8Array): Promise<ApiKey> {
+  return accounts.createKey({
+    publicId: `key_${anId().key}`,
+    accountId: account.id,
+    name: 'default',
+    hash,
+    prefix: 'tg_live_abcd',
+    audit: anAudit({ action: 'key.create' }),
+  })
+}
+
+async function makeWithKey(accounts: Accounts) {
+  const account = await make(accounts, 'ada')
+  const bytes = crypto.getRandomValues(new Uint8Array(32))
+  return { account, apiKey: await makeKey(accounts, account, bytes), hash: base64(bytes) }
+}
+
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('base64')
+}

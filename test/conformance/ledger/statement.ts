@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'bun:test'
+import { formatId } from '../../../src/domain/ids.ts'
+import { usd, ZERO } from '../../../src/domain/money.ts'
+import {
+  aCharge,
+  aCredit,
+  anAccount,
+  available,
+  hold,
+  NOW,
+  openWithFunds,
+} from '../../support/ledger-builders.ts'
+import type { StoreKind } from '../../support/test-store.ts'
+
+/** Where an account's money came from and went. */
+export function statementConforms(kind: StoreKind): void {
+  describe('statement', () => {
+    test('tells every movement of the available balance, newest first, and what it belongs to', async () => {
+      const { ledger, accountId, apiKeyId } = await openWithFunds(kind, usd('10'))
+      const text = await hold(ledger, { accountId, kind: 'text', amount: usd('2') })
+      await ledger.captureHold(text, aCharge(apiKeyId))
+      const captured = await hold(ledger, { accountId, kind: 'media', amount: usd('3') })
+      await ledger.captureHold(captured, aCharge(apiKeyId, { tokens: 2 }))
+      const released = await hold(ledger, { accountId, kind: 'media', amount: usd('4') })
+      await ledger.releaseHold(released, NOW)
+
+      const lines = await ledger.statement(accountId, { limit: 10 })
+
+      expect(lines.map(({ kind: name, amount, ref }) => [name, amount, ref])).toEqual([
+        ['release', usd('4'), formatId('hold', released.id)],
+        ['hold', usd('-4'), formatId('hold', released.id)],
+        ['capture', usd('1'), formatId('hold', captured.id)],
+        ['hold', usd('-3'), formatId('hold', captured.id)],
+        ['charge', usd('-1'), formatId('req', text.id)],
+        ['top_up', usd('10'), ''],
+      ])
+      const sum = lines.reduce((total, line) => total + line.amount, 0n)
+      expect(sum).toBe(await available(ledger, accountId))
+    })
+
+    test('pages hold each line once', async () => {
+      const { ledger, store, accountId } = await openWithFunds(kind, usd('1'))
+      for (const amount of ['2', '3', '4']) {
+        await ledger.credit({ ...aCredit(accountId), amount: usd(amount) })
+        await anAccount(store, { funds: usd('9') })
+      }
+
+      const first = await ledger.statement(accountId, { limit: 3 })
+      const second = await ledger.statement(accountId, { limit: 3, before: first.at(-1)!.position })
+      const third = await ledger.statement(accountId, { limit: 3, before: second.at(-1)!.position })
+
+      expect(first.map(line => line.amount)).toEqual([usd('4'), usd('3'), usd('2')])
+      expect(second.map(line => line.amount)).toEqual([usd('1')])
+      expect(third).toEqual([])
+    })
+
+    test("a page behind another account's line is empty", async () => {
+      const { ledger, store, accountId } = await openWithFunds(kind, usd('1'))
+      const other = await anAccount(store, { funds: usd('9') })
+      const [line] = await ledger.statement(other.accountId, { limit: 1 })
+
+      const lines = await ledger.statement(accountId, { limit: 3, before: line!.position })
+
+      expect(lines).toEqual([])
+    })
+
+    test('a request that cost nothing moves nothing and is not in it', async () => {
+      const { ledger, accountId, apiKeyId } = await openWithFunds(kind, ZERO)
+      const held = await hold(ledger, { accountId, kind: 'text', amount: ZERO })
+      await ledger.captureHold(held, aCharge(apiKeyId, { tokens: 0 }))
+
+      const lines = await ledger.statement(accountId, { limit: 3 })
+
+      expect(lines).toEqual([])
+    })
+  })
+}

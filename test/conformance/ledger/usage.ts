@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'bun:test'
+import { usd, ZERO } from '../../../src/domain/money.ts'
+import { NO_USAGE } from '../../../src/domain/pricing/usage.ts'
+import type { Charge, Ledger } from '../../../src/gateway/ports/ledger.ts'
+import { aCharge, anAccount, hold, NOW, openWithFunds } from '../../support/ledger-builders.ts'
+import type { StoreKind } from '../../support/test-store.ts'
+
+/** What was charged, and for what. */
+export function usageConforms(kind: StoreKind): void {
+  describe('usage', () => {
+    test('tells each charge as it was made, with its frozen tariff', async () => {
+      const { ledger, accountId, apiKeyId } = await openWithFunds(kind, usd('100'))
+      const held = await hold(ledger, { accountId, kind: 'text', amount: usd('1') })
+      const charge: Charge = {
+        cost: usd('0.000092'),
+        route: 'chat',
+        apiKeyId,
+        model: 'gpt-x',
+        provider: 'main',
+        usage: { ...NO_USAGE, input: 10, cachedInput: 20, output: 30, reasoning: 4 },
+        provenance: 'estimated',
+        isClamped: true,
+        tariff: { input: usd('1'), output: usd('2'), cachedInput: usd('0.5'), perRequest: usd('0.000004') },
+        atMs: NOW,
+      }
+      await ledger.captureHold(held, charge)
+
+      const lines = await ledger.usage(accountId, { limit: 10 })
+
+      expect(lines).toEqual([{ ...charge, id: held.id, accountId }])
+      expect(await ledger.verify()).toMatchObject({ problems: [] })
+    })
+
+    test('knows free requests and those at the upstream’s own cost, which have no tariff', async () => {
+      const { ledger, accountId, apiKeyId } = await openWithFunds(kind, usd('1'))
+      const free = await hold(ledger, { accountId, kind: 'text', amount: ZERO })
+      await ledger.captureHold(free, aCharge(apiKeyId, { tariff: null, tokens: 7 }))
+      const passedOn = await hold(ledger, { accountId, kind: 'text', amount: usd('1') })
+      await ledger.captureHold(passedOn, aCharge(apiKeyId, { tariff: null, cost: usd('0.3') }))
+
+      const lines = await ledger.usage(accountId, { limit: 10 })
+
+      expect(lines).toMatchObject([
+        { id: passedOn.id, cost: usd('0.3'), tariff: null },
+        { id: free.id, cost: ZERO, tariff: null, usage: { input: 7 } },
+      ])
+      expect(await ledger.verify()).toMatchObject({ problems: [] })
+    })
+
+    test('pages of one account and of all hold each charge once, newest first', async () => {
+      const { ledger, store, accountId, apiKeyId } = await openWithFunds(kind, usd('9'))
+      const other = await anAccount(store, { funds: usd('9') })
+      const mine = { accountId, apiKeyId }
+      const charged: { readonly accountId: number; readonly key: bigint }[] = []
+      for (const payer of [mine, other, mine, mine]) {
+        const held = await hold(ledger, { accountId: payer.accountId, kind: 'text', amount: usd('1') })
+        await ledger.captureHold(held, aCharge(payer.apiKeyId))
+        charged.unshift({ accountId: payer.accountId, key: held.id.key })
+      }
+
+      const own = await readPages(before => ledger.usage(accountId, { limit: 2, ...before }))
+      const all = await readPages(before => ledger.usage(undefined, { limit: 2, ...before }))
+
+      expect(own).toEqual(charged.filter(charge => charge.accountId === accountId).map(({ key }) => key))
+      expect(all).toEqual(charged.map(({ key }) => key))
+    })
+  })
+}
+
+/** The id keys of all pages in turn. */
+async function readPages(
+  read: (page: { before?: bigint }) => ReturnType<Ledger['usage']>,
+): Promise<readonly bigint[]> {
+  const keys: bigint[] = []
+  for (;;) {
+    const last = keys.at(-1)
+    const lines = await read(last === undefined ? {} : { before: last })
+    if (lines.length === 0) return keys
+    keys.push(...lines.map(line => line.id.key))
+  }
+}

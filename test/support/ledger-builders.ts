@@ -1,0 +1,97 @@
+import type { Id } from '../../src/domain/ids.ts'
+import type { HoldKind } from '../../src/domain/ledger/books.ts'
+import { usd, ZERO, type NanoUsd } from '../../src/domain/money.ts'
+import { chargeFor } from '../../src/domain/pricing/charge.ts'
+import type { TextTariff } from '../../src/domain/pricing/tariff.ts'
+import { NO_USAGE } from '../../src/domain/pricing/usage.ts'
+import type { Audit } from '../../src/gateway/ports/audit.ts'
+import type { Charge, Hold, Ledger } from '../../src/gateway/ports/ledger.ts'
+import type { StoreKind, TestStore } from './test-store.ts'
+
+export const NOW = 1_800_000_000_000
+
+let ids = 0n
+
+export function anId(): Id {
+  ids += 1n
+  return { key: ids, tail: -ids }
+}
+
+export function anAudit(change: Partial<Audit> = {}): Audit {
+  return { actor: 'test', action: 'test.change', subject: 'something', atMs: NOW, ...change }
+}
+
+/** A new store with an account that has this much money, and a key. */
+export async function openWithFunds(kind: StoreKind, funds: NanoUsd) {
+  const { store, reopen } = await kind.open()
+  return { store, reopen, ledger: store.ledger, ...(await anAccount(store, { funds })) }
+}
+
+/** A new account with money and a key. */
+export async function anAccount(
+  { accounts, ledger }: TestStore,
+  { funds = ZERO }: { readonly funds?: NanoUsd } = {},
+): Promise<{ readonly accountId: number; readonly apiKeyId: number }> {
+  const { key } = anId()
+  const account = await accounts.createAccount({
+    publicId: `acct_${key}`,
+    name: `account ${key}`,
+    sandboxOnly: false,
+    audit: anAudit(),
+  })
+  const apiKey = await accounts.createKey({
+    publicId: `key_${key}`,
+    accountId: account.id,
+    name: 'default',
+    hash: crypto.getRandomValues(new Uint8Array(32)),
+    prefix: 'tg_live_abcd',
+    audit: anAudit(),
+  })
+  if (funds > 0n) await ledger.credit({ ...aCredit(account.id), amount: funds })
+  return { accountId: account.id, apiKeyId: apiKey.id }
+}
+
+export function aCredit(accountId: number) {
+  return { id: anId(), accountId, source: 'cash', audit: anAudit() } as const
+}
+
+type HoldTerms = { readonly accountId: number; readonly kind: HoldKind; readonly amount: NanoUsd }
+
+export function aHold(terms: HoldTerms) {
+  return { id: anId(), atMs: NOW, ...terms }
+}
+
+/** Places a hold that must not be refused. */
+export async function hold(ledger: Ledger, terms: HoldTerms): Promise<Hold> {
+  const outcome = await ledger.placeHold(aHold(terms))
+  if (outcome.outcome === 'refused') throw new Error(`The hold of ${terms.amount} was refused.`)
+  return outcome.hold
+}
+
+export async function available(ledger: Ledger, accountId: number): Promise<NanoUsd> {
+  return (await ledger.balance(accountId)).available
+}
+
+/** A dollar for each input token, two for each output token. */
+const DOLLAR_A_TOKEN: TextTariff = { input: usd('1000000'), output: usd('2000000') }
+
+/** The charge of a request of so many input tokens at a dollar each, unless told otherwise. */
+export function aCharge(
+  apiKeyId: number,
+  { tokens = 1, ...change }: Partial<Charge> & { readonly tokens?: number } = {},
+): Charge {
+  const { usage = { ...NO_USAGE, input: tokens }, tariff = DOLLAR_A_TOKEN } = change
+  return {
+    cost: tariff === null ? ZERO : chargeFor(usage, tariff),
+    route: 'chat',
+    apiKeyId,
+    model: 'gpt-x',
+    provider: 'main',
+    usage,
+    provenance: 'reported',
+    isClamped: false,
+    tariff,
+    atMs: NOW,
+    ...change,
+  }
+}
