@@ -12,7 +12,7 @@ import { openAiCompatible } from '../providers/openai-compatible/openai-compatib
 import { providerProbe } from '../providers/probe.ts'
 import { sandbox } from '../providers/sandbox/sandbox.ts'
 import { openSqliteStore } from '../stores/sqlite/store.ts'
-import { openLog, type Log } from '../telemetry/log.ts'
+import { errorFields, openLog, type Log } from '../telemetry/log.ts'
 import { openTokenizer } from '../tokenizer/tokenizer.ts'
 import type { DataFolder } from './data-folder.ts'
 import { systemClock } from './system-clock.ts'
@@ -68,6 +68,7 @@ export function openParts(config: Config, folder: DataFolder, clock: Clock = sys
     catalog,
     clock,
     secretOf,
+    onSettleFailed: (error: unknown) => log.error('a stream could not be charged', errorFields(error)),
     hashKey: (key: string) => Bun.SHA256.hash(key, 'base64'),
     providers: { 'openai-compatible': openAiCompatible({ clock, secretOf }), sandbox: sandbox({ clock }) },
     tokenizer,

@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts'
-import { runText, type TextPorts } from '../gateway/run-text.ts'
+import { answerText } from '../gateway/answer-text.ts'
+import type { TextPorts } from '../gateway/run-text.ts'
 import { readBalance, readCredits } from '../http/account/balance.ts'
 import { readUsage } from '../http/account/usage.ts'
 import { ADMIN_PATH, adminApi, adminKeyCheck } from '../http/admin/admin-api.ts'
@@ -66,7 +67,7 @@ function textRoutes(ports: RoutePorts, config: Config): { readonly chat: Handler
     totalMs: BODY_TOTAL_MS,
   }
   const route = { ...ports, bodyLimits, costHeader: `x-${config.brand}-cost-usd` }
-  return { chat: textRoute(route, call => runText(call, chatDialect, ports, config)) }
+  return { chat: textRoute(route, call => answerText(call, chatDialect, ports, config)) }
 }
 
 type KeyedHandler = (caller: Authenticated, context: RequestContext) => Reply | Promise<Reply>

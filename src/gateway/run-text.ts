@@ -1,8 +1,8 @@
 import type { Provider } from '../domain/catalog/provider.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import { parseReportedCost } from '../protocol/reported-cost.ts'
-import type { TextAnswer, TextDialect, UsageLimits } from '../protocol/text-dialect.ts'
-import { admitText, type TextJob } from './admit-text.ts'
+import type { TextAnswer, UsageLimits } from '../protocol/text-dialect.ts'
+import type { TextJob } from './admit-text.ts'
 import { chargeText } from './charge-text.ts'
 import type { HoldQueue } from './hold-queue.ts'
 import { judgeOutcome, type Verdict } from './judge-outcome.ts'
@@ -13,7 +13,7 @@ import type { TextProvider } from './ports/text-provider.ts'
 import type { Tokenizer } from './ports/tokenizer.ts'
 import { refuseText } from './refuse-text.ts'
 import type { Destination } from './servable-model.ts'
-import type { TextCall, TextReply } from './text-call.ts'
+import type { TextReply } from './text-call.ts'
 
 export type TextPorts = {
   readonly catalog: CatalogStore
@@ -23,21 +23,20 @@ export type TextPorts = {
   /** A provider's key, to be taken out of texts that go to clients. */
   readonly secretOf: (provider: Provider) => string | undefined
   readonly clock: Clock
+  /** Told of a stream whose charge could not be made durable. */
+  readonly onSettleFailed: (error: unknown) => void
 }
 
-export type TextSettings = { readonly readTimeoutMs: number; readonly isSandboxOn: boolean }
+export type TextSettings = {
+  readonly readTimeoutMs: number
+  readonly streamIdleTimeoutMs: number
+  readonly isSandboxOn: boolean
+}
 
 /**
- * Answers one JSON request of a text route: holds its worst case, asks the upstream, charges what was used, and only then
- * replies. Throws a GatewayError for every refusal; after one, nothing is held and nothing was charged.
+ * Answers one admitted request with JSON: asks the upstream, charges what was used, and only then replies. Throws a GatewayError for every refusal; after one, nothing is held and nothing was charged.
  */
-export async function runText(
-  call: TextCall,
-  dialect: TextDialect,
-  ports: TextPorts,
-  settings: TextSettings,
-): Promise<TextReply> {
-  const job = await admitText(call, dialect, ports, settings)
+export async function runText(job: TextJob, ports: TextPorts, settings: TextSettings): Promise<TextReply> {
   // `servableModel` never returns a row without a destination.
   const destination = job.destinations[0] as Destination
   let refusal: TextReply
@@ -101,7 +100,8 @@ function reportedCostOf(
   return inHeader ?? answer.reportedCost
 }
 
-function usageLimits({ model, quote }: TextJob): UsageLimits {
+/** What the usage of this job cannot exceed. */
+export function usageLimits({ model, quote }: TextJob): UsageLimits {
   return {
     inputTokensMax: model.contextWindow,
     outputTokensMax: model.kind === 'chat' ? model.maxOutputTokens * quote.worst.choices : undefined,

@@ -1,6 +1,7 @@
 import type { Id } from '../domain/ids.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import type { Provenance, Usage } from '../domain/pricing/usage.ts'
+import type { ByteSource } from './byte-source.ts'
 import type { Authenticated } from './ports/accounts.ts'
 
 /** One request of a customer on a text route, read whole and not yet understood. */
@@ -13,10 +14,13 @@ export type TextCall = {
   readonly trace: TextTrace
 }
 
-/** A whole answer: the upstream's or, for an error that is handed on, its status and scrubbed envelope. */
+/** An answer: the upstream's or, for an error that is handed on, its status and scrubbed envelope. */
 export type TextReply = {
   readonly status: number
-  readonly body: Uint8Array<ArrayBuffer>
+  /** Whole, or a stream that is made as it is read. */
+  readonly body: Uint8Array<ArrayBuffer> | ByteSource
+  /** For a stream: resolves when it is over and its money settled. */
+  readonly ended?: Promise<void>
   /** Allowlisted headers of the upstream. */
   readonly headers: Readonly<Record<string, string>>
   /** The amount charged; null where the reply names no cost. */

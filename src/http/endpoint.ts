@@ -41,7 +41,10 @@ export function endpoint(
       reply = failed(error, context)
     }
     reply.headers['x-request-id'] = context.requestId
-    edge.observe({ ...context, route, status: reply.status, durationMs: edge.elapsed() - startedMs })
+    const finish = () =>
+      edge.observe({ ...context, route, status: reply.status, durationMs: edge.elapsed() - startedMs })
+    if (reply.ended === undefined) finish()
+    else void reply.ended.then(finish)
     return new Response(reply.body, reply)
   }
 }

@@ -24,6 +24,8 @@ export type Reply = {
   readonly status: number
   readonly headers: Record<string, string>
   readonly body: Uint8Array<ArrayBuffer> | string | ReadableStream<Uint8Array> | null
+  /** For a stream: resolves when it is over. The request is logged and counted then. */
+  readonly ended?: Promise<void>
 }
 
 export type Handler = (context: RequestContext) => Reply | Promise<Reply>

@@ -1,4 +1,5 @@
 import type { TextRoute } from '../domain/catalog/provider.ts'
+import type { GatewayError } from '../domain/errors.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import type { Usage } from '../domain/pricing/usage.ts'
 import type { JsonDocument } from './json/parse-json.ts'
@@ -19,6 +20,72 @@ export type TextDialect<Request extends TextRequest = TextRequest, Answer extend
     answer: Answer,
     reply: { readonly model: string; readonly cost: NanoUsd | null },
   ): Uint8Array<ArrayBuffer>
+}
+
+/** A text route that can also answer as a stream of server-sent events. */
+export type StreamDialect<
+  Request extends TextRequest = TextRequest,
+  Answer extends TextAnswer = TextAnswer,
+> = TextDialect<Request, Answer> & {
+  /** A reader and rewriter for one stream of this request. `model` is the name that the client is shown. */
+  openStream(request: Request, terms: StreamTerms): TextStream
+}
+
+export type StreamTerms = {
+  readonly model: string
+  readonly limits: UsageLimits
+  /** For an event made here in a stream that never told its own. */
+  readonly fallback: { readonly id: string; readonly createdAtS: number }
+}
+
+/**
+ * One stream on its way from the upstream to the client: bytes in, bytes out, metered as they pass.
+ *
+ *     feed, feed, … until isDone or the upstream's end → end → reading → the charge becomes durable → finish
+ */
+export interface TextStream {
+  /** True once the upstream has said that this is all. */
+  readonly isDone: boolean
+  /** Takes what the upstream sent; gives what may leave now, which may be nothing. The bytes must not change later. */
+  feed(chunk: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer>
+  /** The upstream's stream is over, well or not. Gives what may leave of a last frame that has no blank line. */
+  end(): Uint8Array<ArrayBuffer>
+  /** What was read so far. */
+  reading(): StreamReading
+  /**
+   * The last bytes, to be sent when the charge is durable. `charge` is null where there was none; `failure` is what the client
+   * is told of a stream that did not end well.
+   */
+  finish(charge: StreamCharge | null, failure: GatewayError | null): Uint8Array<ArrayBuffer>
+}
+
+/** What was read of a stream: all that settling it needs. */
+export type StreamReading = {
+  /** Its route's sign of a whole answer came, and the upstream told no error. Everything else was broken. */
+  readonly endedWell: boolean
+  /** A model produced something: text, reasoning, a refusal, a call, sound. */
+  readonly outputBegan: boolean
+  /** The upstream told an error inside its 200. */
+  readonly errorSeen: boolean
+  /** The last one that a frame carried; null where none did. */
+  readonly usage: Usage | null
+  /** True where an impossible part of the reported usage was clamped. */
+  readonly isClamped: boolean
+  /** The upstream's own cost, where its usage named one. */
+  readonly reportedCost: NanoUsd | null
+  /**
+   * What was produced, for the tokenizer. A very long stream keeps only its first part; the tokens of the whole are about those of
+   * these texts times `textsScale`.
+   */
+  texts(): readonly string[]
+  readonly textsScale: number
+}
+
+/** What a stream was charged. */
+export type StreamCharge = {
+  /** What the client is told; null where streams of this model carry no cost. */
+  readonly cost: NanoUsd | null
+  readonly usage: Usage
 }
 
 /** What the gateway reads of a request. */

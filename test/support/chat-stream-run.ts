@@ -1,9 +1,6 @@
 import type { GatewayError } from '../../src/domain/errors.ts'
-import {
-  ChatStream,
-  type ChatStreamCharge,
-  type ChatStreamMode,
-} from '../../src/protocol/chat-stream/chat-stream.ts'
+import { ChatStream, type ChatStreamMode } from '../../src/protocol/chat-stream/chat-stream.ts'
+import type { StreamCharge } from '../../src/protocol/text-dialect.ts'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
@@ -20,7 +17,7 @@ export type StreamRun = {
 export function runStream(
   reads: readonly (string | Uint8Array<ArrayBuffer>)[],
   mode: Partial<ChatStreamMode> & {
-    readonly charge?: ChatStreamCharge | null
+    readonly charge?: StreamCharge | null
     readonly failure?: GatewayError | null
   } = {},
 ): StreamRun {

@@ -1,4 +1,5 @@
 import { formatUsd } from '../../domain/money.ts'
+import type { ByteSource } from '../../gateway/byte-source.ts'
 import type { TextCall, TextReply } from '../../gateway/text-call.ts'
 import type { Accounts } from '../../gateway/ports/accounts.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
@@ -25,12 +26,38 @@ export function textRoute(ports: TextRoutePorts, answer: (call: TextCall) => Pro
     trace.apiKeyId = caller.apiKey.publicId
     const body = await readBody(request, bodyLimits, clock)
     const reply = await answer({ id, caller, body, client: request, trace })
-    return textReply(reply, costHeader)
+    return textReply(reply, request, costHeader)
   }
 }
 
-function textReply({ status, headers, body, cost }: TextReply, costHeader: string): Reply {
+function textReply(
+  { status, headers, body, cost, ended }: TextReply,
+  request: Request,
+  costHeader: string,
+): Reply {
   const sent: Record<string, string> = { 'content-type': 'application/json', ...headers }
   if (cost !== null) sent[costHeader] = formatUsd(cost)
-  return { status, headers: sent, body }
+  if (body instanceof Uint8Array) return { status, headers: sent, body }
+  const stream = streamOf(body, request.signal)
+  return ended === undefined
+    ? { status, headers: sent, body: stream }
+    : { status, headers: sent, body: stream, ended }
+}
+
+/** Pulled piece by piece as the client takes them. */
+function streamOf(source: ByteSource, clientLeft: AbortSignal): ReadableStream<Uint8Array> {
+  // A client that leaves before the runtime has begun to read is told by its signal alone.
+  clientLeft.addEventListener('abort', () => source.cancel(), { once: true })
+  if (clientLeft.aborted) source.cancel()
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const bytes = await source.read()
+        if (bytes === undefined) controller.close()
+        else controller.enqueue(bytes)
+      },
+      cancel: () => source.cancel(),
+    },
+    { highWaterMark: 0 },
+  )
 }

@@ -1,16 +1,14 @@
 import type { GatewayError } from '../../domain/errors.ts'
-import type { NanoUsd } from '../../domain/money.ts'
-import type { Usage } from '../../domain/pricing/usage.ts'
 import { joinBytes } from '../join-bytes.ts'
 import { splice } from '../json/splice.ts'
 import { modelAndCostEdits, type ModelAndCost } from '../reply-edits.ts'
 import { dataInPlace, readFrame } from '../sse/frame.ts'
 import { FrameSplitter, type Frame } from '../sse/frame-splitter.ts'
-import type { UsageLimits } from '../text-dialect.ts'
+import type { StreamCharge, StreamReading, TextStream, UsageLimits } from '../text-dialect.ts'
 import { readChunk, type ChatChunk } from './chunk.ts'
 import { HeldFrames } from './held-frames.ts'
 import { chatErrorFrame, usageFrame, type ChunkIdentity } from './made-frames.ts'
-import { ChatMeter, type StreamReading } from './meter.ts'
+import { ChatMeter } from './meter.ts'
 import { ModelRename } from './rename-model.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>
@@ -24,13 +22,6 @@ export type ChatStreamMode = {
    * relays byte for byte.
    */
   readonly rewriteModel: string | null
-}
-
-/** What the stream was charged. */
-export type ChatStreamCharge = {
-  /** What the client is told; null where streams of this model carry no cost. */
-  readonly cost: NanoUsd | null
-  readonly usage: Usage
 }
 
 const DONE = '[DONE]'
@@ -48,7 +39,7 @@ const BLANK_LINE = new TextEncoder().encode('\n\n')
  * not the end, and is let go. Half frames stay here until they are whole: they are nothing to a client, and one that breaks
  * off would be read together with the error that follows, as garbage.
  */
-export class ChatStream {
+export class ChatStream implements TextStream {
   readonly #rename: ModelRename | null
   readonly #splitter = new FrameSplitter()
   readonly #meter: ChatMeter
@@ -98,7 +89,7 @@ export class ChatStream {
    * was none. `failure` is what the client is told of a stream that did not end well, or that could not be charged: it gets
    * no `[DONE]` then, and an error that the upstream has already told is not told again.
    */
-  finish(charge: ChatStreamCharge | null, failure: GatewayError | null): Bytes {
+  finish(charge: StreamCharge | null, failure: GatewayError | null): Bytes {
     const carriesUsage = this.#held.firstCarriesUsage
     const { beforeDone, done } = this.#held.take()
     const out = beforeDone

@@ -1,9 +1,8 @@
 import type { NanoUsd } from '../../domain/money.ts'
-import type { Usage } from '../../domain/pricing/usage.ts'
 import { isJsonObject } from '../json/parse-json.ts'
 import { findReportedCost } from '../reported-cost.ts'
 import { dataInPlace } from '../sse/frame.ts'
-import type { UsageLimits } from '../text-dialect.ts'
+import type { StreamReading, UsageLimits } from '../text-dialect.ts'
 import { readUsage } from '../usage.ts'
 import type { ChatChunk } from './chunk.ts'
 import { ProducedText } from './produced-text.ts'
@@ -14,28 +13,6 @@ type JsonObject = Readonly<Record<string, unknown>>
 const CHOICES_MAX = 128
 /** Parts within parts. A frame may be nested deeper than the stack. */
 const PARTS_DEPTH_MAX = 2
-
-/** What was read of a chat stream: all that settling it needs. */
-export type StreamReading = {
-  /** `[DONE]` came, or every choice had its finish reason, and the upstream told no error. Everything else was broken. */
-  readonly endedWell: boolean
-  /** A model produced something: text, reasoning, a refusal, a call, sound. */
-  readonly outputBegan: boolean
-  /** The upstream told an error inside its 200. */
-  readonly errorSeen: boolean
-  /** The last one that a chunk carried; null where none did. */
-  readonly usage: Usage | null
-  /** True where an impossible part of the reported usage was clamped. */
-  readonly isClamped: boolean
-  /** The upstream's own cost, where its usage named one. */
-  readonly reportedCost: NanoUsd | null
-  /**
-   * What was produced, for the tokenizer: answers, refusals, calls and reasoning of every choice. A very long stream keeps only
-   * its first part; the tokens of the whole are about those of these texts times `textsScale`.
-   */
-  texts(): readonly string[]
-  readonly textsScale: number
-}
 
 /** Reads a chat stream along, chunk by chunk, in bounded memory. */
 export class ChatMeter {

@@ -1,14 +1,18 @@
 import { answerForClient, requestForUpstream } from '../pass-through.ts'
-import type { TextDialect } from '../text-dialect.ts'
+import { ChatStream } from '../chat-stream/chat-stream.ts'
+import type { StreamDialect } from '../text-dialect.ts'
 import { readChatAnswer, type ChatAnswer } from './answer.ts'
 import { readChatRequest, type ChatRequest } from './request.ts'
 
-/** `POST /v1/chat/completions`, without its streams. */
-export const chatDialect: TextDialect<ChatRequest, ChatAnswer> = {
+/** `POST /v1/chat/completions`. */
+export const chatDialect: StreamDialect<ChatRequest, ChatAnswer> = {
   route: 'chat',
   serves: 'chat',
   readRequest: readChatRequest,
   forUpstream: requestForUpstream,
   readAnswer: readChatAnswer,
   forClient: answerForClient,
+  openStream: ({ choices, includeUsage }, { model, limits }) =>
+    // Without `include_usage` the stream goes byte for byte.
+    new ChatStream({ choices, limits, rewriteModel: includeUsage ? model : null }),
 }

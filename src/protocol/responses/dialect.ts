@@ -4,16 +4,18 @@ import {
   type PassThroughAnswer,
   type PassThroughRequest,
 } from '../pass-through.ts'
-import type { TextDialect } from '../text-dialect.ts'
+import type { StreamDialect } from '../text-dialect.ts'
 import { readResponsesAnswer } from './answer.ts'
 import { readResponsesRequest } from './request.ts'
+import { ResponsesStream } from './responses-stream.ts'
 
-/** `POST /v1/responses`, without its streams. */
-export const responsesDialect: TextDialect<PassThroughRequest, PassThroughAnswer> = {
+/** `POST /v1/responses`. */
+export const responsesDialect: StreamDialect<PassThroughRequest, PassThroughAnswer> = {
   route: 'responses',
   serves: 'chat',
   readRequest: readResponsesRequest,
   forUpstream: requestForUpstream,
   readAnswer: readResponsesAnswer,
   forClient: answerForClient,
+  openStream: (_request, terms) => new ResponsesStream(terms),
 }

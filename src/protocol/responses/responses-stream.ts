@@ -1,13 +1,11 @@
 import type { GatewayError } from '../../domain/errors.ts'
 import type { NanoUsd } from '../../domain/money.ts'
-import type { ChatStreamCharge } from '../chat-stream/chat-stream.ts'
-import type { StreamReading } from '../chat-stream/meter.ts'
 import { joinBytes } from '../join-bytes.ts'
 import { splice } from '../json/splice.ts'
 import { modelAndCostEdits } from '../reply-edits.ts'
 import { dataInPlace, readFrame } from '../sse/frame.ts'
 import { FrameSplitter, type Frame } from '../sse/frame-splitter.ts'
-import type { UsageLimits } from '../text-dialect.ts'
+import type { StreamCharge, StreamReading, TextStream, UsageLimits } from '../text-dialect.ts'
 import { isFailure, isTerminal, readEvent, responseStart, type ResponsesEvent } from './event.ts'
 import { failedEvent } from './failed-event.ts'
 import { ResponsesMeter } from './meter.ts'
@@ -40,7 +38,7 @@ type End = { readonly frame: Bytes; readonly event: ResponsesEvent; readonly isR
  * A frame with an `event:` line goes through as it is. One that starts with `data:` gets the catalog's name of the model and,
  * if it ends the response and tells its usage, the cost.
  */
-export class ResponsesStream {
+export class ResponsesStream implements TextStream {
   readonly #model: string
   readonly #splitter = new FrameSplitter(FRAME_BYTES_MAX)
   readonly #meter: ResponsesMeter
@@ -97,7 +95,7 @@ export class ResponsesStream {
    * was none. `failure` is what the client is told of a stream that did not end well, or that could not be charged, unless
    * the upstream has told its own in an event that ends the response.
    */
-  finish(charge: ChatStreamCharge | null, failure: GatewayError | null): Bytes {
+  finish(charge: StreamCharge | null, failure: GatewayError | null): Bytes {
     const end = this.#end
     if (failure === null) {
       const out = end === undefined ? [] : [this.#priced(end, charge?.cost ?? null)]

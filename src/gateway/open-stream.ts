@@ -1,0 +1,103 @@
+import type { StreamDialect, TextStream, UsageLimits } from '../protocol/text-dialect.ts'
+import type { TextJob } from './admit-text.ts'
+import { judgeOutcome, type Verdict } from './judge-outcome.ts'
+import type { ByteStream, StreamEnd, TextProvider } from './ports/text-provider.ts'
+import type { Destination } from './servable-model.ts'
+
+/** A stream whose first bytes are here. */
+export type OpenedStream = {
+  readonly headers: Readonly<Record<string, string>>
+  readonly reportedCost: string | null
+  readonly body: ByteStream
+  readonly stream: TextStream
+  /** What may go to the client at once: at least one byte, unless the stream is over already. */
+  readonly first: Uint8Array<ArrayBuffer>
+  /** How the upstream's body ended, where that was before anything could go to the client. */
+  readonly end: StreamEnd | null
+}
+
+export type StreamVerdict =
+  | { readonly verdict: 'stream'; readonly opened: OpenedStream }
+  | Exclude<Verdict, { verdict: 'answer' }>
+
+/**
+ * Opens the stream of one upstream and reads until something can go to the client. Up to here a failure leaves no trace, so
+ * that another upstream may be asked or the client told by a status. `signal` is the client's: one that leaves takes the
+ * upstream's call with it.
+ */
+export async function openStream(
+  { call, request, model }: TextJob,
+  { provider, upstream }: Destination,
+  context: {
+    readonly dialect: StreamDialect
+    readonly providers: { readonly [kind in typeof provider.kind]: TextProvider }
+    readonly limits: UsageLimits
+    readonly firstByteTimeoutMs: number
+    readonly idleTimeoutMs: number
+    readonly fallback: { readonly id: string; readonly createdAtS: number }
+    readonly signal: AbortSignal
+  },
+): Promise<StreamVerdict> {
+  const { dialect, limits, fallback } = context
+  call.trace.provider = provider.id
+  const outcome = await context.providers[provider.kind].stream(
+    {
+      provider,
+      route: dialect.route,
+      model: upstream.model,
+      body: dialect.forUpstream(request, upstream.model),
+      firstByteTimeoutMs: context.firstByteTimeoutMs,
+      idleTimeoutMs: context.idleTimeoutMs,
+    },
+    context.signal,
+  )
+  if (outcome.outcome === 'answered' || outcome.outcome === 'opened')
+    call.trace.upstreamStatus = outcome.status
+  if (outcome.outcome !== 'opened') {
+    const verdict = judgeOutcome(outcome, dialect, limits)
+    return verdict.verdict === 'answer' ? notAStream('a whole answer to a request for a stream') : verdict
+  }
+  const { headers, reportedCost, body } = outcome
+  const stream = dialect.openStream(request, { model: model.id, limits, fallback })
+  const { first, end } = await readFirst(body, stream)
+  const refusal = whyNot(stream, first, end)
+  if (refusal === null)
+    return { verdict: 'stream', opened: { headers, reportedCost, body, stream, first, end } }
+  body.cancel()
+  return refusal
+}
+
+/** Reads until there is something to hand over, or nothing more will come. */
+async function readFirst(
+  body: ByteStream,
+  stream: TextStream,
+): Promise<{ first: Uint8Array<ArrayBuffer>; end: StreamEnd | null }> {
+  for (;;) {
+    const piece = await body.read()
+    if (!(piece instanceof Uint8Array)) return { first: stream.end(), end: piece }
+    const first = stream.feed(piece)
+    if (first.length > 0 || stream.isDone) return { first, end: null }
+  }
+}
+
+/** Null for a stream that may go to the client. */
+function whyNot(
+  stream: TextStream,
+  first: Uint8Array,
+  end: StreamEnd | null,
+): Exclude<StreamVerdict, { verdict: 'stream' }> | null {
+  const { endedWell, outputBegan, errorSeen } = stream.reading()
+  if (outputBegan || endedWell) return null
+  if (errorSeen) return { ...notAStream('an error as the first of a stream'), reason: 'server' }
+  if (end === null) return null
+  if (end.end === 'idle') return { verdict: 'timeout' }
+  if (end.end === 'aborted') return { verdict: 'aborted' }
+  if (end.end === 'broken') {
+    return { verdict: 'failure', reason: 'unreachable', retryAfterS: undefined, problem: end.reason }
+  }
+  return first.length > 0 ? notAStream('a stream without output') : notAStream('an empty stream')
+}
+
+function notAStream(problem: string): Extract<Verdict, { verdict: 'failure' }> {
+  return { verdict: 'failure', reason: 'no_answer', retryAfterS: undefined, problem }
+}

@@ -1,0 +1,111 @@
+import { GatewayError } from '../domain/errors.ts'
+import type { TextJob } from './admit-text.ts'
+import type { ByteSource } from './byte-source.ts'
+import type { OpenedStream } from './open-stream.ts'
+import type { StreamEnd } from './ports/text-provider.ts'
+import { settleStream, streamFailure, type SettlePorts } from './settle-stream.ts'
+
+/** How long an upstream may take to close a stream after its last word, before its connection is dropped instead of kept. */
+const CLOSE_WITHIN_MS = 1000
+
+export type RelayedStream = {
+  readonly source: ByteSource
+  /** Resolves when the stream is over and settled, whoever ended it. Never rejects. */
+  readonly ended: Promise<void>
+}
+
+/**
+ * Hands an opened stream over as it is read: one piece of the upstream's for each piece the client takes, so that a slow
+ * reader slows the upstream. Its last bytes leave when the charge is durable. Every way it can end settles its money, once.
+ */
+export function relayStream(
+  job: TextJob,
+  opened: OpenedStream,
+  ports: SettlePorts & { readonly onSettleFailed: (error: unknown) => void },
+): RelayedStream {
+  const { body, stream } = opened
+  const { promise: ended, resolve: tellEnded } = Promise.withResolvers<void>()
+  let ready: Uint8Array<ArrayBuffer> | undefined = opened.first.length > 0 ? opened.first : undefined
+  let upstreamEnd: StreamEnd | null = opened.end
+  let isOver = false
+
+  const settle = async (): Promise<Uint8Array<ArrayBuffer> | undefined> => {
+    isOver = true
+    try {
+      const reading = stream.reading()
+      const charge = await settleStream(job, reading, opened.reportedCost, ports)
+      const last = stream.finish(charge, reading.endedWell ? null : failureOf(upstreamEnd))
+      return last.length > 0 ? last : undefined
+    } catch (error) {
+      return brokenSettlement(error)
+    } finally {
+      tellEnded()
+    }
+  }
+
+  /** The charge is not on disk, so its cost must not be told, nor the stream end as if all were well. */
+  const brokenSettlement = async (error: unknown) => {
+    ports.onSettleFailed(error)
+    try {
+      await ports.holds.release(job.hold)
+    } catch (releaseError) {
+      ports.onSettleFailed(releaseError)
+    }
+    const failure = new GatewayError('server_error', 'The gateway failed to settle this stream.')
+    const last = stream.finish(null, failure)
+    return last.length > 0 ? last : undefined
+  }
+
+  const failureOf = (end: StreamEnd | null) => {
+    job.call.trace.upstreamProblem = end === null ? 'the stream broke off' : problemOf(end)
+    return streamFailure(end)
+  }
+
+  const readUpstream = async (): Promise<Uint8Array<ArrayBuffer> | undefined> => {
+    while (!stream.isDone && upstreamEnd === null) {
+      const piece = await body.read()
+      // It was settled by `cancel` while this read waited.
+      if (isOver) return undefined
+      if (piece instanceof Uint8Array) {
+        const out = stream.feed(piece)
+        if (out.length > 0) return out
+      } else {
+        upstreamEnd = piece
+        const out = stream.end()
+        if (out.length > 0) return out
+      }
+    }
+    if (upstreamEnd === null) letClose()
+    return settle()
+  }
+
+  /** Reads on to the end of the body in the background, so that its connection can serve again. */
+  const letClose = () => {
+    const giveUp = ports.clock.after(CLOSE_WITHIN_MS, () => body.cancel())
+    const readOn = async () => {
+      while ((await body.read()) instanceof Uint8Array);
+      giveUp()
+    }
+    void readOn()
+  }
+
+  const source: ByteSource = {
+    read() {
+      const out = ready
+      ready = undefined
+      if (out !== undefined) return Promise.resolve(out)
+      return isOver ? Promise.resolve(undefined) : readUpstream()
+    },
+    cancel() {
+      if (isOver) return
+      body.cancel()
+      upstreamEnd ??= { end: 'aborted' }
+      void settle()
+    },
+  }
+  return { source, ended }
+}
+
+function problemOf(end: StreamEnd): string {
+  return end.end === 'broken' ? `the stream broke: ${end.reason}` : `the stream ended: ${end.end}`
+}

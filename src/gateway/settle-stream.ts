@@ -1,0 +1,64 @@
+import { GatewayError } from '../domain/errors.ts'
+import { NO_USAGE } from '../domain/pricing/usage.ts'
+import { parseReportedCost } from '../protocol/reported-cost.ts'
+import type { StreamCharge, StreamReading } from '../protocol/text-dialect.ts'
+import type { TextJob } from './admit-text.ts'
+import { chargeText } from './charge-text.ts'
+import type { HoldQueue } from './hold-queue.ts'
+import type { Clock } from './ports/clock.ts'
+import type { StreamEnd } from './ports/text-provider.ts'
+import type { Tokenizer } from './ports/tokenizer.ts'
+import type { MeteredUsage } from './quote-text.ts'
+
+export type SettlePorts = { readonly holds: HoldQueue; readonly tokenizer: Tokenizer; readonly clock: Clock }
+
+/**
+ * Charges a stream that is over, whichever way, for what was produced: the upstream's own numbers where a frame told them, else
+ * an estimate. Null where nothing is owed, because it broke before any output; then the hold is free again.
+ */
+export async function settleStream(
+  job: TextJob,
+  reading: StreamReading,
+  reportedCost: string | null,
+  ports: SettlePorts,
+): Promise<StreamCharge | null> {
+  if (!isOwed(reading)) {
+    await ports.holds.release(job.hold)
+    return null
+  }
+  const metered = await meterStream(job, reading, ports.tokenizer)
+  const inHeader = reportedCost === null ? undefined : parseReportedCost(reportedCost)
+  const used = { ...metered, reportedCost: inHeader ?? reading.reportedCost }
+  const { charged } = await chargeText(job, used, ports)
+  // A row that takes the upstream's cost has no tariff, and its streams carry no cost.
+  const isPriced = job.quote.pricing.kind !== 'upstream_cost'
+  return { cost: isPriced ? charged : null, usage: metered.usage }
+}
+
+/** A whole answer, or part of one, or what the upstream says it used for an answer that it broke off itself. */
+function isOwed({ endedWell, outputBegan, usage }: StreamReading): boolean {
+  return endedWell || outputBegan || usage !== null
+}
+
+async function meterStream(
+  { request }: TextJob,
+  reading: StreamReading,
+  tokenizer: Tokenizer,
+): Promise<MeteredUsage> {
+  const { usage, isClamped, textsScale } = reading
+  if (usage !== null) return { usage, provenance: 'reported', isClamped }
+  const [input, sample] = await Promise.all([
+    tokenizer.countTokens(request.texts()),
+    tokenizer.countTokens(reading.texts()),
+  ])
+  const output = Math.ceil(sample * textsScale)
+  return { usage: { ...NO_USAGE, input, output }, provenance: 'estimated', isClamped: false }
+}
+
+/** What a client is told of a stream that did not end well. Money may have moved, so it is not to repeat by itself. */
+export function streamFailure(end: StreamEnd | null): GatewayError {
+  if (end?.end === 'idle') {
+    return new GatewayError('upstream_timeout', 'The model stopped sending, and the stream was ended.')
+  }
+  return new GatewayError('upstream_error', 'The stream broke off before the answer was whole.')
+}

@@ -1,0 +1,55 @@
+import { formatId } from '../domain/ids.ts'
+import type { StreamDialect } from '../protocol/text-dialect.ts'
+import type { TextJob } from './admit-text.ts'
+import { openStream } from './open-stream.ts'
+import { refuseText } from './refuse-text.ts'
+import { relayStream } from './relay-stream.ts'
+import { usageLimits, type TextPorts, type TextSettings } from './run-text.ts'
+import type { Destination } from './servable-model.ts'
+import type { TextReply } from './text-call.ts'
+
+/** What a stream's reply says of itself beside its type: it must reach the client as it is made. */
+const STREAM_HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache',
+  'x-accel-buffering': 'no',
+}
+
+/**
+ * Answers one admitted request with a stream. Throws a GatewayError for every refusal before the first byte; after one,
+ * nothing is held and nothing was charged. From the first byte on, the stream settles itself, whichever way it ends.
+ */
+export async function streamText(
+  job: TextJob,
+  dialect: StreamDialect,
+  ports: TextPorts,
+  settings: TextSettings,
+): Promise<TextReply> {
+  const { call, hold } = job
+  // `servableModel` never returns a row without a destination.
+  const destination = job.destinations[0] as Destination
+  let refusal: TextReply
+  try {
+    const verdict = await openStream(job, destination, {
+      dialect,
+      providers: ports.providers,
+      limits: usageLimits(job),
+      firstByteTimeoutMs: settings.readTimeoutMs,
+      idleTimeoutMs: settings.streamIdleTimeoutMs,
+      fallback: { id: formatId('req', call.id), createdAtS: Math.floor(ports.clock.now() / 1000) },
+      signal: call.client.signal,
+    })
+    if (verdict.verdict === 'stream') {
+      const { source, ended } = relayStream(job, verdict.opened, ports)
+      const { headers } = verdict.opened
+      return { status: 200, headers: { ...headers, ...STREAM_HEADERS }, body: source, ended, cost: null }
+    }
+    const { provider } = destination
+    refusal = refuseText(verdict, job, { provider, secret: ports.secretOf(provider) })
+  } catch (error) {
+    await ports.holds.release(hold)
+    throw error
+  }
+  await ports.holds.release(hold)
+  return refusal
+}
