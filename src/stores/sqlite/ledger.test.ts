@@ -109,6 +109,18 @@ describe('a batch', () => {
 
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(['held', 'held', 'refused'])
   })
+
+  test('frees what a text charge leaves for the next of it', async () => {
+    const { store, accountId, apiKeyId } = await openWithFunds()
+    const held = await hold(store.ledger, { accountId, kind: 'text', amount: usd('5') })
+
+    const [, outcome] = await Promise.all([
+      store.ledger.captureHold(held, aCharge(apiKeyId)),
+      store.ledger.placeHold(aHold({ accountId, kind: 'media', amount: usd('4') })),
+    ])
+
+    expect(outcome.outcome).toBe('held')
+  })
 })
 
 describe('text holds', () => {

@@ -26,13 +26,9 @@ export function createVolatileHolds(parts: {
   let ended: OpenHold[] = []
 
   groupCommit.join({
-    // With the commit and not a moment later, so that what is free is never counted twice nor missed.
-    afterCommit() {
-      for (const hold of ended) free(hold)
-      ended = []
-    },
+    afterCommit: () => (ended = []),
     afterRollback() {
-      for (const hold of ended) hold.isEnded = false
+      for (const hold of ended) remember(hold)
       ended = []
     },
   })
@@ -40,7 +36,7 @@ export function createVolatileHolds(parts: {
   /** Undefined where it is not open. Throws a RangeError where its id is another hold's. */
   function findOpen({ id, accountId }: Pick<Hold, 'id' | 'accountId'>): OpenHold | undefined {
     const found = open.get(id.key)
-    if (found === undefined || found.isEnded) return undefined
+    if (found === undefined) return undefined
     if (found.hold.id.tail !== id.tail || found.hold.accountId !== accountId) throw anotherHold(id)
     return found
   }
@@ -51,24 +47,29 @@ export function createVolatileHolds(parts: {
     if (same !== undefined) return { outcome: 'held', hold: same.hold }
     const books = booksOfAccounts.of(hold.accountId)
     if (!canHold(freeOf(books), hold.amount)) return refusalFor(books)
-    open.set(hold.id.key, { hold, books, endsWaiting: 0, isEnded: false })
-    books.heldInMemory = addUsd(books.heldInMemory, hold.amount)
-    books.holdsInMemory += 1
-    held = addUsd(held, hold.amount)
+    remember({ hold, books, capturesWaiting: 0 })
     return { outcome: 'held', hold }
   }
 
-  function free({ hold, books }: OpenHold): void {
-    if (!open.delete(hold.id.key)) return
+  function remember(placed: OpenHold): void {
+    const { hold, books } = placed
+    open.set(hold.id.key, placed)
+    books.heldInMemory = addUsd(books.heldInMemory, hold.amount)
+    books.holdsInMemory += 1
+    held = addUsd(held, hold.amount)
+  }
+
+  function forget({ hold, books }: OpenHold): void {
+    open.delete(hold.id.key)
     books.heldInMemory = subtractUsd(books.heldInMemory, hold.amount)
     books.holdsInMemory -= 1
     held = subtractUsd(held, hold.amount)
   }
 
-  /** Inside a step. */
-  function end(hold: OpenHold): void {
-    hold.isEnded = true
-    ended.push(hold)
+  /** Inside a step: to the world outside it ends with the commit, because nobody can look in between. */
+  function end(placed: OpenHold): void {
+    forget(placed)
+    ended.push(placed)
   }
 
   /** Inside a step. */
@@ -93,20 +94,21 @@ export function createVolatileHolds(parts: {
     },
     async captureHold(hold, charge) {
       const found = findOpen(hold)
-      if (found !== undefined) found.endsWaiting += 1
+      if (found === undefined) return groupCommit.run(() => capture(hold, charge))
+      found.capturesWaiting += 1
       try {
         return await groupCommit.run(() => capture(hold, charge))
       } finally {
-        if (found !== undefined) found.endsWaiting -= 1
+        found.capturesWaiting -= 1
       }
     },
     async releaseHold(hold) {
       const found = findOpen(hold)
       if (found === undefined) return
-      if (found.endsWaiting === 0) return free(found)
+      if (found.capturesWaiting === 0) return forget(found)
       // A capture came first. It keeps its turn, and this frees only what it leaves open.
       await groupCommit.run(() => {
-        if (!found.isEnded) end(found)
+        if (open.get(hold.id.key) === found) end(found)
       })
     },
   }
@@ -115,10 +117,8 @@ export function createVolatileHolds(parts: {
 type OpenHold = {
   readonly hold: Hold
   readonly books: AccountBooks
-  /** How many steps that will end it wait for their turn. */
-  endsWaiting: number
-  /** Ended by the running transaction, which may yet be rolled back. */
-  isEnded: boolean
+  /** How many captures of it wait for their turn. */
+  capturesWaiting: number
 }
 
 function termsOf({ kind, amount }: Hold): HoldTerms {

@@ -1,0 +1,74 @@
+import fc from 'fast-check'
+
+/** Few and small, so that repeats, races and shortages are common. */
+export const ACCOUNTS = 2
+const HOLDS = 6
+const CREDITS = 8
+const DOLLARS_MAX = 6
+
+/** One call. `credit` and `hold` number what it is about, so that several calls are about the same. */
+export type Call =
+  | {
+      readonly call: 'credit'
+      readonly credit: number
+      readonly idempotencyKey: string | undefined
+      /** With another amount than the others about this credit. */
+      readonly differs: boolean
+    }
+  | {
+      readonly call: 'placeHold'
+      readonly hold: number
+      readonly account: number
+      readonly dollars: number
+      /** With another amount than the hold that is open. */
+      readonly differs: boolean
+    }
+  | { readonly call: 'captureHold'; readonly hold: number; readonly dollars: number }
+  | { readonly call: 'releaseHold'; readonly hold: number }
+
+/** Calls that are made at once, and what becomes of them. */
+export type Wave = {
+  readonly calls: readonly Call[]
+  readonly fate: 'answered' | 'disk full' | 'killed before the commit' | 'killed after the commit' | 'closed'
+}
+
+const hold = fc.nat(HOLDS - 1)
+const dollars = fc.nat(DOLLARS_MAX)
+const differs = fc.nat(7).map(number => number === 0)
+
+const call: fc.Arbitrary<Call> = fc.oneof(
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      call: fc.constant('credit' as const),
+      credit: fc.nat(CREDITS - 1),
+      idempotencyKey: fc.constantFrom(undefined, undefined, 'code-1', 'code-2'),
+      differs,
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      call: fc.constant('placeHold' as const),
+      hold,
+      account: fc.nat(ACCOUNTS - 1),
+      dollars,
+      differs,
+    }),
+  },
+  { weight: 4, arbitrary: fc.record({ call: fc.constant('captureHold' as const), hold, dollars }) },
+  { weight: 2, arbitrary: fc.record({ call: fc.constant('releaseHold' as const), hold }) },
+)
+
+const accidents = ['disk full', 'killed before the commit', 'killed after the commit', 'closed'] as const
+
+const fate: fc.Arbitrary<Wave['fate']> = fc.oneof(
+  { weight: 3, arbitrary: fc.constant('answered' as const) },
+  { weight: 1, arbitrary: fc.constantFrom(...accidents) },
+)
+
+/** Any calls by any number of callers, with repeats, crashes and full disks in between. */
+export const histories: fc.Arbitrary<readonly Wave[]> = fc.array(
+  fc.record({ calls: fc.array(call, { minLength: 1, maxLength: 16, size: 'max' }), fate }),
+  { minLength: 1, maxLength: 8, size: 'max' },
+)

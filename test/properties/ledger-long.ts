@@ -1,0 +1,13 @@
+import fc from 'fast-check'
+import { histories } from './ledger-histories.ts'
+import { live } from './ledger-run.ts'
+
+/** `bun test/properties/ledger-long.ts RUNS [SEED]`: the property of ledger.test.ts, for as long as you like. */
+const [runs = '1000', seed] = process.argv.slice(2)
+const numRuns = Number(runs)
+
+await fc.assert(fc.asyncProperty(histories, live), {
+  numRuns,
+  ...(seed === undefined ? {} : { seed: Number(seed) }),
+})
+console.log(`${numRuns} histories, and in each the books did what the model did.`)

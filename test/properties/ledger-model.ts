@@ -1,0 +1,107 @@
+import type { HoldKind } from '../../src/domain/ledger/books.ts'
+
+/**
+ * The reference: the books of a few accounts, kept in the plainest way there is. Money is a bigint without a unit, a hold is
+ * an object, and nothing is ever at once.
+ */
+export class LedgerModel {
+  /** In the order of charging. */
+  readonly charges: { readonly key: bigint; readonly accountId: number; readonly cost: bigint }[] = []
+  readonly #accounts = new Map<number, { credited: bigint; readonly spent: Record<HoldKind, bigint> }>()
+  readonly #credits = new Map<string, ModelCredit & { readonly available: bigint }>()
+  readonly #holds = new Map<bigint, ModelHold>()
+
+  balance(accountId: number) {
+    const { credited, spent } = this.#account(accountId)
+    const held = { text: this.#held(accountId, 'text'), media: this.#held(accountId, 'media') }
+    const available = credited - spent.text - spent.media - held.text - held.media
+    return { available, held, spent: { ...spent }, credited }
+  }
+
+  stateOf(key: bigint): ModelHold['state'] | undefined {
+    return this.#holds.get(key)?.state
+  }
+
+  credit(credit: ModelCredit, idempotencyKey: string | undefined): Outcome {
+    const { key, accountId, amount, source } = credit
+    const names = [`id ${key}`, ...(idempotencyKey === undefined ? [] : [`${accountId}: ${idempotencyKey}`])]
+    const first = names.map(name => this.#credits.get(name)).find(found => found !== undefined)
+    if (first !== undefined) {
+      const isSame = first.accountId === accountId && first.amount === amount && first.source === source
+      return isSame ? { credit: first.key, available: first.available } : 'error'
+    }
+    this.#account(accountId).credited += amount
+    const { available } = this.balance(accountId)
+    for (const name of names) this.#credits.set(name, { ...credit, available })
+    return { credit: key, available }
+  }
+
+  placeHold({ key, accountId, kind, amount }: ModelTerms): Outcome {
+    const same = this.#holds.get(key)
+    if (same !== undefined) return same.state === 'open' && same.amount === amount ? 'held' : 'error'
+    const { available, held } = this.balance(accountId)
+    if (amount > 0n && amount > available) return { refused: available, held: held.text + held.media }
+    this.#holds.set(key, { key, accountId, kind, amount, state: 'open', cost: undefined })
+    return 'held'
+  }
+
+  captureHold(key: bigint, cost: bigint): Outcome {
+    const hold = this.#holds.get(key)
+    if (hold === undefined || hold.state === 'released') return 'error'
+    const shortfall = cost > hold.amount ? cost - hold.amount : 0n
+    if (hold.state === 'captured') return hold.cost === cost ? { cost, shortfall } : 'error'
+    if (shortfall > 0n && hold.kind === 'media') return 'error'
+    hold.state = 'captured'
+    hold.cost = cost
+    this.#account(hold.accountId).spent[hold.kind] += cost
+    this.charges.push({ key, accountId: hold.accountId, cost })
+    return { cost, shortfall }
+  }
+
+  releaseHold(key: bigint): Outcome {
+    const hold = this.#holds.get(key)
+    if (hold?.state === 'open') hold.state = 'released'
+    return 'released'
+  }
+
+  /** The process dies, and with it what was only remembered. */
+  forgetTextHolds(): void {
+    for (const { key, kind } of this.#holds.values()) if (kind === 'text') this.releaseHold(key)
+  }
+
+  #account(accountId: number) {
+    const account = this.#accounts.get(accountId) ?? { credited: 0n, spent: { text: 0n, media: 0n } }
+    this.#accounts.set(accountId, account)
+    return account
+  }
+
+  #held(accountId: number, kind: HoldKind): bigint {
+    const open = this.#holds.values().filter(hold => hold.state === 'open' && hold.accountId === accountId)
+    return open.reduce((sum, hold) => (hold.kind === kind ? sum + hold.amount : sum), 0n)
+  }
+}
+
+/** What a call comes to. */
+export type Outcome =
+  | 'held'
+  | 'released'
+  | 'error'
+  | { readonly credit: bigint; readonly available: bigint }
+  | { readonly refused: bigint; readonly held: bigint }
+  | { readonly cost: bigint; readonly shortfall: bigint }
+
+export type ModelCredit = {
+  readonly key: bigint
+  readonly accountId: number
+  readonly amount: bigint
+  readonly source: 'cash' | 'promotions'
+}
+
+export type ModelTerms = {
+  readonly key: bigint
+  readonly accountId: number
+  readonly kind: HoldKind
+  readonly amount: bigint
+}
+
+type ModelHold = ModelTerms & { state: 'open' | 'captured' | 'released'; cost: bigint | undefined }
