@@ -39,12 +39,11 @@ export function createCharges(
   const selectOutcome = database.prepare<OutcomeRow, [bigint]>(
     'SELECT tail, account_id, cost, shortfall FROM charges WHERE id = ?',
   )
-  const selectLine = database.prepare<ChargeRow, [bigint]>(
-    'SELECT charges.*, tariffs.content FROM charges LEFT JOIN tariffs ON tariffs.id = tariff_id WHERE charges.id = ?',
-  )
+  // A subquery, because a LEFT JOIN made each read ten times as slow.
+  const line = 'SELECT *, (SELECT content FROM tariffs WHERE tariffs.id = tariff_id) AS content FROM charges'
+  const selectLine = database.prepare<ChargeRow, [bigint]>(`${line} WHERE id = ?`)
   const selectAll = database.prepare<ChargeRow, [bigint | null, number]>(
-    `SELECT charges.*, tariffs.content FROM charges LEFT JOIN tariffs ON tariffs.id = tariff_id
-      WHERE charges.id < ifnull(?, 9223372036854775807) ORDER BY charges.id DESC LIMIT ?`,
+    `${line} WHERE id < ifnull(?, 9223372036854775807) ORDER BY id DESC LIMIT ?`,
   )
 
   /** Walks the account's chain back: an index by account would cost every charge a page of its own to write. */
