@@ -1,0 +1,58 @@
+import { connect } from 'node:net'
+
+/** A connection that a test writes byte by byte, as no HTTP client would let it. */
+export type RawConnection = {
+  write(bytes: string | Uint8Array): void
+  /** All that came so far, once it ends with a whole response or the server has closed. */
+  response(): Promise<string>
+  /** All that ever came. Resolves when the server closes. */
+  readonly closed: Promise<string>
+  /** Breaks the connection. */
+  leave(): void
+}
+
+/** Opens a connection to the server at `url`. */
+export function rawConnection(url: string): RawConnection {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  const closed = Promise.withResolvers<string>()
+  let received = ''
+  let arrived = Promise.withResolvers<void>()
+  socket.setEncoding('latin1')
+  socket.on('data', text => {
+    received += String(text)
+    arrived.resolve()
+    arrived = Promise.withResolvers()
+  })
+  socket.on('error', () => undefined)
+  socket.on('end', () => socket.end())
+  socket.on('close', () => {
+    closed.resolve(received)
+    arrived.resolve()
+  })
+  return {
+    write: bytes => void socket.write(bytes),
+    async response() {
+      while (!isWhole(received) && !socket.destroyed) await arrived.promise
+      return received
+    },
+    closed: closed.promise,
+    leave: () => void socket.destroy(),
+  }
+}
+
+/** Sends one text and resolves with the response. */
+export async function rawRequest(url: string, text: string | Uint8Array): Promise<string> {
+  const connection = rawConnection(url)
+  connection.write(text)
+  const response = await connection.response()
+  connection.leave()
+  return response
+}
+
+/** Whether a response with a length has come to its end. The runtime's own refusals have none, and end with their connection. */
+function isWhole(response: string): boolean {
+  const headEnd = response.indexOf('\r\n\r\n')
+  const length = /^content-length: (\d+)/im.exec(response.slice(0, headEnd))?.[1]
+  return headEnd >= 0 && length !== undefined && response.length >= headEnd + 4 + Number(length)
+}

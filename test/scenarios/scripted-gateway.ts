@@ -1,0 +1,105 @@
+import { fakeClock, type FakeClock } from '../support/fake-clock.ts'
+import { startTestGateway, type TestGateway } from '../support/gateway.ts'
+import { startUpstream, type Upstream } from '../support/upstream.ts'
+
+/** A gateway whose models run on a scripted upstream, and whose time stands still. */
+export type ScriptedGateway = TestGateway & {
+  readonly upstream: Upstream
+  readonly clock: FakeClock
+  /** One GET with this key, its answer as JSON. */
+  read<Answer>(key: string, path: string): Promise<Answer>
+  /** The value of one series of `/metrics`, 0 where it is absent. */
+  metric(series: string): Promise<number>
+}
+
+export type UsageRow = {
+  readonly id: string
+  readonly model: string
+  readonly usage: Readonly<Record<string, number>>
+  readonly cost_usd: string
+  readonly source: string
+  readonly is_clamped: boolean
+}
+
+/** The key that the gateway sends to the upstream. No client may ever see it. */
+export const UPSTREAM_KEY = 'sk-scripted-upstream-key-1'
+
+export const ADMIN_KEY = 'tg_admin_for_tests'
+
+/** A dollar a request, whatever it says: so a balance for ten is ten dollars. */
+export const DOLLAR_A_REQUEST = { input_per_mtok: '0', output_per_mtok: '0', per_request: '1' }
+
+/** A chat model of that name on the scripted upstream, two dollars a million tokens in and ten out, unless told otherwise. */
+export function chatModel(id: string, change: Readonly<Record<string, unknown>> = {}): object {
+  return {
+    id,
+    kind: 'chat',
+    upstreams: [{ provider: 'main', model: `${id}-upstream` }],
+    pricing: { input_per_mtok: '2', output_per_mtok: '10' },
+    max_output_tokens: 1000,
+    context_window: 100_000,
+    ...change,
+  }
+}
+
+export async function startScriptedGateway(
+  options: {
+    readonly models?: readonly object[]
+    /** Members of the upstream's provider row, or further rows. */
+    readonly provider?: Readonly<Record<string, unknown>>
+    readonly providers?: readonly object[]
+    readonly environment?: Record<string, string>
+  } = {},
+): Promise<ScriptedGateway> {
+  const upstream = startUpstream()
+  const clock = fakeClock()
+  const main = {
+    id: 'main',
+    kind: 'openai-compatible',
+    base_url: upstream.baseUrl,
+    api_key: UPSTREAM_KEY,
+    ...options.provider,
+  }
+  const catalog = {
+    providers: [main, ...(options.providers ?? [])],
+    models: options.models ?? [chatModel('gpt-x')],
+  }
+  const gateway = await startTestGateway({
+    catalog: JSON.stringify(catalog),
+    overrides: { clock },
+    ...(options.environment === undefined ? {} : { environment: options.environment }),
+  })
+  return {
+    ...gateway,
+    upstream,
+    clock,
+    read: async <Answer>(key: string, path: string) => {
+      const response = await fetch(gateway.url + path, { headers: { 'x-api-key': key } })
+      if (!response.ok) throw new Error(`GET ${path}: ${response.status} ${await response.text()}`)
+      return (await response.json()) as Answer
+    },
+    metric: async series => {
+      const response = await fetch(`${gateway.url}/metrics`, {
+        headers: { authorization: `Bearer ${ADMIN_KEY}` },
+      })
+      const line = (await response.text()).split('\n').find(text => text.startsWith(`${series} `))
+      return line === undefined ? 0 : Number(line.slice(series.length + 1))
+    },
+    stop: async () => {
+      await gateway.stop()
+      upstream.close()
+    },
+  }
+}
+
+/** The books verify, and nothing is held. */
+export async function expectSoundBooks(
+  gateway: ScriptedGateway,
+  account: { readonly id: string },
+): Promise<void> {
+  const { ok, problems } = await gateway.admin<{ ok: boolean; problems: unknown[] }>('POST', 'verify')
+  const { held_usd } = await gateway.admin<{ held_usd: string }>('GET', `accounts/${account.id}`)
+  if (!ok || held_usd !== '0') {
+    throw new Error(`The books are not sound: ${held_usd} is held, ${JSON.stringify(problems)}.`)
+  }
+}
