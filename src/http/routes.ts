@@ -1,5 +1,6 @@
 import { GatewayError } from '../domain/errors.ts'
 import type { Handler } from './request-context.ts'
+import { requestUrl } from './request-url.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -14,7 +15,7 @@ export type Route = {
 /** What answers a path or method that is not in the table: 404, or 405 naming the methods that are. */
 export function notRouted(routes: readonly Route[]): Handler {
   return ({ request }) => {
-    const { pathname } = new URL(request.url)
+    const { pathname } = requestUrl(request)
     const route = routes.find(({ path }) => matches(path, pathname))
     // A POST below /v1/ is either on the closed list or it does not exist, whatever else the path answers to.
     const isHidden = request.method === 'POST' && pathname.startsWith('/v1/')

@@ -51,7 +51,8 @@ export async function rawRequest(url: string, text: string | Uint8Array): Promis
 }
 
 /** Whether a response with a length has come to its end. The runtime's own refusals have none, and end with their connection. */
-function isWhole(response: string): boolean {
+function isWhole(text: string): boolean {
+  const response = text.replace('HTTP/1.1 100 Continue\r\n\r\n', '')
   const headEnd = response.indexOf('\r\n\r\n')
   const length = /^content-length: (\d+)/im.exec(response.slice(0, headEnd))?.[1]
   return headEnd >= 0 && length !== undefined && response.length >= headEnd + 4 + Number(length)

@@ -5,6 +5,7 @@ import { inputTokens, outputTokens } from '../../domain/pricing/usage.ts'
 import type { Authenticated } from '../../gateway/ports/accounts.ts'
 import type { Ledger, Page, UsageLine } from '../../gateway/ports/ledger.ts'
 import { jsonReply, type Reply } from '../request-context.ts'
+import { requestUrl } from '../request-url.ts'
 
 const LIMIT_STANDARD = 50
 const LIMIT_MAX = 500
@@ -18,7 +19,7 @@ export async function readUsage(
   { account }: Authenticated,
   ledger: Ledger,
 ): Promise<Reply> {
-  const { limit, before } = usagePage(new URL(request.url).searchParams)
+  const { limit, before } = usagePage(requestUrl(request).searchParams)
   // One more than was asked for tells whether there is more.
   const page = before === undefined ? { limit: limit + 1 } : { limit: limit + 1, before }
   const lines = await ledger.usage(account.id, page)

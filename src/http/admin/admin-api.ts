@@ -3,6 +3,7 @@ import { GatewayError } from '../../domain/errors.ts'
 import { bearerKey } from '../authenticate.ts'
 import { errorBody, errorHeaders, statusOfError } from '../errors.ts'
 import type { Handler } from '../request-context.ts'
+import { requestUrl } from '../request-url.ts'
 import type { AdminPorts, Reply } from './call.ts'
 import { matchRoute } from './match-route.ts'
 import { routes } from './routes.ts'
@@ -50,7 +51,7 @@ export function adminKeyCheck(adminKey: string): (headers: Headers) => boolean {
 }
 
 async function answer(request: Request, ports: AdminPorts): Promise<Reply> {
-  const url = new URL(request.url)
+  const url = requestUrl(request)
   const { handler, params } = matchRoute(routes, request.method, url.pathname.slice(ADMIN_PATH.length))
   return handler({ request, url, params }, ports)
 }

@@ -2,6 +2,7 @@ import type { Catalog } from '../../domain/catalog/catalog.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import type { Authenticated } from '../../gateway/ports/accounts.ts'
 import { jsonReply, type Handler, type Reply, type RequestContext } from '../request-context.ts'
+import { requestUrl } from '../request-url.ts'
 import type { Route } from '../routes.ts'
 import { listModels, oneModel } from './list-models.ts'
 import { isKnown, type PreparedJson } from './prepared-json.ts'
@@ -39,7 +40,7 @@ export function modelsRoutes(catalog: CatalogReader, keyed: Keyed): readonly Rou
 }
 
 function readModel(request: Request, catalog: Catalog): Reply {
-  const name = modelName(new URL(request.url).pathname.slice(ONE_MODEL.length))
+  const name = modelName(requestUrl(request).pathname.slice(ONE_MODEL.length))
   const model = oneModel(catalog, name)
   if (model === undefined) {
     throw new GatewayError('model_not_found', `No model is called ${JSON.stringify(name)}.`, {

@@ -1,0 +1,215 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import type { TestAccount } from '../support/gateway.ts'
+import { rawConnection, rawRequest } from './raw-http.ts'
+import { refusalOf } from './refusal-of.ts'
+import { startScriptedGateway, type ScriptedGateway } from './scripted-gateway.ts'
+import { until } from './until.ts'
+
+const MEGABYTE = 1 << 20
+const HELLO = '{"model":"gpt-x","messages":[{"role":"user","content":"Hello"}]}'
+
+let gateway: ScriptedGateway
+let ada: TestAccount
+
+beforeAll(async () => {
+  gateway = await startScriptedGateway({ environment: { TOLLGATE_MAX_BODY_MB: '1' } })
+  ada = await gateway.account({ grant: '1' })
+})
+afterAll(() => gateway.stop())
+
+// Whatever is refused here is refused before anybody else hears of it.
+afterEach(async () => {
+  expect(gateway.upstream.requests).toHaveLength(0)
+  expect(await ada.balance()).toMatchObject({ available_usd: '1', held_usd: '0' })
+})
+
+describe('404 for any POST below /v1/ that is not on the list, with a key and without:', () => {
+  test.each([
+    '/v1/models',
+    '/v1/balance',
+    '/v1/nothing',
+    '/v1/chat/completions/',
+    '/v1/chat/completions/x',
+    '/v1/',
+    '/v1/chat%2Fcompletions',
+  ])('%s', async path => {
+    for (const headers of [{ 'x-api-key': ada.key }, {}]) {
+      const response = await fetch(gateway.url + path, { method: 'POST', headers, body: HELLO })
+
+      expect(response.headers.get('x-should-retry')).toBe('false')
+      expect(await refusalOf(response)).toMatchObject({ status: 404, code: 'not_found' })
+    }
+  })
+})
+
+describe('405 with the methods that there are, for', () => {
+  test.each([
+    ['GET', '/v1/chat/completions', 'POST'],
+    ['PUT', '/v1/chat/completions', 'POST'],
+    ['OPTIONS', '/v1/chat/completions', 'POST'],
+    ['DELETE', '/v1/models', 'GET, HEAD'],
+    ['PATCH', '/v1/models/gpt-x', 'GET, HEAD'],
+    ['PUT', '/v1/balance', 'GET, HEAD'],
+    ['DELETE', '/v1/usage?limit=1', 'GET, HEAD'],
+    ['POST', '/cabinet/api/public/models', 'GET, HEAD'],
+    ['POST', '/health/live', 'GET, HEAD'],
+    ['POST', '/metrics', 'GET, HEAD'],
+  ])('%s %s', async (method, path, allow) => {
+    const response = await fetch(gateway.url + path, { method, headers: { 'x-api-key': ada.key } })
+
+    expect(response.headers.get('allow')).toBe(allow)
+    expect(await refusalOf(response)).toMatchObject({ status: 405, code: 'method_not_allowed' })
+  })
+
+  test('HEAD where there is no GET, without a body', async () => {
+    const response = await fetch(`${gateway.url}/v1/chat/completions`, { method: 'HEAD' })
+
+    expect(response.status).toBe(405)
+    expect(response.headers.get('allow')).toBe('POST')
+    expect(response.headers.get('x-request-id')).toStartWith('req_')
+    expect(await response.text()).toBe('')
+  })
+})
+
+test('HEAD has the status and headers of GET, and no body', async () => {
+  const ask = (method: string) =>
+    fetch(`${gateway.url}/v1/balance`, { method, headers: { 'x-api-key': ada.key } })
+  const [got, head] = await Promise.all([ask('GET'), ask('HEAD')])
+
+  expect(head.status).toBe(200)
+  expect(head.headers.get('content-type')).toBe('application/json')
+  expect(head.headers.get('content-length')).toBe(String((await got.text()).length))
+  expect(await head.text()).toBe('')
+})
+
+test('a path that nobody knows is 404, whatever the method', async () => {
+  const responses = await Promise.all(
+    ['GET', 'PUT', 'DELETE'].map(method => fetch(`${gateway.url}/nothing`, { method })),
+  )
+
+  for (const response of responses) {
+    expect(await refusalOf(response)).toMatchObject({ status: 404, code: 'not_found' })
+  }
+})
+
+const head = (more: string) =>
+  `POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nx-api-key: ${ada.key}\r\n${more}\r\n\r\n`
+
+describe('413 request_too_large for', () => {
+  test.each([
+    ['a byte over the limit', MEGABYTE + 1],
+    ['far more than any limit', 99_999_999_999],
+    ['all that a number can say', Number.MAX_SAFE_INTEGER],
+  ])('a declared length of %s, before a byte of it is sent', async (_, length) => {
+    const connection = rawConnection(gateway.url)
+    connection.write(head(`Content-Length: ${length}`))
+
+    const response = await connection.closed
+
+    expect(response).toStartWith('HTTP/1.1 413 ')
+    expect(response).toMatch(/^x-request-id: req_/m)
+    expect(response).toEndWith(
+      '{"error":{"message":"The request body is over the limit of 1 MB.","type":"request_too_large","code":"request_too_large"}}',
+    )
+  })
+
+  test('a chunked body, as soon as it passes the limit', async () => {
+    const connection = rawConnection(gateway.url)
+    connection.write(head('Transfer-Encoding: chunked'))
+    const chunk = `80000\r\n${' '.repeat(0x80000)}\r\n`
+    connection.write(chunk + chunk)
+    connection.write('1\r\n \r\n')
+
+    const response = await connection.closed
+
+    expect(response).toStartWith('HTTP/1.1 413 ')
+    expect(response).toContain('"request_too_large"')
+  })
+
+  test('nothing of exactly the limit', async () => {
+    const body = HELLO.replace('gpt-x', 'gpt-y').padEnd(MEGABYTE, ' ')
+
+    const refusal = await refusalOf(await gateway.chat(ada.key, body))
+
+    expect(refusal).toMatchObject({ status: 404, code: 'model_not_found' })
+  })
+})
+
+describe('408 for an upload that', () => {
+  test.each([
+    ['stops half-way', `Content-Length: ${HELLO.length}`, HELLO.slice(0, 10)],
+    ['stops half-way through much', `Content-Length: ${MEGABYTE}`, HELLO],
+    ['never starts', `Content-Length: ${HELLO.length}`, ''],
+    ['stops between two chunks', 'Transfer-Encoding: chunked', '5\r\n{"mod\r\n'],
+  ])('%s: its connection is closed', async (_, framing, sent) => {
+    const timers = gateway.clock.waiting
+    const connection = rawConnection(gateway.url)
+    connection.write(head(framing) + sent)
+    await until('the body is waited for', () => gateway.clock.waiting > timers)
+
+    gateway.clock.advance(30_000)
+    const response = await connection.closed
+
+    expect(response).toStartWith('HTTP/1.1 408 ')
+    expect(response).toContain('"body_timeout"')
+    expect(gateway.clock.waiting).toBe(timers)
+  })
+})
+
+describe('no input hangs or breaks the server:', () => {
+  const chat = `POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\n`
+  const hello = `Content-Length: ${HELLO.length}\r\n`
+
+  test.each([
+    ['no HTTP at all', 'hello there\r\n\r\n', 400],
+    ['TLS', '\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001', 400],
+    ['no host', `POST /v1/chat/completions HTTP/1.1\r\n${hello}\r\n${HELLO}`, 400],
+    ['two lengths', `${chat}${hello}Content-Length: 3\r\n\r\n${HELLO}`, 400],
+    ['a length and chunks', `${chat}${hello}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`, 400],
+    ['a length that is no number', `${chat}Content-Length: ten\r\n\r\n${HELLO}`, 400],
+    ['a length below zero', `${chat}Content-Length: -1\r\n\r\n${HELLO}`, 400],
+    ['endless headers', `${chat}x: ${'a'.repeat(100_000)}\r\n\r\n`, 431],
+    ['a host that is none, on a path that is none', 'GET /nothing HTTP/1.1\r\nHost: a b\r\n\r\n', 404],
+    ['a host that is none, with a key to come', 'GET /v1/usage HTTP/1.1\r\nHost: [::\r\n\r\n', 401],
+    ['a path with two slashes', 'GET //v1/usage HTTP/1.1\r\nHost: a b\r\n\r\n', 404],
+    ['a path that steps back', 'GET /v1/../metrics HTTP/1.1\r\nHost: x\r\n\r\n', 405],
+  ])('%s', async (_, request, status) => {
+    const response = await rawRequest(gateway.url, request)
+
+    expect(response).toStartWith(`HTTP/1.1 ${status} `)
+  })
+
+  test.each(['/v1/usage?limit=1', '/v1/models/gpt-x', '/v1/balance'])(
+    'a host that is none does not keep %s from its answer',
+    async path => {
+      const response = await rawRequest(
+        gateway.url,
+        `GET ${path} HTTP/1.1\r\nHost: exa mple\r\nx-api-key: ${ada.key}\r\n\r\n`,
+      )
+
+      expect(response).toStartWith('HTTP/1.1 200 ')
+    },
+  )
+
+  test('chunks of no readable length end the connection', async () => {
+    const connection = rawConnection(gateway.url)
+    connection.write(
+      `${chat}x-api-key: ${ada.key}\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n${HELLO}\r\n0\r\n\r\n`,
+    )
+
+    expect(await connection.closed).toStartWith('HTTP/1.1 400 ')
+  })
+})
+
+test('a connection outlives a refused body that nobody read', async () => {
+  const connection = rawConnection(gateway.url)
+  connection.write(`POST /v1/nothing HTTP/1.1\r\nHost: x\r\nContent-Length: ${2 * MEGABYTE}\r\n\r\n`)
+  const refused = await connection.response()
+  connection.write(' '.repeat(2 * MEGABYTE))
+  connection.write('GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+
+  const all = await connection.closed
+
+  expect(refused).toStartWith('HTTP/1.1 404 ')
+  expect(all.slice(refused.length)).toStartWith('HTTP/1.1 200 ')
+})

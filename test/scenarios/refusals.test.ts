@@ -1,0 +1,260 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { startTestGateway, type TestAccount } from '../support/gateway.ts'
+import { startUpstream } from '../support/upstream.ts'
+import { refusalOf } from './refusal-of.ts'
+import { chatModel, startScriptedGateway, type ScriptedGateway } from './scripted-gateway.ts'
+
+const MEGABYTE = 1 << 20
+const HELLO = '{"model":"gpt-x","messages":[{"role":"user","content":"Hello"}]}'
+
+let gateway: ScriptedGateway
+let ada: TestAccount
+
+beforeAll(async () => {
+  gateway = await startScriptedGateway({
+    models: [
+      chatModel('gpt-x'),
+      chatModel('off', { enabled: false }),
+      chatModel('draft', { enabled: false, pricing: undefined }),
+      chatModel('silent', { upstreams: [{ provider: 'mute', model: 'x' }] }),
+      { id: 'embed', kind: 'embedding', upstreams: [{ provider: 'main', model: 'e' }], pricing: 'free' },
+    ],
+    providers: [
+      { id: 'mute', kind: 'openai-compatible', base_url: 'http://127.0.0.1:9/v1', routes: ['embeddings'] },
+      { id: 'box', kind: 'sandbox' },
+    ],
+    environment: { TOLLGATE_MAX_BODY_MB: '1' },
+  })
+  ada = await gateway.account({ grant: '1' })
+})
+afterAll(() => gateway.stop())
+
+// Whatever is refused here is refused before anybody else hears of it.
+afterEach(async () => {
+  expect(gateway.upstream.requests).toHaveLength(0)
+  expect(await ada.balance()).toMatchObject({ available_usd: '1', held_usd: '0' })
+})
+
+const bytes = (...values: number[]) => Uint8Array.from(values)
+
+describe('400 invalid_json, with the reason, for a body that is', () => {
+  test.each<[string, string | Uint8Array<ArrayBuffer>, string]>([
+    ['empty', '', 'it is empty'],
+    ['an array', '[]', 'an array'],
+    ['null', 'null', 'null'],
+    ['a string', '"x"', 'a string'],
+    ['cut short', HELLO.slice(0, -1), 'Expected'],
+    ['followed by something', `${HELLO}x`, 'not valid JSON'],
+    ['after a byte order mark', `\uFEFF${HELLO}`, 'byte order mark'],
+    ['not UTF-8', bytes(0x7b, 0x22, 0xff, 0x22, 0x7d), 'not UTF-8'],
+    ['UTF-16', Uint8Array.from(Buffer.from(HELLO, 'utf16le')), 'not valid JSON'],
+    ['a form', 'model=gpt-x', 'not valid JSON'],
+    ['nested beyond any use', `{"model":"gpt-x","x":${'['.repeat(200_000)}`, ''],
+  ])('%s', async (_, body, reason) => {
+    const refusal = await refusalOf(await gateway.chat(ada.key, new Blob([body])))
+
+    expect(refusal).toMatchObject({ status: 400, code: 'invalid_json', type: 'invalid_request_error' })
+    expect(refusal.message).toContain(reason)
+  })
+})
+
+describe('400 invalid_field, with its name and what would have been right, for', () => {
+  test.each([
+    ['no model', { model: undefined }, 'model', 'it is missing'],
+    ['a model of null', { model: null }, 'model', 'it is missing'],
+    ['a model that is no string', { model: 4 }, 'model', 'a name'],
+    ['an empty model', { model: '' }, 'model', 'a name'],
+    ['no messages', { messages: undefined }, 'messages', 'an array'],
+    ['messages that are no array', { messages: 'Hello' }, 'messages', 'an array'],
+    ['a stream that is no switch', { stream: 'yes' }, 'stream', 'true or false'],
+    ['stream options that are no object', { stream_options: [] }, 'stream_options', 'an object'],
+    [
+      'a usage option that is no switch',
+      { stream_options: { include_usage: 1 } },
+      'stream_options.include_usage',
+      'true or false',
+    ],
+    ['a ceiling of zero', { max_tokens: 0 }, 'max_tokens', 'at least 1'],
+    ['a ceiling below zero', { max_tokens: -1 }, 'max_tokens', 'at least 1'],
+    ['a ceiling with a fraction', { max_tokens: 1.5 }, 'max_tokens', 'an integer'],
+    ['a ceiling in quotes', { max_completion_tokens: '10' }, 'max_completion_tokens', 'an integer'],
+    ['no choice at all', { n: 0 }, 'n', 'from 1 to 128'],
+    ['too many choices', { n: 129 }, 'n', 'from 1 to 128'],
+  ])('%s', async (_, change, param, expected) => {
+    const body = { model: 'gpt-x', messages: [], ...change }
+
+    const refusal = await refusalOf(await gateway.chat(ada.key, body))
+
+    expect(refusal).toMatchObject({ status: 400, code: 'invalid_field', param })
+    expect(refusal.message).toContain(`"${param}"`)
+    expect(refusal.message).toContain(expected)
+  })
+})
+
+describe('400 ambiguous_field for a field that parsers could read differently:', () => {
+  test.each([
+    ['model', '"model":"gpt-x","model":"gpt-x"'],
+    ['model', '"model":"gpt-x","Model":"gpt-x"'],
+    ['model', '"model":"gpt-x","mod\\u0065l":"gpt-x"'],
+    ['messages', '"model":"gpt-x","Messages":[]'],
+    ['max_tokens', '"model":"gpt-x","max_tokens":1,"max_tokens":2'],
+    ['max_completion_tokens', '"model":"gpt-x","max_completion_to\\u212Aens":1'],
+    ['n', '"model":"gpt-x","N":2'],
+    ['stream', '"model":"gpt-x","stream":false,"\\u0073tream":true'],
+  ])('%s in %s', async (param, members) => {
+    const refusal = await refusalOf(await gateway.chat(ada.key, `{${members},"messages":[]}`))
+
+    expect(refusal).toMatchObject({ status: 400, code: 'ambiguous_field', param })
+  })
+})
+
+describe('401 invalid_api_key for', () => {
+  const chat = (headers: Record<string, string>) =>
+    fetch(`${gateway.url}/v1/chat/completions`, { method: 'POST', headers, body: HELLO })
+
+  test.each<[string, Record<string, string>]>([
+    ['no key', {}],
+    ['an empty key', { authorization: 'Bearer ', 'x-api-key': '' }],
+    ['a key that nobody has', { authorization: 'Bearer tg_live_nobody' }],
+    ['the same in the other header', { 'x-api-key': 'tg_live_nobody' }],
+    ['a key of absurd length', { authorization: `Bearer ${'x'.repeat(10_000)}` }],
+    ['another scheme', { authorization: 'Basic dTpw' }],
+  ])('%s', async (_, headers) => {
+    const refusal = await refusalOf(await chat(headers))
+
+    expect(refusal).toMatchObject({ status: 401, code: 'invalid_api_key', type: 'authentication_error' })
+  })
+
+  test('a key without its scheme, or with a change of one letter', async () => {
+    const refusals = [
+      await refusalOf(await chat({ authorization: ada.key })),
+      await refusalOf(await chat({ 'x-api-key': `${ada.key}x` })),
+      await refusalOf(await chat({ 'x-api-key': ada.key.toUpperCase() })),
+    ]
+
+    expect(refusals.map(({ status }) => status)).toEqual([401, 401, 401])
+  })
+
+  test('a revoked key, from the next request on', async () => {
+    const { id, key } = await gateway.account({ grant: '0' })
+    const { data } = await gateway.admin<{ data: { id: string }[] }>('GET', `accounts/${id}/keys`)
+    const before = await fetch(`${gateway.url}/v1/balance`, { headers: { 'x-api-key': key } })
+
+    await gateway.admin('POST', `keys/${data[0]!.id}/revoke`)
+
+    expect(before.status).toBe(200)
+    expect(await refusalOf(await chat({ 'x-api-key': key }))).toMatchObject({ code: 'invalid_api_key' })
+  })
+})
+
+describe('a key is taken', () => {
+  test('from either header, the scheme in any case', async () => {
+    const headers: Record<string, string>[] = [
+      { authorization: `Bearer ${ada.key}` },
+      { authorization: `bearer  ${ada.key}` },
+      { 'x-api-key': ada.key },
+      { authorization: 'Basic dTpw', 'x-api-key': ada.key },
+    ]
+
+    const statuses = await Promise.all(
+      headers.map(async sent => (await fetch(`${gateway.url}/v1/balance`, { headers: sent })).status),
+    )
+
+    expect(statuses).toEqual([200, 200, 200, 200])
+  })
+
+  test('from Authorization where both are good', async () => {
+    const ben = await gateway.account({ grant: '7' })
+
+    const response = await fetch(`${gateway.url}/v1/balance`, {
+      headers: { authorization: `Bearer ${ben.key}`, 'x-api-key': ada.key },
+    })
+
+    expect(await response.json()).toMatchObject({ available_usd: '7' })
+  })
+})
+
+describe('404 model_not_found for', () => {
+  test.each([
+    ['an unknown model', 'gpt-y'],
+    ['a model that is switched off', 'off'],
+    ['a model that has no price yet', 'draft'],
+    ['a model of another kind', 'embed'],
+    ['a name in another case', 'GPT-X'],
+    ['a name with a space', ' gpt-x'],
+    ['a prefix with nothing behind it', 'gpt-x/'],
+    ['a name that every object has', '__proto__'],
+    ['a name of great length', 'x/'.repeat(20_000)],
+  ])('%s', async (_, model) => {
+    const refusal = await refusalOf(await gateway.chat(ada.key, { model, messages: [] }))
+
+    expect(refusal).toMatchObject({
+      status: 404,
+      code: 'model_not_found',
+      type: 'not_found_error',
+      param: 'model',
+    })
+    expect(refusal.message.length).toBeLessThan(300)
+  })
+
+  test('a real model that an account of the sandbox asks for', async () => {
+    const upstream = startUpstream()
+    const sandboxed = await startTestGateway()
+    try {
+      const { key } = await sandboxed.admin<{ key: string }>('POST', 'accounts/demo/keys', {})
+      const provider = { kind: 'openai-compatible', base_url: upstream.baseUrl }
+      await sandboxed.admin('PUT', 'providers/main', provider)
+      await sandboxed.admin('PUT', 'models/gpt-x', chatModel('gpt-x'))
+
+      const real = await refusalOf(await sandboxed.chat(key, HELLO))
+      const made = await sandboxed.chat(key, HELLO.replace('gpt-x', 'sandbox-chat'))
+
+      expect(real).toMatchObject({ status: 404, code: 'model_not_found' })
+      expect(made.status).toBe(200)
+      expect(upstream.requests).toHaveLength(0)
+    } finally {
+      await sandboxed.stop()
+      upstream.close()
+    }
+  })
+})
+
+test('400 route_not_supported for a model whose upstreams do not offer the route', async () => {
+  const refusal = await refusalOf(await gateway.chat(ada.key, { model: 'silent', messages: [] }))
+
+  expect(refusal).toMatchObject({ status: 400, code: 'route_not_supported', param: 'model' })
+})
+
+test('a refusal comes for the first thing that is wrong', async () => {
+  const poor = await gateway.account({ grant: '0' })
+  const ask = async (path: string, key: string, body: string) => {
+    const response = await fetch(gateway.url + path, { method: 'POST', headers: { 'x-api-key': key }, body })
+    return (await refusalOf(response)).code
+  }
+  const chat = '/v1/chat/completions'
+  const large = 'x'.repeat(MEGABYTE + 1)
+
+  const codes = [
+    await ask('/v1/nothing', 'nobody', large),
+    await ask(chat, 'nobody', large),
+    await ask(chat, poor.key, large),
+    await ask(chat, poor.key, '{"model":1,'),
+    await ask(chat, poor.key, '{"model":1,"model":2}'),
+    await ask(chat, poor.key, '{"model":1}'),
+    await ask(chat, poor.key, '{"model":"gpt-y","messages":[],"n":0}'),
+    await ask(chat, poor.key, '{"model":"gpt-y","messages":[]}'),
+    await ask(chat, poor.key, '{"model":"gpt-x","messages":[]}'),
+  ]
+
+  expect(codes).toEqual([
+    'not_found',
+    'invalid_api_key',
+    'request_too_large',
+    'invalid_json',
+    'ambiguous_field',
+    'invalid_field',
+    'invalid_field',
+    'model_not_found',
+    'insufficient_balance',
+  ])
+})
