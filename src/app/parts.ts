@@ -6,6 +6,7 @@ import type { NanoUsd } from '../domain/money.ts'
 import type { HoldKind } from '../domain/ledger/books.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
 import type { TextPorts } from '../gateway/run-text.ts'
+import { Rests } from '../gateway/upstreams/rests.ts'
 import type { AdminPorts } from '../http/admin/call.ts'
 import type { HashKey } from '../http/authenticate.ts'
 import { openAiCompatible } from '../providers/openai-compatible/openai-compatible.ts'
@@ -72,6 +73,8 @@ export function openParts(config: Config, folder: DataFolder, clock: Clock = sys
     hashKey: (key: string) => Bun.SHA256.hash(key, 'base64'),
     providers: { 'openai-compatible': openAiCompatible({ clock, secretOf }), sandbox: sandbox({ clock }) },
     tokenizer,
+    rests: new Rests({ catalog, clock }),
+    random: () => Math.random(),
   }
   return {
     log,

@@ -12,7 +12,7 @@ export type Verdict =
   /** This upstream cannot answer, and another might. */
   | {
       readonly verdict: 'failure'
-      readonly reason: 'rate_limited' | 'operator' | 'unreachable' | 'server' | 'no_answer'
+      readonly reason: 'rate_limited' | 'unpaid' | 'not_offered' | 'unreachable' | 'server' | 'no_answer'
       readonly retryAfterS: string | undefined
       readonly problem: string
     }
@@ -21,8 +21,11 @@ export type Verdict =
   /** Nobody waits for the answer any more. */
   | { readonly verdict: 'aborted' }
 
-/** Statuses by which an upstream speaks to the operator (its key, its credit, its model's name), never to the client. */
-const OPERATOR_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 404])
+/**
+ * Statuses by which an upstream speaks to the operator, never to the client: of the operator's key and credit, which every request
+ * would meet, or of this one model or content.
+ */
+const operatorReasons = { 401: 'unpaid', 402: 'unpaid', 403: 'not_offered', 404: 'not_offered' } as const
 
 /** Reads an outcome. Pure, so that the table of docs/settlement.md can be walked by a test. */
 export function judgeOutcome(outcome: ProviderOutcome, dialect: TextDialect, limits: UsageLimits): Verdict {
@@ -49,7 +52,8 @@ function judgeAnswer(outcome: Answered, dialect: TextDialect, limits: UsageLimit
     return { verdict: 'answer', answer, outcome }
   }
   if (status === 429) return failure('rate_limited', 'status 429')
-  if (OPERATOR_STATUSES.has(status)) return failure('operator', `status ${status}`)
+  if (status in operatorReasons)
+    return failure(operatorReasons[status as keyof typeof operatorReasons], `status ${status}`)
   if (status >= 400 && status < 500) return { verdict: 'refusal', outcome }
   return failure('server', `status ${status}`)
 }

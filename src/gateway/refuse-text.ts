@@ -10,16 +10,16 @@ type Unanswered = Exclude<Verdict, { verdict: 'answer' }>
 /** What the client gets of a request that ended without an answer to pay for: the upstream's refusal, or an error of ours. */
 export function refuseText(
   verdict: Unanswered,
-  { call }: TextJob,
-  upstream: { readonly provider: Provider; readonly secret: string | undefined },
+  { call, destinations }: TextJob,
+  secretOf: (provider: Provider) => string | undefined,
 ): TextReply {
   switch (verdict.verdict) {
     case 'refusal': {
       const { status, body, headers } = verdict.outcome
-      const { provider, secret } = upstream
-      const baseUrls = provider.baseUrl === undefined ? [] : [provider.baseUrl]
-      const keys = secret === undefined ? [] : [secret]
-      const envelope = upstreamErrorForClient(body, headers['content-type'], { baseUrls, keys })
+      const envelope = upstreamErrorForClient(body, headers['content-type'], {
+        baseUrls: destinations.flatMap(({ provider }) => provider.baseUrl ?? []),
+        keys: destinations.flatMap(({ provider }) => secretOf(provider) ?? []),
+      })
       return { status, headers: { 'content-type': 'application/json' }, body: envelope, cost: null }
     }
     case 'timeout':
@@ -38,7 +38,7 @@ function failureOf({ reason, retryAfterS }: Extract<Verdict, { verdict: 'failure
     const message = 'The model is rate limited at its provider. Retry after a delay.'
     return new GatewayError('rate_limited', message, retryAfterS === undefined ? {} : { retryAfterS })
   }
-  if (reason === 'operator') {
+  if (reason === 'unpaid' || reason === 'not_offered') {
     const message = 'The model is not available at its provider for now. The operator has to look at it.'
     return new GatewayError('upstream_error', message, { shouldRetry: false })
   }

@@ -8,21 +8,20 @@ import type { HoldQueue } from './hold-queue.ts'
 import { judgeOutcome, type Verdict } from './judge-outcome.ts'
 import { meterAnswer } from './meter-answer.ts'
 import type { CatalogStore } from './ports/catalog.ts'
-import type { Clock } from './ports/clock.ts'
 import type { TextProvider } from './ports/text-provider.ts'
 import type { Tokenizer } from './ports/tokenizer.ts'
 import { refuseText } from './refuse-text.ts'
 import type { Destination } from './servable-model.ts'
 import type { TextReply } from './text-call.ts'
+import { askUpstreams, type AskPorts } from './upstreams/ask-upstreams.ts'
 
-export type TextPorts = {
+export type TextPorts = AskPorts & {
   readonly catalog: CatalogStore
   readonly holds: HoldQueue
   readonly providers: { readonly [kind in Provider['kind']]: TextProvider }
   readonly tokenizer: Tokenizer
   /** A provider's key, to be taken out of texts that go to clients. */
   readonly secretOf: (provider: Provider) => string | undefined
-  readonly clock: Clock
   /** Told of a stream whose charge could not be made durable. */
   readonly onSettleFailed: (error: unknown) => void
 }
@@ -34,17 +33,21 @@ export type TextSettings = {
 }
 
 /**
- * Answers one admitted request with JSON: asks the upstream, charges what was used, and only then replies. Throws a GatewayError for every refusal; after one, nothing is held and nothing was charged.
+ * Answers one admitted request with JSON: asks its upstreams, charges what the answer used, and only then replies. Throws a
+ * GatewayError for every refusal; after one, nothing is held and nothing was charged.
  */
 export async function runText(job: TextJob, ports: TextPorts, settings: TextSettings): Promise<TextReply> {
-  // `servableModel` never returns a row without a destination.
-  const destination = job.destinations[0] as Destination
+  const { readTimeoutMs } = settings
   let refusal: TextReply
   try {
-    const verdict = await askUpstream(job, destination, ports, settings)
+    const verdict = await askUpstreams(
+      job,
+      destination => askUpstream(job, destination, ports.providers, readTimeoutMs),
+      ports,
+      { switchWithinMs: readTimeoutMs },
+    )
     if (verdict.verdict === 'answer') return await answerOf(job, verdict, ports)
-    const { provider } = destination
-    refusal = refuseText(verdict, job, { provider, secret: ports.secretOf(provider) })
+    refusal = refuseText(verdict, job, ports.secretOf)
   } catch (error) {
     // Changes nothing where the charge was made already.
     await ports.holds.release(job.hold)
@@ -57,8 +60,8 @@ export async function runText(job: TextJob, ports: TextPorts, settings: TextSett
 async function askUpstream(
   job: TextJob,
   { provider, upstream }: Destination,
-  { providers }: TextPorts,
-  { readTimeoutMs }: TextSettings,
+  providers: TextPorts['providers'],
+  readTimeoutMs: number,
 ): Promise<Verdict> {
   const { call, dialect, request } = job
   call.trace.provider = provider.id

@@ -5,8 +5,8 @@ import { openStream } from './open-stream.ts'
 import { refuseText } from './refuse-text.ts'
 import { relayStream } from './relay-stream.ts'
 import { usageLimits, type TextPorts, type TextSettings } from './run-text.ts'
-import type { Destination } from './servable-model.ts'
 import type { TextReply } from './text-call.ts'
+import { askUpstreams } from './upstreams/ask-upstreams.ts'
 
 /** What a stream's reply says of itself beside its type: it must reach the client as it is made. */
 const STREAM_HEADERS = {
@@ -26,26 +26,26 @@ export async function streamText(
   settings: TextSettings,
 ): Promise<TextReply> {
   const { call, hold } = job
-  // `servableModel` never returns a row without a destination.
-  const destination = job.destinations[0] as Destination
+  const context = {
+    dialect,
+    providers: ports.providers,
+    limits: usageLimits(job),
+    firstByteTimeoutMs: settings.readTimeoutMs,
+    idleTimeoutMs: settings.streamIdleTimeoutMs,
+    fallback: { id: formatId('req', call.id), createdAtS: Math.floor(ports.clock.now() / 1000) },
+    signal: call.client.signal,
+  }
   let refusal: TextReply
   try {
-    const verdict = await openStream(job, destination, {
-      dialect,
-      providers: ports.providers,
-      limits: usageLimits(job),
-      firstByteTimeoutMs: settings.readTimeoutMs,
-      idleTimeoutMs: settings.streamIdleTimeoutMs,
-      fallback: { id: formatId('req', call.id), createdAtS: Math.floor(ports.clock.now() / 1000) },
-      signal: call.client.signal,
+    const verdict = await askUpstreams(job, destination => openStream(job, destination, context), ports, {
+      switchWithinMs: settings.readTimeoutMs,
     })
     if (verdict.verdict === 'stream') {
       const { source, ended } = relayStream(job, verdict.opened, ports)
       const { headers } = verdict.opened
       return { status: 200, headers: { ...headers, ...STREAM_HEADERS }, body: source, ended, cost: null }
     }
-    const { provider } = destination
-    refusal = refuseText(verdict, job, { provider, secret: ports.secretOf(provider) })
+    refusal = refuseText(verdict, job, ports.secretOf)
   } catch (error) {
     await ports.holds.release(hold)
     throw error

@@ -40,6 +40,8 @@ export type TextTrace = {
   shortfall?: NanoUsd
   /** True where an upstream was to report its cost and did not: what it charges is the operator's loss. */
   isCostUnreported?: boolean
+  /** The upstreams that failed before another was asked, and how; absent where the first one served. */
+  switchedFrom?: readonly string[]
   /** What went wrong upstream, for the operator; never sent to the client. */
   upstreamProblem?: string
 }

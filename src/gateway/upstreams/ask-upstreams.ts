@@ -1,0 +1,116 @@
+import type { Clock } from '../ports/clock.ts'
+import type { Destination } from '../servable-model.ts'
+import type { TextTrace } from '../text-call.ts'
+import { chooseUpstream } from './choose-upstream.ts'
+import type { Rests } from './rests.ts'
+import { effectOf, mayAnotherDoBetter, mostUseful, type AttemptVerdict } from './weigh-verdicts.ts'
+
+/** A row may list more; by then its client has waited long enough. */
+export const ATTEMPTS_MAX = 5
+
+/** Asks one upstream. Up to its verdict nothing may have gone to the client. */
+export type Attempt<V extends AttemptVerdict> = (destination: Destination) => Promise<V>
+
+/** What is read of a job. */
+type Askable = {
+  readonly destinations: readonly Destination[]
+  readonly call: { readonly trace: TextTrace }
+}
+
+export type AskPorts = {
+  readonly rests: Rests
+  readonly clock: Clock
+  /** At least 0 and below 1: shares the requests out by weight. */
+  readonly random: () => number
+}
+
+/**
+ * Asks a job's upstreams one after the other until one answers, and gives the verdict that its client is to get. Upstreams that
+ * rest are left out; only where no other is left, one of them is asked all the same. Once `switchWithinMs` have passed, no
+ * further one is asked.
+ *
+ * The trace then names the upstream whose verdict it is, and those that failed it.
+ */
+export function askUpstreams<V extends AttemptVerdict>(
+  job: Askable,
+  attempt: Attempt<V>,
+  ports: AskPorts,
+  { switchWithinMs }: { readonly switchWithinMs: number },
+): Promise<V> {
+  const { destinations } = job
+  const [only] = destinations
+  // Most rows have one upstream. There is nothing to switch to, so nothing is kept of it, and it costs nothing here.
+  if (destinations.length === 1 && only !== undefined) return attempt(only)
+  return askInTurn(job, attempt, ports, ports.clock.now() + switchWithinMs)
+}
+
+async function askInTurn<V extends AttemptVerdict>(
+  job: Askable,
+  attempt: Attempt<V>,
+  ports: AskPorts,
+  switchUntilMs: number,
+): Promise<V> {
+  const { clock, random, rests } = ports
+  const { trace } = job.call
+  const asked: Asked<V>[] = []
+  let left = job.destinations
+  for (;;) {
+    const ready = left.filter(destination => rests.restingUntilMs(destination) === undefined)
+    const destination = chooseUpstream(ready, random) ?? soonest(left, rests)
+    delete trace.upstreamStatus
+    const verdict = await tried(destination, attempt, ports)
+    asked.push({ verdict, destination, status: trace.upstreamStatus })
+    left = left.filter(other => other !== destination)
+    const isLast =
+      left.length === 0 || ready.length === 0 || asked.length === ATTEMPTS_MAX || clock.now() >= switchUntilMs
+    if (isLast || !mayAnotherDoBetter(verdict)) break
+  }
+  const chosen = mostUseful(asked, clock.now())
+  tell(trace, chosen, asked)
+  return chosen.verdict
+}
+
+type Asked<V> = {
+  readonly verdict: V
+  readonly destination: Destination
+  readonly status: number | undefined
+}
+
+/** Asks one, and has what is known of it learn how that went. */
+async function tried<V extends AttemptVerdict>(
+  destination: Destination,
+  attempt: Attempt<V>,
+  { rests, clock }: AskPorts,
+): Promise<V> {
+  const end = rests.begin(destination)
+  try {
+    const verdict = await attempt(destination)
+    end(effectOf(verdict, clock.now()))
+    return verdict
+  } catch (error) {
+    end({ effect: 'none' })
+    throw error
+  }
+}
+
+/** Of upstreams that all rest, the one whose rest ends first. */
+function soonest(resting: readonly Destination[], rests: Rests): Destination {
+  const until = (destination: Destination) => rests.restingUntilMs(destination) ?? 0
+  return resting.reduce((first, next) => (until(next) < until(first) ? next : first))
+}
+
+function tell(
+  trace: TextTrace,
+  chosen: Asked<AttemptVerdict>,
+  asked: readonly Asked<AttemptVerdict>[],
+): void {
+  trace.provider = chosen.destination.provider.id
+  if (chosen.status === undefined) delete trace.upstreamStatus
+  else trace.upstreamStatus = chosen.status
+  if (asked.length > 1) trace.switchedFrom = asked.filter(one => one !== chosen).map(problemOf)
+}
+
+function problemOf({ verdict, destination }: Asked<AttemptVerdict>): string {
+  const problem = verdict.verdict === 'failure' ? verdict.problem : 'an empty answer'
+  return `${destination.provider.id}: ${problem}`
+}

@@ -1,0 +1,29 @@
+import { expect, test } from 'bun:test'
+import { aDestination } from '../../../test/support/upstream-rows.ts'
+import { chooseUpstream } from './choose-upstream.ts'
+
+test('an upstream of a lower order comes first, wherever it stands in the row and whatever its weight', () => {
+  const spare = aDestination('spare', { order: 2, weight: 1000 })
+  const main = aDestination('main', { order: 1 })
+
+  const chosen = chooseUpstream([spare, main], () => 0.999)
+
+  expect(chosen).toBe(main)
+})
+
+test.each([
+  [0, 'one'],
+  [0.249, 'one'],
+  [0.25, 'three'],
+  [0.999_999, 'three'],
+])('of weights 1 and 3 in one order, a random number of %d chooses %s', (random, id) => {
+  const group = [aDestination('one', { weight: 1 }), aDestination('three', { weight: 3 })]
+
+  const chosen = chooseUpstream(group, () => random)
+
+  expect(chosen?.provider.id).toBe(id)
+})
+
+test('of no upstream, none is chosen', () => {
+  expect(chooseUpstream([], () => 0)).toBeUndefined()
+})
