@@ -1,0 +1,96 @@
+import { chunk, EVENT_STREAM, head } from '../support/upstream-replies.ts'
+import type { Reply } from '../support/upstream.ts'
+import type { TestAccount } from '../support/gateway.ts'
+import { HI, ROW_MODEL } from './stream-frames.ts'
+import type { ScriptedGateway, UsageRow } from './scripted-gateway.ts'
+import { until } from './until.ts'
+
+export type Asking = {
+  readonly includeUsage?: boolean
+  /** Further members of the request. */
+  readonly body?: Readonly<Record<string, unknown>>
+  readonly signal?: AbortSignal
+}
+
+/** A stream of `ada`'s, as soon as its headers are here. */
+export function askForStream(
+  gateway: ScriptedGateway,
+  { key }: TestAccount,
+  { includeUsage = false, body = {}, signal }: Asking = {},
+): Promise<Response> {
+  return fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      model: ROW_MODEL,
+      messages: HI,
+      stream: true,
+      ...(includeUsage ? { stream_options: { include_usage: true } } : {}),
+      ...body,
+    }),
+    ...(signal === undefined ? {} : { signal }),
+  })
+}
+
+/** A stream that was read to its end, and what the books say of it. */
+export type SettledStream = {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: string
+  readonly charge: Settlement | null
+}
+
+/** What a request was charged, by its account's own reading. */
+export type Settlement = Pick<UsageRow, 'cost_usd' | 'source' | 'is_clamped'>
+
+/** Asks, on an account of its own, while the upstream answers with `reply`; reads to the end; and looks into the books. */
+export async function settledStream(
+  gateway: ScriptedGateway,
+  reply: Reply,
+  asking: Asking = {},
+): Promise<SettledStream> {
+  const account = await gateway.account()
+  gateway.upstream.reply(reply)
+  const response = await askForStream(gateway, account, asking)
+  const body = await response.text()
+  const charge = await settlementOf(gateway, account)
+  return { status: response.status, headers: response.headers, body, charge }
+}
+
+/** A stream of an account of its own whose first piece, made of `sent`, has reached the client. */
+export async function openedStream(gateway: ScriptedGateway, sent: string | Uint8Array, asking: Asking = {}) {
+  const account = await gateway.account()
+  const upstream = gateway.upstream.hold()
+  const asked = askForStream(gateway, account, asking)
+  const exchange = await upstream
+  await exchange.write(head(200, { ...EVENT_STREAM, 'transfer-encoding': 'chunked' }))
+  await exchange.write(chunk(sent))
+  const reader = (await asked).body!.getReader()
+  const first = new TextDecoder().decode((await reader.read()).value)
+  return { account, exchange, reader, first }
+}
+
+/** All that still comes. */
+export async function restOf(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return text
+    text += decoder.decode(value, { stream: true })
+  }
+}
+
+/** The one charge of an account with nothing held; null where it was charged nothing. Waits until nothing is held. */
+export async function settlementOf(
+  gateway: ScriptedGateway,
+  account: TestAccount,
+): Promise<Settlement | null> {
+  await until('nothing is held', async () => (await account.balance()).held_usd === '0')
+  const { data } = await gateway.read<{ data: UsageRow[] }>(account.key, '/v1/usage')
+  if (data.length > 1) throw new Error(`One request has ${data.length} charges.`)
+  const [charge] = data
+  if (charge === undefined) return null
+  const { cost_usd, source, is_clamped } = charge
+  return { cost_usd, source, is_clamped }
+}

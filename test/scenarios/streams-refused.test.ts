@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import {
+  answer,
+  chatAnswer,
+  closeBeforeHeaders,
+  EVENT_STREAM,
+  head,
+  html,
+  json,
+  redirect,
+  resetAfterHeaders,
+  resetBeforeHeaders,
+  silence,
+  sse,
+} from '../support/upstream-replies.ts'
+import type { Reply } from '../support/upstream.ts'
+import { startScriptedGateway, type ScriptedGateway } from './scripted-gateway.ts'
+import { askForStream, settledStream, settlementOf, type Asking } from './settled-stream.ts'
+import { DONE, ERROR, HEL, ROLE } from './stream-frames.ts'
+import { until } from './until.ts'
+
+let gateway: ScriptedGateway
+
+beforeAll(async () => {
+  gateway = await startScriptedGateway()
+})
+afterAll(() => gateway.stop())
+
+/** Headers, and then nothing. */
+function silenceAfterHeaders(): Reply {
+  return async exchange => {
+    await exchange.write(head(200, { ...EVENT_STREAM, 'transfer-encoding': 'chunked' }))
+    await exchange.closed
+  }
+}
+
+const error = { error: { message: 'No.', type: 'some_error', code: 'some_code' } }
+
+const replies: Readonly<Record<string, [reply: Reply, status: number, code: string]>> = {
+  'a reset before its headers': [resetBeforeHeaders(), 502, 'upstream_error'],
+  'a close before its headers': [closeBeforeHeaders(), 502, 'upstream_error'],
+  'a reset after its headers': [resetAfterHeaders(), 502, 'upstream_error'],
+  'an empty stream': [sse([]), 502, 'upstream_error'],
+  'half a frame': [sse([HEL.slice(0, 50)]), 502, 'upstream_error'],
+  'a stream that is no stream of events': [
+    answer('Hello.', { headers: EVENT_STREAM }),
+    502,
+    'upstream_error',
+  ],
+  'a page of HTML': [html(), 502, 'upstream_error'],
+  'a whole answer in JSON': [chatAnswer(), 502, 'upstream_error'],
+  'an error as its first frame': [sse([ERROR]), 502, 'upstream_error'],
+  'an error as its first frame, and [DONE]': [sse([ERROR + DONE]), 502, 'upstream_error'],
+  'an error as a named event': [sse(['event: error\ndata: {"message":"No."}\n\n']), 502, 'upstream_error'],
+  'a redirect': [redirect('http://127.0.0.1:1/'), 502, 'upstream_error'],
+  'a 500': [json(error, { status: 500 }), 502, 'upstream_error'],
+  'a 401': [json(error, { status: 401 }), 502, 'upstream_error'],
+  'a 404': [json(error, { status: 404 }), 502, 'upstream_error'],
+  'a 429': [json(error, { status: 429, headers: { 'retry-after': '7' } }), 429, 'rate_limited'],
+  'a 400': [json(error, { status: 400 }), 400, 'some_code'],
+}
+
+describe.each(Object.entries(replies))('an upstream’s %s', (_, [reply, status, code]) => {
+  test.each([false, true])(
+    'is a status before the first byte, and costs nothing, including usage: %p',
+    async includeUsage => {
+      const stream = await settledStream(gateway, reply, { includeUsage })
+
+      expect(stream).toMatchObject({ status, charge: null })
+      expect(JSON.parse(stream.body)).toMatchObject({ error: { code } })
+      expect(stream.headers.get('content-type')).toBe('application/json')
+      expect(stream.headers.get('x-request-id')).toStartWith('req_')
+    },
+  )
+})
+
+test('an upstream’s Retry-After is handed on with its 429', async () => {
+  const [reply] = replies['a 429']!
+
+  const { headers } = await settledStream(gateway, reply)
+
+  expect(headers.get('retry-after')).toBe('7')
+})
+
+test.each([
+  ['before its headers', silence(), 300_000],
+  ['after its headers', silenceAfterHeaders(), 60_000],
+])('an upstream’s silence %s is a 504, costs nothing and ends the call', async (_, reply, limitMs) => {
+  const ada = await gateway.account()
+  const upstream = gateway.upstream.hold()
+  let response: Response | undefined
+  void askForStream(gateway, ada).then(answered => (response = answered))
+  const exchange = await upstream
+  void reply(exchange)
+
+  await until('the limit is over', () => {
+    gateway.clock.advance(limitMs)
+    return response !== undefined
+  })
+
+  expect(response?.status).toBe(504)
+  expect(await response?.json()).toMatchObject({ error: { type: 'timeout_error', code: 'upstream_timeout' } })
+  expect(await settlementOf(gateway, ada)).toBeNull()
+  await exchange.closed
+})
+
+describe('the gateway’s own refusals of a stream come as a status before the first byte', () => {
+  const refusals: [title: string, status: number, code: string, body: NonNullable<Asking['body']>][] = [
+    ['an unknown model', 404, 'model_not_found', { model: 'nobody' }],
+    ['a worst case beyond the balance', 402, 'insufficient_balance', { max_tokens: 10_000_000 }],
+    ['options of a stream that are no object', 400, 'invalid_field', { stream_options: 'usage' }],
+    ['a wish for usage that is no boolean', 400, 'invalid_field', { stream_options: { include_usage: 1 } }],
+    ['a stream that is no boolean', 400, 'invalid_field', { stream: 'yes' }],
+  ]
+
+  test.each(refusals)('%s', async (_, status, code, body) => {
+    const ada = await gateway.account()
+    const before = gateway.upstream.requests.length
+
+    const response = await askForStream(gateway, ada, { body })
+
+    expect(response.status).toBe(status)
+    expect(await response.json()).toMatchObject({ error: { code } })
+    expect(gateway.upstream.requests.length).toBe(before)
+    expect(await settlementOf(gateway, ada)).toBeNull()
+  })
+
+  test('an unknown key', async () => {
+    const response = await askForStream(gateway, { ...(await gateway.account()), key: 'tg_live_unknown' })
+
+    expect(response.status).toBe(401)
+    expect(await response.json()).toMatchObject({ error: { code: 'invalid_api_key' } })
+  })
+})
+
+test('an upstream is asked for a stream as the client asked, and nothing is added', async () => {
+  const ada = await gateway.account()
+  gateway.upstream.reply(sse([ROLE + HEL + DONE]))
+
+  await (await askForStream(gateway, ada)).text()
+
+  expect(gateway.upstream.requests.at(-1)?.text()).toBe(
+    '{"model":"gpt-x-upstream","messages":[{"role":"user","content":"Hi"}],"stream":true}',
+  )
+})
