@@ -2,6 +2,7 @@ import { openDataFolder } from './app/data-folder.ts'
 import { firstStart, welcome } from './app/first-start.ts'
 import { gatewayRoutes } from './app/routes.ts'
 import { openParts, type Parts } from './app/parts.ts'
+import { openReplays } from './app/replays.ts'
 import type { Config } from './config/config.ts'
 import { checkBooksRegularly } from './gateway/check-books.ts'
 import { HoldQueue } from './gateway/hold-queue.ts'
@@ -55,14 +56,16 @@ async function serve(config: Config, folder: ReturnType<typeof openDataFolder>, 
     { ledger: admin.ledger, clock },
     { waitMs: config.holdWaitMs, mode: config.textHolds },
   )
-  const metrics = openMetrics({ held: heldNow, waiting: () => holds.waiting })
+  const replays = openReplays(config, clock)
+  const metrics = openMetrics({ held: heldNow, waiting: () => holds.waiting, replayBytes: replays.bytes })
   let isStopping = false
   const readiness = async () => {
     if (isStopping) return { isReady: false, reason: 'The gateway is stopping.' }
     await parts.probeStore()
     return { isReady: true }
   }
-  const ports = { ...parts.text, ...admin, holds, metrics, readiness, adminKey: adminKey.key }
+  const { once } = replays
+  const ports = { ...parts.text, ...admin, holds, metrics, once, readiness, adminKey: adminKey.key }
   const server = startServer({
     host: config.host,
     port: config.port,

@@ -33,6 +33,7 @@ const layers: Record<string, readonly string[]> = {
   config: ['domain', 'gateway'],
   providers: ['domain', 'protocol', 'gateway/ports', 'zod'],
   'stores/sqlite': ['domain', 'gateway/ports', 'bun:sqlite', 'node:'],
+  'stores/memory': ['gateway/ports'],
   telemetry: ['domain', 'gateway', 'prom-client'],
   tokenizer: ['gateway/ports', 'gpt-tokenizer', 'tokenx'],
   http: ['domain', 'protocol', 'gateway', 'catalog-file', 'config', 'telemetry', 'zod', 'node:crypto'],

@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts'
 import { answerText } from '../gateway/answer-text.ts'
+import type { AnswerOnce } from '../gateway/replays/answer-once.ts'
 import type { TextPorts } from '../gateway/run-text.ts'
 import { readBalance, readCredits } from '../http/account/balance.ts'
 import { readUsage } from '../http/account/usage.ts'
@@ -13,6 +14,7 @@ import type { BodyLimits } from '../http/read-body.ts'
 import type { Handler, Reply, RequestContext } from '../http/request-context.ts'
 import type { Route } from '../http/routes.ts'
 import { textRoute } from '../http/text/text-route.ts'
+import type { StreamDialect, TextDialect } from '../protocol/text-dialect.ts'
 import type { Authenticated } from '../gateway/ports/accounts.ts'
 import { chatDialect } from '../protocol/chat/dialect.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -21,6 +23,8 @@ export type RoutePorts = TextPorts &
   AdminPorts & {
     readonly hashKey: HashKey
     readonly metrics: Metrics
+    /** Undefined where replays are switched off. */
+    readonly once: AnswerOnce | undefined
     readonly readiness: () => Promise<Readiness>
     readonly adminKey: string
   }
@@ -66,8 +70,20 @@ function textRoutes(ports: RoutePorts, config: Config): { readonly chat: Handler
     idleMs: BODY_IDLE_MS,
     totalMs: BODY_TOTAL_MS,
   }
-  const route = { ...ports, bodyLimits, costHeader: `x-${config.brand}-cost-usd` }
-  return { chat: textRoute(route, call => answerText(call, chatDialect, ports, config)) }
+  const headerNames = {
+    costHeader: `x-${config.brand}-cost-usd`,
+    replayHeader: `x-${config.brand}-replay`,
+    idempotencyHeader: `x-${config.brand}-idempotency`,
+  }
+  const route = { ...ports, ...headerNames, bodyLimits }
+  const { once } = ports
+  const replayed = (dialect: TextDialect | StreamDialect) =>
+    textRoute(
+      route,
+      call => answerText(call, dialect, ports, config),
+      once && ((call, answer) => once.answer(call, dialect, answer)),
+    )
+  return { chat: replayed(chatDialect) }
 }
 
 type KeyedHandler = (caller: Authenticated, context: RequestContext) => Reply | Promise<Reply>

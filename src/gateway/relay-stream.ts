@@ -10,8 +10,8 @@ const CLOSE_WITHIN_MS = 1000
 
 export type RelayedStream = {
   readonly source: ByteSource
-  /** Resolves when the stream is over and settled, whoever ended it. Never rejects. */
-  readonly ended: Promise<void>
+  /** Resolves when the stream is over and settled, whoever ended it; `isWhole` where it ended well. Never rejects. */
+  readonly ended: Promise<{ readonly isWhole: boolean }>
 }
 
 /**
@@ -24,22 +24,25 @@ export function relayStream(
   ports: SettlePorts & { readonly onSettleFailed: (error: unknown) => void },
 ): RelayedStream {
   const { body, stream } = opened
-  const { promise: ended, resolve: tellEnded } = Promise.withResolvers<void>()
+  const { promise: ended, resolve: tellEnded } = Promise.withResolvers<{ isWhole: boolean }>()
   let ready: Uint8Array<ArrayBuffer> | undefined = opened.first.length > 0 ? opened.first : undefined
   let upstreamEnd: StreamEnd | null = opened.end
   let isOver = false
+  let isCancelled = false
 
   const settle = async (): Promise<Uint8Array<ArrayBuffer> | undefined> => {
     isOver = true
+    let isWhole = false
     try {
       const reading = stream.reading()
       const charge = await settleStream(job, reading, opened.reportedCost, ports)
       const last = stream.finish(charge, reading.endedWell ? null : failureOf(upstreamEnd))
+      isWhole = reading.endedWell && !isCancelled
       return last.length > 0 ? last : undefined
     } catch (error) {
       return brokenSettlement(error)
     } finally {
-      tellEnded()
+      tellEnded({ isWhole })
     }
   }
 
@@ -98,6 +101,7 @@ export function relayStream(
     },
     cancel() {
       if (isOver) return
+      isCancelled = true
       body.cancel()
       upstreamEnd ??= { end: 'aborted' }
       void settle()

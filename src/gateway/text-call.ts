@@ -19,12 +19,14 @@ export type TextReply = {
   readonly status: number
   /** Whole, or a stream that is made as it is read. */
   readonly body: Uint8Array<ArrayBuffer> | ByteSource
-  /** For a stream: resolves when it is over and its money settled. */
-  readonly ended?: Promise<void>
+  /** For a stream: resolves when it is over and its money settled. `isWhole` where it ended well and was read to its end. */
+  readonly ended?: Promise<{ readonly isWhole: boolean }>
   /** Allowlisted headers of the upstream. */
   readonly headers: Readonly<Record<string, string>>
   /** The amount charged; null where the reply names no cost. */
   readonly cost: NanoUsd | null
+  /** The answer of an identical earlier request, which was paid with that. */
+  readonly isReplay?: true
 }
 
 /** What is known of a request by the time it ends, whichever way; for the log line and the metrics. */
@@ -44,4 +46,6 @@ export type TextTrace = {
   switchedFrom?: readonly string[]
   /** What went wrong upstream, for the operator; never sent to the client. */
   upstreamProblem?: string
+  /** Answered with what an identical request got. */
+  isReplay?: boolean
 }

@@ -25,7 +25,7 @@ export type Reply = {
   readonly headers: Record<string, string>
   readonly body: Uint8Array<ArrayBuffer> | string | ReadableStream<Uint8Array> | null
   /** For a stream: resolves when it is over. The request is logged and counted then. */
-  readonly ended?: Promise<void>
+  readonly ended?: Promise<unknown>
 }
 
 export type Handler = (context: RequestContext) => Reply | Promise<Reply>

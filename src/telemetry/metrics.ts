@@ -14,12 +14,14 @@ export type RequestMeasure = {
   readonly cost?: NanoUsd | undefined
   readonly shortfall?: NanoUsd | undefined
   readonly isCostUnreported?: boolean | undefined
+  readonly isReplay?: boolean | undefined
 }
 
 /** Read when the metrics are. */
 export type Gauges = {
   readonly held: (kind: HoldKind) => NanoUsd
   readonly waiting: () => number
+  readonly replayBytes: () => number
 }
 
 /** The result of one check of the books. */
@@ -85,6 +87,12 @@ export function openMetrics(gauges: Gauges): Metrics {
     labelNames: ['model'],
     registers,
   })
+  const replays = new Counter({
+    name: 'tollgate_replays_total',
+    help: 'Requests answered, for nothing, with what an identical one got.',
+    labelNames: ['route'],
+    registers,
+  })
   const held = new Gauge({
     name: 'tollgate_held_usd',
     help: 'Dollars in open holds, by kind of work.',
@@ -103,6 +111,14 @@ export function openMetrics(gauges: Gauges): Metrics {
       this.set(gauges.waiting())
     },
   })
+  const replayBytes = new Gauge({
+    name: 'tollgate_replay_bytes',
+    help: 'Memory of answers kept for replays and of copies of running streams.',
+    registers,
+    collect() {
+      this.set(gauges.replayBytes())
+    },
+  })
   const ledgerProblems = new Gauge({
     name: 'tollgate_ledger_problems',
     help: 'Broken invariants found by the last check of the books; 0 is sound.',
@@ -119,7 +135,7 @@ export function openMetrics(gauges: Gauges): Metrics {
     help: 'When the books were last checked.',
     registers,
   })
-  void [held, waiting]
+  void [held, waiting, replayBytes]
 
   return {
     countRequest: measure => {
@@ -138,6 +154,7 @@ export function openMetrics(gauges: Gauges): Metrics {
         overdraftUsd.inc(dollars(measure.shortfall ?? nanoUsd(0n)))
       }
       if (measure.isCostUnreported === true) unreported.inc({ model })
+      if (measure.isReplay === true) replays.inc({ route: measure.route })
     },
     countLedgerCheck: check => {
       ledgerProblems.set(check.problems)

@@ -39,6 +39,8 @@ export async function startTestGateway(
     TOLLGATE_DATA_DIR: dataDir,
     TOLLGATE_ADMIN_KEY: ADMIN_KEY,
     TOLLGATE_LOG_LEVEL: 'silent',
+    // A test that repeats a request means to ask again; tests of replays switch them on.
+    TOLLGATE_REPLAY_TTL_S: '0',
     ...options.environment,
   }
   if (options.catalog !== undefined) {

@@ -14,29 +14,46 @@ export type TextRoutePorts = {
   readonly bodyLimits: BodyLimits
   /** `x-acme-cost-usd` for the brand `acme`. */
   readonly costHeader: string
+  /** `x-acme-replay`, and the `x-acme-idempotency` that a request may bypass replays with. */
+  readonly replayHeader: string
+  readonly idempotencyHeader: string
 }
 
-/** A keyed text route: authenticates, reads the body, runs `answer`, and puts the cost into the header. */
-export function textRoute(ports: TextRoutePorts, answer: (call: TextCall) => Promise<TextReply>): Handler {
-  const { accounts, hashKey, clock, bodyLimits, costHeader } = ports
+/** Answers a request from what an identical one got, or else with `answer`. */
+export type ReplayFirst = (call: TextCall, answer: Answer) => Promise<TextReply>
+type Answer = (call: TextCall) => Promise<TextReply>
+
+/**
+ * A keyed text route: authenticates, reads the body, runs `answer`, and puts the cost into the header. With `replayFirst`,
+ * identical requests share one answer, unless they say `bypass`.
+ */
+export function textRoute(ports: TextRoutePorts, answer: Answer, replayFirst?: ReplayFirst): Handler {
+  const { accounts, hashKey, clock, bodyLimits, idempotencyHeader } = ports
   return async ({ request, id, trace }) => {
     const found = authenticate(request.headers, { accounts, hashKey })
     const caller = found instanceof Promise ? await found : found
     trace.accountId = caller.account.publicId
     trace.apiKeyId = caller.apiKey.publicId
     const body = await readBody(request, bodyLimits, clock)
-    const reply = await answer({ id, caller, body, client: request, trace })
-    return textReply(reply, request, costHeader)
+    const call = { id, caller, body, client: request, trace }
+    const mayReplay = replayFirst !== undefined && !bypasses(request.headers.get(idempotencyHeader))
+    const reply = await (mayReplay ? replayFirst(call, answer) : answer(call))
+    return textReply(reply, request, ports)
   }
 }
 
+function bypasses(idempotency: string | null): boolean {
+  return idempotency !== null && idempotency.trim().toLowerCase() === 'bypass'
+}
+
 function textReply(
-  { status, headers, body, cost, ended }: TextReply,
+  { status, headers, body, cost, ended, isReplay }: TextReply,
   request: Request,
-  costHeader: string,
+  { costHeader, replayHeader }: TextRoutePorts,
 ): Reply {
   const sent: Record<string, string> = { 'content-type': 'application/json', ...headers }
   if (cost !== null) sent[costHeader] = formatUsd(cost)
+  if (isReplay === true) sent[replayHeader] = 'true'
   if (body instanceof Uint8Array) return { status, headers: sent, body }
   const stream = streamOf(body, request.signal)
   return ended === undefined

@@ -1,0 +1,25 @@
+import type { Config } from '../config/config.ts'
+import type { Clock } from '../gateway/ports/clock.ts'
+import { AnswerOnce } from '../gateway/replays/answer-once.ts'
+import { replayBudget } from '../gateway/replays/replay-budget.ts'
+import { memoryReplays } from '../stores/memory/replays.ts'
+
+/** How identical requests share one answer. */
+export type ReplayParts = {
+  /** Undefined where replays are switched off. */
+  readonly once: AnswerOnce | undefined
+  /** What kept answers and copies of running streams take up. */
+  readonly bytes: () => number
+}
+
+export function openReplays(config: Config, clock: Clock): ReplayParts {
+  const { replayTtlMs, replayBytesMax, readTimeoutMs } = config
+  if (replayTtlMs === 0) return { once: undefined, bytes: () => 0 }
+  const budget = replayBudget(replayBytesMax)
+  const replays = memoryReplays({ budget, clock }, { ttlMs: replayTtlMs })
+  const sha256 = (bytes: Uint8Array) => Bun.SHA256.hash(bytes, 'base64')
+  return {
+    once: new AnswerOnce({ replays, budget, sha256, clock }, { patienceMs: readTimeoutMs }),
+    bytes: () => budget.taken,
+  }
+}

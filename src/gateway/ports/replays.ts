@@ -1,0 +1,31 @@
+/** The answer to a request, kept for identical repeats of it. Its status was 200. */
+export type KeptAnswer = {
+  /** Those that a repeat carries too: the content type and, for a stream, how it is to be handled on its way. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array<ArrayBuffer>
+}
+
+/**
+ * Answers of the last while, by the fingerprint of their request. A cache: one that is full or down keeps nothing and finds
+ * nothing, which costs a second call of the model and never an error. No method throws, rejects, or waits for long.
+ */
+export interface Replays {
+  /** What was kept, unless its time is over. Synchronous where the answers are in memory. */
+  find(fingerprint: string): KeptAnswer | undefined | Promise<KeptAnswer | undefined>
+
+  /**
+   * Keeps an answer for the time the cache was opened with, counted from now. Repeating it replaces the answer and begins its
+   * time anew. `body` must not change later.
+   */
+  keep(fingerprint: string, answer: KeptAnswer): void | Promise<void>
+}
+
+/** The memory that kept answers and the copies of running streams share. */
+export interface ReplayBudget {
+  /** Takes so many bytes, or none and answers false. */
+  take(bytes: number): boolean
+  /** Gives back what was taken. */
+  give(bytes: number): void
+  /** How many bytes are taken. */
+  readonly taken: number
+}

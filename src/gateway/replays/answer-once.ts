@@ -1,0 +1,149 @@
+import type { StreamDialect, TextDialect } from '../../protocol/text-dialect.ts'
+import type { ByteSource } from '../byte-source.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { KeptAnswer, ReplayBudget, Replays } from '../ports/replays.ts'
+import type { TextCall, TextReply } from '../text-call.ts'
+import { Flight } from './flight.ts'
+import { lastWordOf } from './last-word.ts'
+import { SharedStream } from './shared-stream.ts'
+
+/** A larger answer is not kept. Those who wait for it get it all the same. */
+export const KEPT_BYTES_MAX = 256 * 1024
+
+/** Answers a request of a route as if there were no other. */
+export type Answer = (call: TextCall) => Promise<TextReply>
+
+export type AnswerOncePorts = {
+  readonly replays: Replays
+  readonly budget: ReplayBudget
+  /** SHA-256, as text. */
+  readonly sha256: (bytes: Uint8Array) => string
+  readonly clock: Clock
+}
+
+type Dialect = TextDialect | StreamDialect
+type Departure = { readonly fingerprint: string; readonly flight: Flight }
+
+/**
+ * Answers identical requests of one API key once. One whose answer is kept gets that; one that is running already is waited
+ * for, or its stream followed. Neither is charged, and neither looks at the catalog or the balance. Only a success is
+ * shared: after a failure the next in line asks for itself.
+ */
+export class AnswerOnce {
+  readonly #ports: AnswerOncePorts
+  readonly #patienceMs: number
+  readonly #flights = new Map<string, Flight>()
+
+  /**
+   * While others fail before it, a request waits for its turn, so that the model is asked once at a time. After `patienceMs` of
+   * that it asks whether or not another one is running.
+   */
+  constructor(ports: AnswerOncePorts, { patienceMs }: { readonly patienceMs: number }) {
+    this.#ports = ports
+    this.#patienceMs = patienceMs
+  }
+
+  async answer(call: TextCall, dialect: Dialect, answer: Answer): Promise<TextReply> {
+    const { sha256, clock } = this.#ports
+    const fingerprint = `${call.caller.apiKey.id} ${dialect.route} ${sha256(call.body)}`
+    let impatientAtMs: number | undefined
+    for (;;) {
+      const flight = this.#flights.get(fingerprint)
+      if (flight === undefined || (impatientAtMs !== undefined && clock.now() >= impatientAtMs)) {
+        return this.#lead(fingerprint, call, dialect, answer)
+      }
+      impatientAtMs ??= clock.now() + this.#patienceMs
+      const reply = await flight.join(call.client)
+      if (reply !== undefined) return markReplay(reply, call)
+    }
+  }
+
+  async #lead(fingerprint: string, call: TextCall, dialect: Dialect, answer: Answer): Promise<TextReply> {
+    const found = this.#ports.replays.find(fingerprint)
+    if (found !== undefined && !(found instanceof Promise)) return markReplay(replayOf(found), call)
+    const flight = new Flight(call.client)
+    const departure = { fingerprint, flight }
+    this.#flights.set(fingerprint, flight)
+    try {
+      const kept = found === undefined ? undefined : await found
+      if (kept !== undefined) {
+        flight.land(() => replayOf(kept))
+        this.#forget(departure)
+        return markReplay(replayOf(kept), call)
+      }
+      const reply = await answer({ ...call, client: flight })
+      const { status, body } = reply
+      if (status !== 200) this.#forget(departure)
+      else if (body instanceof Uint8Array) this.#share(departure, { headers: keptHeaders(reply), body })
+      else return this.#shareStream(departure, { ...reply, body }, { call, dialect })
+      return reply
+    } catch (error) {
+      this.#forget(departure)
+      throw error
+    }
+  }
+
+  #share(departure: Departure, answer: KeptAnswer): void {
+    departure.flight.land(() => replayOf(answer))
+    const keeping =
+      answer.body.byteLength <= KEPT_BYTES_MAX
+        ? this.#ports.replays.keep(departure.fingerprint, answer)
+        : undefined
+    if (keeping === undefined) this.#forget(departure)
+    else void keeping.then(() => this.#forget(departure))
+  }
+
+  #shareStream(
+    departure: Departure,
+    reply: TextReply & { readonly body: ByteSource },
+    { call, dialect }: { readonly call: TextCall; readonly dialect: Dialect },
+  ): TextReply {
+    const { budget, clock } = this.#ports
+    const stream = new SharedStream(reply.body, { budget, onClosed: () => this.#forget(departure) })
+    const openReader = () => stream.open(() => lastWordOf(call, dialect, clock.now()))
+    const headers = keptHeaders(reply)
+    // A new stream is open.
+    const body = openReader() as ByteSource
+    departure.flight.land(() => {
+      const follower = openReader()
+      return follower && { status: 200, headers, body: follower, ended: follower.done, cost: null }
+    })
+    void this.#keepStream(departure.fingerprint, stream, reply)
+    return { ...reply, body }
+  }
+
+  async #keepStream(fingerprint: string, stream: SharedStream, reply: TextReply): Promise<void> {
+    const [copy, ending] = await Promise.all([stream.over, reply.ended])
+    if (copy !== undefined && copy.byteLength <= KEPT_BYTES_MAX && ending?.isWhole === true) {
+      await this.#ports.replays.keep(fingerprint, { headers: keptHeaders(reply), body: copy })
+    }
+    stream.close()
+  }
+
+  /** Nobody joins this flight any more. Who waits for it still is told that there is nothing to share. */
+  #forget({ fingerprint, flight }: Departure): void {
+    if (this.#flights.get(fingerprint) === flight) this.#flights.delete(fingerprint)
+    flight.land()
+  }
+}
+
+function replayOf({ headers, body }: KeptAnswer): TextReply {
+  return { status: 200, headers, body, cost: null }
+}
+
+function markReplay(reply: TextReply, { trace }: TextCall): TextReply {
+  trace.isReplay = true
+  return { ...reply, isReplay: true }
+}
+
+/** What an upstream said of its rate limits was for the first request. */
+function keptHeaders({ headers }: TextReply): KeptAnswer['headers'] {
+  const kept: Record<string, string> = {}
+  for (const name of KEPT_HEADERS) {
+    const value = headers[name]
+    if (value !== undefined) kept[name] = value
+  }
+  return kept
+}
+
+const KEPT_HEADERS = ['content-type', 'cache-control', 'x-accel-buffering'] as const

@@ -1,0 +1,144 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { ByteSource } from '../../src/gateway/byte-source.ts'
+import { replayBudget } from '../../src/gateway/replays/replay-budget.ts'
+import { BEHIND_BYTES_MAX, COPY_BYTES_MAX, SharedStream } from '../../src/gateway/replays/shared-stream.ts'
+
+const PIECE_BYTES = 48 * 1024
+/** What the copy, those behind and one piece come to, with room for what a piece weighs beside its bytes. */
+const HELD_BYTES_MAX = COPY_BYTES_MAX + BEHIND_BYTES_MAX + 2 * PIECE_BYTES
+const LOST = 0
+const READERS_MAX = 6
+
+type Step = { readonly step: 'open' | 'read' | 'leave' | 'produce'; readonly reader: number }
+
+const aStep: fc.Arbitrary<Step> = fc.record({
+  step: fc.oneof(
+    { weight: 1, arbitrary: fc.constant('open' as const) },
+    { weight: 10, arbitrary: fc.constant('read' as const) },
+    { weight: 1, arbitrary: fc.constant('leave' as const) },
+    { weight: 6, arbitrary: fc.constant('produce' as const) },
+  ),
+  reader: fc.nat(READERS_MAX - 1),
+})
+
+/** One reader and the numbers of the pieces it got. */
+type Seen = { readonly source: ByteSource; readonly numbers: number[]; isReading: boolean; hasLeft: boolean }
+
+/** A stream of `piecesMax` pieces, each its own number repeated, and readers that do as they are told. */
+function aRun(piecesMax: number, budgetBytes: number) {
+  let produced = 0
+  let isCancelled = false
+  let waiting: ((piece: Uint8Array<ArrayBuffer> | undefined) => void) | undefined
+  const source: ByteSource = {
+    read: () =>
+      new Promise(resolve => {
+        if (isCancelled) resolve(undefined)
+        else waiting = resolve
+      }),
+    cancel() {
+      isCancelled = true
+      waiting?.(undefined)
+    },
+  }
+  const budget = replayBudget(budgetBytes)
+  const stream = new SharedStream(source, { budget, onClosed: () => undefined })
+  const readers: Seen[] = []
+
+  const read = async (reader: Seen) => {
+    reader.isReading = true
+    const piece = await reader.source.read()
+    reader.isReading = false
+    if (piece !== undefined) reader.numbers.push(piece[0] ?? -1)
+    return piece !== undefined
+  }
+  const steps: Record<Step['step'], (reader: Seen | undefined) => void> = {
+    open() {
+      const opened = readers.length < READERS_MAX ? stream.open(() => new Uint8Array([LOST])) : undefined
+      if (opened !== undefined)
+        readers.push({ source: opened, numbers: [], isReading: false, hasLeft: false })
+    },
+    read(reader) {
+      if (reader?.isReading === false) void read(reader)
+    },
+    leave(reader) {
+      if (reader === undefined) return
+      reader.hasLeft = true
+      reader.source.cancel()
+    },
+    produce() {
+      const answer = waiting
+      waiting = undefined
+      if (answer === undefined) return
+      produced += 1
+      answer(produced > piecesMax ? undefined : new Uint8Array(PIECE_BYTES).fill(produced))
+    },
+  }
+
+  return {
+    stream,
+    budget,
+    readers,
+    take: async ({ step, reader }: Step) => {
+      steps[step](readers[reader])
+      await turn()
+    },
+    /** All who are still there read to the end, in turns. */
+    async finish() {
+      const going = new Set(readers.filter(reader => !reader.hasLeft))
+      while (going.size > 0) {
+        for (const reader of going) {
+          if (!reader.isReading) void read(reader).then(goesOn => goesOn || going.delete(reader))
+        }
+        await turn()
+        steps.produce(undefined)
+        await turn()
+      }
+    },
+    /** The source has come to its end, or was told that nobody reads it. */
+    get isOver() {
+      return isCancelled || produced > piecesMax
+    },
+  }
+}
+
+/** Lets everything that is under way happen. */
+function turn(): Promise<void> {
+  return new Promise(resolve => {
+    setImmediate(resolve)
+  })
+}
+
+test('whoever joins, reads and leaves, nobody gets a wrong byte, the leader gets all, and memory is bounded', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(aStep, { minLength: 20, maxLength: 120 }),
+      fc.integer({ min: 1, max: 40 }),
+      fc.constantFrom(0, COPY_BYTES_MAX / 2, 10 * HELD_BYTES_MAX),
+      async (script, piecesMax, budgetBytes) => {
+        const run = aRun(piecesMax, budgetBytes)
+        await run.take({ step: 'open', reader: 0 })
+
+        for (const step of script) {
+          await run.take(step)
+          expect(run.budget.taken).toBeLessThanOrEqual(Math.min(budgetBytes, HELD_BYTES_MAX))
+        }
+        await run.finish()
+        run.stream.close()
+
+        const all = Array.from({ length: piecesMax }, (_, index) => index + 1)
+        for (const { numbers, hasLeft } of run.readers) {
+          const isLost = numbers.at(-1) === LOST
+          const pieces = isLost ? numbers.slice(0, -1) : numbers
+          expect(pieces).toEqual(all.slice(0, pieces.length))
+          if (!hasLeft && !isLost) expect(pieces).toHaveLength(piecesMax)
+        }
+        const leader = run.readers.find(({ hasLeft }) => !hasLeft)
+        if (run.readers[0] === leader) expect(leader?.numbers).toEqual(all)
+        expect(run.isOver).toBe(true)
+        expect(run.budget.taken).toBe(0)
+      },
+    ),
+    { numRuns: 200 },
+  )
+})
