@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import type { ByteSource } from '../../src/gateway/byte-source.ts'
 import { replayBudget } from '../../src/gateway/replays/replay-budget.ts'
 import { BEHIND_BYTES_MAX, COPY_BYTES_MAX, SharedStream } from '../../src/gateway/replays/shared-stream.ts'
+import { turn } from '../support/turn.ts'
 
 const PIECE_BYTES = 48 * 1024
 /** What the copy, those behind and one piece come to, with room for what a piece weighs beside its bytes. */
@@ -100,13 +101,6 @@ function aRun(piecesMax: number, budgetBytes: number) {
       return isCancelled || produced > piecesMax
     },
   }
-}
-
-/** Lets everything that is under way happen. */
-function turn(): Promise<void> {
-  return new Promise(resolve => {
-    setImmediate(resolve)
-  })
 }
 
 test('whoever joins, reads and leaves, nobody gets a wrong byte, the leader gets all, and memory is bounded', async () => {

@@ -13,6 +13,7 @@ const environment = { TOLLGATE_REPLAY_TTL_S: '60', TOLLGATE_BRAND: 'acme' }
 
 let gateway: ScriptedGateway
 let ada: TestAccount
+let askedBefore = 0
 let requests = 0
 
 beforeAll(async () => {
@@ -22,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => gateway.stop())
 beforeEach(async () => {
   gateway.upstream.reply(chatAnswer())
-  gateway.upstream.requests.length = 0
+  askedBefore = gateway.upstream.requests.length
   ada = await gateway.account({ grant: '10' })
 })
 
@@ -46,7 +47,8 @@ async function whole(reply: Promise<Response> | Response) {
 }
 
 const send = (body: string, headers?: Record<string, string>) => whole(gateway.chat(ada.key, body, headers))
-const asked = () => gateway.upstream.requests.length
+/** How often the model was asked in this test. */
+const asked = () => gateway.upstream.requests.length - askedBefore
 const left = async () => (await ada.balance()).available_usd
 
 /** Everything sent before has been read by the gateway. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { turn } from '../../../test/support/turn.ts'
 import type { ByteSource } from '../byte-source.ts'
 import { replayBudget } from './replay-budget.ts'
 import { BEHIND_BYTES_MAX, COPY_BYTES_MAX, SharedStream } from './shared-stream.ts'
@@ -73,9 +74,7 @@ async function lead(leader: ByteSource, script: ReturnType<typeof aSource>, coun
 async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   let settled = false
   void promise.then(() => (settled = true))
-  await new Promise(resolve => {
-    setImmediate(resolve)
-  })
+  await turn()
   return settled
 }
 
