@@ -13,8 +13,14 @@ export async function meterAnswer(
     return { usage: answer.usage, provenance: 'reported', isClamped: answer.isClamped }
   }
   const [input, output] = await Promise.all([
-    tokenizer.countTokens(request.texts()),
+    countInput(request, tokenizer),
     tokenizer.countTokens(answer.texts()),
   ])
   return { usage: { ...NO_USAGE, input, output }, provenance: 'estimated', isClamped: false }
+}
+
+/** The tokenizer's estimate of what a model was given to read. */
+export async function countInput(request: TextRequest, tokenizer: Tokenizer): Promise<number> {
+  const { texts, tokens } = request.input()
+  return (await tokenizer.countTokens(texts)) + tokens
 }

@@ -5,6 +5,7 @@ import type { StreamCharge, StreamReading } from '../protocol/text-dialect.ts'
 import type { TextJob } from './admit-text.ts'
 import { chargeText } from './charge-text.ts'
 import type { HoldQueue } from './hold-queue.ts'
+import { countInput } from './meter-answer.ts'
 import type { Clock } from './ports/clock.ts'
 import type { StreamEnd } from './ports/text-provider.ts'
 import type { Tokenizer } from './ports/tokenizer.ts'
@@ -48,7 +49,7 @@ async function meterStream(
   const { usage, isClamped, textsScale } = reading
   if (usage !== null) return { usage, provenance: 'reported', isClamped }
   const [input, sample] = await Promise.all([
-    tokenizer.countTokens(request.texts()),
+    countInput(request, tokenizer),
     tokenizer.countTokens(reading.texts()),
   ])
   const output = Math.ceil(sample * textsScale)

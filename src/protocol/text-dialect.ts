@@ -2,6 +2,7 @@ import type { TextRoute } from '../domain/catalog/provider.ts'
 import type { GatewayError } from '../domain/errors.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import type { Usage } from '../domain/pricing/usage.ts'
+import type { InputParts } from './input-parts.ts'
 import type { JsonDocument } from './json/parse-json.ts'
 
 /** The wire format of one text route as pure functions: what the gateway reads of it and the few bytes it changes. */
@@ -97,8 +98,8 @@ export type TextRequest = {
   readonly choices: number
   /** By counting characters: cheap, and on the high side. */
   readonly inputTokensEstimate: number
-  /** The texts that a tokenizer would count. Made only when asked for. */
-  texts(): readonly string[]
+  /** What a tokenizer would count, and the tokens of what it could not. Made only when asked for. */
+  input(): InputParts
 }
 
 /** What the gateway reads of an answer. */
@@ -111,7 +112,7 @@ export type TextAnswer = {
   readonly reportedCost: NanoUsd | null
   /** No text, no reasoning, no refusal and no tool call, though nothing cut it short. */
   readonly isEmpty: boolean
-  /** As for a request: what was produced, for the tokenizer. */
+  /** What was produced, for the tokenizer. */
   texts(): readonly string[]
 }
 

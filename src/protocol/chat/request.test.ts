@@ -144,7 +144,7 @@ test('the texts of a request are what a model reads, without media', () => {
     tools: [{ function: { name: 'look' } }],
   })
 
-  const texts = request.texts()
+  const { texts } = request.input()
 
   expect(texts).toContain('hi')
   expect(texts).toContain('look')

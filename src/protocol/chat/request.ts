@@ -50,7 +50,7 @@ export function readChatRequest(document: JsonDocument): ChatRequest {
     choices: optionalInteger(value['n'], 'n', { min: 1, max: CHOICES_MAX }) ?? 1,
     inputTokensEstimate: estimateInputTokens(document),
     // Read again when asked for, which is rare: a body kept as values would weigh twice while the upstream works.
-    texts: () => inputParts(parseJsonObject(bytes).value, inputFields).texts,
+    input: () => inputParts(parseJsonObject(bytes).value, inputFields),
   }
 }
 

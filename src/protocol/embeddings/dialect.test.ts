@@ -30,8 +30,7 @@ describe('a request', () => {
     const request = read({ input, dimensions: 256, user: 'x'.repeat(999) })
 
     expect(request.inputTokensEstimate).toBe(estimate)
-    expect(request.inputTokensBesideTexts).toBe(besideTexts)
-    expect(request.texts()).toEqual(texts)
+    expect(request.input()).toEqual({ texts, tokens: besideTexts })
   })
 
   test('goes upstream with the same bytes but for the model', () => {

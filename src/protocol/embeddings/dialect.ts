@@ -1,10 +1,15 @@
-import { answerForClient, requestForUpstream, type PassThroughAnswer } from '../pass-through.ts'
+import {
+  answerForClient,
+  requestForUpstream,
+  type PassThroughAnswer,
+  type PassThroughRequest,
+} from '../pass-through.ts'
 import type { TextDialect } from '../text-dialect.ts'
 import { readEmbeddingsAnswer } from './answer.ts'
-import { readEmbeddingsRequest, type EmbeddingsRequest } from './request.ts'
+import { readEmbeddingsRequest } from './request.ts'
 
 /** `POST /v1/embeddings`. */
-export const embeddingsDialect: TextDialect<EmbeddingsRequest, PassThroughAnswer> = {
+export const embeddingsDialect: TextDialect<PassThroughRequest, PassThroughAnswer> = {
   route: 'embeddings',
   serves: 'embedding',
   readRequest: readEmbeddingsRequest,

@@ -7,19 +7,14 @@ import { unambiguousFields } from '../json/unambiguous-fields.ts'
 import { memberNamed, type PassThroughRequest } from '../pass-through.ts'
 import { optionalBoolean, requiredName, requiredTextOrArray } from '../request-fields.ts'
 
-/** What the gateway reads of an embeddings request. Everything else in it belongs to the caller. */
-export type EmbeddingsRequest = PassThroughRequest & {
-  /** Tokens of the input that no text stands for: token arrays, exactly; media at a flat number each. */
-  readonly inputTokensBesideTexts: number
-}
-
 const fieldsRead: ReadonlySet<string> = new Set(['model', 'input', 'stream'])
 
 /**
- * Throws `invalid_field` or `ambiguous_field` for what the gateway must read and cannot, and for a stream, of which there
- * are none. What stands in an array is between the caller and the upstream: texts, tokens, arrays of tokens, or parts.
+ * What the gateway reads of an embeddings request; everything else in it belongs to the caller. What stands in an array is
+ * between the caller and the upstream: texts, tokens, arrays of tokens, or parts. Throws `invalid_field` or `ambiguous_field`
+ * for what must be read and cannot be, and for a stream, of which there are none.
  */
-export function readEmbeddingsRequest(document: JsonDocument): EmbeddingsRequest {
+export function readEmbeddingsRequest(document: JsonDocument): PassThroughRequest {
   const { bytes, value, isAscii } = document
   const found = unambiguousFields(members(bytes), fieldsRead)
   const model = requiredName(value['model'], 'model')
@@ -42,8 +37,7 @@ export function readEmbeddingsRequest(document: JsonDocument): EmbeddingsRequest
     outputCeiling: undefined,
     choices: 1,
     inputTokensEstimate: estimateTokensOf(parts, isAscii),
-    inputTokensBesideTexts: parts.tokens,
     // Read again when asked for, as a chat request's.
-    texts: () => inputPartsOf(parseJsonObject(bytes).value['input']).texts,
+    input: () => inputPartsOf(parseJsonObject(bytes).value['input']),
   }
 }

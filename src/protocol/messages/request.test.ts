@@ -396,7 +396,7 @@ describe('the rest of the request', () => {
   test('the texts for a tokenizer hold no image', () => {
     const request = read({ system: 's', messages: [user([image, text('hi')])], tools: [weather] })
 
-    const texts = request.texts()
+    const { texts } = request.input()
 
     expect(texts).toContain('s')
     expect(texts).toContain('hi')

@@ -64,7 +64,7 @@ export function readMessagesRequest(document: JsonDocument): MessagesRequest {
     inputTokensEstimate: estimateInputTokens({ ...document, value: chat }),
     chatJson,
     // Read again when asked for, which is rare: a body kept as values would weigh twice while the upstream works.
-    texts: () => inputParts(JSON.parse(chatJson), ['messages', 'tools']).texts,
+    input: () => inputParts(JSON.parse(chatJson), ['messages', 'tools']),
   }
 }
 

@@ -34,7 +34,7 @@ describe('a request', () => {
     const request = read({ input: [{ role: 'user', content }] })
 
     expect(request.inputTokensEstimate).toBeLessThan(2_000)
-    expect(request.texts().join('')).not.toContain('base64')
+    expect(request.input().texts.join('')).not.toContain('base64')
   })
 
   test('of a coding agent goes upstream with the same bytes but for the model', () => {

@@ -41,6 +41,6 @@ export function readResponsesRequest(document: JsonDocument): PassThroughRequest
     choices: 1,
     inputTokensEstimate: estimateInputTokens(document),
     // Read again when asked for, as a chat request's.
-    texts: () => inputParts(parseJsonObject(bytes).value, inputFields).texts,
+    input: () => inputParts(parseJsonObject(bytes).value, inputFields),
   }
 }
