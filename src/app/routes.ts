@@ -14,9 +14,11 @@ import type { BodyLimits } from '../http/read-body.ts'
 import type { Handler, Reply, RequestContext } from '../http/request-context.ts'
 import type { Route } from '../http/routes.ts'
 import { textRoute } from '../http/text/text-route.ts'
-import type { StreamDialect, TextDialect } from '../protocol/text-dialect.ts'
 import type { Authenticated } from '../gateway/ports/accounts.ts'
 import { chatDialect } from '../protocol/chat/dialect.ts'
+import { embeddingsDialect } from '../protocol/embeddings/dialect.ts'
+import { responsesDialect } from '../protocol/responses/dialect.ts'
+import type { StreamDialect, TextDialect } from '../protocol/text-dialect.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
 export type RoutePorts = TextPorts &
@@ -37,10 +39,9 @@ const BODY_IDLE_MS = 30_000
 export function gatewayRoutes(ports: RoutePorts, config: Config): readonly Route[] {
   const { ledger, metrics, adminKey } = ports
   const keyed = keyedRoute(ports)
-  const text = textRoutes(ports, config)
   const admin = adminApi(ports, adminKey)
   return [
-    { path: '/v1/chat/completions', name: 'chat', methods: { POST: text.chat } },
+    ...textRoutes(ports, config),
     ...modelsRoutes(ports.catalog, keyed),
     { path: '/v1/balance', name: 'balance', methods: { GET: keyed(caller => readBalance(caller, ledger)) } },
     { path: '/v1/credits', name: 'credits', methods: { GET: keyed(caller => readCredits(caller, ledger)) } },
@@ -64,7 +65,7 @@ export function gatewayRoutes(ports: RoutePorts, config: Config): readonly Route
   ]
 }
 
-function textRoutes(ports: RoutePorts, config: Config): { readonly chat: Handler } {
+function textRoutes(ports: RoutePorts, config: Config): readonly Route[] {
   const bodyLimits: BodyLimits = {
     bytesMax: config.bodyBytesMax,
     idleMs: BODY_IDLE_MS,
@@ -77,13 +78,18 @@ function textRoutes(ports: RoutePorts, config: Config): { readonly chat: Handler
   }
   const route = { ...ports, ...headerNames, bodyLimits }
   const { once } = ports
-  const replayed = (dialect: TextDialect | StreamDialect) =>
-    textRoute(
+  const replayed = (dialect: TextDialect | StreamDialect) => ({
+    POST: textRoute(
       route,
       call => answerText(call, dialect, ports, config),
       once && ((call, answer) => once.answer(call, dialect, answer)),
-    )
-  return { chat: replayed(chatDialect) }
+    ),
+  })
+  return [
+    { path: '/v1/chat/completions', name: 'chat', methods: replayed(chatDialect) },
+    { path: '/v1/responses', name: 'responses', methods: replayed(responsesDialect) },
+    { path: '/v1/embeddings', name: 'embeddings', methods: replayed(embeddingsDialect) },
+  ]
 }
 
 type KeyedHandler = (caller: Authenticated, context: RequestContext) => Reply | Promise<Reply>

@@ -265,12 +265,6 @@ describe('a request it cannot use is a 400 that names the field', () => {
 
     expect(outcome).toMatchObject({ outcome: 'answered', status: 400 })
   })
-
-  test('a route it does not serve', async () => {
-    const outcome = await send('responses', '{}')
-
-    expect(outcome).toMatchObject({ outcome: 'answered', status: 400 })
-  })
 })
 
 describe('embeddings', () => {

@@ -1,12 +1,16 @@
 import type { TextRoute } from '../../domain/catalog/provider.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
 import type { ProviderOutcome, TextProvider } from '../../gateway/ports/text-provider.ts'
+import { chatFrames } from './chat-frames.ts'
 import { chatJson } from './chat-json.ts'
 import { composeAnswer } from './compose-answer.ts'
 import { embeddingsJson } from './embeddings.ts'
 import { pause } from './pause.ts'
+import { responseErrorEvent, responseEvents } from './response-events.ts'
+import { composeResponse } from './response-object.ts'
+import { ResponsesRequest } from './responses-request.ts'
 import { scriptedStream } from './scripted-stream.ts'
-import { chatScript, type StreamScript } from './stream-script.ts'
+import { streamScript, type WholeStream } from './stream-script.ts'
 import {
   ChatRequest,
   EmbeddingsRequest,
@@ -42,12 +46,10 @@ export function sandbox({ clock }: { readonly clock: Clock }): TextProvider {
       if ('problem' in asked) return badRequest(asked.problem)
       const outcome = await beforeAnswer(asked.options, clock, { limitMs: call.firstByteTimeoutMs, signal })
       if (outcome !== undefined) return outcome
-      if (asked.script === undefined) return whole(JSON.stringify(asked.json(clock.now())), asked.options)
+      if (asked.stream === undefined) return whole(JSON.stringify(asked.json(clock.now())), asked.options)
       const { status = 200, cost_usd: cost = null } = asked.options
-      const body = scriptedStream(asked.script(clock.now()), clock, {
-        idleTimeoutMs: call.idleTimeoutMs,
-        signal,
-      })
+      const script = streamScript(asked.stream(clock.now()), asked.options, PACE_MS)
+      const body = scriptedStream(script, clock, { idleTimeoutMs: call.idleTimeoutMs, signal })
       const headers = { 'content-type': 'text/event-stream' }
       return { outcome: 'opened', status, headers, reportedCost: cost, body }
     },
@@ -58,7 +60,7 @@ type Asked = {
   readonly options: SandboxOptions
   readonly json: (nowMs: number) => unknown
   /** Absent where the route does not stream. */
-  readonly script?: (nowMs: number) => StreamScript
+  readonly stream?: (nowMs: number) => WholeStream
 }
 
 const answerTo: Readonly<Record<TextRoute, (body: Uint8Array) => Asked | { readonly problem: Problem }>> = {
@@ -69,8 +71,10 @@ const answerTo: Readonly<Record<TextRoute, (body: Uint8Array) => Asked | { reado
     return {
       options: request.sandbox,
       json: nowMs => chatJson(composeAnswer(request), request.model, secondsOf(nowMs)),
-      script: nowMs =>
-        chatScript(composeAnswer(request), request, { createdS: secondsOf(nowMs), paceMs: PACE_MS }),
+      stream: nowMs => ({
+        frames: () => chatFrames(composeAnswer(request), request, secondsOf(nowMs)),
+        errorFrame: error => `data: ${JSON.stringify({ error })}\n\n`,
+      }),
     }
   },
   embeddings(body) {
@@ -78,7 +82,21 @@ const answerTo: Readonly<Record<TextRoute, (body: Uint8Array) => Asked | { reado
     if ('problem' in read) return read
     return { options: read.request.sandbox, json: () => embeddingsJson(read.request) }
   },
-  responses: () => ({ problem: { message: 'The sandbox does not serve responses.', param: null } }),
+  responses(body) {
+    const read = readRequest(ResponsesRequest, body)
+    if ('problem' in read) return read
+    const { request } = read
+    const { sandbox: options } = request
+    const response = (nowMs: number) => composeResponse(request, secondsOf(nowMs))
+    return {
+      options,
+      json: nowMs => response(nowMs).at('over'),
+      stream: nowMs => ({
+        frames: () => responseEvents(response(nowMs), options.no_event_names !== true),
+        errorFrame: error => responseErrorEvent(error, options.error_frame_after ?? 0),
+      }),
+    }
+  },
 }
 
 /** A Unix time as OpenAI's `created` has it. */

@@ -1,6 +1,4 @@
-import { chatFrames } from './chat-frames.ts'
-import type { ChatAnswer } from './compose-answer.ts'
-import { sandboxError, type ChatRequest, type SandboxOptions } from './wire.ts'
+import { sandboxError, type SandboxOptions } from './wire.ts'
 
 /** How a scripted stream ends, once its pieces are through. */
 export type ScriptedEnd = 'ended' | 'broken' | 'silent'
@@ -13,14 +11,15 @@ export type StreamScript = {
 
 const encoder = new TextEncoder()
 
-/** What a chat stream sends, with the faults that its request asks for. */
-export function chatScript(
-  answer: ChatAnswer,
-  request: ChatRequest,
-  { createdS, paceMs }: { readonly createdS: number; readonly paceMs: number },
-): StreamScript {
-  const { sandbox: options } = request
-  const { frames, end } = withFaults(() => chatFrames(answer, request, createdS), options)
+/** A whole stream of one route, and how that route tells an error in the middle of one. */
+export type WholeStream = {
+  readonly frames: () => Iterable<string>
+  readonly errorFrame: (error: Readonly<Record<string, unknown>>) => string
+}
+
+/** What a stream sends, with the faults that its request asks for. */
+export function streamScript(whole: WholeStream, options: SandboxOptions, paceMs: number): StreamScript {
+  const { frames, end } = withFaults(whole, options)
   const bytes = options.chunk_bytes
   return {
     pieces: bytes === undefined ? encoded(frames) : recut(encoded(frames), bytes),
@@ -31,7 +30,7 @@ export function chatScript(
 
 type Faulty = { readonly frames: Iterable<string>; readonly end: ScriptedEnd }
 
-function withFaults(whole: () => Iterable<string>, options: SandboxOptions): Faulty {
+function withFaults({ frames: whole, errorFrame }: WholeStream, options: SandboxOptions): Faulty {
   const { body, fail, break_after, silent_after, error_frame_after } = options
   if (body !== undefined) return { frames: [body], end: 'ended' }
   if (fail === 'cut') return { frames: cutInHalf([...whole()]), end: 'broken' }
@@ -40,10 +39,7 @@ function withFaults(whole: () => Iterable<string>, options: SandboxOptions): Fau
   if (silent_after !== undefined) return { frames: first(whole(), silent_after), end: 'silent' }
   if (error_frame_after !== undefined) {
     return {
-      frames: [
-        ...first(whole(), error_frame_after),
-        `data: ${JSON.stringify({ error: sandboxError(options) })}\n\n`,
-      ],
+      frames: [...first(whole(), error_frame_after), errorFrame(sandboxError(options))],
       end: 'ended',
     }
   }

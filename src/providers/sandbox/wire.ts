@@ -40,10 +40,12 @@ export const SandboxOptions = z.strictObject({
   error_frame_after: count,
   /** End without `[DONE]`. */
   no_done: z.boolean().optional(),
-  /** Report the usage on the last frame with choices instead of one of its own, or on every frame so far, or never. */
+  /** Of chat: report the usage on the last frame with choices instead of one of its own, or on every frame so far, or never. */
   usage_in_last_choice: z.boolean().optional(),
   cumulative_usage: z.boolean().optional(),
   no_usage: z.boolean().optional(),
+  /** Send the events of a response without their names, as `data:` alone. */
+  no_event_names: z.boolean().optional(),
   /** Send pieces of so many bytes, wherever that cuts. */
   chunk_bytes: z.int().min(1).optional(),
 })
