@@ -3,6 +3,7 @@ import { subtractUsd, usd, ZERO } from '../../src/domain/money.ts'
 import { aCharge, aHold, anId, available, hold, NOW, openWithFunds } from '../support/ledger-builders.ts'
 import { rejection } from '../support/rejection.ts'
 import type { StoreKind } from '../support/test-store.ts'
+import { compensationsConform } from './ledger/compensations.ts'
 import { creditsConform } from './ledger/credits.ts'
 import { restartsConform } from './ledger/restarts.ts'
 import { statementConforms } from './ledger/statement.ts'
@@ -289,6 +290,7 @@ export function ledgerConforms(kind: StoreKind): void {
     })
   })
 
+  compensationsConform(kind)
   creditsConform(kind)
   restartsConform(kind)
   statementConforms(kind)

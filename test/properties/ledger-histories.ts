@@ -4,9 +4,10 @@ import fc from 'fast-check'
 export const ACCOUNTS = 2
 const HOLDS = 6
 const CREDITS = 8
+const ATTEMPTS = 4
 const DOLLARS_MAX = 6
 
-/** One call. `credit` and `hold` number what it is about, so that several calls are about the same. */
+/** One call. `credit`, `hold` and `attempt` number what it is about, so that several calls are about the same. */
 export type Call =
   | {
       readonly call: 'credit'
@@ -25,6 +26,9 @@ export type Call =
     }
   | { readonly call: 'captureHold'; readonly hold: number; readonly dollars: number }
   | { readonly call: 'releaseHold'; readonly hold: number }
+  | { readonly call: 'recordAttempt'; readonly attempt: number }
+  | { readonly call: 'billAttempt'; readonly attempt: number; readonly dollars: number }
+  | { readonly call: 'compensate'; readonly attempt: number }
 
 /** Calls that are made at once, and what becomes of them. */
 export type Wave = {
@@ -33,6 +37,7 @@ export type Wave = {
 }
 
 const hold = fc.nat(HOLDS - 1)
+const attempt = fc.nat(ATTEMPTS - 1)
 const dollars = fc.nat(DOLLARS_MAX)
 const differs = fc.nat(7).map(number => number === 0)
 
@@ -58,6 +63,9 @@ const call: fc.Arbitrary<Call> = fc.oneof(
   },
   { weight: 4, arbitrary: fc.record({ call: fc.constant('captureHold' as const), hold, dollars }) },
   { weight: 2, arbitrary: fc.record({ call: fc.constant('releaseHold' as const), hold }) },
+  { weight: 1, arbitrary: fc.record({ call: fc.constant('recordAttempt' as const), attempt }) },
+  { weight: 1, arbitrary: fc.record({ call: fc.constant('billAttempt' as const), attempt, dollars }) },
+  { weight: 1, arbitrary: fc.record({ call: fc.constant('compensate' as const), attempt }) },
 )
 
 const accidents = ['disk full', 'killed before the commit', 'killed after the commit', 'closed'] as const

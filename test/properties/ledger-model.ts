@@ -10,6 +10,7 @@ export class LedgerModel {
   readonly #accounts = new Map<number, { credited: bigint; readonly spent: Record<HoldKind, bigint> }>()
   readonly #credits = new Map<string, ModelCredit & { readonly available: bigint }>()
   readonly #holds = new Map<bigint, ModelHold>()
+  readonly #attempts = new Map<bigint, ModelAttempt>()
 
   balance(accountId: number) {
     const { credited, spent } = this.#account(accountId)
@@ -64,6 +65,32 @@ export class LedgerModel {
     return 'released'
   }
 
+  recordAttempt(key: bigint, accountId: number): Outcome {
+    if (!this.#attempts.has(key)) this.#attempts.set(key, { accountId, state: 'timed_out', cost: 0n })
+    return 'recorded'
+  }
+
+  billAttempt(key: bigint, cost: bigint): Outcome {
+    const attempt = this.#attempts.get(key)
+    if (attempt?.state !== 'timed_out') return { isBilled: false }
+    attempt.state = 'billed'
+    attempt.cost = cost
+    return { isBilled: true }
+  }
+
+  compensate(key: bigint): Outcome {
+    const attempt = this.#attempts.get(key)
+    if (attempt === undefined || attempt.state === 'timed_out') return 'error'
+    const { accountId, cost, state } = attempt
+    if (state === 'compensated') return { compensated: cost, isFirst: false }
+    attempt.state = 'compensated'
+    const account = this.#account(accountId)
+    account.spent.text += cost
+    account.credited += cost
+    this.charges.push({ key, accountId, cost })
+    return { compensated: cost, isFirst: true }
+  }
+
   /** The process dies, and with it what was only remembered. */
   forgetTextHolds(): void {
     for (const { key, kind } of this.#holds.values()) if (kind === 'text') this.releaseHold(key)
@@ -85,7 +112,10 @@ export class LedgerModel {
 export type Outcome =
   | 'held'
   | 'released'
+  | 'recorded'
   | 'error'
+  | { readonly isBilled: boolean }
+  | { readonly compensated: bigint; readonly isFirst: boolean }
   | { readonly credit: bigint; readonly available: bigint }
   | { readonly refused: bigint; readonly held: bigint }
   | { readonly cost: bigint; readonly shortfall: bigint }
@@ -105,3 +135,9 @@ export type ModelTerms = {
 }
 
 type ModelHold = ModelTerms & { state: 'open' | 'captured' | 'released'; cost: bigint | undefined }
+
+type ModelAttempt = {
+  readonly accountId: number
+  state: 'timed_out' | 'billed' | 'compensated'
+  cost: bigint
+}

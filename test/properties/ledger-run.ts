@@ -2,10 +2,11 @@ import { join } from 'node:path'
 import { expect } from 'bun:test'
 import type { Id } from '../../src/domain/ids.ts'
 import { nanoUsd, usd, type NanoUsd } from '../../src/domain/money.ts'
+import type { AttemptId } from '../../src/gateway/ports/attempts.ts'
 import type { Captured, Credit, Hold, HoldOutcome } from '../../src/gateway/ports/ledger.ts'
 import type { SqliteStore } from '../../src/stores/sqlite/store.ts'
 import { aDataFolder } from '../support/data-folder.ts'
-import { aCharge, anAccount, anAudit, NOW } from '../support/ledger-builders.ts'
+import { aBill, aCharge, anAccount, anAttempt, anAudit, NOW } from '../support/ledger-builders.ts'
 import { aSqliteStore, kill } from '../support/test-store.ts'
 import { ACCOUNTS, type Call, type Wave } from './ledger-histories.ts'
 import { LedgerModel, type ModelTerms, type Outcome } from './ledger-model.ts'
@@ -117,6 +118,12 @@ class Run {
         return this.#captureHold(call)
       case 'releaseHold':
         return this.#releaseHold(call)
+      case 'recordAttempt':
+        return this.#recordAttempt(call)
+      case 'billAttempt':
+        return this.#billAttempt(call)
+      case 'compensate':
+        return this.#compensate(call)
     }
   }
 
@@ -169,6 +176,38 @@ class Run {
     return isAtOnce
       ? atOnce(answer, releasedOutcome, this.#model.releaseHold(terms.key))
       : inTurn(answer, releasedOutcome, () => this.#model.releaseHold(terms.key))
+  }
+
+  #recordAttempt({ attempt }: Extract<Call, { call: 'recordAttempt' }>): Made {
+    const { key } = attemptOf(attempt).requestId
+    const payer = this.#payer(attempt)
+    const answer = this.#store.attempts.record({ ...anAttempt(payer), ...attemptOf(attempt) })
+    return inTurn(
+      answer,
+      () => 'recorded',
+      () => this.#model.recordAttempt(key, payer.accountId),
+    )
+  }
+
+  #billAttempt({ attempt, dollars: count }: Extract<Call, { call: 'billAttempt' }>): Made {
+    const { key } = attemptOf(attempt).requestId
+    const bill = aBill({ tokens: count })
+    const answer = this.#store.attempts.bill(attemptOf(attempt), bill)
+    return inTurn(
+      answer,
+      isBilled => ({ isBilled }),
+      () => this.#model.billAttempt(key, bill.cost),
+    )
+  }
+
+  #compensate({ attempt }: Extract<Call, { call: 'compensate' }>): Made {
+    const { key } = attemptOf(attempt).requestId
+    const answer = this.#store.ledger.compensate(attemptOf(attempt), NOW)
+    return inTurn(
+      answer,
+      ({ cost, isFirst }) => ({ compensated: cost, isFirst }),
+      () => this.#model.compensate(key),
+    )
   }
 
   #newTerms(
@@ -235,6 +274,10 @@ function releasedOutcome(): Outcome {
 
 function holdOf({ key, accountId, kind, amount }: ModelTerms): Hold {
   return { id: idOf(key), accountId, kind, amount: nanoUsd(amount) }
+}
+
+function attemptOf(attempt: number): AttemptId {
+  return { requestId: idOf(BigInt(500 + attempt)), number: 1 }
 }
 
 function idOf(key: bigint): Id {

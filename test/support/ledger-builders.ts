@@ -4,6 +4,7 @@ import { usd, ZERO, type NanoUsd } from '../../src/domain/money.ts'
 import { chargeFor } from '../../src/domain/pricing/charge.ts'
 import type { TextTariff } from '../../src/domain/pricing/tariff.ts'
 import { NO_USAGE } from '../../src/domain/pricing/usage.ts'
+import type { Attempt, Bill } from '../../src/gateway/ports/attempts.ts'
 import type { Audit } from '../../src/gateway/ports/audit.ts'
 import type { Charge, Hold, Ledger } from '../../src/gateway/ports/ledger.ts'
 import type { StoreKind, TestStore } from './test-store.ts'
@@ -94,4 +95,34 @@ export function aCharge(
     atMs: NOW,
     ...change,
   }
+}
+
+/** An attempt that timed out, of a request at a dollar for each input token. */
+export function anAttempt({
+  accountId,
+  apiKeyId,
+  atMs = NOW,
+}: {
+  readonly accountId: number
+  readonly apiKeyId: number
+  readonly atMs?: number
+}): Extract<Attempt, { state: 'timed_out' }> {
+  return {
+    requestId: anId(),
+    number: 1,
+    accountId,
+    apiKeyId,
+    route: 'chat',
+    model: 'gpt-x',
+    provider: 'main',
+    tariff: DOLLAR_A_TOKEN,
+    state: 'timed_out',
+    atMs,
+  }
+}
+
+/** What an attempt used after all: so many input tokens. */
+export function aBill({ tokens = 1 } = {}): Bill {
+  const usage = { ...NO_USAGE, input: tokens }
+  return { usage, cost: chargeFor(usage, DOLLAR_A_TOKEN), isClamped: false }
 }

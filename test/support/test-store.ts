@@ -1,12 +1,18 @@
 import { join } from 'node:path'
 import type { Accounts } from '../../src/gateway/ports/accounts.ts'
+import type { Attempts } from '../../src/gateway/ports/attempts.ts'
 import type { AuditLog } from '../../src/gateway/ports/audit.ts'
 import type { Ledger } from '../../src/gateway/ports/ledger.ts'
 import { openSqliteStore, type SqliteStore } from '../../src/stores/sqlite/store.ts'
 import { aDataFolder } from './data-folder.ts'
 
 /** What every store offers, whatever it is made of. */
-export type TestStore = { readonly ledger: Ledger; readonly accounts: Accounts; readonly auditLog: AuditLog }
+export type TestStore = {
+  readonly ledger: Ledger
+  readonly attempts: Attempts
+  readonly accounts: Accounts
+  readonly auditLog: AuditLog
+}
 
 /** A store under test. Each `open` makes a new empty one. */
 export type StoreKind = {

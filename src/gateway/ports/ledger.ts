@@ -4,6 +4,7 @@ import type { Id } from '../../domain/ids.ts'
 import type { NanoUsd } from '../../domain/money.ts'
 import type { Provenance, Usage } from '../../domain/pricing/usage.ts'
 import type { TextTariff } from '../../domain/pricing/tariff.ts'
+import type { AttemptId } from './attempts.ts'
 import type { Audit } from './audit.ts'
 
 /**
@@ -47,6 +48,13 @@ export interface Ledger {
 
   /** Frees the whole hold. Repeating it, or releasing one that was captured, changes nothing. */
   releaseHold(hold: Hold, atMs: number): Promise<void>
+
+  /**
+   * Charges an attempt that was billed after its client had been turned away, and gives the same amount back, in one step: the
+   * statement shows both, under the request's id, and what the account has is as before. Repeating it changes nothing. Throws a
+   * RangeError for an attempt that was not billed.
+   */
+  compensate(attempt: AttemptId, atMs: number): Promise<Compensated>
 
   /** What an account has. Reading costs nothing and waits for no commit. */
   balance(accountId: number): Promise<Balance>
@@ -92,6 +100,13 @@ export type Captured = {
   readonly cost: NanoUsd
   /** By how much the cost exceeded the hold. */
   readonly shortfall: NanoUsd
+}
+
+export type Compensated = {
+  /** What was charged, and given back. */
+  readonly cost: NanoUsd
+  /** False where it had been done before. */
+  readonly isFirst: boolean
 }
 
 export type Credit = { readonly id: Id; readonly amount: NanoUsd; readonly available: NanoUsd }

@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import type { Id } from '../../domain/ids.ts'
 import { nanoUsd, type NanoUsd } from '../../domain/money.ts'
-import type { Provenance } from '../../domain/pricing/usage.ts'
+import type { Provenance, Usage } from '../../domain/pricing/usage.ts'
 import type { Captured, Charge, Page, UsageLine } from '../../gateway/ports/ledger.ts'
 import { standingOf, type AccountBooks, type BooksOfAccounts } from './account-books.ts'
 import { tariffFrom, type Tariffs } from './tariffs.ts'
@@ -114,14 +114,8 @@ export function createCharges(
 
 type OutcomeRow = { tail: bigint; account_id: bigint; cost: bigint; shortfall: bigint }
 
-export type ChargeRow = OutcomeRow & {
-  id: bigint
-  previous_id: bigint | null
-  operation_id: bigint | null
-  api_key_id: bigint
-  route: string
-  model: string
-  provider: string
+/** The columns of a usage, wherever one stands. */
+export type UsageColumns = {
   input: bigint
   cached_input: bigint
   cache_write: bigint
@@ -129,11 +123,22 @@ export type ChargeRow = OutcomeRow & {
   output: bigint
   reasoning: bigint
   audio_output: bigint
-  provenance: Provenance
-  is_clamped: bigint
-  content: string | null
-  at_ms: bigint
 }
+
+export type ChargeRow = OutcomeRow &
+  UsageColumns & {
+    id: bigint
+    previous_id: bigint | null
+    operation_id: bigint | null
+    api_key_id: bigint
+    route: string
+    model: string
+    provider: string
+    provenance: Provenance
+    is_clamped: bigint
+    content: string | null
+    at_ms: bigint
+  }
 
 export function usageLineFrom(row: ChargeRow): UsageLine {
   return {
@@ -143,19 +148,23 @@ export function usageLineFrom(row: ChargeRow): UsageLine {
     route: row.route,
     model: row.model,
     provider: row.provider,
-    usage: {
-      input: Number(row.input),
-      cachedInput: Number(row.cached_input),
-      cacheWrite: Number(row.cache_write),
-      audioInput: Number(row.audio_input),
-      output: Number(row.output),
-      reasoning: Number(row.reasoning),
-      audioOutput: Number(row.audio_output),
-    },
+    usage: usageFrom(row),
     provenance: row.provenance,
     isClamped: row.is_clamped === 1n,
     tariff: row.content === null ? null : tariffFrom(row.content),
     cost: nanoUsd(row.cost),
     atMs: Number(row.at_ms),
+  }
+}
+
+export function usageFrom(row: UsageColumns): Usage {
+  return {
+    input: Number(row.input),
+    cachedInput: Number(row.cached_input),
+    cacheWrite: Number(row.cache_write),
+    audioInput: Number(row.audio_input),
+    output: Number(row.output),
+    reasoning: Number(row.reasoning),
+    audioOutput: Number(row.audio_output),
   }
 }

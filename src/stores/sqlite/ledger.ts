@@ -5,12 +5,13 @@ import type { Balance, Ledger } from '../../gateway/ports/ledger.ts'
 import { createBooksOfAccounts, freeOf } from './account-books.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
 import { createCharges } from './charges.ts'
+import { createCompensations } from './compensations.ts'
 import { createCredits } from './credits.ts'
 import { createDurableHolds } from './durable-holds.ts'
 import type { GroupCommit } from './group-commit.ts'
 import { createJournal } from './journal.ts'
 import { createStatement } from './statement.ts'
-import { createTariffs } from './tariffs.ts'
+import type { Tariffs } from './tariffs.ts'
 import { createVerify } from './verify/verify.ts'
 import { createVolatileHolds, type Holds } from './volatile-holds.ts'
 
@@ -24,11 +25,12 @@ export function createLedger(parts: {
   readonly database: Database
   readonly groupCommit: GroupCommit
   readonly auditLog: SqliteAuditLog
+  readonly tariffs: Tariffs
 }): SqliteLedger {
-  const { database, groupCommit } = parts
+  const { database, groupCommit, tariffs } = parts
   const booksOfAccounts = createBooksOfAccounts(database, groupCommit)
   const journal = createJournal(database, groupCommit, booksOfAccounts)
-  const charges = createCharges(database, booksOfAccounts, createTariffs(database, groupCommit))
+  const charges = createCharges(database, booksOfAccounts, tariffs)
   const shared = { ...parts, booksOfAccounts, journal, charges }
   const text = createVolatileHolds(shared)
   const holds = { text, media: createDurableHolds(shared) } as const satisfies Record<HoldKind, Holds>
@@ -52,6 +54,7 @@ export function createLedger(parts: {
     placeHold: request => holds[request.kind].placeHold(request),
     captureHold: (hold, charge) => holds[hold.kind].captureHold(hold, charge),
     releaseHold: (hold, atMs) => holds[hold.kind].releaseHold(hold, atMs),
+    ...createCompensations(shared),
     balance,
     ...createStatement(database, booksOfAccounts),
     async usage(accountId, page) {

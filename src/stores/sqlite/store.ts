@@ -1,15 +1,19 @@
 import type { Accounts } from '../../gateway/ports/accounts.ts'
+import type { Attempts } from '../../gateway/ports/attempts.ts'
 import type { CatalogStore } from '../../gateway/ports/catalog.ts'
 import { createAccounts } from './accounts.ts'
+import { createAttempts } from './attempts.ts'
 import { createAuditLog, type SqliteAuditLog } from './audit-log.ts'
 import { openCatalogStore } from './catalog.ts'
 import { openDatabase, type Database } from './database.ts'
 import { createGroupCommit, type GroupCommit } from './group-commit.ts'
 import { createLedger, type SqliteLedger } from './ledger.ts'
+import { createTariffs } from './tariffs.ts'
 
 /** All that one node keeps, in one file. */
 export type SqliteStore = {
   readonly ledger: SqliteLedger
+  readonly attempts: Attempts
   readonly accounts: Accounts
   readonly catalog: CatalogStore
   readonly auditLog: SqliteAuditLog
@@ -32,8 +36,10 @@ export function openSqliteStore(settings: {
     const groupCommit = createGroupCommit(database)
     const auditLog = createAuditLog(database)
     const secretKey = settings.secretKey()
+    const tariffs = createTariffs(database, groupCommit)
     return {
-      ledger: createLedger({ database, groupCommit, auditLog }),
+      ledger: createLedger({ database, groupCommit, auditLog, tariffs }),
+      attempts: createAttempts({ database, groupCommit, tariffs }),
       accounts: createAccounts({ database, groupCommit, auditLog }),
       catalog: openCatalogStore({ database, commits: groupCommit, auditLog, secretKey }),
       auditLog,
@@ -62,7 +68,8 @@ function lastKey(database: Database): bigint {
       `SELECT max(
         (SELECT ifnull(max(id), 0) FROM credits),
         (SELECT ifnull(max(id), 0) FROM holds),
-        (SELECT ifnull(max(id), 0) FROM charges)
+        (SELECT ifnull(max(id), 0) FROM charges),
+        (SELECT ifnull(max(request_key), 0) FROM attempts)
       ) AS last`,
     )
     .get()

@@ -76,7 +76,7 @@ export class EntryReader {
       }
     }
     if (row.previous_id !== latest) object(`which follows ${row.previous_id} where ${latest} came before`)
-    if (row.has_subject === 0n) object(`a ${row.kind} that no credit, hold or charge knows of`)
+    if (row.has_subject === 0n) object(`a ${row.kind} that nothing knows of`)
   }
 }
 
@@ -90,6 +90,8 @@ const SELECT = `SELECT entries.*, account_id, kind, previous_id, operations.amou
         THEN EXISTS (SELECT 1 FROM holds WHERE holds.id = subject_key AND placed_by = operations.id)
       WHEN kind IN ('capture', 'release')
         THEN EXISTS (SELECT 1 FROM holds WHERE holds.id = subject_key AND resolved_by = operations.id)
+      WHEN kind = 'compensation'
+        THEN EXISTS (SELECT 1 FROM attempts WHERE request_key = subject_key AND compensated_by = operations.id)
       ELSE 1
     END AS has_subject
   FROM entries LEFT JOIN operations ON operations.id = operation_id

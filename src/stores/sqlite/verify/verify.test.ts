@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import { formatId } from '../../../domain/ids.ts'
 import { usd } from '../../../domain/money.ts'
 import { aCharge, anAccount, hold, NOW } from '../../../../test/support/ledger-builders.ts'
+import { tamper } from '../../../../test/support/tamper.ts'
 import { aSqliteStore } from '../../../../test/support/test-store.ts'
-import type { SqliteStore } from '../store.ts'
 
 describe('verify', () => {
   test('finds nothing wrong in books that were used in every way, and counts their entries', async () => {
@@ -49,13 +49,9 @@ describe('verify', () => {
     ['DELETE FROM operations WHERE id = 2', '3', 'Entry 3 belongs to operation 2, which does not exist'],
     ['UPDATE operations SET amount = amount - 1 WHERE id = 2', '3', 'Entry 3 begins operation 2'],
     ['UPDATE operations SET previous_id = NULL WHERE id = 3', '5', 'which follows null where 2 came before'],
-    [
-      'UPDATE operations SET subject_key = 1 WHERE id = 6',
-      '11',
-      'a release that no credit, hold or charge knows of',
-    ],
+    ['UPDATE operations SET subject_key = 1 WHERE id = 6', '11', 'a release that nothing knows of'],
     ["UPDATE operations SET kind = 'gift' WHERE id = 1", '1', 'which no gift touches'],
-    ['DELETE FROM credits WHERE operation_id = 1', '1', 'a top_up that no credit, hold or charge knows of'],
+    ['DELETE FROM credits WHERE operation_id = 1', '1', 'a top_up that nothing knows of'],
     ['DELETE FROM charges WHERE operation_id = 2', '3', 'earn 1000000000 where the charge is 0'],
     ['UPDATE balances SET available = available + 1', null, 'stored in "available"'],
     ['UPDATE balances SET latest_operation_id = 1', null, 'has operation 1 as its latest'],
@@ -79,11 +75,7 @@ describe('verify', () => {
       null,
       'is released, but was ended by the operation "capture"',
     ],
-    [
-      "UPDATE holds SET resolved_by = NULL WHERE state = 'released'",
-      '11',
-      'a release that no credit, hold or charge knows of',
-    ],
+    ["UPDATE holds SET resolved_by = NULL WHERE state = 'released'", '11', 'a release that nothing knows of'],
     ['UPDATE holds SET amount = 1', null, 'in "held.media", where its open holds come to 1'],
   ])('names what was tampered with: %s', async (tampering, entryId, message) => {
     const { store } = await usedBooks()
@@ -149,15 +141,4 @@ async function usedBooks() {
   await ledger.releaseHold(released, NOW)
   await hold(ledger, { accountId, kind: 'media', amount: usd('4') })
   return { store, accountId, apiKeyId, charged: text.id }
-}
-
-/** Changes what the triggers protect, as somebody with the file in hand could. */
-function tamper({ database }: SqliteStore, sql: string): void {
-  const triggers = database
-    .query<{ name: string }, []>("SELECT name FROM sqlite_master WHERE type = 'trigger'")
-    .all()
-  for (const { name } of triggers) database.run(`DROP TRIGGER ${name}`)
-  database.run('PRAGMA foreign_keys = OFF')
-  database.run('PRAGMA ignore_check_constraints = ON')
-  database.run(sql)
 }

@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import type { Ledger, Problem } from '../../../gateway/ports/ledger.ts'
+import { checkAttempts } from './check-attempts.ts'
 import { checkBalances } from './check-balances.ts'
 import { checkCharges } from './check-charges.ts'
 import { checkHolds } from './check-holds.ts'
@@ -22,6 +23,7 @@ export function createVerify(database: Database): Pick<Ledger, 'verify'> {
         checkBalances(database, entries),
         checkCharges(database),
         checkHolds(database),
+        checkAttempts(database),
       ]
       for (const check of checks) {
         for (const found of check) {

@@ -1,0 +1,82 @@
+import type { Database } from 'bun:sqlite'
+import { compensating, type AttemptState } from '../../domain/ledger/attempt.ts'
+import { nanoUsd, ZERO } from '../../domain/money.ts'
+import type { AttemptId } from '../../gateway/ports/attempts.ts'
+import type { Charge, Compensated, Ledger } from '../../gateway/ports/ledger.ts'
+import type { BooksOfAccounts } from './account-books.ts'
+import { usageFrom, type Charges, type UsageColumns } from './charges.ts'
+import type { GroupCommit } from './group-commit.ts'
+import type { Journal } from './journal.ts'
+import { tariffFrom } from './tariffs.ts'
+
+/** `Ledger.compensate` on the table of attempts. */
+export function createCompensations(parts: {
+  readonly database: Database
+  readonly groupCommit: GroupCommit
+  readonly booksOfAccounts: BooksOfAccounts
+  readonly journal: Journal
+  readonly charges: Charges
+}): Pick<Ledger, 'compensate'> {
+  const { database, groupCommit, booksOfAccounts, journal, charges } = parts
+  const select = database.prepare<AttemptRow, [bigint, number]>(
+    `SELECT attempts.*, tariffs.content FROM attempts LEFT JOIN tariffs ON tariffs.id = tariff_id
+      WHERE request_key = ? AND number = ?`,
+  )
+  const settle = database.prepare(
+    `UPDATE attempts SET state = 'compensated', compensated_by = ?
+      WHERE request_key = ? AND number = ? AND state = 'billed'`,
+  )
+
+  function compensate({ requestId: id, number }: AttemptId, atMs: number): Compensated {
+    const row = select.get(id.key, number)
+    if (row === null || row.request_tail !== id.tail)
+      throw new RangeError(`There is no attempt ${number} of request ${id.key}.`)
+    if (row.cost === null) throw new RangeError(`Attempt ${number} of request ${id.key} is ${row.state}.`)
+    const cost = nanoUsd(row.cost)
+    if (row.state === 'compensated') return { cost, isFirst: false }
+
+    const books = booksOfAccounts.of(Number(row.account_id))
+    const operationId = cost === 0n ? null : journal.nextOperationId
+    if (!charges.insert(books, { ...chargeFrom(row), cost, atMs }, { id, shortfall: ZERO, operationId }))
+      throw new RangeError(`The id ${id.key} was charged before.`)
+    const { charge, compensation } = compensating(cost)
+    journal.write(books, { kind: 'charge', subject: id, movements: charge, atMs })
+    const compensatedBy = journal.write(books, {
+      kind: 'compensation',
+      subject: id,
+      movements: compensation,
+      atMs,
+    })
+    const { changes } = settle.run(compensatedBy, id.key, number)
+    if (changes !== 1) throw new Error(`Attempt ${number} of request ${id.key} is not billed.`)
+    return { cost, isFirst: true }
+  }
+
+  return { compensate: (attempt, atMs) => groupCommit.run(() => compensate(attempt, atMs)) }
+}
+
+type AttemptRow = UsageColumns & {
+  request_tail: bigint
+  account_id: bigint
+  api_key_id: bigint
+  route: string
+  model: string
+  provider: string
+  state: AttemptState
+  content: string | null
+  cost: bigint | null
+  is_clamped: bigint | null
+}
+
+function chargeFrom(row: AttemptRow): Omit<Charge, 'cost' | 'atMs'> {
+  return {
+    route: row.route,
+    apiKeyId: Number(row.api_key_id),
+    model: row.model,
+    provider: row.provider,
+    usage: usageFrom(row),
+    provenance: 'reported',
+    isClamped: row.is_clamped === 1n,
+    tariff: row.content === null ? null : tariffFrom(row.content),
+  }
+}
