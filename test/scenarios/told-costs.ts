@@ -1,0 +1,98 @@
+import { formatUsd, nanoUsd, usd } from '../../src/domain/money.ts'
+import { startGatewayProcess, type GatewayProcess } from '../support/gateway-process.ts'
+
+/** An account with money, and a key of it, at a gateway that will be killed. */
+export type Customer = { readonly accountId: string; readonly key: string }
+
+/** What clients were told by the time their gateway was gone, by request id; null where a whole answer named no cost. */
+export type ToldCosts = ReadonlyMap<string, string | null>
+
+const ADMIN_KEY = 'tg_admin_kill_nine'
+const GRANT = '1000'
+const PAGE = 500
+
+export function startToKill(
+  dataDir: string,
+  environment: Record<string, string> = {},
+): Promise<GatewayProcess> {
+  return startGatewayProcess(dataDir, {
+    TOLLGATE_ADMIN_KEY: ADMIN_KEY,
+    TOLLGATE_LOG_LEVEL: 'warn',
+    ...environment,
+  })
+}
+
+export async function makeCustomer(gateway: GatewayProcess): Promise<Customer> {
+  const account = await admin<{ id: string }>(gateway, 'POST', 'accounts', { name: 'ada' })
+  await admin(gateway, 'POST', `accounts/${account.id}/grants`, { amount_usd: GRANT })
+  const { key } = await admin<{ key: string }>(gateway, 'POST', `accounts/${account.id}/keys`, {})
+  return { accountId: account.id, key }
+}
+
+/**
+ * Every cost that was told is in the books as told, the books verify, nothing is held, and the balance is what was granted
+ * less what was charged. Adds this round's charges to `charged`, which holds those of all rounds before. Throws what is not so.
+ */
+export async function checkTold(
+  gateway: GatewayProcess,
+  { accountId, key }: Customer,
+  costs: ToldCosts,
+  charged: Map<string, string>,
+): Promise<void> {
+  for await (const { id, cost_usd } of newestCharges(gateway, key)) {
+    if (charged.has(id)) break
+    charged.set(id, cost_usd)
+  }
+  for (const [id, cost] of costs) {
+    const inBooks = charged.get(id)
+    if (inBooks === undefined || (cost !== null && inBooks !== cost))
+      throw new Error(`${id} was told ${cost ?? 'all'} and the books say ${inBooks ?? 'nothing'}.`)
+  }
+  const { ok, problems } = await admin<{ ok: boolean; problems: unknown[] }>(gateway, 'POST', 'verify')
+  if (!ok) throw new Error(`The books do not verify: ${JSON.stringify(problems)}`)
+  const account = await admin<{ available_usd: string; held_usd: string }>(
+    gateway,
+    'GET',
+    `accounts/${accountId}`,
+  )
+  let spent = 0n
+  for (const cost of charged.values()) spent += usd(cost)
+  const expected = formatUsd(nanoUsd(usd(GRANT) - spent))
+  if (account.available_usd !== expected || account.held_usd !== '0') {
+    throw new Error(`The balance is ${JSON.stringify(account)}; ${expected} and nothing held was expected.`)
+  }
+}
+
+async function* newestCharges(
+  gateway: GatewayProcess,
+  key: string,
+): AsyncGenerator<{ id: string; cost_usd: string }> {
+  for (let after = ''; ;) {
+    const response = await fetch(`${gateway.url}/v1/usage?limit=${PAGE}${after}`, {
+      headers: { 'x-api-key': key },
+    })
+    const page = (await response.json()) as {
+      data: { id: string; cost_usd: string }[]
+      has_more: boolean
+      last_id: string
+    }
+    yield* page.data
+    if (!page.has_more) return
+    after = `&after=${page.last_id}`
+  }
+}
+
+async function admin<Answer>(
+  gateway: GatewayProcess,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<Answer> {
+  const response = await fetch(`${gateway.url}/admin/api/${path}`, {
+    method,
+    headers: { authorization: `Bearer ${ADMIN_KEY}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
+  return (await response.json()) as Answer
+}
