@@ -22,6 +22,9 @@ export type App = {
   stop(): Promise<void>
 }
 
+/** A stream that is cut is counted and charged within this; a call whose upstream has not answered yet is not. */
+const SETTLE_WITHIN_MS = 7000
+
 /** How often the books are checked while the gateway runs. */
 const CHECK_BOOKS_EVERY_MS = 3_600_000
 
@@ -100,10 +103,16 @@ function tellProblems({ problems }: Verification, log: Parts['log']): void {
     log.error('the books are wrong', { entry: entryId, problem: message })
 }
 
-/** Lets running requests end, for at most `drainMs`. */
+/** Lets running requests end, for at most `drainMs`; then cuts them, and lets streams that were cut settle. */
 async function drained(server: ReturnType<typeof startServer>, drainMs: number, clock: Clock): Promise<void> {
-  const { promise: isLate, resolve } = Promise.withResolvers<void>()
-  const cancel = clock.after(drainMs, resolve)
-  await Promise.race([server.drain(), isLate.then(() => server.abort())])
+  if (await endsWithin(drainMs, server.drain(), clock)) return
+  await endsWithin(SETTLE_WITHIN_MS, server.abort(), clock)
+}
+
+async function endsWithin(limitMs: number, work: Promise<void>, clock: Clock): Promise<boolean> {
+  const { promise: isLate, resolve } = Promise.withResolvers<boolean>()
+  const cancel = clock.after(limitMs, () => resolve(false))
+  const isInTime = await Promise.race([work.then(() => true), isLate])
   cancel()
+  return isInTime
 }

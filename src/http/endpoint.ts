@@ -2,6 +2,7 @@ import { GatewayError } from '../domain/errors.ts'
 import { formatId, type Id } from '../domain/ids.ts'
 import { errorBody, errorHeaders, statusOfError } from './errors.ts'
 import type { Handler, Reply, RequestContext } from './request-context.ts'
+import type { RunningRequests } from './running-requests.ts'
 
 /** What a finished request was, for the log and the metrics. */
 export type Finished = RequestContext & {
@@ -16,6 +17,7 @@ export type Edge = {
   /** Milliseconds of a clock that never steps back. */
   readonly elapsed: () => number
   readonly observe: (finished: Finished) => void
+  readonly running: RunningRequests
 }
 
 /** Written to the log alone: the client that would read it has left. */
@@ -31,6 +33,7 @@ export function endpoint(
   edge: Edge,
 ): (request: Request) => Promise<Response> {
   return async request => {
+    edge.running.begin()
     const startedMs = edge.elapsed()
     const id = edge.nextId()
     const context: RequestContext = { request, id, requestId: formatId('req', id), trace: {} }
@@ -41,8 +44,10 @@ export function endpoint(
       reply = failed(error, context)
     }
     reply.headers['x-request-id'] = context.requestId
-    const finish = () =>
+    const finish = () => {
       edge.observe({ ...context, route, status: reply.status, durationMs: edge.elapsed() - startedMs })
+      edge.running.end()
+    }
     if (reply.ended === undefined) finish()
     else void reply.ended.then(finish)
     return new Response(reply.body, reply)

@@ -1,19 +1,20 @@
 import { endpoint, type Edge } from './endpoint.ts'
 import { notRouted, type Route } from './routes.ts'
+import { RunningRequests } from './running-requests.ts'
 
 export type ServerOptions = {
   readonly host: string
   /** 0 takes any free port. */
   readonly port: number
   readonly routes: readonly Route[]
-  readonly edge: Edge
+  readonly edge: Omit<Edge, 'running'>
 }
 
 export type RunningServer = {
   readonly url: string
-  /** Takes no new request and resolves when the running ones have ended. */
+  /** Takes no new request and resolves when the running ones have ended, those of clients that have left too. */
   drain(): Promise<void>
-  /** Ends what still runs. */
+  /** Breaks every connection, which ends every stream. Resolves when all that ran has ended. */
   abort(): Promise<void>
 }
 
@@ -21,7 +22,9 @@ export type RunningServer = {
 const BODY_BYTES_MAX = Number.MAX_SAFE_INTEGER
 
 /** Listens. Throws what the system says where it cannot: the address is taken, or not this machine's. */
-export function startServer({ host, port, routes, edge }: ServerOptions): RunningServer {
+export function startServer({ host, port, routes, edge: given }: ServerOptions): RunningServer {
+  const running = new RunningRequests()
+  const edge = { ...given, running }
   const table = Object.fromEntries(
     routes.map(({ path, name, methods }) => [
       path,
@@ -42,7 +45,13 @@ export function startServer({ host, port, routes, edge }: ServerOptions): Runnin
   const authority = host.includes(':') ? `[${host}]` : host
   return {
     url: `http://${authority}:${server.port}`,
-    drain: () => server.stop(),
-    abort: () => server.stop(true),
+    drain: async () => {
+      await server.stop()
+      await running.idle()
+    },
+    abort: async () => {
+      await server.stop(true)
+      await running.idle()
+    },
   }
 }

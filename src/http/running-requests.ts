@@ -1,0 +1,26 @@
+/**
+ * Counts requests that have not ended. One whose client has left still runs until its answer is charged or its stream
+ * settled, and the server that only counts connections knows nothing of it.
+ */
+export class RunningRequests {
+  #count = 0
+  #whenIdle: PromiseWithResolvers<void> | undefined
+
+  begin(): void {
+    this.#count += 1
+  }
+
+  end(): void {
+    this.#count -= 1
+    if (this.#count > 0) return
+    this.#whenIdle?.resolve()
+    this.#whenIdle = undefined
+  }
+
+  /** Resolves as soon as none runs. */
+  idle(): Promise<void> {
+    if (this.#count === 0) return Promise.resolve()
+    this.#whenIdle ??= Promise.withResolvers()
+    return this.#whenIdle.promise
+  }
+}
