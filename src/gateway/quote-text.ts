@@ -2,7 +2,7 @@ import type { TextModel } from '../domain/catalog/model.ts'
 import { nanoUsd, ZERO, type NanoUsd } from '../domain/money.ts'
 import { chargeFor, chargeForUpstreamCost } from '../domain/pricing/charge.ts'
 import type { TextPricing, TextTariff } from '../domain/pricing/tariff.ts'
-import { NO_USAGE, type Provenance, type Usage } from '../domain/pricing/usage.ts'
+import type { Provenance, Usage } from '../domain/pricing/usage.ts'
 import { affordableOutputTokens, worstCasePrice, type WorstCase } from '../domain/pricing/worst-case.ts'
 import type { TextRequest } from '../protocol/text-dialect.ts'
 
@@ -49,20 +49,19 @@ export type TextPrice = {
 }
 
 /**
- * What a usage costs under a quote. An estimated one never costs more than the worst case, nor does an upstream's own cost:
- * its ceiling tariff is the most that the operator promised.
+ * What a usage costs under a quote: exactly its price at the tariff, so that the books can be checked against it. An
+ * upstream's own cost is charged up to the worst case: its ceiling tariff is the most that the operator promised.
  */
 export function priceText(
   quote: Quote,
-  { usage, provenance, isClamped }: MeteredUsage,
+  { usage, isClamped }: MeteredUsage,
   reportedCost: NanoUsd | null,
 ): TextPrice {
   const { pricing, amount } = quote
   if (pricing.kind === 'free') return { cost: ZERO, tariff: null, isClamped, isCostUnreported: false }
   if (pricing.kind === 'tariff') {
-    const exact = chargeFor(usage, pricing.tariff)
-    const cost = provenance === 'estimated' && exact > amount ? amount : exact
-    return { cost, tariff: pricing.tariff, isClamped, isCostUnreported: false }
+    const { tariff } = pricing
+    return { cost: chargeFor(usage, tariff), tariff, isClamped, isCostUnreported: false }
   }
   if (reportedCost === null) return { cost: ZERO, tariff: null, isClamped, isCostUnreported: true }
   const wanted = chargeForUpstreamCost(reportedCost < 0n ? ZERO : reportedCost, pricing.markupBillionths)
@@ -74,8 +73,6 @@ export function priceText(
     isCostUnreported: false,
   }
 }
-
-export const UNUSED: MeteredUsage = { usage: NO_USAGE, provenance: 'reported', isClamped: false }
 
 function ceilingTariff(pricing: TextPricing): TextTariff | null {
   if (pricing.kind === 'free') return null

@@ -6,7 +6,7 @@ import type { TextJob } from './admit-text.ts'
 import { chargeText } from './charge-text.ts'
 import type { HoldQueue } from './hold-queue.ts'
 import { judgeOutcome, type Verdict } from './judge-outcome.ts'
-import { meterAnswer } from './meter-answer.ts'
+import { meterUsage } from './meter-usage.ts'
 import type { CatalogStore } from './ports/catalog.ts'
 import type { TextProvider } from './ports/text-provider.ts'
 import type { Tokenizer } from './ports/tokenizer.ts'
@@ -83,7 +83,7 @@ async function answerOf(
   { answer, outcome }: Extract<Verdict, { verdict: 'answer' }>,
   ports: TextPorts,
 ): Promise<TextReply> {
-  const metered = await meterAnswer(answer, job.request, ports.tokenizer)
+  const metered = await meterUsage(answer, job, ports.tokenizer)
   const reportedCost = reportedCostOf(answer, outcome)
   const { told } = await chargeText(job, { ...metered, reportedCost }, ports)
   return {

@@ -1,15 +1,13 @@
 import { GatewayError } from '../domain/errors.ts'
-import { NO_USAGE } from '../domain/pricing/usage.ts'
 import { parseReportedCost } from '../protocol/reported-cost.ts'
 import type { StreamCharge, StreamReading } from '../protocol/text-dialect.ts'
 import type { TextJob } from './admit-text.ts'
 import { chargeText } from './charge-text.ts'
 import type { HoldQueue } from './hold-queue.ts'
-import { countInput } from './meter-answer.ts'
+import { meterUsage } from './meter-usage.ts'
 import type { Clock } from './ports/clock.ts'
 import type { StreamEnd } from './ports/text-provider.ts'
 import type { Tokenizer } from './ports/tokenizer.ts'
-import type { MeteredUsage } from './quote-text.ts'
 
 export type SettlePorts = { readonly holds: HoldQueue; readonly tokenizer: Tokenizer; readonly clock: Clock }
 
@@ -27,7 +25,7 @@ export async function settleStream(
     await ports.holds.release(job.hold)
     return null
   }
-  const metered = await meterStream(job, reading, ports.tokenizer)
+  const metered = await meterUsage(reading, job, ports.tokenizer)
   const inHeader = reportedCost === null ? undefined : parseReportedCost(reportedCost)
   const used = { ...metered, reportedCost: inHeader ?? reading.reportedCost }
   const { charged } = await chargeText(job, used, ports)
@@ -39,21 +37,6 @@ export async function settleStream(
 /** A whole answer, or part of one, or what the upstream says it used for an answer that it broke off itself. */
 function isOwed({ endedWell, outputBegan, usage }: StreamReading): boolean {
   return endedWell || outputBegan || usage !== null
-}
-
-async function meterStream(
-  { request }: TextJob,
-  reading: StreamReading,
-  tokenizer: Tokenizer,
-): Promise<MeteredUsage> {
-  const { usage, isClamped, textsScale } = reading
-  if (usage !== null) return { usage, provenance: 'reported', isClamped }
-  const [input, sample] = await Promise.all([
-    countInput(request, tokenizer),
-    tokenizer.countTokens(reading.texts()),
-  ])
-  const output = Math.ceil(sample * textsScale)
-  return { usage: { ...NO_USAGE, input, output }, provenance: 'estimated', isClamped: false }
 }
 
 /** What a client is told of a stream that did not end well. Money may have moved, so it is not to repeat by itself. */

@@ -1,0 +1,34 @@
+import { NO_USAGE } from '../domain/pricing/usage.ts'
+import type { TextRequest } from '../protocol/text-dialect.ts'
+import type { Tokenizer } from './ports/tokenizer.ts'
+import type { MeteredUsage, Quote } from './quote-text.ts'
+
+/** What an answer or a stream says of itself. */
+export type Produced = Pick<MeteredUsage, 'isClamped'> & {
+  readonly usage: MeteredUsage['usage'] | null
+  texts(): readonly string[]
+  /** The texts are this part of what was produced; absent where they are all of it. */
+  readonly textsScale?: number
+}
+
+/**
+ * The usage the upstream reported or, where it reported none, the tokenizer's estimate of what the model read and wrote: at
+ * most the worst case that the request was admitted with.
+ */
+export async function meterUsage(
+  produced: Produced,
+  { request, quote }: { readonly request: TextRequest; readonly quote: Quote },
+  tokenizer: Tokenizer,
+): Promise<MeteredUsage> {
+  const { usage, isClamped } = produced
+  if (usage !== null) return { usage, provenance: 'reported', isClamped }
+  const { texts, tokens } = request.input()
+  const [read, written] = await Promise.all([
+    tokenizer.countTokens(texts),
+    tokenizer.countTokens(produced.texts()),
+  ])
+  const { worst } = quote
+  const input = Math.min(read + tokens, worst.inputTokens)
+  const output = Math.min(Math.ceil(written * (produced.textsScale ?? 1)), worst.outputTokens * worst.choices)
+  return { usage: { ...NO_USAGE, input, output }, provenance: 'estimated', isClamped: false }
+}
