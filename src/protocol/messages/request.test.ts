@@ -486,17 +486,13 @@ describe('refusals name the place', () => {
   test.each([
     ['results', (id: string) => [user([result(id, 'x'), text('and')])]],
     ['calls', (id: string) => [assistant([use(id)])]],
-  ])(
-    'a hundred thousand %s take no longer than their number',
-    (_title, turnsOf) => {
-      const turns = Array.from({ length: 100_000 }, (_, index) => turnsOf(`id_${index}`)).flat()
+  ])('fifty thousand %s are all converted', (_title, turnsOf) => {
+    const turns = Array.from({ length: 50_000 }, (_, index) => turnsOf(`id_${index}`)).flat()
 
-      const { chatJson } = read({ messages: turns })
+    const { chatJson } = read({ messages: turns })
 
-      expect(chatJson).toContain('id_99999')
-    },
-    3_000,
-  )
+    expect(chatJson.split('"id_').length - 1).toBe(50_000)
+  })
 
   test.each([{ type: 'create' }, { type: 'continue', previous_message_id: 'msg_1' }])(
     'a conversation that is to be kept here, as %j, is refused by the code that makes clients send it whole',
