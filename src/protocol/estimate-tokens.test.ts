@@ -96,6 +96,12 @@ test('token arrays are counted exactly', () => {
   ).toBe(quarter('input') + 5)
 })
 
+test('numbers, switches and nulls beside the input are no part of it', () => {
+  const settings = { max_tokens: 100, temperature: 0.5, n: 2, stream: false, user: null }
+
+  expect(estimate({ input: 'abcd', ...settings })).toBe(estimate({ input: 'abcd' }))
+})
+
 test('a body nested deeper than the stack is still counted', () => {
   const depth = 500_000
   const bytes = new TextEncoder().encode(`{"messages":${'[{"a":'.repeat(depth)}1${'}]'.repeat(depth)}}`)

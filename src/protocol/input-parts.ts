@@ -31,7 +31,10 @@ const mediaParts: ReadonlyMap<unknown, { readonly payload: string; readonly toke
 /** Only here do parts carry media; anywhere else, such as in a tool's schema, the same shape is text to the model. */
 const conversationFields: ReadonlySet<string> = new Set(['messages', 'input'])
 
-/** Reads the named fields of a request body, or all of them. */
+/**
+ * Reads the named fields of a request body, or all of them but plain numbers and switches: those set the model, and are no part of
+ * its input. So a request with an output ceiling is estimated as the same one without.
+ */
 export function inputParts(
   body: Readonly<Record<string, unknown>>,
   fields: readonly string[] = Object.keys(body),
@@ -39,7 +42,7 @@ export function inputParts(
   const parts: InputParts = { texts: [], tokens: 0 }
   for (const field of fields) {
     const value = body[field]
-    if (value === undefined) continue
+    if (value === undefined || isSetting(value)) continue
     parts.texts.push(field)
     collect(value, parts, conversationFields.has(field))
   }
@@ -51,6 +54,10 @@ export function inputPartsOf(value: unknown): InputParts {
   const parts: InputParts = { texts: [], tokens: 0 }
   collect(value, parts, true)
   return parts
+}
+
+function isSetting(value: unknown): boolean {
+  return value === null || typeof value === 'number' || typeof value === 'boolean'
 }
 
 /** Keeps a stack of its own: a body may be nested deeper than the runtime's. */

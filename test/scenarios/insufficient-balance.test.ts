@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { formatUsd, nanoUsd, usd } from '../../src/domain/money.ts'
+import { chatAnswer } from '../support/upstream-replies.ts'
+import { refusalOf } from './refusal-of.ts'
+import { chatModel, startScriptedGateway, type ScriptedGateway } from './scripted-gateway.ts'
+
+type Refused = {
+  readonly required_usd: string
+  readonly available_usd: string
+  readonly held_usd: string
+  readonly max_affordable_output_tokens?: number
+}
+
+let gateway: ScriptedGateway
+
+beforeAll(async () => {
+  gateway = await startScriptedGateway({
+    models: [
+      chatModel('gpt-x'),
+      chatModel('fee', { pricing: { input_per_mtok: '2', output_per_mtok: '10', per_request: '0.002' } }),
+      chatModel('gift', { pricing: 'free' }),
+      chatModel('input-only', { pricing: { input_per_mtok: '2', output_per_mtok: '0' } }),
+      chatModel('resold', {
+        pricing: 'upstream_cost',
+        ceiling_pricing: { input_per_mtok: '2', output_per_mtok: '10' },
+      }),
+    ],
+  })
+  gateway.upstream.reply(chatAnswer({ usage: { prompt_tokens: 1, completion_tokens: 1 } }))
+})
+afterAll(() => gateway.stop())
+
+async function refused(key: string, body: object): Promise<Refused> {
+  const response = await gateway.chat(key, body)
+  expect(response.status).toBe(402)
+  return (await response.json()) as Refused
+}
+
+const messages = [{ role: 'user', content: 'Tell me all about it.' }]
+
+test('a 402 says what the request needs, what there is, what is held, and which ceiling would do', async () => {
+  const { key } = await gateway.account({ grant: '0.005' })
+
+  const response = await gateway.chat(key, { model: 'gpt-x', messages })
+  const body = (await response.clone().json()) as Refused
+  const refusal = await refusalOf(response)
+
+  expect(refusal).toMatchObject({ status: 402, type: 'insufficient_balance', code: 'insufficient_balance' })
+  expect(body).toMatchObject({ available_usd: '0.005', held_usd: '0' })
+  expect(usd(body.required_usd)).toBeGreaterThan(usd('0.01'))
+  expect(body.max_affordable_output_tokens).toBeGreaterThan(490)
+  for (const part of [body.required_usd, '0.005', String(body.max_affordable_output_tokens)])
+    expect(refusal.message).toContain(part)
+})
+
+test('what is held by running requests is told apart from what is available', async () => {
+  const { key } = await gateway.account({ grant: '0.015' })
+  const taken = gateway.upstream.hold()
+  const running = gateway.chat(key, { model: 'gpt-x', messages })
+  const exchange = await taken
+
+  // More than there will ever be, so that waiting for the running one would not help.
+  const { available_usd, held_usd } = await refused(key, { model: 'gpt-x', messages, max_tokens: 5000 })
+  await chatAnswer()(exchange)
+  await running
+
+  expect(usd(held_usd)).toBeGreaterThan(usd('0.01'))
+  expect(formatUsd(nanoUsd(usd(available_usd) + usd(held_usd)))).toBe('0.015')
+})
+
+describe('asked again with the ceiling that a 402 names, the same request passes, and with one token more it does not:', () => {
+  test.each<[string, object]>([
+    ['a request without a ceiling', { model: 'gpt-x' }],
+    ['one with a ceiling above the row’s', { model: 'gpt-x', max_tokens: 100_000 }],
+    ['one with the newer name of it', { model: 'gpt-x', max_completion_tokens: 2000 }],
+    ['one for three choices', { model: 'gpt-x', n: 3 }],
+    ['one with a price per request', { model: 'fee' }],
+    ['one at the upstream’s own cost', { model: 'resold' }],
+    ['one with much text', { model: 'gpt-x', user: 'é'.repeat(300) }],
+  ])('%s', async (_, body) => {
+    for (const field of ['max_tokens', 'max_completion_tokens']) {
+      const { key } = await gateway.account({ grant: '0.004' })
+      const { max_affordable_output_tokens: ceiling = 0 } = await refused(key, { messages, ...body })
+      const again = { messages, ...body, max_tokens: undefined, max_completion_tokens: undefined }
+
+      await refused(key, { ...again, [field]: ceiling + 1 })
+      const passed = await gateway.chat(key, { ...again, [field]: ceiling })
+
+      expect(passed.status).toBe(200)
+    }
+  })
+})
+
+describe('no ceiling is named where none would do:', () => {
+  test.each<[string, string, object]>([
+    ['an empty balance', '0', { model: 'gpt-x' }],
+    ['an input that alone is too much', '0.0001', { model: 'gpt-x', user: 'x'.repeat(10_000) }],
+    ['a price per request that alone is too much', '0.001', { model: 'fee' }],
+    ['a row whose output costs nothing', '0.000001', { model: 'input-only' }],
+  ])('%s', async (_, grant, body) => {
+    const { key } = await gateway.account({ grant })
+
+    const refusal = await refused(key, { messages, ...body })
+
+    expect(refusal).not.toHaveProperty('max_affordable_output_tokens')
+  })
+})
+
+test('a balance of exactly the worst case is enough, and a billionth less is not', async () => {
+  const poor = await gateway.account({ grant: '0' })
+  const { required_usd } = await refused(poor.key, { model: 'gpt-x', messages })
+  const before = gateway.upstream.requests.length
+
+  await gateway.admin('POST', `accounts/${poor.id}/grants`, {
+    amount_usd: formatUsd(nanoUsd(usd(required_usd) - 1n)),
+  })
+  await refused(poor.key, { model: 'gpt-x', messages })
+  await gateway.admin('POST', `accounts/${poor.id}/grants`, { amount_usd: '0.000000001' })
+  const passed = await gateway.chat(poor.key, { model: 'gpt-x', messages })
+
+  expect(passed.status).toBe(200)
+  expect(gateway.upstream.requests.length - before).toBe(1)
+})
+
+test('an account below zero is refused all but what is free', async () => {
+  const { key } = await gateway.account({ grant: '0.02' })
+  gateway.upstream.reply(chatAnswer({ usage: { prompt_tokens: 50_000, completion_tokens: 1 } }), chatAnswer())
+  await gateway.chat(key, { model: 'gpt-x', messages })
+
+  const refusal = await refused(key, { model: 'gpt-x', messages, max_tokens: 1 })
+
+  expect(refusal).toMatchObject({ available_usd: '-0.08001', held_usd: '0' })
+  expect((await gateway.chat(key, { model: 'gift', messages })).status).toBe(200)
+})
