@@ -6,7 +6,7 @@ import { priceText, type MeteredUsage } from './quote-text.ts'
 
 /**
  * Charges a job for what it used and frees the rest of its hold. When this resolves the charge is durable, and only then may
- * its cost be told. Null where there is no cost to tell: the usage was estimated, or the upstream did not report its own cost.
+ * its cost be told. Null where there is no cost to tell: it follows from an estimate, or the upstream did not report its own.
  */
 export async function chargeText(
   { call, dialect, model, quote, hold }: TextJob,
@@ -34,5 +34,7 @@ export async function chargeText(
   trace.cost = cost
   trace.shortfall = shortfall
   trace.isCostUnreported = price.isCostUnreported
-  return { charged: cost, told: provenance === 'reported' && !price.isCostUnreported ? cost : null }
+  // Without a tariff the cost does not depend on who counted the tokens.
+  const isCertain = price.tariff === null ? !price.isCostUnreported : provenance === 'reported'
+  return { charged: cost, told: isCertain ? cost : null }
 }

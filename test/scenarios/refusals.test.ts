@@ -19,7 +19,7 @@ beforeAll(async () => {
       chatModel('silent', { upstreams: [{ provider: 'mute', model: 'x' }] }),
       { id: 'embed', kind: 'embedding', upstreams: [{ provider: 'main', model: 'e' }], pricing: 'free' },
     ],
-    providers: [
+    providers: () => [
       { id: 'mute', kind: 'openai-compatible', base_url: 'http://127.0.0.1:9/v1', routes: ['embeddings'] },
       { id: 'box', kind: 'sandbox' },
     ],

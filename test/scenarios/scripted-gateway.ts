@@ -47,7 +47,7 @@ export async function startScriptedGateway(
     readonly models?: readonly object[]
     /** Members of the upstream's provider row, or further rows. */
     readonly provider?: Readonly<Record<string, unknown>>
-    readonly providers?: readonly object[]
+    readonly providers?: (baseUrl: string) => readonly object[]
     readonly environment?: Record<string, string>
   } = {},
 ): Promise<ScriptedGateway> {
@@ -61,7 +61,7 @@ export async function startScriptedGateway(
     ...options.provider,
   }
   const catalog = {
-    providers: [main, ...(options.providers ?? [])],
+    providers: [main, ...(options.providers?.(upstream.baseUrl) ?? [])],
     models: options.models ?? [chatModel('gpt-x')],
   }
   const gateway = await startTestGateway({
