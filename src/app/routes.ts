@@ -1,5 +1,7 @@
 import type { Config } from '../config/config.ts'
 import { answerText } from '../gateway/answer-text.ts'
+import { countTokens } from '../gateway/count-tokens.ts'
+import { runMessage } from '../gateway/run-message.ts'
 import type { AnswerOnce } from '../gateway/replays/answer-once.ts'
 import type { TextPorts } from '../gateway/run-text.ts'
 import { readBalance, readCredits } from '../http/account/balance.ts'
@@ -12,6 +14,7 @@ import { live, ready, type Readiness } from '../http/operating/health.ts'
 import { metricsRoute } from '../http/operating/metrics-route.ts'
 import type { BodyLimits } from '../http/read-body.ts'
 import type { Handler, Reply, RequestContext } from '../http/request-context.ts'
+import { messagesReplies } from '../http/reply-style.ts'
 import type { Route } from '../http/routes.ts'
 import { textRoute } from '../http/text/text-route.ts'
 import type { Authenticated } from '../gateway/ports/accounts.ts'
@@ -89,6 +92,18 @@ function textRoutes(ports: RoutePorts, config: Config): readonly Route[] {
     { path: '/v1/chat/completions', name: 'chat', methods: replayed(chatDialect) },
     { path: '/v1/responses', name: 'responses', methods: replayed(responsesDialect) },
     { path: '/v1/embeddings', name: 'embeddings', methods: replayed(embeddingsDialect) },
+    {
+      path: '/v1/messages',
+      name: 'messages',
+      methods: { POST: textRoute(route, call => runMessage(call, ports, config)) },
+      style: messagesReplies,
+    },
+    {
+      path: '/v1/messages/count_tokens',
+      name: 'count_tokens',
+      methods: { POST: textRoute(route, call => countTokens(call, ports)) },
+      style: messagesReplies,
+    },
   ]
 }
 

@@ -43,9 +43,9 @@ export async function openStream(
   const outcome = await context.providers[provider.kind].stream(
     {
       provider,
-      route: dialect.route,
+      route: dialect.upstreamRoute,
       model: upstream.model,
-      body: dialect.forUpstream(request, upstream.model),
+      body: dialect.forUpstream(request, upstream.model, provider),
       firstByteTimeoutMs: context.firstByteTimeoutMs,
       idleTimeoutMs: context.idleTimeoutMs,
     },

@@ -3,7 +3,7 @@ import type { Provider } from '../domain/catalog/provider.ts'
 import { upstreamErrorForClient } from '../protocol/upstream-error.ts'
 import type { TextJob } from './admit-text.ts'
 import type { Verdict } from './judge-outcome.ts'
-import type { TextReply } from './text-call.ts'
+import type { WholeReply } from './text-call.ts'
 
 type Unanswered = Exclude<Verdict, { verdict: 'answer' }>
 
@@ -12,7 +12,7 @@ export function refuseText(
   verdict: Unanswered,
   { call, destinations }: TextJob,
   secretOf: (provider: Provider) => string | undefined,
-): TextReply {
+): WholeReply {
   switch (verdict.verdict) {
     case 'refusal': {
       const { status, body, headers } = verdict.outcome

@@ -12,7 +12,7 @@ import type { TextProvider } from './ports/text-provider.ts'
 import type { Tokenizer } from './ports/tokenizer.ts'
 import { refuseText } from './refuse-text.ts'
 import type { Destination } from './servable-model.ts'
-import type { TextReply } from './text-call.ts'
+import type { WholeReply } from './text-call.ts'
 import { askUpstreams, type AskPorts } from './upstreams/ask-upstreams.ts'
 
 export type TextPorts = AskPorts & {
@@ -35,14 +35,22 @@ export type TextSettings = {
 /**
  * Answers one admitted request with JSON: asks its upstreams, charges what the answer used, and only then replies. Throws a
  * GatewayError for every refusal; after one, nothing is held and nothing was charged.
+ *
+ * Without a `signal`, what was asked for is finished and charged, also when its client leaves. With one, the upstream's call
+ * ends when it fires.
  */
-export async function runText(job: TextJob, ports: TextPorts, settings: TextSettings): Promise<TextReply> {
+export async function runText(
+  job: TextJob,
+  ports: TextPorts,
+  settings: TextSettings,
+  signal?: AbortSignal,
+): Promise<WholeReply> {
   const { readTimeoutMs } = settings
-  let refusal: TextReply
+  let refusal: WholeReply
   try {
     const verdict = await askUpstreams(
       job,
-      destination => askUpstream(job, destination, ports.providers, readTimeoutMs),
+      destination => askUpstream(job, destination, ports.providers, { readTimeoutMs, signal }),
       ports,
       { switchWithinMs: readTimeoutMs },
     )
@@ -61,18 +69,20 @@ async function askUpstream(
   job: TextJob,
   { provider, upstream }: Destination,
   providers: TextPorts['providers'],
-  readTimeoutMs: number,
+  { readTimeoutMs, signal }: { readonly readTimeoutMs: number; readonly signal: AbortSignal | undefined },
 ): Promise<Verdict> {
   const { call, dialect, request } = job
   call.trace.provider = provider.id
-  // The client's signal is not passed on: what it asked for is finished and charged, also when it leaves.
-  const outcome = await providers[provider.kind].complete({
-    provider,
-    route: dialect.route,
-    model: upstream.model,
-    body: dialect.forUpstream(request, upstream.model),
-    readTimeoutMs,
-  })
+  const outcome = await providers[provider.kind].complete(
+    {
+      provider,
+      route: dialect.upstreamRoute,
+      model: upstream.model,
+      body: dialect.forUpstream(request, upstream.model, provider),
+      readTimeoutMs,
+    },
+    signal,
+  )
   if (outcome.outcome === 'answered') call.trace.upstreamStatus = outcome.status
   return judgeOutcome(outcome, dialect, usageLimits(job))
 }
@@ -82,16 +92,13 @@ async function answerOf(
   job: TextJob,
   { answer, outcome }: Extract<Verdict, { verdict: 'answer' }>,
   ports: TextPorts,
-): Promise<TextReply> {
+): Promise<WholeReply> {
   const metered = await meterUsage(answer, job, ports.tokenizer)
   const reportedCost = reportedCostOf(answer, outcome)
   const { told } = await chargeText(job, { ...metered, reportedCost }, ports)
-  return {
-    status: 200,
-    headers: outcome.headers,
-    body: job.dialect.forClient(answer, { model: job.model.id, cost: told }),
-    cost: told,
-  }
+  const receipt = { id: job.call.id, model: job.model.id, usage: metered.usage, cost: told }
+  const body = job.dialect.forClient(answer, receipt, job.request)
+  return { status: 200, headers: outcome.headers, body, cost: told }
 }
 
 /** The provider's configured header first: where an operator set one, it is what the provider is paid by. */

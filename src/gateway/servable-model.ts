@@ -17,17 +17,17 @@ export type ServableModel = { readonly model: TextModel; readonly destinations: 
  */
 export function servableModel(
   name: string,
-  dialect: Pick<TextDialect, 'route' | 'serves'>,
+  dialect: Pick<TextDialect, 'upstreamRoute' | 'serves'>,
   context: { readonly catalog: Catalog; readonly caller: Authenticated; readonly isSandboxOn: boolean },
 ): ServableModel {
   const { catalog, caller, isSandboxOn } = context
   const model = findModel(catalog, name)
-  if (model === undefined || !model.enabled || model.kind !== dialect.serves) throw notFound(name)
+  if (model === undefined || !model.enabled || model.kind !== dialect.serves) throw modelNotFound(name)
   const reachable = destinationsOf(model, catalog).filter(({ provider }) =>
     provider.kind === 'sandbox' ? isSandboxOn : !caller.account.sandboxOnly,
   )
-  if (reachable.length === 0) throw notFound(name)
-  const destinations = reachable.filter(({ provider }) => provider.routes.includes(dialect.route))
+  if (reachable.length === 0) throw modelNotFound(name)
+  const destinations = reachable.filter(({ provider }) => provider.routes.includes(dialect.upstreamRoute))
   if (destinations.length === 0) {
     throw new GatewayError('route_not_supported', `"${model.id}" cannot be called on this route.`, {
       param: 'model',
@@ -45,7 +45,8 @@ function destinationsOf(model: TextModel, catalog: Catalog): Destination[] {
   return destinations
 }
 
-function notFound(name: string): GatewayError {
+/** For a name that is unknown, switched off, or another kind's: which of them, nobody is told. */
+export function modelNotFound(name: string): GatewayError {
   return new GatewayError('model_not_found', `There is no model called "${name.slice(0, NAME_SHOWN_MAX)}".`, {
     param: 'model',
   })

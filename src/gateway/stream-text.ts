@@ -9,7 +9,7 @@ import type { TextReply } from './text-call.ts'
 import { askUpstreams } from './upstreams/ask-upstreams.ts'
 
 /** What a stream's reply says of itself beside its type: it must reach the client as it is made. */
-const STREAM_HEADERS = {
+export const STREAM_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache',
   'x-accel-buffering': 'no',

@@ -29,6 +29,9 @@ export type TextReply = {
   readonly isReplay?: true
 }
 
+/** An answer that is not made as it is read. */
+export type WholeReply = TextReply & { readonly body: Uint8Array<ArrayBuffer> }
+
 /** What is known of a request by the time it ends, whichever way; for the log line and the metrics. */
 export type TextTrace = {
   model?: string

@@ -1,6 +1,7 @@
 import { GatewayError } from '../domain/errors.ts'
 import { formatId, type Id } from '../domain/ids.ts'
-import { errorBody, errorHeaders, statusOfError } from './errors.ts'
+import { errorHeaders, statusOfError } from './errors.ts'
+import { plainReplies, type ReplyStyle } from './reply-style.ts'
 import type { Handler, Reply, RequestContext } from './request-context.ts'
 import type { RunningRequests } from './running-requests.ts'
 
@@ -31,6 +32,7 @@ export function endpoint(
   route: string,
   handle: Handler,
   edge: Edge,
+  style: ReplyStyle = plainReplies,
 ): (request: Request) => Promise<Response> {
   return async request => {
     edge.running.begin()
@@ -41,9 +43,9 @@ export function endpoint(
     try {
       reply = await handle(context)
     } catch (error) {
-      reply = failed(error, context)
+      reply = failed(error, context, style)
     }
-    reply.headers['x-request-id'] = context.requestId
+    for (const name of style.requestIdHeaders) reply.headers[name] = context.requestId
     const finish = () => {
       edge.observe({ ...context, route, status: reply.status, durationMs: edge.elapsed() - startedMs })
       edge.running.end()
@@ -54,14 +56,14 @@ export function endpoint(
   }
 }
 
-function failed(error: unknown, { request, trace }: RequestContext): Reply {
+function failed(error: unknown, { request, trace }: RequestContext, style: ReplyStyle): Reply {
   const known = error instanceof GatewayError ? error : unexpected(error, request, trace)
   trace.errorCode = known.code
   const headers = errorHeaders(known)
   // What is left of a body that was not read to its end would be taken for the next request.
   if (known.code === 'request_too_large' || known.code === 'body_timeout') headers['connection'] = 'close'
   const status = request.signal.aborted ? CLIENT_LEFT : statusOfError(known.code)
-  return { status, headers, body: JSON.stringify(errorBody(known)) }
+  return { status, headers, body: JSON.stringify(style.errorBody(known)) }
 }
 
 function unexpected(error: unknown, request: Request, trace: RequestContext['trace']): GatewayError {

@@ -1,5 +1,6 @@
 import { GatewayError } from '../domain/errors.ts'
 import type { Handler } from './request-context.ts'
+import type { ReplyStyle } from './reply-style.ts'
 import { requestUrl } from './request-url.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -10,6 +11,8 @@ export type Route = {
   /** The name in logs and metrics. */
   readonly name: string
   readonly methods: Partial<Record<Method, Handler>>
+  /** Plain, where it is not told. */
+  readonly style?: ReplyStyle
 }
 
 /** What answers a path or method that is not in the table: 404, or 405 naming the methods that are. */

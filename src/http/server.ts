@@ -26,10 +26,10 @@ export function startServer({ host, port, routes, edge: given }: ServerOptions):
   const running = new RunningRequests()
   const edge = { ...given, running }
   const table = Object.fromEntries(
-    routes.map(({ path, name, methods }) => [
+    routes.map(({ path, name, methods, style }) => [
       path,
       Object.fromEntries(
-        Object.entries(methods).map(([method, handle]) => [method, endpoint(name, handle, edge)]),
+        Object.entries(methods).map(([method, handle]) => [method, endpoint(name, handle, edge, style)]),
       ),
     ]),
   )

@@ -1,5 +1,6 @@
-import type { TextRoute } from '../domain/catalog/provider.ts'
+import type { Provider, TextRoute } from '../domain/catalog/provider.ts'
 import type { GatewayError } from '../domain/errors.ts'
+import type { Id } from '../domain/ids.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import type { Usage } from '../domain/pricing/usage.ts'
 import type { InputParts } from './input-parts.ts'
@@ -7,20 +8,36 @@ import type { JsonDocument } from './json/parse-json.ts'
 
 /** The wire format of one text route as pure functions: what the gateway reads of it and the few bytes it changes. */
 export type TextDialect<Request extends TextRequest = TextRequest, Answer extends TextAnswer = TextAnswer> = {
-  readonly route: TextRoute
+  /** As clients call it: its name in the books. */
+  readonly route: TextRoute | 'messages'
+  /** As an upstream is asked for it. */
+  readonly upstreamRoute: TextRoute
   /** The kind of model the route serves; another kind's name does not exist here. */
   readonly serves: 'chat' | 'embedding'
   /** Throws `invalid_field` or `ambiguous_field` for what the gateway must read and cannot. */
   readRequest(document: JsonDocument): Request
-  /** The request's own bytes with the model's name replaced. */
-  forUpstream(request: Request, model: string): Uint8Array<ArrayBuffer>
+  /** The request's own bytes with the model's name replaced or, on a route that is converted, what they become. */
+  forUpstream(
+    request: Request,
+    model: string,
+    provider: Pick<Provider, 'maxTokensField'>,
+  ): Uint8Array<ArrayBuffer>
   /** Undefined for bytes that are no answer of this route, whatever the status said. */
   readAnswer(body: Uint8Array<ArrayBuffer>, limits: UsageLimits): Answer | undefined
-  /** The answer's own bytes with the model's name replaced and the cost added; without a cost where that is null. */
-  forClient(
-    answer: Answer,
-    reply: { readonly model: string; readonly cost: NanoUsd | null },
-  ): Uint8Array<ArrayBuffer>
+  /** The answer's own bytes with the model's name replaced and the cost added or, on a converted route, what they become. */
+  forClient(answer: Answer, receipt: Receipt, request: Request): Uint8Array<ArrayBuffer>
+}
+
+/** What the gateway has to say of an answer that it charged. */
+export type Receipt = {
+  /** The request's own. */
+  readonly id: Id
+  /** The model's name in the catalog. */
+  readonly model: string
+  /** As it was charged: reported or estimated. */
+  readonly usage: Usage
+  /** Null where the reply names no cost. */
+  readonly cost: NanoUsd | null
 }
 
 /** A text route that can also answer as a stream of server-sent events. */

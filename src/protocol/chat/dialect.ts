@@ -5,8 +5,9 @@ import { readChatAnswer, type ChatAnswer } from './answer.ts'
 import { readChatRequest, type ChatRequest } from './request.ts'
 
 /** `POST /v1/chat/completions`. */
-export const chatDialect: StreamDialect<ChatRequest, ChatAnswer> = {
+export const chatDialect = {
   route: 'chat',
+  upstreamRoute: 'chat',
   serves: 'chat',
   readRequest: readChatRequest,
   forUpstream: requestForUpstream,
@@ -15,4 +16,4 @@ export const chatDialect: StreamDialect<ChatRequest, ChatAnswer> = {
   openStream: ({ choices, includeUsage }, { model, limits }) =>
     // Without `include_usage` the stream goes byte for byte.
     new ChatStream({ choices, limits, rewriteModel: includeUsage ? model : null }),
-}
+} as const satisfies StreamDialect<ChatRequest, ChatAnswer>

@@ -9,11 +9,12 @@ import { readEmbeddingsAnswer } from './answer.ts'
 import { readEmbeddingsRequest } from './request.ts'
 
 /** `POST /v1/embeddings`. */
-export const embeddingsDialect: TextDialect<PassThroughRequest, PassThroughAnswer> = {
+export const embeddingsDialect = {
   route: 'embeddings',
+  upstreamRoute: 'embeddings',
   serves: 'embedding',
   readRequest: readEmbeddingsRequest,
   forUpstream: requestForUpstream,
   readAnswer: readEmbeddingsAnswer,
   forClient: answerForClient,
-}
+} as const satisfies TextDialect<PassThroughRequest, PassThroughAnswer>

@@ -1,3 +1,6 @@
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
 type Envelope = { readonly error: { readonly code?: string } }
 
 /**
@@ -8,6 +11,11 @@ export function messagesErrorBody<Body extends Envelope>(body: Body) {
   const { error } = body
   const details = error.code === undefined ? {} : { details: { error_code: error.code } }
   return { type: 'error', ...body, error: { ...error, ...details } } as const
+}
+
+/** The same of an envelope that is JSON already, such as that of an upstream's refusal. */
+export function messagesRefusal(envelope: Uint8Array): Uint8Array<ArrayBuffer> {
+  return encoder.encode(JSON.stringify(messagesErrorBody(JSON.parse(decoder.decode(envelope)) as Envelope)))
 }
 
 /** What tells a client of the messages dialect that a stream broke. No `message_stop` follows it. */

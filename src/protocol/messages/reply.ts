@@ -1,15 +1,10 @@
-import { formatUsd, type NanoUsd } from '../../domain/money.ts'
+import { formatUsd } from '../../domain/money.ts'
 import { outputTokens, type Usage } from '../../domain/pricing/usage.ts'
+import type { Receipt } from '../text-dialect.ts'
 import type { Message, MessageBlock, StopReason } from './message.ts'
 
 /** What the gateway adds to an answer. */
-export type MessageReceipt = {
-  /** The model's name in the catalog. */
-  readonly model: string
-  readonly usage: Usage
-  /** Null where the reply names no cost. */
-  readonly cost: NanoUsd | null
-}
+export type MessageReceipt = Omit<Receipt, 'id'>
 
 /** Text of one event. Long enough that a long answer costs few events, short enough that a client sees it come. */
 const DELTA_CHARS_MAX = 1024

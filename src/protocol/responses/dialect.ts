@@ -10,12 +10,13 @@ import { readResponsesRequest } from './request.ts'
 import { ResponsesStream } from './responses-stream.ts'
 
 /** `POST /v1/responses`. */
-export const responsesDialect: StreamDialect<PassThroughRequest, PassThroughAnswer> = {
+export const responsesDialect = {
   route: 'responses',
+  upstreamRoute: 'responses',
   serves: 'chat',
   readRequest: readResponsesRequest,
   forUpstream: requestForUpstream,
   readAnswer: readResponsesAnswer,
   forClient: answerForClient,
   openStream: (_request, terms) => new ResponsesStream(terms),
-}
+} as const satisfies StreamDialect<PassThroughRequest, PassThroughAnswer>

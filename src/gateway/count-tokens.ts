@@ -1,0 +1,24 @@
+import { findModel } from '../domain/catalog/catalog.ts'
+import { parseJsonObject } from '../protocol/json/parse-json.ts'
+import { readCountTokensRequest } from '../protocol/messages/count-tokens.ts'
+import type { CatalogStore } from './ports/catalog.ts'
+import { modelNotFound } from './servable-model.ts'
+import type { TextCall, WholeReply } from './text-call.ts'
+
+const encoder = new TextEncoder()
+
+/**
+ * Estimates the input tokens of a messages request, for any model that is on, and charges nothing. Throws `model_not_found` for
+ * any other name, and what `readCountTokensRequest` does.
+ */
+export async function countTokens(
+  { body, trace }: TextCall,
+  { catalog }: { readonly catalog: CatalogStore },
+): Promise<WholeReply> {
+  const { model: name, inputTokens } = readCountTokensRequest(parseJsonObject(body))
+  const model = findModel(catalog.current(), name)
+  if (model === undefined || !model.enabled) throw modelNotFound(name)
+  trace.model = model.id
+  const reply = encoder.encode(JSON.stringify({ input_tokens: inputTokens }))
+  return { status: 200, headers: {}, body: reply, cost: null }
+}

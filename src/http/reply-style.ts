@@ -1,0 +1,17 @@
+import type { GatewayError } from '../domain/errors.ts'
+import { messagesErrorBody } from '../protocol/messages/errors.ts'
+import { errorBody } from './errors.ts'
+
+/** How a route's replies speak to the client libraries that call it. */
+export type ReplyStyle = {
+  /** The headers that carry the request's id; libraries look for it under different names. */
+  readonly requestIdHeaders: readonly string[]
+  errorBody(error: GatewayError): object
+}
+
+export const plainReplies: ReplyStyle = { requestIdHeaders: ['x-request-id'], errorBody }
+
+export const messagesReplies: ReplyStyle = {
+  requestIdHeaders: ['x-request-id', 'request-id'],
+  errorBody: error => messagesErrorBody(errorBody(error)),
+}
