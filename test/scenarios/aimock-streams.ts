@@ -1,0 +1,152 @@
+import { LLMock } from '@copilotkit/aimock'
+import { heapStats } from 'bun:jsc'
+import { addUsd, formatUsd, nanoUsd, usd, ZERO } from '../../src/domain/money.ts'
+import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
+import { until } from './until.ts'
+
+/** How a client saw its stream end: with [DONE]; with an error in a frame; with a status instead of a stream; or by leaving. */
+type StreamEnd = 'whole' | 'broken' | 'refused 429' | 'refused 502' | 'left'
+
+export type AimockReport = {
+  readonly ends: Readonly<Record<StreamEnd, number>>
+  /** What clients read of their costs together, and what the books took from the account. */
+  readonly toldUsd: string
+  readonly spentUsd: string
+  /** What the books' own check has found. */
+  readonly problems: readonly unknown[]
+  /** Streams that are still in memory when all is over, the runtime's own and those of this upstream's included. */
+  readonly streamsInMemory: number
+}
+
+const AT_ONCE = 50
+const GRANT_USD = '100'
+const SAID = 'The quick brown fox jumps over the lazy dog. '.repeat(4)
+
+/**
+ * What the upstream does, by the first word of the question, and how its client may see that. A break that arrives together
+ * with the first bytes is one before the first byte, since the runtime then keeps them to itself.
+ */
+const faults = {
+  nothing: { ends: ['whole'] },
+  slowness: { ends: ['whole'], streamingProfile: { ttft: 5, tps: 2000, jitter: 0.5 } },
+  truncation: { ends: ['broken', 'refused 502'], truncateAfterChunks: 4, latency: 1 },
+  cutting: { ends: ['broken', 'refused 502'], disconnectAfterMs: 15, latency: 3 },
+  drop: { ends: ['refused 502'], chaos: { dropRate: 1 } },
+  malformed: { ends: ['refused 502'], chaos: { malformedRate: 1 } },
+  limit: { ends: ['refused 429'], chaos: { rateLimitRate: 1 } },
+  disconnect: { ends: ['broken', 'refused 502'], chaos: { disconnectRate: 1 } },
+  leaving: { ends: ['left'], latency: 3 },
+} as const satisfies Readonly<
+  Record<string, { readonly ends: readonly StreamEnd[]; [option: string]: unknown }>
+>
+
+const kinds = Object.keys(faults) as (keyof typeof faults)[]
+
+/**
+ * Sends `count` streams, 50 at once, through a gateway to an upstream of somebody else's making: each of its faults in turn, and
+ * clients that leave. Throws where a stream ends in a way that its fault does not allow, or where money stays held.
+ */
+export async function aimockStreams(count: number): Promise<AimockReport> {
+  const mock = new LLMock({ port: 0, logLevel: 'silent', chunkSize: 8, journalMaxEntries: 100 })
+  for (const kind of kinds) {
+    const { ends: _, ...options } = faults[kind]
+    mock.onMessage(new RegExp(`^${kind} `), { content: SAID }, options)
+  }
+  await mock.start()
+  const gateway = await startTestGateway({ catalog: catalogOn(mock.url) })
+  try {
+    const account = await gateway.account({ grant: GRANT_USD })
+    const seen = await sendAll(gateway, account, count)
+    await until('nothing is held', async () => (await account.balance()).held_usd === '0')
+    const { available_usd } = await account.balance()
+    const { problems } = await gateway.admin<{ problems: unknown[] }>('POST', 'verify')
+    return {
+      ends: seen.ends,
+      toldUsd: formatUsd(seen.told),
+      spentUsd: formatUsd(nanoUsd(usd(GRANT_USD) - usd(available_usd))),
+      problems,
+      streamsInMemory: streamsInMemory(),
+    }
+  } finally {
+    await gateway.stop()
+    await mock.stop()
+  }
+}
+
+async function sendAll(gateway: TestGateway, account: TestAccount, count: number) {
+  const ends: Record<StreamEnd, number> = { whole: 0, broken: 0, 'refused 429': 0, 'refused 502': 0, left: 0 }
+  let told = ZERO
+  let sent = 0
+  const caller = async () => {
+    while (sent < count) {
+      sent += 1
+      const kind = kinds[sent % kinds.length]!
+      const { end, cost } = await oneStream(gateway, account, `${kind} ${sent}`)
+      const allowed: readonly StreamEnd[] = faults[kind].ends
+      if (!allowed.includes(end)) throw new Error(`Stream ${sent} met ${kind} and ended ${end}.`)
+      ends[end] += 1
+      told = addUsd(told, cost)
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, caller))
+  return { ends, told }
+}
+
+async function oneStream(gateway: TestGateway, { key }: TestAccount, content: string) {
+  const client = new AbortController()
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      model: 'gpt-x',
+      messages: [{ role: 'user', content }],
+      max_tokens: 200,
+      stream: true,
+      stream_options: { include_usage: true },
+    }),
+    signal: client.signal,
+  })
+  if (response.status !== 200) {
+    await response.arrayBuffer()
+    return { end: `refused ${response.status}` as StreamEnd, cost: ZERO }
+  }
+  if (content.startsWith('leaving ')) {
+    await response.body?.getReader().read()
+    client.abort()
+    return { end: 'left' as const, cost: ZERO }
+  }
+  const text = await response.text()
+  const cost = usd(/"cost_usd":"([^"]+)"/.exec(text)?.[1] ?? '0')
+  return { end: endOf(text), cost }
+}
+
+function endOf(text: string): StreamEnd {
+  if (text.endsWith('data: [DONE]\n\n')) return 'whole'
+  if (/data: \{"error":\{[^\n]*\}\}\n\n$/.test(text)) return 'broken'
+  throw new Error(`A stream ended without [DONE] and without an error: ${text.slice(-200)}`)
+}
+
+function streamsInMemory(): number {
+  Bun.gc(true)
+  const { ReadableStream: streams = 0 } = heapStats().objectTypeCounts
+  return streams
+}
+
+function catalogOn(url: string): string {
+  return JSON.stringify({
+    providers: [{ id: 'aimock', kind: 'openai-compatible', base_url: `${url}/v1`, api_key: 'sk-aimock' }],
+    models: [
+      {
+        id: 'gpt-x',
+        kind: 'chat',
+        upstreams: [{ provider: 'aimock', model: 'gpt-4o' }],
+        pricing: { input_per_mtok: '2', output_per_mtok: '10' },
+        max_output_tokens: 1000,
+      },
+    ],
+  })
+}
+
+if (import.meta.main) {
+  console.log(JSON.stringify(await aimockStreams(Number(process.argv[2] ?? 10_000)), null, 2))
+}
