@@ -5,10 +5,12 @@ import { idSource } from '../domain/ids.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import type { HoldKind } from '../domain/ledger/books.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
+import type { Moderator } from '../gateway/ports/moderator.ts'
 import type { TextPorts } from '../gateway/run-text.ts'
 import { Rests } from '../gateway/upstreams/rests.ts'
 import type { AdminPorts } from '../http/admin/call.ts'
 import type { HashKey } from '../http/authenticate.ts'
+import { openAiModerations } from '../providers/moderation/openai-moderations.ts'
 import { openAiCompatible } from '../providers/openai-compatible/openai-compatible.ts'
 import { providerProbe } from '../providers/probe.ts'
 import { sandbox } from '../providers/sandbox/sandbox.ts'
@@ -69,6 +71,7 @@ export function openParts(config: Config, folder: DataFolder, clock: Clock = sys
     catalog,
     clock,
     secretOf,
+    moderator: moderatorOf(config, clock),
     onSettleFailed: (error: unknown) => log.error('a stream could not be charged', errorFields(error)),
     hashKey: (key: string) => Bun.SHA256.hash(key, 'base64'),
     providers: { 'openai-compatible': openAiCompatible({ clock, secretOf }), sandbox: sandbox({ clock }) },
@@ -89,4 +92,9 @@ export function openParts(config: Config, folder: DataFolder, clock: Clock = sys
       log.flush()
     },
   }
+}
+
+function moderatorOf({ moderationUrl, moderationKey }: Config, clock: Clock): Moderator | undefined {
+  if (moderationUrl === undefined) return undefined
+  return openAiModerations({ url: moderationUrl, key: moderationKey }, { clock })
 }

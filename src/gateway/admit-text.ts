@@ -3,7 +3,9 @@ import { formatUsd } from '../domain/money.ts'
 import { parseJsonObject } from '../protocol/json/parse-json.ts'
 import type { TextDialect, TextRequest } from '../protocol/text-dialect.ts'
 import type { HoldQueue } from './hold-queue.ts'
+import { moderate } from './moderate.ts'
 import type { CatalogStore } from './ports/catalog.ts'
+import type { Moderator } from './ports/moderator.ts'
 import type { Hold } from './ports/ledger.ts'
 import { affordableCeiling, quoteText, type Quote } from './quote-text.ts'
 import { servableModel, type ServableModel } from './servable-model.ts'
@@ -19,17 +21,25 @@ export type TextJob<Request extends TextRequest = TextRequest> = ServableModel &
   readonly hold: Hold
 }
 
+export type AdmitPorts = {
+  readonly catalog: CatalogStore
+  readonly holds: HoldQueue
+  /** Undefined where moderation is off. */
+  readonly moderator: Moderator | undefined
+}
+
 /**
- * Reads a request, finds its model and holds its worst case. Throws a GatewayError for every refusal; after one, nothing is
+ * Reads a request, finds its model, has its text moderated and holds its worst case. Throws a GatewayError for every refusal; after one, nothing is
  * held.
  */
 export async function admitText<Request extends TextRequest>(
   call: TextCall,
   dialect: TextDialect<Request>,
-  ports: { readonly catalog: CatalogStore; readonly holds: HoldQueue },
+  ports: AdmitPorts,
   { isSandboxOn }: { readonly isSandboxOn: boolean },
 ): Promise<TextJob<Request>> {
-  const request = dialect.readRequest(parseJsonObject(call.body))
+  const document = parseJsonObject(call.body)
+  const request = dialect.readRequest(document)
   const catalog = ports.catalog.current()
   const { model, destinations } = servableModel(request.model, dialect, {
     catalog,
@@ -37,6 +47,8 @@ export async function admitText<Request extends TextRequest>(
     isSandboxOn,
   })
   call.trace.model = model.id
+  const { moderator } = ports
+  if (moderator !== undefined && dialect.serves === 'chat') await moderate(document, moderator, call.trace)
   const quote = quoteText(model, request)
   const hold = await placeHold(call, quote, ports.holds)
   return { call, dialect, request, model, destinations, quote, hold }

@@ -2,12 +2,10 @@ import type { Provider } from '../domain/catalog/provider.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import { parseReportedCost } from '../protocol/reported-cost.ts'
 import type { TextAnswer, UsageLimits } from '../protocol/text-dialect.ts'
-import type { TextJob } from './admit-text.ts'
+import type { AdmitPorts, TextJob } from './admit-text.ts'
 import { chargeText } from './charge-text.ts'
-import type { HoldQueue } from './hold-queue.ts'
 import { judgeOutcome, type Verdict } from './judge-outcome.ts'
 import { meterUsage } from './meter-usage.ts'
-import type { CatalogStore } from './ports/catalog.ts'
 import type { TextProvider } from './ports/text-provider.ts'
 import type { Tokenizer } from './ports/tokenizer.ts'
 import { refuseText } from './refuse-text.ts'
@@ -15,16 +13,15 @@ import type { Destination } from './servable-model.ts'
 import type { WholeReply } from './text-call.ts'
 import { askUpstreams, type AskPorts } from './upstreams/ask-upstreams.ts'
 
-export type TextPorts = AskPorts & {
-  readonly catalog: CatalogStore
-  readonly holds: HoldQueue
-  readonly providers: { readonly [kind in Provider['kind']]: TextProvider }
-  readonly tokenizer: Tokenizer
-  /** A provider's key, to be taken out of texts that go to clients. */
-  readonly secretOf: (provider: Provider) => string | undefined
-  /** Told of a stream whose charge could not be made durable. */
-  readonly onSettleFailed: (error: unknown) => void
-}
+export type TextPorts = AskPorts &
+  AdmitPorts & {
+    readonly providers: { readonly [kind in Provider['kind']]: TextProvider }
+    readonly tokenizer: Tokenizer
+    /** A provider's key, to be taken out of texts that go to clients. */
+    readonly secretOf: (provider: Provider) => string | undefined
+    /** Told of a stream whose charge could not be made durable. */
+    readonly onSettleFailed: (error: unknown) => void
+  }
 
 export type TextSettings = {
   readonly readTimeoutMs: number

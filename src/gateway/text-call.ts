@@ -3,6 +3,7 @@ import type { NanoUsd } from '../domain/money.ts'
 import type { Provenance, Usage } from '../domain/pricing/usage.ts'
 import type { ByteSource } from './byte-source.ts'
 import type { Authenticated } from './ports/accounts.ts'
+import type { Moderation } from './ports/moderator.ts'
 
 /** One request of a customer on a text route, read whole and not yet understood. */
 export type TextCall = {
@@ -49,6 +50,9 @@ export type TextTrace = {
   switchedFrom?: readonly string[]
   /** What went wrong upstream, for the operator; never sent to the client. */
   upstreamProblem?: string
+  /** What the moderator said, where one was asked; and, for the operator, why it said nothing. */
+  moderation?: Moderation['verdict']
+  moderationProblem?: string
   /** Answered with what an identical request got. */
   isReplay?: boolean
 }

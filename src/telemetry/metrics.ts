@@ -15,6 +15,7 @@ export type RequestMeasure = {
   readonly shortfall?: NanoUsd | undefined
   readonly isCostUnreported?: boolean | undefined
   readonly isReplay?: boolean | undefined
+  readonly moderation?: string | undefined
 }
 
 /** Read when the metrics are. */
@@ -93,6 +94,12 @@ export function openMetrics(gauges: Gauges): Metrics {
     labelNames: ['route'],
     registers,
   })
+  const moderations = new Counter({
+    name: 'tollgate_moderations_total',
+    help: 'Requests that the moderator was asked about, by verdict; those it said nothing of went on.',
+    labelNames: ['verdict'],
+    registers,
+  })
   const held = new Gauge({
     name: 'tollgate_held_usd',
     help: 'Dollars in open holds, by kind of work.',
@@ -154,6 +161,7 @@ export function openMetrics(gauges: Gauges): Metrics {
         overdraftUsd.inc(dollars(measure.shortfall ?? nanoUsd(0n)))
       }
       if (measure.isCostUnreported === true) unreported.inc({ model })
+      if (measure.moderation !== undefined) moderations.inc({ verdict: measure.moderation })
       if (measure.isReplay === true) replays.inc({ route: measure.route })
     },
     countLedgerCheck: check => {

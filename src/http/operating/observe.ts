@@ -31,6 +31,8 @@ export function observeRequests(log: Log, metrics: Metrics): (finished: Finished
       usage_source: trace.provenance,
       is_clamped: trace.isClamped === true ? true : undefined,
       cost_usd: trace.cost === undefined ? undefined : formatUsd(trace.cost),
+      moderation: trace.moderation,
+      moderation_problem: trace.moderationProblem,
       is_replay: trace.isReplay === true ? true : undefined,
       error_code: trace.errorCode,
     })

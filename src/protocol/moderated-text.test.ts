@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'bun:test'
+import { moderatedText } from './moderated-text.ts'
+
+const BASE64 = 'iVBORw0KGgo'.repeat(100)
+
+describe('the text for a moderator', () => {
+  test.each<[title: string, body: Record<string, unknown>, text: string]>([
+    ['of a string', { messages: [{ role: 'user', content: 'Hello.' }] }, 'Hello.'],
+    [
+      'of parts, in the order they stand',
+      {
+        messages: [
+          {
+            role: 'user',
+            content: [
+              { type: 'text', text: 'One' },
+              { type: 'text', text: 'two' },
+            ],
+          },
+        ],
+      },
+      'One\ntwo',
+    ],
+    [
+      'of a conversation, the last words last',
+      {
+        messages: [
+          { role: 'system', content: 'Be kind.' },
+          { role: 'user', content: 'A' },
+          { role: 'assistant', content: 'B' },
+          { role: 'user', content: 'C' },
+        ],
+      },
+      'Be kind.\nA\nB\nC',
+    ],
+    [
+      'of a messages request, its system text first',
+      { messages: [{ role: 'user', content: 'Hello.' }], system: [{ type: 'text', text: 'Be kind.' }] },
+      'Be kind.\nHello.',
+    ],
+    ['of a responses request', { input: 'Hello.', instructions: 'Be kind.' }, 'Be kind.\nHello.'],
+    [
+      'of responses items',
+      { input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hello.' }] }] },
+      'Hello.',
+    ],
+    [
+      'of tool calls and results, without their ids',
+      {
+        messages: [
+          {
+            role: 'assistant',
+            content: null,
+            tool_calls: [
+              { id: 'call_1', type: 'function', function: { name: 'find', arguments: '{"q":"x"}' } },
+            ],
+          },
+          { role: 'tool', tool_call_id: 'call_1', content: 'Found.' },
+          { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content: 'Done.' }] },
+        ],
+      },
+      'find\n{"q":"x"}\nFound.\nDone.',
+    ],
+    [
+      'of tools',
+      { tools: [{ type: 'function', function: { name: 'find', description: 'Finds.' } }], messages: [] },
+      'find\nFinds.',
+    ],
+    [
+      'leaves media out',
+      {
+        messages: [
+          {
+            role: 'user',
+            content: [
+              { type: 'image_url', image_url: { url: `data:image/png;base64,${BASE64}` } },
+              { type: 'input_audio', input_audio: { data: BASE64, format: 'wav' } },
+              { type: 'text', text: 'What is this?' },
+            ],
+          },
+        ],
+      },
+      'wav\nWhat is this?',
+    ],
+    [
+      'keeps words that hide behind what looks like media',
+      { messages: [{ role: 'user', content: `${BASE64} and words` }] },
+      `${BASE64} and words`,
+    ],
+    ['leaves settings out', { model: 'gpt-x', user: 'u-1', messages: [{ role: 'user', content: 'A' }] }, 'A'],
+    ['of nothing is empty', { messages: [] }, ''],
+  ])('%s', (_, body, text) => {
+    expect(moderatedText(body)).toBe(text)
+  })
+
+  test('of a body nested deeper than any stack is read all the same', () => {
+    let content: unknown = 'deep'
+    for (let depth = 0; depth < 100_000; depth += 1) content = [content]
+
+    expect(moderatedText({ messages: content })).toBe('deep')
+  })
+
+  test('of a list longer than any call has arguments is read all the same', () => {
+    const input = Array.from({ length: 1_000_000 }, () => 7)
+
+    expect(moderatedText({ input: [...input, 'end'] })).toBe('end')
+  })
+})

@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { MODERATED_CHARS_MAX, PIECE_CHARS_MAX } from '../../src/gateway/moderate.ts'
+import { MODERATION_TIMEOUT_MS } from '../../src/providers/moderation/openai-moderations.ts'
+import type { TestAccount } from '../support/gateway.ts'
+import { chatAnswer, json, resetBeforeHeaders, sse } from '../support/upstream-replies.ts'
+import { startUpstream, type Upstream } from '../support/upstream.ts'
+import { refusalOf } from './refusal-of.ts'
+import {
+  chatModel,
+  DOLLAR_A_REQUEST,
+  expectSoundBooks,
+  startScriptedGateway,
+  type ScriptedGateway,
+} from './scripted-gateway.ts'
+import { DONE, HEL } from './stream-frames.ts'
+
+const FLAGGED = json({ results: [{ flagged: true, categories: { violence: true } }] })
+const PASSED = json({ results: [{ flagged: false }] })
+
+let moderator: Upstream
+let gateway: ScriptedGateway
+let ada: TestAccount
+let poor: TestAccount
+let before = { judged: 0, asked: 0 }
+
+beforeAll(async () => {
+  moderator = startUpstream()
+  gateway = await startScriptedGateway({
+    models: [
+      chatModel('gpt-x', { pricing: DOLLAR_A_REQUEST }),
+      chatModel('off', { enabled: false, pricing: DOLLAR_A_REQUEST }),
+    ],
+    environment: {
+      TOLLGATE_REPLAY_TTL_S: '60',
+      TOLLGATE_MODERATION_URL: `${moderator.baseUrl}/moderations`,
+      TOLLGATE_MODERATION_KEY: 'sk-mod',
+    },
+  })
+  poor = await gateway.account({ grant: '0' })
+})
+afterAll(async () => {
+  await gateway.stop()
+  moderator.close()
+})
+beforeEach(async () => {
+  moderator.reply(PASSED)
+  gateway.upstream.reply(chatAnswer())
+  before = { judged: moderator.requests.length, asked: gateway.upstream.requests.length }
+  ada = await gateway.account({ grant: '10' })
+})
+
+const judged = () => moderator.requests.length - before.judged
+const asked = () => gateway.upstream.requests.length - before.asked
+const request = (content: string, change: object = {}) =>
+  JSON.stringify({ model: 'gpt-x', messages: [{ role: 'user', content }], ...change })
+const input = () => (moderator.requests.at(-1)!.json() as { input: unknown }).input
+const verdicts = (verdict: string) => gateway.metric(`tollgate_moderations_total{verdict="${verdict}"}`)
+
+describe('a moderator that flags a text', () => {
+  test.each([
+    ['JSON', {}],
+    ['a stream', { stream: true }],
+  ])('stops the request before it costs anything: %s', async (_, change) => {
+    moderator.reply(FLAGGED)
+    const flagged = await verdicts('flagged')
+
+    const refusal = await refusalOf(await gateway.chat(ada.key, request('How do I hurt someone?', change)))
+
+    expect(refusal).toMatchObject({
+      status: 400,
+      type: 'content_policy_violation',
+      code: 'content_policy_violation',
+    })
+    expect(input()).toBe('How do I hurt someone?')
+    expect(asked()).toBe(0)
+    expect(await ada.balance()).toMatchObject({ available_usd: '10', held_usd: '0' })
+    expect(await verdicts('flagged')).toBe(flagged + 1)
+    await expectSoundBooks(gateway, ada)
+  })
+
+  test('has stopped that request and no other', async () => {
+    moderator.reply(FLAGGED, PASSED)
+    const body = request('Again?')
+
+    expect((await gateway.chat(ada.key, body)).status).toBe(400)
+    expect((await gateway.chat(ada.key, body)).status).toBe(200)
+  })
+})
+
+describe('a request goes on where the moderator', () => {
+  test.each([
+    ['says that it may', PASSED, 'passed'],
+    ['fails', json({ error: { message: 'Oh.' } }, { status: 500 }), 'unavailable'],
+    ['refuses its key', json({ error: { message: 'No.' } }, { status: 401 }), 'unavailable'],
+    ['breaks the connection', resetBeforeHeaders(), 'unavailable'],
+    ['says something else', json({ flagged: true }), 'unavailable'],
+  ])('%s', async (title, reply, verdict) => {
+    moderator.reply(reply)
+    const counted = await verdicts(verdict)
+
+    const response = await gateway.chat(ada.key, request(title))
+
+    expect(response.status).toBe(200)
+    expect(asked()).toBe(1)
+    expect(await ada.balance()).toMatchObject({ available_usd: '9' })
+    expect(await verdicts(verdict)).toBe(counted + 1)
+  })
+
+  test('says nothing for three seconds', async () => {
+    const held = moderator.hold()
+    const response = gateway.chat(ada.key, request('Anyone?'))
+    await held
+
+    expect(asked()).toBe(0)
+    gateway.clock.advance(MODERATION_TIMEOUT_MS)
+
+    expect((await response).status).toBe(200)
+  })
+})
+
+test('a stream goes on when its text has passed', async () => {
+  gateway.upstream.reply(sse([HEL + DONE]))
+
+  const response = await gateway.chat(ada.key, request('Stream, please', { stream: true }))
+
+  expect(await response.text()).toBe(HEL + DONE)
+  expect(judged()).toBe(1)
+})
+
+test('a request without text is not asked about', async () => {
+  const response = await gateway.chat(ada.key, JSON.stringify({ model: 'gpt-x', messages: [] }))
+
+  expect(response.status).toBe(200)
+  expect(judged()).toBe(0)
+})
+
+test('of a long text the end is judged, in pieces that a moderator can take', async () => {
+  const text = `start ${'x'.repeat(MODERATED_CHARS_MAX)} end`
+
+  const response = await gateway.chat(ada.key, request(text))
+
+  const pieces = input() as string[]
+  expect(response.status).toBe(200)
+  expect(pieces.join('')).toBe(text.slice(-MODERATED_CHARS_MAX))
+  expect(Math.max(...pieces.map(piece => piece.length))).toBe(PIECE_CHARS_MAX)
+})
+
+describe('of two reasons to refuse or not to charge, the first in the order counts', () => {
+  test('replay, then disabled model', async () => {
+    const body = request('kept 1')
+    await gateway.chat(ada.key, body)
+    await gateway.admin('PATCH', 'models/gpt-x', { enabled: false })
+
+    const repeat = await gateway.chat(ada.key, body)
+    await gateway.admin('PATCH', 'models/gpt-x', { enabled: true })
+
+    expect(repeat.status).toBe(200)
+    expect(repeat.headers.get('x-service-replay')).toBe('true')
+  })
+
+  test('replay, then moderation, which is not asked again', async () => {
+    const body = request('kept 2')
+    await gateway.chat(ada.key, body)
+    moderator.reply(FLAGGED)
+
+    const repeat = await gateway.chat(ada.key, body)
+
+    expect(repeat.status).toBe(200)
+    expect(judged()).toBe(1)
+  })
+
+  test('replay, then balance', async () => {
+    const account = await gateway.account({ grant: '1' })
+    const body = request('kept 3')
+    await gateway.chat(account.key, body)
+
+    expect((await gateway.chat(account.key, request('another'))).status).toBe(402)
+    expect((await gateway.chat(account.key, body)).status).toBe(200)
+  })
+
+  test('disabled model, then moderation, which is not asked', async () => {
+    moderator.reply(FLAGGED)
+
+    const refusal = await refusalOf(await gateway.chat(ada.key, request('bad', { model: 'off' })))
+
+    expect(refusal).toMatchObject({ status: 404, code: 'model_not_found' })
+    expect(judged()).toBe(0)
+  })
+
+  test('disabled model, then balance', async () => {
+    const refusal = await refusalOf(await gateway.chat(poor.key, request('poor', { model: 'off' })))
+
+    expect(refusal).toMatchObject({ status: 404, code: 'model_not_found' })
+  })
+
+  test('moderation, then balance', async () => {
+    moderator.reply(FLAGGED)
+
+    const refusal = await refusalOf(await gateway.chat(poor.key, request('poor and bad')))
+
+    expect(refusal).toMatchObject({ status: 400, code: 'content_policy_violation' })
+    moderator.reply(PASSED)
+    expect((await gateway.chat(poor.key, request('poor and good'))).status).toBe(402)
+  })
+})
