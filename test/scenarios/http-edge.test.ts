@@ -30,6 +30,11 @@ describe('404 for any POST below /v1/ that is not on the list, with a key and wi
     '/v1/nothing',
     '/v1/chat/completions/',
     '/v1/chat/completions/x',
+    '/v1/responses/resp_1',
+    '/v1/embeddings/',
+    '/v1/messages/batches',
+    '/v1/messages/count_tokens/',
+    '/v1/completions',
     '/v1/',
     '/v1/chat%2Fcompletions',
   ])('%s', async path => {
@@ -46,6 +51,10 @@ describe('405 with the methods that there are, for', () => {
   test.each([
     ['GET', '/v1/chat/completions', 'POST'],
     ['PUT', '/v1/chat/completions', 'POST'],
+    ['GET', '/v1/responses', 'POST'],
+    ['DELETE', '/v1/embeddings', 'POST'],
+    ['GET', '/v1/messages?beta=true', 'POST'],
+    ['GET', '/v1/messages/count_tokens', 'POST'],
     ['OPTIONS', '/v1/chat/completions', 'POST'],
     ['DELETE', '/v1/models', 'GET, HEAD'],
     ['PATCH', '/v1/models/gpt-x', 'GET, HEAD'],

@@ -6,24 +6,28 @@ import type { ScriptedGateway, UsageRow } from './scripted-gateway.ts'
 import { until } from './until.ts'
 
 export type Asking = {
+  /** Another route than chat, and what a request says there. */
+  readonly route?: { readonly path: string; readonly request: Readonly<Record<string, unknown>> }
   readonly includeUsage?: boolean
   /** Further members of the request. */
   readonly body?: Readonly<Record<string, unknown>>
   readonly signal?: AbortSignal
 }
 
+const CHAT = { path: '/v1/chat/completions', request: { messages: HI } }
+
 /** A stream of `ada`'s, as soon as its headers are here. */
 export function askForStream(
   gateway: ScriptedGateway,
   { key }: TestAccount,
-  { includeUsage = false, body = {}, signal }: Asking = {},
+  { route = CHAT, includeUsage = false, body = {}, signal }: Asking = {},
 ): Promise<Response> {
-  return fetch(`${gateway.url}/v1/chat/completions`, {
+  return fetch(gateway.url + route.path, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify({
       model: ROW_MODEL,
-      messages: HI,
+      ...route.request,
       stream: true,
       ...(includeUsage ? { stream_options: { include_usage: true } } : {}),
       ...body,

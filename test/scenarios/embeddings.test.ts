@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { answer } from '../support/upstream-replies.ts'
+import type { TestAccount } from '../support/gateway.ts'
+import { refusalOf } from './refusal-of.ts'
+import { startScriptedGateway, type ScriptedGateway } from './scripted-gateway.ts'
+import { settlementOf } from './settled-stream.ts'
+import { routeModels, routeProviders, textRouteCases } from './text-routes.ts'
+
+let gateway: ScriptedGateway
+let ada: TestAccount
+
+beforeAll(async () => {
+  gateway = await startScriptedGateway({ models: routeModels, providers: () => routeProviders })
+})
+afterAll(() => gateway.stop())
+
+async function ask(body: object | string): Promise<Response> {
+  ada = await gateway.account()
+  return fetch(`${gateway.url}/v1/embeddings`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${ada.key}`, 'content-type': 'application/json' },
+    body: typeof body === 'string' ? body : JSON.stringify({ model: 'embed-x', input: 'Hi', ...body }),
+  })
+}
+
+const [route] = textRouteCases.filter(({ title }) => title === 'embeddings')
+
+test('a request reaches the upstream byte for byte but for the model, its order and fields with it', async () => {
+  gateway.upstream.reply(route!.answer({ input: 10, output: 0 }))
+  const body =
+    '{"input":["second","\\u0066irst"],\n "dimensions":1e2, "model": "embed-x","encoding_format":"base64","x":1.0}'
+
+  await ask(body)
+
+  expect(gateway.upstream.requests.at(-1)!.text()).toBe(body.replace('embed-x', 'embed-x-upstream'))
+})
+
+test('an answer reaches the client byte for byte but for the model and the cost', async () => {
+  const body =
+    '{"object":"list","data":[{"index":1,"embedding":"AACAPgAAAL8="},{"index":0,"embedding":[0.10, -1e-3]}],' +
+    ' "model":"embed-x-upstream","usage":{"prompt_tokens":10,"total_tokens":10}}'
+  gateway.upstream.reply(answer(body, { headers: { 'content-type': 'application/json' } }))
+
+  const response = await ask({})
+
+  const shown = body.replace('embed-x-upstream', 'embed-x')
+  expect(await response.text()).toBe(
+    shown.replace('"total_tokens":10', '"total_tokens":10,"cost_usd":"0.00002"'),
+  )
+})
+
+test.each<[title: string, input: unknown, cost: string]>([
+  ['token arrays exactly', [[1, 2, 3], [4]], '0.000008'],
+  ['texts by the tokenizer', ['Hello', 'Hello'], '0.000004'],
+])('an estimate counts %s', async (_title, input, cost) => {
+  gateway.upstream.reply(route!.answer(null))
+
+  await (await ask({ input })).text()
+
+  expect(await settlementOf(gateway, ada)).toEqual({ cost_usd: cost, source: 'estimated', is_clamped: false })
+})
+
+test('a stream is refused: there are none', async () => {
+  const before = gateway.upstream.requests.length
+
+  const refused = await ask({ stream: true })
+
+  expect(await refusalOf(refused)).toMatchObject({ status: 400, code: 'invalid_field', param: 'stream' })
+  expect(gateway.upstream.requests).toHaveLength(before)
+})

@@ -1,0 +1,267 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { chunk, closeDelimited, EVENT_STREAM, json, sse } from '../support/upstream-replies.ts'
+import type { Exchange, Reply } from '../support/upstream.ts'
+import { refusalOf } from './refusal-of.ts'
+import { startScriptedGateway, type ScriptedGateway } from './scripted-gateway.ts'
+import {
+  askForStream,
+  openedStream,
+  restOf,
+  settledStream,
+  settlementOf,
+  type Settlement,
+} from './settled-stream.ts'
+import { until } from './until.ts'
+
+const IDLE_MS = 60_000
+const RESPONSES = { route: { path: '/v1/responses', request: { input: 'Hi' } } }
+
+let gateway: ScriptedGateway
+
+beforeAll(async () => {
+  gateway = await startScriptedGateway({ environment: { TOLLGATE_REPLAY_TTL_S: '60' } })
+})
+afterAll(() => gateway.stop())
+
+type Members = Readonly<Record<string, unknown>>
+
+/** An event with its name on an `event:` line, as most upstreams write it. */
+function named(type: string, members: Members = {}): string {
+  return `event: ${type}\n${bare(type, members)}`
+}
+
+/** An event that is `data:` alone. */
+function bare(type: string, members: Members = {}): string {
+  return `data: ${JSON.stringify({ type, ...members })}\n\n`
+}
+
+function response(members: Members): Members {
+  return {
+    response: { id: 'resp_1', object: 'response', created_at: 7, model: 'gpt-x-upstream', ...members },
+  }
+}
+
+/** At two dollars a million tokens in and ten out: 0.00007. */
+const USAGE = { input_tokens: 10, output_tokens: 5, total_tokens: 15 }
+const CREATED = named('response.created', { sequence_number: 0, ...response({ usage: null }) })
+const said = (delta: string, write = named) =>
+  write('response.output_text.delta', { sequence_number: 4, output_index: 0, delta })
+const HEL = said('Hel')
+const COMPLETED = named('response.completed', response({ status: 'completed', usage: USAGE }))
+const ERROR = named('error', { code: 'overloaded', message: 'We are out of GPUs.' })
+
+const reported: Settlement = { cost_usd: '0.00007', source: 'reported', is_clamped: false }
+/** "input" and "Hi" are two tokens, and what was said is one. */
+const estimated: Settlement = { cost_usd: '0.000014', source: 'estimated', is_clamped: false }
+
+describe('events with names pass as they are, and are charged', () => {
+  test.each<[string, string, Settlement]>([
+    ['what the last one reports', CREATED + HEL + COMPLETED, reported],
+    [
+      'an estimate where none reports a usage',
+      CREATED + HEL + named('response.completed', response({ status: 'completed' })),
+      estimated,
+    ],
+    [
+      'without what cannot be in a usage',
+      HEL + named('response.completed', response({ usage: { input_tokens: -1, output_tokens: 5 } })),
+      { cost_usd: '0.00005', source: 'reported', is_clamped: true },
+    ],
+    [
+      'nothing where the usage is all zero',
+      HEL + named('response.completed', response({ usage: { input_tokens: 0, output_tokens: 0 } })),
+      { ...reported, cost_usd: '0' },
+    ],
+    ['whatever follows the last one', `${HEL + COMPLETED}data: [DONE]\n\n`, reported],
+    ['also when they stand for an answer that was cut short', HEL + ended('incomplete'), reported],
+    ['also when they end in a cancellation', HEL + ended('cancelled'), reported],
+    ['also when the upstream says itself that it failed', HEL + ended('failed'), reported],
+  ])('%s', async (_title, events, charge) => {
+    const stream = await settledStream(gateway, sse([events]), RESPONSES)
+
+    expect(stream).toMatchObject({ status: 200, body: events, charge })
+    expect(stream.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+    expect(stream.headers.get('x-service-cost-usd')).toBeNull()
+  })
+})
+
+test('a response that fails after it began, without any output, is charged the usage that it tells', async () => {
+  const { account, exchange, reader, first } = await openedStream(gateway, CREATED, RESPONSES)
+
+  await exchange.write(chunk(ended('failed')))
+  const body = first + (await restOf(reader))
+
+  expect(body).toBe(CREATED + ended('failed'))
+  expect(await settlementOf(gateway, account)).toEqual(reported)
+})
+
+function ended(how: string, write = named): string {
+  return write(`response.${how}`, response({ status: how, usage: USAGE }))
+}
+
+test('events without names get the catalog’s name of the model, and the last one the cost', async () => {
+  const completed = bare('response.completed', response({ status: 'completed', usage: USAGE }))
+  const created = bare('response.created', response({ usage: null }))
+
+  const stream = await settledStream(gateway, sse([created + said('Hel', bare) + completed]), RESPONSES)
+
+  const renamed = (event: string) => event.replace('gpt-x-upstream', 'gpt-x')
+  const costed = renamed(completed).replace('"total_tokens":15', '"total_tokens":15,"cost_usd":"0.00007"')
+  expect(stream.body).toBe(renamed(created) + said('Hel', bare) + costed)
+  expect(stream.charge).toEqual(reported)
+})
+
+describe('a stream that broke ends with response.failed', () => {
+  const half = HEL + COMPLETED.slice(0, 60)
+  const usageSoFar = named('response.in_progress', response({ usage: USAGE }))
+  const rows: Readonly<Record<string, { reply: Reply; relayed: string; charge: Settlement | null }>> = {
+    'after some output': { reply: sse([CREATED + HEL]), relayed: CREATED + HEL, charge: estimated },
+    'within an event': { reply: sse([half]), relayed: HEL, charge: estimated },
+    'where only the end of the connection tells its end': {
+      reply: closeDelimited(HEL, EVENT_STREAM),
+      relayed: HEL,
+      charge: estimated,
+    },
+    'after a usage': { reply: sse([HEL + usageSoFar]), relayed: HEL + usageSoFar, charge: reported },
+    'with an error of the upstream’s': { reply: sse([HEL + ERROR]), relayed: HEL + ERROR, charge: estimated },
+    'before any output': { reply: sse([CREATED]), relayed: CREATED, charge: null },
+    'before any output, with an error': {
+      reply: sse([CREATED, ERROR]),
+      relayed: CREATED + ERROR,
+      charge: null,
+    },
+  }
+
+  test.each(Object.entries(rows))('%s', async (_title, { reply, relayed, charge }) => {
+    const stream = await settledStream(gateway, reply, RESPONSES)
+
+    expect(stream.body).toStartWith(relayed)
+    const failed = failedIn(stream.body.slice(relayed.length))
+    expect(failed).toMatchObject({
+      status: 'failed',
+      model: 'gpt-x',
+      error: { code: 'upstream_error', type: 'upstream_error' },
+    })
+    expect(failed.usage?.cost_usd).toBe(charge?.cost_usd)
+    expect(stream.charge).toEqual(charge)
+  })
+
+  const breaks: Readonly<Record<string, [sent: string, breakIt: (exchange: Exchange) => void]>> = {
+    'when its connection is cut': [HEL, exchange => exchange.end()],
+    'when its connection is reset': [HEL, exchange => exchange.reset()],
+    'when its connection is cut within an event': [half, exchange => exchange.end()],
+  }
+
+  test.each(Object.entries(breaks))('%s', async (_title, [sent, breakIt]) => {
+    const { account, exchange, reader, first } = await openedStream(gateway, sent, RESPONSES)
+
+    breakIt(exchange)
+    const body = first + (await restOf(reader))
+
+    expect(body).toStartWith(HEL)
+    expect(failedIn(body.slice(HEL.length))).toMatchObject({ error: { code: 'upstream_error' } })
+    expect(await settlementOf(gateway, account)).toEqual(estimated)
+  })
+
+  test('as the response it belongs to, with the number that is next', async () => {
+    const stream = await settledStream(gateway, sse([CREATED + HEL]), RESPONSES)
+
+    const [, data] = /^event: response.failed\ndata: (.*)\n\n$/m.exec(stream.body.slice(CREATED.length)) ?? []
+    expect(JSON.parse(data!)).toMatchObject({
+      sequence_number: 5,
+      response: { id: 'resp_1', created_at: 7 },
+    })
+  })
+
+  test('when it falls silent, and its upstream is aborted', async () => {
+    const { account, exchange, reader, first } = await openedStream(gateway, HEL, RESPONSES)
+    let rest: string | undefined
+    void restOf(reader).then(text => (rest = text))
+
+    await until('the silence is over', () => {
+      gateway.clock.advance(IDLE_MS)
+      return rest !== undefined
+    })
+
+    expect(first).toBe(HEL)
+    expect(failedIn(rest!)).toMatchObject({ error: { code: 'upstream_timeout', type: 'timeout_error' } })
+    expect(await settlementOf(gateway, account)).toEqual(estimated)
+    await exchange.closed
+  })
+})
+
+type FailedResponse = { readonly usage: { readonly cost_usd: string } | null }
+
+/** The response of the one event that a text is. */
+function failedIn(text: string): FailedResponse {
+  const [, data] = /^\s*event: response\.failed\ndata: (.*)\n\n$/.exec(text) ?? []
+  if (data === undefined) throw new Error(`This is no failed response: ${text}`)
+  return (JSON.parse(data) as { response: FailedResponse }).response
+}
+
+describe('a client that leaves takes the upstream’s call with it, and is charged', () => {
+  test('for what was produced until then', async () => {
+    const { account, exchange, reader } = await openedStream(gateway, HEL, RESPONSES)
+
+    await reader.cancel()
+
+    await exchange.closed
+    expect(await settlementOf(gateway, account)).toEqual(estimated)
+  })
+
+  test('nothing where nothing had come yet', async () => {
+    const account = await gateway.account()
+    const leaving = new AbortController()
+    const held = gateway.upstream.hold()
+    const asked = askForStream(gateway, account, { ...RESPONSES, signal: leaving.signal }).catch(() => 'left')
+    const exchange = await held
+
+    leaving.abort()
+
+    expect(await asked).toBe('left')
+    await exchange.closed
+    expect(await settlementOf(gateway, account)).toBeNull()
+  })
+})
+
+describe('before the first byte there is a status, and nothing is charged, where the upstream', () => {
+  test.each<[string, Reply, number, string]>([
+    ['refuses', json({ error: { message: 'No.', code: 'no' } }, { status: 400 }), 400, 'no'],
+    ['fails', json({}, { status: 500 }), 502, 'upstream_error'],
+    ['sends nothing', sse([]), 502, 'upstream_error'],
+    ['begins with an error', sse([ERROR]), 502, 'upstream_error'],
+    ['answers whole', json({ object: 'response', output: [] }), 502, 'upstream_error'],
+  ])('%s', async (_title, reply, status, code) => {
+    const account = await gateway.account()
+    gateway.upstream.reply(reply)
+
+    const refused = await askForStream(gateway, account, RESPONSES)
+
+    expect(await refusalOf(refused)).toMatchObject({ status, code })
+    expect(await settlementOf(gateway, account)).toBeNull()
+  })
+})
+
+test('an identical request gets the events of the first one, and is charged nothing', async () => {
+  const account = await gateway.account()
+  gateway.upstream.reply(sse([CREATED + HEL + COMPLETED]))
+  const before = gateway.upstream.requests.length
+  const first = await (await askForStream(gateway, account, RESPONSES)).text()
+
+  const second = await askForStream(gateway, account, RESPONSES)
+
+  expect(second.headers.get('x-service-replay')).toBe('true')
+  expect(await second.text()).toBe(first)
+  expect(await settlementOf(gateway, account)).toEqual(reported)
+  expect(gateway.upstream.requests).toHaveLength(before + 1)
+})
+
+test('work in the background is refused, for no route could fetch its result', async () => {
+  const account = await gateway.account()
+  const before = gateway.upstream.requests.length
+
+  const refused = await askForStream(gateway, account, { ...RESPONSES, body: { background: true } })
+
+  expect(await refusalOf(refused)).toMatchObject({ status: 400, param: 'background' })
+  expect(gateway.upstream.requests).toHaveLength(before)
+})
