@@ -23,7 +23,7 @@ async function ask(body: object | string): Promise<Response> {
   })
 }
 
-const [route] = textRouteCases.filter(({ title }) => title === 'embeddings')
+const route = textRouteCases.find(({ title }) => title === 'embeddings')
 
 test('a request reaches the upstream byte for byte but for the model, its order and fields with it', async () => {
   gateway.upstream.reply(route!.answer({ input: 10, output: 0 }))
