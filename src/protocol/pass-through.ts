@@ -41,8 +41,3 @@ export function reportedBy(
 export function answerForClient({ reply }: PassThroughAnswer, shown: ModelAndCost): Uint8Array<ArrayBuffer> {
   return withModelAndCost(reply, shown)
 }
-
-/** The member of that name, which is known to be there. */
-export function memberNamed(members: readonly Member[], name: string): Member {
-  return members.find(({ key }) => key === name) as Member
-}

@@ -1,5 +1,5 @@
 import { formatUsd, type NanoUsd } from '../domain/money.ts'
-import { members, type Member } from './json/members.ts'
+import { isNamed, members, type Member } from './json/members.ts'
 import { isJsonObject } from './json/parse-json.ts'
 import { splice, type Edit } from './json/splice.ts'
 
@@ -36,18 +36,19 @@ export function modelAndCostEdits(
   let usageMember: Member | undefined
   let isEmpty = true
   for (const member of members(bytes, objectStart)) {
-    const { key, start, end } = member
+    const { start, end } = member
     isEmpty = false
     // Of several models every one is renamed, whichever a client reads; of several usages the last one is the parsed one.
-    if (key === 'model') edits.push({ start, end, text: name })
-    else if (key === 'usage') usageMember = member
+    if (isNamed(bytes, member, 'model')) edits.push({ start, end, text: name })
+    else if (isNamed(bytes, member, 'usage')) usageMember = member
   }
   if (edits.length === 0) {
     const at = objectStart + 1
     edits.push({ start: at, end: at, text: `"model":${name}${isEmpty ? '' : ','}` })
   }
   if (usageMember !== undefined && isJsonObject(usage)) {
-    edits.push(...costEdits(bytes, usageMember, { cost, isNamed: Object.hasOwn(usage, 'cost_usd') }))
+    const counts = costEdits(bytes, usageMember, { cost, hasTheirs: Object.hasOwn(usage, 'cost_usd') })
+    for (const edit of counts) edits.push(edit)
     edits.sort((left, right) => left.start - right.start)
   }
   return edits
@@ -56,12 +57,12 @@ export function modelAndCostEdits(
 function costEdits(
   bytes: Uint8Array,
   usage: Member,
-  { cost, isNamed }: { readonly cost: NanoUsd | null; readonly isNamed: boolean },
+  { cost, hasTheirs }: { readonly cost: NanoUsd | null; readonly hasTheirs: boolean },
 ): Edit[] {
   const ours = cost === null ? null : `"${formatUsd(cost)}"`
-  if (!isNamed) return ours === null ? [] : [appended(bytes, usage.end, `"cost_usd":${ours}`)]
-  const counts = [...members(bytes, usage.start)]
-  const theirs = counts.filter(({ key }) => key === 'cost_usd')
+  if (!hasTheirs) return ours === null ? [] : [appended(bytes, usage.end, `"cost_usd":${ours}`)]
+  const counts = members(bytes, usage.start)
+  const theirs = counts.filter(member => isNamed(bytes, member, 'cost_usd'))
   if (ours === null) return removals(counts, theirs)
   const [{ start, end }, ...others] = theirs as [Member, ...Member[]]
   return [{ start, end, text: ours }, ...removals(counts, others)]

@@ -1,5 +1,5 @@
 import { nanoUsd, type NanoUsd } from '../domain/money.ts'
-import { members } from './json/members.ts'
+import { lastNamed, members } from './json/members.ts'
 
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,4}))?$/
 const NANO_DIGITS = 9
@@ -48,11 +48,6 @@ function dividedUp(digits: bigint, places: number): bigint {
   return (digits + divisor - 1n) / divisor
 }
 
-/** Of duplicates the last one, as JSON.parse takes it. */
 function valueOf(bytes: Uint8Array, name: string, objectStart?: number) {
-  let found: { readonly start: number; readonly end: number } | undefined
-  for (const member of members(bytes, objectStart)) {
-    if (member.key === name) found = member
-  }
-  return found
+  return lastNamed(bytes, members(bytes, objectStart), name)
 }

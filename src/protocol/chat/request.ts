@@ -1,9 +1,9 @@
 import { estimateInputTokens } from '../estimate-tokens.ts'
 import { inputParts } from '../input-parts.ts'
-import { members } from '../json/members.ts'
+import { lastNamed, type Member } from '../json/members.ts'
 import { parseJsonObject, type JsonDocument } from '../json/parse-json.ts'
 import { unambiguousFields } from '../json/unambiguous-fields.ts'
-import { memberNamed, type PassThroughRequest } from '../pass-through.ts'
+import type { PassThroughRequest } from '../pass-through.ts'
 import {
   optionalBoolean,
   optionalInteger,
@@ -36,14 +36,14 @@ const inputFields = ['messages', 'tools', 'functions', 'response_format']
 /** Throws `invalid_field` or `ambiguous_field` for what the gateway must read and cannot. No other field is looked at. */
 export function readChatRequest(document: JsonDocument): ChatRequest {
   const { bytes, value } = document
-  const found = unambiguousFields(members(bytes), fieldsRead)
+  const found = unambiguousFields(document, fieldsRead)
   const model = requiredName(value['model'], 'model')
   requiredArray(value['messages'], 'messages')
   const streamOptions = optionalObject(value['stream_options'], 'stream_options')
   return {
     bytes,
     model,
-    modelMember: memberNamed(found, 'model'),
+    modelMember: lastNamed(bytes, found, 'model') as Member,
     isStream: optionalBoolean(value['stream'], 'stream') ?? false,
     includeUsage: optionalBoolean(streamOptions?.['include_usage'], 'stream_options.include_usage') ?? false,
     outputCeiling: outputCeiling(value),

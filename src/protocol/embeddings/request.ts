@@ -1,10 +1,10 @@
 import { GatewayError } from '../../domain/errors.ts'
 import { estimateTokensOf } from '../estimate-tokens.ts'
 import { inputPartsOf } from '../input-parts.ts'
-import { members } from '../json/members.ts'
+import { lastNamed, type Member } from '../json/members.ts'
 import { parseJsonObject, type JsonDocument } from '../json/parse-json.ts'
 import { unambiguousFields } from '../json/unambiguous-fields.ts'
-import { memberNamed, type PassThroughRequest } from '../pass-through.ts'
+import type { PassThroughRequest } from '../pass-through.ts'
 import { optionalBoolean, requiredName, requiredTextOrArray } from '../request-fields.ts'
 
 const fieldsRead: ReadonlySet<string> = new Set(['model', 'input', 'stream'])
@@ -16,7 +16,7 @@ const fieldsRead: ReadonlySet<string> = new Set(['model', 'input', 'stream'])
  */
 export function readEmbeddingsRequest(document: JsonDocument): PassThroughRequest {
   const { bytes, value, isAscii } = document
-  const found = unambiguousFields(members(bytes), fieldsRead)
+  const found = unambiguousFields(document, fieldsRead)
   const model = requiredName(value['model'], 'model')
   const parts = inputPartsOf(requiredTextOrArray(value['input'], 'input'))
   if (optionalBoolean(value['stream'], 'stream') === true) {
@@ -31,7 +31,7 @@ export function readEmbeddingsRequest(document: JsonDocument): PassThroughReques
   return {
     bytes,
     model,
-    modelMember: memberNamed(found, 'model'),
+    modelMember: lastNamed(bytes, found, 'model') as Member,
     isStream: false,
     // Embeddings have no output that is priced, so nothing to put a ceiling on.
     outputCeiling: undefined,

@@ -1,14 +1,14 @@
 import { expect, test } from 'bun:test'
-import { members } from './members.ts'
+import { isNamed, keyOf, members } from './members.ts'
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 
 /** Key and value text of each member. */
 function spansOf(text: string): [string, string][] {
   const bytes = bytesOf(text)
-  return [...members(bytes)].map(({ key, start, end }) => [
-    key,
-    new TextDecoder().decode(bytes.subarray(start, end)),
+  return members(bytes).map(member => [
+    keyOf(bytes, member),
+    new TextDecoder().decode(bytes.subarray(member.start, member.end)),
   ])
 }
 
@@ -51,10 +51,11 @@ test.each([0, 1, 2, 13, 14, 15, 16, 17, 31, 32, 33])(
 test('the members of an inner object are found by where it opens', () => {
   const text = '{"usage":{"cost":1e-7,"n":2}}'
 
-  const [usage] = members(bytesOf(text))
+  const bytes = bytesOf(text)
+  const [usage] = members(bytes)
 
   expect(
-    [...members(bytesOf(text), usage!.start)].map(({ key, start, end }) => [key, text.slice(start, end)]),
+    members(bytes, usage!.start).map(member => [keyOf(bytes, member), text.slice(member.start, member.end)]),
   ).toEqual([
     ['cost', '1e-7'],
     ['n', '2'],
@@ -65,4 +66,21 @@ test('keys as long as a text are read too', () => {
   const key = 'é"\\'.repeat(50_000)
 
   expect(spansOf(`{${JSON.stringify(key)}:1}`)).toEqual([[key, '1']])
+})
+
+test.each([
+  ['model', '{"model":1}', true],
+  ['model', '{"mod\\u0065l":1}', true],
+  ['model', '{"\\u006d\\u006f\\u0064\\u0065\\u006c":1}', true],
+  ['model', '{"models":1}', false],
+  ['model', '{"mode":1}', false],
+  ['model', '{"Model":1}', false],
+  ['model', '{"":1}', false],
+  ['model', '{"mod\\\\":1}', false],
+])('a key is %s or not, escapes or none: %s', (name, text, expected) => {
+  const bytes = bytesOf(text)
+
+  const [member] = members(bytes)
+
+  expect(isNamed(bytes, member!, name)).toBe(expected)
 })

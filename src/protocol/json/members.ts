@@ -7,12 +7,11 @@ const BRACE_OPEN = 0x7b
 const BRACE_CLOSE = 0x7d
 const SPACE = 0x20
 
-/** One member of an object, and where it stands. Ends are exclusive. */
+/** Where one member of an object stands. Ends are exclusive. `keyOf` and `isNamed` read its key. */
 export type Member = {
-  /** Without its quotes and escapes, as JSON.parse would give it. */
-  readonly key: string
-  /** At the key's opening quote. */
+  /** At the key's opening quote, and after its closing one. */
   readonly keyStart: number
+  readonly keyEnd: number
   /** The value's first byte and the byte after its last. */
   readonly start: number
   readonly end: number
@@ -20,8 +19,6 @@ export type Member = {
 
 /** How far the end of a string is looked for before the native search takes over. */
 const NEAR_BYTES = 16
-/** Keys up to this length are built byte by byte, at a third of what TextDecoder costs. */
-const SHORT_KEY_BYTES = 64
 
 const decoder = new TextDecoder()
 
@@ -29,7 +26,8 @@ const decoder = new TextDecoder()
  * The members of the object whose brace opens at `objectStart`, in order, duplicates included. The bytes must already have
  * been accepted by JSON.parse: nothing is checked here.
  */
-export function* members(bytes: Uint8Array, objectStart = bytes.indexOf(BRACE_OPEN)): Generator<Member> {
+export function members(bytes: Uint8Array, objectStart = bytes.indexOf(BRACE_OPEN)): Member[] {
+  const found: Member[] = []
   let at = skipSpace(bytes, objectStart + 1)
   while (bytes[at] === QUOTE) {
     const keyStart = at
@@ -37,10 +35,36 @@ export function* members(bytes: Uint8Array, objectStart = bytes.indexOf(BRACE_OP
     // The next byte that is not a space is the colon.
     const start = skipSpace(bytes, skipSpace(bytes, keyEnd) + 1)
     const end = afterValue(bytes, start)
-    yield { key: keyBetween(bytes, keyStart, keyEnd), keyStart, start, end }
+    found.push({ keyStart, keyEnd, start, end })
     at = skipSpace(bytes, end)
     if (bytes[at] === COMMA) at = skipSpace(bytes, at + 1)
   }
+  return found
+}
+
+/** A member's key without its quotes and escapes, as JSON.parse would give it. */
+export function keyOf(bytes: Uint8Array, { keyStart, keyEnd }: Member): string {
+  return JSON.parse(decoder.decode(bytes.subarray(keyStart, keyEnd))) as string
+}
+
+/** Whether this is a member's key. `name` is plain ASCII. Looks at the bytes alone, unless the key has escapes. */
+export function isNamed(bytes: Uint8Array, member: Member, name: string): boolean {
+  const { keyStart, keyEnd } = member
+  const first = keyStart + 1
+  if (keyEnd - first - 1 === name.length) {
+    let at = 0
+    while (at < name.length && bytes[first + at] === name.charCodeAt(at)) at += 1
+    if (at === name.length) return true
+  }
+  for (let at = first; at < keyEnd; at += 1) {
+    if (bytes[at] === BACKSLASH) return keyOf(bytes, member) === name
+  }
+  return false
+}
+
+/** Of members of that name the last one, as JSON.parse takes it; undefined where there is none. */
+export function lastNamed(bytes: Uint8Array, all: readonly Member[], name: string): Member | undefined {
+  return all.findLast(member => isNamed(bytes, member, name))
 }
 
 function skipSpace(bytes: Uint8Array, from: number): number {
@@ -109,19 +133,4 @@ function afterScalar(bytes: Uint8Array, start: number): number {
 
 function endsScalar(byte: number): boolean {
   return byte === COMMA || byte === BRACE_CLOSE || byte === BRACKET_CLOSE || byte <= SPACE
-}
-
-function keyBetween(bytes: Uint8Array, start: number, end: number): string {
-  if (end - start > SHORT_KEY_BYTES) return decodedKey(bytes, start, end)
-  let key = ''
-  for (let at = start + 1; at < end - 1; at += 1) {
-    const byte = bytes[at] as number
-    if (byte === BACKSLASH || byte >= 0x80) return decodedKey(bytes, start, end)
-    key += String.fromCharCode(byte)
-  }
-  return key
-}
-
-function decodedKey(bytes: Uint8Array, start: number, end: number): string {
-  return JSON.parse(decoder.decode(bytes.subarray(start, end))) as string
 }

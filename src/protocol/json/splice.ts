@@ -2,6 +2,7 @@
 export type Edit = { readonly start: number; readonly end: number; readonly text: string }
 
 const encoder = new TextEncoder()
+const ASCII_END = 0x80
 
 /**
  * The bytes with the edits applied, in one allocation; the very same bytes when there are none. Edits are in ascending
@@ -9,25 +10,32 @@ const encoder = new TextEncoder()
  */
 export function splice(bytes: Uint8Array<ArrayBuffer>, edits: readonly Edit[]): Uint8Array<ArrayBuffer> {
   if (edits.length === 0) return bytes
-  const texts: Uint8Array[] = []
   let length = bytes.length
-  for (const { start, end, text } of edits) {
-    const encoded = encoder.encode(text)
-    texts.push(encoded)
-    length += encoded.length - (end - start)
-  }
+  for (const { start, end, text } of edits) length += encodedLength(text) - (end - start)
   const result = new Uint8Array(length)
   let from = 0
   let to = 0
-  for (let index = 0; index < edits.length; index += 1) {
-    const { start, end } = edits[index] as Edit
-    const text = texts[index] as Uint8Array
+  for (const { start, end, text } of edits) {
     result.set(bytes.subarray(from, start), to)
-    to += start - from
-    result.set(text, to)
-    to += text.length
+    to = write(text, result, to + start - from)
     from = end
   }
   result.set(bytes.subarray(from), to)
   return result
+}
+
+function encodedLength(text: string): number {
+  return isAscii(text) ? text.length : encoder.encode(text).length
+}
+
+/** Where the text ends. Nearly every one is a short ASCII one, for which a loop costs less than the encoder. */
+function write(text: string, into: Uint8Array, start: number): number {
+  if (!isAscii(text)) return start + encoder.encodeInto(text, into.subarray(start)).written
+  for (let at = 0; at < text.length; at += 1) into[start + at] = text.charCodeAt(at)
+  return start + text.length
+}
+
+function isAscii(text: string): boolean {
+  for (let at = 0; at < text.length; at += 1) if (text.charCodeAt(at) >= ASCII_END) return false
+  return true
 }

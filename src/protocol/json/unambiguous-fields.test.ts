@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
-import { members } from './members.ts'
+import { parseJsonObject } from './parse-json.ts'
 import { unambiguousFields } from './unambiguous-fields.ts'
 
 const FIELDS = new Set(['model', 'messages', 'stream', 'max_tokens', 'stream_options'])
 
-const refuse = (text: string) => unambiguousFields(members(new TextEncoder().encode(text)), FIELDS)
+const refuse = (text: string) => unambiguousFields(parseJsonObject(new TextEncoder().encode(text)), FIELDS)
 
 describe('a field that parsers could read differently is refused by name', () => {
   test.each([

@@ -1,31 +1,44 @@
 import { GatewayError } from '../../domain/errors.ts'
-import type { Member } from './members.ts'
+import { keyOf, members, type Member } from './members.ts'
+import type { JsonDocument } from './parse-json.ts'
 
 const PLAIN = /^[a-z0-9_]*$/
 
 /**
- * The members that are among `fields`, the ones that the gateway reads. Throws `ambiguous_field` when one of them stands more
- * than once, or in another case: a parser upstream could read the other one, and then the price would be wrong. Members that
+ * All members of a document. Throws `ambiguous_field` when one of `fields`, the ones that the gateway reads, stands more than
+ * once, or in another case: a parser upstream could read the other one, and then the price would be wrong. Members that
  * the gateway does not read may repeat as they like.
  */
-export function unambiguousFields(members: Iterable<Member>, fields: ReadonlySet<string>): Member[] {
-  const found: Member[] = []
-  for (const member of members) {
-    const { key } = member
+export function unambiguousFields({ bytes, value }: JsonDocument, fields: ReadonlySet<string>): Member[] {
+  const all = members(bytes)
+  const keys = Object.keys(value)
+  // As many members as the parser kept keys: none repeats, and only their case is left to look at.
+  const isPlain = keys.length === all.length && keys.every(key => fields.has(key) || PLAIN.test(key))
+  if (!isPlain) {
+    refuseAmbiguous(
+      all.map(member => keyOf(bytes, member)),
+      fields,
+    )
+  }
+  return all
+}
+
+function refuseAmbiguous(keys: readonly string[], fields: ReadonlySet<string>): void {
+  const found = new Set<string>()
+  for (const key of keys) {
     const field = fields.has(key) || PLAIN.test(key) ? key : folded(key)
     if (!fields.has(field)) continue
     if (key !== field) {
       throw ambiguous(field, `${JSON.stringify(key)} is read as "${field}" by some parsers and not by others`)
     }
-    if (found.some(other => other.key === field)) {
+    if (found.has(field)) {
       throw ambiguous(
         field,
         `"${field}" is in the body more than once, and parsers disagree on which one counts`,
       )
     }
-    found.push(member)
+    found.add(field)
   }
-  return found
 }
 
 /**

@@ -2,7 +2,6 @@ import type { Provider } from '../../domain/catalog/provider.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { estimateInputTokens } from '../estimate-tokens.ts'
 import { inputParts } from '../input-parts.ts'
-import { members } from '../json/members.ts'
 import type { JsonDocument } from '../json/parse-json.ts'
 import { unambiguousFields } from '../json/unambiguous-fields.ts'
 import {
@@ -49,8 +48,8 @@ const encoder = new TextEncoder()
  * converted. Fields that chat has no place for, and unknown members of known blocks, are left behind without a word.
  */
 export function readMessagesRequest(document: JsonDocument): MessagesRequest {
-  const { bytes, value } = document
-  unambiguousFields(members(bytes), fieldsRead)
+  const { value } = document
+  unambiguousFields(document, fieldsRead)
   const model = requiredName(value['model'], 'model')
   const outputCeiling = optionalInteger(value['max_tokens'], 'max_tokens', POSITIVE)
   const isStream = optionalBoolean(value['stream'], 'stream') ?? false

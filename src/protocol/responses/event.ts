@@ -1,4 +1,4 @@
-import { members } from '../json/members.ts'
+import { isNamed, members } from '../json/members.ts'
 import { isJsonObject } from '../json/parse-json.ts'
 import type { SseEvent } from '../sse/frame.ts'
 
@@ -48,8 +48,8 @@ export function isFailure({ type, value }: ResponsesEvent): boolean {
 export function responseStart(json: Uint8Array): number {
   let opens = 0
   // Of duplicates the last one, as JSON.parse takes it.
-  for (const { key, start } of members(json))
-    if (key === 'response' && json[start] === BRACE_OPEN) opens = start
+  for (const member of members(json))
+    if (json[member.start] === BRACE_OPEN && isNamed(json, member, 'response')) opens = member.start
   return opens
 }
 

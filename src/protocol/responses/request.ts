@@ -1,10 +1,10 @@
 import { GatewayError } from '../../domain/errors.ts'
 import { estimateInputTokens } from '../estimate-tokens.ts'
 import { inputParts } from '../input-parts.ts'
-import { members } from '../json/members.ts'
+import { lastNamed, type Member } from '../json/members.ts'
 import { parseJsonObject, type JsonDocument } from '../json/parse-json.ts'
 import { unambiguousFields } from '../json/unambiguous-fields.ts'
-import { memberNamed, type PassThroughRequest } from '../pass-through.ts'
+import type { PassThroughRequest } from '../pass-through.ts'
 import { optionalBoolean, optionalInteger, requiredName, requiredTextOrArray } from '../request-fields.ts'
 
 const POSITIVE = { min: 1, max: Number.MAX_SAFE_INTEGER }
@@ -25,7 +25,7 @@ const inputFields = ['instructions', 'input', 'tools', 'text']
  */
 export function readResponsesRequest(document: JsonDocument): PassThroughRequest {
   const { bytes, value } = document
-  const found = unambiguousFields(members(bytes), fieldsRead)
+  const found = unambiguousFields(document, fieldsRead)
   const model = requiredName(value['model'], 'model')
   requiredTextOrArray(value['input'], 'input')
   if (optionalBoolean(value['background'], 'background') === true) {
@@ -35,7 +35,7 @@ export function readResponsesRequest(document: JsonDocument): PassThroughRequest
   return {
     bytes,
     model,
-    modelMember: memberNamed(found, 'model'),
+    modelMember: lastNamed(bytes, found, 'model') as Member,
     isStream: optionalBoolean(value['stream'], 'stream') ?? false,
     outputCeiling: optionalInteger(value['max_output_tokens'], 'max_output_tokens', POSITIVE),
     choices: 1,
