@@ -32,13 +32,16 @@ export type Parts = {
   readonly close: () => Promise<void>
 }
 
+/** Log lines may wait so long for others to be written with. A stop writes what waits. */
+const LOG_DELAY_MS = 20
+
 /** Opens the store and makes the parts around it. Throws `DataFolderInUseError` while another process has the folder. */
 export function openParts(config: Config, folder: DataFolder, clock: Clock = systemClock): Parts {
   const log = openLog({
     level: config.logLevel,
     write: text => process.stdout.write(text),
     now: () => clock.now(),
-    defer: flush => setImmediate(flush),
+    defer: flush => setTimeout(flush, LOG_DELAY_MS),
   })
   const store = openSqliteStore({ path: folder.database, secretKey: () => folder.secretKey() })
   const { ledger, accounts, catalog, auditLog } = store

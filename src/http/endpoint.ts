@@ -6,7 +6,8 @@ import type { Handler, Reply, RequestContext } from './request-context.ts'
 import type { RunningRequests } from './running-requests.ts'
 
 /** What a finished request was, for the log and the metrics. */
-export type Finished = RequestContext & {
+export type Finished = {
+  readonly context: RequestContext
   /** The route's name, such as `chat`; never the path, which a client can make up. */
   readonly route: string
   readonly status: number
@@ -47,7 +48,7 @@ export function endpoint(
     }
     for (const name of style.requestIdHeaders) reply.headers[name] = context.requestId
     const finish = () => {
-      edge.observe({ ...context, route, status: reply.status, durationMs: edge.elapsed() - startedMs })
+      edge.observe({ context, route, status: reply.status, durationMs: edge.elapsed() - startedMs })
       edge.running.end()
     }
     if (reply.ended === undefined) finish()

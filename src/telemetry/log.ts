@@ -12,12 +12,11 @@ export type Log = {
   readonly flush: () => void
 }
 
-/** Lines are written together at the end of a turn of the event loop, or when this much is waiting. */
+/** Lines are written together when the deferred flush comes, or when this much is waiting. */
 const BUFFER_CHARS_MAX = 1 << 16
 
 /**
- * A log that writes to `write`. Lines of one turn leave in one call: a write a line would cost more than all else that a
- * request does here.
+ * A log that writes to `write`. Lines leave together: a write a line would cost more than all else that a request does here.
  */
 export function openLog(options: {
   /** The least important lines to write; `silent` writes none. */
@@ -41,7 +40,11 @@ export function openLog(options: {
   const lineWriter = (level: LogLevel) => {
     if (logLevels.indexOf(level) < lowest) return () => undefined
     return (message: string, fields?: LogFields) => {
-      buffer += `${JSON.stringify({ time: options.now(), level, message, ...fields })}\n`
+      // Put together by hand: copying the fields into one object with these three costs as much as writing them.
+      const rest = fields === undefined ? '{}' : JSON.stringify(fields)
+      const comma = rest === '{}' ? '' : ','
+      const head = `{"time":${options.now()},"level":"${level}","message":${JSON.stringify(message)}`
+      buffer += `${head}${comma}${rest.slice(1)}\n`
       if (buffer.length >= BUFFER_CHARS_MAX) flush()
       else if (!isDeferred) {
         isDeferred = true

@@ -1,21 +1,23 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { HoldKind } from '../domain/ledger/books.ts'
-import { nanoUsd, type NanoUsd } from '../domain/money.ts'
-import { usageBuckets, type Usage } from '../domain/pricing/usage.ts'
+import type { NanoUsd } from '../domain/money.ts'
+import { NO_USAGE, usageBuckets, type Usage, type UsageBucket } from '../domain/pricing/usage.ts'
 
 /** What a finished request adds. */
 export type RequestMeasure = {
   readonly route: string
   readonly status: number
-  /** A catalog row's name or undefined; never what a client made up, which would grow the series without bound. */
-  readonly model: string | undefined
   readonly durationMs: number
-  readonly usage?: Usage | undefined
-  readonly cost?: NanoUsd | undefined
-  readonly shortfall?: NanoUsd | undefined
-  readonly isCostUnreported?: boolean | undefined
-  readonly isReplay?: boolean | undefined
-  readonly moderation?: string | undefined
+  readonly trace: {
+    /** A catalog row's name or undefined; never what a client made up, which would grow the series without bound. */
+    readonly model?: string
+    readonly usage?: Usage
+    readonly cost?: NanoUsd
+    readonly shortfall?: NanoUsd
+    readonly isCostUnreported?: boolean
+    readonly isReplay?: boolean
+    readonly moderation?: string
+  }
 }
 
 /** Read when the metrics are. */
@@ -47,11 +49,17 @@ function dollars(amount: bigint): number {
 export function openMetrics(gauges: Gauges): Metrics {
   const registry = new Registry()
   const registers = [registry]
+  const tallies = new Tallies()
   const requests = new Counter({
     name: 'tollgate_requests_total',
     help: 'Requests answered, by route, HTTP status and model.',
     labelNames: ['route', 'status', 'model'],
     registers,
+    collect() {
+      this.reset()
+      for (const { route, status, model, requests } of tallies.all())
+        this.inc({ route, status, model }, requests)
+    },
   })
   const durations = new Histogram({
     name: 'tollgate_request_duration_seconds',
@@ -65,12 +73,22 @@ export function openMetrics(gauges: Gauges): Metrics {
     help: 'Tokens charged, by model and tariff bucket.',
     labelNames: ['model', 'bucket'],
     registers,
+    collect() {
+      this.reset()
+      for (const { model, tokens } of tallies.all())
+        for (const bucket of usageBuckets) if (tokens[bucket] > 0) this.inc({ model, bucket }, tokens[bucket])
+    },
   })
   const cost = new Counter({
     name: 'tollgate_cost_usd_total',
     help: 'Dollars charged, by model and kind of work.',
     labelNames: ['model', 'kind'],
     registers,
+    collect() {
+      this.reset()
+      for (const { model, cost } of tallies.all())
+        if (cost !== undefined) this.inc({ model, kind: 'text' }, dollars(cost))
+    },
   })
   const overdrafts = new Counter({
     name: 'tollgate_overdrafts_total',
@@ -142,27 +160,25 @@ export function openMetrics(gauges: Gauges): Metrics {
     help: 'When the books were last checked.',
     registers,
   })
-  void [held, waiting, replayBytes]
+  void [requests, tokens, cost, held, waiting, replayBytes]
 
   return {
-    countRequest: measure => {
-      const model = measure.model ?? ''
-      requests.inc({ route: measure.route, status: measure.status, model })
-      durations.observe({ route: measure.route }, measure.durationMs / 1000)
-      if (measure.usage !== undefined) {
-        for (const bucket of usageBuckets) {
-          const count = measure.usage[bucket]
-          if (count > 0) tokens.inc({ model, bucket }, count)
-        }
+    countRequest: ({ route, status, durationMs, trace }) => {
+      const { model = '', usage, cost, shortfall, isCostUnreported, isReplay, moderation } = trace
+      const tally = tallies.of(route, status, model)
+      tally.requests += 1
+      durations.observe({ route }, durationMs / 1000)
+      if (usage !== undefined) {
+        for (const bucket of usageBuckets) tally.tokens[bucket] += usage[bucket]
       }
-      if (measure.cost !== undefined) cost.inc({ model, kind: 'text' }, dollars(measure.cost))
-      if ((measure.shortfall ?? nanoUsd(0n)) > 0n) {
+      if (cost !== undefined) tally.cost = (tally.cost ?? 0n) + cost
+      if (shortfall !== undefined && shortfall > 0n) {
         overdrafts.inc()
-        overdraftUsd.inc(dollars(measure.shortfall ?? nanoUsd(0n)))
+        overdraftUsd.inc(dollars(shortfall))
       }
-      if (measure.isCostUnreported === true) unreported.inc({ model })
-      if (measure.moderation !== undefined) moderations.inc({ verdict: measure.moderation })
-      if (measure.isReplay === true) replays.inc({ route: measure.route })
+      if (isCostUnreported === true) unreported.inc({ model })
+      if (moderation !== undefined) moderations.inc({ verdict: moderation })
+      if (isReplay === true) replays.inc({ route })
     },
     countLedgerCheck: check => {
       ledgerProblems.set(check.problems)
@@ -172,4 +188,48 @@ export function openMetrics(gauges: Gauges): Metrics {
     render: () => registry.metrics(),
     contentType: registry.contentType,
   }
+}
+
+/** What the requests of one route, status and model came to. */
+type Tally = {
+  readonly route: string
+  readonly status: number
+  readonly model: string
+  requests: number
+  readonly tokens: Record<UsageBucket, number>
+  /** Undefined until one was charged. */
+  cost: bigint | undefined
+}
+
+/**
+ * Counts in plain numbers, handed to prom-client when the metrics are read: it would put the labels of every single increment
+ * together to a text, which costs more than all the counting.
+ */
+class Tallies {
+  readonly #byRoute = new Map<string, Map<string, Map<number, Tally>>>()
+  readonly #all: Tally[] = []
+
+  of(route: string, status: number, model: string): Tally {
+    return this.#byRoute.get(route)?.get(model)?.get(status) ?? this.#add(route, status, model)
+  }
+
+  all(): readonly Tally[] {
+    return this.#all
+  }
+
+  #add(route: string, status: number, model: string): Tally {
+    const tally: Tally = { route, status, model, requests: 0, tokens: { ...NO_USAGE }, cost: undefined }
+    const byModel = entry(this.#byRoute, route, () => new Map<string, Map<number, Tally>>())
+    entry(byModel, model, () => new Map<number, Tally>()).set(status, tally)
+    this.#all.push(tally)
+    return tally
+  }
+}
+
+function entry<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
+  const found = map.get(key)
+  if (found !== undefined) return found
+  const made = make()
+  map.set(key, made)
+  return made
 }

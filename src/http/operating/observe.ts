@@ -10,8 +10,9 @@ const QUIET_ROUTES: ReadonlySet<string> = new Set(['health.live', 'health.ready'
 /** Logs a line and counts, for each request that ended. */
 export function observeRequests(log: Log, metrics: Metrics): (finished: Finished) => void {
   return finished => {
-    const { route, status, durationMs, trace, requestId, request } = finished
-    metrics.countRequest({ route, status, durationMs, ...trace, model: trace.model })
+    const { context, route, status, durationMs } = finished
+    const { trace, requestId, request } = context
+    metrics.countRequest({ route, status, durationMs, trace })
     const write = QUIET_ROUTES.has(route) ? log.debug : log.info
     write('request', {
       request_id: requestId,

@@ -1,0 +1,51 @@
+import { expect, test } from 'bun:test'
+import { openLog } from './log.ts'
+
+function opened(level: 'info' | 'silent' = 'info') {
+  const written: string[] = []
+  const deferred: (() => void)[] = []
+  const log = openLog({
+    level,
+    write: text => written.push(text),
+    now: () => 5,
+    defer: flush => deferred.push(flush),
+  })
+  return { log, written, deferred }
+}
+
+test('lines leave together, each an object with time, level and message first', () => {
+  const { log, written, deferred } = opened()
+
+  log.info('one "line"', { status: 200, model: undefined, route: 'chat' })
+  log.error('no fields')
+  log.warn('nothing known', { model: undefined })
+  deferred.forEach(flush => flush())
+
+  expect(written).toEqual([
+    '{"time":5,"level":"info","message":"one \\"line\\"","status":200,"route":"chat"}\n' +
+      '{"time":5,"level":"error","message":"no fields"}\n' +
+      '{"time":5,"level":"warn","message":"nothing known"}\n',
+  ])
+})
+
+test('a flush writes what waits, and the one that was deferred then has nothing to do', () => {
+  const { log, written, deferred } = opened()
+  log.info('a')
+
+  log.flush()
+  deferred.forEach(flush => flush())
+
+  expect(written).toHaveLength(1)
+})
+
+test.each([
+  ['debug', 'info'],
+  ['error', 'silent'],
+] as const)('a line of level %s is not written at level %s', (line, level) => {
+  const { log, written } = opened(level)
+
+  log[line]('x')
+  log.flush()
+
+  expect(written).toEqual([])
+})

@@ -1,0 +1,48 @@
+import { expect, test } from 'bun:test'
+import { usd } from '../domain/money.ts'
+import { NO_USAGE } from '../domain/pricing/usage.ts'
+import { openMetrics } from './metrics.ts'
+
+const open = () => openMetrics({ held: () => usd('0.25'), waiting: () => 3, replayBytes: () => 9 })
+
+const answered = (status: number, trace: object) => ({ route: 'chat', status, durationMs: 7, trace })
+
+test('requests, tokens and cost add up by their labels, however often they are read', async () => {
+  const metrics = open()
+  const usage = { ...NO_USAGE, input: 10, output: 4 }
+  metrics.countRequest(answered(200, { model: 'a', usage, cost: usd('0.000000001') }))
+  metrics.countRequest(answered(200, { model: 'a', usage, cost: usd('0.5') }))
+  metrics.countRequest(answered(402, { model: 'a' }))
+  metrics.countRequest(answered(401, {}))
+
+  await metrics.render()
+  const text = await metrics.render()
+
+  expect(text.split('\n')).toEqual(
+    expect.arrayContaining([
+      'tollgate_requests_total{route="chat",status="200",model="a"} 2',
+      'tollgate_requests_total{route="chat",status="402",model="a"} 1',
+      'tollgate_requests_total{route="chat",status="401",model=""} 1',
+      'tollgate_tokens_total{model="a",bucket="input"} 20',
+      'tollgate_tokens_total{model="a",bucket="output"} 8',
+      'tollgate_cost_usd_total{model="a",kind="text"} 0.500000001',
+      'tollgate_request_duration_seconds_count{route="chat"} 4',
+      'tollgate_held_usd{kind="text"} 0.25',
+      'tollgate_hold_waiters 3',
+    ]),
+  )
+  expect(text).not.toContain('bucket="reasoning"')
+})
+
+test('what exceeded its hold, went unreported or was replayed is counted', async () => {
+  const metrics = open()
+  metrics.countRequest(answered(200, { model: 'a', shortfall: usd('0.1'), isCostUnreported: true }))
+  metrics.countRequest(answered(200, { model: 'a', shortfall: usd('0'), isReplay: true }))
+
+  const text = await metrics.render()
+
+  expect(text).toContain('tollgate_overdrafts_total 1\n')
+  expect(text).toContain('tollgate_overdraft_usd_total 0.1\n')
+  expect(text).toContain('tollgate_unreported_costs_total{model="a"} 1\n')
+  expect(text).toContain('tollgate_replays_total{route="chat"} 1\n')
+})
