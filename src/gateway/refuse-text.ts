@@ -20,7 +20,12 @@ export function refuseText(
         baseUrls: destinations.flatMap(({ provider }) => provider.baseUrl ?? []),
         keys: destinations.flatMap(({ provider }) => secretOf(provider) ?? []),
       })
-      return { status, headers: { 'content-type': 'application/json' }, body: envelope, cost: null }
+      return {
+        status,
+        headers: { ...headers, 'content-type': 'application/json' },
+        body: envelope,
+        cost: null,
+      }
     }
     case 'timeout':
       // The upstream may finish and bill all the same, so a repeat would be a second bill.
