@@ -33,10 +33,10 @@ export class HoldQueue {
   /** Holds, waits to hold, or refuses. A client that leaves while it waits is refused. */
   async place(request: TextHoldRequest, client: { readonly signal: AbortSignal }): Promise<HoldOutcome> {
     if (this.#settings.mode === 'check') return this.#check(request)
-    if (!this.#lanes.has(request.accountId)) {
-      const outcome = await this.#hold(request)
-      if (outcome.outcome === 'held' || !this.#mayWait(request, outcome)) return outcome
-    }
+    // Who needs nothing waits for nobody.
+    const isFirst = request.amount === ZERO || !this.#lanes.has(request.accountId)
+    const outcome = isFirst ? await this.#hold(request) : await this.#refusal(request.accountId)
+    if (outcome.outcome === 'held' || !this.#mayWait(request, outcome)) return outcome
     return this.#wait(request, client.signal)
   }
 
@@ -66,7 +66,9 @@ export class HoldQueue {
   /** The contract's plain check: the balance covers the worst case now, and nothing is set aside. */
   async #check(request: TextHoldRequest): Promise<HoldOutcome> {
     const refusal = await this.#refusal(request.accountId)
-    return refusal.available >= request.amount ? this.#hold(request, ZERO) : refusal
+    return request.amount <= refusal.available || request.amount === ZERO
+      ? this.#hold(request, ZERO)
+      : refusal
   }
 
   async #refusal(accountId: number): Promise<Refused> {

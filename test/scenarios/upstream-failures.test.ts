@@ -64,7 +64,7 @@ describe('SDKs are told not to repeat', () => {
   test('a 504, since the upstream may yet answer, and bill', async () => {
     const taken = gateway.upstream.hold()
     const asked = gateway.chat(ada.key, HELLO)
-    const { reset } = await taken
+    const exchange = await taken
     gateway.clock.advance(300_000)
 
     const response = await asked
@@ -75,7 +75,7 @@ describe('SDKs are told not to repeat', () => {
       type: 'timeout_error',
       code: 'upstream_timeout',
     })
-    reset()
+    exchange.reset()
   })
 
   test('nothing 299.999 seconds after it asked', async () => {

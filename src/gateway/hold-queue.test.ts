@@ -1,0 +1,370 @@
+import { describe, expect, test } from 'bun:test'
+import { fakeClock } from '../../test/support/fake-clock.ts'
+import { aCharge, anAccount, anId } from '../../test/support/ledger-builders.ts'
+import { aSqliteStore } from '../../test/support/test-store.ts'
+import { turns } from '../../test/support/turns.ts'
+import { usd, ZERO, type NanoUsd } from '../domain/money.ts'
+import { HoldQueue, WAITERS_MAX, type HoldQueueSettings } from './hold-queue.ts'
+import type { Hold, HoldOutcome, Ledger } from './ports/ledger.ts'
+
+const WAIT_MS = 5000
+
+type Setup = Partial<HoldQueueSettings> & {
+  readonly funds?: NanoUsd
+  readonly ledgerFrom?: (ledger: Ledger) => Ledger
+}
+
+/** A queue over real books, with one account that has this much. */
+async function aQueue({ funds = usd('10'), ledgerFrom = ledger => ledger, ...change }: Setup = {}) {
+  const store = aSqliteStore()
+  const clock = fakeClock()
+  const settings = { waitMs: WAIT_MS, mode: 'hold' as const, ...change }
+  const queue = new HoldQueue({ ledger: ledgerFrom(store.ledger), clock }, settings)
+  const account = await anAccount(store, { funds })
+  const staying = { signal: new AbortController().signal }
+  return {
+    store,
+    clock,
+    queue,
+    ...account,
+    place: (amount: NanoUsd, client: { signal: AbortSignal } = staying) =>
+      queue.place({ id: anId(), accountId: account.accountId, amount }, client),
+    balance: async () => {
+      const { available, held } = await store.ledger.balance(account.accountId)
+      return { available, held: held.text }
+    },
+  }
+}
+
+function heldBy(outcome: HoldOutcome): Hold {
+  if (outcome.outcome === 'refused') throw new Error('The hold was refused.')
+  return outcome.hold
+}
+
+/** Long enough for whatever the queue does by itself. */
+const settled = () => turns(5)
+
+/** What of these has an outcome by now, in the order in which it came. */
+function watch(outcomes: Readonly<Record<string, Promise<HoldOutcome>>>): string[] {
+  const seen: string[] = []
+  for (const [name, outcome] of Object.entries(outcomes))
+    void outcome.then(({ outcome: how }) => seen.push(`${name} ${how}`))
+  return seen
+}
+
+describe('a request', () => {
+  test('that fits is held at once', async () => {
+    const { place, balance, queue } = await aQueue()
+
+    const outcome = await place(usd('4'))
+
+    expect(outcome.outcome).toBe('held')
+    expect(await balance()).toEqual({ available: usd('6'), held: usd('4') })
+    expect(queue.waiting).toBe(0)
+  })
+
+  test('that can never fit is refused at once, with what there is', async () => {
+    const { place, queue } = await aQueue()
+    await place(usd('4'))
+
+    const outcome = await place(usd('10.000000001'))
+
+    expect(outcome).toEqual({ outcome: 'refused', available: usd('6'), held: usd('4') })
+    expect(queue.waiting).toBe(0)
+  })
+
+  test.each(['release', 'capture'] as const)(
+    'that would fit waits for the %s of a running one',
+    async how => {
+      const { place, queue, clock, apiKeyId } = await aQueue()
+      const running = heldBy(await place(usd('9')))
+      const waiting = place(usd('3'))
+      await settled()
+      const waited = queue.waiting
+
+      if (how === 'release') await queue.release(running)
+      else await queue.capture(running, aCharge(apiKeyId, { tokens: 7 }))
+
+      expect(waited).toBe(1)
+      expect((await waiting).outcome).toBe('held')
+      expect({ waiting: queue.waiting, timers: clock.waiting }).toEqual({ waiting: 0, timers: 0 })
+    },
+  )
+
+  test('does not miss a running one that ends before it has begun to wait', async () => {
+    const told = Promise.withResolvers<void>()
+    let isSlow = false
+    const { place, queue } = await aQueue({
+      ledgerFrom: ledger => ({
+        ...ledger,
+        placeHold: async request => {
+          const outcome = await ledger.placeHold(request)
+          if (isSlow) await told.promise
+          return outcome
+        },
+      }),
+    })
+    const running = heldBy(await place(usd('9')))
+    isSlow = true
+    const waiting = place(usd('3'))
+
+    await queue.release(running)
+    told.resolve()
+
+    expect((await waiting).outcome).toBe('held')
+  })
+
+  test('goes on waiting when what was freed is not enough yet', async () => {
+    const { place, queue } = await aQueue()
+    const first = heldBy(await place(usd('5')))
+    const second = heldBy(await place(usd('5')))
+    const waiting = place(usd('8'))
+    const seen = watch({ waiting })
+
+    await queue.release(first)
+    await settled()
+    const afterOne = [...seen]
+    await queue.release(second)
+    await waiting
+
+    expect(afterOne).toEqual([])
+    expect(seen).toEqual(['waiting held'])
+  })
+
+  test('is refused as soon as running ones have spent what it waits for', async () => {
+    const { place, queue, apiKeyId } = await aQueue()
+    const running = heldBy(await place(usd('9')))
+    const waiting = place(usd('3'))
+
+    await queue.capture(running, aCharge(apiKeyId, { tokens: 8 }))
+
+    expect(await waiting).toEqual({ outcome: 'refused', available: usd('2'), held: ZERO })
+  })
+})
+
+describe('those who wait', () => {
+  test('have their turns in order, and nobody overtakes, however little it needs', async () => {
+    const { place, queue } = await aQueue()
+    const running = heldBy(await place(usd('9')))
+    const large = place(usd('10'))
+    await settled()
+    const outcomes = { large, small: place(usd('1')), last: place(usd('2')) }
+    const seen = watch(outcomes)
+    await settled()
+    const before = [...seen]
+
+    await queue.release(running)
+    const held = heldBy(await large)
+    await settled()
+    const afterOne = [...seen]
+    await queue.release(held)
+    await Promise.all(Object.values(outcomes))
+
+    expect(before).toEqual([])
+    expect(afterOne).toEqual(['large held'])
+    expect(seen).toEqual(['large held', 'small held', 'last held'])
+  })
+
+  test('give up after their time, with what there is then', async () => {
+    const { place, queue, clock } = await aQueue()
+    await place(usd('9'))
+    const waiting = place(usd('3'))
+    const seen = watch({ waiting })
+    await settled()
+
+    clock.advance(WAIT_MS - 1)
+    await settled()
+    const early = [...seen]
+    clock.advance(1)
+
+    expect(await waiting).toEqual({ outcome: 'refused', available: usd('1'), held: usd('9') })
+    expect(early).toEqual([])
+    expect({ waiting: queue.waiting, timers: clock.waiting }).toEqual({ waiting: 0, timers: 0 })
+  })
+
+  test('let the next one have its turn when they give up', async () => {
+    const { place, clock } = await aQueue()
+    await place(usd('9'))
+    const large = place(usd('10'))
+    await settled()
+    clock.advance(1000)
+    const small = place(usd('1'))
+    await settled()
+
+    clock.advance(WAIT_MS - 1000)
+
+    expect((await large).outcome).toBe('refused')
+    expect((await small).outcome).toBe('held')
+  })
+
+  test('give up when their client leaves, and the next one has its turn', async () => {
+    const { place, queue, clock, balance } = await aQueue()
+    await place(usd('9'))
+    const leaving = new AbortController()
+    const large = place(usd('10'), leaving)
+    const small = place(usd('1'))
+    await settled()
+
+    leaving.abort()
+
+    expect((await large).outcome).toBe('refused')
+    expect((await small).outcome).toBe('held')
+    expect(await balance()).toEqual({ available: ZERO, held: usd('10') })
+    expect({ waiting: queue.waiting, timers: clock.waiting }).toEqual({ waiting: 0, timers: 0 })
+  })
+
+  test('do not begin to when their client has left already', async () => {
+    const { place, queue } = await aQueue()
+    await place(usd('9'))
+
+    const outcome = await place(usd('3'), { signal: AbortSignal.abort() })
+
+    expect(outcome.outcome).toBe('refused')
+    expect(queue.waiting).toBe(0)
+  })
+
+  test('leave no hold behind when they give up in the moment in which it is placed', async () => {
+    const { place, queue, balance } = await aQueue()
+    const running = heldBy(await place(usd('9')))
+    const leaving = new AbortController()
+    const waiting = place(usd('3'), leaving)
+    await settled()
+
+    const released = queue.release(running)
+    await Promise.resolve()
+    leaving.abort()
+    await released
+    const outcome = await waiting
+    await settled()
+
+    const { held } = await balance()
+    expect(held).toBe(outcome.outcome === 'held' ? usd('3') : ZERO)
+  })
+
+  test('are refused when the books fail them', async () => {
+    let isBroken = false
+    const { place, queue } = await aQueue({
+      ledgerFrom: ledger => ({
+        ...ledger,
+        placeHold: request =>
+          isBroken ? Promise.reject(new Error('The disk is gone.')) : ledger.placeHold(request),
+      }),
+    })
+    const running = heldBy(await place(usd('9')))
+    const waiting = [place(usd('3')), place(usd('4'))]
+    await settled()
+
+    isBroken = true
+    await queue.release(running)
+
+    const outcomes = await Promise.allSettled(waiting)
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    expect(queue.waiting).toBe(0)
+  })
+
+  test('are so many at most; the next one is refused at once', async () => {
+    const { place, queue, clock } = await aQueue()
+    await place(usd('9'))
+    const waiting = Array.from({ length: WAITERS_MAX }, () => place(usd('3')))
+    await settled()
+
+    const outcome = await place(usd('3'))
+
+    expect(outcome.outcome).toBe('refused')
+    expect(queue.waiting).toBe(WAITERS_MAX)
+    clock.advance(WAIT_MS)
+    await Promise.all(waiting)
+    expect({ waiting: queue.waiting, timers: clock.waiting }).toEqual({ waiting: 0, timers: 0 })
+  })
+
+  test('keep nobody waiting who could never fit', async () => {
+    const { place } = await aQueue()
+    await place(usd('9'))
+    void place(usd('3'))
+    await settled()
+
+    const outcome = await place(usd('11'))
+
+    expect(outcome).toEqual({ outcome: 'refused', available: usd('1'), held: usd('9') })
+  })
+
+  test('keep nobody waiting who needs nothing', async () => {
+    const { place } = await aQueue()
+    await place(usd('9'))
+    void place(usd('3'))
+    await settled()
+
+    expect((await place(ZERO)).outcome).toBe('held')
+  })
+
+  test('do so for money of their own account alone', async () => {
+    const { store, place, queue } = await aQueue()
+    await place(usd('9'))
+    void place(usd('3'))
+    const { accountId } = await anAccount(store, { funds: usd('1') })
+    await settled()
+
+    const outcome = await queue.place(
+      { id: anId(), accountId, amount: usd('1') },
+      { signal: new AbortController().signal },
+    )
+
+    expect(outcome.outcome).toBe('held')
+  })
+})
+
+test('a wait of no time refuses at once', async () => {
+  const { place } = await aQueue({ waitMs: 0 })
+  await place(usd('9'))
+
+  expect(await place(usd('3'))).toEqual({ outcome: 'refused', available: usd('1'), held: usd('9') })
+})
+
+describe('where balances are only checked', () => {
+  test('nothing is set aside, so that together requests can spend more than there is', async () => {
+    const { place, queue, balance, apiKeyId } = await aQueue({ mode: 'check', funds: usd('1') })
+
+    const holds = await Promise.all([place(usd('1')), place(usd('1')), place(usd('1'))])
+    const before = await balance()
+    for (const hold of holds) await queue.capture(heldBy(hold), aCharge(apiKeyId))
+
+    expect(before).toEqual({ available: usd('1'), held: ZERO })
+    expect(await balance()).toEqual({ available: usd('-2'), held: ZERO })
+  })
+
+  test('a request above the balance is refused at once', async () => {
+    const { place } = await aQueue({ mode: 'check', funds: usd('1') })
+
+    const outcome = await place(usd('1.000000001'))
+
+    expect(outcome).toEqual({ outcome: 'refused', available: usd('1'), held: ZERO })
+  })
+
+  test('one that needs nothing passes on any balance', async () => {
+    const { place, queue, apiKeyId } = await aQueue({ mode: 'check', funds: usd('1') })
+    const hold = heldBy(await place(usd('1')))
+    await queue.capture(hold, aCharge(apiKeyId, { tokens: 3 }))
+
+    expect((await place(ZERO)).outcome).toBe('held')
+  })
+})
+
+test('of 200 requests at once on a balance for ten, ten run at a time, and all have their turn', async () => {
+  const { place, queue, balance, apiKeyId } = await aQueue({ funds: usd('10') })
+  let running = 0
+  let runningMax = 0
+  const run = async () => {
+    const hold = heldBy(await place(usd('1')))
+    running += 1
+    runningMax = Math.max(runningMax, running)
+    await settled()
+    running -= 1
+    await queue.capture(hold, aCharge(apiKeyId, { tariff: null, cost: usd('0.001') }))
+  }
+
+  // The last ones would not fit any more if each had cost its worst case.
+  await Promise.all(Array.from({ length: 200 }, run))
+
+  expect(runningMax).toBe(10)
+  expect(await balance()).toEqual({ available: usd('9.8'), held: ZERO })
+})
