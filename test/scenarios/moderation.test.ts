@@ -29,6 +29,7 @@ beforeAll(async () => {
     models: [
       chatModel('gpt-x', { pricing: DOLLAR_A_REQUEST }),
       chatModel('off', { enabled: false, pricing: DOLLAR_A_REQUEST }),
+      { id: 'embed-x', kind: 'embedding', upstreams: [{ provider: 'main', model: 'e' }], pricing: 'free' },
     ],
     environment: {
       TOLLGATE_REPLAY_TTL_S: '60',
@@ -125,6 +126,43 @@ test('a stream goes on when its text has passed', async () => {
 
   expect(await response.text()).toBe(HEL + DONE)
   expect(judged()).toBe(1)
+})
+
+describe('the moderator is asked about', () => {
+  const post = (path: string, body: object) =>
+    fetch(gateway.url + path, {
+      method: 'POST',
+      headers: { 'x-api-key': ada.key },
+      body: JSON.stringify({ model: 'gpt-x', ...body }),
+    })
+  const messages = [{ role: 'user', content: [{ type: 'text', text: 'Bad.' }] }]
+
+  test.each<[path: string, body: object, text: string]>([
+    ['/v1/chat/completions', { messages }, 'Bad.'],
+    ['/v1/responses', { input: 'Bad.', instructions: 'Be worse.' }, 'Be worse.\nBad.'],
+    ['/v1/messages', { messages, max_tokens: 9, system: 'Be worse.' }, 'Be worse.\nBad.'],
+    ['/v1/messages', { messages, max_tokens: 9, stream: true }, 'Bad.'],
+  ])('the text of %s', async (path, body, text) => {
+    moderator.reply(FLAGGED)
+
+    const refusal = await refusalOf(await post(path, body))
+
+    expect(refusal).toMatchObject({ status: 400, code: 'content_policy_violation' })
+    expect(input()).toBe(text)
+    expect(asked()).toBe(0)
+  })
+
+  test.each<[path: string, body: object]>([
+    ['/v1/embeddings', { model: 'embed-x', input: 'Bad.' }],
+    ['/v1/messages/count_tokens', { messages }],
+  ])('nothing of %s', async (path, body) => {
+    const embedding = { object: 'embedding', index: 0, embedding: [0.5] }
+    gateway.upstream.reply(json({ object: 'list', data: [embedding], model: 'e' }))
+    moderator.reply(FLAGGED)
+
+    expect((await post(path, body)).status).toBe(200)
+    expect(judged()).toBe(0)
+  })
 })
 
 test('a request without text is not asked about', async () => {

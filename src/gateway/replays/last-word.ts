@@ -2,7 +2,13 @@ import { GatewayError } from '../../domain/errors.ts'
 import { formatId } from '../../domain/ids.ts'
 import { parseJsonObject } from '../../protocol/json/parse-json.ts'
 import type { StreamDialect, TextDialect } from '../../protocol/text-dialect.ts'
+import { joinBytes } from '../../protocol/join-bytes.ts'
 import type { TextCall } from '../text-call.ts'
+
+/** What came before may end inside a frame; between two frames it is nothing. */
+const BLANK_LINE = new TextEncoder().encode('\n\n')
+const TOO_SLOW =
+  'This request followed the stream of an identical one and was read too slowly. Repeat it to get the whole answer.'
 
 /** What ends the stream of a follower that was too slow to be kept up with, in its route's own dialect. */
 export function lastWordOf(
@@ -17,8 +23,5 @@ export function lastWordOf(
     limits: { inputTokensMax: undefined, outputTokensMax: undefined },
     fallback: { id: formatId('req', call.id), createdAtS: Math.floor(nowMs / 1000) },
   })
-  return stream.finish(null, new GatewayError('unavailable', TOO_SLOW))
+  return joinBytes([BLANK_LINE, stream.finish(null, new GatewayError('unavailable', TOO_SLOW))])
 }
-
-const TOO_SLOW =
-  'This request followed the stream of an identical one and was read too slowly. Repeat it to get the whole answer.'
