@@ -247,6 +247,20 @@ describe('a client that leaves', () => {
   })
 })
 
+test('a stream that was left just before its last frame is not kept, though its answer was whole', async () => {
+  const leaver = new AbortController()
+  const { exchange, first } = await opened(HEL + LO + FINISH, leaver.signal)
+  await readUpTo(LO, first)
+
+  leaver.abort()
+  await exchange.closed
+  await settlementOf(gateway, ada)
+
+  const repeat = await ask()
+  expect(isReplay(repeat)).toBe(false)
+  expect(await repeat.text()).toBe(HELLO)
+})
+
 describe('a stream of more than 256 KB', () => {
   const LARGE = delta({ content: 'x'.repeat(COPY_BYTES_MAX) })
 

@@ -272,6 +272,21 @@ describe('beyond the copy', () => {
     expect(await ahead).toBe(99)
   })
 
+  test('without room in the budget, nobody runs ahead of the leader', async () => {
+    const { open, script } = share({ bytesMax: PIECE_BYTES })
+    const [leader, follower] = [open(), open()]
+    await lead(follower, script, 1)
+
+    const ahead = next(follower)
+
+    expect(await isSettled(ahead)).toBe(false)
+    expect(script.reads).toBe(1)
+    expect(await next(leader)).toBe(1)
+    await turn()
+    script.send(2)
+    expect(await ahead).toBe(2)
+  })
+
   test('without room in the budget, only those who keep up are kept', async () => {
     const { open, script, budget } = share({ bytesMax: PIECE_BYTES })
     const [leader, steady, slow] = [open(), open(), open()]
