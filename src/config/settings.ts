@@ -124,7 +124,8 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
   replayBytesMax: {
     name: 'TOLLGATE_REPLAY_MB',
     default: '64',
-    meaning: 'The memory all kept answers may take together. Beyond it, answers are not kept.',
+    meaning:
+      'The memory that kept answers and copies of running streams may take together. Beyond it, none are made.',
     ...megabytes({ min: 0, max: REPLAY_MB_MAX }),
   },
   reconcileEveryMs: {
