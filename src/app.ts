@@ -52,8 +52,8 @@ export async function openAdmin(config: Config): Promise<{
 
 async function serve(config: Config, folder: ReturnType<typeof openDataFolder>, parts: Parts): Promise<App> {
   const { log, clock, admin, heldNow } = parts
-  const started = await firstStart(config, admin)
-  const adminKey = config.adminKey === undefined ? folder.adminKey() : { key: config.adminKey, isNew: false }
+  const adminKey =
+    config.adminKey === undefined ? folder.adminKey() : { key: config.adminKey, isNew: false, keep() {} }
 
   const holds = new HoldQueue(
     { ledger: admin.ledger, clock },
@@ -61,9 +61,9 @@ async function serve(config: Config, folder: ReturnType<typeof openDataFolder>, 
   )
   const replays = openReplays(config, clock)
   const metrics = openMetrics({ held: heldNow, waiting: () => holds.waiting, replayBytes: replays.bytes })
-  let isStopping = false
+  let phase: 'starting' | 'serving' | 'stopping' = 'starting'
   const readiness = async () => {
-    if (isStopping) return { isReady: false, reason: 'The gateway is stopping.' }
+    if (phase !== 'serving') return { isReady: false, reason: `The gateway is ${phase}.` }
     await parts.probeStore()
     return { isReady: true }
   }
@@ -75,6 +75,13 @@ async function serve(config: Config, folder: ReturnType<typeof openDataFolder>, 
     routes: gatewayRoutes(ports, config),
     edge: { nextId: admin.newId, elapsed: () => performance.now(), observe: observeRequests(log, metrics) },
   })
+  // Only now: a start whose address is taken must not make keys that nobody is shown.
+  const started = await firstStart(config, admin).catch(async (error: unknown) => {
+    await server.abort()
+    throw error
+  })
+  adminKey.keep()
+  phase = 'serving'
   const withdraw = folder.announce({ url: server.url, pid: process.pid })
   const stopChecking = checkBooksRegularly({ ledger: admin.ledger, clock }, CHECK_BOOKS_EVERY_MS, result => {
     metrics.countLedgerCheck({ problems: result.problems.length, entries: result.entries, atMs: clock.now() })
@@ -86,7 +93,7 @@ async function serve(config: Config, folder: ReturnType<typeof openDataFolder>, 
   }
 
   const stop = async () => {
-    isStopping = true
+    phase = 'stopping'
     stopChecking()
     withdraw()
     await drained(server, config.drainMs, clock)

@@ -8,8 +8,8 @@ export type DataFolder = {
   readonly database: string
   /** The 32 bytes under which provider secrets are encrypted. Made once. */
   secretKey(): Uint8Array
-  /** The key of the admin API, made at the first call; `isNew` then. */
-  adminKey(): { readonly key: string; readonly isNew: boolean }
+  /** The key of the admin API. `isNew` until `keep` has written it, so that a start which fails leaves none that nobody was shown. */
+  adminKey(): { readonly key: string; readonly isNew: boolean; keep(): void }
   /** Says where the running server listens, so that commands find it; removed by the returned function. */
   announce(server: { readonly url: string; readonly pid: number }): () => void
 }
@@ -36,10 +36,10 @@ export function openDataFolder(dataDir: string): DataFolder {
       )
     },
     adminKey: () => {
-      const isNew = !existsSync(file('admin.key'))
-      if (isNew)
-        writeWhole(file('admin.key'), `tg_admin_${randomBytes(ADMIN_KEY_BYTES).toString('base64url')}`)
-      return { key: readFileSync(file('admin.key'), 'utf8').trim(), isNew }
+      if (existsSync(file('admin.key')))
+        return { key: readFileSync(file('admin.key'), 'utf8').trim(), isNew: false, keep() {} }
+      const key = `tg_admin_${randomBytes(ADMIN_KEY_BYTES).toString('base64url')}`
+      return { key, isNew: true, keep: () => writeWhole(file('admin.key'), key) }
     },
     announce: server => {
       writeWhole(file('server.json'), JSON.stringify(server))

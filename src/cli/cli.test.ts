@@ -265,6 +265,31 @@ describe('on a running server', () => {
     expect(code).toBe(1)
     expect(err).toContain(`Another program listens on 127.0.0.1, port ${port}.`)
   })
+
+  test('an address that is none of this machine is named', async () => {
+    const { code, err } = await spawned(['serve'], {
+      TOLLGATE_DATA_DIR: join(home, 'address'),
+      TOLLGATE_HOST: '999.1.1.1',
+    })
+
+    expect(code).toBe(1)
+    expect(err).toContain('Cannot listen on 999.1.1.1, port 8787')
+    expect(err).toContain('TOLLGATE_HOST')
+  })
+
+  test('the keys of a first start whose port was taken are made, and shown, by the start that serves', async () => {
+    const dataDir = join(home, 'second-try')
+    const taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
+    await spawned(['serve'], { TOLLGATE_DATA_DIR: dataDir, TOLLGATE_PORT: String(taken.port) })
+    await taken.stop(true)
+
+    const server = await startServer(dataDir)
+    server.kill('SIGTERM')
+    const shown = await new Response(server.stderr).text()
+
+    expect(shown).toMatch(/sandbox key +tg_live_/)
+    expect(shown).toMatch(/admin key +tg_admin_/)
+  })
 })
 
 /** One command, run in this process. */

@@ -33,13 +33,17 @@ async function started(config: Config, startApp: StartApp): ReturnType<StartApp>
   try {
     return await startApp(config)
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
-    if (code === 'EADDRINUSE') {
+    if (!(error instanceof Error) || !('syscall' in error) || error.syscall !== 'listen') throw error
+    if ('code' in error && error.code === 'EADDRINUSE') {
       throw new CliError(
         `Another program listens on ${config.host}, port ${config.port}. Stop it, or set TOLLGATE_PORT to a free port.`,
         { exitCode: 1, code: 'port_in_use' },
       )
     }
-    throw error
+    // Which of the two it is cannot be told: the runtime's other codes are those of whatever failed before.
+    throw new CliError(
+      `Cannot listen on ${config.host}, port ${config.port}. Set TOLLGATE_HOST to an address of this machine, and TOLLGATE_PORT to a port that this user may open.`,
+      { exitCode: 1, code: 'cannot_listen' },
+    )
   }
 }

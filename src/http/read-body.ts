@@ -12,6 +12,8 @@ export type BodyLimits = {
 /** Up to here a body is read in one piece and only its total time is watched. */
 const SMALL_BYTES = 1 << 20
 
+const BYTES_PER_MB = 1 << 20
+
 /**
  * The whole body. Throws `request_too_large` as soon as the declared or the received length passes the limit, and
  * `body_timeout` for an upload that stalls. After either the connection must be closed: the rest of the body may still come.
@@ -73,7 +75,8 @@ function joined(chunks: readonly Uint8Array[], length: number): Uint8Array<Array
 }
 
 function tooLarge(bytesMax: number): GatewayError {
-  const megabytes = Math.floor(bytesMax / (1 << 20))
+  // As the limit was set: with up to three decimals.
+  const megabytes = Math.round((bytesMax / BYTES_PER_MB) * 1000) / 1000
   return new GatewayError('request_too_large', `The request body is over the limit of ${megabytes} MB.`)
 }
 
