@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
-/** The files of a data folder. All but the database can be read only by the user the gateway runs as. */
+/** The files of a data folder. They can be read only by the user the gateway runs as. */
 export type DataFolder = {
   readonly path: string
   readonly database: string

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { chmodSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'bun:test'
 import { aDataFolder } from '../../../test/support/data-folder.ts'
@@ -35,6 +35,17 @@ describe('database', () => {
     openDatabase({ path: join(folder, 'tollgate.db') }).close()
 
     expect(statSync(folder).mode & 0o777).toBe(0o700)
+  })
+
+  test('its files are for the owner alone, also in a folder that others can read', () => {
+    const folder = aDataFolder()
+    chmodSync(folder, 0o755)
+
+    const database = openDatabase({ path: join(folder, 'tollgate.db') })
+
+    const modes = readdirSync(folder).map(name => statSync(join(folder, name)).mode & 0o777)
+    expect(new Set(modes)).toEqual(new Set([0o600]))
+    database.close()
   })
 
   test.each([

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Database } from 'bun:sqlite'
 import { migrate } from './migrate.ts'
@@ -25,6 +25,8 @@ export class DataFolderInUseError extends Error {
  */
 export function openDatabase({ path }: { readonly path: string }): Database {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  // A folder that was there before may be open to others. SQLite gives the files beside this one the same mode.
+  closeSync(openSync(path, 'a', 0o600))
   const database = new Database(path, { create: true, readwrite: true, safeIntegers: true, strict: true })
   try {
     lock(database, path)

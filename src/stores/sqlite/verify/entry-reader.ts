@@ -85,7 +85,8 @@ const SELECT = `SELECT entries.*, account_id, kind, previous_id, operations.amou
       THEN (SELECT cost FROM charges WHERE charges.id = subject_key AND charges.operation_id = operations.id) END AS cost,
     CASE
       WHEN kind IN ('top_up', 'grant')
-        THEN EXISTS (SELECT 1 FROM credits WHERE credits.id = subject_key AND credits.operation_id = operations.id)
+        THEN EXISTS (SELECT 1 FROM credits WHERE credits.id = subject_key AND credits.operation_id = operations.id
+          AND credits.amount = operations.amount)
       WHEN kind = 'hold'
         THEN EXISTS (SELECT 1 FROM holds WHERE holds.id = subject_key AND placed_by = operations.id)
       WHEN kind IN ('capture', 'release')

@@ -52,6 +52,7 @@ describe('verify', () => {
     ['UPDATE operations SET subject_key = 1 WHERE id = 6', '11', 'a release that nothing knows of'],
     ["UPDATE operations SET kind = 'gift' WHERE id = 1", '1', 'which no gift touches'],
     ['DELETE FROM credits WHERE operation_id = 1', '1', 'a top_up that nothing knows of'],
+    ['UPDATE credits SET amount = amount + 1 WHERE operation_id = 1', '1', 'a top_up that nothing knows of'],
     ['DELETE FROM charges WHERE operation_id = 2', '3', 'earn 1000000000 where the charge is 0'],
     ['UPDATE balances SET available = available + 1', null, 'stored in "available"'],
     ['UPDATE balances SET latest_operation_id = 1', null, 'has operation 1 as its latest'],
