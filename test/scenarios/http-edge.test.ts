@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import type { TestAccount } from '../support/gateway.ts'
+import { startTestGateway, type TestAccount } from '../support/gateway.ts'
 import { rawConnection, rawRequest } from './raw-http.ts'
 import { refusalOf } from './refusal-of.ts'
 import { startScriptedGateway, type ScriptedGateway } from './scripted-gateway.ts'
@@ -133,6 +133,16 @@ describe('413 request_too_large for', () => {
 
     expect(response).toStartWith('HTTP/1.1 413 ')
     expect(response).toContain('"request_too_large"')
+  })
+
+  test('a limit below a megabyte, which it names', async () => {
+    const small = await startTestGateway({ environment: { TOLLGATE_MAX_BODY_MB: '0.5' } })
+    const { key } = await small.account()
+
+    const response = await small.chat(key, ' '.repeat(MEGABYTE))
+
+    expect(await response.text()).toContain('The request body is over the limit of 0.5 MB.')
+    await small.stop()
   })
 
   test('nothing of exactly the limit', async () => {
