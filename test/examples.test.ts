@@ -31,6 +31,17 @@ test('the example of a new customer credits once, however often it runs, and its
   expect(answer).toMatch(/^x-service-cost-usd: 0\.\d+\r$/im)
 })
 
+test('the usage that the README shows is what its request gets', async () => {
+  const readme = readFileSync(resolve(examples, '../README.md'), 'utf8')
+  const shown = /"usage": (\{[^}]*\})/.exec(readme)?.[1] ?? ''
+  const request = /-d '([^']*)'/.exec(readme)?.[1] ?? ''
+  const { key } = await gateway.account()
+
+  const answer = (await (await gateway.chat(key, request)).json()) as { usage: object }
+
+  expect(answer.usage).toEqual(JSON.parse(shown))
+})
+
 async function run(script: string, ...args: string[]): Promise<string> {
   const child = Bun.spawn(['sh', join(examples, script), ...args], {
     env: { PATH: process.env['PATH'], TOLLGATE_URL: gateway.url, TOLLGATE_ADMIN_KEY: 'tg_admin_for_tests' },
