@@ -4,7 +4,8 @@ import type { Provider, TextRoute } from '../../domain/catalog/provider.ts'
 export interface TextProvider {
   /**
    * Sends one request and reads the whole answer. Never throws for what an upstream or the network does; each way it can
-   * end is an outcome. Never repeats the request. `signal` aborts it, and then the outcome is `aborted`.
+   * end is an outcome. Never repeats the request. `signal` aborts it, and then the outcome is `aborted`; one that has timed out
+   * goes on without it.
    */
   complete(call: ProviderCall, signal?: AbortSignal): Promise<ProviderOutcome>
 
@@ -23,6 +24,8 @@ export type ProviderCall = {
   /** Sent as it is. */
   readonly body: Uint8Array<ArrayBuffer>
   readonly readTimeoutMs: number
+  /** How long a call that has timed out may go on, as `late` of its outcome. Absent where it ends there. */
+  readonly lateMs?: number
 }
 
 export type ProviderOutcome =
@@ -37,11 +40,19 @@ export type ProviderOutcome =
     }
   /** DNS, TLS, refused, reset, or cut before the answer was whole. */
   | { readonly outcome: 'unreachable'; readonly reason: string }
-  /** Nothing whole came within `readTimeoutMs`. */
-  | { readonly outcome: 'timed_out' }
+  /** Nothing whole came in time. `late` is the call where it goes on all the same. */
+  | { readonly outcome: 'timed_out'; readonly late?: LateCall }
   | { readonly outcome: 'aborted' }
 
-export type StreamCall = Omit<ProviderCall, 'readTimeoutMs'> & {
+/** A call that goes on although its time is over: the upstream may yet finish, and bill. */
+export type LateCall = {
+  /** How it ends after all; `timed_out` where it does not, within `lateMs`. Never rejects. */
+  readonly outcome: Promise<ProviderOutcome>
+  /** Ends it at once, and its outcome is `aborted`. After its end, or repeated, it changes nothing. */
+  abandon(): void
+}
+
+export type StreamCall = Omit<ProviderCall, 'readTimeoutMs' | 'lateMs'> & {
   /** From the start of the call to the answer's headers. */
   readonly firstByteTimeoutMs: number
   /** From the headers, or from one byte, to the next, while the caller waits for it. */

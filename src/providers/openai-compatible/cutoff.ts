@@ -18,16 +18,20 @@ export type Cutoff = {
 
 export type CutCause = 'timed_out' | 'aborted'
 
+/** The first limit that passes does not cut yet: the exchange may go on for `lateMs`, and its caller's signal is nothing to it. */
+export type Extension = { readonly lateMs: number; readonly begins: (abandon: () => void) => void }
+
 /**
  * One controller and one timer for each exchange, about a microsecond together: a pool of controllers and a shared sweep of
  * deadlines were measured and saved nothing worth their code. A stream starts and rests at every chunk, which only moves the
  * deadline; the timer looks at it when it fires.
  */
-export function cutoff(clock: Clock, caller: AbortSignal | undefined): Cutoff {
+export function cutoff(clock: Clock, caller: AbortSignal | undefined, extension?: Extension): Cutoff {
   const controller = new AbortController()
   let cause: CutCause | undefined
   let deadlineMs = Infinity
   let timer: { readonly atMs: number; readonly cancel: () => void } | undefined
+  let isExtended = false
 
   const cut = (why: CutCause) => {
     if (cause !== undefined) return
@@ -41,9 +45,17 @@ export function cutoff(clock: Clock, caller: AbortSignal | undefined): Cutoff {
   const onTimer = () => {
     timer = undefined
     const nowMs = clock.now()
-    if (nowMs >= deadlineMs) cut('timed_out')
+    if (nowMs >= deadlineMs) expire(nowMs)
     // At rest there is none: the next start sets it.
     else if (deadlineMs !== Infinity) setTimer(deadlineMs, nowMs)
+  }
+  const expire = (nowMs: number) => {
+    if (extension === undefined || isExtended) return cut('timed_out')
+    isExtended = true
+    caller?.removeEventListener('abort', onAbort)
+    deadlineMs = nowMs + extension.lateMs
+    setTimer(deadlineMs, nowMs)
+    extension.begins(onAbort)
   }
   const onAbort = () => cut('aborted')
   caller?.addEventListener('abort', onAbort)

@@ -270,6 +270,81 @@ describe('time', () => {
   })
 })
 
+describe('a call that may go on late', () => {
+  async function late() {
+    const held = upstream.hold()
+    const caller = new AbortController()
+    const pending = complete({ readTimeoutMs: 1_000, lateMs: 5_000, signal: caller.signal })
+    const exchange = await held
+    clock.advance(1_000)
+    const outcome = await pending
+    if (outcome.outcome !== 'timed_out' || outcome.late === undefined) throw new Error('It is not late.')
+    return { late: outcome.late, exchange, caller }
+  }
+
+  test('is told to be late at once, and of its answer when that comes', async () => {
+    const { late: call, exchange } = await late()
+
+    await replies.answer('{"late":true}')(exchange)
+
+    expect(answered(await call.outcome)).toEqual({ status: 200, text: '{"late":true}' })
+    expect(clock.waiting).toBe(0)
+  })
+
+  test('goes on although its caller has left', async () => {
+    const { late: call, exchange, caller } = await late()
+
+    caller.abort()
+    await replies.answer('{}')(exchange)
+
+    expect(answered(await call.outcome)).toEqual({ status: 200, text: '{}' })
+  })
+
+  test('is cut off when that time is up too', async () => {
+    const { late: call, exchange } = await late()
+
+    clock.advance(4_999)
+    expect(await isPending(call.outcome)).toBe(true)
+    clock.advance(1)
+
+    expect(await call.outcome).toEqual({ outcome: 'timed_out' })
+    await exchange.closed
+    expect(clock.waiting).toBe(0)
+  })
+
+  test('is cut off when it is abandoned', async () => {
+    const { late: call, exchange } = await late()
+
+    call.abandon()
+    call.abandon()
+
+    expect(await call.outcome).toEqual({ outcome: 'aborted' })
+    await exchange.closed
+    expect(clock.waiting).toBe(0)
+  })
+
+  test('is like any other where it ends in time', async () => {
+    upstream.reply(replies.answer('{}'))
+
+    const outcome = await complete({ lateMs: 5_000 })
+
+    expect(answered(outcome)).toEqual({ status: 200, text: '{}' })
+    expect(clock.waiting).toBe(0)
+  })
+
+  test('is ended by its caller while it is in time', async () => {
+    const held = upstream.hold()
+    const caller = new AbortController()
+    const pending = complete({ lateMs: 5_000, signal: caller.signal })
+    const exchange = await held
+
+    caller.abort()
+
+    expect(await pending).toEqual({ outcome: 'aborted' })
+    await exchange.closed
+  })
+})
+
 describe('a caller that aborts', () => {
   test('before the call is not heard of upstream', async () => {
     const outcome = await complete({ signal: AbortSignal.abort() })
@@ -305,6 +380,7 @@ type Call = {
   readonly route?: ProviderCall['route']
   readonly body?: string
   readonly readTimeoutMs?: number
+  readonly lateMs?: number
   readonly secretOf?: () => string | undefined
   readonly signal?: AbortSignal
 }
@@ -322,7 +398,8 @@ function complete({ provider, route = 'chat', body = '{}', readTimeoutMs = 60_00
     ...provider,
   }
   const bytes = new TextEncoder().encode(body)
-  return main.complete({ provider: row, route, model: 'm', body: bytes, readTimeoutMs }, rest.signal)
+  const late = rest.lateMs === undefined ? {} : { lateMs: rest.lateMs }
+  return main.complete({ provider: row, route, model: 'm', body: bytes, readTimeoutMs, ...late }, rest.signal)
 }
 
 function answered(outcome: Awaited<ReturnType<typeof complete>>) {

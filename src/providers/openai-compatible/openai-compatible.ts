@@ -8,7 +8,7 @@ import type {
 } from '../../gateway/ports/text-provider.ts'
 import { readHead, type AnswerHead } from './answer-head.ts'
 import { byteStream } from './byte-stream.ts'
-import { cutoff, type Cutoff } from './cutoff.ts'
+import { cutoff, type Cutoff, type Extension } from './cutoff.ts'
 import { failureReason } from '../failure-reason.ts'
 import { bodyProblem, readAnswer, TOO_LARGE } from './read-answer.ts'
 import { targets, type SecretOf, type Target } from './target.ts'
@@ -16,6 +16,11 @@ import { targets, type SecretOf, type Target } from './target.ts'
 export type OpenAiCompatiblePorts = { readonly clock: Clock; readonly secretOf: SecretOf }
 
 type TextCall = ProviderCall | StreamCall
+type Terms = {
+  readonly limitMs: number
+  readonly signal: AbortSignal | undefined
+  readonly extension?: Extension
+}
 type Failure = Exclude<ProviderOutcome, { readonly outcome: 'answered' }>
 
 /**
@@ -28,13 +33,13 @@ export function openAiCompatible({ clock, secretOf }: OpenAiCompatiblePorts): Te
   /** Runs one exchange under a limit; whatever is thrown in it becomes an outcome. */
   async function attempt<Call extends TextCall, Outcome extends StreamOutcome>(
     call: Call,
-    { limitMs, signal }: { readonly limitMs: number; readonly signal: AbortSignal | undefined },
+    { limitMs, signal, extension }: Terms,
     exchange: (call: Call, target: Target, limits: Cutoff) => Promise<Outcome>,
   ): Promise<Outcome | Failure> {
     if (signal?.aborted === true) return { outcome: 'aborted' }
     const target = targetOf(call.provider)
     if ('problem' in target) return { outcome: 'unreachable', reason: target.problem }
-    const limits = cutoff(clock, signal)
+    const limits = cutoff(clock, signal, extension)
     limits.start(limitMs)
     try {
       const outcome = await exchange(call, target, limits)
@@ -48,15 +53,29 @@ export function openAiCompatible({ clock, secretOf }: OpenAiCompatiblePorts): Te
     }
   }
 
+  /** Tells how the call ended or, where it goes on when its time is over, that. */
+  function complete(call: ProviderCall, signal: AbortSignal | undefined): Promise<ProviderOutcome> {
+    const { readTimeoutMs: limitMs, lateMs } = call
+    if (lateMs === undefined) return attempt(call, { limitMs, signal }, answerWhole)
+    const { promise, resolve } = Promise.withResolvers<ProviderOutcome>()
+    const begins = (abandon: () => void) =>
+      resolve({ outcome: 'timed_out', late: { outcome: ended, abandon } })
+    const ended = attempt(call, { limitMs, signal, extension: { lateMs, begins } }, answerWhole)
+    void ended.then(resolve)
+    return promise
+  }
+
   return {
-    complete: (call, signal) => attempt(call, { limitMs: call.readTimeoutMs, signal }, answerWhole),
+    complete,
     stream: (call, signal) => attempt(call, { limitMs: call.firstByteTimeoutMs, signal }, openStream),
   }
 }
 
 async function answerWhole(call: ProviderCall, target: Target, limits: Cutoff): Promise<ProviderOutcome> {
   const response = await send(call, target, limits)
-  return readWhole(response, readHead(response.headers, call.provider.costHeader), limits)
+  const head = readHead(response.headers, call.provider.costHeader)
+  const body = await readBody(response, head)
+  return wholeOf(response, { head, body }, limits)
 }
 
 async function openStream(call: StreamCall, target: Target, limits: Cutoff): Promise<StreamOutcome> {
@@ -68,7 +87,7 @@ async function openStream(call: StreamCall, target: Target, limits: Cutoff): Pro
     bodyProblem(head) !== undefined
   ) {
     limits.start(call.idleTimeoutMs)
-    return readWhole(response, head, limits)
+    return wholeOf(response, { head, body: await readBody(response, head) }, limits)
   }
   limits.rest()
   return {
@@ -86,21 +105,26 @@ function isStreamed(status: number, headers: AnswerHead['headers']): boolean {
   return !/^(?:application\/json|text\/html)\b/i.test(headers['content-type'] ?? '')
 }
 
-async function readWhole(response: Response, head: AnswerHead, limits: Cutoff): Promise<ProviderOutcome> {
-  const problem = bodyProblem(head)
-  const body = problem === undefined ? await readAnswer(response, head) : undefined
+/** Undefined where it cannot be used. */
+function readBody(
+  response: Response,
+  head: AnswerHead,
+): Promise<Uint8Array<ArrayBuffer> | undefined> | undefined {
+  return bodyProblem(head) === undefined ? readAnswer(response, head) : undefined
+}
+
+function wholeOf(
+  { status }: Response,
+  { head, body }: { readonly head: AnswerHead; readonly body: Uint8Array<ArrayBuffer> | undefined },
+  limits: Cutoff,
+): ProviderOutcome {
   if (body === undefined) {
     // The rest is not worth reading, and the connection is lost with it.
     limits.cut('aborted')
-    return { outcome: 'unreachable', reason: problem ?? TOO_LARGE }
+    return { outcome: 'unreachable', reason: bodyProblem(head) ?? TOO_LARGE }
   }
-  return {
-    outcome: 'answered',
-    status: response.status,
-    headers: head.headers,
-    reportedCost: head.reportedCost,
-    body,
-  }
+  const { headers, reportedCost } = head
+  return { outcome: 'answered', status, headers, reportedCost, body }
 }
 
 function send(call: TextCall, target: Target, limits: Cutoff): Promise<Response> {

@@ -230,6 +230,35 @@ describe('faults on demand', () => {
     expect(await pending).toEqual({ outcome: 'timed_out' })
   })
 
+  test('a call that may go on late is told to be late, and answers after all', async () => {
+    const pending = complete({ sandbox: { delay_ms: 1_500 } }, { readTimeoutMs: 1_000, lateMs: 5_000 })
+    clock.advance(1_000)
+    const outcome = await pending
+    if (outcome.outcome !== 'timed_out' || outcome.late === undefined) throw new Error('It is not late.')
+
+    clock.advance(499)
+    expect(clock.waiting).toBe(1)
+    clock.advance(1)
+
+    expect(await outcome.late.outcome).toMatchObject({ outcome: 'answered', status: 200 })
+  })
+
+  test.each([
+    ['runs out of time', 'timed_out', () => clock.advance(5_000)],
+    ['is abandoned', 'aborted', (abandon: () => void) => abandon()],
+  ])('a late call that %s ends as %s', async (_, expected, end) => {
+    const pending = complete({ sandbox: { fail: 'hang' } }, { readTimeoutMs: 1_000, lateMs: 5_000 })
+    clock.advance(1_000)
+    const outcome = await pending
+    if (outcome.outcome !== 'timed_out' || outcome.late === undefined) throw new Error('It is not late.')
+    const { late } = outcome
+
+    end(() => late.abandon())
+
+    expect(await late.outcome).toEqual({ outcome: expected as never })
+    expect(clock.waiting).toBe(0)
+  })
+
   test('a caller that aborts ends the wait', async () => {
     const caller = new AbortController()
     const pending = complete({ sandbox: { fail: 'hang' } }, { signal: caller.signal })
@@ -316,11 +345,18 @@ const PROVIDER: Provider = {
   maxTokensField: 'max_tokens',
 }
 
-type Options = { readonly readTimeoutMs?: number; readonly signal?: AbortSignal }
+type Options = { readonly readTimeoutMs?: number; readonly lateMs?: number; readonly signal?: AbortSignal }
 
-function send(route: TextRoute, body: string, { readTimeoutMs = 60_000, signal }: Options = {}) {
+function send(route: TextRoute, body: string, { readTimeoutMs = 60_000, lateMs, signal }: Options = {}) {
   const bytes = new TextEncoder().encode(body)
-  const call = { provider: PROVIDER, route, model: 'sandbox-chat', body: bytes, readTimeoutMs }
+  const call = {
+    provider: PROVIDER,
+    route,
+    model: 'sandbox-chat',
+    body: bytes,
+    readTimeoutMs,
+    ...(lateMs === undefined ? {} : { lateMs }),
+  }
   return sandbox({ clock }).complete(call, signal)
 }
 

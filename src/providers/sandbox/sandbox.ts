@@ -1,6 +1,6 @@
 import type { TextRoute } from '../../domain/catalog/provider.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
-import type { ProviderOutcome, TextProvider } from '../../gateway/ports/text-provider.ts'
+import type { LateCall, ProviderOutcome, TextProvider } from '../../gateway/ports/text-provider.ts'
 import { chatFrames } from './chat-frames.ts'
 import { chatJson } from './chat-json.ts'
 import { composeAnswer } from './compose-answer.ts'
@@ -32,19 +32,19 @@ export function sandbox({ clock }: { readonly clock: Clock }): TextProvider {
     async complete(call, signal) {
       const asked = answerTo[call.route](call.body)
       if ('problem' in asked) return badRequest(asked.problem)
-      const outcome = await beforeAnswer(asked.options, clock, { limitMs: call.readTimeoutMs, signal })
-      if (outcome !== undefined) return outcome
-      const { body, fail } = asked.options
-      if (body !== undefined) return whole(body, asked.options)
-      if (fail === 'cut') return { outcome: 'unreachable', reason: 'ECONNRESET' }
-      if (fail === 'broken_json') return whole(BROKEN_JSON, asked.options)
-      return whole(JSON.stringify(asked.json(clock.now())), asked.options)
+      const { readTimeoutMs: limitMs, lateMs } = call
+      const delayMs = delayOf(asked.options)
+      const outcome = await waited(delayMs, clock, { limitMs, signal })
+      if (outcome?.outcome === 'timed_out' && lateMs !== undefined)
+        return { outcome: 'timed_out', late: lateCall(asked, clock, { delayMs: delayMs - limitMs, lateMs }) }
+      return outcome ?? wholeAnswer(asked, clock.now())
     },
 
     async stream(call, signal) {
       const asked = answerTo[call.route](call.body)
       if ('problem' in asked) return badRequest(asked.problem)
-      const outcome = await beforeAnswer(asked.options, clock, { limitMs: call.firstByteTimeoutMs, signal })
+      const limits = { limitMs: call.firstByteTimeoutMs, signal }
+      const outcome = (await waited(delayOf(asked.options), clock, limits)) ?? insteadOfAnswer(asked.options)
       if (outcome !== undefined) return outcome
       if (asked.stream === undefined) return whole(JSON.stringify(asked.json(clock.now())), asked.options)
       const { status = 200, cost_usd: cost = null } = asked.options
@@ -106,16 +106,46 @@ function secondsOf(nowMs: number): number {
 
 const BROKEN_JSON = '{"id":"chatcmpl-sandbox","choices":[{"index":0,"mess'
 
-/** Waits as asked; then the outcomes that come instead of any answer, streamed or not. */
-async function beforeAnswer(
-  options: SandboxOptions,
+function delayOf({ fail, delay_ms: delayMs = 0 }: SandboxOptions): number {
+  return fail === 'hang' ? Infinity : delayMs
+}
+
+/** Waits as asked; the outcome where it is not waited out. */
+async function waited(
+  delayMs: number,
   clock: Clock,
   { limitMs, signal }: { readonly limitMs: number; readonly signal: AbortSignal | undefined },
-): Promise<ProviderOutcome | undefined> {
+): Promise<Exclude<ProviderOutcome, { outcome: 'answered' }> | undefined> {
   if (signal?.aborted === true) return { outcome: 'aborted' }
-  const delayMs = options.fail === 'hang' ? Infinity : (options.delay_ms ?? 0)
   if (delayMs > 0 && !(await pause(clock, Math.min(delayMs, limitMs), signal))) return { outcome: 'aborted' }
-  if (delayMs >= limitMs) return { outcome: 'timed_out' }
+  return delayMs >= limitMs ? { outcome: 'timed_out' } : undefined
+}
+
+function lateCall(
+  asked: Asked,
+  clock: Clock,
+  { delayMs, lateMs }: { readonly delayMs: number; readonly lateMs: number },
+): LateCall {
+  const abandoned = new AbortController()
+  const answer = async () => {
+    const outcome = await waited(delayMs, clock, { limitMs: lateMs, signal: abandoned.signal })
+    return outcome ?? wholeAnswer(asked, clock.now())
+  }
+  return { outcome: answer(), abandon: () => abandoned.abort() }
+}
+
+function wholeAnswer(asked: Asked, nowMs: number): ProviderOutcome {
+  const outcome = insteadOfAnswer(asked.options)
+  if (outcome !== undefined) return outcome
+  const { body, fail } = asked.options
+  if (body !== undefined) return whole(body, asked.options)
+  if (fail === 'cut') return { outcome: 'unreachable', reason: 'ECONNRESET' }
+  if (fail === 'broken_json') return whole(BROKEN_JSON, asked.options)
+  return whole(JSON.stringify(asked.json(nowMs)), asked.options)
+}
+
+/** The outcomes that come instead of any answer, streamed or not. */
+function insteadOfAnswer(options: SandboxOptions): ProviderOutcome | undefined {
   if (options.fail === 'refused') return { outcome: 'unreachable', reason: 'ECONNREFUSED' }
   if (options.fail === 'reset') return { outcome: 'unreachable', reason: 'ECONNRESET' }
   if (options.fail === 'html') return whole(HTML, options, 'text/html')
