@@ -97,6 +97,7 @@ async function serve(config: Config, folder: ReturnType<typeof openDataFolder>, 
     stopChecking()
     withdraw()
     await drained(server, config.drainMs, clock)
+    parts.text.lateAnswers.abandon()
     log.info('stopped', {})
     log.flush()
     await parts.close()

@@ -5,6 +5,7 @@ import { idSource } from '../domain/ids.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import type { HoldKind } from '../domain/ledger/books.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
+import { LateAnswers } from '../gateway/late-answers.ts'
 import type { Moderator } from '../gateway/ports/moderator.ts'
 import type { TextPorts } from '../gateway/run-text.ts'
 import { Rests } from '../gateway/upstreams/rests.ts'
@@ -44,7 +45,7 @@ export function openParts(config: Config, folder: DataFolder, clock: Clock = sys
     defer: flush => setTimeout(flush, LOG_DELAY_MS),
   })
   const store = openSqliteStore({ path: folder.database, secretKey: () => folder.secretKey() })
-  const { ledger, accounts, catalog, auditLog } = store
+  const { ledger, attempts, accounts, catalog, auditLog } = store
   const random = new BigInt64Array(1)
   const newId = idSource({
     now: () => clock.now(),
@@ -55,6 +56,8 @@ export function openParts(config: Config, folder: DataFolder, clock: Clock = sys
     if (secret.from === 'environment') return secretFromEnvironment(secret.variable)
     return secret.from === 'literal' ? secret.value : undefined
   }
+  const onSettleFailed = (error: unknown) =>
+    log.error('the end of a request could not be written', errorFields(error))
   const tokenizer = openTokenizer()
   const settings = describeConfig()
   const admin: AdminPorts = {
@@ -75,7 +78,9 @@ export function openParts(config: Config, folder: DataFolder, clock: Clock = sys
     clock,
     secretOf,
     moderator: moderatorOf(config, clock),
-    onSettleFailed: (error: unknown) => log.error('a stream could not be charged', errorFields(error)),
+    onSettleFailed,
+    attempts,
+    lateAnswers: new LateAnswers({ attempts, clock, onFailed: onSettleFailed }),
     hashKey: (key: string) => Bun.SHA256.hash(key, 'base64'),
     providers: { 'openai-compatible': openAiCompatible({ clock, secretOf }), sandbox: sandbox({ clock }) },
     tokenizer,

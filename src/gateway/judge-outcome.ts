@@ -1,5 +1,5 @@
 import type { TextAnswer, TextDialect, UsageLimits } from '../protocol/text-dialect.ts'
-import type { ProviderOutcome } from './ports/text-provider.ts'
+import type { LateCall, ProviderOutcome } from './ports/text-provider.ts'
 
 type Answered = Extract<ProviderOutcome, { outcome: 'answered' }>
 
@@ -17,7 +17,7 @@ export type Verdict =
       readonly problem: string
     }
   /** It had its time. No other upstream is asked: this one may yet finish, and bill. */
-  | { readonly verdict: 'timeout' }
+  | { readonly verdict: 'timeout'; readonly late?: LateCall }
   /** Nobody waits for the answer any more. */
   | { readonly verdict: 'aborted' }
 
@@ -35,7 +35,7 @@ export function judgeOutcome(outcome: ProviderOutcome, dialect: TextDialect, lim
     case 'unreachable':
       return { verdict: 'failure', reason: 'unreachable', retryAfterS: undefined, problem: outcome.reason }
     case 'timed_out':
-      return { verdict: 'timeout' }
+      return outcome.late === undefined ? { verdict: 'timeout' } : { verdict: 'timeout', late: outcome.late }
     case 'aborted':
       return { verdict: 'aborted' }
   }

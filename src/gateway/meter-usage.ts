@@ -1,4 +1,6 @@
+import type { NanoUsd } from '../domain/money.ts'
 import { NO_USAGE } from '../domain/pricing/usage.ts'
+import { parseReportedCost } from '../protocol/reported-cost.ts'
 import type { TextRequest } from '../protocol/text-dialect.ts'
 import type { Tokenizer } from './ports/tokenizer.ts'
 import type { MeteredUsage, Quote } from './quote-text.ts'
@@ -31,4 +33,16 @@ export async function meterUsage(
   const input = Math.min(read + tokens, worst.inputTokens)
   const output = Math.min(Math.ceil(written * (produced.textsScale ?? 1)), worst.outputTokens * worst.choices)
   return { usage: { ...NO_USAGE, input, output }, provenance: 'estimated', isClamped: false }
+}
+
+/**
+ * What the upstream says it costs the operator; null where it does not. The provider's configured header first: where an operator
+ * set one, it is what the provider is paid by.
+ */
+export function reportedCostOf(
+  produced: { readonly reportedCost: NanoUsd | null },
+  header: string | null,
+): NanoUsd | null {
+  const inHeader = header === null ? undefined : parseReportedCost(header)
+  return inHeader ?? produced.reportedCost
 }

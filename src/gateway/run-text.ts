@@ -1,17 +1,16 @@
 import type { Provider } from '../domain/catalog/provider.ts'
-import type { NanoUsd } from '../domain/money.ts'
-import { parseReportedCost } from '../protocol/reported-cost.ts'
-import type { TextAnswer, UsageLimits } from '../protocol/text-dialect.ts'
 import type { AdmitPorts, TextJob } from './admit-text.ts'
 import { chargeText } from './charge-text.ts'
 import { judgeOutcome, type Verdict } from './judge-outcome.ts'
-import { meterUsage } from './meter-usage.ts'
+import { LATE_MS, type LateAnswers } from './late-answers.ts'
+import { meterUsage, reportedCostOf } from './meter-usage.ts'
 import type { TextProvider } from './ports/text-provider.ts'
 import type { Tokenizer } from './ports/tokenizer.ts'
 import { refuseText } from './refuse-text.ts'
 import type { Destination } from './servable-model.ts'
 import type { WholeReply } from './text-call.ts'
 import { askUpstreams, type AskPorts } from './upstreams/ask-upstreams.ts'
+import { usageLimits } from './usage-limits.ts'
 
 export type TextPorts = AskPorts &
   AdmitPorts & {
@@ -19,7 +18,8 @@ export type TextPorts = AskPorts &
     readonly tokenizer: Tokenizer
     /** A provider's key, to be taken out of texts that go to clients. */
     readonly secretOf: (provider: Provider) => string | undefined
-    /** Told of a stream whose charge could not be made durable. */
+    readonly lateAnswers: LateAnswers
+    /** Told of what could not be written for a request that nobody waits for any more. */
     readonly onSettleFailed: (error: unknown) => void
   }
 
@@ -34,7 +34,7 @@ export type TextSettings = {
  * GatewayError for every refusal; after one, nothing is held and nothing was charged.
  *
  * Without a `signal`, what was asked for is finished and charged, also when its client leaves. With one, the upstream's call
- * ends when it fires.
+ * ends when it fires, unless its time was over before.
  */
 export async function runText(
   job: TextJob,
@@ -52,6 +52,7 @@ export async function runText(
       { switchWithinMs: readTimeoutMs },
     )
     if (verdict.verdict === 'answer') return await answerOf(job, verdict, ports)
+    if (verdict.verdict === 'timeout') await ports.lateAnswers.expect(job, verdict.late)
     refusal = refuseText(verdict, job, ports.secretOf)
   } catch (error) {
     // Changes nothing where the charge was made already.
@@ -77,6 +78,7 @@ async function askUpstream(
       model: upstream.model,
       body: dialect.forUpstream(request, upstream.model, provider),
       readTimeoutMs,
+      lateMs: LATE_MS,
     },
     signal,
   )
@@ -91,26 +93,9 @@ async function answerOf(
   ports: TextPorts,
 ): Promise<WholeReply> {
   const metered = await meterUsage(answer, job, ports.tokenizer)
-  const reportedCost = reportedCostOf(answer, outcome)
+  const reportedCost = reportedCostOf(answer, outcome.reportedCost)
   const { told } = await chargeText(job, { ...metered, reportedCost }, ports)
   const receipt = { id: job.call.id, model: job.model.id, usage: metered.usage, cost: told }
   const body = job.dialect.forClient(answer, receipt, job.request)
   return { status: 200, headers: outcome.headers, body, cost: told }
-}
-
-/** The provider's configured header first: where an operator set one, it is what the provider is paid by. */
-function reportedCostOf(
-  answer: TextAnswer,
-  outcome: { readonly reportedCost: string | null },
-): NanoUsd | null {
-  const inHeader = outcome.reportedCost === null ? undefined : parseReportedCost(outcome.reportedCost)
-  return inHeader ?? answer.reportedCost
-}
-
-/** What the usage of this job cannot exceed. */
-export function usageLimits({ model, quote }: TextJob): UsageLimits {
-  return {
-    inputTokensMax: model.contextWindow,
-    outputTokensMax: model.kind === 'chat' ? model.maxOutputTokens * quote.worst.choices : undefined,
-  }
 }

@@ -1,10 +1,9 @@
 import { GatewayError } from '../domain/errors.ts'
-import { parseReportedCost } from '../protocol/reported-cost.ts'
 import type { StreamCharge, StreamReading } from '../protocol/text-dialect.ts'
 import type { TextJob } from './admit-text.ts'
 import { chargeText } from './charge-text.ts'
 import type { HoldQueue } from './hold-queue.ts'
-import { meterUsage } from './meter-usage.ts'
+import { meterUsage, reportedCostOf } from './meter-usage.ts'
 import type { Clock } from './ports/clock.ts'
 import type { StreamEnd } from './ports/text-provider.ts'
 import type { Tokenizer } from './ports/tokenizer.ts'
@@ -26,8 +25,7 @@ export async function settleStream(
     return null
   }
   const metered = await meterUsage(reading, job, ports.tokenizer)
-  const inHeader = reportedCost === null ? undefined : parseReportedCost(reportedCost)
-  const used = { ...metered, reportedCost: inHeader ?? reading.reportedCost }
+  const used = { ...metered, reportedCost: reportedCostOf(reading, reportedCost) }
   const { charged } = await chargeText(job, used, ports)
   // A row that takes the upstream's cost has no tariff, and its streams carry no cost.
   const isPriced = job.quote.pricing.kind !== 'upstream_cost'

@@ -4,9 +4,10 @@ import type { TextJob } from './admit-text.ts'
 import { openStream } from './open-stream.ts'
 import { refuseText } from './refuse-text.ts'
 import { relayStream } from './relay-stream.ts'
-import { usageLimits, type TextPorts, type TextSettings } from './run-text.ts'
+import type { TextPorts, TextSettings } from './run-text.ts'
 import type { TextReply } from './text-call.ts'
 import { askUpstreams } from './upstreams/ask-upstreams.ts'
+import { usageLimits } from './usage-limits.ts'
 
 /** What a stream's reply says of itself beside its type: it must reach the client as it is made. */
 export const STREAM_HEADERS = {

@@ -1,9 +1,15 @@
 import { EMPTY_CATALOG, type Catalog } from '../../src/domain/catalog/catalog.ts'
-import type { Model } from '../../src/domain/catalog/model.ts'
+import type { ChatModel } from '../../src/domain/catalog/model.ts'
 import type { Provider } from '../../src/domain/catalog/provider.ts'
+import { usd } from '../../src/domain/money.ts'
 import { NO_USAGE } from '../../src/domain/pricing/usage.ts'
+import type { TextJob } from '../../src/gateway/admit-text.ts'
 import type { Verdict } from '../../src/gateway/judge-outcome.ts'
+import { quoteText } from '../../src/gateway/quote-text.ts'
 import type { Destination } from '../../src/gateway/servable-model.ts'
+import { chatDialect } from '../../src/protocol/chat/dialect.ts'
+import { parseJsonObject } from '../../src/protocol/json/parse-json.ts'
+import { anId } from './ledger-builders.ts'
 
 /** An upstream at a provider of that name. */
 export function aDestination(id: string, { order = 1, weight = 1 } = {}): Destination {
@@ -21,22 +27,63 @@ export function aDestination(id: string, { order = 1, weight = 1 } = {}): Destin
 
 /** A catalog with one model on these upstreams. */
 export function aCatalogOf(destinations: readonly Destination[]): Catalog {
-  const model: Model = {
+  const model = aModelOn(destinations)
+  return {
+    ...EMPTY_CATALOG,
+    providers: new Map(destinations.map(({ provider }) => [provider.id, provider])),
+    models: new Map([[model.id, model]]),
+  }
+}
+
+function aModelOn(destinations: readonly Destination[]): ChatModel {
+  return {
     id: 'gpt-x',
     enabled: true,
     displayName: 'GPT X',
     description: '',
     ownedBy: 'system',
     kind: 'chat',
-    pricing: { kind: 'free' },
+    pricing: { kind: 'tariff', tariff: { input: usd('2'), output: usd('10') } },
     maxOutputTokens: 100,
     upstreams: destinations.map(({ upstream }) => upstream),
     createdAtMs: 0,
   }
+}
+
+/** An admitted chat request for a model on these upstreams. */
+export function aTextJob(
+  destinations: readonly Destination[],
+  payer: { readonly accountId: number; readonly apiKeyId: number } = { accountId: 1, apiKeyId: 1 },
+): TextJob {
+  const body = new TextEncoder().encode('{"model":"gpt-x","messages":[{"role":"user","content":"Hello"}]}')
+  const request = chatDialect.readRequest(parseJsonObject(body))
+  const model = aModelOn(destinations)
+  const quote = quoteText(model, request)
+  const id = anId()
+  const { accountId, apiKeyId } = payer
+  const account = { id: accountId, publicId: 'acct_1', name: 'ada', sandboxOnly: false, createdAtMs: 0 }
+  const key = {
+    publicId: 'key_1',
+    accountId,
+    name: '',
+    prefix: 'tg_live_abcd',
+    createdAtMs: 0,
+    revokedAtMs: null,
+  }
   return {
-    ...EMPTY_CATALOG,
-    providers: new Map(destinations.map(({ provider }) => [provider.id, provider])),
-    models: new Map([[model.id, model]]),
+    call: {
+      id,
+      caller: { account, apiKey: { id: apiKeyId, ...key } },
+      body,
+      client: new AbortController(),
+      trace: {},
+    },
+    dialect: chatDialect,
+    request,
+    model,
+    destinations,
+    quote,
+    hold: { id, accountId, kind: 'text', amount: quote.amount },
   }
 }
 

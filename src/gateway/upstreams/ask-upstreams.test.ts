@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { usd } from '../../domain/money.ts'
+import { NO_USAGE } from '../../domain/pricing/usage.ts'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { rejection } from '../../../test/support/rejection.ts'
 import {
@@ -7,7 +9,9 @@ import {
   aFailure,
   anAnswer,
   aRefusal,
+  aTextJob,
 } from '../../../test/support/upstream-rows.ts'
+import type { Attempt } from '../ports/attempts.ts'
 import type { Destination } from '../servable-model.ts'
 import type { TextTrace } from '../text-call.ts'
 import { askUpstreams, ATTEMPTS_MAX } from './ask-upstreams.ts'
@@ -31,17 +35,23 @@ function setUp(says: Readonly<Record<string, readonly AttemptVerdict[]>>) {
     turns.set(id, turn + 1)
     return says[id]!.at(Math.min(turn, says[id]!.length - 1))!
   }
+  const recorded: Attempt[] = []
+  const attempts = { record: async (attempt: Attempt) => void recorded.push(attempt) }
+  const onSettleFailed = (error: unknown) => {
+    throw error
+  }
   const ask = async (attempt = asSaid) => {
-    const trace: TextTrace = {}
+    const job = aTextJob(destinations)
+    const { trace } = job.call
     const verdict = await askUpstreams(
-      { destinations, call: { trace } },
+      job,
       destination => attempt(destination, trace),
-      { rests, clock, random: () => 0 },
+      { rests, clock, attempts, onSettleFailed, random: () => 0 },
       { switchWithinMs: READ_MS },
     )
-    return { verdict, trace }
+    return { verdict, trace, job }
   }
-  return { ask, asked, clock, rests, destinations }
+  return { ask, asked, clock, rests, destinations, recorded }
 }
 
 describe('upstreams are asked', () => {
@@ -160,6 +170,61 @@ describe('an upstream that rests', () => {
     expect(error).toHaveProperty('message', 'a bug')
     expect(asked).toEqual(['a', 'b'])
   })
+})
+
+describe('an answer that is not handed over', () => {
+  test('is recorded with what it used, under the request it was for', async () => {
+    const empty = anAnswer({ isEmpty: true })
+    const { ask, clock, recorded } = setUp({ a: [aFailure()], b: [empty], c: [anAnswer()] })
+
+    const { job } = await ask()
+
+    expect(recorded).toEqual([
+      {
+        requestId: job.call.id,
+        number: 2,
+        accountId: 1,
+        apiKeyId: 1,
+        route: 'chat',
+        model: 'gpt-x',
+        provider: 'b',
+        tariff: { input: usd('2'), output: usd('10') },
+        state: 'abandoned',
+        usage: empty.answer.usage!,
+        atMs: clock.now(),
+      },
+    ])
+  })
+
+  test('is not recorded where it used nothing', async () => {
+    const empty = anAnswer({ isEmpty: true })
+    const answer = { ...empty.answer, usage: NO_USAGE }
+    const { ask, recorded } = setUp({ a: [{ ...empty, answer }], b: [anAnswer()] })
+
+    await ask()
+
+    expect(recorded).toEqual([])
+  })
+
+  test('but one that is, because nothing better came, is not recorded', async () => {
+    const { ask, recorded } = setUp({ a: [anAnswer({ isEmpty: true })], b: [aFailure()] })
+
+    await ask()
+
+    expect(recorded).toEqual([])
+  })
+})
+
+test('a call whose time is over ends where an empty answer is handed over instead', async () => {
+  let isAbandoned = false
+  const late = { outcome: new Promise<never>(() => undefined), abandon: () => (isAbandoned = true) }
+  const { ask } = setUp({ a: [anAnswer({ isEmpty: true })], b: [{ verdict: 'timeout', late }] })
+
+  const { verdict, trace } = await ask()
+
+  expect(verdict.verdict).toBe('answer')
+  expect(isAbandoned).toBe(true)
+  expect(trace).toMatchObject({ provider: 'a', switchedFrom: ['b: timeout'] })
 })
 
 describe('the trace', () => {

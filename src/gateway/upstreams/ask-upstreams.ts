@@ -1,7 +1,8 @@
-import type { Clock } from '../ports/clock.ts'
+import type { TextJob } from '../admit-text.ts'
 import type { Destination } from '../servable-model.ts'
 import type { TextTrace } from '../text-call.ts'
 import { chooseUpstream } from './choose-upstream.ts'
+import { letGo, type LetGoPorts } from './let-go.ts'
 import type { Rests } from './rests.ts'
 import { effectOf, mayAnotherDoBetter, mostUseful, type AttemptVerdict } from './weigh-verdicts.ts'
 
@@ -11,15 +12,8 @@ export const ATTEMPTS_MAX = 5
 /** Asks one upstream. Up to its verdict nothing may have gone to the client. */
 export type Attempt<V extends AttemptVerdict> = (destination: Destination) => Promise<V>
 
-/** What is read of a job. */
-type Askable = {
-  readonly destinations: readonly Destination[]
-  readonly call: { readonly trace: TextTrace }
-}
-
-export type AskPorts = {
+export type AskPorts = LetGoPorts & {
   readonly rests: Rests
-  readonly clock: Clock
   /** At least 0 and below 1: shares the requests out by weight. */
   readonly random: () => number
 }
@@ -32,7 +26,7 @@ export type AskPorts = {
  * The trace then names the upstream whose verdict it is, and those that failed it.
  */
 export function askUpstreams<V extends AttemptVerdict>(
-  job: Askable,
+  job: TextJob,
   attempt: Attempt<V>,
   ports: AskPorts,
   { switchWithinMs }: { readonly switchWithinMs: number },
@@ -45,7 +39,7 @@ export function askUpstreams<V extends AttemptVerdict>(
 }
 
 async function askInTurn<V extends AttemptVerdict>(
-  job: Askable,
+  job: TextJob,
   attempt: Attempt<V>,
   ports: AskPorts,
   switchUntilMs: number,
@@ -66,6 +60,10 @@ async function askInTurn<V extends AttemptVerdict>(
     if (isLast || !mayAnotherDoBetter(verdict)) break
   }
   const chosen = mostUseful(asked, clock.now())
+  for (const [index, one] of asked.entries()) {
+    const { verdict, destination } = one
+    if (one !== chosen) letGo(job, { verdict, number: index + 1, provider: destination.provider.id }, ports)
+  }
   tell(trace, chosen, asked)
   return chosen.verdict
 }
@@ -111,6 +109,20 @@ function tell(
 }
 
 function problemOf({ verdict, destination }: Asked<AttemptVerdict>): string {
-  const problem = verdict.verdict === 'failure' ? verdict.problem : 'an empty answer'
-  return `${destination.provider.id}: ${problem}`
+  return `${destination.provider.id}: ${problemIn(verdict)}`
+}
+
+function problemIn(verdict: AttemptVerdict): string {
+  switch (verdict.verdict) {
+    case 'failure':
+      return verdict.problem
+    case 'refusal':
+      return `status ${verdict.outcome.status}`
+    case 'answer':
+      return 'an empty answer'
+    case 'timeout':
+    case 'aborted':
+    case 'stream':
+      return verdict.verdict
+  }
 }
