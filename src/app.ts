@@ -1,13 +1,12 @@
+import { countedPasses, startBackground } from './app/background.ts'
 import { openDataFolder } from './app/data-folder.ts'
 import { firstStart, welcome } from './app/first-start.ts'
 import { gatewayRoutes } from './app/routes.ts'
 import { openParts, type Parts } from './app/parts.ts'
 import { openReplays } from './app/replays.ts'
 import type { Config } from './config/config.ts'
-import { checkBooksRegularly } from './gateway/check-books.ts'
 import { HoldQueue } from './gateway/hold-queue.ts'
 import type { Clock } from './gateway/ports/clock.ts'
-import type { Verification } from './gateway/ports/ledger.ts'
 import { trustedAdminApi } from './http/admin/admin-api.ts'
 import { observeRequests } from './http/operating/observe.ts'
 import { startServer } from './http/server.ts'
@@ -24,9 +23,6 @@ export type App = {
 
 /** A stream that is cut is counted and charged within this; a call whose upstream has not answered yet is not. */
 const SETTLE_WITHIN_MS = 7000
-
-/** How often the books are checked while the gateway runs. */
-const CHECK_BOOKS_EVERY_MS = 3_600_000
 
 /** Wires every part and listens. Throws, with nothing left open, where the data folder or the address is taken. */
 export async function startApp(config: Config, overrides: AppOverrides = {}): Promise<App> {
@@ -60,7 +56,12 @@ async function serve(config: Config, folder: ReturnType<typeof openDataFolder>, 
     { waitMs: config.holdWaitMs, mode: config.textHolds },
   )
   const replays = openReplays(config, clock)
-  const metrics = openMetrics({ held: heldNow, waiting: () => holds.waiting, replayBytes: replays.bytes })
+  const metrics = openMetrics({
+    held: heldNow,
+    waiting: () => holds.waiting,
+    lateCalls: () => parts.text.lateAnswers.running,
+    replayBytes: replays.bytes,
+  })
   let phase: 'starting' | 'serving' | 'stopping' = 'starting'
   const readiness = async () => {
     if (phase !== 'serving') return { isReady: false, reason: `The gateway is ${phase}.` }
@@ -68,7 +69,17 @@ async function serve(config: Config, folder: ReturnType<typeof openDataFolder>, 
     return { isReady: true }
   }
   const { once } = replays
-  const ports = { ...parts.text, ...admin, holds, metrics, once, readiness, adminKey: adminKey.key }
+  const reconcile = countedPasses(parts, metrics)
+  const ports = {
+    ...parts.text,
+    ...admin,
+    reconcile,
+    holds,
+    metrics,
+    once,
+    readiness,
+    adminKey: adminKey.key,
+  }
   const server = startServer({
     host: config.host,
     port: config.port,
@@ -83,10 +94,7 @@ async function serve(config: Config, folder: ReturnType<typeof openDataFolder>, 
   adminKey.keep()
   phase = 'serving'
   const withdraw = folder.announce({ url: server.url, pid: process.pid })
-  const stopChecking = checkBooksRegularly({ ledger: admin.ledger, clock }, CHECK_BOOKS_EVERY_MS, result => {
-    metrics.countLedgerCheck({ problems: result.problems.length, entries: result.entries, atMs: clock.now() })
-    tellProblems(result, log)
-  })
+  const stopBackground = startBackground(parts, { metrics, reconcile }, config)
   log.info('listening', { url: server.url, data_dir: folder.path })
   if (config.logLevel !== 'silent') {
     process.stderr.write(welcome({ url: server.url, config, folder, adminKey, ...started }))
@@ -94,21 +102,15 @@ async function serve(config: Config, folder: ReturnType<typeof openDataFolder>, 
 
   const stop = async () => {
     phase = 'stopping'
-    stopChecking()
     withdraw()
     await drained(server, config.drainMs, clock)
-    parts.text.lateAnswers.abandon()
+    await stopBackground()
     log.info('stopped', {})
     log.flush()
     await parts.close()
   }
   let stopped: Promise<void> | undefined
   return { url: server.url, stop: () => (stopped ??= stop()) }
-}
-
-function tellProblems({ problems }: Verification, log: Parts['log']): void {
-  for (const { entryId, message } of problems)
-    log.error('the books are wrong', { entry: entryId, problem: message })
 }
 
 /** Lets running requests end, for at most `drainMs`; then cuts them, and lets streams that were cut settle. */

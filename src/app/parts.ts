@@ -15,6 +15,8 @@ import { openAiModerations } from '../providers/moderation/openai-moderations.ts
 import { openAiCompatible } from '../providers/openai-compatible/openai-compatible.ts'
 import { providerProbe } from '../providers/probe.ts'
 import { sandbox } from '../providers/sandbox/sandbox.ts'
+import { reconcileOnce } from '../reconciler/reconcile-once.ts'
+import { MemoryLeases } from '../stores/memory/leases.ts'
 import { openSqliteStore } from '../stores/sqlite/store.ts'
 import { errorFields, openLog, type Log } from '../telemetry/log.ts'
 import { openTokenizer } from '../tokenizer/tokenizer.ts'
@@ -26,6 +28,7 @@ export type Parts = {
   readonly log: Log
   readonly clock: Clock
   readonly admin: AdminPorts
+  readonly onReconcileFailed: (error: unknown) => void
   readonly text: Omit<TextPorts, 'holds'> & { readonly hashKey: HashKey }
   readonly heldNow: (kind: HoldKind) => NanoUsd
   /** Rejects while the store cannot be read. */
@@ -58,11 +61,14 @@ export function openParts(config: Config, folder: DataFolder, clock: Clock = sys
   }
   const onSettleFailed = (error: unknown) =>
     log.error('the end of a request could not be written', errorFields(error))
+  const leases = new MemoryLeases(clock)
+  const onReconcileFailed = (error: unknown) => log.error('the reconciler failed', errorFields(error))
   const tokenizer = openTokenizer()
   const settings = describeConfig()
   const admin: AdminPorts = {
     accounts,
     ledger,
+    reconcile: () => reconcileOnce({ attempts, ledger, leases, clock, onFailed: onReconcileFailed }),
     catalog,
     auditLog,
     clock,
@@ -91,6 +97,7 @@ export function openParts(config: Config, folder: DataFolder, clock: Clock = sys
     log,
     clock,
     admin,
+    onReconcileFailed,
     text,
     heldNow: kind => ledger.heldNow(kind),
     probeStore: async () => void (await auditLog.list({ limit: 1 })),

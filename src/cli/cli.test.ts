@@ -125,6 +125,19 @@ describe('on a stopped data folder', () => {
     expect(verified).toMatchObject({ code: 0, out: expect.stringContaining('The books balance') })
   })
 
+  test('reconcile makes one pass and says what it did', async () => {
+    const folder = { TOLLGATE_DATA_DIR: join(home, 'reconciled') }
+    await tollgate(['accounts', 'create', 'ada'], folder)
+
+    const told = await tollgate(['reconcile'], folder)
+    const json = await tollgate(['reconcile', '--json'], folder)
+
+    expect(told.code).toBe(0)
+    expect(told.out).toContain('Late answers charged and given back: 0 (0 USD).')
+    const nothing = { has_run: true, compensated: 0, compensated_usd: '0', closed: 0, failed: 0 }
+    expect(JSON.parse(json.out)).toEqual(nothing)
+  })
+
   test('a revoked key is listed as revoked', async () => {
     const folder = { TOLLGATE_DATA_DIR: join(home, 'keys') }
     await tollgate(['accounts', 'create', 'ada'], folder)

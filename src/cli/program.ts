@@ -4,7 +4,7 @@ import { parseUsd } from '../domain/money.ts'
 import type { Ask } from './ask.ts'
 import { createAccount, listAccounts } from './commands/accounts.ts'
 import { exportCatalog, importCatalog, listModels, switchModel } from './commands/catalog.ts'
-import { doctor, verify } from './commands/checks.ts'
+import { doctor, reconcile, verify } from './commands/checks.ts'
 import { createKey, listKeys, revokeKey } from './commands/keys.ts'
 import { balance, grant, statement } from './commands/money.ts'
 import type { Admin } from './connect.ts'
@@ -171,6 +171,13 @@ function addChecks(program: Command, runner: Runner): void {
     .description('Check every entry of the books against every invariant.')
     .addHelpText('after', '\nExits 1 and names the first wrong entry when the books do not balance.')
     .action(() => runner.admin(ask => verify(ask)))
+  program
+    .command('reconcile')
+    .description(
+      'Settle what was left open, as a running server does by itself every few minutes: one pass, now.',
+    )
+    .addHelpText('after', '\nSafe to repeat. Exits 1 when something could not be settled.')
+    .action(() => runner.admin(ask => reconcile(ask)))
   program
     .command('doctor')
     .description('Look at the settings, the store, the catalog and whether each provider answers.')

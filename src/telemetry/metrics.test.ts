@@ -3,7 +3,8 @@ import { usd } from '../domain/money.ts'
 import { NO_USAGE } from '../domain/pricing/usage.ts'
 import { openMetrics } from './metrics.ts'
 
-const open = () => openMetrics({ held: () => usd('0.25'), waiting: () => 3, replayBytes: () => 9 })
+const open = () =>
+  openMetrics({ held: () => usd('0.25'), waiting: () => 3, lateCalls: () => 2, replayBytes: () => 9 })
 
 const answered = (status: number, trace: object) => ({ route: 'chat', status, durationMs: 7, trace })
 
@@ -45,4 +46,23 @@ test('what exceeded its hold, went unreported or was replayed is counted', async
   expect(text).toContain('tollgate_overdraft_usd_total 0.1\n')
   expect(text).toContain('tollgate_unreported_costs_total{model="a"} 1\n')
   expect(text).toContain('tollgate_replays_total{route="chat"} 1\n')
+})
+
+test('passes of the reconciler add up by what they did', async () => {
+  const metrics = open()
+  const pass = { hasRun: true, compensated: 2, compensatedUsd: usd('0.25'), closed: 3, failed: 0 }
+  metrics.countReconcilerPass(pass)
+  metrics.countReconcilerPass({ ...pass, failed: 1 })
+
+  const text = await metrics.render()
+
+  expect(text.split('\n')).toEqual(
+    expect.arrayContaining([
+      'tollgate_reconciled_total{outcome="compensated"} 4',
+      'tollgate_reconciled_total{outcome="closed"} 6',
+      'tollgate_reconciled_total{outcome="failed"} 1',
+      'tollgate_compensated_usd_total 0.5',
+      'tollgate_late_calls 2',
+    ]),
+  )
 })

@@ -2,6 +2,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { HoldKind } from '../domain/ledger/books.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import { NO_USAGE, usageBuckets, type Usage, type UsageBucket } from '../domain/pricing/usage.ts'
+import type { ReconcilerPass } from '../gateway/ports/reconcile.ts'
 
 /** What a finished request adds. */
 export type RequestMeasure = {
@@ -24,6 +25,7 @@ export type RequestMeasure = {
 export type Gauges = {
   readonly held: (kind: HoldKind) => NanoUsd
   readonly waiting: () => number
+  readonly lateCalls: () => number
   readonly replayBytes: () => number
 }
 
@@ -33,6 +35,7 @@ export type LedgerCheck = { readonly problems: number; readonly entries: number;
 export type Metrics = {
   readonly countRequest: (measure: RequestMeasure) => void
   readonly countLedgerCheck: (check: LedgerCheck) => void
+  readonly countReconcilerPass: (pass: ReconcilerPass) => void
   /** The Prometheus text format. */
   readonly render: () => Promise<string>
   readonly contentType: string
@@ -144,6 +147,14 @@ export function openMetrics(gauges: Gauges): Metrics {
       this.set(gauges.replayBytes())
     },
   })
+  const lateCalls = new Gauge({
+    name: 'tollgate_late_calls',
+    help: 'Upstream calls that go on although their client got a 504.',
+    registers,
+    collect() {
+      this.set(gauges.lateCalls())
+    },
+  })
   const ledgerProblems = new Gauge({
     name: 'tollgate_ledger_problems',
     help: 'Broken invariants found by the last check of the books; 0 is sound.',
@@ -155,12 +166,23 @@ export function openMetrics(gauges: Gauges): Metrics {
     labelNames: ['result'],
     registers,
   })
+  const reconciled = new Counter({
+    name: 'tollgate_reconciled_total',
+    help: 'What the reconciler did: late answers compensated, attempts closed, and what failed.',
+    labelNames: ['outcome'],
+    registers,
+  })
+  const compensatedUsd = new Counter({
+    name: 'tollgate_compensated_usd_total',
+    help: 'Dollars charged for late answers and given back: what they cost the operator, at selling prices.',
+    registers,
+  })
   const ledgerCheckedAt = new Gauge({
     name: 'tollgate_ledger_checked_timestamp_seconds',
     help: 'When the books were last checked.',
     registers,
   })
-  void [requests, tokens, cost, held, waiting, replayBytes]
+  void [requests, tokens, cost, held, waiting, lateCalls, replayBytes]
 
   return {
     countRequest: ({ route, status, durationMs, trace }) => {
@@ -184,6 +206,11 @@ export function openMetrics(gauges: Gauges): Metrics {
       ledgerProblems.set(check.problems)
       ledgerChecks.inc({ result: check.problems === 0 ? 'sound' : 'broken' })
       ledgerCheckedAt.set(check.atMs / 1000)
+    },
+    countReconcilerPass: pass => {
+      for (const outcome of ['compensated', 'closed', 'failed'] as const)
+        reconciled.inc({ outcome }, pass[outcome])
+      compensatedUsd.inc(dollars(pass.compensatedUsd))
     },
     render: () => registry.metrics(),
     contentType: registry.contentType,

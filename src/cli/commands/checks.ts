@@ -22,6 +22,24 @@ export async function verify(ask: Ask): Promise<Outcome> {
   return { value: verification, text: [heading, ...lines].join('\n'), exitCode: 1 }
 }
 
+export async function reconcile(ask: Ask): Promise<Outcome> {
+  const pass = await ask<{
+    has_run: boolean
+    compensated: number
+    compensated_usd: string
+    closed: number
+    failed: number
+  }>({ method: 'POST', path: 'reconcile' })
+  if (!pass.has_run) return { value: pass, text: 'Another pass is under way, and does the same.' }
+  const { compensated, compensated_usd, closed, failed } = pass
+  const lines = [
+    `Late answers charged and given back: ${compensated} (${compensated_usd} USD).`,
+    `Attempts of which nothing more can come: ${closed}.`,
+  ]
+  if (failed > 0) lines.push(`Not settled: ${failed}. The log says why; the next pass tries again.`)
+  return { value: pass, text: lines.join('\n'), exitCode: failed > 0 ? 1 : 0 }
+}
+
 /** `url` is the running server's address; absent where the data folder was opened by this command. */
 export async function doctor(ask: Ask, url: string | undefined): Promise<Outcome> {
   type Check = { readonly name: string; readonly ok: boolean; readonly detail: string }

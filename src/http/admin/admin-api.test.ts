@@ -239,6 +239,18 @@ describe('money', () => {
     expect<object>(usage).toEqual({ data: [], has_more: false, next: null })
   })
 
+  test('the reconciler makes a pass and tells what it did', async () => {
+    const pass = await ok('POST', 'reconcile')
+
+    expect<object>(pass).toEqual({
+      has_run: true,
+      compensated: 0,
+      compensated_usd: '0',
+      closed: 0,
+      failed: 0,
+    })
+  })
+
   test('the books balance', async () => {
     const verification = await ok('POST', 'verify')
 

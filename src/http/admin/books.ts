@@ -52,6 +52,17 @@ export async function postVerification(_: AdminCall, { ledger }: AdminPorts): Pr
   })
 }
 
+export async function postReconciliation(_: AdminCall, { reconcile }: AdminPorts): Promise<Reply> {
+  const { hasRun, compensated, compensatedUsd, closed, failed } = await reconcile()
+  return reply({
+    has_run: hasRun,
+    compensated,
+    compensated_usd: formatUsd(compensatedUsd),
+    closed,
+    failed,
+  })
+}
+
 export async function listAudit({ url }: AdminCall, { auditLog }: AdminPorts): Promise<Reply> {
   const { limit, cursor } = readPage(url)
   const lines = await auditLog.list({

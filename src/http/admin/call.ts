@@ -6,6 +6,7 @@ import type { AuditLog } from '../../gateway/ports/audit.ts'
 import type { CatalogStore } from '../../gateway/ports/catalog.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
 import type { Ledger } from '../../gateway/ports/ledger.ts'
+import type { Reconcile } from '../../gateway/ports/reconcile.ts'
 import { jsonReply, type Reply } from '../request-context.ts'
 
 export type { Reply } from '../request-context.ts'
@@ -14,6 +15,7 @@ export type { Reply } from '../request-context.ts'
 export type AdminPorts = {
   readonly accounts: Accounts
   readonly ledger: Ledger
+  readonly reconcile: Reconcile
   readonly catalog: CatalogStore
   readonly auditLog: AuditLog
   readonly clock: Clock

@@ -7,7 +7,7 @@ import {
   postKey,
   postKeyRevocation,
 } from './accounts.ts'
-import { getStatement, listAudit, postGrant, postVerification } from './books.ts'
+import { getStatement, listAudit, postGrant, postReconciliation, postVerification } from './books.ts'
 import { getCatalog, putCatalog } from './catalog.ts'
 import {
   deleteModel,
@@ -43,6 +43,7 @@ export const routes: readonly AdminRoute[] = [
   { path: 'keys/{key}/revoke', methods: { POST: postKeyRevocation } },
   { path: 'usage', methods: { GET: listUsage } },
   { path: 'audit', methods: { GET: listAudit } },
+  { path: 'reconcile', methods: { POST: postReconciliation } },
   { path: 'verify', methods: { POST: postVerification } },
   { path: 'doctor', methods: { GET: getDoctor } },
 ]

@@ -1,0 +1,46 @@
+import type { Config } from '../config/config.ts'
+import { checkBooksRegularly } from '../gateway/check-books.ts'
+import type { Verification } from '../gateway/ports/ledger.ts'
+import type { Reconcile } from '../gateway/ports/reconcile.ts'
+import { startReconciler } from '../reconciler/reconciler.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import type { Parts } from './parts.ts'
+
+/** How often the books are checked while the gateway runs. */
+const CHECK_BOOKS_EVERY_MS = 3_600_000
+
+/** The reconciler's passes, each of them counted, whoever asks for one. */
+export function countedPasses({ admin }: Parts, metrics: Metrics): Reconcile {
+  return async () => {
+    const pass = await admin.reconcile()
+    metrics.countReconcilerPass(pass)
+    return pass
+  }
+}
+
+/**
+ * Starts what the gateway does by itself: it checks the books, and settles what requests left open. Returns how to stop that; late
+ * answers are given up then.
+ */
+export function startBackground(
+  { admin, clock, log, text, onReconcileFailed }: Parts,
+  { metrics, reconcile }: { readonly metrics: Metrics; readonly reconcile: Reconcile },
+  { reconcileEveryMs }: Config,
+): () => Promise<void> {
+  const { ledger } = admin
+  const stopChecking = checkBooksRegularly({ ledger, clock }, CHECK_BOOKS_EVERY_MS, result => {
+    metrics.countLedgerCheck({ problems: result.problems.length, entries: result.entries, atMs: clock.now() })
+    tellProblems(result, log)
+  })
+  const stopReconciling = startReconciler(reconcile, { clock, onFailed: onReconcileFailed }, reconcileEveryMs)
+  return async () => {
+    stopChecking()
+    text.lateAnswers.abandon()
+    await stopReconciling()
+  }
+}
+
+function tellProblems({ problems }: Verification, log: Parts['log']): void {
+  for (const { entryId, message } of problems)
+    log.error('the books are wrong', { entry: entryId, problem: message })
+}

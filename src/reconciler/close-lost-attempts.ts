@@ -1,0 +1,15 @@
+import { LATE_MS } from '../gateway/late-answers.ts'
+import type { Attempts } from '../gateway/ports/attempts.ts'
+
+/** Longer than any late call lives: one whose mark is older than this died with its process. */
+export const LOST_AFTER_MS = LATE_MS + 60_000
+
+const BATCH = 1000
+
+/** Closes attempts whose call cannot end any more. Safe to run on every node at once. */
+export async function closeLostAttempts(
+  attempts: Attempts,
+  nowMs: number,
+): Promise<{ readonly closed: number }> {
+  return { closed: await attempts.closeOlder({ atMs: nowMs - LOST_AFTER_MS, limit: BATCH }) }
+}

@@ -1,0 +1,150 @@
+import { describe, expect, test } from 'bun:test'
+import { fakeClock } from '../../test/support/fake-clock.ts'
+import { aBill, anAttempt, NOW, openWithFunds } from '../../test/support/ledger-builders.ts'
+import { rejection } from '../../test/support/rejection.ts'
+import { sqlite } from '../../test/support/test-store.ts'
+import { usd, ZERO } from '../domain/money.ts'
+import { LATE_MS } from '../gateway/late-answers.ts'
+import type { Attempts } from '../gateway/ports/attempts.ts'
+import { MemoryLeases } from '../stores/memory/leases.ts'
+import { LOST_AFTER_MS } from './close-lost-attempts.ts'
+import { reconcileOnce } from './reconcile-once.ts'
+import { startReconciler } from './reconciler.ts'
+
+async function setUp() {
+  const { store, ledger, accountId, apiKeyId } = await openWithFunds(sqlite, usd('5'))
+  const clock = fakeClock(NOW)
+  const leases = new MemoryLeases(clock)
+  const failures: unknown[] = []
+  const { attempts } = store
+  const ports = { attempts, ledger, leases, clock, onFailed: (error: unknown) => void failures.push(error) }
+  const bill = async (tokens: number) => {
+    const attempt = anAttempt({ accountId, apiKeyId })
+    await attempts.record(attempt)
+    await attempts.bill(attempt, aBill({ tokens }))
+    return attempt
+  }
+  return {
+    accountId,
+    apiKeyId,
+    ports,
+    clock,
+    leases,
+    failures,
+    attempts,
+    ledger,
+    bill,
+    reconcile: () => reconcileOnce(ports),
+  }
+}
+
+const NOTHING_DONE = { hasRun: true, compensated: 0, compensatedUsd: ZERO, closed: 0, failed: 0 }
+
+test('no attempt is taken for lost while its call may still go on', () => {
+  expect(LOST_AFTER_MS).toBeGreaterThan(LATE_MS)
+})
+
+describe('a pass of the reconciler', () => {
+  test('charges and gives back every late answer, once', async () => {
+    const { reconcile, bill, ledger, accountId } = await setUp()
+    for (const tokens of [1, 2, 0]) await bill(tokens)
+
+    const first = await reconcile()
+    const second = await reconcile()
+
+    expect(first).toEqual({ ...NOTHING_DONE, compensated: 3, compensatedUsd: usd('3') })
+    expect(second).toEqual(NOTHING_DONE)
+    expect((await ledger.balance(accountId)).available).toBe(usd('5'))
+    expect(await ledger.verify()).toMatchObject({ problems: [] })
+  })
+
+  test('closes what timed out so long ago that its call has ended or died with its process', async () => {
+    const { reconcile, clock, attempts, accountId, apiKeyId } = await setUp()
+    const attempt = anAttempt({ accountId, apiKeyId })
+    await attempts.record(attempt)
+
+    clock.advance(LOST_AFTER_MS)
+    const early = await reconcile()
+    clock.advance(1)
+    const late = await reconcile()
+
+    expect([early.closed, late.closed]).toEqual([0, 1])
+    expect(await attempts.bill(attempt, aBill())).toBe(false)
+  })
+
+  test('does nothing while another is under way', async () => {
+    const { reconcile, bill } = await setUp()
+    await bill(1)
+
+    const passes = await Promise.all([reconcile(), reconcile()])
+
+    expect(passes.map(({ hasRun }) => hasRun)).toEqual([true, false])
+    expect(passes[1]).toEqual({ ...NOTHING_DONE, hasRun: false })
+  })
+
+  test('settles what it can where one cannot be settled, and tells of that one', async () => {
+    const { ports, attempts, bill, failures } = await setUp()
+    await bill(1)
+    const never = { requestId: { key: 7n, tail: 7n }, number: 1 }
+    const withStray: Attempts = {
+      ...attempts,
+      billed: async limit => [never, ...(await attempts.billed(limit))],
+    }
+
+    const pass = await reconcileOnce({ ...ports, attempts: withStray })
+
+    expect(pass).toEqual({ ...NOTHING_DONE, compensated: 1, compensatedUsd: usd('1'), failed: 1 })
+    expect(failures).toEqual([expect.any(RangeError)])
+  })
+
+  test('that fails leaves the next one free to run', async () => {
+    const { ports, attempts, reconcile } = await setUp()
+    const broken: Attempts = { ...attempts, billed: () => Promise.reject(new Error('disk full')) }
+
+    const error = await rejection(reconcileOnce({ ...ports, attempts: broken }))
+    const next = await reconcile()
+
+    expect(error).toHaveProperty('message', 'disk full')
+    expect(next.hasRun).toBe(true)
+  })
+})
+
+describe('the reconciler', () => {
+  test('passes at its start and then at its times, also after a pass that failed', async () => {
+    const { clock } = await setUp()
+    const passes: number[] = []
+    const failures: unknown[] = []
+    const reconcile = async () => {
+      passes.push(clock.now() - NOW)
+      if (passes.length === 2) throw new Error('disk full')
+      return NOTHING_DONE
+    }
+
+    const stop = startReconciler(reconcile, { clock, onFailed: error => failures.push(error) }, 150_000)
+    for (let times = 0; times < 3; times += 1) {
+      await new Promise(setImmediate)
+      clock.advance(150_000)
+    }
+    await stop()
+
+    expect(passes).toEqual([0, 150_000, 300_000, 450_000])
+    expect(failures).toMatchObject([{ message: 'disk full' }])
+    expect(clock.waiting).toBe(0)
+  })
+
+  test('waits for the pass under way when it is stopped, and makes no other', async () => {
+    const { clock } = await setUp()
+    const underWay = Promise.withResolvers<typeof NOTHING_DONE>()
+    const stop = startReconciler(() => underWay.promise, { clock, onFailed: () => {} }, 150_000)
+    let isStopped = false
+
+    const stopping = stop().then(() => (isStopped = true))
+    await new Promise(setImmediate)
+    const wasStopped = isStopped
+    underWay.resolve(NOTHING_DONE)
+    await stopping
+
+    expect([wasStopped, isStopped]).toEqual([false, true])
+    expect(clock.waiting).toBe(0)
+  })
+})

@@ -1,0 +1,41 @@
+import { ZERO } from '../domain/money.ts'
+import type { Attempts } from '../gateway/ports/attempts.ts'
+import type { Clock } from '../gateway/ports/clock.ts'
+import type { Leases } from '../gateway/ports/leases.ts'
+import type { Ledger } from '../gateway/ports/ledger.ts'
+import type { ReconcilerPass } from '../gateway/ports/reconcile.ts'
+import { closeLostAttempts } from './close-lost-attempts.ts'
+import { settleLateAnswers } from './settle-late-answers.ts'
+
+const LEASE = 'reconciler'
+/** A pass takes a second at most. A node that dies in one holds up the others for this long. */
+const LEASE_MS = 60_000
+
+const NOTHING: ReconcilerPass = {
+  hasRun: false,
+  compensated: 0,
+  compensatedUsd: ZERO,
+  closed: 0,
+  failed: 0,
+}
+
+/** One pass of every sweep, unless another is under way. The lease saves work; each sweep is safe without it. */
+export async function reconcileOnce(ports: {
+  readonly attempts: Attempts
+  readonly ledger: Ledger
+  readonly leases: Leases
+  readonly clock: Clock
+  /** Told of what could not be settled. */
+  readonly onFailed: (error: unknown) => void
+}): Promise<ReconcilerPass> {
+  const { attempts, leases, clock, onFailed } = ports
+  const lease = await leases.take(LEASE, LEASE_MS)
+  if (lease === undefined) return NOTHING
+  try {
+    const settled = await settleLateAnswers(ports, clock.now(), onFailed)
+    const { closed } = await closeLostAttempts(attempts, clock.now())
+    return { hasRun: true, closed, ...settled }
+  } finally {
+    await lease.release()
+  }
+}

@@ -1,0 +1,32 @@
+import { addUsd, ZERO, type NanoUsd } from '../domain/money.ts'
+import type { Attempts } from '../gateway/ports/attempts.ts'
+import type { Ledger } from '../gateway/ports/ledger.ts'
+
+/** A few hundred milliseconds of work. What is left waits for the next pass. */
+const BATCH = 1000
+
+/**
+ * Charges and gives back what upstreams billed for clients that had been turned away. Safe to run on every node at once, and
+ * after a crash: each is compensated once. One that cannot be is told, and does not keep the others.
+ */
+export async function settleLateAnswers(
+  { attempts, ledger }: { readonly attempts: Attempts; readonly ledger: Ledger },
+  nowMs: number,
+  onFailed: (error: unknown) => void,
+): Promise<{ readonly compensated: number; readonly compensatedUsd: NanoUsd; readonly failed: number }> {
+  const billed = await attempts.billed(BATCH)
+  const settled = await Promise.allSettled(billed.map(attempt => ledger.compensate(attempt, nowMs)))
+  let compensated = 0
+  let compensatedUsd = ZERO
+  let failed = 0
+  for (const outcome of settled) {
+    if (outcome.status === 'rejected') {
+      failed += 1
+      onFailed(outcome.reason)
+    } else if (outcome.value.isFirst) {
+      compensated += 1
+      compensatedUsd = addUsd(compensatedUsd, outcome.value.cost)
+    }
+  }
+  return { compensated, compensatedUsd, failed }
+}

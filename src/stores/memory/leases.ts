@@ -1,0 +1,25 @@
+import type { Clock } from '../../gateway/ports/clock.ts'
+import type { Lease, Leases } from '../../gateway/ports/leases.ts'
+
+/** The leases of a single node: they die with its process, as its work does. */
+export class MemoryLeases implements Leases {
+  readonly #taken = new Map<string, { readonly untilMs: number }>()
+  readonly #clock: Clock
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  async take(name: string, ttlMs: number): Promise<Lease | undefined> {
+    const nowMs = this.#clock.now()
+    const taken = this.#taken.get(name)
+    if (taken !== undefined && taken.untilMs > nowMs) return undefined
+    const mine = { untilMs: nowMs + ttlMs }
+    this.#taken.set(name, mine)
+    return {
+      release: async () => {
+        if (this.#taken.get(name) === mine) this.#taken.delete(name)
+      },
+    }
+  }
+}

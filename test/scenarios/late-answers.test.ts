@@ -1,0 +1,215 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { LATE_MS } from '../../src/gateway/late-answers.ts'
+import type { TestAccount } from '../support/gateway.ts'
+import { startUpstream, type Exchange, type Reply, type Upstream } from '../support/upstream.ts'
+import { chatAnswer, closeBeforeHeaders, html, json, resetAfterHeaders } from '../support/upstream-replies.ts'
+import {
+  chatModel,
+  expectSoundBooks,
+  startScriptedGateway,
+  type ScriptedGateway,
+} from './scripted-gateway.ts'
+import { until } from './until.ts'
+
+const HELLO = { model: 'gpt-x', messages: [{ role: 'user', content: 'Hello' }] }
+const READ_MS = 300_000
+/** Ten tokens in and five out, at two dollars and ten a million. */
+const COST = '0.00007'
+
+let gateway: ScriptedGateway
+let spare: Upstream
+let ada: TestAccount
+
+beforeAll(async () => {
+  spare = startUpstream()
+  gateway = await startScriptedGateway({
+    providers: () => [
+      { id: 'spare', kind: 'openai-compatible', base_url: spare.baseUrl, api_key: 'sk-spare-1' },
+    ],
+    models: [
+      chatModel('gpt-x'),
+      chatModel('gpt-two', {
+        upstreams: [
+          { provider: 'main', model: 'a', order: 1 },
+          { provider: 'spare', model: 'b', order: 2 },
+        ],
+      }),
+    ],
+    environment: { TOLLGATE_RECONCILE_EVERY_S: '86400' },
+  })
+})
+beforeEach(async () => {
+  ada = await gateway.account({ grant: '10' })
+})
+afterAll(async () => {
+  await gateway.stop()
+  spare.close()
+})
+
+type StatementLine = { readonly kind: string; readonly amount_usd: string; readonly ref: string }
+
+async function statement(): Promise<readonly StatementLine[]> {
+  const page = await gateway.admin<{ data: StatementLine[] }>('GET', `accounts/${ada.id}/statement`)
+  return page.data
+}
+
+/** A request that gets its 504, while its upstream's call goes on. */
+async function timedOut(
+  model = 'gpt-x',
+  upstream = gateway.upstream,
+): Promise<{ readonly response: Response; readonly exchange: Exchange }> {
+  const taken = upstream.hold()
+  const waiting = gateway.chat(ada.key, { ...HELLO, model })
+  const exchange = await taken
+  gateway.clock.advance(READ_MS)
+  return { response: await waiting, exchange }
+}
+
+/** Ends the call of a request that has had its 504, and waits until what it came to is written. */
+async function answerLate(exchange: Exchange, reply: Reply): Promise<void> {
+  await reply(exchange)
+  await until('no late call is waited for', async () => (await gateway.metric('tollgate_late_calls')) === 0)
+}
+
+describe('a JSON request that its upstream does not answer in time', () => {
+  test('gets a 504 at once that tells SDKs not to repeat it, and holds nothing', async () => {
+    const { response, exchange } = await timedOut()
+
+    expect(response.status).toBe(504)
+    expect(response.headers.get('x-should-retry')).toBe('false')
+    expect(response.headers.has('x-service-cost-usd')).toBe(false)
+    expect(await response.json()).toMatchObject({
+      error: { type: 'timeout_error', code: 'upstream_timeout' },
+    })
+    expect(await ada.balance()).toMatchObject({ available_usd: '10', held_usd: '0' })
+    await answerLate(exchange, closeBeforeHeaders())
+  })
+
+  test('and is answered later is charged and credited together: the balance is as before', async () => {
+    const { response, exchange } = await timedOut()
+    await answerLate(exchange, chatAnswer())
+    const before = await statement()
+
+    const pass = await gateway.admin('POST', 'reconcile')
+
+    const ref = response.headers.get('x-request-id')!
+    expect(pass).toEqual({ has_run: true, compensated: 1, compensated_usd: COST, closed: 0, failed: 0 })
+    expect(before).toHaveLength(1)
+    expect(await statement()).toMatchObject([
+      { kind: 'compensation', amount_usd: COST, ref },
+      { kind: 'charge', amount_usd: `-${COST}`, ref },
+      { kind: 'grant', amount_usd: '10' },
+    ])
+    expect(await ada.balance()).toMatchObject({ available_usd: '10', held_usd: '0' })
+    expect(await gateway.read(ada.key, '/v1/usage')).toMatchObject({
+      data: [{ id: ref, model: 'gpt-x', cost_usd: COST, source: 'reported' }],
+    })
+    await expectSoundBooks(gateway, ada)
+  })
+
+  test('is compensated once, however often the reconciler passes', async () => {
+    const { exchange } = await timedOut()
+    await answerLate(exchange, chatAnswer())
+
+    const passes = await Promise.all(
+      [1, 2, 3].map(() => gateway.admin<{ compensated: number }>('POST', 'reconcile')),
+    )
+    await gateway.admin('POST', 'reconcile')
+
+    expect(passes.reduce((sum, { compensated }) => sum + compensated, 0)).toBe(1)
+    expect(await statement()).toHaveLength(3)
+    await expectSoundBooks(gateway, ada)
+  })
+
+  test('costs what it would have cost when it was admitted, whatever the prices are by then', async () => {
+    const { exchange } = await timedOut()
+    const row = await gateway.admin<Record<string, unknown>>('GET', 'models/gpt-x')
+    await gateway.admin('PUT', 'models/gpt-x', {
+      ...row,
+      pricing: { input_per_mtok: '200', output_per_mtok: '200' },
+    })
+    await answerLate(exchange, chatAnswer())
+
+    const pass = await gateway.admin('POST', 'reconcile')
+    await gateway.admin('PUT', 'models/gpt-x', row)
+
+    expect(pass).toMatchObject({ compensated: 1, compensated_usd: COST })
+    await expectSoundBooks(gateway, ada)
+  })
+
+  test.each([
+    ['without a usage', chatAnswer({ usage: null })],
+    ['with an error', json({ error: { message: 'overloaded' } }, { status: 500 })],
+    ['with HTML', html()],
+    ['with half an answer', resetAfterHeaders()],
+    ['with nothing', closeBeforeHeaders()],
+  ])('and later %s is not charged', async (_, reply) => {
+    const { exchange } = await timedOut()
+    await answerLate(exchange, reply)
+
+    const pass = await gateway.admin('POST', 'reconcile')
+
+    expect(pass).toMatchObject({ compensated: 0, closed: 0 })
+    expect(await statement()).toHaveLength(1)
+  })
+
+  test('or for a long time after is not waited for any longer, and not charged', async () => {
+    const { exchange } = await timedOut()
+
+    gateway.clock.advance(LATE_MS)
+    await exchange.closed
+    await until('it is given up', async () => (await gateway.metric('tollgate_late_calls')) === 0)
+    const pass = await gateway.admin('POST', 'reconcile')
+
+    expect(pass).toMatchObject({ compensated: 0 })
+    expect(await statement()).toHaveLength(1)
+  })
+
+  test('is not asked of another upstream, which could bill as well', async () => {
+    const { response, exchange } = await timedOut('gpt-two')
+
+    expect(response.status).toBe(504)
+    expect(spare.requests).toHaveLength(0)
+    await answerLate(exchange, closeBeforeHeaders())
+  })
+
+  test('after it was switched is compensated for the one that was late', async () => {
+    gateway.upstream.reply(json({}, { status: 500 }))
+    const { exchange } = await timedOut('gpt-two', spare)
+    await answerLate(exchange, chatAnswer())
+    gateway.upstream.reply(chatAnswer())
+
+    await gateway.admin('POST', 'reconcile')
+
+    const usage = await gateway.admin<{ data: object[] }>('GET', `usage?account=${ada.id}`)
+    expect(usage.data).toMatchObject([{ provider: 'spare', cost_usd: COST }])
+    await expectSoundBooks(gateway, ada)
+  })
+
+  test('is settled by the gateway itself when its time comes', async () => {
+    const { exchange } = await timedOut()
+    await answerLate(exchange, chatAnswer())
+    const counted = 'tollgate_reconciled_total{outcome="compensated"}'
+    const before = await gateway.metric(counted)
+
+    gateway.clock.advance(86_400_000)
+    await until('it is settled', async () => (await gateway.metric(counted)) === before + 1)
+
+    expect(await statement()).toHaveLength(3)
+    expect(await gateway.metric('tollgate_compensated_usd_total')).toBeGreaterThan(0)
+  })
+})
+
+test('a stop does not wait for late answers, and cuts them off', async () => {
+  const { upstream, clock, ...stopping } = await startScriptedGateway()
+  const { key } = await stopping.account()
+  const taken = upstream.hold()
+  const waiting = stopping.chat(key, HELLO)
+  const exchange = await taken
+  clock.advance(READ_MS)
+  await waiting
+
+  await stopping.stop()
+
+  await exchange.closed
+})
