@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { fakeClock } from '../../test/support/fake-clock.ts'
-import { aCharge, anAccount, anId } from '../../test/support/ledger-builders.ts'
+import { aCharge, aCredit, anAccount, anId } from '../../test/support/ledger-builders.ts'
 import { aSqliteStore } from '../../test/support/test-store.ts'
 import { turns } from '../../test/support/turns.ts'
 import { usd, ZERO, type NanoUsd } from '../domain/money.ts'
@@ -110,6 +110,17 @@ describe('a request', () => {
 
     await queue.release(running)
     told.resolve()
+
+    expect((await waiting).outcome).toBe('held')
+  })
+
+  test('that would fit waits no longer once the account gets the money from elsewhere', async () => {
+    const { place, queue, accountId } = await aQueue()
+    await place(usd('9'))
+    const waiting = place(usd('3'))
+    await settled()
+
+    await queue.credit({ ...aCredit(accountId), amount: usd('2') })
 
     expect((await waiting).outcome).toBe('held')
   })

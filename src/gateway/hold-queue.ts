@@ -1,7 +1,7 @@
 import type { Id } from '../domain/ids.ts'
 import { addUsd, ZERO, type NanoUsd } from '../domain/money.ts'
 import type { Clock } from './ports/clock.ts'
-import type { Captured, Charge, Hold, HoldOutcome, Ledger } from './ports/ledger.ts'
+import type { Captured, Charge, Credit, Hold, HoldOutcome, Ledger } from './ports/ledger.ts'
 
 /** `hold`: a request's worst case is set aside while it runs. `check`: the balance is only looked at. */
 export type TextHoldMode = 'hold' | 'check'
@@ -51,6 +51,13 @@ export class HoldQueue {
   async release(hold: Hold): Promise<void> {
     await this.#ledger.releaseHold(hold, this.#clock.now())
     this.#wake(hold.accountId)
+  }
+
+  /** As `Ledger.credit`; then those who wait for the account have their turn. */
+  async credit(request: Parameters<Ledger['credit']>[0]): Promise<Credit> {
+    const credit = await this.#ledger.credit(request)
+    this.#wake(request.accountId)
+    return credit
   }
 
   /** How many requests wait for money that others hold. */

@@ -3,6 +3,7 @@ import { formatUsd, nanoUsd, usd } from '../../src/domain/money.ts'
 import { chatAnswer } from '../support/upstream-replies.ts'
 import { refusalOf } from './refusal-of.ts'
 import { chatModel, startScriptedGateway, type ScriptedGateway } from './scripted-gateway.ts'
+import { until } from './until.ts'
 
 type Refused = {
   readonly required_usd: string
@@ -66,6 +67,23 @@ test('what is held by running requests is told apart from what is available', as
 
   expect(usd(held_usd)).toBeGreaterThan(usd('0.01'))
   expect(formatUsd(nanoUsd(usd(available_usd) + usd(held_usd)))).toBe('0.015')
+})
+
+test('money that is granted reaches a request that waits for what running ones hold', async () => {
+  const { id, key } = await gateway.account({ grant: '0.015' })
+  const [taken, takenNext] = [gateway.upstream.hold(), gateway.upstream.hold()]
+  const running = gateway.chat(key, { model: 'gpt-x', messages })
+  const exchange = await taken
+  const waiting = gateway.chat(key, { model: 'gpt-x', messages, seed: 2 })
+  await until('it waits', async () => (await gateway.metric('tollgate_hold_waiters')) === 1)
+
+  await gateway.admin('POST', `accounts/${id}/grants`, { amount_usd: '1' })
+  await chatAnswer()(await takenNext)
+  const { status } = await waiting
+  await chatAnswer()(exchange)
+  await running
+
+  expect(status).toBe(200)
 })
 
 describe('asked again with the ceiling that a 402 names, the same request passes, and with one token more it does not:', () => {
