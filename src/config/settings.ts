@@ -80,7 +80,7 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
     name: 'TOLLGATE_SANDBOX',
     default: 'on',
     meaning:
-      'On an empty data folder, makes a demo account and a catalog on the built-in sandbox. `off` makes neither.',
+      'On an empty data folder, makes a demo account and a catalog on the built-in sandbox. `off` makes neither, and serves no sandbox model.',
     ...onOff,
   },
   catalogFile: {
