@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { fakeClock } from '../../test/support/fake-clock.ts'
 import { aCharge, aCredit, anAccount, anId } from '../../test/support/ledger-builders.ts'
 import { aSqliteStore } from '../../test/support/test-store.ts'
-import { turns } from '../../test/support/turns.ts'
+import { turn } from '../../test/support/turn.ts'
 import { usd, ZERO, type NanoUsd } from '../domain/money.ts'
 import { HoldQueue, WAITERS_MAX, type HoldQueueSettings } from './hold-queue.ts'
 import type { Hold, HoldOutcome, Ledger } from './ports/ledger.ts'
@@ -42,7 +42,9 @@ function heldBy(outcome: HoldOutcome): Hold {
 }
 
 /** Long enough for whatever the queue does by itself. */
-const settled = () => turns(5)
+async function settled(): Promise<void> {
+  for (let turns = 0; turns < 5; turns += 1) await turn()
+}
 
 /** What of these has an outcome by now, in the order in which it came. */
 function watch(outcomes: Readonly<Record<string, Promise<HoldOutcome>>>): string[] {

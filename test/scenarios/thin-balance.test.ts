@@ -1,0 +1,236 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import { formatUsd, nanoUsd, usd } from '../../src/domain/money.ts'
+import type { TestAccount } from '../support/gateway.ts'
+import { chatAnswer } from '../support/upstream-replies.ts'
+import { refusalOf } from './refusal-of.ts'
+import {
+  chatModel,
+  DOLLAR_A_REQUEST,
+  expectSoundBooks,
+  startScriptedGateway,
+  type ScriptedGateway,
+} from './scripted-gateway.ts'
+import { until } from './until.ts'
+
+const REQUESTS = 200
+const WAIT_MS = 5000
+const NOTHING = { prompt_tokens: 0, completion_tokens: 0 }
+
+let gateway: ScriptedGateway
+
+async function start(environment: Record<string, string> = {}): Promise<void> {
+  gateway = await startScriptedGateway({
+    models: [
+      chatModel('dollar', { pricing: DOLLAR_A_REQUEST }),
+      // Holds a dollar for five tokens, and charges nothing for none.
+      chatModel('refunding', { pricing: { input_per_mtok: '0', output_per_mtok: '200000' } }),
+      chatModel('gpt-x'),
+    ],
+    environment,
+  })
+}
+afterEach(() => gateway.stop())
+
+/** Keeps every answer back until the gate is opened. */
+function gate(): () => void {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  gateway.upstream.reply(async exchange => {
+    await promise
+    await chatAnswer()(exchange)
+  })
+  return resolve
+}
+
+const request = (number: number, model: string) => ({
+  model,
+  max_tokens: 5,
+  messages: [{ role: 'user', content: `request ${number}` }],
+})
+
+function ask(
+  account: TestAccount,
+  number: number,
+  { model = 'dollar', signal }: { readonly model?: string; readonly signal?: AbortSignal } = {},
+): Promise<Response> {
+  return fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${account.key}` },
+    body: JSON.stringify(request(number, model)),
+    ...(signal === undefined ? {} : { signal }),
+  })
+}
+
+const waiters = () => gateway.metric('tollgate_hold_waiters')
+
+/** Resolves when so many requests wait for money. */
+function waiting(count: number): Promise<void> {
+  return until(`${count} requests wait`, async () => (await waiters()) === count)
+}
+
+/** Resolves when so many requests have come to the upstream. */
+function arrived(count: number): Promise<void> {
+  return until(`${count} requests run`, () => gateway.upstream.requests.length >= count)
+}
+
+describe('of 200 different requests at once on a balance for ten', () => {
+  test('ten run, ten are paid, and the rest are refused when the money is spent', async () => {
+    await start()
+    const account = await gateway.account({ grant: '10' })
+    const open = gate()
+
+    const asked = Array.from({ length: REQUESTS }, (_, number) => ask(account, number))
+    await waiting(REQUESTS - 10)
+    await arrived(10)
+    const during = await account.balance()
+    open()
+    const responses = await Promise.all(asked)
+
+    const statuses = responses.map(({ status }) => status)
+    expect(statuses.filter(status => status === 200)).toHaveLength(10)
+    expect(statuses.filter(status => status === 402)).toHaveLength(REQUESTS - 10)
+    expect(during).toMatchObject({ available_usd: '0', held_usd: '10' })
+    expect(await account.balance()).toMatchObject({ available_usd: '0', held_usd: '0' })
+    expect(gateway.upstream.requests).toHaveLength(10)
+    await expectSoundBooks(gateway, account)
+  })
+
+  test('never more than ten are paid, also where each costs less than was held for it', async () => {
+    await start()
+    const account = await gateway.account({ grant: '0.0007' })
+    const open = gate()
+
+    const asked = Array.from({ length: REQUESTS }, (_, number) => ask(account, number, { model: 'gpt-x' }))
+    await arrived(1)
+    open()
+    const responses = await Promise.all(asked)
+
+    const costs = responses.flatMap(({ headers }) => headers.get('x-service-cost-usd') ?? [])
+    const refused = responses.filter(({ status }) => status === 402)
+    const { available_usd } = await account.balance()
+    const spent = costs.reduce((sum, cost) => sum + usd(cost), 0n)
+    expect(costs.length).toBeGreaterThan(0)
+    expect(costs.length).toBeLessThanOrEqual(10)
+    expect(refused).toHaveLength(REQUESTS - costs.length)
+    expect(usd(available_usd)).toBeGreaterThanOrEqual(0n)
+    expect(formatUsd(nanoUsd(usd('0.0007') - spent))).toBe(available_usd)
+    await expectSoundBooks(gateway, account)
+  })
+
+  test('who is refused is told what was held, and that no ceiling would have helped', async () => {
+    await start({ TOLLGATE_HOLD_WAIT_S: '0' })
+    const account = await gateway.account({ grant: '10' })
+    const open = gate()
+    const running = Array.from({ length: 10 }, (_, number) => ask(account, number))
+    await arrived(10)
+
+    const refused = await ask(account, 10)
+    const body: unknown = await refused.clone().json()
+    open()
+    await Promise.all(running)
+
+    expect(await refusalOf(refused)).toMatchObject({ status: 402, code: 'insufficient_balance' })
+    expect(body).toMatchObject({ required_usd: '1', available_usd: '0', held_usd: '10' })
+    expect(body).not.toHaveProperty('max_affordable_output_tokens')
+  })
+})
+
+describe('a request that would fit once running ones end', () => {
+  test('waits for one that is given back, and is then paid', async () => {
+    await start()
+    const account = await gateway.account({ grant: '1' })
+    const taken = gateway.upstream.hold()
+    const running = ask(account, 0)
+    const exchange = await taken
+    const asked = ask(account, 1)
+    await waiting(1)
+
+    exchange.reset()
+
+    expect((await running).status).toBe(502)
+    expect((await asked).status).toBe(200)
+    expect(await account.balance()).toMatchObject({ available_usd: '0', held_usd: '0' })
+  })
+
+  test('gives up when its time is over, and not before', async () => {
+    await start()
+    const account = await gateway.account({ grant: '1' })
+    const open = gate()
+    const running = ask(account, 0)
+    await arrived(1)
+    const asked = ask(account, 1)
+    await waiting(1)
+
+    gateway.clock.advance(WAIT_MS - 1)
+    const before = await waiters()
+    gateway.clock.advance(1)
+    const refused = await asked
+    open()
+    await running
+
+    expect(before).toBe(1)
+    expect(refused.status).toBe(402)
+    expect(gateway.upstream.requests).toHaveLength(1)
+    await expectSoundBooks(gateway, account)
+  })
+
+  test('has its turn in the order in which it came', async () => {
+    await start()
+    const account = await gateway.account({ grant: '1' })
+    gateway.upstream.reply(chatAnswer({ usage: NOTHING }))
+    const taken = gateway.upstream.hold()
+    const running = ask(account, 0, { model: 'refunding' })
+    const exchange = await taken
+    const asked: Promise<Response>[] = []
+    for (const number of [1, 2, 3]) {
+      asked.push(ask(account, number, { model: 'refunding' }))
+      await waiting(number)
+    }
+
+    await chatAnswer({ usage: NOTHING })(exchange)
+    await Promise.all([running, ...asked])
+
+    const contents = gateway.upstream.requests.map(
+      sent => (sent.json() as { messages: { content: string }[] }).messages[0]!.content,
+    )
+    expect(contents).toEqual(['request 0', 'request 1', 'request 2', 'request 3'])
+  })
+
+  test('is not sent, nor charged, when its client leaves while it waits', async () => {
+    await start()
+    const account = await gateway.account({ grant: '1' })
+    const open = gate()
+    const running = ask(account, 0)
+    await arrived(1)
+    const leaving = new AbortController()
+    const left = ask(account, 1, leaving).catch(() => undefined)
+    await waiting(1)
+
+    leaving.abort()
+    await left
+    await waiting(0)
+    open()
+    await running
+
+    expect(gateway.upstream.requests).toHaveLength(1)
+    await expectSoundBooks(gateway, account)
+  })
+})
+
+test('where balances are only checked, parallel requests pass together, and the next one does not', async () => {
+  await start({ TOLLGATE_TEXT_HOLDS: 'check' })
+  const account = await gateway.account({ grant: '1' })
+  const open = gate()
+  const asked = Array.from({ length: 5 }, (_, number) => ask(account, number))
+  await arrived(5)
+  const during = await account.balance()
+  open()
+
+  const statuses = (await Promise.all(asked)).map(({ status }) => status)
+  const next = await ask(account, 5)
+
+  expect(during).toMatchObject({ available_usd: '1', held_usd: '0' })
+  expect(statuses).toEqual([200, 200, 200, 200, 200])
+  expect(next.status).toBe(402)
+  expect(await account.balance()).toMatchObject({ available_usd: '-4', held_usd: '0' })
+  await expectSoundBooks(gateway, account)
+})
