@@ -58,23 +58,22 @@ export function endpoint(
 }
 
 function failed(error: unknown, { request, trace }: RequestContext, style: ReplyStyle): Reply {
-  const known = error instanceof GatewayError ? error : unexpected(error, request, trace)
-  trace.errorCode = known.code
+  const hasLeft = request.signal.aborted
+  const known = error instanceof GatewayError ? error : unexpected(error)
+  // A client that leaves half-way through its body makes the read fail; that is no fault of ours.
+  if (known === error || !hasLeft) trace.errorCode = known.code
+  if (known !== error && !hasLeft) trace.failure = error
   const headers = errorHeaders(known)
   // What is left of a body that was not read to its end would be taken for the next request.
   if (known.code === 'request_too_large' || known.code === 'body_timeout') headers['connection'] = 'close'
-  const status = request.signal.aborted ? CLIENT_LEFT : statusOfError(known.code)
+  const status = hasLeft ? CLIENT_LEFT : statusOfError(known.code)
   return { status, headers, body: JSON.stringify(style.errorBody(known)) }
 }
 
-function unexpected(error: unknown, request: Request, trace: RequestContext['trace']): GatewayError {
-  // A client that leaves half-way through its body makes the read fail; that is no fault of ours.
-  if (!request.signal.aborted) trace.failure = error
+function unexpected(cause: unknown): GatewayError {
   return new GatewayError(
     'server_error',
     'The gateway failed to answer this request. Quote the request id to the operator.',
-    {
-      cause: error,
-    },
+    { cause },
   )
 }

@@ -111,7 +111,7 @@ describe('413 request_too_large for', () => {
     ['all that a number can say', Number.MAX_SAFE_INTEGER],
   ])('a declared length of %s, before a byte of it is sent', async (_, length) => {
     const connection = rawConnection(gateway.url)
-    connection.write(head(`Content-Length: ${length}`))
+    void connection.write(head(`Content-Length: ${length}`))
 
     const response = await connection.closed
 
@@ -124,10 +124,10 @@ describe('413 request_too_large for', () => {
 
   test('a chunked body, as soon as it passes the limit', async () => {
     const connection = rawConnection(gateway.url)
-    connection.write(head('Transfer-Encoding: chunked'))
+    void connection.write(head('Transfer-Encoding: chunked'))
     const chunk = `80000\r\n${' '.repeat(0x80000)}\r\n`
-    connection.write(chunk + chunk)
-    connection.write('1\r\n \r\n')
+    void connection.write(chunk + chunk)
+    void connection.write('1\r\n \r\n')
 
     const response = await connection.closed
 
@@ -163,7 +163,7 @@ describe('408 for an upload that', () => {
   ])('%s: its connection is closed', async (_, framing, sent) => {
     const timers = gateway.clock.waiting
     const connection = rawConnection(gateway.url)
-    connection.write(head(framing) + sent)
+    void connection.write(head(framing) + sent)
     await until('the body is waited for', () => gateway.clock.waiting > timers)
 
     gateway.clock.advance(30_000)
@@ -212,7 +212,7 @@ describe('no input hangs or breaks the server:', () => {
 
   test('chunks of no readable length end the connection', async () => {
     const connection = rawConnection(gateway.url)
-    connection.write(
+    void connection.write(
       `${chat}x-api-key: ${ada.key}\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n${HELLO}\r\n0\r\n\r\n`,
     )
 
@@ -222,10 +222,10 @@ describe('no input hangs or breaks the server:', () => {
 
 test('a connection outlives a refused body that nobody read', async () => {
   const connection = rawConnection(gateway.url)
-  connection.write(`POST /v1/nothing HTTP/1.1\r\nHost: x\r\nContent-Length: ${2 * MEGABYTE}\r\n\r\n`)
+  void connection.write(`POST /v1/nothing HTTP/1.1\r\nHost: x\r\nContent-Length: ${2 * MEGABYTE}\r\n\r\n`)
   const refused = await connection.response()
-  connection.write(' '.repeat(2 * MEGABYTE))
-  connection.write('GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+  void connection.write(' '.repeat(2 * MEGABYTE))
+  void connection.write('GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
 
   const all = await connection.closed
 

@@ -2,7 +2,8 @@ import { connect } from 'node:net'
 
 /** A connection that a test writes byte by byte, as no HTTP client would let it. */
 export type RawConnection = {
-  write(bytes: string | Uint8Array): void
+  /** Resolves when the kernel has taken it. */
+  write(bytes: string | Uint8Array): Promise<void>
   /** All that came so far, once it ends with a whole response or the server has closed. */
   response(): Promise<string>
   /** All that ever came. Resolves when the server closes. */
@@ -31,7 +32,10 @@ export function rawConnection(url: string): RawConnection {
     arrived.resolve()
   })
   return {
-    write: bytes => void socket.write(bytes),
+    write: bytes =>
+      new Promise(resolve => {
+        socket.write(bytes, () => resolve())
+      }),
     async response() {
       while (!isWhole(received) && !socket.destroyed) await arrived.promise
       return received
@@ -44,7 +48,7 @@ export function rawConnection(url: string): RawConnection {
 /** Sends one text and resolves with the response. */
 export async function rawRequest(url: string, text: string | Uint8Array): Promise<string> {
   const connection = rawConnection(url)
-  connection.write(text)
+  void connection.write(text)
   const response = await connection.response()
   connection.leave()
   return response

@@ -7,8 +7,13 @@ export const live: Handler = () => jsonReply(200, { status: 'live' })
 
 /** `GET /health/ready`: 200 while new requests are welcome; 503 with a reason while the gateway stops or its store fails. */
 export function ready(check: () => Promise<Readiness>): Handler {
-  return async () => {
-    const { isReady, reason } = await check()
+  return async ({ trace }) => {
+    const { isReady, reason } = await check().catch((error: unknown) => {
+      trace.failure = error
+      return STORE_FAILS
+    })
     return isReady ? jsonReply(200, { status: 'ready' }) : jsonReply(503, { status: 'not_ready', reason })
   }
 }
+
+const STORE_FAILS: Readiness = { isReady: false, reason: 'The store cannot be read.' }

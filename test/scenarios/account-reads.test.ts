@@ -1,0 +1,209 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { TestAccount } from '../support/gateway.ts'
+import { chatAnswer } from '../support/upstream-replies.ts'
+import { refusalOf } from './refusal-of.ts'
+import { chatModel, startScriptedGateway, type ScriptedGateway, type UsageRow } from './scripted-gateway.ts'
+
+type Page = {
+  readonly object: string
+  readonly data: readonly UsageRow[]
+  readonly has_more: boolean
+  readonly first_id: string | null
+  readonly last_id: string | null
+}
+
+let gateway: ScriptedGateway
+
+beforeAll(async () => {
+  gateway = await startScriptedGateway({
+    models: [chatModel('gpt-x'), chatModel('gift', { pricing: 'free' })],
+  })
+})
+afterAll(() => gateway.stop())
+
+const ask = (account: TestAccount, change: object = {}) =>
+  gateway.chat(account.key, { model: 'gpt-x', messages: [{ role: 'user', content: 'Hello' }], ...change })
+
+const get = (key: string, path: string) => fetch(gateway.url + path, { headers: { 'x-api-key': key } })
+
+describe('GET /v1/balance and /v1/credits', () => {
+  test('tell what is available, held and spent, as decimal strings', async () => {
+    const ada = await gateway.account({ grant: '1.50' })
+    await ask(ada)
+    const taken = gateway.upstream.hold()
+    const running = ask(ada, { max_tokens: 100 })
+    const exchange = await taken
+
+    const during = await gateway.read<Record<string, unknown>>(ada.key, '/v1/balance')
+    await chatAnswer()(exchange)
+    await running
+    const after = await gateway.read<object>(ada.key, '/v1/balance')
+    const credits = await gateway.read<object>(ada.key, '/v1/credits')
+
+    const held = String(during['held_usd'])
+    expect(during).toEqual({
+      object: 'balance',
+      currency: 'USD',
+      available_usd: expect.stringMatching(/^1\.4\d+$/),
+      held_usd: expect.stringMatching(/^0\.001\d+$/),
+      held: { text_usd: held, media_usd: '0' },
+      spent: { text_usd: '0.00007', media_usd: '0' },
+    })
+    expect(after).toEqual({
+      object: 'balance',
+      currency: 'USD',
+      available_usd: '1.49986',
+      held_usd: '0',
+      held: { text_usd: '0', media_usd: '0' },
+      spent: { text_usd: '0.00014', media_usd: '0' },
+    })
+    expect(credits).toEqual({ balance: '1.49986', total_used: '0.00014' })
+  })
+
+  test('tell a balance below zero as it is', async () => {
+    const ada = await gateway.account({ grant: '0.02' })
+    gateway.upstream.reply(
+      chatAnswer({ usage: { prompt_tokens: 50_000, completion_tokens: 0 } }),
+      chatAnswer(),
+    )
+    await ask(ada)
+
+    expect(await gateway.read<object>(ada.key, '/v1/balance')).toMatchObject({ available_usd: '-0.08' })
+    expect(await gateway.read<object>(ada.key, '/v1/credits')).toEqual({
+      balance: '-0.08',
+      total_used: '0.1',
+    })
+  })
+})
+
+describe('GET /v1/usage', () => {
+  test('has a row for each charged request, newest first, and none for a refused one', async () => {
+    const ada = await gateway.account({ grant: '1' })
+    const first = await ask(ada)
+    await ask(ada, { model: 'gpt-y' })
+    const second = await ask(ada, { model: 'gift' })
+
+    const page = await gateway.read<Page>(ada.key, '/v1/usage')
+
+    const ids = [second, first].map(({ headers }) => headers.get('x-request-id')!)
+    expect(page).toEqual({
+      object: 'list',
+      data: [
+        expect.objectContaining({ id: ids[0], model: 'gift', cost_usd: '0' }),
+        {
+          id: ids[1]!,
+          object: 'usage',
+          route: 'chat',
+          model: 'gpt-x',
+          usage: {
+            input_tokens: 10,
+            output_tokens: 5,
+            cached_input_tokens: 0,
+            cache_write_tokens: 0,
+            audio_input_tokens: 0,
+            reasoning_tokens: 0,
+            audio_output_tokens: 0,
+          },
+          cost_usd: '0.00007',
+          source: 'reported',
+          is_clamped: false,
+          created_at: '2027-01-15T08:00:00.000Z',
+        } as UsageRow,
+      ],
+      has_more: false,
+      first_id: ids[0]!,
+      last_id: ids[1]!,
+    })
+  })
+
+  test('comes in pages that hold each row once', async () => {
+    const ada = await gateway.account({ grant: '1' })
+    for (let count = 0; count < 7; count += 1) await ask(ada)
+    const all = await gateway.read<Page>(ada.key, '/v1/usage')
+
+    const pages: Page[] = []
+    for (let after = ''; ;) {
+      const page = await gateway.read<Page>(ada.key, `/v1/usage?limit=3${after}`)
+      pages.push(page)
+      if (!page.has_more) break
+      after = `&after=${page.last_id}`
+    }
+
+    expect(pages.map(({ data }) => data.length)).toEqual([3, 3, 1])
+    expect(pages.flatMap(({ data }) => data)).toEqual([...all.data])
+  })
+
+  test('of an account that never asked is empty', async () => {
+    const ada = await gateway.account()
+
+    expect(await gateway.read<Page>(ada.key, '/v1/usage')).toEqual({
+      object: 'list',
+      data: [],
+      has_more: false,
+      first_id: null,
+      last_id: null,
+    })
+  })
+
+  test('shows nothing of another account, also behind its rows', async () => {
+    const ada = await gateway.account()
+    const ben = await gateway.account()
+    await ask(ada)
+    const { last_id } = await gateway.read<Page>(ada.key, '/v1/usage')
+
+    expect((await gateway.read<Page>(ben.key, '/v1/usage')).data).toEqual([])
+    expect((await gateway.read<Page>(ben.key, `/v1/usage?after=${last_id}`)).data).toEqual([])
+  })
+
+  test.each([
+    ['limit', '0'],
+    ['limit', '501'],
+    ['limit', '-1'],
+    ['limit', '1.5'],
+    ['limit', 'all'],
+    ['limit', ''],
+    ['after', ''],
+    ['after', 'req_1'],
+    ['after', `req_${'z'.repeat(26)}`],
+    ['after', 'acct_01m7y7e9pn000erz6xh32q2gqs'],
+  ])('refuses a %s of "%s" by name', async (param, value) => {
+    const { key } = await gateway.account({ grant: '0' })
+
+    const refusal = await refusalOf(await get(key, `/v1/usage?${param}=${value}`))
+
+    expect(refusal).toMatchObject({ status: 400, code: 'invalid_field', param })
+  })
+})
+
+test('reads need a key, cost nothing, and need no balance', async () => {
+  const poor = await gateway.account({ grant: '0' })
+  const paths = ['/v1/balance', '/v1/credits', '/v1/usage', '/v1/models', '/v1/models/gpt-x']
+
+  for (const path of paths) {
+    expect((await get(poor.key, path)).status).toBe(200)
+    expect(await refusalOf(await get('nobody', path))).toMatchObject({ status: 401, code: 'invalid_api_key' })
+  }
+  expect(await poor.balance()).toMatchObject({ available_usd: '0', held_usd: '0' })
+})
+
+test('a public catalog needs no key, is told apart by its ETag, and is sent again once it was edited', async () => {
+  const path = `${gateway.url}/cabinet/api/public/models`
+  const first = await fetch(path)
+  const etag = first.headers.get('etag')!
+  const before = (await first.json()) as { revision: number; data: { id: string }[] }
+  const known = await fetch(path, { headers: { 'if-none-match': etag } })
+
+  await gateway.admin('PUT', 'models/new', chatModel('new'))
+  const edited = await fetch(path, { headers: { 'if-none-match': etag } })
+  const after = (await edited.json()) as typeof before
+
+  expect({ status: known.status, body: await known.text() }).toEqual({ status: 304, body: '' })
+  expect(known.headers.get('x-request-id')).toStartWith('req_')
+  for (const response of [first, known, edited]) {
+    expect(response.headers.get('access-control-allow-origin')).toBe('*')
+    expect(response.headers.get('cache-control')).toBe('public, max-age=30')
+  }
+  expect(edited.status).toBe(200)
+  expect(after.revision).toBe(before.revision + 1)
+  expect(after.data.map(({ id }) => id)).toEqual([...before.data.map(({ id }) => id), 'new'])
+})

@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { chatAnswer, resetBeforeHeaders } from '../support/upstream-replies.ts'
+import { refusalOf } from './refusal-of.ts'
+import { ADMIN_KEY, chatModel, startScriptedGateway, type ScriptedGateway } from './scripted-gateway.ts'
+import { until } from './until.ts'
+
+let gateway: ScriptedGateway
+
+beforeAll(async () => {
+  gateway = await startScriptedGateway({
+    models: [
+      chatModel('gpt-x'),
+      chatModel('resold', {
+        pricing: 'upstream_cost',
+        ceiling_pricing: { input_per_mtok: '20', output_per_mtok: '100' },
+      }),
+    ],
+  })
+})
+afterAll(() => gateway.stop())
+
+const HELLO = { messages: [{ role: 'user', content: 'Hello' }] }
+
+/** By how much each series grows while `act` runs. */
+async function growth(series: readonly string[], act: () => Promise<unknown>): Promise<readonly number[]> {
+  const read = () => Promise.all(series.map(name => gateway.metric(name)))
+  const before = await read()
+  await act()
+  const after = await read()
+  return after.map((value, index) => Math.round((value - before[index]!) * 1e9) / 1e9)
+}
+
+describe('the metrics count', () => {
+  test('requests by route, status and model, their time, tokens and cost', async () => {
+    const { key } = await gateway.account()
+    gateway.upstream.reply(
+      chatAnswer({
+        usage: { prompt_tokens: 10, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 4 } },
+      }),
+    )
+
+    const grown = await growth(
+      [
+        'tollgate_requests_total{route="chat",status="200",model="gpt-x"}',
+        'tollgate_request_duration_seconds_count{route="chat"}',
+        'tollgate_tokens_total{model="gpt-x",bucket="input"}',
+        'tollgate_tokens_total{model="gpt-x",bucket="cachedInput"}',
+        'tollgate_tokens_total{model="gpt-x",bucket="output"}',
+        'tollgate_cost_usd_total{model="gpt-x",kind="text"}',
+      ],
+      () => gateway.chat(key, { model: 'gpt-x', ...HELLO }),
+    )
+
+    expect(grown).toEqual([1, 1, 6, 4, 5, 0.00007])
+  })
+
+  test('refusals and failures by status', async () => {
+    const { key } = await gateway.account()
+    gateway.upstream.reply(resetBeforeHeaders())
+
+    const grown = await growth(
+      [
+        'tollgate_requests_total{route="chat",status="502",model="gpt-x"}',
+        'tollgate_requests_total{route="chat",status="404",model=""}',
+        'tollgate_requests_total{route="none",status="404",model=""}',
+      ],
+      async () => {
+        await gateway.chat(key, { model: 'gpt-x', ...HELLO })
+        await gateway.chat(key, { model: 'gpt-y', ...HELLO })
+        await fetch(`${gateway.url}/nothing`)
+      },
+    )
+
+    expect(grown).toEqual([1, 1, 1])
+  })
+
+  test('charges above their hold, and by how much', async () => {
+    const { key } = await gateway.account()
+    gateway.upstream.reply(chatAnswer({ usage: { prompt_tokens: 50_000, completion_tokens: 0 } }))
+
+    const [count, amount] = await growth(['tollgate_overdrafts_total', 'tollgate_overdraft_usd_total'], () =>
+      gateway.chat(key, { model: 'gpt-x', max_tokens: 1, ...HELLO }),
+    )
+
+    expect(count).toBe(1)
+    expect(amount).toBeWithin(0.0999, 0.1)
+  })
+
+  test('answers whose upstream did not report the cost it was to report', async () => {
+    const { key } = await gateway.account()
+    gateway.upstream.reply(chatAnswer())
+
+    const grown = await growth(['tollgate_unreported_costs_total{model="resold"}'], () =>
+      gateway.chat(key, { model: 'resold', ...HELLO }),
+    )
+
+    expect(grown).toEqual([1])
+  })
+
+  test('nothing that a client can make up', async () => {
+    const { key } = await gateway.account()
+    await gateway.chat(key, { model: 'made-up-model', ...HELLO })
+    await fetch(`${gateway.url}/made-up-path?made-up-query`)
+
+    const response = await fetch(`${gateway.url}/metrics`, {
+      headers: { authorization: `Bearer ${ADMIN_KEY}` },
+    })
+
+    expect(response.headers.get('content-type')).toStartWith('text/plain')
+    expect(await response.text()).not.toContain('made-up')
+  })
+})
+
+test('the metrics show what is held now', async () => {
+  const { key } = await gateway.account()
+  const taken = gateway.upstream.hold()
+  const running = gateway.chat(key, { model: 'gpt-x', ...HELLO })
+  const exchange = await taken
+
+  const during = await gateway.metric('tollgate_held_usd{kind="text"}')
+  await chatAnswer()(exchange)
+  await running
+
+  expect(during).toBeWithin(0.01, 0.0101)
+  expect(await gateway.metric('tollgate_held_usd{kind="text"}')).toBe(0)
+})
+
+test('the books are checked at the start and every hour, and the metrics say when and with what result', async () => {
+  const checks = () => gateway.metric('tollgate_ledger_checks_total{result="sound"}')
+  await until('the books were checked', async () => (await checks()) > 0)
+  const before = await checks()
+
+  gateway.clock.advance(3_600_000)
+  await until('the books were checked again', async () => (await checks()) > before)
+
+  expect(await gateway.metric('tollgate_ledger_problems')).toBe(0)
+  expect(await gateway.metric('tollgate_ledger_checked_timestamp_seconds')).toBe(gateway.clock.now() / 1000)
+})
+
+describe('who may read the metrics:', () => {
+  const read = (url: string, headers: Record<string, string> = {}) => fetch(`${url}/metrics`, { headers })
+
+  test('nobody without the admin key', async () => {
+    const { key } = await gateway.account()
+
+    for (const headers of [{}, { authorization: `Bearer ${key}` }, { 'x-api-key': ADMIN_KEY }])
+      expect(await refusalOf(await read(gateway.url, headers))).toMatchObject({
+        status: 401,
+        code: 'invalid_api_key',
+      })
+  })
+
+  test('everybody where the operator says so', async () => {
+    const open = await startScriptedGateway({ environment: { TOLLGATE_METRICS_PUBLIC: 'on' } })
+
+    const { status } = await read(open.url)
+    await open.stop()
+
+    expect(status).toBe(200)
+  })
+})
+
+test.each([
+  ['/health/live', { status: 'live' }],
+  ['/health/ready', { status: 'ready' }],
+])('%s answers without a key', async (path, body) => {
+  const response = await fetch(gateway.url + path)
+
+  expect(response.status).toBe(200)
+  expect(await response.json()).toEqual(body)
+})
