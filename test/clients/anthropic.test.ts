@@ -1,0 +1,193 @@
+import Anthropic0 from '@anthropic-ai/sdk'
+import { betaTool as betaTool0 } from '@anthropic-ai/sdk/helpers/beta/json-schema'
+import Anthropic1 from 'anthropic-1'
+import { betaTool as betaTool1 } from 'anthropic-1/helpers/beta/json-schema'
+import type { BetaRunnableTool } from 'anthropic-1/lib/tools/BetaRunnableTool'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
+import { rejection } from '../support/rejection.ts'
+
+let gateway: TestGateway
+let ada: TestAccount
+let poor: TestAccount
+
+beforeAll(async () => {
+  gateway = await startTestGateway()
+  ada = await gateway.account({ grant: '10' })
+  poor = await gateway.account({ grant: '0' })
+})
+afterAll(() => gateway.stop())
+
+/** Without the type it works out from each schema: that alone would take the compiler half a minute. */
+type MakeTool = (tool: {
+  readonly name: string
+  readonly description: string
+  readonly inputSchema: object
+  readonly run: (input: { readonly city: string }) => string
+}) => BetaRunnableTool
+
+/** The two majors agree on all that is used here; the newer one's types stand for both. */
+const majors = [
+  ['0', Anthropic0 as unknown as typeof Anthropic1, betaTool0 as unknown as MakeTool],
+  ['1', Anthropic1, betaTool1 as unknown as MakeTool],
+] as const
+
+const weather = {
+  name: 'weather',
+  description: 'The weather of a city',
+  input_schema: {
+    type: 'object' as const,
+    properties: { city: { type: 'string' } },
+    required: ['city'],
+  },
+}
+
+describe.each(majors)('the Anthropic SDK %s', (major, Anthropic, betaTool) => {
+  const client = (apiKey: string) => new Anthropic({ apiKey, baseURL: gateway.url, maxRetries: 0 })
+  const hello = {
+    model: 'sandbox-chat',
+    max_tokens: 500,
+    messages: [{ role: 'user' as const, content: 'Hello' }],
+  }
+
+  test('gets a message, its cost in the body and the header, and the id of its request', async () => {
+    const { data, response, request_id } = await client(ada.key).messages.create(hello).withResponse()
+
+    expect(data.content[0]).toMatchObject({ type: 'text', text: expect.stringContaining('"Hello"') })
+    expect(data).toMatchObject({ model: 'sandbox-chat', stop_reason: 'end_turn' })
+    expect(data.usage).toMatchObject({ cost_usd: response.headers.get('x-service-cost-usd') })
+    expect(request_id).toStartWith('req_')
+  })
+
+  test('streams a message: its events add up to the whole', async () => {
+    const stream = client(ada.key).messages.stream(hello)
+    const seen: string[] = []
+    let text = ''
+    stream.on('streamEvent', event => void seen.push(event.type))
+    stream.on('text', delta => (text += delta))
+
+    const message = await stream.finalMessage()
+
+    expect(seen[0]).toBe('message_start')
+    expect(seen.at(-1)).toBe('message_stop')
+    expect(message.content).toMatchObject([{ type: 'text', text }])
+    expect(text).toContain('You wrote: "Hello".')
+    expect(message.stop_reason).toBe('end_turn')
+    expect(message.usage.input_tokens).toBeGreaterThan(0)
+    expect(message.usage.output_tokens).toBeGreaterThan(0)
+    expect(message.usage).toMatchObject({ cost_usd: expect.stringMatching(/^0\.\d+$/) })
+  })
+
+  test('streams a call of a tool with its whole input', async () => {
+    const message = await client(ada.key)
+      .messages.stream({ ...hello, tools: [weather], tool_choice: { type: 'tool', name: 'weather' } })
+      .finalMessage()
+
+    expect(message).toMatchObject({
+      content: [{ type: 'tool_use', name: 'weather', input: { city: expect.any(String) } }],
+      stop_reason: 'tool_use',
+    })
+  })
+
+  test.each([false, true])('runs tools until the model has its answer, streaming: %p', async stream => {
+    const cities: unknown[] = []
+    const tool = betaTool({
+      name: weather.name,
+      description: weather.description,
+      inputSchema: weather.input_schema,
+      run: ({ city }) => {
+        cities.push(city)
+        return 'Rain, all day.'
+      },
+    })
+
+    const message = await client(ada.key)
+      .beta.messages.toolRunner({
+        ...hello,
+        messages: [{ role: 'user', content: 'Ask weather about Oslo, please.' }],
+        tools: [tool],
+        stream,
+      })
+      .runUntilDone()
+
+    expect(cities).toEqual([expect.any(String)])
+    expect(message.content).toMatchObject([
+      { type: 'text', text: expect.stringContaining('You wrote: "Rain, all day.".') },
+    ])
+  })
+
+  test('counts tokens', async () => {
+    const { input_tokens: tokens } = await client(ada.key).messages.countTokens({
+      model: 'sandbox-chat',
+      messages: hello.messages,
+      tools: [weather],
+    })
+
+    expect(tokens).toBeGreaterThan(10)
+  })
+
+  test('is answered on its beta routes as well', async () => {
+    const counted = await client(ada.key).beta.messages.countTokens({
+      model: 'sandbox-chat',
+      messages: hello.messages,
+    })
+    const message = await client(ada.key).beta.messages.create({ ...hello, betas: ['some-beta-2026-01-01'] })
+
+    expect(counted.input_tokens).toBeGreaterThan(0)
+    expect(message.content).toMatchObject([{ type: 'text' }])
+  })
+
+  test.each([
+    ['an unknown key', 'AuthenticationError', 401, 'authentication_error'],
+    ['an empty balance', 'APIError', 402, 'insufficient_balance'],
+    ['an unknown model', 'NotFoundError', 404, 'not_found_error'],
+    ['a block that nobody knows', 'BadRequestError', 400, 'invalid_request_error'],
+  ] as const)('raises its own error for %s', async (fault, name, status, type) => {
+    const key = { 'an unknown key': 'tg_live_unknown', 'an empty balance': poor.key }[fault as string]
+    const content = fault === 'a block that nobody knows' ? [{ type: 'hologram' }] : 'Hello'
+
+    const error = await rejection(
+      client(key ?? ada.key).messages.create({
+        ...hello,
+        model: fault === 'an unknown model' ? 'no-such-model' : hello.model,
+        messages: [{ role: 'user', content: content as string }],
+      }),
+    )
+
+    expect(error).toBeInstanceOf(Anthropic[name])
+    expect(error).toMatchObject({ status, error: { type: 'error', error: { type } } })
+    expect((error as { requestID: string }).requestID).toStartWith('req_')
+  })
+
+  test('shows its key in the header of its time', async () => {
+    const seen: Headers[] = []
+    const watched = new Anthropic({
+      apiKey: ada.key,
+      baseURL: gateway.url,
+      maxRetries: 0,
+      fetch: (url, init) => {
+        seen.push(new Headers(init?.headers))
+        return fetch(url, init)
+      },
+    })
+
+    await watched.messages.create(hello)
+
+    expect(seen[0]!.has(major === '0' ? 'x-api-key' : 'authorization')).toBe(true)
+  })
+})
+
+test('a conversation that the SDK would have the server keep goes on without that, all of it sent each time', async () => {
+  const client = new Anthropic1({ apiKey: ada.key, baseURL: gateway.url, maxRetries: 0 })
+  const thread = client.beta.messages.thread({
+    model: 'sandbox-chat',
+    max_tokens: 500,
+    unsupportedRequestBehavior: 'continue_unthreaded',
+  })
+
+  await thread.send({ role: 'user', content: 'First question' })
+  const second = await thread.send({ role: 'user', content: 'Second question' })
+
+  expect(second.content).toMatchObject([{ type: 'text', text: expect.stringContaining('"Second question"') }])
+  expect(thread.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant'])
+})
