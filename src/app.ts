@@ -60,6 +60,7 @@ async function serve(config: Config, folder: ReturnType<typeof openDataFolder>, 
     held: heldNow,
     waiting: () => holds.waiting,
     lateCalls: () => parts.text.lateAnswers.running,
+    restingUpstreams: () => parts.text.rests.resting,
     replayBytes: replays.bytes,
   })
   let phase: 'starting' | 'serving' | 'stopping' = 'starting'

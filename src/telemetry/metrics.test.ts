@@ -4,7 +4,13 @@ import { NO_USAGE } from '../domain/pricing/usage.ts'
 import { openMetrics } from './metrics.ts'
 
 const open = () =>
-  openMetrics({ held: () => usd('0.25'), waiting: () => 3, lateCalls: () => 2, replayBytes: () => 9 })
+  openMetrics({
+    held: () => usd('0.25'),
+    waiting: () => 3,
+    lateCalls: () => 2,
+    restingUpstreams: () => 1,
+    replayBytes: () => 9,
+  })
 
 const answered = (status: number, trace: object) => ({ route: 'chat', status, durationMs: 7, trace })
 
@@ -63,6 +69,7 @@ test('passes of the reconciler add up by what they did', async () => {
       'tollgate_reconciled_total{outcome="failed"} 1',
       'tollgate_compensated_usd_total 0.5',
       'tollgate_late_calls 2',
+      'tollgate_resting_upstreams 1',
     ]),
   )
 })

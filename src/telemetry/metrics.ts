@@ -26,6 +26,7 @@ export type Gauges = {
   readonly held: (kind: HoldKind) => NanoUsd
   readonly waiting: () => number
   readonly lateCalls: () => number
+  readonly restingUpstreams: () => number
   readonly replayBytes: () => number
 }
 
@@ -155,6 +156,14 @@ export function openMetrics(gauges: Gauges): Metrics {
       this.set(gauges.lateCalls())
     },
   })
+  const restingUpstreams = new Gauge({
+    name: 'tollgate_resting_upstreams',
+    help: 'Upstreams that failed again and again, and are left alone for a while.',
+    registers,
+    collect() {
+      this.set(gauges.restingUpstreams())
+    },
+  })
   const ledgerProblems = new Gauge({
     name: 'tollgate_ledger_problems',
     help: 'Broken invariants found by the last check of the books; 0 is sound.',
@@ -182,7 +191,7 @@ export function openMetrics(gauges: Gauges): Metrics {
     help: 'When the books were last checked.',
     registers,
   })
-  void [requests, tokens, cost, held, waiting, lateCalls, replayBytes]
+  void [requests, tokens, cost, held, waiting, lateCalls, restingUpstreams, replayBytes]
 
   return {
     countRequest: ({ route, status, durationMs, trace }) => {

@@ -17,6 +17,7 @@ import {
   resetBeforeHeaders,
   sse,
 } from '../support/upstream-replies.ts'
+import { textRouteCases } from './text-routes.ts'
 
 const HELLO = { model: 'gpt-x', messages: [{ role: 'user', content: 'Hello' }] }
 const SAID = 'Said by the spare.'
@@ -66,9 +67,16 @@ beforeAll(async () => {
       models: [
         model('gpt-x', [{ provider: 'main', model: 'main-model', order: 1 }, spareUpstream]),
         model('gpt-refused', [{ provider: 'refusing', model: 'm', order: 1 }, spareUpstream]),
+        {
+          id: 'embed-x',
+          kind: 'embedding',
+          upstreams: [{ provider: 'main', model: 'main-embed', order: 1 }, spareUpstream],
+          pricing: { input_per_mtok: '2' },
+        },
         model('gpt-alone', [{ provider: 'main', model: 'main-model' }]),
       ],
     }),
+    environment: { TOLLGATE_REPLAY_TTL_S: '0' },
     overrides: { clock },
   })
   ada = await gateway.account()
@@ -223,6 +231,56 @@ describe('a stream whose first upstream', () => {
     expect(text).not.toContain('[DONE]')
     expect(spare.requests).toHaveLength(before)
   })
+})
+
+describe.each(textRouteCases.map(route => [route.title, route] as const))(
+  'on the route of %s',
+  (_, route) => {
+    const { path, model, request, isInputOnly, upstreamPath } = route
+    const send = () =>
+      fetch(gateway.url + path, {
+        method: 'POST',
+        headers: { 'x-api-key': ada.key },
+        body: JSON.stringify({ model, ...request }),
+      })
+
+    test.each([
+      ['fails', error(500)],
+      ['breaks the connection', resetBeforeHeaders()],
+      ['answers with HTML', html()],
+    ])('the next upstream answers where the first one %s, and is paid for alone', async (_, fault) => {
+      main.reply(fault)
+      spare.reply(route.answer({ input: 10, output: 5 }))
+
+      const response = await send()
+
+      expect(response.status).toBe(200)
+      expect(response.headers.get('x-service-cost-usd')).toBe(isInputOnly === true ? '0.00002' : COST)
+      expect(spare.requests.at(-1)).toMatchObject({ path: upstreamPath })
+    })
+
+    test('a 429 of every upstream stays a 429', async () => {
+      main.reply(error(429))
+      spare.reply(json({}, { status: 429, headers: { 'retry-after': '7' } }))
+
+      const response = await send()
+
+      expect(response.status).toBe(429)
+      expect(response.headers.get('retry-after')).toBe('7')
+    })
+  },
+)
+
+test('a message without content is asked of the next upstream, as an empty chat answer is', async () => {
+  main.reply(EMPTY)
+
+  const response = await fetch(`${gateway.url}/v1/messages`, {
+    method: 'POST',
+    headers: { 'x-api-key': ada.key },
+    body: JSON.stringify({ ...HELLO, max_tokens: 100 }),
+  })
+
+  expect(await response.json()).toMatchObject({ content: [{ type: 'text', text: SAID }] })
 })
 
 describe('when no upstream is left', () => {

@@ -9,6 +9,7 @@ import {
   startScriptedGateway,
   type ScriptedGateway,
 } from './scripted-gateway.ts'
+import { routeModels, routeProviders, textRouteCases } from './text-routes.ts'
 import { until } from './until.ts'
 
 const HELLO = { model: 'gpt-x', messages: [{ role: 'user', content: 'Hello' }] }
@@ -24,10 +25,11 @@ beforeAll(async () => {
   spare = startUpstream()
   gateway = await startScriptedGateway({
     providers: () => [
+      ...routeProviders,
       { id: 'spare', kind: 'openai-compatible', base_url: spare.baseUrl, api_key: 'sk-spare-1' },
     ],
     models: [
-      chatModel('gpt-x'),
+      ...routeModels,
       chatModel('gpt-two', {
         upstreams: [
           { provider: 'main', model: 'a', order: 1 },
@@ -198,6 +200,57 @@ describe('a JSON request that its upstream does not answer in time', () => {
     expect(await statement()).toHaveLength(3)
     expect(await gateway.metric('tollgate_compensated_usd_total')).toBeGreaterThan(0)
   })
+})
+
+test.each(textRouteCases.map(route => [route.title, route] as const))(
+  'a late answer on the route of %s is charged and credited together',
+  async (_, route) => {
+    const { path, model, request, isInputOnly } = route
+    const taken = gateway.upstream.hold()
+    const asking = fetch(gateway.url + path, {
+      method: 'POST',
+      headers: { 'x-api-key': ada.key },
+      body: JSON.stringify({ model, ...request }),
+    })
+    const exchange = await taken
+    gateway.clock.advance(READ_MS)
+    const response = await asking
+    await answerLate(exchange, route.answer({ input: 10, output: 5 }))
+
+    await gateway.admin('POST', 'reconcile')
+
+    const cost = isInputOnly === true ? '0.00002' : COST
+    const ref = response.headers.get('x-request-id')!
+    expect(response.status).toBe(504)
+    expect(await statement()).toMatchObject([
+      { kind: 'compensation', amount_usd: cost, ref },
+      { kind: 'charge', amount_usd: `-${cost}`, ref },
+      { kind: 'grant' },
+    ])
+    expect(await ada.balance()).toMatchObject({ available_usd: '10', held_usd: '0' })
+    await expectSoundBooks(gateway, ada)
+  },
+)
+
+test('a messages client that leaves after its 504 changes nothing: the late answer is settled', async () => {
+  const leaving = new AbortController()
+  const taken = gateway.upstream.hold()
+  const asking = fetch(`${gateway.url}/v1/messages`, {
+    method: 'POST',
+    headers: { 'x-api-key': ada.key },
+    body: JSON.stringify({ ...HELLO, max_tokens: 100 }),
+    signal: leaving.signal,
+  })
+  const exchange = await taken
+  gateway.clock.advance(READ_MS)
+  await (await asking).text()
+  leaving.abort()
+  await answerLate(exchange, chatAnswer())
+
+  const pass = await gateway.admin('POST', 'reconcile')
+
+  expect(pass).toMatchObject({ compensated: 1 })
+  await expectSoundBooks(gateway, ada)
 })
 
 test('a stop does not wait for late answers, and cuts them off', async () => {

@@ -59,11 +59,13 @@ describe('an upstream rests', () => {
   })
 
   test('alone: others are asked as before', () => {
-    const { rest, isResting } = setUp()
+    const { attempt, rest, rests, isResting } = setUp()
+    attempt(FAILS, spare)
 
     rest()
 
     expect(isResting(spare)).toBe(false)
+    expect(rests.resting).toBe(1)
   })
 
   test('until its time is over', () => {

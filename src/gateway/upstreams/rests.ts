@@ -45,6 +45,12 @@ export class Rests {
     return this.#records.size
   }
 
+  /** How many upstreams rest now. */
+  get resting(): number {
+    const nowMs = this.#clock.now()
+    return this.#records.values().reduce((count, rest) => (rest.untilMs > nowMs ? count + 1 : count), 0)
+  }
+
   /** Undefined for an upstream that may be asked now; else the instant its rest ends, or has ended while one request tries it. */
   restingUntilMs(destination: Destination): number | undefined {
     const rest = this.#find(destination)

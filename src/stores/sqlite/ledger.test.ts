@@ -6,6 +6,7 @@ import {
   aCredit,
   aHold,
   anAccount,
+  anAttempt,
   available,
   hold,
   NOW,
@@ -192,8 +193,12 @@ describe('the store', () => {
     await store.ledger.captureHold(text, aCharge(apiKeyId))
 
     const ofCharge = store.lastKey()
+    const attempt = anAttempt({ accountId, apiKeyId })
+    await store.attempts.record(attempt)
+    const ofAttempt = store.lastKey()
 
-    expect([ofNothing, ofCredit, ofHold, ofCharge]).toEqual([0n, credit.id.key, media.id.key, text.id.key])
+    const keys = [credit.id.key, media.id.key, text.id.key, attempt.requestId.key]
+    expect([ofNothing, ofCredit, ofHold, ofCharge, ofAttempt]).toEqual([0n, ...keys])
   })
 })
 
