@@ -4,10 +4,13 @@ import { main } from './cli/main.ts'
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string
 }
-// A reader that has seen enough, such as `head`, is no failure of ours.
-process.stdout.on('error', () => process.exit(0))
+const args = process.argv.slice(2)
+// A reader that has seen enough, such as `head`, is no failure of ours. A server outlives whoever reads its log.
+process.stdout.on('error', () => {
+  if (!args.includes('serve')) process.exit(0)
+})
 
-const exitCode = await main(process.argv.slice(2), {
+const exitCode = await main(args, {
   version,
   environment: process.env,
   loadApp: () => import('./app.ts'),

@@ -265,6 +265,24 @@ describe('on a running server', () => {
     expect((await spawned(['balance', 'ada'], folder)).out).toStartWith('available  3 USD')
   }, 20_000)
 
+  test('a server outlives whoever reads its log, and still stops with 0', async () => {
+    const dataDir = join(home, 'unread')
+    const server = await startServer(dataDir)
+    const { url } = JSON.parse(readFileSync(join(dataDir, 'server.json'), 'utf8')) as { url: string }
+    await server.stdout.cancel()
+
+    const statuses: number[] = []
+    for (let asked = 0; asked < 3; asked += 1) {
+      statuses.push((await fetch(`${url}/v1/models`)).status)
+      // Log lines are written a turn later; this makes the next request come after them.
+      await spawned(['balance', 'demo'], { TOLLGATE_DATA_DIR: dataDir })
+    }
+    server.kill('SIGTERM')
+
+    expect(statuses).toEqual([401, 401, 401])
+    expect(await server.exited).toBe(0)
+  })
+
   test('a port that is taken is named', async () => {
     const taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
     const port = String(taken.port)
