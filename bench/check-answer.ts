@@ -1,14 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Peer } from './peers/peer.ts'
-import { MODEL, type Workload } from './workloads/workload.ts'
+import { requestFor, type Workload } from './workloads/workload.ts'
 
 type Answer = { model?: unknown; usage?: { cost_usd?: unknown } }
 
 /**
  * Asks once and compares the whole answer, since the load looks at heads only. What a gateway may change is the model's
- * name and the cost, and both must then be right. Throws what differs.
+ * name and the cost or, where it converts, all; and then that must be right. Throws what differs.
  */
-export async function checkAnswer(peer: Peer, { path, body, answer }: Workload): Promise<void> {
+export async function checkAnswer(peer: Peer, workload: Workload): Promise<void> {
+  const { path, body } = requestFor(peer, workload)
   const response = await fetch(`http://127.0.0.1:${peer.port}${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...peer.headers },
@@ -16,12 +17,19 @@ export async function checkAnswer(peer: Peer, { path, body, answer }: Workload):
   })
   const text = await response.text()
   if (response.status !== 200) throw new Error(`${peer.name} answered ${response.status}: ${text}`)
-  const expected: Answer = JSON.parse(answer)
-  if (peer.costHeader !== undefined) {
-    expected.model = MODEL
-    expected.usage = { ...expected.usage, cost_usd: response.headers.get(peer.costHeader) }
-  }
-  if (!isDeepStrictEqual(JSON.parse(text), expected)) {
+  const cost = peer.costHeader === undefined ? null : response.headers.get(peer.costHeader)
+  if (!isExpected(text, cost, workload)) {
     throw new Error(`${peer.name} did not pass on the answer to ${path}, but said: ${text}`)
   }
+}
+
+/** A cost of null is none at all: the peer is no gateway. */
+function isExpected(text: string, cost: string | null, { answer, model, converted }: Workload): boolean {
+  if (cost !== null && converted !== undefined) return text === converted.expected(cost)
+  const expected: Answer = JSON.parse(answer)
+  if (cost !== null) {
+    expected.model = model
+    expected.usage = { ...expected.usage, cost_usd: cost }
+  }
+  return isDeepStrictEqual(JSON.parse(text), expected)
 }

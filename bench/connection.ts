@@ -1,6 +1,6 @@
 import { HttpMessages } from './http-messages.ts'
 import type { Peer } from './peers/peer.ts'
-import type { Workload } from './workloads/workload.ts'
+import type { RequestKind } from './workloads/workload.ts'
 
 /**
  * One kept-alive connection that sends the same request over and over, each time with another number in it. It writes
@@ -28,10 +28,10 @@ let requestNumber = 0
 /** Opens a connection to `peer` for requests of one kind. Throws when it is refused. */
 export async function connect(
   peer: Peer,
-  workload: Workload,
+  kind: RequestKind,
   { replied, broke }: ConnectionEvents,
 ): Promise<Connection> {
-  const { bytes, numberEnd } = requestBytes(peer, workload)
+  const { bytes, numberEnd } = requestBytes(peer, kind)
   const messages = new HttpMessages(head => replied(connection, head))
   let bytesSent = bytes.length
   let sentAtNs = 0
@@ -70,7 +70,7 @@ export async function connect(
 
 function requestBytes(
   { port, headers }: Peer,
-  { path, body }: Workload,
+  { path, body }: RequestKind,
 ): { readonly bytes: Buffer; readonly numberEnd: number } {
   const content = body.before + '0'.repeat(NUMBER_DIGITS) + body.after
   const head = [

@@ -1,6 +1,6 @@
 import { connect, type Connection } from './connection.ts'
 import type { Peer } from './peers/peer.ts'
-import type { Workload } from './workloads/workload.ts'
+import { requestFor, type Workload } from './workloads/workload.ts'
 
 /** Open connections to one peer, over which requests can be sent in several runs. */
 export type Load = {
@@ -52,7 +52,9 @@ export async function openLoad(peer: Peer, workload: Workload, connections: numb
   }
 
   for (let index = 0; index < connections; index += 1) {
-    open.push(await connect(peer, workload, { replied, broke: reason => run?.fail(reason) }))
+    open.push(
+      await connect(peer, requestFor(peer, workload), { replied, broke: reason => run?.fail(reason) }),
+    )
   }
 
   return {

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort } from '../processes.ts'
-import { MODEL, UPSTREAM_MODEL } from '../workloads/workload.ts'
+import { EMBEDDING_MODEL, EMBEDDING_UPSTREAM_MODEL, MODEL, UPSTREAM_MODEL } from '../workloads/workload.ts'
 import type { Peer, Surroundings } from './peer.ts'
 
 /**
@@ -63,6 +63,15 @@ function catalogFor(upstreamPort: number): unknown {
         pricing: { input_per_mtok: '2.5', cached_input_per_mtok: '1.25', output_per_mtok: '10' },
         max_output_tokens: 4096,
         context_window: 128_000,
+      },
+      {
+        id: EMBEDDING_MODEL,
+        kind: 'embedding',
+        enabled: true,
+        display_name: 'Bench embeddings',
+        upstreams: [{ provider: 'mock', model: EMBEDDING_UPSTREAM_MODEL }],
+        pricing: { input_per_mtok: '0.02' },
+        context_window: 8192,
       },
     ],
   }

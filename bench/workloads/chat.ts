@@ -1,4 +1,4 @@
-import { MODEL, UPSTREAM_MODEL, type Workload } from './workload.ts'
+import { aroundNumber, MODEL, UPSTREAM_MODEL, type Workload } from './workload.ts'
 
 const SYSTEM = `You are a careful assistant for developers. Answer in plain sentences, name the function or the flag that \
 matters, and say so when you are not sure. Prefer the standard library to a package. Show code only when it is shorter than \
@@ -54,12 +54,11 @@ it. And the content can surprise you: a last line without a newline, a very long
   system_fingerprint: 'fp_4a331a0222',
 })
 
-const [before, after] = BODY.split('{number}') as [string, string]
-
 /** A short conversation of about 1 KB, answered with about 1 KB: the most usual request of an assistant. */
 export const chat: Workload = {
   name: 'chat',
   path: '/v1/chat/completions',
-  body: { before, after },
+  model: MODEL,
+  body: aroundNumber(BODY),
   answer: ANSWER,
 }
