@@ -37,7 +37,8 @@ const BLANK_LINE = new TextEncoder().encode('\n\n')
  * What may be the end is held back until `finish`, so that neither the cost nor the last frame leaves before the charge: the
  * frame after which every choice is finished, a usage frame without choices, and `[DONE]`. When more output follows, it was
  * not the end, and is let go. Half frames stay here until they are whole: they are nothing to a client, and one that breaks
- * off would be read together with the error that follows, as garbage.
+ * off would be read together with the error that follows, as garbage. And frames that no chunk can be read of wait for the
+ * first that is one, so that another upstream may still be asked where none comes.
  */
 export class ChatStream implements TextStream {
   readonly #rename: ModelRename | null
@@ -47,6 +48,8 @@ export class ChatStream implements TextStream {
   #identity: ChunkIdentity | undefined
   #isDone = false
   #isErrorTold = false
+  /** A chunk could be read. Until then nothing shows that this is a chat stream at all. */
+  #hasBegun = false
   /** What was let go or is held ends inside a frame, and the next one needs a blank line first. */
   #isFrameOpen = false
 
@@ -130,9 +133,11 @@ export class ChatStream implements TextStream {
 
   #takeData(frame: Bytes, chunk: ChatChunk | undefined, out: Bytes[]): void {
     if (chunk === undefined) {
-      this.#pass(frame, out)
+      if (this.#hasBegun || !this.#held.isEmpty) this.#pass(frame, out)
+      else this.#held.begin(frame, false)
       return
     }
+    this.#hasBegun = true
     this.#meter.take(chunk, frame)
     const bytes = this.#shown(frame, chunk)
     if (chunk.isError) {

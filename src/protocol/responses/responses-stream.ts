@@ -24,6 +24,8 @@ export type ResponsesStreamMode = {
 const FRAME_BYTES_MAX = 16 * 1024 * 1024
 /** What is kept of what follows the end. */
 const TRAILING_BYTES_MAX = 64 * 1024
+/** What waits for the first event at most. */
+const UNREAD_BYTES_MAX = 64 * 1024
 const DONE = '[DONE]'
 const BLANK_LINE = new TextEncoder().encode('\n\n')
 
@@ -47,6 +49,11 @@ export class ResponsesStream implements TextStream {
   #sequenceNumber = -1
   #end: End | undefined
   #isDone = false
+  /** An event could be read. Until then nothing shows that this is a responses stream at all. */
+  #hasBegun = false
+  /** Frames that no event can be read of wait for the first that is one: where none comes, another upstream may still be asked. */
+  #unread: Bytes[] = []
+  #unreadLength = 0
   readonly #trailing: Bytes[] = []
   #trailingLength = 0
   /** What was let go or is held ends inside a frame, and the next one needs a blank line first. */
@@ -116,7 +123,7 @@ export class ResponsesStream implements TextStream {
     const { bytes } = frame
     if (this.#isDone) this.#trail(bytes)
     else if (frame.isWhole) this.#takeWhole(bytes, out)
-    else out.push(bytes)
+    else out.push(...this.#takeUnread(), bytes)
   }
 
   #takeWhole(frame: Bytes, out: Bytes[]): void {
@@ -124,10 +131,14 @@ export class ResponsesStream implements TextStream {
     const event = readEvent(read)
     if (event === undefined) {
       this.#isDone = read.data?.startsWith(DONE) === true
+      if (!this.#isDone && this.#keepsUnread(frame, read.data === undefined)) return
+      out.push(...this.#takeUnread())
       if (this.#isDone) this.#trail(frame)
       else out.push(frame)
       return
     }
+    this.#hasBegun = true
+    if (this.#unreadLength > 0) out.push(...this.#takeUnread())
     this.#meter.take(event, frame)
     const isRewritable = read.name === '' && startsWithData(frame) && event.response !== undefined
     if (isTerminal(event)) {
@@ -157,6 +168,22 @@ export class ResponsesStream implements TextStream {
     const json = dataInPlace(frame)
     const reply = { bytes: json, usage: response?.['usage'], start: responseStart(json) }
     return splice(frame, modelAndCostEdits(reply, { model: this.#model, cost }))
+  }
+
+  /** False where events have come, where it would be too much, and for a heartbeat that has nothing to wait behind. */
+  #keepsUnread(frame: Bytes, isHeartbeat: boolean): boolean {
+    if (this.#hasBegun || (isHeartbeat && this.#unreadLength === 0)) return false
+    if (this.#unreadLength + frame.length > UNREAD_BYTES_MAX) return false
+    this.#unread.push(frame)
+    this.#unreadLength += frame.length
+    return true
+  }
+
+  #takeUnread(): Bytes[] {
+    const unread = this.#unread
+    this.#unread = []
+    this.#unreadLength = 0
+    return unread
   }
 
   /** More than fits is no part of any answer. */

@@ -1,0 +1,197 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { REST_MS_MAX } from '../../src/gateway/upstreams/rests.ts'
+import { refusedUrl, startUpstream, type Exchange, type Reply, type Upstream } from '../support/upstream.ts'
+import { FIRST, lanes, type Lane } from './fault-lanes.ts'
+import { faults, rules, wholeAnswer, type Rule, type Stage } from './fault-matrix.ts'
+import { refusalOf } from './refusal-of.ts'
+import { chatModel, startScriptedGateway, type ScriptedGateway } from './scripted-gateway.ts'
+import { settlementOf } from './settled-stream.ts'
+import { until } from './until.ts'
+
+/** What stands behind the upstream that has the fault, by the words of the titles. */
+const settings = {
+  alone: 'alone',
+  'before one that works': 'well',
+  'before one with the same fault': 'same',
+} as const
+type Behind = (typeof settings)[keyof typeof settings]
+
+type Case = {
+  readonly lane: Lane
+  readonly fault: string
+  readonly behind: Behind
+}
+
+let gateway: ScriptedGateway
+let spare: Upstream
+
+/** The check of the books, and the reconciler. */
+const BACKGROUND_TIMERS = 2
+
+beforeAll(async () => {
+  spare = startUpstream()
+  const provider = (id: string, baseUrl: string) => ({ id, kind: 'openai-compatible', base_url: baseUrl })
+  gateway = await startScriptedGateway({
+    models: ['chat', 'embedding'].flatMap(kind =>
+      [true, false].flatMap(isRefused => modelRows(kind, isRefused)),
+    ),
+    providers: () => [
+      provider('spare', spare.baseUrl),
+      provider('refusing', refusedUrl()),
+      provider('refusing-too', refusedUrl()),
+    ],
+  })
+})
+// What rested in the test before may be asked again.
+beforeEach(() => gateway.clock.advance(REST_MS_MAX))
+afterAll(async () => {
+  await gateway.stop()
+  spare.close()
+})
+
+function modelRows(kind: string, isRefused: boolean): object[] {
+  const [first, second] = isRefused ? ['refusing', 'refusing-too'] : ['main', 'spare']
+  const row = (behind: Behind, next: string | null) =>
+    chatModel(modelOf({ kind, isRefused, behind }), {
+      kind,
+      upstreams: [first, next].flatMap((provider, index) =>
+        provider === null ? [] : [{ provider, model: 'upstream-model', order: index + 1 }],
+      ),
+      ...(kind === 'chat' ? {} : { pricing: { input_per_mtok: '2' }, max_output_tokens: undefined }),
+    })
+  return [row('alone', null), row('well', 'spare'), row('same', second)]
+}
+
+function modelOf(row: {
+  readonly kind: string
+  readonly isRefused: boolean
+  readonly behind: Behind
+}): string {
+  return `${row.kind}-${row.isRefused ? 'refused' : 'taken'}-${row.behind}`
+}
+
+const cases = lanes.flatMap(lane =>
+  Object.entries(faults).flatMap(([fault, ends]) =>
+    ends[lane.upstreamSends] === undefined
+      ? []
+      : Object.entries(settings).map(
+          ([setting, behind]) => [lane.title, fault, setting, { lane, fault, behind }] as const,
+        ),
+  ),
+)
+
+describe('a request ends as the rules say, for', () => {
+  test.each(cases)('%s, of an upstream with %s, %s', async (_lane, _fault, _setting, one) => {
+    const expected = expectedOf(one)
+
+    const seen = await play(one)
+
+    expect(seen).toEqual(expected)
+  })
+})
+
+test('the books are sound after all of it, and nothing waits or is held', async () => {
+  const { ok, problems } = await gateway.admin<{ ok: boolean; problems: unknown[] }>('POST', 'verify')
+
+  expect({ ok, problems }).toEqual({ ok: true, problems: [] })
+  expect(await gateway.metric('tollgate_held_usd{kind="text"}')).toBe(0)
+  expect(await gateway.metric('tollgate_late_calls')).toBe(0)
+})
+
+/** What came of one request, in the words of the rules. */
+type Seen = {
+  readonly status: number
+  /** Of an error: told by the status, or at the end of a stream that had begun. */
+  readonly code?: string | undefined
+  readonly type?: string | undefined
+  readonly shouldRetry?: string | null
+  readonly retryAfter?: string | null
+  readonly looksWhole: boolean
+  /** Whose words reached the client. */
+  readonly saidBy: readonly string[]
+  /** In the books. */
+  readonly paid: string
+  /** How many requests each upstream got. */
+  readonly asked: { readonly main: number; readonly spare: number }
+}
+
+/** Follows from the table and its rules alone. */
+function expectedOf({ lane, fault, behind }: Case): Seen {
+  const { isRefused = false, ...ends } = faults[fault]!
+  const [end] = ends[lane.upstreamSends]!
+  const rule = rules[end]
+  const isSwitched = behind !== 'alone' && (rule.isSwitched || (end === 'empty' && lane.isEmptyRetried))
+  const isMended = isSwitched && behind === 'well'
+  const { pays, status, code, type, shouldRetry, retryAfter }: Rule = isMended ? rules.whole : rule
+  const isTold = code !== undefined
+  return {
+    status,
+    looksWhole: !isTold,
+    saidBy: isMended ? ['spare'] : end === 'whole' ? ['main'] : [],
+    paid: pays === 'nothing' ? '0' : lane.costs[pays],
+    asked: { main: isRefused ? 0 : 1, spare: isSwitched && !(isRefused && behind === 'same') ? 1 : 0 },
+    ...(isTold ? { code, type: status === 200 ? undefined : type } : {}),
+    ...(status === 200 ? {} : { shouldRetry: shouldRetry ?? null, retryAfter: retryAfter ?? null }),
+  }
+}
+
+/** One request on an account of its own, to its end, and to the end of all it left behind. */
+async function play({ lane, fault, behind }: Case): Promise<Seen> {
+  const { isRefused = false, ...ends } = faults[fault]!
+  const [, playFault] = ends[lane.upstreamSends]!
+  let reply = ''
+  const stage: Stage = {
+    advance: ms => gateway.clock.advance(ms),
+    received: parts => until(`${parts} parts are here`, () => reply.split(`"${FIRST}"`).length > parts),
+  }
+  const exchanges: Exchange[] = []
+  const kept =
+    (answer: Reply): Reply =>
+    exchange => {
+      exchanges.push(exchange)
+      return answer(exchange)
+    }
+  gateway.upstream.reply(kept(playFault(lane, stage)))
+  spare.reply(kept(behind === 'same' ? playFault(lane, stage) : wholeAnswer(lane, 'spare')))
+  const before = { main: gateway.upstream.requests.length, spare: spare.requests.length }
+  const account = await gateway.account()
+
+  const response = await fetch(gateway.url + lane.path, {
+    method: 'POST',
+    headers: { 'x-api-key': account.key, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: modelOf({ kind: lane.kind, isRefused, behind }), ...lane.request }),
+  })
+  const told = response.status === 200 ? undefined : await toldBy(response, lane)
+  if (told === undefined) for await (const piece of textOf(response)) reply += piece
+
+  for (const exchange of exchanges) exchange.reset()
+  const charge = await settlementOf(gateway, account)
+  await until('no timer is left of it', () => gateway.clock.waiting === BACKGROUND_TIMERS)
+  const errorAtEnd = lane.errorAtEnd(reply)
+  return {
+    status: response.status,
+    looksWhole: told === undefined && lane.looksWhole(reply),
+    saidBy: ['main', 'spare'].filter(word => reply.includes(word)),
+    paid: charge?.cost_usd ?? '0',
+    asked: {
+      main: gateway.upstream.requests.length - before.main,
+      spare: spare.requests.length - before.spare,
+    },
+    ...(errorAtEnd === undefined ? {} : { code: errorAtEnd, type: undefined }),
+    ...told,
+  }
+}
+
+/** What a refusal says, once its envelope is known to be whole and in the route's dialect. */
+async function toldBy(response: Response, { isMessages }: Lane) {
+  const body = (await response.clone().json()) as { type?: string }
+  const { code, type } = await refusalOf(response)
+  expect(body.type).toBe(isMessages ? 'error' : undefined)
+  const { headers } = response
+  return { code, type, shouldRetry: headers.get('x-should-retry'), retryAfter: headers.get('retry-after') }
+}
+
+async function* textOf(response: Response): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  for await (const piece of response.body!) yield decoder.decode(piece, { stream: true })
+}
