@@ -12,6 +12,8 @@ export type BodyLimits = {
 /** Up to here a body is read in one piece and only its total time is watched. */
 const SMALL_BYTES = 1 << 20
 
+const FIRST_BYTES = 1 << 16
+
 const BYTES_PER_MB = 1 << 20
 
 /**
@@ -39,6 +41,7 @@ function withTimer<T>(body: Promise<T>, timeoutMs: number, clock: Clock): Promis
   })
 }
 
+/** Into one buffer that grows: a client can send pieces of one byte, and kept one by one they weigh a hundred times as much. */
 async function readStream(
   request: Request,
   limits: BodyLimits,
@@ -46,32 +49,24 @@ async function readStream(
 ): Promise<Uint8Array<ArrayBuffer>> {
   if (request.body === null) return new Uint8Array()
   const reader = request.body.getReader()
-  const chunks: Uint8Array[] = []
   const deadlineMs = clock.now() + limits.totalMs
+  let buffer = new ArrayBuffer(FIRST_BYTES)
   let length = 0
   try {
     for (;;) {
       const waitMs = Math.min(limits.idleMs, deadlineMs - clock.now())
       const { done, value } = await withTimer(reader.read(), waitMs, clock)
-      if (done) return joined(chunks, length)
-      length += value.byteLength
-      if (length > limits.bytesMax) throw tooLarge(limits.bytesMax)
-      chunks.push(value)
+      if (done) return new Uint8Array(buffer.transfer(length))
+      const end = length + value.byteLength
+      if (end > limits.bytesMax) throw tooLarge(limits.bytesMax)
+      if (end > buffer.byteLength) buffer = buffer.transfer(Math.max(end, 2 * buffer.byteLength))
+      new Uint8Array(buffer).set(value, length)
+      length = end
     }
   } catch (error) {
     reader.cancel().catch(() => undefined)
     throw error
   }
-}
-
-function joined(chunks: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(length)
-  let at = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, at)
-    at += chunk.byteLength
-  }
-  return bytes
 }
 
 function tooLarge(bytesMax: number): GatewayError {
