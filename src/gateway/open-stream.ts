@@ -86,9 +86,10 @@ function whyNot(
   first: Uint8Array,
   end: StreamEnd | null,
 ): Exclude<StreamVerdict, { verdict: 'stream' }> | null {
-  const { endedWell, outputBegan, errorSeen } = stream.reading()
+  const { endedWell, outputBegan, errorFirst } = stream.reading()
   if (outputBegan || endedWell) return null
-  if (errorSeen) return { ...notAStream('an error as the first of a stream'), reason: 'server' }
+  // Not one that comes after other frames: whether those are in the same read is the network's whim.
+  if (errorFirst) return { ...notAStream('an error as the first of a stream'), reason: 'server' }
   if (end === null) return null
   if (end.end === 'idle') return { verdict: 'timeout' }
   if (end.end === 'aborted') return { verdict: 'aborted' }

@@ -65,21 +65,29 @@ export function relayStream(
   }
 
   const readUpstream = async (): Promise<Uint8Array<ArrayBuffer> | undefined> => {
-    while (!stream.isDone && upstreamEnd === null) {
-      const piece = await body.read()
-      // It was settled by `cancel` while this read waited.
-      if (isOver) return undefined
-      if (piece instanceof Uint8Array) {
-        const out = stream.feed(piece)
-        if (out.length > 0) return out
-      } else {
-        upstreamEnd = piece
-        const out = stream.end()
-        if (out.length > 0) return out
-      }
+    try {
+      const out = await nextPiece()
+      if (out !== undefined || isOver) return out
+    } catch (error) {
+      // What could not be read ends the stream as a break does, so that its hold never outlives it.
+      ports.onSettleFailed(error)
+      body.cancel()
+      upstreamEnd = { end: 'broken', reason: 'a frame could not be read' }
     }
     if (upstreamEnd === null) letClose()
     return settle()
+  }
+
+  /** Undefined where nothing more will come, or `cancel` has settled the stream while this waited. */
+  const nextPiece = async (): Promise<Uint8Array<ArrayBuffer> | undefined> => {
+    while (!stream.isDone && upstreamEnd === null) {
+      const piece = await body.read()
+      if (isOver) return undefined
+      if (!(piece instanceof Uint8Array)) upstreamEnd = piece
+      const out = piece instanceof Uint8Array ? stream.feed(piece) : stream.end()
+      if (out.length > 0) return out
+    }
+    return undefined
   }
 
   /** Reads on to the end of the body in the background, so that its connection can serve again. */

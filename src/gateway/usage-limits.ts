@@ -1,10 +1,18 @@
+import type { WorstCase } from '../domain/pricing/worst-case.ts'
 import type { UsageLimits } from '../protocol/text-dialect.ts'
 import type { TextJob } from './admit-text.ts'
 
-/** What the usage of a job cannot exceed. */
+/**
+ * What the usage of a job cannot exceed. Output stops at the ceiling the request was admitted with: an upstream that ignores
+ * it is not the customer's to pay for, and only input, which is estimated, may take a charge beyond its hold.
+ */
 export function usageLimits({ model, quote }: Pick<TextJob, 'model' | 'quote'>): UsageLimits {
   return {
     inputTokensMax: model.contextWindow,
-    outputTokensMax: model.kind === 'chat' ? model.maxOutputTokens * quote.worst.choices : undefined,
+    outputTokensMax: model.kind === 'chat' ? outputMax(model.maxOutputTokens, quote.worst) : undefined,
   }
+}
+
+function outputMax(maxOutputTokens: number, { outputTokens, choices }: WorstCase): number {
+  return Math.min(maxOutputTokens, outputTokens) * choices
 }

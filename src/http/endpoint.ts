@@ -59,7 +59,7 @@ export function endpoint(
 
 function failed(error: unknown, { request, trace }: RequestContext, style: ReplyStyle): Reply {
   const hasLeft = request.signal.aborted
-  const known = error instanceof GatewayError ? error : unexpected(error)
+  const known = error instanceof GatewayError ? error : unexpected(error, trace)
   // A client that leaves half-way through its body makes the read fail; that is no fault of ours.
   if (known === error || !hasLeft) trace.errorCode = known.code
   if (known !== error && !hasLeft) trace.failure = error
@@ -70,10 +70,9 @@ function failed(error: unknown, { request, trace }: RequestContext, style: Reply
   return { status, headers, body: JSON.stringify(style.errorBody(known)) }
 }
 
-function unexpected(cause: unknown): GatewayError {
-  return new GatewayError(
-    'server_error',
-    'The gateway failed to answer this request. Quote the request id to the operator.',
-    { cause },
-  )
+function unexpected(cause: unknown, { upstreamStatus }: RequestContext['trace']): GatewayError {
+  const message = 'The gateway failed to answer this request. Quote the request id to the operator.'
+  // An upstream has done its work and will be paid: a repeat would be a second bill.
+  const mayRepeat = upstreamStatus === undefined
+  return new GatewayError('server_error', message, mayRepeat ? { cause } : { cause, shouldRetry: false })
 }

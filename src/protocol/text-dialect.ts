@@ -85,6 +85,8 @@ export type StreamReading = {
   readonly outputBegan: boolean
   /** The upstream told an error inside its 200. */
   readonly errorSeen: boolean
+  /** It told the error before it had said anything else. */
+  readonly errorFirst: boolean
   /** The last one that a frame carried; null where none did. */
   readonly usage: Usage | null
   /** True where an impossible part of the reported usage was clamped. */

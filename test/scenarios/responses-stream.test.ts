@@ -126,7 +126,7 @@ describe('a stream that broke ends with response.failed', () => {
     'with an error of the upstream’s': { reply: sse([HEL + ERROR]), relayed: HEL + ERROR, charge: estimated },
     'before any output': { reply: sse([CREATED]), relayed: CREATED, charge: null },
     'before any output, with an error': {
-      reply: sse([CREATED, ERROR]),
+      reply: sse([CREATED + ERROR]),
       relayed: CREATED + ERROR,
       charge: null,
     },

@@ -23,6 +23,8 @@ export class ChatMeter {
   readonly #finished = new Set<number>()
   #outputBegan = false
   #errorSeen = false
+  #errorFirst = false
+  #hasBegun = false
   #doneSeen = false
   #usage: JsonObject | undefined
   #reportedCost: NanoUsd | null = null
@@ -39,6 +41,8 @@ export class ChatMeter {
 
   takeError(): void {
     this.#errorSeen = true
+    this.#errorFirst = !this.#hasBegun
+    this.#hasBegun = true
   }
 
   takeDone(): void {
@@ -56,6 +60,7 @@ export class ChatMeter {
       this.takeError()
       return
     }
+    this.#hasBegun = true
     for (const [position, choice] of chunk.choices.entries()) {
       const index = typeof choice['index'] === 'number' ? choice['index'] : position
       if (!this.#begun.has(index)) {
@@ -74,6 +79,7 @@ export class ChatMeter {
       endedWell: !this.#errorSeen && (this.#doneSeen || this.allFinished),
       outputBegan: this.#outputBegan,
       errorSeen: this.#errorSeen,
+      errorFirst: this.#errorFirst,
       usage: reported?.usage ?? null,
       isClamped: reported?.isClamped ?? false,
       reportedCost: this.#reportedCost,

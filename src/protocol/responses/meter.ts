@@ -22,6 +22,8 @@ export class ResponsesMeter {
   #outputBegan = false
   #textBegan = false
   #errorSeen = false
+  #errorFirst = false
+  #hasBegun = false
   #endSeen = false
   #usage: JsonObject | undefined
   #reportedCost: NanoUsd | null = null
@@ -36,9 +38,12 @@ export class ResponsesMeter {
     if (isTerminal(event)) this.#endSeen = true
     if (response !== undefined) this.#takeResponse(response, frame)
     // The text of an error is not output.
-    if (isFailure(event)) this.#errorSeen = true
-    else if (event.type.endsWith('.delta')) this.#takeDelta(event)
+    if (isFailure(event)) {
+      this.#errorSeen = true
+      this.#errorFirst = !this.#hasBegun
+    } else if (event.type.endsWith('.delta')) this.#takeDelta(event)
     else if (event.type === 'response.output_item.added') this.#takeItem(value['item'], strandOf(value))
+    this.#hasBegun = true
   }
 
   reading(): StreamReading {
@@ -47,6 +52,7 @@ export class ResponsesMeter {
       endedWell: this.#endSeen && !this.#errorSeen,
       outputBegan: this.#outputBegan,
       errorSeen: this.#errorSeen,
+      errorFirst: this.#errorFirst,
       usage: reported?.usage ?? null,
       isClamped: reported?.isClamped ?? false,
       reportedCost: this.#reportedCost,
