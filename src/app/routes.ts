@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts'
+import { withoutSandbox, type Catalog } from '../domain/catalog/catalog.ts'
 import { answerText } from '../gateway/answer-text.ts'
 import { countTokens } from '../gateway/count-tokens.ts'
 import { runMessage } from '../gateway/run-message.ts'
@@ -45,7 +46,7 @@ export function gatewayRoutes(ports: RoutePorts, config: Config): readonly Route
   const admin = adminApi(ports, adminKey)
   return [
     ...textRoutes(ports, config),
-    ...modelsRoutes(ports.catalog, keyed),
+    ...modelsRoutes(config.isSandboxOn ? ports.catalog : catalogWithoutSandbox(ports.catalog), keyed),
     { path: '/v1/balance', name: 'balance', methods: { GET: keyed(caller => readBalance(caller, ledger)) } },
     { path: '/v1/credits', name: 'credits', methods: { GET: keyed(caller => readCredits(caller, ledger)) } },
     {
@@ -66,6 +67,19 @@ export function gatewayRoutes(ports: RoutePorts, config: Config): readonly Route
       methods: { GET: metricsRoute(metrics, config.isMetricsPublic ? undefined : adminKeyCheck(adminKey)) },
     },
   ]
+}
+
+/** Made once for each revision, since what is rendered of a catalog is kept by its identity. */
+function catalogWithoutSandbox(store: { current(): Catalog }): { current(): Catalog } {
+  const made = new WeakMap<Catalog, Catalog>()
+  return {
+    current() {
+      const whole = store.current()
+      const catalog = made.get(whole) ?? withoutSandbox(whole)
+      made.set(whole, catalog)
+      return catalog
+    },
+  }
 }
 
 function textRoutes(ports: RoutePorts, config: Config): readonly Route[] {

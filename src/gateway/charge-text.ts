@@ -1,4 +1,4 @@
-import type { NanoUsd } from '../domain/money.ts'
+import { subtractUsd, ZERO, type NanoUsd } from '../domain/money.ts'
 import type { TextJob } from './admit-text.ts'
 import type { HoldQueue } from './hold-queue.ts'
 import type { Clock } from './ports/clock.ts'
@@ -16,7 +16,7 @@ export async function chargeText(
   const { trace, caller } = call
   const { usage, provenance } = used
   const price = priceText(quote, used, used.reportedCost)
-  const { cost, shortfall } = await holds.capture(hold, {
+  const { cost } = await holds.capture(hold, {
     cost: price.cost,
     route: dialect.route,
     apiKeyId: caller.apiKey.id,
@@ -32,7 +32,8 @@ export async function chargeText(
   trace.provenance = provenance
   trace.isClamped = price.isClamped
   trace.cost = cost
-  trace.shortfall = shortfall
+  // Not the hold's own shortfall: where balances are only checked, nothing is held.
+  trace.shortfall = cost > quote.amount ? subtractUsd(cost, quote.amount) : ZERO
   trace.isCostUnreported = price.isCostUnreported
   // Without a tariff the cost does not depend on who counted the tokens.
   const isCertain = price.tariff === null ? !price.isCostUnreported : provenance === 'reported'

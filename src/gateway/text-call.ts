@@ -42,7 +42,7 @@ export type TextTrace = {
   provenance?: Provenance
   isClamped?: boolean
   cost?: NanoUsd
-  /** By how much the charge exceeded its hold. */
+  /** By how much the charge exceeded the worst case that it was admitted with. */
   shortfall?: NanoUsd
   /** True where an upstream was to report its cost and did not: what it charges is the operator's loss. */
   isCostUnreported?: boolean

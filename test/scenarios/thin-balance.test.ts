@@ -231,6 +231,8 @@ test('where balances are only checked, parallel requests pass together, and the 
   expect(during).toMatchObject({ available_usd: '1', held_usd: '0' })
   expect(statuses).toEqual([200, 200, 200, 200, 200])
   expect(next.status).toBe(402)
+  // Each cost what it was checked for, though nothing was set aside for it.
+  expect(await gateway.metric('tollgate_overdrafts_total')).toBe(0)
   expect(await account.balance()).toMatchObject({ available_usd: '-4', held_usd: '0' })
   await expectSoundBooks(gateway, account)
 })

@@ -45,3 +45,9 @@ export function findModel(catalog: Catalog, name: string): Model | undefined {
 export function isSandboxModel(catalog: Catalog, model: Model): boolean {
   return model.upstreams.every(({ provider }) => catalog.providers.get(provider)?.kind === 'sandbox')
 }
+
+/** The catalog without the models that nothing but the sandbox offers: what there is where the sandbox is switched off. */
+export function withoutSandbox(catalog: Catalog): Catalog {
+  const models = [...catalog.models].filter(([, model]) => !isSandboxModel(catalog, model))
+  return { ...catalog, models: new Map(models) }
+}

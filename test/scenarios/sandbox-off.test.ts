@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { chatModel, startScriptedGateway, type ScriptedGateway } from './scripted-gateway.ts'
+
+let gateway: ScriptedGateway
+let key: string
+
+beforeAll(async () => {
+  gateway = await startScriptedGateway({
+    environment: { TOLLGATE_SANDBOX: 'off' },
+    providers: () => [{ id: 'box', kind: 'sandbox' }],
+    models: [
+      chatModel('gpt-x'),
+      chatModel('play', { upstreams: [{ provider: 'box', model: 'sandbox-chat' }] }),
+      chatModel('both', {
+        upstreams: [
+          { provider: 'box', model: 'sandbox-chat' },
+          { provider: 'main', model: 'real' },
+        ],
+      }),
+    ],
+  })
+  key = (await gateway.account()).key
+})
+afterAll(() => gateway.stop())
+
+const ids = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id)
+const HELLO = { messages: [{ role: 'user', content: 'Hello' }] }
+
+test('where the sandbox is off, a model that has nothing else is in no list, and cannot be asked', async () => {
+  const listed = await gateway.read<{ data: { id: string }[] }>(key, '/v1/models')
+  const priced = await gateway.read<{ data: { id: string }[] }>(key, '/cabinet/api/public/models')
+  const one = await fetch(`${gateway.url}/v1/models/play`, { headers: { 'x-api-key': key } })
+  const asked = await gateway.chat(key, { model: 'play', ...HELLO })
+
+  expect(ids(listed)).toEqual(['gpt-x', 'both'])
+  expect(ids(priced)).toEqual(['gpt-x', 'both'])
+  expect([one.status, asked.status]).toEqual([404, 404])
+})
+
+test('a model that has another upstream is asked there', async () => {
+  const response = await gateway.chat(key, { model: 'both', ...HELLO })
+
+  expect(response.status).toBe(200)
+  expect(gateway.upstream.requests.at(-1)!.json()).toMatchObject({ model: 'real' })
+})
+
+test('the operator still sees it', async () => {
+  const rows = await gateway.admin<{ data: { id: string }[] }>('GET', 'models')
+
+  expect(ids(rows)).toEqual(['gpt-x', 'play', 'both'])
+})
