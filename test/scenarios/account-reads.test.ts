@@ -129,6 +129,8 @@ describe('GET /v1/usage', () => {
       after = `&after=${page.last_id}`
     }
 
+    const exact = await gateway.read<Page>(ada.key, '/v1/usage?limit=7')
+    expect(exact.has_more).toBe(false)
     expect(pages.map(({ data }) => data.length)).toEqual([3, 3, 1])
     expect(pages.flatMap(({ data }) => data)).toEqual([...all.data])
   })

@@ -21,8 +21,8 @@ export type UsageRow = {
   readonly is_clamped: boolean
 }
 
-/** The key that the gateway sends to the upstream. No client may ever see it. */
-export const UPSTREAM_KEY = 'sk-scripted-upstream-key-1'
+/** The key that the gateway sends to the upstream, in no shape that gives a key away. No client may ever see it. */
+export const UPSTREAM_KEY = 'scripted-upstream-secret'
 
 export const ADMIN_KEY = 'tg_admin_for_tests'
 

@@ -54,7 +54,7 @@ describe('SDKs are told not to repeat', () => {
     [500, null],
     [503, null],
     [302, null],
-  ])('a 502 that stands for %s: %s', async (status, shouldRetry) => {
+  ])('by x-should-retry, of a 502 that stands for %p: %p', async (status, shouldRetry) => {
     const response = await ask(error(status))
 
     expect(response.headers.get('x-should-retry')).toBe(shouldRetry)
@@ -133,7 +133,7 @@ describe('a mistake that only the upstream sees is handed on in the envelope of 
 })
 
 describe('neither host, key nor organisation of the upstream is shown by', () => {
-  test.each([400, 401, 403, 404, 409, 422, 429, 500, 302])('status %s', async status => {
+  test.each([400, 401, 403, 404, 409, 422, 429, 500, 302])('status %p', async status => {
     const { host, port } = new URL(gateway.upstream.baseUrl)
     const message = `See ${gateway.upstream.baseUrl}/docs at ${host}, api.openai.com, 10.0.0.7; key ${UPSTREAM_KEY} of org-AbCd1234EfGh`
     const names = { type: `t ${host}`, code: `c ${UPSTREAM_KEY}`, param: host }
