@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { REST_MS_MAX } from '../../src/gateway/upstreams/rests.ts'
 import { refusedUrl, startUpstream, type Exchange, type Reply, type Upstream } from '../support/upstream.ts'
-import { FIRST, lanes, type Lane } from './fault-lanes.ts'
+import { lanes, type Lane } from './fault-lanes.ts'
 import { faults, rules, wholeAnswer, type Rule, type Stage } from './fault-matrix.ts'
 import { refusalOf } from './refusal-of.ts'
 import { chatModel, startScriptedGateway, type ScriptedGateway } from './scripted-gateway.ts'
@@ -142,7 +142,7 @@ async function play({ lane, fault, behind }: Case): Promise<Seen> {
   let reply = ''
   const stage: Stage = {
     advance: ms => gateway.clock.advance(ms),
-    received: parts => until(`${parts} parts are here`, () => reply.split(`"${FIRST}"`).length > parts),
+    received: (text, times) => until(`${times} of ${text}`, () => reply.split(text).length > times),
   }
   const exchanges: Exchange[] = []
   const kept =

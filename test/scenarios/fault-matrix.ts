@@ -13,7 +13,7 @@ import {
   sse,
 } from '../support/upstream-replies.ts'
 import type { Exchange, Reply } from '../support/upstream.ts'
-import type { Lane } from './fault-lanes.ts'
+import { FIRST, type Lane } from './fault-lanes.ts'
 
 /** How a request can end, as its client sees it. What follows from each is in `rules`. */
 export type End =
@@ -22,8 +22,10 @@ export type End =
   | 'failed'
   | 'unpaid'
   | 'limited'
+  | 'refused'
   | 'timed out'
   | 'broken off'
+  | 'broken off unsaid'
   | 'fallen silent'
 
 export type Rule = {
@@ -62,6 +64,8 @@ export const rules: Readonly<Record<End, Rule>> = {
     isSwitched: true,
     retryAfter: '7',
   },
+  // The client's own mistake, in the upstream's words: no other upstream would see it otherwise.
+  refused: { status: 400, ...error('theirs'), pays: 'nothing', isSwitched: false },
   'timed out': {
     status: 504,
     ...error('upstream_timeout', 'timeout_error'),
@@ -70,6 +74,8 @@ export const rules: Readonly<Record<End, Rule>> = {
     shouldRetry: 'false',
   },
   'broken off': { status: 200, ...error('upstream_error'), pays: 'firstPart', isSwitched: false },
+  // The client has a heartbeat and no word.
+  'broken off unsaid': { status: 200, ...error('upstream_error'), pays: 'nothing', isSwitched: false },
   'fallen silent': {
     status: 200,
     ...error('upstream_timeout', 'timeout_error'),
@@ -81,8 +87,8 @@ export const rules: Readonly<Record<End, Rule>> = {
 /** What an upstream that plays a fault can see and move of the test around it. */
 export type Stage = {
   advance(ms: number): void
-  /** Resolves when so many first parts have reached the client. */
-  received(firstParts: number): Promise<void>
+  /** Resolves when this text has reached the client so many times. */
+  received(text: string, times: number): Promise<void>
 }
 
 type Play = (lane: Lane, stage: Stage) => Reply
@@ -97,6 +103,10 @@ export type Fault = {
 
 const READ_MS = 300_000
 const IDLE_MS = 60_000
+/** As every first part of a stream has it. */
+const SAID = `"${FIRST}"`
+const HEARTBEAT = ': ping\n\n'
+const MALFORMED = 'data: {"id":"chat\n\n'
 
 export const faults: Readonly<Record<string, Fault>> = {
   'no fault': { json: ['whole', whole], stream: ['whole', whole] },
@@ -106,7 +116,9 @@ export const faults: Readonly<Record<string, Fault>> = {
     json: ['failed', resetAfterHeaders],
     stream: ['failed', resetAfterStreamHead],
   },
+  'a reset after a heartbeat': { stream: ['broken off unsaid', heartbeatThenReset] },
   'a reset after its first part': { stream: ['broken off', firstPartThen('', exchange => exchange.reset())] },
+  'a 400': either('refused', status(400)),
   'a 401': either('unpaid', status(401)),
   'a 404': either('unpaid', status(404)),
   'a 429': either('limited', status(429, { 'retry-after': '7' })),
@@ -119,10 +131,16 @@ export const faults: Readonly<Record<string, Fault>> = {
   'an empty body': { json: ['failed', () => answer('')], stream: ['failed', () => sse([])] },
   'a malformed frame': {
     json: ['failed', malformed],
-    stream: ['failed', () => sse(['data: {"id":"chat\n\n'])],
+    stream: ['failed', () => sse([MALFORMED])],
   },
   'a malformed frame after its first part': {
-    stream: ['broken off', firstPartThen('data: {"id":"chat\n\n', end)],
+    stream: ['broken off', firstPartThen(MALFORMED, end)],
+  },
+  'a malformed frame before a whole answer': {
+    stream: ['whole', lane => sse([MALFORMED, ...lane.answer('main')])],
+  },
+  'a malformed frame within a whole answer': {
+    stream: ['whole', lane => sse(lane.answer('main').toSpliced(1, 0, MALFORMED))],
   },
   'a chunk of no length after its first part': {
     stream: ['broken off', firstPartThen('', exchange => exchange.write('not a length\r\n'))],
@@ -179,6 +197,15 @@ function resetAfterStreamHead(): Reply {
   }
 }
 
+function heartbeatThenReset(_lane: Lane, stage: Stage): Reply {
+  return async exchange => {
+    await exchange.write(STREAM_HEAD)
+    await exchange.write(chunk(HEARTBEAT))
+    await stage.received(HEARTBEAT, 1)
+    exchange.reset()
+  }
+}
+
 function silent(_lane: Lane, stage: Stage): Reply {
   return () => stage.advance(READ_MS)
 }
@@ -186,8 +213,11 @@ function silent(_lane: Lane, stage: Stage): Reply {
 function silentAfterHeaders({ upstreamSends }: Lane, stage: Stage): Reply {
   return async exchange => {
     await exchange.write(upstreamSends === 'json' ? JSON_HEAD : STREAM_HEAD)
-    await aFewTurns()
-    stage.advance(READ_MS)
+    // A stream that waits for its first byte is given up here, while there would be time to ask another upstream.
+    for (let waitedMs = 0; waitedMs < READ_MS; waitedMs += IDLE_MS) {
+      await aFewTurns()
+      stage.advance(IDLE_MS)
+    }
   }
 }
 
@@ -217,7 +247,7 @@ function drippedStream(lane: Lane, stage: Stage): Reply {
     await exchange.write(STREAM_HEAD)
     for (let parts = 1; parts <= 6; parts += 1) {
       await exchange.write(chunk(first))
-      await stage.received(parts)
+      await stage.received(SAID, parts)
       stage.advance(IDLE_MS - 1)
     }
     await exchange.write(chunk(rest.join('')))
@@ -261,7 +291,7 @@ function firstPartThen(
 async function firstPart(lane: Lane, stage: Stage, exchange: Exchange): Promise<void> {
   await exchange.write(STREAM_HEAD)
   await exchange.write(chunk(lane.answer('main')[0]!))
-  await stage.received(1)
+  await stage.received(SAID, 1)
 }
 
 /** The body is over, in peace. */

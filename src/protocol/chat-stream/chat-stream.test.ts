@@ -72,6 +72,20 @@ describe('a stream relayed byte for byte', () => {
     expect(run.before).toStartWith(stop)
   })
 
+  test('keeps what no chunk can be read of until one can', () => {
+    const stream = runStream(['data: junk\n\n', ': ping\n\n'])
+    const begun = runStream(['data: junk\n\n', ': ping\n\n', hello, 'data: junk\n\n'])
+
+    expect(stream.before).toBe('')
+    expect(begun.before).toBe(`data: junk\n\n: ping\n\n${hello}data: junk\n\n`)
+  })
+
+  test('keeps of what no chunk can be read of no more than its bound', () => {
+    const junk = `data: ${'x'.repeat(1000)}\n\n`
+
+    expect(runStream(Array(100).fill(junk) as string[]).after.length).toBeLessThanOrEqual(HELD_BYTES_MAX)
+  })
+
   test('keeps of what follows [DONE] no more than its bound', () => {
     const { after } = runStream([DONE, `${'x'.repeat(HELD_BYTES_MAX)}\n\n`, 'data: {}\n\n'])
 

@@ -96,6 +96,23 @@ describe('a stream of named events', () => {
   })
 })
 
+describe('what no event can be read of', () => {
+  const junk = 'data: junk\n\n: ping\n\n'
+
+  test('waits for the first event, and not behind it', () => {
+    expect(run(junk).before).toBe('')
+    expect(run(junk + said('hi') + junk).before).toBe(junk + said('hi') + junk)
+    expect(run(junk + completed())).toMatchObject({ before: junk, after: completed() })
+    expect(run(`${junk}data: [DONE]\n\n`).before).toBe(junk)
+  })
+
+  test('waits no longer where it is too much', () => {
+    const much = `data: ${'x'.repeat(1000)}\n\n`.repeat(100)
+
+    expect(run(much).before.length).toBeGreaterThan(much.length / 2 - 1)
+  })
+})
+
 describe('a stream of events without names', () => {
   test('gets the logical model name wherever the response is told, and the cost at the end', () => {
     const { before, after } = run(created(bare) + said('up', bare) + completed(bare))
