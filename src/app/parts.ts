@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { describeConfig, secretFromEnvironment, type Config } from '../config/config.ts'
+import { describeConfig, isProxyNamed, secretFromEnvironment, type Config } from '../config/config.ts'
 import type { Provider } from '../domain/catalog/provider.ts'
 import { idSource } from '../domain/ids.ts'
 import type { NanoUsd } from '../domain/money.ts'
@@ -12,6 +12,8 @@ import { Rests } from '../gateway/upstreams/rests.ts'
 import type { AdminPorts } from '../http/admin/call.ts'
 import type { HashKey } from '../http/authenticate.ts'
 import { openAiModerations } from '../providers/moderation/openai-moderations.ts'
+import { fetchClient } from '../providers/http-client/fetch-client.ts'
+import { httpClient } from '../providers/http-client/http-client.ts'
 import { openAiCompatible } from '../providers/openai-compatible/openai-compatible.ts'
 import { providerProbe } from '../providers/probe.ts'
 import { sandbox } from '../providers/sandbox/sandbox.ts'
@@ -63,6 +65,7 @@ export function openParts(config: Config, folder: DataFolder, clock: Clock = sys
     log.error('the end of a request could not be written', errorFields(error))
   const leases = new MemoryLeases(clock)
   const onReconcileFailed = (error: unknown) => log.error('the reconciler failed', errorFields(error))
+  const http = isProxyNamed() ? fetchClient() : httpClient()
   const tokenizer = openTokenizer()
   const settings = describeConfig()
   const admin: AdminPorts = {
@@ -88,7 +91,10 @@ export function openParts(config: Config, folder: DataFolder, clock: Clock = sys
     attempts,
     lateAnswers: new LateAnswers({ attempts, clock, onFailed: onSettleFailed }),
     hashKey: (key: string) => Bun.SHA256.hash(key, 'base64'),
-    providers: { 'openai-compatible': openAiCompatible({ clock, secretOf }), sandbox: sandbox({ clock }) },
+    providers: {
+      'openai-compatible': openAiCompatible({ clock, secretOf, http }),
+      sandbox: sandbox({ clock }),
+    },
     tokenizer,
     rests: new Rests({ catalog, clock }),
     random: () => Math.random(),
@@ -102,6 +108,7 @@ export function openParts(config: Config, folder: DataFolder, clock: Clock = sys
     heldNow: kind => ledger.heldNow(kind),
     probeStore: async () => void (await auditLog.list({ limit: 1 })),
     close: async () => {
+      http.close()
       tokenizer.close()
       await store.close()
       log.flush()

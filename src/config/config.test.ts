@@ -1,5 +1,12 @@
 import { expect, test } from 'bun:test'
-import { ConfigError, describeConfig, readConfig, secretFromEnvironment, type Environment } from './config.ts'
+import {
+  isProxyNamed,
+  ConfigError,
+  describeConfig,
+  readConfig,
+  secretFromEnvironment,
+  type Environment,
+} from './config.ts'
 
 test('an empty environment gives the defaults, frozen', () => {
   const config = readConfig({})
@@ -161,3 +168,12 @@ function problemsOf(environment: Environment): readonly string[] {
   }
   return []
 }
+
+test.each([
+  ['HTTPS_PROXY', 'http://proxy:3128', true],
+  ['http_proxy', 'http://proxy:3128', true],
+  ['HTTPS_PROXY', ' ', false],
+  ['NO_PROXY', '*', false],
+])('%s=%s names a proxy: %p', (name, value, isNamed) => {
+  expect(isProxyNamed({ [name]: value })).toBe(isNamed)
+})

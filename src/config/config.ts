@@ -100,6 +100,13 @@ export function secretFromEnvironment(
   return textOf(name, environment)?.trim()
 }
 
+/** Whether the environment names a proxy for requests to the outside, as HTTP_PROXY and HTTPS_PROXY do. */
+export function isProxyNamed(environment: Environment = process.env): boolean {
+  return ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy'].some(
+    name => textOf(name, environment) !== undefined,
+  )
+}
+
 function readSetting(
   setting: Setting,
   environment: Environment,

@@ -9,22 +9,27 @@ export type AnswerHead = {
   readonly contentEncoding: string | undefined
 }
 
-/** Reads all in one pass, which costs less than asking for each by name. */
-export function readHead(headers: Headers, costHeader: string | undefined): AnswerHead {
-  const allowed: Record<string, string> = {}
+/** Takes names, in lower case, and values in turn. Reads all in one pass, which costs less than asking for each by name. */
+export function readHead(fields: readonly string[], costHeader: string | undefined): AnswerHead {
+  const headers: Record<string, string> = {}
+  const costName = costHeader?.toLowerCase()
+  let reportedCost: string | null = null
   let contentLength: number | undefined
   let contentEncoding: string | undefined
-  // oxlint-disable-next-line unicorn/no-array-for-each -- the native loop of Headers is the cheaper one
-  headers.forEach((value, name) => {
+  for (let at = 0; at + 1 < fields.length; at += 2) {
+    const name = fields[at] ?? ''
+    const value = fields[at + 1] ?? ''
     if (name === 'content-type' || name === 'retry-after' || name.startsWith('x-ratelimit-')) {
-      allowed[name] = value
+      headers[name] = joined(headers[name], value)
     } else if (name === 'content-length') contentLength = Number(value)
-    else if (name === 'content-encoding' && value !== 'identity') contentEncoding = value
-  })
-  return {
-    headers: allowed,
-    reportedCost: costHeader === undefined ? null : headers.get(costHeader),
-    contentLength,
-    contentEncoding,
+    else if (name === 'content-encoding' && value !== 'identity')
+      contentEncoding = joined(contentEncoding, value)
+    if (name === costName) reportedCost = joined(reportedCost ?? undefined, value)
   }
+  return { headers, reportedCost, contentLength, contentEncoding }
+}
+
+/** A header that came more than once means its values in a list. */
+function joined(before: string | undefined, value: string): string {
+  return before === undefined ? value : `${before}, ${value}`
 }

@@ -1,6 +1,7 @@
 import type { ByteStream, StreamEnd } from '../../gateway/ports/text-provider.ts'
 import type { CutCause, Cutoff } from './cutoff.ts'
 import { failureReason } from '../failure-reason.ts'
+import type { ReadPiece } from './read-answer.ts'
 
 const ENDED: StreamEnd = { end: 'ended' }
 const endOf = {
@@ -8,13 +9,8 @@ const endOf = {
   aborted: { end: 'aborted' },
 } as const satisfies Record<CutCause, StreamEnd>
 
-/** A response's body, read one piece at a time, each within `idleTimeoutMs`. Lifts the limits when it is over. */
-export function byteStream(
-  body: ReadableStream<Uint8Array<ArrayBuffer>>,
-  limits: Cutoff,
-  idleTimeoutMs: number,
-): ByteStream {
-  const reader = body.getReader()
+/** An answer's body, read one piece at a time, each within `idleTimeoutMs`. Lifts the limits when it is over. */
+export function byteStream(readPiece: ReadPiece, limits: Cutoff, idleTimeoutMs: number): ByteStream {
   let end: StreamEnd | undefined
 
   const finish = (how: StreamEnd): StreamEnd => {
@@ -22,13 +18,13 @@ export function byteStream(
     end ??= how
     return end
   }
-  // What is still in the runtime's buffers when the exchange is cut is not handed over.
-  const onRead = ({ value }: { readonly value?: Uint8Array<ArrayBuffer> | undefined }) => {
+  // What is still on its way when the exchange is cut is not handed over.
+  const onRead = (piece: Uint8Array<ArrayBuffer> | undefined) => {
     const cause = limits.cause()
     if (cause !== undefined) return finish(endOf[cause])
-    if (value === undefined) return finish(ENDED)
+    if (piece === undefined) return finish(ENDED)
     limits.rest()
-    return value.length > 0 ? value : read()
+    return piece
   }
   const onError = (error: unknown) => {
     const cause = limits.cause()
@@ -37,7 +33,7 @@ export function byteStream(
   const read = (): Promise<Uint8Array<ArrayBuffer> | StreamEnd> => {
     if (end !== undefined) return Promise.resolve(end)
     limits.start(idleTimeoutMs)
-    return reader.read().then(onRead, onError)
+    return readPiece().then(onRead, onError)
   }
 
   return {

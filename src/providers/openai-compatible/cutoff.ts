@@ -2,8 +2,6 @@ import type { Clock } from '../../gateway/ports/clock.ts'
 
 /** Ends one exchange early: when a wait takes too long, or when its caller aborts. */
 export type Cutoff = {
-  /** For fetch: fires when the exchange is cut. */
-  readonly signal: AbortSignal
   /** Why the exchange was cut; undefined while it goes on, and for ever where it ended by itself. */
   cause(): CutCause | undefined
   /** From now on the exchange may take so long until `rest`, or else is cut. Starting again begins anew. */
@@ -21,13 +19,17 @@ export type CutCause = 'timed_out' | 'aborted'
 /** The first limit that passes does not cut yet: the exchange may go on for `lateMs`, and its caller's signal is nothing to it. */
 export type Extension = { readonly lateMs: number; readonly begins: (abandon: () => void) => void }
 
+type Terms = {
+  readonly clock: Clock
+  readonly caller: AbortSignal | undefined
+  readonly extension: Extension | undefined
+}
+
 /**
- * One controller and one timer for each exchange, about a microsecond together: a pool of controllers and a shared sweep of
- * deadlines were measured and saved nothing worth their code. A stream starts and rests at every chunk, which only moves the
- * deadline; the timer looks at it when it fires.
+ * One timer for each exchange: a shared sweep of deadlines was measured and saved nothing worth its code. A stream starts
+ * and rests at every chunk, which only moves the deadline; the timer looks at it when it fires.
  */
-export function cutoff(clock: Clock, caller: AbortSignal | undefined, extension?: Extension): Cutoff {
-  const controller = new AbortController()
+export function cutoff(exchange: { readonly cut: () => void }, { clock, caller, extension }: Terms): Cutoff {
   let cause: CutCause | undefined
   let deadlineMs = Infinity
   let timer: { readonly atMs: number; readonly cancel: () => void } | undefined
@@ -36,7 +38,7 @@ export function cutoff(clock: Clock, caller: AbortSignal | undefined, extension?
   const cut = (why: CutCause) => {
     if (cause !== undefined) return
     cause = why
-    controller.abort()
+    exchange.cut()
   }
   const setTimer = (atMs: number, nowMs: number) => {
     timer?.cancel()
@@ -61,7 +63,6 @@ export function cutoff(clock: Clock, caller: AbortSignal | undefined, extension?
   caller?.addEventListener('abort', onAbort)
 
   return {
-    signal: controller.signal,
     cause: () => cause,
     start(limitMs) {
       const nowMs = clock.now()

@@ -4,18 +4,22 @@ import type { ProviderCall } from '../../gateway/ports/text-provider.ts'
 import { fakeClock, type FakeClock } from '../../../test/support/fake-clock.ts'
 import * as replies from '../../../test/support/upstream-replies.ts'
 import { refusedUrl, startUpstream, type Reply, type Upstream } from '../../../test/support/upstream.ts'
+import { httpClient, type HttpClient } from '../http-client/http-client.ts'
 import { openAiCompatible } from './openai-compatible.ts'
 import { ANSWER_BYTES_MAX } from './read-answer.ts'
 
 let upstream: Upstream
 let clock: FakeClock
+let http: HttpClient
 
 beforeEach(() => {
   upstream = startUpstream()
   clock = fakeClock()
+  http = httpClient()
 })
 
 afterEach(() => {
+  http.close()
   upstream.close()
   // Whatever a call set up, it has let go of.
   expect(clock.waiting).toBe(0)
@@ -386,7 +390,7 @@ type Call = {
 }
 
 function complete({ provider, route = 'chat', body = '{}', readTimeoutMs = 60_000, ...rest }: Call = {}) {
-  const main = openAiCompatible({ clock, secretOf: rest.secretOf ?? (() => 'sk-test') })
+  const main = openAiCompatible({ clock, http, secretOf: rest.secretOf ?? (() => 'sk-test') })
   const row: Provider = {
     id: 'main',
     kind: 'openai-compatible',

@@ -10,19 +10,23 @@ import {
   type Reply,
   type Upstream,
 } from '../../../test/support/upstream.ts'
+import { httpClient, type HttpClient } from '../http-client/http-client.ts'
 import { openAiCompatible } from './openai-compatible.ts'
 
 const FRAMES = ['data: {"a":1}\n\n', 'data: {"b":"é"}\n\n', 'data: [DONE]\n\n']
 
 let upstream: Upstream
 let clock: FakeClock
+let http: HttpClient
 
 beforeEach(() => {
   upstream = startUpstream()
   clock = fakeClock()
+  http = httpClient()
 })
 
 afterEach(() => {
+  http.close()
   upstream.close()
   // Whatever a call set up, it has let go of.
   expect(clock.waiting).toBe(0)
@@ -317,7 +321,7 @@ test('a reader that stops reading stops the upstream, and gets every byte once i
 type Call = { readonly provider?: Partial<Provider>; readonly signal?: AbortSignal }
 
 function stream({ provider, signal }: Call = {}): Promise<StreamOutcome> {
-  const main = openAiCompatible({ clock, secretOf: () => 'sk-test' })
+  const main = openAiCompatible({ clock, http, secretOf: () => 'sk-test' })
   const row: Provider = {
     id: 'main',
     kind: 'openai-compatible',

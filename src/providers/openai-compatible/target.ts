@@ -1,13 +1,11 @@
 import type { Provider, TextRoute } from '../../domain/catalog/provider.ts'
+import { httpRequest, type HttpRequest } from '../http-client/http-request.ts'
 
 /** The key of a provider as it is sent, or undefined where it has none or its environment variable is not set. */
 export type SecretOf = (provider: Provider) => string | undefined
 
-/** Where a provider's requests go and with which headers: all that does not depend on the request. */
-export type Target = {
-  readonly urls: Readonly<Record<TextRoute, string>>
-  readonly headers: Headers
-}
+/** Where a provider's requests go and with which headers: all of a request but its body. */
+export type Target = Readonly<Record<TextRoute, HttpRequest>>
 
 /** A target, or why a provider cannot be called at all: a sentence for the operator, without its key. */
 export type TargetOutcome = Target | { readonly problem: string }
@@ -35,7 +33,6 @@ export function targets(secretOf: SecretOf): (provider: Provider) => TargetOutco
 
 function makeTarget(provider: Provider, secretOf: SecretOf): TargetOutcome {
   const base = URL.parse(provider.baseUrl ?? '')
-  // Bun's fetch would also read `file:` and `data:`.
   if (base === null || (base.protocol !== 'https:' && base.protocol !== 'http:')) {
     return { problem: 'the base URL is not an http or https URL' }
   }
@@ -44,13 +41,11 @@ function makeTarget(provider: Provider, secretOf: SecretOf): TargetOutcome {
     return { problem: `the environment variable ${provider.secret.variable} is not set` }
   }
   try {
+    const headers = headersOf(provider, secret)
     return {
-      urls: {
-        chat: urlUnder(base, pathOf.chat),
-        responses: urlUnder(base, pathOf.responses),
-        embeddings: urlUnder(base, pathOf.embeddings),
-      },
-      headers: headersOf(provider, secret),
+      chat: httpRequest(urlUnder(base, pathOf.chat), headers),
+      responses: httpRequest(urlUnder(base, pathOf.responses), headers),
+      embeddings: httpRequest(urlUnder(base, pathOf.embeddings), headers),
     }
   } catch {
     // The error's own message would quote the value, which may be the key.
@@ -59,11 +54,11 @@ function makeTarget(provider: Provider, secretOf: SecretOf): TargetOutcome {
 }
 
 /** The path under the base URL, whose query (an `api-version`, say) stays. */
-function urlUnder(base: URL, path: string): string {
+function urlUnder(base: URL, path: string): URL {
   const url = new URL(base)
   url.pathname = url.pathname.replace(/\/$/, '') + path
   url.hash = ''
-  return url.href
+  return url
 }
 
 /** The provider's own headers win over ours, except that compression is never asked for. */

@@ -1,0 +1,175 @@
+import type { Exchange, Line } from './exchange.ts'
+import { httpFailure, socketFailure } from './http-failure.ts'
+import type { Origin } from './http-request.ts'
+import type { IdleConnections } from './idle-connections.ts'
+import { ResponseReader } from './response-reader.ts'
+
+/** Most servers close a connection that waits this long, or longer, without a request. */
+const IDLE_SECONDS_MAX = 30
+/** A body up to here goes out in one write with its head, which one packet or a few can carry. */
+const JOINED_BYTES_MAX = 64 * 1024
+
+const HEAD_END = '\r\n\r\n'
+
+/** One connection to a server, which carries one exchange at a time. */
+export class Connection implements Line {
+  readonly origin: Origin
+  readonly #idle: IdleConnections
+  #socket: Bun.Socket<Connection> | undefined
+  #exchange: Exchange | undefined
+  #reader = new ResponseReader()
+  /** What of the request the socket has not taken yet. */
+  #unsent: Uint8Array[] = []
+  #isPaused = false
+  #isClosed = false
+
+  constructor(origin: Origin, idle: IdleConnections) {
+    this.origin = origin
+    this.#idle = idle
+  }
+
+  /** Sends a request; opens the socket first where this is its first one. */
+  start(exchange: Exchange, head: Buffer, body: Uint8Array<ArrayBuffer>): void {
+    this.#exchange = exchange
+    exchange.onLine(this)
+    this.#unsent = requestBytes(head, body)
+    if (this.#socket === undefined) {
+      open(this).catch((error: unknown) => this.onClose(error))
+      return
+    }
+    this.#reader = new ResponseReader()
+    this.#socket.timeout(0)
+    this.#socket.ref()
+    this.onDrain()
+  }
+
+  pause(): void {
+    if (this.#isPaused) return
+    this.#isPaused = true
+    this.#socket?.pause()
+  }
+
+  resume(): void {
+    if (!this.#isPaused) return
+    this.#isPaused = false
+    this.#socket?.resume()
+  }
+
+  abandon(): void {
+    this.#exchange = undefined
+    this.#isClosed = true
+    this.#idle.forget(this)
+    this.#socket?.terminate()
+  }
+
+  /** The socket is there; with TLS, its handshake is yet to come. */
+  onOpen(socket: Bun.Socket<Connection>): void {
+    if (this.#isClosed) {
+      socket.terminate()
+      return
+    }
+    this.#socket = socket
+    socket.setNoDelay(true)
+    if (!this.origin.isTls) this.onDrain()
+  }
+
+  onHandshake(problem: Error | undefined): void {
+    if (problem === undefined) this.onDrain()
+    else this.fail(socketFailure(problem))
+  }
+
+  /** Sends what the socket takes; the rest follows when it has drained. */
+  onDrain(): void {
+    while (this.#socket !== undefined) {
+      const [next] = this.#unsent
+      if (next === undefined) return
+      const taken = this.#socket.write(next)
+      // It has closed, and its end is about to be told.
+      if (taken < 0) return
+      if (taken < next.length) {
+        this.#unsent[0] = next.subarray(taken)
+        return
+      }
+      this.#unsent.shift()
+    }
+  }
+
+  onData(bytes: Buffer): void {
+    const exchange = this.#exchange
+    // Nobody asked, so it could only be taken for the answer to the next request.
+    if (exchange === undefined) return this.abandon()
+    const progress = this.#reader.feed(bytes, exchange)
+    // The exchange may have had enough of it meanwhile.
+    if (progress === 'more' || this.#exchange !== exchange) return
+    if (progress === 'malformed_head') return this.fail(httpFailure('Malformed_HTTP_Response'))
+    if (progress === 'malformed_body') return this.fail(httpFailure('InvalidHTTPResponse'))
+    this.#exchange = undefined
+    // An answer that came before the request was sent whole leaves a connection of which nobody knows what it carries.
+    const isClean = progress === 'whole' && this.#reader.isKept && this.#unsent.length === 0
+    if (!isClean || !this.#wait()) this.abandon()
+    exchange.onEnd()
+  }
+
+  /** It has closed, by itself or by the server, or could not be opened. */
+  onClose(error: unknown): void {
+    this.#isClosed = true
+    this.#idle.forget(this)
+    const exchange = this.#exchange
+    if (exchange === undefined) return
+    this.#exchange = undefined
+    if (error === undefined && this.#reader.endsWithConnection) exchange.onEnd()
+    else exchange.onFailed(socketFailure(error))
+  }
+
+  /** Closes it, and says so to the exchange. */
+  fail(failure: Error): void {
+    const exchange = this.#exchange
+    this.abandon()
+    exchange?.onFailed(failure)
+  }
+
+  /** For the next request. A connection that only waits does not keep the process alive. */
+  #wait(): boolean {
+    // Its last piece may have been the one that was too much.
+    this.resume()
+    if (!this.#idle.keep(this)) return false
+    this.#socket?.timeout(IDLE_SECONDS_MAX)
+    this.#socket?.unref()
+    return true
+  }
+}
+
+/** One set for all connections: each socket knows its own. */
+const handlers: Bun.SocketHandler<Connection> = {
+  open: socket => socket.data.onOpen(socket),
+  handshake: (socket, isTrusted, problem) =>
+    socket.data.onHandshake(isTrusted ? undefined : (problem ?? httpFailure('ERR_TLS_CERT_INVALID'))),
+  data: (socket, bytes) => socket.data.onData(bytes),
+  drain: socket => socket.data.onDrain(),
+  close: (socket, error) => socket.data.onClose(error),
+  error: (socket, error) => socket.data.fail(socketFailure(error)),
+  timeout: socket => socket.data.abandon(),
+}
+
+async function open(connection: Connection): Promise<void> {
+  const { hostname, port, isTls } = connection.origin
+  const tls = isTls ? { tls: tlsOptions(connection.origin) } : {}
+  await Bun.connect<Connection>({ hostname, port, ...tls, data: connection, socket: handlers })
+}
+
+/** The certificate is checked against the name, or against the address itself, which TLS does not let a client name. */
+function tlsOptions({ hostname, isAddress }: Origin): Bun.TLSOptions {
+  return { rejectUnauthorized: true, ...(isAddress ? {} : { serverName: hostname }) }
+}
+
+function requestBytes(head: Buffer, body: Uint8Array<ArrayBuffer>): Uint8Array[] {
+  const length = `${body.length}${HEAD_END}`
+  const headLength = head.length + length.length
+  const isJoined = body.length <= JOINED_BYTES_MAX
+  const bytes = Buffer.allocUnsafe(isJoined ? headLength + body.length : headLength)
+  bytes.set(head, 0)
+  bytes.write(length, head.length, 'latin1')
+  if (!isJoined) return [bytes, body]
+  bytes.set(body, headLength)
+  return [bytes]
+}

@@ -1,0 +1,235 @@
+import { getEventListeners } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { fakeClock } from '../../../test/support/fake-clock.ts'
+import * as replies from '../../../test/support/upstream-replies.ts'
+import { startUpstream, type Exchange, type Reply, type Upstream } from '../../../test/support/upstream.ts'
+import { openAiCompatible } from '../openai-compatible/openai-compatible.ts'
+import { httpClient, type HttpClient } from './http-client.ts'
+import { httpRequest } from './http-request.ts'
+
+let upstream: Upstream
+let http: HttpClient
+
+beforeEach(() => {
+  upstream = startUpstream()
+  http = httpClient()
+})
+
+afterEach(() => {
+  http.close()
+  upstream.close()
+})
+
+test('calls at once have a connection each, and the calls after them use those', async () => {
+  await Promise.all([ask(), ask(), ask()])
+  await Promise.all([ask(), ask(), ask()])
+
+  expect(upstream.connections).toBe(3)
+})
+
+test.each<[string, Reply]>([
+  ['asks to be closed', replies.answer('{}', { headers: { connection: 'close' } })],
+  ['speaks HTTP/1.0', exchange => exchange.write('HTTP/1.0 200 OK\r\ncontent-length: 2\r\n\r\n{}')],
+  [
+    'sent more than its answer',
+    exchange => exchange.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}HTTP'),
+  ],
+])('a connection whose server %s is not used again', async (_name, reply) => {
+  upstream.reply(reply)
+
+  expect([await ask(), await ask()]).toEqual(['{}', '{}'])
+
+  expect(upstream.connections).toBe(2)
+})
+
+test('a connection on which something came unasked is closed', async () => {
+  const exchange = await heldAnswer()
+
+  await exchange.write('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nwrong')
+  await exchange.closed
+
+  expect(await ask()).toContain('Hello.')
+  expect(upstream.connections).toBe(2)
+})
+
+test('a connection that its server closes while it waits is not used again', async () => {
+  const exchange = await heldAnswer()
+
+  exchange.end()
+  await exchange.closed
+  // In which the client hears of it.
+  await turns(20)
+
+  expect(await ask()).toContain('Hello.')
+  expect(upstream.connections).toBe(2)
+})
+
+test('a large request goes up whole, at the pace of the server', async () => {
+  const body = new Uint8Array(16 * 1024 * 1024).map((_, index) => 32 + (index % 89))
+
+  await http.begin(requestTo(upstream.baseUrl), body).whole(1000)
+
+  expect(Bun.hash(upstream.requests[0]!.body)).toBe(Bun.hash(body))
+})
+
+test('pieces that were handed over do not change with what comes after', async () => {
+  const held = upstream.hold()
+  const running = http.begin(requestTo(upstream.baseUrl), new Uint8Array())
+  const exchange = await held
+  await exchange.write(replies.head(200, { 'content-length': '2000' }))
+  const pieces: Uint8Array[] = []
+  for (const letter of 'ab') {
+    await exchange.write(letter.repeat(1000))
+    pieces.push((await running.read()) ?? new Uint8Array())
+  }
+
+  expect(pieces.map(piece => Buffer.from(piece).toString()).join('')).toBe(
+    'a'.repeat(1000) + 'b'.repeat(1000),
+  )
+})
+
+test('2,000 calls that end in every way leave no socket, timer or listener', async () => {
+  const clock = fakeClock()
+  const provider = openAiCompatible({ clock, http, secretOf: () => undefined })
+  const row = {
+    id: 'main',
+    kind: 'openai-compatible',
+    baseUrl: upstream.baseUrl,
+    secret: { from: 'none' },
+    headers: {},
+    routes: ['chat'],
+    maxTokensField: 'max_tokens',
+  } as const
+  const ways = [
+    replies.chatAnswer(),
+    replies.sse(['data: 1\n\n', 'data: [DONE]\n\n']),
+    replies.resetBeforeHeaders(),
+    replies.resetAfterHeaders(),
+    replies.badChunk(),
+    replies.cutChunked(['a']),
+    replies.closeDelimited('{}'),
+    replies.silence(),
+  ]
+  const closed: Promise<void>[] = []
+  let turn = 0
+  upstream.reply(exchange => {
+    closed.push(exchange.closed)
+    return ways[(turn += 1) % ways.length]!(exchange)
+  })
+  const kept = new AbortController()
+  const call = async (index: number) => {
+    const leaving = new AbortController()
+    const common = { provider: row, route: 'chat', model: 'm', body: new Uint8Array(20) } as const
+    const running =
+      index % 2 === 0
+        ? provider.complete(
+            { ...common, readTimeoutMs: 1000 },
+            index % 3 === 0 ? leaving.signal : kept.signal,
+          )
+        : provider.stream({ ...common, firstByteTimeoutMs: 1000, idleTimeoutMs: 1000 }, kept.signal)
+    await turns(index % 7)
+    leaving.abort()
+    const outcome = await running
+    if (outcome.outcome !== 'opened') return
+    while ((await outcome.body.read()) instanceof Uint8Array);
+  }
+  for (let first = 0; first < 2000; first += 50) {
+    const batch = Array.from({ length: 50 }, (_, index) => call(first + index))
+    // The silent ones run into their limits, however many turns the others took before.
+    for (let round = 0; round < 30; round += 1) {
+      await turns(5)
+      clock.advance(100)
+    }
+    await Promise.all(batch)
+  }
+
+  http.close()
+  await Promise.all(closed)
+
+  expect(closed.length).toBeGreaterThan(1000)
+  expect(clock.waiting).toBe(0)
+  expect(getEventListeners(kept.signal, 'abort')).toEqual([])
+})
+
+test.skipIf(Bun.which('openssl') === null)('TLS needs a trusted certificate for the very host', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tls-'))
+  try {
+    const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
+    const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
+    const made = Bun.spawnSync(
+      ['openssl', 'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'].concat(
+        ['-keyout', key, '-out', cert, '-days', '2'],
+        names,
+      ),
+    )
+    expect(made.exitCode).toBe(0)
+    const server = Bun.serve({
+      port: 0,
+      hostname: '0.0.0.0',
+      tls: { key: Bun.file(key), cert: Bun.file(cert) },
+      fetch: () => new Response('hi'),
+    })
+    const hosts = ['localhost', '127.0.0.1', '127.0.0.2'].map(host => `https://${host}:${server.port}/`)
+
+    const untrusting = await Promise.all(hosts.map(url => askAt(url)))
+    const trusting = await inChildThatTrusts(cert, hosts)
+    await server.stop(true)
+
+    expect(untrusting).toEqual(hosts.map(() => 'DEPTH_ZERO_SELF_SIGNED_CERT'))
+    expect(trusting).toEqual(['hi', 'hi', 'ERR_TLS_CERT_ALTNAME_INVALID'])
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
+/** The trusted certificates of a process are those of its start. */
+async function inChildThatTrusts(cert: string, urls: readonly string[]): Promise<unknown> {
+  const script = `
+    const { httpClient } = await import(${JSON.stringify(join(import.meta.dir, 'http-client.ts'))})
+    const { httpRequest } = await import(${JSON.stringify(join(import.meta.dir, 'http-request.ts'))})
+    const http = httpClient()
+    const ask = async url => {
+      const bytes = await http.begin(httpRequest(new URL(url), new Headers()), new Uint8Array()).whole(1000)
+      return new TextDecoder().decode(bytes)
+    }
+    const answers = await Promise.all(${JSON.stringify(urls)}.map(url => ask(url).catch(error => error.code)))
+    console.log(JSON.stringify(answers))`
+  const child = Bun.spawn([process.execPath, '-e', script], {
+    env: { ...process.env, NODE_EXTRA_CA_CERTS: cert },
+  })
+  return JSON.parse(await new Response(child.stdout).text()) as unknown
+}
+
+/** An exchange whose answer has been read, so that its connection waits. */
+async function heldAnswer(): Promise<Exchange> {
+  const held = upstream.hold()
+  const asked = ask()
+  const exchange = await held
+  await exchange.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}')
+  await asked
+  return exchange
+}
+
+function ask(): Promise<string> {
+  return askAt(upstream.baseUrl)
+}
+
+async function askAt(url: string): Promise<string> {
+  try {
+    const body = await http.begin(requestTo(url), new Uint8Array(2)).whole(10_000)
+    return new TextDecoder().decode(body)
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+  }
+}
+
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await new Promise(resolve => setImmediate(resolve))
+}
+
+function requestTo(url: string) {
+  return httpRequest(new URL(url), new Headers())
+}
