@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { TestAccount } from '../support/gateway.ts'
 import { chatAnswer } from '../support/upstream-replies.ts'
 import { lanes } from './fault-lanes.ts'
-import { wholeAnswer } from './fault-matrix.ts'
+import { wholeAnswer } from './fault-plays.ts'
 import {
   chatModel,
   expectSoundBooks,
