@@ -44,9 +44,10 @@ export function gatewayRoutes(ports: RoutePorts, config: Config): readonly Route
   const { ledger, metrics, adminKey } = ports
   const keyed = keyedRoute(ports)
   const admin = adminApi(ports, adminKey)
+  const listed = config.isSandboxOn ? ports.catalog : catalogWithoutSandbox(ports.catalog)
   return [
-    ...textRoutes(ports, config),
-    ...modelsRoutes(config.isSandboxOn ? ports.catalog : catalogWithoutSandbox(ports.catalog), keyed),
+    ...textRoutes(ports, config, listed),
+    ...modelsRoutes(listed, keyed),
     { path: '/v1/balance', name: 'balance', methods: { GET: keyed(caller => readBalance(caller, ledger)) } },
     { path: '/v1/credits', name: 'credits', methods: { GET: keyed(caller => readCredits(caller, ledger)) } },
     {
@@ -69,8 +70,10 @@ export function gatewayRoutes(ports: RoutePorts, config: Config): readonly Route
   ]
 }
 
+type CatalogReader = { current(): Catalog }
+
 /** Made once for each revision, since what is rendered of a catalog is kept by its identity. */
-function catalogWithoutSandbox(store: { current(): Catalog }): { current(): Catalog } {
+function catalogWithoutSandbox(store: CatalogReader): CatalogReader {
   const made = new WeakMap<Catalog, Catalog>()
   return {
     current() {
@@ -82,7 +85,7 @@ function catalogWithoutSandbox(store: { current(): Catalog }): { current(): Cata
   }
 }
 
-function textRoutes(ports: RoutePorts, config: Config): readonly Route[] {
+function textRoutes(ports: RoutePorts, config: Config, listed: CatalogReader): readonly Route[] {
   const bodyLimits: BodyLimits = {
     bytesMax: config.bodyBytesMax,
     idleMs: BODY_IDLE_MS,
@@ -115,7 +118,7 @@ function textRoutes(ports: RoutePorts, config: Config): readonly Route[] {
     {
       path: '/v1/messages/count_tokens',
       name: 'count_tokens',
-      methods: { POST: textRoute(route, call => countTokens(call, ports)) },
+      methods: { POST: textRoute(route, call => countTokens(call, { catalog: listed })) },
       style: messagesReplies,
     },
   ]

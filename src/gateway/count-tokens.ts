@@ -13,7 +13,7 @@ const encoder = new TextEncoder()
  */
 export async function countTokens(
   { body, trace }: TextCall,
-  { catalog }: { readonly catalog: CatalogStore },
+  { catalog }: { readonly catalog: Pick<CatalogStore, 'current'> },
 ): Promise<WholeReply> {
   const { model: name, inputTokens } = readCountTokensRequest(parseJsonObject(body))
   const model = findModel(catalog.current(), name)

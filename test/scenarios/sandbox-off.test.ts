@@ -31,10 +31,15 @@ test('where the sandbox is off, a model that has nothing else is in no list, and
   const priced = await gateway.read<{ data: { id: string }[] }>(key, '/cabinet/api/public/models')
   const one = await fetch(`${gateway.url}/v1/models/play`, { headers: { 'x-api-key': key } })
   const asked = await gateway.chat(key, { model: 'play', ...HELLO })
+  const counted = await fetch(`${gateway.url}/v1/messages/count_tokens`, {
+    method: 'POST',
+    headers: { 'x-api-key': key },
+    body: JSON.stringify({ model: 'play', ...HELLO }),
+  })
 
   expect(ids(listed)).toEqual(['gpt-x', 'both'])
   expect(ids(priced)).toEqual(['gpt-x', 'both'])
-  expect([one.status, asked.status]).toEqual([404, 404])
+  expect([one.status, asked.status, counted.status]).toEqual([404, 404, 404])
 })
 
 test('a model that has another upstream is asked there', async () => {
