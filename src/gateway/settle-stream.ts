@@ -32,9 +32,11 @@ export async function settleStream(
   return { cost: isPriced ? charged : null, usage: metered.usage }
 }
 
-/** A whole answer, or part of one, or what the upstream says it used for an answer that it broke off itself. */
+/** A whole answer, or part of one, also where only the upstream's usage tells of it. Input alone is not: nothing came of it. */
 function isOwed({ endedWell, outputBegan, usage }: StreamReading): boolean {
-  return endedWell || outputBegan || usage !== null
+  return (
+    endedWell || outputBegan || (usage !== null && usage.output + usage.reasoning + usage.audioOutput > 0)
+  )
 }
 
 /** What a client is told of a stream that did not end well. Money may have moved, so it is not to repeat by itself. */

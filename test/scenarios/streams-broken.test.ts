@@ -34,6 +34,9 @@ afterAll(() => gateway.stop())
 const half = HEL + LO.slice(0, 40)
 const cutInCharacter = new TextEncoder().encode(HEL + delta({ content: '漢' })).slice(0, -60)
 const usageSoFar = delta({ content: 'Hel' }, 0, { usage: TEN_IN_FIVE_OUT })
+const inputSoFar = delta({ role: 'assistant', content: '' }, 0, {
+  usage: { prompt_tokens: 10, completion_tokens: 0, total_tokens: 10 },
+})
 const estimated: Settlement = { cost_usd: COST_OF_HEL, source: 'estimated', is_clamped: false }
 const reported: Settlement = { cost_usd: '0.00007', source: 'reported', is_clamped: false }
 
@@ -85,6 +88,11 @@ const rows: Readonly<Record<string, Row>> = {
     charge: { ...estimated, cost_usd: '0.00003' },
   },
   'before any output': { reply: sse([ROLE]), relayed: ROLE, charge: null },
+  'before any output, after a usage that counts none': {
+    reply: sse([inputSoFar]),
+    relayed: inputSoFar,
+    charge: null,
+  },
   'after a heartbeat': { reply: sse([': ping\n\n']), relayed: ': ping\n\n', charge: null },
 }
 
