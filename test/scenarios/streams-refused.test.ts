@@ -52,6 +52,8 @@ const replies: Readonly<Record<string, [reply: Reply, status: number, code: stri
   'an error as its first frame': [sse([ERROR]), 502, 'upstream_error'],
   'an error as its first frame, and [DONE]': [sse([ERROR + DONE]), 502, 'upstream_error'],
   'an error as a named event': [sse(['event: error\ndata: {"message":"No."}\n\n']), 502, 'upstream_error'],
+  'an error as a named event, in an envelope': [sse([`event: error\n${ERROR}`]), 502, 'upstream_error'],
+  'an error told twice': [sse([ERROR + ERROR]), 502, 'upstream_error'],
   'a redirect': [redirect('http://127.0.0.1:1/'), 502, 'upstream_error'],
   'a 500': [json(error, { status: 500 }), 502, 'upstream_error'],
   'a 401': [json(error, { status: 401 }), 502, 'upstream_error'],

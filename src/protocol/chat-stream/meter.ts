@@ -41,7 +41,8 @@ export class ChatMeter {
 
   takeError(): void {
     this.#errorSeen = true
-    this.#errorFirst = !this.#hasBegun
+    // An error may be told twice, also by the name and the data of one frame.
+    if (!this.#hasBegun) this.#errorFirst = true
     this.#hasBegun = true
   }
 

@@ -40,7 +40,8 @@ export class ResponsesMeter {
     // The text of an error is not output.
     if (isFailure(event)) {
       this.#errorSeen = true
-      this.#errorFirst = !this.#hasBegun
+      // An error event is followed by `response.failed`.
+      if (!this.#hasBegun) this.#errorFirst = true
     } else if (event.type.endsWith('.delta')) this.#takeDelta(event)
     else if (event.type === 'response.output_item.added') this.#takeItem(value['item'], strandOf(value))
     this.#hasBegun = true

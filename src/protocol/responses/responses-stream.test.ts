@@ -327,3 +327,11 @@ test('what follows the end goes out behind it, as far as it fits', () => {
 
   expect(after).toBe(completed() + rest)
 })
+
+test('an error that opens a stream stays its first word when response.failed follows', () => {
+  const { reading } = run(
+    named('error', { message: 'No.' }) + named('response.failed', response({ status: 'failed' })),
+  )
+
+  expect(reading.errorFirst).toBe(true)
+})
