@@ -1,3 +1,4 @@
+import type { UpstreamSecrets } from '../protocol/scrub.ts'
 import type { StreamDialect, TextStream, UsageLimits } from '../protocol/text-dialect.ts'
 import type { TextJob } from './admit-text.ts'
 import { judgeOutcome, type Verdict } from './judge-outcome.ts'
@@ -35,10 +36,11 @@ export async function openStream(
     readonly firstByteTimeoutMs: number
     readonly idleTimeoutMs: number
     readonly fallback: { readonly id: string; readonly createdAtS: number }
+    readonly secrets: UpstreamSecrets
     readonly signal: AbortSignal
   },
 ): Promise<StreamVerdict> {
-  const { dialect, limits, fallback } = context
+  const { dialect, limits, fallback, secrets } = context
   call.trace.provider = provider.id
   const outcome = await context.providers[provider.kind].stream(
     {
@@ -58,7 +60,7 @@ export async function openStream(
     return verdict.verdict === 'answer' ? notAStream('a whole answer to a request for a stream') : verdict
   }
   const { headers, reportedCost, body } = outcome
-  const stream = dialect.openStream(request, { model: model.id, limits, fallback })
+  const stream = dialect.openStream(request, { model: model.id, limits, fallback, secrets })
   const { first, end } = await readFirst(body, stream)
   const refusal = whyNot(stream, first, end)
   if (refusal === null)

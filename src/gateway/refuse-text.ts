@@ -4,6 +4,7 @@ import { upstreamErrorForClient } from '../protocol/upstream-error.ts'
 import type { TextJob } from './admit-text.ts'
 import type { Verdict } from './judge-outcome.ts'
 import type { WholeReply } from './text-call.ts'
+import { upstreamSecrets } from './upstream-secrets.ts'
 
 type Unanswered = Exclude<Verdict, { verdict: 'answer' }>
 
@@ -16,10 +17,11 @@ export function refuseText(
   switch (verdict.verdict) {
     case 'refusal': {
       const { status, body, headers } = verdict.outcome
-      const envelope = upstreamErrorForClient(body, headers['content-type'], {
-        baseUrls: destinations.flatMap(({ provider }) => provider.baseUrl ?? []),
-        keys: destinations.flatMap(({ provider }) => secretOf(provider) ?? []),
-      })
+      const envelope = upstreamErrorForClient(
+        body,
+        headers['content-type'],
+        upstreamSecrets(destinations, secretOf),
+      )
       return {
         status,
         headers: { ...headers, 'content-type': 'application/json' },

@@ -7,6 +7,7 @@ import { relayStream } from './relay-stream.ts'
 import type { TextPorts, TextSettings } from './run-text.ts'
 import type { TextReply } from './text-call.ts'
 import { askUpstreams } from './upstreams/ask-upstreams.ts'
+import { upstreamSecrets } from './upstream-secrets.ts'
 import { usageLimits } from './usage-limits.ts'
 
 /** What a stream's reply says of itself beside its type: it must reach the client as it is made. */
@@ -34,6 +35,7 @@ export async function streamText(
     firstByteTimeoutMs: settings.readTimeoutMs,
     idleTimeoutMs: settings.streamIdleTimeoutMs,
     fallback: { id: formatId('req', call.id), createdAtS: Math.floor(ports.clock.now() / 1000) },
+    secrets: upstreamSecrets(job.destinations, ports.secretOf),
     signal: call.client.signal,
   }
   let refusal: TextReply

@@ -4,7 +4,8 @@ export type UpstreamSecrets = {
   readonly keys: readonly string[]
 }
 
-const NO_SECRETS: UpstreamSecrets = { baseUrls: [], keys: [] }
+/** Nothing known by name. */
+export const NO_SECRETS: UpstreamSecrets = { baseUrls: [], keys: [] }
 
 /** Shorter than this a key is a mistake, and taking it out would only mangle words. */
 const KEY_CHARS_MIN = 4

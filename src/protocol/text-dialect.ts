@@ -4,6 +4,7 @@ import type { Id } from '../domain/ids.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import type { Usage } from '../domain/pricing/usage.ts'
 import type { InputParts } from './input-parts.ts'
+import type { UpstreamSecrets } from './scrub.ts'
 import type { JsonDocument } from './json/parse-json.ts'
 
 /** The wire format of one text route as pure functions: what the gateway reads of it and the few bytes it changes. */
@@ -51,6 +52,8 @@ export type StreamDialect<
 
 export type StreamTerms = {
   readonly model: string
+  /** What an error of the upstream's must not tell the client. */
+  readonly secrets?: UpstreamSecrets
   readonly limits: UsageLimits
   /** For an event made here in a stream that never told its own. */
   readonly fallback: { readonly id: string; readonly createdAtS: number }

@@ -2,8 +2,10 @@ import type { GatewayError } from '../../domain/errors.ts'
 import { joinBytes } from '../join-bytes.ts'
 import { splice } from '../json/splice.ts'
 import { modelAndCostEdits, type ModelAndCost } from '../reply-edits.ts'
+import { NO_SECRETS, type UpstreamSecrets } from '../scrub.ts'
 import { dataInPlace, readFrame } from '../sse/frame.ts'
 import { FrameSplitter, type Frame } from '../sse/frame-splitter.ts'
+import { scrubErrorFrame } from '../sse/scrub-error-frame.ts'
 import type { StreamCharge, StreamReading, TextStream, UsageLimits } from '../text-dialect.ts'
 import { readChunk, type ChatChunk } from './chunk.ts'
 import { HeldFrames } from './held-frames.ts'
@@ -22,6 +24,8 @@ export type ChatStreamMode = {
    * relays byte for byte.
    */
   readonly rewriteModel: string | null
+  /** What an error of the upstream's must not tell. */
+  readonly secrets?: UpstreamSecrets
 }
 
 const DONE = '[DONE]'
@@ -42,6 +46,7 @@ const BLANK_LINE = new TextEncoder().encode('\n\n')
  */
 export class ChatStream implements TextStream {
   readonly #rename: ModelRename | null
+  readonly #secrets: UpstreamSecrets
   readonly #splitter = new FrameSplitter()
   readonly #meter: ChatMeter
   readonly #held = new HeldFrames()
@@ -53,7 +58,8 @@ export class ChatStream implements TextStream {
   /** What was let go or is held ends inside a frame, and the next one needs a blank line first. */
   #isFrameOpen = false
 
-  constructor({ choices, limits, rewriteModel }: ChatStreamMode) {
+  constructor({ choices, limits, rewriteModel, secrets = NO_SECRETS }: ChatStreamMode) {
+    this.#secrets = secrets
     this.#rename = rewriteModel === null ? null : new ModelRename(rewriteModel)
     this.#meter = new ChatMeter(choices, limits)
   }
@@ -119,9 +125,10 @@ export class ChatStream implements TextStream {
     }
     const { name, data } = readFrame(frame.bytes)
     if (name === 'error') this.#meter.takeError()
-    if (data === undefined) this.#pass(frame.bytes, out)
-    else if (data.startsWith(DONE)) this.#takeDone(frame.bytes, out)
-    else this.#takeData(frame.bytes, readChunk(data), out)
+    const bytes = name === 'error' ? scrubErrorFrame(frame.bytes, this.#secrets) : frame.bytes
+    if (data === undefined) this.#pass(bytes, out)
+    else if (data.startsWith(DONE)) this.#takeDone(bytes, out)
+    else this.#takeData(bytes, readChunk(data), out)
   }
 
   #takeDone(frame: Bytes, out: Bytes[]): void {
@@ -142,7 +149,7 @@ export class ChatStream implements TextStream {
     const bytes = this.#shown(frame, chunk)
     if (chunk.isError) {
       this.#isErrorTold = true
-      this.#letGo(bytes, out)
+      this.#letGo(scrubErrorFrame(bytes, this.#secrets), out)
       return
     }
     const hasUsage = chunk.usage !== undefined

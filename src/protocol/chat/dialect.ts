@@ -13,7 +13,12 @@ export const chatDialect = {
   forUpstream: requestForUpstream,
   readAnswer: readChatAnswer,
   forClient: answerForClient,
-  openStream: ({ choices, includeUsage }, { model, limits }) =>
+  openStream: ({ choices, includeUsage }, { model, limits, secrets }) =>
     // Without `include_usage` the stream goes byte for byte.
-    new ChatStream({ choices, limits, rewriteModel: includeUsage ? model : null }),
+    new ChatStream({
+      choices,
+      limits,
+      rewriteModel: includeUsage ? model : null,
+      ...(secrets && { secrets }),
+    }),
 } as const satisfies StreamDialect<ChatRequest, ChatAnswer>

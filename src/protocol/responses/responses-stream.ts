@@ -3,8 +3,10 @@ import type { NanoUsd } from '../../domain/money.ts'
 import { joinBytes } from '../join-bytes.ts'
 import { splice } from '../json/splice.ts'
 import { modelAndCostEdits } from '../reply-edits.ts'
+import { NO_SECRETS, type UpstreamSecrets } from '../scrub.ts'
 import { dataInPlace, readFrame } from '../sse/frame.ts'
 import { FrameSplitter, type Frame } from '../sse/frame-splitter.ts'
+import { scrubErrorFrame } from '../sse/scrub-error-frame.ts'
 import type { StreamCharge, StreamReading, TextStream, UsageLimits } from '../text-dialect.ts'
 import { isFailure, isTerminal, readEvent, responseStart, type ResponsesEvent } from './event.ts'
 import { failedEvent } from './failed-event.ts'
@@ -16,6 +18,8 @@ export type ResponsesStreamMode = {
   readonly limits: UsageLimits
   /** The model's name in the catalog. */
   readonly model: string
+  /** What an error of the upstream's must not tell. */
+  readonly secrets?: UpstreamSecrets
   /** For an event made here in a stream that never told its own. */
   readonly fallback: { readonly id: string; readonly createdAtS: number }
 }
@@ -42,6 +46,7 @@ type End = { readonly frame: Bytes; readonly event: ResponsesEvent; readonly isR
  */
 export class ResponsesStream implements TextStream {
   readonly #model: string
+  readonly #secrets: UpstreamSecrets
   readonly #splitter = new FrameSplitter(FRAME_BYTES_MAX)
   readonly #meter: ResponsesMeter
   #id: string
@@ -59,7 +64,8 @@ export class ResponsesStream implements TextStream {
   /** What was let go or is held ends inside a frame, and the next one needs a blank line first. */
   #isFrameOpen = false
 
-  constructor({ limits, model, fallback }: ResponsesStreamMode) {
+  constructor({ limits, model, fallback, secrets = NO_SECRETS }: ResponsesStreamMode) {
+    this.#secrets = secrets
     this.#model = model
     this.#meter = new ResponsesMeter(limits)
     this.#id = fallback.id
@@ -126,9 +132,11 @@ export class ResponsesStream implements TextStream {
     else out.push(...this.#takeUnread(), bytes)
   }
 
-  #takeWhole(frame: Bytes, out: Bytes[]): void {
-    const read = readFrame(frame)
+  #takeWhole(sent: Bytes, out: Bytes[]): void {
+    const read = readFrame(sent)
     const event = readEvent(read)
+    const isError = read.name === 'error' || (event !== undefined && isFailure(event))
+    const frame = isError ? scrubErrorFrame(sent, this.#secrets) : sent
     if (event === undefined) {
       this.#isDone = read.data?.startsWith(DONE) === true
       if (!this.#isDone && this.#keepsUnread(frame, read.data === undefined)) return

@@ -1,0 +1,50 @@
+import { isJsonObject } from '../json/parse-json.ts'
+import { scrub, type UpstreamSecrets } from '../scrub.ts'
+import { readFrame } from './frame.ts'
+
+type Bytes = Uint8Array<ArrayBuffer>
+
+const encoder = new TextEncoder()
+
+/**
+ * An upstream's error frame without its hosts, keys and organisations: the one kind of frame that is changed also where a
+ * stream goes byte for byte, because an error is told by the operator's provider and not by the model. The very same frame
+ * where there was nothing to take out.
+ */
+export function scrubErrorFrame(frame: Bytes, secrets: UpstreamSecrets): Bytes {
+  const { name, data } = readFrame(frame)
+  if (data === undefined) return frame
+  const shown = scrubData(data, secrets)
+  if (shown === data) return frame
+  const event = name === '' ? '' : `event: ${name}\n`
+  return encoder.encode(`${event}data: ${shown.replaceAll('\n', '\ndata: ')}\n\n`)
+}
+
+function scrubData(data: string, secrets: UpstreamSecrets): string {
+  let value: unknown
+  try {
+    value = JSON.parse(data)
+  } catch {
+    return scrub(data, secrets)
+  }
+  const shown = JSON.stringify(scrubErrors(value, secrets))
+  return shown === JSON.stringify(value) ? data : shown
+}
+
+/** Only what tells of the error: a response that failed half-way carries the model's words too. */
+function scrubErrors(value: unknown, secrets: UpstreamSecrets): unknown {
+  if (!isJsonObject(value)) return scrubAll(value, secrets)
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => {
+      if (key === 'response' && isJsonObject(member)) return [key, scrubErrors(member, secrets)]
+      return [key, key === 'error' || key === 'message' ? scrubAll(member, secrets) : member]
+    }),
+  )
+}
+
+function scrubAll(value: unknown, secrets: UpstreamSecrets): unknown {
+  if (typeof value === 'string') return scrub(value, secrets)
+  if (Array.isArray(value)) return value.map(item => scrubAll(item, secrets))
+  if (!isJsonObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, scrubAll(member, secrets)]))
+}
