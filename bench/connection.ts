@@ -1,4 +1,3 @@
-import { HttpMessages } from './http-messages.ts'
 import type { Peer } from './peers/peer.ts'
 import type { RequestKind } from './workloads/workload.ts'
 
@@ -11,13 +10,15 @@ export type Connection = {
   send(): void
   /** When the request that is on its way was begun, by `Bun.nanoseconds()`. */
   sentAtNs(): number
+  /** Reads nothing more, so that the peer's socket fills up. */
+  stall(): void
   close(): void
 }
 
 export type ConnectionEvents = {
-  /** The whole reply is there; this is its head. */
-  readonly replied: (connection: Connection, head: string) => void
-  /** The peer hung up, or sent what is not HTTP with a length. */
+  /** What came, as it came. */
+  readonly received: (connection: Connection, bytes: Buffer) => void
+  /** The peer hung up, or `received` threw. */
   readonly broke: (reason: Error) => void
 }
 
@@ -29,10 +30,9 @@ let requestNumber = 0
 export async function connect(
   peer: Peer,
   kind: RequestKind,
-  { replied, broke }: ConnectionEvents,
+  { received, broke }: ConnectionEvents,
 ): Promise<Connection> {
   const { bytes, numberEnd } = requestBytes(peer, kind)
-  const messages = new HttpMessages(head => replied(connection, head))
   let bytesSent = bytes.length
   let sentAtNs = 0
 
@@ -40,7 +40,7 @@ export async function connect(
     hostname: '127.0.0.1',
     port: peer.port,
     socket: {
-      data: (_, received) => messages.feed(received),
+      data: (_, bytes) => received(connection, bytes),
       drain: sendRest,
       close: () => broke(new Error(`${peer.name} hung up.`)),
       error: (_, error) => broke(error),
@@ -63,6 +63,7 @@ export async function connect(
       sendRest()
     },
     sentAtNs: () => sentAtNs,
+    stall: () => socket.pause(),
     close: () => socket.end(),
   }
   return connection

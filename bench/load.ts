@@ -1,4 +1,5 @@
 import { connect, type Connection } from './connection.ts'
+import { HttpMessages } from './http-messages.ts'
 import type { Peer } from './peers/peer.ts'
 import { requestFor, type Workload } from './workloads/workload.ts'
 
@@ -52,9 +53,12 @@ export async function openLoad(peer: Peer, workload: Workload, connections: numb
   }
 
   for (let index = 0; index < connections; index += 1) {
-    open.push(
-      await connect(peer, requestFor(peer, workload), { replied, broke: reason => run?.fail(reason) }),
-    )
+    const messages = new HttpMessages(head => replied(connection, head))
+    const connection = await connect(peer, requestFor(peer, workload), {
+      received: (_, bytes) => messages.feed(bytes),
+      broke: reason => run?.fail(reason),
+    })
+    open.push(connection)
   }
 
   return {

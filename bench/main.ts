@@ -9,8 +9,20 @@ import { startPeers } from './peers/start-peers.ts'
 import { openProcesses, type Processes } from './processes.ts'
 import { comparisonTable, memoryTable, summarize } from './report.ts'
 import { median } from './statistics.ts'
+import { compareStreams } from './streams/compare-streams.ts'
+import { measureOpenStreams } from './streams/open-streams.ts'
+import { openStreamsTable, streamTable, summarizeStreams } from './streams/stream-report.ts'
+import { streamWorkloads } from './workloads/streams.ts'
 
 const SIGNAL_EXIT_CODE = 130
+
+const runs: Readonly<Record<Options['command'], (options: Options, processes: Processes) => Promise<void>>> =
+  {
+    compare: runCompare,
+    memory: runMemory,
+    streams: runStreams,
+    open: runOpen,
+  }
 
 process.exitCode = await main()
 
@@ -41,7 +53,7 @@ async function main(): Promise<number> {
     })
   }
   try {
-    await (options.command === 'compare' ? runCompare : runMemory)(options, processes)
+    await runs[options.command](options, processes)
     return 0
   } catch (error) {
     // The peers were ended under the load, and their complaints say nothing new.
@@ -81,6 +93,38 @@ async function runMemory(options: Options, processes: Processes): Promise<void> 
     }
   }
   writeJson(options, { courses })
+}
+
+async function runStreams(options: Options, processes: Processes): Promise<void> {
+  const { peers } = await startPeers(options.peers, processes, tell)
+  const { rounds, requests } = options
+  const samples = []
+  for (const connections of options.connections) {
+    const workloads = streamWorkloads
+    samples.push(
+      ...(await compareStreams({ peers, workloads, connections, rounds, streams: requests }, tell)),
+    )
+  }
+  const rows = summarizeStreams(samples)
+  console.log(`${machine().summary}; ${rounds} rounds of ${requests} streams.\n`)
+  console.log(streamTable(rows))
+  writeJson(options, { rows, samples })
+}
+
+async function runOpen(options: Options, processes: Processes): Promise<void> {
+  const { peers } = await startPeers(options.peers, processes, tell)
+  const measured = []
+  for (const streams of options.connections) {
+    for (const kind of ['read', 'stalled'] as const) {
+      for (const peer of peers) {
+        tell(`${peer.name}, ${streams} streams ${kind}`)
+        measured.push(await measureOpenStreams(peer, kind, streams))
+      }
+    }
+  }
+  console.log(`${machine().summary}.\n`)
+  console.log(openStreamsTable(measured))
+  writeJson(options, { measured })
 }
 
 function writeJson(options: Options, figures: object): void {

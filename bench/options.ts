@@ -3,8 +3,10 @@ import { peerNames, type PeerName } from './peers/peer.ts'
 import { workloads } from './workloads/all.ts'
 import type { Workload } from './workloads/workload.ts'
 
+const commands = ['compare', 'memory', 'streams', 'open'] as const
+
 export type Options = {
-  readonly command: 'compare' | 'memory'
+  readonly command: (typeof commands)[number]
   readonly peers: readonly PeerName[]
   readonly workloads: readonly Workload[]
   readonly connections: readonly number[]
@@ -16,16 +18,33 @@ export type Options = {
 
 export const USAGE = `npm run bench [-- compare] [options]   the peers side by side, in interleaved rounds
 npm run bench -- memory [options]     the gateway's memory under 64 connections
+npm run bench -- streams [options]    streams of 100 tokens through each peer, in interleaved rounds
+npm run bench -- open [options]       the memory of streams that stay open, read and unread
 
-  --only NAMES         peers, of ${peerNames.join(', ')} (compare: all; memory: gateway)
+  --only NAMES         peers, of ${peerNames.join(', ')}
+                       (compare: all; streams: all but nginx; open: relay,gateway; memory: gateway)
   --workload NAMES     kinds of request, of ${workloads
     .map(({ name }) => name)
-    .join(', ')} (all; memory: the first)
-  --connections LIST   requests at once (1,64); compare only
-  --rounds N           rounds of all peers (5); compare only
-  --requests N         requests in one run (compare: 20000; memory: 200000)
+    .join(', ')} (compare: all; memory: the first)
+  --connections LIST   requests at once (compare: 1,64; streams: 64; open: 2000)
+  --rounds N           rounds of all peers (compare: 5; streams: 3)
+  --requests N         requests in one run (compare: 20000; memory: 200000; streams: 320)
   --json FILE          write all figures there as well
   --help`
+
+type Defaults = Pick<Options, 'peers' | 'connections' | 'rounds' | 'requests'>
+
+const defaults: Readonly<Record<Options['command'], Defaults>> = {
+  compare: { peers: peerNames, connections: [1, 64], rounds: 5, requests: 20_000 },
+  memory: { peers: ['gateway'], connections: [64], rounds: 1, requests: 200_000 },
+  streams: {
+    peers: ['direct', 'relay', 'control', 'gateway'],
+    connections: [64],
+    rounds: 3,
+    requests: 320,
+  },
+  open: { peers: ['relay', 'gateway'], connections: [2000], rounds: 1, requests: 1 },
+}
 
 /** Reads the arguments after `npm run bench --`. Undefined when help was asked for. Throws a sentence about a bad one. */
 export function parseOptions(argv: readonly string[]): Options | undefined {
@@ -35,37 +54,35 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
     options: {
       only: { type: 'string' },
       workload: { type: 'string' },
-      connections: { type: 'string', default: '1,64' },
-      rounds: { type: 'string', default: '5' },
+      connections: { type: 'string' },
+      rounds: { type: 'string' },
       requests: { type: 'string' },
       json: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   })
   if (values.help) return undefined
-  const command = oneOf('command', ['compare', 'memory'] as const, positionals[0] ?? 'compare')
-  const inMemory = command === 'memory'
-  const known = workloads
-  const names =
-    values.workload?.split(',') ?? known.map(({ name }) => name).slice(0, inMemory ? 1 : undefined)
+  const command = oneOf('command', commands, positionals[0] ?? 'compare')
+  const usual = defaults[command]
   return {
     command,
-    peers: (values.only?.split(',') ?? (inMemory ? ['gateway'] : peerNames)).map(name =>
-      oneOf('--only', peerNames, name),
-    ),
-    workloads: names.map(name => {
-      oneOf(
-        '--workload',
-        known.map(workload => workload.name),
-        name,
-      )
-      return known.find(workload => workload.name === name)!
-    }),
-    connections: values.connections.split(',').map(count => positive('--connections', count)),
-    rounds: positive('--rounds', values.rounds),
-    requests: positive('--requests', values.requests ?? (inMemory ? '200000' : '20000')),
+    peers: values.only?.split(',').map(name => oneOf('--only', peerNames, name)) ?? usual.peers,
+    workloads: workloadsNamed(values.workload, command),
+    connections:
+      values.connections?.split(',').map(count => positive('--connections', count)) ?? usual.connections,
+    rounds: values.rounds === undefined ? usual.rounds : positive('--rounds', values.rounds),
+    requests: values.requests === undefined ? usual.requests : positive('--requests', values.requests),
     ...(values.json !== undefined && { jsonFile: values.json }),
   }
+}
+
+function workloadsNamed(names: string | undefined, command: Options['command']): readonly Workload[] {
+  if (names === undefined) return command === 'memory' ? workloads.slice(0, 1) : workloads
+  const known = workloads.map(({ name }) => name)
+  return names
+    .split(',')
+    .map(name => oneOf('--workload', known, name))
+    .map(name => workloads.find(workload => workload.name === name)!)
 }
 
 function oneOf<Name extends string>(what: string, allowed: readonly Name[], given: string): Name {

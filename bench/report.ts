@@ -20,7 +20,7 @@ export type Row = {
   readonly loadCpuUsPerRequest: Spread
 }
 
-type Spread = { readonly median: number; readonly min: number; readonly max: number }
+export type Spread = { readonly median: number; readonly min: number; readonly max: number }
 
 /** One row for each load and peer, in the order in which they were first measured. */
 export function summarize(samples: readonly Sample[]): Row[] {
@@ -102,25 +102,28 @@ function rowOf(
   }
 }
 
-function spread(values: readonly number[]): Spread {
+export function spread(values: readonly number[]): Spread {
   return { median: median(values), min: Math.min(...values), max: Math.max(...values) }
 }
 
-function middle(values: Spread | undefined, decimals: number): string {
+export function middle(values: Spread | undefined, decimals: number): string {
   return values === undefined ? '–' : values.median.toFixed(decimals)
 }
 
-function withRange(values: Spread | undefined, decimals: number): string {
+export function withRange(values: Spread | undefined, decimals: number): string {
   if (values === undefined) return '–'
   return `${middle(values, decimals)} (${values.min.toFixed(decimals)}–${values.max.toFixed(decimals)})`
 }
 
+/** The columns that hold words. */
+const NAMES: ReadonlySet<string> = new Set(['request', 'stream', 'streams', 'peer'])
+
 /** Padded, so that it reads well in a terminal too; all but names stands to the right. */
-function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
+export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = header.map((title, column) =>
     Math.max(title.length, ...rows.map(row => row[column]!.length)),
   )
-  const isName = header.map(title => title === 'request' || title === 'peer')
+  const isName = header.map(title => NAMES.has(title))
   const pad = (cell: string, column: number): string =>
     isName[column] ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!)
   const line = (cells: readonly string[]): string => `| ${cells.map(pad).join(' | ')} |`

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort } from '../processes.ts'
+import { paces, streamModel, type Pace } from '../workloads/streams.ts'
 import { EMBEDDING_MODEL, EMBEDDING_UPSTREAM_MODEL, MODEL, UPSTREAM_MODEL } from '../workloads/workload.ts'
 import type { Peer, Surroundings } from './peer.ts'
 
@@ -41,6 +42,8 @@ export async function startGateway({ processes, upstreamPort }: Surroundings): P
   }
 }
 
+const paceNames = Object.keys(paces) as Pace[]
+
 /** In the shape of a catalog file; JSON is YAML. */
 function catalogFor(upstreamPort: number): unknown {
   return {
@@ -52,18 +55,17 @@ function catalogFor(upstreamPort: number): unknown {
         api_key: 'sk-bench-upstream',
         routes: ['chat', 'responses', 'embeddings'],
       },
+      ...paceNames.map(pace => ({
+        id: pace,
+        kind: 'openai-compatible',
+        base_url: `http://127.0.0.1:${upstreamPort}/${pace}`,
+        api_key: 'sk-bench-upstream',
+        routes: ['chat'],
+      })),
     ],
     models: [
-      {
-        id: MODEL,
-        kind: 'chat',
-        enabled: true,
-        display_name: 'Bench',
-        upstreams: [{ provider: 'mock', model: UPSTREAM_MODEL, order: 1, weight: 1 }],
-        pricing: { input_per_mtok: '2.5', cached_input_per_mtok: '1.25', output_per_mtok: '10' },
-        max_output_tokens: 4096,
-        context_window: 128_000,
-      },
+      modelRow(MODEL, 'mock'),
+      ...paceNames.map(pace => modelRow(streamModel(pace), pace)),
       {
         id: EMBEDDING_MODEL,
         kind: 'embedding',
@@ -74,6 +76,19 @@ function catalogFor(upstreamPort: number): unknown {
         context_window: 8192,
       },
     ],
+  }
+}
+
+function modelRow(id: string, provider: string): object {
+  return {
+    id,
+    kind: 'chat',
+    enabled: true,
+    display_name: 'Bench',
+    upstreams: [{ provider, model: UPSTREAM_MODEL, order: 1, weight: 1 }],
+    pricing: { input_per_mtok: '2.5', cached_input_per_mtok: '1.25', output_per_mtok: '10' },
+    max_output_tokens: 4096,
+    context_window: 128_000,
   }
 }
 

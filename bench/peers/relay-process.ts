@@ -1,10 +1,13 @@
 /**
- * relay-process.ts PORT UPSTREAM_PORT: the least that a JSON proxy can do in this runtime. It reads the whole request as
- * bytes, sends it on, reads the whole answer as bytes, and passes it back; it looks into neither.
+ * relay-process.ts PORT UPSTREAM_PORT: the least that a proxy can do in this runtime. It reads the whole request as bytes and
+ * sends it on; it reads a JSON answer whole and passes it back, and a stream piece by piece as its reader takes them. It looks
+ * into none of it.
  */
 import { workloads } from '../workloads/all.ts'
+import { paces, streamPath, type Pace } from '../workloads/streams.ts'
 import { endWithParent } from './end-with-parent.ts'
 
+const paceNames = Object.keys(paces) as Pace[]
 const upstream = `http://127.0.0.1:${process.argv[3]}`
 
 Bun.serve({
@@ -12,7 +15,10 @@ Bun.serve({
   port: Number(process.argv[2]),
   idleTimeout: 0,
   development: false,
-  routes: Object.fromEntries(workloads.map(({ path }) => [path, { POST: relayTo(upstream + path) }])),
+  routes: Object.fromEntries([
+    ...workloads.map(({ path }) => [path, { POST: relayTo(upstream + path) }]),
+    ...paceNames.map(pace => [streamPath(pace), { POST: streamFrom(upstream + streamPath(pace)) }]),
+  ]),
 })
 endWithParent()
 
@@ -29,5 +35,32 @@ function relayTo(url: string): (request: Request) => Promise<Response> {
       status: response.status,
       headers: { 'content-type': response.headers.get('content-type') ?? 'application/octet-stream' },
     })
+  }
+}
+
+function streamFrom(url: string): (request: Request) => Promise<Response> {
+  return async request => {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'accept-encoding': 'identity' },
+      body: await request.bytes(),
+      redirect: 'manual',
+      decompress: false,
+      signal: request.signal,
+    })
+    if (response.body === null) throw new Error('The mock upstream sent no body.')
+    const reader = response.body.getReader()
+    const stream = new ReadableStream(
+      {
+        async pull(controller) {
+          const { done, value } = await reader.read()
+          if (done) controller.close()
+          else controller.enqueue(value)
+        },
+        cancel: () => reader.cancel(),
+      },
+      { highWaterMark: 0 },
+    )
+    return new Response(stream, { headers: { 'content-type': 'text/event-stream' } })
   }
 }

@@ -4,10 +4,18 @@
  */
 import { HttpMessages } from '../http-messages.ts'
 import { workloads } from '../workloads/all.ts'
+import { streamPath } from '../workloads/streams.ts'
 import { endWithParent } from './end-with-parent.ts'
+import { Flood, StreamSender } from './stream-sender.ts'
 
 const answers = new Map(workloads.map(({ path, answer }) => [path, jsonReply(answer)]))
-const unknownPath = reply('404 Not Found', 'text/plain', 'The mock upstream has no answer there.')
+const unknownPath = plainReply('404 Not Found', 'text/plain', 'The mock upstream has no answer there.')
+const flood = new Flood()
+const streams = new Map<string, { open(socket: Bun.Socket<HttpMessages>): void }>([
+  [streamPath('paced'), new StreamSender('paced')],
+  [streamPath('held'), new StreamSender('held')],
+  [streamPath('flood'), flood],
+])
 let answered = 0
 
 Bun.listen<HttpMessages>({
@@ -16,24 +24,26 @@ Bun.listen<HttpMessages>({
   socket: {
     open(socket) {
       socket.setNoDelay(true)
-      socket.data = new HttpMessages(head => send(socket, replyTo(head)))
+      socket.data = new HttpMessages(head => reply(socket, head))
     },
     data(socket, bytes) {
       socket.data.feed(bytes)
     },
+    drain: socket => flood.drain(socket),
   },
 })
 endWithParent()
 
-function replyTo(head: string): Buffer {
+function reply(socket: Bun.Socket<HttpMessages>, head: string): void {
   const start = head.indexOf(' ') + 1
   const path = head.slice(start, head.indexOf(' ', start))
+  if (path === '/answered') return send(socket, plainReply('200 OK', 'text/plain', String(answered)))
   const answer = answers.get(path)
-  if (answer !== undefined) {
-    answered += 1
-    return answer
-  }
-  return path === '/answered' ? reply('200 OK', 'text/plain', String(answered)) : unknownPath
+  const stream = answer === undefined ? streams.get(path) : undefined
+  if (answer === undefined && stream === undefined) return send(socket, unknownPath)
+  answered += 1
+  if (answer === undefined) stream?.open(socket)
+  else send(socket, answer)
 }
 
 /** Replies are small and their readers wait for them, so the socket always has room; if not, the run is void. */
@@ -44,7 +54,7 @@ function send(socket: Bun.Socket<HttpMessages>, bytes: Buffer): void {
 
 /** With headers such as a large provider sends, for a gateway to pass on or to leave out. */
 function jsonReply(body: string): Buffer {
-  return reply('200 OK', 'application/json', body, [
+  return plainReply('200 OK', 'application/json', body, [
     'x-request-id: req_4c1d9e7a52b84f0f9d3c6b1e8a7f2d55',
     'x-ratelimit-limit-requests: 10000',
     'x-ratelimit-remaining-requests: 9998',
@@ -54,7 +64,12 @@ function jsonReply(body: string): Buffer {
   ])
 }
 
-function reply(status: string, contentType: string, body: string, headers: readonly string[] = []): Buffer {
+function plainReply(
+  status: string,
+  contentType: string,
+  body: string,
+  headers: readonly string[] = [],
+): Buffer {
   const head = [
     `HTTP/1.1 ${status}`,
     `content-type: ${contentType}`,

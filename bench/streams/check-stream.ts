@@ -1,0 +1,27 @@
+import type { Peer } from '../peers/peer.ts'
+import { UPSTREAM_MODEL } from '../workloads/workload.ts'
+import { paces, streamFrames, streamModel, type StreamWorkload } from '../workloads/streams.ts'
+import { requestKind } from './stream-load.ts'
+
+/**
+ * Asks once and compares the whole stream, since the load looks at its ends only. With usage, the gateway must have put its
+ * model's name into every chunk and the cost into the last; else every byte must be the upstream's. Throws what differs.
+ */
+export async function checkStream(peer: Peer, workload: StreamWorkload): Promise<void> {
+  const { path, body } = requestKind(peer, workload)
+  const response = await fetch(`http://127.0.0.1:${peer.port}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...peer.headers },
+    body: `${body.before}of the check ${crypto.randomUUID()}${body.after}`,
+  })
+  const text = await response.text()
+  if (response.status !== 200) throw new Error(`${peer.name} answered ${response.status}: ${text}`)
+  const sent = streamFrames(paces[workload.pace].tokens).join('')
+  const isRewritten = peer.name === 'gateway' && workload.includeUsage
+  const expected = isRewritten
+    ? sent.replaceAll(`"model":"${UPSTREAM_MODEL}"`, `"model":"${streamModel(workload.pace)}"`)
+    : sent
+  const shown = isRewritten ? text.replace(/,"cost_usd":"[0-9.]+"/, '') : text
+  if (isRewritten && shown === text) throw new Error(`${peer.name} told no cost.`)
+  if (shown !== expected) throw new Error(`${peer.name} did not pass the stream on, but said: ${text}`)
+}
