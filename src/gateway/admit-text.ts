@@ -38,8 +38,7 @@ export async function admitText<Request extends TextRequest>(
   ports: AdmitPorts,
   { isSandboxOn }: { readonly isSandboxOn: boolean },
 ): Promise<TextJob<Request>> {
-  const document = parseJsonObject(call.body)
-  const request = dialect.readRequest(document)
+  const request = dialect.readRequest(parseJsonObject(call.body))
   const catalog = ports.catalog.current()
   const { model, destinations } = servableModel(request.model, dialect, {
     catalog,
@@ -48,7 +47,9 @@ export async function admitText<Request extends TextRequest>(
   })
   call.trace.model = model.id
   const { moderator } = ports
-  if (moderator !== undefined && dialect.serves === 'chat') await moderate(document, moderator, call.trace)
+  if (moderator !== undefined && dialect.moderatedText !== undefined) {
+    await moderate(dialect.moderatedText(request), moderator, call.trace)
+  }
   const quote = quoteText(model, request)
   const hold = await placeHold(call, quote, ports.holds)
   return { call, dialect, request, model, destinations, quote, hold }

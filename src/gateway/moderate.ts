@@ -1,6 +1,4 @@
 import { GatewayError } from '../domain/errors.ts'
-import type { JsonDocument } from '../protocol/json/parse-json.ts'
-import { moderatedText } from '../protocol/moderated-text.ts'
 import type { Moderator } from './ports/moderator.ts'
 import type { TextTrace } from './text-call.ts'
 
@@ -13,14 +11,9 @@ export const PIECE_CHARS_MAX = 8_000
  * Throws `content_policy_violation` where the moderator flags the request's text. Without a verdict the request goes on: a
  * moderator that is down must not take every model with it.
  */
-export async function moderate(
-  document: JsonDocument,
-  moderator: Moderator,
-  trace: TextTrace,
-): Promise<void> {
-  const text = moderatedText(document.value).slice(-MODERATED_CHARS_MAX)
+export async function moderate(text: string, moderator: Moderator, trace: TextTrace): Promise<void> {
   if (text === '') return
-  const moderation = await moderator.judge(piecesOf(text))
+  const moderation = await moderator.judge(piecesOf(text.slice(-MODERATED_CHARS_MAX)))
   trace.moderation = moderation.verdict
   if (moderation.verdict === 'unavailable') trace.moderationProblem = moderation.problem
   if (moderation.verdict !== 'flagged') return

@@ -29,7 +29,7 @@ const mediaParts: ReadonlyMap<unknown, { readonly payload: string; readonly toke
 ])
 
 /** Only here do parts carry media; anywhere else, such as in a tool's schema, the same shape is text to the model. */
-const conversationFields: ReadonlySet<string> = new Set(['messages', 'input'])
+export const conversationFields: ReadonlySet<string> = new Set(['messages', 'input'])
 
 /**
  * Reads the named fields of a request body, or all of them but plain numbers and switches: those set the model, and are no part of

@@ -89,6 +89,59 @@ describe('the text for a moderator', () => {
     ],
     ['leaves settings out', { model: 'gpt-x', user: 'u-1', messages: [{ role: 'user', content: 'A' }] }, 'A'],
     ['of nothing is empty', { messages: [] }, ''],
+    [
+      'of fields that it does not know, before the conversation',
+      { messages: [{ role: 'user', content: 'B' }], prediction: { type: 'content', content: 'A' } },
+      'A\nB',
+    ],
+    [
+      'of the variables of a stored prompt',
+      { input: 'B', prompt: { id: 'pmpt_1', variables: { topic: 'A' } } },
+      'pmpt_1\nvariables\ntopic\nA\nB',
+    ],
+    [
+      'of the names in the schema of a tool',
+      {
+        tools: [
+          {
+            type: 'function',
+            function: {
+              name: 'find',
+              parameters: { type: 'object', properties: { 'a hidden word': { type: 'string' } } },
+            },
+          },
+        ],
+      },
+      'find\na hidden word',
+    ],
+    [
+      'of words that stand where the format has one of its own',
+      { messages: [{ role: 'two words', content: [{ type: 'three more words', text: 'A' }] }] },
+      'two words\nthree more words\nA',
+    ],
+    [
+      'of words that stand where an id belongs',
+      { messages: [{ role: 'tool', tool_call_id: 'no id at all', content: 'A' }] },
+      'no id at all\nA',
+    ],
+    [
+      'of members called id, type and role that are further in than those of the format',
+      {
+        input: [
+          {
+            type: 'mcp_call',
+            id: 'mcp_1',
+            output: { rows: [{ detail: { id: 'A', type: 'B', role: 'C' } }] },
+          },
+        ],
+      },
+      'mcp_call\nA\nB\nC',
+    ],
+    [
+      'of letters without end that stand where no media does',
+      { messages: [{ role: 'user', content: BASE64 }], tools: [{ data: BASE64 }] },
+      `data\n${BASE64}\n${BASE64}`,
+    ],
   ])('%s', (_, body, text) => {
     expect(moderatedText(body)).toBe(text)
   })

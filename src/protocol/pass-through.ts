@@ -1,5 +1,7 @@
 import type { Member } from './json/members.ts'
+import { parseJsonObject } from './json/parse-json.ts'
 import { splice } from './json/splice.ts'
+import { moderatedText } from './moderated-text.ts'
 import { withModelAndCost, type ModelAndCost, type ReplyObject } from './reply-edits.ts'
 import { findReportedCost } from './reported-cost.ts'
 import type { TextAnswer, TextRequest, UsageLimits } from './text-dialect.ts'
@@ -20,6 +22,11 @@ export function requestForUpstream(request: PassThroughRequest, model: string): 
   if (request.model === model) return request.bytes
   const { start, end } = request.modelMember
   return splice(request.bytes, [{ start, end, text: JSON.stringify(model) }])
+}
+
+/** What the request says to its model. Read again from the bytes: only a moderator asks, and not every gateway has one. */
+export function moderatedTextOf({ bytes }: PassThroughRequest): string {
+  return moderatedText(parseJsonObject(bytes).value)
 }
 
 /** What an answer's top-level `usage` reports. */

@@ -17,6 +17,8 @@ export type TextDialect<Request extends TextRequest = TextRequest, Answer extend
   readonly serves: 'chat' | 'embedding'
   /** Throws `invalid_field` or `ambiguous_field` for what the gateway must read and cannot. */
   readRequest(document: JsonDocument): Request
+  /** What a request says to its model, for a moderator, made when asked for. Absent on a route that is not moderated. */
+  moderatedText?(request: Request): string
   /** The request's own bytes with the model's name replaced or, on a route that is converted, what they become. */
   forUpstream(
     request: Request,

@@ -152,6 +152,25 @@ describe('the moderator is asked about', () => {
     expect(asked()).toBe(0)
   })
 
+  test('what a messages request becomes, and not what is left behind of it', async () => {
+    const call = { type: 'tool_use', id: 'toolu_1', name: 'find', input: { id: 'Hidden.', type: 'bad' } }
+    const thought = { type: 'thinking', thinking: 'Hm.', signature: 's' }
+    const result = { type: 'tool_result', tool_use_id: 'toolu_1', content: 'Found.' }
+    const body = {
+      max_tokens: 9,
+      messages: [
+        { role: 'assistant', content: [thought, call] },
+        { role: 'user', content: [result] },
+      ],
+      tools: [{ type: 'web_search_20250305', name: 'web_search' }],
+      context_management: { edits: ['Not sent.'] },
+    }
+
+    await post('/v1/messages', body)
+
+    expect(input()).toBe('find\n{"id":"Hidden.","type":"bad"}\nFound.')
+  })
+
   test.each<[path: string, body: object]>([
     ['/v1/embeddings', { model: 'embed-x', input: 'Bad.' }],
     ['/v1/messages/count_tokens', { messages }],

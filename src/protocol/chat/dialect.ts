@@ -1,4 +1,4 @@
-import { answerForClient, requestForUpstream } from '../pass-through.ts'
+import { answerForClient, moderatedTextOf, requestForUpstream } from '../pass-through.ts'
 import { ChatStream } from '../chat-stream/chat-stream.ts'
 import type { StreamDialect } from '../text-dialect.ts'
 import { readChatAnswer, type ChatAnswer } from './answer.ts'
@@ -10,6 +10,7 @@ export const chatDialect = {
   upstreamRoute: 'chat',
   serves: 'chat',
   readRequest: readChatRequest,
+  moderatedText: moderatedTextOf,
   forUpstream: requestForUpstream,
   readAnswer: readChatAnswer,
   forClient: answerForClient,

@@ -1,5 +1,6 @@
 import { formatId } from '../../domain/ids.ts'
 import { readChatAnswer, type ChatAnswer } from '../chat/answer.ts'
+import { moderatedText } from '../moderated-text.ts'
 import type { TextDialect } from '../text-dialect.ts'
 import { messageOf } from './message.ts'
 import { messageEvents, messageJson } from './reply.ts'
@@ -13,6 +14,8 @@ export const messagesDialect = {
   upstreamRoute: 'chat',
   serves: 'chat',
   readRequest: readMessagesRequest,
+  // Of what the upstream is sent, and of nothing that is left behind.
+  moderatedText: ({ chatJson }) => moderatedText(JSON.parse(chatJson)),
   forUpstream: (request, model, { maxTokensField }) => chatRequestOf(request, { model, maxTokensField }),
   readAnswer: readChatAnswer,
   forClient({ completion }, receipt, { isStream }) {

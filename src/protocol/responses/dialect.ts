@@ -1,5 +1,6 @@
 import {
   answerForClient,
+  moderatedTextOf,
   requestForUpstream,
   type PassThroughAnswer,
   type PassThroughRequest,
@@ -15,6 +16,7 @@ export const responsesDialect = {
   upstreamRoute: 'responses',
   serves: 'chat',
   readRequest: readResponsesRequest,
+  moderatedText: moderatedTextOf,
   forUpstream: requestForUpstream,
   readAnswer: readResponsesAnswer,
   forClient: answerForClient,
