@@ -51,11 +51,16 @@ export async function admitText<Request extends TextRequest>(
     await moderate(dialect.moderatedText(request), moderator, call.trace)
   }
   const quote = quoteText(model, request)
-  const hold = await placeHold(call, quote, ports.holds)
+  const hold = await placeHold(call, request, quote, ports.holds)
   return { call, dialect, request, model, destinations, quote, hold }
 }
 
-async function placeHold(call: TextCall, quote: Quote, holds: HoldQueue): Promise<Hold> {
+async function placeHold(
+  call: TextCall,
+  { usesStoredContext = false }: TextRequest,
+  quote: Quote,
+  holds: HoldQueue,
+): Promise<Hold> {
   const { id, caller, client } = call
   const outcome = await holds.place({ id, accountId: caller.account.id, amount: quote.amount }, client)
   if (outcome.outcome === 'held') return outcome.hold
@@ -63,6 +68,9 @@ async function placeHold(call: TextCall, quote: Quote, holds: HoldQueue): Promis
   const ceiling = affordableCeiling(quote, available)
   const sentences = [
     `This request can cost up to ${formatUsd(quote.amount)} USD and ${formatUsd(available)} USD is available.`,
+    ...(usesStoredContext
+      ? ['What its provider has stored of the conversation counts as all that the model can read.']
+      : []),
     ...(ceiling === undefined ? [] : [`An output ceiling of ${ceiling} tokens would fit.`]),
   ]
   throw new GatewayError('insufficient_balance', sentences.join(' '), {

@@ -53,8 +53,23 @@ describe('the worst case of', () => {
     ['several choices, with the ceiling of each', tariff, { outputCeiling: 5, choices: 3 }, '0.05'],
     ['a row at the upstream’s own cost, with its ceiling tariff', upstreamCost, {}, '0.22'],
     ['a free row is nothing', free, {}, '0'],
+    [
+      'a request with stored context and no word on what the model reads, with 128,000 tokens of it',
+      tariff,
+      { usesStoredContext: true },
+      '128.21',
+    ],
   ])('%s', (_, pricing, change, amount) => {
     expect(quote(pricing, change).amount).toBe(usd(amount))
+  })
+
+  test('a request with stored context is priced with all that the model reads, or its own input if that is more', () => {
+    const model = { ...aModel(tariff), contextWindow: 1000 }
+    const amount = (inputTokensEstimate: number) =>
+      quoteText(model, aRequest({ usesStoredContext: true, inputTokensEstimate })).amount
+
+    expect(amount(10)).toBe(usd('1.21'))
+    expect(amount(2000)).toBe(usd('2.21'))
   })
 
   test('an embedding has no output', () => {

@@ -14,11 +14,18 @@ export type Quote = {
   readonly amount: NanoUsd
 }
 
-/** Prices the worst case: the estimated input, and the output ceiling the request names or else the row's. */
+/** What a provider's stored context is taken for where the row does not say how much its model reads. */
+export const STORED_CONTEXT_TOKENS = 128_000
+
+/**
+ * Prices the worst case: the estimated input, and the output ceiling the request names or else the row's. With context that
+ * its provider has stored, the input may be all that the model can read.
+ */
 export function quoteText(model: TextModel, request: TextRequest): Quote {
   const ceiling = model.kind === 'chat' ? (request.outputCeiling ?? model.maxOutputTokens) : 0
+  const stored = request.usesStoredContext === true ? (model.contextWindow ?? STORED_CONTEXT_TOKENS) : 0
   const worst = {
-    inputTokens: request.inputTokensEstimate,
+    inputTokens: Math.max(request.inputTokensEstimate, stored),
     outputTokens: ceiling,
     choices: request.choices,
   }

@@ -122,6 +122,8 @@ export type TextRequest = {
   readonly choices: number
   /** By counting characters: cheap, and on the high side. */
   readonly inputTokensEstimate: number
+  /** The model also reads what its provider has stored and the request only names. How long that is, is not known here. */
+  readonly usesStoredContext?: boolean
   /** What a tokenizer would count, and the tokens of what it could not. Made only when asked for. */
   input(): InputParts
 }

@@ -37,6 +37,27 @@ describe('a request', () => {
     expect(request.input().texts.join('')).not.toContain('base64')
   })
 
+  test.each<[title: string, body: object, uses: boolean]>([
+    ['a response before it', { previous_response_id: 'resp_1' }, true],
+    ['a conversation by its id', { conversation: 'conv_1' }, true],
+    ['a conversation as an object', { conversation: { id: 'conv_1' } }, true],
+    ['a stored prompt', { prompt: { id: 'pmpt_1', variables: { name: 'Ada' } } }, true],
+    ['an item of an earlier response', { input: [{ type: 'item_reference', id: 'msg_1' }] }, true],
+    ['an item by nothing but its id', { input: [{ id: 'msg_1' }] }, true],
+    ['none of them', { previous_response_id: null, conversation: null, prompt: null, store: true }, false],
+    ['only items of its own', { input: [{ role: 'user', content: 'Hi.', id: 'msg_1' }] }, false],
+  ])('is known to use context that its provider has stored: %s', (_, body, uses) => {
+    expect(read(body).usesStoredContext).toBe(uses)
+  })
+
+  test.each(['previous_response_id', 'conversation', 'prompt'])('with two "%s" is refused', field => {
+    const json = `{"model":"m","input":"x","${field}":"a","${field}":null}`
+
+    expect(() => dialect.readRequest(parseJsonObject(encoder.encode(json)))).toThrow(
+      `"${field}" is in the body`,
+    )
+  })
+
   test('of a coding agent goes upstream with the same bytes but for the model', () => {
     const body = {
       model: 'm',

@@ -2,12 +2,15 @@ import { GatewayError } from '../../domain/errors.ts'
 import { estimateInputTokens } from '../estimate-tokens.ts'
 import { inputParts } from '../input-parts.ts'
 import { lastNamed, type Member } from '../json/members.ts'
-import { parseJsonObject, type JsonDocument } from '../json/parse-json.ts'
+import { isJsonObject, parseJsonObject, type JsonDocument } from '../json/parse-json.ts'
 import { unambiguousFields } from '../json/unambiguous-fields.ts'
 import type { PassThroughRequest } from '../pass-through.ts'
 import { optionalBoolean, optionalInteger, requiredName, requiredTextOrArray } from '../request-fields.ts'
 
 const POSITIVE = { min: 1, max: Number.MAX_SAFE_INTEGER }
+
+/** Each names what the provider has stored and puts before the input: how long that is, only the provider knows. */
+const storedContextFields = ['previous_response_id', 'conversation', 'prompt']
 
 const fieldsRead: ReadonlySet<string> = new Set([
   'model',
@@ -15,6 +18,7 @@ const fieldsRead: ReadonlySet<string> = new Set([
   'stream',
   'max_output_tokens',
   'background',
+  ...storedContextFields,
 ])
 
 const inputFields = ['instructions', 'input', 'tools', 'text']
@@ -27,7 +31,7 @@ export function readResponsesRequest(document: JsonDocument): PassThroughRequest
   const { bytes, value } = document
   const found = unambiguousFields(document, fieldsRead)
   const model = requiredName(value['model'], 'model')
-  requiredTextOrArray(value['input'], 'input')
+  const input = requiredTextOrArray(value['input'], 'input')
   if (optionalBoolean(value['background'], 'background') === true) {
     const message = '"background" must be false or absent: no route could fetch the response later.'
     throw new GatewayError('invalid_field', message, { param: 'background' })
@@ -40,7 +44,20 @@ export function readResponsesRequest(document: JsonDocument): PassThroughRequest
     outputCeiling: optionalInteger(value['max_output_tokens'], 'max_output_tokens', POSITIVE),
     choices: 1,
     inputTokensEstimate: estimateInputTokens(document),
+    usesStoredContext:
+      storedContextFields.some(field => (value[field] ?? null) !== null) || hasStoredItem(input),
     // Read again when asked for, as a chat request's.
     input: () => inputParts(parseJsonObject(bytes).value, inputFields),
   }
+}
+
+/** An item that is only named: the provider has it. It may leave its type out. */
+function hasStoredItem(input: string | readonly unknown[]): boolean {
+  if (typeof input === 'string') return false
+  return input.some(
+    item =>
+      isJsonObject(item) &&
+      (item['type'] ?? 'item_reference') === 'item_reference' &&
+      item['role'] === undefined,
+  )
 }
