@@ -99,12 +99,16 @@ test('all problems are listed at once', () => {
   ])
 })
 
-test('a refused secret is not repeated in the problem', () => {
-  const [problem] = problemsOf({ TOLLGATE_ADMIN_KEY: 'two words' })
+test.each(['two words', 'seven77'])('a refused secret is not repeated in the problem: %s', secret => {
+  const [problem] = problemsOf({ TOLLGATE_ADMIN_KEY: secret })
 
   expect(problem).toBe(
-    'TOLLGATE_ADMIN_KEY has a value that cannot be used; it must be visible ASCII characters without spaces.',
+    'TOLLGATE_ADMIN_KEY has a value that cannot be used; it must be at least 8 visible ASCII characters without spaces.',
   )
+})
+
+test('an admin key of eight characters will do', () => {
+  expect(readConfig({ TOLLGATE_ADMIN_KEY: 'eight888' }).adminKey).toBe('eight888')
 })
 
 test('a moderation key without an address is refused', () => {

@@ -14,6 +14,8 @@ const VISIBLE = /^[\u0021-\u007e]+$/
 const HOST = /^[A-Za-z0-9.:_-]{1,253}$/
 const HEADER_WORD = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 const HEADER_WORD_LENGTH_MAX = 32
+/** Nobody tries all of so many characters over a network. A word of a dictionary is the operator's own mistake. */
+const GUESSED_LENGTH_MIN = 8
 
 type Range = { readonly min: number; readonly max: number }
 
@@ -87,6 +89,12 @@ export const filePath: Form<string> = {
 export const headerSecret: Form<string> = {
   expected: 'visible ASCII characters without spaces',
   parse: text => (VISIBLE.test(text) ? text : undefined),
+}
+
+/** A secret that others would have to guess, one request at a time. */
+export const guessedSecret: Form<string> = {
+  expected: `at least ${GUESSED_LENGTH_MIN} visible ASCII characters without spaces`,
+  parse: text => (VISIBLE.test(text) && text.length >= GUESSED_LENGTH_MIN ? text : undefined),
 }
 
 function scaled(text: string, unit: number, range: Range): number | undefined {

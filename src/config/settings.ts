@@ -1,6 +1,7 @@
 import type { Config } from './config.ts'
 import {
   filePath,
+  guessedSecret,
   headerSecret,
   headerWord,
   hostName,
@@ -60,15 +61,17 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
   baseUrl: {
     name: 'TOLLGATE_BASE_URL',
     default: null,
-    meaning: "The address clients reach the gateway at, for links in replies. Unset: the request's own host.",
+    meaning:
+      "The address clients reach the gateway at: in the line that a first start prints, and for links in replies, which no route of this version has. Unset: the request's own host.",
     ...webAddress,
   },
   adminKey: {
     name: 'TOLLGATE_ADMIN_KEY',
     default: null,
-    meaning: 'The key of the admin API. Unset: made at the first start and kept in `admin.key`.',
+    meaning:
+      'The key of the admin API, at least 8 characters; long and random is better. Unset: made at the first start and kept in `admin.key`.',
     isSecret: true,
-    ...headerSecret,
+    ...guessedSecret,
   },
   brand: {
     name: 'TOLLGATE_BRAND',
@@ -157,7 +160,8 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
   isProxyTrusted: {
     name: 'TOLLGATE_TRUST_PROXY',
     default: 'off',
-    meaning: "Believes the `x-forwarded-*` headers. Only behind a proxy that overwrites its clients' own.",
+    meaning:
+      "Believes the `x-forwarded-*` headers when it makes links, which no route of this version does. Only behind a proxy that overwrites its clients' own.",
     ...onOff,
   },
   drainMs: {
