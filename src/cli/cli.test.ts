@@ -46,17 +46,23 @@ describe('without a data folder', () => {
 
     expect(code).toBe(0)
     expect(out).toContain('TOLLGATE_PORT (8787)')
+    expect(Math.max(...out.split('\n').map(line => line.length))).toBeLessThan(90)
   })
 
-  test.each([[['acounts']], [['balance']], [['balance', 'ada', '--jsn']], [['grant', 'ada', 'ten']]])(
-    'the wrong arguments %p exit with 2',
-    async args => {
-      const { code, out, err } = await tollgate(args)
+  test.each([
+    [['acounts']],
+    [['balance']],
+    [['balance', 'ada', '--jsn']],
+    [['grant', 'ada', 'ten']],
+    [['grant', 'ada', '10', '--source', 'gift']],
+    [['models']],
+    [[]],
+  ])('the wrong arguments %p exit with 2', async args => {
+    const { code, out, err } = await tollgate(args)
 
-      expect({ code, out }).toEqual({ code: 2, out: '' })
-      expect(err).not.toBe('')
-    },
-  )
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).not.toBe('')
+  })
 
   test('with --json, wrong arguments are told as JSON', async () => {
     const { code, out, err } = await tollgate(['acounts', '--json'])
@@ -70,6 +76,18 @@ describe('without a data folder', () => {
       },
     })
   })
+
+  test.each([[[]], [['models']]])(
+    'with --json and no command, %p, JSON says that one is missing',
+    async args => {
+      const { code, out } = await tollgate([...args, '--json'])
+
+      expect(code).toBe(2)
+      expect(JSON.parse(out)).toMatchObject({
+        error: { message: 'A command is missing; --help lists them.' },
+      })
+    },
+  )
 
   test('wrong settings exit with 2 and are named all at once', async () => {
     const settings = { TOLLGATE_PORT: 'x', DATABASE_URL: 'postgres://127.0.0.1' }
@@ -199,6 +217,17 @@ describe('on a stopped data folder', () => {
     expect(err).toStartWith('line 4, column 5: models[0].kind is "chatt"')
   })
 
+  test('a catalog file that cannot be read or written is named', async () => {
+    const folder = { TOLLGATE_DATA_DIR: join(home, 'unwritable') }
+    await tollgate(['accounts', 'create', 'ada'], folder)
+
+    const read = await tollgate(['catalog', 'import', join(home, 'none.yaml')], folder)
+    const written = await tollgate(['catalog', 'export', join(home, 'none', 'catalog.yaml')], folder)
+
+    expect(read).toMatchObject({ code: 2, err: expect.stringContaining('cannot be read: ENOENT') })
+    expect(written).toMatchObject({ code: 2, err: expect.stringContaining('cannot be written: ENOENT') })
+  })
+
   test('verify exits with 1 and names the first wrong entry of tampered books', async () => {
     const folder = { TOLLGATE_DATA_DIR: join(home, 'tampered') }
     await tollgate(['accounts', 'create', 'ada', '--grant', '5'], folder)
@@ -222,6 +251,18 @@ describe('on a stopped data folder', () => {
     expect(code).toBe(1)
     expect(out).toContain('No server runs on this data folder.')
     expect(out).toMatch(/WRONG +catalog +No model is on/)
+  })
+
+  test('doctor counts the models that are on among all rows, unfinished ones too', async () => {
+    const folder = { TOLLGATE_DATA_DIR: join(home, 'counted') }
+    const file = join(home, 'counted.yaml')
+    const draft = '  - { id: soon, kind: chat, enabled: false, upstreams: [{ provider: main, model: y }] }\n'
+    writeFileSync(file, CATALOG + draft)
+    await tollgate(['catalog', 'import', file], folder)
+
+    const { out } = await tollgate(['doctor'], folder)
+
+    expect(out).toMatch(/ok +catalog +1 of 2 models are on/)
   })
 
   test('what a killed server left behind does not mislead', async () => {

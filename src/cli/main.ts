@@ -78,7 +78,10 @@ function failed(error: unknown, { out, err }: Cli, isJson: boolean): 0 | 1 | 2 {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return 0
     if (isJson) {
-      const message = error.message.replace(/^error: /, '').replaceAll('\n', ' ')
+      const message = error.message
+        .replace('(outputHelp)', 'A command is missing; --help lists them.')
+        .replace(/^error: /, '')
+        .replaceAll('\n', ' ')
       out(jsonText({ error: { message, type: 'command_error', code: 'invalid_argument' } }))
     }
     return 2

@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError } from 'commander'
+import { Command, Help, InvalidArgumentError, Option } from 'commander'
 import { describeConfig } from '../config/config.ts'
 import { parseUsd } from '../domain/money.ts'
 import type { Ask } from './ask.ts'
@@ -61,12 +61,16 @@ function addServe(program: Command, runner: Runner): void {
     .action(() => runner.serve())
 }
 
-/** Each setting with its default, and its meaning on the next line. */
+const SETTING_WIDTH = 74
+
+/** Each setting with its default, and its meaning on the next lines. */
 function settingsHelp(): string {
+  const help = new Help()
   return describeConfig({})
     .map(({ name, default: standard, meaning }) => {
       const shown = standard === null ? '' : ` (${standard})`
-      return `  ${name}${shown}\n      ${meaning.replaceAll('`', '')}`
+      const lines = help.boxWrap(meaning.replaceAll('`', ''), SETTING_WIDTH).split('\n')
+      return [`  ${name}${shown}`, ...lines.map(line => `      ${line}`)].join('\n')
     })
     .join('\n')
 }
@@ -117,7 +121,11 @@ function addMoney(program: Command, runner: Runner): void {
     .argument('<usd>', 'dollars, exact to nine decimals', amount)
     .description('Credit an account with dollars.')
     .option('--note <text>', 'why, for the statement')
-    .option('--source <source>', 'grant (a gift of the house) or top_up (money that was paid in)', 'grant')
+    .addOption(
+      new Option('--source <source>', 'a gift of the house, or money that was paid in')
+        .choices(['grant', 'top_up'])
+        .default('grant'),
+    )
     .option('--idempotency-key <key>', 'credits once, however often the command is repeated with this key')
     .addHelpText('after', '\n  $ tollgate grant ada 25 --source top_up --note "invoice 17"')
     .action((account: string, amountUsd: string, { note, source, idempotencyKey }: GrantOptions) =>
@@ -189,7 +197,9 @@ function addChecks(program: Command, runner: Runner): void {
 function amount(text: string): string {
   const parsed = parseUsd(text)
   if (parsed === undefined || parsed <= 0n) {
-    throw new InvalidArgumentError('It must be an amount of dollars above zero, such as 12.5.')
+    throw new InvalidArgumentError(
+      'It must be an amount of dollars above zero with at most nine decimals, such as 12.5.',
+    )
   }
   return text
 }

@@ -2,6 +2,7 @@ import { adminPath, type Ask } from '../ask.ts'
 import { table, type Outcome } from '../outcome.ts'
 import type { GrantReply } from './money.ts'
 
+/** An account as the admin API shows it. */
 export type AccountReply = {
   readonly id: string
   readonly name: string
@@ -10,6 +11,7 @@ export type AccountReply = {
 }
 type Page<Row> = { readonly data: readonly Row[]; readonly next: string | null }
 
+/** Makes an account and, where told, credits it. Throws a `CliError` for a name that is taken. */
 export async function createAccount(
   ask: Ask,
   { name, grantUsd }: { readonly name: string; readonly grantUsd: string | undefined },
@@ -33,6 +35,7 @@ export async function createAccount(
   }
 }
 
+/** Every account with its balance. */
 export async function listAccounts(ask: Ask): Promise<Outcome> {
   const accounts = await allPages<AccountReply>(ask, 'accounts')
   const rows = accounts.map(({ id, name, available_usd, held_usd }) => [name, id, available_usd, held_usd])

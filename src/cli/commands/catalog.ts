@@ -7,6 +7,7 @@ const CATALOG = 'catalog'
 /** By convention the name of standard input and output. */
 const STANDARD = '-'
 
+/** Replaces the catalog by the file's. Throws a `CliError` for a file that cannot be read, and for one that is refused. */
 export async function importCatalog(ask: Ask, file: string): Promise<Outcome> {
   const yaml = readInput(file)
   const imported = await ask<{ revision: number; providers: unknown[]; models: unknown[] }>({
@@ -21,6 +22,7 @@ export async function importCatalog(ask: Ask, file: string): Promise<Outcome> {
   }
 }
 
+/** Writes the catalog as YAML to `file`, or shows it; with `--json` and no file it is shown as JSON. */
 export async function exportCatalog(
   admin: Admin,
   { file, isJson }: { readonly file: string; readonly isJson: boolean },
@@ -34,7 +36,7 @@ export async function exportCatalog(
     headers: { accept: 'application/yaml' },
   })
   if (file === STANDARD) return { value: yaml, text: yaml.trimEnd() }
-  writeFileSync(file, yaml)
+  writeOutput(file, yaml)
   return { value: { file }, text: `Wrote ${file}.` }
 }
 
@@ -45,6 +47,7 @@ type ModelRow = {
   readonly upstreams: readonly { readonly provider: string }[]
 }
 
+/** Every model, those that are off or unfinished too. */
 export async function listModels(ask: Ask): Promise<Outcome> {
   const { data } = await ask<{ readonly data: readonly ModelRow[] }>({ method: 'GET', path: 'models' })
   const rows = data.map(({ id, kind, enabled, upstreams }) => [
@@ -59,6 +62,7 @@ export async function listModels(ask: Ask): Promise<Outcome> {
   }
 }
 
+/** Switches a model on or off. Repeating it changes nothing. */
 export async function switchModel(
   ask: Ask,
   { id, enabled }: { readonly id: string; readonly enabled: boolean },
@@ -71,10 +75,24 @@ function readInput(file: string): string {
   try {
     return readFileSync(file === STANDARD ? 0 : file, 'utf8')
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new CliError(`The catalog file cannot be read: ${reason}`, {
+    throw new CliError(`The catalog file cannot be read: ${reasonOf(error)}`, {
       exitCode: 2,
       code: 'unreadable_file',
     })
   }
+}
+
+function writeOutput(file: string, text: string): void {
+  try {
+    writeFileSync(file, text)
+  } catch (error) {
+    throw new CliError(`The catalog file cannot be written: ${reasonOf(error)}`, {
+      exitCode: 2,
+      code: 'unwritable_file',
+    })
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

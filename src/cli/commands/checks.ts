@@ -1,6 +1,7 @@
 import type { Ask } from '../ask.ts'
 import { table, type Outcome } from '../outcome.ts'
 
+/** Checks the books. Ends with 1 where they do not balance, naming the first wrong entry. */
 export async function verify(ask: Ask): Promise<Outcome> {
   type Problem = { readonly entry_id: string | null; readonly message: string }
   const verification = await ask<{ ok: boolean; entries: number; problems: readonly Problem[] }>({
@@ -22,6 +23,7 @@ export async function verify(ask: Ask): Promise<Outcome> {
   return { value: verification, text: [heading, ...lines].join('\n'), exitCode: 1 }
 }
 
+/** One pass of the reconciler. Ends with 1 where something could not be settled. */
 export async function reconcile(ask: Ask): Promise<Outcome> {
   const pass = await ask<{
     has_run: boolean
@@ -40,7 +42,10 @@ export async function reconcile(ask: Ask): Promise<Outcome> {
   return { value: pass, text: lines.join('\n'), exitCode: failed > 0 ? 1 : 0 }
 }
 
-/** `url` is the running server's address; absent where the data folder was opened by this command. */
+/**
+ * What the gateway finds when it looks at itself. Ends with 1 where something is wrong. `url` is the running server's address; absent
+ * where the data folder was opened by this command.
+ */
 export async function doctor(ask: Ask, url: string | undefined): Promise<Outcome> {
   type Check = { readonly name: string; readonly ok: boolean; readonly detail: string }
   type Setting = { readonly name: string; readonly value: string | null; readonly is_set: boolean }

@@ -9,6 +9,7 @@ type KeyReply = {
   readonly revoked_at: string | null
 }
 
+/** Makes a key. Its text is all of the result, so that a script can catch it; it is shown this once. */
 export async function createKey(
   ask: Ask,
   { account, name }: { readonly account: string; readonly name: string | undefined },
@@ -25,6 +26,7 @@ export async function createKey(
   }
 }
 
+/** The keys of an account, revoked ones too, without their texts. */
 export async function listKeys(ask: Ask, account: string): Promise<Outcome> {
   const { data } = await ask<{ readonly data: readonly KeyReply[] }>({
     method: 'GET',
@@ -43,6 +45,7 @@ export async function listKeys(ask: Ask, account: string): Promise<Outcome> {
   }
 }
 
+/** Revokes a key from the next request on. Repeating it changes nothing. */
 export async function revokeKey(ask: Ask, keyId: string): Promise<Outcome> {
   const key = await ask<KeyReply>({ method: 'POST', path: adminPath('keys', keyId, 'revoke') })
   return { value: key, text: `Revoked ${key.prefix}… (${key.id}). Requests with it are refused from now on.` }

@@ -2,8 +2,10 @@ import { adminPath, type Ask } from '../ask.ts'
 import { table, type Outcome } from '../outcome.ts'
 import type { AccountReply } from './accounts.ts'
 
+/** A credit as the admin API shows it. */
 export type GrantReply = { readonly id: string; readonly amount_usd: string; readonly available_usd: string }
 
+/** Credits an account: once, however often it is repeated with the same idempotency key. */
 export async function grant(
   ask: Ask,
   request: {
@@ -27,6 +29,7 @@ export async function grant(
   }
 }
 
+/** What an account has available, and what is held. */
 export async function balance(ask: Ask, account: string): Promise<Outcome> {
   const found = await ask<AccountReply>({ method: 'GET', path: adminPath('accounts', account) })
   return {
@@ -35,6 +38,7 @@ export async function balance(ask: Ask, account: string): Promise<Outcome> {
   }
 }
 
+/** One page of the movements of an account's money, newest first. */
 export async function statement(
   ask: Ask,
   { account, limit, cursor }: { readonly account: string; readonly limit: string; readonly cursor?: string },

@@ -36,7 +36,7 @@ function checkCatalog(catalog: Catalog): Check {
   const detail =
     count === 0
       ? 'No model is on, so that every request will be refused. Import a catalog or switch a model on.'
-      : `${count} of ${catalog.models.size} models are on (revision ${catalog.revision}).`
+      : `${count} of ${catalog.models.size + catalog.drafts.size} models are on (revision ${catalog.revision}).`
   return { name: 'catalog', ok: count > 0, detail }
 }
 

@@ -2,30 +2,31 @@ import { nearest } from './nearest.ts'
 import { report } from './problem.ts'
 import { describe, fieldOf, quote, reportField, reportMissing, type Place, type Row } from './row.ts'
 
-/*
- * Readers of single fields. Each returns undefined where the field is absent, or wrong and reported; a required one
- * reports its absence too.
- */
-
 /** What a text may look like, and the words for it in a refusal. */
 export type TextRule = { readonly pattern: RegExp; readonly remedy: string }
 
+// Readers of single fields. Each gives undefined where the field is absent, or wrong and reported.
+
+/** A text that fits its rule. */
 export function text(row: Row, field: string, rule: TextRule): string | undefined {
   const value = fieldOf(row, field)
   return value === undefined ? undefined : checkText(value, rule, { ...row, path: [...row.path, field] })
 }
 
+/** As `text`; an absent one is reported too. */
 export function requiredText(row: Row, field: string, rule: TextRule): string | undefined {
   if (fieldOf(row, field) === undefined) reportMissing(row, field, rule.remedy)
   return text(row, field, rule)
 }
 
+/** A value that is there already, such as an item of a list, by the same rule. */
 export function checkText(value: unknown, rule: TextRule, { path, problems }: Place): string | undefined {
   if (typeof value === 'string' && rule.pattern.test(value)) return value
   report(problems, { path, message: describe(value), remedy: rule.remedy })
   return undefined
 }
 
+/** True or false. */
 export function flag(row: Row, field: string): boolean | undefined {
   const value = fieldOf(row, field)
   if (value === undefined || typeof value === 'boolean') return value
@@ -33,8 +34,10 @@ export function flag(row: Row, field: string): boolean | undefined {
   return undefined
 }
 
+/** Which numbers will do. Both ends are among them. */
 export type NumberRule = { readonly min: number; readonly max: number; readonly whole: boolean }
 
+/** A number that fits its rule. */
 export function number(row: Row, field: string, rule: NumberRule): number | undefined {
   const value = fieldOf(row, field)
   if (value === undefined) return undefined
@@ -47,16 +50,19 @@ export function number(row: Row, field: string, rule: NumberRule): number | unde
   return undefined
 }
 
+/** One of a closed set of words. A wrong one is reported with the nearest of them. */
 export function oneOf<T extends string>(row: Row, field: string, known: readonly T[]): T | undefined {
   const value = fieldOf(row, field)
   return value === undefined ? undefined : checkOneOf(value, known, { ...row, path: [...row.path, field] })
 }
 
+/** As `oneOf`; an absent one is reported too. */
 export function requiredOneOf<T extends string>(row: Row, field: string, known: readonly T[]): T | undefined {
   if (fieldOf(row, field) === undefined) reportMissing(row, field, `write one of ${known.join(', ')}`)
   return oneOf(row, field, known)
 }
 
+/** A value that is there already, by the same rule as `oneOf`. */
 export function checkOneOf<T extends string>(
   value: unknown,
   known: readonly T[],
@@ -82,6 +88,7 @@ export function list<T>(
   return checkList(value, { ...row, path: [...row.path, field] }, { max, remedy }, readItem)
 }
 
+/** A value that is there already, by the same rules as `list`. */
 export function checkList<T>(
   value: unknown,
   { path, problems }: Place,
