@@ -1,8 +1,9 @@
-// node openai-sdk.mjs KEY [MODEL], after `npm install openai`.
+// node openai-sdk.mjs KEY [MODEL], after `npm install openai`. TOLLGATE_URL says where, if not on this machine.
 import OpenAI from 'openai'
 
 const [, , apiKey, model = 'sandbox-chat'] = process.argv
-const client = new OpenAI({ apiKey, baseURL: 'http://127.0.0.1:8787/v1' })
+const url = process.env.TOLLGATE_URL ?? 'http://127.0.0.1:8787'
+const client = new OpenAI({ apiKey, baseURL: `${url}/v1` })
 
 const { data, response } = await client.chat.completions
   .create({ model, messages: [{ role: 'user', content: 'Hello' }] })

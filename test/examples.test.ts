@@ -31,6 +31,14 @@ test('the example of a new customer credits once, however often it runs, and its
   expect(answer).toMatch(/^x-service-cost-usd: 0\.\d+\r$/im)
 })
 
+test('the example of an SDK gets an answer and tells its cost', async () => {
+  const { key } = await gateway.account()
+
+  const said = await run('openai-sdk.mjs', key)
+
+  expect(said).toMatch(/^This is the sandbox.*\ncost: 0\.\d+ USD\n$/)
+})
+
 test('the usage that the README shows is what its request gets', async () => {
   const readme = readFileSync(resolve(examples, '../README.md'), 'utf8')
   const shown = /"usage": (\{[^}]*\})/.exec(readme)?.[1] ?? ''
@@ -43,7 +51,8 @@ test('the usage that the README shows is what its request gets', async () => {
 })
 
 async function run(script: string, ...args: string[]): Promise<string> {
-  const child = Bun.spawn(['sh', join(examples, script), ...args], {
+  const runtime = script.endsWith('.mjs') ? process.execPath : 'sh'
+  const child = Bun.spawn([runtime, join(examples, script), ...args], {
     env: { PATH: process.env['PATH'], TOLLGATE_URL: gateway.url, TOLLGATE_ADMIN_KEY: 'tg_admin_for_tests' },
     stdout: 'pipe',
     stderr: 'pipe',
