@@ -18,10 +18,10 @@ const PRIVATE = 0o600
 const SECRET_KEY_BYTES = 32
 const ADMIN_KEY_BYTES = 24
 
-/** Opens a data folder and makes it where it is absent. */
+/** Opens a data folder and makes it where it is absent. Throws, with a sentence for the operator, where that cannot be. */
 export function openDataFolder(dataDir: string): DataFolder {
   const path = resolve(dataDir)
-  mkdirSync(path, { recursive: true, mode: 0o700 })
+  makeFolder(path)
   const file = (name: string) => join(path, name)
   return {
     path,
@@ -36,8 +36,7 @@ export function openDataFolder(dataDir: string): DataFolder {
       )
     },
     adminKey: () => {
-      if (existsSync(file('admin.key')))
-        return { key: readFileSync(file('admin.key'), 'utf8').trim(), isNew: false, keep() {} }
+      if (existsSync(file('admin.key'))) return { key: readKey(file('admin.key')), isNew: false, keep() {} }
       const key = `tg_admin_${randomBytes(ADMIN_KEY_BYTES).toString('base64url')}`
       return { key, isNew: true, keep: () => writeWhole(file('admin.key'), key) }
     },
@@ -46,6 +45,24 @@ export function openDataFolder(dataDir: string): DataFolder {
       return () => rmSync(file('server.json'), { force: true })
     },
   }
+}
+
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 })
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new Error(`The data folder cannot be made. Set TOLLGATE_DATA_DIR to another place. (${reason})`, {
+      cause,
+    })
+  }
+}
+
+/** An empty key would open the admin API to everybody. */
+function readKey(path: string): string {
+  const key = readFileSync(path, 'utf8').trim()
+  if (key !== '') return key
+  throw new Error(`${path} is empty. Delete it, and the next start makes another key.`)
 }
 
 /** Never leaves half a file behind: a crash leaves the old one, or none. */

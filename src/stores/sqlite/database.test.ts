@@ -1,4 +1,4 @@
-import { chmodSync, readdirSync, statSync } from 'node:fs'
+import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'bun:test'
 import { aDataFolder } from '../../../test/support/data-folder.ts'
@@ -46,6 +46,15 @@ describe('database', () => {
     const modes = readdirSync(folder).map(name => statSync(join(folder, name)).mode & 0o777)
     expect(new Set(modes)).toEqual(new Set([0o600]))
     database.close()
+  })
+
+  test('a file that is no database is named', () => {
+    const path = join(aDataFolder(), 'tollgate.db')
+    writeFileSync(path, 'These are notes of somebody, and no pages of a database. '.repeat(20))
+
+    const opening = () => openDatabase({ path })
+
+    expect(opening).toThrow(`The database ${path} cannot be used: file is not a database.`)
   })
 
   test.each([

@@ -18,7 +18,7 @@ export class DataFolderInUseError extends Error {
 /**
  * Opens the database file, made where there is none, takes it for this process alone, and brings its tables up to date.
  * Throws `DataFolderInUseError` while another process has it, and an Error whose message is a sentence for the operator
- * when the file was written by a newer version.
+ * when the file is no database, or was written by a newer version.
  *
  * Integers come back as bigints. Reads may use the handle at any time and see only what is committed, because a
  * transaction never outlives one turn of the event loop; every write goes through `GroupCommit.run`.
@@ -27,7 +27,7 @@ export function openDatabase({ path }: { readonly path: string }): Database {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   // A folder that was there before may be open to others. SQLite gives the files beside this one the same mode.
   closeSync(openSync(path, 'a', 0o600))
-  const database = new Database(path, { create: true, readwrite: true, safeIntegers: true, strict: true })
+  const database = opened(path)
   try {
     lock(database, path)
     // FULL: a commit that was answered survives a power cut, not only a crash of the process.
@@ -42,6 +42,14 @@ export function openDatabase({ path }: { readonly path: string }): Database {
   }
 }
 
+function opened(path: string): Database {
+  try {
+    return new Database(path, { create: true, readwrite: true, safeIntegers: true, strict: true })
+  } catch (cause) {
+    throw unusable(path, cause)
+  }
+}
+
 /** Taken before anything is read, and kept until the file is closed: it is also the lock of the data folder. */
 function lock(database: Database, path: string): void {
   try {
@@ -51,12 +59,17 @@ function lock(database: Database, path: string): void {
     database.run('BEGIN IMMEDIATE')
     database.run('COMMIT')
   } catch (error) {
-    if (!isBusy(error)) throw error
+    if (!isBusy(error)) throw unusable(path, error)
     throw new DataFolderInUseError(
       `The data folder ${dirname(path)} is in use by another tollgate process. Stop that one, or give this one a folder of its own.`,
       { cause: error },
     )
   }
+}
+
+function unusable(path: string, cause: unknown): Error {
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  return new Error(`The database ${path} cannot be used: ${reason}.`, { cause })
 }
 
 function isBusy(error: unknown): boolean {
