@@ -12,6 +12,10 @@ export type ReplayParts = {
   readonly bytes: () => number
 }
 
+/**
+ * Opens the replays of the settings: kept in this process, within the budget that they share with the copies of running streams.
+ * Nobody waits for another one's answer for longer than a model may take to give it.
+ */
 export function openReplays(config: Config, clock: Clock): ReplayParts {
   const { replayTtlMs, replayBytesMax, readTimeoutMs } = config
   if (replayTtlMs === 0) return { once: undefined, bytes: () => 0 }

@@ -22,7 +22,6 @@ export type AnswerOncePorts = {
 }
 
 type Dialect = TextDialect | StreamDialect
-type Departure = { readonly fingerprint: string; readonly flight: Flight }
 
 /**
  * Answers identical requests of one API key once. One whose answer is kept gets that; one that is running already is waited
@@ -43,72 +42,92 @@ export class AnswerOnce {
     this.#patienceMs = patienceMs
   }
 
-  async answer(call: TextCall, dialect: Dialect, answer: Answer): Promise<TextReply> {
-    const { sha256, clock } = this.#ports
-    const fingerprint = `${call.caller.apiKey.id} ${dialect.route} ${sha256(call.body)}`
-    let impatientAtMs: number | undefined
-    for (;;) {
-      const flight = this.#flights.get(fingerprint)
-      if (flight === undefined || (impatientAtMs !== undefined && clock.now() >= impatientAtMs)) {
-        return this.#lead(fingerprint, call, dialect, answer)
-      }
-      impatientAtMs ??= clock.now() + this.#patienceMs
-      const reply = await flight.join(call.client)
-      if (reply !== undefined) return markReplay(reply, call)
-    }
+  /** Most requests are like no other: their way leads through `#lead` and `#fly`, and makes little more than a flight. */
+  answer(call: TextCall, dialect: Dialect, answer: Answer): TextReply | Promise<TextReply> {
+    // The digest first: stores tell fingerprints apart by how they begin.
+    const fingerprint = `${this.#ports.sha256(call.body)} ${dialect.route} ${call.caller.apiKey.id}`
+    const flight = this.#flights.get(fingerprint)
+    return flight === undefined
+      ? this.#lead(fingerprint, call, dialect, answer)
+      : this.#follow(flight, call, dialect, answer)
   }
 
-  async #lead(fingerprint: string, call: TextCall, dialect: Dialect, answer: Answer): Promise<TextReply> {
+  async #follow(flight: Flight, call: TextCall, dialect: Dialect, answer: Answer): Promise<TextReply> {
+    const { fingerprint } = flight
+    const impatientAtMs = this.#ports.clock.now() + this.#patienceMs
+    let next: Flight | undefined = flight
+    do {
+      const reply = await next.join(call.client)
+      if (reply !== undefined) return markReplay(reply, call)
+      next = this.#flights.get(fingerprint)
+    } while (next !== undefined && this.#ports.clock.now() < impatientAtMs)
+    return this.#lead(fingerprint, call, dialect, answer)
+  }
+
+  #lead(
+    fingerprint: string,
+    call: TextCall,
+    dialect: Dialect,
+    answer: Answer,
+  ): TextReply | Promise<TextReply> {
     const found = this.#ports.replays.find(fingerprint)
     if (found !== undefined && !(found instanceof Promise)) return markReplay(replayOf(found), call)
-    const flight = new Flight(call.client)
-    const departure = { fingerprint, flight }
+    const flight = new Flight(fingerprint, call.client)
     this.#flights.set(fingerprint, flight)
+    return this.#fly(flight, call, dialect, answer, found)
+  }
+
+  async #fly(
+    flight: Flight,
+    call: TextCall,
+    dialect: Dialect,
+    answer: Answer,
+    finding: Promise<KeptAnswer | undefined> | undefined,
+  ): Promise<TextReply> {
     try {
-      const kept = found === undefined ? undefined : await found
+      const kept = finding === undefined ? undefined : await finding
       if (kept !== undefined) {
         flight.land(() => replayOf(kept))
-        this.#forget(departure)
+        this.#forget(flight)
         return markReplay(replayOf(kept), call)
       }
       const reply = await answer({ ...call, client: flight })
       const { status, body } = reply
-      if (status !== 200) this.#forget(departure)
-      else if (body instanceof Uint8Array) this.#share(departure, { headers: keptHeaders(reply), body })
-      else return this.#shareStream(departure, { ...reply, body }, { call, dialect })
+      if (status !== 200) this.#forget(flight)
+      else if (body instanceof Uint8Array) this.#share(flight, { headers: keptHeaders(reply), body })
+      else return this.#shareStream(flight, { ...reply, body }, { call, dialect })
       return reply
     } catch (error) {
-      this.#forget(departure)
+      this.#forget(flight)
       throw error
     }
   }
 
-  #share(departure: Departure, answer: KeptAnswer): void {
-    departure.flight.land(() => replayOf(answer))
-    const keeping =
-      answer.body.byteLength <= KEPT_BYTES_MAX
-        ? this.#ports.replays.keep(departure.fingerprint, answer)
-        : undefined
-    if (keeping === undefined) this.#forget(departure)
-    else void keeping.then(() => this.#forget(departure))
+  #share(flight: Flight, answer: KeptAnswer): void {
+    const isSmall = answer.body.byteLength <= KEPT_BYTES_MAX
+    const keeping = isSmall ? this.#ports.replays.keep(flight.fingerprint, answer) : undefined
+    // Until it is kept, or where it is not, those who came meanwhile get it from the flight.
+    if (keeping !== undefined || flight.isFollowed) flight.land(() => replayOf(answer))
+    if (keeping === undefined) this.#forget(flight)
+    else void keeping.then(() => this.#forget(flight))
   }
 
   #shareStream(
-    departure: Departure,
+    flight: Flight,
     reply: TextReply & { readonly body: ByteSource },
     { call, dialect }: { readonly call: TextCall; readonly dialect: Dialect },
   ): TextReply {
     const { budget, clock } = this.#ports
-    const stream = new SharedStream(reply.body, { budget, onClosed: () => this.#forget(departure) })
+    const stream = new SharedStream(reply.body, { budget, onClosed: () => this.#forget(flight) })
     const openReader = () => stream.open(() => lastWordOf(call, dialect, clock.now()))
     const headers = keptHeaders(reply)
     // A new stream is open.
     const body = openReader() as ByteSource
-    departure.flight.land(() => {
+    flight.land(() => {
       const follower = openReader()
       return follower && { status: 200, headers, body: follower, ended: follower.done, cost: null }
     })
-    void this.#keepStream(departure.fingerprint, stream, reply)
+    void this.#keepStream(flight.fingerprint, stream, reply)
     return { ...reply, body }
   }
 
@@ -121,8 +140,8 @@ export class AnswerOnce {
   }
 
   /** Nobody joins this flight any more. Who waits for it still is told that there is nothing to share. */
-  #forget({ fingerprint, flight }: Departure): void {
-    if (this.#flights.get(fingerprint) === flight) this.#flights.delete(fingerprint)
+  #forget(flight: Flight): void {
+    if (this.#flights.get(flight.fingerprint) === flight) this.#flights.delete(flight.fingerprint)
     flight.land()
   }
 }

@@ -2,54 +2,58 @@ import { GatewayError } from '../../domain/errors.ts'
 import type { TextCall, TextReply } from '../text-call.ts'
 
 type Client = TextCall['client']
-type Landed = TextReply | undefined
+
+/** What a follower gets of an answer that is there; undefined where it is too late for a share. */
+export type Share = () => TextReply | undefined
 
 /**
  * A request on its way to its answer, and the identical ones that wait for it. Until the answer is there, the call goes on
  * while any of them does: in the place of the leader's client, the call is given the flight.
  */
 export class Flight implements Client {
+  readonly fingerprint: string
   readonly #leader: Client
-  #followers: Set<(landed: Landed) => void> | undefined
+  #followers: Set<Follower> | undefined
   /** Made only where the call asks for its client's signal. */
-  #controller: AbortController | undefined
-  #isLeaderGone = false
+  #deserted: AbortController | undefined
+  #leaderLeaves: (() => void) | undefined
   #hasLanded = false
-  #share: (() => Landed) | undefined
+  #share: Share | undefined
 
-  constructor(leader: Client) {
+  constructor(fingerprint: string, leader: Client) {
+    this.fingerprint = fingerprint
     this.#leader = leader
   }
 
   /** Fires when the leader and every follower has left before the answer was there. */
   get signal(): AbortSignal {
-    if (this.#controller !== undefined) return this.#controller.signal
-    const controller = (this.#controller = new AbortController())
-    const { signal } = this.#leader
-    if (signal.aborted) this.#leaderLeaves()
-    else signal.addEventListener('abort', this.#leaderLeaves, { once: true })
-    return controller.signal
+    return (this.#deserted ?? this.#watchLeader()).signal
+  }
+
+  /** Whether someone waits for this answer beside the one who asked. */
+  get isFollowed(): boolean {
+    return this.#followers !== undefined
   }
 
   /**
-   * Waits for the answer and gets its share of it; undefined where there is nothing to share. Rejects when `client` leaves
+   * Waits for the answer and gets a share of it; undefined where there is nothing to share. Rejects when `client` leaves
    * first.
    */
-  join(client: Client): Promise<Landed> {
+  join(client: Client): Promise<TextReply | undefined> {
     if (this.#hasLanded) return Promise.resolve(this.#share?.())
-    const { promise, resolve, reject } = Promise.withResolvers<Landed>()
+    const { promise, resolve, reject } = Promise.withResolvers<TextReply | undefined>()
     const { signal } = client
     const followers = (this.#followers ??= new Set())
-    const onLanded = (landed: Landed) => {
+    const follower: Follower = share => {
       signal.removeEventListener('abort', onLeave)
-      resolve(landed)
+      resolve(share?.())
     }
     const onLeave = () => {
-      followers.delete(onLanded)
+      followers.delete(follower)
       this.#abortIfDeserted()
       reject(new GatewayError('upstream_error', 'The request ended before the model answered.'))
     }
-    followers.add(onLanded)
+    followers.add(follower)
     if (signal.aborted) onLeave()
     else signal.addEventListener('abort', onLeave, { once: true })
     return promise
@@ -59,24 +63,30 @@ export class Flight implements Client {
    * The answer is there: `share` makes each follower's reply, at once for those who wait. Without it there is nothing to
    * share. Landing twice changes nothing.
    */
-  land(share?: () => Landed): void {
+  land(share?: Share): void {
     if (this.#hasLanded) return
     this.#hasLanded = true
     this.#share = share
-    if (this.#controller !== undefined) this.#leader.signal.removeEventListener('abort', this.#leaderLeaves)
+    if (this.#leaderLeaves !== undefined) this.#leader.signal.removeEventListener('abort', this.#leaderLeaves)
     const followers = this.#followers
     if (followers === undefined) return
     this.#followers = undefined
-    for (const onLanded of followers) onLanded(share?.())
+    for (const follower of followers) follower(share)
   }
 
-  readonly #leaderLeaves = () => {
-    this.#isLeaderGone = true
-    this.#abortIfDeserted()
+  #watchLeader(): AbortController {
+    const deserted = (this.#deserted = new AbortController())
+    const { signal } = this.#leader
+    this.#leaderLeaves = () => this.#abortIfDeserted()
+    if (signal.aborted) this.#abortIfDeserted()
+    else signal.addEventListener('abort', this.#leaderLeaves, { once: true })
+    return deserted
   }
 
   #abortIfDeserted(): void {
-    const followers = this.#followers?.size ?? 0
-    if (this.#isLeaderGone && followers === 0) this.#controller?.abort()
+    if (this.#deserted === undefined || !this.#leader.signal.aborted) return
+    if (this.#followers === undefined || this.#followers.size === 0) this.#deserted.abort()
   }
 }
+
+type Follower = (share: Share | undefined) => void

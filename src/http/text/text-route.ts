@@ -20,7 +20,7 @@ export type TextRoutePorts = {
 }
 
 /** Answers a request from what an identical one got, or else with `answer`. */
-export type ReplayFirst = (call: TextCall, answer: Answer) => Promise<TextReply>
+export type ReplayFirst = (call: TextCall, answer: Answer) => TextReply | Promise<TextReply>
 type Answer = (call: TextCall) => Promise<TextReply>
 
 /**

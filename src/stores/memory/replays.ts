@@ -1,59 +1,66 @@
 import type { Clock } from '../../gateway/ports/clock.ts'
-import type { KeptAnswer, ReplayBudget, Replays } from '../../gateway/ports/replays.ts'
+import type { ReplayBudget, Replays } from '../../gateway/ports/replays.ts'
+import { AnswerLog, type Position } from './answer-log.ts'
 
-/** What an entry weighs beside its body: its key, its headers, and the objects that hold them. */
-export const ENTRY_BYTES = 512
-
-type Entry = KeptAnswer & { readonly expiresAtMs: number; readonly bytes: number }
+/** The answers of a bucket are chained. Where a hundred thousand are kept, a chain is two long. */
+const BUCKETS = 1 << 16
+/** A fingerprint begins with a digest, so that so many of its characters tell it from others. */
+const HASHED_CHARS = 12
 
 /**
- * Kept answers in this process. They share a budget with others; what does not fit is not kept, since an answer that is
- * there was promised to its repeats.
+ * Kept answers in this process. All live equally long, so that the oldest is the first to expire. They share a budget with
+ * others; what does not fit is not kept, since an answer that is there was promised to its repeats.
  */
 export function memoryReplays(
   { budget, clock }: { readonly budget: ReplayBudget; readonly clock: Clock },
   { ttlMs }: { readonly ttlMs: number },
 ): Replays {
-  // All live equally long, so that the order of insertion is the order of expiry.
-  const entries = new Map<string, Entry>()
-  let nextExpiryAtMs = Infinity
+  const log = new AnswerLog(budget)
+  /** The latest of each bucket, which names the one before it. */
+  const latest = new Float64Array(BUCKETS).fill(-1)
+  let oldestExpiresAtMs = Infinity
 
-  const remove = (fingerprint: string, { bytes }: Entry) => {
-    entries.delete(fingerprint)
-    budget.give(bytes)
-  }
-  const evictExpired = (nowMs: number) => {
-    if (nowMs < nextExpiryAtMs) return
-    nextExpiryAtMs = Infinity
-    for (const [fingerprint, entry] of entries) {
-      if (entry.expiresAtMs > nowMs) {
-        nextExpiryAtMs = entry.expiresAtMs
-        break
-      }
-      remove(fingerprint, entry)
+  const dropExpired = (nowMs: number) => {
+    while (oldestExpiresAtMs <= nowMs) {
+      log.dropOldest()
+      oldestExpiresAtMs = log.isEmpty ? Infinity : log.expiresAtMs(log.oldest)
     }
   }
 
   return {
     find(fingerprint) {
-      evictExpired(clock.now())
-      return entries.get(fingerprint)
-    },
-    keep(fingerprint, { headers, body }) {
       const nowMs = clock.now()
-      evictExpired(nowMs)
-      const earlier = entries.get(fingerprint)
-      if (earlier !== undefined) remove(fingerprint, earlier)
-      const bytes = body.byteLength + ENTRY_BYTES
-      if (!budget.take(bytes)) return
+      dropExpired(nowMs)
+      const hash = hashOf(fingerprint)
+      let position: Position = latest[hash % BUCKETS] ?? -1
+      while (position >= log.oldest) {
+        if (log.isOf(position, fingerprint, hash))
+          // A clock that was set back may have put one that lives longer before it.
+          return log.expiresAtMs(position) > nowMs ? log.answer(position) : undefined
+        position = log.earlierThan(position)
+      }
+      return undefined
+    },
+    keep(fingerprint, answer) {
+      const nowMs = clock.now()
+      dropExpired(nowMs)
+      const hash = hashOf(fingerprint)
       const expiresAtMs = nowMs + ttlMs
-      entries.set(fingerprint, { headers, body: ownBytes(body), expiresAtMs, bytes })
-      if (nextExpiryAtMs === Infinity) nextExpiryAtMs = expiresAtMs
+      const bucket = hash % BUCKETS
+      const earlier = latest[bucket] ?? -1
+      const position = log.append({ fingerprint, hash, expiresAtMs, earlier }, answer)
+      if (position === undefined) return
+      latest[bucket] = position
+      if (oldestExpiresAtMs === Infinity) oldestExpiresAtMs = expiresAtMs
     },
   }
 }
 
-/** A view of a larger buffer would keep all of that alive. */
-function ownBytes(body: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
-  return body.byteLength === body.buffer.byteLength ? body : body.slice()
+/** 31 bits. */
+function hashOf(fingerprint: string): number {
+  let hash = 0
+  const chars = Math.min(fingerprint.length, HASHED_CHARS)
+  for (let at = 0; at < chars; at += 1)
+    hash = (Math.imul(hash, 31) + fingerprint.charCodeAt(at)) & 0x7fff_ffff
+  return hash
 }
