@@ -23,6 +23,7 @@ import { openSqliteStore } from '../stores/sqlite/store.ts'
 import { errorFields, openLog, type Log } from '../telemetry/log.ts'
 import { openTokenizer } from '../tokenizer/tokenizer.ts'
 import type { DataFolder } from './data-folder.ts'
+import { guardedLedger } from './guarded-ledger.ts'
 import { systemClock } from './system-clock.ts'
 
 /** The parts that every command of a data folder needs, open. */
@@ -33,7 +34,7 @@ export type Parts = {
   readonly onReconcileFailed: (error: unknown) => void
   readonly text: Omit<TextPorts, 'holds'> & { readonly hashKey: HashKey }
   readonly heldNow: (kind: HoldKind) => NanoUsd
-  /** Rejects while the store cannot be read. */
+  /** Rejects while the store cannot be read or written. */
   readonly probeStore: () => Promise<void>
   readonly close: () => Promise<void>
 }
@@ -50,7 +51,8 @@ export function openParts(config: Config, folder: DataFolder, clock: Clock = sys
     defer: flush => setTimeout(flush, LOG_DELAY_MS),
   })
   const store = openSqliteStore({ path: folder.database, secretKey: () => folder.secretKey() })
-  const { ledger, attempts, accounts, catalog, auditLog } = store
+  const { attempts, accounts, catalog, auditLog } = store
+  const ledger = guardedLedger(store.ledger, store.isWritable)
   const random = new BigInt64Array(1)
   const newId = idSource({
     now: () => clock.now(),
@@ -106,7 +108,10 @@ export function openParts(config: Config, folder: DataFolder, clock: Clock = sys
     onReconcileFailed,
     text,
     heldNow: kind => ledger.heldNow(kind),
-    probeStore: async () => void (await auditLog.list({ limit: 1 })),
+    probeStore: async () => {
+      await auditLog.list({ limit: 1 })
+      if (!store.isWritable()) throw new Error('The last commit failed.')
+    },
     close: async () => {
       http.close()
       tokenizer.close()

@@ -29,7 +29,7 @@ test('a store that fails is not ready, says so without its own words, and is log
 
   const reply = await ready(() => Promise.reject(failure))(asked)
 
-  const body = { status: 'not_ready', reason: 'The store cannot be read.' }
+  const body = { status: 'not_ready', reason: 'The store cannot be read or written.' }
   expect(reply).toMatchObject({ status: 503, body: JSON.stringify(body) })
   expect(asked.trace.failure).toBe(failure)
 })

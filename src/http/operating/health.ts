@@ -16,4 +16,4 @@ export function ready(check: () => Promise<Readiness>): Handler {
   }
 }
 
-const STORE_FAILS: Readiness = { isReady: false, reason: 'The store cannot be read.' }
+const STORE_FAILS: Readiness = { isReady: false, reason: 'The store cannot be read or written.' }

@@ -9,6 +9,7 @@ import { openDatabase, type Database } from './database.ts'
 import { createGroupCommit, type GroupCommit } from './group-commit.ts'
 import { createLedger, type SqliteLedger } from './ledger.ts'
 import { createTariffs } from './tariffs.ts'
+import { createWriteProbe } from './write-probe.ts'
 
 /** All that one node keeps, in one file. */
 export type SqliteStore = {
@@ -19,6 +20,8 @@ export type SqliteStore = {
   readonly auditLog: SqliteAuditLog
   readonly database: Database
   readonly groupCommit: GroupCommit
+  /** False while commits fail. Asking then has another one tried. */
+  readonly isWritable: () => boolean
   /** The largest id key in the store; zero in a new one. An id source must start after it. */
   lastKey(): bigint
   /** Commits what waits and lets go of the data folder. What comes later is refused with `unavailable`. */
@@ -37,6 +40,7 @@ export function openSqliteStore(settings: {
     const auditLog = createAuditLog(database)
     const secretKey = settings.secretKey()
     const tariffs = createTariffs(database, groupCommit)
+    const writes = createWriteProbe(groupCommit)
     return {
       ledger: createLedger({ database, groupCommit, auditLog, tariffs }),
       attempts: createAttempts({ database, groupCommit, tariffs }),
@@ -45,6 +49,7 @@ export function openSqliteStore(settings: {
       auditLog,
       database,
       groupCommit,
+      isWritable: writes.isWritable,
       lastKey: () => lastKey(database),
       async close() {
         groupCommit.close()

@@ -1,0 +1,37 @@
+import { expect, test } from 'bun:test'
+import { aHold, anAccount, anAudit, aCredit } from '../../test/support/ledger-builders.ts'
+import { aSqliteStore } from '../../test/support/test-store.ts'
+import { turn } from '../../test/support/turn.ts'
+import { usd } from '../domain/money.ts'
+import { guardedLedger } from './guarded-ledger.ts'
+
+test('while the books cannot be written nothing is held, so that no upstream is asked; and then it is again', async () => {
+  const store = aSqliteStore()
+  const disk = { isFull: false }
+  store.groupCommit.join({
+    beforeCommit() {
+      if (disk.isFull) throw new Error('database or disk is full')
+    },
+  })
+  const ledger = guardedLedger(store.ledger, store.isWritable)
+  const { accountId } = await anAccount(store, { funds: usd('1') })
+  const hold = () => ledger.placeHold(aHold({ accountId, kind: 'text', amount: usd('0.1') }))
+  const outcome = () =>
+    hold().then(
+      ({ outcome: word }) => word,
+      (error: { code: string }) => error.code,
+    )
+
+  const before = await outcome()
+  disk.isFull = true
+  await ledger.credit({ ...aCredit(accountId), amount: usd('1'), audit: anAudit() }).catch(() => undefined)
+  await turn()
+  const during = await outcome()
+  disk.isFull = false
+  await turn()
+  await outcome()
+  await turn()
+  const after = await outcome()
+
+  expect([before, during, after]).toEqual(['held', 'unavailable', 'held'])
+})
