@@ -17,7 +17,7 @@ function converted(name: string, request: object, expected: Converted['expected'
     name,
     model: MODEL,
     path: chat.path,
-    body: aroundNumber(new TextDecoder().decode(asChat)),
+    body: aroundNumber(asChat),
     answer: chat.answer,
     converted: { path: PATH, body: aroundNumber(json), expected },
   }

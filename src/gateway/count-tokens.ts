@@ -5,8 +5,6 @@ import type { CatalogStore } from './ports/catalog.ts'
 import { modelNotFound } from './servable-model.ts'
 import type { TextCall, WholeReply } from './text-call.ts'
 
-const encoder = new TextEncoder()
-
 /**
  * Estimates the input tokens of a messages request, for any model that is on, and charges nothing. Throws `model_not_found` for
  * any other name, and what `readCountTokensRequest` does.
@@ -19,6 +17,6 @@ export async function countTokens(
   const model = findModel(catalog.current(), name)
   if (model === undefined || !model.enabled) throw modelNotFound(name)
   trace.model = model.id
-  const reply = encoder.encode(JSON.stringify({ input_tokens: inputTokens }))
+  const reply = JSON.stringify({ input_tokens: inputTokens })
   return { status: 200, headers: {}, body: reply, cost: null }
 }

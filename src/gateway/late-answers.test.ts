@@ -10,8 +10,6 @@ import { LATE_BYTES_MAX, LATE_CALLS_MAX, LateAnswers } from './late-answers.ts'
 import type { Attempts } from './ports/attempts.ts'
 import type { ProviderOutcome } from './ports/text-provider.ts'
 
-const encoder = new TextEncoder()
-
 /** A late call that ends as the test says. */
 function aLateCall() {
   const { promise, resolve } = Promise.withResolvers<ProviderOutcome>()
@@ -21,7 +19,7 @@ function aLateCall() {
 }
 
 function answered(body: string, status = 200): ProviderOutcome {
-  return { outcome: 'answered', status, headers: {}, reportedCost: null, body: encoder.encode(body) }
+  return { outcome: 'answered', status, headers: {}, reportedCost: null, body }
 }
 
 const ANSWER = {

@@ -19,7 +19,7 @@ export type TextCall = {
 export type TextReply = {
   readonly status: number
   /** Whole, or a stream that is made as it is read. */
-  readonly body: Uint8Array<ArrayBuffer> | ByteSource
+  readonly body: WholeBody | ByteSource
   /** For a stream: resolves when it is over and its money settled. `isWhole` where it ended well and was read to its end. */
   readonly ended?: Promise<{ readonly isWhole: boolean }>
   /** Allowlisted headers of the upstream. */
@@ -30,8 +30,11 @@ export type TextReply = {
   readonly isReplay?: true
 }
 
+/** What is known whole: text, or the bytes that a stream once was. */
+export type WholeBody = string | Uint8Array<ArrayBuffer>
+
 /** An answer that is not made as it is read. */
-export type WholeReply = TextReply & { readonly body: Uint8Array<ArrayBuffer> }
+export type WholeReply = TextReply & { readonly body: string }
 
 /** What is known of a request by the time it ends, whichever way; for the log line and the metrics. */
 export type TextTrace = {

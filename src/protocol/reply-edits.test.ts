@@ -4,9 +4,7 @@ import { withModelAndCost } from './reply-edits.ts'
 
 function edited(text: string, cost: string | null): string {
   const { usage } = JSON.parse(text) as { usage?: unknown }
-  const bytes = new TextEncoder().encode(text)
-  const reply = withModelAndCost({ bytes, usage }, { model: 'gpt-x', cost: cost === null ? null : usd(cost) })
-  return new TextDecoder().decode(reply)
+  return withModelAndCost({ text, usage }, { model: 'gpt-x', cost: cost === null ? null : usd(cost) })
 }
 
 describe('the cost is added at the end of the usage, or put where the upstream names one', () => {
@@ -72,12 +70,11 @@ describe('the reply always carries the logical name', () => {
 
 test('an object inside a frame is edited where it opens', () => {
   const text = '{"type":"response.completed","model":"kept","response":{"model":"up","usage":{"n":1}}}'
-  const bytes = new TextEncoder().encode(text)
   const start = text.indexOf('{"model":"up"')
 
-  const reply = withModelAndCost({ bytes, usage: { n: 1 }, start }, { model: 'gpt-x', cost: usd('0.5') })
+  const reply = withModelAndCost({ text, usage: { n: 1 }, start }, { model: 'gpt-x', cost: usd('0.5') })
 
-  expect(new TextDecoder().decode(reply)).toBe(
+  expect(reply).toBe(
     '{"type":"response.completed","model":"kept","response":{"model":"gpt-x","usage":{"n":1,"cost_usd":"0.5"}}}',
   )
 })

@@ -1,14 +1,14 @@
 import { formatUsd, type NanoUsd } from '../domain/money.ts'
-import { isNamed, members, type Member } from './json/members.ts'
+import { MemberWalk, type Member } from './json/members.ts'
 import { isJsonObject } from './json/parse-json.ts'
-import { splice, type Edit } from './json/splice.ts'
+import { spliceText, type Edit } from './json/splice.ts'
 
 const BRACE_OPEN = 0x7b
 const SPACE = 0x20
 
-/** An object inside a reply's bytes that names the model and its usage: the whole reply, or the part that holds them. */
+/** An object inside a reply's text that names the model and its usage: the whole reply, or the part that holds them. */
 export type ReplyObject = {
-  readonly bytes: Uint8Array<ArrayBuffer>
+  readonly text: string
   /** What its `usage` was parsed to. */
   readonly usage: unknown
   /** Where its brace opens, if not at the first one. */
@@ -18,61 +18,66 @@ export type ReplyObject = {
 export type ModelAndCost = { readonly model: string; readonly cost: NanoUsd | null }
 
 /**
- * The reply's bytes with `model` replaced by the logical name, put first where there is none, and the cost in `usage.cost_usd`:
+ * The reply's text with `model` replaced by the logical name, put first where there is none, and the cost in `usage.cost_usd`:
  * in the place of the upstream's own, else at the end. A cost of null leaves no `cost_usd`. A reply whose `usage` is no object
  * has nowhere to name a cost.
  */
-export function withModelAndCost(reply: ReplyObject, shown: ModelAndCost): Uint8Array<ArrayBuffer> {
-  return splice(reply.bytes, modelAndCostEdits(reply, shown))
+export function withModelAndCost(reply: ReplyObject, shown: ModelAndCost): string {
+  return spliceText(reply.text, modelAndCostEdits(reply, shown))
 }
 
 /** The edits that `withModelAndCost` makes, in ascending order. */
 export function modelAndCostEdits(
-  { bytes, usage, start: objectStart = bytes.indexOf(BRACE_OPEN) }: ReplyObject,
+  { text, usage, start: objectStart = text.indexOf('{') }: ReplyObject,
   { model, cost }: ModelAndCost,
 ): Edit[] {
   const name = JSON.stringify(model)
   const edits: Edit[] = []
   let usageMember: Member | undefined
   let isEmpty = true
-  for (const member of members(bytes, objectStart)) {
-    const { start, end } = member
+  for (const walk = new MemberWalk(text, objectStart); walk.next();) {
     isEmpty = false
     // Of several models every one is renamed, whichever a client reads; of several usages the last one is the parsed one.
-    if (isNamed(bytes, member, 'model')) edits.push({ start, end, text: name })
-    else if (isNamed(bytes, member, 'usage')) usageMember = member
+    if (walk.isNamed('model')) edits.push({ start: walk.start, end: walk.end, text: name })
+    else if (walk.isNamed('usage')) usageMember = walk.member()
   }
   if (edits.length === 0) {
     const at = objectStart + 1
     edits.push({ start: at, end: at, text: `"model":${name}${isEmpty ? '' : ','}` })
   }
   if (usageMember !== undefined && isJsonObject(usage)) {
-    const counts = costEdits(bytes, usageMember, { cost, hasTheirs: Object.hasOwn(usage, 'cost_usd') })
+    const isBehind = usageMember.start > (edits.at(-1)?.start ?? 0)
+    const counts = costEdits(text, usageMember, { cost, hasTheirs: Object.hasOwn(usage, 'cost_usd') })
     for (const edit of counts) edits.push(edit)
-    edits.sort((left, right) => left.start - right.start)
+    if (!isBehind) edits.sort((left, right) => left.start - right.start)
   }
   return edits
 }
 
 function costEdits(
-  bytes: Uint8Array,
+  text: string,
   usage: Member,
   { cost, hasTheirs }: { readonly cost: NanoUsd | null; readonly hasTheirs: boolean },
 ): Edit[] {
   const ours = cost === null ? null : `"${formatUsd(cost)}"`
-  if (!hasTheirs) return ours === null ? [] : [appended(bytes, usage.end, `"cost_usd":${ours}`)]
-  const counts = members(bytes, usage.start)
-  const theirs = counts.filter(member => isNamed(bytes, member, 'cost_usd'))
+  if (!hasTheirs) return ours === null ? [] : [appended(text, usage.end, `"cost_usd":${ours}`)]
+  const counts: Member[] = []
+  const theirs: Member[] = []
+  for (const walk = new MemberWalk(text, usage.start); walk.next();) {
+    const member = walk.member()
+    counts.push(member)
+    if (walk.isNamed('cost_usd')) theirs.push(member)
+  }
   if (ours === null) return removals(counts, theirs)
   const [{ start, end }, ...others] = theirs as [Member, ...Member[]]
   return [{ start, end, text: ours }, ...removals(counts, others)]
 }
 
 /** Adds a member after the last one of the object that ends at `objectEnd`. */
-function appended(bytes: Uint8Array, objectEnd: number, member: string): Edit {
+function appended(text: string, objectEnd: number, member: string): Edit {
   let at = objectEnd - 1
-  while ((bytes[at - 1] as number) <= SPACE) at -= 1
-  return { start: at, end: at, text: bytes[at - 1] === BRACE_OPEN ? member : `,${member}` }
+  while (text.charCodeAt(at - 1) <= SPACE) at -= 1
+  return { start: at, end: at, text: text.charCodeAt(at - 1) === BRACE_OPEN ? member : `,${member}` }
 }
 
 /** Takes members out, each with one comma. */

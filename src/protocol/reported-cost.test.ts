@@ -28,8 +28,7 @@ test.each(['', '$1', '1,5', 'NaN', 'Infinity', '1e30', '1e99999', '.5', '1.', '0
   },
 )
 
-const costIn = (text: string) =>
-  findReportedCost(new TextEncoder().encode(text), (JSON.parse(text) as { usage?: unknown }).usage)
+const costIn = (text: string) => findReportedCost(text, (JSON.parse(text) as { usage?: unknown }).usage)
 
 test.each([
   ['{"usage":{"cost":0.1}}', 100_000_000n],

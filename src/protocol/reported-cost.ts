@@ -1,5 +1,5 @@
 import { nanoUsd, type NanoUsd } from '../domain/money.ts'
-import { lastNamed, members } from './json/members.ts'
+import { lastNamed } from './json/members.ts'
 
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,4}))?$/
 const NANO_DIGITS = 9
@@ -8,8 +8,6 @@ const COST_CHARS_MAX = 64
 /** Beyond 10^30 billionths a number is no cost; below 10^-100 of one it is nothing but rounding. */
 const SCALE_MAX = 30
 const SCALE_MIN = -100
-
-const decoder = new TextDecoder()
 
 /**
  * Reads a cost in dollars as upstreams write it: a decimal or JSON number of any precision, exponents included. Exact, and
@@ -30,24 +28,20 @@ export function parseReportedCost(text: string): NanoUsd | undefined {
 }
 
 /**
- * The upstream's own `usage.cost`, in dollars, out of a reply's bytes: the digits as they stand there, since a JSON number may
+ * The upstream's own `usage.cost`, in dollars, out of a reply's text: the digits as they stand there, since a JSON number may
  * be finer than a float. Null where there is none. `usage` is what the reply's `usage` was parsed to.
  */
-export function findReportedCost(reply: Uint8Array, usage: unknown): NanoUsd | null {
+export function findReportedCost(reply: string, usage: unknown): NanoUsd | null {
   const cost = (usage as { readonly cost?: unknown } | null | undefined)?.cost
   if (typeof cost === 'string') return parseReportedCost(cost) ?? null
   if (typeof cost !== 'number') return null
-  const usageStart = valueOf(reply, 'usage')?.start
-  const written = usageStart === undefined ? undefined : valueOf(reply, 'cost', usageStart)
+  const usageStart = lastNamed(reply, 'usage')?.start
+  const written = usageStart === undefined ? undefined : lastNamed(reply, 'cost', usageStart)
   if (written === undefined) return null
-  return parseReportedCost(decoder.decode(reply.subarray(written.start, written.end))) ?? null
+  return parseReportedCost(reply.slice(written.start, written.end)) ?? null
 }
 
 function dividedUp(digits: bigint, places: number): bigint {
   const divisor = 10n ** BigInt(places)
   return (digits + divisor - 1n) / divisor
-}
-
-function valueOf(bytes: Uint8Array, name: string, objectStart?: number) {
-  return lastNamed(bytes, members(bytes, objectStart), name)
 }

@@ -19,16 +19,12 @@ export type TextDialect<Request extends TextRequest = TextRequest, Answer extend
   readRequest(document: JsonDocument): Request
   /** What a request says to its model, for a moderator, made when asked for. Absent on a route that is not moderated. */
   moderatedText?(request: Request): string
-  /** The request's own bytes with the model's name replaced or, on a route that is converted, what they become. */
-  forUpstream(
-    request: Request,
-    model: string,
-    provider: Pick<Provider, 'maxTokensField'>,
-  ): Uint8Array<ArrayBuffer>
-  /** Undefined for bytes that are no answer of this route, whatever the status said. */
-  readAnswer(body: Uint8Array<ArrayBuffer>, limits: UsageLimits): Answer | undefined
-  /** The answer's own bytes with the model's name replaced and the cost added or, on a converted route, what they become. */
-  forClient(answer: Answer, receipt: Receipt, request: Request): Uint8Array<ArrayBuffer>
+  /** The request's own text with the model's name replaced or, on a route that is converted, what they become. */
+  forUpstream(request: Request, model: string, provider: Pick<Provider, 'maxTokensField'>): string
+  /** Undefined for a text that is no answer of this route, whatever the status said. */
+  readAnswer(body: string, limits: UsageLimits): Answer | undefined
+  /** The answer's own text with the model's name replaced and the cost added or, on a converted route, what they become. */
+  forClient(answer: Answer, receipt: Receipt, request: Request): string
 }
 
 /** What the gateway has to say of an answer that it charged. */

@@ -10,7 +10,7 @@ export type UpstreamError = {
 }
 
 /** A longer error body is a page, not an error. */
-const BODY_BYTES_MAX = 64 * 1024
+const BODY_CHARS_MAX = 64 * 1024
 const TEXT_CHARS_MAX = 8_000
 const MESSAGE_CHARS_MAX = 2_000
 const NAME_CHARS_MAX = 100
@@ -19,29 +19,26 @@ const DETAILS_MAX = 5
 const UNSAID = 'The provider of the model refused the request and did not say why.'
 const OWN_TYPE = 'invalid_request_error'
 
-const encoder = new TextEncoder()
-const decoder = new TextDecoder()
-
 /**
  * The body for a client of an upstream's 4xx: the upstream's own envelope where it has one, else a new one around what its
  * body says, and in either case without its hosts, keys and organisations.
  */
 export function upstreamErrorForClient(
-  body: Uint8Array,
+  body: string,
   contentType?: string,
   secrets?: UpstreamSecrets,
-): Uint8Array<ArrayBuffer> {
-  return encoder.encode(JSON.stringify({ error: readUpstreamError(body, contentType, secrets) }))
+): string {
+  return JSON.stringify({ error: readUpstreamError(body, contentType, secrets) })
 }
 
 /** Reads an error in any of the shapes providers use; never throws. */
 export function readUpstreamError(
-  body: Uint8Array,
+  body: string,
   contentType?: string,
   secrets?: UpstreamSecrets,
 ): UpstreamError {
   const found =
-    body.length > BODY_BYTES_MAX ? {} : (errorInJson(body) ?? { message: plainText(body, contentType) })
+    body.length > BODY_CHARS_MAX ? {} : (errorInJson(body) ?? { message: plainText(body, contentType) })
   const shown = (text: string, charsMax: number) =>
     scrub(text.slice(0, TEXT_CHARS_MAX), secrets).slice(0, charsMax)
   return {
@@ -59,7 +56,7 @@ type Found = {
   param?: string | undefined
 }
 
-function errorInJson(body: Uint8Array): Found | undefined {
+function errorInJson(body: string): Found | undefined {
   const value = findJsonObject(body)
   if (value === undefined) return undefined
   const inner = value['error']
@@ -102,8 +99,8 @@ function text(value: unknown): string | undefined {
 }
 
 /** A page of HTML says nothing to a client that reads JSON. */
-function plainText(body: Uint8Array, contentType = ''): string | undefined {
-  const found = decoder.decode(body).trim()
+function plainText(body: string, contentType = ''): string | undefined {
+  const found = body.trim()
   const isReadable =
     !/html|json|octet-stream/i.test(contentType) && !/^[<{[]/.test(found) && !found.includes('\uFFFD')
   return isReadable ? text(found) : undefined

@@ -1,26 +1,21 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { keyOf, members } from '../../src/protocol/json/members.ts'
-import { splice, type Edit } from '../../src/protocol/json/splice.ts'
+import { keyOf, MemberWalk, type Member } from '../../src/protocol/json/members.ts'
+import { spliceText, type Edit } from '../../src/protocol/json/splice.ts'
 import { jsonMemberText, jsonObjectText } from './json-texts.ts'
-
-const encoder = new TextEncoder()
-const decoder = new TextDecoder()
 
 const objectText = fc.array(jsonMemberText, { maxLength: 8 }).chain(jsonObjectText)
 
 test('the scanner and JSON.parse agree on every member of any object', () => {
   fc.assert(
     fc.property(objectText, text => {
-      const bytes = encoder.encode(text)
-
-      const found = members(bytes)
+      const found = membersOf(text)
 
       const parsed = JSON.parse(text) as Record<string, unknown>
-      const last = new Map(found.map(member => [keyOf(bytes, member), member]))
+      const last = new Map(found.map(member => [keyOf(text, member), member]))
       expect([...last.keys()].sort()).toEqual(Object.keys(parsed).sort())
       for (const [key, { start, end }] of last) {
-        expect(JSON.parse(decoder.decode(bytes.subarray(start, end)))).toEqual(
+        expect(JSON.parse(text.slice(start, end))).toEqual(
           Object.getOwnPropertyDescriptor(parsed, key)?.value,
         )
       }
@@ -29,21 +24,26 @@ test('the scanner and JSON.parse agree on every member of any object', () => {
   )
 })
 
-test('an object taken apart member by member and put together again has the same bytes', () => {
+test('an object taken apart member by member and put together again is the same text', () => {
   fc.assert(
     fc.property(objectText, text => {
-      const bytes = encoder.encode(text)
-      const found = members(bytes)
+      const found = membersOf(text)
 
       const edits: Edit[] = found.map(({ start, end }) => ({
         start,
         end,
-        text: decoder.decode(bytes.subarray(start, end)),
+        text: text.slice(start, end),
       }))
 
-      expect(decoder.decode(splice(bytes, edits))).toBe(text)
-      for (const { keyStart } of found) expect(bytes[keyStart]).toBe(0x22)
+      expect(spliceText(text, edits)).toBe(text)
+      for (const { keyStart } of found) expect(text[keyStart]).toBe('"')
     }),
     { numRuns: 200 },
   )
 })
+
+function membersOf(text: string): Member[] {
+  const found: Member[] = []
+  for (const walk = new MemberWalk(text); walk.next();) found.push(walk.member())
+  return found
+}

@@ -14,8 +14,8 @@ const receipt = { model: 'm', usage: { ...NO_USAGE, input: 5, output: 7 }, cost:
 /** What goes upstream for a request, as an upstream reads it. */
 function upstreamSees(json: string): readonly ChatMessage[] {
   const request = readMessagesRequest(parseJsonObject(new TextEncoder().encode(json)))
-  const bytes = chatRequestOf(request, { model: 'up', maxTokensField: 'max_tokens' })
-  return JSON.parse(new TextDecoder().decode(bytes)).messages
+  const body = chatRequestOf(request, { model: 'up', maxTokensField: 'max_tokens' })
+  return JSON.parse(body).messages
 }
 
 const partsOf = ({ content }: ChatMessage): readonly ChatPart[] => {

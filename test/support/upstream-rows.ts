@@ -98,7 +98,7 @@ export function anAnswer({ isEmpty = false } = {}): Extract<Verdict, { verdict: 
   return {
     verdict: 'answer',
     answer: { usage, isClamped: false, reportedCost: null, isEmpty, texts: () => [] },
-    outcome: { outcome: 'answered', status: 200, headers: {}, reportedCost: null, body: new Uint8Array() },
+    outcome: { outcome: 'answered', status: 200, headers: {}, reportedCost: null, body: '' },
   }
 }
 

@@ -2,7 +2,8 @@
 export type KeptAnswer = {
   /** Those that a repeat carries too: the content type and, for a stream, how it is to be handled on its way. */
   readonly headers: Readonly<Record<string, string>>
-  readonly body: Uint8Array<ArrayBuffer>
+  /** Text, or the bytes that a stream once was. */
+  readonly body: string | Uint8Array<ArrayBuffer>
 }
 
 /**

@@ -21,8 +21,8 @@ export type ProviderCall = {
   readonly route: TextRoute
   /** The upstream's own model name, as it stands in `body`. */
   readonly model: string
-  /** Sent as it is. */
-  readonly body: Uint8Array<ArrayBuffer>
+  /** Sent as it is, in UTF-8. */
+  readonly body: string
   readonly readTimeoutMs: number
   /** How long a call that has timed out may go on, as `late` of its outcome. Absent where it ends there. */
   readonly lateMs?: number
@@ -36,13 +36,17 @@ export type ProviderOutcome =
       /** Only those on the allowlist: `content-type`, `retry-after`, `x-ratelimit-*`; and the provider's cost header as `cost`. */
       readonly headers: Readonly<Record<string, string>>
       readonly reportedCost: string | null
-      readonly body: Uint8Array<ArrayBuffer>
+      /** As text; `NOT_UTF8` where it is none, and so no answer of any route. */
+      readonly body: string
     }
   /** DNS, TLS, refused, reset, or cut before the answer was whole. */
   | { readonly outcome: 'unreachable'; readonly reason: string }
   /** Nothing whole came in time. `late` is the call where it goes on all the same. */
   | { readonly outcome: 'timed_out'; readonly late?: LateCall }
   | { readonly outcome: 'aborted' }
+
+/** Stands for a body that is not UTF-8. */
+export const NOT_UTF8 = '\uFFFD'
 
 /** A call that goes on although its time is over: the upstream may yet finish, and bill. */
 export type LateCall = {

@@ -94,7 +94,8 @@ export class AnswerOnce {
       const reply = await answer({ ...call, client: flight })
       const { status, body } = reply
       if (status !== 200) this.#forget(flight)
-      else if (body instanceof Uint8Array) this.#share(flight, { headers: keptHeaders(reply), body })
+      else if (typeof body === 'string' || body instanceof Uint8Array)
+        this.#share(flight, { headers: keptHeaders(reply), body })
       else return this.#shareStream(flight, { ...reply, body }, { call, dialect })
       return reply
     } catch (error) {
@@ -104,7 +105,7 @@ export class AnswerOnce {
   }
 
   #share(flight: Flight, answer: KeptAnswer): void {
-    const isSmall = answer.body.byteLength <= KEPT_BYTES_MAX
+    const isSmall = answer.body.length <= KEPT_BYTES_MAX
     const keeping = isSmall ? this.#ports.replays.keep(flight.fingerprint, answer) : undefined
     // Until it is kept, or where it is not, those who came meanwhile get it from the flight.
     if (keeping !== undefined || flight.isFollowed) flight.land(() => replayOf(answer))

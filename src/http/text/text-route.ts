@@ -54,7 +54,7 @@ function textReply(
   const sent: Record<string, string> = { 'content-type': 'application/json', ...headers }
   if (cost !== null) sent[costHeader] = formatUsd(cost)
   if (isReplay === true) sent[replayHeader] = 'true'
-  if (body instanceof Uint8Array) return { status, headers: sent, body }
+  if (typeof body === 'string' || body instanceof Uint8Array) return { status, headers: sent, body }
   const stream = streamOf(body, request.signal)
   return ended === undefined
     ? { status, headers: sent, body: stream }

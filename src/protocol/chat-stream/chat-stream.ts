@@ -1,5 +1,6 @@
 import type { GatewayError } from '../../domain/errors.ts'
 import { joinBytes } from '../join-bytes.ts'
+import { byteText } from '../json/byte-text.ts'
 import { splice } from '../json/splice.ts'
 import { modelAndCostEdits, type ModelAndCost } from '../reply-edits.ts'
 import { NO_SECRETS, type UpstreamSecrets } from '../scrub.ts'
@@ -205,5 +206,5 @@ function isEntire(frame: Bytes): boolean {
 
 /** As a reply's, where the object may be spread over several data lines. */
 function withModelAndCost(frame: Bytes, usage: object, shown: ModelAndCost): Bytes {
-  return splice(frame, modelAndCostEdits({ bytes: dataInPlace(frame), usage }, shown))
+  return splice(frame, modelAndCostEdits({ text: byteText(dataInPlace(frame)), usage }, shown))
 }

@@ -1,5 +1,6 @@
 import type { NanoUsd } from '../../domain/money.ts'
 import { isJsonObject } from '../json/parse-json.ts'
+import { byteText } from '../json/byte-text.ts'
 import { findReportedCost } from '../reported-cost.ts'
 import { dataInPlace } from '../sse/frame.ts'
 import type { StreamReading, UsageLimits } from '../text-dialect.ts'
@@ -55,7 +56,7 @@ export class ChatMeter {
     const usage = chunk.usage ?? usageOfChoice(chunk)
     if (usage !== undefined) this.#usage = usage
     if (chunk.usage?.['cost'] !== undefined)
-      this.#reportedCost = findReportedCost(dataInPlace(frame), chunk.usage)
+      this.#reportedCost = findReportedCost(byteText(dataInPlace(frame)), chunk.usage)
     // The text of an error is not output, wherever in its chunk it stands.
     if (chunk.isError) {
       this.takeError()

@@ -1,3 +1,4 @@
+import { byteText } from '../json/byte-text.ts'
 import { splice } from '../json/splice.ts'
 import { modelAndCostEdits } from '../reply-edits.ts'
 import { dataInPlace } from '../sse/frame.ts'
@@ -32,7 +33,7 @@ export class ModelRename {
 
   #search(frame: Bytes): Bytes {
     const edits = modelAndCostEdits(
-      { bytes: dataInPlace(frame), usage: undefined },
+      { text: byteText(dataInPlace(frame)), usage: undefined },
       { model: this.model, cost: null },
     )
     const [edit] = edits

@@ -6,7 +6,7 @@ import { readChatAnswer } from './answer.ts'
 
 const LIMITS = { inputTokensMax: 1000, outputTokensMax: 100 }
 
-const readText = (text: string) => readChatAnswer(new TextEncoder().encode(text), LIMITS)
+const readText = (text: string) => readChatAnswer(text, LIMITS)
 const read = (fields: object) => readText(JSON.stringify({ id: 'c1', model: 'up', choices: [], ...fields }))!
 const saying = (message: object, finish = 'stop') =>
   read({ choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: finish }] })
@@ -113,7 +113,7 @@ test('the client gets the same bytes with the logical name and the cost', () => 
 
   const reply = answerForClient(answer!, { model: 'gpt-x', cost: usd('0.000001') })
 
-  expect(new TextDecoder().decode(reply)).toBe(
+  expect(reply).toBe(
     '{"x":1.0,"x":1e400,"model":"gpt-x","choices":[{"message":{"content":"\\ud800"}}],"usage":{"prompt_tokens":1,"cost_usd":"0.000001"}}',
   )
 })

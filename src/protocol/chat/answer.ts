@@ -9,13 +9,13 @@ export type ChatAnswer = PassThroughAnswer & {
   readonly completion: Readonly<Record<string, unknown>>
 }
 
-/** Undefined for bytes that are no chat completion, whatever the status said: HTML, broken JSON, an object without `choices`. */
-export function readChatAnswer(bytes: Uint8Array<ArrayBuffer>, limits: UsageLimits): ChatAnswer | undefined {
-  const answer = findJsonObject(bytes)
+/** Undefined for a text that is no chat completion, whatever the status said: HTML, broken JSON, an object without `choices`. */
+export function readChatAnswer(text: string, limits: UsageLimits): ChatAnswer | undefined {
+  const answer = findJsonObject(text)
   const choices: unknown = answer?.['choices']
   if (answer === undefined || !Array.isArray(choices)) return undefined
   return {
-    ...reportedBy(bytes, answer['usage'], limits),
+    ...reportedBy(text, answer['usage'], limits),
     completion: answer,
     isEmpty: isEmptyAnswer(choices),
     texts: () => answerTexts(choices),

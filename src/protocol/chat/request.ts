@@ -1,7 +1,7 @@
 import { estimateInputTokens } from '../estimate-tokens.ts'
 import { inputParts } from '../input-parts.ts'
-import { lastNamed, type Member } from '../json/members.ts'
-import { parseJsonObject, type JsonDocument } from '../json/parse-json.ts'
+import type { Member } from '../json/members.ts'
+import { jsonObjectOf, type JsonDocument } from '../json/parse-json.ts'
 import { unambiguousFields } from '../json/unambiguous-fields.ts'
 import type { PassThroughRequest } from '../pass-through.ts'
 import {
@@ -35,22 +35,22 @@ const inputFields = ['messages', 'tools', 'functions', 'response_format']
 
 /** Throws `invalid_field` or `ambiguous_field` for what the gateway must read and cannot. No other field is looked at. */
 export function readChatRequest(document: JsonDocument): ChatRequest {
-  const { bytes, value } = document
-  const found = unambiguousFields(document, fieldsRead)
+  const { text, value } = document
+  const modelMember = unambiguousFields(document, fieldsRead, 'model')
   const model = requiredName(value['model'], 'model')
   requiredArray(value['messages'], 'messages')
   const streamOptions = optionalObject(value['stream_options'], 'stream_options')
   return {
-    bytes,
+    text,
     model,
-    modelMember: lastNamed(bytes, found, 'model') as Member,
+    modelMember: modelMember as Member,
     isStream: optionalBoolean(value['stream'], 'stream') ?? false,
     includeUsage: optionalBoolean(streamOptions?.['include_usage'], 'stream_options.include_usage') ?? false,
     outputCeiling: outputCeiling(value),
     choices: optionalInteger(value['n'], 'n', { min: 1, max: CHOICES_MAX }) ?? 1,
     inputTokensEstimate: estimateInputTokens(document),
     // Read again when asked for, which is rare: a body kept as values would weigh twice while the upstream works.
-    input: () => inputParts(parseJsonObject(bytes).value, inputFields),
+    input: () => inputParts(jsonObjectOf(text), inputFields),
   }
 }
 

@@ -7,7 +7,6 @@ import { embeddingsDialect as dialect } from './dialect.ts'
 
 const noLimits = { inputTokensMax: undefined, outputTokensMax: undefined }
 const encoder = new TextEncoder()
-const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 
 function read(body: object) {
   return dialect.readRequest(
@@ -38,7 +37,7 @@ describe('a request', () => {
       '{"dimensions":1e3,"input":["a","\\u0062"], "model" : "m" ,"encoding_format":"base64","x":1.0,"x":2}'
     const request = dialect.readRequest(parseJsonObject(encoder.encode(json)))
 
-    expect(textOf(dialect.forUpstream(request, 'up'))).toBe(json.replace('"m"', '"up"'))
+    expect(dialect.forUpstream(request, 'up')).toBe(json.replace('"m"', '"up"'))
   })
 
   test('has no stream, no ceiling and one choice', () => {
@@ -72,23 +71,21 @@ describe('an answer', () => {
     '{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.10,-1e-3]}],"model":"up","usage":{"prompt_tokens":5,"total_tokens":5}}'
 
   test('is read for its usage, which is all input', () => {
-    const answer = dialect.readAnswer(encoder.encode(json), noLimits)
+    const answer = dialect.readAnswer(json, noLimits)
 
     expect(answer).toMatchObject({ usage: { ...NO_USAGE, input: 5 }, isEmpty: false, isClamped: false })
   })
 
   test('reaches the client with the same bytes but for the model and the cost', () => {
-    const answer = dialect.readAnswer(encoder.encode(json), noLimits)
+    const answer = dialect.readAnswer(json, noLimits)
 
     const reply = dialect.forClient(answer!, { model: 'm', cost: usd('0.0001') })
 
-    expect(textOf(reply)).toBe(
-      json.replace('"up"', '"m"').replace('_tokens":5}', '_tokens":5,"cost_usd":"0.0001"}'),
-    )
+    expect(reply).toBe(json.replace('"up"', '"m"').replace('_tokens":5}', '_tokens":5,"cost_usd":"0.0001"}'))
   })
 
   test('may hold its vectors as base64, and no usage', () => {
-    const answer = dialect.readAnswer(encoder.encode('{"data":[{"embedding":"AAAA"}]}'), noLimits)
+    const answer = dialect.readAnswer('{"data":[{"embedding":"AAAA"}]}', noLimits)
 
     expect(answer).toMatchObject({ usage: null })
   })
@@ -96,7 +93,7 @@ describe('an answer', () => {
   test.each(['<html>', '{"data":', '{"error":{"message":"x"}}', '{"data":{}}', '[]', ''])(
     'is not what %j is',
     body => {
-      expect(dialect.readAnswer(encoder.encode(body), noLimits)).toBeUndefined()
+      expect(dialect.readAnswer(body, noLimits)).toBeUndefined()
     },
   )
 })

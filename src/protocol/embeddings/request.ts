@@ -1,8 +1,8 @@
 import { GatewayError } from '../../domain/errors.ts'
 import { estimateTokensOf } from '../estimate-tokens.ts'
 import { inputPartsOf } from '../input-parts.ts'
-import { lastNamed, type Member } from '../json/members.ts'
-import { parseJsonObject, type JsonDocument } from '../json/parse-json.ts'
+import type { Member } from '../json/members.ts'
+import { jsonObjectOf, type JsonDocument } from '../json/parse-json.ts'
 import { unambiguousFields } from '../json/unambiguous-fields.ts'
 import type { PassThroughRequest } from '../pass-through.ts'
 import { optionalBoolean, requiredName, requiredTextOrArray } from '../request-fields.ts'
@@ -15,8 +15,8 @@ const fieldsRead: ReadonlySet<string> = new Set(['model', 'input', 'stream'])
  * for what must be read and cannot be, and for a stream, of which there are none.
  */
 export function readEmbeddingsRequest(document: JsonDocument): PassThroughRequest {
-  const { bytes, value, isAscii } = document
-  const found = unambiguousFields(document, fieldsRead)
+  const { text, value, isAscii } = document
+  const modelMember = unambiguousFields(document, fieldsRead, 'model')
   const model = requiredName(value['model'], 'model')
   const parts = inputPartsOf(requiredTextOrArray(value['input'], 'input'))
   if (optionalBoolean(value['stream'], 'stream') === true) {
@@ -29,15 +29,15 @@ export function readEmbeddingsRequest(document: JsonDocument): PassThroughReques
     )
   }
   return {
-    bytes,
+    text,
     model,
-    modelMember: lastNamed(bytes, found, 'model') as Member,
+    modelMember: modelMember as Member,
     isStream: false,
     // Embeddings have no output that is priced, so nothing to put a ceiling on.
     outputCeiling: undefined,
     choices: 1,
     inputTokensEstimate: estimateTokensOf(parts, isAscii),
     // Read again when asked for, as a chat request's.
-    input: () => inputPartsOf(parseJsonObject(bytes).value['input']),
+    input: () => inputPartsOf(jsonObjectOf(text)['input']),
   }
 }

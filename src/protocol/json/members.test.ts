@@ -1,18 +1,16 @@
 import { expect, test } from 'bun:test'
-import { isNamed, keyOf, members } from './members.ts'
-
-const bytesOf = (text: string) => new TextEncoder().encode(text)
+import { keyOf, lastNamed, MemberWalk } from './members.ts'
 
 /** Key and value text of each member. */
-function spansOf(text: string): [string, string][] {
-  const bytes = bytesOf(text)
-  return members(bytes).map(member => [
-    keyOf(bytes, member),
-    new TextDecoder().decode(bytes.subarray(member.start, member.end)),
-  ])
+function spansOf(text: string, objectStart?: number): [string, string][] {
+  const spans: [string, string][] = []
+  for (const walk = new MemberWalk(text, objectStart); walk.next();) {
+    spans.push([keyOf(text, walk), text.slice(walk.start, walk.end)])
+  }
+  return spans
 }
 
-test('every member is found with the bytes of its value, spaces left out', () => {
+test('every member is found with the text of its value, spaces left out', () => {
   const text = ' {\n "a" : 1.0 ,\t"b":[1,{"c":"]}"}] , "d":{ } ,"e":"x\\"}","f":null\n} '
 
   expect(spansOf(text)).toEqual([
@@ -51,12 +49,9 @@ test.each([0, 1, 2, 13, 14, 15, 16, 17, 31, 32, 33])(
 test('the members of an inner object are found by where it opens', () => {
   const text = '{"usage":{"cost":1e-7,"n":2}}'
 
-  const bytes = bytesOf(text)
-  const [usage] = members(bytes)
+  const usage = lastNamed(text, 'usage')
 
-  expect(
-    members(bytes, usage!.start).map(member => [keyOf(bytes, member), text.slice(member.start, member.end)]),
-  ).toEqual([
+  expect(spansOf(text, usage!.start)).toEqual([
     ['cost', '1e-7'],
     ['n', '2'],
   ])
@@ -78,9 +73,7 @@ test.each([
   ['model', '{"":1}', false],
   ['model', '{"mod\\\\":1}', false],
 ])('a key is %s or not, escapes or none: %s', (name, text, expected) => {
-  const bytes = bytesOf(text)
+  const walk = new MemberWalk(text)
 
-  const [member] = members(bytes)
-
-  expect(isNamed(bytes, member!, name)).toBe(expected)
+  expect([walk.next(), walk.isNamed(name), walk.next()]).toEqual([true, expected, false])
 })

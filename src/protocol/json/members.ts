@@ -7,130 +7,147 @@ const BRACE_OPEN = 0x7b
 const BRACE_CLOSE = 0x7d
 const SPACE = 0x20
 
-/** Where one member of an object stands. Ends are exclusive. `keyOf` and `isNamed` read its key. */
+/** Where one member of an object stands. Ends are exclusive. */
 export type Member = {
   /** At the key's opening quote, and after its closing one. */
   readonly keyStart: number
   readonly keyEnd: number
-  /** The value's first byte and the byte after its last. */
+  /** The value's first character and the one after its last. */
   readonly start: number
   readonly end: number
 }
 
 /** How far the end of a string is looked for before the native search takes over. */
-const NEAR_BYTES = 16
-
-const decoder = new TextDecoder()
+const NEAR_CHARS = 16
 
 /**
- * The members of the object whose brace opens at `objectStart`, in order, duplicates included. The bytes must already have
- * been accepted by JSON.parse: nothing is checked here.
+ * Walks the members of the object whose brace opens at `objectStart`, in order, duplicates included: each `next()` moves on and is
+ * false behind the last one. The text must already have been accepted by JSON.parse: nothing is checked here. One thing that moves,
+ * so that a walk makes no object for members that nobody asks about.
  */
-export function members(bytes: Uint8Array, objectStart = bytes.indexOf(BRACE_OPEN)): Member[] {
-  const found: Member[] = []
-  let at = skipSpace(bytes, objectStart + 1)
-  while (bytes[at] === QUOTE) {
-    const keyStart = at
-    const keyEnd = afterString(bytes, keyStart)
-    // The next byte that is not a space is the colon.
-    const start = skipSpace(bytes, skipSpace(bytes, keyEnd) + 1)
-    const end = afterValue(bytes, start)
-    found.push({ keyStart, keyEnd, start, end })
-    at = skipSpace(bytes, end)
-    if (bytes[at] === COMMA) at = skipSpace(bytes, at + 1)
+export class MemberWalk implements Member {
+  keyStart = 0
+  keyEnd = 0
+  start = 0
+  end = 0
+  readonly #text: string
+  #at: number
+
+  constructor(text: string, objectStart = text.indexOf('{')) {
+    this.#text = text
+    this.#at = skipSpace(text, objectStart + 1)
   }
-  return found
+
+  next(): boolean {
+    const text = this.#text
+    if (text.charCodeAt(this.#at) !== QUOTE) return false
+    this.keyStart = this.#at
+    this.keyEnd = afterString(text, this.keyStart)
+    // The next character that is not a space is the colon.
+    this.start = skipSpace(text, skipSpace(text, this.keyEnd) + 1)
+    this.end = afterValue(text, this.start)
+    const at = skipSpace(text, this.end)
+    this.#at = text.charCodeAt(at) === COMMA ? skipSpace(text, at + 1) : at
+    return true
+  }
+
+  /** Whether this is the present member's key. `name` is plain ASCII. Looks at the text alone, unless the key has escapes. */
+  isNamed(name: string): boolean {
+    const text = this.#text
+    const first = this.keyStart + 1
+    const last = this.keyEnd - 1
+    if (last - first === name.length && text.startsWith(name, first)) return true
+    for (let at = first; at < last; at += 1) {
+      if (text.charCodeAt(at) === BACKSLASH) return keyOf(text, this) === name
+    }
+    return false
+  }
+
+  /** The present member, to be kept. */
+  member(): Member {
+    const { keyStart, keyEnd, start, end } = this
+    return { keyStart, keyEnd, start, end }
+  }
+}
+
+/** Of the members of that name the last one, as JSON.parse takes it; undefined where there is none. */
+export function lastNamed(text: string, name: string, objectStart?: number): Member | undefined {
+  let last: Member | undefined
+  for (const walk = new MemberWalk(text, objectStart); walk.next();) {
+    if (walk.isNamed(name)) last = walk.member()
+  }
+  return last
 }
 
 /** A member's key without its quotes and escapes, as JSON.parse would give it. */
-export function keyOf(bytes: Uint8Array, { keyStart, keyEnd }: Member): string {
-  return JSON.parse(decoder.decode(bytes.subarray(keyStart, keyEnd))) as string
+export function keyOf(text: string, { keyStart, keyEnd }: Pick<Member, 'keyStart' | 'keyEnd'>): string {
+  return JSON.parse(text.slice(keyStart, keyEnd)) as string
 }
 
-/** Whether this is a member's key. `name` is plain ASCII. Looks at the bytes alone, unless the key has escapes. */
-export function isNamed(bytes: Uint8Array, member: Member, name: string): boolean {
-  const { keyStart, keyEnd } = member
-  const first = keyStart + 1
-  if (keyEnd - first - 1 === name.length) {
-    let at = 0
-    while (at < name.length && bytes[first + at] === name.charCodeAt(at)) at += 1
-    if (at === name.length) return true
-  }
-  for (let at = first; at < keyEnd; at += 1) {
-    if (bytes[at] === BACKSLASH) return keyOf(bytes, member) === name
-  }
-  return false
-}
-
-/** Of members of that name the last one, as JSON.parse takes it; undefined where there is none. */
-export function lastNamed(bytes: Uint8Array, all: readonly Member[], name: string): Member | undefined {
-  return all.findLast(member => isNamed(bytes, member, name))
-}
-
-function skipSpace(bytes: Uint8Array, from: number): number {
+function skipSpace(text: string, from: number): number {
   let at = from
-  while ((bytes[at] as number) <= SPACE) at += 1
+  while (text.charCodeAt(at) <= SPACE) at += 1
   return at
 }
 
-function afterValue(bytes: Uint8Array, start: number): number {
-  const first = bytes[start]
-  if (first === QUOTE) return afterString(bytes, start)
-  if (first === BRACE_OPEN || first === BRACKET_OPEN) return afterContainer(bytes, start)
-  return afterScalar(bytes, start)
+function afterValue(text: string, start: number): number {
+  const first = text.charCodeAt(start)
+  if (first === QUOTE) return afterString(text, start)
+  if (first === BRACE_OPEN || first === BRACKET_OPEN) return afterContainer(text, start)
+  return afterScalar(text, start)
 }
 
 /**
- * The end of a short string, and of a run of escapes, is near: looking at a few bytes here costs less than a native call.
+ * The end of a short string, and of a run of escapes, is near: looking at a few characters here costs less than a native call.
  * Most of a large body is long strings, and their ends are left to the native `indexOf`.
  */
-function afterString(bytes: Uint8Array, start: number): number {
+function afterString(text: string, start: number): number {
   let at = start + 1
   for (;;) {
-    const near = at + NEAR_BYTES
+    const near = at + NEAR_CHARS
     while (at < near) {
-      const byte = bytes[at]
-      if (byte === QUOTE) return at + 1
-      at += byte === BACKSLASH ? 2 : 1
+      const char = text.charCodeAt(at)
+      if (char === QUOTE) return at + 1
+      at += char === BACKSLASH ? 2 : 1
     }
-    const quote = bytes.indexOf(QUOTE, at)
-    if (!isEscaped(bytes, quote, at)) return quote + 1
+    const quote = text.indexOf('"', at)
+    if (!isEscaped(text, quote, at)) return quote + 1
     at = quote + 1
   }
 }
 
 /** A quote after an odd number of backslashes is part of its string. `from` is known to start a character. */
-function isEscaped(bytes: Uint8Array, quote: number, from: number): boolean {
+function isEscaped(text: string, quote: number, from: number): boolean {
   let at = quote - 1
-  while (at >= from && bytes[at] === BACKSLASH) at -= 1
+  while (at >= from && text.charCodeAt(at) === BACKSLASH) at -= 1
   return (quote - at) % 2 === 0
 }
 
 /** Counts depth instead of recursing: a body may be nested deeper than the stack. */
-function afterContainer(bytes: Uint8Array, start: number): number {
+function afterContainer(text: string, start: number): number {
   let depth = 0
   let at = start
   do {
-    const byte = bytes[at]
-    if (byte === QUOTE) {
-      at = afterString(bytes, at)
+    const char = text.charCodeAt(at)
+    if (char === QUOTE) {
+      at = afterString(text, at)
       continue
     }
     at += 1
     // Digits, commas, colons and spaces, nearly all that stands between strings, are below every bracket.
-    if ((byte as number) < BRACKET_OPEN) continue
-    if (byte === BRACE_OPEN || byte === BRACKET_OPEN) depth += 1
-    else if (byte === BRACE_CLOSE || byte === BRACKET_CLOSE) depth -= 1
+    if (char < BRACKET_OPEN) continue
+    if (char === BRACE_OPEN || char === BRACKET_OPEN) depth += 1
+    else if (char === BRACE_CLOSE || char === BRACKET_CLOSE) depth -= 1
   } while (depth > 0)
   return at
 }
 
-function afterScalar(bytes: Uint8Array, start: number): number {
+function afterScalar(text: string, start: number): number {
   let at = start
-  while (!endsScalar(bytes[at] as number)) at += 1
+  while (!endsScalar(text.charCodeAt(at))) at += 1
   return at
 }
 
-function endsScalar(byte: number): boolean {
-  return byte === COMMA || byte === BRACE_CLOSE || byte === BRACKET_CLOSE || byte <= SPACE
+function endsScalar(char: number): boolean {
+  return char === COMMA || char === BRACE_CLOSE || char === BRACKET_CLOSE || char <= SPACE
 }

@@ -1,8 +1,8 @@
 import { GatewayError } from '../../domain/errors.ts'
 
-/** A JSON object and the bytes it was read from. The bytes are what is passed on; the value is only looked at. */
+/** A JSON object and the text it was read from. The text is what is passed on; the value is only looked at. */
 export type JsonDocument = {
-  readonly bytes: Uint8Array<ArrayBuffer>
+  readonly text: string
   readonly value: Readonly<Record<string, unknown>>
   /** Every string in it, keys included, is plain ASCII, so that its length is its number of characters. */
   readonly isAscii: boolean
@@ -14,23 +14,28 @@ const REASON_CHARS_MAX = 100
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** Reads a request's body. Throws `invalid_json`, saying why, unless it is UTF-8 that is one JSON object. */
-export function parseJsonObject(bytes: Uint8Array<ArrayBuffer>): JsonDocument {
+export function parseJsonObject(bytes: Uint8Array): JsonDocument {
   const text = decoded(bytes)
   const value = parsed(text)
   if (!isJsonObject(value)) {
     throw invalid(`it is ${nameOf(value)}, and a JSON object was expected`)
   }
-  return { bytes, value, isAscii: text.length === bytes.length && !text.includes('\\u') }
+  return { text, value, isAscii: text.length === bytes.length && !text.includes('\\u') }
 }
 
-/** Reads what an upstream sent. Undefined unless it is UTF-8 that is one JSON object. */
-export function findJsonObject(bytes: Uint8Array): Readonly<Record<string, unknown>> | undefined {
+/** Reads what an upstream sent. Undefined unless it is one JSON object. */
+export function findJsonObject(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
-    const value: unknown = JSON.parse(decoder.decode(bytes))
+    const value: unknown = JSON.parse(text)
     return isJsonObject(value) ? value : undefined
   } catch {
     return undefined
   }
+}
+
+/** The value of a text that is known to be one JSON object. */
+export function jsonObjectOf(text: string): JsonDocument['value'] {
+  return JSON.parse(text) as JsonDocument['value']
 }
 
 /** True for `{…}`; false for arrays, null and every scalar. */

@@ -1,18 +1,21 @@
 import { expect, test } from 'bun:test'
-import { splice } from './splice.ts'
+import { splice, spliceText } from './splice.ts'
 
-const bytes = new TextEncoder().encode('one two three')
+const text = 'one two three'
+const bytes = new TextEncoder().encode(text)
 
 test('replaces, inserts and removes in one go', () => {
-  const result = splice(bytes, [
+  const edits = [
     { start: 0, end: 3, text: 'één' },
     { start: 4, end: 4, text: '½ ' },
     { start: 7, end: 13, text: '' },
-  ])
+  ]
 
-  expect(new TextDecoder().decode(result)).toBe('één ½ two')
+  expect(spliceText(text, edits)).toBe('één ½ two')
+  expect(new TextDecoder().decode(splice(bytes, edits))).toBe('één ½ two')
 })
 
-test('without edits the very same bytes come back', () => {
+test('without edits the very same comes back', () => {
+  expect(spliceText(text, [])).toBe(text)
   expect(splice(bytes, [])).toBe(bytes)
 })

@@ -1,13 +1,22 @@
-/** Puts `text` in the place of the bytes from `start` up to, not including, `end`; equal ones insert. */
+/** Puts `text` in the place of what stands from `start` up to, not including, `end`; equal ones insert. */
 export type Edit = { readonly start: number; readonly end: number; readonly text: string }
 
 const encoder = new TextEncoder()
 const ASCII_END = 0x80
 
-/**
- * The bytes with the edits applied, in one allocation; the very same bytes when there are none. Edits are in ascending
- * order and do not overlap.
- */
+/** The text with the edits applied, the very same when there are none. Edits are in ascending order and do not overlap. */
+export function spliceText(text: string, edits: readonly Edit[]): string {
+  if (edits.length === 0) return text
+  let result = ''
+  let from = 0
+  for (const edit of edits) {
+    result += text.slice(from, edit.start) + edit.text
+    from = edit.end
+  }
+  return result + text.slice(from)
+}
+
+/** The same for bytes, in one allocation; places are those of bytes. */
 export function splice(bytes: Uint8Array<ArrayBuffer>, edits: readonly Edit[]): Uint8Array<ArrayBuffer> {
   if (edits.length === 0) return bytes
   let length = bytes.length

@@ -4,7 +4,8 @@ import { unambiguousFields } from './unambiguous-fields.ts'
 
 const FIELDS = new Set(['model', 'messages', 'stream', 'max_tokens', 'stream_options'])
 
-const refuse = (text: string) => unambiguousFields(parseJsonObject(new TextEncoder().encode(text)), FIELDS)
+const refuse = (text: string) =>
+  unambiguousFields(parseJsonObject(new TextEncoder().encode(text)), FIELDS, 'model')
 
 describe('a field that parsers could read differently is refused by name', () => {
   test.each([

@@ -1,31 +1,36 @@
 import { GatewayError } from '../../domain/errors.ts'
-import { keyOf, members, type Member } from './members.ts'
+import { keyOf, MemberWalk, type Member } from './members.ts'
 import type { JsonDocument } from './parse-json.ts'
 
 const PLAIN = /^[a-z0-9_]*$/
 
 /**
- * All members of a document. Throws `ambiguous_field` when one of `fields`, the ones that the gateway reads, stands more than
+ * Where the member `wanted` stands; undefined where there is none. Throws `ambiguous_field` when one of `fields`, the ones that the gateway reads, stands more than
  * once, or in another case: a parser upstream could read the other one, and then the price would be wrong. Members that
  * the gateway does not read may repeat as they like.
  */
-export function unambiguousFields({ bytes, value }: JsonDocument, fields: ReadonlySet<string>): Member[] {
-  const all = members(bytes)
-  const keys = Object.keys(value)
-  // As many members as the parser kept keys: none repeats, and only their case is left to look at.
-  const isPlain = keys.length === all.length && keys.every(key => fields.has(key) || PLAIN.test(key))
-  if (!isPlain) {
-    refuseAmbiguous(
-      all.map(member => keyOf(bytes, member)),
-      fields,
-    )
+export function unambiguousFields(
+  { text, value }: JsonDocument,
+  fields: ReadonlySet<string>,
+  wanted: string,
+): Member | undefined {
+  let found: Member | undefined
+  let count = 0
+  for (const walk = new MemberWalk(text); walk.next(); count += 1) {
+    if (walk.isNamed(wanted)) found = walk.member()
   }
-  return all
+  for (const key in value) {
+    if (fields.has(key) || PLAIN.test(key)) count -= 1
+  }
+  // As many members as the parser kept keys, all in plain small letters: none repeats, and none is written in another way.
+  if (count !== 0) refuseAmbiguous(text, fields)
+  return found
 }
 
-function refuseAmbiguous(keys: readonly string[], fields: ReadonlySet<string>): void {
+function refuseAmbiguous(text: string, fields: ReadonlySet<string>): void {
   const found = new Set<string>()
-  for (const key of keys) {
+  for (const walk = new MemberWalk(text); walk.next();) {
+    const key = keyOf(text, walk)
     const field = fields.has(key) || PLAIN.test(key) ? key : folded(key)
     if (!fields.has(field)) continue
     if (key !== field) {

@@ -6,8 +6,6 @@ import { messageOf } from './message.ts'
 import { messageEvents, messageJson } from './reply.ts'
 import { chatRequestOf, readMessagesRequest, type MessagesRequest } from './request.ts'
 
-const encoder = new TextEncoder()
-
 /** `POST /v1/messages`: an upstream is asked for chat, and its finished answer becomes a message, or the events of one. */
 export const messagesDialect = {
   route: 'messages',
@@ -20,6 +18,6 @@ export const messagesDialect = {
   readAnswer: readChatAnswer,
   forClient({ completion }, receipt, { isStream }) {
     const message = messageOf(completion, formatId('req', receipt.id))
-    return encoder.encode(isStream ? messageEvents(message, receipt) : messageJson(message, receipt))
+    return isStream ? messageEvents(message, receipt) : messageJson(message, receipt)
   },
 } as const satisfies TextDialect<MessagesRequest, ChatAnswer>

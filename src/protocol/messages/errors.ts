@@ -1,6 +1,3 @@
-const encoder = new TextEncoder()
-const decoder = new TextDecoder()
-
 type Envelope = { readonly error: { readonly code?: string } }
 
 /**
@@ -14,8 +11,8 @@ export function messagesErrorBody<Body extends Envelope>(body: Body) {
 }
 
 /** The same of an envelope that is JSON already, such as that of an upstream's refusal. */
-export function messagesRefusal(envelope: Uint8Array): Uint8Array<ArrayBuffer> {
-  return encoder.encode(JSON.stringify(messagesErrorBody(JSON.parse(decoder.decode(envelope)) as Envelope)))
+export function messagesRefusal(envelope: string): string {
+  return JSON.stringify(messagesErrorBody(JSON.parse(envelope) as Envelope))
 }
 
 /** What tells a client of the messages dialect that a stream broke. No `message_stop` follows it. */

@@ -41,15 +41,13 @@ const fieldsRead: ReadonlySet<string> = new Set([
   'thread',
 ])
 
-const encoder = new TextEncoder()
-
 /**
  * Converts a messages request to chat. Throws `invalid_field` or `ambiguous_field`, naming the place, for what cannot be
  * converted. Fields that chat has no place for, and unknown members of known blocks, are left behind without a word.
  */
 export function readMessagesRequest(document: JsonDocument): MessagesRequest {
   const { value } = document
-  unambiguousFields(document, fieldsRead)
+  unambiguousFields(document, fieldsRead, 'model')
   const model = requiredName(value['model'], 'model')
   const outputCeiling = optionalInteger(value['max_tokens'], 'max_tokens', POSITIVE)
   const isStream = optionalBoolean(value['stream'], 'stream') ?? false
@@ -74,16 +72,16 @@ export function readMessagesRequest(document: JsonDocument): MessagesRequest {
 export function chatRequestOf(
   { chatJson, outputCeiling }: MessagesRequest,
   { model, maxTokensField }: { readonly model: string } & Pick<Provider, 'maxTokensField'>,
-): Uint8Array<ArrayBuffer> {
+): string {
   const ceiling = outputCeiling === undefined ? '' : `"${maxTokensField}":${outputCeiling},`
-  return encoder.encode(`{"model":${JSON.stringify(model)},${ceiling}${chatJson.slice(1)}`)
+  return `{"model":${JSON.stringify(model)},${ceiling}${chatJson.slice(1)}`
 }
 
 /** The part of the request that chat has words for. */
-export function readChatBody({ bytes, value }: JsonDocument): ChatBody {
+export function readChatBody({ text, value }: JsonDocument): ChatBody {
   refuseThread(value['thread'])
   const chat = chatBodyOf(value)
-  return isInexact(chat) ? chatBodyOf(parseExactly(bytes)) : chat
+  return isInexact(chat) ? chatBodyOf(parseExactly(text)) : chat
 }
 
 /**

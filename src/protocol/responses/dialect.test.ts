@@ -6,7 +6,6 @@ import { responsesDialect as dialect } from './dialect.ts'
 
 const noLimits = { inputTokensMax: undefined, outputTokensMax: undefined }
 const encoder = new TextEncoder()
-const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 
 function read(body: object) {
   return dialect.readRequest(
@@ -100,7 +99,7 @@ describe('a request', () => {
 
     const request = dialect.readRequest(parseJsonObject(encoder.encode(json)))
 
-    expect(textOf(dialect.forUpstream(request, 'up'))).toBe(json.replace('"model":"m"', '"model":"up"'))
+    expect(dialect.forUpstream(request, 'up')).toBe(json.replace('"model":"m"', '"model":"up"'))
   })
 
   test.each([
@@ -142,31 +141,31 @@ describe('an answer', () => {
     '{"id":"resp_1","object":"response","x":1.0,"status":"completed","model":"up","output":[],"usage":{"input_tokens":9,"input_tokens_details":{"cached_tokens":4},"output_tokens":7,"output_tokens_details":{"reasoning_tokens":5},"total_tokens":16}}'
 
   test('is read for its usage, details in their own buckets', () => {
-    const answer = dialect.readAnswer(encoder.encode(json), noLimits)
+    const answer = dialect.readAnswer(json, noLimits)
 
     expect(answer!.usage).toEqual({ ...NO_USAGE, input: 5, cachedInput: 4, output: 2, reasoning: 5 })
   })
 
   test('reaches the client with the same bytes but for the model and the cost', () => {
-    const answer = dialect.readAnswer(encoder.encode(json), noLimits)
+    const answer = dialect.readAnswer(json, noLimits)
 
     const reply = dialect.forClient(answer!, { model: 'm', cost: usd('0.0001') })
 
-    expect(textOf(reply)).toBe(json.replace('"up"', '"m"').replace('":16}', '":16,"cost_usd":"0.0001"}'))
+    expect(reply).toBe(json.replace('"up"', '"m"').replace('":16}', '":16,"cost_usd":"0.0001"}'))
   })
 
   test('tells the upstream’s own cost', () => {
-    const answer = dialect.readAnswer(encoder.encode(json.replace('":16}', '":16,"cost":0.00012}')), noLimits)
+    const answer = dialect.readAnswer(json.replace('":16}', '":16,"cost":0.00012}'), noLimits)
 
     expect(answer!.reportedCost).toBe(usd('0.00012'))
   })
 
   test('without output is not empty: another upstream is never tried for a response', () => {
-    expect(dialect.readAnswer(encoder.encode(json), noLimits)!.isEmpty).toBe(false)
+    expect(dialect.readAnswer(json, noLimits)!.isEmpty).toBe(false)
   })
 
   test('is told by its output where it does not call itself a response', () => {
-    expect(dialect.readAnswer(encoder.encode('{"output":[]}'), noLimits)).toMatchObject({ usage: null })
+    expect(dialect.readAnswer('{"output":[]}', noLimits)).toMatchObject({ usage: null })
   })
 
   test.each([
@@ -177,7 +176,7 @@ describe('an answer', () => {
     '[]',
     '',
   ])('is not what %j is', body => {
-    expect(dialect.readAnswer(encoder.encode(body), noLimits)).toBeUndefined()
+    expect(dialect.readAnswer(body, noLimits)).toBeUndefined()
   })
 
   test('has the texts that a model wrote, for a tokenizer', () => {
@@ -200,10 +199,7 @@ describe('an answer', () => {
       null,
     ]
 
-    const answer = dialect.readAnswer(
-      encoder.encode(JSON.stringify({ object: 'response', output })),
-      noLimits,
-    )
+    const answer = dialect.readAnswer(JSON.stringify({ object: 'response', output }), noLimits)
 
     expect([...answer!.texts()].sort()).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'])
   })

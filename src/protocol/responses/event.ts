@@ -1,4 +1,4 @@
-import { isNamed, members } from '../json/members.ts'
+import { MemberWalk } from '../json/members.ts'
 import { isJsonObject } from '../json/parse-json.ts'
 import type { SseEvent } from '../sse/frame.ts'
 
@@ -44,12 +44,13 @@ export function isFailure({ type, value }: ResponsesEvent): boolean {
   return type === 'response.failed' || type === 'error' || isJsonObject(value['error'])
 }
 
-/** Where the brace of the response object opens in the bytes of an event's data, which has one. */
-export function responseStart(json: Uint8Array): number {
+/** Where the brace of the response object opens in an event's data, which has one. */
+export function responseStart(json: string): number {
   let opens = 0
   // Of duplicates the last one, as JSON.parse takes it.
-  for (const member of members(json))
-    if (json[member.start] === BRACE_OPEN && isNamed(json, member, 'response')) opens = member.start
+  for (const walk = new MemberWalk(json); walk.next();) {
+    if (json.charCodeAt(walk.start) === BRACE_OPEN && walk.isNamed('response')) opens = walk.start
+  }
   return opens
 }
 

@@ -1,5 +1,6 @@
 import type { NanoUsd } from '../../domain/money.ts'
 import { ProducedText } from '../chat-stream/produced-text.ts'
+import { byteText } from '../json/byte-text.ts'
 import { isJsonObject } from '../json/parse-json.ts'
 import { findReportedCost } from '../reported-cost.ts'
 import { dataInPlace } from '../sse/frame.ts'
@@ -66,8 +67,8 @@ export class ResponsesMeter {
     if (isJsonObject(usage)) {
       this.#usage = usage
       if (usage['cost'] !== undefined) {
-        const json = dataInPlace(frame)
-        this.#reportedCost = findReportedCost(json.subarray(responseStart(json)), usage)
+        const json = byteText(dataInPlace(frame))
+        this.#reportedCost = findReportedCost(json.slice(responseStart(json)), usage)
       }
     }
     // Some upstreams send no deltas, only the whole at the end.

@@ -1,8 +1,8 @@
 import { GatewayError } from '../../domain/errors.ts'
 import { estimateInputTokens } from '../estimate-tokens.ts'
 import { inputParts } from '../input-parts.ts'
-import { lastNamed, type Member } from '../json/members.ts'
-import { isJsonObject, parseJsonObject, type JsonDocument } from '../json/parse-json.ts'
+import type { Member } from '../json/members.ts'
+import { isJsonObject, jsonObjectOf, type JsonDocument } from '../json/parse-json.ts'
 import { unambiguousFields } from '../json/unambiguous-fields.ts'
 import type { PassThroughRequest } from '../pass-through.ts'
 import { optionalBoolean, optionalInteger, requiredName, requiredTextOrArray } from '../request-fields.ts'
@@ -28,8 +28,8 @@ const inputFields = ['instructions', 'input', 'tools', 'text']
  * too. Throws `invalid_field` or `ambiguous_field` for what it must read and cannot, and for work in the background.
  */
 export function readResponsesRequest(document: JsonDocument): PassThroughRequest {
-  const { bytes, value } = document
-  const found = unambiguousFields(document, fieldsRead)
+  const { text, value } = document
+  const modelMember = unambiguousFields(document, fieldsRead, 'model')
   const model = requiredName(value['model'], 'model')
   const input = requiredTextOrArray(value['input'], 'input')
   if (optionalBoolean(value['background'], 'background') === true) {
@@ -37,9 +37,9 @@ export function readResponsesRequest(document: JsonDocument): PassThroughRequest
     throw new GatewayError('invalid_field', message, { param: 'background' })
   }
   return {
-    bytes,
+    text,
     model,
-    modelMember: lastNamed(bytes, found, 'model') as Member,
+    modelMember: modelMember as Member,
     isStream: optionalBoolean(value['stream'], 'stream') ?? false,
     outputCeiling: optionalInteger(value['max_output_tokens'], 'max_output_tokens', POSITIVE),
     choices: 1,
@@ -47,7 +47,7 @@ export function readResponsesRequest(document: JsonDocument): PassThroughRequest
     usesStoredContext:
       storedContextFields.some(field => (value[field] ?? null) !== null) || hasStoredItem(input),
     // Read again when asked for, as a chat request's.
-    input: () => inputParts(parseJsonObject(bytes).value, inputFields),
+    input: () => inputParts(jsonObjectOf(text), inputFields),
   }
 }
 

@@ -1,6 +1,7 @@
 import type { GatewayError } from '../../domain/errors.ts'
 import type { NanoUsd } from '../../domain/money.ts'
 import { joinBytes } from '../join-bytes.ts'
+import { byteText } from '../json/byte-text.ts'
 import { splice } from '../json/splice.ts'
 import { modelAndCostEdits } from '../reply-edits.ts'
 import { NO_SECRETS, type UpstreamSecrets } from '../scrub.ts'
@@ -173,8 +174,8 @@ export class ResponsesStream implements TextStream {
 
   /** The upstream's own cost is taken out in any case: it is not what the client pays. */
   #rewritten(frame: Bytes, { response }: ResponsesEvent, cost: NanoUsd | null): Bytes {
-    const json = dataInPlace(frame)
-    const reply = { bytes: json, usage: response?.['usage'], start: responseStart(json) }
+    const json = byteText(dataInPlace(frame))
+    const reply = { text: json, usage: response?.['usage'], start: responseStart(json) }
     return splice(frame, modelAndCostEdits(reply, { model: this.#model, cost }))
   }
 

@@ -14,16 +14,16 @@ export class ChunkedBody {
   #missing = 0
   #line = ''
   #trailerBytes = 0
-  /** Where the content in the present bytes begins and ends. */
-  #from = 0
-  #to = 0
+  /** Where the content in the bytes fed last begins and ends. */
+  contentStart = 0
+  contentEnd = 0
 
   /**
    * Takes bytes from `at` and gives where it stopped, which is before their end where the body is whole or broken. The
-   * content is then in `bytes` itself, moved together, as `content` gives it: one piece, however many the chunks.
+   * content is then in `bytes` itself, moved together: one piece, however many the chunks.
    */
   feed(bytes: Buffer, at: number): number {
-    this.#from = this.#to = at
+    this.contentStart = this.contentEnd = at
     let position = at
     while (position < bytes.length && this.state !== 'whole' && this.state !== 'broken') {
       position =
@@ -32,19 +32,14 @@ export class ChunkedBody {
     return position
   }
 
-  /** Of the bytes fed last. */
-  content(bytes: Buffer): Buffer {
-    return bytes.subarray(this.#from, this.#to)
-  }
-
   #takeContent(bytes: Buffer, at: number): number {
     const end = Math.min(bytes.length, at + this.#missing)
-    if (this.#from === this.#to) {
-      this.#from = at
-      this.#to = end
+    if (this.contentStart === this.contentEnd) {
+      this.contentStart = at
+      this.contentEnd = end
     } else {
-      bytes.copyWithin(this.#to, at, end)
-      this.#to += end - at
+      bytes.copyWithin(this.contentEnd, at, end)
+      this.contentEnd += end - at
     }
     this.#missing -= end - at
     if (this.#missing === 0) this.state = 'after_content'

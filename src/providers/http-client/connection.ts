@@ -1,6 +1,6 @@
 import type { Exchange, Line } from './exchange.ts'
 import { httpFailure, socketFailure } from './http-failure.ts'
-import type { Origin } from './http-request.ts'
+import type { HttpRequest, Origin } from './http-request.ts'
 import type { IdleConnections } from './idle-connections.ts'
 import { ResponseReader } from './response-reader.ts'
 
@@ -17,9 +17,9 @@ export class Connection implements Line {
   readonly #idle: IdleConnections
   #socket: Bun.Socket<Connection> | undefined
   #exchange: Exchange | undefined
-  #reader = new ResponseReader()
+  #reader = new ResponseReader([])
   /** What of the request the socket has not taken yet. */
-  #unsent: Uint8Array[] = []
+  #unsent: Buffer[] = []
   #isPaused = false
   #isClosed = false
 
@@ -29,18 +29,29 @@ export class Connection implements Line {
   }
 
   /** Sends a request; opens the socket first where this is its first one. */
-  start(exchange: Exchange, head: Buffer, body: Uint8Array<ArrayBuffer>): void {
+  start(exchange: Exchange, request: HttpRequest, body: string): void {
     this.#exchange = exchange
     exchange.onLine(this)
-    this.#unsent = requestBytes(head, body)
-    if (this.#socket === undefined) {
+    this.#reader = new ResponseReader(request.wanted)
+    const bodyLength = Buffer.byteLength(body)
+    const head = `${request.head}${bodyLength}${HEAD_END}`
+    const socket = this.#socket
+    if (socket === undefined) {
+      this.#unsent = requestBytes(head, body)
       open(this).catch((error: unknown) => this.onClose(error))
       return
     }
-    this.#reader = new ResponseReader()
-    this.#socket.timeout(0)
-    this.#socket.ref()
-    this.onDrain()
+    socket.timeout(0)
+    socket.ref()
+    if (request.isAscii && bodyLength <= JOINED_BYTES_MAX) {
+      // Text goes to the socket without a copy of its own as bytes.
+      const message = head + body
+      const taken = socket.write(message)
+      if (taken < head.length + bodyLength) this.#unsent = [Buffer.from(message).subarray(Math.max(0, taken))]
+    } else {
+      this.#unsent = requestBytes(head, body)
+      this.onDrain()
+    }
   }
 
   pause(): void {
@@ -162,14 +173,7 @@ function tlsOptions({ hostname, isAddress }: Origin): Bun.TLSOptions {
   return { rejectUnauthorized: true, ...(isAddress ? {} : { serverName: hostname }) }
 }
 
-function requestBytes(head: Buffer, body: Uint8Array<ArrayBuffer>): Uint8Array[] {
-  const length = `${body.length}${HEAD_END}`
-  const headLength = head.length + length.length
-  const isJoined = body.length <= JOINED_BYTES_MAX
-  const bytes = Buffer.allocUnsafe(isJoined ? headLength + body.length : headLength)
-  bytes.set(head, 0)
-  bytes.write(length, head.length, 'latin1')
-  if (!isJoined) return [bytes, body]
-  bytes.set(body, headLength)
-  return [bytes]
+function requestBytes(head: string, body: string): Buffer[] {
+  const parts = [Buffer.from(head, 'latin1'), Buffer.from(body)]
+  return body.length <= JOINED_BYTES_MAX ? [Buffer.concat(parts)] : parts
 }

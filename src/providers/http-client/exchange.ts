@@ -1,4 +1,4 @@
-import type { HttpExchange } from './http-client.ts'
+import type { AnswerReceiver, HttpExchange } from './http-client.ts'
 import { httpFailure } from './http-failure.ts'
 import type { ResponseHead } from './response-head.ts'
 import type { ResponseSink } from './response-reader.ts'
@@ -15,19 +15,25 @@ type Bytes = Uint8Array<ArrayBuffer>
 type Waiting =
   | { readonly for: 'head'; readonly resolve: (head: ResponseHead) => void; readonly reject: Reject }
   | { readonly for: 'piece'; readonly resolve: (piece: Bytes | undefined) => void; readonly reject: Reject }
-  | { readonly for: 'whole'; readonly resolve: (body: Bytes | undefined) => void; readonly reject: Reject }
+  | { readonly for: 'answer'; readonly bytesMax: number; readonly receiver: AnswerReceiver }
 type Reject = (reason: Error) => void
 
-/** How much of a body waits here for a reader before the server has to wait. One more read of the socket can come on top. */
-const READ_AHEAD_BYTES = 128 * 1024
+/**
+ * How much of a body waits here for a reader before the server has to wait. One more read of the socket can come on top. The socket
+ * is read again when all of it was taken and more is asked for, so that it does not start and stop with every piece.
+ */
+const READ_AHEAD_BYTES = 32 * 1024
 
 /** Holds what has come of one answer until it is asked for. */
 export class Exchange implements HttpExchange, ResponseSink {
   #line: Line | undefined
   #head: ResponseHead | undefined
-  #pieces: Bytes[] = []
+  /** What has come of the body and was not taken: nearly always within one read of the socket. */
+  #first: Buffer | undefined
+  #start = 0
+  #end = 0
+  #more: Buffer[] | undefined
   #length = 0
-  #bytesMax = 0
   #isEnded = false
   #failure: Error | undefined
   #waiting: Waiting | undefined
@@ -40,15 +46,13 @@ export class Exchange implements HttpExchange, ResponseSink {
     return new Promise((resolve, reject) => this.#ask({ for: 'piece', resolve, reject }))
   }
 
-  whole(bytesMax: number): Promise<Bytes | undefined> {
-    this.#bytesMax = bytesMax
-    return new Promise((resolve, reject) => this.#ask({ for: 'whole', resolve, reject }))
+  answer(bytesMax: number, receiver: AnswerReceiver): void {
+    this.#ask({ for: 'answer', bytesMax, receiver })
   }
 
   cut(): void {
-    if (this.#isEnded && this.#pieces.length === 0) return
-    this.#pieces = []
-    this.#length = 0
+    if (this.#isEnded && this.#length === 0) return
+    this.#drop()
     this.#line?.abandon()
     this.onFailed(httpFailure('ABORT_ERR'))
   }
@@ -63,11 +67,15 @@ export class Exchange implements HttpExchange, ResponseSink {
     this.#settle()
   }
 
-  onPiece(bytes: Bytes): void {
-    this.#pieces.push(bytes)
-    this.#length += bytes.length
+  onPiece(bytes: Buffer, start: number, end: number): void {
+    if (this.#first === undefined) {
+      this.#first = bytes
+      this.#start = start
+      this.#end = end
+    } else (this.#more ??= []).push(bytes.subarray(start, end))
+    this.#length += end - start
     this.#settle()
-    if (this.#length >= READ_AHEAD_BYTES && this.#waiting?.for !== 'whole') this.#line?.pause()
+    if (this.#length >= READ_AHEAD_BYTES && this.#waiting?.for !== 'answer') this.#line?.pause()
   }
 
   /** The answer is whole. The connection is no longer this exchange's. */
@@ -93,38 +101,71 @@ export class Exchange implements HttpExchange, ResponseSink {
   #settle(): void {
     const waiting = this.#waiting
     if (waiting === undefined) return
-    if (waiting.for === 'head' && this.#head !== undefined) {
+    if (waiting.for === 'answer') this.#settleAnswer(waiting)
+    else if (waiting.for === 'head' && this.#head !== undefined) {
       this.#waiting = undefined
       waiting.resolve(this.#head)
-    } else if (waiting.for === 'piece' && this.#pieces.length > 0) {
+    } else if (waiting.for === 'piece' && this.#length > 0) {
       this.#waiting = undefined
-      waiting.resolve(this.#takeAll())
-    } else if (waiting.for === 'whole' && this.#length > this.#bytesMax) {
-      this.#waiting = undefined
-      waiting.resolve(undefined)
-      this.cut()
+      waiting.resolve(this.#takePiece())
     } else if (this.#failure !== undefined) {
       this.#waiting = undefined
       waiting.reject(this.#failure)
-    } else if (this.#isEnded && waiting.for !== 'head') {
+    } else if (this.#isEnded && waiting.for === 'piece') {
       this.#waiting = undefined
-      waiting.resolve(waiting.for === 'whole' ? this.#takeAll() : undefined)
+      waiting.resolve(undefined)
     }
   }
 
-  #takeAll(): Bytes {
-    const pieces = this.#pieces
-    const length = this.#length
-    this.#pieces = []
-    this.#length = 0
-    const [only] = pieces
-    if (pieces.length === 1 && only !== undefined) return only
-    const whole = new Uint8Array(length)
-    let at = 0
-    for (const piece of pieces) {
-      whole.set(piece, at)
-      at += piece.length
+  #settleAnswer({ bytesMax, receiver }: Waiting & { readonly for: 'answer' }): void {
+    const head = this.#head
+    const promised = head === undefined || typeof head.framing !== 'number' ? 0 : head.framing
+    if (this.#failure !== undefined) {
+      this.#waiting = undefined
+      receiver.onFailed(this.#failure)
+    } else if (promised > bytesMax || this.#length > bytesMax) {
+      this.#waiting = undefined
+      this.cut()
+      receiver.onTooLarge()
+    } else if (this.#isEnded && head !== undefined) {
+      this.#waiting = undefined
+      const bytes = this.#join()
+      receiver.onAnswer(head, bytes, this.#start, this.#end)
+      this.#drop()
     }
-    return whole
+  }
+
+  /** All that has come, in one piece. */
+  #takePiece(): Bytes {
+    const bytes = this.#join()
+    const piece = new Uint8Array(
+      bytes.buffer as ArrayBuffer,
+      bytes.byteOffset + this.#start,
+      this.#end - this.#start,
+    )
+    this.#drop()
+    return piece
+  }
+
+  /** Puts together what has come: it then stands in the bytes this gives, from `#start` to `#end`. */
+  #join(): Buffer {
+    if (this.#more !== undefined && this.#first !== undefined) {
+      const first = this.#first.subarray(this.#start, this.#end)
+      this.#first = Buffer.concat([first, ...this.#more], this.#length)
+      this.#more = undefined
+      this.#start = 0
+      this.#end = this.#length
+    }
+    return this.#first ?? NOTHING
+  }
+
+  #drop(): void {
+    this.#first = undefined
+    this.#more = undefined
+    this.#start = 0
+    this.#end = 0
+    this.#length = 0
   }
 }
+
+const NOTHING = Buffer.alloc(0)

@@ -1,4 +1,4 @@
-import type { HttpClient, HttpExchange } from './http-client.ts'
+import type { AnswerReceiver, HttpClient, HttpExchange } from './http-client.ts'
 import { httpFailure } from './http-failure.ts'
 import type { HttpRequest } from './http-request.ts'
 import type { ResponseHead } from './response-head.ts'
@@ -14,10 +14,11 @@ export function fetchClient(): HttpClient {
 class FetchExchange implements HttpExchange {
   readonly #controller = new AbortController()
   readonly #request: HttpRequest
-  readonly #body: Uint8Array<ArrayBuffer>
+  readonly #body: string
+  #head: ResponseHead | undefined
   #reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> | undefined
 
-  constructor(request: HttpRequest, body: Uint8Array<ArrayBuffer>) {
+  constructor(request: HttpRequest, body: string) {
     this.#request = request
     this.#body = body
   }
@@ -34,7 +35,7 @@ class FetchExchange implements HttpExchange {
       timeout: false,
     })
     this.#reader = response.body?.getReader()
-    return headOf(response)
+    return (this.#head = headOf(response))
   }
 
   async read(): Promise<Uint8Array<ArrayBuffer> | undefined> {
@@ -46,22 +47,41 @@ class FetchExchange implements HttpExchange {
     }
   }
 
-  async whole(bytesMax: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    const parts: Uint8Array<ArrayBuffer>[] = []
-    let length = 0
-    for (let part = await this.read(); part !== undefined; part = await this.read()) {
-      length += part.length
-      if (length > bytesMax) {
-        this.cut()
-        return undefined
-      }
-      parts.push(part)
-    }
-    return new Uint8Array(Buffer.concat(parts, length))
+  answer(bytesMax: number, receiver: AnswerReceiver): void {
+    void this.#tell(bytesMax, receiver)
   }
 
   cut(): void {
     this.#controller.abort()
+  }
+
+  async #tell(bytesMax: number, receiver: AnswerReceiver): Promise<void> {
+    let head: ResponseHead
+    let body: Buffer | undefined
+    try {
+      head = this.#head ?? (await this.head())
+      body = await this.#whole(head, bytesMax)
+    } catch (error) {
+      receiver.onFailed(error)
+      return
+    }
+    if (body === undefined) {
+      this.cut()
+      receiver.onTooLarge()
+    } else receiver.onAnswer(head, body, 0, body.length)
+  }
+
+  /** Undefined where it is longer than `bytesMax`. */
+  async #whole({ framing }: ResponseHead, bytesMax: number): Promise<Buffer | undefined> {
+    if (typeof framing === 'number' && framing > bytesMax) return undefined
+    const parts: Uint8Array<ArrayBuffer>[] = []
+    let length = 0
+    for (let part = await this.read(); part !== undefined; part = await this.read()) {
+      length += part.length
+      if (length > bytesMax) return undefined
+      parts.push(part)
+    }
+    return Buffer.concat(parts, length)
   }
 }
 
@@ -70,8 +90,10 @@ function headOf(response: Response): ResponseHead {
   const isDecompressed = DECOMPRESSED.has(encoding)
   const fields: string[] = []
   for (const [name, value] of response.headers) {
-    if (isDecompressed && (name === 'content-encoding' || name === 'content-length')) continue
+    if (isDecompressed && name === 'content-encoding') continue
     fields.push(name, value)
   }
-  return { status: response.status, fields, framing: 'until_close', isKept: false }
+  const length = isDecompressed ? null : response.headers.get('content-length')
+  const framing = length === null ? 'until_close' : Number(length)
+  return { status: response.status, fields, framing, isKept: false, length: 0 }
 }

@@ -7,24 +7,35 @@ import type { ResponseHead } from './response-head.ts'
 /** Sends requests to http and https servers, and keeps connections for the ones that follow. */
 export type HttpClient = {
   /** Sends one POST, once: a connection that breaks under it is a failure, never a reason to send again. Never throws. */
-  begin(request: HttpRequest, body: Uint8Array<ArrayBuffer>): HttpExchange
+  begin(request: HttpRequest, body: string): HttpExchange
   /** Closes the connections that wait for a request; exchanges that run end by themselves. */
   close(): void
 }
 
 /**
- * One request and its answer. Ask for the head first, then for the body in pieces or whole, one thing at a time. Whatever
- * fails rejects with an error whose `code` says why and names neither host nor key.
+ * One request and its answer. Ask for the whole answer; or for its head first, and then for the body in pieces, or whole after all;
+ * one thing at a time. Whatever fails fails with an error whose `code` says why and names neither host nor key.
+ *
+ * What has come and was not asked for waits: of a body that is read in pieces up to 32 KB and one more read of the socket, and then
+ * the server waits. What comes next is lost where the exchange is cut.
  */
 export type HttpExchange = {
   /** Resolves when the answer's head has come. */
   head(): Promise<ResponseHead>
-  /** The next bytes of the body, never none; undefined at its end. The server is slowed down while nobody asks. */
+  /** The next bytes of the body, never none; undefined at its end. */
   read(): Promise<Uint8Array<ArrayBuffer> | undefined>
-  /** The whole body; undefined where it is longer than `bytesMax`, and then the connection is closed. */
-  whole(bytesMax: number): Promise<Uint8Array<ArrayBuffer> | undefined>
-  /** Closes the connection at once; what waits, and whatever is asked later, rejects. After the end it changes nothing. */
+  /** Tells the receiver, once, of the whole answer or why there is none. One that is longer than `bytesMax` is cut. */
+  answer(bytesMax: number, receiver: AnswerReceiver): void
+  /** Closes the connection at once; what waits, and whatever is asked later, fails. After the end it changes nothing. */
   cut(): void
+}
+
+/** Called rather than promised to: each promise on the way of a request costs more than most of what is done on it. */
+export type AnswerReceiver = {
+  /** The body is what stands in `bytes` from `start` up to, not including, `end`. */
+  onAnswer(head: ResponseHead, bytes: Buffer, start: number, end: number): void
+  onTooLarge(): void
+  onFailed(error: unknown): void
 }
 
 /** A client that runs on this thread: Bun's `fetch` works in another one, and the way there and back costs more than the work. */
@@ -34,7 +45,7 @@ export function httpClient(): HttpClient {
     begin(request, body) {
       const exchange = new Exchange()
       const connection = idle.take(request.origin) ?? new Connection(request.origin, idle)
-      connection.start(exchange, request.head, body)
+      connection.start(exchange, request, body)
       return exchange
     },
     close: () => idle.close(),

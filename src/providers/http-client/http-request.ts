@@ -14,9 +14,16 @@ export type HttpRequest = {
   readonly url: string
   readonly headers: Headers
   readonly origin: Origin
-  /** Up to and including the name of `content-length`, whose value and body follow. */
-  readonly head: Buffer
+  /** Latin-1, up to and including the name of `content-length`, whose value and body follow. */
+  readonly head: string
+  /** Whether the head is ASCII, and so the same in UTF-8. */
+  readonly isAscii: boolean
+  /** What is read of an answer's head beside its framing. */
+  readonly wanted: readonly WantedField[]
 }
+
+/** A field that is wanted: by its name, in small letters, or by how its name begins. */
+export type WantedField = { readonly name: string; readonly isPrefix?: boolean }
 
 /** Names that say how this one message travels, which is for the client alone to say. */
 const FRAMING = new Set([
@@ -31,7 +38,7 @@ const FRAMING = new Set([
 ])
 
 /** A POST to an http or https URL. The headers have been checked, as `Headers` does. */
-export function httpRequest(url: URL, headers: Headers): HttpRequest {
+export function httpRequest(url: URL, headers: Headers, wanted: readonly WantedField[] = []): HttpRequest {
   const isTls = url.protocol === 'https:'
   const port = url.port === '' ? (isTls ? 443 : 80) : Number(url.port)
   // IPv6 addresses stand in brackets in a URL, and nowhere else.
@@ -45,10 +52,13 @@ export function httpRequest(url: URL, headers: Headers): HttpRequest {
   for (const [name, value] of headers) {
     if (!FRAMING.has(name)) lines.push(`${name}: ${value}`)
   }
+  const head = `${lines.join('\r\n')}\r\ncontent-length: `
   return {
     url: url.href,
     headers,
     origin: { key: `${url.protocol}//${hostname}:${port}`, hostname, port, isTls, isAddress },
-    head: Buffer.from(`${lines.join('\r\n')}\r\ncontent-length: `, 'latin1'),
+    head,
+    isAscii: Buffer.byteLength(head) === head.length,
+    wanted,
   }
 }

@@ -57,7 +57,7 @@ export function moderationsRoute(url: string): string {
 
 /** A verdict only where it is plain: one flag that is true, or flags that are all false. */
 export function readVerdict(answer: Uint8Array): Moderation {
-  const results = findJsonObject(answer)?.['results']
+  const results = findJsonObject(new TextDecoder().decode(answer))?.['results']
   const flags = Array.isArray(results) ? results.map(flagOf) : []
   if (flags.includes(true)) return { verdict: 'flagged' }
   if (flags.length > 0 && flags.every(flag => flag === false)) return { verdict: 'passed' }

@@ -1,82 +1,56 @@
-import type { Clock } from '../../gateway/ports/clock.ts'
-
-/** Ends one exchange early: when a wait takes too long, or when its caller aborts. */
-export type Cutoff = {
-  /** Why the exchange was cut; undefined while it goes on, and for ever where it ended by itself. */
-  cause(): CutCause | undefined
-  /** From now on the exchange may take so long until `rest`, or else is cut. Starting again begins anew. */
-  start(limitMs: number): void
-  /** Nobody waits, so no time runs. */
-  rest(): void
-  /** Cuts the exchange, for good. */
-  cut(cause: CutCause): void
-  /** Lets go of timer and signal. Call it when the exchange is over, however it ended. */
-  lift(): void
-}
+import type { Deadlines, Timed } from './deadlines.ts'
 
 export type CutCause = 'timed_out' | 'aborted'
 
-/** The first limit that passes does not cut yet: the exchange may go on for `lateMs`, and its caller's signal is nothing to it. */
-export type Extension = { readonly lateMs: number; readonly begins: (abandon: () => void) => void }
+/** Ends one stream's exchange early: when a wait takes too long, or when its caller aborts. */
+export class Cutoff implements Timed {
+  /** Set by `start`. A stream starts and rests at every chunk, which only moves this. */
+  deadlineMs = Infinity
+  place = -1
+  readonly #exchange: { readonly cut: () => void }
+  readonly #deadlines: Deadlines
+  readonly #caller: AbortSignal | undefined
+  readonly #onAbort = () => this.cut('aborted')
+  #cause: CutCause | undefined
 
-type Terms = {
-  readonly clock: Clock
-  readonly caller: AbortSignal | undefined
-  readonly extension: Extension | undefined
-}
+  constructor(exchange: { readonly cut: () => void }, deadlines: Deadlines, caller: AbortSignal | undefined) {
+    this.#exchange = exchange
+    this.#deadlines = deadlines
+    this.#caller = caller
+    caller?.addEventListener('abort', this.#onAbort)
+  }
 
-/**
- * One timer for each exchange: a shared sweep of deadlines was measured and saved nothing worth its code. A stream starts
- * and rests at every chunk, which only moves the deadline; the timer looks at it when it fires.
- */
-export function cutoff(exchange: { readonly cut: () => void }, { clock, caller, extension }: Terms): Cutoff {
-  let cause: CutCause | undefined
-  let deadlineMs = Infinity
-  let timer: { readonly atMs: number; readonly cancel: () => void } | undefined
-  let isExtended = false
+  /** Why the exchange was cut; undefined while it goes on, and for ever where it ended by itself. */
+  cause(): CutCause | undefined {
+    return this.#cause
+  }
 
-  const cut = (why: CutCause) => {
-    if (cause !== undefined) return
-    cause = why
-    exchange.cut()
+  /** From now on the exchange may take so long until `rest`, or else is cut. Starting again begins anew. */
+  start(limitMs: number): void {
+    this.deadlineMs = this.#deadlines.now() + limitMs
+    this.#deadlines.watch(this)
   }
-  const setTimer = (atMs: number, nowMs: number) => {
-    timer?.cancel()
-    timer = { atMs, cancel: clock.after(atMs - nowMs, onTimer) }
-  }
-  const onTimer = () => {
-    timer = undefined
-    const nowMs = clock.now()
-    if (nowMs >= deadlineMs) expire(nowMs)
-    // At rest there is none: the next start sets it.
-    else if (deadlineMs !== Infinity) setTimer(deadlineMs, nowMs)
-  }
-  const expire = (nowMs: number) => {
-    if (extension === undefined || isExtended) return cut('timed_out')
-    isExtended = true
-    caller?.removeEventListener('abort', onAbort)
-    deadlineMs = nowMs + extension.lateMs
-    setTimer(deadlineMs, nowMs)
-    extension.begins(onAbort)
-  }
-  const onAbort = () => cut('aborted')
-  caller?.addEventListener('abort', onAbort)
 
-  return {
-    cause: () => cause,
-    start(limitMs) {
-      const nowMs = clock.now()
-      deadlineMs = nowMs + limitMs
-      if (timer === undefined || timer.atMs > deadlineMs) setTimer(deadlineMs, nowMs)
-    },
-    rest() {
-      deadlineMs = Infinity
-    },
-    cut,
-    lift() {
-      timer?.cancel()
-      timer = undefined
-      caller?.removeEventListener('abort', onAbort)
-    },
+  /** Nobody waits, so no time runs. */
+  rest(): void {
+    this.deadlineMs = Infinity
+  }
+
+  /** Cuts the exchange, for good. */
+  cut(cause: CutCause): void {
+    if (this.#cause !== undefined) return
+    this.#cause = cause
+    this.#exchange.cut()
+  }
+
+  /** Lets go of deadline and signal. Call it when the exchange is over, however it ended. */
+  lift(): void {
+    this.#deadlines.forget(this)
+    this.#caller?.removeEventListener('abort', this.#onAbort)
+  }
+
+  onDeadline(): void {
+    this.rest()
+    this.cut('timed_out')
   }
 }

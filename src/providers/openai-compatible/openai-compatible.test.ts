@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Provider } from '../../domain/catalog/provider.ts'
-import type { ProviderCall } from '../../gateway/ports/text-provider.ts'
+import { NOT_UTF8, type ProviderCall } from '../../gateway/ports/text-provider.ts'
 import { fakeClock, type FakeClock } from '../../../test/support/fake-clock.ts'
 import * as replies from '../../../test/support/upstream-replies.ts'
 import { refusedUrl, startUpstream, type Reply, type Upstream } from '../../../test/support/upstream.ts'
@@ -124,7 +124,7 @@ describe('the answer', () => {
         'x-ratelimit-remaining-tokens': '9',
       },
       reportedCost: '0.25',
-      body: new TextEncoder().encode(body),
+      body,
     })
   })
 
@@ -152,6 +152,20 @@ describe('the answer', () => {
 
     expect(answered(outcome)).toEqual({ status: 200, text: '{"a":1}' })
     expect(outcome).toMatchObject({ headers: { 'content-type': 'application/json' } })
+  })
+
+  test('that is not UTF-8 is as good as none', async () => {
+    upstream.reply(exchange =>
+      exchange.write(Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\n"\xff"', 'latin1')),
+    )
+
+    expect(await complete()).toMatchObject({ outcome: 'answered', body: NOT_UTF8 })
+  })
+
+  test.each(['"\uFFFD"', '"é😀"', '\uFEFF{}'])('of %j comes down as it is', async body => {
+    upstream.reply(replies.answer(body))
+
+    expect(await complete()).toMatchObject({ outcome: 'answered', body })
   })
 
   test('of exactly the largest size is read whole', async () => {
@@ -401,14 +415,13 @@ function complete({ provider, route = 'chat', body = '{}', readTimeoutMs = 60_00
     maxTokensField: 'max_tokens',
     ...provider,
   }
-  const bytes = new TextEncoder().encode(body)
   const late = rest.lateMs === undefined ? {} : { lateMs: rest.lateMs }
-  return main.complete({ provider: row, route, model: 'm', body: bytes, readTimeoutMs, ...late }, rest.signal)
+  return main.complete({ provider: row, route, model: 'm', body, readTimeoutMs, ...late }, rest.signal)
 }
 
 function answered(outcome: Awaited<ReturnType<typeof complete>>) {
   if (outcome.outcome !== 'answered') return outcome
-  return { status: outcome.status, text: new TextDecoder().decode(outcome.body) }
+  return { status: outcome.status, text: outcome.body }
 }
 
 /** True where a promise is still open after the network has had a few turns to settle it. */

@@ -1,3 +1,5 @@
+import type { ProviderOutcome } from '../../gateway/ports/text-provider.ts'
+import { NOT_UTF8 } from '../../gateway/ports/text-provider.ts'
 import type { HttpExchange } from '../http-client/http-client.ts'
 import type { AnswerHead } from './answer-head.ts'
 
@@ -15,6 +17,8 @@ const formats = new Map<string, Bun.CompressionFormat>([
   ['zstd', 'zstd'],
 ])
 
+const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
 /** Gives the next bytes of a body, never none, and undefined at its end. */
 export type ReadPiece = () => Promise<Uint8Array<ArrayBuffer> | undefined>
 
@@ -26,23 +30,48 @@ export function bodyProblem({ contentEncoding, contentLength }: AnswerHead): str
   return contentLength !== undefined && contentLength > ANSWER_BYTES_MAX ? TOO_LARGE : undefined
 }
 
-/** The whole body, or undefined where it is larger than ANSWER_BYTES_MAX. Rejects where it breaks off. */
-export function readAnswer(
-  exchange: HttpExchange,
+/** What a whole answer comes to, whose body stands in `bytes` from `start` to `end`. A promise only where it is compressed. */
+export function answered(
   head: AnswerHead,
-): Promise<Uint8Array<ArrayBuffer> | undefined> {
-  // A plain one is counted by the client itself; a compressed one may unfold to anything.
-  if (head.contentEncoding === undefined) return exchange.whole(ANSWER_BYTES_MAX)
-  return readCounted(piecesOf(exchange, head))
+  bytes: Buffer,
+  start: number,
+  end: number,
+): ProviderOutcome | Promise<ProviderOutcome> {
+  const problem = bodyProblem(head)
+  if (problem !== undefined) return { outcome: 'unreachable', reason: problem }
+  if (head.contentEncoding === undefined) return withBody(head, textOf(bytes, start, end))
+  return unpacked(head, bytes.subarray(start, end))
 }
 
 /** The body's pieces, unpacked. */
 export function piecesOf(exchange: HttpExchange, { contentEncoding }: AnswerHead): ReadPiece {
   const format = formats.get(contentEncoding?.toLowerCase() ?? '')
-  if (format === undefined) return () => exchange.read()
+  return format === undefined ? () => exchange.read() : unpackedPieces(() => exchange.read(), format)
+}
+
+/** A compressed body may unfold to anything, so its pieces are counted. Rejects for what cannot be unpacked. */
+async function unpacked(head: AnswerHead, bytes: Buffer): Promise<ProviderOutcome> {
+  const format = formats.get(head.contentEncoding?.toLowerCase() ?? '') as Bun.CompressionFormat
+  let packed: Uint8Array<ArrayBuffer> | undefined = new Uint8Array(bytes)
+  const read = unpackedPieces(async () => {
+    const piece = packed
+    packed = undefined
+    return piece
+  }, format)
+  const parts: Uint8Array<ArrayBuffer>[] = []
+  let length = 0
+  for (let part = await read(); part !== undefined; part = await read()) {
+    length += part.length
+    if (length > ANSWER_BYTES_MAX) return { outcome: 'unreachable', reason: TOO_LARGE }
+    parts.push(part)
+  }
+  return withBody(head, textOf(Buffer.concat(parts, length), 0, length))
+}
+
+function unpackedPieces(read: ReadPiece, format: Bun.CompressionFormat): ReadPiece {
   const packed = new ReadableStream<Uint8Array<ArrayBuffer>>({
     async pull(controller) {
-      const piece = await exchange.read()
+      const piece = await read()
       if (piece === undefined) controller.close()
       else controller.enqueue(piece)
     },
@@ -57,13 +86,17 @@ export function piecesOf(exchange: HttpExchange, { contentEncoding }: AnswerHead
   }
 }
 
-async function readCounted(read: ReadPiece): Promise<Uint8Array<ArrayBuffer> | undefined> {
-  const parts: Uint8Array<ArrayBuffer>[] = []
-  let length = 0
-  for (let part = await read(); part !== undefined; part = await read()) {
-    length += part.length
-    if (length > ANSWER_BYTES_MAX) return undefined
-    parts.push(part)
+function withBody({ status, headers, reportedCost }: AnswerHead, body: string): ProviderOutcome {
+  return { outcome: 'answered', status, headers, reportedCost, body }
+}
+
+/** Decoded where it stands. Only where something may have been replaced is it looked at again, strictly. */
+function textOf(bytes: Buffer, start: number, end: number): string {
+  const text = bytes.toString('utf8', start, end)
+  if (!text.includes(NOT_UTF8)) return text
+  try {
+    return strictDecoder.decode(bytes.subarray(start, end))
+  } catch {
+    return NOT_UTF8
   }
-  return new Uint8Array(Buffer.concat(parts, length))
 }

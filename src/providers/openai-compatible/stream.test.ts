@@ -112,7 +112,7 @@ describe('what is no stream is read whole', () => {
 
     const outcome = await stream()
 
-    expect(outcome).toMatchObject({ outcome: 'answered', status, body: new TextEncoder().encode(text) })
+    expect(outcome).toMatchObject({ outcome: 'answered', status, body: text })
   })
 })
 
@@ -332,7 +332,7 @@ function stream({ provider, signal }: Call = {}): Promise<StreamOutcome> {
     maxTokensField: 'max_tokens',
     ...provider,
   }
-  const body = new TextEncoder().encode('{"stream":true}')
+  const body = '{"stream":true}'
   const limits = { firstByteTimeoutMs: 300_000, idleTimeoutMs: 60_000 }
   return main.stream({ provider: row, route: 'chat', model: 'm', body, ...limits }, signal)
 }

@@ -1,5 +1,6 @@
 import type { Provider, TextRoute } from '../../domain/catalog/provider.ts'
 import { httpRequest, type HttpRequest } from '../http-client/http-request.ts'
+import { wantedFields } from './answer-head.ts'
 
 /** The key of a provider as it is sent, or undefined where it has none or its environment variable is not set. */
 export type SecretOf = (provider: Provider) => string | undefined
@@ -42,10 +43,12 @@ function makeTarget(provider: Provider, secretOf: SecretOf): TargetOutcome {
   }
   try {
     const headers = headersOf(provider, secret)
+    const request = (path: string) =>
+      httpRequest(urlUnder(base, path), headers, wantedFields(provider.costHeader))
     return {
-      chat: httpRequest(urlUnder(base, pathOf.chat), headers),
-      responses: httpRequest(urlUnder(base, pathOf.responses), headers),
-      embeddings: httpRequest(urlUnder(base, pathOf.embeddings), headers),
+      chat: request(pathOf.chat),
+      responses: request(pathOf.responses),
+      embeddings: request(pathOf.embeddings),
     }
   } catch {
     // The error's own message would quote the value, which may be the key.

@@ -185,7 +185,7 @@ test('a request it cannot use is a 400 that names the field', async () => {
   const outcome = await sandbox({ clock }).complete({ ...call({ input: 7 }), readTimeoutMs: 1_000 })
 
   expect(outcome).toMatchObject({ outcome: 'answered', status: 400 })
-  expect(outcome.outcome === 'answered' && JSON.parse(new TextDecoder().decode(outcome.body))).toMatchObject({
+  expect(outcome.outcome === 'answered' && JSON.parse(outcome.body)).toMatchObject({
     error: { param: 'input' },
   })
 })
@@ -224,16 +224,14 @@ type Event = {
 }
 
 function call(request: Record<string, unknown>) {
-  const body = new TextEncoder().encode(
-    JSON.stringify({ model: 'sandbox-chat', input: 'Hello.', ...request }),
-  )
+  const body = JSON.stringify({ model: 'sandbox-chat', input: 'Hello.', ...request })
   return { provider: PROVIDER, route: 'responses', model: 'sandbox-chat', body } as const
 }
 
 async function respond(request: Record<string, unknown>): Promise<Response> {
   const outcome = await sandbox({ clock }).complete({ ...call(request), readTimeoutMs: 60_000 })
   if (outcome.outcome !== 'answered') throw new Error(outcome.outcome)
-  return JSON.parse(new TextDecoder().decode(outcome.body)) as Response
+  return JSON.parse(outcome.body) as Response
 }
 
 /** Played to its end without pace. */

@@ -276,7 +276,7 @@ const PROVIDER: Provider = {
 const MESSAGES = [{ role: 'user', content: 'Hello.' }]
 
 function send(route: TextRoute, request: Record<string, unknown>, signal?: AbortSignal) {
-  const body = new TextEncoder().encode(JSON.stringify({ model: 'sandbox-chat', ...request }))
+  const body = JSON.stringify({ model: 'sandbox-chat', ...request })
   const limits = { firstByteTimeoutMs: 300_000, idleTimeoutMs: 60_000 }
   return sandbox({ clock }).stream({ provider: PROVIDER, route, model: 'm', body, ...limits }, signal)
 }
@@ -334,13 +334,12 @@ function framesOf(text: string): Frame[] {
 
 /** The same request's JSON answer. */
 async function json(request: Record<string, unknown>) {
-  const body = new TextEncoder().encode(
-    JSON.stringify({ model: 'sandbox-chat', messages: MESSAGES, ...request, sandbox: { pace_ms: 0 } }),
-  )
+  const paced = { ...request, sandbox: { pace_ms: 0 } }
+  const body = JSON.stringify({ model: 'sandbox-chat', messages: MESSAGES, ...paced })
   const call = { provider: PROVIDER, route: 'chat', model: 'm', body, readTimeoutMs: 60_000 } as const
   const outcome = await sandbox({ clock }).complete(call)
   if (outcome.outcome !== 'answered') throw new Error(outcome.outcome)
-  return JSON.parse(new TextDecoder().decode(outcome.body)) as {
+  return JSON.parse(outcome.body) as {
     readonly id: string
     readonly choices: readonly { readonly message: { readonly content: string | null } }[]
     readonly usage: object

@@ -209,7 +209,7 @@ describe('faults on demand', () => {
 
     const outcome = await complete({ sandbox: { body, status: 201 } })
 
-    expect(outcome).toMatchObject({ outcome: 'answered', status: 201, body: new TextEncoder().encode(body) })
+    expect(outcome).toMatchObject({ outcome: 'answered', status: 201, body })
   })
 
   test('a delay passes before the answer', async () => {
@@ -348,12 +348,11 @@ const PROVIDER: Provider = {
 type Options = { readonly readTimeoutMs?: number; readonly lateMs?: number; readonly signal?: AbortSignal }
 
 function send(route: TextRoute, body: string, { readTimeoutMs = 60_000, lateMs, signal }: Options = {}) {
-  const bytes = new TextEncoder().encode(body)
   const call = {
     provider: PROVIDER,
     route,
     model: 'sandbox-chat',
-    body: bytes,
+    body,
     readTimeoutMs,
     ...(lateMs === undefined ? {} : { lateMs }),
   }
@@ -402,8 +401,8 @@ async function embed(request: Record<string, unknown>): Promise<EmbeddingsReply>
   return jsonOf(outcome.body) as EmbeddingsReply
 }
 
-function jsonOf(bytes: Uint8Array): unknown {
-  return JSON.parse(new TextDecoder().decode(bytes))
+function jsonOf(body: string): unknown {
+  return JSON.parse(body)
 }
 
 function user(content: string) {

@@ -63,7 +63,7 @@ type Asked = {
   readonly stream?: (nowMs: number) => WholeStream
 }
 
-const answerTo: Readonly<Record<TextRoute, (body: Uint8Array) => Asked | { readonly problem: Problem }>> = {
+const answerTo: Readonly<Record<TextRoute, (body: string) => Asked | { readonly problem: Problem }>> = {
   chat(body) {
     const read = readRequest(ChatRequest, body)
     if ('problem' in read) return read
@@ -178,6 +178,6 @@ function whole(body: string, options: SandboxOptions, contentType = 'application
       ...(retryAfterS === undefined ? {} : { 'retry-after': String(retryAfterS) }),
     },
     reportedCost: cost ?? null,
-    body: new TextEncoder().encode(body),
+    body,
   }
 }

@@ -114,10 +114,10 @@ export type Read<Request> = { readonly request: Request } | { readonly problem: 
 export type Problem = { readonly message: string; readonly param: string | null }
 
 /** A request's body as the sandbox understands it, or what is wrong with it: the first field, and what would be right. */
-export function readRequest<Request>(schema: z.ZodType<Request>, body: Uint8Array): Read<Request> {
+export function readRequest<Request>(schema: z.ZodType<Request>, body: string): Read<Request> {
   let json: unknown
   try {
-    json = JSON.parse(new TextDecoder().decode(body))
+    json = JSON.parse(body)
   } catch {
     return { problem: { message: 'The sandbox could not read the body as JSON.', param: null } }
   }

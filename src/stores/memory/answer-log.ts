@@ -24,7 +24,6 @@ const FINGERPRINT_BYTES = 24
 const HEADERS_BYTES = 28
 export const HEAD_BYTES = 32
 
-const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
 /**
@@ -55,9 +54,11 @@ export class AnswerLog {
 
   /** Undefined, and nothing written, where the budget does not allow it or the record is larger than a slab. */
   append(key: AnswerKey, { headers, body }: KeptAnswer): Position | undefined {
-    const name = encoder.encode(key.fingerprint)
-    const heading = encoder.encode(JSON.stringify(headers))
-    const size = HEAD_BYTES + name.length + heading.length + body.length
+    const heading = JSON.stringify(headers)
+    const nameLength = Buffer.byteLength(key.fingerprint)
+    const headingLength = Buffer.byteLength(heading)
+    const bodyLength = typeof body === 'string' ? Buffer.byteLength(body) : body.length
+    const size = HEAD_BYTES + nameLength + headingLength + bodyLength
     if (size > SLAB_BYTES) return undefined
     const left = SLAB_BYTES - (this.#end % SLAB_BYTES)
     const position = size <= left ? this.#end : this.#end + left
@@ -71,11 +72,12 @@ export class AnswerLog {
     view.setFloat64(at + EXPIRES_AT_MS, key.expiresAtMs)
     view.setInt32(at + HASH, key.hash)
     view.setInt32(at + SIZE, size)
-    view.setInt32(at + FINGERPRINT_BYTES, name.length)
-    view.setInt32(at + HEADERS_BYTES, heading.length)
-    bytes.set(name, at + HEAD_BYTES)
-    bytes.set(heading, at + HEAD_BYTES + name.length)
-    bytes.set(body, at + size - body.length)
+    view.setInt32(at + FINGERPRINT_BYTES, nameLength)
+    view.setInt32(at + HEADERS_BYTES, headingLength)
+    bytes.write(key.fingerprint, at + HEAD_BYTES)
+    bytes.write(heading, at + HEAD_BYTES + nameLength)
+    if (typeof body === 'string') bytes.write(body, at + size - bodyLength)
+    else bytes.set(body, at + size - bodyLength)
     return position
   }
 
@@ -110,7 +112,7 @@ export class AnswerLog {
     const bodyAt = headersAt + this.#number(position, HEADERS_BYTES)
     return {
       headers: JSON.parse(decoder.decode(bytes.subarray(headersAt, bodyAt))) as KeptAnswer['headers'],
-      body: bytes.slice(bodyAt, at + this.#number(position, SIZE)),
+      body: new Uint8Array(bytes.subarray(bodyAt, at + this.#number(position, SIZE))),
     }
   }
 
@@ -135,10 +137,10 @@ export class AnswerLog {
   /** Fresh, and so all zeros: where no record begins, its size reads as 0. */
   #nextSlab(): Slab {
     const buffer = new ArrayBuffer(SLAB_BYTES)
-    const slab = { bytes: new Uint8Array(buffer), view: new DataView(buffer) }
+    const slab = { bytes: Buffer.from(buffer), view: new DataView(buffer) }
     this.#slabs.push(slab)
     return slab
   }
 }
 
-type Slab = { readonly bytes: Uint8Array<ArrayBuffer>; readonly view: DataView }
+type Slab = { readonly bytes: Buffer; readonly view: DataView }

@@ -1,0 +1,97 @@
+import type { ProviderCall, ProviderOutcome } from '../../gateway/ports/text-provider.ts'
+import { failureReason } from '../failure-reason.ts'
+import type { AnswerReceiver, HttpClient, HttpExchange } from '../http-client/http-client.ts'
+import type { HttpRequest } from '../http-client/http-request.ts'
+import type { ResponseHead } from '../http-client/response-head.ts'
+import { readHead } from './answer-head.ts'
+import type { CutCause } from './cutoff.ts'
+import type { Deadlines, Timed } from './deadlines.ts'
+import { answered, ANSWER_BYTES_MAX, TOO_LARGE } from './read-answer.ts'
+
+type Resolve = (outcome: ProviderOutcome) => void
+
+/**
+ * One call for a whole answer, from its request to its outcome. When its time is over and it may be late, its caller gets
+ * `timed_out` with the rest of it, which ends once more.
+ */
+export class WholeCall implements AnswerReceiver, Timed {
+  deadlineMs: number
+  place = -1
+  readonly #call: ProviderCall
+  readonly #deadlines: Deadlines
+  readonly #exchange: HttpExchange
+  readonly #onAbort = () => this.#cut('aborted')
+  #signal: AbortSignal | undefined
+  #resolve: Resolve
+  #cause: CutCause | undefined
+  #isLate = false
+
+  constructor(
+    call: ProviderCall,
+    request: HttpRequest,
+    {
+      http,
+      deadlines,
+      signal,
+    }: { readonly http: HttpClient; readonly deadlines: Deadlines; readonly signal: AbortSignal | undefined },
+    resolve: Resolve,
+  ) {
+    this.#call = call
+    this.#deadlines = deadlines
+    this.#signal = signal
+    this.#resolve = resolve
+    this.deadlineMs = deadlines.now() + call.readTimeoutMs
+    this.#exchange = http.begin(request, call.body)
+    deadlines.watch(this)
+    signal?.addEventListener('abort', this.#onAbort)
+    this.#exchange.answer(ANSWER_BYTES_MAX, this)
+  }
+
+  onAnswer(head: ResponseHead, bytes: Buffer, start: number, end: number): void {
+    const outcome = answered(readHead(head, this.#call.provider.costHeader), bytes, start, end)
+    if (outcome instanceof Promise) outcome.then(this.#endWith, error => this.onFailed(error))
+    else this.#end(outcome)
+  }
+
+  onTooLarge(): void {
+    this.#end({ outcome: 'unreachable', reason: TOO_LARGE })
+  }
+
+  onFailed(error: unknown): void {
+    const cause = this.#cause
+    this.#end(
+      cause === undefined ? { outcome: 'unreachable', reason: failureReason(error) } : { outcome: cause },
+    )
+  }
+
+  onDeadline(nowMs: number): void {
+    const { lateMs } = this.#call
+    if (lateMs === undefined || this.#isLate) return this.#cut('timed_out')
+    this.#isLate = true
+    this.deadlineMs = nowMs + lateMs
+    this.#ignoreSignal()
+    const { promise, resolve } = Promise.withResolvers<ProviderOutcome>()
+    this.#resolve({ outcome: 'timed_out', late: { outcome: promise, abandon: this.#onAbort } })
+    this.#resolve = resolve
+  }
+
+  readonly #endWith = (outcome: ProviderOutcome) => this.#end(outcome)
+
+  #end(outcome: ProviderOutcome): void {
+    this.#deadlines.forget(this)
+    this.#ignoreSignal()
+    this.#resolve(outcome)
+  }
+
+  #cut(cause: CutCause): void {
+    if (this.#cause !== undefined) return
+    this.#cause = cause
+    this.deadlineMs = Infinity
+    this.#exchange.cut()
+  }
+
+  #ignoreSignal(): void {
+    this.#signal?.removeEventListener('abort', this.#onAbort)
+    this.#signal = undefined
+  }
+}
