@@ -145,6 +145,17 @@ export function accountsConform(kind: StoreKind): void {
       expect(lines.map(line => line.action)).toEqual(['key.revoke', 'key.create', 'account.create'])
     })
 
+    test('says what a change came to, where the change said it', async () => {
+      const { store } = await kind.open()
+      const change = { publicId: 'acct_1', name: 'ada', sandboxOnly: false }
+      await store.accounts.createAccount({ ...change, audit: anAudit({ detail: 'by hand' }) })
+      await make(store.accounts, 'bob')
+
+      const lines = await store.auditLog.list({ limit: 2 })
+
+      expect(lines.map(({ detail }) => detail)).toEqual([undefined, 'by hand'])
+    })
+
     test('is read a page at a time', async () => {
       const { store } = await kind.open()
       for (const name of ['ada', 'bob', 'cleo']) await make(store.accounts, name)

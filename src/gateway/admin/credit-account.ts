@@ -1,6 +1,6 @@
 import type { Account } from '../../domain/accounts/account.ts'
 import { GatewayError } from '../../domain/errors.ts'
-import type { Id } from '../../domain/ids.ts'
+import { formatId, type Id } from '../../domain/ids.ts'
 import { formatUsd, usd, type NanoUsd } from '../../domain/money.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Credit, Ledger } from '../ports/ledger.ts'
@@ -37,13 +37,15 @@ export async function creditAccount(
       { param: 'amount_usd' },
     )
   }
+  const id = ports.newId()
+  const detail = `${formatUsd(amount)} USD by ${formatId('op', id)}`
   return ports.ledger.credit({
-    id: ports.newId(),
+    id,
     accountId: account.id,
     amount,
     source: bookOf[source],
     ...(note === undefined ? {} : { note }),
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-    audit: auditOf({ actor, action: `account.${source}`, subject: account.publicId }, ports.clock),
+    audit: auditOf({ actor, action: `account.${source}`, subject: account.publicId, detail }, ports.clock),
   })
 }

@@ -6,8 +6,8 @@ export type Actor = 'admin' | 'startup'
 
 /** The audit line of a change that is being made now. */
 export function auditOf(
-  { actor, action, subject }: { readonly actor: Actor; readonly action: string; readonly subject: string },
+  change: { readonly actor: Actor } & Pick<Audit, 'action' | 'subject' | 'detail'>,
   clock: Clock,
 ): Audit {
-  return { actor, action, subject, atMs: clock.now() }
+  return { ...change, atMs: clock.now() }
 }

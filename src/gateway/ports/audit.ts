@@ -6,6 +6,8 @@ export type Audit = {
   readonly action: string
   /** The public id or name of what changed. */
   readonly subject: string
+  /** What the change came to, where action and subject do not say it: the amount of a grant, the price of a model. No secret. */
+  readonly detail?: string | undefined
   readonly atMs: number
 }
 

@@ -100,7 +100,7 @@ export function creditsConform(kind: StoreKind): void {
 
     test('each credit is in the audit log once, however often it is repeated', async () => {
       const { ledger, store, accountId } = await openWithFunds(kind, ZERO)
-      const audit = anAudit({ action: 'account.grant', subject: 'acct_1' })
+      const audit = anAudit({ action: 'account.grant', subject: 'acct_1', detail: '1 USD' })
       const request = { ...aCredit(accountId), amount: usd('1'), audit }
       await ledger.credit(request)
       await ledger.credit(request)
