@@ -3,12 +3,14 @@ import { ChatStream, type ChatStreamMode } from '../../src/protocol/chat-stream/
 import type { StreamCharge } from '../../src/protocol/text-dialect.ts'
 
 const encoder = new TextEncoder()
-const decoder = new TextDecoder()
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 export type StreamRun = {
   /** What had left before the charge, and what the charge let go. */
   readonly before: string
   readonly after: string
+  /** Both, byte for byte. */
+  readonly bytes: Uint8Array
   readonly isDone: boolean
   readonly reading: Omit<ReturnType<ChatStream['reading']>, 'texts'> & { readonly texts: readonly string[] }
 }
@@ -32,11 +34,17 @@ export function runStream(
   const read = stream.reading()
   const reading = { ...read, texts: read.texts() }
   const after = stream.finish(mode.charge ?? null, mode.failure ?? null)
-  return { before: decoder.decode(joined(before)), after: decoder.decode(after), isDone, reading }
+  return {
+    before: decoder.decode(joined(before)),
+    after: decoder.decode(after),
+    bytes: joined([...before, after]),
+    isDone,
+    reading,
+  }
 }
 
 function joined(parts: readonly Uint8Array[]): Uint8Array {
-  return Uint8Array.from(parts.flatMap(part => [...part]))
+  return new Uint8Array(Buffer.concat(parts))
 }
 
 /** The frame of one chunk with one choice. */

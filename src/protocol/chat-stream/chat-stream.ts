@@ -9,10 +9,10 @@ import { FrameSplitter, type Frame } from '../sse/frame-splitter.ts'
 import { scrubErrorFrame } from '../sse/scrub-error-frame.ts'
 import type { StreamCharge, StreamReading, TextStream, UsageLimits } from '../text-dialect.ts'
 import { readChunk, type ChatChunk } from './chunk.ts'
+import { deltaPattern, type DeltaPattern } from './delta-pattern.ts'
 import { HeldFrames } from './held-frames.ts'
 import { chatErrorFrame, usageFrame, type ChunkIdentity } from './made-frames.ts'
 import { ChatMeter } from './meter.ts'
-import { ModelRename } from './rename-model.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>
 
@@ -30,6 +30,8 @@ export type ChatStreamMode = {
 }
 
 const DONE = '[DONE]'
+/** In a stream that has shown no pattern for so long none is looked for any more. */
+const MISFITS_MAX = 16
 /** The usage of a held frame: a cost that it named itself was taken out when it was held. */
 const NO_COST_OF_THEIRS = {}
 const BLANK_LINE = new TextEncoder().encode('\n\n')
@@ -46,12 +48,17 @@ const BLANK_LINE = new TextEncoder().encode('\n\n')
  * first that is one, so that another upstream may still be asked where none comes.
  */
 export class ChatStream implements TextStream {
-  readonly #rename: ModelRename | null
+  /** Null where the stream goes byte for byte. */
+  readonly #model: string | null
   readonly #secrets: UpstreamSecrets
   readonly #splitter = new FrameSplitter()
   readonly #meter: ChatMeter
   readonly #held = new HeldFrames()
   #identity: ChunkIdentity | undefined
+  /** Of the last chunk that only added to a text. */
+  #pattern: DeltaPattern | undefined
+  /** Chunks in a row that fitted no pattern. */
+  #misfits = 0
   #isDone = false
   #isErrorTold = false
   /** A chunk could be read. Until then nothing shows that this is a chat stream at all. */
@@ -61,7 +68,7 @@ export class ChatStream implements TextStream {
 
   constructor({ choices, limits, rewriteModel, secrets = NO_SECRETS }: ChatStreamMode) {
     this.#secrets = secrets
-    this.#rename = rewriteModel === null ? null : new ModelRename(rewriteModel)
+    this.#model = rewriteModel
     this.#meter = new ChatMeter(choices, limits)
   }
 
@@ -77,6 +84,9 @@ export class ChatStream implements TextStream {
 
   /** Takes what the upstream sent; gives what may leave now, which may be nothing. `chunk` must not change later. */
   feed(chunk: Bytes): Bytes {
+    // Nearly every read is one frame, and nearly every frame is like the one before.
+    const alike = this.#splitter.isBetweenFrames ? this.#takeAlike(chunk) : undefined
+    if (alike !== undefined) return alike
     const out: Bytes[] = []
     for (const frame of this.#splitter.split(chunk)) this.#take(frame, out)
     return joinBytes(out)
@@ -103,8 +113,8 @@ export class ChatStream implements TextStream {
     const carriesUsage = this.#held.firstCarriesUsage
     const { beforeDone, done } = this.#held.take()
     const out = beforeDone
-    if (this.#rename !== null && charge !== null && charge.cost !== null) {
-      const { model } = this.#rename
+    const model = this.#model
+    if (model !== null && charge !== null && charge.cost !== null) {
       const { cost, usage } = charge
       if (carriesUsage) out[0] = withModelAndCost(out[0] as Bytes, NO_COST_OF_THEIRS, { model, cost })
       else if (failure === null) this.#add(usageFrame(this.#identity ?? {}, { model, usage, cost }), out)
@@ -124,12 +134,32 @@ export class ChatStream implements TextStream {
       this.#letGo(frame.bytes, out)
       return
     }
+    const alike = this.#takeAlike(frame.bytes)
+    if (alike !== undefined) {
+      out.push(alike)
+      return
+    }
     const { name, data } = readFrame(frame.bytes)
     if (name === 'error') this.#meter.takeError()
     const bytes = name === 'error' ? scrubErrorFrame(frame.bytes, this.#secrets) : frame.bytes
     if (data === undefined) this.#pass(bytes, out)
     else if (data.startsWith(DONE)) this.#takeDone(bytes, out)
     else this.#takeData(bytes, readChunk(data), out)
+  }
+
+  /**
+   * Takes a whole frame that is like an earlier one but for its text: all else that it says has been said, and it leaves at
+   * once, as the client is to see it. Undefined for bytes that are anything else.
+   */
+  #takeAlike(bytes: Bytes): Bytes | undefined {
+    const pattern = this.#pattern
+    if (pattern === undefined || this.#isDone || !this.#held.isEmpty || this.#meter.allFinished)
+      return undefined
+    const text = pattern.frame.textOf(bytes)
+    if (text === undefined) return undefined
+    this.#misfits = 0
+    this.#meter.takeText(pattern.strand, text)
+    return pattern.frame.edited(bytes)
   }
 
   #takeDone(frame: Bytes, out: Bytes[]): void {
@@ -160,19 +190,29 @@ export class ChatStream implements TextStream {
     if (!hasUsage && !hasChoices) this.#pass(bytes, out)
     else if (this.#meter.allFinished || !hasChoices) {
       this.#release(out)
-      this.#held.begin(bytes, hasUsage && this.#rename !== null)
-    } else this.#letGo(bytes, out)
+      this.#held.begin(bytes, hasUsage && this.#model !== null)
+    } else {
+      this.#learn(frame, chunk)
+      this.#letGo(bytes, out)
+    }
+  }
+
+  #learn(frame: Bytes, chunk: ChatChunk): void {
+    if (this.#misfits === MISFITS_MAX) return
+    this.#misfits += 1
+    const pattern = deltaPattern(frame, chunk, this.#model)
+    if (pattern !== undefined && this.#meter.meters(pattern.choice)) this.#pattern = pattern
   }
 
   /** The frame as the client is to see it before its cost is known. */
   #shown(frame: Bytes, { value, usage }: ChatChunk): Bytes {
-    const rename = this.#rename
-    if (rename === null) return frame
-    const { model } = rename
+    const model = this.#model
+    if (model === null) return frame
     // The upstream's own cost would otherwise stand beside ours, or in a chunk that is not to carry any.
-    if (usage?.['cost_usd'] !== undefined) return withModelAndCost(frame, usage, { model, cost: null })
+    const hasTheirs = usage?.['cost_usd'] !== undefined
     const isChunk = Array.isArray(value['choices']) || value['model'] !== undefined
-    return isChunk && value['model'] !== model ? rename.rename(frame) : frame
+    if (!hasTheirs && (!isChunk || value['model'] === model)) return frame
+    return withModelAndCost(frame, hasTheirs ? usage : undefined, { model, cost: null })
   }
 
   /** A frame that says nothing about the end: it keeps its place behind what is held. */
@@ -205,6 +245,6 @@ function isEntire(frame: Bytes): boolean {
 }
 
 /** As a reply's, where the object may be spread over several data lines. */
-function withModelAndCost(frame: Bytes, usage: object, shown: ModelAndCost): Bytes {
+function withModelAndCost(frame: Bytes, usage: object | undefined, shown: ModelAndCost): Bytes {
   return splice(frame, modelAndCostEdits({ text: byteText(dataInPlace(frame)), usage }, shown))
 }

@@ -51,6 +51,17 @@ export class ChatMeter {
     this.#doneSeen = true
   }
 
+  /** Whether texts of a choice still count, by its index. */
+  meters(choice: number): boolean {
+    return this.#begun.has(choice)
+  }
+
+  /** A text of such a choice, which is all that its chunk adds to what was metered. */
+  takeText(strand: number, text: string): void {
+    if (text !== '') this.#outputBegan = true
+    this.#produced.add(strand, text)
+  }
+
   /** `frame` is what the chunk was read from. */
   take(chunk: ChatChunk, frame: Uint8Array<ArrayBuffer>): void {
     const usage = chunk.usage ?? usageOfChoice(chunk)
@@ -91,42 +102,49 @@ export class ChatMeter {
   }
 
   #takeDelta(choice: number, delta: JsonObject): void {
-    const answer = choice * 2
-    const reasoning = answer + 1
-    this.#takeText(answer, delta['content'])
-    this.#takeText(answer, delta['refusal'])
+    const answer = answerStrand(choice)
+    const reasoning = reasoningStrand(choice)
+    this.#takeContent(answer, delta['content'])
+    this.#takeContent(answer, delta['refusal'])
     // Some upstreams send the same reasoning under both names.
-    this.#takeText(reasoning, delta['reasoning_content'] ?? delta['reasoning'])
+    this.#takeContent(reasoning, delta['reasoning_content'] ?? delta['reasoning'])
     const calls = delta['tool_calls']
     if (Array.isArray(calls)) for (const call of calls) this.#takeCall(answer, call?.function)
     this.#takeCall(answer, delta['function_call'])
     const audio = delta['audio']
     if (isJsonObject(audio)) {
       if (typeof audio['data'] === 'string') this.#outputBegan = true
-      this.#takeText(answer, audio['transcript'])
+      this.#takeContent(answer, audio['transcript'])
     }
   }
 
   #takeCall(strand: number, called: unknown): void {
     if (!isJsonObject(called)) return
-    this.#takeText(strand, called['name'])
-    this.#takeText(strand, called['arguments'])
+    this.#takeContent(strand, called['name'])
+    this.#takeContent(strand, called['arguments'])
   }
 
   /** A string; or, from some upstreams, parts with a `text`, or with `thinking`, which holds such parts again. */
-  #takeText(strand: number, content: unknown, depth = 0): void {
+  #takeContent(strand: number, content: unknown, depth = 0): void {
     if (typeof content === 'string') {
-      if (content !== '') this.#outputBegan = true
-      this.#produced.add(strand, content)
+      this.takeText(strand, content)
       return
     }
     if (!Array.isArray(content) || depth === PARTS_DEPTH_MAX) return
     for (const part of content) {
       if (!isJsonObject(part)) continue
-      this.#takeText(strand, part['text'], depth + 1)
-      this.#takeText(strand, part['thinking'], depth + 1)
+      this.#takeContent(strand, part['text'], depth + 1)
+      this.#takeContent(strand, part['thinking'], depth + 1)
     }
   }
+}
+
+/** Where what a choice says is collected, and what it thinks. */
+export function answerStrand(choice: number): number {
+  return choice * 2
+}
+export function reasoningStrand(choice: number): number {
+  return choice * 2 + 1
 }
 
 /** Some upstreams report inside the last choice instead of beside the choices. */

@@ -50,11 +50,9 @@ export class ProducedText {
   }
 
   #strand(id: number): Strand {
-    let strand = this.#strands.find(candidate => candidate.id === id)
-    if (strand === undefined) {
-      strand = new Strand(id)
-      this.#strands.push(strand)
-    }
+    for (const strand of this.#strands) if (strand.id === id) return strand
+    const strand = new Strand(id)
+    this.#strands.push(strand)
     return strand
   }
 }
@@ -77,14 +75,28 @@ class Strand {
       grown.set(this.#bytes)
       this.#bytes = grown
     }
-    const { written } = encoder.encodeInto(text, this.#bytes.subarray(this.#length))
+    const written = writeAscii(text, this.#bytes, this.#length) ? text.length : this.#encode(text)
     this.#length += written
     return written
+  }
+
+  #encode(text: string): number {
+    return encoder.encodeInto(text, this.#bytes.subarray(this.#length)).written
   }
 
   text(): string {
     return decoder.decode(this.#bytes.subarray(0, this.#length))
   }
+}
+
+/** False for a text beyond ASCII. Nearly every one is a word, for which a loop costs less than the encoder. */
+function writeAscii(text: string, bytes: Uint8Array, start: number): boolean {
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at)
+    if (unit >= ASCII_END) return false
+    bytes[start + at] = unit
+  }
+  return true
 }
 
 /** About how many tokens a text is: near enough to compare one part of a stream with another. */

@@ -44,6 +44,11 @@ export class FrameSplitter {
     return !this.#isFrameStart
   }
 
+  /** True where the next byte begins a frame, whatever it is. */
+  get isBetweenFrames(): boolean {
+    return this.#isFrameStart && !this.#isAfterCr
+  }
+
   /** The frames that `chunk` completes, as views of it wherever it holds all of a frame. `chunk` must not change later. */
   split(chunk: Uint8Array<ArrayBuffer>): Frame[] {
     const frames: Frame[] = []
