@@ -18,4 +18,8 @@ const exitCode = await main(args, {
   err: text => process.stderr.write(text),
 })
 // After what was written: a pipe takes it only as fast as it is read. Then at once, whatever a drain has left open.
-process.stdout.write('', () => process.exit(exitCode))
+for (const stream of [process.stdout, process.stderr]) {
+  // An empty write is called back while what was written before still waits; the end is not.
+  await new Promise<void>(resolve => stream.end(() => resolve()))
+}
+process.exit(exitCode)

@@ -217,6 +217,20 @@ describe('on a stopped data folder', () => {
     expect(err).toStartWith('line 4, column 5: models[0].kind is "chatt"')
   })
 
+  test('all of a long output reaches a reader that takes its time', async () => {
+    const folder = { TOLLGATE_DATA_DIR: join(home, 'long') }
+    const file = join(home, 'long.yaml')
+    const rows = Array.from({ length: 3000 }, (_, at) =>
+      CATALOG.split('models:\n')[1]!.replace('meta/x', `x-${at}`),
+    )
+    writeFileSync(file, `${CATALOG.split('models:\n')[0]}models:\n${rows.join('')}`)
+    await tollgate(['catalog', 'import', file], folder)
+
+    const { out } = await spawned(['models', 'list', '--json'], folder)
+
+    expect((JSON.parse(out) as { data: unknown[] }).data).toHaveLength(3000)
+  })
+
   test('a catalog file that cannot be read or written is named', async () => {
     const folder = { TOLLGATE_DATA_DIR: join(home, 'unwritable') }
     await tollgate(['accounts', 'create', 'ada'], folder)
