@@ -88,7 +88,12 @@ async function serve(config: Config, folder: ReturnType<typeof openDataFolder>, 
     host: config.host,
     port: config.port,
     routes: gatewayRoutes(ports, config),
-    edge: { nextId: admin.newId, elapsed: () => performance.now(), observe: observeRequests(log, metrics) },
+    edge: {
+      clock,
+      nextId: admin.newId,
+      elapsed: () => performance.now(),
+      observe: observeRequests(log, metrics),
+    },
   })
   // Only now: a start whose address is taken must not make keys that nobody is shown.
   const started = await firstStart(config, admin).catch(async (error: unknown) => {

@@ -19,6 +19,7 @@ const parts = [
   'telemetry',
   'tokenizer',
   'http',
+  'http1',
   'node:',
 ]
 
@@ -28,17 +29,28 @@ const parts = [
  */
 const layers: Record<string, readonly string[]> = {
   domain: [],
+  http1: [],
   protocol: ['domain'],
   gateway: ['domain', 'protocol'],
   'catalog-file': ['domain', 'yaml', 'zod'],
   config: ['domain', 'gateway'],
   reconciler: ['domain', 'gateway'],
-  providers: ['domain', 'protocol', 'gateway/ports', 'zod'],
+  providers: ['domain', 'protocol', 'gateway/ports', 'http1', 'zod'],
   'stores/sqlite': ['domain', 'gateway/ports', 'bun:sqlite', 'node:'],
   'stores/memory': ['gateway/ports'],
   telemetry: ['domain', 'gateway', 'prom-client'],
   tokenizer: ['gateway/ports', 'gpt-tokenizer', 'tokenx'],
-  http: ['domain', 'protocol', 'gateway', 'catalog-file', 'config', 'telemetry', 'zod', 'node:crypto'],
+  http: [
+    'domain',
+    'protocol',
+    'gateway',
+    'http1',
+    'catalog-file',
+    'config',
+    'telemetry',
+    'zod',
+    'node:crypto',
+  ],
   cli: ['domain', 'config', 'http/admin', 'app.ts', 'commander', 'node:'],
   'cli.ts': ['cli', 'app.ts', 'node:'],
   'app.ts': parts,

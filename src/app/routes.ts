@@ -13,7 +13,7 @@ import { authenticate, type HashKey } from '../http/authenticate.ts'
 import { modelsRoutes } from '../http/catalog/routes.ts'
 import { live, ready, type Readiness } from '../http/operating/health.ts'
 import { metricsRoute } from '../http/operating/metrics-route.ts'
-import type { BodyLimits } from '../http/read-body.ts'
+import type { BodyLimits } from '../http/incoming-request.ts'
 import type { Handler, Reply, RequestContext } from '../http/request-context.ts'
 import { messagesReplies } from '../http/reply-style.ts'
 import type { Route } from '../http/routes.ts'
@@ -129,7 +129,7 @@ type KeyedHandler = (caller: Authenticated, context: RequestContext) => Reply | 
 /** Wraps a handler that needs the account of an API key. */
 function keyedRoute(ports: Pick<RoutePorts, 'accounts' | 'hashKey'>): (handle: KeyedHandler) => Handler {
   return handle => async context => {
-    const caller = await authenticate(context.request.headers, ports)
+    const caller = await authenticate(context.request, ports)
     context.trace.accountId = caller.account.publicId
     return handle(caller, context)
   }

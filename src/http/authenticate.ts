@@ -1,5 +1,6 @@
 import { GatewayError } from '../domain/errors.ts'
 import type { Accounts, Authenticated } from '../gateway/ports/accounts.ts'
+import type { IncomingRequest } from './incoming-request.ts'
 
 /** Turns a key's text into the hash under which it is stored. */
 export type HashKey = (key: string) => string
@@ -12,10 +13,10 @@ const KEY_LENGTH_MAX = 256
  * Synchronous where the key is known already.
  */
 export function authenticate(
-  headers: Headers,
+  request: Pick<IncomingRequest, 'header'>,
   { accounts, hashKey }: { readonly accounts: Accounts; readonly hashKey: HashKey },
 ): Authenticated | Promise<Authenticated> {
-  const keys = [bearerKey(headers.get('authorization')), headers.get('x-api-key')]
+  const keys = [bearerKey(request.header('authorization')), request.header('x-api-key')]
   const usable = keys.filter(key => key !== null && key !== '' && key.length <= KEY_LENGTH_MAX) as string[]
   const [first, second] = usable
   if (first === undefined) {

@@ -1,14 +1,22 @@
 import { GatewayError } from '../domain/errors.ts'
 import { formatId, type Id } from '../domain/ids.ts'
 import { errorHeaders, statusOfError } from './errors.ts'
-import { plainReplies, type ReplyStyle } from './reply-style.ts'
-import type { Handler, Reply, RequestContext } from './request-context.ts'
+import type { ReplyStyle } from './reply-style.ts'
+import type { IncomingRequest } from './incoming-request.ts'
+import { isStream, type Handler, type Reply, type RequestContext } from './request-context.ts'
 import type { RunningRequests } from './running-requests.ts'
+
+/** What answers requests of one path and method. */
+export type Endpoint = {
+  /** The route's name, such as `chat`; never the path, which a client can make up. */
+  readonly route: string
+  readonly handle: Handler
+  readonly style: ReplyStyle
+}
 
 /** What a finished request was, for the log and the metrics. */
 export type Finished = {
   readonly context: RequestContext
-  /** The route's name, such as `chat`; never the path, which a client can make up. */
   readonly route: string
   readonly status: number
   readonly durationMs: number
@@ -22,43 +30,47 @@ export type Edge = {
   readonly running: RunningRequests
 }
 
+/** A request that can be replied to, once. */
+export type Asked = IncomingRequest & {
+  /** Throws, with nothing sent, for a reply that cannot be. */
+  reply(reply: Reply): void
+}
+
 /** Written to the log alone: the client that would read it has left. */
 const CLIENT_LEFT = 499
 
 /**
- * A handler as the server calls it: gives the request its id, turns what is thrown into the error envelope, and has every
- * request logged and counted once. Never rejects.
+ * One request from its head to the end of its reply: gives it its id, turns what is thrown into the error envelope, and has it
+ * logged and counted once. Never rejects.
  */
-export function endpoint(
-  route: string,
-  handle: Handler,
-  edge: Edge,
-  style: ReplyStyle = plainReplies,
-): (request: Request) => Promise<Response> {
-  return async request => {
-    edge.running.begin()
-    const startedMs = edge.elapsed()
-    const id = edge.nextId()
-    const context: RequestContext = { request, id, requestId: formatId('req', id), trace: {} }
-    let reply: Reply
-    try {
-      reply = await handle(context)
-    } catch (error) {
-      reply = failed(error, context, style)
-    }
-    for (const name of style.requestIdHeaders) reply.headers[name] = context.requestId
-    const finish = () => {
-      edge.observe({ context, route, status: reply.status, durationMs: edge.elapsed() - startedMs })
-      edge.running.end()
-    }
-    if (reply.ended === undefined) finish()
-    else void reply.ended.then(finish)
-    return new Response(reply.body, reply)
+export async function answer(request: Asked, { route, handle, style }: Endpoint, edge: Edge): Promise<void> {
+  edge.running.begin()
+  const startedMs = edge.elapsed()
+  const id = edge.nextId()
+  const context: RequestContext = { request, id, requestId: formatId('req', id), trace: {} }
+  let reply: Reply | undefined
+  try {
+    const made = handle(context)
+    reply = made instanceof Promise ? await made : made
+    send(request, reply, context, style)
+  } catch (error) {
+    // One that could not be sent.
+    if (reply !== undefined && isStream(reply.body)) reply.body.cancel()
+    reply = failed(error, context, style)
+    send(request, reply, context, style)
   }
+  if (reply.ended !== undefined) await reply.ended
+  edge.observe({ context, route, status: reply.status, durationMs: edge.elapsed() - startedMs })
+  edge.running.end()
+}
+
+function send(request: Asked, reply: Reply, { requestId }: RequestContext, style: ReplyStyle): void {
+  for (const name of style.requestIdHeaders) reply.headers[name] = requestId
+  request.reply(reply)
 }
 
 function failed(error: unknown, { request, trace }: RequestContext, style: ReplyStyle): Reply {
-  const hasLeft = request.signal.aborted
+  const { hasLeft } = request
   const known = error instanceof GatewayError ? error : unexpected(error, trace)
   // A client that leaves half-way through its body makes the read fail; that is no fault of ours.
   if (known === error || !hasLeft) trace.errorCode = known.code

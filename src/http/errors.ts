@@ -2,6 +2,7 @@ import type { ErrorCode, ErrorType, GatewayError } from '../domain/errors.ts'
 
 /** What HTTP calls each code. The only place that knows. */
 const statusOf = {
+  malformed_request: 400,
   invalid_json: 400,
   invalid_field: 400,
   ambiguous_field: 400,
@@ -14,10 +15,12 @@ const statusOf = {
   not_found: 404,
   method_not_allowed: 405,
   body_timeout: 408,
+  headers_timeout: 408,
   already_exists: 409,
   idempotency_key_reuse: 409,
   request_too_large: 413,
   rate_limited: 429,
+  headers_too_large: 431,
   server_error: 500,
   upstream_error: 502,
   unavailable: 503,

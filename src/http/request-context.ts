@@ -1,9 +1,11 @@
 import type { Id } from '../domain/ids.ts'
+import type { ByteSource } from '../gateway/byte-source.ts'
 import type { TextTrace } from '../gateway/text-call.ts'
+import type { IncomingRequest } from './incoming-request.ts'
 
 /** What a route handler knows of its request before reading it. */
 export type RequestContext = {
-  readonly request: Request
+  readonly request: IncomingRequest
   readonly id: Id
   /** `req_…`, as sent in `x-request-id`. */
   readonly requestId: string
@@ -23,13 +25,21 @@ export type RequestTrace = TextTrace & {
 export type Reply = {
   readonly status: number
   readonly headers: Record<string, string>
-  readonly body: Uint8Array<ArrayBuffer> | string | ReadableStream<Uint8Array> | null
+  /** A stream is read piece by piece, as the client takes them, and cancelled when it leaves. */
+  readonly body: Uint8Array<ArrayBuffer> | string | ByteSource | null
   /** For a stream: resolves when it is over. The request is logged and counted then. */
   readonly ended?: Promise<unknown>
 }
 
+export function isStream(body: Reply['body']): body is ByteSource {
+  return body !== null && typeof body === 'object' && 'cancel' in body
+}
+
+/** A reply that is not made as it is read. */
+export type WholeReply = Reply & { readonly body: Exclude<Reply['body'], ByteSource> }
+
 export type Handler = (context: RequestContext) => Reply | Promise<Reply>
 
-export function jsonReply(status: number, value: unknown, headers: Record<string, string> = {}): Reply {
+export function jsonReply(status: number, value: unknown, headers: Record<string, string> = {}): WholeReply {
   return { status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(value) }
 }

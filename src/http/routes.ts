@@ -1,7 +1,7 @@
 import { GatewayError } from '../domain/errors.ts'
+import type { Endpoint } from './endpoint.ts'
 import type { Handler } from './request-context.ts'
-import type { ReplyStyle } from './reply-style.ts'
-import { requestUrl } from './request-url.ts'
+import { plainReplies, type ReplyStyle } from './reply-style.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -15,25 +15,52 @@ export type Route = {
   readonly style?: ReplyStyle
 }
 
-/** What answers a path or method that is not in the table: 404, or 405 naming the methods that are. */
-export function notRouted(routes: readonly Route[]): Handler {
-  return ({ request }) => {
-    const { pathname } = requestUrl(request)
-    const route = routes.find(({ path }) => matches(path, pathname))
-    // A POST below /v1/ is either on the closed list or it does not exist, whatever else the path answers to.
-    const isHidden = request.method === 'POST' && pathname.startsWith('/v1/')
-    if (route === undefined || isHidden) {
-      throw new GatewayError('not_found', `There is no ${request.method} ${pathname} here.`, {
-        shouldRetry: false,
-      })
-    }
-    const allowed = Object.keys(route.methods)
-    if (allowed.includes('GET')) allowed.push('HEAD')
-    const message = `${pathname} does not take ${request.method}; it takes ${allowed.join(', ')}.`
-    throw new GatewayError('method_not_allowed', message, { allow: allowed.join(', ') })
+/** Finds what answers a request. What is in no route is answered as well, with 404 or 405. */
+export type FindEndpoint = (method: string, path: string) => Endpoint
+
+type Endpoints = ReadonlyMap<string, Endpoint>
+
+/** A path is compared as it was sent, so that two spellings of it are never two things to two readers. */
+export function routeTable(routes: readonly Route[]): FindEndpoint {
+  const exact = new Map<string, Endpoints>()
+  const below: { readonly start: string; readonly endpoints: Endpoints }[] = []
+  for (const route of routes) {
+    const endpoints = endpointsOf(route)
+    if (route.path.endsWith('/*')) below.push({ start: route.path.slice(0, -1), endpoints })
+    else exact.set(route.path, endpoints)
+  }
+  return (method, path) => {
+    const endpoints = exact.get(path) ?? below.find(({ start }) => path.startsWith(start))?.endpoints
+    return endpoints?.get(method) ?? notRouted(method, path, endpoints)
   }
 }
 
-function matches(path: string, pathname: string): boolean {
-  return path.endsWith('/*') ? pathname.startsWith(path.slice(0, -1)) : pathname === path
+function endpointsOf({ name, methods, style = plainReplies }: Route): Endpoints {
+  const endpoints = new Map<string, Endpoint>()
+  for (const [method, handle] of Object.entries(methods)) {
+    const endpoint = { route: name, handle, style }
+    endpoints.set(method, endpoint)
+    if (method === 'GET') endpoints.set('HEAD', endpoint)
+  }
+  return endpoints
+}
+
+function notRouted(method: string, path: string, endpoints: Endpoints | undefined): Endpoint {
+  const handle = () => {
+    throw refusal(method, path, endpoints)
+  }
+  return { route: 'none', handle, style: plainReplies }
+}
+
+/** 404, or 405 naming the methods that the path takes. */
+function refusal(method: string, path: string, endpoints: Endpoints | undefined): GatewayError {
+  // A POST below /v1/ is either on the closed list or it does not exist, whatever else the path answers to.
+  const isHidden = method === 'POST' && path.startsWith('/v1/')
+  if (endpoints === undefined || isHidden) {
+    return new GatewayError('not_found', `There is no ${method} ${path} here.`, { shouldRetry: false })
+  }
+  const allow = [...endpoints.keys()].filter(name => name !== 'HEAD')
+  if (endpoints.has('HEAD')) allow.push('HEAD')
+  const message = `${path} does not take ${method}; it takes ${allow.join(', ')}.`
+  return new GatewayError('method_not_allowed', message, { allow: allow.join(', ') })
 }

@@ -26,8 +26,8 @@ type Case = {
 let gateway: ScriptedGateway
 let spare: Upstream
 
-/** The check of the books, and the reconciler. */
-const BACKGROUND_TIMERS = 2
+/** The check of the books, the reconciler, and the server's look at its connections. */
+const BACKGROUND_TIMERS = 3
 
 beforeAll(async () => {
   spare = startUpstream()

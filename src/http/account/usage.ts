@@ -4,8 +4,8 @@ import { formatUsd } from '../../domain/money.ts'
 import { inputTokens, outputTokens } from '../../domain/pricing/usage.ts'
 import type { Authenticated } from '../../gateway/ports/accounts.ts'
 import type { Ledger, Page, UsageLine } from '../../gateway/ports/ledger.ts'
+import type { IncomingRequest } from '../incoming-request.ts'
 import { jsonReply, type Reply } from '../request-context.ts'
-import { requestUrl } from '../request-url.ts'
 
 const LIMIT_STANDARD = 50
 const LIMIT_MAX = 500
@@ -15,11 +15,11 @@ const LIMIT_MAX = 500
  * before.
  */
 export async function readUsage(
-  request: Request,
+  { query }: IncomingRequest,
   { account }: Authenticated,
   ledger: Ledger,
 ): Promise<Reply> {
-  const { limit, before } = usagePage(requestUrl(request).searchParams)
+  const { limit, before } = usagePage(new URLSearchParams(query))
   // One more than was asked for tells whether there is more.
   const page = before === undefined ? { limit: limit + 1 } : { limit: limit + 1, before }
   const lines = await ledger.usage(account.id, page)

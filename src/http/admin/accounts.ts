@@ -7,8 +7,8 @@ import { optionalTextField, readFields, textField } from './body.ts'
 import { reply, type AdminCall, type AdminPorts, type Reply } from './call.ts'
 import { found, instant, pageOf, readPage } from './page.ts'
 
-export async function listAccounts({ url }: AdminCall, ports: AdminPorts): Promise<Reply> {
-  const { limit, cursor } = readPage(url)
+export async function listAccounts({ query }: AdminCall, ports: AdminPorts): Promise<Reply> {
+  const { limit, cursor } = readPage(query)
   const accounts = await ports.accounts.listAccounts({
     limit: limit + 1,
     ...(cursor === undefined ? {} : { afterId: Number(cursor) }),
@@ -21,7 +21,7 @@ export async function listAccounts({ url }: AdminCall, ports: AdminPorts): Promi
 }
 
 export async function postAccount({ request }: AdminCall, ports: AdminPorts): Promise<Reply> {
-  const fields = await readFields(request, ports, ['name'])
+  const fields = await readFields(request, ['name'])
   const name = textField(fields, 'name', 'the name of the account')
   const account = await createAccount({ name, actor: 'admin' }, ports)
   return reply({ id: account.publicId, name: account.name })
@@ -39,7 +39,7 @@ export async function listKeys({ params }: AdminCall, ports: AdminPorts): Promis
 
 export async function postKey({ request, params }: AdminCall, ports: AdminPorts): Promise<Reply> {
   const account = await accountOf(params, ports)
-  const fields = await readFields(request, ports, ['name'])
+  const fields = await readFields(request, ['name'])
   const name = optionalTextField(fields, 'name', 'the name of the key')
   const { apiKey, text } = await createApiKey({ account, name, actor: 'admin' }, ports)
   return reply({ ...keyBody(apiKey), key: text })

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { openAdmin } from '../../app.ts'
 import { readConfig } from '../../config/config.ts'
 import { GatewayError } from '../../domain/errors.ts'
+import { localRequest } from './local-request.ts'
 import type { RequestContext } from '../request-context.ts'
 import { adminApi, adminKeyCheck } from './admin-api.ts'
 import type { AdminPorts } from './call.ts'
@@ -471,7 +472,7 @@ describe('the admin key', () => {
     ['the key in another scheme', { authorization: 'Basic right-key' }],
     ['the key in another header', { 'x-api-key': 'right-key' }],
   ])('a request with %s is refused before anything is looked at', (_, headers) => {
-    const request = new Request('http://localhost/admin/api/nothing', { headers })
+    const request = localRequest(new Request('http://localhost/admin/api/nothing', { headers }))
 
     const refused = thrownBy(() => handler({ request } as RequestContext))
 
@@ -480,7 +481,7 @@ describe('the admin key', () => {
 
   test('a request with the key reaches the routes', async () => {
     const headers = { authorization: 'bearer right-key' }
-    const request = new Request('http://localhost/admin/api/nothing', { headers })
+    const request = localRequest(new Request('http://localhost/admin/api/nothing', { headers }))
 
     const refused = await Promise.resolve(handler({ request } as RequestContext)).catch(
       (error: unknown) => error,
@@ -488,7 +489,7 @@ describe('the admin key', () => {
 
     expect(refused).toBeInstanceOf(GatewayError)
     expect(refused).toMatchObject({ code: 'not_found' })
-    expect(adminKeyCheck('right-key')(request.headers)).toBe(true)
+    expect(adminKeyCheck('right-key')(request)).toBe(true)
   })
 })
 

@@ -2,9 +2,10 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { GatewayError } from '../../domain/errors.ts'
 import { bearerKey } from '../authenticate.ts'
 import { errorBody, errorHeaders, statusOfError } from '../errors.ts'
+import type { IncomingRequest } from '../incoming-request.ts'
 import type { Handler } from '../request-context.ts'
-import { requestUrl } from '../request-url.ts'
 import type { AdminPorts, Reply } from './call.ts'
+import { localRequest } from './local-request.ts'
 import { matchRoute } from './match-route.ts'
 import { routes } from './routes.ts'
 
@@ -14,7 +15,7 @@ export const ADMIN_PATH = '/admin/api/'
 export function adminApi(ports: AdminPorts, adminKey: string): Handler {
   const isAdmin = adminKeyCheck(adminKey)
   return ({ request }) => {
-    if (!isAdmin(request.headers)) throw notTheAdmin(request.headers)
+    if (!isAdmin(request)) throw notTheAdmin(request)
     return answer(request, ports)
   }
 }
@@ -26,7 +27,7 @@ export function adminApi(ports: AdminPorts, adminKey: string): Handler {
 export function trustedAdminApi(ports: AdminPorts): (request: Request) => Promise<Response> {
   return async request => {
     try {
-      const { status, headers, body } = await answer(request, ports)
+      const { status, headers, body } = await answer(localRequest(request), ports)
       return new Response(body, { status, headers })
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error
@@ -39,30 +40,31 @@ export function trustedAdminApi(ports: AdminPorts): (request: Request) => Promis
 }
 
 /**
- * Whether a request's headers carry `Authorization: Bearer` and the admin key. Takes as long for a key that is nearly right
+ * Whether a request carries `Authorization: Bearer` and the admin key. Takes as long for a key that is nearly right
  * as for any other.
  */
-export function adminKeyCheck(adminKey: string): (headers: Headers) => boolean {
+export function adminKeyCheck(adminKey: string): (request: IncomingRequest) => boolean {
   const expected = digestOf(adminKey)
-  return headers => {
-    const key = bearerKey(headers.get('authorization'))
+  return request => {
+    const key = bearerKey(request.header('authorization'))
     return key !== null && timingSafeEqual(digestOf(key), expected)
   }
 }
 
-async function answer(request: Request, ports: AdminPorts): Promise<Reply> {
-  const url = requestUrl(request)
-  const { handler, params } = matchRoute(routes, request.method, url.pathname.slice(ADMIN_PATH.length))
-  return handler({ request, url, params }, ports)
+async function answer(request: IncomingRequest, ports: AdminPorts): Promise<Reply> {
+  const { method, path } = request
+  const { handler, params } = matchRoute(routes, method, path.slice(ADMIN_PATH.length))
+  return handler({ request, query: new URLSearchParams(request.query), params }, ports)
 }
 
 function digestOf(key: string): Uint8Array {
   return createHash('sha256').update(key).digest()
 }
 
-function notTheAdmin(headers: Headers): GatewayError {
-  const sentence = headers.has('authorization')
-    ? 'This is not the admin key.'
-    : 'The admin API needs the admin key. Send it as "Authorization: Bearer <admin key>".'
+function notTheAdmin(request: IncomingRequest): GatewayError {
+  const sentence =
+    request.header('authorization') !== null
+      ? 'This is not the admin key.'
+      : 'The admin API needs the admin key. Send it as "Authorization: Bearer <admin key>".'
   return new GatewayError('invalid_api_key', sentence, { shouldRetry: false })
 }

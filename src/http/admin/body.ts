@@ -1,16 +1,13 @@
 import { GatewayError } from '../../domain/errors.ts'
-import type { Clock } from '../../gateway/ports/clock.ts'
-import { readBody, type BodyLimits } from '../read-body.ts'
+import type { BodyLimits, IncomingRequest } from '../incoming-request.ts'
 
 /** Room for a catalog of ten thousand rows. */
 const BODY_BYTES_MAX = 8 << 20
 const LIMITS: BodyLimits = { bytesMax: BODY_BYTES_MAX, idleMs: 30_000, totalMs: 120_000 }
 
-type BodyPorts = { readonly clock: Clock }
-
 /** The body as text, within its bounds of size and time. Throws `invalid_json` for bytes that are no UTF-8. */
-export async function readText(request: Request, { clock }: BodyPorts): Promise<string> {
-  const bytes = await readBody(request, LIMITS, clock)
+export async function readText(request: IncomingRequest): Promise<string> {
+  const bytes = await request.body(LIMITS)
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
@@ -19,8 +16,8 @@ export async function readText(request: Request, { clock }: BodyPorts): Promise<
 }
 
 /** The body as JSON. Throws `invalid_json`. */
-export async function readJson(request: Request, ports: BodyPorts): Promise<unknown> {
-  return parsed(await readText(request, ports))
+export async function readJson(request: IncomingRequest): Promise<unknown> {
+  return parsed(await readText(request))
 }
 
 export type Fields = Readonly<Record<string, unknown>>
@@ -29,12 +26,8 @@ export type Fields = Readonly<Record<string, unknown>>
  * The members of a JSON object; none for an empty body. A member that is not `known` is refused: what it was meant to say
  * would be lost in silence.
  */
-export async function readFields(
-  request: Request,
-  ports: BodyPorts,
-  known: readonly string[],
-): Promise<Fields> {
-  const text = await readText(request, ports)
+export async function readFields(request: IncomingRequest, known: readonly string[]): Promise<Fields> {
+  const text = await readText(request)
   if (text.trim() === '') return {}
   const body = parsed(text)
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {

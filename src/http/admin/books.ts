@@ -13,7 +13,7 @@ const AMOUNT = 'a decimal string of dollars such as "12.5", with at most nine de
 
 export async function postGrant({ request, params }: AdminCall, ports: AdminPorts): Promise<Reply> {
   const account = await accountOf(params, ports)
-  const fields = await readFields(request, ports, ['amount_usd', 'note', 'source'])
+  const fields = await readFields(request, ['amount_usd', 'note', 'source'])
   const amount = parseUsd(textField(fields, 'amount_usd', AMOUNT))
   if (amount === undefined) throw wrongField('amount_usd', `must be ${AMOUNT}`)
   const note = optionalTextField(fields, 'note', 'text')
@@ -33,9 +33,9 @@ export async function postGrant({ request, params }: AdminCall, ports: AdminPort
   })
 }
 
-export async function getStatement({ url, params }: AdminCall, ports: AdminPorts): Promise<Reply> {
+export async function getStatement({ query, params }: AdminCall, ports: AdminPorts): Promise<Reply> {
   const account = await accountOf(params, ports)
-  const { limit, cursor } = readPage(url)
+  const { limit, cursor } = readPage(query)
   const lines = await ports.ledger.statement(account.id, {
     limit: limit + 1,
     ...(cursor === undefined ? {} : { before: cursor }),
@@ -63,8 +63,8 @@ export async function postReconciliation(_: AdminCall, { reconcile }: AdminPorts
   })
 }
 
-export async function listAudit({ url }: AdminCall, { auditLog }: AdminPorts): Promise<Reply> {
-  const { limit, cursor } = readPage(url)
+export async function listAudit({ query }: AdminCall, { auditLog }: AdminPorts): Promise<Reply> {
+  const { limit, cursor } = readPage(query)
   const lines = await auditLog.list({
     limit: limit + 1,
     ...(cursor === undefined ? {} : { before: cursor }),
@@ -86,8 +86,8 @@ function statementBody({ id, kind, amount, ref, note, atMs }: StatementLine): ob
   return { id: formatId('op', id), kind, amount_usd: formatUsd(amount), ref, note, at: instant(atMs) }
 }
 
-function idempotencyKeyOf(request: Request): string | undefined {
-  const key = request.headers.get('idempotency-key')
+function idempotencyKeyOf(request: AdminCall['request']): string | undefined {
+  const key = request.header('idempotency-key')
   if (key === null) return undefined
   if (!IDEMPOTENCY_KEY.test(key)) {
     throw wrongField('Idempotency-Key', 'must be 1 to 255 visible ASCII characters without spaces')

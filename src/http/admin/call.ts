@@ -7,9 +7,10 @@ import type { CatalogStore } from '../../gateway/ports/catalog.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
 import type { Ledger } from '../../gateway/ports/ledger.ts'
 import type { Reconcile } from '../../gateway/ports/reconcile.ts'
-import { jsonReply, type Reply } from '../request-context.ts'
+import type { IncomingRequest } from '../incoming-request.ts'
+import { jsonReply, type WholeReply } from '../request-context.ts'
 
-export type { Reply } from '../request-context.ts'
+export type Reply = WholeReply
 
 /** All that the admin API works on. */
 export type AdminPorts = {
@@ -30,8 +31,8 @@ export type AdminPorts = {
 
 /** One trusted request, with the parts of its path by their names in the route table. */
 export type AdminCall = {
-  readonly request: Request
-  readonly url: URL
+  readonly request: IncomingRequest
+  readonly query: URLSearchParams
   readonly params: Readonly<Record<string, string>>
 }
 

@@ -20,7 +20,7 @@ export function getProvider({ params }: AdminCall, { catalog }: AdminPorts): Rep
 
 export async function putProvider({ request, params }: AdminCall, ports: AdminPorts): Promise<Reply> {
   const id = params['provider'] ?? ''
-  const decoded = decodeProvider(rowOf(await readJson(request, ports), id))
+  const decoded = decodeProvider(rowOf(await readJson(request), id))
   if (!decoded.ok) throw refusalOf(decoded.problems)
   const audit = auditOf({ actor: 'admin', action: 'provider.put', subject: id }, ports.clock)
   return reply(providerBody(await ports.catalog.putProvider(decoded.value, audit), id))
@@ -44,12 +44,12 @@ export function getModel({ params }: AdminCall, { catalog }: AdminPorts): Reply 
 
 export async function putModel({ request, params }: AdminCall, ports: AdminPorts): Promise<Reply> {
   const id = params['model'] ?? ''
-  return storeModel(rowOf(await readJson(request, ports), id), 'model.put', ports)
+  return storeModel(rowOf(await readJson(request), id), 'model.put', ports)
 }
 
 /** Switches a model on or off. Switching on a row that lacks its price or its ceiling is refused, naming what is missing. */
 export async function patchModel({ request, params }: AdminCall, ports: AdminPorts): Promise<Reply> {
-  const enabled = flagField(await readFields(request, ports, ['enabled']), 'enabled')
+  const enabled = flagField(await readFields(request, ['enabled']), 'enabled')
   const row = modelBody(ports.catalog.current(), params['model'] ?? '')
   return storeModel({ ...row, enabled }, enabled ? 'model.on' : 'model.off', ports)
 }

@@ -12,10 +12,9 @@ import { instant } from './page.ts'
 const YAML = 'application/yaml'
 
 /** The whole catalog: as YAML where the request accepts that or says `?format=yaml`, else as JSON. */
-export function getCatalog({ request, url }: AdminCall, { catalog }: AdminPorts): Reply {
+export function getCatalog({ request, query }: AdminCall, { catalog }: AdminPorts): Reply {
   const current = catalog.current()
-  const wantsYaml =
-    url.searchParams.get('format') === 'yaml' || (request.headers.get('accept') ?? '').includes(YAML)
+  const wantsYaml = query.get('format') === 'yaml' || (request.header('accept') ?? '').includes(YAML)
   if (!wantsYaml) return reply(catalogBody(current))
   const headers = { 'content-type': YAML, 'cache-control': 'no-store' }
   return { status: 200, headers, body: formatCatalogFile(current) }
@@ -24,14 +23,14 @@ export function getCatalog({ request, url }: AdminCall, { catalog }: AdminPorts)
 /** Replaces the whole catalog by the one in the body, or by nothing of it. */
 export async function putCatalog({ request }: AdminCall, ports: AdminPorts): Promise<Reply> {
   const settings = isYaml(request)
-    ? catalogOfFile(await readText(request, ports))
-    : catalogOfJson(await readJson(request, ports))
+    ? catalogOfFile(await readText(request))
+    : catalogOfJson(await readJson(request))
   const audit = auditOf({ actor: 'admin', action: 'catalog.replace', subject: 'catalog' }, ports.clock)
   return reply(catalogBody(await ports.catalog.replace(settings, audit)))
 }
 
-function isYaml(request: Request): boolean {
-  return /^(application|text)\/(x-)?yaml\b/i.test(request.headers.get('content-type') ?? '')
+function isYaml(request: AdminCall['request']): boolean {
+  return /^(application|text)\/(x-)?yaml\b/i.test(request.header('content-type') ?? '')
 }
 
 /** Throws `invalid_field` with a line for each problem, where it stands in the file. */

@@ -10,17 +10,17 @@ const CURSOR_MAX = 2n ** 63n - 1n
 export type PageQuery = { readonly limit: number; readonly cursor: bigint | undefined }
 
 /** `?limit=` and `?cursor=`, the `next` of the page before. Throws `invalid_field`. */
-export function readPage(url: URL, others: readonly string[] = []): PageQuery {
+export function readPage(query: URLSearchParams, others: readonly string[] = []): PageQuery {
   const known = ['limit', 'cursor', ...others]
-  const stray = url.searchParams.keys().find(name => !known.includes(name))
+  const stray = query.keys().find(name => !known.includes(name))
   if (stray !== undefined) throw wrongField(stray, `is not known here; ${known.join(', ')} can be asked for`)
 
-  const limitText = url.searchParams.get('limit') ?? String(LIMIT_DEFAULT)
+  const limitText = query.get('limit') ?? String(LIMIT_DEFAULT)
   const limit = /^\d{1,4}$/.test(limitText) ? Number(limitText) : 0
   if (limit < 1 || limit > LIMIT_MAX) {
     throw wrongField('limit', `must be a whole number from 1 to ${LIMIT_MAX}`)
   }
-  const cursorText = url.searchParams.get('cursor')
+  const cursorText = query.get('cursor')
   if (cursorText === null) return { limit, cursor: undefined }
   if (!CURSOR.test(cursorText) || BigInt(cursorText) > CURSOR_MAX) {
     throw wrongField('cursor', 'must be the "next" of an earlier page')

@@ -6,9 +6,9 @@ import { reply, type AdminCall, type AdminPorts, type Reply } from './call.ts'
 import { pageOf, readPage } from './page.ts'
 
 /** The charged requests of one account (`?account=`), or of all. */
-export async function listUsage({ url }: AdminCall, ports: AdminPorts): Promise<Reply> {
-  const { limit, cursor } = readPage(url, ['account'])
-  const named = url.searchParams.get('account')
+export async function listUsage({ query }: AdminCall, ports: AdminPorts): Promise<Reply> {
+  const { limit, cursor } = readPage(query, ['account'])
+  const named = query.get('account')
   const account = named === null ? undefined : await accountOf({ account: named }, ports)
   const lines = await ports.ledger.usage(account?.id, {
     limit: limit + 1,

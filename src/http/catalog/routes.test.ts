@@ -3,6 +3,7 @@ import { EMPTY_CATALOG, type Catalog, type CatalogSettings } from '../../domain/
 import { isFinished, type Model } from '../../domain/catalog/model.ts'
 import { decodeCatalog } from '../../domain/catalog/rows/catalog-rows.ts'
 import { GatewayError } from '../../domain/errors.ts'
+import { fakeClock } from '../../../test/support/fake-clock.ts'
 import type { Handler } from '../request-context.ts'
 import { startServer } from '../server.ts'
 import { listModels } from './list-models.ts'
@@ -79,7 +80,7 @@ function aCatalog(rows: unknown): Catalog {
 let catalog = aCatalog(ROWS)
 const keyed = (handle: (caller: never, context: never) => unknown): Handler => {
   return context => {
-    if (!context.request.headers.has('authorization')) throw new GatewayError('invalid_api_key', 'No key.')
+    if (context.request.header('authorization') === null) throw new GatewayError('invalid_api_key', 'No key.')
     return handle(undefined as never, context as never) as never
   }
 }
@@ -87,7 +88,7 @@ const server = startServer({
   host: '127.0.0.1',
   port: 0,
   routes: modelsRoutes({ current: () => catalog }, keyed),
-  edge: { nextId: () => ({ key: 1n, tail: 1n }), elapsed: () => 0, observe: () => {} },
+  edge: { clock: fakeClock(), nextId: () => ({ key: 1n, tail: 1n }), elapsed: () => 0, observe: () => {} },
 })
 afterAll(() => server.abort())
 beforeEach(() => {

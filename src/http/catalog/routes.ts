@@ -1,8 +1,8 @@
 import type { Catalog } from '../../domain/catalog/catalog.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import type { Authenticated } from '../../gateway/ports/accounts.ts'
+import type { IncomingRequest } from '../incoming-request.ts'
 import { jsonReply, type Handler, type Reply, type RequestContext } from '../request-context.ts'
-import { requestUrl } from '../request-url.ts'
 import type { Route } from '../routes.ts'
 import { listModels, oneModel } from './list-models.ts'
 import { isKnown, type PreparedJson } from './prepared-json.ts'
@@ -39,8 +39,8 @@ export function modelsRoutes(catalog: CatalogReader, keyed: Keyed): readonly Rou
   ]
 }
 
-function readModel(request: Request, catalog: Catalog): Reply {
-  const name = modelName(requestUrl(request).pathname.slice(ONE_MODEL.length))
+function readModel({ path }: IncomingRequest, catalog: Catalog): Reply {
+  const name = modelName(path.slice(ONE_MODEL.length))
   const model = oneModel(catalog, name)
   if (model === undefined) {
     throw new GatewayError('model_not_found', `No model is called ${JSON.stringify(name)}.`, {
@@ -64,14 +64,14 @@ function preparedReply({ body }: PreparedJson): Reply {
 }
 
 /** Pages of any origin may read it, and caches may keep it for half a minute. */
-function publicReply(request: Request, { etag, body }: PreparedJson): Reply {
+function publicReply(request: IncomingRequest, { etag, body }: PreparedJson): Reply {
   const headers = {
     'content-type': 'application/json',
     'cache-control': 'public, max-age=30',
     'access-control-allow-origin': '*',
     etag,
   }
-  return isKnown(etag, request.headers.get('if-none-match'))
+  return isKnown(etag, request.header('if-none-match'))
     ? { status: 304, headers, body: null }
     : { status: 200, headers, body }
 }

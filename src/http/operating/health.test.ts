@@ -1,9 +1,10 @@
 import { expect, test } from 'bun:test'
+import { localRequest } from '../admin/local-request.ts'
 import type { RequestContext } from '../request-context.ts'
 import { ready, type Readiness } from './health.ts'
 
 const context = (): RequestContext => ({
-  request: new Request('http://gateway/health/ready'),
+  request: localRequest(new Request('http://gateway/health/ready')),
   id: { key: 1n, tail: 1n },
   requestId: 'req_1',
   trace: {},

@@ -3,6 +3,7 @@ import { inputTokens, outputTokens } from '../../domain/pricing/usage.ts'
 import { errorFields, type Log } from '../../telemetry/log.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { Finished } from '../endpoint.ts'
+import type { IncomingRequest } from '../incoming-request.ts'
 
 /** Routes that machines ask every few seconds; their lines are for debugging only. */
 const QUIET_ROUTES: ReadonlySet<string> = new Set(['health.live', 'health.ready', 'metrics'])
@@ -16,7 +17,7 @@ export function observeRequests(log: Log, metrics: Metrics): (finished: Finished
     const write = QUIET_ROUTES.has(route) ? log.debug : log.info
     write('request', {
       request_id: requestId,
-      client_request_id: clientRequestId(request.headers),
+      client_request_id: clientRequestId(request),
       route,
       status,
       duration_ms: Math.round(durationMs * 1000) / 1000,
@@ -46,7 +47,7 @@ export function observeRequests(log: Log, metrics: Metrics): (finished: Finished
 /** No more than this of what a client calls its request goes into the log. */
 const CLIENT_ID_CHARS_MAX = 128
 
-function clientRequestId(headers: Headers): string | undefined {
-  const id = headers.get('x-client-request-id') ?? headers.get('x-request-id')
+function clientRequestId(request: IncomingRequest): string | undefined {
+  const id = request.header('x-client-request-id') ?? request.header('x-request-id')
   return id?.slice(0, CLIENT_ID_CHARS_MAX)
 }

@@ -1,16 +1,13 @@
 import { formatUsd } from '../../domain/money.ts'
-import type { ByteSource } from '../../gateway/byte-source.ts'
 import type { TextCall, TextReply } from '../../gateway/text-call.ts'
 import type { Accounts } from '../../gateway/ports/accounts.ts'
-import type { Clock } from '../../gateway/ports/clock.ts'
 import { authenticate, type HashKey } from '../authenticate.ts'
-import { readBody, type BodyLimits } from '../read-body.ts'
+import type { BodyLimits } from '../incoming-request.ts'
 import type { Handler, Reply } from '../request-context.ts'
 
 export type TextRoutePorts = {
   readonly accounts: Accounts
   readonly hashKey: HashKey
-  readonly clock: Clock
   readonly bodyLimits: BodyLimits
   /** `x-acme-cost-usd` for the brand `acme`. */
   readonly costHeader: string
@@ -28,17 +25,18 @@ type Answer = (call: TextCall) => Promise<TextReply>
  * identical requests share one answer, unless they say `bypass`.
  */
 export function textRoute(ports: TextRoutePorts, answer: Answer, replayFirst?: ReplayFirst): Handler {
-  const { accounts, hashKey, clock, bodyLimits, idempotencyHeader } = ports
+  const { accounts, hashKey, bodyLimits, idempotencyHeader } = ports
   return async ({ request, id, trace }) => {
-    const found = authenticate(request.headers, { accounts, hashKey })
+    const found = authenticate(request, { accounts, hashKey })
     const caller = found instanceof Promise ? await found : found
     trace.accountId = caller.account.publicId
     trace.apiKeyId = caller.apiKey.publicId
-    const body = await readBody(request, bodyLimits, clock)
+    const read = request.body(bodyLimits)
+    const body = read instanceof Promise ? await read : read
     const call = { id, caller, body, client: request, trace }
-    const mayReplay = replayFirst !== undefined && !bypasses(request.headers.get(idempotencyHeader))
+    const mayReplay = replayFirst !== undefined && !bypasses(request.header(idempotencyHeader))
     const reply = await (mayReplay ? replayFirst(call, answer) : answer(call))
-    return textReply(reply, request, ports)
+    return textReply(reply, ports)
   }
 }
 
@@ -48,33 +46,10 @@ function bypasses(idempotency: string | null): boolean {
 
 function textReply(
   { status, headers, body, cost, ended, isReplay }: TextReply,
-  request: Request,
   { costHeader, replayHeader }: TextRoutePorts,
 ): Reply {
   const sent: Record<string, string> = { 'content-type': 'application/json', ...headers }
   if (cost !== null) sent[costHeader] = formatUsd(cost)
   if (isReplay === true) sent[replayHeader] = 'true'
-  if (typeof body === 'string' || body instanceof Uint8Array) return { status, headers: sent, body }
-  const stream = streamOf(body, request.signal)
-  return ended === undefined
-    ? { status, headers: sent, body: stream }
-    : { status, headers: sent, body: stream, ended }
-}
-
-/** Pulled piece by piece as the client takes them. */
-function streamOf(source: ByteSource, clientLeft: AbortSignal): ReadableStream<Uint8Array> {
-  // A client that leaves before the runtime has begun to read is told by its signal alone.
-  clientLeft.addEventListener('abort', () => source.cancel(), { once: true })
-  if (clientLeft.aborted) source.cancel()
-  return new ReadableStream(
-    {
-      async pull(controller) {
-        const bytes = await source.read()
-        if (bytes === undefined) controller.close()
-        else controller.enqueue(bytes)
-      },
-      cancel: () => source.cancel(),
-    },
-    { highWaterMark: 0 },
-  )
+  return ended === undefined ? { status, headers: sent, body } : { status, headers: sent, body, ended }
 }

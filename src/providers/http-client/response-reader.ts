@@ -1,4 +1,4 @@
-import { ChunkedBody } from './chunked-body.ts'
+import { ChunkedBody } from '../../http1/chunked-body.ts'
 import type { WantedField } from './http-request.ts'
 import { parseHead, type ResponseHead } from './response-head.ts'
 

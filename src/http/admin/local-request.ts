@@ -1,0 +1,23 @@
+import type { BodyLimits, IncomingRequest } from '../incoming-request.ts'
+import { tooLarge } from '../server/request-body.ts'
+
+/** A request that was made in this process, as a handler sees one. */
+export function localRequest(request: Request): IncomingRequest {
+  const { method, headers, signal } = request
+  const { pathname, search } = new URL(request.url)
+  return {
+    method,
+    path: pathname,
+    query: search.slice(1),
+    header: name => headers.get(name),
+    signal,
+    get hasLeft() {
+      return signal.aborted
+    },
+    body: async ({ bytesMax }: BodyLimits) => {
+      const bytes = await request.bytes()
+      if (bytes.length > bytesMax) throw tooLarge(bytesMax)
+      return bytes
+    },
+  }
+}

@@ -1,0 +1,27 @@
+import type { RequestHead } from '../../http1/request-head.ts'
+import { responseStart } from '../../http1/response-start.ts'
+import type { Reply } from '../request-context.ts'
+
+export type ReplyTerms = {
+  /** The value of `date`. */
+  readonly date: string
+  /** Whether the connection closes after it. */
+  readonly isLast: boolean
+  /** Of the body; undefined for one that is made as it is read. */
+  readonly length: number | undefined
+}
+
+/** The head of a reply, to the end of its blank line. Throws for a header that would not stay in its line. */
+export function replyHead(
+  { isOld }: RequestHead,
+  { status, headers }: Reply,
+  { date, isLast, length }: ReplyTerms,
+): string {
+  let text = `${responseStart(status, headers)}date: ${date}\r\n`
+  if (isLast) {
+    if (headers['connection'] === undefined) text += 'connection: close\r\n'
+  } else if (isOld) text += 'connection: keep-alive\r\n'
+  if (length === undefined) return isOld ? `${text}\r\n` : `${text}transfer-encoding: chunked\r\n\r\n`
+  // These two have no body, and no length of one.
+  return status === 204 || status === 304 ? `${text}\r\n` : `${text}content-length: ${length}\r\n\r\n`
+}

@@ -1,0 +1,92 @@
+import { HeaderFields } from '../../http1/header-fields.ts'
+import type { RequestHead } from '../../http1/request-head.ts'
+import type { BodyLimits, IncomingRequest } from '../incoming-request.ts'
+import type { Reply } from '../request-context.ts'
+import { tooLarge, type RequestBody } from './request-body.ts'
+
+type Bytes = Uint8Array<ArrayBuffer>
+
+/** The connection of a request, as far as the request knows it. */
+export type Line = {
+  /** Gets a body that had not come whole with the head. */
+  readBody(body: RequestBody, limits: BodyLimits): Promise<Bytes>
+  /** Sends the reply, or drops it where the client has left. Throws, with nothing sent, for one that cannot be sent. */
+  reply(request: ServerRequest, reply: Reply): void
+}
+
+/** One request of a connection. */
+export class ServerRequest implements IncomingRequest {
+  readonly head: RequestHead
+  hasLeft = false
+  readonly #content: Bytes | RequestBody
+  readonly #line: Line
+  #controller: AbortController | undefined
+
+  /** With its body, whole or on its way. */
+  constructor(head: RequestHead, content: Bytes | RequestBody, line: Line) {
+    this.head = head
+    this.#content = content
+    this.#line = line
+  }
+
+  get method(): string {
+    return this.head.method
+  }
+
+  get path(): string {
+    return this.head.path
+  }
+
+  get query(): string {
+    return this.head.query
+  }
+
+  header(name: string): string | null {
+    return this.head.fields.get(name)
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.hasLeft) this.#controller.abort()
+    }
+    return this.#controller.signal
+  }
+
+  /** Whether the client sends its body only when it is told to. */
+  get expectsContinue(): boolean {
+    return this.head.fields.expectsContinue && !this.head.isOld
+  }
+
+  body(limits: BodyLimits): Bytes | Promise<Bytes> {
+    const { framing } = this.head
+    if (framing !== 'chunked' && framing > limits.bytesMax) throw tooLarge(limits.bytesMax)
+    const content = this.#content
+    return content instanceof Uint8Array ? content : this.#line.readBody(content, limits)
+  }
+
+  reply(reply: Reply): void {
+    this.#line.reply(this, reply)
+  }
+
+  /** The client has left before its reply was over. */
+  leave(): void {
+    this.hasLeft = true
+    this.#controller?.abort()
+  }
+}
+
+/** Stands for what could not be read as a request. */
+export function unreadRequest(line: Line): ServerRequest {
+  return new ServerRequest(UNREAD, new Uint8Array(), line)
+}
+
+const UNREAD: RequestHead = {
+  method: '',
+  path: '',
+  query: '',
+  fields: HeaderFields.none(),
+  framing: 0,
+  isOld: false,
+  isKept: false,
+}

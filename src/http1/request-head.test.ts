@@ -1,0 +1,147 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { parseRequestHead, type RequestHead } from './request-head.ts'
+
+/** A head as it comes, without its blank line. */
+const head = (...lines: string[]) => lines.join('\r\n')
+const read = (...lines: string[]) => parseRequestHead(head(...lines)) as RequestHead
+
+describe('a head', () => {
+  test('has its method, path, query and fields', () => {
+    const request = read('POST /v1/x?a=1&b=%20 HTTP/1.1', 'Host: h', 'X-Api-Key:  k e\t', 'x-empty:')
+
+    expect(request).toMatchObject({
+      method: 'POST',
+      path: '/v1/x',
+      query: 'a=1&b=%20',
+      framing: 0,
+      isOld: false,
+      isKept: true,
+    })
+    expect(request.fields.get('x-api-key')).toBe('k e')
+    expect(request.fields.get('x-empty')).toBe('')
+    expect(request.fields.get('x-api')).toBeNull()
+  })
+
+  test('with a field several times has its values with commas between', () => {
+    const { fields } = read('GET / HTTP/1.1', 'host: h', 'accept: a', 'Accept: b')
+
+    expect(fields.get('accept')).toBe('a, b')
+  })
+
+  test.each<[string, string, string]>([
+    ['http://h:80/a/b?c', '/a/b', 'c'],
+    ['HTTPS://h?c', '/', 'c'],
+    ['http://h', '/', ''],
+    ['/a%2Fb/../c', '/a%2Fb/../c', ''],
+    ['//a', '//a', ''],
+    ['/caf\u00c3\u00a9?\u00e9', '/caf%c3%a9', '%e9'],
+    ['*', '*', ''],
+    ['/a?b?c#d', '/a', 'b?c#d'],
+  ])('for %s asks for the path %s and the query %s', (target, path, query) => {
+    expect(read(`GET ${target} HTTP/1.1`, 'host: h')).toMatchObject({ path, query })
+  })
+
+  test.each<[string, string[], RequestHead['framing']]>([
+    ['no length', [], 0],
+    ['a length', ['Content-Length: 17'], 17],
+    ['the largest length', [`content-length: ${Number.MAX_SAFE_INTEGER}`], Number.MAX_SAFE_INTEGER],
+    ['chunks', ['Transfer-Encoding: Chunked'], 'chunked'],
+  ])('with %s says how its body travels', (_, lines, framing) => {
+    expect(read('POST / HTTP/1.1', 'host: h', ...lines).framing).toBe(framing)
+  })
+
+  test.each<[string, string, string[], boolean]>([
+    ['HTTP/1.1', '1.1', [], true],
+    ['HTTP/1.1 and close', '1.1', ['Connection: close'], false],
+    ['HTTP/1.1 and close among others', '1.1', ['Connection: x, Close'], false],
+    ['HTTP/1.1 and a word that has close in it', '1.1', ['Connection: closer'], true],
+    ['HTTP/1.1 and both', '1.1', ['Connection: keep-alive', 'connection: close'], false],
+    ['HTTP/1.0', '1.0', [], false],
+    ['HTTP/1.0 and keep-alive', '1.0', ['Connection: Keep-Alive'], true],
+  ])('of %s keeps the connection or not', (_, version, lines, isKept) => {
+    expect(read(`GET / HTTP/${version}`, 'host: h', ...lines).isKept).toBe(isKept)
+  })
+
+  test('of HTTP/1.0 needs no host', () => {
+    expect(read('GET / HTTP/1.0')).toMatchObject({ isOld: true, path: '/' })
+  })
+
+  test('tells whether the client waits for a go-ahead', () => {
+    expect(read('POST / HTTP/1.1', 'host: h', 'Expect: 100-Continue').fields.expectsContinue).toBe(true)
+    expect(read('POST / HTTP/1.1', 'host: h', 'Expect: x').fields.expectsContinue).toBe(false)
+  })
+
+  test('with 200 fields is read, with more it is not', () => {
+    const fields = Array.from({ length: 199 }, (_, index) => `x-${index}: ${index}`)
+
+    expect(read('GET / HTTP/1.1', 'host: h', ...fields).fields.get('x-198')).toBe('198')
+    expect(parseRequestHead(head('GET / HTTP/1.1', 'host: h', 'x: y', ...fields))).toBe('too_many')
+  })
+})
+
+describe('no head is', () => {
+  const lines = (...fields: string[]) => head('POST / HTTP/1.1', 'host: h', ...fields)
+
+  test.each<[string, string]>([
+    ['nothing', ''],
+    ['one word', 'GET'],
+    ['two words', head('GET /', 'host: h')],
+    ['another version', head('GET / HTTP/2.0', 'host: h')],
+    ['a version with more behind it', head('GET / HTTP/1.10', 'host: h')],
+    ['a version in small letters', head('GET / http/1.1', 'host: h')],
+    ['two spaces', head('GET  / HTTP/1.1', 'host: h')],
+    ['a space in the target', head('GET /a b HTTP/1.1', 'host: h')],
+    ['a control character in the target', head('GET /a\u0000b HTTP/1.1', 'host: h')],
+    ['a method that is no word', head('G(T / HTTP/1.1', 'host: h')],
+    ['a line before', head('', 'GET / HTTP/1.1', 'host: h')],
+    ['no host', head('GET / HTTP/1.1')],
+    ['two hosts', lines('Host: h')],
+    ['a folded line', lines('x: y', ' z')],
+    ['a line without a colon', lines('x')],
+    ['a line without a name', lines(': x')],
+    ['a space before the colon', lines('x : y')],
+    ['a space before the name', lines(' x: y')],
+    ['a character that no name has', lines('x\u00e9: y')],
+    ['a bare line feed', lines('x: y\nz: a')],
+    ['a bare carriage return', lines('x: y\rz: a')],
+    ['a NUL', lines('x: \u0000')],
+    ['a line feed at the end', lines('x: y\n')],
+    ['an empty line within', lines('', 'x: y')],
+    ['two lengths', lines('content-length: 3', 'content-length: 4')],
+    ['a length twice', lines('content-length: 3', 'content-length: 3')],
+    ['a list of lengths', lines('content-length: 3, 3')],
+    ['a length with a sign', lines('content-length: +3')],
+    ['a length below zero', lines('content-length: -1')],
+    ['a length in hexadecimal', lines('content-length: 0x3')],
+    ['an empty length', lines('content-length:')],
+    ['a length past what a number can say', lines('content-length: 9007199254740993')],
+    ['a length beside chunks', lines('content-length: 3', 'transfer-encoding: chunked')],
+    ['chunks beside a length', lines('transfer-encoding: chunked', 'content-length: 3')],
+    ['another encoding', lines('transfer-encoding: gzip')],
+    ['an encoding before chunks', lines('transfer-encoding: gzip, chunked')],
+    ['chunks twice', lines('transfer-encoding: chunked', 'transfer-encoding: chunked')],
+    ['chunks in HTTP/1.0', head('POST / HTTP/1.0', 'transfer-encoding: chunked')],
+  ])('%s', (_, text) => {
+    expect(parseRequestHead(text)).toBe('malformed')
+  })
+})
+
+test('any head that is well made is read as it was meant', () => {
+  const name = fc.stringMatching(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,20}$/).filter(text => !OWN.test(text))
+  const value = fc.stringMatching(/^[!-~\u0080-\u00ff]([ -~\t\u0080-\u00ff]{0,20}[!-~])?$/)
+
+  fc.assert(
+    fc.property(fc.array(fc.tuple(name, value), { maxLength: 20 }), fields => {
+      const request = read('GET / HTTP/1.1', 'host: h', ...fields.map(([name, value]) => `${name}:${value}`))
+
+      for (const [name] of fields) {
+        const values = fields.filter(([other]) => other.toLowerCase() === name.toLowerCase())
+        expect(request.fields.get(name.toLowerCase())).toBe(values.map(([, value]) => value).join(', '))
+      }
+    }),
+  )
+})
+
+/** Fields that mean something to the reader. */
+const OWN = /^(host|expect|connection|content-length|transfer-encoding)$/i

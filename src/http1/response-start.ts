@@ -1,0 +1,50 @@
+/** The reason phrases of the statuses that have one worth reading. A client goes by the number. */
+const REASONS: Readonly<Record<number, string>> = {
+  200: 'OK',
+  201: 'Created',
+  202: 'Accepted',
+  204: 'No Content',
+  304: 'Not Modified',
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  402: 'Payment Required',
+  403: 'Forbidden',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  408: 'Request Timeout',
+  409: 'Conflict',
+  413: 'Content Too Large',
+  422: 'Unprocessable Content',
+  429: 'Too Many Requests',
+  431: 'Request Header Fields Too Large',
+  499: 'Client Closed Request',
+  500: 'Internal Server Error',
+  502: 'Bad Gateway',
+  503: 'Service Unavailable',
+  504: 'Gateway Timeout',
+}
+
+/**
+ * The status line and the header lines of a response, each with its end. Throws for a value that would not stay within its
+ * line: whoever could put a line's end into one could write the rest of the response.
+ */
+export function responseStart(status: number, headers: Readonly<Record<string, string>>): string {
+  let text = status === 200 ? 'HTTP/1.1 200 OK\r\n' : `HTTP/1.1 ${status} ${REASONS[status] ?? 'Status'}\r\n`
+  for (const name in headers) {
+    const value = headers[name] ?? ''
+    if (!staysInItsLine(value)) throw new Error(`The value of the header ${name} is not one line of Latin-1.`)
+    text += `${name}: ${value}\r\n`
+  }
+  return text
+}
+
+/** Beyond Latin-1 as well: cut to one byte, a harmless character can be a line's end. */
+function staysInItsLine(value: string): boolean {
+  for (let index = 0; index < value.length; index += 1) {
+    const char = value.charCodeAt(index)
+    if (char < 32 || char === 127 || char > 255) {
+      if (char !== 9) return false
+    }
+  }
+  return true
+}
