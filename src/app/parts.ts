@@ -20,6 +20,7 @@ import { sandbox } from '../providers/sandbox/sandbox.ts'
 import { reconcileOnce } from '../reconciler/reconcile-once.ts'
 import { MemoryLeases } from '../stores/memory/leases.ts'
 import { openSqliteStore } from '../stores/sqlite/store.ts'
+import { boundedWriter } from '../telemetry/bounded-writer.ts'
 import { errorFields, openLog, type Log } from '../telemetry/log.ts'
 import { openTokenizer } from '../tokenizer/tokenizer.ts'
 import type { DataFolder } from './data-folder.ts'
@@ -46,7 +47,10 @@ const LOG_DELAY_MS = 20
 export function openParts(config: Config, folder: DataFolder, clock: Clock = systemClock): Parts {
   const log = openLog({
     level: config.logLevel,
-    write: text => process.stdout.write(text),
+    write: boundedWriter(
+      (text, done) => process.stdout.write(text, done),
+      () => clock.now(),
+    ),
     now: () => clock.now(),
     defer: flush => setTimeout(flush, LOG_DELAY_MS),
   })
