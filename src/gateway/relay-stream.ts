@@ -1,12 +1,13 @@
 import { GatewayError } from '../domain/errors.ts'
 import type { TextJob } from './admit-text.ts'
-import type { ByteSource } from './byte-source.ts'
+import type { ByteSource, NextBytes } from './byte-source.ts'
 import type { OpenedStream } from './open-stream.ts'
 import type { StreamEnd } from './ports/text-provider.ts'
 import { settleStream, streamFailure, type SettlePorts } from './settle-stream.ts'
 
 /** How long an upstream may take to close a stream after its last word, before its connection is dropped instead of kept. */
 const CLOSE_WITHIN_MS = 1000
+const NOTHING = new Uint8Array()
 
 export type RelayedStream = {
   readonly source: ByteSource
@@ -25,12 +26,12 @@ export function relayStream(
 ): RelayedStream {
   const { body, stream } = opened
   const { promise: ended, resolve: tellEnded } = Promise.withResolvers<{ isWhole: boolean }>()
-  let ready: Uint8Array<ArrayBuffer> | undefined = opened.first.length > 0 ? opened.first : undefined
+  let ready: NextBytes = opened.first.length > 0 ? opened.first : undefined
   let upstreamEnd: StreamEnd | null = opened.end
   let isOver = false
   let isCancelled = false
 
-  const settle = async (): Promise<Uint8Array<ArrayBuffer> | undefined> => {
+  const settle = async (): Promise<NextBytes> => {
     isOver = true
     let isWhole = false
     try {
@@ -64,30 +65,32 @@ export function relayStream(
     return streamFailure(end)
   }
 
-  const readUpstream = async (): Promise<Uint8Array<ArrayBuffer> | undefined> => {
+  /** The next piece that may leave or, where nothing more will come, the last one. */
+  const goOn = (): Promise<NextBytes> => {
+    if (!stream.isDone && upstreamEnd === null) return body.read().then(onRead)
+    if (upstreamEnd === null) letClose()
+    return settle()
+  }
+
+  const onRead = (piece: Uint8Array<ArrayBuffer> | StreamEnd): NextBytes | Promise<NextBytes> => {
+    // `cancel` has settled the stream while this waited.
+    if (isOver) return undefined
+    const out = passOn(piece)
+    return out.length > 0 ? out : goOn()
+  }
+
+  const passOn = (piece: Uint8Array<ArrayBuffer> | StreamEnd): Uint8Array<ArrayBuffer> => {
     try {
-      const out = await nextPiece()
-      if (out !== undefined || isOver) return out
+      if (piece instanceof Uint8Array) return stream.feed(piece)
+      upstreamEnd = piece
+      return stream.end()
     } catch (error) {
       // What could not be read ends the stream as a break does, so that its hold never outlives it.
       ports.onSettleFailed(error)
       body.cancel()
       upstreamEnd = { end: 'broken', reason: 'a frame could not be read' }
+      return NOTHING
     }
-    if (upstreamEnd === null) letClose()
-    return settle()
-  }
-
-  /** Undefined where nothing more will come, or `cancel` has settled the stream while this waited. */
-  const nextPiece = async (): Promise<Uint8Array<ArrayBuffer> | undefined> => {
-    while (!stream.isDone && upstreamEnd === null) {
-      const piece = await body.read()
-      if (isOver) return undefined
-      if (!(piece instanceof Uint8Array)) upstreamEnd = piece
-      const out = piece instanceof Uint8Array ? stream.feed(piece) : stream.end()
-      if (out.length > 0) return out
-    }
-    return undefined
   }
 
   /** Reads on to the end of the body in the background, so that its connection can serve again. */
@@ -104,8 +107,7 @@ export function relayStream(
     read() {
       const out = ready
       ready = undefined
-      if (out !== undefined) return Promise.resolve(out)
-      return isOver ? Promise.resolve(undefined) : readUpstream()
+      return out !== undefined || isOver ? out : goOn()
     },
     cancel() {
       if (isOver) return

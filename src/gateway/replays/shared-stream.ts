@@ -1,6 +1,6 @@
-import { joinBytes } from '../../protocol/join-bytes.ts'
-import type { ByteSource } from '../byte-source.ts'
+import type { ByteSource, NextBytes } from '../byte-source.ts'
 import type { ReplayBudget } from '../ports/replays.ts'
+import { HeldBytes } from './held-bytes.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>
 
@@ -14,13 +14,9 @@ export const COPY_BYTES_MAX = 256 * 1024
  * moment can catch up.
  */
 export const BEHIND_BYTES_MAX = 2 * COPY_BYTES_MAX
-/** What a piece weighs beside its bytes. */
-const PIECE_BYTES = 128
-
 type Reader = {
-  /** The number of its next piece, counted from the start of the stream. */
+  /** The place in the stream that it has read up to. */
   at: number
-  behindBytes: number
   /** The last bytes of one that is lost, until it was given them. */
   lastWord: Bytes | undefined
   readonly makeLastWord: () => Bytes
@@ -46,18 +42,19 @@ export class SharedStream {
   readonly #budget: ReplayBudget
   readonly #onClosed: () => void
   /** In the order they came: the first one leads. */
-  readonly #readers = new Set<Reader>()
-  /** All pieces from the start or, once the copy is given up, those that some reader has yet to read. */
-  readonly #pieces: Bytes[] = []
-  #droppedPieces = 0
-  #heldBytes = 0
+  readonly #readers: Reader[] = []
+  /** All from the start or, once the copy is given up, what some reader has yet to read. */
+  readonly #held = new HeldBytes()
+  /** Where the piece that came last begins. */
+  #newestAt = 0
   #takenFromBudget = 0
   #isShortOfBudget = false
   /** Nothing was forgotten yet. */
   #isCopied = true
   #mayJoin = true
   #isOver = false
-  #pulling: Promise<void> | undefined
+  /** One read of the source at a time, for all who wait for it. */
+  #pulling: Promise<unknown> | undefined
   #moving: PromiseWithResolvers<void> | undefined
 
   /** `onClosed` is called once, when readers can join no more. */
@@ -74,14 +71,8 @@ export class SharedStream {
   open(makeLastWord: () => Bytes): StreamReader | undefined {
     if (!this.#mayJoin) return undefined
     const { promise: done, resolve: tellDone } = Promise.withResolvers<{ isWhole: boolean }>()
-    const reader: Reader = {
-      at: 0,
-      behindBytes: this.#heldBytes,
-      lastWord: undefined,
-      makeLastWord,
-      tellDone,
-    }
-    this.#readers.add(reader)
+    const reader: Reader = { at: 0, lastWord: undefined, makeLastWord, tellDone }
+    this.#readers.push(reader)
     return { read: () => this.#read(reader), cancel: () => this.#depart(reader), done }
   }
 
@@ -99,72 +90,84 @@ export class SharedStream {
     this.#onClosed()
   }
 
-  async #read(reader: Reader): Promise<Bytes | undefined> {
-    while (this.#readers.has(reader)) {
-      const piece = this.#pieces[reader.at - this.#droppedPieces]
-      if (piece !== undefined) return this.#hand(piece, reader)
-      if (this.#isOver) this.#depart(reader)
-      else await (this.#mayPull(reader) ? this.#pull() : this.#nextMove())
+  #read(reader: Reader): NextBytes | Promise<NextBytes> {
+    if (!this.#readers.includes(reader)) return takeLastWord(reader)
+    const held = this.#held.from(reader.at)
+    if (held !== undefined) return this.#hand(held, reader)
+    if (this.#isOver) {
+      this.#depart(reader)
+      return undefined
     }
-    const { lastWord } = reader
-    reader.lastWord = undefined
-    return lastWord
+    if (this.#pulling === undefined && this.#mayPull(reader)) return this.#pull(reader)
+    return (this.#pulling ?? this.#nextMove()).then(() => this.#read(reader))
   }
 
-  #hand(piece: Bytes, reader: Reader): Bytes {
-    reader.at += 1
-    reader.behindBytes -= piece.length
+  #hand(bytes: Bytes, reader: Reader): Bytes {
+    reader.at += bytes.length
     this.#forgetRead()
     this.#tellMove()
-    return piece
+    return bytes
   }
 
   /** One that is ahead may go on while what waits for the leader is bounded, and paid for by the budget. */
   #mayPull(reader: Reader): boolean {
-    const leader = this.#leader
-    if (leader === undefined || reader === leader || leader.behindBytes === 0) return true
-    return !this.#isShortOfBudget && leader.behindBytes < BEHIND_BYTES_MAX
-  }
-
-  get #leader(): Reader | undefined {
     const [leader] = this.#readers
-    return leader
+    if (leader === undefined || reader === leader || this.#behind(leader) === 0) return true
+    return !this.#isShortOfBudget && this.#behind(leader) < BEHIND_BYTES_MAX
   }
 
-  /** One read of the source at a time, for all who wait for it. */
-  #pull(): Promise<void> {
-    return (this.#pulling ??= this.#readSource())
+  /** What a reader has yet to read. */
+  #behind({ at }: Reader): number {
+    return this.#held.end - at
   }
 
-  async #readSource(): Promise<void> {
-    const piece = await this.#source.read()
+  /** Reads the source for a reader that has read all there is; without one, for the copy. */
+  #pull(reader?: Reader): NextBytes | Promise<NextBytes> {
+    const next = this.#source.read()
+    if (!(next instanceof Promise)) return this.#take(next, reader)
+    const pulling = next.then(piece => this.#take(piece, reader))
+    this.#pulling = pulling
+    return pulling
+  }
+
+  #take(piece: NextBytes, reader: Reader | undefined): NextBytes | Promise<NextBytes> {
     this.#pulling = undefined
     if (piece === undefined) this.#end()
-    else this.#append(piece)
+    else this.#append(piece, reader)
+    if (reader === undefined) return undefined
+    // The piece itself, where the reader is still there: no view of the copy is needed for it.
+    const isNext = piece !== undefined && reader.at === this.#newestAt && this.#readers.includes(reader)
+    return isNext ? this.#hand(piece, reader) : this.#read(reader)
   }
 
-  #append(piece: Bytes): void {
-    this.#pieces.push(piece)
-    this.#heldBytes += piece.length
-    for (const reader of this.#readers) reader.behindBytes += piece.length
-    if (this.#heldBytes > COPY_BYTES_MAX) this.close()
+  /** `reader` is about to be given the piece itself. */
+  #append(piece: Bytes, reader: Reader | undefined): void {
+    this.#newestAt = this.#held.end
+    if (!this.#isCopied && this.#readers.every(other => other === reader)) {
+      this.#held.skip(piece)
+      return
+    }
+    this.#held.append(piece)
+    if (this.#held.length > COPY_BYTES_MAX) this.close()
     this.#keepWithinBounds()
     this.#tellMove()
   }
 
   #end(): void {
     this.#isOver = true
-    this.#tellOver(this.#isCopied ? joinBytes(this.#pieces) : undefined)
+    this.#tellOver(this.#isCopied ? this.#held.whole() : undefined)
     this.#forgetRead()
     this.#tellMove()
   }
 
   #depart(reader: Reader): void {
-    if (!this.#readers.delete(reader)) return
-    reader.tellDone({ isWhole: this.#isOver && reader.at === this.#droppedPieces + this.#pieces.length })
+    const index = this.#readers.indexOf(reader)
+    if (index === -1) return
+    this.#readers.splice(index, 1)
+    reader.tellDone({ isWhole: this.#isOver && this.#behind(reader) === 0 })
     this.#forgetRead()
     this.#tellMove()
-    if (this.#readers.size > 0 || this.#isOver) return
+    if (this.#readers.length > 0 || this.#isOver) return
     this.#source.cancel()
     this.#endJoining()
     // What the source had settled before it was cancelled still belongs to the copy.
@@ -172,12 +175,13 @@ export class SharedStream {
   }
 
   async #readToEnd(): Promise<void> {
-    while (!this.#isOver) await this.#pull()
+    while (!this.#isOver) await (this.#pulling ?? this.#pull())
   }
 
   #keepWithinBounds(): void {
     if (!this.#isCopied) {
-      for (const reader of this.#followers()) if (reader.behindBytes > BEHIND_BYTES_MAX) this.#lose(reader)
+      for (const reader of this.#readers.slice(1))
+        if (this.#behind(reader) > BEHIND_BYTES_MAX) this.#lose(reader)
     }
     while (!this.#payForHeld()) {
       if (this.#isCopied) this.close()
@@ -191,16 +195,11 @@ export class SharedStream {
 
   /** The follower with the most to read. One that lacks only the newest piece is not slow. */
   #slowestFollower(): Reader | undefined {
-    const newest = this.#droppedPieces + this.#pieces.length - 1
     let slowest: Reader | undefined
-    for (const reader of this.#followers()) {
-      if (reader.at < newest && reader.at < (slowest?.at ?? Infinity)) slowest = reader
+    for (const reader of this.#readers.slice(1)) {
+      if (reader.at < this.#newestAt && reader.at < (slowest?.at ?? Infinity)) slowest = reader
     }
     return slowest
-  }
-
-  #followers(): Reader[] {
-    return [...this.#readers].slice(1)
   }
 
   #lose(reader: Reader): void {
@@ -209,19 +208,16 @@ export class SharedStream {
   }
 
   #forgetRead(): void {
-    if (this.#isCopied) return
-    let nextAt = this.#droppedPieces + this.#pieces.length
-    for (const { at } of this.#readers) nextAt = Math.min(nextAt, at)
-    const count = nextAt - this.#droppedPieces
-    if (count === 0) return
-    for (const piece of this.#pieces.splice(0, count)) this.#heldBytes -= piece.length
-    this.#droppedPieces = nextAt
+    if (this.#isCopied || this.#held.length === 0) return
+    let at = this.#held.end
+    for (const reader of this.#readers) at = Math.min(at, reader.at)
+    this.#held.forget(at)
     this.#payForHeld()
   }
 
   /** Takes from the budget, or gives back, so that it says what is held; false where it has not enough. */
   #payForHeld(): boolean {
-    const owed = this.#heldBytes + this.#pieces.length * PIECE_BYTES - this.#takenFromBudget
+    const owed = this.#held.weight - this.#takenFromBudget
     if (owed < 0) this.#budget.give(-owed)
     this.#isShortOfBudget = owed > 0 && !this.#budget.take(owed)
     if (!this.#isShortOfBudget) this.#takenFromBudget += owed
@@ -238,4 +234,11 @@ export class SharedStream {
     this.#moving = undefined
     moving.resolve()
   }
+}
+
+/** Of one that was lost; the others have none. */
+function takeLastWord(reader: Reader): Bytes | undefined {
+  const { lastWord } = reader
+  reader.lastWord = undefined
+  return lastWord
 }
