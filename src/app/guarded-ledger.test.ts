@@ -15,7 +15,7 @@ test('while the books cannot be written nothing is held, so that no upstream is 
   })
   const ledger = guardedLedger(store.ledger, store.isWritable)
   const { accountId } = await anAccount(store, { funds: usd('1') })
-  const hold = () => ledger.placeHold(aHold({ accountId, kind: 'text', amount: usd('0.1') }))
+  const hold = async () => ledger.placeHold(aHold({ accountId, kind: 'text', amount: usd('0.1') }))
   const outcome = () =>
     hold().then(
       ({ outcome: word }) => word,

@@ -27,7 +27,7 @@ async function aQueue({ funds = usd('10'), ledgerFrom = ledger => ledger, ...cha
     clock,
     queue,
     ...account,
-    place: (amount: NanoUsd, client: { signal: AbortSignal } = staying) =>
+    place: async (amount: NanoUsd, client: { signal: AbortSignal } = staying) =>
       queue.place({ id: anId(), accountId: account.accountId, amount }, client),
     balance: async () => {
       const { available, held } = await store.ledger.balance(account.accountId)

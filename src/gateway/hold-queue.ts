@@ -30,14 +30,20 @@ export class HoldQueue {
     this.#settings = settings
   }
 
-  /** Holds, waits to hold, or refuses. A client that leaves while it waits is refused. */
-  async place(request: TextHoldRequest, client: { readonly signal: AbortSignal }): Promise<HoldOutcome> {
+  /**
+   * Holds, waits to hold, or refuses. A client that leaves while it waits is refused. Answers at once where the ledger does and
+   * nobody has to wait.
+   */
+  place(
+    request: TextHoldRequest,
+    client: { readonly signal: AbortSignal },
+  ): HoldOutcome | Promise<HoldOutcome> {
     if (this.#settings.mode === 'check') return this.#check(request)
     // Who needs nothing waits for nobody.
     const isFirst = request.amount === ZERO || !this.#lanes.has(request.accountId)
-    const outcome = isFirst ? await this.#hold(request) : await this.#refusal(request.accountId)
-    if (outcome.outcome === 'held' || !this.#mayWait(request, outcome)) return outcome
-    return this.#wait(request, client.signal)
+    const outcome = isFirst ? this.#hold(request) : this.#refusal(request.accountId)
+    if (outcome instanceof Promise) return outcome.then(found => this.#settle(request, found, client))
+    return this.#settle(request, outcome, client)
   }
 
   /** As `Ledger.captureHold`; then those who wait for the account have their turn. */
@@ -48,8 +54,9 @@ export class HoldQueue {
   }
 
   /** As `Ledger.releaseHold`; then those who wait for the account have their turn. */
-  async release(hold: Hold): Promise<void> {
-    await this.#ledger.releaseHold(hold, this.#clock.now())
+  release(hold: Hold): void | Promise<void> {
+    const releasing = this.#ledger.releaseHold(hold, this.#clock.now())
+    if (releasing instanceof Promise) return releasing.then(() => this.#wake(hold.accountId))
     this.#wake(hold.accountId)
   }
 
@@ -65,7 +72,16 @@ export class HoldQueue {
     return this.#lanes.values().reduce((count, lane) => count + lane.waiters.length, 0)
   }
 
-  #hold(request: TextHoldRequest, amount = request.amount): Promise<HoldOutcome> {
+  #settle(
+    request: TextHoldRequest,
+    outcome: HoldOutcome,
+    client: { readonly signal: AbortSignal },
+  ): HoldOutcome | Promise<HoldOutcome> {
+    if (outcome.outcome === 'held' || !this.#mayWait(request, outcome)) return outcome
+    return this.#wait(request, client.signal)
+  }
+
+  #hold(request: TextHoldRequest, amount = request.amount): HoldOutcome | Promise<HoldOutcome> {
     const { id, accountId } = request
     return this.#ledger.placeHold({ id, accountId, kind: 'text', amount, atMs: this.#clock.now() })
   }

@@ -175,7 +175,7 @@ export function ledgerConforms(kind: StoreKind): void {
       const { ledger, accountId } = await openWithFunds(kind, usd('3'))
       const held = await hold(ledger, { accountId, kind: holdKind, amount: usd('2') })
 
-      await Promise.all(Array.from({ length: 100 }, () => ledger.releaseHold(held, NOW)))
+      await Promise.all(Array.from({ length: 100 }, async () => ledger.releaseHold(held, NOW)))
 
       expect(await ledger.balance(accountId)).toMatchObject({
         available: usd('3'),

@@ -33,6 +33,8 @@ export type Call =
 /** Calls that are made at once, and what becomes of them. */
 export type Wave = {
   readonly calls: readonly Call[]
+  /** Many more are under way, so that commits keep a distance. */
+  readonly isCrowded: boolean
   readonly fate: 'answered' | 'disk full' | 'killed before the commit' | 'killed after the commit' | 'closed'
 }
 
@@ -77,6 +79,10 @@ const fate: fc.Arbitrary<Wave['fate']> = fc.oneof(
 
 /** Any calls by any number of callers, with repeats, crashes and full disks in between. */
 export const histories: fc.Arbitrary<readonly Wave[]> = fc.array(
-  fc.record({ calls: fc.array(call, { minLength: 1, maxLength: 16, size: 'max' }), fate }),
+  fc.record({
+    calls: fc.array(call, { minLength: 1, maxLength: 16, size: 'max' }),
+    isCrowded: fc.boolean(),
+    fate,
+  }),
   { minLength: 1, maxLength: 8, size: 'max' },
 )

@@ -35,19 +35,24 @@ class Run {
   readonly #capturing = new Set<bigint>()
   #keys = 1000n
   #isDiskFull = false
+  #isCrowded = false
+  #tellCommitted: () => void = () => undefined
 
   static async start(): Promise<Run> {
     const run = new Run()
-    run.#watchDisk()
+    run.#watchCommits()
     for (let made = 0; made < ACCOUNTS; made += 1) run.#payers.push(await anAccount(run.#store))
     return run
   }
 
-  async live({ calls, fate }: Wave): Promise<void> {
+  async live({ calls, isCrowded, fate }: Wave): Promise<void> {
     this.#isDiskFull = fate === 'disk full'
+    this.#isCrowded = isCrowded
+    const committed = new Promise<void>(resolve => (this.#tellCommitted = resolve))
     const made = calls.map(call => this.#make(call))
     const isCommitted = fate !== 'disk full' && fate !== 'killed before the commit'
-    if (fate === 'killed after the commit') await new Promise(setImmediate)
+    if (fate === 'killed after the commit' && made.some(({ decided }) => decided === undefined))
+      await committed
     if (fate.startsWith('killed')) kill(this.#store)
     if (fate === 'closed') await this.#store.close()
     // In the order of the calls: those that were decided at once have been applied already.
@@ -96,15 +101,17 @@ class Run {
 
   async #openAgain(): Promise<void> {
     this.#store = aSqliteStore(this.#path)
-    this.#watchDisk()
+    this.#watchCommits()
     this.#model.forgetTextHolds()
   }
 
-  #watchDisk(): void {
+  #watchCommits(): void {
     this.#store.groupCommit.join({
+      expected: () => (this.#isCrowded ? 1000 : 0),
       beforeCommit: () => {
         if (this.#isDiskFull) throw new Error('disk full')
       },
+      afterCommit: () => this.#tellCommitted(),
     })
   }
 
@@ -244,16 +251,20 @@ type Made = {
   readonly apply: () => Outcome
 }
 
-function atOnce<Answer>(answer: Promise<Answer>, read: (answer: Answer) => Outcome, decided: Outcome): Made {
-  return { outcome: answer.then(read, () => 'error'), decided, apply: () => decided }
+function atOnce<Answer>(
+  answer: Answer | Promise<Answer>,
+  read: (answer: Answer) => Outcome,
+  decided: Outcome,
+): Made {
+  return { ...inTurn(answer, read, () => decided), decided }
 }
 
 function inTurn<Answer>(
-  answer: Promise<Answer>,
+  answer: Answer | Promise<Answer>,
   read: (answer: Answer) => Outcome,
   apply: () => Outcome,
 ): Made {
-  return { outcome: answer.then(read, () => 'error'), decided: undefined, apply }
+  return { outcome: Promise.resolve(answer).then(read, () => 'error'), decided: undefined, apply }
 }
 
 function creditOutcome({ id, available }: Credit): Outcome {

@@ -9,7 +9,8 @@ import type { Audit } from './audit.ts'
 
 /**
  * The books. Every method is one atomic, durable step; each says what repeating it does. Many callers may call at once:
- * what waits is committed together, and each call gets its own outcome.
+ * what waits is committed together, and each call gets its own outcome. What needs no commit may be answered at once; what is
+ * refused always rejects.
  */
 export interface Ledger {
   /**
@@ -37,7 +38,7 @@ export interface Ledger {
     readonly kind: HoldKind
     readonly amount: NanoUsd
     readonly atMs: number
-  }): Promise<HoldOutcome>
+  }): HoldOutcome | Promise<HoldOutcome>
 
   /**
    * Ends an open hold: takes `charge.cost`, frees the rest, and records the charge in the same transaction. A text cost may
@@ -47,7 +48,7 @@ export interface Ledger {
   captureHold(hold: Hold, charge: Charge): Promise<Captured>
 
   /** Frees the whole hold. Repeating it, or releasing one that was captured, changes nothing. */
-  releaseHold(hold: Hold, atMs: number): Promise<void>
+  releaseHold(hold: Hold, atMs: number): void | Promise<void>
 
   /**
    * Charges an attempt that was billed after its client had been turned away, and gives the same amount back, in one step: the

@@ -22,7 +22,7 @@ const HASH = 16
 const SIZE = 20
 const FINGERPRINT_BYTES = 24
 const HEADERS_BYTES = 28
-export const HEAD_BYTES = 32
+const HEAD_BYTES = 32
 
 const decoder = new TextDecoder()
 

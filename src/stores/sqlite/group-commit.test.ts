@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'bun:test'
 import { aDataFolder } from '../../../test/support/data-folder.ts'
+import { turn } from '../../../test/support/turn.ts'
 import { openDatabase, type Database } from './database.ts'
 import { createGroupCommit, type GroupCommit } from './group-commit.ts'
 
@@ -102,6 +103,85 @@ describe('group commit', () => {
     expect(filled).toHaveProperty('reason.code', 'SQLITE_FULL')
     expect(inserted).toBe(1)
     expect(numbers()).toEqual([1])
+  })
+
+  describe('while a crowd is under way', () => {
+    function openCrowded() {
+      const opened = open()
+      const crowd = { size: 100 }
+      const batches: number[][] = []
+      opened.groupCommit.join({
+        expected: () => crowd.size,
+        afterCommit: () => batches.push(opened.numbers()),
+      })
+      return { ...opened, crowd, batches }
+    }
+
+    test('keeps a distance between commits, so that what comes in several turns is committed together', async () => {
+      const { groupCommit, batches } = openCrowded()
+      await groupCommit.run(insert(1))
+
+      const later = [groupCommit.run(insert(2))]
+      await turn()
+      later.push(groupCommit.run(insert(3)))
+      await Promise.all(later)
+
+      expect(batches).toEqual([[1], [1, 2, 3]])
+    })
+
+    test('keeps none when all of it wait', async () => {
+      const { groupCommit, batches, crowd } = openCrowded()
+      await groupCommit.run(insert(1))
+      crowd.size = 2
+
+      const both = [groupCommit.run(insert(2)), groupCommit.run(insert(3))]
+      await turn()
+
+      expect(batches).toEqual([[1], [1, 2, 3]])
+      await Promise.all(both)
+    })
+
+    test('keeps none before more than a batch', async () => {
+      const { groupCommit, batches, crowd } = openCrowded()
+      await groupCommit.run(insert(1))
+      crowd.size = 10_000
+
+      const many = Array.from({ length: 256 }, (_, index) => groupCommit.run(insert(index + 2)))
+      await turn()
+
+      expect(batches.map(numbers => numbers.length)).toEqual([1, 257])
+      await Promise.all(many)
+    })
+
+    test('a commit that fails is followed by the next all the same', async () => {
+      const { groupCommit, numbers } = openCrowded()
+      let isDiskFull = false
+      groupCommit.join({
+        beforeCommit() {
+          if (isDiskFull) throw new Error('disk full')
+        },
+      })
+      await groupCommit.run(insert(1))
+      isDiskFull = true
+      const [failed] = await Promise.allSettled([groupCommit.run(insert(2))])
+      isDiskFull = false
+
+      await groupCommit.run(insert(3))
+
+      expect(failed.status).toBe('rejected')
+      expect(numbers()).toEqual([1, 3])
+    })
+
+    test('closing commits what waits for its distance', async () => {
+      const { groupCommit, numbers } = openCrowded()
+      await groupCommit.run(insert(1))
+      const waiting = groupCommit.run(insert(2))
+
+      groupCommit.close()
+
+      expect(numbers()).toEqual([1, 2])
+      await waiting
+    })
   })
 
   test('closing commits what waits and refuses what comes later', async () => {

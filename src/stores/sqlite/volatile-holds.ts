@@ -26,6 +26,7 @@ export function createVolatileHolds(parts: {
   let ended: OpenHold[] = []
 
   groupCommit.join({
+    expected: () => open.size,
     afterCommit: () => (ended = []),
     afterRollback() {
       for (const hold of ended) remember(hold)
@@ -89,27 +90,42 @@ export function createVolatileHolds(parts: {
 
   return {
     held: () => held,
-    async placeHold({ id, accountId, kind, amount }) {
-      return place({ id, accountId, kind, amount })
-    },
-    async captureHold(hold, charge) {
-      const found = findOpen(hold)
-      if (found === undefined) return groupCommit.run(() => capture(hold, charge))
-      found.capturesWaiting += 1
+    placeHold({ id, accountId, kind, amount }) {
       try {
-        return await groupCommit.run(() => capture(hold, charge))
-      } finally {
-        found.capturesWaiting -= 1
+        return place({ id, accountId, kind, amount })
+      } catch (error) {
+        return Promise.reject(error)
       }
     },
-    async releaseHold(hold) {
-      const found = findOpen(hold)
-      if (found === undefined) return
-      if (found.capturesWaiting === 0) return forget(found)
-      // A capture came first. It keeps its turn, and this frees only what it leaves open.
-      await groupCommit.run(() => {
-        if (open.get(hold.id.key) === found) end(found)
-      })
+    captureHold: (hold, charge) =>
+      new Promise((resolve, reject) => {
+        const found = findOpen(hold)
+        if (found !== undefined) found.capturesWaiting += 1
+        let captured: Captured
+        groupCommit.add({
+          run: () => void (captured = capture(hold, charge)),
+          committed() {
+            if (found !== undefined) found.capturesWaiting -= 1
+            resolve(captured)
+          },
+          failed(error) {
+            if (found !== undefined) found.capturesWaiting -= 1
+            reject(error)
+          },
+        })
+      }),
+    releaseHold(hold) {
+      try {
+        const found = findOpen(hold)
+        if (found === undefined) return undefined
+        if (found.capturesWaiting === 0) return forget(found)
+        // A capture came first. It keeps its turn, and this frees only what it leaves open.
+        return groupCommit.run(() => {
+          if (open.get(hold.id.key) === found) end(found)
+        })
+      } catch (error) {
+        return Promise.reject(error)
+      }
     },
   }
 }
