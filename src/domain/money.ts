@@ -5,6 +5,9 @@ export type NanoUsd = bigint & { readonly [unit]: 'NanoUsd' }
 
 const NANO_DIGITS = 9
 const NANO_PER_USD = 1_000_000_000n
+const NANO_PER_DOLLAR = 1_000_000_000
+const EXACT_MAX = BigInt(Number.MAX_SAFE_INTEGER)
+const ZERO_DIGIT = 0x30
 const DECIMAL = /^(-?)(\d{1,18})(?:\.(\d{1,9}))?$/
 
 export const ZERO = nanoUsd(0n)
@@ -35,12 +38,25 @@ export function usd(text: string): NanoUsd {
 
 /** The canonical decimal string in dollars: no trailing zeros, no trailing point, `"0"` for zero. */
 export function formatUsd(amount: NanoUsd): string {
+  if (amount >= 0n && amount <= EXACT_MAX) return formatExact(Number(amount))
   const billionths: bigint = amount
   const negative = billionths < 0n
   const digits = (negative ? -billionths : billionths).toString().padStart(NANO_DIGITS + 1, '0')
   const whole = digits.slice(0, -NANO_DIGITS)
   const fraction = digits.slice(-NANO_DIGITS).replace(/0+$/, '')
   return `${negative ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`
+}
+
+/** The same for what a double holds exactly, nine million dollars and less: every reply pays for this. */
+function formatExact(billionths: number): string {
+  const whole = Math.floor(billionths / NANO_PER_DOLLAR)
+  const rest = billionths - whole * NANO_PER_DOLLAR
+  if (rest === 0) return String(whole)
+  // With a one before them, so that the zeros in front stay.
+  const digits = String(NANO_PER_DOLLAR + rest)
+  let end = digits.length
+  while (digits.charCodeAt(end - 1) === ZERO_DIGIT) end -= 1
+  return `${whole}.${digits.slice(1, end)}`
 }
 
 export function addUsd(left: NanoUsd, right: NanoUsd): NanoUsd {

@@ -6,7 +6,7 @@ import type { HoldQueue } from './hold-queue.ts'
 import { moderate } from './moderate.ts'
 import type { CatalogStore } from './ports/catalog.ts'
 import type { Moderator } from './ports/moderator.ts'
-import type { Hold } from './ports/ledger.ts'
+import type { Hold, HoldOutcome } from './ports/ledger.ts'
 import { affordableCeiling, quoteText, type Quote } from './quote-text.ts'
 import { servableModel, type ServableModel } from './servable-model.ts'
 import type { TextCall } from './text-call.ts'
@@ -29,15 +29,15 @@ export type AdmitPorts = {
 }
 
 /**
- * Reads a request, finds its model, has its text moderated and holds its worst case. Throws a GatewayError for every refusal; after one, nothing is
- * held.
+ * Reads a request, finds its model, has its text moderated and holds its worst case. Throws, or rejects with, a GatewayError for every
+ * refusal; after one, nothing is held.
  */
-export async function admitText<Request extends TextRequest>(
+export function admitText<Request extends TextRequest>(
   call: TextCall,
   dialect: TextDialect<Request>,
   ports: AdmitPorts,
   { isSandboxOn }: { readonly isSandboxOn: boolean },
-): Promise<TextJob<Request>> {
+): TextJob<Request> | Promise<TextJob<Request>> {
   const request = dialect.readRequest(parseJsonObject(call.body))
   const catalog = ports.catalog.current()
   const { model, destinations } = servableModel(request.model, dialect, {
@@ -46,25 +46,35 @@ export async function admitText<Request extends TextRequest>(
     isSandboxOn,
   })
   call.trace.model = model.id
+  const asked = { call, dialect, request, model, destinations, quote: quoteText(model, request) }
   const { moderator } = ports
-  if (moderator !== undefined && dialect.moderatedText !== undefined) {
-    await moderate(dialect.moderatedText(request), moderator, call.trace)
-  }
-  const quote = quoteText(model, request)
-  const hold = await placeHold(call, request, quote, ports.holds)
-  return { call, dialect, request, model, destinations, quote, hold }
+  if (moderator === undefined || dialect.moderatedText === undefined) return held(asked, ports)
+  return moderate(dialect.moderatedText(request), moderator, call.trace).then(() => held(asked, ports))
 }
 
-async function placeHold(
-  call: TextCall,
+/** At once where the ledger answers at once, as it does for nearly every request: nothing is waited for that is known. */
+function held<Request extends TextRequest>(
+  asked: Omit<TextJob<Request>, 'hold'>,
+  { holds }: AdmitPorts,
+): TextJob<Request> | Promise<TextJob<Request>> {
+  const { id, caller, client } = asked.call
+  const outcome = holds.place({ id, accountId: caller.account.id, amount: asked.quote.amount }, client)
+  return outcome instanceof Promise ? outcome.then(known => admitted(asked, known)) : admitted(asked, outcome)
+}
+
+function admitted<Request extends TextRequest>(
+  { call, dialect, request, model, destinations, quote }: Omit<TextJob<Request>, 'hold'>,
+  outcome: HoldOutcome,
+): TextJob<Request> {
+  if (outcome.outcome === 'refused') throw insufficientBalance(request, quote, outcome)
+  return { call, dialect, request, model, destinations, quote, hold: outcome.hold }
+}
+
+function insufficientBalance(
   { usesStoredContext = false }: TextRequest,
   quote: Quote,
-  holds: HoldQueue,
-): Promise<Hold> {
-  const { id, caller, client } = call
-  const outcome = await holds.place({ id, accountId: caller.account.id, amount: quote.amount }, client)
-  if (outcome.outcome === 'held') return outcome.hold
-  const { available, held } = outcome
+  { available, held }: Extract<HoldOutcome, { outcome: 'refused' }>,
+): GatewayError {
   const ceiling = affordableCeiling(quote, available)
   const sentences = [
     `This request can cost up to ${formatUsd(quote.amount)} USD and ${formatUsd(available)} USD is available.`,
@@ -73,7 +83,7 @@ async function placeHold(
       : []),
     ...(ceiling === undefined ? [] : [`An output ceiling of ${ceiling} tokens would fit.`]),
   ]
-  throw new GatewayError('insufficient_balance', sentences.join(' '), {
+  return new GatewayError('insufficient_balance', sentences.join(' '), {
     beside: {
       required_usd: formatUsd(quote.amount),
       available_usd: formatUsd(available),

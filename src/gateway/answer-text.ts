@@ -14,7 +14,8 @@ export async function answerText(
   ports: TextPorts,
   settings: TextSettings,
 ): Promise<TextReply> {
-  const job = await admitText(call, dialect, ports, settings)
+  const admission = admitText(call, dialect, ports, settings)
+  const job = admission instanceof Promise ? await admission : admission
   if (job.request.isStream && 'openStream' in dialect) return streamText(job, dialect, ports, settings)
   return runText(job, ports, settings)
 }

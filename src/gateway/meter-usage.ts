@@ -1,9 +1,9 @@
 import type { NanoUsd } from '../domain/money.ts'
 import { NO_USAGE } from '../domain/pricing/usage.ts'
 import { parseReportedCost } from '../protocol/reported-cost.ts'
-import type { TextRequest } from '../protocol/text-dialect.ts'
+import type { TextJob } from './admit-text.ts'
 import type { Tokenizer } from './ports/tokenizer.ts'
-import type { MeteredUsage, Quote } from './quote-text.ts'
+import type { MeteredUsage } from './quote-text.ts'
 
 /** What an answer or a stream says of itself. */
 export type Produced = Pick<MeteredUsage, 'isClamped'> & {
@@ -15,15 +15,23 @@ export type Produced = Pick<MeteredUsage, 'isClamped'> & {
 
 /**
  * The usage the upstream reported or, where it reported none, the tokenizer's estimate of what the model read and wrote: at
- * most the worst case that the request was admitted with.
+ * most the worst case that the request was admitted with. A promise only for the estimate.
  */
-export async function meterUsage(
+export function meterUsage(
   produced: Produced,
-  { request, quote }: { readonly request: TextRequest; readonly quote: Quote },
+  job: Pick<TextJob, 'request' | 'quote'>,
   tokenizer: Tokenizer,
-): Promise<MeteredUsage> {
+): MeteredUsage | Promise<MeteredUsage> {
   const { usage, isClamped } = produced
   if (usage !== null) return { usage, provenance: 'reported', isClamped }
+  return estimateUsage(produced, job, tokenizer)
+}
+
+async function estimateUsage(
+  produced: Produced,
+  { request, quote }: Pick<TextJob, 'request' | 'quote'>,
+  tokenizer: Tokenizer,
+): Promise<MeteredUsage> {
   const { texts, tokens } = request.input()
   const [read, written] = await Promise.all([
     tokenizer.countTokens(texts),

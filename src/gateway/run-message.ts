@@ -16,7 +16,8 @@ export async function runMessage(
   ports: TextPorts,
   settings: TextSettings,
 ): Promise<TextReply> {
-  const job = await admitText(call, messagesDialect, ports, settings)
+  const admission = admitText(call, messagesDialect, ports, settings)
+  const job = admission instanceof Promise ? await admission : admission
   const reply = await runText(job, ports, settings, call.client.signal)
   if (reply.status !== 200) return { ...reply, body: messagesRefusal(reply.body) }
   // What the upstream says of its answer's type is no word about the message.

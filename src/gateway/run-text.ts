@@ -51,7 +51,16 @@ export async function runText(
       ports,
       { switchWithinMs: readTimeoutMs },
     )
-    if (verdict.verdict === 'answer') return await answerOf(job, verdict, ports)
+    if (verdict.verdict === 'answer') {
+      const { answer, outcome } = verdict
+      const metering = meterUsage(answer, job, ports.tokenizer)
+      const metered = metering instanceof Promise ? await metering : metering
+      const reportedCost = reportedCostOf(answer, outcome.reportedCost)
+      const { told } = await chargeText(job, { ...metered, reportedCost }, ports)
+      const receipt = { id: job.call.id, model: job.model.id, usage: metered.usage, cost: told }
+      const body = job.dialect.forClient(answer, receipt, job.request)
+      return { status: 200, headers: outcome.headers, body, cost: told }
+    }
     if (verdict.verdict === 'timeout') await ports.lateAnswers.expect(job, verdict.late)
     refusal = refuseText(verdict, job, ports.secretOf)
   } catch (error) {
@@ -84,18 +93,4 @@ async function askUpstream(
   )
   if (outcome.outcome === 'answered') call.trace.upstreamStatus = outcome.status
   return judgeOutcome(outcome, dialect, usageLimits(job))
-}
-
-/** Charges the answer, then makes the reply that names the cost. */
-async function answerOf(
-  job: TextJob,
-  { answer, outcome }: Extract<Verdict, { verdict: 'answer' }>,
-  ports: TextPorts,
-): Promise<WholeReply> {
-  const metered = await meterUsage(answer, job, ports.tokenizer)
-  const reportedCost = reportedCostOf(answer, outcome.reportedCost)
-  const { told } = await chargeText(job, { ...metered, reportedCost }, ports)
-  const receipt = { id: job.call.id, model: job.model.id, usage: metered.usage, cost: told }
-  const body = job.dialect.forClient(answer, receipt, job.request)
-  return { status: 200, headers: outcome.headers, body, cost: told }
 }

@@ -1,4 +1,4 @@
-import { inputParts, type InputParts } from './input-parts.ts'
+import { walkInput, walkInputOf, type InputSink } from './input-parts.ts'
 import type { JsonDocument } from './json/parse-json.ts'
 
 const ASCII_CHARS_PER_TOKEN = 4
@@ -8,27 +8,51 @@ const ASCII_END = 0x80
  * How many tokens a request's body comes to: a quarter of a token for an ASCII character, one for any other, a flat number
  * for each image, audio, video or file part, and one for each number, so that token arrays count exactly.
  */
-export function estimateInputTokens({ value, isAscii }: JsonDocument): number {
-  return estimateTokensOf(inputParts(value), isAscii)
+export function estimateInputTokens({ value, isAscii }: Pick<JsonDocument, 'value' | 'isAscii'>): number {
+  const estimate = new Estimate(isAscii)
+  walkInput(value, estimate)
+  return estimate.total()
 }
 
-/** The same for one part of a body. `isAscii` is true where all of its texts are known to be. */
-export function estimateTokensOf({ texts, tokens }: InputParts, isAscii: boolean): number {
-  let units = 0
-  let others = 0
-  let otherUnits = 0
-  for (const text of texts) {
-    units += text.length
+/** The same for a part of a body that is input and nothing else. `isAscii` is true where all of its texts are known to be. */
+export function estimateTokensOf(input: unknown, isAscii: boolean): number {
+  const estimate = new Estimate(isAscii)
+  walkInputOf(input, estimate)
+  return estimate.total()
+}
+
+class Estimate implements InputSink {
+  readonly #isAscii: boolean
+  #asciiChars = 0
+  #others = 0
+  #tokens = 0
+
+  constructor(isAscii: boolean) {
+    this.#isAscii = isAscii
+  }
+
+  text(text: string): void {
+    this.#asciiChars += text.length
     // Looking at each character of a long English text would cost more than parsing it did.
-    if (isAscii) continue
+    if (!this.#isAscii) this.#countOthers(text)
+  }
+
+  tokens(count: number): void {
+    this.#tokens += count
+  }
+
+  total(): number {
+    return Math.ceil(this.#asciiChars / ASCII_CHARS_PER_TOKEN) + this.#others + this.#tokens
+  }
+
+  #countOthers(text: string): void {
     for (let at = 0; at < text.length; at += 1) {
       const unit = text.charCodeAt(at)
       if (unit < ASCII_END) continue
-      otherUnits += 1
-      if (!isSecondHalf(text, at, unit)) others += 1
+      this.#asciiChars -= 1
+      if (!isSecondHalf(text, at, unit)) this.#others += 1
     }
   }
-  return Math.ceil((units - otherUnits) / ASCII_CHARS_PER_TOKEN) + others + tokens
 }
 
 /** A character outside the basic plane is two units; it counts once. A lone half counts as one. */

@@ -31,29 +31,60 @@ const mediaParts: ReadonlyMap<unknown, { readonly payload: string; readonly toke
 /** Only here do parts carry media; anywhere else, such as in a tool's schema, the same shape is text to the model. */
 export const conversationFields: ReadonlySet<string> = new Set(['messages', 'input'])
 
+/** Is told what a walk over a request's body finds. */
+export type InputSink = {
+  /** A string or key, media left out. */
+  text(text: string): void
+  /** What is no text comes to so many tokens. */
+  tokens(count: number): void
+}
+
 /**
- * Reads the named fields of a request body, or all of them but plain numbers and switches: those set the model, and are no part of
+ * Walks the named fields of a request body, or all of them but plain numbers and switches: those set the model, and are no part of
  * its input. So a request with an output ceiling is estimated as the same one without.
  */
-export function inputParts(
+export function walkInput(
   body: Readonly<Record<string, unknown>>,
+  sink: InputSink,
   fields: readonly string[] = Object.keys(body),
-): InputParts {
-  const parts: InputParts = { texts: [], tokens: 0 }
+): void {
   for (const field of fields) {
     const value = body[field]
     if (value === undefined || isSetting(value)) continue
-    parts.texts.push(field)
-    collect(value, parts, conversationFields.has(field))
+    sink.text(field)
+    walk(value, sink, conversationFields.has(field))
   }
-  return parts
 }
 
-/** Reads a value that is input and nothing else. */
+/** Walks a value that is input and nothing else. */
+export function walkInputOf(value: unknown, sink: InputSink): void {
+  walk(value, sink, true)
+}
+
+/** What `walkInput` finds. */
+export function inputParts(body: Readonly<Record<string, unknown>>, fields?: readonly string[]): InputParts {
+  const parts = new Collected()
+  walkInput(body, parts, fields)
+  return parts.parts
+}
+
+/** What `walkInputOf` finds. */
 export function inputPartsOf(value: unknown): InputParts {
-  const parts: InputParts = { texts: [], tokens: 0 }
-  collect(value, parts, true)
-  return parts
+  const parts = new Collected()
+  walkInputOf(value, parts)
+  return parts.parts
+}
+
+class Collected implements InputSink {
+  readonly parts: InputParts = { texts: [], tokens: 0 }
+
+  text(text: string): void {
+    this.parts.texts.push(text)
+  }
+
+  tokens(count: number): void {
+    this.parts.tokens += count
+  }
 }
 
 function isSetting(value: unknown): boolean {
@@ -61,26 +92,27 @@ function isSetting(value: unknown): boolean {
 }
 
 /** Keeps a stack of its own: a body may be nested deeper than the runtime's. */
-function collect(root: unknown, parts: InputParts, mayHoldMedia: boolean): void {
-  const { texts } = parts
+function walk(root: unknown, sink: InputSink, mayHoldMedia: boolean): void {
   const stack: object[] = []
-  const take = (value: unknown) => {
-    if (typeof value === 'string') texts.push(value)
-    else if (typeof value === 'object' && value !== null) stack.push(value)
-    else parts.tokens += 1
-  }
-  take(root)
+  take(root, stack, sink)
   for (let value = stack.pop(); value !== undefined; value = stack.pop()) {
     if (Array.isArray(value)) {
-      for (const item of value) take(item)
+      for (const item of value) take(item, stack, sink)
       continue
     }
     const object = value as Readonly<Record<string, unknown>>
-    const media = mayHoldMedia ? mediaParts.get(object['type']) : undefined
-    if (media !== undefined) parts.tokens += media.tokens
+    const type = mayHoldMedia ? object['type'] : undefined
+    const media = type === undefined ? undefined : mediaParts.get(type)
+    if (media !== undefined) sink.tokens(media.tokens)
     for (const key in object) {
-      texts.push(key)
-      if (key !== media?.payload) take(object[key])
+      sink.text(key)
+      if (key !== media?.payload) take(object[key], stack, sink)
     }
   }
+}
+
+function take(value: unknown, stack: object[], sink: InputSink): void {
+  if (typeof value === 'string') sink.text(value)
+  else if (typeof value === 'object' && value !== null) stack.push(value)
+  else sink.tokens(1)
 }

@@ -20,8 +20,9 @@ export type WorstCase = {
  * price, and the price per request. Rounds once, up.
  */
 export function worstCasePrice(worst: WorstCase, tariff: TextTariff): NanoUsd {
-  const input = BigInt(worst.inputTokens) * dearest(tariff, inputBuckets)
-  const output = BigInt(worst.outputTokens) * BigInt(worst.choices) * dearest(tariff, outputBuckets)
+  const prices = dearest(tariff)
+  const input = BigInt(worst.inputTokens) * prices.input
+  const output = BigInt(worst.outputTokens) * BigInt(worst.choices) * prices.output
   return nanoUsd((input + output + MILLION - 1n) / MILLION + (tariff.perRequest ?? 0n))
 }
 
@@ -34,14 +35,28 @@ export function affordableOutputTokens(
   tariff: TextTariff,
   budget: NanoUsd,
 ): number | undefined {
-  const perToken = BigInt(worst.choices) * dearest(tariff, outputBuckets)
-  const fixed = BigInt(worst.inputTokens) * dearest(tariff, inputBuckets)
+  const prices = dearest(tariff)
+  const perToken = BigInt(worst.choices) * prices.output
+  const fixed = BigInt(worst.inputTokens) * prices.input
   const left = (budget - (tariff.perRequest ?? 0n)) * MILLION - fixed
   if (perToken === 0n || left < perToken) return undefined
   return Math.min(Number(left / perToken), worst.outputTokens)
 }
 
-function dearest(tariff: TextTariff, buckets: readonly UsageBucket[]): bigint {
+type Dearest = { readonly input: bigint; readonly output: bigint }
+
+/** A tariff never changes: an edit of the catalog makes another. */
+const known = new WeakMap<TextTariff, Dearest>()
+
+function dearest(tariff: TextTariff): Dearest {
+  const found = known.get(tariff)
+  if (found !== undefined) return found
+  const prices = { input: dearestOf(tariff, inputBuckets), output: dearestOf(tariff, outputBuckets) }
+  known.set(tariff, prices)
+  return prices
+}
+
+function dearestOf(tariff: TextTariff, buckets: readonly UsageBucket[]): bigint {
   let highest = 0n
   for (const bucket of buckets) {
     const price = priceOf(tariff, bucket)

@@ -18,7 +18,7 @@ export function readEmbeddingsRequest(document: JsonDocument): PassThroughReques
   const { text, value, isAscii } = document
   const modelMember = unambiguousFields(document, fieldsRead, 'model')
   const model = requiredName(value['model'], 'model')
-  const parts = inputPartsOf(requiredTextOrArray(value['input'], 'input'))
+  const input = requiredTextOrArray(value['input'], 'input')
   if (optionalBoolean(value['stream'], 'stream') === true) {
     throw new GatewayError(
       'invalid_field',
@@ -36,7 +36,7 @@ export function readEmbeddingsRequest(document: JsonDocument): PassThroughReques
     // Embeddings have no output that is priced, so nothing to put a ceiling on.
     outputCeiling: undefined,
     choices: 1,
-    inputTokensEstimate: estimateTokensOf(parts, isAscii),
+    inputTokensEstimate: estimateTokensOf(input, isAscii),
     // Read again when asked for, as a chat request's.
     input: () => inputPartsOf(jsonObjectOf(text)['input']),
   }

@@ -58,7 +58,7 @@ export function readMessagesRequest(document: JsonDocument): MessagesRequest {
     isStream,
     outputCeiling,
     choices: 1,
-    inputTokensEstimate: estimateInputTokens({ ...document, value: chat }),
+    inputTokensEstimate: estimateInputTokens({ value: chat, isAscii: document.isAscii }),
     chatJson,
     // Read again when asked for, which is rare: a body kept as values would weigh twice while the upstream works.
     input: () => inputParts(JSON.parse(chatJson), ['messages', 'tools']),
