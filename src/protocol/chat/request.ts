@@ -36,7 +36,7 @@ const inputFields = ['messages', 'tools', 'functions', 'response_format']
 /** Throws `invalid_field` or `ambiguous_field` for what the gateway must read and cannot. No other field is looked at. */
 export function readChatRequest(document: JsonDocument): ChatRequest {
   const { text, value } = document
-  const modelMember = unambiguousFields(document, fieldsRead, 'model')
+  const { wanted: modelMember } = unambiguousFields(document, fieldsRead, 'model')
   const model = requiredName(value['model'], 'model')
   requiredArray(value['messages'], 'messages')
   const streamOptions = optionalObject(value['stream_options'], 'stream_options')

@@ -16,7 +16,7 @@ const fieldsRead: ReadonlySet<string> = new Set(['model', 'input', 'stream'])
  */
 export function readEmbeddingsRequest(document: JsonDocument): PassThroughRequest {
   const { text, value, isAscii } = document
-  const modelMember = unambiguousFields(document, fieldsRead, 'model')
+  const { wanted: modelMember } = unambiguousFields(document, fieldsRead, 'model')
   const model = requiredName(value['model'], 'model')
   const input = requiredTextOrArray(value['input'], 'input')
   if (optionalBoolean(value['stream'], 'stream') === true) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { keyOf, lastNamed, MemberWalk } from './members.ts'
+import { depthOf, keyOf, lastNamed, MemberWalk } from './members.ts'
 
 /** Key and value text of each member. */
 function spansOf(text: string, objectStart?: number): [string, string][] {
@@ -76,4 +76,13 @@ test.each([
   const walk = new MemberWalk(text)
 
   expect([walk.next(), walk.isNamed(name), walk.next()]).toEqual([true, expected, false])
+})
+
+test.each([
+  ['{}', 1],
+  ['{"a":1,"b":"{[[["}', 1],
+  ['{"a":[],"b":{}}', 2],
+  ['{"a":[1,[{"b":[]}]],"c":[[]]}', 5],
+])('%s is %p levels deep', (text, depth) => {
+  expect(depthOf(text)).toBe(depth)
 })

@@ -30,6 +30,8 @@ export class MemberWalk implements Member {
   keyEnd = 0
   start = 0
   end = 0
+  /** How deep the values that were passed by are nested, the object itself counted. */
+  depth = 1
   readonly #text: string
   #at: number
 
@@ -45,7 +47,7 @@ export class MemberWalk implements Member {
     this.keyEnd = afterString(text, this.keyStart)
     // The next character that is not a space is the colon.
     this.start = skipSpace(text, skipSpace(text, this.keyEnd) + 1)
-    this.end = afterValue(text, this.start)
+    this.end = this.#afterValue()
     const at = skipSpace(text, this.end)
     this.#at = text.charCodeAt(at) === COMMA ? skipSpace(text, at + 1) : at
     return true
@@ -61,6 +63,36 @@ export class MemberWalk implements Member {
       if (text.charCodeAt(at) === BACKSLASH) return keyOf(text, this) === name
     }
     return false
+  }
+
+  #afterValue(): number {
+    const text = this.#text
+    const first = text.charCodeAt(this.start)
+    if (first === QUOTE) return afterString(text, this.start)
+    if (first === BRACE_OPEN || first === BRACKET_OPEN) return this.#afterContainer()
+    return afterScalar(text, this.start)
+  }
+
+  /** Counts depth instead of recursing: a body may be nested deeper than the stack. */
+  #afterContainer(): number {
+    const text = this.#text
+    let depth = 1
+    let at = this.start
+    do {
+      const char = text.charCodeAt(at)
+      if (char === QUOTE) {
+        at = afterString(text, at)
+        continue
+      }
+      at += 1
+      // Digits, commas, colons and spaces, nearly all that stands between strings, are below every bracket.
+      if (char < BRACKET_OPEN) continue
+      if (char === BRACE_OPEN || char === BRACKET_OPEN) {
+        depth += 1
+        if (depth > this.depth) this.depth = depth
+      } else if (char === BRACE_CLOSE || char === BRACKET_CLOSE) depth -= 1
+    } while (depth > 1)
+    return at
   }
 
   /** The present member, to be kept. */
@@ -79,6 +111,13 @@ export function lastNamed(text: string, name: string, objectStart?: number): Mem
   return last
 }
 
+/** How deep an object is nested, itself counted. */
+export function depthOf(text: string): number {
+  const walk = new MemberWalk(text)
+  while (walk.next());
+  return walk.depth
+}
+
 /** A member's key without its quotes and escapes, as JSON.parse would give it. */
 export function keyOf(text: string, { keyStart, keyEnd }: Pick<Member, 'keyStart' | 'keyEnd'>): string {
   return JSON.parse(text.slice(keyStart, keyEnd)) as string
@@ -88,13 +127,6 @@ function skipSpace(text: string, from: number): number {
   let at = from
   while (text.charCodeAt(at) <= SPACE) at += 1
   return at
-}
-
-function afterValue(text: string, start: number): number {
-  const first = text.charCodeAt(start)
-  if (first === QUOTE) return afterString(text, start)
-  if (first === BRACE_OPEN || first === BRACKET_OPEN) return afterContainer(text, start)
-  return afterScalar(text, start)
 }
 
 /**
@@ -121,25 +153,6 @@ function isEscaped(text: string, quote: number, from: number): boolean {
   let at = quote - 1
   while (at >= from && text.charCodeAt(at) === BACKSLASH) at -= 1
   return (quote - at) % 2 === 0
-}
-
-/** Counts depth instead of recursing: a body may be nested deeper than the stack. */
-function afterContainer(text: string, start: number): number {
-  let depth = 0
-  let at = start
-  do {
-    const char = text.charCodeAt(at)
-    if (char === QUOTE) {
-      at = afterString(text, at)
-      continue
-    }
-    at += 1
-    // Digits, commas, colons and spaces, nearly all that stands between strings, are below every bracket.
-    if (char < BRACKET_OPEN) continue
-    if (char === BRACE_OPEN || char === BRACKET_OPEN) depth += 1
-    else if (char === BRACE_CLOSE || char === BRACKET_CLOSE) depth -= 1
-  } while (depth > 0)
-  return at
 }
 
 function afterScalar(text: string, start: number): number {

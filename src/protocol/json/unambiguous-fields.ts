@@ -4,27 +4,36 @@ import type { JsonDocument } from './parse-json.ts'
 
 const PLAIN = /^[a-z0-9_]*$/
 
+/** What looking through a document's members shows. */
+export type TopLevel = {
+  /** Where the member that was asked for stands; undefined where there is none. */
+  readonly wanted: Member | undefined
+  /** How deep the document is nested. */
+  readonly depth: number
+}
+
 /**
- * Where the member `wanted` stands; undefined where there is none. Throws `ambiguous_field` when one of `fields`, the ones that the gateway reads, stands more than
+ * Looks through the members of a document, for one of them. Throws `ambiguous_field` when one of `fields`, the ones that the gateway reads, stands more than
  * once, or in another case: a parser upstream could read the other one, and then the price would be wrong. Members that
  * the gateway does not read may repeat as they like.
  */
 export function unambiguousFields(
   { text, value }: JsonDocument,
   fields: ReadonlySet<string>,
-  wanted: string,
-): Member | undefined {
-  let found: Member | undefined
+  name: string,
+): TopLevel {
+  let wanted: Member | undefined
   let count = 0
-  for (const walk = new MemberWalk(text); walk.next(); count += 1) {
-    if (walk.isNamed(wanted)) found = walk.member()
+  const walk = new MemberWalk(text)
+  for (; walk.next(); count += 1) {
+    if (walk.isNamed(name)) wanted = walk.member()
   }
   for (const key in value) {
     if (fields.has(key) || PLAIN.test(key)) count -= 1
   }
   // As many members as the parser kept keys, all in plain small letters: none repeats, and none is written in another way.
   if (count !== 0) refuseAmbiguous(text, fields)
-  return found
+  return { wanted, depth: walk.depth }
 }
 
 function refuseAmbiguous(text: string, fields: ReadonlySet<string>): void {

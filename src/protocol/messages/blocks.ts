@@ -7,14 +7,12 @@ export type Block = Readonly<Record<string, unknown>>
 /** Stands between two texts that chat has only one string for. */
 export const TEXT_SEPARATOR = '\n\n'
 
-/** The blocks of a content that is no string, each with its path; throws `invalid_field` for what is neither. */
-export function* blocksOf(content: unknown, path: string): Generator<readonly [Block, string]> {
+/** The blocks of a content that is no string; throws `invalid_field` for what is neither. */
+export function blocksOf(content: unknown, path: string): readonly Block[] {
   if (!Array.isArray(content)) throw invalidField(path, 'a string or an array of blocks', content)
-  for (const [index, block] of content.entries()) {
-    const blockPath = `${path}.${index}`
-    if (!isJsonObject(block)) throw invalidField(blockPath, 'a block: an object with a "type"', block)
-    yield [block, blockPath]
-  }
+  const wrong = content.findIndex(block => !isJsonObject(block))
+  if (wrong < 0) return content as readonly Block[]
+  throw invalidField(`${path}.${wrong}`, 'a block: an object with a "type"', content[wrong])
 }
 
 /** The text of a text block. Its other members, such as `cache_control` and `citations`, have no place in chat. */

@@ -44,11 +44,10 @@ export class ChatOrder {
   #endTurn(): void {
     if (this.#turn === undefined) return
     const { texts, calls } = this.#turn
-    this.#messages.push({
-      role: 'assistant',
-      content: texts.length === 0 ? null : texts.join(TEXT_SEPARATOR),
-      ...(calls.length === 0 ? {} : { tool_calls: calls }),
-    })
+    const content = texts.length === 0 ? null : texts.join(TEXT_SEPARATOR)
+    this.#messages.push(
+      calls.length === 0 ? { role: 'assistant', content } : { role: 'assistant', content, tool_calls: calls },
+    )
     this.#turn = undefined
   }
 }

@@ -3,7 +3,6 @@ import { invalidChoice, invalidField, requiredArray, requiredText } from '../req
 import { blocksOf, imagePartOf, TEXT_SEPARATOR, textOf, type Block } from './blocks.ts'
 import type { ChatMessage, ChatPart, ChatToolCall } from './chat-body.ts'
 import { ChatOrder } from './chat-order.ts'
-import { jsonText } from './json-text.ts'
 import { addSystemTexts } from './system-text.ts'
 import { toolResultOf } from './tool-result.ts'
 
@@ -19,7 +18,9 @@ export function conversationOf(system: unknown, turns: unknown): readonly ChatMe
   const order = new ChatOrder()
   const systemParts: string[] = []
   addSystemTexts(systemParts, system, 'system')
-  for (const [index, turn] of requiredArray(turns, 'messages').entries()) {
+  let index = -1
+  for (const turn of requiredArray(turns, 'messages')) {
+    index += 1
     const path = `messages.${index}`
     if (!isJsonObject(turn)) throw invalidField(path, 'an object with "role" and "content"', turn)
     const { role, content } = turn
@@ -51,7 +52,10 @@ function addUserTurn(order: ChatOrder, content: unknown, path: string): void {
   const resultImages: ChatPart[] = []
   const parts: ChatPart[] = []
   let hasResults = false
-  for (const [block, blockPath] of blocksOf(content, path)) {
+  let index = -1
+  for (const block of blocksOf(content, path)) {
+    index += 1
+    const blockPath = `${path}.${index}`
     switch (block['type']) {
       case 'text': {
         const text = textOf(block, blockPath)
@@ -86,7 +90,10 @@ function addAssistantTurn(order: ChatOrder, content: unknown, path: string): voi
   }
   const texts: string[] = []
   const calls: ChatToolCall[] = []
-  for (const [block, blockPath] of blocksOf(content, path)) {
+  let index = -1
+  for (const block of blocksOf(content, path)) {
+    index += 1
+    const blockPath = `${path}.${index}`
     switch (block['type']) {
       case 'text': {
         const text = textOf(block, blockPath)
@@ -122,7 +129,7 @@ function callOf({ id, name, input }: Block, path: string): ChatToolCall {
 function argumentsOf(input: unknown, path: string): string {
   if (input === undefined || input === null || input === '') return '{}'
   if (!isJsonObject(input)) throw invalidField(path, 'an object', input)
-  return jsonText(input)
+  return JSON.stringify(input)
 }
 
 /** Some upstreams take text only as a string, so a single text is one. */

@@ -1,8 +1,9 @@
 import { IMAGE_TOKENS } from '../input-parts.ts'
 import type { JsonDocument } from '../json/parse-json.ts'
+import { depthOf } from '../json/members.ts'
 import { requiredName } from '../request-fields.ts'
 import type { ChatBody, ChatMessage, ChatTool } from './chat-body.ts'
-import { jsonText } from './json-text.ts'
+import { refuseDeep } from './refuse-deep.ts'
 import { readChatBody } from './request.ts'
 
 /** What the marks around a message, and its role, come to. */
@@ -20,6 +21,7 @@ export type CountTokensRequest = { readonly model: string; readonly inputTokens:
  */
 export function readCountTokensRequest(document: JsonDocument): CountTokensRequest {
   const model = requiredName(document.value['model'], 'model')
+  refuseDeep(depthOf(document.text))
   return { model, inputTokens: inputTokensOf(readChatBody(document)) }
 }
 
@@ -47,7 +49,7 @@ function charactersOf(message: ChatMessage): number {
 }
 
 function toolCharacters({ function: { name, description = '', parameters } }: ChatTool): number {
-  return name.length + description.length + jsonText(parameters).length
+  return name.length + description.length + JSON.stringify(parameters).length
 }
 
 function imagesIn(messages: readonly ChatMessage[]): number {

@@ -516,4 +516,11 @@ describe('refusals name the place', () => {
       expect.objectContaining({ code: 'invalid_json' }),
     )
   })
+
+  test('a schema of 490 levels is written', () => {
+    const deep = `${'{"a":'.repeat(490)}1${'}'.repeat(490)}`
+    const json = `{"model":"m","messages":[],"tools":[{"name":"f","input_schema":${deep}}]}`
+
+    expect(readMessagesRequest(documentOf(json)).chatJson).toContain(deep)
+  })
 })

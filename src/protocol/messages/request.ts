@@ -15,7 +15,7 @@ import type { TextRequest } from '../text-dialect.ts'
 import type { ChatBody } from './chat-body.ts'
 import { conversationOf } from './conversation.ts'
 import { mayBeInexact, parseExactly } from './exact-numbers.ts'
-import { jsonText } from './json-text.ts'
+import { refuseDeep } from './refuse-deep.ts'
 import { functionToolsOf, toolChoiceOf } from './tools.ts'
 
 /** A messages request, read whole: what is not here does not reach an upstream. */
@@ -47,12 +47,13 @@ const fieldsRead: ReadonlySet<string> = new Set([
  */
 export function readMessagesRequest(document: JsonDocument): MessagesRequest {
   const { value } = document
-  unambiguousFields(document, fieldsRead, 'model')
+  const { depth } = unambiguousFields(document, fieldsRead, 'model')
+  refuseDeep(depth)
   const model = requiredName(value['model'], 'model')
   const outputCeiling = optionalInteger(value['max_tokens'], 'max_tokens', POSITIVE)
   const isStream = optionalBoolean(value['stream'], 'stream') ?? false
   const chat = readChatBody(document)
-  const chatJson = jsonText(chat)
+  const chatJson = JSON.stringify(chat)
   return {
     model,
     isStream,
@@ -77,7 +78,7 @@ export function chatRequestOf(
   return `{"model":${JSON.stringify(model)},${ceiling}${chatJson.slice(1)}`
 }
 
-/** The part of the request that chat has words for. */
+/** The part of the request that chat has words for. It must have passed `refuseDeep`. */
 export function readChatBody({ text, value }: JsonDocument): ChatBody {
   refuseThread(value['thread'])
   const chat = chatBodyOf(value)

@@ -15,7 +15,8 @@ export function addSystemTexts(texts: string[], content: unknown, path: string):
     if (text !== '') texts.push(text)
     return
   }
-  for (const [block, blockPath] of blocksOf(content, path)) {
+  for (const [index, block] of blocksOf(content, path).entries()) {
+    const blockPath = `${path}.${index}`
     if (block['type'] !== 'text') throw invalidChoice(`${blockPath}.type`, ['text'], block['type'])
     const text = textOf(block, blockPath)
     if (text !== '' && !text.startsWith(TELEMETRY)) texts.push(text)

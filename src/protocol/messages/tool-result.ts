@@ -29,7 +29,10 @@ function readContent(content: unknown, path: string) {
   const images: ChatPart[] = []
   if (content === undefined || content === null) return { texts, images }
   if (typeof content === 'string') return { texts: [content], images }
-  for (const [block, blockPath] of blocksOf(content, path)) {
+  let index = -1
+  for (const block of blocksOf(content, path)) {
+    index += 1
+    const blockPath = `${path}.${index}`
     if (block['type'] === 'text') texts.push(textOf(block, blockPath))
     else if (block['type'] === 'image') images.push(imagePartOf(block, blockPath))
     else throw invalidChoice(`${blockPath}.type`, ['text', 'image'], block['type'])

@@ -29,7 +29,7 @@ const inputFields = ['instructions', 'input', 'tools', 'text']
  */
 export function readResponsesRequest(document: JsonDocument): PassThroughRequest {
   const { text, value } = document
-  const modelMember = unambiguousFields(document, fieldsRead, 'model')
+  const { wanted: modelMember } = unambiguousFields(document, fieldsRead, 'model')
   const model = requiredName(value['model'], 'model')
   const input = requiredTextOrArray(value['input'], 'input')
   if (optionalBoolean(value['background'], 'background') === true) {
