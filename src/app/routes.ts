@@ -1,5 +1,4 @@
 import type { Config } from '../config/config.ts'
-import { withoutSandbox, type Catalog } from '../domain/catalog/catalog.ts'
 import { answerText } from '../gateway/answer-text.ts'
 import { countTokens } from '../gateway/count-tokens.ts'
 import { runMessage } from '../gateway/run-message.ts'
@@ -10,7 +9,7 @@ import { readUsage } from '../http/account/usage.ts'
 import { ADMIN_PATH, adminApi, adminKeyCheck } from '../http/admin/admin-api.ts'
 import type { AdminPorts } from '../http/admin/call.ts'
 import { authenticate, type HashKey } from '../http/authenticate.ts'
-import { modelsRoutes } from '../http/catalog/routes.ts'
+import { modelsRoutes, type Listings } from '../http/catalog/routes.ts'
 import { live, ready, type Readiness } from '../http/operating/health.ts'
 import { metricsRoute } from '../http/operating/metrics-route.ts'
 import type { BodyLimits } from '../http/incoming-request.ts'
@@ -18,6 +17,7 @@ import type { Handler, Reply, RequestContext } from '../http/request-context.ts'
 import { messagesReplies } from '../http/reply-style.ts'
 import type { Route } from '../http/routes.ts'
 import { textRoute } from '../http/text/text-route.ts'
+import { listings } from './listings.ts'
 import type { Authenticated } from '../gateway/ports/accounts.ts'
 import { chatDialect } from '../protocol/chat/dialect.ts'
 import { embeddingsDialect } from '../protocol/embeddings/dialect.ts'
@@ -44,7 +44,7 @@ export function gatewayRoutes(ports: RoutePorts, config: Config): readonly Route
   const { ledger, metrics, adminKey } = ports
   const keyed = keyedRoute(ports)
   const admin = adminApi(ports, adminKey)
-  const listed = config.isSandboxOn ? ports.catalog : catalogWithoutSandbox(ports.catalog)
+  const listed = listings(ports.catalog, config)
   return [
     ...textRoutes(ports, config, listed),
     ...modelsRoutes(listed, keyed),
@@ -70,22 +70,7 @@ export function gatewayRoutes(ports: RoutePorts, config: Config): readonly Route
   ]
 }
 
-type CatalogReader = { current(): Catalog }
-
-/** Made once for each revision, since what is rendered of a catalog is kept by its identity. */
-function catalogWithoutSandbox(store: CatalogReader): CatalogReader {
-  const made = new WeakMap<Catalog, Catalog>()
-  return {
-    current() {
-      const whole = store.current()
-      const catalog = made.get(whole) ?? withoutSandbox(whole)
-      made.set(whole, catalog)
-      return catalog
-    },
-  }
-}
-
-function textRoutes(ports: RoutePorts, config: Config, listed: CatalogReader): readonly Route[] {
+function textRoutes(ports: RoutePorts, config: Config, { forAll }: Listings): readonly Route[] {
   const bodyLimits: BodyLimits = {
     bytesMax: config.bodyBytesMax,
     idleMs: BODY_IDLE_MS,
@@ -118,7 +103,7 @@ function textRoutes(ports: RoutePorts, config: Config, listed: CatalogReader): r
     {
       path: '/v1/messages/count_tokens',
       name: 'count_tokens',
-      methods: { POST: textRoute(route, call => countTokens(call, { catalog: listed })) },
+      methods: { POST: textRoute(route, call => countTokens(call, forAll())) },
       style: messagesReplies,
     },
   ]

@@ -138,7 +138,7 @@ function addMoney(program: Command, runner: Runner): void {
   program
     .command('statement <account>')
     .description("List the movements of an account's money, newest first.")
-    .option('--limit <count>', 'how many, up to 200', '50')
+    .option('--limit <count>', 'how many, up to 500', '50')
     .option('--cursor <cursor>', 'go on where the page before ended')
     .action((account: string, options: { limit: string; cursor?: string }) =>
       runner.admin(ask => statement(ask, { account, ...options })),

@@ -31,7 +31,7 @@ export function routeTable(routes: readonly Route[]): FindEndpoint {
   }
   return (method, path) => {
     const endpoints = exact.get(path) ?? below.find(({ start }) => path.startsWith(start))?.endpoints
-    return endpoints?.get(method) ?? notRouted(method, path, endpoints)
+    return endpoints?.get(method) ?? notRouted({ method, path, endpoints, style: styleAt(path, routes) })
   }
 }
 
@@ -45,22 +45,40 @@ function endpointsOf({ name, methods, style = plainReplies }: Route): Endpoints 
   return endpoints
 }
 
-function notRouted(method: string, path: string, endpoints: Endpoints | undefined): Endpoint {
-  const handle = () => {
-    throw refusal(method, path, endpoints)
-  }
-  return { route: 'none', handle, style: plainReplies }
+/** Whose clients would ask for this path: those of the route at it, or of the one that it begins with. */
+function styleAt(path: string, routes: readonly Route[]): ReplyStyle {
+  const nearest = routes.find(route => path === route.path || path.startsWith(`${route.path}/`))
+  return nearest?.style ?? plainReplies
 }
 
+type Unrouted = {
+  readonly method: string
+  readonly path: string
+  /** Undefined where there is no such path. */
+  readonly endpoints: Endpoints | undefined
+  readonly style: ReplyStyle
+}
+
+function notRouted({ style, ...asked }: Unrouted): Endpoint {
+  const handle = () => {
+    throw refusal(asked)
+  }
+  return { route: 'none', handle, style }
+}
+
+/** A client can ask for a path of any length; the error repeats only this much of it. */
+const PATH_SHOWN_MAX = 200
+
 /** 404, or 405 naming the methods that the path takes. */
-function refusal(method: string, path: string, endpoints: Endpoints | undefined): GatewayError {
+function refusal({ method, path, endpoints }: Omit<Unrouted, 'style'>): GatewayError {
+  const shown = path.slice(0, PATH_SHOWN_MAX)
   // A POST below /v1/ is either on the closed list or it does not exist, whatever else the path answers to.
   const isHidden = method === 'POST' && path.startsWith('/v1/')
   if (endpoints === undefined || isHidden) {
-    return new GatewayError('not_found', `There is no ${method} ${path} here.`, { shouldRetry: false })
+    return new GatewayError('not_found', `There is no ${method} ${shown} here.`, { shouldRetry: false })
   }
   const allow = [...endpoints.keys()].filter(name => name !== 'HEAD')
   if (endpoints.has('HEAD')) allow.push('HEAD')
-  const message = `${path} does not take ${method}; it takes ${allow.join(', ')}.`
+  const message = `${shown} does not take ${method}; it takes ${allow.join(', ')}.`
   return new GatewayError('method_not_allowed', message, { allow: allow.join(', ') })
 }

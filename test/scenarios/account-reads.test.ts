@@ -8,8 +8,7 @@ type Page = {
   readonly object: string
   readonly data: readonly UsageRow[]
   readonly has_more: boolean
-  readonly first_id: string | null
-  readonly last_id: string | null
+  readonly next: string | null
 }
 
 let gateway: ScriptedGateway
@@ -111,8 +110,7 @@ describe('GET /v1/usage', () => {
         } as UsageRow,
       ],
       has_more: false,
-      first_id: ids[0]!,
-      last_id: ids[1]!,
+      next: null,
     })
   })
 
@@ -122,11 +120,11 @@ describe('GET /v1/usage', () => {
     const all = await gateway.read<Page>(ada.key, '/v1/usage')
 
     const pages: Page[] = []
-    for (let after = ''; ;) {
-      const page = await gateway.read<Page>(ada.key, `/v1/usage?limit=3${after}`)
+    for (let cursor = ''; ;) {
+      const page = await gateway.read<Page>(ada.key, `/v1/usage?limit=3${cursor}`)
       pages.push(page)
-      if (!page.has_more) break
-      after = `&after=${page.last_id}`
+      if (page.next === null) break
+      cursor = `&cursor=${page.next}`
     }
 
     const exact = await gateway.read<Page>(ada.key, '/v1/usage?limit=7')
@@ -142,19 +140,19 @@ describe('GET /v1/usage', () => {
       object: 'list',
       data: [],
       has_more: false,
-      first_id: null,
-      last_id: null,
+      next: null,
     })
   })
 
   test('shows nothing of another account, also behind its rows', async () => {
     const ada = await gateway.account()
     const ben = await gateway.account()
-    await ask(ada)
-    const { last_id } = await gateway.read<Page>(ada.key, '/v1/usage')
+    for (let count = 0; count < 2; count += 1) await ask(ada)
+    const { next } = await gateway.read<Page>(ada.key, '/v1/usage?limit=1')
 
+    expect(next).not.toBeNull()
     expect((await gateway.read<Page>(ben.key, '/v1/usage')).data).toEqual([])
-    expect((await gateway.read<Page>(ben.key, `/v1/usage?after=${last_id}`)).data).toEqual([])
+    expect((await gateway.read<Page>(ben.key, `/v1/usage?cursor=${next}`)).data).toEqual([])
   })
 
   test.each([
@@ -164,10 +162,9 @@ describe('GET /v1/usage', () => {
     ['limit', '1.5'],
     ['limit', 'all'],
     ['limit', ''],
-    ['after', ''],
-    ['after', 'req_1'],
-    ['after', `req_${'z'.repeat(26)}`],
-    ['after', 'acct_01m7y7e9pn000erz6xh32q2gqs'],
+    ['cursor', ''],
+    ['cursor', 'req_01m7y7e9pn000erz6xh32q2gqs'],
+    ['cursor', '9'.repeat(19)],
   ])('refuses a %s of "%s" by name', async (param, value) => {
     const { key } = await gateway.account({ grant: '0' })
 

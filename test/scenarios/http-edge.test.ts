@@ -70,6 +70,29 @@ describe('405 with the methods that there are, for', () => {
     expect(await refusalOf(response)).toMatchObject({ status: 405, code: 'method_not_allowed' })
   })
 
+  test.each([
+    ['GET', '/v1/messages', 405],
+    ['PUT', '/v1/messages/count_tokens', 405],
+    ['POST', '/v1/messages/batches', 404],
+    ['POST', '/v1/messages/', 404],
+  ])('%s %s, in the words of the libraries that would ask for it', async (method, path, status) => {
+    const response = await fetch(gateway.url + path, { method, headers: { 'x-api-key': ada.key } })
+
+    expect(response.status).toBe(status)
+    expect(response.headers.get('request-id')).toBe(response.headers.get('x-request-id'))
+    expect(await response.json()).toMatchObject({ type: 'error', error: { details: expect.anything() } })
+  })
+
+  test.each(['/v1/messagesx', '/v1/models/x', '/v1/nothing'])(
+    'POST %s, in the plain envelope',
+    async path => {
+      const response = await fetch(gateway.url + path, { method: 'POST' })
+
+      expect(response.headers.get('request-id')).toBeNull()
+      expect(await response.json()).not.toHaveProperty('type')
+    },
+  )
+
   test('HEAD where there is no GET, without a body', async () => {
     const response = await fetch(`${gateway.url}/v1/chat/completions`, { method: 'HEAD' })
 
@@ -89,6 +112,13 @@ test('HEAD has the status and headers of GET, and no body', async () => {
   expect(head.headers.get('content-type')).toBe('application/json')
   expect(head.headers.get('content-length')).toBe(String((await got.text()).length))
   expect(await head.text()).toBe('')
+})
+
+test('of a path without end, an error repeats only the beginning', async () => {
+  const response = await fetch(`${gateway.url}/v1/${'x'.repeat(5000)}`)
+
+  expect(response.status).toBe(404)
+  expect((await response.text()).length).toBeLessThan(400)
 })
 
 test('a path that nobody knows is 404, whatever the method', async () => {

@@ -197,7 +197,7 @@ describe('404 model_not_found for', () => {
     expect(refusal.message.length).toBeLessThan(300)
   })
 
-  test('a real model that an account of the sandbox asks for', async () => {
+  test('a real model that an account of the sandbox asks for, and is not shown', async () => {
     const upstream = startUpstream()
     const sandboxed = await startTestGateway()
     try {
@@ -206,10 +206,16 @@ describe('404 model_not_found for', () => {
       await sandboxed.admin('PUT', 'providers/main', provider)
       await sandboxed.admin('PUT', 'models/gpt-x', chatModel('gpt-x'))
 
+      const listed = (path: string) => fetch(sandboxed.url + path, { headers: { 'x-api-key': key } })
+      const list = await (await listed('/v1/models')).text()
+      const one = await refusalOf(await listed('/v1/models/gpt-x'))
       const real = await refusalOf(await sandboxed.chat(key, HELLO))
       const made = await sandboxed.chat(key, HELLO.replace('gpt-x', 'sandbox-chat'))
 
-      expect(real).toMatchObject({ status: 404, code: 'model_not_found' })
+      expect(list).toContain('sandbox-chat')
+      expect(list).not.toContain('gpt-x')
+      for (const refusal of [one, real])
+        expect(refusal).toMatchObject({ status: 404, code: 'model_not_found' })
       expect(made.status).toBe(200)
       expect(upstream.requests).toHaveLength(0)
     } finally {

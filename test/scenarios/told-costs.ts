@@ -67,18 +67,17 @@ async function* newestCharges(
   gateway: GatewayProcess,
   key: string,
 ): AsyncGenerator<{ id: string; cost_usd: string }> {
-  for (let after = ''; ;) {
-    const response = await fetch(`${gateway.url}/v1/usage?limit=${PAGE}${after}`, {
+  for (let next = ''; ;) {
+    const response = await fetch(`${gateway.url}/v1/usage?limit=${PAGE}${next}`, {
       headers: { 'x-api-key': key },
     })
     const page = (await response.json()) as {
       data: { id: string; cost_usd: string }[]
-      has_more: boolean
-      last_id: string
+      next: string | null
     }
     yield* page.data
-    if (!page.has_more) return
-    after = `&after=${page.last_id}`
+    if (page.next === null) return
+    next = `&cursor=${page.next}`
   }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { EMPTY_CATALOG, findModel, isSandboxModel, type Catalog } from './catalog.ts'
+import { EMPTY_CATALOG, findModel, ofSandbox, withoutSandbox, type Catalog } from './catalog.ts'
 import type { Model } from './model.ts'
 import { decodeModel } from './rows/model-row.ts'
 import { decodeProvider } from './rows/provider-row.ts'
@@ -36,7 +36,7 @@ describe('a model name', () => {
   })
 })
 
-describe('a sandbox model', () => {
+describe('of a catalog that has models on the sandbox, elsewhere, and on both', () => {
   const box = decodeProvider({ id: 'box', kind: 'sandbox' })
   const main = decodeProvider({ id: 'main', kind: 'openai-compatible', base_url: 'https://api.example.com' })
   const catalog = {
@@ -45,13 +45,19 @@ describe('a sandbox model', () => {
       ['box', box.ok ? box.value : undefined],
       ['main', main.ok ? main.value : undefined],
     ]),
+    models: new Map([
+      ['play', aModel('play', ['box'])],
+      ['real', aModel('real', ['main'])],
+      ['both', aModel('both', ['box', 'main'])],
+    ]),
   } as Catalog
+  const ids = ({ models }: Catalog) => [...models.keys()]
 
-  test.each([
-    [['box'], true],
-    [['main'], false],
-    [['box', 'main'], false],
-  ])('is one whose upstreams %p are all sandboxes', (providers, expected) => {
-    expect(isSandboxModel(catalog, aModel('x', providers))).toBe(expected)
+  test('those that something else offers are there without the sandbox', () => {
+    expect(ids(withoutSandbox(catalog))).toEqual(['real', 'both'])
+  })
+
+  test('those that it offers, alone or with others, are of the sandbox', () => {
+    expect(ids(ofSandbox(catalog))).toEqual(['play', 'both'])
   })
 })

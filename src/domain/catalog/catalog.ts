@@ -1,4 +1,4 @@
-import type { AnyModelSettings, Model, ModelDraft } from './model.ts'
+import type { AnyModelSettings, Model, ModelDraft, Upstream } from './model.ts'
 import type { Provider, ProviderSettings } from './provider.ts'
 
 /** All providers and models at one revision. Frozen: an edit makes a new one. */
@@ -41,13 +41,20 @@ export function findModel(catalog: Catalog, name: string): Model | undefined {
   }
 }
 
-/** Whether a model runs on nothing but sandbox providers. The demo account can call no other. */
-export function isSandboxModel(catalog: Catalog, model: Model): boolean {
-  return model.upstreams.every(({ provider }) => catalog.providers.get(provider)?.kind === 'sandbox')
-}
-
 /** The catalog without the models that nothing but the sandbox offers: what there is where the sandbox is switched off. */
 export function withoutSandbox(catalog: Catalog): Catalog {
-  const models = [...catalog.models].filter(([, model]) => !isSandboxModel(catalog, model))
-  return { ...catalog, models: new Map(models) }
+  return withModels(catalog, model => model.upstreams.some(upstream => !isOnSandbox(catalog, upstream)))
+}
+
+/** The catalog with the models that the sandbox offers, alone or with others: what an account for the sandbox can call. */
+export function ofSandbox(catalog: Catalog): Catalog {
+  return withModels(catalog, model => model.upstreams.some(upstream => isOnSandbox(catalog, upstream)))
+}
+
+function isOnSandbox(catalog: Catalog, { provider }: Upstream): boolean {
+  return catalog.providers.get(provider)?.kind === 'sandbox'
+}
+
+function withModels(catalog: Catalog, isKept: (model: Model) => boolean): Catalog {
+  return { ...catalog, models: new Map([...catalog.models].filter(([, model]) => isKept(model))) }
 }

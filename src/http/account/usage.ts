@@ -1,56 +1,26 @@
-import { GatewayError } from '../../domain/errors.ts'
-import { formatId, parseId } from '../../domain/ids.ts'
+import { formatId } from '../../domain/ids.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { inputTokens, outputTokens } from '../../domain/pricing/usage.ts'
 import type { Authenticated } from '../../gateway/ports/accounts.ts'
-import type { Ledger, Page, UsageLine } from '../../gateway/ports/ledger.ts'
+import type { Ledger, UsageLine } from '../../gateway/ports/ledger.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
+import { pageOf, readPage } from '../page.ts'
 import { jsonReply, type Reply } from '../request-context.ts'
 
-const LIMIT_STANDARD = 50
-const LIMIT_MAX = 500
-
-/**
- * `GET /v1/usage?limit=&after=`: the account's own charged requests, newest first. `after` is the `last_id` of the page
- * before.
- */
+/** `GET /v1/usage?limit=&cursor=`: the account's own charged requests, newest first. */
 export async function readUsage(
   { query }: IncomingRequest,
   { account }: Authenticated,
   ledger: Ledger,
 ): Promise<Reply> {
-  const { limit, before } = usagePage(new URLSearchParams(query))
+  const { limit, cursor } = readPage(new URLSearchParams(query))
   // One more than was asked for tells whether there is more.
-  const page = before === undefined ? { limit: limit + 1 } : { limit: limit + 1, before }
+  const page = cursor === undefined ? { limit: limit + 1 } : { limit: limit + 1, before: cursor }
   const lines = await ledger.usage(account.id, page)
-  const data = lines.slice(0, limit).map(usageJson)
   return jsonReply(200, {
     object: 'list',
-    data,
-    has_more: lines.length > limit,
-    first_id: data[0]?.id ?? null,
-    last_id: data.at(-1)?.id ?? null,
+    ...pageOf(lines, limit, { cursorOf: line => line.id.key, rowOf: usageJson }),
   })
-}
-
-/** Reads `limit` and `after`. Throws `invalid_field` naming the one that is wrong. */
-export function usagePage(query: URLSearchParams): Page {
-  const limitText = query.get('limit') ?? String(LIMIT_STANDARD)
-  const limit = /^\d{1,4}$/.test(limitText) ? Number(limitText) : 0
-  if (limit < 1 || limit > LIMIT_MAX) {
-    throw new GatewayError('invalid_field', `"limit" must be a whole number from 1 to ${LIMIT_MAX}.`, {
-      param: 'limit',
-    })
-  }
-  const after = query.get('after')
-  if (after === null) return { limit }
-  const id = parseId('req', after)
-  if (id === undefined) {
-    throw new GatewayError('invalid_field', '"after" must be the "last_id" of an earlier page.', {
-      param: 'after',
-    })
-  }
-  return { limit, before: id.key }
 }
 
 /** One charged request as JSON. `usage` has the tariff's buckets, which are disjoint, and both totals. */

@@ -5,10 +5,14 @@ import { createApiKey } from '../../gateway/admin/create-api-key.ts'
 import { auditOf } from '../../gateway/admin/operator.ts'
 import { optionalTextField, readFields, textField } from './body.ts'
 import { reply, type AdminCall, type AdminPorts, type Reply } from './call.ts'
-import { found, instant, pageOf, readPage } from './page.ts'
+import { pageOf } from '../page.ts'
+import { found } from './found.ts'
+import { instant } from './instant.ts'
+import { readAdminPage } from './query.ts'
 
+/** One page of accounts with their balances, in the order in which they were made. */
 export async function listAccounts({ query }: AdminCall, ports: AdminPorts): Promise<Reply> {
-  const { limit, cursor } = readPage(query)
+  const { limit, cursor } = readAdminPage(query)
   const accounts = await ports.accounts.listAccounts({
     limit: limit + 1,
     ...(cursor === undefined ? {} : { afterId: Number(cursor) }),
@@ -20,6 +24,7 @@ export async function listAccounts({ query }: AdminCall, ports: AdminPorts): Pro
   return reply({ ...page, data: await Promise.all(page.data.map(account => accountBody(account, ports))) })
 }
 
+/** Makes an account. Throws `already_exists` for a name that is taken. */
 export async function postAccount({ request }: AdminCall, ports: AdminPorts): Promise<Reply> {
   const fields = await readFields(request, ['name'])
   const name = textField(fields, 'name', 'the name of the account')
@@ -27,16 +32,19 @@ export async function postAccount({ request }: AdminCall, ports: AdminPorts): Pr
   return reply({ id: account.publicId, name: account.name })
 }
 
+/** One account with its balance. */
 export async function getAccount({ params }: AdminCall, ports: AdminPorts): Promise<Reply> {
   return reply(await accountBody(await accountOf(params, ports), ports))
 }
 
+/** The keys of an account, revoked ones too, without their texts. */
 export async function listKeys({ params }: AdminCall, ports: AdminPorts): Promise<Reply> {
   const account = await accountOf(params, ports)
   const keys = await ports.accounts.listKeys(account.id)
   return reply({ data: keys.map(keyBody) })
 }
 
+/** Makes a key. Its text is in this answer and in no other. */
 export async function postKey({ request, params }: AdminCall, ports: AdminPorts): Promise<Reply> {
   const account = await accountOf(params, ports)
   const fields = await readFields(request, ['name'])
@@ -45,6 +53,7 @@ export async function postKey({ request, params }: AdminCall, ports: AdminPorts)
   return reply({ ...keyBody(apiKey), key: text })
 }
 
+/** Revokes a key that is the account's. Repeating it changes nothing. */
 export async function deleteKeyOfAccount({ params }: AdminCall, ports: AdminPorts): Promise<Reply> {
   const account = await accountOf(params, ports)
   const keys = await ports.accounts.listKeys(account.id)
@@ -52,6 +61,7 @@ export async function deleteKeyOfAccount({ params }: AdminCall, ports: AdminPort
   return revoke(found(key, 'This account has no such key.').publicId, ports)
 }
 
+/** Revokes a key, whoever has it. Repeating it changes nothing. */
 export async function postKeyRevocation({ params }: AdminCall, ports: AdminPorts): Promise<Reply> {
   return revoke(params['key'] ?? '', ports)
 }

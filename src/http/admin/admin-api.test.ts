@@ -222,7 +222,7 @@ describe('money', () => {
 
   test.each([
     ['accounts?limit=0', 'limit'],
-    ['accounts?limit=201', 'limit'],
+    ['accounts?limit=501', 'limit'],
     ['accounts?limit=many', 'limit'],
     ['accounts?cursor=x', 'cursor'],
     ['audit?cursor=99999999999999999999', 'cursor'],
@@ -415,6 +415,12 @@ describe('what every route shares', () => {
       'account.create',
     ])
     expect(data.every(({ actor }) => actor === 'admin')).toBe(true)
+    const details = Object.fromEntries(data.map(line => [line['action'], line['detail']]))
+    expect(details).toMatchObject({
+      'account.grant': expect.stringMatching(/^1 USD by op_\w+$/),
+      'model.off': expect.stringMatching(/^{"enabled":false,"pricing":/),
+      'key.create': null,
+    })
   })
 
   test('doctor tells what works, and no secret', async () => {

@@ -9,6 +9,7 @@ import { localRequest } from './local-request.ts'
 import { matchRoute } from './match-route.ts'
 import { routes } from './routes.ts'
 
+/** What every path of the admin API begins with. */
 export const ADMIN_PATH = '/admin/api/'
 
 /** The admin API as a server offers it, at every path below `ADMIN_PATH`: each request needs the admin key. */

@@ -20,6 +20,7 @@ export async function readJson(request: IncomingRequest): Promise<unknown> {
   return parsed(await readText(request))
 }
 
+/** The members of a body, each of them known by its name and none of them checked yet. */
 export type Fields = Readonly<Record<string, unknown>>
 
 /**
@@ -52,6 +53,7 @@ export function optionalTextField(fields: Fields, name: string, expected: string
   return value
 }
 
+/** A member that must be there, and true or false. */
 export function flagField(fields: Fields, name: string): boolean {
   const value = fields[name]
   if (typeof value !== 'boolean') throw wrongField(name, 'must be true or false')

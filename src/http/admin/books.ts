@@ -5,12 +5,15 @@ import type { StatementLine } from '../../gateway/ports/ledger.ts'
 import { accountOf } from './accounts.ts'
 import { optionalTextField, readFields, textField, wrongField } from './body.ts'
 import { reply, type AdminCall, type AdminPorts, type Reply } from './call.ts'
-import { instant, pageOf, readPage } from './page.ts'
+import { pageOf } from '../page.ts'
+import { instant } from './instant.ts'
+import { readAdminPage } from './query.ts'
 
 const NOTE_LENGTH_MAX = 500
 const IDEMPOTENCY_KEY = /^[\u0021-\u007e]{1,255}$/
 const AMOUNT = 'a decimal string of dollars such as "12.5", with at most nine decimals'
 
+/** Credits an account: once, however often it is repeated with the same `Idempotency-Key`. */
 export async function postGrant({ request, params }: AdminCall, ports: AdminPorts): Promise<Reply> {
   const account = await accountOf(params, ports)
   const fields = await readFields(request, ['amount_usd', 'note', 'source'])
@@ -33,9 +36,10 @@ export async function postGrant({ request, params }: AdminCall, ports: AdminPort
   })
 }
 
+/** One page of the movements of an account's money, newest first. */
 export async function getStatement({ query, params }: AdminCall, ports: AdminPorts): Promise<Reply> {
   const account = await accountOf(params, ports)
-  const { limit, cursor } = readPage(query)
+  const { limit, cursor } = readAdminPage(query)
   const lines = await ports.ledger.statement(account.id, {
     limit: limit + 1,
     ...(cursor === undefined ? {} : { before: cursor }),
@@ -43,6 +47,7 @@ export async function getStatement({ query, params }: AdminCall, ports: AdminPor
   return reply(pageOf(lines, limit, { cursorOf: line => line.position, rowOf: statementBody }))
 }
 
+/** Checks every invariant of the books. Books that do not balance are an answer, not an error. */
 export async function postVerification(_: AdminCall, { ledger }: AdminPorts): Promise<Reply> {
   const { problems, entries } = await ledger.verify()
   return reply({
@@ -52,6 +57,7 @@ export async function postVerification(_: AdminCall, { ledger }: AdminPorts): Pr
   })
 }
 
+/** One pass of the reconciler, now. */
 export async function postReconciliation(_: AdminCall, { reconcile }: AdminPorts): Promise<Reply> {
   const { hasRun, compensated, compensatedUsd, closed, failed } = await reconcile()
   return reply({
@@ -63,19 +69,21 @@ export async function postReconciliation(_: AdminCall, { reconcile }: AdminPorts
   })
 }
 
+/** One page of who changed what, newest first. */
 export async function listAudit({ query }: AdminCall, { auditLog }: AdminPorts): Promise<Reply> {
-  const { limit, cursor } = readPage(query)
+  const { limit, cursor } = readAdminPage(query)
   const lines = await auditLog.list({
     limit: limit + 1,
     ...(cursor === undefined ? {} : { before: cursor }),
   })
   const page = pageOf(lines, limit, {
     cursorOf: line => line.id,
-    rowOf: ({ id, actor, action, subject, atMs }) => ({
+    rowOf: ({ id, actor, action, subject, detail, atMs }) => ({
       id: String(id),
       actor,
       action,
       subject,
+      detail: detail ?? null,
       at: instant(atMs),
     }),
   })

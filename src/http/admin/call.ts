@@ -10,6 +10,7 @@ import type { Reconcile } from '../../gateway/ports/reconcile.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
 import { jsonReply, type WholeReply } from '../request-context.ts'
 
+/** None of the admin API's answers is made as it is read. */
 export type Reply = WholeReply
 
 /** All that the admin API works on. */
@@ -36,6 +37,7 @@ export type AdminCall = {
   readonly params: Readonly<Record<string, string>>
 }
 
+/** Answers one request of one path. Throws a GatewayError for what is refused. */
 export type AdminHandler = (call: AdminCall, ports: AdminPorts) => Promise<Reply> | Reply
 
 /** A reply of status 200. Balances and audit lines are not for caches. */

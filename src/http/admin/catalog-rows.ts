@@ -1,23 +1,27 @@
 import type { Catalog } from '../../domain/catalog/catalog.ts'
+import type { AnyModelSettings } from '../../domain/catalog/model.ts'
 import { decodeModel, encodeModel } from '../../domain/catalog/rows/model-row.ts'
 import { refusalOf } from '../../domain/catalog/rows/problem.ts'
 import { decodeProvider, encodeProvider } from '../../domain/catalog/rows/provider-row.ts'
 import { auditOf } from '../../gateway/admin/operator.ts'
 import { flagField, readFields, readJson, wrongField } from './body.ts'
 import { reply, type AdminCall, type AdminPorts, type Reply } from './call.ts'
-import { found } from './page.ts'
+import { found } from './found.ts'
 
 const NO_PROVIDER = 'There is no provider of this id.'
 const NO_MODEL = 'There is no model of this id.'
 
+/** Every provider, without its secret. */
 export function listProviders(_: AdminCall, { catalog }: AdminPorts): Reply {
   return reply({ data: [...catalog.current().providers.values()].map(encodeProvider) })
 }
 
+/** One provider, without its secret. */
 export function getProvider({ params }: AdminCall, { catalog }: AdminPorts): Reply {
   return reply(providerBody(catalog.current(), params['provider'] ?? ''))
 }
 
+/** Makes a provider, or replaces it as a whole; a key that comes back as `<stored>` stays as it is. */
 export async function putProvider({ request, params }: AdminCall, ports: AdminPorts): Promise<Reply> {
   const id = params['provider'] ?? ''
   const decoded = decodeProvider(rowOf(await readJson(request), id))
@@ -26,6 +30,7 @@ export async function putProvider({ request, params }: AdminCall, ports: AdminPo
   return reply(providerBody(await ports.catalog.putProvider(decoded.value, audit), id))
 }
 
+/** Deletes a provider. Throws `invalid_field` while a model uses it. */
 export async function deleteProvider({ params }: AdminCall, ports: AdminPorts): Promise<Reply> {
   const id = params['provider'] ?? ''
   const audit = auditOf({ actor: 'admin', action: 'provider.delete', subject: id }, ports.clock)
@@ -33,15 +38,18 @@ export async function deleteProvider({ params }: AdminCall, ports: AdminPorts): 
   return reply({ id, deleted: true })
 }
 
+/** Every model, those that are off or unfinished too. */
 export function listModels(_: AdminCall, { catalog }: AdminPorts): Reply {
   const { models, drafts } = catalog.current()
   return reply({ data: [...models.values(), ...drafts.values()].map(encodeModel) })
 }
 
+/** One model, also one that is off or unfinished. */
 export function getModel({ params }: AdminCall, { catalog }: AdminPorts): Reply {
   return reply(modelBody(catalog.current(), params['model'] ?? ''))
 }
 
+/** Makes a model, or replaces it as a whole. Its row is checked as one of the catalog file is. */
 export async function putModel({ request, params }: AdminCall, ports: AdminPorts): Promise<Reply> {
   const id = params['model'] ?? ''
   return storeModel(rowOf(await readJson(request), id), 'model.put', ports)
@@ -54,6 +62,7 @@ export async function patchModel({ request, params }: AdminCall, ports: AdminPor
   return storeModel({ ...row, enabled }, enabled ? 'model.on' : 'model.off', ports)
 }
 
+/** Deletes a model. */
 export async function deleteModel({ params }: AdminCall, ports: AdminPorts): Promise<Reply> {
   const id = params['model'] ?? ''
   const audit = auditOf({ actor: 'admin', action: 'model.delete', subject: id }, ports.clock)
@@ -65,8 +74,17 @@ async function storeModel(row: unknown, action: string, ports: AdminPorts): Prom
   const decoded = decodeModel(row)
   if (!decoded.ok) throw refusalOf(decoded.problems)
   const { id } = decoded.value
-  const audit = auditOf({ actor: 'admin', action, subject: id }, ports.clock)
+  const audit = auditOf(
+    { actor: 'admin', action, subject: id, detail: salesTerms(decoded.value) },
+    ports.clock,
+  )
   return reply(modelBody(await ports.catalog.putModel(decoded.value, audit), id))
+}
+
+/** What an audit line must tell of a row: whether it could be called, and at which price. */
+function salesTerms(model: AnyModelSettings): string {
+  const { enabled, pricing, markup, ceiling_pricing } = encodeModel(model)
+  return JSON.stringify({ enabled, pricing, markup, ceiling_pricing })
 }
 
 /** A row whose id may be left out, since the path has it. Throws `invalid_field` where the two differ. */

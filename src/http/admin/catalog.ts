@@ -7,7 +7,7 @@ import { GatewayError } from '../../domain/errors.ts'
 import { auditOf } from '../../gateway/admin/operator.ts'
 import { readJson, readText } from './body.ts'
 import { reply, type AdminCall, type AdminPorts, type Reply } from './call.ts'
-import { instant } from './page.ts'
+import { instant } from './instant.ts'
 
 const YAML = 'application/yaml'
 

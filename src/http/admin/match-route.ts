@@ -10,6 +10,7 @@ export type AdminRoute = {
   readonly methods: Readonly<Partial<Record<'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', AdminHandler>>>
 }
 
+/** What answers a request, and what its path says. */
 export type MatchedRoute = {
   readonly handler: AdminHandler
   /** Decoded. */

@@ -3,11 +3,12 @@ import type { UsageLine } from '../../gateway/ports/ledger.ts'
 import { usageJson } from '../account/usage.ts'
 import { accountOf } from './accounts.ts'
 import { reply, type AdminCall, type AdminPorts, type Reply } from './call.ts'
-import { pageOf, readPage } from './page.ts'
+import { pageOf } from '../page.ts'
+import { readAdminPage } from './query.ts'
 
 /** The charged requests of one account (`?account=`), or of all. */
 export async function listUsage({ query }: AdminCall, ports: AdminPorts): Promise<Reply> {
-  const { limit, cursor } = readPage(query, ['account'])
+  const { limit, cursor } = readAdminPage(query, ['account'])
   const named = query.get('account')
   const account = named === null ? undefined : await accountOf({ account: named }, ports)
   const lines = await ports.ledger.usage(account?.id, {

@@ -87,7 +87,7 @@ const keyed = (handle: (caller: never, context: never) => unknown): Handler => {
 const server = startServer({
   host: '127.0.0.1',
   port: 0,
-  routes: modelsRoutes({ current: () => catalog }, keyed),
+  routes: modelsRoutes({ forAll: () => catalog, forCaller: () => catalog }, keyed),
   edge: { clock: fakeClock(), nextId: () => ({ key: 1n, tail: 1n }), elapsed: () => 0, observe: () => {} },
 })
 afterAll(() => server.abort())
@@ -166,6 +166,13 @@ describe('GET /v1/models/{id}', () => {
 
     expect(response.status).toBe(404)
     expect(await response.json()).toMatchObject({ error: { code: 'model_not_found' } })
+  })
+
+  test('of a name without end is 404, and repeats only its beginning', async () => {
+    const response = await ask(`/v1/models/${'x'.repeat(5000)}`)
+
+    expect(response.status).toBe(404)
+    expect((await response.text()).length).toBeLessThan(400)
   })
 
   test('is 404 from the moment the model is switched off', async () => {

@@ -1,6 +1,6 @@
 import type { Catalog } from '../../domain/catalog/catalog.ts'
-import { GatewayError } from '../../domain/errors.ts'
 import type { Authenticated } from '../../gateway/ports/accounts.ts'
+import { modelNotFound } from '../../gateway/servable-model.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
 import { jsonReply, type Handler, type Reply, type RequestContext } from '../request-context.ts'
 import type { Route } from '../routes.ts'
@@ -8,33 +8,38 @@ import { listModels, oneModel } from './list-models.ts'
 import { isKnown, type PreparedJson } from './prepared-json.ts'
 import { publicMediaModels, publicModels } from './public-catalog.ts'
 
-type CatalogReader = { current(): Catalog }
+/** What is listed: to everybody, and to the holder of a key. Neither has a model that cannot be called. */
+export type Listings = {
+  readonly forAll: () => Catalog
+  readonly forCaller: (caller: Authenticated) => Catalog
+}
+
 type Keyed = (handle: (caller: Authenticated, context: RequestContext) => Reply | Promise<Reply>) => Handler
 
 const ONE_MODEL = '/v1/models/'
 
 /** The reads of the catalog: the list of models for holders of a key, and both priced catalogs for everybody. */
-export function modelsRoutes(catalog: CatalogReader, keyed: Keyed): readonly Route[] {
+export function modelsRoutes({ forAll, forCaller }: Listings, keyed: Keyed): readonly Route[] {
   return [
     {
       path: '/v1/models',
       name: 'models',
-      methods: { GET: keyed(() => preparedReply(listModels(catalog.current()))) },
+      methods: { GET: keyed(caller => preparedReply(listModels(forCaller(caller)))) },
     },
     {
       path: `${ONE_MODEL}*`,
       name: 'model',
-      methods: { GET: keyed((_, { request }) => readModel(request, catalog.current())) },
+      methods: { GET: keyed((caller, { request }) => readModel(request, forCaller(caller))) },
     },
     {
       path: '/cabinet/api/public/models',
       name: 'public.models',
-      methods: { GET: ({ request }) => publicReply(request, publicModels(catalog.current())) },
+      methods: { GET: ({ request }) => publicReply(request, publicModels(forAll())) },
     },
     {
       path: '/cabinet/api/public/media-models',
       name: 'public.media_models',
-      methods: { GET: ({ request }) => publicReply(request, publicMediaModels(catalog.current())) },
+      methods: { GET: ({ request }) => publicReply(request, publicMediaModels(forAll())) },
     },
   ]
 }
@@ -42,11 +47,7 @@ export function modelsRoutes(catalog: CatalogReader, keyed: Keyed): readonly Rou
 function readModel({ path }: IncomingRequest, catalog: Catalog): Reply {
   const name = modelName(path.slice(ONE_MODEL.length))
   const model = oneModel(catalog, name)
-  if (model === undefined) {
-    throw new GatewayError('model_not_found', `No model is called ${JSON.stringify(name)}.`, {
-      param: 'model',
-    })
-  }
+  if (model === undefined) throw modelNotFound(name)
   return jsonReply(200, model)
 }
 

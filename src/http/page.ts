@@ -1,33 +1,30 @@
-import { GatewayError } from '../../domain/errors.ts'
-import { wrongField } from './body.ts'
+import { GatewayError } from '../domain/errors.ts'
 
 const LIMIT_DEFAULT = 50
 /** A page is made in memory whole. */
-const LIMIT_MAX = 200
+const LIMIT_MAX = 500
 const CURSOR = /^\d{1,19}$/
 const CURSOR_MAX = 2n ** 63n - 1n
 
+/** Which page is asked for. Without a cursor, the first. */
 export type PageQuery = { readonly limit: number; readonly cursor: bigint | undefined }
 
-/** `?limit=` and `?cursor=`, the `next` of the page before. Throws `invalid_field`. */
-export function readPage(query: URLSearchParams, others: readonly string[] = []): PageQuery {
-  const known = ['limit', 'cursor', ...others]
-  const stray = query.keys().find(name => !known.includes(name))
-  if (stray !== undefined) throw wrongField(stray, `is not known here; ${known.join(', ')} can be asked for`)
-
+/** `?limit=` and `?cursor=`, the `next` of the page before. Throws `invalid_field`, naming the one that is wrong. */
+export function readPage(query: URLSearchParams): PageQuery {
   const limitText = query.get('limit') ?? String(LIMIT_DEFAULT)
   const limit = /^\d{1,4}$/.test(limitText) ? Number(limitText) : 0
   if (limit < 1 || limit > LIMIT_MAX) {
-    throw wrongField('limit', `must be a whole number from 1 to ${LIMIT_MAX}`)
+    throw wrong('limit', `must be a whole number from 1 to ${LIMIT_MAX}`)
   }
   const cursorText = query.get('cursor')
   if (cursorText === null) return { limit, cursor: undefined }
   if (!CURSOR.test(cursorText) || BigInt(cursorText) > CURSOR_MAX) {
-    throw wrongField('cursor', 'must be the "next" of an earlier page')
+    throw wrong('cursor', 'must be the "next" of an earlier page')
   }
   return { limit, cursor: BigInt(cursorText) }
 }
 
+/** One page, as every list that can be long is answered. */
 export type PageReply<Row> = {
   readonly data: readonly Row[]
   readonly has_more: boolean
@@ -47,13 +44,6 @@ export function pageOf<Line, Row>(
   return { data: shown.map(rowOf), has_more: hasMore, next: hasMore ? String(cursorOf(last)) : null }
 }
 
-/** ISO 8601, in UTC with milliseconds. */
-export function instant(atMs: number): string {
-  return new Date(atMs).toISOString()
-}
-
-/** Throws `not_found` for what there is none of. */
-export function found<Value>(value: Value | undefined, sentence: string): Value {
-  if (value === undefined) throw new GatewayError('not_found', sentence)
-  return value
+function wrong(param: string, problem: string): GatewayError {
+  return new GatewayError('invalid_field', `"${param}" ${problem}.`, { param })
 }
