@@ -18,6 +18,7 @@ export type RequestMeasure = {
     readonly isCostUnreported?: boolean
     readonly isReplay?: boolean
     readonly moderation?: string
+    readonly upstreamProblem?: string
   }
 }
 
@@ -44,6 +45,18 @@ export type Metrics = {
 
 const DURATION_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
 const NANO_PER_USD = 1e9
+const OK = 200
+
+/** As the catalog calls them. */
+const bucketNames = {
+  input: 'input',
+  cachedInput: 'cached_input',
+  cacheWrite: 'cache_write',
+  audioInput: 'audio_input',
+  output: 'output',
+  reasoning: 'reasoning',
+  audioOutput: 'audio_output',
+} as const satisfies Record<UsageBucket, string>
 
 /** Amounts become floats here and nowhere else: a metric is looked at, never settled from. */
 function dollars(amount: bigint): number {
@@ -80,7 +93,8 @@ export function openMetrics(gauges: Gauges): Metrics {
     collect() {
       this.reset()
       for (const { model, tokens } of tallies.all())
-        for (const bucket of usageBuckets) if (tokens[bucket] > 0) this.inc({ model, bucket }, tokens[bucket])
+        for (const bucket of usageBuckets)
+          if (tokens[bucket] > 0) this.inc({ model, bucket: bucketNames[bucket] }, tokens[bucket])
     },
   })
   const cost = new Counter({
@@ -108,6 +122,12 @@ export function openMetrics(gauges: Gauges): Metrics {
     name: 'tollgate_unreported_costs_total',
     help: 'Answers charged 0 because the upstream did not report the cost it was to report.',
     labelNames: ['model'],
+    registers,
+  })
+  const brokenStreams = new Counter({
+    name: 'tollgate_broken_streams_total',
+    help: 'Streams that their upstream broke off or left silent. They had begun, so that their status is 200.',
+    labelNames: ['route', 'model'],
     registers,
   })
   const replays = new Counter({
@@ -210,6 +230,7 @@ export function openMetrics(gauges: Gauges): Metrics {
       if (isCostUnreported === true) unreported.inc({ model })
       if (moderation !== undefined) moderations.inc({ verdict: moderation })
       if (isReplay === true) replays.inc({ route })
+      if (status === OK && trace.upstreamProblem !== undefined) brokenStreams.inc({ route, model })
     },
     countLedgerCheck: check => {
       ledgerProblems.set(check.problems)

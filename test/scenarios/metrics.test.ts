@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { chatAnswer, resetBeforeHeaders } from '../support/upstream-replies.ts'
+import { chatAnswer, resetBeforeHeaders, sse } from '../support/upstream-replies.ts'
 import { refusalOf } from './refusal-of.ts'
 import { ADMIN_KEY, chatModel, startScriptedGateway, type ScriptedGateway } from './scripted-gateway.ts'
+import { DONE, HEL, LO } from './stream-frames.ts'
 import { until } from './until.ts'
 
 let gateway: ScriptedGateway
@@ -44,7 +45,7 @@ describe('the metrics count', () => {
         'tollgate_requests_total{route="chat",status="200",model="gpt-x"}',
         'tollgate_request_duration_seconds_count{route="chat"}',
         'tollgate_tokens_total{model="gpt-x",bucket="input"}',
-        'tollgate_tokens_total{model="gpt-x",bucket="cachedInput"}',
+        'tollgate_tokens_total{model="gpt-x",bucket="cached_input"}',
         'tollgate_tokens_total{model="gpt-x",bucket="output"}',
         'tollgate_cost_usd_total{model="gpt-x",kind="text"}',
       ],
@@ -72,6 +73,19 @@ describe('the metrics count', () => {
     )
 
     expect(grown).toEqual([1, 1, 1])
+  })
+
+  test('streams that broke off, though their status is 200, and none that ended well', async () => {
+    const { key } = await gateway.account()
+    const request = { model: 'gpt-x', stream: true, ...HELLO }
+    gateway.upstream.reply(sse([HEL + LO + DONE]))
+    const series = ['tollgate_broken_streams_total{route="chat",model="gpt-x"}']
+
+    const whole = await growth(series, async () => (await gateway.chat(key, request)).text())
+    gateway.upstream.reply(sse([HEL]))
+    const broken = await growth(series, async () => (await gateway.chat(key, request)).text())
+
+    expect([whole, broken]).toEqual([[0], [1]])
   })
 
   test('charges above their hold, and by how much', async () => {
