@@ -426,9 +426,9 @@ function spawn(args: readonly string[], settings: Record<string, string>) {
 function tamper(path: string): void {
   const database = new Database(path)
   const triggers = database.query<{ name: string }, []>(
-    "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'entries'",
+    "SELECT name FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'operations'",
   )
   for (const { name } of triggers.all()) database.run(`DROP TRIGGER ${name}`)
-  database.run('UPDATE entries SET amount = amount + 10000000 WHERE rowid = (SELECT min(rowid) FROM entries)')
+  database.run('UPDATE operations SET amount_1 = amount_1 + 10000000 WHERE id = 1')
   database.close()
 }

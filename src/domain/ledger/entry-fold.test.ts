@@ -1,22 +1,24 @@
 import { describe, expect, test } from 'bun:test'
 import { usd, ZERO } from '../money.ts'
-import { EntryFold, type StoredEntry } from './entry-fold.ts'
-import type { OperationKind } from './operation.ts'
+import { EntryFold, type StoredOperation } from './entry-fold.ts'
+import type { Entry } from './post.ts'
 
 /** A credit of 5 and a charge of 2, right in all. */
-const right: readonly StoredEntry[] = [
-  entry(1n, 1n, 'cash', '-5', '-5', { kind: 'top_up', amount: '5', cost: '0' }),
-  entry(2n, 1n, 'available', '5', '5', { kind: 'top_up', amount: '5', cost: '0' }),
-  entry(3n, 2n, 'available', '-2', '3', { kind: 'charge', amount: '-2', cost: '2' }),
-  entry(4n, 2n, 'revenue.text', '2', '2', { kind: 'charge', amount: '-2', cost: '2' }),
-]
+const credit = operation(1n, 'top_up', { amount: '5', cost: '0' }, [
+  entry('cash', '-5', '-5'),
+  entry('available', '5', '5'),
+])
+const charge = operation(2n, 'charge', { amount: '-2', cost: '2' }, [
+  entry('available', '-2', '3'),
+  entry('revenue.text', '2', '2'),
+])
 
 describe('the fold of the entries', () => {
   test('comes to the balances of each account', () => {
-    const fold = folded(right)
+    const fold = folded([credit, charge])
 
     expect(fold.wrong).toBeUndefined()
-    expect(fold.lastEntryId).toBe(4n)
+    expect({ last: fold.lastOperationId, entries: fold.entries }).toEqual({ last: 2n, entries: 4 })
     expect(fold.balancesOf(1)).toMatchObject({
       available: usd('3'),
       cash: usd('-5'),
@@ -25,124 +27,98 @@ describe('the fold of the entries', () => {
     expect(fold.balancesOf(2)).toMatchObject({ available: ZERO })
   })
 
-  test.each([
+  test.each<[string, string, readonly StoredOperation[], string]>([
     [
       'an amount',
-      3n,
-      changed(3n, { amount: usd('-1') }),
-      'Entry 3 leaves 3000000000 in "available", where 4000000000 is due.',
+      '2.1',
+      [credit, changed(charge, 0, { amount: usd('-1') })],
+      'Entry 2.1 leaves 3000000000 in "available", where 4000000000 is due.',
     ],
     [
       'a balance',
-      2n,
-      changed(2n, { balanceAfter: usd('6') }),
-      'Entry 2 leaves 6000000000 in "available", where 5000000000 is due.',
+      '1.2',
+      [changed(credit, 1, { balanceAfter: usd('6') }), charge],
+      'Entry 1.2 leaves 6000000000 in "available", where 5000000000 is due.',
     ],
     [
       'an amount and its balance',
-      3n,
-      changed(3n, { amount: usd('-1'), balanceAfter: usd('4') }),
-      'Entry 3 begins operation 2, whose entries sum to 1000000000 and not to zero.',
+      '2.1',
+      [credit, changed(charge, 0, { amount: usd('-1'), balanceAfter: usd('4') })],
+      'Entry 2.1 begins operation 2, whose entries sum to 1000000000 and not to zero.',
     ],
     [
       'a book',
-      4n,
-      changed(4n, { book: 'available' }),
-      'Entry 4 leaves 2000000000 in "available", where 5000000000 is due.',
+      '2.2',
+      [credit, changed(charge, 1, { book: 'available' })],
+      'Entry 2.2 leaves 2000000000 in "available", where 5000000000 is due.',
     ],
     [
       'another book',
-      4n,
-      changed(4n, { book: 'losses' }),
-      'Entry 4 stands in "losses", which no charge touches.',
+      '2.2',
+      [credit, changed(charge, 1, { book: 'losses' })],
+      'Entry 2.2 stands in "losses", which no charge touches.',
     ],
     [
-      'an operation that is not there',
-      3n,
-      changed(3n, { operation: null }),
-      'Entry 3 belongs to operation 2, which does not exist.',
+      'a missing entry',
+      '1.1',
+      [{ ...credit, entries: credit.entries.slice(0, 1) }, charge],
+      'Entry 1.1 begins operation 1, whose entries sum to -5000000000 and not to zero.',
     ],
-    ['a missing entry', 2n, right.filter(({ id }) => id !== 2n), 'Entry 2 is missing.'],
+    ['a missing operation', '2.1', [credit, { ...charge, id: 3n }], 'Entry 2.1 is missing.'],
     [
-      'a missing operation',
-      3n,
-      right.map(one => (one.id > 2n ? { ...one, operationId: 3n } : one)),
-      'Entry 3 belongs to operation 3, where those of operation 2 should stand.',
+      'an operation of another amount',
+      '1.1',
+      [{ ...credit, amount: usd('4') }, charge],
+      'Entry 1.1 begins operation 1, whose entries change the available balance by 5000000000 and not by 4000000000.',
     ],
     [
       'a charge of another cost',
-      3n,
-      right.map(one =>
-        one.id > 2n ? { ...one, operation: summary({ kind: 'charge', amount: '-2', cost: '1' }) } : one,
-      ),
-      'Entry 3 begins operation 2, whose entries earn 2000000000 where the charge is 1000000000.',
+      '2.1',
+      [credit, { ...charge, cost: usd('1') }],
+      'Entry 2.1 begins operation 2, whose entries earn 2000000000 where the charge is 1000000000.',
     ],
-    [
-      'an operation of another amount',
-      1n,
-      right.map(one =>
-        one.id < 3n ? { ...one, operation: summary({ kind: 'top_up', amount: '4', cost: '0' }) } : one,
-      ),
-      'Entry 1 begins operation 1, whose entries change the available balance by 5000000000 and not by 4000000000.',
-    ],
-  ])('names the first wrong entry: %s', (_, entryId, entries, message) => {
-    const fold = folded(entries)
+  ])('names the first wrong entry: %s', (_, entryId, operations, message) => {
+    const fold = folded(operations)
 
     expect(fold.wrong).toEqual({ entryId, message })
   })
 
-  test('folds nothing behind a wrong entry', () => {
-    const fold = folded(changed(2n, { balanceAfter: usd('6') }))
+  test('folds no operation behind a wrong entry', () => {
+    const fold = folded([changed(credit, 0, { balanceAfter: usd('6') }), charge])
 
-    expect(fold.lastEntryId).toBe(1n)
+    expect({ last: fold.lastOperationId, entries: fold.entries }).toEqual({ last: 0n, entries: 0 })
     expect(fold.balancesOf(1)).toMatchObject({ available: ZERO })
   })
 
   test('goes on where it stopped', () => {
-    const fold = folded(right.slice(0, 2))
+    const fold = folded([credit])
 
-    for (const later of right.slice(2)) fold.add(later)
-    fold.end()
+    fold.add(charge)
 
     expect(fold.wrong).toBeUndefined()
     expect(fold.balancesOf(1)).toMatchObject({ available: usd('3') })
   })
 })
 
-function folded(entries: readonly StoredEntry[]): EntryFold {
+function folded(operations: readonly StoredOperation[]): EntryFold {
   const fold = new EntryFold()
-  for (const one of entries) fold.add(one)
-  fold.end()
+  for (const one of operations) fold.add(one)
   return fold
 }
 
-function changed(id: bigint, change: Partial<StoredEntry>): readonly StoredEntry[] {
-  const at = Number(id) - 1
-  return right.with(at, { ...right[at]!, ...change })
+function changed(stored: StoredOperation, at: number, change: Partial<Entry>): StoredOperation {
+  return { ...stored, entries: stored.entries.with(at, { ...stored.entries[at]!, ...change }) }
 }
 
-function entry(
+function operation(
   id: bigint,
-  operationId: bigint,
-  book: StoredEntry['book'],
-  amount: string,
-  balanceAfter: string,
-  operation: Parameters<typeof summary>[0],
-): StoredEntry {
-  return {
-    id,
-    operationId,
-    book,
-    amount: usd(amount),
-    balanceAfter: usd(balanceAfter),
-    operation: summary(operation),
-  }
+  kind: StoredOperation['kind'],
+  told: { readonly amount: string; readonly cost: string },
+  entries: readonly Entry[],
+): StoredOperation {
+  return { id, accountId: 1, kind, amount: usd(told.amount), cost: usd(told.cost), entries }
 }
 
-function summary(operation: {
-  readonly kind: OperationKind
-  readonly amount: string
-  readonly cost: string
-}) {
-  return { accountId: 1, kind: operation.kind, amount: usd(operation.amount), cost: usd(operation.cost) }
+function entry(book: Entry['book'], amount: string, balanceAfter: string): Entry {
+  return { book, amount: usd(amount), balanceAfter: usd(balanceAfter) }
 }

@@ -1,10 +1,10 @@
-import { nanoUsd, type NanoUsd } from '../money.ts'
+import { addUsd, nanoUsd, ZERO, type NanoUsd } from '../money.ts'
 import type { Balances, Book } from './books.ts'
 
 /** Takes money out of one book and puts it into another: all that ever happens to money. */
 export type Movement = { readonly from: Book; readonly to: Book; readonly amount: NanoUsd }
 
-/** One leg of a movement, as it stands in the books for ever. */
+/** What an operation did to one book, as it stands there for ever. */
 export type Entry = {
   readonly book: Book
   /** Negative where money left the book. */
@@ -16,8 +16,8 @@ export type Entry = {
 const BALANCE_MAX = 2n ** 63n - 1n
 
 /**
- * The entries that movements make, in order, and the balances after them. A movement of nothing makes no entry. Throws a
- * RangeError for a negative amount and where a balance would pass 64 bits (about 9.2 billion dollars).
+ * The entries that movements make, one for each book they touch, and the balances after them. A movement of nothing makes no
+ * entry. Throws a RangeError for a negative amount and where a balance would pass 64 bits (about 9.2 billion dollars).
  */
 export function post(
   balances: Balances,
@@ -25,18 +25,22 @@ export function post(
 ): { readonly entries: readonly Entry[]; readonly balances: Balances } {
   const after = { ...balances }
   const entries: Entry[] = []
-  const change = (book: Book, amount: NanoUsd) => {
-    const balanceAfter = nanoUsd(after[book] + amount)
-    if (balanceAfter > BALANCE_MAX || balanceAfter < -BALANCE_MAX)
-      throw new RangeError(`A balance of ${balanceAfter} in "${book}" would pass 64 bits.`)
-    after[book] = balanceAfter
-    entries.push({ book, amount, balanceAfter })
-  }
   for (const { from, to, amount } of movements) {
     if (amount < 0n) throw new RangeError(`A movement from "${from}" to "${to}" of ${amount} is negative.`)
     if (amount === 0n) continue
-    change(from, nanoUsd(0n - amount))
-    change(to, amount)
+    change(after, entries, from, nanoUsd(0n - amount))
+    change(after, entries, to, amount)
   }
   return { entries, balances: after }
+}
+
+function change(balances: Record<Book, NanoUsd>, entries: Entry[], book: Book, change: NanoUsd): void {
+  const balanceAfter = nanoUsd(balances[book] + change)
+  if (balanceAfter > BALANCE_MAX || balanceAfter < -BALANCE_MAX)
+    throw new RangeError(`A balance of ${balanceAfter} in "${book}" would pass 64 bits.`)
+  balances[book] = balanceAfter
+  const at = entries.findIndex(entry => entry.book === book)
+  const amount = addUsd(entries[at]?.amount ?? ZERO, change)
+  if (at < 0) entries.push({ book, amount, balanceAfter })
+  else entries[at] = { book, amount, balanceAfter }
 }

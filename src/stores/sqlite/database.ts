@@ -32,9 +32,11 @@ export function openDatabase({ path }: { readonly path: string }): Database {
     lock(database, path)
     // FULL: a commit that was answered survives a power cut, not only a crash of the process.
     database.run('PRAGMA synchronous = FULL')
-    database.run('PRAGMA foreign_keys = ON')
     database.run(`PRAGMA cache_size = -${CACHE_KIB}`)
+    // A migration may put a table in the place of one that others refer to.
+    database.run('PRAGMA foreign_keys = OFF')
     migrate(database)
+    database.run('PRAGMA foreign_keys = ON')
     return database
   } catch (error) {
     database.close()

@@ -5,7 +5,15 @@ import { turn } from '../../../test/support/turn.ts'
 import { openDatabase, type Database } from './database.ts'
 import { createGroupCommit, type GroupCommit } from './group-commit.ts'
 
-function open(): { groupCommit: GroupCommit; numbers: () => number[]; database: Database } {
+type Opened = {
+  readonly groupCommit: GroupCommit
+  readonly numbers: () => number[]
+  readonly database: Database
+  /** Ends the distance that commits keep now. */
+  readonly endDistance: () => void
+}
+
+function open(): Opened {
   const database = openDatabase({ path: join(aDataFolder(), 'tollgate.db') })
   database.run('CREATE TABLE numbers (number INTEGER PRIMARY KEY) STRICT')
   const numbers = () =>
@@ -13,7 +21,14 @@ function open(): { groupCommit: GroupCommit; numbers: () => number[]; database: 
       .query<{ number: bigint }, []>('SELECT number FROM numbers ORDER BY number')
       .all()
       .map(row => Number(row.number))
-  return { groupCommit: createGroupCommit(database), numbers, database }
+  let distances: (() => void)[] = []
+  const groupCommit = createGroupCommit(database, then => distances.push(then))
+  const endDistance = () => {
+    const due = distances
+    distances = []
+    for (const then of due) then()
+  }
+  return { groupCommit, numbers, database, endDistance }
 }
 
 function insert(number: number) {
@@ -118,14 +133,18 @@ describe('group commit', () => {
     }
 
     test('keeps a distance between commits, so that what comes in several turns is committed together', async () => {
-      const { groupCommit, batches } = openCrowded()
+      const { groupCommit, batches, endDistance } = openCrowded()
       await groupCommit.run(insert(1))
 
       const later = [groupCommit.run(insert(2))]
       await turn()
       later.push(groupCommit.run(insert(3)))
+      await turn()
+      const before = [...batches]
+      endDistance()
       await Promise.all(later)
 
+      expect(before).toEqual([[1]])
       expect(batches).toEqual([[1], [1, 2, 3]])
     })
 
@@ -154,7 +173,7 @@ describe('group commit', () => {
     })
 
     test('a commit that fails is followed by the next all the same', async () => {
-      const { groupCommit, numbers } = openCrowded()
+      const { groupCommit, numbers, endDistance } = openCrowded()
       let isDiskFull = false
       groupCommit.join({
         beforeCommit() {
@@ -163,10 +182,14 @@ describe('group commit', () => {
       })
       await groupCommit.run(insert(1))
       isDiskFull = true
-      const [failed] = await Promise.allSettled([groupCommit.run(insert(2))])
+      const failing = Promise.allSettled([groupCommit.run(insert(2))])
+      endDistance()
+      const [failed] = await failing
       isDiskFull = false
 
-      await groupCommit.run(insert(3))
+      const next = groupCommit.run(insert(3))
+      endDistance()
+      await next
 
       expect(failed.status).toBe('rejected')
       expect(numbers()).toEqual([1, 3])

@@ -51,7 +51,10 @@ export type Participant = {
   readonly afterRollback?: () => void
 }
 
-export function createGroupCommit(database: Database): GroupCommit {
+export function createGroupCommit(
+  database: Database,
+  afterDistance: (then: () => void) => void = then => void setTimeout(then, DISTANCE_MS),
+): GroupCommit {
   const begin = database.prepare('BEGIN IMMEDIATE')
   const end = database.prepare('COMMIT')
   const participants: Participant[] = []
@@ -72,7 +75,7 @@ export function createGroupCommit(database: Database): GroupCommit {
     isDue = false
     if (!isKeepingDistance && expected() >= CROWD_MIN) {
       isKeepingDistance = true
-      setTimeout(endDistance, DISTANCE_MS)
+      afterDistance(endDistance)
     }
     commitWaiting()
     plan()

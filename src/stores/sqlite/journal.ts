@@ -30,12 +30,10 @@ export function createJournal(
   groupCommit: GroupCommit,
   booksOfAccounts: BooksOfAccounts,
 ): Journal {
-  const insertOperation = database.prepare(
-    `INSERT INTO operations (id, previous_id, account_id, kind, subject_key, subject_tail, amount, at_ms)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-  )
-  const insertEntry = database.prepare(
-    'INSERT INTO entries (operation_id, book, amount, balance_after) VALUES (?, ?, ?, ?)',
+  const insert = database.prepare(
+    `INSERT INTO operations (id, previous_id, account_id, kind, subject_key, subject_tail, amount, at_ms,
+        book_1, amount_1, balance_after_1, book_2, amount_2, balance_after_2, book_3, amount_3, balance_after_3)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const { latest } = database
     .prepare<{ latest: bigint }, []>('SELECT ifnull(max(id), 0) AS latest FROM operations')
@@ -56,20 +54,30 @@ export function createJournal(
     write(books, { kind, subject, movements, atMs }) {
       const { balances: before, latestOperationId, latestChargeId } = standingOf(books)
       const { entries, balances } = post(before, movements)
-      if (entries.length === 0) return null
+      const [first, second, third] = entries
+      if (first === undefined || second === undefined) return null
+      if (entries.length > 3)
+        throw new Error(`A ${kind} touches ${entries.length} books; a row has room for three.`)
       const id = written + 1n
-      const amount = subtractUsd(balances.available, before.available)
-      insertOperation.run(
+      insert.run(
         id,
         latestOperationId,
         books.accountId,
         kind,
         subject.key,
         subject.tail,
-        amount,
+        subtractUsd(balances.available, before.available),
         atMs,
+        first.book,
+        first.amount,
+        first.balanceAfter,
+        second.book,
+        second.amount,
+        second.balanceAfter,
+        third?.book ?? null,
+        third?.amount ?? null,
+        third?.balanceAfter ?? null,
       )
-      for (const entry of entries) insertEntry.run(id, entry.book, entry.amount, entry.balanceAfter)
       booksOfAccounts.stage(books, { balances, latestOperationId: id, latestChargeId })
       written = id
       return id

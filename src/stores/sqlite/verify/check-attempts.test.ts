@@ -5,7 +5,7 @@ import { aSqliteStore } from '../../../../test/support/test-store.ts'
 import { formatId } from '../../../domain/ids.ts'
 import { usd } from '../../../domain/money.ts'
 
-/** Operation 1 is a credit (entries 1, 2), 2 the charge of an attempt (3, 4), 3 its compensation (5, 6). Others are in every other state. */
+/** Operation 1 is a credit, 2 the charge of an attempt, 3 its compensation. Others are in every other state. */
 async function compensatedBooks() {
   const store = aSqliteStore()
   const payer = await anAccount(store, { funds: usd('9') })
@@ -29,15 +29,15 @@ test('verify finds nothing wrong in attempts of every state', async () => {
 const COMPENSATED = "state = 'compensated'"
 
 test.each([
-  [`DELETE FROM attempts WHERE ${COMPENSATED}`, '5', 'a compensation that nothing knows of'],
+  [`DELETE FROM attempts WHERE ${COMPENSATED}`, '3.1', 'a compensation that nothing knows of'],
   [
     `UPDATE attempts SET state = 'billed', compensated_by = NULL WHERE ${COMPENSATED}`,
-    '5',
+    '3.1',
     'a compensation that nothing knows of',
   ],
   [
     `UPDATE attempts SET compensated_by = 2 WHERE ${COMPENSATED}`,
-    '5',
+    '3.1',
     'a compensation that nothing knows of',
   ],
   ["UPDATE attempts SET state = 'billed' WHERE compensated_by = 3", null, 'is billed and has operation 3'],
@@ -48,7 +48,7 @@ test.each([
     null,
     'costs 2000000000 and was charged 1000000000',
   ],
-  ['UPDATE operations SET subject_key = 1 WHERE id = 3', '5', 'a compensation that nothing knows of'],
+  ['UPDATE operations SET subject_key = 1 WHERE id = 3', '3.1', 'a compensation that nothing knows of'],
 ])('verify names what was tampered with: %s', async (tampering, entryId, message) => {
   const { store } = await compensatedBooks()
   tamper(store, tampering)

@@ -1,18 +1,26 @@
 import type { Database, Statement } from 'bun:sqlite'
 import type { Book } from '../../../domain/ledger/books.ts'
 import { EntryFold } from '../../../domain/ledger/entry-fold.ts'
+import type { OperationKind } from '../../../domain/ledger/operation.ts'
+import type { Entry } from '../../../domain/ledger/post.ts'
 import { nanoUsd } from '../../../domain/money.ts'
 import type { Problem } from '../../../gateway/ports/ledger.ts'
-import type { OperationKind } from '../../../domain/ledger/operation.ts'
 
 /** About a millisecond of work. */
-const ENTRIES_A_TURN = 256
+const OPERATIONS_A_TURN = 128
 
-/** Reads the entries in order, folds them, and follows each account's chain of operations. */
+/** Where an account's chains must end, by its operations. */
+export type ChainEnds = {
+  readonly operationId: bigint
+  /** The last operation that a charge has; null before the first. */
+  readonly chargeOperationId: bigint | null
+}
+
+/** Reads the operations in order, folds their entries, and follows each account's chain. */
 export class EntryReader {
   readonly fold = new EntryFold()
-  readonly #select: Statement<EntryRow, [bigint, number]>
-  readonly #latestOperationIds = new Map<number, bigint>()
+  readonly #select: Statement<OperationRow, [bigint, number]>
+  readonly #ends = new Map<number, ChainEnds>()
   #problem: Problem | undefined
 
   constructor(database: Database) {
@@ -21,94 +29,107 @@ export class EntryReader {
 
   /** All entries up to now, in pieces. The first wrong one is a problem, and nothing is read behind it. */
   *check(): Generator<readonly Problem[]> {
-    while (this.#read() === ENTRIES_A_TURN) yield []
-    this.fold.end()
-    const wrong = this.fold.wrong
-    if (wrong !== undefined) this.#problem ??= { entryId: String(wrong.entryId), message: wrong.message }
+    while (this.#read() === OPERATIONS_A_TURN) yield []
     yield this.#problem === undefined ? [] : [this.#problem]
   }
 
   /** Reads what was written since, which is little: turns are short. False where an entry is wrong. */
   catchUp(): boolean {
-    while (this.#read() === ENTRIES_A_TURN) continue
-    return this.#problem === undefined && this.fold.wrong === undefined
+    while (this.#read() === OPERATIONS_A_TURN) continue
+    return this.#problem === undefined
   }
 
-  latestOperationIdOf(accountId: number): bigint | null {
-    return this.#latestOperationIds.get(accountId) ?? null
+  /** Null for an account without operations. */
+  endsOf(accountId: number): ChainEnds | null {
+    return this.#ends.get(accountId) ?? null
   }
 
   /** How many it read; none behind a wrong one. */
   #read(): number {
-    if (this.#problem !== undefined || this.fold.wrong !== undefined) return 0
-    const rows = this.#select.all(this.fold.lastEntryId, ENTRIES_A_TURN)
-    for (const row of rows) this.#add(row)
+    if (this.#problem !== undefined) return 0
+    const rows = this.#select.all(this.fold.lastOperationId, OPERATIONS_A_TURN)
+    for (const row of rows) {
+      this.#problem = this.#add(row)
+      if (this.#problem !== undefined) break
+    }
     return rows.length
   }
 
-  #add(row: EntryRow): void {
-    const { id, operation_id: operationId, book } = row
+  #add(row: OperationRow): Problem | undefined {
+    const { id, kind } = row
     const accountId = Number(row.account_id)
-    this.fold.add({
-      id,
-      operationId,
-      book,
-      amount: nanoUsd(row.amount),
-      balanceAfter: nanoUsd(row.balance_after),
-      operation:
-        row.account_id === null
-          ? null
-          : {
-              accountId,
-              kind: row.kind,
-              amount: nanoUsd(row.operation_amount),
-              cost: nanoUsd(row.cost ?? 0n),
-            },
+    const cost = nanoUsd(row.cost ?? 0n)
+    this.fold.add({ id, accountId, kind, amount: nanoUsd(row.amount), entries: entriesOf(row), cost })
+    if (this.fold.wrong !== undefined) return this.fold.wrong
+
+    const ends = this.#ends.get(accountId)
+    // A capture that costs nothing has an operation, which frees its hold, and its charge has none.
+    const isCharge = row.cost !== null
+    this.#ends.set(accountId, {
+      operationId: id,
+      chargeOperationId: isCharge ? id : (ends?.chargeOperationId ?? null),
     })
-    if (this.fold.wrong !== undefined) return
-    const latest = this.latestOperationIdOf(accountId)
-    if (latest === operationId) return
-    this.#latestOperationIds.set(accountId, operationId)
-    const object = (objection: string) => {
-      this.#problem ??= {
-        entryId: String(id),
-        message: `Entry ${id} begins operation ${operationId}, ${objection}.`,
-      }
-    }
-    if (row.previous_id !== latest) object(`which follows ${row.previous_id} where ${latest} came before`)
-    if (row.has_subject === 0n) object(`a ${row.kind} that nothing knows of`)
+    const latest = ends?.operationId ?? null
+    const objection = objectionTo(row, latest)
+    if (objection === undefined) return undefined
+    return { entryId: `${id}.1`, message: `Entry ${id}.1 begins operation ${id}, ${objection}.` }
   }
 }
 
-const SELECT = `SELECT entries.*, account_id, kind, previous_id, operations.amount AS operation_amount,
+function objectionTo(row: OperationRow, latest: bigint | null): string | undefined {
+  if (row.previous_id !== latest) return `which follows ${row.previous_id} where ${latest} came before`
+  if (row.subject_at_ms === null) return `a ${row.kind} that nothing knows of`
+  return row.subject_at_ms === row.at_ms ? undefined : `a ${row.kind} of another time than what it is of`
+}
+
+function entriesOf(row: OperationRow): readonly Entry[] {
+  const entries = [
+    { book: row.book_1, amount: nanoUsd(row.amount_1), balanceAfter: nanoUsd(row.balance_after_1) },
+    { book: row.book_2, amount: nanoUsd(row.amount_2), balanceAfter: nanoUsd(row.balance_after_2) },
+  ]
+  const { book_3: book, amount_3: amount, balance_after_3: balanceAfter } = row
+  if (book !== null && amount !== null && balanceAfter !== null)
+    entries.push({ book, amount: nanoUsd(amount), balanceAfter: nanoUsd(balanceAfter) })
+  return entries
+}
+
+/** `subject_at_ms` is when what an operation is of says that it happened; of credits and compensations nothing else says so. */
+const SELECT = `SELECT *,
     CASE WHEN kind IN ('charge', 'capture')
       THEN (SELECT cost FROM charges WHERE charges.id = subject_key AND charges.operation_id = operations.id) END AS cost,
     CASE
       WHEN kind IN ('top_up', 'grant')
-        THEN EXISTS (SELECT 1 FROM credits WHERE credits.id = subject_key AND credits.operation_id = operations.id
+        THEN (SELECT operations.at_ms FROM credits WHERE credits.id = subject_key AND credits.operation_id = operations.id
           AND credits.amount = operations.amount)
+      WHEN kind = 'charge'
+        THEN ifnull((SELECT at_ms FROM charges WHERE charges.id = subject_key AND charges.operation_id = operations.id),
+          operations.at_ms)
       WHEN kind = 'hold'
-        THEN EXISTS (SELECT 1 FROM holds WHERE holds.id = subject_key AND placed_by = operations.id)
+        THEN (SELECT placed_at_ms FROM holds WHERE holds.id = subject_key AND placed_by = operations.id)
       WHEN kind IN ('capture', 'release')
-        THEN EXISTS (SELECT 1 FROM holds WHERE holds.id = subject_key AND resolved_by = operations.id)
+        THEN (SELECT resolved_at_ms FROM holds WHERE holds.id = subject_key AND resolved_by = operations.id)
       WHEN kind = 'compensation'
-        THEN EXISTS (SELECT 1 FROM attempts WHERE request_key = subject_key AND compensated_by = operations.id)
-      ELSE 1
-    END AS has_subject
-  FROM entries LEFT JOIN operations ON operations.id = operation_id
-  WHERE entries.id > ? ORDER BY entries.id LIMIT ?`
+        THEN (SELECT operations.at_ms FROM attempts WHERE request_key = subject_key AND compensated_by = operations.id)
+      ELSE operations.at_ms
+    END AS subject_at_ms
+  FROM operations WHERE id > ? ORDER BY id LIMIT ?`
 
-type EntryRow = {
+type OperationRow = {
   id: bigint
-  operation_id: bigint
-  book: Book
-  amount: bigint
-  balance_after: bigint
-  /** Null, with all the rest, where there is no such operation. */
-  account_id: bigint | null
+  account_id: bigint
   kind: OperationKind
   previous_id: bigint | null
-  operation_amount: bigint
+  amount: bigint
+  at_ms: bigint
+  book_1: Book
+  amount_1: bigint
+  balance_after_1: bigint
+  book_2: Book
+  amount_2: bigint
+  balance_after_2: bigint
+  book_3: Book | null
+  amount_3: bigint | null
+  balance_after_3: bigint | null
   cost: bigint | null
-  has_subject: bigint
+  subject_at_ms: bigint | null
 }

@@ -35,34 +35,84 @@ describe('verify', () => {
   })
 
   test.each([
-    ['UPDATE entries SET amount = amount - 1 WHERE id = 7', '7', 'Entry 7 leaves'],
-    ['UPDATE entries SET balance_after = balance_after + 1 WHERE id = 8', '8', 'Entry 8 leaves'],
+    ['UPDATE operations SET amount_1 = amount_1 - 1 WHERE id = 4', '4.1', 'Entry 4.1 leaves'],
+    ['UPDATE operations SET balance_after_2 = balance_after_2 + 1 WHERE id = 4', '4.2', 'Entry 4.2 leaves'],
     [
-      "UPDATE entries SET book = 'losses' WHERE id = 6",
-      '6',
-      'Entry 6 stands in "losses", which no hold touches',
+      'UPDATE operations SET amount_1 = amount_1 - 1, balance_after_1 = balance_after_1 - 1 WHERE id = 7',
+      '7.1',
+      'whose entries sum to -1 and not to zero',
     ],
-    ['DELETE FROM entries WHERE id = 5', '5', 'Entry 5 is missing'],
-    ['DELETE FROM entries WHERE id > 12', null, 'Account 1 has'],
-    ['UPDATE entries SET operation_id = 3 WHERE id = 3', '3', 'Entry 3 belongs to operation 3'],
-    ['UPDATE entries SET operation_id = 99 WHERE id = 14', '14', 'operation 99, which does not exist'],
-    ['DELETE FROM operations WHERE id = 2', '3', 'Entry 3 belongs to operation 2, which does not exist'],
-    ['UPDATE operations SET amount = amount - 1 WHERE id = 2', '3', 'Entry 3 begins operation 2'],
-    ['UPDATE operations SET previous_id = NULL WHERE id = 3', '5', 'which follows null where 2 came before'],
-    ['UPDATE operations SET subject_key = 1 WHERE id = 6', '11', 'a release that nothing knows of'],
-    ["UPDATE operations SET kind = 'gift' WHERE id = 1", '1', 'which no gift touches'],
-    ['DELETE FROM credits WHERE operation_id = 1', '1', 'a top_up that nothing knows of'],
-    ['UPDATE credits SET amount = amount + 1 WHERE operation_id = 1', '1', 'a top_up that nothing knows of'],
-    ['DELETE FROM charges WHERE operation_id = 2', '3', 'earn 1000000000 where the charge is 0'],
+    [
+      "UPDATE operations SET book_2 = 'losses' WHERE id = 3",
+      '3.2',
+      'Entry 3.2 stands in "losses", which no hold touches',
+    ],
+    [
+      "UPDATE operations SET book_3 = 'available', amount_3 = 1, balance_after_3 = 9 WHERE id = 2",
+      '2.3',
+      'Entry 2.3 leaves 9 in "available"',
+    ],
+    ['DELETE FROM operations WHERE id = 2', '2.1', 'Entry 2.1 is missing'],
+    ['DELETE FROM operations WHERE id > 6', null, 'Account 1 has'],
+    ['UPDATE operations SET id = 9 WHERE id = 7', '7.1', 'Entry 7.1 is missing'],
+    [
+      'UPDATE operations SET amount = amount - 1 WHERE id = 2',
+      '2.1',
+      'change the available balance by -1000000000 and not by -1000000001',
+    ],
+    [
+      'UPDATE operations SET previous_id = NULL WHERE id = 3',
+      '3.1',
+      'which follows null where 2 came before',
+    ],
+    ['UPDATE operations SET account_id = 2 WHERE id = 3', '3.1', 'Entry 3.1 leaves'],
+    ['UPDATE operations SET subject_key = 1 WHERE id = 6', '6.1', 'a release that nothing knows of'],
+    ['UPDATE operations SET subject_tail = 1 WHERE id = 2', null, 'has operation 2, which is not its own'],
+    ["UPDATE operations SET kind = 'gift' WHERE id = 1", '1.1', 'which no gift touches'],
+    [
+      'UPDATE operations SET at_ms = at_ms + 1 WHERE id = 2',
+      '2.1',
+      'a charge of another time than what it is of',
+    ],
+    [
+      'UPDATE operations SET at_ms = at_ms + 1 WHERE id = 3',
+      '3.1',
+      'a hold of another time than what it is of',
+    ],
+    ['UPDATE operations SET at_ms = at_ms + 1 WHERE id = 6', '6.1', 'a release of another time'],
+    ['DELETE FROM credits WHERE operation_id = 1', '1.1', 'a top_up that nothing knows of'],
+    [
+      'UPDATE credits SET amount = amount + 1 WHERE operation_id = 1',
+      '1.1',
+      'a top_up that nothing knows of',
+    ],
+    ['DELETE FROM charges WHERE operation_id = 2', '2.1', 'earn 1000000000 where the charge is 0'],
     ['UPDATE balances SET available = available + 1', null, 'stored in "available"'],
     ['UPDATE balances SET latest_operation_id = 1', null, 'has operation 1 as its latest'],
-    ['UPDATE charges SET cost = cost + 1 WHERE operation_id = 2', '3', 'where the charge is 1000000001'],
+    ['UPDATE balances SET latest_charge_id = NULL', null, 'has charge null as its latest'],
+    [
+      'UPDATE balances SET latest_charge_id = (SELECT min(id) FROM charges)',
+      null,
+      'does not lead to the one of operation 4',
+    ],
+    ['UPDATE balances SET latest_charge_id = 1', null, 'has charge 1 as its latest'],
+    ['UPDATE charges SET cost = cost + 1 WHERE operation_id = 2', '2.1', 'where the charge is 1000000001'],
     ['UPDATE charges SET input = 2 WHERE operation_id = 2', null, 'is worth 2000000000 by its frozen tariff'],
     [
       'UPDATE charges SET operation_id = 1 WHERE operation_id = 2',
-      '3',
+      '2.1',
       'earn 1000000000 where the charge is 0',
     ],
+    [
+      'UPDATE charges SET at_ms = at_ms + 1 WHERE operation_id = 4',
+      null,
+      'operation 4, which is not its own',
+    ],
+    ['UPDATE charges SET api_key_id = 7', null, 'API key 7, which its account does not have'],
+    ["UPDATE charges SET provenance = 'guessed'", null, 'of the provenance "guessed"'],
+    ['UPDATE charges SET is_clamped = 2', null, 'says 2 of whether it was clamped'],
+    ['UPDATE charges SET shortfall = -1', null, 'of which -1 exceeded its hold'],
+    ['UPDATE charges SET tail = 1 WHERE operation_id = 2', null, 'operation 2, which is not its own'],
     ['UPDATE charges SET previous_id = 1 WHERE operation_id = 4', null, 'follows charge 1'],
     [`UPDATE tariffs SET content = '{"input":"1","output":"1"}'`, null, 'is worth 1 by its frozen tariff'],
     ['DELETE FROM tariffs', null, 'has tariff 1, which does not exist'],
@@ -76,7 +126,11 @@ describe('verify', () => {
       null,
       'is released, but was ended by the operation "capture"',
     ],
-    ["UPDATE holds SET resolved_by = NULL WHERE state = 'released'", '11', 'a release that nothing knows of'],
+    [
+      "UPDATE holds SET resolved_by = NULL WHERE state = 'released'",
+      '6.1',
+      'a release that nothing knows of',
+    ],
     ['UPDATE holds SET amount = 1', null, 'in "held.media", where its open holds come to 1'],
   ])('names what was tampered with: %s', async (tampering, entryId, message) => {
     const { store } = await usedBooks()
@@ -97,6 +151,16 @@ describe('verify', () => {
     expect(problems[0]!.message).toStartWith(`Charge ${formatId('req', charged)} costs 1000000000`)
   })
 
+  test('finds nothing wrong where the latest charges were free', async () => {
+    const { store, accountId, apiKeyId } = await usedBooks()
+    const free = await hold(store.ledger, { accountId, kind: 'text', amount: usd('0') })
+    await store.ledger.captureHold(free, aCharge(apiKeyId, { tokens: 0 }))
+
+    const { problems } = await store.ledger.verify()
+
+    expect(problems).toEqual([])
+  })
+
   test('tells at most a hundred problems', async () => {
     const { store, accountId, apiKeyId } = await usedBooks()
     for (let made = 0; made < 120; made += 1) {
@@ -112,7 +176,7 @@ describe('verify', () => {
 })
 
 describe('the books', () => {
-  test.each(['operations', 'entries', 'charges', 'tariffs', 'audit_log'])(
+  test.each(['operations', 'charges', 'tariffs', 'audit_log'])(
     'a line of %s can be neither changed nor deleted',
     async table => {
       const { store } = await usedBooks()
@@ -127,8 +191,8 @@ describe('the books', () => {
 })
 
 /**
- * Operation 1 is a credit (entries 1, 2), 2 a text charge (3, 4), 3 and 4 a media hold and its capture (5 to 8), 5 and 6
- * another and its release (9 to 12), 7 one that is open (13, 14).
+ * Operation 1 is a credit, 2 a text charge, 3 and 4 a media hold and its capture, 5 and 6 another and its release, 7 one that
+ * is open. Each has two entries.
  */
 async function usedBooks() {
   const store = aSqliteStore()

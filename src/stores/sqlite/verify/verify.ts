@@ -31,7 +31,7 @@ export function createVerify(database: Database): Pick<Ledger, 'verify'> {
           await new Promise(setImmediate)
         }
       }
-      return { problems, entries: Number(entries.fold.lastEntryId) }
+      return { problems, entries: entries.fold.entries }
     },
   }
 }
