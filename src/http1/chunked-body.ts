@@ -5,6 +5,7 @@ const TRAILER_BYTES_MAX = 64 * 1024
 
 const CR = 13
 const LF = 10
+const DIGITS_MAX = 12
 const LENGTH = /^([0-9a-f]{1,12})[ \t]*(?:;.*)?$/i
 
 /** Takes a body out of its chunks, however its bytes are cut. */
@@ -47,6 +48,8 @@ export class ChunkedBody {
   }
 
   #takeLine(bytes: Buffer, at: number): number {
+    const next = this.#line === '' ? this.#takeUsualLine(bytes, at) : -1
+    if (next !== -1) return next
     const end = bytes.indexOf(LF, at)
     const stop = end < 0 ? bytes.length : end
     if (this.#line.length + stop - at > LINE_BYTES_MAX) {
@@ -65,6 +68,27 @@ export class ChunkedBody {
     return end + 1
   }
 
+  /** A length without extensions, or the line end behind content, where it is there whole: nearly every line is. Else -1. */
+  #takeUsualLine(bytes: Buffer, at: number): number {
+    let position = at
+    if (this.state === 'length') {
+      let length = 0
+      for (; position < at + DIGITS_MAX; position += 1) {
+        const digit = hexDigit(bytes[position])
+        if (digit === -1) break
+        length = length * 16 + digit
+      }
+      if (position === at || length === 0) return -1
+      if (bytes[position] !== CR || bytes[position + 1] !== LF) return -1
+      this.#missing = length
+      this.state = 'content'
+    } else {
+      if (this.state !== 'after_content' || bytes[at] !== CR || bytes[at + 1] !== LF) return -1
+      this.state = 'length'
+    }
+    return position + 2
+  }
+
   #onLine(line: string): void {
     if (this.state === 'length') {
       const match = LENGTH.exec(line)
@@ -78,4 +102,11 @@ export class ChunkedBody {
       if (this.#trailerBytes > TRAILER_BYTES_MAX) this.state = 'broken'
     }
   }
+}
+
+function hexDigit(byte: number | undefined): number {
+  if (byte === undefined) return -1
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30
+  const letter = byte | 0x20
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1
 }

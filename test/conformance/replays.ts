@@ -32,6 +32,17 @@ export function replaysConform(open: OpenReplays): void {
     expect(await replays.find('b')).toBeUndefined()
   })
 
+  test('an answer is kept as it was, whatever becomes of the bytes it was kept from', async () => {
+    const { replays } = await open({ ttlMs: 60_000 })
+    const body = new TextEncoder().encode('first')
+
+    const keeping = replays.keep('a', anAnswer(body))
+    body.fill(0)
+    await keeping
+
+    expect(await replays.find('a')).toMatchObject(anAnswer('first'))
+  })
+
   test('an answer is found again and again, and finding it does not make it live longer', async () => {
     const { replays, advance } = await open({ ttlMs: 60_000 })
     await replays.keep('a', anAnswer())

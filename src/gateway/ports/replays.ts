@@ -16,7 +16,7 @@ export interface Replays {
 
   /**
    * Keeps an answer for the time the cache was opened with, counted from now. Repeating it replaces the answer and begins its
-   * time anew. `body` must not change later.
+   * time anew. `body` is copied before this returns.
    */
   keep(fingerprint: string, answer: KeptAnswer): void | Promise<void>
 }

@@ -133,7 +133,8 @@ export class AnswerOnce {
   }
 
   async #keepStream(fingerprint: string, stream: SharedStream, reply: TextReply): Promise<void> {
-    const [copy, ending] = await Promise.all([stream.over, reply.ended])
+    const [, ending] = await Promise.all([stream.over, reply.ended])
+    const copy = stream.copy()
     if (copy !== undefined && copy.byteLength <= KEPT_BYTES_MAX && ending?.isWhole === true) {
       await this.#ports.replays.keep(fingerprint, { headers: keptHeaders(reply), body: copy })
     }

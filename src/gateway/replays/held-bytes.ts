@@ -1,10 +1,15 @@
 type Bytes = Uint8Array<ArrayBuffer>
 
-/** The first block of a stream, which many answers fit into; the next ones are as large as all before them, up to a bound. */
-const BLOCK_BYTES_MIN = 4 * 1024
-const BLOCK_BYTES_MAX = 32 * 1024
+/** A few dozen tokens as upstreams wrap them. A larger piece is a block of its own. */
+const BLOCK_BYTES = 8 * 1024
+/** Blocks that are kept for the streams that follow: fresh memory costs the kernel more than all that is done with a block. */
+const SPARE_BLOCKS_MAX = 512
 /** What a block weighs beside its bytes. */
 const BLOCK_OVERHEAD_BYTES = 128
+
+const spareBlocks: Bytes[] = []
+/** Where `whole` puts together what it gives. */
+let scratch: Bytes = new Uint8Array(0)
 
 /** So many bytes of a stream, from the place `start` in it on. */
 type Block = { readonly start: number; readonly bytes: Bytes; length: number }
@@ -48,11 +53,11 @@ export class HeldBytes {
     this.#end += piece.length
   }
 
-  /** What is held from a place on, as far as it stands in one block; undefined at the end. */
+  /** A copy of what is held from a place on, as far as it stands in one block; undefined at the end. */
   from(place: number): Bytes | undefined {
+    if (place === this.#end) return undefined
     const block = this.#blocks.findLast(({ start }) => start <= place)
-    if (block === undefined || place >= block.start + block.length) return undefined
-    return block.bytes.subarray(place - block.start, block.length)
+    return block?.bytes.slice(place - block.start, block.length)
   }
 
   /** Forgets the blocks that end at a place or before it. */
@@ -61,25 +66,28 @@ export class HeldBytes {
     for (const { start, bytes, length } of this.#blocks) {
       if (start + length > place) break
       this.#weight -= bytes.length + BLOCK_OVERHEAD_BYTES
+      if (bytes.length === BLOCK_BYTES && spareBlocks.length < SPARE_BLOCKS_MAX) spareBlocks.push(bytes)
       count += 1
     }
     this.#blocks.splice(0, count)
   }
 
-  /** All that is held, in one piece that does not change later. */
+  /** All that is held, in one piece that is there until somebody asks for the whole of any stream again. */
   whole(): Bytes {
-    const whole = new Uint8Array(this.length)
+    if (scratch.length < this.length) scratch = new Uint8Array(this.length)
     let at = 0
     for (const { bytes, length } of this.#blocks) {
-      whole.set(length === bytes.length ? bytes : bytes.subarray(0, length), at)
+      scratch.set(length === bytes.length ? bytes : bytes.subarray(0, length), at)
       at += length
     }
-    return whole
+    return scratch.subarray(0, at)
   }
 
   #begin(piece: Bytes): void {
-    const size = Math.min(Math.max(this.length, BLOCK_BYTES_MIN), BLOCK_BYTES_MAX)
-    const bytes = new Uint8Array(Math.max(size, piece.length))
+    const bytes =
+      piece.length > BLOCK_BYTES
+        ? new Uint8Array(piece.length)
+        : (spareBlocks.pop() ?? new Uint8Array(BLOCK_BYTES))
     bytes.set(piece)
     this.#blocks.push({ start: this.#end, bytes, length: piece.length })
     this.#weight += bytes.length + BLOCK_OVERHEAD_BYTES

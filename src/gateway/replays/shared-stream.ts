@@ -35,9 +35,9 @@ export type StreamReader = ByteSource & {
  * source is cancelled.
  */
 export class SharedStream {
-  /** Resolves when the source is over: with all its bytes or, where the copy was given up, with undefined. */
-  readonly over: Promise<Bytes | undefined>
-  readonly #tellOver: (copy: Bytes | undefined) => void
+  /** Resolves when the source is over. */
+  readonly over: Promise<void>
+  readonly #tellOver: () => void
   readonly #source: ByteSource
   readonly #budget: ReplayBudget
   readonly #onClosed: () => void
@@ -59,7 +59,7 @@ export class SharedStream {
 
   /** `onClosed` is called once, when readers can join no more. */
   constructor(source: ByteSource, ports: { readonly budget: ReplayBudget; readonly onClosed: () => void }) {
-    const { promise, resolve } = Promise.withResolvers<Bytes | undefined>()
+    const { promise, resolve } = Promise.withResolvers<void>()
     this.over = promise
     this.#tellOver = resolve
     this.#source = source
@@ -74,6 +74,11 @@ export class SharedStream {
     const reader: Reader = { at: 0, lastWord: undefined, makeLastWord, tellDone }
     this.#readers.push(reader)
     return { read: () => this.#read(reader), cancel: () => this.#depart(reader), done }
+  }
+
+  /** All bytes so far, to be used at once; undefined where the copy was given up. */
+  copy(): Bytes | undefined {
+    return this.#isCopied ? this.#held.whole() : undefined
   }
 
   /** Gives the copy up: nobody joins any more, and what all have read is forgotten. Repeating it changes nothing. */
@@ -155,7 +160,7 @@ export class SharedStream {
 
   #end(): void {
     this.#isOver = true
-    this.#tellOver(this.#isCopied ? this.#held.whole() : undefined)
+    this.#tellOver()
     this.#forgetRead()
     this.#tellMove()
   }

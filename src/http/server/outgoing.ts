@@ -3,6 +3,8 @@ const SCRATCH_BYTES = 64 * 1024
 const scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES)
 
 const LINE_END = '\r\n'
+const CR = 0x0d
+const LF = 0x0a
 const LAST_CHUNK = '0\r\n\r\n'
 const NOTHING = new Uint8Array()
 
@@ -49,12 +51,14 @@ export class Outgoing {
 
   /** One chunk of a body, behind `text`, in one write. */
   sendChunk(text: string, bytes: Uint8Array): void {
-    const start = `${text}${bytes.length.toString(16)}${LINE_END}`
-    const size = start.length + bytes.length + LINE_END.length
+    const size = text.length + hexDigits(bytes.length) + bytes.length + 2 * LINE_END.length
     const target = size <= SCRATCH_BYTES ? scratch : Buffer.allocUnsafe(size)
-    target.write(start, 0, 'latin1')
-    target.set(bytes, start.length)
-    target.write(LINE_END, size - LINE_END.length, 'latin1')
+    if (text !== '') target.write(text, 0, 'latin1')
+    let at = writeLength(bytes.length, target, text.length)
+    target.set(bytes, at)
+    at += bytes.length
+    target[at] = CR
+    target[at + 1] = LF
     this.#write(target, size)
   }
 
@@ -96,4 +100,24 @@ export class Outgoing {
     this.#whenSent = undefined
     then?.()
   }
+}
+
+function hexDigits(length: number): number {
+  let digits = 1
+  for (let rest = length; rest > 15; rest = Math.floor(rest / 16)) digits += 1
+  return digits
+}
+
+/** Writes a chunk's length and the end of its line, and gives where that ends. A loop costs less than the text would. */
+function writeLength(length: number, target: Uint8Array, start: number): number {
+  const end = start + hexDigits(length)
+  let rest = length
+  for (let at = end - 1; at >= start; at -= 1) {
+    const digit = rest % 16
+    target[at] = digit < 10 ? 0x30 + digit : 0x57 + digit
+    rest = Math.floor(rest / 16)
+  }
+  target[end] = CR
+  target[end + 1] = LF
+  return end + LINE_END.length
 }
