@@ -71,15 +71,15 @@ function admitted<Request extends TextRequest>(
 }
 
 function insufficientBalance(
-  { usesStoredContext = false }: TextRequest,
+  { inputTokensEstimate }: TextRequest,
   quote: Quote,
   { available, held }: Extract<HoldOutcome, { outcome: 'refused' }>,
 ): GatewayError {
   const ceiling = affordableCeiling(quote, available)
   const sentences = [
     `This request can cost up to ${formatUsd(quote.amount)} USD and ${formatUsd(available)} USD is available.`,
-    ...(usesStoredContext
-      ? ['What its provider has stored of the conversation counts as all that the model can read.']
+    ...(inputTokensEstimate === Infinity
+      ? ['What it only names (a stored conversation, a file) counts as all that the model can read.']
       : []),
     ...(ceiling === undefined ? [] : [`An output ceiling of ${ceiling} tokens would fit.`]),
   ]

@@ -54,22 +54,22 @@ describe('the worst case of', () => {
     ['a row at the upstream’s own cost, with its ceiling tariff', upstreamCost, {}, '0.22'],
     ['a free row is nothing', free, {}, '0'],
     [
-      'a request with stored context and no word on what the model reads, with 128,000 tokens of it',
+      'input of unknown length, for a row that does not say what its model reads, with 128,000 tokens',
       tariff,
-      { usesStoredContext: true },
+      { inputTokensEstimate: Infinity },
       '128.21',
     ],
   ])('%s', (_, pricing, change, amount) => {
     expect(quote(pricing, change).amount).toBe(usd(amount))
   })
 
-  test('a request with stored context is priced with all that the model reads, or its own input if that is more', () => {
+  test('no more input is priced than the model reads, also where nobody knows how much there is', () => {
     const model = { ...aModel(tariff), contextWindow: 1000 }
-    const amount = (inputTokensEstimate: number) =>
-      quoteText(model, aRequest({ usesStoredContext: true, inputTokensEstimate })).amount
+    const amount = (inputTokensEstimate: number) => quoteText(model, aRequest({ inputTokensEstimate })).amount
 
-    expect(amount(10)).toBe(usd('1.21'))
-    expect(amount(2000)).toBe(usd('2.21'))
+    expect(amount(10)).toBe(usd('0.22'))
+    expect(amount(2000)).toBe(usd('1.21'))
+    expect(amount(Infinity)).toBe(usd('1.21'))
   })
 
   test('an embedding has no output', () => {

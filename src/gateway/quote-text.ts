@@ -14,23 +14,27 @@ export type Quote = {
   readonly amount: NanoUsd
 }
 
-/** What a provider's stored context is taken for where the row does not say how much its model reads. */
-export const STORED_CONTEXT_TOKENS = 128_000
+/** The most input there can be where neither the request can be measured nor the row says how much its model reads. */
+export const UNKNOWN_WINDOW_TOKENS = 128_000
 
 /**
- * Prices the worst case: the estimated input, and the output ceiling the request names or else the row's. With context that
- * its provider has stored, the input may be all that the model can read.
+ * Prices the worst case: the estimated input, of which no more is ever charged than the model can read, and the output ceiling the
+ * request names or else the row's.
  */
 export function quoteText(model: TextModel, request: TextRequest): Quote {
   const ceiling = model.kind === 'chat' ? (request.outputCeiling ?? model.maxOutputTokens) : 0
-  const stored = request.usesStoredContext === true ? (model.contextWindow ?? STORED_CONTEXT_TOKENS) : 0
   const worst = {
-    inputTokens: Math.max(request.inputTokensEstimate, stored),
+    inputTokens: inputMost(request.inputTokensEstimate, model.contextWindow),
     outputTokens: ceiling,
     choices: request.choices,
   }
   const tariff = ceilingTariff(model.pricing)
   return { pricing: model.pricing, worst, amount: tariff === null ? ZERO : worstCasePrice(worst, tariff) }
+}
+
+function inputMost(estimate: number, window: number | undefined): number {
+  if (window !== undefined) return Math.min(estimate, window)
+  return estimate === Infinity ? UNKNOWN_WINDOW_TOKENS : estimate
 }
 
 /** The largest output ceiling that `available` would pay for; undefined when no ceiling would do. */

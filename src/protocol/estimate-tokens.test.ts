@@ -62,13 +62,33 @@ describe('media costs a flat number, whatever its size', () => {
     [IMAGE_TOKENS, { type: 'image', source: { type: 'base64', media_type: 'image/png', data: base64 } }],
     [IMAGE_TOKENS, { type: 'input_image', image_url: base64 }],
     [AUDIO_TOKENS, { type: 'input_audio', input_audio: { data: base64, format: 'wav' } }],
-    [FILE_TOKENS, { type: 'file', file: { filename: 'a.pdf', file_data: base64 } }],
-    [FILE_TOKENS, { type: 'input_file', file_data: base64 }],
-    [VIDEO_TOKENS, { type: 'video_url', video_url: { url: base64 } }],
   ])('%p', (tokens, part) => {
     const counted = quarter('messages', 'content', ...Object.keys(part), part.type)
 
     expect(estimate({ messages: [{ content: [part] }] })).toBe(counted + tokens)
+  })
+
+  test.each([
+    [FILE_TOKENS, { type: 'file', file: { filename: 'a.pdf', file_data: 'A'.repeat(100) } }],
+    [75_000, { type: 'file', file: { filename: 'a.pdf', file_data: base64 } }],
+    [75_000, { type: 'input_file', file_data: base64 }],
+    [75_000, { type: 'document', source: { type: 'base64', data: base64 } }],
+    [VIDEO_TOKENS, { type: 'video_url', video_url: { url: 'A'.repeat(100) } }],
+    [18_750, { type: 'video_url', video_url: { url: base64 } }],
+  ])('but for files and video, which may be of any length: %p at most of %j', (tokens, part) => {
+    const counted = quarter('messages', 'content', ...Object.keys(part), part.type)
+
+    expect(estimate({ messages: [{ content: [part] }] })).toBe(counted + tokens)
+  })
+
+  test.each([
+    { type: 'file', file: { file_id: 'file_1' } },
+    { type: 'input_file', file_id: 'file_1' },
+    { type: 'input_file', file_url: 'https://example.com/a.pdf' },
+    { type: 'document', source: { type: 'url', url: 'https://example.com/a.pdf' } },
+    { type: 'video_url', video_url: { url: 'https://example.com/a.mp4' } },
+  ])('and is anything where a file or a video is only named: %j', part => {
+    expect(estimate({ messages: [{ content: [part] }] })).toBe(Infinity)
   })
 
   test('what is beside the media in its part is text', () => {

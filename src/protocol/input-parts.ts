@@ -10,22 +10,39 @@ export type InputParts = {
 export const IMAGE_TOKENS = 1_700
 /** Three minutes of speech at ten tokens a second. */
 export const AUDIO_TOKENS = 2_000
-/** A page or two of a document; its true size is known only to who opens it. */
+/** A page or two of a document. */
 export const FILE_TOKENS = 2_000
 /** Half a minute of video at about 300 tokens a second. */
 export const VIDEO_TOKENS = 10_000
 
-/** Content parts that carry media, by their `type`, and the member that holds it: a link, base64, or an object with either. */
-const mediaParts: ReadonlyMap<unknown, { readonly payload: string; readonly tokens: number }> = new Map([
+/** What a provider opens and the gateway does not: it can come to all that the model reads. */
+export const UNSEEN_TOKENS = Infinity
+/** Compressed text: a byte of it stands for about four characters. */
+const FILE_BYTES_PER_TOKEN = 1
+/** A picture that hardly moves, at ten thousand bits a second. */
+const VIDEO_BYTES_PER_TOKEN = 4
+const BYTES_PER_BASE64_CHAR = 3 / 4
+
+type MediaPart = {
+  /** The member that holds it: a link, base64, or an object with either. */
+  readonly payload: string
+  /** What an ordinary one comes to. */
+  readonly tokens: number
+  /** For media that may be of any length: at most one token for so many bytes. */
+  readonly bytesPerToken?: number
+}
+
+/** Content parts that carry media, by their `type`. */
+const mediaParts: ReadonlyMap<unknown, MediaPart> = new Map<unknown, MediaPart>([
   ['image_url', { payload: 'image_url', tokens: IMAGE_TOKENS }],
   ['input_image', { payload: 'image_url', tokens: IMAGE_TOKENS }],
   ['image', { payload: 'source', tokens: IMAGE_TOKENS }],
   ['input_audio', { payload: 'input_audio', tokens: AUDIO_TOKENS }],
   ['audio_url', { payload: 'audio_url', tokens: AUDIO_TOKENS }],
-  ['file', { payload: 'file', tokens: FILE_TOKENS }],
-  ['input_file', { payload: 'file_data', tokens: FILE_TOKENS }],
-  ['document', { payload: 'source', tokens: FILE_TOKENS }],
-  ['video_url', { payload: 'video_url', tokens: VIDEO_TOKENS }],
+  ['file', { payload: 'file', tokens: FILE_TOKENS, bytesPerToken: FILE_BYTES_PER_TOKEN }],
+  ['input_file', { payload: 'file_data', tokens: FILE_TOKENS, bytesPerToken: FILE_BYTES_PER_TOKEN }],
+  ['document', { payload: 'source', tokens: FILE_TOKENS, bytesPerToken: FILE_BYTES_PER_TOKEN }],
+  ['video_url', { payload: 'video_url', tokens: VIDEO_TOKENS, bytesPerToken: VIDEO_BYTES_PER_TOKEN }],
 ])
 
 /** Only here do parts carry media; anywhere else, such as in a tool's schema, the same shape is text to the model. */
@@ -37,6 +54,8 @@ export type InputSink = {
   text(text: string): void
   /** What is no text comes to so many tokens. */
   tokens(count: number): void
+  /** A part with media comes to so many tokens ordinarily, and to so many at most. */
+  media(tokens: number, most: number): void
 }
 
 /**
@@ -85,6 +104,10 @@ class Collected implements InputSink {
   tokens(count: number): void {
     this.parts.tokens += count
   }
+
+  media(tokens: number): void {
+    this.parts.tokens += tokens
+  }
 }
 
 function isSetting(value: unknown): boolean {
@@ -103,12 +126,35 @@ function walk(root: unknown, sink: InputSink, mayHoldMedia: boolean): void {
     const object = value as Readonly<Record<string, unknown>>
     const type = mayHoldMedia ? object['type'] : undefined
     const media = type === undefined ? undefined : mediaParts.get(type)
-    if (media !== undefined) sink.tokens(media.tokens)
+    if (media !== undefined) sink.media(media.tokens, mostTokens(media, object[media.payload]))
     for (const key in object) {
       sink.text(key)
       if (key !== media?.payload) take(object[key], stack, sink)
     }
   }
+}
+
+function mostTokens({ tokens, bytesPerToken }: MediaPart, payload: unknown): number {
+  if (bytesPerToken === undefined) return tokens
+  const chars = inlineChars(payload)
+  if (chars === 0) return UNSEEN_TOKENS
+  return Math.max(tokens, Math.ceil((chars * BYTES_PER_BASE64_CHAR) / bytesPerToken))
+}
+
+/** How much of a payload is there in base64; 0 for a link, or for the id of what the provider has. */
+function inlineChars(payload: unknown): number {
+  if (typeof payload === 'string') return isLink(payload) ? 0 : payload.length
+  if (typeof payload !== 'object' || payload === null) return 0
+  const { data, file_data: fileData, url } = payload as Readonly<Record<string, unknown>>
+  let chars = 0
+  for (const text of [data, fileData, url]) {
+    if (typeof text === 'string' && !isLink(text)) chars += text.length
+  }
+  return chars
+}
+
+function isLink(text: string): boolean {
+  return /^https?:/i.test(text)
 }
 
 function take(value: unknown, stack: object[], sink: InputSink): void {

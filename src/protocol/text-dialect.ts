@@ -116,10 +116,11 @@ export type TextRequest = {
   /** The larger of the ceiling fields sent; undefined where none was. */
   readonly outputCeiling: number | undefined
   readonly choices: number
-  /** By counting characters: cheap, and on the high side. */
+  /**
+   * By counting characters: cheap, and on the high side. Infinity where the model also reads what its provider has and the request
+   * only names, such as a stored conversation or a file: how long that is, is not known here.
+   */
   readonly inputTokensEstimate: number
-  /** The model also reads what its provider has stored and the request only names. How long that is, is not known here. */
-  readonly usesStoredContext?: boolean
   /** What a tokenizer would count, and the tokens of what it could not. Made only when asked for. */
   input(): InputParts
 }

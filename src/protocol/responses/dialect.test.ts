@@ -46,7 +46,7 @@ describe('a request', () => {
     ['none of them', { previous_response_id: null, conversation: null, prompt: null, store: true }, false],
     ['only items of its own', { input: [{ role: 'user', content: 'Hi.', id: 'msg_1' }] }, false],
   ])('is known to use context that its provider has stored: %s', (_, body, uses) => {
-    expect(read(body).usesStoredContext).toBe(uses)
+    expect(read(body).inputTokensEstimate === Infinity).toBe(uses)
   })
 
   test.each(['previous_response_id', 'conversation', 'prompt'])('with two "%s" is refused', field => {

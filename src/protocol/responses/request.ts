@@ -1,6 +1,6 @@
 import { GatewayError } from '../../domain/errors.ts'
 import { estimateInputTokens } from '../estimate-tokens.ts'
-import { inputParts } from '../input-parts.ts'
+import { inputParts, UNSEEN_TOKENS } from '../input-parts.ts'
 import type { Member } from '../json/members.ts'
 import { isJsonObject, jsonObjectOf, type JsonDocument } from '../json/parse-json.ts'
 import { unambiguousFields } from '../json/unambiguous-fields.ts'
@@ -43,12 +43,14 @@ export function readResponsesRequest(document: JsonDocument): PassThroughRequest
     isStream: optionalBoolean(value['stream'], 'stream') ?? false,
     outputCeiling: optionalInteger(value['max_output_tokens'], 'max_output_tokens', POSITIVE),
     choices: 1,
-    inputTokensEstimate: estimateInputTokens(document),
-    usesStoredContext:
-      storedContextFields.some(field => (value[field] ?? null) !== null) || hasStoredItem(input),
+    inputTokensEstimate: usesStoredContext(value, input) ? UNSEEN_TOKENS : estimateInputTokens(document),
     // Read again when asked for, as a chat request's.
     input: () => inputParts(jsonObjectOf(text), inputFields),
   }
+}
+
+function usesStoredContext(body: JsonDocument['value'], input: string | readonly unknown[]): boolean {
+  return storedContextFields.some(field => (body[field] ?? null) !== null) || hasStoredItem(input)
 }
 
 /** An item that is only named: the provider has it. It may leave its type out. */

@@ -17,20 +17,23 @@ const respond = (key: string, body: string) =>
   fetch(`${gateway.url}/v1/responses`, { method: 'POST', headers: { 'x-api-key': key }, body })
 
 const named = [
-  ['the response before it', '"previous_response_id":"resp_1"'],
-  ['a conversation', '"conversation":{"id":"conv_1"}'],
-  ['a stored prompt', '"prompt":{"id":"pmpt_1","variables":{"name":"Ada"}}'],
+  ['the response before it', '"input":"And then?","previous_response_id":"resp_1"'],
+  ['a conversation', '"input":"And then?","conversation":{"id":"conv_1"}'],
+  ['a stored prompt', '"input":"And then?","prompt":{"id":"pmpt_1","variables":{"name":"Ada"}}'],
+  ['a file that the provider has', '"input":[{"content":[{"type":"input_file","file_id":"file_1"}]}]'],
+  [
+    'a file that the provider fetches',
+    '"input":[{"content":[{"type":"input_file","file_url":"https://a.example/b.pdf"}]}]',
+  ],
 ] as const
 
 test.each(named)('%s that a request names goes upstream as it was sent', async (_, member) => {
   const ada = await gateway.account({ grant: '1' })
 
-  const response = await respond(ada.key, `{"model":"gpt-x","input":"And then?",${member}}`)
+  const response = await respond(ada.key, `{"model":"gpt-x",${member}}`)
 
   expect(response.status).toBe(200)
-  expect(gateway.upstream.requests.at(-1)!.text()).toBe(
-    `{"model":"gpt-x-upstream","input":"And then?",${member}}`,
-  )
+  expect(gateway.upstream.requests.at(-1)!.text()).toBe(`{"model":"gpt-x-upstream",${member}}`)
   expect(response.headers.get('x-service-cost-usd')).toBe('0.18005')
   expect(await ada.balance()).toMatchObject({ available_usd: '0.81995', held_usd: '0' })
 })
@@ -39,11 +42,11 @@ test.each(named)('with %s, all that the model can read has to be covered', async
   const { key } = await gateway.account({ grant: '0.209' })
   const asked = gateway.upstream.requests.length
 
-  const response = await respond(key, `{"model":"gpt-x","input":"And then?",${member}}`)
+  const response = await respond(key, `{"model":"gpt-x",${member}}`)
   const refusal = (await response.json()) as { error: { message: string } }
 
   expect(response.status).toBe(402)
   expect(refusal).toMatchObject({ required_usd: WORST_CASE_USD, max_affordable_output_tokens: 900 })
-  expect(refusal.error.message).toContain('stored')
+  expect(refusal.error.message).toContain('only names')
   expect(gateway.upstream.requests.length).toBe(asked)
 })
