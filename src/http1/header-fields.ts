@@ -87,6 +87,28 @@ export class HeaderFields {
     return found
   }
 
+  /** How many there are: each has its index, in the order in which they came. */
+  get count(): number {
+    return this.#places.length / 4
+  }
+
+  /** Whether the field's name is this one, or begins with it, whose letters are small. */
+  isNamed(index: number, name: string, how: 'whole' | 'beginning' = 'whole'): boolean {
+    const start = this.#places[4 * index] ?? 0
+    const length = (this.#places[4 * index + 1] ?? 0) - start
+    const fits = how === 'whole' ? length === name.length : length >= name.length
+    return fits && this.#isAt(start, name)
+  }
+
+  /** In small letters. */
+  nameAt(index: number): string {
+    return this.#text.slice(this.#places[4 * index], this.#places[4 * index + 1]).toLowerCase()
+  }
+
+  valueAt(index: number): string {
+    return this.#text.slice(this.#places[4 * index + 2], this.#places[4 * index + 3])
+  }
+
   /** Keeps what a field says of the framing. False where it cannot be, or was said before. */
   #note(nameStart: number, nameEnd: number, valueStart: number, valueEnd: number): boolean {
     // By their lengths first: hardly any other field is compared at all.

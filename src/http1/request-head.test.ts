@@ -63,6 +63,19 @@ describe('a head', () => {
     expect(read(`GET / HTTP/${version}`, 'host: h', ...lines).isKept).toBe(isKept)
   })
 
+  test('has its fields in order, with their names in small letters', () => {
+    const { fields } = read('GET / HTTP/1.1', 'host: h', 'X-RateLimit-Left: 9', 'x-rate: 1')
+    const indexes = Array.from({ length: fields.count }, (_, index) => index)
+
+    expect(indexes.map(index => [fields.nameAt(index), fields.valueAt(index)])).toEqual([
+      ['host', 'h'],
+      ['x-ratelimit-left', '9'],
+      ['x-rate', '1'],
+    ])
+    expect(indexes.map(index => fields.isNamed(index, 'x-rate'))).toEqual([false, false, true])
+    expect(indexes.map(index => fields.isNamed(index, 'x-rate', 'beginning'))).toEqual([false, true, true])
+  })
+
   test('of HTTP/1.0 needs no host', () => {
     expect(read('GET / HTTP/1.0')).toMatchObject({ isOld: true, path: '/' })
   })

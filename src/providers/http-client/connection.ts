@@ -17,7 +17,7 @@ export class Connection implements Line {
   readonly #idle: IdleConnections
   #socket: Bun.Socket<Connection> | undefined
   #exchange: Exchange | undefined
-  #reader = new ResponseReader([])
+  #reader = new ResponseReader()
   /** What of the request the socket has not taken yet. */
   #unsent: Buffer[] = []
   #isPaused = false
@@ -32,7 +32,7 @@ export class Connection implements Line {
   start(exchange: Exchange, request: HttpRequest, body: string): void {
     this.#exchange = exchange
     exchange.onLine(this)
-    this.#reader = new ResponseReader(request.wanted)
+    this.#reader = new ResponseReader()
     const bodyLength = Buffer.byteLength(body)
     const head = `${request.head}${bodyLength}${HEAD_END}`
     const socket = this.#socket

@@ -1,3 +1,4 @@
+import { HeaderFields } from '../../http1/header-fields.ts'
 import type { AnswerReceiver, HttpClient, HttpExchange } from './http-client.ts'
 import { httpFailure } from './http-failure.ts'
 import type { HttpRequest } from './http-request.ts'
@@ -5,6 +6,8 @@ import type { ResponseHead } from './response-head.ts'
 
 /** What fetch decompresses by itself, so that neither encoding nor length are what the headers say. */
 const DECOMPRESSED = new Set(['gzip', 'x-gzip', 'deflate', 'br', 'zstd'])
+
+const TRAVEL = new Set(['connection', 'content-length', 'transfer-encoding'])
 
 /** The client by way of `fetch`, which alone knows the proxies that HTTP_PROXY and HTTPS_PROXY name. */
 export function fetchClient(): HttpClient {
@@ -88,12 +91,15 @@ class FetchExchange implements HttpExchange {
 function headOf(response: Response): ResponseHead {
   const encoding = response.headers.get('content-encoding')?.toLowerCase() ?? ''
   const isDecompressed = DECOMPRESSED.has(encoding)
-  const fields: string[] = []
+  const lines: string[] = []
   for (const [name, value] of response.headers) {
-    if (isDecompressed && name === 'content-encoding') continue
-    fields.push(name, value)
+    // fetch has seen to how the body travels. What it makes of several values is one, with commas between.
+    const isOver = TRAVEL.has(name) || (isDecompressed && name === 'content-encoding')
+    if (!isOver) lines.push(`${name}: ${value}`)
   }
+  const fields = HeaderFields.read(lines.join('\r\n'), 0)
+  if (typeof fields === 'string') throw httpFailure('Malformed_HTTP_Response')
   const length = isDecompressed ? null : response.headers.get('content-length')
   const framing = length === null ? 'until_close' : Number(length)
-  return { status: response.status, fields, framing, isKept: false, length: 0 }
+  return { status: response.status, fields, framing, isKept: false }
 }

@@ -18,12 +18,7 @@ export type HttpRequest = {
   readonly head: string
   /** Whether the head is ASCII, and so the same in UTF-8. */
   readonly isAscii: boolean
-  /** What is read of an answer's head beside its framing. */
-  readonly wanted: readonly WantedField[]
 }
-
-/** A field that is wanted: by its name, in small letters, or by how its name begins. */
-export type WantedField = { readonly name: string; readonly isPrefix?: boolean }
 
 /** Names that say how this one message travels, which is for the client alone to say. */
 const FRAMING = new Set([
@@ -38,7 +33,7 @@ const FRAMING = new Set([
 ])
 
 /** A POST to an http or https URL. The headers have been checked, as `Headers` does. */
-export function httpRequest(url: URL, headers: Headers, wanted: readonly WantedField[] = []): HttpRequest {
+export function httpRequest(url: URL, headers: Headers): HttpRequest {
   const isTls = url.protocol === 'https:'
   const port = url.port === '' ? (isTls ? 443 : 80) : Number(url.port)
   // IPv6 addresses stand in brackets in a URL, and nowhere else.
@@ -59,6 +54,5 @@ export function httpRequest(url: URL, headers: Headers, wanted: readonly WantedF
     origin: { key: `${url.protocol}//${hostname}:${port}`, hostname, port, isTls, isAddress },
     head,
     isAscii: Buffer.byteLength(head) === head.length,
-    wanted,
   }
 }

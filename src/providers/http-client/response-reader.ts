@@ -1,5 +1,4 @@
 import { ChunkedBody } from '../../http1/chunked-body.ts'
-import type { WantedField } from './http-request.ts'
 import { parseHead, type ResponseHead } from './response-head.ts'
 
 /** Where a response goes as it is read. */
@@ -14,18 +13,16 @@ export type Progress = 'more' | 'whole' | 'surplus' | 'malformed_head' | 'malfor
 
 const HEAD_BYTES_MAX = 64 * 1024
 
+const PROTOCOL = 'HTTP/1.'
+const BLANK_LINE = '\r\n\r\n'
+
 /** Reads one response from the bytes of a connection, however they are cut. Make another for the next response. */
 export class ResponseReader {
-  readonly #wanted: readonly WantedField[]
   /** The beginning of a head whose end has not come. */
   #partialHead: Buffer | undefined
   #head: ResponseHead | undefined
   #missing = 0
   #chunks: ChunkedBody | undefined
-
-  constructor(wanted: readonly WantedField[]) {
-    this.#wanted = wanted
-  }
 
   /** Takes the next bytes, which it may change and keep. After anything but `more` it is not to be fed again. */
   feed(received: Buffer, sink: ResponseSink): Progress {
@@ -34,15 +31,17 @@ export class ResponseReader {
     while (this.#head === undefined) {
       if (this.#partialHead !== undefined) bytes = Buffer.concat([this.#partialHead, bytes])
       this.#partialHead = undefined
-      const head = parseHead(bytes, at, this.#wanted)
-      // Nobody asked to switch protocols; the other interim answers say nothing that matters here.
-      if (head === undefined || (head !== 'partial' && head.status === 101)) return 'malformed_head'
-      if ((head === 'partial' ? bytes.length - at : head.length) > HEAD_BYTES_MAX) return 'malformed_head'
-      if (head === 'partial') {
+      const end = bytes.indexOf(BLANK_LINE, at)
+      if ((end < 0 ? bytes.length : end) - at > HEAD_BYTES_MAX) return 'malformed_head'
+      if (end < 0) {
+        if (!beginsLikeHttp(bytes, at)) return 'malformed_head'
         this.#partialHead = bytes.subarray(at)
         return 'more'
       }
-      at += head.length
+      const head = parseHead(bytes.toString('latin1', at, end))
+      // Nobody asked to switch protocols; the other interim answers say nothing that matters here.
+      if (head === undefined || head.status === 101) return 'malformed_head'
+      at = end + BLANK_LINE.length
       if (head.status >= 200) this.#begin(head, sink)
     }
     if (this.#chunks !== undefined) return this.#feedChunks(this.#chunks, bytes, at, sink)
@@ -77,4 +76,9 @@ export class ResponseReader {
     if (chunks.state !== 'whole') return 'more'
     return end < bytes.length ? 'surplus' : 'whole'
   }
+}
+
+/** Said of the first bytes already: what speaks another protocol may never send a blank line. */
+function beginsLikeHttp(bytes: Buffer, at: number): boolean {
+  return PROTOCOL.startsWith(bytes.toString('latin1', at, at + PROTOCOL.length))
 }

@@ -1,6 +1,5 @@
 import type { Provider, TextRoute } from '../../domain/catalog/provider.ts'
 import { httpRequest, type HttpRequest } from '../http-client/http-request.ts'
-import { wantedFields } from './answer-head.ts'
 
 /** The key of a provider as it is sent, or undefined where it has none or its environment variable is not set. */
 export type SecretOf = (provider: Provider) => string | undefined
@@ -43,8 +42,7 @@ function makeTarget(provider: Provider, secretOf: SecretOf): TargetOutcome {
   }
   try {
     const headers = headersOf(provider, secret)
-    const request = (path: string) =>
-      httpRequest(urlUnder(base, path), headers, wantedFields(provider.costHeader))
+    const request = (path: string) => httpRequest(urlUnder(base, path), headers)
     return {
       chat: request(pathOf.chat),
       responses: request(pathOf.responses),
