@@ -106,7 +106,11 @@ async function serve(config: Config, folder: ReturnType<typeof openDataFolder>, 
   const stopBackground = startBackground(parts, { metrics, reconcile }, config)
   log.info('listening', { url: server.url, data_dir: folder.path })
   if (config.logLevel !== 'silent') {
-    process.stderr.write(welcome({ url: server.url, config, folder, adminKey, ...started }))
+    const hasModels = admin.catalog
+      .current()
+      .models.values()
+      .some(model => model.enabled)
+    process.stderr.write(welcome({ url: server.url, config, folder, adminKey, hasModels, ...started }))
   }
 
   const stop = async () => {

@@ -63,8 +63,10 @@ export function welcome(start: {
   readonly folder: DataFolder
   readonly adminKey: { readonly key: string; readonly isNew: boolean }
   readonly demoKey: string | null
+  /** False where no model is on, so that every request would be refused. */
+  readonly hasModels: boolean
 }): string {
-  const { url, config, folder, adminKey, demoKey } = start
+  const { url, config, folder, adminKey, demoKey, hasModels } = start
   const base = config.baseUrl ?? url
   const lines = [`Tollgate listens on ${url}`, `  data folder  ${folder.path}`]
   if (adminKey.isNew) lines.push(`  admin key    ${adminKey.key}  (shown once; kept in admin.key)`)
@@ -77,5 +79,6 @@ export function welcome(start: {
       `curl ${base}/v1/chat/completions -H 'Authorization: Bearer ${demoKey}' -H 'Content-Type: application/json' -d '{"model": "${DEMO_MODEL}", "messages": [{"role": "user", "content": "Hello"}]}'`,
     )
   }
+  if (!hasModels) lines.push('', 'No model can be called yet: bin/tollgate catalog import FILE')
   return `${lines.join('\n')}\n\n`
 }
