@@ -74,6 +74,7 @@ export function openParts(config: Config, folder: DataFolder, clock: Clock = sys
   const http = isProxyNamed() ? fetchClient() : httpClient()
   const tokenizer = openTokenizer()
   const settings = describeConfig()
+  const moderator = moderatorOf(config, clock)
   const admin: AdminPorts = {
     accounts,
     ledger,
@@ -85,6 +86,7 @@ export function openParts(config: Config, folder: DataFolder, clock: Clock = sys
     randomBytes: count => randomBytes(count),
     sha256: text => createHash('sha256').update(text).digest(),
     probeProvider: providerProbe({ secretOf }),
+    moderator,
     settings: () => settings,
   }
   const text = {
@@ -92,7 +94,7 @@ export function openParts(config: Config, folder: DataFolder, clock: Clock = sys
     catalog,
     clock,
     secretOf,
-    moderator: moderatorOf(config, clock),
+    moderator,
     onSettleFailed,
     attempts,
     lateAnswers: new LateAnswers({ attempts, clock, onFailed: onSettleFailed }),

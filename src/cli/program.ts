@@ -188,7 +188,9 @@ function addChecks(program: Command, runner: Runner): void {
     .action(() => runner.admin(ask => reconcile(ask)))
   program
     .command('doctor')
-    .description('Look at the settings, the store, the catalog and whether each provider answers.')
+    .description(
+      'Look at the settings, the store, the catalog and whether the moderator and each provider answer.',
+    )
     .addHelpText('after', '\nChanges nothing and sends nothing that costs. Exits 1 when something is wrong.')
     .action(() => runner.admin((ask, admin) => doctor(ask, admin.url)))
 }

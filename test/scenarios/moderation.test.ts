@@ -119,6 +119,28 @@ describe('a request goes on where the moderator', () => {
   })
 })
 
+describe('doctor', () => {
+  type Check = { readonly name: string; readonly ok: boolean; readonly detail: string }
+  const moderationCheck = async () => {
+    const { checks } = await gateway.admin<{ checks: readonly Check[] }>('GET', 'doctor')
+    return checks.find(({ name }) => name === 'moderation')
+  }
+
+  test.each([
+    ['answers', PASSED, true, 'Answers.'],
+    ['gives no verdict', json({}, { status: 401 }), false, 'every request passes (status 401).'],
+    ['stops everything', FLAGGED, false, 'Stops a plain greeting'],
+  ])('says whether the moderator works: one that %s', async (_, reply, ok, detail) => {
+    moderator.reply(reply)
+
+    expect(await moderationCheck()).toEqual({
+      name: 'moderation',
+      ok,
+      detail: expect.stringContaining(detail),
+    })
+  })
+})
+
 test('a stream goes on when its text has passed', async () => {
   gateway.upstream.reply(sse([HEL + DONE]))
 

@@ -1,6 +1,7 @@
 import type { Catalog } from '../../domain/catalog/catalog.ts'
 import type { Provider } from '../../domain/catalog/provider.ts'
 import type { AuditLog } from '../ports/audit.ts'
+import type { Moderator } from '../ports/moderator.ts'
 
 /** One thing that was looked at. `detail` is a sentence for the operator, without secrets. */
 export type Check = { readonly name: string; readonly ok: boolean; readonly detail: string }
@@ -11,16 +12,22 @@ export type ProbeProvider = (provider: Provider) => Promise<Omit<Check, 'name'>>
 /** A catalog may name hundreds of providers; more calls at once would say more about this machine than about them. */
 const PROBES_AT_ONCE = 8
 
-/** Looks at the store, the catalog and every provider. Changes nothing. */
+/** What is put to the moderator: nothing that any would stop. */
+const HARMLESS = 'Good morning.'
+
+/** Looks at the store, the catalog, the moderator and every provider. Changes nothing. */
 export async function examine(ports: {
   readonly catalog: { current(): Catalog }
   readonly auditLog: AuditLog
   readonly probeProvider: ProbeProvider
+  /** Undefined where moderation is off. */
+  readonly moderator: Moderator | undefined
 }): Promise<readonly Check[]> {
   const catalog = ports.catalog.current()
   return [
     await checkStore(ports.auditLog),
     checkCatalog(catalog),
+    ...(ports.moderator === undefined ? [] : [await checkModerator(ports.moderator)]),
     ...(await probeAll([...catalog.providers.values()], ports.probeProvider)),
   ]
 }
@@ -38,6 +45,22 @@ function checkCatalog(catalog: Catalog): Check {
       ? 'No model is on, so that every request will be refused. Import a catalog or switch a model on.'
       : `${count} of ${catalog.models.size + catalog.drafts.size} models are on (revision ${catalog.revision}).`
   return { name: 'catalog', ok: count > 0, detail }
+}
+
+/** Without verdicts requests pass unmoderated, and nobody would notice. */
+async function checkModerator(moderator: Moderator): Promise<Check> {
+  const name = 'moderation'
+  const moderation = await moderator.judge([HARMLESS])
+  switch (moderation.verdict) {
+    case 'passed':
+      return { name, ok: true, detail: 'Answers.' }
+    case 'flagged':
+      return { name, ok: false, detail: 'Stops a plain greeting, and so perhaps everything.' }
+    case 'unavailable': {
+      const detail = `Gives no verdict, so that every request passes (${moderation.problem}).`
+      return { name, ok: false, detail }
+    }
+  }
 }
 
 async function probeAll(providers: readonly Provider[], probe: ProbeProvider): Promise<readonly Check[]> {

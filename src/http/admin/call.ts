@@ -6,6 +6,7 @@ import type { AuditLog } from '../../gateway/ports/audit.ts'
 import type { CatalogStore } from '../../gateway/ports/catalog.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
 import type { Ledger } from '../../gateway/ports/ledger.ts'
+import type { Moderator } from '../../gateway/ports/moderator.ts'
 import type { Reconcile } from '../../gateway/ports/reconcile.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
 import { jsonReply, type WholeReply } from '../request-context.ts'
@@ -26,6 +27,8 @@ export type AdminPorts = {
   readonly randomBytes: (count: number) => Uint8Array
   readonly sha256: (text: string) => Uint8Array
   readonly probeProvider: ProbeProvider
+  /** Undefined where moderation is off. */
+  readonly moderator: Moderator | undefined
   /** The settings in force, for `doctor`. */
   readonly settings: () => readonly SettingDescription[]
 }
