@@ -61,7 +61,9 @@ export function relayStream(
   }
 
   const failureOf = (end: StreamEnd | null) => {
-    job.call.trace.upstreamProblem = end === null ? 'the stream broke off' : problemOf(end)
+    const { trace } = job.call
+    if (end?.end === 'aborted') trace.wasLeft = true
+    else trace.upstreamProblem = end === null ? 'the stream broke off' : problemOf(end)
     return streamFailure(end)
   }
 

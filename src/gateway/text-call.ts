@@ -53,6 +53,8 @@ export type TextTrace = {
   switchedFrom?: readonly string[]
   /** What went wrong upstream, for the operator; never sent to the client. */
   upstreamProblem?: string
+  /** The client left before its stream was over, or a stop of the gateway cut it. */
+  wasLeft?: boolean
   /** What the moderator said, where one was asked; and, for the operator, why it said nothing. */
   moderation?: Moderation['verdict']
   moderationProblem?: string

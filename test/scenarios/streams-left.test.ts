@@ -101,6 +101,13 @@ async function flood(exchange: Exchange): Promise<void> {
   }
 }
 
+test('of all that left, none is counted as a stream that its upstream broke off', async () => {
+  const series = (name: string) => gateway.metric(`${name}{route="chat",status="200",model="gpt-x"}`)
+
+  expect(await series('tollgate_requests_total')).toBeGreaterThan(5)
+  expect(await gateway.metric('tollgate_broken_streams_total{route="chat",model="gpt-x"}')).toBe(0)
+})
+
 /** How much the upstream could send by the time that nothing moves any more. */
 async function heldAt(exchange: Exchange): Promise<number> {
   let still = 0

@@ -27,6 +27,7 @@ export function observeRequests(log: Log, metrics: Metrics): (finished: Finished
       provider: trace.provider,
       upstream_status: trace.upstreamStatus,
       upstream_problem: trace.upstreamProblem,
+      was_left: trace.wasLeft,
       switched_from: trace.switchedFrom?.join('; '),
       input_tokens: trace.usage && inputTokens(trace.usage),
       output_tokens: trace.usage && outputTokens(trace.usage),
