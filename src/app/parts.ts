@@ -12,6 +12,7 @@ import { Rests } from '../gateway/upstreams/rests.ts'
 import type { AdminPorts } from '../http/admin/call.ts'
 import type { HashKey } from '../http/authenticate.ts'
 import { openAiModerations } from '../providers/moderation/openai-moderations.ts'
+import { Deadlines } from '../providers/deadlines.ts'
 import { fetchClient } from '../providers/http-client/fetch-client.ts'
 import { httpClient } from '../providers/http-client/http-client.ts'
 import { openAiCompatible } from '../providers/openai-compatible/openai-compatible.ts'
@@ -71,7 +72,8 @@ export function openParts(config: Config, folder: DataFolder, clock: Clock = sys
     log.error('the end of a request could not be written', errorFields(error))
   const leases = new MemoryLeases(clock)
   const onReconcileFailed = (error: unknown) => log.error('the reconciler failed', errorFields(error))
-  const http = isProxyNamed() ? fetchClient() : httpClient()
+  const deadlines = new Deadlines(clock)
+  const http = isProxyNamed() ? fetchClient() : httpClient(deadlines)
   const tokenizer = openTokenizer()
   const settings = describeConfig()
   const moderator = moderatorOf(config, clock)
@@ -100,7 +102,7 @@ export function openParts(config: Config, folder: DataFolder, clock: Clock = sys
     lateAnswers: new LateAnswers({ attempts, clock, onFailed: onSettleFailed }),
     hashKey: (key: string) => Bun.SHA256.hash(key, 'base64'),
     providers: {
-      'openai-compatible': openAiCompatible({ clock, secretOf, http }),
+      'openai-compatible': openAiCompatible({ deadlines, secretOf, http }),
       sandbox: sandbox({ clock }),
     },
     tokenizer,

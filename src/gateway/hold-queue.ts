@@ -47,9 +47,13 @@ export class HoldQueue {
   }
 
   /** As `Ledger.captureHold`; then those who wait for the account have their turn. */
-  async capture(hold: Hold, charge: Charge): Promise<Captured> {
-    const captured = await this.#ledger.captureHold(hold, charge)
-    this.#wake(hold.accountId)
+  capture(hold: Hold, charge: Charge): Promise<Captured> {
+    const captured = this.#ledger.captureHold(hold, charge)
+    // Beside the capture's own promise, and before whoever waits for that.
+    captured.then(
+      () => this.#wake(hold.accountId),
+      () => undefined,
+    )
     return captured
   }
 

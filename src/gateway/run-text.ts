@@ -1,10 +1,11 @@
 import type { Provider } from '../domain/catalog/provider.ts'
 import type { AdmitPorts, TextJob } from './admit-text.ts'
-import { chargeText } from './charge-text.ts'
+import { chargeOf, tellCharge } from './charge-text.ts'
 import { judgeOutcome, type Verdict } from './judge-outcome.ts'
 import { LATE_MS, type LateAnswers } from './late-answers.ts'
 import { meterUsage, reportedCostOf } from './meter-usage.ts'
-import type { TextProvider } from './ports/text-provider.ts'
+import type { ProviderOutcome, TextProvider } from './ports/text-provider.ts'
+import { priceText } from './quote-text.ts'
 import type { Tokenizer } from './ports/tokenizer.ts'
 import { refuseText } from './refuse-text.ts'
 import type { Destination } from './servable-model.ts'
@@ -42,22 +43,29 @@ export async function runText(
   settings: TextSettings,
   signal?: AbortSignal,
 ): Promise<WholeReply> {
-  const { readTimeoutMs } = settings
+  const { call, model, quote, hold, destinations } = job
+  const terms = { providers: ports.providers, readTimeoutMs: settings.readTimeoutMs, signal }
   let refusal: WholeReply
   try {
-    const verdict = await askUpstreams(
-      job,
-      destination => askUpstream(job, destination, ports.providers, { readTimeoutMs, signal }),
-      ports,
-      { switchWithinMs: readTimeoutMs },
-    )
+    const [only] = destinations
+    // Most rows have one upstream, and then there is nothing to choose, to switch to or to remember.
+    const verdict =
+      destinations.length === 1 && only !== undefined
+        ? verdictOf(await callUpstream(job, only, terms), job)
+        : await askUpstreams(
+            job,
+            async destination => verdictOf(await callUpstream(job, destination, terms), job),
+            ports,
+            { switchWithinMs: settings.readTimeoutMs },
+          )
     if (verdict.verdict === 'answer') {
       const { answer, outcome } = verdict
       const metering = meterUsage(answer, job, ports.tokenizer)
       const metered = metering instanceof Promise ? await metering : metering
-      const reportedCost = reportedCostOf(answer, outcome.reportedCost)
-      const { told } = await chargeText(job, { ...metered, reportedCost }, ports)
-      const receipt = { id: job.call.id, model: job.model.id, usage: metered.usage, cost: told }
+      const price = priceText(quote, metered, reportedCostOf(answer, outcome.reportedCost))
+      const { cost } = await ports.holds.capture(hold, chargeOf(job, metered, price, ports.clock.now()))
+      const told = tellCharge(job, metered, price, cost)
+      const receipt = { id: call.id, model: model.id, usage: metered.usage, cost: told }
       const body = job.dialect.forClient(answer, receipt, job.request)
       return { status: 200, headers: outcome.headers, body, cost: told }
     }
@@ -65,22 +73,27 @@ export async function runText(
     refusal = refuseText(verdict, job, ports.secretOf)
   } catch (error) {
     // Changes nothing where the charge was made already.
-    await ports.holds.release(job.hold)
+    await ports.holds.release(hold)
     throw error
   }
-  await ports.holds.release(job.hold)
+  await ports.holds.release(hold)
   return refusal
 }
 
-async function askUpstream(
-  job: TextJob,
+function callUpstream(
+  { call, dialect, request }: TextJob,
   { provider, upstream }: Destination,
-  providers: TextPorts['providers'],
-  { readTimeoutMs, signal }: { readonly readTimeoutMs: number; readonly signal: AbortSignal | undefined },
-): Promise<Verdict> {
-  const { call, dialect, request } = job
+  {
+    providers,
+    readTimeoutMs,
+    signal,
+  }: Pick<TextPorts, 'providers'> & {
+    readonly readTimeoutMs: number
+    readonly signal: AbortSignal | undefined
+  },
+): Promise<ProviderOutcome> {
   call.trace.provider = provider.id
-  const outcome = await providers[provider.kind].complete(
+  return providers[provider.kind].complete(
     {
       provider,
       route: dialect.upstreamRoute,
@@ -91,6 +104,9 @@ async function askUpstream(
     },
     signal,
   )
-  if (outcome.outcome === 'answered') call.trace.upstreamStatus = outcome.status
-  return judgeOutcome(outcome, dialect, usageLimits(job))
+}
+
+function verdictOf(outcome: ProviderOutcome, job: TextJob): Verdict {
+  if (outcome.outcome === 'answered') job.call.trace.upstreamStatus = outcome.status
+  return judgeOutcome(outcome, job.dialect, usageLimits(job))
 }

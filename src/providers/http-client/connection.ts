@@ -1,18 +1,20 @@
+import type { Timed } from '../deadlines.ts'
 import type { Exchange, Line } from './exchange.ts'
 import { httpFailure, socketFailure } from './http-failure.ts'
 import type { HttpRequest, Origin } from './http-request.ts'
 import type { IdleConnections } from './idle-connections.ts'
 import { ResponseReader } from './response-reader.ts'
 
-/** Most servers close a connection that waits this long, or longer, without a request. */
-const IDLE_SECONDS_MAX = 30
 /** A body up to here goes out in one write with its head, which one packet or a few can carry. */
 const JOINED_BYTES_MAX = 64 * 1024
 
 const HEAD_END = '\r\n\r\n'
 
 /** One connection to a server, which carries one exchange at a time. */
-export class Connection implements Line {
+export class Connection implements Line, Timed {
+  /** Of its wait for the next request. */
+  deadlineMs = Infinity
+  place = -1
   readonly origin: Origin
   readonly #idle: IdleConnections
   #socket: Bun.Socket<Connection> | undefined
@@ -41,8 +43,6 @@ export class Connection implements Line {
       open(this).catch((error: unknown) => this.onClose(error))
       return
     }
-    socket.timeout(0)
-    socket.ref()
     if (request.isAscii && bodyLength <= JOINED_BYTES_MAX) {
       // Text goes to the socket without a copy of its own as bytes.
       const message = head + body
@@ -71,6 +71,10 @@ export class Connection implements Line {
     this.#isClosed = true
     this.#idle.forget(this)
     this.#socket?.terminate()
+  }
+
+  onDeadline(): void {
+    this.abandon()
   }
 
   /** The socket is there; with TLS, its handshake is yet to come. */
@@ -139,14 +143,11 @@ export class Connection implements Line {
     exchange?.onFailed(failure)
   }
 
-  /** For the next request. A connection that only waits does not keep the process alive. */
+  /** For the next request. */
   #wait(): boolean {
     // Its last piece may have been the one that was too much.
     this.resume()
-    if (!this.#idle.keep(this)) return false
-    this.#socket?.timeout(IDLE_SECONDS_MAX)
-    this.#socket?.unref()
-    return true
+    return this.#idle.keep(this)
   }
 }
 
@@ -159,7 +160,6 @@ const handlers: Bun.SocketHandler<Connection> = {
   drain: socket => socket.data.onDrain(),
   close: (socket, error) => socket.data.onClose(error),
   error: (socket, error) => socket.data.fail(socketFailure(error)),
-  timeout: socket => socket.data.abandon(),
 }
 
 async function open(connection: Connection): Promise<void> {

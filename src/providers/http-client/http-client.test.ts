@@ -3,19 +3,24 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { fakeClock } from '../../../test/support/fake-clock.ts'
+import { fakeClock, type FakeClock } from '../../../test/support/fake-clock.ts'
 import * as replies from '../../../test/support/upstream-replies.ts'
 import { startUpstream, type Exchange, type Reply, type Upstream } from '../../../test/support/upstream.ts'
+import { Deadlines } from '../deadlines.ts'
 import { openAiCompatible } from '../openai-compatible/openai-compatible.ts'
 import { httpClient, type HttpClient, type HttpExchange } from './http-client.ts'
 import { httpRequest } from './http-request.ts'
 
 let upstream: Upstream
 let http: HttpClient
+let clock: FakeClock
+let deadlines: Deadlines
 
 beforeEach(() => {
   upstream = startUpstream()
-  http = httpClient()
+  clock = fakeClock()
+  deadlines = new Deadlines(clock)
+  http = httpClient(deadlines)
 })
 
 afterEach(() => {
@@ -67,6 +72,40 @@ test('a connection that its server closes while it waits is not used again', asy
   expect(upstream.connections).toBe(2)
 })
 
+test('a connection that has waited for 30 seconds is closed', async () => {
+  const first = await heldAnswer()
+  clock.advance(29_999)
+  const second = upstream.hold()
+  const asked = ask()
+  const reused = await second
+  await reused.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}')
+  await asked
+  expect(upstream.connections).toBe(1)
+
+  clock.advance(30_000)
+  await first.closed
+
+  await ask()
+  expect(upstream.connections).toBe(2)
+})
+
+test('of 300 connections 256 wait for the calls to come, and the others are closed', async () => {
+  const held = Array.from({ length: 300 }, () => upstream.hold())
+  const asked = held.map(() => ask())
+  const exchanges = await Promise.all(held)
+  let closed = 0
+  for (const exchange of exchanges) void exchange.closed.then(() => (closed += 1))
+  const enough = Promise.all(exchanges.slice(256).map(({ closed }) => closed))
+
+  for (const exchange of exchanges) await exchange.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}')
+  await Promise.all(asked)
+  await enough
+
+  expect(closed).toBe(44)
+  await Promise.all(held.map(() => ask()))
+  expect(upstream.connections).toBe(344)
+})
+
 test('a large request goes up whole, at the pace of the server', async () => {
   const body = 'Ein Stück Text. '.repeat(1024 * 1024)
 
@@ -92,8 +131,7 @@ test('pieces that were handed over do not change with what comes after', async (
 })
 
 test('2,000 calls that end in every way leave no socket, timer or listener', async () => {
-  const clock = fakeClock()
-  const provider = openAiCompatible({ clock, http, secretOf: () => undefined })
+  const provider = openAiCompatible({ deadlines, http, secretOf: () => undefined })
   const row = {
     id: 'main',
     kind: 'openai-compatible',
@@ -190,14 +228,16 @@ async function inChildThatTrusts(cert: string, urls: readonly string[]): Promise
   const script = `
     const { httpClient } = await import(${JSON.stringify(join(import.meta.dir, 'http-client.ts'))})
     const { httpRequest } = await import(${JSON.stringify(join(import.meta.dir, 'http-request.ts'))})
-    const http = httpClient()
+    const { Deadlines } = await import(${JSON.stringify(join(import.meta.dir, '../deadlines.ts'))})
+    const http = httpClient(new Deadlines({ now: () => Date.now(), after: () => () => {} }))
     const ask = async url => {
       const exchange = http.begin(httpRequest(new URL(url), new Headers()), '')
       await exchange.head()
       return new TextDecoder().decode(await exchange.read())
     }
     const answers = await Promise.all(${JSON.stringify(urls)}.map(url => ask(url).catch(error => error.code)))
-    console.log(JSON.stringify(answers))`
+    console.log(JSON.stringify(answers))
+    http.close()`
   const child = Bun.spawn([process.execPath, '-e', script], {
     env: { ...process.env, NODE_EXTRA_CA_CERTS: cert },
   })

@@ -1,3 +1,4 @@
+import type { Deadlines } from '../deadlines.ts'
 import { Connection } from './connection.ts'
 import { Exchange } from './exchange.ts'
 import type { HttpRequest } from './http-request.ts'
@@ -38,9 +39,12 @@ export type AnswerReceiver = {
   onFailed(error: unknown): void
 }
 
-/** A client that runs on this thread: Bun's `fetch` works in another one, and the way there and back costs more than the work. */
-export function httpClient(): HttpClient {
-  const idle = new IdleConnections()
+/**
+ * A client that runs on this thread: Bun's `fetch` works in another one, and the way there and back costs more
+ * than the work. Connections that wait have their deadlines among `deadlines`.
+ */
+export function httpClient(deadlines: Deadlines): HttpClient {
+  const idle = new IdleConnections(deadlines)
   return {
     begin(request, body) {
       const exchange = new Exchange()

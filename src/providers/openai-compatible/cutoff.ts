@@ -1,4 +1,4 @@
-import type { Deadlines, Timed } from './deadlines.ts'
+import type { Deadlines, Timed } from '../deadlines.ts'
 
 export type CutCause = 'timed_out' | 'aborted'
 

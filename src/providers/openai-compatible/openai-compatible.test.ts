@@ -4,18 +4,21 @@ import { NOT_UTF8, type ProviderCall } from '../../gateway/ports/text-provider.t
 import { fakeClock, type FakeClock } from '../../../test/support/fake-clock.ts'
 import * as replies from '../../../test/support/upstream-replies.ts'
 import { refusedUrl, startUpstream, type Reply, type Upstream } from '../../../test/support/upstream.ts'
+import { Deadlines } from '../deadlines.ts'
 import { httpClient, type HttpClient } from '../http-client/http-client.ts'
 import { openAiCompatible } from './openai-compatible.ts'
 import { ANSWER_BYTES_MAX } from './read-answer.ts'
 
 let upstream: Upstream
 let clock: FakeClock
+let deadlines: Deadlines
 let http: HttpClient
 
 beforeEach(() => {
   upstream = startUpstream()
   clock = fakeClock()
-  http = httpClient()
+  deadlines = new Deadlines(clock)
+  http = httpClient(deadlines)
 })
 
 afterEach(() => {
@@ -306,6 +309,7 @@ describe('a call that may go on late', () => {
     await replies.answer('{"late":true}')(exchange)
 
     expect(answered(await call.outcome)).toEqual({ status: 200, text: '{"late":true}' })
+    http.close()
     expect(clock.waiting).toBe(0)
   })
 
@@ -347,6 +351,7 @@ describe('a call that may go on late', () => {
     const outcome = await complete({ lateMs: 5_000 })
 
     expect(answered(outcome)).toEqual({ status: 200, text: '{}' })
+    http.close()
     expect(clock.waiting).toBe(0)
   })
 
@@ -404,7 +409,7 @@ type Call = {
 }
 
 function complete({ provider, route = 'chat', body = '{}', readTimeoutMs = 60_000, ...rest }: Call = {}) {
-  const main = openAiCompatible({ clock, http, secretOf: rest.secretOf ?? (() => 'sk-test') })
+  const main = openAiCompatible({ deadlines, http, secretOf: rest.secretOf ?? (() => 'sk-test') })
   const row: Provider = {
     id: 'main',
     kind: 'openai-compatible',

@@ -1,4 +1,3 @@
-import type { Clock } from '../../gateway/ports/clock.ts'
 import type {
   ProviderCall,
   ProviderOutcome,
@@ -12,13 +11,13 @@ import type { HttpRequest } from '../http-client/http-request.ts'
 import { readHead, type AnswerHead } from './answer-head.ts'
 import { byteStream } from './byte-stream.ts'
 import { Cutoff } from './cutoff.ts'
-import { Deadlines } from './deadlines.ts'
+import type { Deadlines } from '../deadlines.ts'
 import { ANSWER_BYTES_MAX, answered, bodyProblem, piecesOf, TOO_LARGE } from './read-answer.ts'
 import { targets, type SecretOf } from './target.ts'
 import { WholeCall } from './whole-call.ts'
 
 export type OpenAiCompatiblePorts = {
-  readonly clock: Clock
+  readonly deadlines: Deadlines
   readonly secretOf: SecretOf
   readonly http: HttpClient
 }
@@ -29,9 +28,8 @@ type Failure = Exclude<ProviderOutcome, { readonly outcome: 'answered' }>
  * Any server that speaks OpenAI's HTTP dialect. The request's text goes up as it is, with headers from the provider's
  * row alone; the answer's comes down as it is.
  */
-export function openAiCompatible({ clock, secretOf, http }: OpenAiCompatiblePorts): TextProvider {
+export function openAiCompatible({ deadlines, secretOf, http }: OpenAiCompatiblePorts): TextProvider {
   const targetOf = targets(secretOf)
-  const deadlines = new Deadlines(clock)
 
   /** What to send, or why nothing is. */
   function requestOf(

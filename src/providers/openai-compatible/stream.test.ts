@@ -10,6 +10,7 @@ import {
   type Reply,
   type Upstream,
 } from '../../../test/support/upstream.ts'
+import { Deadlines } from '../deadlines.ts'
 import { httpClient, type HttpClient } from '../http-client/http-client.ts'
 import { openAiCompatible } from './openai-compatible.ts'
 
@@ -17,12 +18,14 @@ const FRAMES = ['data: {"a":1}\n\n', 'data: {"b":"é"}\n\n', 'data: [DONE]\n\n']
 
 let upstream: Upstream
 let clock: FakeClock
+let deadlines: Deadlines
 let http: HttpClient
 
 beforeEach(() => {
   upstream = startUpstream()
   clock = fakeClock()
-  http = httpClient()
+  deadlines = new Deadlines(clock)
+  http = httpClient(deadlines)
 })
 
 afterEach(() => {
@@ -321,7 +324,7 @@ test('a reader that stops reading stops the upstream, and gets every byte once i
 type Call = { readonly provider?: Partial<Provider>; readonly signal?: AbortSignal }
 
 function stream({ provider, signal }: Call = {}): Promise<StreamOutcome> {
-  const main = openAiCompatible({ clock, http, secretOf: () => 'sk-test' })
+  const main = openAiCompatible({ deadlines, http, secretOf: () => 'sk-test' })
   const row: Provider = {
     id: 'main',
     kind: 'openai-compatible',

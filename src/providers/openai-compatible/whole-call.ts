@@ -5,7 +5,7 @@ import type { HttpRequest } from '../http-client/http-request.ts'
 import type { ResponseHead } from '../http-client/response-head.ts'
 import { readHead } from './answer-head.ts'
 import type { CutCause } from './cutoff.ts'
-import type { Deadlines, Timed } from './deadlines.ts'
+import type { Deadlines, Timed } from '../deadlines.ts'
 import { answered, ANSWER_BYTES_MAX, TOO_LARGE } from './read-answer.ts'
 
 type Resolve = (outcome: ProviderOutcome) => void
@@ -41,8 +41,9 @@ export class WholeCall implements AnswerReceiver, Timed {
     this.#signal = signal
     this.#resolve = resolve
     this.deadlineMs = deadlines.now() + call.readTimeoutMs
-    this.#exchange = http.begin(request, call.body)
+    // Before the call takes a connection that waits, so that something is watched all the time and the timer stays.
     deadlines.watch(this)
+    this.#exchange = http.begin(request, call.body)
     signal?.addEventListener('abort', this.#onAbort)
     this.#exchange.answer(ANSWER_BYTES_MAX, this)
   }

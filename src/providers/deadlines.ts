@@ -1,4 +1,4 @@
-import type { Clock } from '../../gateway/ports/clock.ts'
+import type { Clock } from '../gateway/ports/clock.ts'
 
 /** Something that must not take for ever. */
 export type Timed = {
@@ -11,8 +11,8 @@ export type Timed = {
 }
 
 /**
- * Calls whose deadline has passed, with one timer for all: of many thousand calls hardly one gets there, and to set and clear a timer
- * for each costs more than to send it.
+ * Tells calls, and connections that wait, that their time is over, with one timer for all: of many thousand hardly one gets there, and to
+ * set and clear a timer for each costs more than to send it.
  */
 export class Deadlines {
   readonly #clock: Clock
