@@ -30,7 +30,7 @@ export class HeldBytes {
 
   /** How many bytes are held. */
   get length(): number {
-    const [first] = this.#blocks
+    const first = this.#blocks[0]
     return first === undefined ? 0 : this.#end - first.start
   }
 
@@ -40,7 +40,7 @@ export class HeldBytes {
   }
 
   append(piece: Bytes): void {
-    const last = this.#blocks.at(-1)
+    const last = this.#blocks[this.#blocks.length - 1]
     if (last !== undefined && last.length + piece.length <= last.bytes.length) {
       last.bytes.set(piece, last.length)
       last.length += piece.length

@@ -116,7 +116,7 @@ export class SharedStream {
 
   /** One that is ahead may go on while what waits for the leader is bounded, and paid for by the budget. */
   #mayPull(reader: Reader): boolean {
-    const [leader] = this.#readers
+    const leader = this.#readers[0]
     if (leader === undefined || reader === leader || this.#behind(leader) === 0) return true
     return !this.#isShortOfBudget && this.#behind(leader) < BEHIND_BYTES_MAX
   }

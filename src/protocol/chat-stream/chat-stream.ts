@@ -155,11 +155,16 @@ export class ChatStream implements TextStream {
     const pattern = this.#pattern
     if (pattern === undefined || this.#isDone || !this.#held.isEmpty || this.#meter.allFinished)
       return undefined
-    const text = pattern.frame.textOf(bytes)
-    if (text === undefined) return undefined
+    const { frame, strand } = pattern
+    if (!frame.matches(bytes)) return undefined
+    if (frame.isPlain) this.#meter.takePlain(strand, bytes, frame.textStart, frame.textEnd)
+    else {
+      const text = frame.text(bytes)
+      if (text === undefined) return undefined
+      this.#meter.takeText(strand, text)
+    }
     this.#misfits = 0
-    this.#meter.takeText(pattern.strand, text)
-    return pattern.frame.edited(bytes)
+    return frame.edited(bytes)
   }
 
   #takeDone(frame: Bytes, out: Bytes[]): void {

@@ -3,7 +3,7 @@ import { MemberWalk, type Member } from '../json/members.ts'
 import { isJsonObject } from '../json/parse-json.ts'
 import { modelAndCostEdits } from '../reply-edits.ts'
 import { dataInPlace } from '../sse/frame.ts'
-import { framePattern, type FramePattern, type StringSpan } from '../sse/frame-pattern.ts'
+import { FramePattern, type StringSpan } from '../sse/frame-pattern.ts'
 import type { ChatChunk } from './chunk.ts'
 import { answerStrand, reasoningStrand } from './meter.ts'
 
@@ -54,8 +54,7 @@ export function deltaPattern(
   const isBehind =
     padding !== undefined && padding.start > text.end && !edits.some(({ start }) => start > text.end)
   const strings = { text: withoutQuotes(text), padding: isBehind ? withoutQuotes(padding) : undefined }
-  const pattern = framePattern(frame, strings, edits)
-  if (pattern === undefined) return undefined
+  const pattern = new FramePattern(frame, strings, edits)
   const index = typeof choice['index'] === 'number' ? choice['index'] : 0
   const isReasoning = path?.[0]?.startsWith('reasoning') === true
   return { frame: pattern, choice: index, strand: isReasoning ? reasoningStrand(index) : answerStrand(index) }

@@ -56,7 +56,13 @@ export class ChatMeter {
     return this.#begun.has(choice)
   }
 
-  /** A text of such a choice, which is all that its chunk adds to what was metered. */
+  /** A text of such a choice, which is all that its chunk adds to what was metered; in plain ASCII, where it stands. */
+  takePlain(strand: number, bytes: Uint8Array, start: number, end: number): void {
+    if (end > start) this.#outputBegan = true
+    this.#produced.addPlain(strand, bytes, start, end)
+  }
+
+  /** The same for any text. */
   takeText(strand: number, text: string): void {
     if (text !== '') this.#outputBegan = true
     this.#produced.add(strand, text)

@@ -41,6 +41,20 @@ export class ProducedText {
     this.#keptWeight += weight
   }
 
+  /** As `add`, for a text in plain ASCII, where it stands. */
+  addPlain(strand: number, bytes: Uint8Array, start: number, end: number): void {
+    const length = end - start
+    if (length === 0 || this.#keptBytes + length * 3 > SAMPLE_BYTES_MAX) {
+      this.add(strand, decoder.decode(bytes.subarray(start, end)))
+      return
+    }
+    const weight = length / ASCII_CHARS_PER_TOKEN
+    this.#weight += weight
+    this.#keptWeight += weight
+    this.#keptBytes += length
+    this.#strand(strand).appendPlain(bytes, start, end)
+  }
+
   /** A first text that is larger than the whole sample is kept in part, so that there is something to go by. */
   #addStart(strand: number, text: string, weight: number): void {
     if (this.#keptBytes > 0) return
@@ -69,34 +83,32 @@ class Strand {
 
   /** Appends and says how many bytes it took. */
   append(text: string): number {
-    const most = this.#length + text.length * 3
-    if (most > this.#bytes.length) {
-      const grown = new Uint8Array(Math.max(most, this.#bytes.length * 2))
-      grown.set(this.#bytes)
-      this.#bytes = grown
-    }
-    const written = writeAscii(text, this.#bytes, this.#length) ? text.length : this.#encode(text)
+    this.#makeRoom(text.length * 3)
+    const { written } = encoder.encodeInto(text, this.#bytes.subarray(this.#length))
     this.#length += written
     return written
   }
 
-  #encode(text: string): number {
-    return encoder.encodeInto(text, this.#bytes.subarray(this.#length)).written
+  /** A loop, because a delta is a word: it costs less than a view and a native copy of it. */
+  appendPlain(from: Uint8Array, start: number, end: number): void {
+    this.#makeRoom(end - start)
+    const bytes = this.#bytes
+    const offset = this.#length - start
+    for (let at = start; at < end; at += 1) bytes[offset + at] = from[at] as number
+    this.#length += end - start
+  }
+
+  #makeRoom(length: number): void {
+    const most = this.#length + length
+    if (most <= this.#bytes.length) return
+    const grown = new Uint8Array(Math.max(most, this.#bytes.length * 2))
+    grown.set(this.#bytes)
+    this.#bytes = grown
   }
 
   text(): string {
     return decoder.decode(this.#bytes.subarray(0, this.#length))
   }
-}
-
-/** False for a text beyond ASCII. Nearly every one is a word, for which a loop costs less than the encoder. */
-function writeAscii(text: string, bytes: Uint8Array, start: number): boolean {
-  for (let at = 0; at < text.length; at += 1) {
-    const unit = text.charCodeAt(at)
-    if (unit >= ASCII_END) return false
-    bytes[start + at] = unit
-  }
-  return true
 }
 
 /** About how many tokens a text is: near enough to compare one part of a stream with another. */

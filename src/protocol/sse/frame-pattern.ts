@@ -9,7 +9,9 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const SPACE = 0x20
 
-// What is no UTF-8 fits no pattern, and a byte order mark in the middle of a stream stays where it is.
+const ASCII_END = 0x80
+
+// What is no UTF-8 is left to those who read whole frames, and a byte order mark in a text is a part of it.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
@@ -17,34 +19,50 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
  * that nobody reads. Most frames of a stream differ in nothing else, and comparing them costs far less than parsing them.
  */
 export class FramePattern {
+  /** Where the text of the frame that was matched last stands; it has no escapes and is ASCII where it `isPlain`. */
+  textStart = 0
+  textEnd = 0
+  isPlain = true
   /** What stands before the text, behind it and, where there is a padding, behind that. */
-  readonly #head: string
-  readonly #middle: string
-  readonly #last: string | undefined
+  readonly #head: Bytes
+  readonly #middle: Bytes
+  readonly #last: Bytes | undefined
   readonly #edits: EndEdits | undefined
 
+  /**
+   * The pattern of a frame with its text and padding where they are said to be. `edits` are what clients are to see changed in
+   * each frame of it; none is made to the text, to the padding, or between the two.
+   */
   constructor(
-    parts: { head: string; middle: string; last: string | undefined },
-    edits: EndEdits | undefined,
+    frame: Bytes,
+    { text, padding }: { readonly text: StringSpan; readonly padding: StringSpan | undefined },
+    edits: readonly Edit[],
   ) {
-    this.#head = parts.head
-    this.#middle = parts.middle
-    this.#last = parts.last
-    this.#edits = edits
+    this.textStart = text.start
+    this.#head = frame.slice(0, text.start)
+    this.#middle = frame.slice(text.end, padding?.start)
+    this.#last = padding && frame.slice(padding.end)
+    if (edits.length > 0) this.#edits = endEdits(frame, text.start, (padding ?? text).end, edits)
   }
 
-  /** The text of a frame of this pattern, as a parser would give it; undefined for every other frame. */
-  textOf(frame: Bytes): string | undefined {
-    const all = findText(frame)
-    if (all === undefined || !all.startsWith(this.#head)) return undefined
-    const start = this.#head.length
-    const end = stringEnd(all, start)
-    if (!all.startsWith(this.#middle, end)) return undefined
-    const behind = end + this.#middle.length
-    if (this.#last === undefined ? behind !== all.length : !isPadded(all, behind, this.#last))
+  /** Whether a frame is of this pattern. What escapes its text has is for `text` to see. */
+  matches(frame: Bytes): boolean {
+    const last = this.#last
+    if (!standsAt(frame, 0, this.#head) || !this.#findText(frame)) return false
+    const behind = this.textEnd + this.#middle.length
+    if (!standsAt(frame, this.textEnd, this.#middle)) return false
+    if (last === undefined) return behind === frame.length
+    const lastAt = frame.length - last.length
+    return lastAt >= behind && isPlainText(frame, behind, lastAt) && standsAt(frame, lastAt, last)
+  }
+
+  /** The text of the frame that was matched last, as a parser would give it; undefined where it would give none. */
+  text(frame: Bytes): string | undefined {
+    try {
+      return JSON.parse(decoder.decode(frame.subarray(this.textStart - 1, this.textEnd + 1))) as string
+    } catch {
       return undefined
-    const text = all.slice(start, end)
-    return text.includes('\\') ? unescaped(text) : text
+    }
   }
 
   /** A frame of this pattern with its edits: the very same where there are none. */
@@ -58,6 +76,23 @@ export class FramePattern {
     edited.set(newLast, newLastAt)
     return edited
   }
+
+  /** False where it has no end, or what no text may have. */
+  #findText(frame: Bytes): boolean {
+    let isPlain = true
+    for (let at = this.textStart; at < frame.length; at += 1) {
+      const byte = frame[at] as number
+      if (byte === QUOTE) {
+        this.textEnd = at
+        this.isPlain = isPlain
+        return true
+      }
+      if (byte < SPACE) return false
+      if (byte === BACKSLASH) at += 1
+      if (byte === BACKSLASH || byte >= ASCII_END) isPlain = false
+    }
+    return false
+  }
 }
 
 /** The bytes at the start and at the end of every frame that are replaced, and by what. */
@@ -66,27 +101,6 @@ type EndEdits = {
   readonly newHead: Bytes
   readonly lastLength: number
   readonly newLast: Bytes
-}
-
-/**
- * The pattern of a frame with its text and padding where they are said to be. `edits` are what clients are to see changed in
- * each frame of it; none is made to the text, to the padding, or between the two. Undefined for a frame that is no UTF-8.
- */
-export function framePattern(
-  frame: Bytes,
-  { text, padding }: { readonly text: StringSpan; readonly padding: StringSpan | undefined },
-  edits: readonly Edit[],
-): FramePattern | undefined {
-  const head = findText(frame.subarray(0, text.start))
-  const middle = findText(frame.subarray(text.end, padding?.start))
-  const last = padding && findText(frame.subarray(padding.end))
-  if (head === undefined || middle === undefined || (padding !== undefined && last === undefined))
-    return undefined
-  const lastStart = (padding ?? text).end
-  return new FramePattern(
-    { head, middle, last },
-    edits.length > 0 ? endEdits(frame, text.start, lastStart, edits) : undefined,
-  )
 }
 
 function endEdits(frame: Bytes, headLength: number, lastStart: number, edits: readonly Edit[]): EndEdits {
@@ -102,36 +116,18 @@ function endEdits(frame: Bytes, headLength: number, lastStart: number, edits: re
   }
 }
 
-function findText(bytes: Bytes): string | undefined {
-  try {
-    return decoder.decode(bytes)
-  } catch {
-    return undefined
-  }
+function standsAt(frame: Bytes, start: number, part: Bytes): boolean {
+  const { length } = part
+  if (start + length > frame.length) return false
+  for (let at = 0; at < length; at += 1) if (frame[start + at] !== part[at]) return false
+  return true
 }
 
-/** Where the JSON string that begins at `from` has its closing quote; the end of `all` where it has none. */
-function stringEnd(all: string, from: number): number {
-  for (let at = from; at < all.length; at += 1) {
-    const unit = all.charCodeAt(at)
-    if (unit === QUOTE) return at
-    if (unit === BACKSLASH) at += 1
-    else if (unit < SPACE) break
+/** Whether a JSON string may have these bytes between its quotes, and means them as they are. */
+function isPlainText(frame: Bytes, start: number, end: number): boolean {
+  for (let at = start; at < end; at += 1) {
+    const byte = frame[at] as number
+    if (byte < SPACE || byte === QUOTE || byte === BACKSLASH || byte >= ASCII_END) return false
   }
-  return all.length
-}
-
-/** Whether nothing but a string without escapes stands between `from` and `last`, which ends it all. */
-function isPadded(all: string, from: number, last: string): boolean {
-  const end = stringEnd(all, from)
-  return end + last.length === all.length && all.endsWith(last) && !all.slice(from, end).includes('\\')
-}
-
-/** Undefined where an escape is none. */
-function unescaped(text: string): string | undefined {
-  try {
-    return JSON.parse(`"${text}"`) as string
-  } catch {
-    return undefined
-  }
+  return true
 }
