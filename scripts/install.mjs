@@ -67,10 +67,11 @@ async function install() {
  * terminal's Ctrl-C reaches npm by itself.
  */
 function npm(args) {
-  const child = spawn('npm', args, { cwd: root, stdio: ['ignore', 2, 2] })
   let interrupted = false
+  // Before npm runs: a signal in between would end this process alone.
   process.on('SIGINT', () => (interrupted = true))
   process.on('SIGTERM', () => child.kill('SIGTERM'))
+  const child = spawn('npm', args, { cwd: root, stdio: ['ignore', 2, 2] })
   return new Promise((resolve, reject) => {
     child.on('error', reject)
     child.on('exit', code => resolve(interrupted ? undefined : code))
