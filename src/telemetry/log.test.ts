@@ -19,12 +19,14 @@ test('lines leave together, each an object with time, level and message first', 
   log.info('one "line"', { status: 200, model: undefined, route: 'chat' })
   log.error('no fields')
   log.warn('nothing known', { model: undefined })
+  log.info('put together', '"status":200')
   deferred.forEach(flush => flush())
 
   expect(written).toEqual([
     '{"time":5,"level":"info","message":"one \\"line\\"","status":200,"route":"chat"}\n' +
       '{"time":5,"level":"error","message":"no fields"}\n' +
-      '{"time":5,"level":"warn","message":"nothing known"}\n',
+      '{"time":5,"level":"warn","message":"nothing known"}\n' +
+      '{"time":5,"level":"info","message":"put together","status":200}\n',
   ])
 })
 

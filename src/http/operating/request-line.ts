@@ -1,0 +1,46 @@
+import { formatUsd } from '../../domain/money.ts'
+import { inputTokens, outputTokens } from '../../domain/pricing/usage.ts'
+import type { LogMembers } from '../../telemetry/log.ts'
+import type { Finished } from '../endpoint.ts'
+import type { IncomingRequest } from '../incoming-request.ts'
+
+/** No more than this of what a client calls its request goes into the log. */
+const CLIENT_ID_CHARS_MAX = 128
+
+/**
+ * What the log says of a finished request. Put together as text, because one is written for every request: an object with a place
+ * for all that could be said costs several times as much.
+ */
+export function requestLine({ context, route, status, durationMs }: Finished): LogMembers {
+  const { trace, requestId, request } = context
+  // The ids, the route's name and the decimals have no character that JSON would escape.
+  let line = `"request_id":"${requestId}"`
+  line += text('client_request_id', clientRequestId(request))
+  line += `,"route":"${route}","status":${status},"duration_ms":${Math.round(durationMs * 1000) / 1000}`
+  if (trace.accountId !== undefined) line += `,"account":"${trace.accountId}"`
+  if (trace.apiKeyId !== undefined) line += `,"api_key":"${trace.apiKeyId}"`
+  line += text('model', trace.model) + text('provider', trace.provider)
+  if (trace.upstreamStatus !== undefined) line += `,"upstream_status":${trace.upstreamStatus}`
+  line += text('upstream_problem', trace.upstreamProblem)
+  if (trace.wasLeft === true) line += ',"was_left":true'
+  line += text('switched_from', trace.switchedFrom?.join('; '))
+  const { usage } = trace
+  if (usage !== undefined) {
+    line += `,"input_tokens":${inputTokens(usage)},"output_tokens":${outputTokens(usage)}`
+  }
+  if (trace.provenance !== undefined) line += `,"usage_source":"${trace.provenance}"`
+  if (trace.isClamped === true) line += ',"is_clamped":true'
+  if (trace.cost !== undefined) line += `,"cost_usd":"${formatUsd(trace.cost)}"`
+  line += text('moderation', trace.moderation) + text('moderation_problem', trace.moderationProblem)
+  if (trace.isReplay === true) line += ',"is_replay":true'
+  return line + text('error_code', trace.errorCode)
+}
+
+function text(name: string, value: string | undefined): string {
+  return value === undefined ? '' : `,"${name}":${JSON.stringify(value)}`
+}
+
+function clientRequestId(request: IncomingRequest): string | undefined {
+  const id = request.header('x-client-request-id') ?? request.header('x-request-id')
+  return id?.slice(0, CLIENT_ID_CHARS_MAX)
+}
