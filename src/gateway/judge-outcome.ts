@@ -15,6 +15,8 @@ export type Verdict =
       readonly reason: 'rate_limited' | 'unpaid' | 'not_offered' | 'unreachable' | 'server' | 'no_answer'
       readonly retryAfterS: string | undefined
       readonly problem: string
+      /** What the upstream said of it, as it said it: it may name hosts and keys. */
+      readonly said?: string
     }
   /** It had its time. No other upstream is asked: this one may yet finish, and bill. */
   | { readonly verdict: 'timeout'; readonly late?: LateCall }
@@ -45,7 +47,13 @@ function judgeAnswer(outcome: Answered, dialect: TextDialect, limits: UsageLimit
   const { status, headers } = outcome
   const retryAfterS = headers['retry-after']
   const failure = (reason: Extract<Verdict, { verdict: 'failure' }>['reason'], problem: string) =>
-    ({ verdict: 'failure', reason, retryAfterS, problem }) as const
+    ({
+      verdict: 'failure',
+      reason,
+      retryAfterS,
+      problem,
+      ...(status < 400 ? {} : { said: outcome.body }),
+    }) as const
   if (status >= 200 && status < 300) {
     const answer = dialect.readAnswer(outcome.body, limits)
     if (answer === undefined) return failure('no_answer', `a ${status} that is no answer of this route`)

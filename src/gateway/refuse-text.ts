@@ -1,10 +1,13 @@
 import { GatewayError } from '../domain/errors.ts'
 import type { Provider } from '../domain/catalog/provider.ts'
-import { upstreamErrorForClient } from '../protocol/upstream-error.ts'
+import { readUpstreamError, type UpstreamError } from '../protocol/upstream-error.ts'
 import type { TextJob } from './admit-text.ts'
 import type { Verdict } from './judge-outcome.ts'
-import type { WholeReply } from './text-call.ts'
+import { addFailure, type WholeReply } from './text-call.ts'
 import { upstreamSecrets } from './upstream-secrets.ts'
+
+/** Of what an upstream said, so much is logged. */
+const SAID_CHARS_MAX = 200
 
 type Unanswered = Exclude<Verdict, { verdict: 'answer' }>
 
@@ -14,30 +17,41 @@ export function refuseText(
   { call, destinations }: TextJob,
   secretOf: (provider: Provider) => string | undefined,
 ): WholeReply {
+  const { trace } = call
   switch (verdict.verdict) {
     case 'refusal': {
       const { status, body, headers } = verdict.outcome
-      const envelope = upstreamErrorForClient(
-        body,
-        headers['content-type'],
-        upstreamSecrets(destinations, secretOf),
-      )
+      const error = readUpstreamError(body, headers['content-type'], upstreamSecrets(destinations, secretOf))
+      trace.upstreamProblem = problemWith(`status ${status}`, error)
       return {
         status,
         headers: { ...headers, 'content-type': 'application/json' },
-        body: envelope,
+        body: JSON.stringify({ error }),
         cost: null,
       }
     }
     case 'timeout':
+      trace.upstreamProblem = 'no answer in time'
+      addFailure(trace, 'timeout')
       // The upstream may finish and bill all the same, so a repeat would be a second bill.
       throw new GatewayError('upstream_timeout', 'The model did not answer in time.', { shouldRetry: false })
     case 'aborted':
       throw new GatewayError('upstream_error', 'The request ended before the model answered.')
-    case 'failure':
-      call.trace.upstreamProblem = verdict.problem
+    case 'failure': {
+      const { problem, reason, said } = verdict
+      trace.upstreamProblem =
+        said === undefined
+          ? problem
+          : problemWith(problem, readUpstreamError(said, undefined, upstreamSecrets(destinations, secretOf)))
+      addFailure(trace, reason)
       throw failureOf(verdict)
+    }
   }
+}
+
+/** For the log: what happened, and what the upstream said of it. */
+function problemWith(problem: string, { message }: UpstreamError): string {
+  return `${problem}: ${message.slice(0, SAID_CHARS_MAX)}`
 }
 
 function failureOf({ reason, retryAfterS }: Extract<Verdict, { verdict: 'failure' }>): GatewayError {

@@ -3,6 +3,7 @@ import type { TextJob } from './admit-text.ts'
 import type { ByteSource, NextBytes } from './byte-source.ts'
 import type { OpenedStream } from './open-stream.ts'
 import type { StreamEnd } from './ports/text-provider.ts'
+import { addFailure } from './text-call.ts'
 import { settleStream, streamFailure, type SettlePorts } from './settle-stream.ts'
 
 /** How long an upstream may take to close a stream after its last word, before its connection is dropped instead of kept. */
@@ -63,7 +64,10 @@ export function relayStream(
   const failureOf = (end: StreamEnd | null) => {
     const { trace } = job.call
     if (end?.end === 'aborted') trace.wasLeft = true
-    else trace.upstreamProblem = end === null ? 'the stream broke off' : problemOf(end)
+    else {
+      trace.upstreamProblem = end === null ? 'the stream broke off' : problemOf(end)
+      addFailure(trace, end?.end === 'idle' ? 'idle_stream' : 'broken_stream')
+    }
     return streamFailure(end)
   }
 

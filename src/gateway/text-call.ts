@@ -36,6 +36,24 @@ export type WholeBody = string | Uint8Array<ArrayBuffer>
 /** An answer that is not made as it is read. */
 export type WholeReply = TextReply & { readonly body: string }
 
+/** A provider of the catalog, and what it failed with, in one of few words. */
+export type UpstreamFailure = { readonly provider: string; readonly reason: UpstreamFailureReason }
+export type UpstreamFailureReason =
+  | 'rate_limited'
+  | 'unpaid'
+  | 'not_offered'
+  | 'unreachable'
+  | 'server'
+  | 'no_answer'
+  | 'timeout'
+  | 'broken_stream'
+  | 'idle_stream'
+
+/** Notes that the upstream that was asked last has failed. */
+export function addFailure(trace: TextTrace, reason: UpstreamFailureReason): void {
+  ;(trace.upstreamFailures ??= []).push({ provider: trace.provider ?? '', reason })
+}
+
 /** What is known of a request by the time it ends, whichever way; for the log line and the metrics. */
 export type TextTrace = {
   model?: string
@@ -53,6 +71,8 @@ export type TextTrace = {
   switchedFrom?: readonly string[]
   /** What went wrong upstream, for the operator; never sent to the client. */
   upstreamProblem?: string
+  /** Every failure of an upstream on the way, also where another one served. */
+  upstreamFailures?: UpstreamFailure[]
   /** The client left before its stream was over, or a stop of the gateway cut it. */
   wasLeft?: boolean
   /** What the moderator said, where one was asked; and, for the operator, why it said nothing. */

@@ -20,18 +20,9 @@ const UNSAID = 'The provider of the model refused the request and did not say wh
 const OWN_TYPE = 'invalid_request_error'
 
 /**
- * The body for a client of an upstream's 4xx: the upstream's own envelope where it has one, else a new one around what its
- * body says, and in either case without its hosts, keys and organisations.
+ * What a client is told of an upstream's 4xx: the upstream's own error where it has one in any of the shapes providers use, else a
+ * new one around what its body says, and in either case without its hosts, keys and organisations. Never throws.
  */
-export function upstreamErrorForClient(
-  body: string,
-  contentType?: string,
-  secrets?: UpstreamSecrets,
-): string {
-  return JSON.stringify({ error: readUpstreamError(body, contentType, secrets) })
-}
-
-/** Reads an error in any of the shapes providers use; never throws. */
 export function readUpstreamError(
   body: string,
   contentType?: string,

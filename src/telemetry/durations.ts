@@ -10,7 +10,7 @@ export class Durations {
       this.#byRoute.set(route, (durations = { counts: new Float64Array(BUCKETS_S.length + 1), sumS: 0 }))
     let bucket = 0
     while (seconds > (BUCKETS_S[bucket] ?? Infinity)) bucket += 1
-    durations.counts[bucket]! += 1
+    durations.counts[bucket] = (durations.counts[bucket] ?? 0) + 1
     durations.sumS += seconds
   }
 

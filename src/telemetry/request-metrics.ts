@@ -1,6 +1,7 @@
 import { Counter, type Registry } from 'prom-client'
 import type { NanoUsd } from '../domain/money.ts'
 import { usageBuckets, type Usage, type UsageBucket } from '../domain/pricing/usage.ts'
+import type { UpstreamFailure } from '../gateway/text-call.ts'
 import { dollars } from './dollars.ts'
 import { Durations } from './durations.ts'
 import { Tallies } from './tallies.ts'
@@ -20,6 +21,7 @@ export type RequestMeasure = {
     readonly isReplay?: boolean
     readonly moderation?: string
     readonly upstreamProblem?: string
+    readonly upstreamFailures?: readonly UpstreamFailure[]
   }
 }
 
@@ -127,6 +129,12 @@ function openExceptions(registry: Registry) {
     labelNames: ['route', 'model'],
     registers,
   })
+  const failures = new Counter({
+    name: 'tollgate_upstream_failures_total',
+    help: 'Failures of upstreams, by provider and reason, also of those after which another one served.',
+    labelNames: ['provider', 'reason'],
+    registers,
+  })
   const replays = new Counter({
     name: 'tollgate_replays_total',
     help: 'Requests answered, for nothing, with what an identical one got.',
@@ -149,6 +157,7 @@ function openExceptions(registry: Registry) {
       if (isCostUnreported === true) unreported.inc({ model })
       if (moderation !== undefined) moderations.inc({ verdict: moderation })
       if (isReplay === true) replays.inc({ route })
+      for (const { provider, reason } of trace.upstreamFailures ?? []) failures.inc({ provider, reason })
       if (status === OK && trace.upstreamProblem !== undefined) brokenStreams.inc({ route, model })
     },
   }

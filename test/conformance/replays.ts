@@ -43,6 +43,16 @@ export function replaysConform(open: OpenReplays): void {
     expect(await replays.find('a')).toMatchObject(anAnswer('first'))
   })
 
+  test('an answer is found with the model it was kept with', async () => {
+    const { replays } = await open({ ttlMs: 60_000 })
+
+    await replays.keep('a', { ...anAnswer(), model: 'gpt-x' })
+    await replays.keep('b', anAnswer())
+
+    expect((await replays.find('a'))?.model).toBe('gpt-x')
+    expect((await replays.find('b'))?.model).toBeUndefined()
+  })
+
   test('an answer is found again and again, and finding it does not make it live longer', async () => {
     const { replays, advance } = await open({ ttlMs: 60_000 })
     await replays.keep('a', anAnswer())

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { chatAnswer, resetBeforeHeaders, sse } from '../support/upstream-replies.ts'
+import { chatAnswer, json, resetBeforeHeaders, sse } from '../support/upstream-replies.ts'
+import type { Reply } from '../support/upstream.ts'
 import { refusalOf } from './refusal-of.ts'
 import { ADMIN_KEY, chatModel, startScriptedGateway, type ScriptedGateway } from './scripted-gateway.ts'
 import { DONE, HEL, LO } from './stream-frames.ts'
@@ -86,6 +87,31 @@ describe('the metrics count', () => {
     const broken = await growth(series, async () => (await gateway.chat(key, request)).text())
 
     expect([whole, broken]).toEqual([[0], [1]])
+  })
+
+  test('failures of upstreams, by provider and reason', async () => {
+    const { key } = await gateway.account()
+    const ask = async (reply: Reply, isStream = false) => {
+      gateway.upstream.reply(reply)
+      const response = await gateway.chat(key, { model: 'gpt-x', stream: isStream, ...HELLO })
+      await response.text()
+    }
+    const reasons = ['unreachable', 'unpaid', 'rate_limited', 'no_answer', 'broken_stream', 'server']
+
+    const grown = await growth(
+      reasons.map(reason => `tollgate_upstream_failures_total{provider="main",reason="${reason}"}`),
+      async () => {
+        await ask(resetBeforeHeaders())
+        await ask(json({ error: { message: 'No such key.' } }, { status: 401 }))
+        await ask(json({}, { status: 429 }))
+        await ask(json({ nothing: true }))
+        await ask(sse([HEL]), true)
+        await ask(json({ error: { message: 'No.' } }, { status: 400 }))
+        await ask(chatAnswer())
+      },
+    )
+
+    expect(grown).toEqual([1, 1, 1, 1, 1, 0])
   })
 
   test('charges above their hold, and by how much', async () => {

@@ -102,11 +102,13 @@ describe('an identical request within the time', () => {
     await send(body)
     const replays = () => gateway.metric('tollgate_replays_total{route="chat"}')
     const cost = () => gateway.metric('tollgate_cost_usd_total{model="gpt-x",kind="text"}')
-    const before = { replays: await replays(), cost: await cost() }
+    const requests = () => gateway.metric('tollgate_requests_total{route="chat",status="200",model="gpt-x"}')
+    const before = { replays: await replays(), cost: await cost(), requests: await requests() }
 
     await send(body)
 
     expect(await replays()).toBe(before.replays + 1)
+    expect(await requests()).toBe(before.requests + 1)
     expect(await cost()).toBe(before.cost)
     expect(await gateway.metric('tollgate_replay_bytes')).toBeGreaterThan(0)
   })

@@ -2,6 +2,8 @@
 export type KeptAnswer = {
   /** Those that a repeat carries too: the content type and, for a stream, how it is to be handled on its way. */
   readonly headers: Readonly<Record<string, string>>
+  /** The catalog row that answered, for the metrics. */
+  readonly model?: string
   /** Text, or the bytes that a stream once was. */
   readonly body: string | Uint8Array<ArrayBuffer>
 }

@@ -2,7 +2,7 @@ import type { StreamDialect, TextDialect } from '../../protocol/text-dialect.ts'
 import type { ByteSource } from '../byte-source.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { KeptAnswer, ReplayBudget, Replays } from '../ports/replays.ts'
-import type { TextCall, TextReply } from '../text-call.ts'
+import type { TextCall, TextReply, TextTrace } from '../text-call.ts'
 import { Flight } from './flight.ts'
 import { lastWordOf } from './last-word.ts'
 import { SharedStream } from './shared-stream.ts'
@@ -58,7 +58,7 @@ export class AnswerOnce {
     let next: Flight | undefined = flight
     do {
       const reply = await next.join(call.client)
-      if (reply !== undefined) return markReplay(reply, call)
+      if (reply !== undefined) return markReplay(reply, next.trace.model, call)
       next = this.#flights.get(fingerprint)
     } while (next !== undefined && this.#ports.clock.now() < impatientAtMs)
     return this.#lead(fingerprint, call, dialect, answer)
@@ -71,8 +71,9 @@ export class AnswerOnce {
     answer: Answer,
   ): TextReply | Promise<TextReply> {
     const found = this.#ports.replays.find(fingerprint)
-    if (found !== undefined && !(found instanceof Promise)) return markReplay(replayOf(found), call)
-    const flight = new Flight(fingerprint, call.client)
+    if (found !== undefined && !(found instanceof Promise))
+      return markReplay(replayOf(found), found.model, call)
+    const flight = new Flight(fingerprint, call)
     this.#flights.set(fingerprint, flight)
     return this.#fly(flight, call, dialect, answer, found)
   }
@@ -89,13 +90,13 @@ export class AnswerOnce {
       if (kept !== undefined) {
         flight.land(() => replayOf(kept))
         this.#forget(flight)
-        return markReplay(replayOf(kept), call)
+        return markReplay(replayOf(kept), kept.model, call)
       }
       const reply = await answer({ ...call, client: flight })
       const { status, body } = reply
       if (status !== 200) this.#forget(flight)
       else if (typeof body === 'string' || body instanceof Uint8Array)
-        this.#share(flight, { headers: keptHeaders(reply), body })
+        this.#share(flight, keptAnswer(reply, body, call.trace))
       else return this.#shareStream(flight, { ...reply, body }, { call, dialect })
       return reply
     } catch (error) {
@@ -128,15 +129,15 @@ export class AnswerOnce {
       const follower = openReader()
       return follower && { status: 200, headers, body: follower, ended: follower.done, cost: null }
     })
-    void this.#keepStream(flight.fingerprint, stream, reply)
+    void this.#keepStream(flight, stream, reply)
     return { ...reply, body }
   }
 
-  async #keepStream(fingerprint: string, stream: SharedStream, reply: TextReply): Promise<void> {
+  async #keepStream(flight: Flight, stream: SharedStream, reply: TextReply): Promise<void> {
     const [, ending] = await Promise.all([stream.over, reply.ended])
     const copy = stream.copy()
     if (copy !== undefined && copy.byteLength <= KEPT_BYTES_MAX && ending?.isWhole === true) {
-      await this.#ports.replays.keep(fingerprint, { headers: keptHeaders(reply), body: copy })
+      await this.#ports.replays.keep(flight.fingerprint, keptAnswer(reply, copy, flight.trace))
     }
     stream.close()
   }
@@ -152,9 +153,15 @@ function replayOf({ headers, body }: KeptAnswer): TextReply {
   return { status: 200, headers, body, cost: null }
 }
 
-function markReplay(reply: TextReply, { trace }: TextCall): TextReply {
+function markReplay(reply: TextReply, model: string | undefined, { trace }: TextCall): TextReply {
   trace.isReplay = true
+  if (model !== undefined) trace.model = model
   return { ...reply, isReplay: true }
+}
+
+function keptAnswer(reply: TextReply, body: KeptAnswer['body'], { model }: TextTrace): KeptAnswer {
+  const headers = keptHeaders(reply)
+  return model === undefined ? { headers, body } : { headers, body, model }
 }
 
 /** What an upstream said of its rate limits was for the first request. */

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../domain/errors.ts'
-import type { TextCall, TextReply } from '../text-call.ts'
+import type { TextCall, TextReply, TextTrace } from '../text-call.ts'
 
 type Client = TextCall['client']
 
@@ -12,6 +12,8 @@ export type Share = () => TextReply | undefined
  */
 export class Flight implements Client {
   readonly fingerprint: string
+  /** What becomes known of the request on its way. */
+  readonly trace: TextTrace
   readonly #leader: Client
   #followers: Set<Follower> | undefined
   /** Made only where the call asks for its client's signal. */
@@ -20,9 +22,10 @@ export class Flight implements Client {
   #hasLanded = false
   #share: Share | undefined
 
-  constructor(fingerprint: string, leader: Client) {
+  constructor(fingerprint: string, leader: Pick<TextCall, 'client' | 'trace'>) {
     this.fingerprint = fingerprint
-    this.#leader = leader
+    this.trace = leader.trace
+    this.#leader = leader.client
   }
 
   /** Fires when the leader and every follower has left before the answer was there. */

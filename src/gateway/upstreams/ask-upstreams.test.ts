@@ -224,7 +224,11 @@ test('a call whose time is over ends where an empty answer is handed over instea
 
   expect(verdict.verdict).toBe('answer')
   expect(isAbandoned).toBe(true)
-  expect(trace).toMatchObject({ provider: 'a', switchedFrom: ['b: timeout'] })
+  expect(trace).toMatchObject({
+    provider: 'a',
+    switchedFrom: ['b: timeout'],
+    upstreamFailures: [{ provider: 'b', reason: 'timeout' }],
+  })
 })
 
 describe('the trace', () => {
@@ -233,7 +237,11 @@ describe('the trace', () => {
 
     const { trace } = await ask()
 
-    expect(trace).toEqual({ provider: 'b', switchedFrom: ['a: a server problem'] })
+    expect(trace).toEqual({
+      provider: 'b',
+      switchedFrom: ['a: a server problem'],
+      upstreamFailures: [{ provider: 'a', reason: 'server' }],
+    })
   })
 
   test('names the upstream of an empty answer that was kept, with its status', async () => {
@@ -244,7 +252,12 @@ describe('the trace', () => {
       return provider.id === 'a' ? anAnswer({ isEmpty: true }) : aFailure()
     })
 
-    expect(trace).toEqual({ provider: 'a', upstreamStatus: 200, switchedFrom: ['b: a server problem'] })
+    expect(trace).toEqual({
+      provider: 'a',
+      upstreamStatus: 200,
+      switchedFrom: ['b: a server problem'],
+      upstreamFailures: [{ provider: 'b', reason: 'server' }],
+    })
   })
 
   test('has no status of an upstream that was never reached', async () => {
@@ -255,6 +268,10 @@ describe('the trace', () => {
       return aFailure(provider.id === 'a' ? 'not_offered' : 'unreachable')
     })
 
-    expect(trace).toEqual({ provider: 'b', switchedFrom: ['a: a not_offered problem'] })
+    expect(trace).toEqual({
+      provider: 'b',
+      switchedFrom: ['a: a not_offered problem'],
+      upstreamFailures: [{ provider: 'a', reason: 'not_offered' }],
+    })
   })
 })

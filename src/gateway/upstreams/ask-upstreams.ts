@@ -1,6 +1,6 @@
 import type { TextJob } from '../admit-text.ts'
 import type { Destination } from '../servable-model.ts'
-import type { TextTrace } from '../text-call.ts'
+import type { TextTrace, UpstreamFailure } from '../text-call.ts'
 import { chooseUpstream } from './choose-upstream.ts'
 import { letGo, type LetGoPorts } from './let-go.ts'
 import type { Rests } from './rests.ts'
@@ -105,7 +105,17 @@ function tell(
   trace.provider = chosen.destination.provider.id
   if (chosen.status === undefined) delete trace.upstreamStatus
   else trace.upstreamStatus = chosen.status
-  if (asked.length > 1) trace.switchedFrom = asked.filter(one => one !== chosen).map(problemOf)
+  if (asked.length === 1) return
+  const failed = asked.filter(one => one !== chosen)
+  trace.switchedFrom = failed.map(problemOf)
+  trace.upstreamFailures = failed.flatMap(failureOf)
+}
+
+function failureOf({ verdict, destination }: Asked<AttemptVerdict>): readonly UpstreamFailure[] {
+  const provider = destination.provider.id
+  if (verdict.verdict === 'failure') return [{ provider, reason: verdict.reason }]
+  if (verdict.verdict === 'timeout') return [{ provider, reason: 'timeout' }]
+  return verdict.verdict === 'answer' ? [{ provider, reason: 'no_answer' }] : []
 }
 
 function problemOf({ verdict, destination }: Asked<AttemptVerdict>): string {

@@ -25,6 +25,7 @@ test('the line of a request says all that is known of it', () => {
     provider: 'main',
     upstreamStatus: 200,
     upstreamProblem: 'slow',
+    upstreamFailures: [],
     wasLeft: true,
     switchedFrom: ['a: status 500', 'b: timeout'],
     usage: { ...NO_USAGE, input: 3, cachedInput: 2, output: 5 },

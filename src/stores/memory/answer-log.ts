@@ -15,13 +15,13 @@ export type AnswerKey = {
   readonly earlier: Position
 }
 
-/** Where a record has its numbers; behind them are the fingerprint, the headers as JSON, and the body. */
+/** Where a record has its numbers; behind them are the fingerprint, what else is said of the answer as JSON, and the body. */
 const EARLIER = 0
 const EXPIRES_AT_MS = 8
 const HASH = 16
 const SIZE = 20
 const FINGERPRINT_BYTES = 24
-const HEADERS_BYTES = 28
+const ABOUT_BYTES = 28
 const HEAD_BYTES = 32
 
 const decoder = new TextDecoder()
@@ -53,12 +53,12 @@ export class AnswerLog {
   }
 
   /** Undefined, and nothing written, where the budget does not allow it or the record is larger than a slab. */
-  append(key: AnswerKey, { headers, body }: KeptAnswer): Position | undefined {
-    const heading = JSON.stringify(headers)
+  append(key: AnswerKey, { body, ...about }: KeptAnswer): Position | undefined {
+    const said = JSON.stringify(about)
     const nameLength = Buffer.byteLength(key.fingerprint)
-    const headingLength = Buffer.byteLength(heading)
+    const aboutLength = Buffer.byteLength(said)
     const bodyLength = typeof body === 'string' ? Buffer.byteLength(body) : body.length
-    const size = HEAD_BYTES + nameLength + headingLength + bodyLength
+    const size = HEAD_BYTES + nameLength + aboutLength + bodyLength
     if (size > SLAB_BYTES) return undefined
     const left = SLAB_BYTES - (this.#end % SLAB_BYTES)
     const position = size <= left ? this.#end : this.#end + left
@@ -73,9 +73,9 @@ export class AnswerLog {
     view.setInt32(at + HASH, key.hash)
     view.setInt32(at + SIZE, size)
     view.setInt32(at + FINGERPRINT_BYTES, nameLength)
-    view.setInt32(at + HEADERS_BYTES, headingLength)
+    view.setInt32(at + ABOUT_BYTES, aboutLength)
     bytes.write(key.fingerprint, at + HEAD_BYTES)
-    bytes.write(heading, at + HEAD_BYTES + nameLength)
+    bytes.write(said, at + HEAD_BYTES + nameLength)
     if (typeof body === 'string') bytes.write(body, at + size - bodyLength)
     else bytes.set(body, at + size - bodyLength)
     return position
@@ -108,10 +108,10 @@ export class AnswerLog {
   answer(position: Position): KeptAnswer {
     const { bytes } = this.#slabOf(position)
     const at = position % SLAB_BYTES
-    const headersAt = at + HEAD_BYTES + this.#number(position, FINGERPRINT_BYTES)
-    const bodyAt = headersAt + this.#number(position, HEADERS_BYTES)
+    const aboutAt = at + HEAD_BYTES + this.#number(position, FINGERPRINT_BYTES)
+    const bodyAt = aboutAt + this.#number(position, ABOUT_BYTES)
     return {
-      headers: JSON.parse(decoder.decode(bytes.subarray(headersAt, bodyAt))) as KeptAnswer['headers'],
+      ...(JSON.parse(decoder.decode(bytes.subarray(aboutAt, bodyAt))) as Omit<KeptAnswer, 'body'>),
       body: new Uint8Array(bytes.subarray(bodyAt, at + this.#number(position, SIZE))),
     }
   }
