@@ -55,6 +55,27 @@ test('a key whose variable is not set is named before anything is sent', async (
   expect(probed).toEqual({ ok: false, detail: 'The environment variable MAIN_API_KEY is not set.' })
 })
 
+test('a query of the base URL and the headers of the row are the same as those of calls', async () => {
+  const seen: string[] = []
+  const url = upstream(request => {
+    const { pathname, search } = new URL(request.url)
+    seen.push(
+      `${pathname}${search} ${request.headers.get('api-key')} ${request.headers.get('accept-encoding')}`,
+    )
+    return Response.json({ data: [] })
+  })
+
+  await probe({ baseUrl: `${url}/v1?api-version=1`, headers: { 'api-key': 'k' } })
+
+  expect(seen).toEqual(['/v1/models?api-version=1 k identity'])
+})
+
+test('a key that no header can carry is told without the key', async () => {
+  const probed = await providerProbe({ secretOf: () => 'a\nb' })(aProvider({}))
+
+  expect(probed).toEqual({ ok: false, detail: 'Its key or one of its headers cannot be sent in a header.' })
+})
+
 test('the sandbox is always there', async () => {
   const probed = await probe({ kind: 'sandbox' })
 

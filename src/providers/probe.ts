@@ -1,5 +1,6 @@
 import type { Provider } from '../domain/catalog/provider.ts'
 import { failureReason } from './failure-reason.ts'
+import { addressOf, type Address } from './openai-compatible/target.ts'
 
 /** Long enough for a TLS handshake across the world, short enough to wait for at a terminal. */
 const PROBE_TIMEOUT_MS = 5000
@@ -18,29 +19,28 @@ export function providerProbe(ports: {
 }): (provider: Provider) => Promise<Probed> {
   return async provider => {
     if (provider.kind === 'sandbox') return { ok: true, detail: 'Runs inside the gateway.' }
-    const secret = ports.secretOf(provider)
-    if (provider.secret.from === 'environment' && secret === undefined) {
-      return { ok: false, detail: `The environment variable ${provider.secret.variable} is not set.` }
-    }
+    const address = addressOf(provider, '/models', ports.secretOf)
+    if ('problem' in address) return { ok: false, detail: sentence(address.problem) }
     try {
-      return judge(await ask(provider, secret))
+      return judge(await ask(address))
     } catch (error) {
       return { ok: false, detail: `Does not answer (${failureReason(error)}).` }
     }
   }
 }
 
-async function ask(provider: Provider, secret: string | undefined): Promise<number> {
-  const headers = new Headers({ accept: 'application/json', 'user-agent': 'tollgate' })
-  if (secret !== undefined) headers.set('authorization', `Bearer ${secret}`)
-  for (const [name, value] of Object.entries(provider.headers)) headers.set(name, value)
-  const response = await fetch(`${provider.baseUrl}/models`, {
+async function ask({ url, headers }: Address): Promise<number> {
+  const response = await fetch(url, {
     headers,
     redirect: 'manual',
     signal: AbortSignal.timeout(PROBE_TIMEOUT_MS),
   })
   await response.body?.cancel()
   return response.status
+}
+
+function sentence(problem: string): string {
+  return `${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`
 }
 
 function judge(status: number): Probed {

@@ -1,7 +1,4 @@
 import { getEventListeners } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { fakeClock, type FakeClock } from '../../../test/support/fake-clock.ts'
 import * as replies from '../../../test/support/upstream-replies.ts'
@@ -191,58 +188,6 @@ test('2,000 calls that end in every way leave no socket, timer or listener', asy
   expect(clock.waiting).toBe(0)
   expect(getEventListeners(kept.signal, 'abort')).toEqual([])
 })
-
-test.skipIf(Bun.which('openssl') === null)('TLS needs a trusted certificate for the very host', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'tls-'))
-  try {
-    const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
-    const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
-    const made = Bun.spawnSync(
-      ['openssl', 'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'].concat(
-        ['-keyout', key, '-out', cert, '-days', '2'],
-        names,
-      ),
-    )
-    expect(made.exitCode).toBe(0)
-    const server = Bun.serve({
-      port: 0,
-      hostname: '0.0.0.0',
-      tls: { key: Bun.file(key), cert: Bun.file(cert) },
-      fetch: () => new Response('hi'),
-    })
-    const hosts = ['localhost', '127.0.0.1', '127.0.0.2'].map(host => `https://${host}:${server.port}/`)
-
-    const untrusting = await Promise.all(hosts.map(url => askAt(url)))
-    const trusting = await inChildThatTrusts(cert, hosts)
-    await server.stop(true)
-
-    expect(untrusting).toEqual(hosts.map(() => 'DEPTH_ZERO_SELF_SIGNED_CERT'))
-    expect(trusting).toEqual(['hi', 'hi', 'ERR_TLS_CERT_ALTNAME_INVALID'])
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
-})
-
-/** The trusted certificates of a process are those of its start. */
-async function inChildThatTrusts(cert: string, urls: readonly string[]): Promise<unknown> {
-  const script = `
-    const { httpClient } = await import(${JSON.stringify(join(import.meta.dir, 'http-client.ts'))})
-    const { httpRequest } = await import(${JSON.stringify(join(import.meta.dir, 'http-request.ts'))})
-    const { Deadlines } = await import(${JSON.stringify(join(import.meta.dir, '../deadlines.ts'))})
-    const http = httpClient(new Deadlines({ now: () => Date.now(), after: () => () => {} }))
-    const ask = async url => {
-      const exchange = http.begin(httpRequest(new URL(url), new Headers()), '')
-      await exchange.head()
-      return new TextDecoder().decode(await exchange.read())
-    }
-    const answers = await Promise.all(${JSON.stringify(urls)}.map(url => ask(url).catch(error => error.code)))
-    console.log(JSON.stringify(answers))
-    http.close()`
-  const child = Bun.spawn([process.execPath, '-e', script], {
-    env: { ...process.env, NODE_EXTRA_CA_CERTS: cert },
-  })
-  return JSON.parse(await new Response(child.stdout).text()) as unknown
-}
 
 /** An exchange whose answer has been read, so that its connection waits. */
 async function heldAnswer(): Promise<Exchange> {

@@ -32,8 +32,19 @@ export function targets(secretOf: SecretOf): (provider: Provider) => TargetOutco
 }
 
 function makeTarget(provider: Provider, secretOf: SecretOf): TargetOutcome {
-  const base = URL.parse(provider.baseUrl ?? '')
-  if (base === null || (base.protocol !== 'https:' && base.protocol !== 'http:')) {
+  const base = baseOf(provider, secretOf)
+  if ('problem' in base) return base
+  const request = (path: string) => httpRequest(urlUnder(base.url, path), base.headers)
+  return {
+    chat: request(pathOf.chat),
+    responses: request(pathOf.responses),
+    embeddings: request(pathOf.embeddings),
+  }
+}
+
+function baseOf(provider: Provider, secretOf: SecretOf): Address | { readonly problem: string } {
+  const url = URL.parse(provider.baseUrl ?? '')
+  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
     return { problem: 'the base URL is not an http or https URL' }
   }
   const secret = secretOf(provider)
@@ -41,17 +52,25 @@ function makeTarget(provider: Provider, secretOf: SecretOf): TargetOutcome {
     return { problem: `the environment variable ${provider.secret.variable} is not set` }
   }
   try {
-    const headers = headersOf(provider, secret)
-    const request = (path: string) => httpRequest(urlUnder(base, path), headers)
-    return {
-      chat: request(pathOf.chat),
-      responses: request(pathOf.responses),
-      embeddings: request(pathOf.embeddings),
-    }
+    return { url, headers: headersOf(provider, secret) }
   } catch {
     // The error's own message would quote the value, which may be the key.
     return { problem: 'its key or one of its headers cannot be sent in a header' }
   }
+}
+
+/** A provider's headers, and the place of one path of its API; or why it cannot be called. */
+export type Address = { readonly url: URL; readonly headers: Headers }
+
+/** Where a path of the provider's API is, and what its requests carry. */
+export function addressOf(
+  provider: Provider,
+  path: string,
+  secretOf: SecretOf,
+): Address | { readonly problem: string } {
+  const base = baseOf(provider, secretOf)
+  if ('problem' in base) return base
+  return { url: urlUnder(base.url, path), headers: base.headers }
 }
 
 /** The path under the base URL, whose query (an `api-version`, say) stays. */

@@ -1,0 +1,115 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+
+const MEGABYTE = 1024 * 1024
+const FLOOD_MEGABYTES = 64
+
+describe.skipIf(Bun.which('openssl') === null)('TLS', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tls-'))
+  const certificate = join(folder, 'cert.pem')
+  let server: ReturnType<typeof Bun.serve>
+  let sentMegabytes = 0
+
+  beforeAll(() => {
+    const key = join(folder, 'key.pem')
+    makeCertificate(key, certificate)
+    server = Bun.serve({
+      port: 0,
+      hostname: '0.0.0.0',
+      tls: { key: Bun.file(key), cert: Bun.file(certificate) },
+      routes: {
+        '/': new Response('hi'),
+        '/sent': () => new Response(String(sentMegabytes)),
+        '/flood': () => new Response(flood()),
+      },
+    })
+  })
+
+  afterAll(async () => {
+    await server.stop(true)
+    rmSync(folder, { recursive: true })
+  })
+
+  function flood(): ReadableStream<Uint8Array> {
+    const piece = new Uint8Array(MEGABYTE)
+    return new ReadableStream(
+      {
+        pull(controller) {
+          if (sentMegabytes === FLOOD_MEGABYTES) return controller.close()
+          sentMegabytes += 1
+          controller.enqueue(piece)
+        },
+      },
+      { highWaterMark: 0 },
+    )
+  }
+
+  const urlsOf = (hosts: readonly string[]) => hosts.map(host => `https://${host}:${server.port}`)
+
+  test('needs a trusted certificate for the very host', async () => {
+    const urls = urlsOf(['localhost', '127.0.0.1', '127.0.0.2'])
+    const script = `tell(await Promise.all(${JSON.stringify(urls)}.map(url => ask(url).catch(error => error.code))))`
+
+    const untrusting = await inChild(script, {})
+    const trusting = await inChild(script, { NODE_EXTRA_CA_CERTS: certificate })
+
+    expect(untrusting).toEqual(urls.map(() => 'DEPTH_ZERO_SELF_SIGNED_CERT'))
+    expect(trusting).toEqual(['hi', 'hi', 'ERR_TLS_CERT_ALTNAME_INVALID'])
+  })
+
+  test('a reader that stops reading stops the server, and gets every byte once it goes on', async () => {
+    const [url = ''] = urlsOf(['localhost'])
+
+    const told = await inChild(
+      `
+      const flood = begin('${url}/flood')
+      await flood.head()
+      let read = (await flood.read()).length
+      let stalledAt = -1
+      for (let sent = 0; sent !== stalledAt; ) {
+        stalledAt = sent
+        for (let turn = 0; turn < 200; turn += 1) await new Promise(resolve => setImmediate(resolve))
+        sent = Number(await ask('${url}/sent'))
+      }
+      for (let piece = await flood.read(); piece !== undefined; piece = await flood.read()) read += piece.length
+      tell({ stalledAt, read })`,
+      { NODE_EXTRA_CA_CERTS: certificate },
+    )
+
+    const { stalledAt, read } = told as { readonly stalledAt: number; readonly read: number }
+    expect(stalledAt).toBeLessThan(FLOOD_MEGABYTES / 2)
+    expect(read).toBe(FLOOD_MEGABYTES * MEGABYTE)
+  })
+})
+
+function makeCertificate(key: string, certificate: string): void {
+  const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
+  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']
+  const files = ['-keyout', key, '-out', certificate, '-days', '2']
+  const made = Bun.spawnSync(['openssl', 'req', '-x509', ...kind, ...files, ...names])
+  if (!made.success) throw new Error(made.stderr.toString())
+}
+
+/** The certificates that a process trusts are those of its start. Gives what the script tells. */
+async function inChild(script: string, environment: Readonly<Record<string, string>>): Promise<unknown> {
+  const program = `
+    const { httpClient } = await import(${JSON.stringify(join(import.meta.dir, 'http-client.ts'))})
+    const { httpRequest } = await import(${JSON.stringify(join(import.meta.dir, 'http-request.ts'))})
+    const { Deadlines } = await import(${JSON.stringify(join(import.meta.dir, '../deadlines.ts'))})
+    const http = httpClient(new Deadlines({ now: () => Date.now(), after: () => () => {} }))
+    const begin = url => http.begin(httpRequest(new URL(url), new Headers()), '')
+    const ask = async url => {
+      const exchange = begin(url)
+      await exchange.head()
+      const piece = await exchange.read()
+      await exchange.read()
+      return new TextDecoder().decode(piece)
+    }
+    const tell = told => console.log(JSON.stringify(told))
+    ${script}
+    http.close()`
+  const child = Bun.spawn([process.execPath, '-e', program], { env: { ...process.env, ...environment } })
+  return JSON.parse(await new Response(child.stdout).text()) as unknown
+}

@@ -1,0 +1,375 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import type { Provider } from '../../../src/domain/catalog/provider.ts'
+import type { ByteStream, StreamOutcome } from '../../../src/gateway/ports/text-provider.ts'
+import { fakeClock, type FakeClock } from '../../support/fake-clock.ts'
+import * as replies from '../../support/upstream-replies.ts'
+import {
+  refusedUrl,
+  startUpstream,
+  type Exchange,
+  type Reply,
+  type Upstream,
+} from '../../support/upstream.ts'
+import { Deadlines } from '../../../src/providers/deadlines.ts'
+import type { HttpClient } from '../../../src/providers/http-client/http-client.ts'
+import { openAiCompatible } from '../../../src/providers/openai-compatible/openai-compatible.ts'
+import { isPending, type OpenHttp, providerAt } from './open-http.ts'
+
+/** What a call for a stream must do, whichever client carries it. Run by src/providers/openai-compatible/openai-compatible.test.ts. */
+export function streamConforms(open: OpenHttp): void {
+  const FRAMES = ['data: {"a":1}\n\n', 'data: {"b":"é"}\n\n', 'data: [DONE]\n\n']
+
+  let upstream: Upstream
+  let clock: FakeClock
+  let deadlines: Deadlines
+  let http: HttpClient
+
+  beforeEach(() => {
+    upstream = startUpstream()
+    clock = fakeClock()
+    deadlines = new Deadlines(clock)
+    http = open(deadlines)
+  })
+
+  afterEach(() => {
+    http.close()
+    upstream.close()
+    // Whatever a call set up, it has let go of.
+    expect(clock.waiting).toBe(0)
+  })
+
+  describe('a stream', () => {
+    test('opens with its status, allowed headers and reported cost', async () => {
+      upstream.reply(
+        replies.chunked(FRAMES, {
+          ...replies.EVENT_STREAM,
+          'x-ratelimit-reset': '1',
+          'x-cost': '0.5',
+          server: 'x',
+        }),
+      )
+
+      const outcome = await stream({ provider: { costHeader: 'x-cost' } })
+
+      expect(outcome).toMatchObject({
+        outcome: 'opened',
+        status: 200,
+        headers: { 'content-type': 'text/event-stream', 'x-ratelimit-reset': '1' },
+        reportedCost: '0.5',
+      })
+      await drain(opened(outcome))
+    })
+
+    test.each<[string, Reply]>([
+      ['in chunks', replies.sse(FRAMES)],
+      ['cut anywhere', replies.sse([...Buffer.from(FRAMES.join(''))].map(byte => new Uint8Array([byte])))],
+      ['with a length', replies.answer(FRAMES.join(''), { headers: replies.EVENT_STREAM })],
+      ['that ends with its connection', replies.closeDelimited(FRAMES.join(''), replies.EVENT_STREAM)],
+      ['without a content type', replies.chunked(FRAMES, {})],
+      [
+        'in gzip that nobody asked for',
+        replies.answer(Bun.gzipSync(FRAMES.join('')), {
+          headers: { ...replies.EVENT_STREAM, 'content-encoding': 'gzip' },
+        }),
+      ],
+    ])('%s comes byte for byte and then ends, and stays ended', async (_name, reply) => {
+      upstream.reply(reply)
+
+      const body = opened(await stream())
+
+      expect(await drain(body)).toEqual({ text: FRAMES.join(''), end: { end: 'ended' } })
+      expect(await body.read()).toEqual({ end: 'ended' })
+    })
+
+    test('hands over each piece as it comes', async () => {
+      const { exchange, body } = await openHeld()
+
+      await exchange.write(replies.chunk('one'))
+      expect(textOf(await body.read())).toBe('one')
+      await exchange.write(replies.chunk('two'))
+      expect(textOf(await body.read())).toBe('two')
+      await exchange.write('0\r\n\r\n')
+      expect(await body.read()).toEqual({ end: 'ended' })
+    })
+
+    test('leaves its connection to the next call', async () => {
+      upstream.reply(replies.sse(FRAMES))
+      for (let count = 0; count < 3; count += 1) await drain(opened(await stream()))
+
+      expect(upstream.connections).toBe(1)
+    })
+  })
+
+  describe('what is no stream is read whole', () => {
+    test.each<[string, Reply, number, string]>([
+      ['an error', replies.json({ error: { code: 'x' } }, { status: 429 }), 429, '{"error":{"code":"x"}}'],
+      ['a JSON answer', replies.json({ id: 'x' }), 200, '{"id":"x"}'],
+      ['an HTML page', replies.html(), 200, '<html><body>Welcome to nginx</body></html>'],
+      ['a redirect', replies.redirect('http://127.0.0.1:1/'), 302, ''],
+      ['an answer without a body', exchange => exchange.write('HTTP/1.1 204 No Content\r\n\r\n'), 204, ''],
+      [
+        'an error that calls itself a stream',
+        replies.answer('no', { status: 500, headers: replies.EVENT_STREAM }),
+        500,
+        'no',
+      ],
+    ])('%s', async (_name, reply, status, text) => {
+      upstream.reply(reply)
+
+      const outcome = await stream()
+
+      expect(outcome).toMatchObject({ outcome: 'answered', status, body: text })
+    })
+  })
+
+  describe('before the headers', () => {
+    test.each<[string, Reply, string]>([
+      ['a reset', replies.resetBeforeHeaders(), 'ECONNRESET'],
+      ['a close', replies.closeBeforeHeaders(), 'ECONNRESET'],
+      [
+        'something that is not HTTP',
+        exchange => exchange.write('SSH-2.0-OpenSSH_9.6\r\n\r\n'),
+        'Malformed_HTTP_Response',
+      ],
+      [
+        'an encoding that it cannot read',
+        replies.answer('x', { headers: { ...replies.EVENT_STREAM, 'content-encoding': 'secret-sauce' } }),
+        'the answer has an unknown content-encoding',
+      ],
+    ])('%s is unreachable', async (_name, reply, reason) => {
+      upstream.reply(reply)
+
+      expect(await stream()).toEqual({ outcome: 'unreachable', reason })
+    })
+
+    test('a refused connection is unreachable', async () => {
+      const outcome = await stream({ provider: { baseUrl: refusedUrl() } })
+
+      expect(outcome).toEqual({ outcome: 'unreachable', reason: 'ECONNREFUSED' })
+    })
+
+    test('silence runs into the limit to the first byte, and the upstream is cut off', async () => {
+      const held = upstream.hold()
+      const pending = stream()
+      const exchange = await held
+
+      clock.advance(300_000)
+
+      expect(await pending).toEqual({ outcome: 'timed_out' })
+      await exchange.closed
+    })
+
+    test('a caller that aborts cuts the upstream off', async () => {
+      const caller = new AbortController()
+      const held = upstream.hold()
+      const pending = stream({ signal: caller.signal })
+      const exchange = await held
+
+      caller.abort()
+
+      expect(await pending).toEqual({ outcome: 'aborted' })
+      await exchange.closed
+    })
+  })
+
+  describe('a stream that breaks', () => {
+    test('by a reset hands over what came, then says so', async () => {
+      const { exchange, body } = await openHeld()
+      await exchange.write(replies.chunk('one'))
+      expect(textOf(await body.read())).toBe('one')
+
+      exchange.reset()
+
+      expect(await body.read()).toEqual({ end: 'broken', reason: 'ECONNRESET' })
+      expect(await body.read()).toEqual({ end: 'broken', reason: 'ECONNRESET' })
+    })
+
+    test.each<[string, Reply, string]>([
+      ['before its last chunk', replies.cutChunked(FRAMES, replies.EVENT_STREAM), 'ECONNRESET'],
+      ['short of its length', replies.shortBody(FRAMES.join(''), replies.EVENT_STREAM), 'ECONNRESET'],
+      ['in a chunk without a length', replies.badChunk(replies.EVENT_STREAM), 'InvalidHTTPResponse'],
+    ])('%s is broken, never ended', async (_name, reply, reason) => {
+      upstream.reply(reply)
+
+      const { end } = await drain(opened(await stream()))
+
+      expect(end).toEqual({ end: 'broken', reason })
+    })
+  })
+
+  describe('a stream that goes silent', () => {
+    test('is idle when nothing comes for the limit, and the upstream is cut off', async () => {
+      const { exchange, body } = await openHeld()
+      const pending = body.read()
+
+      clock.advance(59_999)
+      expect(await isPending(pending)).toBe(true)
+      clock.advance(1)
+
+      expect(await pending).toEqual({ end: 'idle' })
+      expect(await body.read()).toEqual({ end: 'idle' })
+      await exchange.closed
+    })
+
+    test('gets the whole limit again with each byte', async () => {
+      const { exchange, body } = await openHeld()
+
+      for (let count = 0; count < 5; count += 1) {
+        const pending = body.read()
+        clock.advance(59_000)
+        await exchange.write(replies.chunk('x'))
+        expect(textOf(await pending)).toBe('x')
+      }
+
+      body.cancel()
+    })
+
+    test('is not idle while its reader is the slow one', async () => {
+      const { exchange, body } = await openHeld()
+      await exchange.write(replies.chunk('one'))
+      await body.read()
+
+      clock.advance(3_600_000)
+      await exchange.write(replies.chunk('two'))
+
+      expect(textOf(await body.read())).toBe('two')
+      body.cancel()
+    })
+
+    test('after the headers of an answer that is no stream runs into the same limit', async () => {
+      const held = upstream.hold()
+      const pending = stream()
+      const exchange = await held
+      await exchange.write(replies.head(500, { 'content-length': '10' }))
+      expect(await isPending(pending)).toBe(true)
+
+      // The limit begins when the headers have come, which a busy machine may delay; the first byte has five times as long.
+      for (let limits = 0; limits < 4 && (await isPending(pending, 5_000)); limits += 1) clock.advance(60_000)
+
+      expect(await pending).toEqual({ outcome: 'timed_out' })
+      await exchange.closed
+    })
+  })
+
+  describe('leaving a stream', () => {
+    test('by cancelling cuts the upstream off at once', async () => {
+      const { exchange, body } = await openHeld()
+
+      body.cancel()
+      body.cancel()
+
+      expect(await body.read()).toEqual({ end: 'aborted' })
+      await exchange.closed
+    })
+
+    test('by cancelling ends a read that waits', async () => {
+      const { exchange, body } = await openHeld()
+      const pending = body.read()
+
+      body.cancel()
+
+      expect(await pending).toEqual({ end: 'aborted' })
+      await exchange.closed
+    })
+
+    test('by the caller’s signal cuts the upstream off, and what was not read is not handed over', async () => {
+      const caller = new AbortController()
+      const { exchange, body } = await openHeld({ signal: caller.signal })
+      await exchange.write(replies.chunk('one'))
+
+      caller.abort()
+
+      await exchange.closed
+      expect(await body.read()).toEqual({ end: 'aborted' })
+    })
+
+    test('after its end changes nothing', async () => {
+      upstream.reply(replies.sse(FRAMES))
+      const body = opened(await stream())
+      await drain(body)
+
+      body.cancel()
+
+      expect(await body.read()).toEqual({ end: 'ended' })
+      await drain(opened(await stream()))
+      expect(upstream.connections).toBe(1)
+    })
+  })
+
+  test('a reader that stops reading stops the upstream, and gets every byte once it goes on', async () => {
+    const { exchange, body } = await openHeld()
+    const piece = replies.chunk(new Uint8Array(1024 * 1024))
+    const pieces = 64
+    let isWhole = false
+    const writing = (async () => {
+      for (let count = 0; count < pieces; count += 1) await exchange.write(piece)
+      await exchange.write('0\r\n\r\n')
+      isWhole = true
+    })()
+    const first = await body.read()
+
+    await settledWriting(exchange)
+    const writtenWhileStalled = exchange.written
+    const isWholeWhileStalled = isWhole
+    let length = first instanceof Uint8Array ? first.length : 0
+    for (;;) {
+      const read = await body.read()
+      if (!(read instanceof Uint8Array)) break
+      length += read.length
+    }
+    await writing
+
+    expect(isWholeWhileStalled).toBe(false)
+    expect(writtenWhileStalled).toBeLessThan(32 * 1024 * 1024)
+    expect(length).toBe(pieces * 1024 * 1024)
+  })
+
+  type Call = { readonly provider?: Partial<Provider>; readonly signal?: AbortSignal }
+
+  function stream({ provider, signal }: Call = {}): Promise<StreamOutcome> {
+    const main = openAiCompatible({ deadlines, http, secretOf: () => 'sk-test' })
+    const row = providerAt(upstream.baseUrl, provider)
+    const body = '{"stream":true}'
+    const limits = { firstByteTimeoutMs: 300_000, idleTimeoutMs: 60_000 }
+    return main.stream({ provider: row, route: 'chat', model: 'm', body, ...limits }, signal)
+  }
+
+  function opened(outcome: StreamOutcome): ByteStream {
+    if (outcome.outcome !== 'opened') throw new Error(`not opened but ${outcome.outcome}`)
+    return outcome.body
+  }
+
+  /** An open stream whose body the test writes. */
+  async function openHeld(call?: Call): Promise<{ exchange: Exchange; body: ByteStream }> {
+    const held = upstream.hold()
+    const pending = stream(call)
+    const exchange = await held
+    await exchange.write(replies.head(200, { ...replies.EVENT_STREAM, 'transfer-encoding': 'chunked' }))
+    return { exchange, body: opened(await pending) }
+  }
+
+  async function drain(body: ByteStream) {
+    const parts: Uint8Array[] = []
+    for (;;) {
+      const read = await body.read()
+      if (!(read instanceof Uint8Array)) return { text: Buffer.concat(parts).toString(), end: read }
+      parts.push(read)
+    }
+  }
+
+  function textOf(read: Awaited<ReturnType<ByteStream['read']>>): string {
+    return read instanceof Uint8Array ? new TextDecoder().decode(read) : read.end
+  }
+
+  /** Waits until the upstream can write no more: its count has stood still for many turns of the loop. */
+  async function settledWriting(exchange: Exchange): Promise<void> {
+    for (let before = -1; before !== exchange.written;) {
+      before = exchange.written
+      await turns(200)
+    }
+  }
+
+  async function turns(count: number): Promise<void> {
+    for (let turn = 0; turn < count; turn += 1) await new Promise(resolve => setImmediate(resolve))
+  }
+}
