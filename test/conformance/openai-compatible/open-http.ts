@@ -21,11 +21,13 @@ export function providerAt(baseUrl: string, changes: Partial<Provider> = {}): Pr
 
 /** True where a promise is still open after the network has had a few turns, or so many, to settle it. */
 export async function isPending(promise: Promise<unknown>, turns = 20): Promise<boolean> {
-  let isOpen = true
-  const close = () => {
-    isOpen = false
+  const settling = { isOver: false }
+  const end = () => {
+    settling.isOver = true
   }
-  promise.then(close, close)
-  for (let turn = 0; turn < turns && isOpen; turn += 1) await new Promise(resolve => setImmediate(resolve))
-  return isOpen
+  promise.then(end, end)
+  for (let turn = 0; turn < turns && !settling.isOver; turn += 1) {
+    await new Promise(resolve => setImmediate(resolve))
+  }
+  return !settling.isOver
 }
