@@ -93,6 +93,8 @@ async function serve(config: Config, folder: ReturnType<typeof openDataFolder>, 
       nextId: admin.newId,
       elapsed: () => performance.now(),
       observe: observeRequests(log, metrics),
+      costHeader: `x-${config.brand}-cost-usd`,
+      replayHeader: `x-${config.brand}-replay`,
     },
   })
   // Only now: a start whose address is taken must not make keys that nobody is shown.

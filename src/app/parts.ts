@@ -58,10 +58,9 @@ export function openParts(config: Config, folder: DataFolder, clock: Clock = sys
   const store = openSqliteStore({ path: folder.database, secretKey: () => folder.secretKey() })
   const { attempts, accounts, catalog, auditLog } = store
   const ledger = guardedLedger(store.ledger, store.isWritable)
-  const random = new BigInt64Array(1)
   const newId = idSource({
     now: () => clock.now(),
-    random64: () => crypto.getRandomValues(random)[0] ?? 0n,
+    random64: randomInBulk(),
     after: store.lastKey(),
   })
   const secretOf = ({ secret }: Provider) => {
@@ -126,6 +125,20 @@ export function openParts(config: Config, folder: DataFolder, clock: Clock = sys
       await store.close()
       log.flush()
     },
+  }
+}
+
+/** Random 64-bit integers, drawn many at a time: one by one, the call costs more than the number. */
+function randomInBulk(): () => bigint {
+  const drawn = new BigInt64Array(512)
+  let used = drawn.length
+  return () => {
+    if (used === drawn.length) {
+      crypto.getRandomValues(drawn)
+      used = 0
+    }
+    used += 1
+    return drawn[used - 1] ?? 0n
   }
 }
 

@@ -76,12 +76,7 @@ function textRoutes(ports: RoutePorts, config: Config, { forAll }: Listings): re
     idleMs: BODY_IDLE_MS,
     totalMs: BODY_TOTAL_MS,
   }
-  const headerNames = {
-    costHeader: `x-${config.brand}-cost-usd`,
-    replayHeader: `x-${config.brand}-replay`,
-    idempotencyHeader: `x-${config.brand}-idempotency`,
-  }
-  const route = { ...ports, ...headerNames, bodyLimits }
+  const route = { ...ports, idempotencyHeader: `x-${config.brand}-idempotency`, bodyLimits }
   const { once } = ports
   const replayed = (dialect: TextDialect | StreamDialect) => ({
     POST: textRoute(

@@ -15,14 +15,17 @@ const BASE32 = '0123456789abcdefghjkmnpqrstvwxyz'
 const DIGITS = 26
 const SEQUENCE_BITS = 16n
 const HALF = 64n
+const digitCodes = Uint8Array.from(BASE32, digit => digit.charCodeAt(0))
 const words = new DataView(new ArrayBuffer(16))
+const digits = new Uint8Array(DIGITS)
+const ascii = new TextDecoder('latin1')
 
 /** The public form: the prefix, an underscore and 26 base32 digits, in the order of creation when sorted. */
 export function formatId(prefix: IdPrefix, id: Id): string {
   words.setBigInt64(0, id.key)
   words.setBigInt64(8, id.tail)
-  // 26 digits hold 130 bits, so two zero bits go first. Small integers only: every reply pays for this.
-  let digits = ''
+  // 26 digits hold 130 bits, so two zero bits go first. Small integers only, and one text: every reply pays for this.
+  let at = 0
   let pending = 0
   let pendingBits = 2
   for (let byte = 0; byte < words.byteLength; byte += 1) {
@@ -30,11 +33,12 @@ export function formatId(prefix: IdPrefix, id: Id): string {
     pendingBits += 8
     while (pendingBits >= 5) {
       pendingBits -= 5
-      digits += BASE32[(pending >> pendingBits) & 31]
+      digits[at] = digitCodes[(pending >> pendingBits) & 31] ?? 0
+      at += 1
     }
     pending &= 31
   }
-  return `${prefix}_${digits}`
+  return `${prefix}_${ascii.decode(digits)}`
 }
 
 /** Undefined for text that is no id of this prefix. */

@@ -16,9 +16,8 @@ export function authenticate(
   request: Pick<IncomingRequest, 'header'>,
   { accounts, hashKey }: { readonly accounts: Accounts; readonly hashKey: HashKey },
 ): Authenticated | Promise<Authenticated> {
-  const keys = [bearerKey(request.header('authorization')), request.header('x-api-key')]
-  const usable = keys.filter(key => key !== null && key !== '' && key.length <= KEY_LENGTH_MAX) as string[]
-  const [first, second] = usable
+  const bearer = usable(bearerKey(request.header('authorization')))
+  const first = bearer ?? usable(request.header('x-api-key'))
   if (first === undefined) {
     throw new GatewayError(
       'invalid_api_key',
@@ -27,7 +26,13 @@ export function authenticate(
   }
   const found = accounts.authenticate(hashKey(first))
   if (found !== undefined && !(found instanceof Promise)) return found
+  const second = bearer === undefined ? undefined : usable(request.header('x-api-key'))
   return authenticateSlowly(found, second, { accounts, hashKey })
+}
+
+/** The text, where it can be a key at all. */
+function usable(key: string | null): string | undefined {
+  return key === null || key === '' || key.length > KEY_LENGTH_MAX ? undefined : key
 }
 
 async function authenticateSlowly(
@@ -44,5 +49,6 @@ async function authenticateSlowly(
 
 /** The key of a `Bearer` header, with the scheme in any case; null for any other header. */
 export function bearerKey(header: string | null): string | null {
-  return header !== null && /^bearer /i.test(header) ? header.slice(7).trim() : null
+  if (header === null || !(header.startsWith('Bearer ') || /^bearer /i.test(header))) return null
+  return header.slice(7).trim()
 }

@@ -1,5 +1,6 @@
 import { GatewayError } from '../domain/errors.ts'
 import { formatId, type Id } from '../domain/ids.ts'
+import { formatUsd } from '../domain/money.ts'
 import { errorHeaders, statusOfError } from './errors.ts'
 import type { ReplyStyle } from './reply-style.ts'
 import type { IncomingRequest } from './incoming-request.ts'
@@ -28,12 +29,16 @@ export type Edge = {
   readonly elapsed: () => number
   readonly observe: (finished: Finished) => void
   readonly running: RunningRequests
+  /** `x-acme-cost-usd` for the brand `acme`. */
+  readonly costHeader: string
+  /** `x-acme-replay`. */
+  readonly replayHeader: string
 }
 
 /** A request that can be replied to, once. */
 export type Asked = IncomingRequest & {
-  /** Throws, with nothing sent, for a reply that cannot be. */
-  reply(reply: Reply): void
+  /** With lines of the edge's own for its head. Throws, with nothing sent, for a reply that cannot be. */
+  reply(reply: Reply, lines: string): void
 }
 
 /** Written to the log alone: the client that would read it has left. */
@@ -52,21 +57,30 @@ export async function answer(request: Asked, { route, handle, style }: Endpoint,
   try {
     const made = handle(context)
     reply = made instanceof Promise ? await made : made
-    send(request, reply, context, style)
+    request.reply(reply, linesOf(reply, context, style, edge))
   } catch (error) {
     // One that could not be sent.
     if (reply !== undefined && isStream(reply.body)) reply.body.cancel()
     reply = failed(error, context, style)
-    send(request, reply, context, style)
+    request.reply(reply, linesOf(reply, context, style, edge))
   }
   if (reply.ended !== undefined) await reply.ended
   edge.observe({ context, route, status: reply.status, durationMs: edge.elapsed() - startedMs })
   edge.running.end()
 }
 
-function send(request: Asked, reply: Reply, { requestId }: RequestContext, style: ReplyStyle): void {
-  for (const name of style.requestIdHeaders) reply.headers[name] = requestId
-  request.reply(reply)
+/** What every reply carries, and what only some do, as lines of its head. None of it comes from outside. */
+function linesOf(
+  { headers, body, cost, isReplay }: Reply,
+  { requestId }: RequestContext,
+  { requestIdHeaders }: ReplyStyle,
+  { costHeader, replayHeader }: Edge,
+): string {
+  let lines = ''
+  if (headers['content-type'] === undefined && body !== null) lines = 'content-type: application/json\r\n'
+  for (const name of requestIdHeaders) lines += `${name}: ${requestId}\r\n`
+  if (cost !== undefined && cost !== null) lines += `${costHeader}: ${formatUsd(cost)}\r\n`
+  return isReplay === true ? `${lines}${replayHeader}: true\r\n` : lines
 }
 
 function failed(error: unknown, { request, trace }: RequestContext, style: ReplyStyle): Reply {

@@ -1,4 +1,5 @@
 import type { Id } from '../domain/ids.ts'
+import type { NanoUsd } from '../domain/money.ts'
 import type { ByteSource } from '../gateway/byte-source.ts'
 import type { TextTrace } from '../gateway/text-call.ts'
 import type { IncomingRequest } from './incoming-request.ts'
@@ -21,14 +22,18 @@ export type RequestTrace = TextTrace & {
   failure?: unknown
 }
 
-/** An answer before the edge adds what every reply carries. */
+/** An answer before the edge adds what every reply carries; one that says nothing of its body's type is JSON. */
 export type Reply = {
   readonly status: number
-  readonly headers: Record<string, string>
+  readonly headers: Readonly<Record<string, string>>
   /** A stream is read piece by piece, as the client takes them, and cancelled when it leaves. */
   readonly body: Uint8Array<ArrayBuffer> | string | ByteSource | null
   /** For a stream: resolves when it is over. The request is logged and counted then. */
   readonly ended?: Promise<unknown>
+  /** For the header that names what was charged; without it, or with null, there is none. */
+  readonly cost?: NanoUsd | null
+  /** For the header that says that an identical request was answered so before. */
+  readonly isReplay?: true
 }
 
 export function isStream(body: Reply['body']): body is ByteSource {

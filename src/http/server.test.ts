@@ -27,6 +27,8 @@ function serve(handle: Handler, options: { readonly connectionsMax?: number } = 
       nextId: () => ({ key: 1n, tail: 1n }),
       elapsed: () => 0,
       observe: one => finished.push(one),
+      costHeader: 'x-acme-cost-usd',
+      replayHeader: 'x-acme-replay',
     },
     ...options,
   })
@@ -58,7 +60,7 @@ test('a reply has its date, its length and its request’s id', async () => {
   const response = await rawRequest(url, GET)
 
   expect(response.replace(/req_\w+/, 'req_')).toBe(
-    `HTTP/1.1 200 OK\r\nx: y\r\nx-request-id: req_\r\ndate: ${new Date(clock.now()).toUTCString()}\r\ncontent-length: 5\r\n\r\nhello`,
+    `HTTP/1.1 200 OK\r\nx: y\r\ncontent-type: application/json\r\nx-request-id: req_\r\ndate: ${new Date(clock.now()).toUTCString()}\r\ncontent-length: 5\r\n\r\nhello`,
   )
 })
 

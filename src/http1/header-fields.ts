@@ -1,5 +1,11 @@
-/** Fields of one head. A request with more was not made by a client that means well. */
+import { endOf, TOKEN, VALUE } from './char-class.ts'
+
+/** Fields of one head. A message with more was not made by one that means well. */
 const FIELDS_MAX = 200
+/** Most heads have fewer; room for so many is made at once. */
+const FIELDS_USUAL = 24
+/** Of each field in turn: where its name begins and ends, and where its value does. */
+const PLACES = 4
 
 const TAB = 9
 const LF = 10
@@ -10,181 +16,160 @@ const CAPITAL_A = 65
 const CAPITAL_Z = 90
 /** From a capital letter to the small one. */
 const CASE = 32
-const DELETE = 127
 
-/** Which characters a name may have: a token's. */
-const isTokenChar = tokenChars()
+const LENGTH = /^[0-9]{1,16}$/
 
-export type FieldsProblem = 'malformed' | 'too_many'
+/** Why bytes are no head: its end has not come; or they can be read in two ways, or in none; or are too many. */
+export type HeadProblem = 'partial' | 'malformed' | 'too_many'
 
 /**
- * The header fields of a message. They stay the text they came in, with the places where names and values stand: most are
- * never asked for, and are made into nothing. What says how the message travels has been read on the way.
+ * The header fields of a message. They stay the bytes they came in, with the places where names and values stand: most are never
+ * asked for, and are made into nothing.
  */
 export class HeaderFields {
-  /** Undefined where there is none. */
-  contentLength: number | undefined = undefined
-  isChunked = false
-  /** What `connection` says of the time after this message. */
-  connection: 'close' | 'keep-alive' | undefined = undefined
-  hosts = 0
-  expectsContinue = false
-  readonly #text: string
-  /** Of each field in turn: where its name begins and ends, and where its value does. */
-  readonly #places: number[] = []
+  /** Behind the blank line after them: where the body begins. */
+  end = 0
+  readonly #bytes: Buffer
+  #places = new Int32Array(PLACES * FIELDS_USUAL)
+  #placesEnd = 0
 
-  private constructor(text: string) {
-    this.#text = text
+  private constructor(bytes: Buffer) {
+    this.#bytes = bytes
   }
 
   static none(): HeaderFields {
-    return new HeaderFields('')
+    return new HeaderFields(Buffer.alloc(0))
   }
 
   /**
-   * Reads the lines of `text` from `at` to its end, which is where the blank line was. Strict in all that two readers could
-   * take in two ways: names and colons, folded lines, lengths, more than one framing.
+   * Reads the lines from `at` to the blank line. Strict in names, colons, folded lines and line ends; what cannot become a field is
+   * said before its end has come. The bytes are kept, and must stay as they are.
    */
-  static read(text: string, at: number): HeaderFields | FieldsProblem {
-    const fields = new HeaderFields(text)
-    const places = fields.#places
-    let position = at
-    while (position < text.length) {
-      const nameStart = position
-      while (isTokenChar[text.charCodeAt(position)] === 1) position += 1
-      // A folded line has no name; nor is a space allowed before the colon.
-      if (position === nameStart || text.charCodeAt(position) !== COLON) return 'malformed'
-      const nameEnd = position
-      do position += 1
-      while (isBlank(text.charCodeAt(position)))
-      const valueStart = position
-      while (isValueChar(text.charCodeAt(position))) position += 1
-      let valueEnd = position
-      while (valueEnd > valueStart && isBlank(text.charCodeAt(valueEnd - 1))) valueEnd -= 1
-      if (position < text.length) {
-        if (text.charCodeAt(position) !== CR || text.charCodeAt(position + 1) !== LF) return 'malformed'
-        position += 2
-        // The line that ends here was not the last, and yet nothing follows.
-        if (position === text.length) return 'malformed'
-      }
-      places.push(nameStart, nameEnd, valueStart, valueEnd)
-      if (places.length > 4 * FIELDS_MAX) return 'too_many'
-      if (!fields.#note(nameStart, nameEnd, valueStart, valueEnd)) return 'malformed'
-    }
-    return fields.isChunked && fields.contentLength !== undefined ? 'malformed' : fields
+  static read(bytes: Buffer, at: number): HeaderFields | HeadProblem {
+    const fields = new HeaderFields(bytes)
+    const problem = fields.#read(at)
+    return problem ?? fields
   }
 
   /** A field's value, by its name in small letters; those of several of the name with commas between; null for none. */
   get(name: string): string | null {
-    const places = this.#places
     let found: string | null = null
-    for (let index = 0; index < places.length; index += 4) {
-      const start = places[index] ?? 0
-      if ((places[index + 1] ?? 0) - start !== name.length || !this.#isAt(start, name)) continue
-      const value = this.#text.slice(places[index + 2], places[index + 3])
-      found = found === null ? value : `${found}, ${value}`
+    for (let index = 0; index < this.count; index += 1) {
+      if (!this.isNamed(index, name)) continue
+      found = found === null ? this.valueAt(index) : `${found}, ${this.valueAt(index)}`
     }
     return found
   }
 
   /** How many there are: each has its index, in the order in which they came. */
   get count(): number {
-    return this.#places.length / 4
+    return this.#placesEnd / PLACES
+  }
+
+  /** How many of them have this name, whose letters are small. */
+  countOf(name: string): number {
+    let count = 0
+    for (let index = 0; index < this.count; index += 1) if (this.isNamed(index, name)) count += 1
+    return count
   }
 
   /** Whether the field's name is this one, or begins with it, whose letters are small. */
   isNamed(index: number, name: string, how: 'whole' | 'beginning' = 'whole'): boolean {
-    const start = this.#places[4 * index] ?? 0
-    const length = (this.#places[4 * index + 1] ?? 0) - start
-    const fits = how === 'whole' ? length === name.length : length >= name.length
-    return fits && this.#isAt(start, name)
+    const start = this.#places[PLACES * index] ?? 0
+    const length = (this.#places[PLACES * index + 1] ?? 0) - start
+    if (how === 'whole' ? length !== name.length : length < name.length) return false
+    const bytes = this.#bytes
+    for (let at = 0; at < name.length; at += 1) {
+      const expected = name.charCodeAt(at)
+      const actual = bytes[start + at] ?? 0
+      const isCapital = actual >= CAPITAL_A && actual <= CAPITAL_Z
+      if (actual !== expected && !(isCapital && actual + CASE === expected)) return false
+    }
+    return true
   }
 
   /** In small letters. */
   nameAt(index: number): string {
-    return this.#text.slice(this.#places[4 * index], this.#places[4 * index + 1]).toLowerCase()
+    const at = PLACES * index
+    return this.#bytes.toString('latin1', this.#places[at], this.#places[at + 1]).toLowerCase()
   }
 
   valueAt(index: number): string {
-    return this.#text.slice(this.#places[4 * index + 2], this.#places[4 * index + 3])
+    const at = PLACES * index
+    return this.#bytes.toString('latin1', this.#places[at + 2], this.#places[at + 3])
   }
 
-  /** Keeps what a field says of the framing. False where it cannot be, or was said before. */
-  #note(nameStart: number, nameEnd: number, valueStart: number, valueEnd: number): boolean {
-    // By their lengths first: hardly any other field is compared at all.
-    switch (nameEnd - nameStart) {
-      case 4:
-        if (this.#isAt(nameStart, 'host')) this.hosts += 1
-        return true
-      case 6:
-        if (!this.#isAt(nameStart, 'expect')) return true
-        this.expectsContinue = /^100-continue$/i.test(this.#text.slice(valueStart, valueEnd))
-        return true
-      case 10:
-        if (this.#isAt(nameStart, 'connection')) this.#noteConnection(this.#text.slice(valueStart, valueEnd))
-        return true
-      case 14:
-        if (!this.#isAt(nameStart, 'content-length')) return true
-        if (this.contentLength !== undefined) return false
-        this.contentLength = numberIn(this.#text, valueStart, valueEnd)
-        return this.contentLength !== undefined
-      case 17:
-        if (!this.#isAt(nameStart, 'transfer-encoding')) return true
-        if (this.isChunked || !/^chunked$/i.test(this.#text.slice(valueStart, valueEnd))) return false
-        this.isChunked = true
-        return true
-      default:
-        return true
+  /** How the body travels; undefined where nothing is said of it, and `malformed` where that can be understood in two ways. */
+  framing(): number | 'chunked' | 'malformed' | undefined {
+    const length = this.get('content-length')
+    const encoding = this.get('transfer-encoding')
+    if (encoding !== null) {
+      // Two of them do not come as one word either, nor do two lengths as one number.
+      return length === null && encoding.toLowerCase() === 'chunked' ? 'chunked' : 'malformed'
+    }
+    if (length === null) return undefined
+    const number = LENGTH.test(length) ? Number(length) : Infinity
+    return number <= Number.MAX_SAFE_INTEGER ? number : 'malformed'
+  }
+
+  /** Whether the `connection` field has this word in it, alone or among others. */
+  saysOfConnection(word: 'close' | 'keep-alive'): boolean {
+    const list = this.get('connection')?.toLowerCase()
+    if (list === undefined || list === word) return list === word
+    return list.split(',').some(one => one.trim() === word)
+  }
+
+  #read(at: number): HeadProblem | undefined {
+    const bytes = this.#bytes
+    let position = at
+    for (;;) {
+      const nameEnd = endOf(TOKEN, bytes, position)
+      if (nameEnd === position) {
+        if (!isLineEnd(bytes, position)) return lineProblem(bytes, position)
+        this.end = position + 2
+        return undefined
+      }
+      if (nameEnd === bytes.length) return 'partial'
+      // A space is not allowed before the colon.
+      if (bytes[nameEnd] !== COLON) return 'malformed'
+      let valueStart = nameEnd + 1
+      while (isBlank(bytes[valueStart])) valueStart += 1
+      const lineEnd = endOf(VALUE, bytes, valueStart)
+      if (!isLineEnd(bytes, lineEnd)) return lineProblem(bytes, lineEnd)
+      let valueEnd = lineEnd
+      while (valueEnd > valueStart && isBlank(bytes[valueEnd - 1])) valueEnd -= 1
+      if (this.#placesEnd === PLACES * FIELDS_MAX) return 'too_many'
+      this.#note(position, nameEnd, valueStart, valueEnd)
+      position = lineEnd + 2
     }
   }
 
-  #noteConnection(value: string): void {
-    if (value === 'keep-alive') this.connection ??= 'keep-alive'
-    else if (/(?:^|,)[ \t]*close[ \t]*(?:,|$)/i.test(value)) this.connection = 'close'
-    else if (/(?:^|,)[ \t]*keep-alive[ \t]*(?:,|$)/i.test(value)) this.connection ??= 'keep-alive'
-  }
-
-  /** Whether `name`, which is in small letters, stands at `start` in whichever. */
-  #isAt(start: number, name: string): boolean {
-    const text = this.#text
-    for (let index = 0; index < name.length; index += 1) {
-      const expected = name.charCodeAt(index)
-      const actual = text.charCodeAt(start + index)
-      if (actual !== expected && !(isCapital(actual) && actual + CASE === expected)) return false
+  #note(nameStart: number, nameEnd: number, valueStart: number, valueEnd: number): void {
+    if (this.#placesEnd === this.#places.length) {
+      const more = new Int32Array(PLACES * FIELDS_MAX)
+      more.set(this.#places)
+      this.#places = more
     }
-    return true
+    const places = this.#places
+    const at = this.#placesEnd
+    places[at] = nameStart
+    places[at + 1] = nameEnd
+    places[at + 2] = valueStart
+    places[at + 3] = valueEnd
+    this.#placesEnd = at + PLACES
   }
 }
 
-/** Digits only; undefined for anything else, and for more than a number can say exactly. */
-function numberIn(text: string, start: number, end: number): number | undefined {
-  if (end === start) return undefined
-  let number = 0
-  for (let index = start; index < end; index += 1) {
-    const digit = text.charCodeAt(index) - 48
-    if (digit < 0 || digit > 9) return undefined
-    number = number * 10 + digit
-    if (number > Number.MAX_SAFE_INTEGER) return undefined
-  }
-  return number
+export function isLineEnd(bytes: Uint8Array, at: number): boolean {
+  return bytes[at] === CR && bytes[at + 1] === LF
 }
 
-function isCapital(char: number): boolean {
-  return char >= CAPITAL_A && char <= CAPITAL_Z
+/** Where a line should end, and does not. */
+export function lineProblem(bytes: Uint8Array, at: number): HeadProblem {
+  const isCut = at === bytes.length || (bytes[at] === CR && at + 1 === bytes.length)
+  return isCut ? 'partial' : 'malformed'
 }
 
-function isBlank(char: number): boolean {
+function isBlank(char: number | undefined): boolean {
   return char === SPACE || char === TAB
-}
-
-/** False at the end of the text, where there is no character. */
-function isValueChar(char: number): boolean {
-  return (char >= SPACE && char !== DELETE) || char === TAB
-}
-
-function tokenChars(): Uint8Array {
-  const table = new Uint8Array(256)
-  const all = "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-  for (const char of all) table[char.charCodeAt(0)] = 1
-  return table
 }

@@ -1,4 +1,5 @@
-import { HeaderFields, type FieldsProblem } from './header-fields.ts'
+import { endOf, TARGET, TOKEN } from './char-class.ts'
+import { HeaderFields, isLineEnd, lineProblem, type HeadProblem } from './header-fields.ts'
 
 /** The head of a request, and how its body travels. */
 export type RequestHead = {
@@ -8,81 +9,96 @@ export type RequestHead = {
   /** Behind the question mark; empty where there is none. */
   readonly query: string
   readonly fields: HeaderFields
-  /** The number of bytes, none for a request that does not say; or in chunks. */
+  /** The number of bytes of the body, none for a request that does not say; or in chunks. */
   readonly framing: number | 'chunked'
   /** Whether the client speaks HTTP/1.0, which knows no chunks and no interim answers. */
   readonly isOld: boolean
   /** Whether the client keeps the connection for another request. */
   readonly isKept: boolean
+  /** Whether the client sends its body only when it is told to. */
+  readonly expectsContinue: boolean
 }
+
+/** The longest that is registered has half of that. */
+const METHOD_BYTES_MAX = 32
 
 const SPACE = 32
 const SLASH = 47
+const ZERO = 48
 const QUESTION_MARK = 63
-const DELETE = 127
+const PROTOCOL = ' HTTP/1.'
+const NOT_ASCII = /[\u0080-\u00ff]/g
 
-const METHOD = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
-
-/** Reads a head, without the blank line at its end. Nothing that two readers could understand differently is let through. */
-export function parseRequestHead(text: string): RequestHead | FieldsProblem {
-  const methodEnd = text.indexOf(' ')
-  const targetEnd = endOfTarget(text, methodEnd + 1)
-  const lineEnd = targetEnd + ' HTTP/1.1'.length
-  const isOld = text.startsWith(' HTTP/1.0', targetEnd)
-  if (methodEnd <= 0 || targetEnd <= methodEnd + 1) return 'malformed'
-  if (!isOld && !text.startsWith(' HTTP/1.1', targetEnd)) return 'malformed'
-  if (lineEnd < text.length && !text.startsWith('\r\n', lineEnd)) return 'malformed'
-  const method = text.slice(0, methodEnd)
-  if (method !== 'POST' && method !== 'GET' && !METHOD.test(method)) return 'malformed'
-
-  const fields = HeaderFields.read(text, lineEnd + 2)
+/**
+ * Reads the head that begins at `at`; what is none is said before its end has come. Nothing that two readers could understand
+ * differently is let through. The bytes are kept, and must stay as they are.
+ */
+export function readRequestHead(bytes: Buffer, at: number): RequestHead | HeadProblem {
+  const methodEnd = endOf(TOKEN, bytes, at)
+  if (methodEnd === bytes.length && methodEnd - at <= METHOD_BYTES_MAX) return 'partial'
+  if (methodEnd === at || bytes[methodEnd] !== SPACE) return 'malformed'
+  const start = methodEnd + 1
+  const targetEnd = endOf(TARGET, bytes, start)
+  for (let index = 0; index < PROTOCOL.length; index += 1) {
+    if (targetEnd + index === bytes.length) return 'partial'
+    if (bytes[targetEnd + index] !== PROTOCOL.charCodeAt(index)) return 'malformed'
+  }
+  const versionAt = targetEnd + PROTOCOL.length
+  if (versionAt === bytes.length) return 'partial'
+  const minor = (bytes[versionAt] ?? 0) - ZERO
+  if (targetEnd === start || (minor !== 0 && minor !== 1)) return 'malformed'
+  if (!isLineEnd(bytes, versionAt + 1)) return lineProblem(bytes, versionAt + 1)
+  const fields = HeaderFields.read(bytes, versionAt + 3)
   if (typeof fields === 'string') return fields
-  const { hosts, connection, isChunked } = fields
-  if (hosts > 1 || (hosts === 0 && !isOld) || (isChunked && isOld)) return 'malformed'
 
-  const start = startOfPath(text, methodEnd + 1, targetEnd)
-  const queryMark = text.indexOf('?', start)
-  const hasQuery = queryMark >= 0 && queryMark < targetEnd
-  const path = text.slice(start, hasQuery ? queryMark : targetEnd)
+  const isOld = minor === 0
+  const hosts = fields.countOf('host')
+  const framing = fields.framing() ?? 0
+  if (hosts > 1 || (hosts === 0 && !isOld)) return 'malformed'
+  if (framing === 'malformed' || (framing === 'chunked' && isOld)) return 'malformed'
+  const pathStart =
+    bytes[start] === SLASH ? start : startOfPath(bytes.toString('latin1', start, targetEnd), start)
+  let pathEnd = pathStart
+  while (pathEnd < targetEnd && bytes[pathEnd] !== QUESTION_MARK) pathEnd += 1
+  const isKept = !fields.saysOfConnection('close') && (!isOld || fields.saysOfConnection('keep-alive'))
   return {
-    method,
-    path: path === '' ? '/' : escaped(path),
-    query: hasQuery ? escaped(text.slice(queryMark + 1, targetEnd)) : '',
+    method: methodOf(bytes, at, methodEnd),
+    path: pathEnd === pathStart ? '/' : textOf(bytes, pathStart, pathEnd),
+    query: pathEnd === targetEnd ? '' : textOf(bytes, pathEnd + 1, targetEnd),
     fields,
-    framing: isChunked ? 'chunked' : (fields.contentLength ?? 0),
+    framing,
     isOld,
-    isKept: isOld ? connection === 'keep-alive' : connection !== 'close',
+    isKept,
+    expectsContinue: !isOld && fields.get('expect')?.toLowerCase() === '100-continue',
   }
 }
 
-/** The first character that no target has: the space behind it, where the line is as it should be. */
-function endOfTarget(text: string, start: number): number {
-  let position = start
-  for (;;) {
-    const char = text.charCodeAt(position)
-    // Not a number at the end of the text.
-    if (!(char > SPACE) || char === DELETE) return position
-    position += 1
+/** Of the usual ones no text is made. */
+function methodOf(bytes: Buffer, start: number, end: number): string {
+  if (isText(bytes, start, end, 'POST')) return 'POST'
+  return isText(bytes, start, end, 'GET') ? 'GET' : bytes.toString('latin1', start, end)
+}
+
+function isText(bytes: Buffer, start: number, end: number, text: string): boolean {
+  if (end - start !== text.length) return false
+  for (let index = 0; index < text.length; index += 1) {
+    if (bytes[start + index] !== text.charCodeAt(index)) return false
   }
+  return true
 }
 
 /** Behind the host where the target is a whole URL, as proxies are sent. */
-function startOfPath(text: string, start: number, end: number): number {
-  if (text.charCodeAt(start) === SLASH) return start
-  const scheme = /^https?:\/\//i.exec(text.slice(start, end))
-  if (scheme === null) return start
-  for (let position = start + scheme[0].length; position < end; position += 1) {
-    const char = text.charCodeAt(position)
-    if (char === SLASH || char === QUESTION_MARK) return position
-  }
-  return end
+function startOfPath(target: string, at: number): number {
+  const origin = /^https?:\/\/[^/?]*/i.exec(target)
+  return origin === null ? at : at + origin[0].length
 }
 
-const NOT_ASCII = /[\u0080-\u00ff]/
-const ALL_NOT_ASCII = /[\u0080-\u00ff]/g
-
-/** Bytes that are no ASCII, as clients that do not escape send them. */
-function escaped(text: string): string {
-  if (!NOT_ASCII.test(text)) return text
-  return text.replaceAll(ALL_NOT_ASCII, char => `%${char.charCodeAt(0).toString(16)}`)
+/** With bytes that are no ASCII, as clients that do not escape send them, escaped. */
+function textOf(bytes: Buffer, start: number, end: number): string {
+  const text = bytes.toString('latin1', start, end)
+  for (let at = start; at < end; at += 1) {
+    if ((bytes[at] ?? 0) > 127)
+      return text.replaceAll(NOT_ASCII, char => `%${char.charCodeAt(0).toString(16)}`)
+  }
+  return text
 }

@@ -88,7 +88,14 @@ const server = startServer({
   host: '127.0.0.1',
   port: 0,
   routes: modelsRoutes({ forAll: () => catalog, forCaller: () => catalog }, keyed),
-  edge: { clock: fakeClock(), nextId: () => ({ key: 1n, tail: 1n }), elapsed: () => 0, observe: () => {} },
+  edge: {
+    clock: fakeClock(),
+    nextId: () => ({ key: 1n, tail: 1n }),
+    elapsed: () => 0,
+    observe: () => {},
+    costHeader: 'x-acme-cost-usd',
+    replayHeader: 'x-acme-replay',
+  },
 })
 afterAll(() => server.abort())
 beforeEach(() => {

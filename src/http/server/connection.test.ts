@@ -174,6 +174,19 @@ describe('a body', () => {
     expect(await rejection(body)).toMatchObject({ code: 'body_timeout' })
   })
 
+  test('that comes slowly, and never stops for long, is read', async () => {
+    const play = playedConnection()
+    play.send(post('content-length: 100000'))
+    const body = play.requests[0]!.request.body({ ...LIMITS, totalMs: 600_000 })
+
+    for (let pieces = 0; pieces < 10; pieces += 1) {
+      play.pass(20)
+      play.send(Buffer.alloc(10_000))
+    }
+
+    expect((await body).length).toBe(100_000)
+  })
+
   test('that drips without a pause is cut when its whole time is over', async () => {
     const play = playedConnection()
     play.send(post('transfer-encoding: chunked'))

@@ -147,7 +147,7 @@ export class Connection implements Line {
   readBody(body: RequestBody, { bytesMax, idleMs, totalMs }: BodyLimits): Promise<Uint8Array<ArrayBuffer>> {
     const bytes = body.read(bytesMax)
     if (this.#body === body && body.isComing) {
-      if (this.#request?.expectsContinue === true) this.#out.send(CONTINUE)
+      if (this.#request?.head.expectsContinue === true) this.#out.send(CONTINUE)
       this.#bodyTimes = { idleTicks: ticks(idleMs), endTick: this.#host.tick + ticks(totalMs) }
       this.#bodyMoves()
       this.#resume()
@@ -155,7 +155,7 @@ export class Connection implements Line {
     return bytes
   }
 
-  reply(request: ServerRequest, reply: Reply): void {
+  reply(request: ServerRequest, reply: Reply, lines: string): void {
     const { body } = reply
     if (this.#request !== request) {
       if (isStream(body)) body.cancel()
@@ -164,8 +164,8 @@ export class Connection implements Line {
     const { head } = request
     const { date, isStopping } = this.#host
     const isLast = isStopping || !head.isKept || this.#endsWith(reply, request)
-    const whole = isStream(body) ? undefined : bytesOf(body)
-    const text = replyHead(head, reply, { date, isLast, length: whole?.length })
+    const length = isStream(body) ? undefined : lengthOf(body)
+    const text = replyHead(head, reply, { date, isLast, length, lines })
     this.#isLast = isLast
     this.#bodyTimes = undefined
     this.deadlineTick = NEVER
@@ -173,7 +173,8 @@ export class Connection implements Line {
       void this.#sendStream(text, body, { isChunked: !head.isOld })
     else {
       if (isStream(body)) body.cancel()
-      this.#out.send(text, head.method === 'HEAD' ? undefined : whole)
+      if (length === undefined || length === 0 || head.method === 'HEAD') this.#out.send(text)
+      else this.#out.send(text, body as Uint8Array | string, length)
       if (this.#out.isSent) this.#onReplied()
       else void this.#out.sent().then(() => this.#onReplied())
     }
@@ -187,12 +188,12 @@ export class Connection implements Line {
   }
 
   /** Whether nothing can follow a reply, other than for what client and server want. */
-  #endsWith({ headers, body }: Reply, { head, expectsContinue }: ServerRequest): boolean {
+  #endsWith({ headers, body }: Reply, { head }: ServerRequest): boolean {
     if (headers['connection'] === 'close' || (head.isOld && isStream(body))) return true
     const rest = this.#body
     if (rest === undefined) return false
     // What is left of its body may be too much to drop, or may never come.
-    return rest.isBroken || rest.missing > DROPPED_BYTES_MAX || expectsContinue
+    return rest.isBroken || rest.missing > DROPPED_BYTES_MAX || head.expectsContinue
   }
 
   /** The reply is with the kernel. */
@@ -317,11 +318,9 @@ function ticks(ms: number): number {
   return Math.ceil(ms / 1000) + 1
 }
 
-function bytesOf(body: string | Uint8Array | null): Uint8Array {
-  return typeof body === 'string' ? Buffer.from(body) : (body ?? NO_BYTES)
+function lengthOf(body: string | Uint8Array | null): number {
+  return typeof body === 'string' ? Buffer.byteLength(body) : (body?.length ?? 0)
 }
-
-const NO_BYTES = new Uint8Array()
 
 function malformed(): GatewayError {
   return new GatewayError('malformed_request', 'This is no HTTP request that can be read in one way only.')

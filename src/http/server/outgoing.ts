@@ -39,13 +39,14 @@ export class Outgoing {
     })
   }
 
-  /** Text of Latin-1, and bytes behind it, in one write. */
-  send(text: string, bytes: Uint8Array = NOTHING): void {
-    const size = text.length + bytes.length
+  /** Text of Latin-1, and behind it so many bytes, or a text that has so many in UTF-8, in one write. */
+  send(text: string, content: Uint8Array | string = NOTHING, length = content.length): void {
+    const size = text.length + length
     if (size === 0) return
     const target = size <= SCRATCH_BYTES ? scratch : Buffer.allocUnsafe(size)
     target.write(text, 0, 'latin1')
-    target.set(bytes, text.length)
+    if (typeof content === 'string') target.write(content, text.length)
+    else target.set(content, text.length)
     this.#write(target, size)
   }
 

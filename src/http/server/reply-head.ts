@@ -9,15 +9,17 @@ export type ReplyTerms = {
   readonly isLast: boolean
   /** Of the body; undefined for one that is made as it is read. */
   readonly length: number | undefined
+  /** More lines, each with its end. */
+  readonly lines: string
 }
 
 /** The head of a reply, to the end of its blank line. Throws for a header that would not stay in its line. */
 export function replyHead(
   { isOld }: RequestHead,
   { status, headers }: Reply,
-  { date, isLast, length }: ReplyTerms,
+  { date, isLast, length, lines }: ReplyTerms,
 ): string {
-  let text = `${responseStart(status, headers)}date: ${date}\r\n`
+  let text = `${responseStart(status, headers)}${lines}date: ${date}\r\n`
   if (isLast) {
     if (headers['connection'] === undefined) text += 'connection: close\r\n'
   } else if (isOld) text += 'connection: keep-alive\r\n'

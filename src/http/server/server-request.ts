@@ -11,7 +11,7 @@ export type Line = {
   /** Gets a body that had not come whole with the head. */
   readBody(body: RequestBody, limits: BodyLimits): Promise<Bytes>
   /** Sends the reply, or drops it where the client has left. Throws, with nothing sent, for one that cannot be sent. */
-  reply(request: ServerRequest, reply: Reply): void
+  reply(request: ServerRequest, reply: Reply, lines: string): void
 }
 
 /** One request of a connection. */
@@ -53,11 +53,6 @@ export class ServerRequest implements IncomingRequest {
     return this.#controller.signal
   }
 
-  /** Whether the client sends its body only when it is told to. */
-  get expectsContinue(): boolean {
-    return this.head.fields.expectsContinue && !this.head.isOld
-  }
-
   body(limits: BodyLimits): Bytes | Promise<Bytes> {
     const { framing } = this.head
     if (framing !== 'chunked' && framing > limits.bytesMax) throw tooLarge(limits.bytesMax)
@@ -65,8 +60,9 @@ export class ServerRequest implements IncomingRequest {
     return content instanceof Uint8Array ? content : this.#line.readBody(content, limits)
   }
 
-  reply(reply: Reply): void {
-    this.#line.reply(this, reply)
+  /** With more lines for its head, each with its end. */
+  reply(reply: Reply, lines = ''): void {
+    this.#line.reply(this, reply, lines)
   }
 
   /** The client has left before its reply was over. */
@@ -89,4 +85,5 @@ const UNREAD: RequestHead = {
   framing: 0,
   isOld: false,
   isKept: false,
+  expectsContinue: false,
 }

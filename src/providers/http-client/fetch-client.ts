@@ -97,7 +97,7 @@ function headOf(response: Response): ResponseHead {
     const isOver = TRAVEL.has(name) || (isDecompressed && name === 'content-encoding')
     if (!isOver) lines.push(`${name}: ${value}`)
   }
-  const fields = HeaderFields.read(lines.join('\r\n'), 0)
+  const fields = HeaderFields.read(Buffer.from([...lines, '', ''].join('\r\n'), 'latin1'), 0)
   if (typeof fields === 'string') throw httpFailure('Malformed_HTTP_Response')
   const length = isDecompressed ? null : response.headers.get('content-length')
   const framing = length === null ? 'until_close' : Number(length)

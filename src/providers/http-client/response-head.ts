@@ -1,4 +1,5 @@
-import { HeaderFields } from '../../http1/header-fields.ts'
+import { endOf, VALUE } from '../../http1/char-class.ts'
+import { HeaderFields, isLineEnd, lineProblem, type HeadProblem } from '../../http1/header-fields.ts'
 
 /** The head of a response, and how its body ends. */
 export type ResponseHead = {
@@ -12,46 +13,48 @@ export type ResponseHead = {
 /** The number of bytes; or in chunks; or until the connection closes. */
 export type BodyFraming = number | 'chunked' | 'until_close'
 
-const LINE_END = '\r\n'
-/** `HTTP/1.1 200` */
-const STATUS_END = 12
+const PROTOCOL = 'HTTP/1.'
+const STATUS_DIGITS = 3
 const SPACE = 32
 const CR = 13
 const ZERO = 48
 
 /**
- * Reads a head, without the blank line at its end; undefined where it is not one, or where its framing could be read in
+ * Reads the head that begins at `at`; what is none is said before its end has come. So is one whose framing could be read in
  * two ways (several lengths, a length beside chunks): whoever guessed there could take one answer for the next.
  */
-export function parseHead(text: string): ResponseHead | undefined {
-  const isOld = text.startsWith('HTTP/1.0 ')
-  if (!isOld && !text.startsWith('HTTP/1.1 ')) return undefined
-  const status = statusOf(text)
-  if (status === undefined) return undefined
-  const firstEnd = text.indexOf(LINE_END, STATUS_END)
-  const fields = firstEnd < 0 ? HeaderFields.none() : HeaderFields.read(text, firstEnd + LINE_END.length)
-  if (typeof fields === 'string' || (isOld && fields.isChunked)) return undefined
-  const said = fields.isChunked ? 'chunked' : (fields.contentLength ?? 'until_close')
-  const framing = hasNoBody(status) ? 0 : said
-  return {
-    status,
-    fields,
-    framing,
-    isKept: !isOld && fields.connection !== 'close' && framing !== 'until_close',
+export function readResponseHead(bytes: Buffer, at: number): ResponseHead | HeadProblem {
+  for (let index = 0; index < PROTOCOL.length; index += 1) {
+    if (at + index === bytes.length) return 'partial'
+    if (bytes[at + index] !== PROTOCOL.charCodeAt(index)) return 'malformed'
   }
+  const minorAt = at + PROTOCOL.length
+  const statusAt = minorAt + 2
+  const statusEnd = statusAt + STATUS_DIGITS
+  if (statusEnd >= bytes.length) return 'partial'
+  const minor = (bytes[minorAt] ?? 0) - ZERO
+  const status = statusOf(bytes, statusAt, statusEnd)
+  if ((minor !== 0 && minor !== 1) || bytes[minorAt + 1] !== SPACE || status === undefined) return 'malformed'
+  const lineEnd = endOf(VALUE, bytes, statusEnd)
+  if (!isLineEnd(bytes, lineEnd)) return lineProblem(bytes, lineEnd)
+  const fields = HeaderFields.read(bytes, lineEnd + 2)
+  if (typeof fields === 'string') return fields
+  const said = fields.framing() ?? 'until_close'
+  if (said === 'malformed' || (minor === 0 && said === 'chunked')) return 'malformed'
+  const framing = hasNoBody(status) ? 0 : said
+  const isKept = minor === 1 && framing !== 'until_close' && !fields.saysOfConnection('close')
+  return { status, fields, framing, isKept }
 }
 
 /** Three digits, and behind them a space and words, or nothing. */
-function statusOf(text: string): number | undefined {
+function statusOf(bytes: Uint8Array, start: number, end: number): number | undefined {
   let status = 0
-  for (let at = STATUS_END - 3; at < STATUS_END; at += 1) {
-    const digit = text.charCodeAt(at) - ZERO
-    // Not a number at the end of the text.
-    if (!(digit >= 0 && digit <= 9)) return undefined
+  for (let at = start; at < end; at += 1) {
+    const digit = (bytes[at] ?? 0) - ZERO
+    if (digit < 0 || digit > 9) return undefined
     status = 10 * status + digit
   }
-  const behind = text.charCodeAt(STATUS_END)
-  const isWhole = text.length === STATUS_END || behind === SPACE || behind === CR
+  const isWhole = bytes[end] === SPACE || bytes[end] === CR
   return isWhole && status >= 100 && status <= 599 ? status : undefined
 }
 

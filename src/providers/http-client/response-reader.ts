@@ -1,5 +1,5 @@
 import { ChunkedBody } from '../../http1/chunked-body.ts'
-import { parseHead, type ResponseHead } from './response-head.ts'
+import { readResponseHead, type ResponseHead } from './response-head.ts'
 
 /** Where a response goes as it is read. */
 export type ResponseSink = {
@@ -12,9 +12,6 @@ export type ResponseSink = {
 export type Progress = 'more' | 'whole' | 'surplus' | 'malformed_head' | 'malformed_body'
 
 const HEAD_BYTES_MAX = 64 * 1024
-
-const PROTOCOL = 'HTTP/1.'
-const BLANK_LINE = '\r\n\r\n'
 
 /** Reads one response from the bytes of a connection, however they are cut. Make another for the next response. */
 export class ResponseReader {
@@ -31,17 +28,16 @@ export class ResponseReader {
     while (this.#head === undefined) {
       if (this.#partialHead !== undefined) bytes = Buffer.concat([this.#partialHead, bytes])
       this.#partialHead = undefined
-      const end = bytes.indexOf(BLANK_LINE, at)
-      if ((end < 0 ? bytes.length : end) - at > HEAD_BYTES_MAX) return 'malformed_head'
-      if (end < 0) {
-        if (!beginsLikeHttp(bytes, at)) return 'malformed_head'
+      const head = readResponseHead(bytes, at)
+      if (head === 'malformed' || head === 'too_many') return 'malformed_head'
+      if ((head === 'partial' ? bytes.length : head.fields.end) - at > HEAD_BYTES_MAX) return 'malformed_head'
+      if (head === 'partial') {
         this.#partialHead = bytes.subarray(at)
         return 'more'
       }
-      const head = parseHead(bytes.toString('latin1', at, end))
       // Nobody asked to switch protocols; the other interim answers say nothing that matters here.
-      if (head === undefined || head.status === 101) return 'malformed_head'
-      at = end + BLANK_LINE.length
+      if (head.status === 101) return 'malformed_head'
+      at = head.fields.end
       if (head.status >= 200) this.#begin(head, sink)
     }
     if (this.#chunks !== undefined) return this.#feedChunks(this.#chunks, bytes, at, sink)
@@ -76,9 +72,4 @@ export class ResponseReader {
     if (chunks.state !== 'whole') return 'more'
     return end < bytes.length ? 'surplus' : 'whole'
   }
-}
-
-/** Said of the first bytes already: what speaks another protocol may never send a blank line. */
-function beginsLikeHttp(bytes: Buffer, at: number): boolean {
-  return PROTOCOL.startsWith(bytes.toString('latin1', at, at + PROTOCOL.length))
 }

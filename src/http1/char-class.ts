@@ -1,0 +1,28 @@
+/** Characters of methods and of names of fields. */
+export const TOKEN = 1
+/** Characters of values of fields; Latin-1, without what ends a line. */
+export const VALUE = 2
+/** Characters of a request's target; what is no ASCII is not one, and yet sent. */
+export const TARGET = 4
+
+const classes = classTable()
+
+/** Where the characters of a class that begin at `at` end. */
+export function endOf(charClass: number, bytes: Uint8Array, at: number): number {
+  const { length } = bytes
+  let position = at
+  while (position < length && ((classes[bytes[position] ?? 0] ?? 0) & charClass) !== 0) position += 1
+  return position
+}
+
+function classTable(): Uint8Array {
+  const table = new Uint8Array(256)
+  for (let char = 0; char < table.length; char += 1) {
+    const text = String.fromCharCode(char)
+    table[char] =
+      (/[!#$%&'*+.^_`|~0-9A-Za-z-]/.test(text) ? TOKEN : 0) |
+      (/[\t -~\u0080-\u00ff]/.test(text) ? VALUE : 0) |
+      (/[!-~\u0080-\u00ff]/.test(text) ? TARGET : 0)
+  }
+  return table
+}
