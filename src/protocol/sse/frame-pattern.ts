@@ -69,11 +69,14 @@ export class FramePattern {
   edited(frame: Bytes): Bytes {
     if (this.#edits === undefined) return frame
     const { headLength, newHead, lastLength, newLast } = this.#edits
-    const newLastAt = frame.length + newHead.length - headLength - lastLength
-    const edited = new Uint8Array(newLastAt + newLast.length)
+    const offset = newHead.length - headLength
+    const lastAt = frame.length - lastLength
+    const edited = new Uint8Array(lastAt + offset + newLast.length)
+    // All of it, where it fits: a view of the part that is needed would cost several times as much.
+    if (offset >= 0 && lastLength === 0) edited.set(frame, offset)
+    else for (let at = headLength; at < lastAt; at += 1) edited[at + offset] = frame[at] as number
     edited.set(newHead)
-    edited.set(frame.subarray(headLength, frame.length - lastLength), newHead.length)
-    edited.set(newLast, newLastAt)
+    if (newLast.length > 0) edited.set(newLast, lastAt + offset)
     return edited
   }
 
@@ -108,11 +111,12 @@ function endEdits(frame: Bytes, headLength: number, lastStart: number, edits: re
   const inLast = edits
     .filter(({ start }) => start >= lastStart)
     .map(({ start, end, text }) => ({ start: start - lastStart, end: end - lastStart, text }))
+  const last = inLast.length > 0 ? frame.slice(lastStart) : new Uint8Array()
   return {
     headLength,
     newHead: splice(frame.slice(0, headLength), inHead),
-    lastLength: frame.length - lastStart,
-    newLast: splice(frame.slice(lastStart), inLast),
+    lastLength: last.length,
+    newLast: splice(last, inLast),
   }
 }
 
