@@ -75,7 +75,7 @@ async function readFirst(
   stream: TextStream,
 ): Promise<{ first: Uint8Array<ArrayBuffer>; end: StreamEnd | null }> {
   for (;;) {
-    const piece = await body.read()
+    const piece = await new Promise<Uint8Array<ArrayBuffer> | StreamEnd>(resolve => body.read(resolve))
     if (!(piece instanceof Uint8Array)) return { first: stream.end(), end: piece }
     const first = stream.feed(piece)
     if (first.length > 0 || stream.isDone) return { first, end: null }

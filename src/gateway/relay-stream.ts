@@ -1,8 +1,8 @@
 import { GatewayError } from '../domain/errors.ts'
 import type { TextJob } from './admit-text.ts'
-import type { ByteSource, NextBytes } from './byte-source.ts'
+import type { ByteSource, NextBytes, TakeBytes } from './byte-source.ts'
 import type { OpenedStream } from './open-stream.ts'
-import type { StreamEnd } from './ports/text-provider.ts'
+import type { StreamEnd, TakePiece } from './ports/text-provider.ts'
 import { addFailure } from './text-call.ts'
 import { settleStream, streamFailure, type SettlePorts } from './settle-stream.ts'
 
@@ -30,6 +30,7 @@ export function relayStream(
   let ready: NextBytes = opened.first.length > 0 ? opened.first : undefined
   let upstreamEnd: StreamEnd | null = opened.end
   let isOver = false
+  let take: TakeBytes
   let isCancelled = false
 
   const settle = async (): Promise<NextBytes> => {
@@ -71,18 +72,19 @@ export function relayStream(
     return streamFailure(end)
   }
 
-  /** The next piece that may leave or, where nothing more will come, the last one. */
-  const goOn = (): Promise<NextBytes> => {
-    if (!stream.isDone && upstreamEnd === null) return body.read().then(onRead)
+  /** Gives the next piece that may leave or, where nothing more will come, the last one. */
+  const goOn = (): void => {
+    if (!stream.isDone && upstreamEnd === null) return body.read(onRead)
     if (upstreamEnd === null) letClose()
-    return settle()
+    void settle().then(take)
   }
 
-  const onRead = (piece: Uint8Array<ArrayBuffer> | StreamEnd): NextBytes | Promise<NextBytes> => {
+  const onRead: TakePiece = piece => {
     // `cancel` has settled the stream while this waited.
-    if (isOver) return undefined
+    if (isOver) return take(undefined)
     const out = passOn(piece)
-    return out.length > 0 ? out : goOn()
+    if (out.length > 0) take(out)
+    else goOn()
   }
 
   const passOn = (piece: Uint8Array<ArrayBuffer> | StreamEnd): Uint8Array<ArrayBuffer> => {
@@ -102,24 +104,28 @@ export function relayStream(
   /** Reads on to the end of the body in the background, so that its connection can serve again. */
   const letClose = () => {
     const giveUp = ports.clock.after(CLOSE_WITHIN_MS, () => body.cancel())
-    const readOn = async () => {
-      while ((await body.read()) instanceof Uint8Array);
-      giveUp()
+    const readOn: TakePiece = piece => {
+      if (piece instanceof Uint8Array) body.read(readOn)
+      else giveUp()
     }
-    void readOn()
+    body.read(readOn)
   }
 
   const source: ByteSource = {
-    read() {
+    read(taking) {
       const out = ready
       ready = undefined
-      return out !== undefined || isOver ? out : goOn()
+      if (out !== undefined || isOver) return taking(out)
+      take = taking
+      goOn()
     },
     cancel() {
       if (isOver) return
+      isOver = true
       isCancelled = true
-      body.cancel()
       upstreamEnd ??= { end: 'aborted' }
+      // A read that waits is given its end within this.
+      body.cancel()
       void settle()
     },
   }

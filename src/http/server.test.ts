@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test'
+import type { TakeBytes } from '../gateway/byte-source.ts'
 import { connect } from 'node:net'
 import { fakeClock } from '../../test/support/fake-clock.ts'
 import { turn } from '../../test/support/turn.ts'
@@ -41,11 +42,10 @@ function endless() {
     read: 0,
     isCancelled: false,
     source: {
-      async read() {
+      read(take: TakeBytes) {
         stream.read += 64 * 1024
         // A stream that waits for nothing leaves nobody else a turn.
-        await turn()
-        return new Uint8Array(64 * 1024)
+        void turn().then(() => take(new Uint8Array(64 * 1024)))
       },
       cancel: () => void (stream.isCancelled = true),
     },

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { nextOf } from '../support/next-of.ts'
 import fc from 'fast-check'
 import type { ByteSource } from '../../src/gateway/byte-source.ts'
 import { replayBudget } from '../../src/gateway/replays/replay-budget.ts'
@@ -32,14 +33,15 @@ function aRun(piecesMax: number, budgetBytes: number) {
   let isCancelled = false
   let waiting: ((piece: Uint8Array<ArrayBuffer> | undefined) => void) | undefined
   const source: ByteSource = {
-    read: () =>
-      new Promise(resolve => {
-        if (isCancelled) resolve(undefined)
-        else waiting = resolve
-      }),
+    read(take) {
+      if (isCancelled) take(undefined)
+      else waiting = take
+    },
     cancel() {
       isCancelled = true
-      waiting?.(undefined)
+      const take = waiting
+      waiting = undefined
+      take?.(undefined)
     },
   }
   const budget = replayBudget(budgetBytes)
@@ -48,7 +50,7 @@ function aRun(piecesMax: number, budgetBytes: number) {
 
   const read = async (reader: Seen) => {
     reader.isReading = true
-    const piece = await reader.source.read()
+    const piece = await nextOf(reader.source)
     reader.isReading = false
     if (piece !== undefined) reader.numbers.push(piece[0] ?? -1)
     return piece !== undefined

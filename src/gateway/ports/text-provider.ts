@@ -78,14 +78,16 @@ export type StreamOutcome =
 /** The bytes of a streamed answer, as they come. */
 export interface ByteStream {
   /**
-   * The next bytes, never none, or how the stream ended; after that, the same end again. One read at a time. Nothing is
-   * asked of the network while no read waits, so that a slow reader slows the upstream; where the stream breaks meanwhile,
-   * what had come and was not read is lost. Never rejects.
+   * Gives `take` the next bytes, never none, or how the stream ended; after that, the same end again. Before this returns where
+   * they are there already. One read at a time. Nothing is asked of the network while no read waits, so that a slow reader slows
+   * the upstream; where the stream breaks meanwhile, what had come and was not read is lost.
    */
-  read(): Promise<Uint8Array<ArrayBuffer> | StreamEnd>
+  read(take: TakePiece): void
   /** Breaks the connection at once; a read that waits gives `aborted`. After an end, or repeated, it changes nothing. */
   cancel(): void
 }
+
+export type TakePiece = (piece: Uint8Array<ArrayBuffer> | StreamEnd) => void
 
 export type StreamEnd =
   /** The body came to its end. One that ends with its connection looks the same: only the content tells whether it is whole. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { nextOf } from '../../../test/support/next-of.ts'
 import { turn } from '../../../test/support/turn.ts'
-import type { ByteSource } from '../byte-source.ts'
+import type { ByteSource, TakeBytes } from '../byte-source.ts'
 import { replayBudget } from './replay-budget.ts'
 import { BEHIND_BYTES_MAX, COPY_BYTES_MAX, SharedStream } from './shared-stream.ts'
 
@@ -11,28 +12,25 @@ const PIECES_BEHIND = BEHIND_BYTES_MAX / PIECE_BYTES
 
 /** A source of pieces that the test hands in; each is one number, repeated. */
 function aSource() {
-  const waiting: PromiseWithResolvers<Uint8Array<ArrayBuffer> | undefined>[] = []
+  const waiting: TakeBytes[] = []
   let reads = 0
   let isCancelled = false
   const source: ByteSource = {
-    read() {
+    read(take) {
       reads += 1
-      const read = Promise.withResolvers<Uint8Array<ArrayBuffer> | undefined>()
-      if (isCancelled) read.resolve(undefined)
-      else waiting.push(read)
-      return read.promise
+      if (isCancelled) take(undefined)
+      else waiting.push(take)
     },
     cancel() {
       isCancelled = true
-      for (const read of waiting.splice(0)) read.resolve(undefined)
+      for (const take of waiting.splice(0)) take(undefined)
     },
   }
   return {
     source,
     /** Answers the read that waits. */
-    send: (number: number, length = PIECE_BYTES) =>
-      waiting.shift()!.resolve(new Uint8Array(length).fill(number)),
-    end: () => waiting.shift()!.resolve(undefined),
+    send: (number: number, length = PIECE_BYTES) => waiting.shift()!(new Uint8Array(length).fill(number)),
+    end: () => waiting.shift()!(undefined),
     get reads() {
       return reads
     },
@@ -59,12 +57,12 @@ function share({ bytesMax = 100 * COPY_BYTES_MAX } = {}) {
 }
 
 /** The number of the next piece. */
-const next = async (reader: ByteSource) => (await reader.read())?.[0]
+const next = async (reader: ByteSource) => (await nextOf(reader))?.[0]
 
 /** The leader reads so many pieces, numbered from 1. */
 async function lead(leader: ByteSource, script: ReturnType<typeof aSource>, count: number, from = 1) {
   for (let number = from; number < from + count; number += 1) {
-    const piece = leader.read()
+    const piece = nextOf(leader)
     script.send(number)
     await piece
   }
@@ -169,7 +167,7 @@ describe('a reader that leaves', () => {
     leader.cancel()
 
     expect(script.isCancelled).toBe(false)
-    expect(await leader.read()).toBeUndefined()
+    expect(await nextOf(leader)).toBeUndefined()
     follower.cancel()
   })
 })
@@ -231,8 +229,8 @@ describe('beyond the copy', () => {
     await lead(leader, script, 1)
 
     expect(await follower.done).toEqual({ isWhole: false })
-    expect(await follower.read()).toEqual(LOST)
-    expect(await follower.read()).toBeUndefined()
+    expect(await nextOf(follower)).toEqual(LOST)
+    expect(await nextOf(follower)).toBeUndefined()
   })
 
   test('one that keeps up is never lost, and nothing is held for it', async () => {
@@ -300,7 +298,7 @@ describe('beyond the copy', () => {
       expect(await Promise.all(pieces)).toEqual([number, number])
     }
 
-    expect(await slow.read()).toEqual(LOST)
+    expect(await nextOf(slow)).toEqual(LOST)
     expect(budget.taken).toBe(0)
   })
 })

@@ -1,4 +1,4 @@
-import type { ByteSource, NextBytes } from '../byte-source.ts'
+import type { ByteSource, NextBytes, TakeBytes } from '../byte-source.ts'
 import type { ReplayBudget } from '../ports/replays.ts'
 import { HeldBytes } from './held-bytes.ts'
 
@@ -53,8 +53,10 @@ export class SharedStream {
   #isCopied = true
   #mayJoin = true
   #isOver = false
-  /** One read of the source at a time, for all who wait for it. */
-  #pulling: Promise<unknown> | undefined
+  /** The source is being read: one read at a time, for all who wait for it. Whoever asked first gets the piece itself. */
+  #isPulling = false
+  #puller: Reader | undefined
+  #pullerTake: TakeBytes | undefined
   #moving: PromiseWithResolvers<void> | undefined
 
   /** `onClosed` is called once, when readers can join no more. */
@@ -73,7 +75,7 @@ export class SharedStream {
     const { promise: done, resolve: tellDone } = Promise.withResolvers<{ isWhole: boolean }>()
     const reader: Reader = { at: 0, lastWord: undefined, makeLastWord, tellDone }
     this.#readers.push(reader)
-    return { read: () => this.#read(reader), cancel: () => this.#depart(reader), done }
+    return { read: take => this.#read(reader, take), cancel: () => this.#depart(reader), done }
   }
 
   /** All bytes so far, to be used at once; undefined where the copy was given up. */
@@ -95,16 +97,16 @@ export class SharedStream {
     this.#onClosed()
   }
 
-  #read(reader: Reader): NextBytes | Promise<NextBytes> {
-    if (!this.#readers.includes(reader)) return takeLastWord(reader)
+  #read(reader: Reader, take: TakeBytes): void {
+    if (!this.#readers.includes(reader)) return take(takeLastWord(reader))
     const held = this.#held.from(reader.at)
-    if (held !== undefined) return this.#hand(held, reader)
+    if (held !== undefined) return take(this.#hand(held, reader))
     if (this.#isOver) {
       this.#depart(reader)
-      return undefined
+      return take(undefined)
     }
-    if (this.#pulling === undefined && this.#mayPull(reader)) return this.#pull(reader)
-    return (this.#pulling ?? this.#nextMove()).then(() => this.#read(reader))
+    if (!this.#isPulling && this.#mayPull(reader)) this.#pull(reader, take)
+    else void this.#nextMove().then(() => this.#read(reader, take))
   }
 
   #hand(bytes: Bytes, reader: Reader): Bytes {
@@ -127,22 +129,26 @@ export class SharedStream {
   }
 
   /** Reads the source for a reader that has read all there is; without one, for the copy. */
-  #pull(reader?: Reader): NextBytes | Promise<NextBytes> {
-    const next = this.#source.read()
-    if (!(next instanceof Promise)) return this.#take(next, reader)
-    const pulling = next.then(piece => this.#take(piece, reader))
-    this.#pulling = pulling
-    return pulling
+  #pull(reader?: Reader, take?: TakeBytes): void {
+    this.#isPulling = true
+    this.#puller = reader
+    this.#pullerTake = take
+    this.#source.read(this.#onNext)
   }
 
-  #take(piece: NextBytes, reader: Reader | undefined): NextBytes | Promise<NextBytes> {
-    this.#pulling = undefined
+  readonly #onNext = (piece: NextBytes): void => {
+    const reader = this.#puller
+    const take = this.#pullerTake
+    this.#isPulling = false
     if (piece === undefined) this.#end()
     else this.#append(piece, reader)
-    if (reader === undefined) return undefined
-    // The piece itself, where the reader is still there: no view of the copy is needed for it.
-    const isNext = piece !== undefined && reader.at === this.#newestAt && this.#readers.includes(reader)
-    return isNext ? this.#hand(piece, reader) : this.#read(reader)
+    if (reader !== undefined && take !== undefined) {
+      // The piece itself, where the reader is still there: no copy is needed for it.
+      const isNext = piece !== undefined && reader.at === this.#newestAt && this.#readers.includes(reader)
+      if (isNext) take(this.#hand(piece, reader))
+      else this.#read(reader, take)
+    }
+    if (this.#readers.length === 0) this.#readToEnd()
   }
 
   /** `reader` is about to be given the piece itself. */
@@ -176,11 +182,11 @@ export class SharedStream {
     this.#source.cancel()
     this.#endJoining()
     // What the source had settled before it was cancelled still belongs to the copy.
-    void this.#readToEnd()
+    this.#readToEnd()
   }
 
-  async #readToEnd(): Promise<void> {
-    while (!this.#isOver) await (this.#pulling ?? this.#pull())
+  #readToEnd(): void {
+    if (!this.#isOver && !this.#isPulling) this.#pull()
   }
 
   #keepWithinBounds(): void {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import type { TakeBytes } from '../../gateway/byte-source.ts'
 import fc from 'fast-check'
 import { rejection } from '../../../test/support/rejection.ts'
 import { playedConnection } from '../../../test/support/server-connection.ts'
@@ -371,19 +372,21 @@ describe('a stream', () => {
   /** One that a test fills. */
   function aStream() {
     const pieces: (Uint8Array<ArrayBuffer> | undefined)[] = []
-    let wake = () => undefined as void
+    let wake = () => {}
     const stream = {
       read: 0,
       isCancelled: false,
       put(text: string | undefined) {
         pieces.push(text === undefined ? undefined : new TextEncoder().encode(text))
-        wake()
+        const waking = wake
+        wake = () => {}
+        waking()
       },
       source: {
-        async read() {
+        read(take: TakeBytes) {
           stream.read += 1
-          while (pieces.length === 0) await new Promise<void>(resolve => (wake = resolve))
-          return pieces.shift()
+          if (pieces.length > 0) take(pieces.shift())
+          else wake = () => take(pieces.shift())
         },
         cancel: () => void (stream.isCancelled = true),
       },

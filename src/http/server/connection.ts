@@ -169,8 +169,7 @@ export class Connection implements Line {
     this.#isLast = isLast
     this.#bodyTimes = undefined
     this.deadlineTick = NEVER
-    if (isStream(body) && head.method !== 'HEAD')
-      void this.#sendStream(text, body, { isChunked: !head.isOld })
+    if (isStream(body) && head.method !== 'HEAD') this.#sendStream(text, body, { isChunked: !head.isOld })
     else {
       if (isStream(body)) body.cancel()
       if (length === undefined || length === 0 || head.method === 'HEAD') this.#out.send(text)
@@ -180,11 +179,13 @@ export class Connection implements Line {
     }
   }
 
-  async #sendStream(head: string, source: ByteSource, form: { readonly isChunked: boolean }): Promise<void> {
-    const stream = (this.#stream = new OutgoingStream(source, this.#out))
-    const isWhole = await stream.send(head, form)
-    this.#stream = undefined
-    if (isWhole) this.#onReplied()
+  #sendStream(head: string, source: ByteSource, { isChunked }: { readonly isChunked: boolean }): void {
+    const onSent = () => {
+      this.#stream = undefined
+      this.#onReplied()
+    }
+    this.#stream = new OutgoingStream(source, this.#out, { head, isChunked, onSent })
+    this.#stream.start()
   }
 
   /** Whether nothing can follow a reply, other than for what client and server want. */

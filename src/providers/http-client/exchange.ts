@@ -1,4 +1,4 @@
-import type { AnswerReceiver, HttpExchange } from './http-client.ts'
+import type { AnswerReceiver, HttpExchange, PieceReceiver } from './http-client.ts'
 import { httpFailure } from './http-failure.ts'
 import type { ResponseHead } from './response-head.ts'
 import type { ResponseSink } from './response-reader.ts'
@@ -14,7 +14,7 @@ export type Line = {
 type Bytes = Uint8Array<ArrayBuffer>
 type Waiting =
   | { readonly for: 'head'; readonly resolve: (head: ResponseHead) => void; readonly reject: Reject }
-  | { readonly for: 'piece'; readonly resolve: (piece: Bytes | undefined) => void; readonly reject: Reject }
+  | { readonly for: 'piece'; readonly receiver: PieceReceiver }
   | { readonly for: 'answer'; readonly bytesMax: number; readonly receiver: AnswerReceiver }
 type Reject = (reason: Error) => void
 
@@ -45,8 +45,8 @@ export class Exchange implements HttpExchange, ResponseSink {
     return new Promise((resolve, reject) => this.#ask({ for: 'head', resolve, reject }))
   }
 
-  read(): Promise<Bytes | undefined> {
-    return new Promise((resolve, reject) => this.#ask({ for: 'piece', resolve, reject }))
+  read(receiver: PieceReceiver): void {
+    this.#ask({ for: 'piece', receiver })
   }
 
   answer(bytesMax: number, receiver: AnswerReceiver): void {
@@ -105,19 +105,22 @@ export class Exchange implements HttpExchange, ResponseSink {
     const waiting = this.#waiting
     if (waiting === undefined) return
     if (waiting.for === 'answer') this.#settleAnswer(waiting)
-    else if (waiting.for === 'head' && this.#head !== undefined) {
+    else if (waiting.for === 'piece') this.#settlePiece(waiting.receiver)
+    else if (this.#head !== undefined) {
       this.#waiting = undefined
       waiting.resolve(this.#head)
-    } else if (waiting.for === 'piece' && this.#length > 0) {
-      this.#waiting = undefined
-      waiting.resolve(this.#takePiece())
     } else if (this.#failure !== undefined) {
       this.#waiting = undefined
       waiting.reject(this.#failure)
-    } else if (this.#isEnded && waiting.for === 'piece') {
-      this.#waiting = undefined
-      waiting.resolve(undefined)
     }
+  }
+
+  #settlePiece(receiver: PieceReceiver): void {
+    if (this.#length === 0 && this.#failure === undefined && !this.#isEnded) return
+    this.#waiting = undefined
+    if (this.#length > 0) receiver.onPiece(this.#takePiece())
+    else if (this.#failure !== undefined) receiver.onFailed(this.#failure)
+    else receiver.onPiece(undefined)
   }
 
   #settleAnswer({ bytesMax, receiver }: Waiting & { readonly for: 'answer' }): void {

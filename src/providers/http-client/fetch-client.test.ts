@@ -30,11 +30,12 @@ async function inChild(
   const script = `
     const { fetchClient } = await import(${JSON.stringify(join(import.meta.dir, 'fetch-client.ts'))})
     const { httpRequest } = await import(${JSON.stringify(join(import.meta.dir, 'http-request.ts'))})
+    const { pieceOf } = await import(${JSON.stringify(join(import.meta.dir, '../../../test/support/next-of.ts'))})
     const answers = []
     for (const url of ${JSON.stringify(urls)}) {
       const exchange = fetchClient().begin(httpRequest(new URL(url), new Headers()), '{}')
       await exchange.head()
-      answers.push(new TextDecoder().decode(await exchange.read()))
+      answers.push(new TextDecoder().decode(await pieceOf(exchange)))
     }
     console.log(JSON.stringify(answers))`
   const child = Bun.spawn([process.execPath, '-e', script], { env: { ...process.env, ...environment } })

@@ -1,5 +1,5 @@
 import { HeaderFields } from '../../http1/header-fields.ts'
-import type { AnswerReceiver, HttpClient, HttpExchange } from './http-client.ts'
+import type { AnswerReceiver, HttpClient, HttpExchange, PieceReceiver } from './http-client.ts'
 import { httpFailure } from './http-failure.ts'
 import type { HttpRequest } from './http-request.ts'
 import type { ResponseHead } from './response-head.ts'
@@ -41,13 +41,11 @@ class FetchExchange implements HttpExchange {
     return (this.#head = headOf(response))
   }
 
-  async read(): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    for (;;) {
-      if (this.#controller.signal.aborted) throw httpFailure('ABORT_ERR')
-      const read = await this.#reader?.read()
-      if (read === undefined || read.done) return undefined
-      if (read.value.length > 0) return read.value
-    }
+  read(receiver: PieceReceiver): void {
+    void this.#next().then(
+      piece => receiver.onPiece(piece),
+      (error: unknown) => receiver.onFailed(error),
+    )
   }
 
   answer(bytesMax: number, receiver: AnswerReceiver): void {
@@ -56,6 +54,15 @@ class FetchExchange implements HttpExchange {
 
   cut(): void {
     this.#controller.abort()
+  }
+
+  async #next(): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    for (;;) {
+      if (this.#controller.signal.aborted) throw httpFailure('ABORT_ERR')
+      const read = await this.#reader?.read()
+      if (read === undefined || read.done) return undefined
+      if (read.value.length > 0) return read.value
+    }
   }
 
   async #tell(bytesMax: number, receiver: AnswerReceiver): Promise<void> {
@@ -79,7 +86,7 @@ class FetchExchange implements HttpExchange {
     if (typeof framing === 'number' && framing > bytesMax) return undefined
     const parts: Uint8Array<ArrayBuffer>[] = []
     let length = 0
-    for (let part = await this.read(); part !== undefined; part = await this.read()) {
+    for (let part = await this.#next(); part !== undefined; part = await this.#next()) {
       length += part.length
       if (length > bytesMax) return undefined
       parts.push(part)

@@ -1,4 +1,5 @@
 import { getEventListeners } from 'node:events'
+import { nextOf, pieceOf } from '../../../test/support/next-of.ts'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { fakeClock, type FakeClock } from '../../../test/support/fake-clock.ts'
 import * as replies from '../../../test/support/upstream-replies.ts'
@@ -119,7 +120,7 @@ test('pieces that were handed over do not change with what comes after', async (
   const pieces: Uint8Array[] = []
   for (const letter of 'ab') {
     await exchange.write(letter.repeat(1000))
-    pieces.push((await running.read()) ?? new Uint8Array())
+    pieces.push((await pieceOf(running)) ?? new Uint8Array())
   }
 
   expect(pieces.map(piece => Buffer.from(piece).toString()).join('')).toBe(
@@ -169,7 +170,7 @@ test('2,000 calls that end in every way leave no socket, timer or listener', asy
     leaving.abort()
     const outcome = await running
     if (outcome.outcome !== 'opened') return
-    while ((await outcome.body.read()) instanceof Uint8Array);
+    while ((await nextOf(outcome.body)) instanceof Uint8Array);
   }
   for (let first = 0; first < 2000; first += 50) {
     const batch = Array.from({ length: 50 }, (_, index) => call(first + index))

@@ -23,12 +23,17 @@ export type HttpClient = {
 export type HttpExchange = {
   /** Resolves when the answer's head has come. */
   head(): Promise<ResponseHead>
-  /** The next bytes of the body, never none; undefined at its end. */
-  read(): Promise<Uint8Array<ArrayBuffer> | undefined>
+  /** Gives the receiver the next bytes of the body, never none, and undefined at its end; or tells it why there are none. */
+  read(receiver: PieceReceiver): void
   /** Tells the receiver, once, of the whole answer or why there is none. One that is longer than `bytesMax` is cut. */
   answer(bytesMax: number, receiver: AnswerReceiver): void
   /** Closes the connection at once; what waits, and whatever is asked later, fails. After the end it changes nothing. */
   cut(): void
+}
+
+export type PieceReceiver = {
+  onPiece(piece: Uint8Array<ArrayBuffer> | undefined): void
+  onFailed(error: unknown): void
 }
 
 /** Called rather than promised to: each promise on the way of a request costs more than most of what is done on it. */

@@ -66,14 +66,14 @@ describe.skipIf(Bun.which('openssl') === null)('TLS', () => {
       `
       const flood = begin('${url}/flood')
       await flood.head()
-      let read = (await flood.read()).length
+      let read = (await pieceOf(flood)).length
       let stalledAt = -1
       for (let sent = 0; sent !== stalledAt; ) {
         stalledAt = sent
         for (let turn = 0; turn < 200; turn += 1) await new Promise(resolve => setImmediate(resolve))
         sent = Number(await ask('${url}/sent'))
       }
-      for (let piece = await flood.read(); piece !== undefined; piece = await flood.read()) read += piece.length
+      for (let piece = await pieceOf(flood); piece !== undefined; piece = await pieceOf(flood)) read += piece.length
       tell({ stalledAt, read })`,
       { NODE_EXTRA_CA_CERTS: certificate },
     )
@@ -98,13 +98,14 @@ async function inChild(script: string, environment: Readonly<Record<string, stri
     const { httpClient } = await import(${JSON.stringify(join(import.meta.dir, 'http-client.ts'))})
     const { httpRequest } = await import(${JSON.stringify(join(import.meta.dir, 'http-request.ts'))})
     const { Deadlines } = await import(${JSON.stringify(join(import.meta.dir, '../deadlines.ts'))})
+    const { pieceOf } = await import(${JSON.stringify(join(import.meta.dir, '../../../test/support/next-of.ts'))})
     const http = httpClient(new Deadlines({ now: () => Date.now(), after: () => () => {} }))
     const begin = url => http.begin(httpRequest(new URL(url), new Headers()), '')
     const ask = async url => {
       const exchange = begin(url)
       await exchange.head()
-      const piece = await exchange.read()
-      await exchange.read()
+      const piece = await pieceOf(exchange)
+      await pieceOf(exchange)
       return new TextDecoder().decode(piece)
     }
     const tell = told => console.log(JSON.stringify(told))

@@ -1,6 +1,7 @@
-import type { ByteStream, StreamEnd } from '../../gateway/ports/text-provider.ts'
-import type { CutCause, Cutoff } from './cutoff.ts'
+import type { ByteStream, StreamEnd, TakePiece } from '../../gateway/ports/text-provider.ts'
 import { failureReason } from '../failure-reason.ts'
+import type { PieceReceiver } from '../http-client/http-client.ts'
+import type { CutCause, Cutoff } from './cutoff.ts'
 import type { ReadPiece } from './read-answer.ts'
 
 const ENDED: StreamEnd = { end: 'ended' }
@@ -12,32 +13,40 @@ const endOf = {
 /** An answer's body, read one piece at a time, each within `idleTimeoutMs`. Lifts the limits when it is over. */
 export function byteStream(readPiece: ReadPiece, limits: Cutoff, idleTimeoutMs: number): ByteStream {
   let end: StreamEnd | undefined
+  let waiting: TakePiece | undefined
 
   const finish = (how: StreamEnd): StreamEnd => {
     limits.lift()
     end ??= how
     return end
   }
-  // What is still on its way when the exchange is cut is not handed over.
-  const onRead = (piece: Uint8Array<ArrayBuffer> | undefined) => {
-    const cause = limits.cause()
-    if (cause !== undefined) return finish(endOf[cause])
-    if (piece === undefined) return finish(ENDED)
-    limits.rest()
-    return piece
+  const give = (piece: Uint8Array<ArrayBuffer> | StreamEnd) => {
+    const take = waiting
+    waiting = undefined
+    take?.(piece)
   }
-  const onError = (error: unknown) => {
-    const cause = limits.cause()
-    return finish(cause === undefined ? { end: 'broken', reason: failureReason(error) } : endOf[cause])
-  }
-  const read = (): Promise<Uint8Array<ArrayBuffer> | StreamEnd> => {
-    if (end !== undefined) return Promise.resolve(end)
-    limits.start(idleTimeoutMs)
-    return readPiece().then(onRead, onError)
+  const receiver: PieceReceiver = {
+    // What is still on its way when the exchange is cut is not handed over.
+    onPiece(piece) {
+      const cause = limits.cause()
+      if (cause !== undefined) return give(finish(endOf[cause]))
+      if (piece === undefined) return give(finish(ENDED))
+      limits.rest()
+      give(piece)
+    },
+    onFailed(error) {
+      const cause = limits.cause()
+      give(finish(cause === undefined ? { end: 'broken', reason: failureReason(error) } : endOf[cause]))
+    },
   }
 
   return {
-    read,
+    read(take) {
+      if (end !== undefined) return take(end)
+      waiting = take
+      limits.start(idleTimeoutMs)
+      readPiece(receiver)
+    },
     cancel() {
       if (end !== undefined) return
       limits.cut('aborted')

@@ -1,6 +1,6 @@
 import type { ProviderOutcome } from '../../gateway/ports/text-provider.ts'
 import { NOT_UTF8 } from '../../gateway/ports/text-provider.ts'
-import type { HttpExchange } from '../http-client/http-client.ts'
+import type { HttpExchange, PieceReceiver } from '../http-client/http-client.ts'
 import type { AnswerHead } from './answer-head.ts'
 
 /** The largest answer that is read into memory. A chat answer of the largest models is under 1 MB; embeddings reach tens. */
@@ -20,7 +20,8 @@ const formats = new Map<string, Bun.CompressionFormat>([
 const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** Gives the next bytes of a body, never none, and undefined at its end. */
-export type ReadPiece = () => Promise<Uint8Array<ArrayBuffer> | undefined>
+export type ReadPiece = (receiver: PieceReceiver) => void
+type NextPiece = () => Promise<Uint8Array<ArrayBuffer> | undefined>
 
 /** Why the body behind these headers cannot be used; undefined where it can. */
 export function bodyProblem({ contentEncoding, contentLength }: AnswerHead): string | undefined {
@@ -46,7 +47,17 @@ export function answered(
 /** The body's pieces, unpacked. */
 export function piecesOf(exchange: HttpExchange, { contentEncoding }: AnswerHead): ReadPiece {
   const format = formats.get(contentEncoding?.toLowerCase() ?? '')
-  return format === undefined ? () => exchange.read() : unpackedPieces(() => exchange.read(), format)
+  if (format === undefined) return receiver => exchange.read(receiver)
+  const next = unpackedPieces(
+    () => new Promise((resolve, reject) => exchange.read({ onPiece: resolve, onFailed: reject })),
+    format,
+  )
+  return receiver => {
+    void next().then(
+      piece => receiver.onPiece(piece),
+      (error: unknown) => receiver.onFailed(error),
+    )
+  }
 }
 
 /** A compressed body may unfold to anything, so its pieces are counted. Rejects for what cannot be unpacked. */
@@ -68,7 +79,7 @@ async function unpacked(head: AnswerHead, bytes: Buffer): Promise<ProviderOutcom
   return withBody(head, textOf(Buffer.concat(parts, length), 0, length))
 }
 
-function unpackedPieces(read: ReadPiece, format: Bun.CompressionFormat): ReadPiece {
+function unpackedPieces(read: NextPiece, format: Bun.CompressionFormat): NextPiece {
   const packed = new ReadableStream<Uint8Array<ArrayBuffer>>({
     async pull(controller) {
       const piece = await read()

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { nextOf } from '../../../test/support/next-of.ts'
 import type { Provider } from '../../domain/catalog/provider.ts'
 import { fakeClock, type FakeClock } from '../../../test/support/fake-clock.ts'
 import { sandbox } from './sandbox.ts'
@@ -245,7 +246,7 @@ async function stream(request: Record<string, unknown> & { readonly sandbox?: ob
   if (outcome.outcome !== 'opened') throw new Error(outcome.outcome)
   let text = ''
   for (;;) {
-    const piece = await outcome.body.read()
+    const piece = await nextOf(outcome.body)
     if (!(piece instanceof Uint8Array)) return { ...read(text), end: piece }
     text += new TextDecoder().decode(piece)
   }

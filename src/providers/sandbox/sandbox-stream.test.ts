@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { nextOf } from '../../../test/support/next-of.ts'
 import type { Provider, TextRoute } from '../../domain/catalog/provider.ts'
 import type { ByteStream, StreamOutcome } from '../../gateway/ports/text-provider.ts'
 import { fakeClock, type FakeClock } from '../../../test/support/fake-clock.ts'
@@ -84,8 +85,8 @@ describe('a chat stream', () => {
 
   test('keeps its pace: the first frame at once, each other after its time', async () => {
     const body = opened(await stream({ sandbox: { pace_ms: 20 } }))
-    expect(await body.read()).toBeInstanceOf(Uint8Array)
-    const second = body.read()
+    expect(await nextOf(body)).toBeInstanceOf(Uint8Array)
+    const second = nextOf(body)
 
     clock.advance(19)
     expect(clock.waiting).toBe(1)
@@ -97,8 +98,8 @@ describe('a chat stream', () => {
 
   test('has a pace where none is asked for', async () => {
     const body = opened(await stream({ sandbox: { pace_ms: undefined } }))
-    await body.read()
-    const second = body.read()
+    await nextOf(body)
+    const second = nextOf(body)
 
     expect(clock.waiting).toBe(1)
     body.cancel()
@@ -138,19 +139,19 @@ describe('faults of a stream on demand', () => {
 
   test('silence runs into the idle limit', async () => {
     const body = opened(await stream({ sandbox: { silent_after: 1 } }))
-    expect(await body.read()).toBeInstanceOf(Uint8Array)
-    const pending = body.read()
+    expect(await nextOf(body)).toBeInstanceOf(Uint8Array)
+    const pending = nextOf(body)
 
     clock.advance(60_000)
 
     expect(await pending).toEqual({ end: 'idle' })
-    expect(await body.read()).toEqual({ end: 'idle' })
+    expect(await nextOf(body)).toEqual({ end: 'idle' })
   })
 
   test('a pace slower than the idle limit runs into it', async () => {
     const body = opened(await stream({ sandbox: { pace_ms: 60_000 } }))
-    await body.read()
-    const pending = body.read()
+    await nextOf(body)
+    const pending = nextOf(body)
 
     clock.advance(60_000)
 
@@ -237,13 +238,13 @@ describe('leaving a stream', () => {
   test.each(['cancel', 'abort'] as const)('by %s ends a read that waits', async way => {
     const caller = new AbortController()
     const body = opened(await stream({ sandbox: { silent_after: 0 } }, caller.signal))
-    const pending = body.read()
+    const pending = nextOf(body)
 
     if (way === 'cancel') body.cancel()
     else caller.abort()
 
     expect(await pending).toEqual({ end: 'aborted' })
-    expect(await body.read()).toEqual({ end: 'aborted' })
+    expect(await nextOf(body)).toEqual({ end: 'aborted' })
   })
 
   test('after its end changes nothing', async () => {
@@ -252,7 +253,7 @@ describe('leaving a stream', () => {
 
     body.cancel()
 
-    expect(await body.read()).toEqual({ end: 'ended' })
+    expect(await nextOf(body)).toEqual({ end: 'ended' })
   })
 })
 
@@ -293,7 +294,7 @@ function opened(outcome: StreamOutcome): ByteStream {
 async function drain(body: ByteStream) {
   const parts: Uint8Array[] = []
   for (;;) {
-    const read = await body.read()
+    const read = await nextOf(body)
     if (read instanceof Uint8Array) parts.push(read)
     else return { text: Buffer.concat(parts).toString(), lengths: parts.map(part => part.length), end: read }
   }

@@ -33,15 +33,19 @@ export function scriptedStream(
     return finish(script.end === 'broken' ? { end: 'broken', reason: 'ECONNRESET' } : { end: 'ended' })
   }
 
+  const next = async (): Promise<Uint8Array<ArrayBuffer> | StreamEnd> => {
+    if (end !== undefined) return end
+    if (controller.signal.aborted) return finish({ end: 'aborted' })
+    const piece = script.pieces.next()
+    if (piece.done === true) return atEnd()
+    const isPaced = !isFirst && script.paceMs > 0
+    isFirst = false
+    return (isPaced ? await wait(script.paceMs) : undefined) ?? piece.value
+  }
+
   return {
-    async read() {
-      if (end !== undefined) return end
-      if (controller.signal.aborted) return finish({ end: 'aborted' })
-      const piece = script.pieces.next()
-      if (piece.done === true) return atEnd()
-      const isPaced = !isFirst && script.paceMs > 0
-      isFirst = false
-      return (isPaced ? await wait(script.paceMs) : undefined) ?? piece.value
+    read(take) {
+      void next().then(take)
     },
     cancel() {
       if (end !== undefined) return

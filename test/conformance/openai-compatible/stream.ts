@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { nextOf } from '../../support/next-of.ts'
 import type { Provider } from '../../../src/domain/catalog/provider.ts'
 import type { ByteStream, StreamOutcome } from '../../../src/gateway/ports/text-provider.ts'
 import { fakeClock, type FakeClock } from '../../support/fake-clock.ts'
@@ -78,18 +79,18 @@ export function streamConforms(open: OpenHttp): void {
       const body = opened(await stream())
 
       expect(await drain(body)).toEqual({ text: FRAMES.join(''), end: { end: 'ended' } })
-      expect(await body.read()).toEqual({ end: 'ended' })
+      expect(await nextOf(body)).toEqual({ end: 'ended' })
     })
 
     test('hands over each piece as it comes', async () => {
       const { exchange, body } = await openHeld()
 
       await exchange.write(replies.chunk('one'))
-      expect(textOf(await body.read())).toBe('one')
+      expect(textOf(await nextOf(body))).toBe('one')
       await exchange.write(replies.chunk('two'))
-      expect(textOf(await body.read())).toBe('two')
+      expect(textOf(await nextOf(body))).toBe('two')
       await exchange.write('0\r\n\r\n')
-      expect(await body.read()).toEqual({ end: 'ended' })
+      expect(await nextOf(body)).toEqual({ end: 'ended' })
     })
 
     test('leaves its connection to the next call', async () => {
@@ -176,12 +177,12 @@ export function streamConforms(open: OpenHttp): void {
     test('by a reset hands over what came, then says so', async () => {
       const { exchange, body } = await openHeld()
       await exchange.write(replies.chunk('one'))
-      expect(textOf(await body.read())).toBe('one')
+      expect(textOf(await nextOf(body))).toBe('one')
 
       exchange.reset()
 
-      expect(await body.read()).toEqual({ end: 'broken', reason: 'ECONNRESET' })
-      expect(await body.read()).toEqual({ end: 'broken', reason: 'ECONNRESET' })
+      expect(await nextOf(body)).toEqual({ end: 'broken', reason: 'ECONNRESET' })
+      expect(await nextOf(body)).toEqual({ end: 'broken', reason: 'ECONNRESET' })
     })
 
     test.each<[string, Reply, string]>([
@@ -200,14 +201,14 @@ export function streamConforms(open: OpenHttp): void {
   describe('a stream that goes silent', () => {
     test('is idle when nothing comes for the limit, and the upstream is cut off', async () => {
       const { exchange, body } = await openHeld()
-      const pending = body.read()
+      const pending = nextOf(body)
 
       clock.advance(59_999)
       expect(await isPending(pending)).toBe(true)
       clock.advance(1)
 
       expect(await pending).toEqual({ end: 'idle' })
-      expect(await body.read()).toEqual({ end: 'idle' })
+      expect(await nextOf(body)).toEqual({ end: 'idle' })
       await exchange.closed
     })
 
@@ -215,7 +216,7 @@ export function streamConforms(open: OpenHttp): void {
       const { exchange, body } = await openHeld()
 
       for (let count = 0; count < 5; count += 1) {
-        const pending = body.read()
+        const pending = nextOf(body)
         clock.advance(59_000)
         await exchange.write(replies.chunk('x'))
         expect(textOf(await pending)).toBe('x')
@@ -227,12 +228,12 @@ export function streamConforms(open: OpenHttp): void {
     test('is not idle while its reader is the slow one', async () => {
       const { exchange, body } = await openHeld()
       await exchange.write(replies.chunk('one'))
-      await body.read()
+      await nextOf(body)
 
       clock.advance(3_600_000)
       await exchange.write(replies.chunk('two'))
 
-      expect(textOf(await body.read())).toBe('two')
+      expect(textOf(await nextOf(body))).toBe('two')
       body.cancel()
     })
 
@@ -258,13 +259,13 @@ export function streamConforms(open: OpenHttp): void {
       body.cancel()
       body.cancel()
 
-      expect(await body.read()).toEqual({ end: 'aborted' })
+      expect(await nextOf(body)).toEqual({ end: 'aborted' })
       await exchange.closed
     })
 
     test('by cancelling ends a read that waits', async () => {
       const { exchange, body } = await openHeld()
-      const pending = body.read()
+      const pending = nextOf(body)
 
       body.cancel()
 
@@ -280,7 +281,7 @@ export function streamConforms(open: OpenHttp): void {
       caller.abort()
 
       await exchange.closed
-      expect(await body.read()).toEqual({ end: 'aborted' })
+      expect(await nextOf(body)).toEqual({ end: 'aborted' })
     })
 
     test('after its end changes nothing', async () => {
@@ -290,7 +291,7 @@ export function streamConforms(open: OpenHttp): void {
 
       body.cancel()
 
-      expect(await body.read()).toEqual({ end: 'ended' })
+      expect(await nextOf(body)).toEqual({ end: 'ended' })
       await drain(opened(await stream()))
       expect(upstream.connections).toBe(1)
     })
@@ -306,14 +307,14 @@ export function streamConforms(open: OpenHttp): void {
       await exchange.write('0\r\n\r\n')
       isWhole = true
     })()
-    const first = await body.read()
+    const first = await nextOf(body)
 
     await settledWriting(exchange)
     const writtenWhileStalled = exchange.written
     const isWholeWhileStalled = isWhole
     let length = first instanceof Uint8Array ? first.length : 0
     for (;;) {
-      const read = await body.read()
+      const read = await nextOf(body)
       if (!(read instanceof Uint8Array)) break
       length += read.length
     }
@@ -351,13 +352,13 @@ export function streamConforms(open: OpenHttp): void {
   async function drain(body: ByteStream) {
     const parts: Uint8Array[] = []
     for (;;) {
-      const read = await body.read()
+      const read = await nextOf(body)
       if (!(read instanceof Uint8Array)) return { text: Buffer.concat(parts).toString(), end: read }
       parts.push(read)
     }
   }
 
-  function textOf(read: Awaited<ReturnType<ByteStream['read']>>): string {
+  function textOf(read: Parameters<Parameters<ByteStream['read']>[0]>[0]): string {
     return read instanceof Uint8Array ? new TextDecoder().decode(read) : read.end
   }
 
