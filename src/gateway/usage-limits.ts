@@ -5,6 +5,9 @@ import type { TextJob } from './admit-text.ts'
 /**
  * What the usage of a job cannot exceed. Output stops at the ceiling the request was admitted with: an upstream that ignores
  * it is not the customer's to pay for, and only input, which is estimated, may take a charge beyond its hold.
+ *
+ * A row without a context window bounds its input only where no count can be right. The request's own length is no bound: pages
+ * of a document, what a provider has stored, and what its own tools look up on the way are read by the model and billed as well.
  */
 export function usageLimits({ model, quote }: Pick<TextJob, 'model' | 'quote'>): UsageLimits {
   return {

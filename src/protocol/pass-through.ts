@@ -1,7 +1,10 @@
+import { inputParts, type InputParts } from './input-parts.ts'
 import type { Member } from './json/members.ts'
-import { jsonObjectOf } from './json/parse-json.ts'
+import { jsonObjectOf, type JsonDocument } from './json/parse-json.ts'
+import { unambiguousFields } from './json/unambiguous-fields.ts'
 import { moderatedText } from './moderated-text.ts'
 import { withModelAndCost, type ModelAndCost, type ReplyObject } from './reply-edits.ts'
+import { requiredName } from './request-fields.ts'
 import { findReportedCost } from './reported-cost.ts'
 import type { TextAnswer, TextRequest, UsageLimits } from './text-dialect.ts'
 import { readUsage } from './usage.ts'
@@ -15,6 +18,24 @@ export type PassThroughRequest = TextRequest & {
 
 /** An answer that goes to the client as its own text, but for the model's name and the cost. */
 export type PassThroughAnswer = TextAnswer & { readonly reply: ReplyObject }
+
+/**
+ * What is the same of such a request on every route. Throws `ambiguous_field` for one of `fieldsRead` that could be read in two
+ * ways, and `invalid_field` where no model is named.
+ */
+export function readNamedModel(
+  document: JsonDocument,
+  fieldsRead: ReadonlySet<string>,
+): Pick<PassThroughRequest, 'model' | 'modelMember'> {
+  const { wanted } = unambiguousFields(document, fieldsRead, 'model')
+  const model = requiredName(document.value['model'], 'model')
+  return { model, modelMember: wanted as Member }
+}
+
+/** What a tokenizer would count of these fields. Read again when asked for, which is rare: kept as values, a body weighs twice. */
+export function inputOf(text: string, fields: readonly string[]): InputParts {
+  return inputParts(jsonObjectOf(text), fields)
+}
 
 /** The request's own text with the value of `model` replaced; the very same where it is already that name. */
 export function requestForUpstream(

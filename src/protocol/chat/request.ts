@@ -1,16 +1,7 @@
 import { estimateInputTokens } from '../estimate-tokens.ts'
-import { inputParts } from '../input-parts.ts'
-import type { Member } from '../json/members.ts'
-import { jsonObjectOf, type JsonDocument } from '../json/parse-json.ts'
-import { unambiguousFields } from '../json/unambiguous-fields.ts'
-import type { PassThroughRequest } from '../pass-through.ts'
-import {
-  optionalBoolean,
-  optionalInteger,
-  optionalObject,
-  requiredArray,
-  requiredName,
-} from '../request-fields.ts'
+import type { JsonDocument } from '../json/parse-json.ts'
+import { inputOf, readNamedModel, type PassThroughRequest } from '../pass-through.ts'
+import { optionalBoolean, optionalInteger, optionalObject, requiredArray } from '../request-fields.ts'
 
 /** What the gateway reads of a chat completions request. Everything else in it belongs to the caller. */
 export type ChatRequest = PassThroughRequest & {
@@ -36,21 +27,19 @@ const inputFields = ['messages', 'tools', 'functions', 'response_format']
 /** Throws `invalid_field` or `ambiguous_field` for what the gateway must read and cannot. No other field is looked at. */
 export function readChatRequest(document: JsonDocument): ChatRequest {
   const { text, value } = document
-  const { wanted: modelMember } = unambiguousFields(document, fieldsRead, 'model')
-  const model = requiredName(value['model'], 'model')
+  const { model, modelMember } = readNamedModel(document, fieldsRead)
   requiredArray(value['messages'], 'messages')
   const streamOptions = optionalObject(value['stream_options'], 'stream_options')
   return {
     text,
     model,
-    modelMember: modelMember as Member,
+    modelMember,
     isStream: optionalBoolean(value['stream'], 'stream') ?? false,
     includeUsage: optionalBoolean(streamOptions?.['include_usage'], 'stream_options.include_usage') ?? false,
     outputCeiling: outputCeiling(value),
     choices: optionalInteger(value['n'], 'n', { min: 1, max: CHOICES_MAX }) ?? 1,
     inputTokensEstimate: estimateInputTokens(document),
-    // Read again when asked for, which is rare: a body kept as values would weigh twice while the upstream works.
-    input: () => inputParts(jsonObjectOf(text), inputFields),
+    input: () => inputOf(text, inputFields),
   }
 }
 

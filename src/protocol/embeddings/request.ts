@@ -1,11 +1,9 @@
 import { GatewayError } from '../../domain/errors.ts'
 import { estimateTokensOf } from '../estimate-tokens.ts'
 import { inputPartsOf } from '../input-parts.ts'
-import type { Member } from '../json/members.ts'
 import { jsonObjectOf, type JsonDocument } from '../json/parse-json.ts'
-import { unambiguousFields } from '../json/unambiguous-fields.ts'
-import type { PassThroughRequest } from '../pass-through.ts'
-import { optionalBoolean, requiredName, requiredTextOrArray } from '../request-fields.ts'
+import { readNamedModel, type PassThroughRequest } from '../pass-through.ts'
+import { optionalBoolean, requiredTextOrArray } from '../request-fields.ts'
 
 const fieldsRead: ReadonlySet<string> = new Set(['model', 'input', 'stream'])
 
@@ -16,8 +14,7 @@ const fieldsRead: ReadonlySet<string> = new Set(['model', 'input', 'stream'])
  */
 export function readEmbeddingsRequest(document: JsonDocument): PassThroughRequest {
   const { text, value, isAscii } = document
-  const { wanted: modelMember } = unambiguousFields(document, fieldsRead, 'model')
-  const model = requiredName(value['model'], 'model')
+  const { model, modelMember } = readNamedModel(document, fieldsRead)
   const input = requiredTextOrArray(value['input'], 'input')
   if (optionalBoolean(value['stream'], 'stream') === true) {
     throw new GatewayError(
@@ -31,13 +28,13 @@ export function readEmbeddingsRequest(document: JsonDocument): PassThroughReques
   return {
     text,
     model,
-    modelMember: modelMember as Member,
+    modelMember,
     isStream: false,
     // Embeddings have no output that is priced, so nothing to put a ceiling on.
     outputCeiling: undefined,
     choices: 1,
     inputTokensEstimate: estimateTokensOf(input, isAscii),
-    // Read again when asked for, as a chat request's.
+    // Read again when asked for: see `inputOf`.
     input: () => inputPartsOf(jsonObjectOf(text)['input']),
   }
 }

@@ -1,11 +1,9 @@
 import { GatewayError } from '../../domain/errors.ts'
 import { estimateInputTokens } from '../estimate-tokens.ts'
-import { inputParts, UNSEEN_TOKENS } from '../input-parts.ts'
-import type { Member } from '../json/members.ts'
-import { isJsonObject, jsonObjectOf, type JsonDocument } from '../json/parse-json.ts'
-import { unambiguousFields } from '../json/unambiguous-fields.ts'
-import type { PassThroughRequest } from '../pass-through.ts'
-import { optionalBoolean, optionalInteger, requiredName, requiredTextOrArray } from '../request-fields.ts'
+import { UNSEEN_TOKENS } from '../input-parts.ts'
+import { isJsonObject, type JsonDocument } from '../json/parse-json.ts'
+import { inputOf, readNamedModel, type PassThroughRequest } from '../pass-through.ts'
+import { optionalBoolean, optionalInteger, requiredTextOrArray } from '../request-fields.ts'
 
 const POSITIVE = { min: 1, max: Number.MAX_SAFE_INTEGER }
 
@@ -29,8 +27,7 @@ const inputFields = ['instructions', 'input', 'tools', 'text']
  */
 export function readResponsesRequest(document: JsonDocument): PassThroughRequest {
   const { text, value } = document
-  const { wanted: modelMember } = unambiguousFields(document, fieldsRead, 'model')
-  const model = requiredName(value['model'], 'model')
+  const { model, modelMember } = readNamedModel(document, fieldsRead)
   const input = requiredTextOrArray(value['input'], 'input')
   if (optionalBoolean(value['background'], 'background') === true) {
     const message = '"background" must be false or absent: no route could fetch the response later.'
@@ -39,13 +36,12 @@ export function readResponsesRequest(document: JsonDocument): PassThroughRequest
   return {
     text,
     model,
-    modelMember: modelMember as Member,
+    modelMember,
     isStream: optionalBoolean(value['stream'], 'stream') ?? false,
     outputCeiling: optionalInteger(value['max_output_tokens'], 'max_output_tokens', POSITIVE),
     choices: 1,
     inputTokensEstimate: usesStoredContext(value, input) ? UNSEEN_TOKENS : estimateInputTokens(document),
-    // Read again when asked for, as a chat request's.
-    input: () => inputParts(jsonObjectOf(text), inputFields),
+    input: () => inputOf(text, inputFields),
   }
 }
 

@@ -19,8 +19,9 @@ type Waiting =
 type Reject = (reason: Error) => void
 
 /**
- * How much of a body waits here for a reader before the server has to wait. One more read of the socket can come on top. The socket
- * is read again when all of it was taken and more is asked for, so that it does not start and stop with every piece.
+ * How much of a body waits here for a reader before the server has to wait. One read of the socket, half a megabyte at most, can
+ * come on top; so the socket also rests behind a piece of this size, until more is asked for: else a reader that stalls over it
+ * would have a second one waiting here. What is asked for comes in smaller pieces as a rule, and then the socket never rests.
  */
 const READ_AHEAD_BYTES = 32 * 1024
 
@@ -143,6 +144,7 @@ export class Exchange implements HttpExchange, ResponseSink {
 
   /** All that has come, in one piece. */
   #takePiece(): Bytes {
+    if (this.#length >= READ_AHEAD_BYTES) this.#line?.pause()
     const bytes = this.#join()
     if (this.#length <= COPIED_BYTES_MAX) {
       const copy = new Uint8Array(this.#length)
