@@ -14,13 +14,13 @@ type Resolve = (outcome: ProviderOutcome) => void
  * One call for a whole answer, from its request to its outcome. When its time is over and it may be late, its caller gets
  * `timed_out` with the rest of it, which ends once more.
  */
-export class WholeCall implements AnswerReceiver, Timed {
+export class WholeCall implements AnswerReceiver, EventListenerObject, Timed {
   deadlineMs: number
   place = -1
-  readonly #call: ProviderCall
+  readonly #costHeader: string | undefined
+  readonly #lateMs: number | undefined
   readonly #deadlines: Deadlines
   readonly #exchange: HttpExchange
-  readonly #onAbort = () => this.#cut('aborted')
   #signal: AbortSignal | undefined
   #resolve: Resolve
   #cause: CutCause | undefined
@@ -36,7 +36,9 @@ export class WholeCall implements AnswerReceiver, Timed {
     }: { readonly http: HttpClient; readonly deadlines: Deadlines; readonly signal: AbortSignal | undefined },
     resolve: Resolve,
   ) {
-    this.#call = call
+    // Not the call itself: a large body would be kept by it while the upstream works.
+    this.#costHeader = call.provider.costHeader
+    this.#lateMs = call.lateMs
     this.#deadlines = deadlines
     this.#signal = signal
     this.#resolve = resolve
@@ -44,13 +46,22 @@ export class WholeCall implements AnswerReceiver, Timed {
     // Before the call takes a connection that waits, so that something is watched all the time and the timer stays.
     deadlines.watch(this)
     this.#exchange = http.begin(request, call.body)
-    signal?.addEventListener('abort', this.#onAbort)
+    signal?.addEventListener('abort', this)
     this.#exchange.answer(ANSWER_BYTES_MAX, this)
   }
 
+  /** Its caller has aborted. An object listens, so that a call without a signal makes no function for it. */
+  handleEvent(): void {
+    this.#cut('aborted')
+  }
+
   onAnswer(head: ResponseHead, bytes: Buffer, start: number, end: number): void {
-    const outcome = answered(readHead(head, this.#call.provider.costHeader), bytes, start, end)
-    if (outcome instanceof Promise) outcome.then(this.#endWith, error => this.onFailed(error))
+    const outcome = answered(readHead(head, this.#costHeader), bytes, start, end)
+    if (outcome instanceof Promise)
+      outcome.then(
+        unpacked => this.#end(unpacked),
+        error => this.onFailed(error),
+      )
     else this.#end(outcome)
   }
 
@@ -66,17 +77,15 @@ export class WholeCall implements AnswerReceiver, Timed {
   }
 
   onDeadline(nowMs: number): void {
-    const { lateMs } = this.#call
+    const lateMs = this.#lateMs
     if (lateMs === undefined || this.#isLate) return this.#cut('timed_out')
     this.#isLate = true
     this.deadlineMs = nowMs + lateMs
     this.#ignoreSignal()
     const { promise, resolve } = Promise.withResolvers<ProviderOutcome>()
-    this.#resolve({ outcome: 'timed_out', late: { outcome: promise, abandon: this.#onAbort } })
+    this.#resolve({ outcome: 'timed_out', late: { outcome: promise, abandon: () => this.#cut('aborted') } })
     this.#resolve = resolve
   }
-
-  readonly #endWith = (outcome: ProviderOutcome) => this.#end(outcome)
 
   #end(outcome: ProviderOutcome): void {
     this.#deadlines.forget(this)
@@ -92,7 +101,7 @@ export class WholeCall implements AnswerReceiver, Timed {
   }
 
   #ignoreSignal(): void {
-    this.#signal?.removeEventListener('abort', this.#onAbort)
+    this.#signal?.removeEventListener('abort', this)
     this.#signal = undefined
   }
 }
