@@ -11,13 +11,12 @@ const TAB = 9
 const LF = 10
 const CR = 13
 const SPACE = 32
+const ZERO = 48
 const COLON = 58
 const CAPITAL_A = 65
 const CAPITAL_Z = 90
 /** From a capital letter to the small one. */
 const CASE = 32
-
-const LENGTH = /^[0-9]{1,16}$/
 
 /** Why bytes are no head: its end has not come; or they can be read in two ways, or in none; or are too many. */
 export type HeadProblem = 'partial' | 'malformed' | 'too_many'
@@ -101,15 +100,27 @@ export class HeaderFields {
 
   /** How the body travels; undefined where nothing is said of it, and `malformed` where that can be understood in two ways. */
   framing(): number | 'chunked' | 'malformed' | undefined {
-    const length = this.get('content-length')
-    const encoding = this.get('transfer-encoding')
-    if (encoding !== null) {
-      // Two of them do not come as one word either, nor do two lengths as one number.
-      return length === null && encoding.toLowerCase() === 'chunked' ? 'chunked' : 'malformed'
+    const lengths = this.countOf('content-length')
+    const encodings = this.countOf('transfer-encoding')
+    if (lengths + encodings > 1) return 'malformed'
+    if (encodings === 1)
+      return this.get('transfer-encoding')?.toLowerCase() === 'chunked' ? 'chunked' : 'malformed'
+    return lengths === 1 ? this.#contentLength() : undefined
+  }
+
+  /** Digits only, and no more than a number can say exactly. */
+  #contentLength(): number | 'malformed' {
+    let index = 0
+    while (!this.isNamed(index, 'content-length')) index += 1
+    const start = this.#places[PLACES * index + 2] ?? 0
+    const end = this.#places[PLACES * index + 3] ?? 0
+    let length = 0
+    for (let at = start; at < end; at += 1) {
+      const digit = (this.#bytes[at] ?? 0) - ZERO
+      if (digit < 0 || digit > 9) return 'malformed'
+      length = 10 * length + digit
     }
-    if (length === null) return undefined
-    const number = LENGTH.test(length) ? Number(length) : Infinity
-    return number <= Number.MAX_SAFE_INTEGER ? number : 'malformed'
+    return start === end || length > Number.MAX_SAFE_INTEGER ? 'malformed' : length
   }
 
   /** Whether the `connection` field has this word in it, alone or among others. */
