@@ -1,4 +1,4 @@
-import { addUsd, nanoUsd, ZERO, type NanoUsd } from '../money.ts'
+import { addUsd, nanoUsd, type NanoUsd } from '../money.ts'
 import type { Balances, Book } from './books.ts'
 
 /** Takes money out of one book and puts it into another: all that ever happens to money. */
@@ -14,6 +14,7 @@ export type Entry = {
 
 /** Every store keeps a balance in 64 bits. */
 const BALANCE_MAX = 2n ** 63n - 1n
+const BALANCE_MIN = -BALANCE_MAX
 
 /**
  * The entries that movements make, one for each book they touch, and the balances after them. A movement of nothing makes no
@@ -36,11 +37,14 @@ export function post(
 
 function change(balances: Record<Book, NanoUsd>, entries: Entry[], book: Book, change: NanoUsd): void {
   const balanceAfter = nanoUsd(balances[book] + change)
-  if (balanceAfter > BALANCE_MAX || balanceAfter < -BALANCE_MAX)
+  if (balanceAfter > BALANCE_MAX || balanceAfter < BALANCE_MIN)
     throw new RangeError(`A balance of ${balanceAfter} in "${book}" would pass 64 bits.`)
   balances[book] = balanceAfter
-  const at = entries.findIndex(entry => entry.book === book)
-  const amount = addUsd(entries[at]?.amount ?? ZERO, change)
-  if (at < 0) entries.push({ book, amount, balanceAfter })
-  else entries[at] = { book, amount, balanceAfter }
+  for (let at = 0; at < entries.length; at += 1) {
+    const earlier = entries[at]
+    if (earlier?.book !== book) continue
+    entries[at] = { book, amount: addUsd(earlier.amount, change), balanceAfter }
+    return
+  }
+  entries.push({ book, amount: change, balanceAfter })
 }

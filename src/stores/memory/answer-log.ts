@@ -54,6 +54,9 @@ export class AnswerLog {
 
   /** Undefined, and nothing written, where the budget does not allow it or the record is larger than a slab. */
   append(key: AnswerKey, { body, ...about }: KeptAnswer): Position | undefined {
+    // Under more load than it is made for, the budget is full most of the time, and nothing needs to be measured.
+    if (!this.#budget.take(body.length)) return undefined
+    this.#budget.give(body.length)
     const said = JSON.stringify(about)
     const nameLength = Buffer.byteLength(key.fingerprint)
     const aboutLength = Buffer.byteLength(said)

@@ -22,7 +22,6 @@ export function createVolatileHolds(parts: {
 }): Holds & { readonly held: () => NanoUsd } {
   const { groupCommit, booksOfAccounts, journal, charges } = parts
   const open = new Map<bigint, OpenHold>()
-  let held = ZERO
   let ended: OpenHold[] = []
 
   groupCommit.join({
@@ -57,14 +56,12 @@ export function createVolatileHolds(parts: {
     open.set(hold.id.key, placed)
     books.heldInMemory = addUsd(books.heldInMemory, hold.amount)
     books.holdsInMemory += 1
-    held = addUsd(held, hold.amount)
   }
 
   function forget({ hold, books }: OpenHold): void {
     open.delete(hold.id.key)
     books.heldInMemory = subtractUsd(books.heldInMemory, hold.amount)
     books.holdsInMemory -= 1
-    held = subtractUsd(held, hold.amount)
   }
 
   /** Inside a step: to the world outside it ends with the commit, because nobody can look in between. */
@@ -89,7 +86,12 @@ export function createVolatileHolds(parts: {
   }
 
   return {
-    held: () => held,
+    held() {
+      // Read with the metrics, so that no hold pays for the sum.
+      let held = ZERO
+      for (const { hold } of open.values()) held = addUsd(held, hold.amount)
+      return held
+    },
     placeHold({ id, accountId, kind, amount }) {
       try {
         return place({ id, accountId, kind, amount })
