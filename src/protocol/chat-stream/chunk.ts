@@ -1,4 +1,4 @@
-import { isJsonObject } from '../json/parse-json.ts'
+import { findJsonObject, isJsonObject } from '../json/parse-json.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
@@ -16,7 +16,7 @@ const NONE: readonly JsonObject[] = []
 
 /** Reads the data of one frame. Undefined for what is no JSON object. */
 export function readChunk(data: string): ChatChunk | undefined {
-  const value = findObject(data)
+  const value = findJsonObject(data)
   if (value === undefined) return undefined
   const choices = value['choices']
   const error = value['error']
@@ -36,13 +36,4 @@ function countsOf(usage: unknown): JsonObject | undefined {
   if (!isJsonObject(usage)) return undefined
   for (const _ in usage) return usage
   return undefined
-}
-
-function findObject(data: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(data)
-    return isJsonObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
 }

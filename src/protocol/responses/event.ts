@@ -1,5 +1,5 @@
 import { MemberWalk } from '../json/members.ts'
-import { isJsonObject } from '../json/parse-json.ts'
+import { findJsonObject, isJsonObject } from '../json/parse-json.ts'
 import type { SseEvent } from '../sse/frame.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
@@ -25,7 +25,7 @@ const terminalTypes: ReadonlySet<string> = new Set([
 
 /** Undefined for data that is no JSON object. */
 export function readEvent({ name, data }: SseEvent): ResponsesEvent | undefined {
-  const value = data === undefined ? undefined : findObject(data)
+  const value = data === undefined ? undefined : findJsonObject(data)
   if (value === undefined) return undefined
   const { type, response } = value
   return {
@@ -52,13 +52,4 @@ export function responseStart(json: string): number {
     if (json.charCodeAt(walk.start) === BRACE_OPEN && walk.isNamed('response')) opens = walk.start
   }
   return opens
-}
-
-function findObject(data: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(data)
-    return isJsonObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
 }

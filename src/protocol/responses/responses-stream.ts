@@ -5,7 +5,7 @@ import { byteText } from '../json/byte-text.ts'
 import { splice } from '../json/splice.ts'
 import { modelAndCostEdits } from '../reply-edits.ts'
 import { NO_SECRETS, type UpstreamSecrets } from '../scrub.ts'
-import { dataInPlace, readFrame } from '../sse/frame.ts'
+import { dataInPlace, isDataLine, readFrame } from '../sse/frame.ts'
 import { FrameSplitter, type Frame } from '../sse/frame-splitter.ts'
 import { scrubErrorFrame } from '../sse/scrub-error-frame.ts'
 import type { StreamCharge, StreamReading, TextStream, UsageLimits } from '../text-dialect.ts'
@@ -149,7 +149,7 @@ export class ResponsesStream implements TextStream {
     this.#hasBegun = true
     if (this.#unreadLength > 0) out.push(...this.#takeUnread())
     this.#meter.take(event, frame)
-    const isRewritable = read.name === '' && startsWithData(frame) && event.response !== undefined
+    const isRewritable = read.name === '' && isDataLine(frame, 0) && event.response !== undefined
     if (isTerminal(event)) {
       this.#end = { frame, event, isRewritable }
       this.#isDone = true
@@ -207,8 +207,4 @@ export class ResponsesStream implements TextStream {
 function isEntire(frame: Bytes): boolean {
   const read = readFrame(frame)
   return read.data === undefined || read.data.startsWith(DONE) || readEvent(read) !== undefined
-}
-
-function startsWithData(frame: Bytes): boolean {
-  return frame[0] === 0x64 && frame[1] === 0x61 && frame[2] === 0x74 && frame[3] === 0x61 && frame[4] === 0x3a
 }

@@ -61,7 +61,8 @@ function isOneDataLine(text: string): boolean {
   )
 }
 
-function isDataLine(bytes: Uint8Array, start: number): boolean {
+/** Whether the line that begins at `start` is one of data. */
+export function isDataLine(bytes: Uint8Array, start: number): boolean {
   return (
     bytes[start] === 0x64 &&
     bytes[start + 1] === 0x61 &&
