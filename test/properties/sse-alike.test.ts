@@ -76,6 +76,7 @@ const others = [
 const aFrame = fc.record({
   body: anyStringBody,
   padding: fc.constantFrom('k3X', '', 'Zq', 'é', '\\n', '\\x', '"', 'row'),
+  closing: fc.constantFrom('}\n\n', '}\n\n', ']\n\n'),
   before: fc.constantFrom('', '', '', '\uFEFF', ' ', ...others),
 })
 
@@ -87,7 +88,10 @@ const someAlike = fc
     frames: fc.array(aFrame, { minLength: 1, maxLength: 6 }),
   })
   .map(({ delta, chunk, frames }) =>
-    frames.map(({ body, padding, before }) => before + chunk(delta(body), padding)),
+    frames.map(
+      ({ body, padding, closing, before }) =>
+        before + chunk(delta(body), padding).replace(/\}\n\n$/, closing),
+    ),
   )
 
 const anyFrames = fc.array(someAlike, { minLength: 1, maxLength: 4 }).map(runs => runs.flat())
