@@ -1,12 +1,10 @@
-import type { NanoUsd } from '../../domain/money.ts'
 import { isJsonObject } from '../json/parse-json.ts'
 import { byteText } from '../json/byte-text.ts'
 import { findReportedCost } from '../reported-cost.ts'
 import { dataInPlace } from '../sse/frame.ts'
+import { StreamTally } from '../stream-tally.ts'
 import type { StreamReading, UsageLimits } from '../text-dialect.ts'
-import { readUsage } from '../usage.ts'
 import type { ChatChunk } from './chunk.ts'
-import { ProducedText } from './produced-text.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
@@ -18,22 +16,15 @@ const PARTS_DEPTH_MAX = 2
 /** Reads a chat stream along, chunk by chunk, in bounded memory. */
 export class ChatMeter {
   readonly #choicesAsked: number
-  readonly #limits: UsageLimits
-  readonly #produced = new ProducedText()
+  readonly #tally: StreamTally
   readonly #begun = new Set<number>()
   readonly #finished = new Set<number>()
-  #outputBegan = false
-  #errorSeen = false
-  #errorFirst = false
-  #hasBegun = false
   #doneSeen = false
-  #usage: JsonObject | undefined
-  #reportedCost: NanoUsd | null = null
 
   /** `choicesAsked` is the request's `n`: fewer finish reasons are no end, unless `[DONE]` says so. */
   constructor(choicesAsked: number, limits: UsageLimits) {
     this.#choicesAsked = choicesAsked
-    this.#limits = limits
+    this.#tally = new StreamTally(limits)
   }
 
   get allFinished(): boolean {
@@ -41,10 +32,7 @@ export class ChatMeter {
   }
 
   takeError(): void {
-    this.#errorSeen = true
-    // An error may be told twice, also by the name and the data of one frame.
-    if (!this.#hasBegun) this.#errorFirst = true
-    this.#hasBegun = true
+    this.#tally.takeError()
   }
 
   takeDone(): void {
@@ -58,28 +46,26 @@ export class ChatMeter {
 
   /** A text of such a choice, which is all that its chunk adds to what was metered; in plain ASCII, where it stands. */
   takePlain(strand: number, bytes: Uint8Array, start: number, end: number): void {
-    if (end > start) this.#outputBegan = true
-    this.#produced.addPlain(strand, bytes, start, end)
+    this.#tally.takePlain(strand, bytes, start, end)
   }
 
   /** The same for any text. */
   takeText(strand: number, text: string): void {
-    if (text !== '') this.#outputBegan = true
-    this.#produced.add(strand, text)
+    this.#tally.takeText(strand, text)
   }
 
   /** `frame` is what the chunk was read from. */
   take(chunk: ChatChunk, frame: Uint8Array<ArrayBuffer>): void {
     const usage = chunk.usage ?? usageOfChoice(chunk)
-    if (usage !== undefined) this.#usage = usage
+    if (usage !== undefined) this.#tally.takeUsage(usage)
     if (chunk.usage?.['cost'] !== undefined)
-      this.#reportedCost = findReportedCost(byteText(dataInPlace(frame)), chunk.usage)
+      this.#tally.takeReportedCost(findReportedCost(byteText(dataInPlace(frame)), chunk.usage))
     // The text of an error is not output, wherever in its chunk it stands.
     if (chunk.isError) {
       this.takeError()
       return
     }
-    this.#hasBegun = true
+    this.#tally.begin()
     for (const [position, choice] of chunk.choices.entries()) {
       const index = typeof choice['index'] === 'number' ? choice['index'] : position
       if (!this.#begun.has(index)) {
@@ -93,18 +79,7 @@ export class ChatMeter {
   }
 
   reading(): StreamReading {
-    const reported = readUsage(this.#usage, this.#limits)
-    return {
-      endedWell: !this.#errorSeen && (this.#doneSeen || this.allFinished),
-      outputBegan: this.#outputBegan,
-      errorSeen: this.#errorSeen,
-      errorFirst: this.#errorFirst,
-      usage: reported?.usage ?? null,
-      isClamped: reported?.isClamped ?? false,
-      reportedCost: this.#reportedCost,
-      texts: () => this.#produced.texts(),
-      textsScale: this.#produced.scale,
-    }
+    return this.#tally.reading(this.#doneSeen || this.allFinished)
   }
 
   #takeDelta(choice: number, delta: JsonObject): void {
@@ -119,7 +94,7 @@ export class ChatMeter {
     this.#takeCall(answer, delta['function_call'])
     const audio = delta['audio']
     if (isJsonObject(audio)) {
-      if (typeof audio['data'] === 'string') this.#outputBegan = true
+      if (typeof audio['data'] === 'string') this.#tally.takeSound()
       this.#takeContent(answer, audio['transcript'])
     }
   }

@@ -1,11 +1,9 @@
-import type { NanoUsd } from '../../domain/money.ts'
-import { ProducedText } from '../chat-stream/produced-text.ts'
 import { byteText } from '../json/byte-text.ts'
 import { isJsonObject } from '../json/parse-json.ts'
 import { findReportedCost } from '../reported-cost.ts'
 import { dataInPlace } from '../sse/frame.ts'
+import { StreamTally } from '../stream-tally.ts'
 import type { StreamReading, UsageLimits } from '../text-dialect.ts'
-import { readUsage } from '../usage.ts'
 import { isFailure, isTerminal, responseStart, type ResponsesEvent } from './event.ts'
 import { outputTexts } from './output-texts.ts'
 
@@ -18,19 +16,12 @@ const soundTypes: ReadonlySet<string> = new Set(['response.audio.delta', 'respon
 
 /** Reads a responses stream along, event by event, in bounded memory. */
 export class ResponsesMeter {
-  readonly #limits: UsageLimits
-  readonly #produced = new ProducedText()
-  #outputBegan = false
+  readonly #tally: StreamTally
   #textBegan = false
-  #errorSeen = false
-  #errorFirst = false
-  #hasBegun = false
   #endSeen = false
-  #usage: JsonObject | undefined
-  #reportedCost: NanoUsd | null = null
 
   constructor(limits: UsageLimits) {
-    this.#limits = limits
+    this.#tally = new StreamTally(limits)
   }
 
   /** `frame` is what the event was read from. */
@@ -39,36 +30,22 @@ export class ResponsesMeter {
     if (isTerminal(event)) this.#endSeen = true
     if (response !== undefined) this.#takeResponse(response, frame)
     // The text of an error is not output.
-    if (isFailure(event)) {
-      this.#errorSeen = true
-      // An error event is followed by `response.failed`.
-      if (!this.#hasBegun) this.#errorFirst = true
-    } else if (event.type.endsWith('.delta')) this.#takeDelta(event)
+    if (isFailure(event)) this.#tally.takeError()
+    else if (event.type.endsWith('.delta')) this.#takeDelta(event)
     else if (event.type === 'response.output_item.added') this.#takeItem(value['item'], strandOf(value))
-    this.#hasBegun = true
+    this.#tally.begin()
   }
 
   reading(): StreamReading {
-    const reported = readUsage(this.#usage, this.#limits)
-    return {
-      endedWell: this.#endSeen && !this.#errorSeen,
-      outputBegan: this.#outputBegan,
-      errorSeen: this.#errorSeen,
-      errorFirst: this.#errorFirst,
-      usage: reported?.usage ?? null,
-      isClamped: reported?.isClamped ?? false,
-      reportedCost: this.#reportedCost,
-      texts: () => this.#produced.texts(),
-      textsScale: this.#produced.scale,
-    }
+    return this.#tally.reading(this.#endSeen)
   }
 
   #takeResponse({ usage, output }: JsonObject, frame: Uint8Array<ArrayBuffer>): void {
     if (isJsonObject(usage)) {
-      this.#usage = usage
+      this.#tally.takeUsage(usage)
       if (usage['cost'] !== undefined) {
         const json = byteText(dataInPlace(frame))
-        this.#reportedCost = findReportedCost(json.slice(responseStart(json)), usage)
+        this.#tally.takeReportedCost(findReportedCost(json.slice(responseStart(json)), usage))
       }
     }
     // Some upstreams send no deltas, only the whole at the end.
@@ -78,7 +55,7 @@ export class ResponsesMeter {
   #takeDelta({ type, value }: ResponsesEvent): void {
     const { delta } = value
     if (typeof delta !== 'string' || delta === '') return
-    if (soundTypes.has(type)) this.#outputBegan = true
+    if (soundTypes.has(type)) this.#tally.takeSound()
     else this.#takeText(delta, strandOf(value))
   }
 
@@ -88,9 +65,8 @@ export class ResponsesMeter {
   }
 
   #takeText(text: string, strand: number): void {
-    this.#outputBegan = true
     this.#textBegan = true
-    this.#produced.add(strand, text)
+    this.#tally.takeText(strand, text)
   }
 }
 

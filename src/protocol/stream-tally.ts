@@ -1,0 +1,75 @@
+import type { NanoUsd } from '../domain/money.ts'
+import { ProducedText } from './produced-text.ts'
+import type { StreamReading, UsageLimits } from './text-dialect.ts'
+import { readUsage } from './usage.ts'
+
+type JsonObject = Readonly<Record<string, unknown>>
+
+/** What the meters of all streams keep in the same way, in bounded memory. */
+export class StreamTally {
+  readonly #limits: UsageLimits
+  readonly #produced = new ProducedText()
+  #hasBegun = false
+  #outputBegan = false
+  #errorSeen = false
+  #errorFirst = false
+  #usage: JsonObject | undefined
+  #reportedCost: NanoUsd | null = null
+
+  constructor(limits: UsageLimits) {
+    this.#limits = limits
+  }
+
+  /** The upstream has said something: an error that follows is not its first word. */
+  begin(): void {
+    this.#hasBegun = true
+  }
+
+  /** An error may be told twice: by the name and the data of one frame, or by an event and then by the response's end. */
+  takeError(): void {
+    this.#errorSeen = true
+    if (!this.#hasBegun) this.#errorFirst = true
+    this.#hasBegun = true
+  }
+
+  /** Output that no tokenizer counts. */
+  takeSound(): void {
+    this.#outputBegan = true
+  }
+
+  takeText(strand: number, text: string): void {
+    if (text !== '') this.#outputBegan = true
+    this.#produced.add(strand, text)
+  }
+
+  /** As `takeText`, for a text in plain ASCII, where it stands. */
+  takePlain(strand: number, bytes: Uint8Array, start: number, end: number): void {
+    if (end > start) this.#outputBegan = true
+    this.#produced.addPlain(strand, bytes, start, end)
+  }
+
+  /** Of several the last one counts. */
+  takeUsage(usage: JsonObject): void {
+    this.#usage = usage
+  }
+
+  takeReportedCost(cost: NanoUsd | null): void {
+    this.#reportedCost = cost
+  }
+
+  /** `isComplete` where the route's sign of a whole answer came. */
+  reading(isComplete: boolean): StreamReading {
+    const reported = readUsage(this.#usage, this.#limits)
+    return {
+      endedWell: isComplete && !this.#errorSeen,
+      outputBegan: this.#outputBegan,
+      errorSeen: this.#errorSeen,
+      errorFirst: this.#errorFirst,
+      usage: reported?.usage ?? null,
+      isClamped: reported?.isClamped ?? false,
+      reportedCost: this.#reportedCost,
+      texts: () => this.#produced.texts(),
+      textsScale: this.#produced.scale,
+    }
+  }
+}
