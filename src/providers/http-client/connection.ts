@@ -5,8 +5,9 @@ import type { HttpRequest, Origin } from './http-request.ts'
 import type { IdleConnections } from './idle-connections.ts'
 import { ResponseReader } from './response-reader.ts'
 
-/** A body up to here goes out in one write with its head, which one packet or a few can carry. */
-const JOINED_BYTES_MAX = 64 * 1024
+/** Up to here a request is put together in memory that all connections share, and goes out in one write: fresh memory costs more. */
+const SCRATCH_BYTES = 128 * 1024
+const scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES)
 
 const HEAD_END = '\r\n\r\n'
 
@@ -43,11 +44,12 @@ export class Connection implements Line, Timed {
       open(this).catch((error: unknown) => this.onClose(error))
       return
     }
-    if (request.isAscii && bodyLength <= JOINED_BYTES_MAX) {
-      // Text goes to the socket without a copy of its own as bytes.
-      const message = head + body
-      const taken = socket.write(message)
-      if (taken < head.length + bodyLength) this.#unsent = [Buffer.from(message).subarray(Math.max(0, taken))]
+    const size = head.length + bodyLength
+    if (size <= SCRATCH_BYTES) {
+      scratch.write(head, 0, 'latin1')
+      scratch.write(body, head.length)
+      const taken = Math.max(0, socket.write(scratch, 0, size))
+      if (taken < size) this.#unsent = [Buffer.from(scratch.subarray(taken, size))]
     } else {
       this.#unsent = requestBytes(head, body)
       this.onDrain()
@@ -173,7 +175,8 @@ function tlsOptions({ hostname, isAddress }: Origin): Bun.TLSOptions {
   return { rejectUnauthorized: true, ...(isAddress ? {} : { serverName: hostname }) }
 }
 
+/** Together where one packet, or a few, can carry them. */
 function requestBytes(head: string, body: string): Buffer[] {
   const parts = [Buffer.from(head, 'latin1'), Buffer.from(body)]
-  return body.length <= JOINED_BYTES_MAX ? [Buffer.concat(parts)] : parts
+  return body.length <= SCRATCH_BYTES ? [Buffer.concat(parts)] : parts
 }

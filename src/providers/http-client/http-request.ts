@@ -16,8 +16,6 @@ export type HttpRequest = {
   readonly origin: Origin
   /** Latin-1, up to and including the name of `content-length`, whose value and body follow. */
   readonly head: string
-  /** Whether the head is ASCII, and so the same in UTF-8. */
-  readonly isAscii: boolean
 }
 
 /** Names that say how this one message travels, which is for the client alone to say. */
@@ -53,6 +51,5 @@ export function httpRequest(url: URL, headers: Headers): HttpRequest {
     headers,
     origin: { key: `${url.protocol}//${hostname}:${port}`, hostname, port, isTls, isAddress },
     head,
-    isAscii: Buffer.byteLength(head) === head.length,
   }
 }
