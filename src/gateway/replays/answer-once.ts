@@ -4,6 +4,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { KeptAnswer, ReplayBudget, Replays } from '../ports/replays.ts'
 import type { TextCall, TextReply, TextTrace } from '../text-call.ts'
 import { Flight } from './flight.ts'
+import { Flights } from './flights.ts'
 import { lastWordOf } from './last-word.ts'
 import { SharedStream } from './shared-stream.ts'
 
@@ -31,7 +32,7 @@ type Dialect = TextDialect | StreamDialect
 export class AnswerOnce {
   readonly #ports: AnswerOncePorts
   readonly #patienceMs: number
-  readonly #flights = new Map<string, Flight>()
+  readonly #flights = new Flights()
 
   /**
    * While others fail before it, a request waits for its turn, so that the model is asked once at a time. After `patienceMs` of
@@ -46,7 +47,7 @@ export class AnswerOnce {
   answer(call: TextCall, dialect: Dialect, answer: Answer): TextReply | Promise<TextReply> {
     // The digest first: stores tell fingerprints apart by how they begin.
     const fingerprint = `${this.#ports.sha256(call.body)} ${dialect.route} ${call.caller.apiKey.id}`
-    const flight = this.#flights.get(fingerprint)
+    const flight = this.#flights.find(fingerprint)
     return flight === undefined
       ? this.#lead(fingerprint, call, dialect, answer)
       : this.#follow(flight, call, dialect, answer)
@@ -59,7 +60,7 @@ export class AnswerOnce {
     do {
       const reply = await next.join(call.client)
       if (reply !== undefined) return markReplay(reply, next.trace.model, call)
-      next = this.#flights.get(fingerprint)
+      next = this.#flights.find(fingerprint)
     } while (next !== undefined && this.#ports.clock.now() < impatientAtMs)
     return this.#lead(fingerprint, call, dialect, answer)
   }
@@ -74,7 +75,7 @@ export class AnswerOnce {
     if (found !== undefined && !(found instanceof Promise))
       return markReplay(replayOf(found), found.model, call)
     const flight = new Flight(fingerprint, call)
-    this.#flights.set(fingerprint, flight)
+    this.#flights.add(flight)
     return this.#fly(flight, call, dialect, answer, found)
   }
 
@@ -144,7 +145,7 @@ export class AnswerOnce {
 
   /** Nobody joins this flight any more. Who waits for it still is told that there is nothing to share. */
   #forget(flight: Flight): void {
-    if (this.#flights.get(flight.fingerprint) === flight) this.#flights.delete(flight.fingerprint)
+    this.#flights.remove(flight)
     flight.land()
   }
 }

@@ -12,6 +12,8 @@ export type Share = () => TextReply | undefined
  */
 export class Flight implements Client {
   readonly fingerprint: string
+  /** Another flight of its bucket; for `Flights` alone. */
+  before: Flight | undefined
   /** What becomes known of the request on its way. */
   readonly trace: TextTrace
   readonly #leader: Client
