@@ -1,6 +1,7 @@
 import { inputParts, type InputParts } from './input-parts.ts'
 import type { Member } from './json/members.ts'
 import { jsonObjectOf, type JsonDocument } from './json/parse-json.ts'
+import { quotedName } from './json/quoted-name.ts'
 import { unambiguousFields } from './json/unambiguous-fields.ts'
 import { moderatedText } from './moderated-text.ts'
 import { withModelAndCost, type ModelAndCost, type ReplyObject } from './reply-edits.ts'
@@ -43,7 +44,7 @@ export function requestForUpstream(
   model: string,
 ): string {
   if (asked === model) return text
-  return text.slice(0, modelMember.start) + JSON.stringify(model) + text.slice(modelMember.end)
+  return text.slice(0, modelMember.start) + quotedName(model) + text.slice(modelMember.end)
 }
 
 /** What the request says to its model. Read again from its text: only a moderator asks, and not every gateway has one. */

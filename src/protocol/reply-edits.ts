@@ -1,5 +1,6 @@
 import { formatUsd, type NanoUsd } from '../domain/money.ts'
 import { MemberWalk, type Member } from './json/members.ts'
+import { quotedName } from './json/quoted-name.ts'
 import { isJsonObject } from './json/parse-json.ts'
 import { spliceText, type Edit } from './json/splice.ts'
 
@@ -31,7 +32,7 @@ export function modelAndCostEdits(
   { text, usage, start: objectStart = text.indexOf('{') }: ReplyObject,
   { model, cost }: ModelAndCost,
 ): Edit[] {
-  const name = JSON.stringify(model)
+  const name = quotedName(model)
   const edits: Edit[] = []
   let usageMember: Member | undefined
   let isEmpty = true

@@ -25,7 +25,16 @@ export function readUsage(usage: unknown, limits: UsageLimits): ReportedUsage | 
   const counter = new Counter()
   const input = readInput(usage, totals, counter, limits.inputTokensMax ?? TOKENS_MAX)
   const output = readOutput(usage, totals, counter, limits.outputTokensMax ?? TOKENS_MAX)
-  return { usage: { ...input, ...output }, isClamped: counter.isClamped }
+  const read = {
+    input: input.input,
+    cachedInput: input.cachedInput,
+    cacheWrite: input.cacheWrite,
+    audioInput: input.audioInput,
+    output: output.output,
+    reasoning: output.reasoning,
+    audioOutput: output.audioOutput,
+  }
+  return { usage: read, isClamped: counter.isClamped }
 }
 
 type Counts = Readonly<Record<string, unknown>>

@@ -3,6 +3,7 @@ import { GatewayError } from '../../domain/errors.ts'
 import { estimateInputTokens } from '../estimate-tokens.ts'
 import { inputParts } from '../input-parts.ts'
 import type { JsonDocument } from '../json/parse-json.ts'
+import { quotedName } from '../json/quoted-name.ts'
 import { unambiguousFields } from '../json/unambiguous-fields.ts'
 import {
   optionalArray,
@@ -75,7 +76,7 @@ export function chatRequestOf(
   { model, maxTokensField }: { readonly model: string } & Pick<Provider, 'maxTokensField'>,
 ): string {
   const ceiling = outputCeiling === undefined ? '' : `"${maxTokensField}":${outputCeiling},`
-  return `{"model":${JSON.stringify(model)},${ceiling}${chatJson.slice(1)}`
+  return `{"model":${quotedName(model)},${ceiling}${chatJson.slice(1)}`
 }
 
 /** The part of the request that chat has words for. It must have passed `refuseDeep`. */

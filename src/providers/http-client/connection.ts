@@ -5,9 +5,15 @@ import type { HttpRequest, Origin } from './http-request.ts'
 import type { IdleConnections } from './idle-connections.ts'
 import { ResponseReader } from './response-reader.ts'
 
-/** Up to here a request is put together in memory that all connections share, and goes out in one write: fresh memory costs more. */
-const SCRATCH_BYTES = 128 * 1024
-const scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES)
+/**
+ * Requests of up to so many characters are put together in memory that all connections share, and go out in one write: fresh memory
+ * costs more. A character takes three bytes at most.
+ */
+const SCRATCH_CHARS = 64 * 1024
+const HEAD_CHARS = 8 * 1024
+/** Behind room for the head, whose end is the length of the body and a blank line. */
+const BODY_AT = HEAD_CHARS + 32
+const scratch = Buffer.allocUnsafeSlow(BODY_AT + 3 * SCRATCH_CHARS)
 
 const HEAD_END = '\r\n\r\n'
 
@@ -36,24 +42,27 @@ export class Connection implements Line, Timed {
     this.#exchange = exchange
     exchange.onLine(this)
     this.#reader = new ResponseReader()
-    const bodyLength = Buffer.byteLength(body)
-    const head = `${request.head}${bodyLength}${HEAD_END}`
     const socket = this.#socket
     if (socket === undefined) {
-      this.#unsent = requestBytes(head, body)
+      this.#unsent = requestBytes(request.head, body)
       open(this).catch((error: unknown) => this.onClose(error))
-      return
-    }
-    const size = head.length + bodyLength
-    if (size <= SCRATCH_BYTES) {
-      scratch.write(head, 0, 'latin1')
-      scratch.write(body, head.length)
-      const taken = Math.max(0, socket.write(scratch, 0, size))
-      if (taken < size) this.#unsent = [Buffer.from(scratch.subarray(taken, size))]
+    } else if (body.length <= SCRATCH_CHARS && request.head.length <= HEAD_CHARS) {
+      this.#sendAtOnce(socket, request.head, body)
     } else {
-      this.#unsent = requestBytes(head, body)
+      this.#unsent = requestBytes(request.head, body)
       this.onDrain()
     }
+  }
+
+  /** The body first, which tells its length, and the head right before it. */
+  #sendAtOnce(socket: Bun.Socket<Connection>, start: string, body: string): void {
+    const bodyLength = scratch.write(body, BODY_AT)
+    const head = headOf(start, bodyLength)
+    const from = BODY_AT - head.length
+    scratch.write(head, from, 'latin1')
+    const size = head.length + bodyLength
+    const taken = Math.max(0, socket.write(scratch, from, size))
+    if (taken < size) this.#unsent = [Buffer.from(scratch.subarray(from + taken, from + size))]
   }
 
   pause(): void {
@@ -176,7 +185,12 @@ function tlsOptions({ hostname, isAddress }: Origin): Bun.TLSOptions {
 }
 
 /** Together where one packet, or a few, can carry them. */
-function requestBytes(head: string, body: string): Buffer[] {
-  const parts = [Buffer.from(head, 'latin1'), Buffer.from(body)]
-  return body.length <= SCRATCH_BYTES ? [Buffer.concat(parts)] : parts
+function requestBytes(start: string, body: string): Buffer[] {
+  const bytes = Buffer.from(body)
+  const parts = [Buffer.from(headOf(start, bytes.length), 'latin1'), bytes]
+  return body.length <= SCRATCH_CHARS ? [Buffer.concat(parts)] : parts
+}
+
+function headOf(start: string, bodyLength: number): string {
+  return `${start}${bodyLength}${HEAD_END}`
 }
