@@ -106,6 +106,24 @@ describe('group commit', () => {
     expect(seen).toEqual(['rolled back', 'committed'])
   })
 
+  test('a commit that cannot begin, because a transaction was left open, is taken back, and the next one is whole', async () => {
+    const { groupCommit, numbers, database } = open()
+    const seen: string[] = []
+    groupCommit.join({
+      afterCommit: () => seen.push('committed'),
+      afterRollback: () => seen.push('rolled back'),
+    })
+    database.run('BEGIN')
+    database.run('INSERT INTO numbers VALUES (9)')
+
+    const [failed] = await Promise.allSettled([groupCommit.run(insert(1))])
+    await groupCommit.run(insert(2))
+
+    expect(failed).toHaveProperty('reason.message', 'cannot start a transaction within a transaction')
+    expect(numbers()).toEqual([2])
+    expect(seen).toEqual(['rolled back', 'committed'])
+  })
+
   test('a real full disk is survived', async () => {
     const { groupCommit, numbers, database } = open()
     const pages = database.query<{ page_count: bigint }, []>('PRAGMA page_count').get()

@@ -119,8 +119,8 @@ export function createGroupCommit(
 
   /** Commits all, or rolls all back and returns the step that threw. Throws where the transaction itself failed. */
   function attempt(batch: readonly Step[]): Thrower | undefined {
-    begin.run()
     try {
+      begin.run()
       const thrower = runAll(batch)
       if (thrower !== undefined) {
         rollBack()
@@ -147,9 +147,12 @@ export function createGroupCommit(
   }
 
   function rollBack(): void {
-    // SQLite has rolled back by itself after some failures, a full disk among them.
-    if (database.inTransaction) database.run('ROLLBACK')
-    for (const participant of participants) participant.afterRollback?.()
+    try {
+      // SQLite has rolled back by itself after some failures, a full disk among them.
+      if (database.inTransaction) database.run('ROLLBACK')
+    } finally {
+      for (const participant of participants) participant.afterRollback?.()
+    }
   }
 
   function add(step: Step): void {
