@@ -48,6 +48,11 @@ test.each([
     null,
     'costs 2000000000 and was charged 1000000000',
   ],
+  [
+    "UPDATE attempts SET tariff_id = 9; INSERT INTO tariffs VALUES (9, '{')",
+    null,
+    'has a tariff whose prices cannot be read',
+  ],
   ['UPDATE operations SET subject_key = 1 WHERE id = 3', '3.1', 'a compensation that nothing knows of'],
 ])('verify names what was tampered with: %s', async (tampering, entryId, message) => {
   const { store } = await compensatedBooks()

@@ -1,10 +1,9 @@
 import type { Database } from 'bun:sqlite'
 import { formatId } from '../../../domain/ids.ts'
 import type { AttemptState } from '../../../domain/ledger/attempt.ts'
-import { chargeFor } from '../../../domain/pricing/charge.ts'
 import type { Problem } from '../../../gateway/ports/ledger.ts'
-import { usageFrom, type UsageColumns } from '../charges.ts'
-import { tariffFrom } from '../tariffs.ts'
+import type { UsageColumns } from '../charges.ts'
+import { worthOf } from './worth.ts'
 
 const ATTEMPTS_A_TURN = 128
 
@@ -52,8 +51,9 @@ function problemsOf(row: Row): readonly Problem[] {
 function objectionTo(row: Row): string | undefined {
   const { state, cost, charged, compensated_by, given_back } = row
   if (cost !== null && row.content !== null) {
-    const price = chargeFor(usageFrom(row), tariffFrom(row.content))
-    if (price !== cost) return `costs ${cost}, but its usage is worth ${price} by its frozen tariff`
+    const worth = worthOf(row, row.content)
+    if (worth === null) return 'has a tariff whose prices cannot be read'
+    if (worth !== cost) return `costs ${cost}, but its usage is worth ${worth} by its frozen tariff`
   }
   if (state !== 'compensated') {
     if (compensated_by !== null) return `is ${state} and has operation ${compensated_by}`

@@ -1,9 +1,9 @@
 import type { Database } from 'bun:sqlite'
 import { formatId } from '../../../domain/ids.ts'
-import { chargeFor } from '../../../domain/pricing/charge.ts'
 import type { Provenance } from '../../../domain/pricing/usage.ts'
 import type { Problem } from '../../../gateway/ports/ledger.ts'
-import { usageLineFrom, type ChargeRow } from '../charges.ts'
+import type { ChargeRow } from '../charges.ts'
+import { worthOf } from './worth.ts'
 
 const CHARGES_A_TURN = 128
 
@@ -61,9 +61,12 @@ function objectionTo(row: Row): string | undefined {
   if (row.is_chained !== 1n) return `follows charge ${row.previous_id}, which its account does not have`
   if (row.tariff_id !== null && row.content === null)
     return `has tariff ${row.tariff_id}, which does not exist`
-  const { tariff, usage, cost } = usageLineFrom(row)
-  const price = tariff === null ? cost : chargeFor(usage, tariff)
-  return price === cost ? undefined : `costs ${cost}, but its usage is worth ${price} by its frozen tariff`
+  if (row.content === null) return undefined
+  const worth = worthOf(row, row.content)
+  if (worth === null) return `has tariff ${row.tariff_id}, whose prices cannot be read`
+  return worth === row.cost
+    ? undefined
+    : `costs ${row.cost}, but its usage is worth ${worth} by its frozen tariff`
 }
 
 const provenances: readonly string[] = ['reported', 'estimated'] satisfies Provenance[]

@@ -59,6 +59,7 @@ export class EntryReader {
     const { id, kind } = row
     const accountId = Number(row.account_id)
     const cost = nanoUsd(row.cost ?? 0n)
+    if (!isThirdWhole(row)) return { entryId: `${id}.3`, message: `Entry ${id}.3 is not whole.` }
     this.fold.add({ id, accountId, kind, amount: nanoUsd(row.amount), entries: entriesOf(row), cost })
     if (this.fold.wrong !== undefined) return this.fold.wrong
 
@@ -80,6 +81,12 @@ function objectionTo(row: OperationRow, latest: bigint | null): string | undefin
   if (row.previous_id !== latest) return `which follows ${row.previous_id} where ${latest} came before`
   if (row.subject_at_ms === null) return `a ${row.kind} that nothing knows of`
   return row.subject_at_ms === row.at_ms ? undefined : `a ${row.kind} of another time than what it is of`
+}
+
+/** Where two books were touched there is no third entry, and nothing of one. */
+function isThirdWhole({ book_3, amount_3, balance_after_3 }: OperationRow): boolean {
+  const isThere = book_3 !== null
+  return (amount_3 !== null) === isThere && (balance_after_3 !== null) === isThere
 }
 
 function entriesOf(row: OperationRow): readonly Entry[] {
