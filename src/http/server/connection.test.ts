@@ -123,8 +123,10 @@ describe('requests', () => {
     const play = playedConnection(say('x'))
 
     play.send(`\r\n${get('/1')}`)
+    play.send('\r')
+    play.send(`\n${get('/2')}`)
 
-    expect(play.sent).toBe(replied('x'))
+    expect(play.sent).toBe(replied('x').repeat(2))
   })
 })
 
@@ -365,6 +367,21 @@ describe('after a reply', () => {
     play.pass(1)
 
     expect([before, play.done]).toEqual([[], ['closed', 'terminate']])
+  })
+
+  test('that the client does not take, it is cut in the end, though it sends more of its own', () => {
+    for (const rest of ['b', 'bcde']) {
+      const play = playedConnection()
+      play.room = 10
+      play.send(`${post('content-length: 5')}a`)
+      say('abc')(play.requests[0]!.request)
+
+      play.pass(300)
+      play.send(rest)
+      play.pass(301)
+
+      expect(play.done).toEqual(['closed', 'terminate'])
+    }
   })
 })
 

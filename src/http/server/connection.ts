@@ -99,7 +99,7 @@ export class Connection implements Line {
 
   onDrain(): void {
     this.#out.onDrain()
-    if (this.#state === 'running' && this.#out.isSent) this.#bodyMoves()
+    if (this.#out.isSent) this.#bodyMoves()
   }
 
   /** The client has closed, or the connection broke. */
@@ -284,7 +284,7 @@ export class Connection implements Line {
     const end = body.feed(bytes, 0)
     if (body.isComing) return this.#bodyMoves()
     this.#bodyTimes = undefined
-    if (this.#state === 'running') this.deadlineTick = NEVER
+    this.#bodyMoves()
     // After what is no chunk, nothing can be told apart any more.
     if (body.isBroken) return
     this.#body = undefined
@@ -294,7 +294,8 @@ export class Connection implements Line {
   #bodyMoves(): void {
     const times = this.#bodyTimes
     if (times !== undefined) this.deadlineTick = Math.min(this.#host.tick + times.idleTicks, times.endTick)
-    else if (this.#state === 'running') this.deadlineTick = NEVER
+    // What was sent and not taken keeps its deadline, whatever else the client sends.
+    else if (this.#state === 'running' && this.#out.isSent) this.deadlineTick = NEVER
   }
 
   #within(ms: number): void {

@@ -39,7 +39,8 @@ export class Received {
   takeHead(): RequestHead | 'malformed' | 'too_large' | undefined {
     const bytes = this.#bytes
     if (bytes === undefined || !this.#isWorthReading(bytes)) return undefined
-    // An empty line before a request is what some clients end the last body with.
+    // An empty line before a request is what some clients end the last body with; half of it may be all there is.
+    if (bytes[this.#at] === CR && this.length === 1) return undefined
     if (bytes[this.#at] === CR && bytes[this.#at + 1] === LF) this.#at += 2
     const head = readRequestHead(bytes, this.#at)
     if (head === 'malformed') return head
