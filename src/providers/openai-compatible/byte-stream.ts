@@ -36,6 +36,8 @@ export function byteStream(readPiece: ReadPiece, limits: Cutoff, idleTimeoutMs: 
     },
     onFailed(error) {
       const cause = limits.cause()
+      // What cannot be unpacked may still be on its way: nobody would read it, nor watch for its end.
+      limits.cut('aborted')
       give(finish(cause === undefined ? { end: 'broken', reason: failureReason(error) } : endOf[cause]))
     },
   }
