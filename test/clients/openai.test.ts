@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import OpenAI4 from 'openai-4'
 import OpenAI6 from 'openai-6'
-import OpenAI7 from 'openai-7'
+import OpenAI7 from 'openai'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
 
 let gateway: TestGateway

@@ -11,7 +11,7 @@ import {
 import { APICallError, generateText, isStepCount, jsonSchema, Output, streamText, tool } from 'ai'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import OpenAI6 from 'openai-6'
-import OpenAI7 from 'openai-7'
+import OpenAI7 from 'openai'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
 import { rejection } from '../support/rejection.ts'
 import { unpaced } from './unpaced.ts'
