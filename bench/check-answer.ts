@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { askOnce } from './ask-once.ts'
 import type { Peer } from './peers/peer.ts'
 import { requestFor, type Workload } from './workloads/workload.ts'
 
@@ -9,17 +10,11 @@ type Answer = { model?: unknown; usage?: { cost_usd?: unknown } }
  * name and the cost or, where it converts, all; and then that must be right. Throws what differs.
  */
 export async function checkAnswer(peer: Peer, workload: Workload): Promise<void> {
-  const { path, body } = requestFor(peer, workload)
-  const response = await fetch(`http://127.0.0.1:${peer.port}${path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...peer.headers },
-    body: `${body.before}of the check ${crypto.randomUUID()}${body.after}`,
-  })
-  const text = await response.text()
-  if (response.status !== 200) throw new Error(`${peer.name} answered ${response.status}: ${text}`)
-  const cost = peer.costHeader === undefined ? null : response.headers.get(peer.costHeader)
+  const request = requestFor(peer, workload)
+  const { headers, text } = await askOnce(peer, request)
+  const cost = peer.costHeader === undefined ? null : headers.get(peer.costHeader)
   if (!isExpected(text, cost, workload)) {
-    throw new Error(`${peer.name} did not pass on the answer to ${path}, but said: ${text}`)
+    throw new Error(`${peer.name} did not pass on the answer to ${request.path}, but said: ${text}`)
   }
 }
 

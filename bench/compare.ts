@@ -3,6 +3,7 @@ import { openLoad } from './load.ts'
 import type { Peer, PeerName } from './peers/peer.ts'
 import { requestsAnswered } from './peers/upstream.ts'
 import { cpuUsedMs, readCpu, readRssMb } from './proc.ts'
+import { rotated } from './rotated.ts'
 import { percentile } from './statistics.ts'
 import type { Workload } from './workloads/workload.ts'
 
@@ -89,12 +90,6 @@ async function measure(
   } finally {
     load.close()
   }
-}
-
-/** Each round begins with another peer, so that none always runs after the same neighbour. */
-function rotated(peers: readonly Peer[], by: number): readonly Peer[] {
-  const start = by % peers.length
-  return [...peers.slice(start), ...peers.slice(0, start)]
 }
 
 async function demandEveryRequestWentUpstream(upstream: Peer, expected: number, peer: Peer): Promise<void> {

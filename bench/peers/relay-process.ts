@@ -24,13 +24,7 @@ endWithParent()
 
 function relayTo(url: string): (request: Request) => Promise<Response> {
   return async request => {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'accept-encoding': 'identity' },
-      body: await request.bytes(),
-      redirect: 'manual',
-      decompress: false,
-    })
+    const response = await ask(url, { body: await request.bytes() })
     return new Response(await response.bytes(), {
       status: response.status,
       headers: { 'content-type': response.headers.get('content-type') ?? 'application/octet-stream' },
@@ -40,14 +34,7 @@ function relayTo(url: string): (request: Request) => Promise<Response> {
 
 function streamFrom(url: string): (request: Request) => Promise<Response> {
   return async request => {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'accept-encoding': 'identity' },
-      body: await request.bytes(),
-      redirect: 'manual',
-      decompress: false,
-      signal: request.signal,
-    })
+    const response = await ask(url, { body: await request.bytes(), signal: request.signal })
     if (response.body === null) throw new Error('The mock upstream sent no body.')
     const reader = response.body.getReader()
     const stream = new ReadableStream(
@@ -63,4 +50,18 @@ function streamFrom(url: string): (request: Request) => Promise<Response> {
     )
     return new Response(stream, { headers: { 'content-type': 'text/event-stream' } })
   }
+}
+
+function ask(
+  url: string,
+  { body, signal }: { readonly body: Uint8Array<ArrayBuffer>; readonly signal?: AbortSignal },
+): Promise<Response> {
+  return fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'accept-encoding': 'identity' },
+    body,
+    redirect: 'manual',
+    decompress: false,
+    ...(signal && { signal }),
+  })
 }

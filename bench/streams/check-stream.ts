@@ -1,3 +1,4 @@
+import { askOnce } from '../ask-once.ts'
 import type { Peer } from '../peers/peer.ts'
 import { UPSTREAM_MODEL } from '../workloads/workload.ts'
 import { paces, streamFrames, streamModel, type StreamWorkload } from '../workloads/streams.ts'
@@ -8,14 +9,7 @@ import { requestKind } from './stream-load.ts'
  * model's name into every chunk and the cost into the last; else every byte must be the upstream's. Throws what differs.
  */
 export async function checkStream(peer: Peer, workload: StreamWorkload): Promise<void> {
-  const { path, body } = requestKind(peer, workload)
-  const response = await fetch(`http://127.0.0.1:${peer.port}${path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...peer.headers },
-    body: `${body.before}of the check ${crypto.randomUUID()}${body.after}`,
-  })
-  const text = await response.text()
-  if (response.status !== 200) throw new Error(`${peer.name} answered ${response.status}: ${text}`)
+  const { text } = await askOnce(peer, requestKind(peer, workload))
   const sent = streamFrames(paces[workload.pace].tokens).join('')
   const isRewritten = peer.name === 'gateway' && workload.includeUsage
   const expected = isRewritten

@@ -1,5 +1,6 @@
 import type { Peer, PeerName } from '../peers/peer.ts'
 import { cpuUsedMs, readCpu, readRssMb } from '../proc.ts'
+import { rotated } from '../rotated.ts'
 import { percentile } from '../statistics.ts'
 import { paces, streamFrames, type StreamWorkload } from '../workloads/streams.ts'
 import { checkStream } from './check-stream.ts'
@@ -73,9 +74,4 @@ async function measure(peer: Peer, workload: StreamWorkload, connections: number
   } finally {
     load.close()
   }
-}
-
-function rotated(peers: readonly Peer[], by: number): readonly Peer[] {
-  const start = by % peers.length
-  return [...peers.slice(start), ...peers.slice(0, start)]
 }
