@@ -1,12 +1,13 @@
 import { GatewayError } from '../domain/errors.ts'
 import type { StreamCharge, StreamReading } from '../protocol/text-dialect.ts'
 import type { TextJob } from './admit-text.ts'
-import { chargeText } from './charge-text.ts'
+import { chargeOf, tellCharge } from './charge-text.ts'
 import type { HoldQueue } from './hold-queue.ts'
 import { meterUsage, reportedCostOf } from './meter-usage.ts'
 import type { Clock } from './ports/clock.ts'
 import type { StreamEnd } from './ports/text-provider.ts'
 import type { Tokenizer } from './ports/tokenizer.ts'
+import { priceText } from './quote-text.ts'
 
 export type SettlePorts = { readonly holds: HoldQueue; readonly tokenizer: Tokenizer; readonly clock: Clock }
 
@@ -25,11 +26,12 @@ export async function settleStream(
     return null
   }
   const metered = await meterUsage(reading, job, ports.tokenizer)
-  const used = { ...metered, reportedCost: reportedCostOf(reading, reportedCost) }
-  const { charged } = await chargeText(job, used, ports)
+  const price = priceText(job.quote, metered, reportedCostOf(reading, reportedCost))
+  const { cost } = await ports.holds.capture(job.hold, chargeOf(job, metered, price, ports.clock.now()))
+  tellCharge(job, metered, price, cost)
   // A row that takes the upstream's cost has no tariff, and its streams carry no cost.
   const isPriced = job.quote.pricing.kind !== 'upstream_cost'
-  return { cost: isPriced ? charged : null, usage: metered.usage }
+  return { cost: isPriced ? cost : null, usage: metered.usage }
 }
 
 /** A whole answer, or part of one, also where only the upstream's usage tells of it. Input alone is not: nothing came of it. */
