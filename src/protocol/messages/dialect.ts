@@ -1,5 +1,6 @@
 import { formatId } from '../../domain/ids.ts'
 import { readChatAnswer, type ChatAnswer } from '../chat/answer.ts'
+import { jsonObjectOf } from '../json/parse-json.ts'
 import { moderatedText } from '../moderated-text.ts'
 import type { TextDialect } from '../text-dialect.ts'
 import { messageOf } from './message.ts'
@@ -13,7 +14,7 @@ export const messagesDialect = {
   serves: 'chat',
   readRequest: readMessagesRequest,
   // Of what the upstream is sent, and of nothing that is left behind.
-  moderatedText: ({ chatJson }) => moderatedText(JSON.parse(chatJson)),
+  moderatedText: ({ chatJson }) => moderatedText(jsonObjectOf(chatJson)),
   forUpstream: (request, model, { maxTokensField }) => chatRequestOf(request, { model, maxTokensField }),
   readAnswer: readChatAnswer,
   forClient({ completion }, receipt, { isStream }) {

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../json/parse-json.ts'
+import { findJsonObject, isJsonObject } from '../json/parse-json.ts'
 
 /** A finished answer in the messages dialect, before the gateway adds what it cost. */
 export type Message = {
@@ -76,15 +76,7 @@ function callsOf(message: JsonObject, messageId: string): MessageBlock[] {
 function inputJsonOf(args: unknown): string {
   if (isJsonObject(args)) return JSON.stringify(args)
   if (typeof args !== 'string' || noArguments.has(args.trim())) return '{}'
-  return isObjectText(args) ? args : JSON.stringify({ raw_arguments: args })
-}
-
-function isObjectText(text: string): boolean {
-  try {
-    return isJsonObject(JSON.parse(text))
-  } catch {
-    return false
-  }
+  return findJsonObject(args) === undefined ? JSON.stringify({ raw_arguments: args }) : args
 }
 
 function nameOf(value: unknown): string | undefined {

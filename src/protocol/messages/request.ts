@@ -1,10 +1,10 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { estimateInputTokens } from '../estimate-tokens.ts'
-import { inputParts } from '../input-parts.ts'
 import type { JsonDocument } from '../json/parse-json.ts'
 import { quotedName } from '../json/quoted-name.ts'
 import { unambiguousFields } from '../json/unambiguous-fields.ts'
+import { inputOf } from '../pass-through.ts'
 import {
   optionalArray,
   optionalBoolean,
@@ -42,6 +42,9 @@ const fieldsRead: ReadonlySet<string> = new Set([
   'thread',
 ])
 
+/** Of the chat request. */
+const inputFields = ['messages', 'tools']
+
 /**
  * Converts a messages request to chat. Throws `invalid_field` or `ambiguous_field`, naming the place, for what cannot be
  * converted. Fields that chat has no place for, and unknown members of known blocks, are left behind without a word.
@@ -62,8 +65,7 @@ export function readMessagesRequest(document: JsonDocument): MessagesRequest {
     choices: 1,
     inputTokensEstimate: estimateInputTokens({ value: chat, isAscii: document.isAscii }),
     chatJson,
-    // Read again when asked for, which is rare: a body kept as values would weigh twice while the upstream works.
-    input: () => inputParts(JSON.parse(chatJson), ['messages', 'tools']),
+    input: () => inputOf(chatJson, inputFields),
   }
 }
 

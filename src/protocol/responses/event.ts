@@ -1,4 +1,4 @@
-import { MemberWalk } from '../json/members.ts'
+import { lastNamed } from '../json/members.ts'
 import { findJsonObject, isJsonObject } from '../json/parse-json.ts'
 import type { SseEvent } from '../sse/frame.ts'
 
@@ -12,8 +12,6 @@ export type ResponsesEvent = {
   /** The response object, in the events that tell how it stands. */
   readonly response: JsonObject | undefined
 }
-
-const BRACE_OPEN = 0x7b
 
 /** With one of these a stream is over. */
 const terminalTypes: ReadonlySet<string> = new Set([
@@ -46,10 +44,5 @@ export function isFailure({ type, value }: ResponsesEvent): boolean {
 
 /** Where the brace of the response object opens in an event's data, which has one. */
 export function responseStart(json: string): number {
-  let opens = 0
-  // Of duplicates the last one, as JSON.parse takes it.
-  for (const walk = new MemberWalk(json); walk.next();) {
-    if (json.charCodeAt(walk.start) === BRACE_OPEN && walk.isNamed('response')) opens = walk.start
-  }
-  return opens
+  return lastNamed(json, 'response')?.start ?? 0
 }
