@@ -49,6 +49,7 @@ export type StreamDialect<
 }
 
 export type StreamTerms = {
+  /** The model's name in the catalog. */
   readonly model: string
   /** What an error of the upstream's must not tell the client. */
   readonly secrets?: UpstreamSecrets

@@ -8,22 +8,12 @@ import { NO_SECRETS, type UpstreamSecrets } from '../scrub.ts'
 import { dataInPlace, isDataLine, readFrame } from '../sse/frame.ts'
 import { FrameSplitter, type Frame } from '../sse/frame-splitter.ts'
 import { scrubErrorFrame } from '../sse/scrub-error-frame.ts'
-import type { StreamCharge, StreamReading, TextStream, UsageLimits } from '../text-dialect.ts'
+import type { StreamCharge, StreamReading, StreamTerms, TextStream } from '../text-dialect.ts'
 import { isFailure, isTerminal, readEvent, responseStart, type ResponsesEvent } from './event.ts'
 import { failedEvent } from './failed-event.ts'
 import { ResponsesMeter } from './meter.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>
-
-export type ResponsesStreamMode = {
-  readonly limits: UsageLimits
-  /** The model's name in the catalog. */
-  readonly model: string
-  /** What an error of the upstream's must not tell. */
-  readonly secrets?: UpstreamSecrets
-  /** For an event made here in a stream that never told its own. */
-  readonly fallback: { readonly id: string; readonly createdAtS: number }
-}
 
 /** An event that repeats the whole response, images in it, may be this large and still be read. */
 const FRAME_BYTES_MAX = 16 * 1024 * 1024
@@ -65,7 +55,7 @@ export class ResponsesStream implements TextStream {
   /** What was let go or is held ends inside a frame, and the next one needs a blank line first. */
   #isFrameOpen = false
 
-  constructor({ limits, model, fallback, secrets = NO_SECRETS }: ResponsesStreamMode) {
+  constructor({ limits, model, fallback, secrets = NO_SECRETS }: StreamTerms) {
     this.#secrets = secrets
     this.#model = model
     this.#meter = new ResponsesMeter(limits)
