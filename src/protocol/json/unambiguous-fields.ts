@@ -13,9 +13,9 @@ export type TopLevel = {
 }
 
 /**
- * Looks through the members of a document, for one of them. Throws `ambiguous_field` when one of `fields`, the ones that the gateway reads, stands more than
- * once, or in another case: a parser upstream could read the other one, and then the price would be wrong. Members that
- * the gateway does not read may repeat as they like.
+ * Looks through the members of a document, for one of them. Throws `ambiguous_field` when one of `fields`, the ones that the
+ * gateway reads, stands more than once, or in another case: a parser upstream could read the other one, and then the price would
+ * be wrong. Members that the gateway does not read may repeat as they like.
  */
 export function unambiguousFields(
   { text, value }: JsonDocument,

@@ -140,7 +140,7 @@ export type ChargeRow = OutcomeRow &
     at_ms: bigint
   }
 
-export function usageLineFrom(row: ChargeRow): UsageLine {
+function usageLineFrom(row: ChargeRow): UsageLine {
   return {
     id: { key: row.id, tail: row.tail },
     accountId: Number(row.account_id),
