@@ -38,6 +38,11 @@ export function responseStart(status: number, headers: Readonly<Record<string, s
   return text
 }
 
+/** Whether a response of this status is its head alone, whatever its headers say. */
+export function hasNoBody(status: number): boolean {
+  return status < 200 || status === 204 || status === 304
+}
+
 /** Beyond Latin-1 as well: cut to one byte, a harmless character can be a line's end. */
 function staysInItsLine(value: string): boolean {
   for (let index = 0; index < value.length; index += 1) {

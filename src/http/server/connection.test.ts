@@ -329,6 +329,22 @@ describe('after a reply', () => {
     expect(play.sent).toEndWith('GMT\r\n\r\n')
   })
 
+  test.each([204, 304])('%p is its head alone, also where a body was made for it', status => {
+    let isCancelled = false
+    const source = { read: () => undefined, cancel: () => void (isCancelled = true) }
+    const bodies = ['abc', source]
+    const play = playedConnection(request => request.reply({ status, headers: {}, body: bodies.shift()! }))
+
+    play.send(get() + get())
+
+    expect(play.sent.split('GMT\r\n\r\n').map(text => text.slice(0, 12))).toEqual([
+      `HTTP/1.1 ${status}`,
+      `HTTP/1.1 ${status}`,
+      '',
+    ])
+    expect(isCancelled).toBe(true)
+  })
+
   test('with a header that would be more than its line, nothing is sent, and another reply can be', () => {
     const play = playedConnection()
     play.send(get())

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../domain/errors.ts'
 import type { ByteSource } from '../../gateway/byte-source.ts'
 import type { RequestHead } from '../../http1/request-head.ts'
+import { hasNoBody } from '../../http1/response-start.ts'
 import type { BodyLimits } from '../incoming-request.ts'
 import { isStream, type Reply } from '../request-context.ts'
 import { Outgoing } from './outgoing.ts'
@@ -169,10 +170,11 @@ export class Connection implements Line {
     this.#isLast = isLast
     this.#bodyTimes = undefined
     this.deadlineTick = NEVER
-    if (isStream(body) && head.method !== 'HEAD') this.#sendStream(text, body, { isChunked: !head.isOld })
+    const isHeadAlone = head.method === 'HEAD' || hasNoBody(reply.status)
+    if (isStream(body) && !isHeadAlone) this.#sendStream(text, body, { isChunked: !head.isOld })
     else {
       if (isStream(body)) body.cancel()
-      if (length === undefined || length === 0 || head.method === 'HEAD') this.#out.send(text)
+      if (length === undefined || length === 0 || isHeadAlone) this.#out.send(text)
       else this.#out.send(text, body as Uint8Array | string, length)
       if (this.#out.isSent) this.#onReplied()
       else void this.#out.sent().then(() => this.#onReplied())

@@ -1,5 +1,5 @@
 import type { RequestHead } from '../../http1/request-head.ts'
-import { responseStart } from '../../http1/response-start.ts'
+import { hasNoBody, responseStart } from '../../http1/response-start.ts'
 import type { Reply } from '../request-context.ts'
 
 export type ReplyTerms = {
@@ -23,7 +23,7 @@ export function replyHead(
   if (isLast) {
     if (headers['connection'] === undefined) text += 'connection: close\r\n'
   } else if (isOld) text += 'connection: keep-alive\r\n'
+  if (hasNoBody(status)) return `${text}\r\n`
   if (length === undefined) return isOld ? `${text}\r\n` : `${text}transfer-encoding: chunked\r\n\r\n`
-  // These two have no body, and no length of one.
-  return status === 204 || status === 304 ? `${text}\r\n` : `${text}content-length: ${length}\r\n\r\n`
+  return `${text}content-length: ${length}\r\n\r\n`
 }

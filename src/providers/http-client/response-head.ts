@@ -1,5 +1,6 @@
 import { endOf, VALUE } from '../../http1/char-class.ts'
 import { HeaderFields, isLineEnd, lineProblem, type HeadProblem } from '../../http1/header-fields.ts'
+import { hasNoBody } from '../../http1/response-start.ts'
 
 /** The head of a response, and how its body ends. */
 export type ResponseHead = {
@@ -56,8 +57,4 @@ function statusOf(bytes: Uint8Array, start: number, end: number): number | undef
   }
   const isWhole = bytes[end] === SPACE || bytes[end] === CR
   return isWhole && status >= 100 && status <= 599 ? status : undefined
-}
-
-function hasNoBody(status: number): boolean {
-  return status < 200 || status === 204 || status === 304
 }
