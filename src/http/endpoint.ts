@@ -46,7 +46,7 @@ const CLIENT_LEFT = 499
 
 /**
  * One request from its head to the end of its reply: gives it its id, turns what is thrown into the error envelope, and has it
- * logged and counted once. Never rejects.
+ * logged and counted once. Rejects only where `observe` throws.
  */
 export async function answer(request: Asked, { route, handle, style }: Endpoint, edge: Edge): Promise<void> {
   edge.running.begin()
@@ -65,8 +65,9 @@ export async function answer(request: Asked, { route, handle, style }: Endpoint,
     request.reply(reply, linesOf(reply, context, style, edge))
   }
   if (reply.ended !== undefined) await reply.ended
-  edge.observe({ context, route, status: reply.status, durationMs: edge.elapsed() - startedMs })
+  // First, so that no fault in what comes then makes a stop wait for a request that is over.
   edge.running.end()
+  edge.observe({ context, route, status: reply.status, durationMs: edge.elapsed() - startedMs })
 }
 
 /** What every reply carries, and what only some do, as lines of its head. None of it comes from outside. */
