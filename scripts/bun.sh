@@ -4,6 +4,6 @@ set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 bun=$(node "$root/scripts/install.mjs" "$1")
 shift
-# Bun reads this before its first line of ours runs; its default of 256 makes the 257th upstream call wait.
+# Bun reads this before its first line of ours runs; its default of 256 makes the 257th call by way of fetch wait.
 export BUN_CONFIG_MAX_HTTP_REQUESTS="${BUN_CONFIG_MAX_HTTP_REQUESTS:-65335}"
 exec "$bun" "$@"

@@ -1,6 +1,6 @@
 /**
  * Counts requests that have not ended. One whose client has left still runs until its answer is charged or its stream
- * settled, and the server that only counts connections knows nothing of it.
+ * settled, when its connection has long been forgotten.
  */
 export class RunningRequests {
   #count = 0
