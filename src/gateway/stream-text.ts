@@ -28,18 +28,18 @@ export async function streamText(
   settings: TextSettings,
 ): Promise<TextReply> {
   const { call, hold } = job
-  const context = {
-    dialect,
-    providers: ports.providers,
-    limits: usageLimits(job),
-    firstByteTimeoutMs: settings.readTimeoutMs,
-    idleTimeoutMs: settings.streamIdleTimeoutMs,
-    fallback: { id: formatId('req', call.id), createdAtS: Math.floor(ports.clock.now() / 1000) },
-    secrets: upstreamSecrets(job.destinations, ports.secretOf),
-    signal: call.client.signal,
-  }
   let refusal: TextReply
   try {
+    const context = {
+      dialect,
+      providers: ports.providers,
+      limits: usageLimits(job),
+      firstByteTimeoutMs: settings.readTimeoutMs,
+      idleTimeoutMs: settings.streamIdleTimeoutMs,
+      fallback: { id: formatId('req', call.id), createdAtS: Math.floor(ports.clock.now() / 1000) },
+      secrets: upstreamSecrets(job.destinations, ports.secretOf),
+      signal: call.client.signal,
+    }
     const verdict = await askUpstreams(job, destination => openStream(job, destination, context), ports, {
       switchWithinMs: settings.readTimeoutMs,
     })
