@@ -1,4 +1,5 @@
 import { GatewayError } from '../domain/errors.ts'
+import type { Page } from '../gateway/ports/ledger.ts'
 
 const LIMIT_DEFAULT = 50
 /** A page is made in memory whole. */
@@ -22,6 +23,11 @@ export function readPage(query: URLSearchParams): PageQuery {
     throw wrong('cursor', 'must be the "next" of an earlier page')
   }
   return { limit, cursor: BigInt(cursorText) }
+}
+
+/** What to read for a page of what is listed newest first: one row more than it shows, which tells whether there is more. */
+export function rowsBefore({ limit, cursor }: PageQuery): Page {
+  return cursor === undefined ? { limit: limit + 1 } : { limit: limit + 1, before: cursor }
 }
 
 /** One page, as every list that can be long is answered. */

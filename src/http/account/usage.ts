@@ -4,7 +4,7 @@ import { inputTokens, outputTokens } from '../../domain/pricing/usage.ts'
 import type { Authenticated } from '../../gateway/ports/accounts.ts'
 import type { Ledger, UsageLine } from '../../gateway/ports/ledger.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
-import { pageOf, readPage } from '../page.ts'
+import { pageOf, readPage, rowsBefore } from '../page.ts'
 import { jsonReply, type Reply } from '../request-context.ts'
 
 /** `GET /v1/usage?limit=&cursor=`: the account's own charged requests, newest first. */
@@ -13,13 +13,11 @@ export async function readUsage(
   { account }: Authenticated,
   ledger: Ledger,
 ): Promise<Reply> {
-  const { limit, cursor } = readPage(new URLSearchParams(query))
-  // One more than was asked for tells whether there is more.
-  const page = cursor === undefined ? { limit: limit + 1 } : { limit: limit + 1, before: cursor }
-  const lines = await ledger.usage(account.id, page)
+  const asked = readPage(new URLSearchParams(query))
+  const lines = await ledger.usage(account.id, rowsBefore(asked))
   return jsonReply(200, {
     object: 'list',
-    ...pageOf(lines, limit, { cursorOf: line => line.id.key, rowOf: usageJson }),
+    ...pageOf(lines, asked.limit, { cursorOf: line => line.id.key, rowOf: usageJson }),
   })
 }
 

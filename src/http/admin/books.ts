@@ -5,7 +5,7 @@ import type { StatementLine } from '../../gateway/ports/ledger.ts'
 import { accountOf } from './accounts.ts'
 import { optionalTextField, readFields, textField, wrongField } from './body.ts'
 import { reply, type AdminCall, type AdminPorts, type Reply } from './call.ts'
-import { pageOf } from '../page.ts'
+import { pageOf, rowsBefore } from '../page.ts'
 import { instant } from './instant.ts'
 import { readAdminPage } from './query.ts'
 
@@ -39,12 +39,9 @@ export async function postGrant({ request, params }: AdminCall, ports: AdminPort
 /** One page of the movements of an account's money, newest first. */
 export async function getStatement({ query, params }: AdminCall, ports: AdminPorts): Promise<Reply> {
   const account = await accountOf(params, ports)
-  const { limit, cursor } = readAdminPage(query)
-  const lines = await ports.ledger.statement(account.id, {
-    limit: limit + 1,
-    ...(cursor === undefined ? {} : { before: cursor }),
-  })
-  return reply(pageOf(lines, limit, { cursorOf: line => line.position, rowOf: statementBody }))
+  const asked = readAdminPage(query)
+  const lines = await ports.ledger.statement(account.id, rowsBefore(asked))
+  return reply(pageOf(lines, asked.limit, { cursorOf: line => line.position, rowOf: statementBody }))
 }
 
 /** Checks every invariant of the books. Books that do not balance are an answer, not an error. */
@@ -71,12 +68,9 @@ export async function postReconciliation(_: AdminCall, { reconcile }: AdminPorts
 
 /** One page of who changed what, newest first. */
 export async function listAudit({ query }: AdminCall, { auditLog }: AdminPorts): Promise<Reply> {
-  const { limit, cursor } = readAdminPage(query)
-  const lines = await auditLog.list({
-    limit: limit + 1,
-    ...(cursor === undefined ? {} : { before: cursor }),
-  })
-  const page = pageOf(lines, limit, {
+  const asked = readAdminPage(query)
+  const lines = await auditLog.list(rowsBefore(asked))
+  const page = pageOf(lines, asked.limit, {
     cursorOf: line => line.id,
     rowOf: ({ id, actor, action, subject, detail, atMs }) => ({
       id: String(id),

@@ -3,20 +3,19 @@ import type { UsageLine } from '../../gateway/ports/ledger.ts'
 import { usageJson } from '../account/usage.ts'
 import { accountOf } from './accounts.ts'
 import { reply, type AdminCall, type AdminPorts, type Reply } from './call.ts'
-import { pageOf } from '../page.ts'
+import { pageOf, rowsBefore } from '../page.ts'
 import { readAdminPage } from './query.ts'
 
 /** The charged requests of one account (`?account=`), or of all. */
 export async function listUsage({ query }: AdminCall, ports: AdminPorts): Promise<Reply> {
-  const { limit, cursor } = readAdminPage(query, ['account'])
+  const asked = readAdminPage(query, ['account'])
   const named = query.get('account')
   const account = named === null ? undefined : await accountOf({ account: named }, ports)
-  const lines = await ports.ledger.usage(account?.id, {
-    limit: limit + 1,
-    ...(cursor === undefined ? {} : { before: cursor }),
-  })
+  const lines = await ports.ledger.usage(account?.id, rowsBefore(asked))
   const names = await publicNames(lines, ports)
-  return reply(pageOf(lines, limit, { cursorOf: line => line.id.key, rowOf: line => usageBody(line, names) }))
+  return reply(
+    pageOf(lines, asked.limit, { cursorOf: line => line.id.key, rowOf: line => usageBody(line, names) }),
+  )
 }
 
 type PublicNames = {

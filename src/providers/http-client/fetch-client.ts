@@ -1,4 +1,5 @@
 import { HeaderFields } from '../../http1/header-fields.ts'
+import { gather } from '../gather.ts'
 import type { AnswerReceiver, HttpClient, HttpExchange, PieceReceiver } from './http-client.ts'
 import { httpFailure } from './http-failure.ts'
 import type { HttpRequest } from './http-request.ts'
@@ -84,14 +85,7 @@ class FetchExchange implements HttpExchange {
   /** Undefined where it is longer than `bytesMax`. */
   async #whole({ framing }: ResponseHead, bytesMax: number): Promise<Buffer | undefined> {
     if (typeof framing === 'number' && framing > bytesMax) return undefined
-    const parts: Uint8Array<ArrayBuffer>[] = []
-    let length = 0
-    for (let part = await this.#next(); part !== undefined; part = await this.#next()) {
-      length += part.length
-      if (length > bytesMax) return undefined
-      parts.push(part)
-    }
-    return Buffer.concat(parts, length)
+    return gather(() => this.#next(), bytesMax)
   }
 }
 

@@ -2,6 +2,7 @@ import type { Clock } from '../../gateway/ports/clock.ts'
 import type { Moderation, Moderator } from '../../gateway/ports/moderator.ts'
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
 import { failureReason } from '../failure-reason.ts'
+import { gather } from '../gather.ts'
 
 /** Every request waits for its verdict, so that a moderator that takes longer is as good as down. */
 export const MODERATION_TIMEOUT_MS = 3000
@@ -27,7 +28,8 @@ export function openAiModerations(
     const input = pieces.length === 1 ? pieces[0] : pieces
     const body = JSON.stringify({ input })
     const response = await fetch(route, { method: 'POST', headers, body, redirect: 'manual', signal })
-    const answer = await readUpTo(VERDICT_BYTES_MAX, response)
+    const reader = response.body?.getReader()
+    const answer = await gather(async () => (await reader?.read())?.value, VERDICT_BYTES_MAX)
     if (answer === undefined) return unavailable('its answer is too long')
     return response.ok ? readVerdict(answer) : unavailable(`status ${response.status}`)
   }
@@ -66,17 +68,6 @@ export function readVerdict(answer: Uint8Array): Moderation {
 
 function flagOf(result: unknown): unknown {
   return isJsonObject(result) ? result['flagged'] : undefined
-}
-
-async function readUpTo(bytesMax: number, response: Response): Promise<Uint8Array | undefined> {
-  const parts: Uint8Array[] = []
-  let length = 0
-  for await (const part of response.body ?? []) {
-    length += part.length
-    if (length > bytesMax) return undefined
-    parts.push(part)
-  }
-  return Buffer.concat(parts)
 }
 
 function unavailable(problem: string): Moderation {

@@ -1,5 +1,6 @@
 import type { ProviderOutcome } from '../../gateway/ports/text-provider.ts'
 import { NOT_UTF8 } from '../../gateway/ports/text-provider.ts'
+import { gather } from '../gather.ts'
 import type { HttpExchange, PieceReceiver } from '../http-client/http-client.ts'
 import type { AnswerHead } from './answer-head.ts'
 
@@ -69,14 +70,9 @@ async function unpacked(head: AnswerHead, bytes: Buffer): Promise<ProviderOutcom
     packed = undefined
     return piece
   }, format)
-  const parts: Uint8Array<ArrayBuffer>[] = []
-  let length = 0
-  for (let part = await read(); part !== undefined; part = await read()) {
-    length += part.length
-    if (length > ANSWER_BYTES_MAX) return { outcome: 'unreachable', reason: TOO_LARGE }
-    parts.push(part)
-  }
-  return withBody(head, textOf(Buffer.concat(parts, length), 0, length))
+  const plain = await gather(read, ANSWER_BYTES_MAX)
+  if (plain === undefined) return { outcome: 'unreachable', reason: TOO_LARGE }
+  return withBody(head, textOf(plain, 0, plain.length))
 }
 
 function unpackedPieces(read: NextPiece, format: Bun.CompressionFormat): NextPiece {
