@@ -1,5 +1,6 @@
 import type { Id } from '../domain/ids.ts'
 import { addUsd, ZERO, type NanoUsd } from '../domain/money.ts'
+import type { CallerSignal } from './ports/caller-signal.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Captured, Charge, Credit, Hold, HoldOutcome, Ledger } from './ports/ledger.ts'
 
@@ -36,7 +37,7 @@ export class HoldQueue {
    */
   place(
     request: TextHoldRequest,
-    client: { readonly signal: AbortSignal },
+    client: { readonly signal: CallerSignal },
   ): HoldOutcome | Promise<HoldOutcome> {
     if (this.#settings.mode === 'check') return this.#check(request)
     // Who needs nothing waits for nobody.
@@ -79,7 +80,7 @@ export class HoldQueue {
   #settle(
     request: TextHoldRequest,
     outcome: HoldOutcome,
-    client: { readonly signal: AbortSignal },
+    client: { readonly signal: CallerSignal },
   ): HoldOutcome | Promise<HoldOutcome> {
     if (outcome.outcome === 'held' || !this.#mayWait(request, outcome)) return outcome
     return this.#wait(request, client.signal)
@@ -107,7 +108,7 @@ export class HoldQueue {
     return this.#settings.waitMs > 0 && available + held >= request.amount
   }
 
-  #wait(request: TextHoldRequest, signal: AbortSignal): Promise<HoldOutcome> {
+  #wait(request: TextHoldRequest, signal: CallerSignal): Promise<HoldOutcome> {
     const { accountId } = request
     let lane = this.#lanes.get(accountId)
     if (lane === undefined)
@@ -122,7 +123,7 @@ export class HoldQueue {
     const waiter: Waiter = { request, resolve, reject, stopWaiting: () => undefined }
     lane.waiters.push(waiter)
     const cancelTimer = this.#clock.after(this.#settings.waitMs, giveUp)
-    signal.addEventListener('abort', giveUp, { once: true })
+    signal.addEventListener('abort', giveUp)
     waiter.stopWaiting = () => {
       cancelTimer()
       signal.removeEventListener('abort', giveUp)

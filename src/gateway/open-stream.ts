@@ -2,6 +2,7 @@ import type { UpstreamSecrets } from '../protocol/scrub.ts'
 import type { StreamDialect, TextStream, UsageLimits } from '../protocol/text-dialect.ts'
 import type { TextJob } from './admit-text.ts'
 import { judgeOutcome, type Verdict } from './judge-outcome.ts'
+import type { CallerSignal } from './ports/caller-signal.ts'
 import type { ByteStream, StreamEnd, TextProvider } from './ports/text-provider.ts'
 import type { Destination } from './servable-model.ts'
 
@@ -37,7 +38,7 @@ export async function openStream(
     readonly idleTimeoutMs: number
     readonly fallback: { readonly id: string; readonly createdAtS: number }
     readonly secrets: UpstreamSecrets
-    readonly signal: AbortSignal
+    readonly signal: CallerSignal
   },
 ): Promise<StreamVerdict> {
   const { dialect, limits, fallback, secrets } = context

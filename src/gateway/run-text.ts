@@ -4,6 +4,7 @@ import { chargeOf, tellCharge } from './charge-text.ts'
 import { judgeOutcome, type Verdict } from './judge-outcome.ts'
 import { LATE_MS, type LateAnswers } from './late-answers.ts'
 import { meterUsage, reportedCostOf } from './meter-usage.ts'
+import type { CallerSignal } from './ports/caller-signal.ts'
 import type { ProviderOutcome, TextProvider } from './ports/text-provider.ts'
 import { priceText } from './quote-text.ts'
 import type { Tokenizer } from './ports/tokenizer.ts'
@@ -41,7 +42,7 @@ export async function runText(
   job: TextJob,
   ports: TextPorts,
   settings: TextSettings,
-  signal?: AbortSignal,
+  signal?: CallerSignal,
 ): Promise<WholeReply> {
   const { call, model, quote, hold, destinations } = job
   const terms = { providers: ports.providers, readTimeoutMs: settings.readTimeoutMs, signal }
@@ -89,7 +90,7 @@ function callUpstream(
     signal,
   }: Pick<TextPorts, 'providers'> & {
     readonly readTimeoutMs: number
-    readonly signal: AbortSignal | undefined
+    readonly signal: CallerSignal | undefined
   },
 ): Promise<ProviderOutcome> {
   call.trace.provider = provider.id

@@ -3,6 +3,7 @@ import type { NanoUsd } from '../domain/money.ts'
 import type { Provenance, Usage } from '../domain/pricing/usage.ts'
 import type { ByteSource } from './byte-source.ts'
 import type { Authenticated } from './ports/accounts.ts'
+import type { CallerSignal } from './ports/caller-signal.ts'
 import type { Moderation } from './ports/moderator.ts'
 
 /** One request of a customer on a text route, read whole and not yet understood. */
@@ -10,8 +11,8 @@ export type TextCall = {
   readonly id: Id
   readonly caller: Authenticated
   readonly body: Uint8Array<ArrayBuffer>
-  /** Its `signal` fires when the client leaves. Read only where it matters: the runtime makes it on first use. */
-  readonly client: { readonly signal: AbortSignal }
+  /** Its `signal` fires when the client leaves. Read only where it matters: it is made on first use. */
+  readonly client: { readonly signal: CallerSignal }
   readonly trace: TextTrace
 }
 

@@ -1,3 +1,5 @@
+import type { CallerSignal } from '../gateway/ports/caller-signal.ts'
+
 /** One request as a handler sees it. */
 export interface IncomingRequest {
   readonly method: string
@@ -8,7 +10,7 @@ export interface IncomingRequest {
   /** A header's value, by its name in small letters; the values of several of the name with commas between; null for none. */
   header(name: string): string | null
   /** Fires when the client leaves before its reply is over. Made when it is first asked for. */
-  readonly signal: AbortSignal
+  readonly signal: CallerSignal
   /** Whether the client has left. */
   readonly hasLeft: boolean
   /**

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import type { TakeBytes } from '../gateway/byte-source.ts'
+import type { CallerSignal } from '../gateway/ports/caller-signal.ts'
 import { connect } from 'node:net'
 import { fakeClock } from '../../test/support/fake-clock.ts'
 import { turn } from '../../test/support/turn.ts'
@@ -94,10 +95,10 @@ describe('a client that leaves', () => {
   test.each(['closes', 'breaks off', 'closes its half of the connection'])(
     'fires the signal of its request: it %s',
     async how => {
-      let signal: AbortSignal | undefined
+      let signal: CallerSignal | undefined
       const { url, finished } = serve(async ({ request }) => {
         signal = request.signal
-        await new Promise(resolve => {
+        await new Promise<void>(resolve => {
           signal!.addEventListener('abort', resolve)
         })
         return hello
@@ -119,7 +120,7 @@ describe('a client that leaves', () => {
   )
 
   test('after its reply fires nothing', async () => {
-    let signal: AbortSignal | undefined
+    let signal: CallerSignal | undefined
     const { url, finished } = serve(({ request }) => {
       signal = request.signal
       return hello

@@ -1,4 +1,5 @@
 import type { Provider, TextRoute } from '../../domain/catalog/provider.ts'
+import type { CallerSignal } from './caller-signal.ts'
 
 /** A kind of provider that serves text routes, such as `openai-compatible` or the sandbox. */
 export interface TextProvider {
@@ -7,13 +8,13 @@ export interface TextProvider {
    * end is an outcome. Never repeats the request. `signal` aborts it, and then the outcome is `aborted`; one that has timed out
    * goes on without it.
    */
-  complete(call: ProviderCall, signal?: AbortSignal): Promise<ProviderOutcome>
+  complete(call: ProviderCall, signal?: CallerSignal): Promise<ProviderOutcome>
 
   /**
    * Sends one request for a streamed answer and waits for its headers. Like `complete`, it never throws for what an upstream
    * does and never repeats the request. An opened stream must be read to its end or cancelled; `signal` aborts it too.
    */
-  stream(call: StreamCall, signal?: AbortSignal): Promise<StreamOutcome>
+  stream(call: StreamCall, signal?: CallerSignal): Promise<StreamOutcome>
 }
 
 export type ProviderCall = {

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../domain/errors.ts'
+import { LeaveSignal } from '../leave-signal.ts'
 import type { TextCall, TextReply, TextTrace } from '../text-call.ts'
 
 type Client = TextCall['client']
@@ -19,7 +20,7 @@ export class Flight implements Client {
   readonly #leader: Client
   #followers: Set<Follower> | undefined
   /** Made only where the call asks for its client's signal. */
-  #deserted: AbortController | undefined
+  #deserted: LeaveSignal | undefined
   #leaderLeaves: (() => void) | undefined
   #hasLanded = false
   #share: Share | undefined
@@ -31,8 +32,8 @@ export class Flight implements Client {
   }
 
   /** Fires when the leader and every follower has left before the answer was there. */
-  get signal(): AbortSignal {
-    return (this.#deserted ?? this.#watchLeader()).signal
+  get signal(): LeaveSignal {
+    return this.#deserted ?? this.#watchLeader()
   }
 
   /** Whether someone waits for this answer beside the one who asked. */
@@ -60,7 +61,7 @@ export class Flight implements Client {
     }
     followers.add(follower)
     if (signal.aborted) onLeave()
-    else signal.addEventListener('abort', onLeave, { once: true })
+    else signal.addEventListener('abort', onLeave)
     return promise
   }
 
@@ -79,18 +80,18 @@ export class Flight implements Client {
     for (const follower of followers) follower(share)
   }
 
-  #watchLeader(): AbortController {
-    const deserted = (this.#deserted = new AbortController())
+  #watchLeader(): LeaveSignal {
+    const deserted = (this.#deserted = new LeaveSignal())
     const { signal } = this.#leader
     this.#leaderLeaves = () => this.#abortIfDeserted()
     if (signal.aborted) this.#abortIfDeserted()
-    else signal.addEventListener('abort', this.#leaderLeaves, { once: true })
+    else signal.addEventListener('abort', this.#leaderLeaves)
     return deserted
   }
 
   #abortIfDeserted(): void {
     if (this.#deserted === undefined || !this.#leader.signal.aborted) return
-    if (this.#followers === undefined || this.#followers.size === 0) this.#deserted.abort()
+    if (this.#followers === undefined || this.#followers.size === 0) this.#deserted.fire()
   }
 }
 

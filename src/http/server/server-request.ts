@@ -1,3 +1,4 @@
+import { LeaveSignal } from '../../gateway/leave-signal.ts'
 import { HeaderFields } from '../../http1/header-fields.ts'
 import type { RequestHead } from '../../http1/request-head.ts'
 import type { BodyLimits, IncomingRequest } from '../incoming-request.ts'
@@ -20,7 +21,7 @@ export class ServerRequest implements IncomingRequest {
   hasLeft = false
   readonly #content: Bytes | RequestBody
   readonly #line: Line
-  #controller: AbortController | undefined
+  #signal: LeaveSignal | undefined
 
   /** With its body, whole or on its way. */
   constructor(head: RequestHead, content: Bytes | RequestBody, line: Line) {
@@ -45,12 +46,12 @@ export class ServerRequest implements IncomingRequest {
     return this.head.fields.get(name)
   }
 
-  get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController()
-      if (this.hasLeft) this.#controller.abort()
+  get signal(): LeaveSignal {
+    if (this.#signal === undefined) {
+      this.#signal = new LeaveSignal()
+      if (this.hasLeft) this.#signal.fire()
     }
-    return this.#controller.signal
+    return this.#signal
   }
 
   body(limits: BodyLimits): Bytes | Promise<Bytes> {
@@ -68,7 +69,7 @@ export class ServerRequest implements IncomingRequest {
   /** The client has left before its reply was over. */
   leave(): void {
     this.hasLeft = true
-    this.#controller?.abort()
+    this.#signal?.fire()
   }
 }
 

@@ -1,3 +1,4 @@
+import type { CallerSignal } from '../../gateway/ports/caller-signal.ts'
 import type { Deadlines, Timed } from '../deadlines.ts'
 
 export type CutCause = 'timed_out' | 'aborted'
@@ -9,11 +10,15 @@ export class Cutoff implements Timed {
   place = -1
   readonly #exchange: { readonly cut: () => void }
   readonly #deadlines: Deadlines
-  readonly #caller: AbortSignal | undefined
+  readonly #caller: CallerSignal | undefined
   readonly #onAbort = () => this.cut('aborted')
   #cause: CutCause | undefined
 
-  constructor(exchange: { readonly cut: () => void }, deadlines: Deadlines, caller: AbortSignal | undefined) {
+  constructor(
+    exchange: { readonly cut: () => void },
+    deadlines: Deadlines,
+    caller: CallerSignal | undefined,
+  ) {
     this.#exchange = exchange
     this.#deadlines = deadlines
     this.#caller = caller

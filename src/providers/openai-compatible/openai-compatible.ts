@@ -1,3 +1,4 @@
+import type { CallerSignal } from '../../gateway/ports/caller-signal.ts'
 import type {
   ProviderCall,
   ProviderOutcome,
@@ -34,7 +35,7 @@ export function openAiCompatible({ deadlines, secretOf, http }: OpenAiCompatible
   /** What to send, or why nothing is. */
   function requestOf(
     { provider, route }: ProviderCall | StreamCall,
-    signal: AbortSignal | undefined,
+    signal: CallerSignal | undefined,
   ): HttpRequest | Failure {
     if (signal?.aborted === true) return { outcome: 'aborted' }
     const target = targetOf(provider)

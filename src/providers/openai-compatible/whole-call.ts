@@ -1,3 +1,4 @@
+import type { CallerSignal } from '../../gateway/ports/caller-signal.ts'
 import type { ProviderCall, ProviderOutcome } from '../../gateway/ports/text-provider.ts'
 import { failureReason } from '../failure-reason.ts'
 import type { AnswerReceiver, HttpClient, HttpExchange } from '../http-client/http-client.ts'
@@ -14,14 +15,14 @@ type Resolve = (outcome: ProviderOutcome) => void
  * One call for a whole answer, from its request to its outcome. When its time is over and it may be late, its caller gets
  * `timed_out` with the rest of it, which ends once more.
  */
-export class WholeCall implements AnswerReceiver, EventListenerObject, Timed {
+export class WholeCall implements AnswerReceiver, Timed {
   deadlineMs: number
   place = -1
   readonly #costHeader: string | undefined
   readonly #lateMs: number | undefined
   readonly #deadlines: Deadlines
   readonly #exchange: HttpExchange
-  #signal: AbortSignal | undefined
+  #signal: CallerSignal | undefined
   #resolve: Resolve
   #cause: CutCause | undefined
   #isLate = false
@@ -33,7 +34,11 @@ export class WholeCall implements AnswerReceiver, EventListenerObject, Timed {
       http,
       deadlines,
       signal,
-    }: { readonly http: HttpClient; readonly deadlines: Deadlines; readonly signal: AbortSignal | undefined },
+    }: {
+      readonly http: HttpClient
+      readonly deadlines: Deadlines
+      readonly signal: CallerSignal | undefined
+    },
     resolve: Resolve,
   ) {
     // Not the call itself: a large body would be kept by it while the upstream works.

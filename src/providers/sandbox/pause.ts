@@ -1,7 +1,8 @@
+import type { CallerSignal } from '../../gateway/ports/caller-signal.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
 
 /** Waits `delayMs`, or until the signal fires: true where the whole time has passed. */
-export function pause(clock: Clock, delayMs: number, signal: AbortSignal | undefined): Promise<boolean> {
+export function pause(clock: Clock, delayMs: number, signal: CallerSignal | undefined): Promise<boolean> {
   if (signal?.aborted === true) return Promise.resolve(false)
   return new Promise(resolve => {
     const onAbort = () => {
@@ -12,6 +13,6 @@ export function pause(clock: Clock, delayMs: number, signal: AbortSignal | undef
       signal?.removeEventListener('abort', onAbort)
       resolve(true)
     })
-    signal?.addEventListener('abort', onAbort, { once: true })
+    signal?.addEventListener('abort', onAbort)
   })
 }

@@ -1,4 +1,5 @@
 import type { TextRoute } from '../../domain/catalog/provider.ts'
+import type { CallerSignal } from '../../gateway/ports/caller-signal.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
 import type { LateCall, ProviderOutcome, TextProvider } from '../../gateway/ports/text-provider.ts'
 import { chatFrames } from './chat-frames.ts'
@@ -114,7 +115,7 @@ function delayOf({ fail, delay_ms: delayMs = 0 }: SandboxOptions): number {
 async function waited(
   delayMs: number,
   clock: Clock,
-  { limitMs, signal }: { readonly limitMs: number; readonly signal: AbortSignal | undefined },
+  { limitMs, signal }: { readonly limitMs: number; readonly signal: CallerSignal | undefined },
 ): Promise<Exclude<ProviderOutcome, { outcome: 'answered' }> | undefined> {
   if (signal?.aborted === true) return { outcome: 'aborted' }
   if (delayMs > 0 && !(await pause(clock, Math.min(delayMs, limitMs), signal))) return { outcome: 'aborted' }

@@ -1,9 +1,10 @@
+import type { CallerSignal } from '../../gateway/ports/caller-signal.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
 import type { ByteStream, StreamEnd } from '../../gateway/ports/text-provider.ts'
 import { pause } from './pause.ts'
 import type { StreamScript } from './stream-script.ts'
 
-type Limits = { readonly idleTimeoutMs: number; readonly signal: AbortSignal | undefined }
+type Limits = { readonly idleTimeoutMs: number; readonly signal: CallerSignal | undefined }
 
 /** Plays a script: the first piece at once, the others at its pace, and each only when it is asked for. */
 export function scriptedStream(
