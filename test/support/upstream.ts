@@ -118,12 +118,9 @@ export function startUpstream(): Upstream {
   }
 }
 
-/** A base URL at which nothing listens: its port was free a moment ago. */
+/** A base URL at which nothing listens: its port is below those that the system gives to servers that ask for any. */
 export function refusedUrl(): string {
-  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-  const url = `http://127.0.0.1:${listener.port}/v1`
-  listener.stop(true)
-  return url
+  return 'http://127.0.0.1:2/v1'
 }
 
 function exchangeOn(socket: Socket<Connection>, request: RecordedRequest): Exchange {
