@@ -4,6 +4,7 @@ import { httpFailure, socketFailure } from './http-failure.ts'
 import type { HttpRequest, Origin } from './http-request.ts'
 import type { IdleConnections } from './idle-connections.ts'
 import { ResponseReader } from './response-reader.ts'
+import type { SendQueue } from './send-queue.ts'
 
 /**
  * Requests of up to so many characters are put together in memory that all connections share, and go out in one write: fresh memory
@@ -17,6 +18,11 @@ const scratch = Buffer.allocUnsafeSlow(BODY_AT + 3 * SCRATCH_CHARS)
 
 const HEAD_END = '\r\n\r\n'
 
+export type ConnectionPorts = {
+  readonly idle: IdleConnections
+  readonly sends: Pick<SendQueue, 'add'>
+}
+
 /** One connection to a server, which carries one exchange at a time. */
 export class Connection implements Line, Timed {
   /** Of its wait for the next request. */
@@ -24,28 +30,48 @@ export class Connection implements Line, Timed {
   place = -1
   readonly origin: Origin
   readonly #idle: IdleConnections
+  readonly #sends: Pick<SendQueue, 'add'>
   #socket: Bun.Socket<Connection> | undefined
   #exchange: Exchange | undefined
   #reader = new ResponseReader()
+  /** The exchange's request, until it is sent. */
+  #next: { readonly request: HttpRequest; readonly body: string } | undefined
   /** What of the request the socket has not taken yet. */
   #unsent: Buffer[] = []
   #isPaused = false
   #isClosed = false
 
-  constructor(origin: Origin, idle: IdleConnections) {
+  constructor(origin: Origin, { idle, sends }: ConnectionPorts) {
     this.origin = origin
     this.#idle = idle
+    this.#sends = sends
   }
 
-  /** Sends a request; opens the socket first where this is its first one. */
+  /** Opens the socket for its first request; has every later one sent at the end of the turn. */
   start(exchange: Exchange, request: HttpRequest, body: string): void {
     this.#exchange = exchange
     exchange.onLine(this)
     this.#reader = new ResponseReader()
-    const socket = this.#socket
-    if (socket === undefined) {
+    if (this.#socket === undefined) {
       this.#unsent = requestBytes(request.head, body)
       open(this).catch((error: unknown) => this.onClose(error))
+    } else {
+      this.#next = { request, body }
+      this.#sends.add(this)
+    }
+  }
+
+  /** Sends the request; where the connection has closed before that, another one does. */
+  send(): void {
+    const next = this.#next
+    const exchange = this.#exchange
+    this.#next = undefined
+    if (next === undefined || exchange === undefined) return
+    const { request, body } = next
+    const socket = this.#socket
+    if (this.#isClosed || socket === undefined) {
+      this.#exchange = undefined
+      new Connection(this.origin, { idle: this.#idle, sends: this.#sends }).start(exchange, request, body)
     } else if (body.length <= SCRATCH_CHARS && request.head.length <= HEAD_CHARS) {
       this.#sendAtOnce(socket, request.head, body)
     } else {
@@ -79,6 +105,10 @@ export class Connection implements Line, Timed {
 
   abandon(): void {
     this.#exchange = undefined
+    this.#close()
+  }
+
+  #close(): void {
     this.#isClosed = true
     this.#idle.forget(this)
     this.#socket?.terminate()
@@ -122,8 +152,8 @@ export class Connection implements Line, Timed {
 
   onData(bytes: Buffer): void {
     const exchange = this.#exchange
-    // Nobody asked, so it could only be taken for the answer to the next request.
-    if (exchange === undefined) return this.abandon()
+    // Nobody has asked yet, so it could only be taken for the answer to the next request.
+    if (exchange === undefined || this.#next !== undefined) return this.#close()
     const progress = this.#reader.feed(bytes, exchange)
     // The exchange may have had enough of it meanwhile.
     if (progress === 'more' || this.#exchange !== exchange) return
@@ -141,7 +171,7 @@ export class Connection implements Line, Timed {
     this.#isClosed = true
     this.#idle.forget(this)
     const exchange = this.#exchange
-    if (exchange === undefined) return
+    if (exchange === undefined || this.#next !== undefined) return
     this.#exchange = undefined
     if (error === undefined && this.#reader.endsWithConnection) exchange.onEnd()
     else exchange.onFailed(socketFailure(error))

@@ -4,6 +4,7 @@ import { Exchange } from './exchange.ts'
 import type { HttpRequest } from './http-request.ts'
 import { IdleConnections } from './idle-connections.ts'
 import type { ResponseHead } from './response-head.ts'
+import { SendQueue } from './send-queue.ts'
 
 /** Sends requests to http and https servers, and keeps connections for the ones that follow. */
 export type HttpClient = {
@@ -50,10 +51,11 @@ export type AnswerReceiver = {
  */
 export function httpClient(deadlines: Deadlines): HttpClient {
   const idle = new IdleConnections(deadlines)
+  const sends = new SendQueue()
   return {
     begin(request, body) {
       const exchange = new Exchange()
-      const connection = idle.take(request.origin) ?? new Connection(request.origin, idle)
+      const connection = idle.take(request.origin) ?? new Connection(request.origin, { idle, sends })
       connection.start(exchange, request, body)
       return exchange
     },
