@@ -5,8 +5,8 @@ import { modelNotFound } from './servable-model.ts'
 import type { TextCall, WholeReply } from './text-call.ts'
 
 /**
- * Estimates the input tokens of a messages request, for any model of the catalog that is on, and charges nothing. Throws `model_not_found` for
- * any other name, and what `readCountTokensRequest` does.
+ * Estimates the input tokens of a messages request, for any model of the catalog that is on, and charges nothing.
+ * Throws `model_not_found` for any other name, and what `readCountTokensRequest` does.
  */
 export async function countTokens({ body, trace }: TextCall, catalog: Catalog): Promise<WholeReply> {
   const { model: name, inputTokens } = readCountTokensRequest(parseJsonObject(body))

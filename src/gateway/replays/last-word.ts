@@ -1,12 +1,11 @@
 import { GatewayError } from '../../domain/errors.ts'
 import { formatId } from '../../domain/ids.ts'
 import { parseJsonObject } from '../../protocol/json/parse-json.ts'
+import { BLANK_LINE } from '../../protocol/sse/frame.ts'
 import type { StreamDialect, TextDialect } from '../../protocol/text-dialect.ts'
 import { joinBytes } from '../../protocol/join-bytes.ts'
 import type { TextCall } from '../text-call.ts'
 
-/** What came before may end inside a frame; between two frames it is nothing. */
-const BLANK_LINE = new TextEncoder().encode('\n\n')
 const TOO_SLOW =
   'This request followed the stream of an identical one and was read too slowly. Repeat it to get the whole answer.'
 

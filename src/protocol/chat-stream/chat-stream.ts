@@ -4,7 +4,7 @@ import { byteText } from '../json/byte-text.ts'
 import { splice } from '../json/splice.ts'
 import { modelAndCostEdits, type ModelAndCost } from '../reply-edits.ts'
 import { NO_SECRETS, type UpstreamSecrets } from '../scrub.ts'
-import { dataInPlace, readFrame } from '../sse/frame.ts'
+import { BLANK_LINE, dataInPlace, readFrame } from '../sse/frame.ts'
 import { FrameSplitter, type Frame } from '../sse/frame-splitter.ts'
 import { scrubErrorFrame } from '../sse/scrub-error-frame.ts'
 import type { StreamCharge, StreamReading, TextStream, UsageLimits } from '../text-dialect.ts'
@@ -34,7 +34,6 @@ const DONE = '[DONE]'
 const MISFITS_MAX = 16
 /** The usage of a held frame: a cost that it named itself was taken out when it was held. */
 const NO_COST_OF_THEIRS = {}
-const BLANK_LINE = new TextEncoder().encode('\n\n')
 
 /**
  * One chat stream on its way from the upstream to the client: bytes in, bytes out, metered as they pass.

@@ -5,7 +5,7 @@ import { byteText } from '../json/byte-text.ts'
 import { splice } from '../json/splice.ts'
 import { modelAndCostEdits } from '../reply-edits.ts'
 import { NO_SECRETS, type UpstreamSecrets } from '../scrub.ts'
-import { dataInPlace, isDataLine, readFrame } from '../sse/frame.ts'
+import { BLANK_LINE, dataInPlace, isDataLine, readFrame } from '../sse/frame.ts'
 import { FrameSplitter, type Frame } from '../sse/frame-splitter.ts'
 import { scrubErrorFrame } from '../sse/scrub-error-frame.ts'
 import type { StreamCharge, StreamReading, StreamTerms, TextStream } from '../text-dialect.ts'
@@ -22,7 +22,6 @@ const TRAILING_BYTES_MAX = 64 * 1024
 /** What waits for the first event at most. */
 const UNREAD_BYTES_MAX = 64 * 1024
 const DONE = '[DONE]'
-const BLANK_LINE = new TextEncoder().encode('\n\n')
 
 /** The event that ends a stream, held until the charge is durable. */
 type End = { readonly frame: Bytes; readonly event: ResponsesEvent; readonly isRewritable: boolean }

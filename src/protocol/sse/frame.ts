@@ -6,6 +6,9 @@ const BYTE_ORDER_MARK_BYTES = 3
 const decoder = new TextDecoder()
 const encoder = new TextEncoder()
 
+/** Ends the frame that bytes before it may have left open; between two frames it is nothing. */
+export const BLANK_LINE = encoder.encode('\n\n')
+
 /** What a frame says to a client. */
 export type SseEvent = {
   /** The name on its `event:` line; empty where it has none. */

@@ -25,7 +25,9 @@ export function createDurableHolds(parts: {
   readonly charges: Charges
 }): Holds {
   const { database, groupCommit, booksOfAccounts, journal, charges } = parts
-  const select = database.prepare<HoldRow, [bigint]>('SELECT * FROM holds WHERE id = ?')
+  const select = database.prepare<HoldRow, [bigint]>(
+    'SELECT tail, account_id, kind, amount, state FROM holds WHERE id = ?',
+  )
   const insert = database.prepare(
     `INSERT INTO holds (id, tail, account_id, kind, amount, state, placed_by, placed_at_ms)
       VALUES (?, ?, ?, ?, ?, 'open', ?, ?)`,
@@ -100,14 +102,11 @@ export function createDurableHolds(parts: {
 }
 
 type HoldRow = {
-  id: bigint
   tail: bigint
   account_id: bigint
   kind: HoldKind
   amount: bigint
   state: HoldState
-  placed_by: bigint | null
-  resolved_by: bigint | null
 }
 
 function termsOf({ kind, amount }: Hold): HoldTerms {
