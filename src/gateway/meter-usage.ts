@@ -4,6 +4,7 @@ import { parseReportedCost } from '../protocol/reported-cost.ts'
 import type { TextJob } from './admit-text.ts'
 import type { Tokenizer } from './ports/tokenizer.ts'
 import type { MeteredUsage } from './quote-text.ts'
+import { usageLimits } from './usage-limits.ts'
 
 /** What an answer or a stream says of itself. */
 export type Produced = Pick<MeteredUsage, 'isClamped'> & {
@@ -15,11 +16,12 @@ export type Produced = Pick<MeteredUsage, 'isClamped'> & {
 
 /**
  * The usage the upstream reported or, where it reported none, the tokenizer's estimate of what the model read and wrote: at
- * most the worst case that the request was admitted with. A promise only for the estimate.
+ * most the worst case that the request was admitted with, and no more output than a report would be believed. A promise only for
+ * the estimate.
  */
 export function meterUsage(
   produced: Produced,
-  job: Pick<TextJob, 'request' | 'quote'>,
+  job: Pick<TextJob, 'request' | 'quote' | 'model'>,
   tokenizer: Tokenizer,
 ): MeteredUsage | Promise<MeteredUsage> {
   const { usage, isClamped } = produced
@@ -29,17 +31,18 @@ export function meterUsage(
 
 async function estimateUsage(
   produced: Produced,
-  { request, quote }: Pick<TextJob, 'request' | 'quote'>,
+  job: Pick<TextJob, 'request' | 'quote' | 'model'>,
   tokenizer: Tokenizer,
 ): Promise<MeteredUsage> {
-  const { texts, tokens } = request.input()
+  const { texts, tokens } = job.request.input()
+  // A row without a maximum of its output, such as an embedding, has none.
+  const { outputTokensMax = 0 } = usageLimits(job)
   const [read, written] = await Promise.all([
     tokenizer.countTokens(texts),
     tokenizer.countTokens(produced.texts()),
   ])
-  const { worst } = quote
-  const input = Math.min(read + tokens, worst.inputTokens)
-  const output = Math.min(Math.ceil(written * (produced.textsScale ?? 1)), worst.outputTokens * worst.choices)
+  const input = Math.min(read + tokens, job.quote.worst.inputTokens)
+  const output = Math.min(Math.ceil(written * (produced.textsScale ?? 1)), outputTokensMax)
   return { usage: { ...NO_USAGE, input, output }, provenance: 'estimated', isClamped: false }
 }
 

@@ -22,26 +22,31 @@ const frame = {
   choices: [{ index: 0, delta: { role: 'assistant', content: LONG }, finish_reason: 'stop' }],
 }
 
-// The row's prices: two dollars a million tokens in and ten out; the request's ceiling is 5 tokens.
+const anAnswer = { stream: false, reply: json(answer) }
+const aStream = { stream: true, reply: sse([`data: ${JSON.stringify(frame)}\n\n`, 'data: [DONE]\n\n']) }
+
+// The row's own ceiling is 1,000 tokens.
 test.each([
-  ['an answer', false, json(answer)],
-  ['a stream', true, sse([`data: ${JSON.stringify(frame)}\n\n`, 'data: [DONE]\n\n'])],
+  ['an answer', 'the ceiling it was asked with', anAnswer, 5, 5],
+  ['a stream', 'the ceiling it was asked with', aStream, 5, 5],
+  ['an answer', 'its model’s, where more was asked for', anAnswer, 5000, 1000],
+  ['a stream', 'its model’s, where more was asked for', aStream, 5000, 1000],
 ] as const)(
-  'the estimate of %s without usage is at most the worst case, and the books agree',
-  async (_, stream, reply) => {
+  'the estimate of %s without usage is at most %s, and the books agree',
+  async (_of, _most, { stream, reply }, ceiling, charged) => {
     gateway.upstream.reply(reply)
     const ada = await gateway.account()
 
     const response = await gateway.chat(ada.key, {
       model: 'chat',
       stream,
-      max_tokens: 5,
-      messages: [{ role: 'user', content: 'Say five words' }],
+      max_tokens: ceiling,
+      messages: [{ role: 'user', content: 'Say it' }],
     })
     await response.text()
 
     const { data } = await gateway.read<{ data: UsageRow[] }>(ada.key, '/v1/usage')
-    expect(data).toMatchObject([{ source: 'estimated', usage: { output_tokens: 5 } }])
+    expect(data).toMatchObject([{ source: 'estimated', usage: { output_tokens: charged } }])
     expect(await gateway.admin<object>('POST', 'verify')).toMatchObject({ ok: true })
   },
 )
