@@ -74,7 +74,7 @@ export type TextTrace = {
   upstreamProblem?: string
   /** Every failure of an upstream on the way, also where another one served. */
   upstreamFailures?: UpstreamFailure[]
-  /** The client left before its stream was over, or a stop of the gateway cut it. */
+  /** The client left before its reply or the end of its stream, or a stop of the gateway cut it. */
   wasLeft?: boolean
   /** What the moderator said, where one was asked; and, for the operator, why it said nothing. */
   moderation?: Moderation['verdict']

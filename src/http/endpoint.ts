@@ -87,9 +87,12 @@ function linesOf(
 function failed(error: unknown, { request, trace }: RequestContext, style: ReplyStyle): Reply {
   const { hasLeft } = request
   const known = error instanceof GatewayError ? error : unexpected(error, trace)
-  // A client that leaves half-way through its body makes the read fail; that is no fault of ours.
-  if (known === error || !hasLeft) trace.errorCode = known.code
-  if (known !== error && !hasLeft) trace.failure = error
+  // Nobody is told anything then, and what failed because of it (a body half read, a call cut short) is nobody's fault.
+  if (hasLeft) trace.wasLeft = true
+  else {
+    trace.errorCode = known.code
+    if (known !== error) trace.failure = error
+  }
   const headers = errorHeaders(known)
   // What is left of a body that was not read to its end would be taken for the next request.
   if (known.code === 'request_too_large' || known.code === 'body_timeout') headers['connection'] = 'close'
