@@ -1,4 +1,5 @@
 import type { Provider } from '../domain/catalog/provider.ts'
+import { scrubToldError } from '../protocol/scrub-told-error.ts'
 import type { AdmitPorts, TextJob } from './admit-text.ts'
 import { chargeOf, tellCharge } from './charge-text.ts'
 import { judgeOutcome, type Verdict } from './judge-outcome.ts'
@@ -12,6 +13,7 @@ import { refuseText } from './refuse-text.ts'
 import type { Destination } from './servable-model.ts'
 import type { WholeReply } from './text-call.ts'
 import { askUpstreams, type AskPorts } from './upstreams/ask-upstreams.ts'
+import { upstreamSecrets } from './upstream-secrets.ts'
 import { usageLimits } from './usage-limits.ts'
 
 export type TextPorts = AskPorts &
@@ -67,7 +69,10 @@ export async function runText(
       const { cost } = await ports.holds.capture(hold, chargeOf(job, metered, price, ports.clock.now()))
       const told = tellCharge(job, metered, price, cost)
       const receipt = { id: call.id, model: model.id, usage: metered.usage, cost: told }
-      const body = job.dialect.forClient(answer, receipt, job.request)
+      const reply = job.dialect.forClient(answer, receipt, job.request)
+      const body = answer.tellsError
+        ? scrubToldError(reply, upstreamSecrets(destinations, ports.secretOf))
+        : reply
       return { status: 200, headers: outcome.headers, body, cost: told }
     }
     if (verdict.verdict === 'timeout') await ports.lateAnswers.expect(job, verdict.late)

@@ -52,18 +52,19 @@ export function moderatedTextOf({ text }: PassThroughRequest): string {
   return moderatedText(jsonObjectOf(text))
 }
 
-/** What an answer's top-level `usage` reports. */
+/** What an answer says of itself in its top-level `usage` and `error`. */
 export function reportedBy(
   text: string,
-  usage: unknown,
+  { usage, error }: Readonly<Record<string, unknown>>,
   limits: UsageLimits,
-): Pick<PassThroughAnswer, 'reply' | 'usage' | 'isClamped' | 'reportedCost'> {
+): Pick<PassThroughAnswer, 'reply' | 'usage' | 'isClamped' | 'reportedCost' | 'tellsError'> {
   const reported = readUsage(usage, limits)
   return {
     reply: { text, usage },
     usage: reported?.usage ?? null,
     isClamped: reported?.isClamped ?? false,
     reportedCost: findReportedCost(text, usage),
+    tellsError: error !== undefined && error !== null,
   }
 }
 

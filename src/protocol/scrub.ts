@@ -1,3 +1,5 @@
+import { isJsonObject } from './json/parse-json.ts'
+
 /** What of an upstream is known by name; what looks like a link, a host, a key or an organisation is found without. */
 export type UpstreamSecrets = {
   readonly baseUrls: readonly string[]
@@ -43,6 +45,14 @@ export function scrub(text: string, { baseUrls, keys }: UpstreamSecrets = NO_SEC
     .replace(SECRET_KEY, '[redacted]')
     .replace(KEY, '[redacted]')
     .replace(ORGANISATION, '[organization]')
+}
+
+/** A JSON value with each text in it scrubbed. */
+export function scrubTexts(value: unknown, secrets: UpstreamSecrets): unknown {
+  if (typeof value === 'string') return scrub(value, secrets)
+  if (Array.isArray(value)) return value.map(item => scrubTexts(item, secrets))
+  if (!isJsonObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, scrubTexts(member, secrets)]))
 }
 
 /** A base URL's host, its siblings under the same domain, and the domain itself. */

@@ -136,6 +136,8 @@ export type TextAnswer = {
   readonly reportedCost: NanoUsd | null
   /** No text, no reasoning, no refusal and no tool call, though nothing cut it short. */
   readonly isEmpty: boolean
+  /** It has a top-level `error`, as a response that failed half-way. */
+  readonly tellsError: boolean
   /** What was produced, for the tokenizer. */
   texts(): readonly string[]
 }

@@ -146,6 +146,26 @@ describe('neither host, key nor organisation of the upstream is shown by', () =>
     for (const secret of [port, '127.0.0.1', 'api.openai.com', '10.0.0.7', UPSTREAM_KEY, 'AbCd1234EfGh'])
       expect(shown).not.toContain(secret)
   })
+
+  test('a response that failed half-way, which keeps what its model said', async () => {
+    const words = `The model wrote ${gateway.upstream.baseUrl}.`
+    const output = [{ type: 'message', content: [{ type: 'output_text', text: words }] }]
+    const message = `Failed at ${gateway.upstream.baseUrl} with ${UPSTREAM_KEY}.`
+    gateway.upstream.reply(
+      json({ object: 'response', status: 'failed', error: { code: 'server_error', message }, output }),
+    )
+
+    const response = await fetch(`${gateway.url}/v1/responses`, {
+      method: 'POST',
+      headers: { 'x-api-key': ada.key },
+      body: JSON.stringify({ model: 'gpt-x', input: 'Hello' }),
+    })
+
+    expect(await response.json()).toMatchObject({
+      error: { code: 'server_error', message: 'Failed at [link] with [redacted].' },
+      output,
+    })
+  })
 })
 
 test('of an answer’s headers only the allowed ones go down', async () => {

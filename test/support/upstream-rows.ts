@@ -97,7 +97,7 @@ export function anAnswer({ isEmpty = false } = {}): Extract<Verdict, { verdict: 
   const usage = { ...NO_USAGE, input: 1 }
   return {
     verdict: 'answer',
-    answer: { usage, isClamped: false, reportedCost: null, isEmpty, texts: () => [] },
+    answer: { usage, isClamped: false, reportedCost: null, isEmpty, tellsError: false, texts: () => [] },
     outcome: { outcome: 'answered', status: 200, headers: {}, reportedCost: null, body: '' },
   }
 }

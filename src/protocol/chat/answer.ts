@@ -15,7 +15,7 @@ export function readChatAnswer(text: string, limits: UsageLimits): ChatAnswer | 
   const choices: unknown = answer?.['choices']
   if (answer === undefined || !Array.isArray(choices)) return undefined
   return {
-    ...reportedBy(text, answer['usage'], limits),
+    ...reportedBy(text, answer, limits),
     completion: answer,
     isEmpty: isEmptyAnswer(choices),
     texts: () => answerTexts(choices),

@@ -7,7 +7,7 @@ export function readEmbeddingsAnswer(text: string, limits: UsageLimits): PassThr
   const answer = findJsonObject(text)
   if (answer === undefined || !Array.isArray(answer['data'])) return undefined
   return {
-    ...reportedBy(text, answer['usage'], limits),
+    ...reportedBy(text, answer, limits),
     // Only answers that a model writes can be empty.
     isEmpty: false,
     texts: () => [],

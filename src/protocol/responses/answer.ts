@@ -10,10 +10,10 @@ import { outputTexts } from './output-texts.ts'
 export function readResponsesAnswer(text: string, limits: UsageLimits): PassThroughAnswer | undefined {
   const answer = findJsonObject(text)
   if (answer === undefined) return undefined
-  const { object, output, usage } = answer
+  const { object, output } = answer
   if (object !== 'response' && !Array.isArray(output)) return undefined
   return {
-    ...reportedBy(text, usage, limits),
+    ...reportedBy(text, answer, limits),
     // Another upstream is tried for an empty chat or message, never for a response.
     isEmpty: false,
     texts: () => outputTexts(output),

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../json/parse-json.ts'
-import { scrub, type UpstreamSecrets } from '../scrub.ts'
+import { scrub, scrubTexts, type UpstreamSecrets } from '../scrub.ts'
 import { readFrame } from './frame.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>
@@ -33,18 +33,11 @@ function scrubData(data: string, secrets: UpstreamSecrets): string {
 
 /** Only what tells of the error: a response that failed half-way carries the model's words too. */
 function scrubErrors(value: unknown, secrets: UpstreamSecrets): unknown {
-  if (!isJsonObject(value)) return scrubAll(value, secrets)
+  if (!isJsonObject(value)) return scrubTexts(value, secrets)
   return Object.fromEntries(
     Object.entries(value).map(([key, member]) => {
       if (key === 'response' && isJsonObject(member)) return [key, scrubErrors(member, secrets)]
-      return [key, key === 'error' || key === 'message' ? scrubAll(member, secrets) : member]
+      return [key, key === 'error' || key === 'message' ? scrubTexts(member, secrets) : member]
     }),
   )
-}
-
-function scrubAll(value: unknown, secrets: UpstreamSecrets): unknown {
-  if (typeof value === 'string') return scrub(value, secrets)
-  if (Array.isArray(value)) return value.map(item => scrubAll(item, secrets))
-  if (!isJsonObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, scrubAll(member, secrets)]))
 }
