@@ -1,8 +1,8 @@
 import { nanoUsd, type NanoUsd } from '../money.ts'
-import { priceOf, type TextTariff } from './tariff.ts'
+import { exactBigPrice, exactPrice } from './exact-price.ts'
+import { doublePricesOf, priceOf, type TextTariff } from './tariff.ts'
 import { usageBuckets, type Usage } from './usage.ts'
 
-const MILLION = 1_000_000n
 const BILLION = 1_000_000_000n
 
 /**
@@ -10,13 +10,16 @@ const BILLION = 1_000_000_000n
  * the operator.
  */
 export function chargeFor(usage: Usage, tariff: TextTariff): NanoUsd {
+  const prices = doublePricesOf(tariff)
+  let millionfold = 0
+  for (const bucket of usageBuckets) millionfold += usage[bucket] * prices[bucket]
+  return exactPrice(millionfold, tariff) ?? chargeForMuch(usage, tariff)
+}
+
+function chargeForMuch(usage: Usage, tariff: TextTariff): NanoUsd {
   let millionfold = 0n
-  for (const bucket of usageBuckets) {
-    const tokens = usage[bucket]
-    // Most buckets of most requests are empty, and bigint arithmetic is the dearest thing here.
-    if (tokens > 0) millionfold += BigInt(tokens) * priceOf(tariff, bucket)
-  }
-  return nanoUsd((millionfold + MILLION - 1n) / MILLION + (tariff.perRequest ?? 0n))
+  for (const bucket of usageBuckets) millionfold += BigInt(usage[bucket]) * priceOf(tariff, bucket)
+  return exactBigPrice(millionfold, tariff)
 }
 
 /** The upstream's own cost times the operator's markup, rounded up to a nano-USD. */

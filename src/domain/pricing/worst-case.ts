@@ -1,5 +1,5 @@
 import type { NanoUsd } from '../money.ts'
-import { nanoUsd } from '../money.ts'
+import { exactBigPrice, exactPrice } from './exact-price.ts'
 import { priceOf, type TextTariff } from './tariff.ts'
 import { usageBuckets, type UsageBucket } from './usage.ts'
 
@@ -20,10 +20,15 @@ export type WorstCase = {
  * price, and the price per request. Rounds once, up.
  */
 export function worstCasePrice(worst: WorstCase, tariff: TextTariff): NanoUsd {
-  const prices = dearest(tariff)
-  const input = BigInt(worst.inputTokens) * prices.input
-  const output = BigInt(worst.outputTokens) * BigInt(worst.choices) * prices.output
-  return nanoUsd((input + output + MILLION - 1n) / MILLION + (tariff.perRequest ?? 0n))
+  const { inputTokens, outputTokens, choices } = worst
+  const { doubles } = dearest(tariff)
+  const millionfold = inputTokens * doubles.input + outputTokens * choices * doubles.output
+  return exactPrice(millionfold, tariff) ?? worstCaseOfMuch(worst, tariff)
+}
+
+function worstCaseOfMuch({ inputTokens, outputTokens, choices }: WorstCase, tariff: TextTariff): NanoUsd {
+  const { input, output } = dearest(tariff)
+  return exactBigPrice(BigInt(inputTokens) * input + BigInt(outputTokens) * BigInt(choices) * output, tariff)
 }
 
 /**
@@ -43,7 +48,12 @@ export function affordableOutputTokens(
   return Math.min(Number(left / perToken), worst.outputTokens)
 }
 
-type Dearest = { readonly input: bigint; readonly output: bigint }
+type Dearest = {
+  readonly input: bigint
+  readonly output: bigint
+  /** The same, for `exactPrice`. */
+  readonly doubles: { readonly input: number; readonly output: number }
+}
 
 /** A tariff never changes: an edit of the catalog makes another. */
 const known = new WeakMap<TextTariff, Dearest>()
@@ -51,7 +61,9 @@ const known = new WeakMap<TextTariff, Dearest>()
 function dearest(tariff: TextTariff): Dearest {
   const found = known.get(tariff)
   if (found !== undefined) return found
-  const prices = { input: dearestOf(tariff, inputBuckets), output: dearestOf(tariff, outputBuckets) }
+  const input = dearestOf(tariff, inputBuckets)
+  const output = dearestOf(tariff, outputBuckets)
+  const prices = { input, output, doubles: { input: Number(input), output: Number(output) } }
   known.set(tariff, prices)
   return prices
 }
