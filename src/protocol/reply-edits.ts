@@ -3,6 +3,7 @@ import { MemberWalk, type Member } from './json/members.ts'
 import { quotedName } from './json/quoted-name.ts'
 import { isJsonObject } from './json/parse-json.ts'
 import { spliceText, type Edit } from './json/splice.ts'
+import { replyPlaces } from './reply-places.ts'
 
 const BRACE_OPEN = 0x7b
 const SPACE = 0x20
@@ -29,21 +30,14 @@ export function withModelAndCost(reply: ReplyObject, shown: ModelAndCost): strin
 
 /** The edits that `withModelAndCost` makes, in ascending order. */
 export function modelAndCostEdits(
-  { text, usage, start: objectStart = text.indexOf('{') }: ReplyObject,
+  { text, usage, start: objectStart }: ReplyObject,
   { model, cost }: ModelAndCost,
 ): Edit[] {
   const name = quotedName(model)
-  const edits: Edit[] = []
-  let usageMember: Member | undefined
-  let isEmpty = true
-  for (const walk = new MemberWalk(text, objectStart); walk.next();) {
-    isEmpty = false
-    // Of several models every one is renamed, whichever a client reads; of several usages the last one is the parsed one.
-    if (walk.isNamed('model')) edits.push({ start: walk.start, end: walk.end, text: name })
-    else if (walk.isNamed('usage')) usageMember = walk.member()
-  }
+  const { models, usage: usageMember, isEmpty } = replyPlaces(text, objectStart)
+  const edits: Edit[] = models.map(({ start, end }) => ({ start, end, text: name }))
   if (edits.length === 0) {
-    const at = objectStart + 1
+    const at = (objectStart ?? text.indexOf('{')) + 1
     edits.push({ start: at, end: at, text: `"model":${name}${isEmpty ? '' : ','}` })
   }
   if (usageMember !== undefined && isJsonObject(usage)) {

@@ -1,5 +1,6 @@
 const QUOTE = 0x22
 const COMMA = 0x2c
+const COLON = 0x3a
 const BRACKET_OPEN = 0x5b
 const BACKSLASH = 0x5c
 const BRACKET_CLOSE = 0x5d
@@ -38,6 +39,18 @@ export class MemberWalk implements Member {
   constructor(text: string, objectStart = text.indexOf('{')) {
     this.#text = text
     this.#at = skipSpace(text, objectStart + 1)
+  }
+
+  /** A walk over the members from the one whose key opens there; undefined where that string is a value. */
+  static from(text: string, keyStart: number): MemberWalk | undefined {
+    const isKey = text.charCodeAt(skipSpace(text, afterString(text, keyStart))) === COLON
+    return isKey ? new MemberWalk(text, keyStart - 1) : undefined
+  }
+
+  /** Of a walk that has ended: whether the object's brace is all that was left of the text, spaces aside. */
+  get endsText(): boolean {
+    const text = this.#text
+    return text.charCodeAt(this.#at) === BRACE_CLOSE && skipSpace(text, this.#at + 1) === text.length
   }
 
   next(): boolean {
