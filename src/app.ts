@@ -5,6 +5,7 @@ import { gatewayRoutes } from './app/routes.ts'
 import { openParts, type Parts } from './app/parts.ts'
 import { openReplays } from './app/replays.ts'
 import type { Config } from './config/config.ts'
+import { countOn } from './domain/catalog/catalog.ts'
 import { HoldQueue } from './gateway/hold-queue.ts'
 import type { Clock } from './gateway/ports/clock.ts'
 import { trustedAdminApi } from './http/admin/admin-api.ts'
@@ -108,10 +109,7 @@ async function serve(config: Config, folder: ReturnType<typeof openDataFolder>, 
   const stopBackground = startBackground(parts, { metrics, reconcile }, config)
   log.info('listening', { url: server.url, data_dir: folder.path })
   if (config.logLevel !== 'silent') {
-    const hasModels = admin.catalog
-      .current()
-      .models.values()
-      .some(model => model.enabled)
+    const hasModels = countOn(admin.catalog.current(), config) > 0
     process.stderr.write(welcome({ url: server.url, config, folder, adminKey, hasModels, ...started }))
   }
 

@@ -12,6 +12,7 @@ const said = (start: Partial<Parameters<typeof welcome>[0]> = {}) =>
     folder,
     adminKey: { key: 'tg_admin_x', isNew: false },
     demoKey: null,
+    unreadFile: undefined,
     hasModels: true,
     ...start,
   })
@@ -35,6 +36,12 @@ describe('a start says', () => {
 
     expect(said({ config, demoKey: 'tg_live_x' })).toContain(
       'curl https://ai.example.com/v1/chat/completions ',
+    )
+  })
+
+  test('that a catalog file was left alone where the store has a catalog', () => {
+    expect(said({ unreadFile: 'my.yaml' })).toContain(
+      `catalog      the store's own; "bin/tollgate catalog import my.yaml" replaces it`,
     )
   })
 

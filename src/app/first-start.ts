@@ -13,8 +13,12 @@ const DEMO_ACCOUNT = 'demo'
 const DEMO_GRANT = usd('5')
 const DEMO_MODEL = 'sandbox-chat'
 
-/** The demo account's key where this start made it: its only showing. */
-export type FirstStart = { readonly demoKey: string | null }
+export type FirstStart = {
+  /** The demo account's key where this start made it: its only showing. */
+  readonly demoKey: string | null
+  /** The file of `TOLLGATE_CATALOG`, where the store has a catalog already and the file was left alone. */
+  readonly unreadFile: string | undefined
+}
 
 /**
  * Fills a store that has no catalog: from `TOLLGATE_CATALOG` where it is set, and else, unless the sandbox is off, with the
@@ -23,18 +27,18 @@ export type FirstStart = { readonly demoKey: string | null }
  */
 export async function firstStart(config: Config, ports: AdminPorts): Promise<FirstStart> {
   const { catalog, clock } = ports
-  if (catalog.current().revision > 0) return { demoKey: null }
+  if (catalog.current().revision > 0) return { demoKey: null, unreadFile: config.catalogFile }
   if (config.catalogFile !== undefined) {
     await importCatalogFile(config.catalogFile, ports)
-    return { demoKey: null }
+    return { demoKey: null, unreadFile: undefined }
   }
-  if (!config.isSandboxOn) return { demoKey: null }
+  if (!config.isSandboxOn) return { demoKey: null, unreadFile: undefined }
   const demoKey = await makeDemoAccount(ports)
   await catalog.replace(
     SANDBOX_CATALOG,
     auditOf({ actor: 'startup', action: 'catalog.replace', subject: 'sandbox' }, clock),
   )
-  return { demoKey }
+  return { demoKey, unreadFile: undefined }
 }
 
 async function makeDemoAccount(ports: AdminPorts): Promise<string> {
@@ -57,18 +61,21 @@ async function makeDemoAccount(ports: AdminPorts): Promise<string> {
 }
 
 /** What a start says to the person who started it. Keys are in it only at the start that made them. */
-export function welcome(start: {
-  readonly url: string
-  readonly config: Config
-  readonly folder: DataFolder
-  readonly adminKey: { readonly key: string; readonly isNew: boolean }
-  readonly demoKey: string | null
-  /** False where no model is on, so that every request would be refused. */
-  readonly hasModels: boolean
-}): string {
-  const { url, config, folder, adminKey, demoKey, hasModels } = start
+export function welcome(
+  start: FirstStart & {
+    readonly url: string
+    readonly config: Config
+    readonly folder: DataFolder
+    readonly adminKey: { readonly key: string; readonly isNew: boolean }
+    /** False where no model is on, so that every request would be refused. */
+    readonly hasModels: boolean
+  },
+): string {
+  const { url, config, folder, adminKey, demoKey, unreadFile, hasModels } = start
   const base = config.baseUrl ?? url
   const lines = [`Tollgate listens on ${url}`, `  data folder  ${folder.path}`]
+  if (unreadFile !== undefined)
+    lines.push(`  catalog      the store's own; "bin/tollgate catalog import ${unreadFile}" replaces it`)
   if (adminKey.isNew) lines.push(`  admin key    ${adminKey.key}  (shown once; kept in admin.key)`)
   if (demoKey !== null) {
     lines.push(

@@ -76,6 +76,7 @@ export function openParts(config: Config, folder: DataFolder, clock: Clock = sys
   const tokenizer = openTokenizer()
   const settings = describeConfig()
   const moderator = moderatorOf(config, clock)
+  const { isSandboxOn } = config
   const admin: AdminPorts = {
     accounts,
     ledger,
@@ -86,7 +87,8 @@ export function openParts(config: Config, folder: DataFolder, clock: Clock = sys
     newId,
     randomBytes: count => randomBytes(count),
     sha256: text => createHash('sha256').update(text).digest(),
-    probeProvider: providerProbe({ secretOf }),
+    isSandboxOn,
+    probeProvider: providerProbe({ secretOf, isSandboxOn }),
     moderator,
     settings: () => settings,
   }

@@ -50,7 +50,7 @@ test('a provider that is not there is named by the code of the network', async (
 test('a key whose variable is not set is named before anything is sent', async () => {
   const provider = aProvider({ secret: { from: 'environment', variable: 'MAIN_API_KEY' } })
 
-  const probed = await providerProbe({ secretOf: () => undefined })(provider)
+  const probed = await providerProbe({ secretOf: () => undefined, isSandboxOn: true })(provider)
 
   expect(probed).toEqual({ ok: false, detail: 'The environment variable MAIN_API_KEY is not set.' })
 })
@@ -71,7 +71,7 @@ test('a query of the base URL and the headers of the row are the same as those o
 })
 
 test('a key that no header can carry is told without the key', async () => {
-  const probed = await providerProbe({ secretOf: () => 'a\nb' })(aProvider({}))
+  const probed = await providerProbe({ secretOf: () => 'a\nb', isSandboxOn: true })(aProvider({}))
 
   expect(probed).toEqual({ ok: false, detail: 'Its key or one of its headers cannot be sent in a header.' })
 })
@@ -83,7 +83,7 @@ test('the sandbox is always there', async () => {
 })
 
 function probe(changes: Partial<Provider>) {
-  return providerProbe({ secretOf: () => KEY })(aProvider(changes))
+  return providerProbe({ secretOf: () => KEY, isSandboxOn: true })(aProvider(changes))
 }
 
 function aProvider(changes: Partial<Provider>): Provider {

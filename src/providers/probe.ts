@@ -5,6 +5,9 @@ import { addressOf, type Address } from './openai-compatible/target.ts'
 /** Long enough for a TLS handshake across the world, short enough to wait for at a terminal. */
 const PROBE_TIMEOUT_MS = 5000
 
+const SANDBOX_ON = 'Runs inside the gateway.'
+const SANDBOX_OFF = 'Is switched off by TOLLGATE_SANDBOX: its models are neither listed nor served.'
+
 /** What a probe found, as a sentence for the operator without secrets. */
 export type Probed = { readonly ok: boolean; readonly detail: string }
 
@@ -16,9 +19,10 @@ export type Probed = { readonly ok: boolean; readonly detail: string }
 export function providerProbe(ports: {
   /** The key as it is sent; undefined where there is none, or its environment variable is not set. */
   readonly secretOf: (provider: Provider) => string | undefined
+  readonly isSandboxOn: boolean
 }): (provider: Provider) => Promise<Probed> {
   return async provider => {
-    if (provider.kind === 'sandbox') return { ok: true, detail: 'Runs inside the gateway.' }
+    if (provider.kind === 'sandbox') return { ok: true, detail: ports.isSandboxOn ? SANDBOX_ON : SANDBOX_OFF }
     const address = addressOf(provider, '/models', ports.secretOf)
     if ('problem' in address) return { ok: false, detail: sentence(address.problem) }
     try {

@@ -49,6 +49,21 @@ test('a model that has another upstream is asked there', async () => {
   expect(gateway.upstream.requests.at(-1)!.json()).toMatchObject({ model: 'real' })
 })
 
+test('doctor counts it as off, and says that the sandbox is', async () => {
+  const { checks } = await gateway.admin<{ checks: object[] }>('GET', 'doctor')
+
+  expect(checks).toContainEqual({
+    name: 'catalog',
+    ok: true,
+    detail: '2 of 3 models are on (revision 1).',
+  })
+  expect(checks).toContainEqual({
+    name: 'provider box',
+    ok: true,
+    detail: 'Is switched off by TOLLGATE_SANDBOX: its models are neither listed nor served.',
+  })
+})
+
 test('the operator still sees it', async () => {
   const rows = await gateway.admin<{ data: { id: string }[] }>('GET', 'models')
 

@@ -51,6 +51,12 @@ export function ofSandbox(catalog: Catalog): Catalog {
   return withModels(catalog, model => model.upstreams.some(upstream => isOnSandbox(catalog, upstream)))
 }
 
+/** How many models are on. Where the sandbox is off, so is what it alone offers. */
+export function countOn(catalog: Catalog, sandbox: { readonly isSandboxOn: boolean }): number {
+  const { models } = sandbox.isSandboxOn ? catalog : withoutSandbox(catalog)
+  return [...models.values()].filter(model => model.enabled).length
+}
+
 function isOnSandbox(catalog: Catalog, { provider }: Upstream): boolean {
   return catalog.providers.get(provider)?.kind === 'sandbox'
 }

@@ -1,4 +1,4 @@
-import type { Catalog } from '../../domain/catalog/catalog.ts'
+import { countOn, type Catalog } from '../../domain/catalog/catalog.ts'
 import type { Provider } from '../../domain/catalog/provider.ts'
 import type { AuditLog } from '../ports/audit.ts'
 import type { Moderator } from '../ports/moderator.ts'
@@ -19,6 +19,7 @@ const HARMLESS = 'Good morning.'
 export async function examine(ports: {
   readonly catalog: { current(): Catalog }
   readonly auditLog: AuditLog
+  readonly isSandboxOn: boolean
   readonly probeProvider: ProbeProvider
   /** Undefined where moderation is off. */
   readonly moderator: Moderator | undefined
@@ -26,7 +27,7 @@ export async function examine(ports: {
   const catalog = ports.catalog.current()
   return [
     await checkStore(ports.auditLog),
-    checkCatalog(catalog),
+    checkCatalog(catalog, ports),
     ...(ports.moderator === undefined ? [] : [await checkModerator(ports.moderator)]),
     ...(await probeAll([...catalog.providers.values()], ports.probeProvider)),
   ]
@@ -37,13 +38,13 @@ async function checkStore(auditLog: AuditLog): Promise<Check> {
   return { name: 'store', ok: true, detail: 'The store answers.' }
 }
 
-function checkCatalog(catalog: Catalog): Check {
-  const on = catalog.models.values().filter(model => model.enabled)
-  const count = [...on].length
+function checkCatalog(catalog: Catalog, sandbox: { readonly isSandboxOn: boolean }): Check {
+  const count = countOn(catalog, sandbox)
+  const rows = catalog.models.size + catalog.drafts.size
   const detail =
     count === 0
       ? 'No model is on, so that every request will be refused. Import a catalog or switch a model on.'
-      : `${count} of ${catalog.models.size + catalog.drafts.size} models are on (revision ${catalog.revision}).`
+      : `${count} of ${rows} models are on (revision ${catalog.revision}).`
   return { name: 'catalog', ok: count > 0, detail }
 }
 

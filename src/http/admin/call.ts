@@ -26,6 +26,7 @@ export type AdminPorts = {
   /** Unguessable bytes. */
   readonly randomBytes: (count: number) => Uint8Array
   readonly sha256: (text: string) => Uint8Array
+  readonly isSandboxOn: boolean
   readonly probeProvider: ProbeProvider
   /** Undefined where moderation is off. */
   readonly moderator: Moderator | undefined
