@@ -89,7 +89,8 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
   catalogFile: {
     name: 'TOLLGATE_CATALOG',
     default: null,
-    meaning: 'A catalog file to import at start while the store has no catalog. Unset: none.',
+    meaning:
+      'A catalog file to import at start while the store has no catalog; later edits of it are not read. Unset: none.',
     ...filePath,
   },
   moderationUrl: {
@@ -179,7 +180,8 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
   logLevel: {
     name: 'TOLLGATE_LOG_LEVEL',
     default: 'info',
-    meaning: 'The least important log lines to write. `silent` writes none.',
+    meaning:
+      'The least important log lines to write: `debug`, `info`, `warn` or `error`. `silent` writes none.',
     ...oneOf(['debug', 'info', 'warn', 'error', 'silent']),
   },
 }

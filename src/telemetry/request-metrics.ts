@@ -1,6 +1,6 @@
 import { Counter, type Registry } from 'prom-client'
 import type { NanoUsd } from '../domain/money.ts'
-import { usageBuckets, type Usage, type UsageBucket } from '../domain/pricing/usage.ts'
+import { usageBuckets, type Provenance, type Usage, type UsageBucket } from '../domain/pricing/usage.ts'
 import type { UpstreamFailure } from '../gateway/text-call.ts'
 import { dollars } from './dollars.ts'
 import { Durations } from './durations.ts'
@@ -15,6 +15,8 @@ export type RequestMeasure = {
     /** A catalog row's name or undefined; never what a client made up, which would grow the series without bound. */
     readonly model?: string
     readonly usage?: Usage
+    readonly provenance?: Provenance
+    readonly isClamped?: boolean
     readonly cost?: NanoUsd
     readonly shortfall?: NanoUsd
     readonly isCostUnreported?: boolean
@@ -123,6 +125,18 @@ function openExceptions(registry: Registry) {
     labelNames: ['model'],
     registers,
   })
+  const estimated = new Counter({
+    name: 'tollgate_estimated_charges_total',
+    help: 'Charges by an estimate, because the upstream reported no usage.',
+    labelNames: ['model'],
+    registers,
+  })
+  const clamped = new Counter({
+    name: 'tollgate_clamped_charges_total',
+    help: 'Charges less what was impossible of the usage that the upstream reported.',
+    labelNames: ['model'],
+    registers,
+  })
   const brokenStreams = new Counter({
     name: 'tollgate_broken_streams_total',
     help: 'Streams that their upstream broke off or left silent. They had begun, so that their status is 200.',
@@ -150,6 +164,8 @@ function openExceptions(registry: Registry) {
   return {
     count({ route, status, trace }: RequestMeasure): void {
       const { model = '', shortfall, isCostUnreported, isReplay, moderation } = trace
+      if (trace.provenance === 'estimated') estimated.inc({ model })
+      if (trace.isClamped === true) clamped.inc({ model })
       if (shortfall !== undefined && shortfall > 0n) {
         overdrafts.inc()
         overdraftUsd.inc(dollars(shortfall))

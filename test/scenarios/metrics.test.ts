@@ -137,6 +137,22 @@ describe('the metrics count', () => {
     expect(grown).toEqual([1])
   })
 
+  test.each<[string, readonly number[], Readonly<Record<string, unknown>> | null]>([
+    ['reported, neither', [0, 0], { prompt_tokens: 10, completion_tokens: 5 }],
+    ['absent, as estimated', [1, 0], null],
+    ['impossible in part, as clamped', [0, 1], { prompt_tokens: -1, completion_tokens: 5 }],
+  ])('of charges whose usage was %s', async (_, expected, usage) => {
+    const { key } = await gateway.account()
+    gateway.upstream.reply(chatAnswer({ usage }))
+
+    const grown = await growth(
+      ['tollgate_estimated_charges_total{model="gpt-x"}', 'tollgate_clamped_charges_total{model="gpt-x"}'],
+      () => gateway.chat(key, { model: 'gpt-x', ...HELLO }),
+    )
+
+    expect(grown).toEqual([...expected])
+  })
+
   test('nothing that a client can make up', async () => {
     const { key } = await gateway.account()
     await gateway.chat(key, { model: 'made-up-model', ...HELLO })
