@@ -52,7 +52,12 @@ describe('any conversation', () => {
   test('comes back from an upstream that echoes it with every text, id, name and argument in order', () => {
     fc.assert(
       fc.property(conversation, ({ json, facts }) => {
-        const reply = JSON.parse(messageJson(messageOf(echo(upstreamSees(json)), 'req_1'), receipt))
+        const reply = JSON.parse(
+          messageJson(
+            messageOf(echo(upstreamSees(json)), () => 'req_1'),
+            receipt,
+          ),
+        )
 
         const blocks: { type: string; text: string; id: string; name: string; input: unknown }[] =
           reply.content
@@ -119,7 +124,7 @@ describe('any conversation', () => {
   test('is told by events as by the JSON reply', () => {
     fc.assert(
       fc.property(conversation, ({ json }) => {
-        const message = messageOf(echo(upstreamSees(json)), 'req_1')
+        const message = messageOf(echo(upstreamSees(json)), () => 'req_1')
 
         const told = assembled(messageEvents(message, receipt))
 

@@ -18,7 +18,7 @@ export const messagesDialect = {
   forUpstream: (request, model, { maxTokensField }) => chatRequestOf(request, { model, maxTokensField }),
   readAnswer: readChatAnswer,
   forClient({ completion }, receipt, { isStream }) {
-    const message = messageOf(completion, formatId('req', receipt.id))
+    const message = messageOf(completion, () => formatId('req', receipt.id))
     return isStream ? messageEvents(message, receipt) : messageJson(message, receipt)
   },
 } as const satisfies TextDialect<MessagesRequest, ChatAnswer>

@@ -17,7 +17,7 @@ const called = (id: unknown, args: unknown, name: unknown = 'f') => ({
 function fold(message: unknown, finishReason: unknown = 'stop') {
   return messageOf(
     { id: 'chatcmpl-1', choices: [{ index: 0, message, finish_reason: finishReason }] },
-    'req_1',
+    () => 'req_1',
   )
 }
 
@@ -117,6 +117,6 @@ test('the id is the upstream’s', () => {
 test.each([[{}], [{ id: '' }], [{ id: 7, choices: {} }]])(
   'an answer %j without an id gets ours',
   completion => {
-    expect(messageOf(completion, 'req_1')).toEqual({ id: 'req_1', blocks: [], stopReason: 'end_turn' })
+    expect(messageOf(completion, () => 'req_1')).toEqual({ id: 'req_1', blocks: [], stopReason: 'end_turn' })
   },
 )

@@ -25,48 +25,55 @@ const stopReasons: ReadonlyMap<unknown, StopReason> = new Map([
   ['content_filter', 'stop_sequence'],
 ])
 
+const NOTHING: JsonObject = {}
+const NONE: readonly JsonObject[] = []
+
 /** What models write for a call without arguments. */
 const noArguments: ReadonlySet<string> = new Set(['', 'null'])
 
 /**
- * Folds the first choice of a chat completion into a message. The id is the upstream's, or `fallbackId` where it gave none.
- * What is missing or misshapen leaves no block.
+ * Folds the first choice of a chat completion into a message. The id is the upstream's, or what `fallbackId` makes where it gave
+ * none. What is missing or misshapen leaves no block.
  */
-export function messageOf(completion: JsonObject, fallbackId: string): Message {
-  const id = nameOf(completion['id']) ?? fallbackId
+export function messageOf(completion: JsonObject, fallbackId: () => string): Message {
+  const id = nameOf(completion['id']) ?? fallbackId()
   const choices = completion['choices']
   const choice = objectOf(Array.isArray(choices) ? choices[0] : undefined)
   const message = objectOf(choice['message'])
-  const calls = callsOf(message, id)
+  const blocks: MessageBlock[] = []
+  addTexts(blocks, message)
+  const textCount = blocks.length
+  addCalls(blocks, message, id)
+  const hasCalls = blocks.length > textCount
   return {
     id,
-    blocks: [...textsOf(message).map(text => ({ type: 'text' as const, text })), ...calls],
-    stopReason: stopReasons.get(choice['finish_reason']) ?? (calls.length > 0 ? 'tool_use' : 'end_turn'),
+    blocks,
+    stopReason: stopReasons.get(choice['finish_reason']) ?? (hasCalls ? 'tool_use' : 'end_turn'),
   }
 }
 
 /** What was said, and what was said in refusing. */
-function textsOf(message: JsonObject): string[] {
-  const { content, refusal } = message
-  const parts = Array.isArray(content) ? content.map(objectOf) : []
-  const texts = [content, ...parts.map(part => part['text'] ?? part['refusal']), refusal]
-  return texts.filter(text => typeof text === 'string').filter(text => text !== '')
+function addTexts(blocks: MessageBlock[], { content, refusal }: JsonObject): void {
+  addText(blocks, content)
+  for (const part of listOf(content)) addText(blocks, part['text'] ?? part['refusal'])
+  addText(blocks, refusal)
 }
 
-function callsOf(message: JsonObject, messageId: string): MessageBlock[] {
-  const listed = message['tool_calls']
-  const calls = Array.isArray(listed) ? listed.map(objectOf) : []
+function addText(blocks: MessageBlock[], text: unknown): void {
+  if (typeof text === 'string' && text !== '') blocks.push({ type: 'text', text })
+}
+
+function addCalls(blocks: MessageBlock[], message: JsonObject, messageId: string): void {
+  const calls = listOf(message['tool_calls'])
   // The older shape of a single call, which some upstreams repeat beside the list.
-  if (calls.length === 0) calls.push({ function: message['function_call'] })
-  const blocks: MessageBlock[] = []
-  for (const [index, call] of calls.entries()) {
+  const older = calls.length === 0 ? message['function_call'] : undefined
+  for (const [index, call] of (older === undefined ? calls : [{ function: older }]).entries()) {
     const called = objectOf(call['function'])
     const name = nameOf(called['name'])
     if (name === undefined) continue
     const id = nameOf(call['id']) ?? `call_${messageId}_${index}`
     blocks.push({ type: 'tool_use', id, name, inputJson: inputJsonOf(called['arguments']) })
   }
-  return blocks
 }
 
 /**
@@ -84,5 +91,9 @@ function nameOf(value: unknown): string | undefined {
 }
 
 function objectOf(value: unknown): JsonObject {
-  return isJsonObject(value) ? value : {}
+  return isJsonObject(value) ? value : NOTHING
+}
+
+function listOf(value: unknown): readonly JsonObject[] {
+  return Array.isArray(value) ? value.map(objectOf) : NONE
 }

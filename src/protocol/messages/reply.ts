@@ -1,5 +1,6 @@
 import { formatUsd } from '../../domain/money.ts'
 import { outputTokens, type Usage } from '../../domain/pricing/usage.ts'
+import { quotedName } from '../json/quoted-name.ts'
 import type { Receipt } from '../text-dialect.ts'
 import type { Message, MessageBlock, StopReason } from './message.ts'
 
@@ -11,14 +12,16 @@ const DELTA_CHARS_MAX = 1024
 
 /** The JSON reply. */
 export function messageJson(message: Message, receipt: MessageReceipt): string {
-  const content = message.blocks.map(block =>
-    block.type === 'text' ? JSON.stringify(block) : toolUseJson(block, block.inputJson),
-  )
   return messageText(message, receipt, {
-    content: content.join(','),
+    content: message.blocks.map(blockJson).join(','),
     stopReason: message.stopReason,
     outputTokens: outputTokens(receipt.usage),
   })
+}
+
+function blockJson(block: MessageBlock): string {
+  if (block.type === 'tool_use') return toolUseJson(block, block.inputJson)
+  return `{"type":"text","text":${JSON.stringify(block.text)}}`
 }
 
 /**
@@ -28,14 +31,11 @@ export function messageJson(message: Message, receipt: MessageReceipt): string {
 export function messageEvents(message: Message, receipt: MessageReceipt): string {
   const { blocks, stopReason } = message
   const start = messageText(message, receipt, { content: '', stopReason: null, outputTokens: 0 })
-  const delta = JSON.stringify({ stop_reason: stopReason, stop_sequence: null })
-  const events = [event('message_start', `"message":${start}`)]
-  for (const [index, block] of blocks.entries()) events.push(blockEvents(block, index))
-  events.push(
-    event('message_delta', `"delta":${delta},"usage":{"output_tokens":${outputTokens(receipt.usage)}}`),
-    event('message_stop'),
-  )
-  return events.join('')
+  const outputUsage = `{"output_tokens":${outputTokens(receipt.usage)}}`
+  let events = event('message_start', `"message":${start}`)
+  for (const [index, block] of blocks.entries()) events += blockEvents(block, index)
+  events += event('message_delta', `"delta":{${stopMembers(stopReason)}},"usage":${outputUsage}`)
+  return events + event('message_stop')
 }
 
 function messageText(
@@ -47,40 +47,36 @@ function messageText(
     readonly outputTokens: number
   },
 ): string {
-  const head = JSON.stringify({ id, type: 'message', role: 'assistant', model })
-  const tail = JSON.stringify({
-    stop_reason: changing.stopReason,
-    // Chat does not tell which sequence it was.
-    stop_sequence: null,
-    usage: {
-      ...inputUsage(usage),
-      output_tokens: changing.outputTokens,
-      ...(cost === null ? {} : { cost_usd: formatUsd(cost) }),
-    },
-  })
-  return `${head.slice(0, -1)},"content":[${changing.content}],${tail.slice(1)}`
+  const { content, stopReason } = changing
+  const costUsd = cost === null ? '' : `,"cost_usd":"${formatUsd(cost)}"`
+  return (
+    `{"id":${JSON.stringify(id)},"type":"message","role":"assistant","model":${quotedName(model)},` +
+    `"content":[${content}],${stopMembers(stopReason)},` +
+    `"usage":{${inputUsage(usage)},"output_tokens":${changing.outputTokens}${costUsd}}}`
+  )
+}
+
+/** Chat does not tell which sequence it was. */
+function stopMembers(stopReason: StopReason | null): string {
+  return `"stop_reason":${stopReason === null ? 'null' : `"${stopReason}"`},"stop_sequence":null`
 }
 
 /** This dialect counts the cache beside `input_tokens`; clients add the three up. */
-function inputUsage({ input, audioInput, cachedInput, cacheWrite }: Usage) {
-  return {
-    input_tokens: input + audioInput,
-    ...(cacheWrite > 0 ? { cache_creation_input_tokens: cacheWrite } : {}),
-    ...(cachedInput > 0 ? { cache_read_input_tokens: cachedInput } : {}),
-  }
+function inputUsage({ input, audioInput, cachedInput, cacheWrite }: Usage): string {
+  const written = cacheWrite > 0 ? `,"cache_creation_input_tokens":${cacheWrite}` : ''
+  const read = cachedInput > 0 ? `,"cache_read_input_tokens":${cachedInput}` : ''
+  return `"input_tokens":${input + audioInput}${written}${read}`
 }
 
 function blockEvents(block: MessageBlock, index: number): string {
   const isText = block.type === 'text'
   const start = isText ? '{"type":"text","text":""}' : toolUseJson(block, '{}')
   const deltas = isText
-    ? piecesOf(block.text).map(text => ({ type: 'text_delta', text }))
-    : [{ type: 'input_json_delta', partial_json: block.inputJson }]
-  return [
-    event('content_block_start', `"index":${index},"content_block":${start}`),
-    ...deltas.map(delta => event('content_block_delta', `"index":${index},"delta":${JSON.stringify(delta)}`)),
-    event('content_block_stop', `"index":${index}`),
-  ].join('')
+    ? piecesOf(block.text).map(text => `{"type":"text_delta","text":${JSON.stringify(text)}}`)
+    : [`{"type":"input_json_delta","partial_json":${JSON.stringify(block.inputJson)}}`]
+  let events = event('content_block_start', `"index":${index},"content_block":${start}`)
+  for (const delta of deltas) events += event('content_block_delta', `"index":${index},"delta":${delta}`)
+  return events + event('content_block_stop', `"index":${index}`)
 }
 
 /** Cuts a text, but never between the two halves of a character. */
@@ -99,9 +95,8 @@ function isFirstHalf(unit: number): boolean {
   return (unit & 0xfc00) === 0xd800
 }
 
-function toolUseJson(block: MessageBlock & { readonly type: 'tool_use' }, inputJson: string): string {
-  const { type, id, name } = block
-  return `${JSON.stringify({ type, id, name }).slice(0, -1)},"input":${inputJson}}`
+function toolUseJson({ id, name }: MessageBlock & { readonly type: 'tool_use' }, inputJson: string): string {
+  return `{"type":"tool_use","id":${JSON.stringify(id)},"name":${JSON.stringify(name)},"input":${inputJson}}`
 }
 
 function event(type: string, members = ''): string {
