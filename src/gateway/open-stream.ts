@@ -9,6 +9,7 @@ import type { Destination } from './servable-model.ts'
 /** A stream whose first bytes are here. */
 export type OpenedStream = {
   readonly headers: Readonly<Record<string, string>>
+  readonly rateLimits: string
   readonly reportedCost: string | null
   readonly body: ByteStream
   readonly stream: TextStream
@@ -60,12 +61,12 @@ export async function openStream(
     const verdict = judgeOutcome(outcome, dialect, limits)
     return verdict.verdict === 'answer' ? notAStream('a whole answer to a request for a stream') : verdict
   }
-  const { headers, reportedCost, body } = outcome
+  const { headers, rateLimits = '', reportedCost, body } = outcome
   const stream = dialect.openStream(request, { model: model.id, limits, fallback, secrets })
   const { first, end } = await readFirst(body, stream)
   const refusal = whyNot(stream, first, end)
   if (refusal === null)
-    return { verdict: 'stream', opened: { headers, reportedCost, body, stream, first, end } }
+    return { verdict: 'stream', opened: { headers, rateLimits, reportedCost, body, stream, first, end } }
   body.cancel()
   return refusal
 }

@@ -20,12 +20,13 @@ export function refuseText(
   const { trace } = call
   switch (verdict.verdict) {
     case 'refusal': {
-      const { status, body, headers } = verdict.outcome
+      const { status, body, headers, rateLimits = '' } = verdict.outcome
       const error = readUpstreamError(body, headers['content-type'], upstreamSecrets(destinations, secretOf))
       trace.upstreamProblem = problemWith(`status ${status}`, error)
       return {
         status,
         headers: { ...headers, 'content-type': 'application/json' },
+        rateLimits,
         body: JSON.stringify({ error }),
         cost: null,
       }

@@ -73,7 +73,8 @@ export async function runText(
       const body = answer.tellsError
         ? scrubToldError(reply, upstreamSecrets(destinations, ports.secretOf))
         : reply
-      return { status: 200, headers: outcome.headers, body, cost: told }
+      const { headers, rateLimits = '' } = outcome
+      return { status: 200, headers, rateLimits, body, cost: told }
     }
     if (verdict.verdict === 'timeout') await ports.lateAnswers.expect(job, verdict.late)
     refusal = refuseText(verdict, job, ports.secretOf)

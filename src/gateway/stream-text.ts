@@ -45,8 +45,9 @@ export async function streamText(
     })
     if (verdict.verdict === 'stream') {
       const { source, ended } = relayStream(job, verdict.opened, ports)
-      const { headers } = verdict.opened
-      return { status: 200, headers: { ...headers, ...STREAM_HEADERS }, body: source, ended, cost: null }
+      const { headers, rateLimits } = verdict.opened
+      const ownHeaders = { ...headers, ...STREAM_HEADERS }
+      return { status: 200, headers: ownHeaders, rateLimits, body: source, ended, cost: null }
     }
     refusal = refuseText(verdict, job, ports.secretOf)
   } catch (error) {

@@ -25,6 +25,8 @@ export type TextReply = {
   readonly ended?: Promise<{ readonly isWhole: boolean }>
   /** Allowlisted headers of the upstream. */
   readonly headers: Readonly<Record<string, string>>
+  /** What the upstream said of its rate limits: lines of a head, each with its end. */
+  readonly rateLimits?: string
   /** The amount charged; null where the reply names no cost. */
   readonly cost: NanoUsd | null
   /** The answer of an identical earlier request, which was paid with that. */

@@ -70,15 +70,15 @@ export async function answer(request: Asked, { route, handle, style }: Endpoint,
   edge.observe({ context, route, status: reply.status, durationMs: edge.elapsed() - startedMs })
 }
 
-/** What every reply carries, and what only some do, as lines of its head. None of it comes from outside. */
+/** What every reply carries, and what only some do, as lines of its head. What of it comes from outside was read as such lines. */
 function linesOf(
-  { headers, body, cost, isReplay }: Reply,
+  { headers, rateLimits = '', body, cost, isReplay }: Reply,
   { requestId }: RequestContext,
   { requestIdHeaders }: ReplyStyle,
   { costHeader, replayHeader }: Edge,
 ): string {
-  let lines = ''
-  if (headers['content-type'] === undefined && body !== null) lines = 'content-type: application/json\r\n'
+  let lines = rateLimits
+  if (headers['content-type'] === undefined && body !== null) lines += 'content-type: application/json\r\n'
   for (const name of requestIdHeaders) lines += `${name}: ${requestId}\r\n`
   if (cost !== undefined && cost !== null) lines += `${costHeader}: ${formatUsd(cost)}\r\n`
   return isReplay === true ? `${lines}${replayHeader}: true\r\n` : lines

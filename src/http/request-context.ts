@@ -26,6 +26,8 @@ export type RequestTrace = TextTrace & {
 export type Reply = {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
+  /** More lines of the head, each with its end, as they were read from another's. */
+  readonly rateLimits?: string
   /** A stream is read piece by piece, as the client takes them, and cancelled when it leaves. */
   readonly body: Uint8Array<ArrayBuffer> | string | ByteSource | null
   /** For a stream: resolves when it is over. The request is logged and counted then. */

@@ -4,8 +4,6 @@ import { endOf, TOKEN, VALUE } from './char-class.ts'
 const FIELDS_MAX = 200
 /** Most heads have fewer; room for so many is made at once. */
 const FIELDS_USUAL = 24
-/** Of each field in turn: where its name begins and ends, and where its value does. */
-const PLACES = 4
 
 const TAB = 9
 const LF = 10
@@ -18,6 +16,8 @@ const CAPITAL_Z = 90
 /** From a capital letter to the small one. */
 const CASE = 32
 
+const LINE_END_BYTES = 2
+
 /** Why bytes are no head: its end has not come; or they can be read in two ways, or in none; or are too many. */
 export type HeadProblem = 'partial' | 'malformed' | 'too_many'
 
@@ -28,9 +28,11 @@ export type HeadProblem = 'partial' | 'malformed' | 'too_many'
 export class HeaderFields {
   /** Behind the blank line after them: where the body begins. */
   end = 0
+  /** How many there are: each has its index, in the order in which they came. */
+  count = 0
   readonly #bytes: Buffer
-  #places = new Int32Array(PLACES * FIELDS_USUAL)
-  #placesEnd = 0
+  /** Where the line of each begins, and behind the last one where the blank line does. */
+  #lines = new Int32Array(FIELDS_USUAL + 1)
 
   private constructor(bytes: Buffer) {
     this.#bytes = bytes
@@ -60,11 +62,6 @@ export class HeaderFields {
     return found
   }
 
-  /** How many there are: each has its index, in the order in which they came. */
-  get count(): number {
-    return this.#placesEnd / PLACES
-  }
-
   /** How many of them have this name, whose letters are small. */
   countOf(name: string): number {
     let count = 0
@@ -74,10 +71,10 @@ export class HeaderFields {
 
   /** Whether the field's name is this one, or begins with it, whose letters are small. */
   isNamed(index: number, name: string, how: 'whole' | 'beginning' = 'whole'): boolean {
-    const start = this.#places[PLACES * index] ?? 0
-    const length = (this.#places[PLACES * index + 1] ?? 0) - start
-    if (how === 'whole' ? length !== name.length : length < name.length) return false
     const bytes = this.#bytes
+    const start = this.#lines[index] ?? 0
+    // No name has a colon in it: so most fields are told apart by the lengths of their names alone.
+    if (how === 'whole' && bytes[start + name.length] !== COLON) return false
     for (let at = 0; at < name.length; at += 1) {
       const expected = name.charCodeAt(at)
       const actual = bytes[start + at] ?? 0
@@ -87,40 +84,26 @@ export class HeaderFields {
     return true
   }
 
-  /** In small letters. */
-  nameAt(index: number): string {
-    const at = PLACES * index
-    return this.#bytes.toString('latin1', this.#places[at], this.#places[at + 1]).toLowerCase()
+  valueAt(index: number): string {
+    return this.#bytes.toString('latin1', this.#valueStart(index), this.#valueEnd(index))
   }
 
-  valueAt(index: number): string {
-    const at = PLACES * index
-    return this.#bytes.toString('latin1', this.#places[at + 2], this.#places[at + 3])
+  /** The lines of the fields from one up to, not including, another: as they came, each with its end. */
+  linesOf(from: number, to: number): string {
+    return this.#bytes.toString('latin1', this.#lines[from], this.#lines[to])
   }
 
   /** How the body travels; undefined where nothing is said of it, and `malformed` where that can be understood in two ways. */
   framing(): number | 'chunked' | 'malformed' | undefined {
-    const lengths = this.countOf('content-length')
-    const encodings = this.countOf('transfer-encoding')
-    if (lengths + encodings > 1) return 'malformed'
-    if (encodings === 1)
-      return this.get('transfer-encoding')?.toLowerCase() === 'chunked' ? 'chunked' : 'malformed'
-    return lengths === 1 ? this.#contentLength() : undefined
-  }
-
-  /** Digits only, and no more than a number can say exactly. */
-  #contentLength(): number | 'malformed' {
-    let index = 0
-    while (!this.isNamed(index, 'content-length')) index += 1
-    const start = this.#places[PLACES * index + 2] ?? 0
-    const end = this.#places[PLACES * index + 3] ?? 0
-    let length = 0
-    for (let at = start; at < end; at += 1) {
-      const digit = (this.#bytes[at] ?? 0) - ZERO
-      if (digit < 0 || digit > 9) return 'malformed'
-      length = 10 * length + digit
+    let found = -1
+    for (let index = 0; index < this.count; index += 1) {
+      if (!this.isNamed(index, 'content-length') && !this.isNamed(index, 'transfer-encoding')) continue
+      if (found >= 0) return 'malformed'
+      found = index
     }
-    return start === end || length > Number.MAX_SAFE_INTEGER ? 'malformed' : length
+    if (found < 0) return undefined
+    if (this.isNamed(found, 'content-length')) return this.#lengthAt(found)
+    return this.valueAt(found).toLowerCase() === 'chunked' ? 'chunked' : 'malformed'
   }
 
   /** Whether the `connection` field has this word in it, alone or among others. */
@@ -130,6 +113,37 @@ export class HeaderFields {
     return list.split(',').some(one => one.trim() === word)
   }
 
+  /** Digits only, and no more than a number can say exactly. */
+  #lengthAt(index: number): number | 'malformed' {
+    const start = this.#valueStart(index)
+    const end = this.#valueEnd(index)
+    let length = 0
+    for (let at = start; at < end; at += 1) {
+      const digit = (this.#bytes[at] ?? 0) - ZERO
+      if (digit < 0 || digit > 9) return 'malformed'
+      length = 10 * length + digit
+    }
+    return start >= end || length > Number.MAX_SAFE_INTEGER ? 'malformed' : length
+  }
+
+  #colonOf(index: number): number {
+    let at = this.#lines[index] ?? 0
+    while (this.#bytes[at] !== COLON) at += 1
+    return at
+  }
+
+  #valueStart(index: number): number {
+    let at = this.#colonOf(index) + 1
+    while (isBlank(this.#bytes[at])) at += 1
+    return at
+  }
+
+  #valueEnd(index: number): number {
+    let at = (this.#lines[index + 1] ?? 0) - LINE_END_BYTES
+    while (isBlank(this.#bytes[at - 1])) at -= 1
+    return at
+  }
+
   #read(at: number): HeadProblem | undefined {
     const bytes = this.#bytes
     let position = at
@@ -137,37 +151,29 @@ export class HeaderFields {
       const nameEnd = endOf(TOKEN, bytes, position)
       if (nameEnd === position) {
         if (!isLineEnd(bytes, position)) return lineProblem(bytes, position)
-        this.end = position + 2
+        this.#lines[this.count] = position
+        this.end = position + LINE_END_BYTES
         return undefined
       }
       if (nameEnd === bytes.length) return 'partial'
       // A space is not allowed before the colon.
       if (bytes[nameEnd] !== COLON) return 'malformed'
-      let valueStart = nameEnd + 1
-      while (isBlank(bytes[valueStart])) valueStart += 1
-      const lineEnd = endOf(VALUE, bytes, valueStart)
+      const lineEnd = endOf(VALUE, bytes, nameEnd + 1)
       if (!isLineEnd(bytes, lineEnd)) return lineProblem(bytes, lineEnd)
-      let valueEnd = lineEnd
-      while (valueEnd > valueStart && isBlank(bytes[valueEnd - 1])) valueEnd -= 1
-      if (this.#placesEnd === PLACES * FIELDS_MAX) return 'too_many'
-      this.#note(position, nameEnd, valueStart, valueEnd)
-      position = lineEnd + 2
+      if (this.count === FIELDS_MAX) return 'too_many'
+      this.#note(position)
+      position = lineEnd + LINE_END_BYTES
     }
   }
 
-  #note(nameStart: number, nameEnd: number, valueStart: number, valueEnd: number): void {
-    if (this.#placesEnd === this.#places.length) {
-      const more = new Int32Array(PLACES * FIELDS_MAX)
-      more.set(this.#places)
-      this.#places = more
+  #note(line: number): void {
+    if (this.count === FIELDS_USUAL) {
+      const more = new Int32Array(FIELDS_MAX + 1)
+      more.set(this.#lines)
+      this.#lines = more
     }
-    const places = this.#places
-    const at = this.#placesEnd
-    places[at] = nameStart
-    places[at + 1] = nameEnd
-    places[at + 2] = valueStart
-    places[at + 3] = valueEnd
-    this.#placesEnd = at + PLACES
+    this.#lines[this.count] = line
+    this.count += 1
   }
 }
 

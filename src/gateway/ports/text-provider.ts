@@ -34,8 +34,11 @@ export type ProviderOutcome =
   | {
       readonly outcome: 'answered'
       readonly status: number
-      /** Only those on the allowlist: `content-type`, `retry-after`, `x-ratelimit-*`; and the provider's cost header as `cost`. */
+      /** Only those that are looked at here: `content-type` and `retry-after`. */
       readonly headers: Readonly<Record<string, string>>
+      /** The lines of its `x-ratelimit-*` headers as they came, each with its end: the client's, and looked at by nobody here. */
+      readonly rateLimits?: string
+      /** The value of the provider's cost header. */
       readonly reportedCost: string | null
       /** As text; `NOT_UTF8` where it is none, and so no answer of any route. */
       readonly body: string
@@ -70,6 +73,7 @@ export type StreamOutcome =
       readonly outcome: 'opened'
       readonly status: number
       readonly headers: Readonly<Record<string, string>>
+      readonly rateLimits?: string
       readonly reportedCost: string | null
       readonly body: ByteStream
     }

@@ -4,8 +4,10 @@ import type { ResponseHead } from '../http-client/response-head.ts'
 /** What is read of an answer's head. */
 export type AnswerHead = {
   readonly status: number
-  /** The allowlist: `content-type`, `retry-after` and `x-ratelimit-*`. */
+  /** The allowlist: `content-type` and `retry-after`. */
   readonly headers: Readonly<Record<string, string>>
+  /** The lines of `x-ratelimit-*`, each with its end. */
+  readonly rateLimits: string
   readonly reportedCost: string | null
   /** The promised length of the body, as it travels; undefined where none is promised. */
   readonly contentLength: number | undefined
@@ -15,7 +17,7 @@ export type AnswerHead = {
 
 const RATE_LIMITS = 'x-ratelimit-'
 
-/** Reads all in one pass, which costs less than asking for each by name. */
+/** What an answer's head says that matters. */
 export function readHead(
   { status, fields, framing }: ResponseHead,
   costHeader: string | undefined,
@@ -33,13 +35,26 @@ export function readHead(
       reportedCost = joined(reportedCost ?? undefined, fields.valueAt(index))
   }
   const contentLength = typeof framing === 'number' ? framing : undefined
-  return { status, headers, reportedCost, contentLength, contentEncoding }
+  return { status, headers, rateLimits: rateLimitsOf(fields), reportedCost, contentLength, contentEncoding }
 }
 
 function allowedName(fields: HeaderFields, index: number): string | undefined {
   if (fields.isNamed(index, 'content-type')) return 'content-type'
-  if (fields.isNamed(index, 'retry-after')) return 'retry-after'
-  return fields.isNamed(index, RATE_LIMITS, 'beginning') ? fields.nameAt(index) : undefined
+  return fields.isNamed(index, 'retry-after') ? 'retry-after' : undefined
+}
+
+/** They are handed on as lines, those that stand together as one text: taken apart they cost more than all else of a head. */
+function rateLimitsOf(fields: HeaderFields): string {
+  let lines = ''
+  let first = -1
+  for (let index = 0; index <= fields.count; index += 1) {
+    const isOne = index < fields.count && fields.isNamed(index, RATE_LIMITS, 'beginning')
+    if (isOne && first < 0) first = index
+    if (isOne || first < 0) continue
+    lines += fields.linesOf(first, index)
+    first = -1
+  }
+  return lines
 }
 
 /** A header that came more than once means its values in a list. */

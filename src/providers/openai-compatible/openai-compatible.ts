@@ -80,9 +80,9 @@ async function openStream(
     return readWhole(head, exchange)
   }
   limits.rest()
-  const { status, headers, reportedCost } = head
+  const { status, headers, rateLimits, reportedCost } = head
   const body = byteStream(piecesOf(exchange, head), limits, idleTimeoutMs)
-  return { outcome: 'opened', status, headers, reportedCost, body }
+  return { outcome: 'opened', status, headers, rateLimits, reportedCost, body }
 }
 
 /** Some servers stream without naming the type, so that only what is surely something else is not taken for a stream. */

@@ -93,8 +93,8 @@ function unpackedPieces(read: NextPiece, format: Bun.CompressionFormat): NextPie
   }
 }
 
-function withBody({ status, headers, reportedCost }: AnswerHead, body: string): ProviderOutcome {
-  return { outcome: 'answered', status, headers, reportedCost, body }
+function withBody({ status, headers, rateLimits, reportedCost }: AnswerHead, body: string): ProviderOutcome {
+  return { outcome: 'answered', status, headers, rateLimits, reportedCost, body }
 }
 
 /** Decoded where it stands. Only where something may have been replaced is it looked at again, strictly. */

@@ -109,8 +109,10 @@ export function completeConforms(open: OpenHttp): void {
           status: 201,
           headers: {
             'Content-Type': 'application/json; charset=utf-8',
-            'Retry-After': '3',
+            'X-RateLimit-Limit-Tokens': '10',
             'X-RateLimit-Remaining-Tokens': '9',
+            'Retry-After': '3',
+            'X-RateLimit-Reset-Tokens': '6s',
             'x-cost': '0.25',
             'set-cookie': 'a=b',
             server: 'nginx',
@@ -124,11 +126,10 @@ export function completeConforms(open: OpenHttp): void {
       expect(outcome).toEqual({
         outcome: 'answered',
         status: 201,
-        headers: {
-          'content-type': 'application/json; charset=utf-8',
-          'retry-after': '3',
-          'x-ratelimit-remaining-tokens': '9',
-        },
+        headers: { 'content-type': 'application/json; charset=utf-8', 'retry-after': '3' },
+        rateLimits: expect.stringMatching(
+          /^x-ratelimit-limit-tokens: 10\r\nx-ratelimit-remaining-tokens: 9\r\nx-ratelimit-reset-tokens: 6s\r\n$/i,
+        ),
         reportedCost: '0.25',
         body,
       })

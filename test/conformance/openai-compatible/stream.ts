@@ -55,7 +55,8 @@ export function streamConforms(open: OpenHttp): void {
       expect(outcome).toMatchObject({
         outcome: 'opened',
         status: 200,
-        headers: { 'content-type': 'text/event-stream', 'x-ratelimit-reset': '1' },
+        headers: { 'content-type': 'text/event-stream' },
+        rateLimits: 'x-ratelimit-reset: 1\r\n',
         reportedCost: '0.5',
       })
       await drain(opened(outcome))
