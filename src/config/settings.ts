@@ -110,13 +110,13 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
   readTimeoutMs: {
     name: 'TOLLGATE_READ_TIMEOUT_S',
     default: '300',
-    meaning: "How long to wait for an upstream's whole answer, or for the first byte of its stream.",
+    meaning: "How long to wait for an upstream's whole answer, or for the head of its stream.",
     ...seconds({ min: TIMEOUT_S_MIN, max: DAY_S }),
   },
   streamIdleTimeoutMs: {
     name: 'TOLLGATE_STREAM_IDLE_TIMEOUT_S',
     default: '60',
-    meaning: 'How long a stream may stay silent before it counts as broken.',
+    meaning: 'How long a stream may stay silent, from its head on, before it counts as broken.',
     ...seconds({ min: TIMEOUT_S_MIN, max: DAY_S }),
   },
   replayTtlMs: {
