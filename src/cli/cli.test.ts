@@ -41,6 +41,13 @@ describe('without a data folder', () => {
     expect(out).toContain('tollgate serve --help')
   })
 
+  test('help is what --help is, of one command too', async () => {
+    const [asked, flagged] = [await tollgate(['help', 'grant']), await tollgate(['grant', '--help'])]
+
+    expect(asked).toEqual(flagged)
+    expect(asked.code).toBe(0)
+  })
+
   test('serve --help lists the settings', async () => {
     const { code, out } = await tollgate(['serve', '--help'])
 
@@ -320,6 +327,18 @@ describe('on a running server', () => {
     expect((await spawned(['balance', 'ada'], folder)).out).toStartWith('available  3 USD')
   }, 20_000)
 
+  test('standard output is the log and nothing else, with --json as without', async () => {
+    const server = await startServer(join(home, 'log'), ['--json'])
+    server.kill('SIGTERM')
+
+    const lines = (await new Response(server.stdout).text()).trimEnd().split('\n')
+
+    expect(lines.map(line => (JSON.parse(line) as { message: string }).message)).toEqual([
+      'listening',
+      'stopped',
+    ])
+  })
+
   test('a server outlives whoever reads its log, and still stops with 0', async () => {
     const dataDir = join(home, 'unread')
     const server = await startServer(dataDir)
@@ -404,8 +423,11 @@ async function spawned(args: readonly string[], settings: Record<string, string>
 }
 
 /** Resolves when the server has announced itself. */
-async function startServer(dataDir: string): Promise<ReturnType<typeof spawn>> {
-  const child = spawn(['serve'], { TOLLGATE_DATA_DIR: dataDir, TOLLGATE_PORT: '0' })
+async function startServer(
+  dataDir: string,
+  options: readonly string[] = [],
+): Promise<ReturnType<typeof spawn>> {
+  const child = spawn(['serve', ...options], { TOLLGATE_DATA_DIR: dataDir, TOLLGATE_PORT: '0' })
   while (!existsSync(join(dataDir, 'server.json'))) {
     if (child.exitCode !== null) throw new Error(await new Response(child.stderr).text())
     await Bun.sleep(5)

@@ -49,7 +49,7 @@ function runnerOf(cli: Cli, isJson: boolean, finish: (outcome: Outcome) => void)
       }
     },
     async serve() {
-      finish(await serve(readConfig(cli.environment), cli))
+      await serve(readConfig(cli.environment), cli)
     },
   }
 }

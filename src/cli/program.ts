@@ -42,7 +42,6 @@ export function buildProgram(runner: Runner, version: string): Command {
     .version(version)
     .option('--json', 'print one JSON document instead of text')
     .configureHelp({ showGlobalOptions: true })
-    .helpCommand(false)
     .addHelpText('after', EPILOGUE)
   addServe(program, runner)
   addAccounts(program, runner)
@@ -57,9 +56,12 @@ function addServe(program: Command, runner: Runner): void {
   program
     .command('serve')
     .description('Run the gateway until SIGTERM or SIGINT, which let running requests end.')
-    .addHelpText('after', () => `\nSettings, from the environment:\n\n${settingsHelp()}`)
+    .addHelpText('after', () => `\n${SERVE_OUTPUT}\n\nSettings, from the environment:\n\n${settingsHelp()}`)
     .action(() => runner.serve())
 }
+
+const SERVE_OUTPUT = `Where it listens, and keys that a first start makes, go to standard error; the log,
+JSON lines, goes to standard output.`
 
 const SETTING_WIDTH = 74
 

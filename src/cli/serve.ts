@@ -1,6 +1,6 @@
 import type { Config, Environment } from '../config/config.ts'
 import { launchProblem } from '../config/launch.ts'
-import { CliError, type Outcome } from './outcome.ts'
+import { CliError } from './outcome.ts'
 
 export type StartApp = (config: Config) => Promise<{ readonly url: string; stop(): Promise<void> }>
 
@@ -14,7 +14,7 @@ export async function serve(
     readonly environment: Environment
     readonly loadApp: () => Promise<{ readonly startApp: StartApp }>
   },
-): Promise<Outcome> {
+): Promise<void> {
   const problem = launchProblem(environment)
   if (problem !== undefined) throw new CliError(problem, { exitCode: 2, code: 'wrong_launch' })
   // From here on, so that a signal during the start is not lost, and for good: a terminal and npm both pass one on, and a
@@ -26,7 +26,6 @@ export async function serve(
   const app = await started(config, startApp)
   await toldToStop.promise
   await app.stop()
-  return { value: { stopped: true }, text: '' }
 }
 
 async function started(config: Config, startApp: StartApp): ReturnType<StartApp> {
