@@ -22,11 +22,12 @@ export function servableModel(
 ): ServableModel {
   const { catalog, caller, isSandboxOn } = context
   const model = findModel(catalog, name)
-  if (model === undefined || !model.enabled || model.kind !== dialect.serves) throw modelNotFound(name)
+  if (model === undefined || !model.enabled || model.kind !== dialect.serves)
+    throw modelNotFound(name, caller)
   const reachable = destinationsOf(model, catalog).filter(({ provider }) =>
     provider.kind === 'sandbox' ? isSandboxOn : !caller.account.sandboxOnly,
   )
-  if (reachable.length === 0) throw modelNotFound(name)
+  if (reachable.length === 0) throw modelNotFound(name, caller)
   const destinations = reachable.filter(({ provider }) => provider.routes.includes(dialect.upstreamRoute))
   if (destinations.length === 0) {
     throw new GatewayError('route_not_supported', `"${model.id}" cannot be called on this route.`, {
@@ -46,10 +47,12 @@ function destinationsOf(model: TextModel, catalog: Catalog): Destination[] {
 }
 
 /** For a name that is unknown, switched off, or another kind's: which of them, nobody is told. */
-export function modelNotFound(name: string): GatewayError {
-  return new GatewayError('model_not_found', `There is no model called "${name.slice(0, NAME_SHOWN_MAX)}".`, {
-    param: 'model',
-  })
+export function modelNotFound(name: string, { account }: Pick<Authenticated, 'account'>): GatewayError {
+  const shown = name.slice(0, NAME_SHOWN_MAX)
+  const message = account.sandboxOnly
+    ? `There is no model called "${shown}" on the sandbox, and this key is for the sandbox alone.`
+    : `There is no model called "${shown}".`
+  return new GatewayError('model_not_found', message, { param: 'model' })
 }
 
 /** A client can send a name of any length; the error repeats only this much of it. */

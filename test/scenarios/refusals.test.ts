@@ -214,8 +214,11 @@ describe('404 model_not_found for', () => {
 
       expect(list).toContain('sandbox-chat')
       expect(list).not.toContain('gpt-x')
+      // The same for any name; but whoever wonders about a key of the first start learns what it is for.
+      const message =
+        'There is no model called "gpt-x" on the sandbox, and this key is for the sandbox alone.'
       for (const refusal of [one, real])
-        expect(refusal).toMatchObject({ status: 404, code: 'model_not_found' })
+        expect(refusal).toMatchObject({ status: 404, code: 'model_not_found', message })
       expect(made.status).toBe(200)
       expect(upstream.requests).toHaveLength(0)
     } finally {

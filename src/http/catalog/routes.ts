@@ -29,7 +29,7 @@ export function modelsRoutes({ forAll, forCaller }: Listings, keyed: Keyed): rea
     {
       path: `${ONE_MODEL}*`,
       name: 'model',
-      methods: { GET: keyed((caller, { request }) => readModel(request, forCaller(caller))) },
+      methods: { GET: keyed((caller, { request }) => readModel(request, forCaller(caller), caller)) },
     },
     {
       path: '/cabinet/api/public/models',
@@ -44,10 +44,10 @@ export function modelsRoutes({ forAll, forCaller }: Listings, keyed: Keyed): rea
   ]
 }
 
-function readModel({ path }: IncomingRequest, catalog: Catalog): Reply {
+function readModel({ path }: IncomingRequest, catalog: Catalog, caller: Authenticated): Reply {
   const name = modelName(path.slice(ONE_MODEL.length))
   const model = oneModel(catalog, name)
-  if (model === undefined) throw modelNotFound(name)
+  if (model === undefined) throw modelNotFound(name, caller)
   return jsonReply(200, model)
 }
 
