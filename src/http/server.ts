@@ -1,5 +1,6 @@
 import { GatewayError } from '../domain/errors.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
+import { SendQueue } from '../http1/send-queue.ts'
 import { answer, type Edge, type Endpoint } from './endpoint.ts'
 import { plainReplies } from './reply-style.ts'
 import { routeTable, type FindEndpoint, type Route } from './routes.ts'
@@ -76,6 +77,7 @@ class Server implements Host {
   tick = 0
   date: string
   isStopping = false
+  readonly sends = new SendQueue()
   readonly #find: FindEndpoint
   readonly #edge: Edge
   readonly #clock: Clock

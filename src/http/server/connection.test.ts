@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { TakeBytes } from '../../gateway/byte-source.ts'
 import fc from 'fast-check'
 import { rejection } from '../../../test/support/rejection.ts'
-import { playedConnection } from '../../../test/support/server-connection.ts'
+import { playedConnection, type PlayedConnection } from '../../../test/support/server-connection.ts'
 import { turn } from '../../../test/support/turn.ts'
 import type { ServerRequest } from './server-request.ts'
 
@@ -127,6 +127,37 @@ describe('requests', () => {
     play.send(`\n${get('/2')}`)
 
     expect(play.sent).toBe(replied('x').repeat(2))
+  })
+})
+
+describe('a whole reply', () => {
+  test('goes out at the end of the turn in which it was made, and the next request is taken then', () => {
+    const waiting: { send(): void }[] = []
+    const play = playedConnection(say('x'), { add: sender => void waiting.push(sender) })
+
+    play.send(get('/1') + get('/2'))
+    const before = [play.sent, play.requests.length]
+    waiting.shift()?.send()
+
+    expect(before).toEqual(['', 1])
+    expect(play.sent).toBe(replied('x'))
+    expect(play.requests).toHaveLength(2)
+    expect(waiting).toHaveLength(1)
+  })
+
+  test.each<[string, (play: PlayedConnection) => void]>([
+    ['leaves', play => play.connection.onClose()],
+    ['is cut', play => play.connection.cut()],
+  ])('is dropped where the client %s before that', (_, end) => {
+    const waiting: { send(): void }[] = []
+    const play = playedConnection(say('x'), { add: sender => void waiting.push(sender) })
+    play.send(get())
+
+    end(play)
+    waiting.shift()?.send()
+
+    expect(play.sent).toBe('')
+    expect(play.done).toContain('closed')
   })
 })
 

@@ -2,6 +2,7 @@ import { GatewayError } from '../../domain/errors.ts'
 import type { ByteSource } from '../../gateway/byte-source.ts'
 import type { RequestHead } from '../../http1/request-head.ts'
 import { hasNoBody } from '../../http1/response-start.ts'
+import type { SendQueue } from '../../http1/send-queue.ts'
 import type { BodyLimits } from '../incoming-request.ts'
 import { isStream, type Reply } from '../request-context.ts'
 import { Outgoing } from './outgoing.ts'
@@ -36,6 +37,8 @@ export type Host = {
   readonly date: string
   /** Whether no further request is to be taken. */
   readonly isStopping: boolean
+  /** Sends whole replies at the end of the turn. */
+  readonly sends: Pick<SendQueue, 'add'>
   /** Has a request replied to; with a `refusal`, by that. */
   serve(request: ServerRequest, refusal?: Error): void
   onClosed(connection: Connection): void
@@ -71,6 +74,8 @@ export class Connection implements Line {
   #body: RequestBody | undefined
   /** While somebody waits for the body: how long it may pause, and when its time is over. */
   #bodyTimes: { readonly idleTicks: number; readonly endTick: number } | undefined
+  /** A whole reply, until the end of the turn in which it was made. */
+  #reply: { readonly head: string; readonly body: Uint8Array | string; readonly length: number } | undefined
   /** While it is sent. */
   #stream: OutgoingStream | undefined
   /** Whether the connection ends with this reply. */
@@ -113,6 +118,7 @@ export class Connection implements Line {
     this.#request = undefined
     request?.leave()
     this.#body?.fail(new Error('The client left before its body was whole.'))
+    this.#reply = undefined
     this.#stream?.cancel()
     this.#out.onClose()
     this.#host.onClosed(this)
@@ -174,11 +180,20 @@ export class Connection implements Line {
     if (isStream(body) && !isHeadAlone) this.#sendStream(text, body, { isChunked: !head.isOld })
     else {
       if (isStream(body)) body.cancel()
-      if (length === undefined || length === 0 || isHeadAlone) this.#out.send(text)
-      else this.#out.send(text, body as Uint8Array | string, length)
-      if (this.#out.isSent) this.#onReplied()
-      else void this.#out.sent().then(() => this.#onReplied())
+      const content = isHeadAlone || isStream(body) ? '' : (body ?? '')
+      this.#reply = { head: text, body: content, length: content === '' ? 0 : (length ?? 0) }
+      this.#host.sends.add(this)
     }
+  }
+
+  /** Sends the reply that waits for it. */
+  send(): void {
+    const reply = this.#reply
+    if (reply === undefined) return
+    this.#reply = undefined
+    this.#out.send(reply.head, reply.body, reply.length)
+    if (this.#out.isSent) this.#onReplied()
+    else void this.#out.sent().then(() => this.#onReplied())
   }
 
   #sendStream(head: string, source: ByteSource, { isChunked }: { readonly isChunked: boolean }): void {

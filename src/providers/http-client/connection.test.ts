@@ -12,7 +12,7 @@ const ANSWER = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}'
 let upstream: Upstream
 let request: HttpRequest
 /** What waits for the end of its turn, which is whenever the test says so. */
-let waiting: Connection[]
+let waiting: { send(): void }[]
 
 beforeEach(() => {
   upstream = startUpstream()

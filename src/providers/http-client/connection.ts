@@ -4,7 +4,7 @@ import { httpFailure, socketFailure } from './http-failure.ts'
 import type { HttpRequest, Origin } from './http-request.ts'
 import type { IdleConnections } from './idle-connections.ts'
 import { ResponseReader } from './response-reader.ts'
-import type { SendQueue } from './send-queue.ts'
+import type { SendQueue } from '../../http1/send-queue.ts'
 
 /**
  * Requests of up to so many characters are put together in memory that all connections share, and go out in one write: fresh memory

@@ -4,7 +4,7 @@ import { Exchange } from './exchange.ts'
 import type { HttpRequest } from './http-request.ts'
 import { IdleConnections } from './idle-connections.ts'
 import type { ResponseHead } from './response-head.ts'
-import { SendQueue } from './send-queue.ts'
+import { SendQueue } from '../../http1/send-queue.ts'
 
 /** Sends requests to http and https servers, and keeps connections for the ones that follow. */
 export type HttpClient = {
