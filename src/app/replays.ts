@@ -21,9 +21,14 @@ export function openReplays(config: Config, clock: Clock): ReplayParts {
   if (replayTtlMs === 0) return { once: undefined, bytes: () => 0 }
   const budget = replayBudget(replayBytesMax)
   const replays = memoryReplays({ budget, clock }, { ttlMs: replayTtlMs })
-  const sha256 = (bytes: Uint8Array) => Bun.SHA256.hash(bytes, 'base64')
   return {
     once: new AnswerOnce({ replays, budget, sha256, clock }, { patienceMs: readTimeoutMs }),
     bytes: () => budget.taken,
   }
+}
+
+function sha256(bytes: Uint8Array): Int32Array<ArrayBuffer> {
+  const digest = new Int32Array(8)
+  Bun.SHA256.hash(bytes, digest)
+  return digest
 }

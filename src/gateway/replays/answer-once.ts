@@ -1,7 +1,7 @@
 import type { StreamDialect, TextDialect } from '../../protocol/text-dialect.ts'
 import type { ByteSource } from '../byte-source.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { KeptAnswer, ReplayBudget, Replays } from '../ports/replays.ts'
+import type { Fingerprint, KeptAnswer, ReplayBudget, Replays } from '../ports/replays.ts'
 import type { TextCall, TextReply, TextTrace } from '../text-call.ts'
 import { Flight } from './flight.ts'
 import { Flights } from './flights.ts'
@@ -17,8 +17,7 @@ export type Answer = (call: TextCall) => Promise<TextReply>
 export type AnswerOncePorts = {
   readonly replays: Replays
   readonly budget: ReplayBudget
-  /** SHA-256, as text. */
-  readonly sha256: (bytes: Uint8Array) => string
+  readonly sha256: (bytes: Uint8Array) => Fingerprint['digest']
   readonly clock: Clock
 }
 
@@ -33,6 +32,8 @@ export class AnswerOnce {
   readonly #ports: AnswerOncePorts
   readonly #patienceMs: number
   readonly #flights = new Flights()
+  /** Those that the last answer was kept with, which are those of most. */
+  #lastHeaders: KeptAnswer['headers'] = {}
 
   /**
    * While others fail before it, a request waits for its turn, so that the model is asked once at a time. After `patienceMs` of
@@ -45,36 +46,38 @@ export class AnswerOnce {
 
   /** Most requests are like no other: their way leads through `#lead` and `#fly`, and makes little more than a flight. */
   answer(call: TextCall, dialect: Dialect, answer: Answer): TextReply | Promise<TextReply> {
-    // The digest first: stores tell fingerprints apart by how they begin.
-    const fingerprint = `${this.#ports.sha256(call.body)} ${dialect.route} ${call.caller.apiKey.id}`
-    const flight = this.#flights.find(fingerprint)
-    return flight === undefined
-      ? this.#lead(fingerprint, call, dialect, answer)
-      : this.#follow(flight, call, dialect, answer)
+    const { route } = dialect
+    const flight = new Flight(
+      { apiKeyId: call.caller.apiKey.id, route, digest: this.#ports.sha256(call.body) },
+      call,
+    )
+    const earlier = this.#flights.find(flight)
+    return earlier === undefined
+      ? this.#lead(flight, call, dialect, answer)
+      : this.#follow(earlier, flight, call, dialect, answer)
   }
 
-  async #follow(flight: Flight, call: TextCall, dialect: Dialect, answer: Answer): Promise<TextReply> {
-    const { fingerprint } = flight
-    const impatientAtMs = this.#ports.clock.now() + this.#patienceMs
-    let next: Flight | undefined = flight
-    do {
-      const reply = await next.join(call.client)
-      if (reply !== undefined) return markReplay(reply, next.trace.model, call)
-      next = this.#flights.find(fingerprint)
-    } while (next !== undefined && this.#ports.clock.now() < impatientAtMs)
-    return this.#lead(fingerprint, call, dialect, answer)
-  }
-
-  #lead(
-    fingerprint: string,
+  async #follow(
+    earlier: Flight,
+    flight: Flight,
     call: TextCall,
     dialect: Dialect,
     answer: Answer,
-  ): TextReply | Promise<TextReply> {
-    const found = this.#ports.replays.find(fingerprint)
+  ): Promise<TextReply> {
+    const impatientAtMs = this.#ports.clock.now() + this.#patienceMs
+    let next: Flight | undefined = earlier
+    do {
+      const reply = await next.join(call.client)
+      if (reply !== undefined) return markReplay(reply, next.trace.model, call)
+      next = this.#flights.find(flight)
+    } while (next !== undefined && this.#ports.clock.now() < impatientAtMs)
+    return this.#lead(flight, call, dialect, answer)
+  }
+
+  #lead(flight: Flight, call: TextCall, dialect: Dialect, answer: Answer): TextReply | Promise<TextReply> {
+    const found = this.#ports.replays.find(flight)
     if (found !== undefined && !(found instanceof Promise))
       return markReplay(replayOf(found), found.model, call)
-    const flight = new Flight(fingerprint, call)
     this.#flights.add(flight)
     return this.#fly(flight, call, dialect, answer, found)
   }
@@ -93,11 +96,12 @@ export class AnswerOnce {
         this.#forget(flight)
         return markReplay(replayOf(kept), kept.model, call)
       }
-      const reply = await answer({ ...call, client: flight })
+      const { id, caller, body: asked, trace } = call
+      const reply = await answer({ id, caller, body: asked, client: flight, trace })
       const { status, body } = reply
       if (status !== 200) this.#forget(flight)
       else if (typeof body === 'string' || body instanceof Uint8Array)
-        this.#share(flight, keptAnswer(reply, body, call.trace))
+        this.#share(flight, this.#keptAnswer(reply, body, trace))
       else return this.#shareStream(flight, { ...reply, body }, { call, dialect })
       return reply
     } catch (error) {
@@ -108,7 +112,7 @@ export class AnswerOnce {
 
   #share(flight: Flight, answer: KeptAnswer): void {
     const isSmall = answer.body.length <= KEPT_BYTES_MAX
-    const keeping = isSmall ? this.#ports.replays.keep(flight.fingerprint, answer) : undefined
+    const keeping = isSmall ? this.#ports.replays.keep(flight, answer) : undefined
     // Until it is kept, or where it is not, those who came meanwhile get it from the flight.
     if (keeping !== undefined || flight.isFollowed) flight.land(() => replayOf(answer))
     if (keeping === undefined) this.#forget(flight)
@@ -123,7 +127,7 @@ export class AnswerOnce {
     const { budget, clock } = this.#ports
     const stream = new SharedStream(reply.body, { budget, onClosed: () => this.#forget(flight) })
     const openReader = () => stream.open(() => lastWordOf(call, dialect, clock.now()))
-    const headers = keptHeaders(reply)
+    const headers = this.#keptHeaders(reply)
     // A new stream is open.
     const body = openReader() as ByteSource
     flight.land(() => {
@@ -138,9 +142,25 @@ export class AnswerOnce {
     const [, ending] = await Promise.all([stream.over, reply.ended])
     const copy = stream.copy()
     if (copy !== undefined && copy.byteLength <= KEPT_BYTES_MAX && ending?.isWhole === true) {
-      await this.#ports.replays.keep(flight.fingerprint, keptAnswer(reply, copy, flight.trace))
+      await this.#ports.replays.keep(flight, this.#keptAnswer(reply, copy, flight.trace))
     }
     stream.close()
+  }
+
+  #keptAnswer(reply: TextReply, body: KeptAnswer['body'], { model }: TextTrace): KeptAnswer {
+    return { headers: this.#keptHeaders(reply), model, body }
+  }
+
+  /** The same object as long as they stay the same, so that a store need not write them out for each answer. */
+  #keptHeaders({ headers }: TextReply): KeptAnswer['headers'] {
+    const last = this.#lastHeaders
+    if (KEPT_HEADERS.every(name => headers[name] === last[name])) return last
+    const kept: Record<string, string> = {}
+    for (const name of KEPT_HEADERS) {
+      const value = headers[name]
+      if (value !== undefined) kept[name] = value
+    }
+    return (this.#lastHeaders = kept)
   }
 
   /** Nobody joins this flight any more. Who waits for it still is told that there is nothing to share. */
@@ -160,19 +180,5 @@ function markReplay(reply: TextReply, model: string | undefined, { trace }: Text
   return { ...reply, isReplay: true }
 }
 
-function keptAnswer(reply: TextReply, body: KeptAnswer['body'], { model }: TextTrace): KeptAnswer {
-  const headers = keptHeaders(reply)
-  return model === undefined ? { headers, body } : { headers, body, model }
-}
-
 /** What an upstream said of its rate limits was for the first request. */
-function keptHeaders({ headers }: TextReply): KeptAnswer['headers'] {
-  const kept: Record<string, string> = {}
-  for (const name of KEPT_HEADERS) {
-    const value = headers[name]
-    if (value !== undefined) kept[name] = value
-  }
-  return kept
-}
-
 const KEPT_HEADERS = ['content-type', 'cache-control', 'x-accel-buffering'] as const

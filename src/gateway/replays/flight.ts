@@ -1,5 +1,6 @@
 import { GatewayError } from '../../domain/errors.ts'
 import { LeaveSignal } from '../leave-signal.ts'
+import type { Fingerprint } from '../ports/replays.ts'
 import type { TextCall, TextReply, TextTrace } from '../text-call.ts'
 
 type Client = TextCall['client']
@@ -11,8 +12,10 @@ export type Share = () => TextReply | undefined
  * A request on its way to its answer, and the identical ones that wait for it. Until the answer is there, the call goes on
  * while any of them does: in the place of the leader's client, the call is given the flight.
  */
-export class Flight implements Client {
-  readonly fingerprint: string
+export class Flight implements Client, Fingerprint {
+  readonly apiKeyId: number
+  readonly route: string
+  readonly digest: Fingerprint['digest']
   /** Another flight of its bucket; for `Flights` alone. */
   before: Flight | undefined
   /** What becomes known of the request on its way. */
@@ -25,8 +28,10 @@ export class Flight implements Client {
   #hasLanded = false
   #share: Share | undefined
 
-  constructor(fingerprint: string, leader: Pick<TextCall, 'client' | 'trace'>) {
-    this.fingerprint = fingerprint
+  constructor({ apiKeyId, route, digest }: Fingerprint, leader: Pick<TextCall, 'client' | 'trace'>) {
+    this.apiKeyId = apiKeyId
+    this.route = route
+    this.digest = digest
     this.trace = leader.trace
     this.#leader = leader.client
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { anAnswer, replaysConform } from '../../../test/conformance/replays.ts'
+import { aFingerprint, anAnswer, replaysConform } from '../../../test/conformance/replays.ts'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { replayBudget } from '../../gateway/replays/replay-budget.ts'
 import { SLAB_BYTES } from './answer-log.ts'
@@ -18,7 +18,7 @@ const ofBytes = (length: number) => anAnswer(new Uint8Array(length))
 /** What an answer of so many bytes takes of the budget. */
 function weightOf(length: number): number {
   const { replays, budget } = open()
-  void replays.keep('a', ofBytes(length))
+  void replays.keep(aFingerprint('a'), ofBytes(length))
   return budget.taken
 }
 
@@ -33,56 +33,56 @@ describe('the budget', () => {
   test('is taken for what is kept, with what an answer weighs beside its body', async () => {
     const { replays, budget } = open()
 
-    await replays.keep('a', ofBytes(100))
-    await replays.keep('b', ofBytes(0))
+    await replays.keep(aFingerprint('a'), ofBytes(800))
+    await replays.keep(aFingerprint('b'), ofBytes(0))
 
-    expect(budget.taken).toBe(2 * weightOf(0) + 100)
+    expect(budget.taken).toBe(2 * weightOf(0) + 800)
     expect(weightOf(0)).toBeWithin(32, 128)
   })
 
   test('has room for so much; what comes after is not kept, and what is there stays', async () => {
     const { replays } = open({ bytesMax: roomFor(2) })
 
-    for (const name of ['a', 'b', 'c']) await replays.keep(name, ofBytes(100))
+    for (const name of ['a', 'b', 'c']) await replays.keep(aFingerprint(name), ofBytes(100))
 
-    expect(await replays.find('a')).toBeDefined()
-    expect(await replays.find('b')).toBeDefined()
-    expect(await replays.find('c')).toBeUndefined()
+    expect(await replays.find(aFingerprint('a'))).toBeDefined()
+    expect(await replays.find(aFingerprint('b'))).toBeDefined()
+    expect(await replays.find(aFingerprint('c'))).toBeUndefined()
   })
 
   test('is free again when time is over, at the next use of any kind', async () => {
     const { replays, budget, clock } = open({ bytesMax: roomFor(2) })
-    await replays.keep('a', ofBytes(100))
+    await replays.keep(aFingerprint('a'), ofBytes(100))
     clock.advance(30_000)
-    await replays.keep('b', ofBytes(100))
+    await replays.keep(aFingerprint('b'), ofBytes(100))
     clock.advance(30_000)
 
-    await replays.keep('c', ofBytes(100))
-    expect(await replays.find('c')).toBeDefined()
+    await replays.keep(aFingerprint('c'), ofBytes(100))
+    expect(await replays.find(aFingerprint('c'))).toBeDefined()
     expect(budget.taken).toBe(roomFor(2))
 
     clock.advance(60_000)
-    await replays.find('something else')
+    await replays.find(aFingerprint('something else'))
     expect(budget.taken).toBe(0)
   })
 
   test('is free again of an answer whose place is taken when its time is over', async () => {
     const { replays, budget, clock } = open()
-    await replays.keep('a', ofBytes(1000))
+    await replays.keep(aFingerprint('a'), ofBytes(1000))
     clock.advance(30_000)
-    await replays.keep('a', ofBytes(100))
+    await replays.keep(aFingerprint('a'), ofBytes(100))
     clock.advance(30_000)
 
-    expect(await replays.find('a')).toMatchObject(ofBytes(100))
+    expect(await replays.find(aFingerprint('a'))).toMatchObject(ofBytes(100))
     expect(budget.taken).toBe(roomFor(1))
   })
 
   test('of nothing keeps nothing', async () => {
     const { replays, budget } = open({ bytesMax: 0 })
 
-    await replays.keep('a', ofBytes(0))
+    await replays.keep(aFingerprint('a'), ofBytes(0))
 
-    expect(await replays.find('a')).toBeUndefined()
+    expect(await replays.find(aFingerprint('a'))).toBeUndefined()
     expect(budget.taken).toBe(0)
   })
 
@@ -90,9 +90,9 @@ describe('the budget', () => {
     const { replays } = open()
     const large = new Uint8Array(MEGABYTE)
 
-    await replays.keep('a', anAnswer(large.subarray(0, 100)))
+    await replays.keep(aFingerprint('a'), anAnswer(large.subarray(0, 100)))
 
-    const { body } = (await replays.find('a')) as { body: Uint8Array }
+    const { body } = (await replays.find(aFingerprint('a'))) as { body: Uint8Array }
     expect(body.buffer.byteLength).toBe(100)
   })
 })
@@ -106,10 +106,11 @@ describe('many answers', () => {
   test('are all found with their own bytes, also where the memory of one is full', async () => {
     const { replays } = open({ bytesMax: 100 * MEGABYTE })
 
-    for (const [index, body] of bodies.entries()) await replays.keep(`answer ${index}`, anAnswer(body))
+    for (const [index, body] of bodies.entries())
+      await replays.keep(aFingerprint(`answer ${index}`), anAnswer(body))
 
     for (const [index, body] of bodies.entries())
-      expect((await replays.find(`answer ${index}`))?.body).toEqual(body)
+      expect((await replays.find(aFingerprint(`answer ${index}`)))?.body).toEqual(body)
   })
 
   test('that come and go for a long time give back all that they took', async () => {
@@ -117,12 +118,12 @@ describe('many answers', () => {
 
     for (const [index, body] of [...bodies, ...bodies].entries()) {
       clock.advance(100)
-      await replays.keep(`answer ${index}`, anAnswer(body))
-      expect((await replays.find(`answer ${index}`))?.body).toEqual(body)
-      expect(await replays.find(`answer ${index - 10}`)).toBeUndefined()
+      await replays.keep(aFingerprint(`answer ${index}`), anAnswer(body))
+      expect((await replays.find(aFingerprint(`answer ${index}`)))?.body).toEqual(body)
+      expect(await replays.find(aFingerprint(`answer ${index - 10}`))).toBeUndefined()
     }
     clock.advance(1000)
-    await replays.find('something else')
+    await replays.find(aFingerprint('something else'))
 
     expect(budget.taken).toBe(0)
   })
@@ -131,39 +132,42 @@ describe('many answers', () => {
     const { replays, budget } = open({ bytesMax: 4 * MEGABYTE })
     const half = SLAB_BYTES / 2 - weightOf(0)
 
-    for (const name of ['a', 'b', 'c', 'd']) await replays.keep(name, ofBytes(half))
+    for (const name of ['a', 'b', 'c', 'd']) await replays.keep(aFingerprint(name), ofBytes(half))
 
     expect(budget.taken).toBe(2 * SLAB_BYTES)
-    for (const name of ['a', 'b', 'c', 'd']) expect((await replays.find(name))?.body.length).toBe(half)
+    for (const name of ['a', 'b', 'c', 'd'])
+      expect((await replays.find(aFingerprint(name)))?.body.length).toBe(half)
   })
 
-  test('with fingerprints that begin alike are told apart', async () => {
+  test('with digests that begin alike are told apart', async () => {
     const { replays } = open()
-    const names = Array.from({ length: 50 }, (_, index) => `the same beginning, ${index}`)
+    const alike = (index: number) =>
+      aFingerprint('a', { digest: Int32Array.from({ length: 8 }, (_, place) => (place < 7 ? 1 : index)) })
+    const indexes = Array.from({ length: 50 }, (_, index) => index)
 
-    for (const name of names) await replays.keep(name, anAnswer(name))
+    for (const index of indexes) await replays.keep(alike(index), anAnswer(`${index}`))
 
-    for (const name of names) expect(await replays.find(name)).toMatchObject(anAnswer(name))
+    for (const index of indexes) expect(await replays.find(alike(index))).toMatchObject(anAnswer(`${index}`))
   })
 
   test('of more than a slab are not kept', async () => {
     const { replays, budget } = open({ bytesMax: 4 * MEGABYTE })
 
-    await replays.keep('a', ofBytes(SLAB_BYTES))
+    await replays.keep(aFingerprint('a'), ofBytes(SLAB_BYTES))
 
-    expect(await replays.find('a')).toBeUndefined()
+    expect(await replays.find(aFingerprint('a'))).toBeUndefined()
     expect(budget.taken).toBe(0)
   })
 
   test('of a clock that was set back live no longer than their time', async () => {
     const { replays, clock } = open({ ttlMs: 60_000 })
-    await replays.keep('a', anAnswer('early'))
+    await replays.keep(aFingerprint('a'), anAnswer('early'))
     clock.advance(-30_000)
-    await replays.keep('b', anAnswer('late'))
+    await replays.keep(aFingerprint('b'), anAnswer('late'))
 
     clock.advance(60_000)
 
-    expect(await replays.find('a')).toBeDefined()
-    expect(await replays.find('b')).toBeUndefined()
+    expect(await replays.find(aFingerprint('a'))).toBeDefined()
+    expect(await replays.find(aFingerprint('b'))).toBeUndefined()
   })
 })

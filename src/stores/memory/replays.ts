@@ -1,12 +1,9 @@
 import type { Clock } from '../../gateway/ports/clock.ts'
-import type { ReplayBudget, Replays } from '../../gateway/ports/replays.ts'
+import type { Fingerprint, ReplayBudget, Replays } from '../../gateway/ports/replays.ts'
 import { AnswerLog, type Position } from './answer-log.ts'
 
 /** The answers of a bucket are chained. Where a hundred thousand are kept, a chain is two long. */
 const BUCKETS = 1 << 16
-/** A fingerprint begins with a digest, so that so many of its characters tell it from others. */
-const HASHED_CHARS = 12
-
 /**
  * Kept answers in this process. All live equally long, so that the oldest is the first to expire. They share a budget with
  * others; what does not fit is not kept, since an answer that is there was promised to its repeats.
@@ -31,10 +28,9 @@ export function memoryReplays(
     find(fingerprint) {
       const nowMs = clock.now()
       dropExpired(nowMs)
-      const hash = hashOf(fingerprint)
-      let position: Position = latest[hash % BUCKETS] ?? -1
+      let position: Position = latest[bucketOf(fingerprint)] ?? -1
       while (position >= log.oldest) {
-        if (log.isOf(position, fingerprint, hash))
+        if (log.isOf(position, fingerprint))
           // A clock that was set back may have put one that lives longer before it.
           return log.expiresAtMs(position) > nowMs ? log.answer(position) : undefined
         position = log.earlierThan(position)
@@ -44,11 +40,10 @@ export function memoryReplays(
     keep(fingerprint, answer) {
       const nowMs = clock.now()
       dropExpired(nowMs)
-      const hash = hashOf(fingerprint)
       const expiresAtMs = nowMs + ttlMs
-      const bucket = hash % BUCKETS
+      const bucket = bucketOf(fingerprint)
       const earlier = latest[bucket] ?? -1
-      const position = log.append({ fingerprint, hash, expiresAtMs, earlier }, answer)
+      const position = log.append(fingerprint, { expiresAtMs, earlier }, answer)
       if (position === undefined) return
       latest[bucket] = position
       if (oldestExpiresAtMs === Infinity) oldestExpiresAtMs = expiresAtMs
@@ -56,11 +51,7 @@ export function memoryReplays(
   }
 }
 
-/** 31 bits. */
-function hashOf(fingerprint: string): number {
-  let hash = 0
-  const chars = Math.min(fingerprint.length, HASHED_CHARS)
-  for (let at = 0; at < chars; at += 1)
-    hash = (Math.imul(hash, 31) + fingerprint.charCodeAt(at)) & 0x7fff_ffff
-  return hash
+/** Any word of a digest tells it from others. */
+function bucketOf({ digest }: Fingerprint): number {
+  return (digest[0] ?? 0) & (BUCKETS - 1)
 }
