@@ -5,7 +5,7 @@ import { gatewayRoutes } from './app/routes.ts'
 import { openParts, type Parts } from './app/parts.ts'
 import { openReplays } from './app/replays.ts'
 import type { Config } from './config/config.ts'
-import { countOn } from './domain/catalog/catalog.ts'
+import { countOn, providersWithoutKeys } from './domain/catalog/catalog.ts'
 import { HoldQueue } from './gateway/hold-queue.ts'
 import type { Clock } from './gateway/ports/clock.ts'
 import { trustedAdminApi } from './http/admin/admin-api.ts'
@@ -108,9 +108,14 @@ async function serve(config: Config, folder: ReturnType<typeof openDataFolder>, 
   const withdraw = folder.announce({ url: server.url, pid: process.pid })
   const stopBackground = startBackground(parts, { metrics, reconcile }, config)
   log.info('listening', { url: server.url, data_dir: folder.path })
+  const keyless = providersWithoutKeys(admin.catalog.current())
+  if (keyless.length > 0)
+    log.error('stored keys of providers cannot be read', { providers: keyless.join(', ') })
   if (config.logLevel !== 'silent') {
     const hasModels = countOn(admin.catalog.current(), config) > 0
-    process.stderr.write(welcome({ url: server.url, config, folder, adminKey, hasModels, ...started }))
+    process.stderr.write(
+      welcome({ url: server.url, config, folder, adminKey, keyless, hasModels, ...started }),
+    )
   }
 
   const stop = async () => {

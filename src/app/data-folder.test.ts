@@ -31,8 +31,9 @@ describe('the secret key', () => {
 
     const made = openDataFolder(path).secretKey()
 
-    expect(made).toHaveLength(32)
-    expect(openDataFolder(path).secretKey()).toEqual(made)
+    expect(made.bytes).toHaveLength(32)
+    expect(made.isNew).toBe(true)
+    expect(openDataFolder(path).secretKey()).toEqual({ bytes: made.bytes, isNew: false })
   })
 
   test('of another length is refused, and left as it is', () => {

@@ -6,8 +6,8 @@ import { join, resolve } from 'node:path'
 export type DataFolder = {
   readonly path: string
   readonly database: string
-  /** The 32 bytes under which provider secrets are encrypted. Made once. */
-  secretKey(): Uint8Array
+  /** Under which provider secrets are encrypted. Made where there is none. */
+  secretKey(): { readonly bytes: Uint8Array; readonly isNew: boolean }
   /** The key of the admin API. `isNew` until `keep` has written it, so that a start which fails leaves none that nobody was shown. */
   adminKey(): { readonly key: string; readonly isNew: boolean; keep(): void }
   /** Says where the running server listens, so that commands find it; removed by the returned function. */
@@ -27,10 +27,10 @@ export function openDataFolder(dataDir: string): DataFolder {
     path,
     database: file('tollgate.db'),
     secretKey: () => {
-      if (!existsSync(file('secret.key')))
-        writeWhole(file('secret.key'), randomBytes(SECRET_KEY_BYTES).toString('base64'))
-      const key = Buffer.from(readFileSync(file('secret.key'), 'utf8'), 'base64')
-      if (key.byteLength === SECRET_KEY_BYTES) return key
+      const isNew = !existsSync(file('secret.key'))
+      if (isNew) writeWhole(file('secret.key'), randomBytes(SECRET_KEY_BYTES).toString('base64'))
+      const bytes = Buffer.from(readFileSync(file('secret.key'), 'utf8'), 'base64')
+      if (bytes.byteLength === SECRET_KEY_BYTES) return { bytes, isNew }
       throw new Error(
         `${file('secret.key')} does not hold ${SECRET_KEY_BYTES} bytes in base64. Restore it from a backup.`,
       )

@@ -13,6 +13,7 @@ const said = (start: Partial<Parameters<typeof welcome>[0]> = {}) =>
     adminKey: { key: 'tg_admin_x', isNew: false },
     demoKey: null,
     unreadFile: undefined,
+    keyless: [],
     hasModels: true,
     ...start,
   })
@@ -43,6 +44,10 @@ describe('a start says', () => {
     expect(said({ unreadFile: 'my.yaml' })).toContain(
       `catalog      the store's own; "bin/tollgate catalog import my.yaml" replaces it`,
     )
+  })
+
+  test('which providers have lost their keys', () => {
+    expect(said({ keyless: ['main', 'spare'] })).toContain('enter them again: main, spare')
   })
 
   test('what is missing where no model can be called', () => {

@@ -67,11 +67,13 @@ export function welcome(
     readonly config: Config
     readonly folder: DataFolder
     readonly adminKey: { readonly key: string; readonly isNew: boolean }
+    /** The providers whose stored keys cannot be read any more. */
+    readonly keyless: readonly string[]
     /** False where no model is on, so that every request would be refused. */
     readonly hasModels: boolean
   },
 ): string {
-  const { url, config, folder, adminKey, demoKey, unreadFile, hasModels } = start
+  const { url, config, folder, adminKey, demoKey, unreadFile, keyless, hasModels } = start
   const base = config.baseUrl ?? url
   const lines = [`Tollgate listens on ${url}`, `  data folder  ${folder.path}`]
   if (unreadFile !== undefined)
@@ -86,6 +88,11 @@ export function welcome(
       `curl ${base}/v1/chat/completions -H 'Authorization: Bearer ${demoKey}' -H 'Content-Type: application/json' -d '{"model": "${DEMO_MODEL}", "messages": [{"role": "user", "content": "Hello"}]}'`,
     )
   }
+  if (keyless.length > 0)
+    lines.push(
+      '',
+      `The stored keys of these providers cannot be read; enter them again: ${keyless.join(', ')}`,
+    )
   if (!hasModels) lines.push('', 'No model can be called yet: bin/tollgate catalog import FILE')
   return `${lines.join('\n')}\n\n`
 }

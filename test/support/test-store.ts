@@ -42,7 +42,7 @@ export const sqlite: StoreKind = {
 }
 
 export function aSqliteStore(path: string = join(aDataFolder(), 'tollgate.db')): SqliteStore {
-  return openSqliteStore({ path, secretKey: () => new Uint8Array(32) })
+  return openSqliteStore({ path, secretKey: () => ({ bytes: new Uint8Array(32), isNew: false }) })
 }
 
 /** Takes the file away from under the store: what waits to be committed is lost, as in a crash. */

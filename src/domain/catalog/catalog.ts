@@ -57,6 +57,11 @@ export function countOn(catalog: Catalog, sandbox: { readonly isSandboxOn: boole
   return [...models.values()].filter(model => model.enabled).length
 }
 
+/** The providers whose keys were stored and are lost. */
+export function providersWithoutKeys(catalog: Catalog): string[] {
+  return [...catalog.providers.values()].filter(({ secret }) => secret.from === 'lost').map(({ id }) => id)
+}
+
 function isOnSandbox(catalog: Catalog, { provider }: Upstream): boolean {
   return catalog.providers.get(provider)?.kind === 'sandbox'
 }

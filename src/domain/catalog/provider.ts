@@ -12,6 +12,8 @@ export type ProviderSecret =
   | { readonly from: 'none' }
   | { readonly from: 'environment'; readonly variable: string }
   | { readonly from: 'literal'; readonly value: string }
+  /** A literal that was stored, and that nobody can read any more. The provider cannot be called until it has another. */
+  | { readonly from: 'lost' }
 
 export type Provider = {
   readonly id: string

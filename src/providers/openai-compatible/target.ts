@@ -51,6 +51,7 @@ function baseOf(provider: Provider, secretOf: SecretOf): Address | { readonly pr
   if (provider.secret.from === 'environment' && secret === undefined) {
     return { problem: `the environment variable ${provider.secret.variable} is not set` }
   }
+  if (provider.secret.from === 'lost') return { problem: 'its stored key cannot be read; enter it again' }
   try {
     return { url, headers: headersOf(provider, secret) }
   } catch {

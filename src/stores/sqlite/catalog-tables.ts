@@ -5,7 +5,7 @@ import { decodeModel, encodeModel } from '../../domain/catalog/rows/model-row.ts
 import { problemSentence, type Checked } from '../../domain/catalog/rows/problem.ts'
 import { decodeProvider, encodeProvider } from '../../domain/catalog/rows/provider-row.ts'
 import type { Database } from './database.ts'
-import type { SecretBox } from './secrets/secret-box.ts'
+import type { SecretBox, SecretKey } from './secrets/secret-box.ts'
 
 /** A catalog as the two lists that are stored: finished rows before drafts, each in the order in which they are listed. */
 export type CatalogLists = {
@@ -14,7 +14,10 @@ export type CatalogLists = {
 }
 
 export type CatalogTables = {
-  /** What is stored. Throws an Error for the operator where the secret key is another one, or a row cannot be read. */
+  /**
+   * What is stored; a secret that cannot be read is lost. Throws an Error for the operator where the secret key is another one and was
+   * not made for want of one, or where a row cannot be read.
+   */
   load(): Catalog
   /** Writes what differs between two catalogs. Rows that are the same object are taken for unchanged. */
   write(before: Catalog, after: Catalog): void
@@ -27,11 +30,16 @@ type StateRow = { revision: bigint; updated_at_ms: bigint; key_check: Uint8Array
 type ProviderRow = { id: string; content: string; sealed_secret: Uint8Array | null }
 type ModelRow = { id: string; content: string; created_at_ms: bigint }
 
-export function catalogTables(database: Database, box: SecretBox): CatalogTables {
+export function catalogTables(
+  database: Database,
+  box: SecretBox,
+  { isNew }: Pick<SecretKey, 'isNew'>,
+): CatalogTables {
   const state = database.prepare<StateRow, []>('SELECT revision, updated_at_ms, key_check FROM catalog_state')
   const putState = database.prepare(
     'UPDATE catalog_state SET revision = ?, updated_at_ms = ?, key_check = ifnull(key_check, ?)',
   )
+  const putCheck = database.prepare('UPDATE catalog_state SET key_check = ?')
   const providers = database.prepare<ProviderRow, []>(
     'SELECT id, content, sealed_secret FROM providers ORDER BY position',
   )
@@ -52,10 +60,14 @@ export function catalogTables(database: Database, box: SecretBox): CatalogTables
       const stored = state.get()
       if (stored === null)
         throw new Error('The catalog has lost its state. Restore the data folder from a backup.')
-      if (stored.key_check !== null && box.open(stored.key_check, CHECK) === undefined) throw wrongKey()
+      const rows = providers.all()
+      if (stored.key_check !== null && box.open(stored.key_check, CHECK) === undefined) {
+        if (!isNew && opensNone(rows, box)) throw wrongKey()
+        putCheck.run(box.seal(CHECK, CHECK))
+      }
       return catalogOf(
         {
-          providers: providers.all().map(row => readProvider(row, box)),
+          providers: rows.map(row => readProvider(row, box)),
           models: models.all().map(readModel),
         },
         { revision: Number(stored.revision), updatedAtMs: Number(stored.updated_at_ms) },
@@ -115,16 +127,21 @@ function changed<Row>(before: readonly Row[], after: readonly Row[]): [number, R
   return [...after.entries()].filter(([position, row]) => before[position] !== row)
 }
 
-function readProvider({ id, content, sealed_secret }: ProviderRow, box: SecretBox): Provider {
-  const { secret, ...provider } = valid(`provider "${id}"`, decodeProvider(JSON.parse(content)))
+/** Of the secrets there are. The check alone does not tell: another key may have been made while this one was away. */
+function opensNone(rows: readonly ProviderRow[], box: SecretBox): boolean {
+  const sealed = rows.filter(row => row.sealed_secret !== null)
+  return sealed.length > 0 && !sealed.some(row => openSecret(row, box) !== undefined)
+}
+
+function openSecret({ id, sealed_secret }: ProviderRow, box: SecretBox): string | undefined {
+  return sealed_secret === null ? undefined : box.open(sealed_secret, id)
+}
+
+function readProvider(row: ProviderRow, box: SecretBox): Provider {
+  const { secret, ...provider } = valid(`provider "${row.id}"`, decodeProvider(JSON.parse(row.content)))
   if (secret.from !== 'keep') return { ...provider, secret }
-  const value = sealed_secret === null ? undefined : box.open(sealed_secret, id)
-  if (value === undefined) {
-    throw new Error(
-      `The stored key of provider "${id}" is damaged. Restore the data folder from a backup, or delete the provider and make it again.`,
-    )
-  }
-  return { ...provider, secret: { from: 'literal', value } }
+  const value = openSecret(row, box)
+  return { ...provider, secret: value === undefined ? { from: 'lost' } : { from: 'literal', value } }
 }
 
 function readModel({ id, content, created_at_ms }: ModelRow): Model | ModelDraft {
@@ -140,6 +157,7 @@ function valid<T>(thing: string, decoded: Checked<T>): T {
 
 function wrongKey(): Error {
   return new Error(
-    'The provider keys in this data folder were encrypted under another secret.key. Put back the secret.key that belongs to it.',
+    'The provider keys in this data folder were encrypted under another secret.key. Put back the secret.key that belongs to it. ' +
+      'If that is lost, delete this one: the next start makes another, and the keys have to be entered again.',
   )
 }

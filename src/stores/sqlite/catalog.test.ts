@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'bun:test'
 import { catalogConforms } from '../../../test/conformance/catalog.ts'
 import { aDataFolder } from '../../../test/support/data-folder.ts'
-import type { ProviderSettings } from '../../domain/catalog/provider.ts'
+import { rejection } from '../../../test/support/rejection.ts'
+import type { Provider } from '../../domain/catalog/provider.ts'
 import { createAuditLog } from './audit-log.ts'
 import { openCatalogStore } from './catalog.ts'
 import { openDatabase } from './database.ts'
@@ -12,7 +13,7 @@ import { createGroupCommit } from './group-commit.ts'
 const SECRET = 'sk-a-secret-that-must-not-be-read'
 const audit = { actor: 'admin', action: 'provider.put', subject: 'main', atMs: 1 }
 
-const provider: ProviderSettings = {
+const provider: Provider = {
   id: 'main',
   kind: 'openai-compatible',
   baseUrl: 'https://api.example.com/v1',
@@ -22,7 +23,8 @@ const provider: ProviderSettings = {
   maxTokensField: 'max_tokens',
 }
 
-function openStore(folder: string, secretKey = new Uint8Array(32).fill(7)) {
+function openStore(folder: string, { byte = 7, isNew = false } = {}) {
+  const secretKey = { bytes: new Uint8Array(32).fill(byte), isNew }
   const database = openDatabase({ path: join(folder, 'tollgate.db') })
   try {
     const commits = createGroupCommit(database)
@@ -76,9 +78,53 @@ describe('the catalog in a data folder', () => {
     await store.putProvider(provider, audit)
     close()
 
-    expect(() => openStore(folder, new Uint8Array(32).fill(8))).toThrow(
+    expect(() => openStore(folder, { byte: 8 })).toThrow(
       'The provider keys in this data folder were encrypted under another secret.key. Put back the secret.key that belongs to it.',
     )
+  })
+
+  test('has lost its secrets where there was no secret key, until they are entered again', async () => {
+    const folder = aDataFolder()
+    const first = openStore(folder)
+    await first.store.putProvider(provider, audit)
+    first.close()
+
+    const second = openStore(folder, { byte: 8, isNew: true })
+    const lost = second.store.current().providers.get('main')
+    const kept = await rejection(second.store.putProvider({ ...provider, secret: { from: 'keep' } }, audit))
+    second.close()
+    const third = openStore(folder, { byte: 8 })
+    await third.store.putProvider(provider, audit)
+    third.close()
+
+    expect(lost).toEqual({ ...provider, secret: { from: 'lost' } })
+    expect(kept).toMatchObject({ code: 'invalid_field' })
+    const { store } = openStore(folder, { byte: 8 })
+    expect(store.current().providers.get('main')).toEqual(provider)
+  })
+
+  test('has its secrets again when their key comes back after another one was made', async () => {
+    const folder = aDataFolder()
+    const first = openStore(folder)
+    await first.store.putProvider(provider, audit)
+    first.close()
+    openStore(folder, { byte: 8, isNew: true }).close()
+
+    const { store } = openStore(folder)
+
+    expect(store.current().providers.get('main')).toEqual(provider)
+  })
+
+  test('opens under any secret key where it holds no secret', async () => {
+    const folder = aDataFolder()
+    const first = openStore(folder)
+    const free = { ...provider, secret: { from: 'none' } } as const
+    await first.store.putProvider(free, audit)
+    first.close()
+
+    const { store } = openStore(folder, { byte: 8 })
+
+    expect(store.current().providers.get('main')).toEqual(free)
   })
 
   test('does not take the sealed key of one provider for that of another', async () => {
@@ -91,7 +137,9 @@ describe('the catalog in a data folder', () => {
     )
     close()
 
-    expect(() => openStore(folder)).toThrow('The stored key of provider "spare" is damaged.')
+    const { store: reopened } = openStore(folder)
+    expect(reopened.current().providers.get('main')?.secret).toEqual({ from: 'literal', value: SECRET })
+    expect(reopened.current().providers.get('spare')?.secret).toEqual({ from: 'lost' })
   })
 
   test('names a stored row that this version cannot read', async () => {

@@ -12,11 +12,11 @@ import type { SqliteAuditLog } from './audit-log.ts'
 import { catalogOf, catalogTables, listsOf, type CatalogLists } from './catalog-tables.ts'
 import type { Database } from './database.ts'
 import type { GroupCommit } from './group-commit.ts'
-import { secretBox } from './secrets/secret-box.ts'
+import { secretBox, type SecretKey } from './secrets/secret-box.ts'
 
 /**
- * The catalog of a data folder, read once and then kept in memory. Throws an Error for the operator where `secretKey` (32
- * bytes) is not the one its secrets were encrypted under.
+ * The catalog of a data folder, read once and then kept in memory. Throws an Error for the operator where `secretKey` is
+ * another than the one its secrets were encrypted under, unless it is new: then they are lost.
  */
 export function openCatalogStore({
   database,
@@ -27,9 +27,9 @@ export function openCatalogStore({
   readonly database: Database
   readonly commits: GroupCommit
   readonly auditLog: SqliteAuditLog
-  readonly secretKey: Uint8Array
+  readonly secretKey: SecretKey
 }): CatalogStore {
-  const tables = catalogTables(database, secretBox(secretKey))
+  const tables = catalogTables(database, secretBox(secretKey.bytes), secretKey)
   let committed = tables.load()
   /** What the running transaction has made of it so far. */
   let staged: Catalog | undefined
@@ -120,8 +120,9 @@ function storedProvider(settings: ProviderSettings, catalog: Catalog, path: Path
 
 function isSameProvider(left: Provider, right: Provider): boolean {
   const hasSameSecret =
-    left.secret.from !== 'literal' ||
-    (right.secret.from === 'literal' && left.secret.value === right.secret.value)
+    right.secret.from === 'literal'
+      ? left.secret.from === 'literal' && left.secret.value === right.secret.value
+      : left.secret.from === right.secret.from
   return hasSameSecret && JSON.stringify(encodeProvider(left)) === JSON.stringify(encodeProvider(right))
 }
 

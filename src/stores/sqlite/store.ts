@@ -8,6 +8,7 @@ import { openCatalogStore } from './catalog.ts'
 import { openDatabase, type Database } from './database.ts'
 import { createGroupCommit, type GroupCommit } from './group-commit.ts'
 import { createLedger, type SqliteLedger } from './ledger.ts'
+import type { SecretKey } from './secrets/secret-box.ts'
 import { createTariffs } from './tariffs.ts'
 import { createWriteProbe } from './write-probe.ts'
 
@@ -31,8 +32,8 @@ export type SqliteStore = {
 /** Opens the store of one database file. Throws as `openDatabase` and `openCatalogStore` do. */
 export function openSqliteStore(settings: {
   readonly path: string
-  /** The 32 bytes under which provider secrets are encrypted. */
-  readonly secretKey: () => Uint8Array
+  /** Under which provider secrets are encrypted. */
+  readonly secretKey: () => SecretKey
 }): SqliteStore {
   const database = openDatabase({ path: settings.path })
   try {

@@ -213,6 +213,7 @@ function writeSecret(secret: ProviderSettings['secret']): string | undefined {
     case 'environment':
       return ENVIRONMENT + secret.variable
     case 'literal':
+    case 'lost':
     case 'keep':
       return STORED_SECRET
   }

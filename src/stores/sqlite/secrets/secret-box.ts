@@ -8,6 +8,13 @@ export type SecretBox = {
   open(sealed: Uint8Array, boundTo: string): string | undefined
 }
 
+export type SecretKey = {
+  /** 32 of them. */
+  readonly bytes: Uint8Array
+  /** It was made just now, because there was none. */
+  readonly isNew: boolean
+}
+
 const KEY_BYTES = 32
 const CIPHER = 'aes-256-gcm'
 /** Says how the rest is to be read, for the day there is a second way. */
