@@ -72,6 +72,14 @@ describe('the worst case of', () => {
     expect(amount(Infinity)).toBe(usd('1.21'))
   })
 
+  test('of texts that are read one by one, each may be as long as the model reads', () => {
+    const model = { ...aModel(tariff), contextWindow: 1000 }
+    const amount = (separateInputs: number) =>
+      quoteText(model, aRequest({ inputTokensEstimate: 2500, separateInputs })).amount
+
+    expect([1, 2, 3].map(amount)).toEqual([usd('1.21'), usd('2.21'), usd('2.71')])
+  })
+
   test('an embedding has no output', () => {
     expect(quoteText(aModel(tariff, 'embedding'), aRequest()).amount).toBe(usd('0.02'))
   })

@@ -10,6 +10,8 @@ import type { TextRequest } from '../protocol/text-dialect.ts'
 export type Quote = {
   readonly pricing: TextPricing
   readonly worst: WorstCase
+  /** The most input that any usage can have; undefined where the row does not say how much its model reads. */
+  readonly inputTokensMax: number | undefined
   /** The price of the worst case: what is held. */
   readonly amount: NanoUsd
 }
@@ -22,18 +24,21 @@ export const UNKNOWN_WINDOW_TOKENS = 128_000
  * request names or else the row's.
  */
 export function quoteText(model: TextModel, request: TextRequest): Quote {
+  const window = model.contextWindow
+  const inputTokensMax = window === undefined ? undefined : window * (request.separateInputs ?? 1)
   const ceiling = model.kind === 'chat' ? (request.outputCeiling ?? model.maxOutputTokens) : 0
   const worst = {
-    inputTokens: inputMost(request.inputTokensEstimate, model.contextWindow),
+    inputTokens: inputMost(request.inputTokensEstimate, inputTokensMax),
     outputTokens: ceiling,
     choices: request.choices,
   }
   const tariff = ceilingTariff(model.pricing)
-  return { pricing: model.pricing, worst, amount: tariff === null ? ZERO : worstCasePrice(worst, tariff) }
+  const amount = tariff === null ? ZERO : worstCasePrice(worst, tariff)
+  return { pricing: model.pricing, worst, inputTokensMax, amount }
 }
 
-function inputMost(estimate: number, window: number | undefined): number {
-  if (window !== undefined) return Math.min(estimate, window)
+function inputMost(estimate: number, most: number | undefined): number {
+  if (most !== undefined) return Math.min(estimate, most)
   return estimate === Infinity ? UNKNOWN_WINDOW_TOKENS : estimate
 }
 

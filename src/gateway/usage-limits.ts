@@ -11,7 +11,7 @@ import type { TextJob } from './admit-text.ts'
  */
 export function usageLimits({ model, quote }: Pick<TextJob, 'model' | 'quote'>): UsageLimits {
   return {
-    inputTokensMax: model.contextWindow,
+    inputTokensMax: quote.inputTokensMax,
     outputTokensMax: model.kind === 'chat' ? outputMax(model.maxOutputTokens, quote.worst) : undefined,
   }
 }

@@ -117,6 +117,8 @@ export type TextRequest = {
   /** The larger of the ceiling fields sent; undefined where none was. */
   readonly outputCeiling: number | undefined
   readonly choices: number
+  /** How many texts the model reads one by one, each within its context window; absent where it reads one, with all that is in it. */
+  readonly separateInputs?: number
   /**
    * By counting characters: cheap, and on the high side. Infinity where the model also reads what its provider has and the request
    * only names, such as a stored conversation or a file: how long that is, is not known here.

@@ -60,6 +60,25 @@ test.each<[title: string, input: unknown, cost: string]>([
   expect(await settlementOf(gateway, ada)).toEqual({ cost_usd: cost, source: 'estimated', is_clamped: false })
 })
 
+// The row's model reads 100,000 tokens at a time.
+test.each<[title: string, input: unknown, tokens: number]>([
+  ['of a text are charged as far as its model reads', 'Hi', 100_000],
+  ['of an array of tokens as well', [1, 2, 3], 100_000],
+  ['of two texts as far as it reads twice', ['Hi', 'Ho'], 200_000],
+  ['of three arrays of tokens are charged in full', [[1], [2], [3]], 250_000],
+])('250,000 reported tokens %s', async (_title, input, tokens) => {
+  gateway.upstream.reply(route!.answer({ input: 250_000, output: 0 }))
+
+  await (await ask({ input })).text()
+
+  const cost_usd = `${tokens / 500_000}`
+  expect(await settlementOf(gateway, ada)).toEqual({
+    cost_usd,
+    source: 'reported',
+    is_clamped: tokens < 250_000,
+  })
+})
+
 test('a stream is refused: there are none', async () => {
   const before = gateway.upstream.requests.length
 

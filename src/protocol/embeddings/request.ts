@@ -33,8 +33,14 @@ export function readEmbeddingsRequest(document: JsonDocument): PassThroughReques
     // Embeddings have no output that is priced, so nothing to put a ceiling on.
     outputCeiling: undefined,
     choices: 1,
+    separateInputs: countInputs(input),
     inputTokensEstimate: estimateTokensOf(input, isAscii),
     // Read again when asked for: see `inputOf`.
     input: () => inputPartsOf(jsonObjectOf(text)['input']),
   }
+}
+
+/** A string is one input, and so is an array of tokens; any other array has one in each place. */
+function countInputs(input: string | readonly unknown[]): number {
+  return typeof input === 'string' || typeof input[0] === 'number' ? 1 : Math.max(1, input.length)
 }
