@@ -1,5 +1,6 @@
 import type { Provider } from '../domain/catalog/provider.ts'
 import { scrubToldError } from '../protocol/scrub-told-error.ts'
+import { abreast } from './abreast.ts'
 import type { AdmitPorts, TextJob } from './admit-text.ts'
 import { chargeOf, tellCharge } from './charge-text.ts'
 import { judgeOutcome, type Verdict } from './judge-outcome.ts'
@@ -50,6 +51,7 @@ export async function runText(
   const terms = { providers: ports.providers, readTimeoutMs: settings.readTimeoutMs, signal }
   let refusal: WholeReply
   try {
+    await abreast
     const [only] = destinations
     // Most rows have one upstream, and then there is nothing to choose, to switch to or to remember.
     const verdict =

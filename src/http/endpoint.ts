@@ -1,6 +1,7 @@
 import { GatewayError } from '../domain/errors.ts'
 import { formatId, type Id } from '../domain/ids.ts'
 import { formatUsd } from '../domain/money.ts'
+import { abreast } from '../gateway/abreast.ts'
 import { errorHeaders, statusOfError } from './errors.ts'
 import type { ReplyStyle } from './reply-style.ts'
 import type { IncomingRequest } from './incoming-request.ts'
@@ -55,6 +56,7 @@ export async function answer(request: Asked, { route, handle, style }: Endpoint,
   const context: RequestContext = { request, id, requestId: formatId('req', id), trace: {} }
   let reply: Reply | undefined
   try {
+    await abreast
     const made = handle(context)
     reply = made instanceof Promise ? await made : made
     request.reply(reply, linesOf(reply, context, style, edge))

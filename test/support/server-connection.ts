@@ -24,7 +24,7 @@ export type PlayedConnection = {
 /** With `serve`, each request is handed to that as soon as it is taken. A turn ends as soon as there is a reply, or with `sends`. */
 export function playedConnection(
   serve: (request: ServerRequest, refusal: Error | undefined) => void = () => undefined,
-  sends: Host['sends'] = { add: sender => sender.send() },
+  sends: Host['turns']['sends'] = { add: sender => sender.send() },
 ): PlayedConnection {
   const requests: { request: ServerRequest; refusal: Error | undefined }[] = []
   const pieces: Buffer[] = []
@@ -33,7 +33,8 @@ export function playedConnection(
     tick: 0,
     date: 'Thu, 01 Jan 1970 00:00:00 GMT',
     isStopping: false as boolean,
-    sends,
+    // As if each piece came in a turn of its own.
+    turns: { arrivals: { add: (connection: Connection) => connection.takeArrived() }, sends },
     serve(request: ServerRequest, refusal?: Error) {
       requests.push({ request, refusal })
       serve(request, refusal)

@@ -1,4 +1,5 @@
 import type { StreamDialect, TextDialect } from '../../protocol/text-dialect.ts'
+import { abreast } from '../abreast.ts'
 import type { ByteSource } from '../byte-source.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Fingerprint, KeptAnswer, ReplayBudget, Replays } from '../ports/replays.ts'
@@ -96,6 +97,7 @@ export class AnswerOnce {
         this.#forget(flight)
         return markReplay(replayOf(kept), kept.model, call)
       }
+      await abreast
       const { id, caller, body: asked, trace } = call
       const reply = await answer({ id, caller, body: asked, client: flight, trace })
       const { status, body } = reply

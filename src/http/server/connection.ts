@@ -1,8 +1,8 @@
 import { GatewayError } from '../../domain/errors.ts'
+import type { ConnectionTurns } from '../../event-loop/connection-turns.ts'
 import type { ByteSource } from '../../gateway/byte-source.ts'
 import type { RequestHead } from '../../http1/request-head.ts'
 import { hasNoBody } from '../../http1/response-start.ts'
-import type { SendQueue } from '../../http1/send-queue.ts'
 import type { BodyLimits } from '../incoming-request.ts'
 import { isStream, type Reply } from '../request-context.ts'
 import { Outgoing } from './outgoing.ts'
@@ -37,8 +37,7 @@ export type Host = {
   readonly date: string
   /** Whether no further request is to be taken. */
   readonly isStopping: boolean
-  /** Sends whole replies at the end of the turn. */
-  readonly sends: Pick<SendQueue, 'add'>
+  readonly turns: ConnectionTurns<Connection>
   /** Has a request replied to; with a `refusal`, by that. */
   serve(request: ServerRequest, refusal?: Error): void
   onClosed(connection: Connection): void
@@ -59,6 +58,8 @@ export class Connection implements Line {
   readonly #socket: ServerSocket
   readonly #host: Host
   readonly #out: Outgoing
+  /** What has come and was not looked at yet. */
+  #arrived: Buffer | undefined
   readonly #received = new Received()
   /**
    * `waiting` for a head; `running` a request; `dropping` the body of one that was replied to; `lingering` after the last
@@ -94,6 +95,15 @@ export class Connection implements Line {
   }
 
   onData(bytes: Buffer): void {
+    const arrived = this.#arrived
+    this.#arrived = arrived === undefined ? bytes : Buffer.concat([arrived, bytes])
+    if (arrived === undefined) this.#host.turns.arrivals.add(this)
+  }
+
+  takeArrived(): void {
+    const bytes = this.#arrived
+    this.#arrived = undefined
+    if (bytes === undefined) return
     if (this.#state === 'waiting') {
       this.#received.push(bytes)
       this.#takeHeads()
@@ -113,6 +123,7 @@ export class Connection implements Line {
     if (this.#state === 'closed') return
     this.#state = 'closed'
     this.deadlineTick = NEVER
+    this.#arrived = undefined
     this.#received.clear()
     const request = this.#request
     this.#request = undefined
@@ -182,7 +193,7 @@ export class Connection implements Line {
       if (isStream(body)) body.cancel()
       const content = isHeadAlone || isStream(body) ? '' : (body ?? '')
       this.#reply = { head: text, body: content, length: content === '' ? 0 : (length ?? 0) }
-      this.#host.sends.add(this)
+      this.#host.turns.sends.add(this)
     }
   }
 

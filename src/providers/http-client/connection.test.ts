@@ -68,7 +68,14 @@ function bodies(): string[] {
 
 function newConnection(): Connection {
   const idle = new IdleConnections(new Deadlines(fakeClock()))
-  return new Connection(request.origin, { idle, sends: { add: connection => waiting.push(connection) } })
+  return new Connection(request.origin, {
+    idle,
+    // As if each piece came in a turn of its own.
+    turns: {
+      arrivals: { add: connection => connection.takeArrived() },
+      sends: { add: connection => waiting.push(connection) },
+    },
+  })
 }
 
 /** A connection that has had its first answer, what its server can do with it, and when it hears of its close. */

@@ -1,10 +1,10 @@
+import type { ConnectionTurns } from '../../event-loop/connection-turns.ts'
 import type { Timed } from '../deadlines.ts'
 import type { Exchange, Line } from './exchange.ts'
 import { httpFailure, socketFailure } from './http-failure.ts'
 import type { HttpRequest, Origin } from './http-request.ts'
 import type { IdleConnections } from './idle-connections.ts'
 import { ResponseReader } from './response-reader.ts'
-import type { SendQueue } from '../../http1/send-queue.ts'
 
 /**
  * Requests of up to so many characters are put together in memory that all connections share, and go out in one write: fresh memory
@@ -20,7 +20,7 @@ const HEAD_END = '\r\n\r\n'
 
 export type ConnectionPorts = {
   readonly idle: IdleConnections
-  readonly sends: Pick<SendQueue, 'add'>
+  readonly turns: ConnectionTurns<Connection>
 }
 
 /** One connection to a server, which carries one exchange at a time. */
@@ -30,21 +30,23 @@ export class Connection implements Line, Timed {
   place = -1
   readonly origin: Origin
   readonly #idle: IdleConnections
-  readonly #sends: Pick<SendQueue, 'add'>
+  readonly #turns: ConnectionTurns<Connection>
   #socket: Bun.Socket<Connection> | undefined
   #exchange: Exchange | undefined
   #reader = new ResponseReader()
   /** The exchange's request, until it is sent. */
   #next: { readonly request: HttpRequest; readonly body: string } | undefined
+  /** What has come and was not looked at yet. */
+  #arrived: Buffer | undefined
   /** What of the request the socket has not taken yet. */
   #unsent: Buffer[] = []
   #isPaused = false
   #isClosed = false
 
-  constructor(origin: Origin, { idle, sends }: ConnectionPorts) {
+  constructor(origin: Origin, { idle, turns }: ConnectionPorts) {
     this.origin = origin
     this.#idle = idle
-    this.#sends = sends
+    this.#turns = turns
   }
 
   /** Opens the socket for its first request; has every later one sent at the end of the turn. */
@@ -57,7 +59,7 @@ export class Connection implements Line, Timed {
       open(this).catch((error: unknown) => this.onClose(error))
     } else {
       this.#next = { request, body }
-      this.#sends.add(this)
+      this.#turns.sends.add(this)
     }
   }
 
@@ -71,7 +73,7 @@ export class Connection implements Line, Timed {
     const socket = this.#socket
     if (this.#isClosed || socket === undefined) {
       this.#exchange = undefined
-      new Connection(this.origin, { idle: this.#idle, sends: this.#sends }).start(exchange, request, body)
+      new Connection(this.origin, { idle: this.#idle, turns: this.#turns }).start(exchange, request, body)
     } else if (body.length <= SCRATCH_CHARS && request.head.length <= HEAD_CHARS) {
       this.#sendAtOnce(socket, request.head, body)
     } else {
@@ -110,6 +112,7 @@ export class Connection implements Line, Timed {
 
   #close(): void {
     this.#isClosed = true
+    this.#arrived = undefined
     this.#idle.forget(this)
     this.#socket?.terminate()
   }
@@ -151,6 +154,15 @@ export class Connection implements Line, Timed {
   }
 
   onData(bytes: Buffer): void {
+    const arrived = this.#arrived
+    this.#arrived = arrived === undefined ? bytes : Buffer.concat([arrived, bytes])
+    if (arrived === undefined) this.#turns.arrivals.add(this)
+  }
+
+  takeArrived(): void {
+    const bytes = this.#arrived
+    this.#arrived = undefined
+    if (bytes === undefined) return
     const exchange = this.#exchange
     // Nobody has asked yet, so it could only be taken for the answer to the next request.
     if (exchange === undefined || this.#next !== undefined) return this.#close()
@@ -166,8 +178,9 @@ export class Connection implements Line, Timed {
     exchange.onEnd()
   }
 
-  /** It has closed, by itself or by the server, or could not be opened. */
+  /** It has closed, by itself or by the server, or could not be opened. What came before that is taken before. */
   onClose(error: unknown): void {
+    this.takeArrived()
     this.#isClosed = true
     this.#idle.forget(this)
     const exchange = this.#exchange

@@ -1,10 +1,11 @@
+import { connectionTurns } from '../../event-loop/connection-turns.ts'
 import type { Deadlines } from '../deadlines.ts'
 import { Connection } from './connection.ts'
 import { Exchange } from './exchange.ts'
+import { socketFailure } from './http-failure.ts'
 import type { HttpRequest } from './http-request.ts'
 import { IdleConnections } from './idle-connections.ts'
 import type { ResponseHead } from './response-head.ts'
-import { SendQueue } from '../../http1/send-queue.ts'
 
 /** Sends requests to http and https servers, and keeps connections for the ones that follow. */
 export type HttpClient = {
@@ -51,11 +52,11 @@ export type AnswerReceiver = {
  */
 export function httpClient(deadlines: Deadlines): HttpClient {
   const idle = new IdleConnections(deadlines)
-  const sends = new SendQueue()
+  const turns = connectionTurns<Connection>((connection, error) => connection.fail(socketFailure(error)))
   return {
     begin(request, body) {
       const exchange = new Exchange()
-      const connection = idle.take(request.origin) ?? new Connection(request.origin, { idle, sends })
+      const connection = idle.take(request.origin) ?? new Connection(request.origin, { idle, turns })
       connection.start(exchange, request, body)
       return exchange
     },

@@ -10,7 +10,7 @@ const WAITING_MAX = 65_536
  * It ends early when all of the crowd wait. A smaller crowd would wait for too little.
  */
 const CROWD_MIN = 16
-const DISTANCE_MS = 2
+const DISTANCE_MS = 10
 
 /**
  * Runs the writes of many callers in one durable transaction: a commit waits for the disk, whatever its size. What waits at the
