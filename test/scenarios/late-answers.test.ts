@@ -48,7 +48,12 @@ afterAll(async () => {
   spare.close()
 })
 
-type StatementLine = { readonly kind: string; readonly amount_usd: string; readonly ref: string }
+type StatementLine = {
+  readonly id: string
+  readonly kind: string
+  readonly amount_usd: string
+  readonly ref: string
+}
 
 async function statement(): Promise<readonly StatementLine[]> {
   const page = await gateway.admin<{ data: StatementLine[] }>('GET', `accounts/${ada.id}/statement`)
@@ -97,7 +102,9 @@ describe('a JSON request that its upstream does not answer in time', () => {
     const ref = response.headers.get('x-request-id')!
     expect(pass).toEqual({ has_run: true, compensated: 1, compensated_usd: COST, closed: 0, failed: 0 })
     expect(before).toHaveLength(1)
-    expect(await statement()).toMatchObject([
+    const after = await statement()
+    expect(new Set(after.map(({ id }) => id)).size).toBe(3)
+    expect(after).toMatchObject([
       { kind: 'compensation', amount_usd: COST, ref },
       { kind: 'charge', amount_usd: `-${COST}`, ref },
       { kind: 'grant', amount_usd: '10' },

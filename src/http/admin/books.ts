@@ -1,4 +1,5 @@
 import { formatId } from '../../domain/ids.ts'
+import type { OperationKind } from '../../domain/ledger/operation.ts'
 import { formatUsd, parseUsd } from '../../domain/money.ts'
 import { creditAccount, creditSources } from '../../gateway/admin/credit-account.ts'
 import type { StatementLine } from '../../gateway/ports/ledger.ts'
@@ -9,6 +10,7 @@ import { pageOf, rowsBefore } from '../page.ts'
 import { instant } from './instant.ts'
 import { readAdminPage } from './query.ts'
 
+const SECOND_STEPS: ReadonlySet<OperationKind> = new Set(['compensation', 'capture', 'release'])
 const NOTE_LENGTH_MAX = 500
 const IDEMPOTENCY_KEY = /^[\u0021-\u007e]{1,255}$/
 const AMOUNT = 'a decimal string of dollars such as "12.5", with at most nine decimals'
@@ -85,7 +87,9 @@ export async function listAudit({ query }: AdminCall, { auditLog }: AdminPorts):
 }
 
 function statementBody({ id, kind, amount, ref, note, atMs }: StatementLine): object {
-  return { id: formatId('op', id), kind, amount_usd: formatUsd(amount), ref, note, at: instant(atMs) }
+  // The second step of a charge or a hold has the first one's id, and scripts know lines by theirs.
+  const own = SECOND_STEPS.has(kind) ? `${formatId('op', id)}_${kind}` : formatId('op', id)
+  return { id: own, kind, amount_usd: formatUsd(amount), ref, note, at: instant(atMs) }
 }
 
 function idempotencyKeyOf(request: AdminCall['request']): string | undefined {
