@@ -11,7 +11,7 @@ const PATH = '/v1/messages'
  */
 function converted(name: string, request: object, expected: Converted['expected']): Workload {
   const json = JSON.stringify(request)
-  const read = readMessagesRequest(parseJsonObject(new TextEncoder().encode(json)))
+  const read = readMessagesRequest(parseJsonObject({ text: json, byteLength: Buffer.byteLength(json) }))
   const asChat = chatRequestOf(read, { model: UPSTREAM_MODEL, maxTokensField: 'max_tokens' })
   return {
     name,

@@ -27,8 +27,8 @@ export function openReplays(config: Config, clock: Clock): ReplayParts {
   }
 }
 
-function sha256(bytes: Uint8Array): Int32Array<ArrayBuffer> {
+function sha256(text: string): Int32Array<ArrayBuffer> {
   const digest = new Int32Array(8)
-  Bun.SHA256.hash(bytes, digest)
+  Bun.SHA256.hash(text, digest)
   return digest
 }

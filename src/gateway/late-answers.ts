@@ -54,7 +54,7 @@ export class LateAnswers {
       throw error
     }
     if (late !== undefined)
-      void this.#follow(late, attempt, { billOf: billing(job), bytes: job.call.body.length })
+      void this.#follow(late, attempt, { billOf: billing(job), bytes: job.call.body.byteLength })
   }
 
   /** Ends every late call, and writes no more of them. */

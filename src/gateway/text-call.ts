@@ -1,6 +1,7 @@
 import type { Id } from '../domain/ids.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import type { Provenance, Usage } from '../domain/pricing/usage.ts'
+import type { SentText } from '../protocol/json/parse-json.ts'
 import type { ByteSource } from './byte-source.ts'
 import type { Authenticated } from './ports/accounts.ts'
 import type { CallerSignal } from './ports/caller-signal.ts'
@@ -10,7 +11,7 @@ import type { Moderation } from './ports/moderator.ts'
 export type TextCall = {
   readonly id: Id
   readonly caller: Authenticated
-  readonly body: Uint8Array<ArrayBuffer>
+  readonly body: SentText
   /** Its `signal` fires when the client leaves. Read only where it matters: it is made on first use. */
   readonly client: { readonly signal: CallerSignal }
   readonly trace: TextTrace

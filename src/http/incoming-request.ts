@@ -1,5 +1,7 @@
 import type { CallerSignal } from '../gateway/ports/caller-signal.ts'
 
+import type { SentText } from '../protocol/json/parse-json.ts'
+
 /** One request as a handler sees it. */
 export interface IncomingRequest {
   readonly method: string
@@ -15,9 +17,9 @@ export interface IncomingRequest {
   readonly hasLeft: boolean
   /**
    * The whole body, at once where it is there already. Throws `request_too_large` as soon as the declared or the received
-   * length passes the limit, and `body_timeout` for an upload that stalls. Ask once.
+   * length passes the limit, `body_timeout` for an upload that stalls, and `invalid_json` for what is no UTF-8. Ask once.
    */
-  body(limits: BodyLimits): Uint8Array<ArrayBuffer> | Promise<Uint8Array<ArrayBuffer>>
+  body(limits: BodyLimits): SentText | Promise<SentText>
 }
 
 export type BodyLimits = {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
+import { sentText } from '../../test/support/sent-text.ts'
 import { estimateInputTokens } from './estimate-tokens.ts'
 import { AUDIO_TOKENS, FILE_TOKENS, IMAGE_TOKENS, VIDEO_TOKENS } from './input-parts.ts'
 import { parseJsonObject } from './json/parse-json.ts'
 
-const estimate = (body: object) =>
-  estimateInputTokens(parseJsonObject(new TextEncoder().encode(JSON.stringify(body))))
+const estimate = (body: object) => estimateInputTokens(parseJsonObject(sentText(JSON.stringify(body))))
 
 /** A quarter of the characters of all these, rounded up together. */
 const quarter = (...texts: string[]) => Math.ceil(texts.join('').length / 4)
@@ -29,9 +29,9 @@ test.each([
 })
 
 test('an escaped character counts as what it stands for', () => {
-  const bytes = new TextEncoder().encode('{"input":"\\u6f22\\n\\u0041bc"}')
+  const body = sentText('{"input":"\\u6f22\\n\\u0041bc"}')
 
-  expect(estimateInputTokens(parseJsonObject(bytes))).toBe(Math.ceil('input\nAbc'.length / 4) + 1)
+  expect(estimateInputTokens(parseJsonObject(body))).toBe(Math.ceil('input\nAbc'.length / 4) + 1)
 })
 
 test('names, tool calls, tools, functions and schemas are input too', () => {
@@ -124,7 +124,7 @@ test('numbers, switches and nulls beside the input are no part of it', () => {
 
 test('a body nested deeper than the stack is still counted', () => {
   const depth = 500_000
-  const bytes = new TextEncoder().encode(`{"messages":${'[{"a":'.repeat(depth)}1${'}]'.repeat(depth)}}`)
+  const body = sentText(`{"messages":${'[{"a":'.repeat(depth)}1${'}]'.repeat(depth)}}`)
 
-  expect(estimateInputTokens(parseJsonObject(bytes))).toBe(Math.ceil(('messages'.length + depth) / 4) + 1)
+  expect(estimateInputTokens(parseJsonObject(body))).toBe(Math.ceil(('messages'.length + depth) / 4) + 1)
 })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { sentText } from '../support/sent-text.ts'
 import fc from 'fast-check'
 import { formatUsd, nanoUsd } from '../../src/domain/money.ts'
 import { chatDialect } from '../../src/protocol/chat/dialect.ts'
@@ -72,11 +73,11 @@ const withCost = (text: string, member: string) =>
 test('of any request only the model changes on the way up', () => {
   fc.assert(
     fc.property(requestText, modelText, upstreamModel, (text, model, name) => {
-      const body = encoder.encode(text.replace(MODEL, () => model))
+      const body = sentText(text.replace(MODEL, () => model))
 
-      const sent = chatDialect.forUpstream(chatDialect.readRequest(parseJsonObject(body)), name)
+      const up = chatDialect.forUpstream(chatDialect.readRequest(parseJsonObject(body)), name)
 
-      expect(sent).toBe(text.replace(MODEL, () => JSON.stringify(name)))
+      expect(up).toBe(text.replace(MODEL, () => JSON.stringify(name)))
     }),
     { numRuns: 300 },
   )
@@ -112,7 +113,7 @@ describe('two megabytes of text pass with only the model changed', () => {
     const request = `{${odd},"messages":[${message}],"model":"gpt-x" }`
     const reply = `{${odd},"choices":[{"message":${message}}],"model":"up","usage":{"total_tokens":1}}`
 
-    const read = chatDialect.readRequest(parseJsonObject(encoder.encode(request)))
+    const read = chatDialect.readRequest(parseJsonObject(sentText(request)))
     const answer = chatDialect.readAnswer(reply, LIMITS)!
     const up = chatDialect.forUpstream(read, 'up')
     const down = chatDialect.forClient(answer, { model: 'gpt-x', cost: nanoUsd(5n) })

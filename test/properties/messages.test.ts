@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { sentText } from '../support/sent-text.ts'
 import fc from 'fast-check'
 import { usd } from '../../src/domain/money.ts'
 import { NO_USAGE } from '../../src/domain/pricing/usage.ts'
@@ -13,7 +14,7 @@ const receipt = { model: 'm', usage: { ...NO_USAGE, input: 5, output: 7 }, cost:
 
 /** What goes upstream for a request, as an upstream reads it. */
 function upstreamSees(json: string): readonly ChatMessage[] {
-  const request = readMessagesRequest(parseJsonObject(new TextEncoder().encode(json)))
+  const request = readMessagesRequest(parseJsonObject(sentText(json)))
   const body = chatRequestOf(request, { model: 'up', maxTokensField: 'max_tokens' })
   return JSON.parse(body).messages
 }

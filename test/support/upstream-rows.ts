@@ -8,6 +8,7 @@ import type { Verdict } from '../../src/gateway/judge-outcome.ts'
 import { quoteText } from '../../src/gateway/quote-text.ts'
 import type { Destination } from '../../src/gateway/servable-model.ts'
 import { chatDialect } from '../../src/protocol/chat/dialect.ts'
+import { sentText } from './sent-text.ts'
 import { parseJsonObject } from '../../src/protocol/json/parse-json.ts'
 import { anId } from './ledger-builders.ts'
 
@@ -55,7 +56,7 @@ export function aTextJob(
   destinations: readonly Destination[],
   payer: { readonly accountId: number; readonly apiKeyId: number } = { accountId: 1, apiKeyId: 1 },
 ): TextJob {
-  const body = new TextEncoder().encode('{"model":"gpt-x","messages":[{"role":"user","content":"Hello"}]}')
+  const body = sentText('{"model":"gpt-x","messages":[{"role":"user","content":"Hello"}]}')
   const request = chatDialect.readRequest(parseJsonObject(body))
   const model = aModelOn(destinations)
   const quote = quoteText(model, request)

@@ -18,7 +18,7 @@ export type Answer = (call: TextCall) => Promise<TextReply>
 export type AnswerOncePorts = {
   readonly replays: Replays
   readonly budget: ReplayBudget
-  readonly sha256: (bytes: Uint8Array) => Fingerprint['digest']
+  readonly sha256: (text: string) => Fingerprint['digest']
   readonly clock: Clock
 }
 
@@ -49,7 +49,7 @@ export class AnswerOnce {
   answer(call: TextCall, dialect: Dialect, answer: Answer): TextReply | Promise<TextReply> {
     const { route } = dialect
     const flight = new Flight(
-      { apiKeyId: call.caller.apiKey.id, route, digest: this.#ports.sha256(call.body) },
+      { apiKeyId: call.caller.apiKey.id, route, digest: this.#ports.sha256(call.body.text) },
       call,
     )
     const earlier = this.#flights.find(flight)

@@ -1,3 +1,4 @@
+import { sentText } from '../../../test/support/sent-text.ts'
 import { expect, test } from 'bun:test'
 import { chatDialect } from '../../protocol/chat/dialect.ts'
 import { responsesDialect } from '../../protocol/responses/dialect.ts'
@@ -26,7 +27,7 @@ function aCall(body: object): TextCall {
   return {
     id: { key: 1n, tail: 2n },
     caller: { account: ada, apiKey },
-    body: new TextEncoder().encode(JSON.stringify(body)),
+    body: sentText(JSON.stringify(body)),
     client: { signal: new AbortController().signal },
     trace: {},
   }

@@ -5,14 +5,12 @@ import type { BodyLimits, IncomingRequest } from '../incoming-request.ts'
 const BODY_BYTES_MAX = 8 << 20
 const LIMITS: BodyLimits = { bytesMax: BODY_BYTES_MAX, idleMs: 30_000, totalMs: 120_000 }
 
+const BYTE_ORDER_MARK = '\uFEFF'
+
 /** The body as text, within its bounds of size and time. Throws `invalid_json` for bytes that are no UTF-8. */
 export async function readText(request: IncomingRequest): Promise<string> {
-  const bytes = await request.body(LIMITS)
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    throw new GatewayError('invalid_json', 'The body is not UTF-8 text.')
-  }
+  const { text } = await request.body(LIMITS)
+  return text.startsWith(BYTE_ORDER_MARK) ? text.slice(BYTE_ORDER_MARK.length) : text
 }
 
 /** The body as JSON. Throws `invalid_json`. */

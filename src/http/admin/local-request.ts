@@ -1,5 +1,6 @@
 import type { BodyLimits, IncomingRequest } from '../incoming-request.ts'
 import { tooLarge } from '../server/request-body.ts'
+import { textOf } from '../server/whole-body.ts'
 
 /** A request that was made in this process, as a handler sees one. */
 export function localRequest(request: Request): IncomingRequest {
@@ -15,9 +16,9 @@ export function localRequest(request: Request): IncomingRequest {
       return signal.aborted
     },
     body: async ({ bytesMax }: BodyLimits) => {
-      const bytes = await request.bytes()
+      const bytes = Buffer.from(await request.arrayBuffer())
       if (bytes.length > bytesMax) throw tooLarge(bytesMax)
-      return bytes
+      return textOf({ bytes, start: 0, end: bytes.length })
     },
   }
 }

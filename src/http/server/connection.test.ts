@@ -58,8 +58,8 @@ describe('requests', () => {
             const { isLate } = requests[served++]!
             const answer = async () => {
               if (isLate) await turn()
-              const body = Buffer.from(await request.body(LIMITS)).toString('latin1')
-              say(Buffer.from(body, 'latin1').toString('hex'))(request)
+              const { text } = await request.body(LIMITS)
+              say(Buffer.from(text).toString('hex'))(request)
             }
             void answer()
           })
@@ -94,7 +94,7 @@ describe('requests', () => {
 
     const [first] = play.requests
     expect(play.requests).toHaveLength(1)
-    expect(Buffer.from(await first!.request.body(LIMITS)).toString()).toBe('abc')
+    expect(await first!.request.body(LIMITS)).toEqual({ text: 'abc', byteLength: 3 })
   })
 
   test('that come before the reply wait for it, and no more is read than a little', () => {
@@ -166,7 +166,21 @@ describe('a body', () => {
     const play = playedConnection()
     play.send(`${post('content-length: 2')}hi`)
 
-    expect(play.requests[0]!.request.body(LIMITS)).toEqual(new Uint8Array([104, 105]))
+    expect(play.requests[0]!.request.body(LIMITS)).toEqual({ text: 'hi', byteLength: 2 })
+  })
+
+  test('has its text and its length in bytes, and is refused where it is none', async () => {
+    const play = playedConnection()
+    play.send(Buffer.from(`${post('content-length: 3')}\u20ac`))
+    say('')(play.requests[0]!.request)
+    play.send(`${post('content-length: 2')}\u00ff"`)
+    say('')(play.requests[1]!.request)
+    play.send(`${post('transfer-encoding: chunked')}1\r\n\u00ff\r\n0\r\n\r\n`)
+    const [euro, whole, inChunks] = play.requests.map(({ request }) => request)
+
+    expect(euro!.body(LIMITS)).toEqual({ text: '\u20ac', byteLength: 3 })
+    expect(() => whole!.body(LIMITS)).toThrow('not UTF-8')
+    expect(await rejection(Promise.resolve(inChunks!.body(LIMITS)))).toMatchObject({ code: 'invalid_json' })
   })
 
   test('that is declared over the limit is refused unread', () => {
@@ -188,7 +202,7 @@ describe('a body', () => {
     play.send(Buffer.alloc(MEGABYTE - 120_000))
 
     expect([before, paused, play.done]).toEqual([[], ['pause'], ['pause', 'resume']])
-    expect((await body).length).toBe(MEGABYTE)
+    expect((await body).byteLength).toBe(MEGABYTE)
   })
 
   test.each<[string, string, number]>([
@@ -218,7 +232,7 @@ describe('a body', () => {
       play.send(Buffer.alloc(10_000))
     }
 
-    expect((await body).length).toBe(100_000)
+    expect((await body).byteLength).toBe(100_000)
   })
 
   test('that drips without a pause is cut when its whole time is over', async () => {
@@ -265,7 +279,7 @@ describe('a body', () => {
     play.send('hi')
 
     expect([before, called]).toEqual(['', 'HTTP/1.1 100 Continue\r\n\r\n'])
-    expect((await body).length).toBe(2)
+    expect((await body).byteLength).toBe(2)
   })
 })
 

@@ -11,6 +11,7 @@ import { Received } from './received.ts'
 import { replyHead } from './reply-head.ts'
 import { RequestBody } from './request-body.ts'
 import { ServerRequest, unreadRequest, type Line } from './server-request.ts'
+import type { WholeBody } from './whole-body.ts'
 
 /** From a head's first byte to its last. */
 const HEAD_MS = 10_000
@@ -278,9 +279,9 @@ export class Connection implements Line {
   }
 
   /** Whole where it has come whole; else what follows on the connection is fed to it. */
-  #contentOf({ framing }: RequestHead): Uint8Array<ArrayBuffer> | RequestBody {
+  #contentOf({ framing }: RequestHead): WholeBody | RequestBody {
     this.#body = undefined
-    const whole = framing === 'chunked' ? undefined : this.#received.takeBytes(framing)
+    const whole = framing === 'chunked' ? undefined : this.#received.takeBody(framing)
     if (whole !== undefined) return whole
     const body = new RequestBody(framing)
     this.#received.feed(body)

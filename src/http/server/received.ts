@@ -1,5 +1,6 @@
 import { readRequestHead, type RequestHead } from '../../http1/request-head.ts'
 import type { RequestBody } from './request-body.ts'
+import { NO_BODY, type WholeBody } from './whole-body.ts'
 
 /** A head is larger only where somebody means harm. */
 const HEAD_BYTES_MAX = 32 * 1024
@@ -7,7 +8,6 @@ const HEAD_BYTES_MAX = 32 * 1024
 const HEAD_END = '\r\n\r\n'
 const LF = 10
 const CR = 13
-const NOTHING = new Uint8Array()
 
 /** What came on a connection and was not taken yet: the next request, or the beginning of it. */
 export class Received {
@@ -55,13 +55,13 @@ export class Received {
   }
 
   /** Takes a whole body; undefined, and nothing is taken, where not all of it has come. */
-  takeBytes(length: number): Uint8Array<ArrayBuffer> | undefined {
-    if (length === 0) return NOTHING
+  takeBody(length: number): WholeBody | undefined {
+    if (length === 0) return NO_BODY
     const bytes = this.#bytes
-    const at = this.#at
-    if (bytes === undefined || bytes.length - at < length) return undefined
-    this.#moveTo(at + length)
-    return new Uint8Array(bytes.buffer as ArrayBuffer, bytes.byteOffset + at, length)
+    const start = this.#at
+    if (bytes === undefined || bytes.length - start < length) return undefined
+    this.#moveTo(start + length)
+    return { bytes, start, end: start + length }
   }
 
   /** Gives a body what of it has come. */

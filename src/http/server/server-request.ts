@@ -1,16 +1,16 @@
 import { LeaveSignal } from '../../gateway/leave-signal.ts'
 import { HeaderFields } from '../../http1/header-fields.ts'
 import type { RequestHead } from '../../http1/request-head.ts'
+import type { SentText } from '../../protocol/json/parse-json.ts'
 import type { BodyLimits, IncomingRequest } from '../incoming-request.ts'
 import type { Reply } from '../request-context.ts'
 import { tooLarge, type RequestBody } from './request-body.ts'
-
-type Bytes = Uint8Array<ArrayBuffer>
+import { NO_BODY, textOf, type WholeBody } from './whole-body.ts'
 
 /** The connection of a request, as far as the request knows it. */
 export type Line = {
   /** Gets a body that had not come whole with the head. */
-  readBody(body: RequestBody, limits: BodyLimits): Promise<Bytes>
+  readBody(body: RequestBody, limits: BodyLimits): Promise<Uint8Array<ArrayBuffer>>
   /** Sends the reply, or drops it where the client has left. Throws, with nothing sent, for one that cannot be sent. */
   reply(request: ServerRequest, reply: Reply, lines: string): void
 }
@@ -19,12 +19,12 @@ export type Line = {
 export class ServerRequest implements IncomingRequest {
   readonly head: RequestHead
   hasLeft = false
-  readonly #content: Bytes | RequestBody
+  readonly #content: WholeBody | RequestBody
   readonly #line: Line
   #signal: LeaveSignal | undefined
 
   /** With its body, whole or on its way. */
-  constructor(head: RequestHead, content: Bytes | RequestBody, line: Line) {
+  constructor(head: RequestHead, content: WholeBody | RequestBody, line: Line) {
     this.head = head
     this.#content = content
     this.#line = line
@@ -54,11 +54,16 @@ export class ServerRequest implements IncomingRequest {
     return this.#signal
   }
 
-  body(limits: BodyLimits): Bytes | Promise<Bytes> {
+  body(limits: BodyLimits): SentText | Promise<SentText> {
     const { framing } = this.head
     if (framing !== 'chunked' && framing > limits.bytesMax) throw tooLarge(limits.bytesMax)
     const content = this.#content
-    return content instanceof Uint8Array ? content : this.#line.readBody(content, limits)
+    return 'bytes' in content ? textOf(content) : this.#read(content, limits)
+  }
+
+  async #read(body: RequestBody, limits: BodyLimits): Promise<SentText> {
+    const { buffer, byteOffset, length } = await this.#line.readBody(body, limits)
+    return textOf({ bytes: Buffer.from(buffer, byteOffset, length), start: 0, end: length })
   }
 
   /** With more lines for its head, each with its end. */
@@ -75,7 +80,7 @@ export class ServerRequest implements IncomingRequest {
 
 /** Stands for what could not be read as a request. */
 export function unreadRequest(line: Line): ServerRequest {
-  return new ServerRequest(UNREAD, new Uint8Array(), line)
+  return new ServerRequest(UNREAD, NO_BODY, line)
 }
 
 const UNREAD: RequestHead = {

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'bun:test'
+import { sentText } from '../../../test/support/sent-text.ts'
 import { parseJsonObject } from '../json/parse-json.ts'
 import { requestForUpstream } from '../pass-through.ts'
 import { readChatRequest } from './request.ts'
 
-const readText = (text: string) => readChatRequest(parseJsonObject(new TextEncoder().encode(text)))
+const readText = (text: string) => readChatRequest(parseJsonObject(sentText(text)))
 const read = (fields: object) => readText(JSON.stringify({ model: 'gpt-x', messages: [], ...fields }))
 
 describe('what the gateway reads', () => {

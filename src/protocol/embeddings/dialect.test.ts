@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { sentText } from '../../../test/support/sent-text.ts'
 import { usd } from '../../domain/money.ts'
 import { NO_USAGE } from '../../domain/pricing/usage.ts'
 import { IMAGE_TOKENS } from '../input-parts.ts'
@@ -6,12 +7,8 @@ import { parseJsonObject } from '../json/parse-json.ts'
 import { embeddingsDialect as dialect } from './dialect.ts'
 
 const noLimits = { inputTokensMax: undefined, outputTokensMax: undefined }
-const encoder = new TextEncoder()
-
 function read(body: object) {
-  return dialect.readRequest(
-    parseJsonObject(encoder.encode(JSON.stringify({ model: 'm', input: 'x', ...body }))),
-  )
+  return dialect.readRequest(parseJsonObject(sentText(JSON.stringify({ model: 'm', input: 'x', ...body }))))
 }
 
 describe('a request', () => {
@@ -35,7 +32,7 @@ describe('a request', () => {
   test('goes upstream with the same bytes but for the model', () => {
     const json =
       '{"dimensions":1e3,"input":["a","\\u0062"], "model" : "m" ,"encoding_format":"base64","x":1.0,"x":2}'
-    const request = dialect.readRequest(parseJsonObject(encoder.encode(json)))
+    const request = dialect.readRequest(parseJsonObject(sentText(json)))
 
     expect(dialect.forUpstream(request, 'up')).toBe(json.replace('"m"', '"up"'))
   })
@@ -60,7 +57,7 @@ describe('a request', () => {
   test('with its input in it twice is ambiguous', () => {
     const json = '{"model":"m","input":"a","Input":"b"}'
 
-    expect(() => dialect.readRequest(parseJsonObject(encoder.encode(json)))).toThrow(
+    expect(() => dialect.readRequest(parseJsonObject(sentText(json)))).toThrow(
       expect.objectContaining({ code: 'ambiguous_field' }),
     )
   })

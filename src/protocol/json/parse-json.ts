@@ -8,19 +8,19 @@ export type JsonDocument = {
   readonly isAscii: boolean
 }
 
+/** A body as it was sent: its text, a byte order mark included, and how many bytes of UTF-8 that was. */
+export type SentText = { readonly text: string; readonly byteLength: number }
+
 const REASON_CHARS_MAX = 100
 
-// Not stripping the byte order mark leaves it to JSON.parse, which refuses it as RFC 8259 lets it.
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
-/** Reads a request's body. Throws `invalid_json`, saying why, unless it is UTF-8 that is one JSON object. */
-export function parseJsonObject(bytes: Uint8Array): JsonDocument {
-  const text = decoded(bytes)
+/** Reads a request's body. Throws `invalid_json`, saying why, unless it is one JSON object. */
+export function parseJsonObject({ text, byteLength }: SentText): JsonDocument {
+  if (byteLength === 0) throw invalid('it is empty, and a JSON object was expected')
   const value = parsed(text)
   if (!isJsonObject(value)) {
     throw invalid(`it is ${nameOf(value)}, and a JSON object was expected`)
   }
-  return { text, value, isAscii: text.length === bytes.length && !text.includes('\\u') }
+  return { text, value, isAscii: text.length === byteLength && !text.includes('\\u') }
 }
 
 /** Reads what an upstream sent. Undefined unless it is one JSON object. */
@@ -41,15 +41,6 @@ export function jsonObjectOf(text: string): JsonDocument['value'] {
 /** True for `{…}`; false for arrays, null and every scalar. */
 export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function decoded(bytes: Uint8Array): string {
-  if (bytes.length === 0) throw invalid('it is empty, and a JSON object was expected')
-  try {
-    return decoder.decode(bytes)
-  } catch (cause) {
-    throw invalid('it is not UTF-8', cause)
-  }
 }
 
 function parsed(text: string): unknown {

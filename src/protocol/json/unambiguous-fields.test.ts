@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
+import { sentText } from '../../../test/support/sent-text.ts'
 import { parseJsonObject } from './parse-json.ts'
 import { unambiguousFields } from './unambiguous-fields.ts'
 
 const FIELDS = new Set(['model', 'messages', 'stream', 'max_tokens', 'stream_options'])
 
-const refuse = (text: string) =>
-  unambiguousFields(parseJsonObject(new TextEncoder().encode(text)), FIELDS, 'model')
+const refuse = (text: string) => unambiguousFields(parseJsonObject(sentText(text)), FIELDS, 'model')
 
 describe('a field that parsers could read differently is refused by name', () => {
   test.each([

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { sentText } from '../../../test/support/sent-text.ts'
 import { parseJsonObject } from '../json/parse-json.ts'
 import { readCountTokensRequest } from './count-tokens.ts'
 import { chatRequestOf, readMessagesRequest } from './request.ts'
@@ -67,7 +68,7 @@ function agentBody() {
 }
 
 function agentDocument() {
-  return parseJsonObject(new TextEncoder().encode(JSON.stringify(agentBody())))
+  return parseJsonObject(sentText(JSON.stringify(agentBody())))
 }
 
 test('a coding agent’s request becomes a chat request with nothing in it that chat does not know', () => {

@@ -1,11 +1,12 @@
 import { expect, test } from 'bun:test'
+import { sentText } from '../../../test/support/sent-text.ts'
 import { IMAGE_TOKENS } from '../input-parts.ts'
 import { parseJsonObject } from '../json/parse-json.ts'
 import { MESSAGE_TOKENS, readCountTokensRequest, TOOL_TOKENS } from './count-tokens.ts'
 
 function count(body: object): number {
   const json = JSON.stringify({ model: 'm', messages: [], ...body })
-  return readCountTokensRequest(parseJsonObject(new TextEncoder().encode(json))).inputTokens
+  return readCountTokensRequest(parseJsonObject(sentText(json))).inputTokens
 }
 
 const text = (characters: number) => ({ type: 'text', text: 'x'.repeat(characters) })

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test'
+import { sentText } from '../../../test/support/sent-text.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { parseJsonObject } from '../json/parse-json.ts'
 import { chatRequestOf, readChatBody, readMessagesRequest } from './request.ts'
 
-const encoder = new TextEncoder()
 const upstream = { model: 'up-1', maxTokensField: 'max_tokens' } as const
 
 function documentOf(json: string) {
-  return parseJsonObject(encoder.encode(json))
+  return parseJsonObject(sentText(json))
 }
 
 function read(body: object) {

@@ -1,16 +1,13 @@
 import { describe, expect, test } from 'bun:test'
+import { sentText } from '../../../test/support/sent-text.ts'
 import { usd } from '../../domain/money.ts'
 import { NO_USAGE } from '../../domain/pricing/usage.ts'
 import { parseJsonObject } from '../json/parse-json.ts'
 import { responsesDialect as dialect } from './dialect.ts'
 
 const noLimits = { inputTokensMax: undefined, outputTokensMax: undefined }
-const encoder = new TextEncoder()
-
 function read(body: object) {
-  return dialect.readRequest(
-    parseJsonObject(encoder.encode(JSON.stringify({ model: 'm', input: 'x', ...body }))),
-  )
+  return dialect.readRequest(parseJsonObject(sentText(JSON.stringify({ model: 'm', input: 'x', ...body }))))
 }
 
 describe('a request', () => {
@@ -52,9 +49,7 @@ describe('a request', () => {
   test.each(['previous_response_id', 'conversation', 'prompt'])('with two "%s" is refused', field => {
     const json = `{"model":"m","input":"x","${field}":"a","${field}":null}`
 
-    expect(() => dialect.readRequest(parseJsonObject(encoder.encode(json)))).toThrow(
-      `"${field}" is in the body`,
-    )
+    expect(() => dialect.readRequest(parseJsonObject(sentText(json)))).toThrow(`"${field}" is in the body`)
   })
 
   test('of a coding agent goes upstream with the same bytes but for the model', () => {
@@ -97,7 +92,7 @@ describe('a request', () => {
     const json = JSON.stringify(body)
     expect(json.length).toBeGreaterThan(50_000)
 
-    const request = dialect.readRequest(parseJsonObject(encoder.encode(json)))
+    const request = dialect.readRequest(parseJsonObject(sentText(json)))
 
     expect(dialect.forUpstream(request, 'up')).toBe(json.replace('"model":"m"', '"model":"up"'))
   })
@@ -130,7 +125,7 @@ describe('a request', () => {
   ])('that has %s besides is ambiguous', members => {
     const json = `{"model":"m","input":"a",${members}}`
 
-    expect(() => dialect.readRequest(parseJsonObject(encoder.encode(json)))).toThrow(
+    expect(() => dialect.readRequest(parseJsonObject(sentText(json)))).toThrow(
       expect.objectContaining({ code: 'ambiguous_field' }),
     )
   })

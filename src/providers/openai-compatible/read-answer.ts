@@ -1,5 +1,6 @@
 import type { ProviderOutcome } from '../../gateway/ports/text-provider.ts'
 import { NOT_UTF8 } from '../../gateway/ports/text-provider.ts'
+import { utf8Text } from '../../http1/utf8-text.ts'
 import { gather } from '../gather.ts'
 import type { HttpExchange, PieceReceiver } from '../http-client/http-client.ts'
 import type { AnswerHead } from './answer-head.ts'
@@ -17,8 +18,6 @@ const formats = new Map<string, Bun.CompressionFormat>([
   ['br', 'brotli'],
   ['zstd', 'zstd'],
 ])
-
-const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** Gives the next bytes of a body, never none, and undefined at its end. */
 export type ReadPiece = (receiver: PieceReceiver) => void
@@ -41,7 +40,7 @@ export function answered(
 ): ProviderOutcome | Promise<ProviderOutcome> {
   const problem = bodyProblem(head)
   if (problem !== undefined) return { outcome: 'unreachable', reason: problem }
-  if (head.contentEncoding === undefined) return withBody(head, textOf(bytes, start, end))
+  if (head.contentEncoding === undefined) return withBody(head, bytes, start, end)
   return unpacked(head, bytes.subarray(start, end))
 }
 
@@ -72,7 +71,7 @@ async function unpacked(head: AnswerHead, bytes: Buffer): Promise<ProviderOutcom
   }, format)
   const plain = await gather(read, ANSWER_BYTES_MAX)
   if (plain === undefined) return { outcome: 'unreachable', reason: TOO_LARGE }
-  return withBody(head, textOf(plain, 0, plain.length))
+  return withBody(head, plain, 0, plain.length)
 }
 
 function unpackedPieces(read: NextPiece, format: Bun.CompressionFormat): NextPiece {
@@ -93,17 +92,12 @@ function unpackedPieces(read: NextPiece, format: Bun.CompressionFormat): NextPie
   }
 }
 
-function withBody({ status, headers, rateLimits, reportedCost }: AnswerHead, body: string): ProviderOutcome {
+function withBody(
+  { status, headers, rateLimits, reportedCost }: AnswerHead,
+  bytes: Buffer,
+  start: number,
+  end: number,
+): ProviderOutcome {
+  const body = utf8Text(bytes, start, end) ?? NOT_UTF8
   return { outcome: 'answered', status, headers, rateLimits, reportedCost, body }
-}
-
-/** Decoded where it stands. Only where something may have been replaced is it looked at again, strictly. */
-function textOf(bytes: Buffer, start: number, end: number): string {
-  const text = bytes.toString('utf8', start, end)
-  if (!text.includes(NOT_UTF8)) return text
-  try {
-    return strictDecoder.decode(bytes.subarray(start, end))
-  } catch {
-    return NOT_UTF8
-  }
 }
