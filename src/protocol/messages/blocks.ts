@@ -10,9 +10,11 @@ export const TEXT_SEPARATOR = '\n\n'
 /** The blocks of a content that is no string; throws `invalid_field` for what is neither. */
 export function blocksOf(content: unknown, path: string): readonly Block[] {
   if (!Array.isArray(content)) throw invalidField(path, 'a string or an array of blocks', content)
-  const wrong = content.findIndex(block => !isJsonObject(block))
-  if (wrong < 0) return content as readonly Block[]
-  throw invalidField(`${path}.${wrong}`, 'a block: an object with a "type"', content[wrong])
+  for (const [index, block] of content.entries()) {
+    if (isJsonObject(block)) continue
+    throw invalidField(`${path}.${index}`, 'a block: an object with a "type"', block)
+  }
+  return content as readonly Block[]
 }
 
 /** The text of a text block. Its other members, such as `cache_control` and `citations`, have no place in chat. */

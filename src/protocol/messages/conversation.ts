@@ -79,7 +79,7 @@ function addUserTurn(order: ChatOrder, content: unknown, path: string): void {
         throw invalidChoice(`${blockPath}.type`, userBlocks, block['type'])
     }
   }
-  const said = [...resultImages, ...parts]
+  const said = resultImages.length === 0 ? parts : [...resultImages, ...parts]
   if (said.length > 0 || !hasResults) order.addUser({ role: 'user', content: contentOf(said) })
 }
 

@@ -19,6 +19,8 @@ import { mayBeInexact, parseExactly } from './exact-numbers.ts'
 import { refuseDeep } from './refuse-deep.ts'
 import { functionToolsOf, toolChoiceOf } from './tools.ts'
 
+type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] }
+
 /** A messages request, read whole: what is not here does not reach an upstream. */
 export type MessagesRequest = TextRequest & {
   /** The chat request, less what depends on the upstream: its model's name and its name for the output ceiling. */
@@ -41,6 +43,9 @@ const fieldsRead: ReadonlySet<string> = new Set([
   'stop_sequences',
   'thread',
 ])
+
+/** Fields that mean the same in chat. What is in them is between the caller and the upstream. */
+const sameInChat = ['temperature', 'top_p', 'metadata'] as const
 
 /** Of the chat request. */
 const inputFields = ['messages', 'tools']
@@ -99,19 +104,21 @@ function refuseThread(thread: unknown): void {
 }
 
 function chatBodyOf(body: JsonDocument['value']): ChatBody {
+  const chat: Mutable<ChatBody> = { messages: conversationOf(body['system'], body['messages']) }
   const tools = functionToolsOf(body['tools'])
   const choice = toolChoiceOf(body['tool_choice'])
   const stop = stopOf(body['stop_sequences'])
   // Upstreams refuse any choice where there are no tools, and these two choices mean nothing there.
   const isIdle =
     tools === undefined && Array.isArray(body['tools']) && (choice === 'auto' || choice === 'none')
-  return {
-    messages: conversationOf(body['system'], body['messages']),
-    ...(tools === undefined ? {} : { tools }),
-    ...(choice === undefined || isIdle ? {} : { tool_choice: choice }),
-    ...(stop === undefined ? {} : { stop }),
-    ...carriedOver(body),
+  if (tools !== undefined) chat.tools = tools
+  if (choice !== undefined && !isIdle) chat.tool_choice = choice
+  if (stop !== undefined) chat.stop = stop
+  for (const field of sameInChat) {
+    const value = body[field]
+    if (value !== undefined && value !== null) chat[field] = value
   }
+  return chat
 }
 
 function stopOf(sequences: unknown): readonly string[] | undefined {
@@ -120,21 +127,11 @@ function stopOf(sequences: unknown): readonly string[] | undefined {
   return stop.map((text, index) => requiredText(text, `stop_sequences.${index}`))
 }
 
-/** Fields that mean the same in chat. What is in them is between the caller and the upstream. */
-function carriedOver(body: JsonDocument['value']): Pick<ChatBody, 'temperature' | 'top_p' | 'metadata'> {
-  const carried: Record<string, unknown> = {}
-  for (const field of ['temperature', 'top_p', 'metadata']) {
-    const value = body[field]
-    if (value !== undefined && value !== null) carried[field] = value
-  }
-  return carried
-}
-
 /** Only the inputs of calls are looked at: ids in them are data, and the schemas of tools hold nothing that long. */
 function isInexact({ messages }: ChatBody): boolean {
-  return messages.some(
-    message =>
-      message.role === 'assistant' &&
-      message.tool_calls?.some(call => mayBeInexact(call.function.arguments)) === true,
-  )
+  for (const message of messages) {
+    if (message.role !== 'assistant' || message.tool_calls === undefined) continue
+    for (const call of message.tool_calls) if (mayBeInexact(call.function.arguments)) return true
+  }
+  return false
 }
