@@ -72,12 +72,9 @@ async function serve(config: Config, folder: ReturnType<typeof openDataFolder>, 
   }
   const { once } = replays
   const reconcile = countedPasses(parts, metrics)
-  // Through the queue, so that money an operator adds reaches requests that wait for some.
-  const ledger = { ...admin.ledger, credit: holds.credit.bind(holds) }
   const ports = {
     ...parts.text,
     ...admin,
-    ledger,
     reconcile,
     holds,
     metrics,

@@ -117,12 +117,12 @@ describe('a request', () => {
   })
 
   test('that would fit waits no longer once the account gets the money from elsewhere', async () => {
-    const { place, queue, accountId } = await aQueue()
+    const { place, store, accountId } = await aQueue()
     await place(usd('9'))
     const waiting = place(usd('3'))
     await settled()
 
-    await queue.credit({ ...aCredit(accountId), amount: usd('2') })
+    await store.ledger.credit({ ...aCredit(accountId), amount: usd('2') })
 
     expect((await waiting).outcome).toBe('held')
   })

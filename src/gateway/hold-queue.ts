@@ -2,7 +2,7 @@ import type { Id } from '../domain/ids.ts'
 import { addUsd, ZERO, type NanoUsd } from '../domain/money.ts'
 import type { CallerSignal } from './ports/caller-signal.ts'
 import type { Clock } from './ports/clock.ts'
-import type { Captured, Charge, Credit, Hold, HoldOutcome, Ledger } from './ports/ledger.ts'
+import type { Captured, Charge, Hold, HoldOutcome, Ledger } from './ports/ledger.ts'
 
 /** `hold`: a request's worst case is set aside while it runs. `check`: the balance is only looked at. */
 export type TextHoldMode = 'hold' | 'check'
@@ -29,6 +29,7 @@ export class HoldQueue {
     this.#ledger = ports.ledger
     this.#clock = ports.clock
     this.#settings = settings
+    this.#ledger.onFreed(accountId => this.#wake(accountId))
   }
 
   /**
@@ -47,29 +48,14 @@ export class HoldQueue {
     return this.#settle(request, outcome, client)
   }
 
-  /** As `Ledger.captureHold`; then those who wait for the account have their turn. */
+  /** As `Ledger.captureHold`. */
   capture(hold: Hold, charge: Charge): Promise<Captured> {
-    const captured = this.#ledger.captureHold(hold, charge)
-    // Beside the capture's own promise, and before whoever waits for that.
-    captured.then(
-      () => this.#wake(hold.accountId),
-      () => undefined,
-    )
-    return captured
+    return this.#ledger.captureHold(hold, charge)
   }
 
-  /** As `Ledger.releaseHold`; then those who wait for the account have their turn. */
+  /** As `Ledger.releaseHold`. */
   release(hold: Hold): void | Promise<void> {
-    const releasing = this.#ledger.releaseHold(hold, this.#clock.now())
-    if (releasing instanceof Promise) return releasing.then(() => this.#wake(hold.accountId))
-    this.#wake(hold.accountId)
-  }
-
-  /** As `Ledger.credit`; then those who wait for the account have their turn. */
-  async credit(request: Parameters<Ledger['credit']>[0]): Promise<Credit> {
-    const credit = await this.#ledger.credit(request)
-    this.#wake(request.accountId)
-    return credit
+    return this.#ledger.releaseHold(hold, this.#clock.now())
   }
 
   /** How many requests wait for money that others hold. */

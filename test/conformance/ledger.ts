@@ -1,6 +1,15 @@
 import { describe, expect, test } from 'bun:test'
 import { subtractUsd, usd, ZERO } from '../../src/domain/money.ts'
-import { aCharge, aHold, anId, available, hold, NOW, openWithFunds } from '../support/ledger-builders.ts'
+import {
+  aCharge,
+  aCredit,
+  aHold,
+  anId,
+  available,
+  hold,
+  NOW,
+  openWithFunds,
+} from '../support/ledger-builders.ts'
 import { rejection } from '../support/rejection.ts'
 import type { StoreKind } from '../support/test-store.ts'
 import { compensationsConform } from './ledger/compensations.ts'
@@ -27,6 +36,24 @@ export function ledgerConforms(kind: StoreKind): void {
         spent: { text: ZERO, media: ZERO },
         credited: usd('3'),
       })
+    })
+
+    test('whoever listens hears of an account when it gets money and when a hold of it ends, before the caller does', async () => {
+      const { ledger, accountId, apiKeyId } = await openWithFunds(kind, usd('2'))
+      const captured = await hold(ledger, { accountId, kind: holdKind, amount: usd('1') })
+      const released = await hold(ledger, { accountId, kind: holdKind, amount: usd('1') })
+      const heard: string[] = []
+      let step = 'credit'
+      ledger.onFreed(freed => void (freed === accountId && heard.push(step)))
+
+      await ledger.credit({ ...aCredit(accountId), amount: usd('1') })
+      step = 'capture'
+      await ledger.captureHold(captured, aCharge(apiKeyId))
+      step = 'release'
+      await ledger.releaseHold(released, NOW)
+      step = 'nothing'
+
+      expect([...new Set(heard)]).toEqual(['credit', 'capture', 'release'])
     })
 
     test('a hold above what is available is refused with what there is, and leaves no trace', async () => {

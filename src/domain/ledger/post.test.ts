@@ -7,34 +7,20 @@ describe('posting', () => {
   test('takes money out of books and puts it into others, and notes once for each book its change and its balance', () => {
     const before = { ...NO_BALANCES, available: usd('5'), cash: usd('-5') }
 
-    const posting = post(before, [
+    const entries = post(before, [
       { from: 'available', to: 'held.media', amount: usd('3') },
       { from: 'held.media', to: 'revenue.media', amount: usd('1') },
     ])
 
-    expect(posting.entries).toEqual([
+    expect(entries).toEqual([
       { book: 'available', amount: usd('-3'), balanceAfter: usd('2') },
       { book: 'held.media', amount: usd('2'), balanceAfter: usd('2') },
       { book: 'revenue.media', amount: usd('1'), balanceAfter: usd('1') },
     ])
-    expect(posting.balances).toEqual({
-      ...before,
-      available: usd('2'),
-      'held.media': usd('2'),
-      'revenue.media': usd('1'),
-    })
   })
 
   test('of nothing makes no entry', () => {
-    const posting = post(NO_BALANCES, [{ from: 'available', to: 'revenue.text', amount: ZERO }])
-
-    expect(posting).toEqual({ entries: [], balances: NO_BALANCES })
-  })
-
-  test('leaves the balances it was given as they were', () => {
-    post(NO_BALANCES, [{ from: 'cash', to: 'available', amount: usd('1') }])
-
-    expect(NO_BALANCES.available).toBe(ZERO)
+    expect(post(NO_BALANCES, [{ from: 'available', to: 'revenue.text', amount: ZERO }])).toEqual([])
   })
 
   test('of a negative amount is refused', () => {

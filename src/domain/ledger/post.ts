@@ -17,34 +17,26 @@ const BALANCE_MAX = 2n ** 63n - 1n
 const BALANCE_MIN = -BALANCE_MAX
 
 /**
- * The entries that movements make, one for each book they touch, and the balances after them. A movement of nothing makes no
- * entry. Throws a RangeError for a negative amount and where a balance would pass 64 bits (about 9.2 billion dollars).
+ * The entries that movements make, one for each book they touch. A movement of nothing makes no entry. Throws a RangeError for
+ * a negative amount and where a balance would pass 64 bits (about 9.2 billion dollars).
  */
-export function post(
-  balances: Balances,
-  movements: readonly Movement[],
-): { readonly entries: readonly Entry[]; readonly balances: Balances } {
-  const after = { ...balances }
+export function post(balances: Balances, movements: readonly Movement[]): readonly Entry[] {
   const entries: Entry[] = []
   for (const { from, to, amount } of movements) {
     if (amount < 0n) throw new RangeError(`A movement from "${from}" to "${to}" of ${amount} is negative.`)
     if (amount === 0n) continue
-    change(after, entries, from, nanoUsd(0n - amount))
-    change(after, entries, to, amount)
+    enter(entries, balances, from, nanoUsd(0n - amount))
+    enter(entries, balances, to, amount)
   }
-  return { entries, balances: after }
+  return entries
 }
 
-function change(balances: Record<Book, NanoUsd>, entries: Entry[], book: Book, change: NanoUsd): void {
-  const balanceAfter = nanoUsd(balances[book] + change)
+function enter(entries: Entry[], balances: Balances, book: Book, change: NanoUsd): void {
+  const place = entries.findIndex(entry => entry.book === book)
+  const earlier = entries[place]
+  const balanceAfter = addUsd(earlier?.balanceAfter ?? balances[book], change)
   if (balanceAfter > BALANCE_MAX || balanceAfter < BALANCE_MIN)
     throw new RangeError(`A balance of ${balanceAfter} in "${book}" would pass 64 bits.`)
-  balances[book] = balanceAfter
-  for (let at = 0; at < entries.length; at += 1) {
-    const earlier = entries[at]
-    if (earlier?.book !== book) continue
-    entries[at] = { book, amount: addUsd(earlier.amount, change), balanceAfter }
-    return
-  }
-  entries.push({ book, amount: change, balanceAfter })
+  if (earlier === undefined) entries.push({ book, amount: change, balanceAfter })
+  else entries[place] = { book, amount: addUsd(earlier.amount, change), balanceAfter }
 }

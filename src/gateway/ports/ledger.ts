@@ -57,6 +57,12 @@ export interface Ledger {
    */
   compensate(attempt: AttemptId, atMs: number): Promise<Compensated>
 
+  /**
+   * Has `listener` told of each account that may have got money to hold: a commit came to it, or a hold ended. It is told at once,
+   * and before those who wait for the step itself.
+   */
+  onFreed(listener: (accountId: number) => void): void
+
   /** What an account has. Reading costs nothing and waits for no commit. */
   balance(accountId: number): Promise<Balance>
 

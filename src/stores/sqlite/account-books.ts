@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite'
-import type { Balances } from '../../domain/ledger/books.ts'
+import type { Balances, Book } from '../../domain/ledger/books.ts'
 import { addUsd, nanoUsd, subtractUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
 import type { HoldOutcome } from '../../gateway/ports/ledger.ts'
 import type { GroupCommit } from './group-commit.ts'
@@ -16,12 +16,19 @@ export type Standing = {
   readonly latestChargeId: bigint | null
 }
 
+/** What the steps of a transaction make of it, one after the other. */
+export type StagedStanding = {
+  readonly balances: Record<Book, NanoUsd>
+  latestOperationId: bigint | null
+  latestChargeId: bigint | null
+}
+
 /** An account's books in memory. `committed` is what is on disk. */
 export type AccountBooks = {
   readonly accountId: number
   committed: Standing
   /** What the running transaction makes of them; null outside of one, and where it has not touched them. */
-  staged: Standing | null
+  staged: StagedStanding | null
   /** The sum and the number of the open volatile holds. */
   heldInMemory: NanoUsd
   holdsInMemory: number
@@ -30,8 +37,12 @@ export type AccountBooks = {
 export type BooksOfAccounts = {
   /** Throws a RangeError for an account that does not exist. */
   of(accountId: number): AccountBooks
-  /** Inside a step: becomes what is committed with the transaction, or is forgotten with it. */
-  stage(books: AccountBooks, standing: Standing): void
+  /** Inside a step, which changes what it gets: that is committed with the transaction, or forgotten with it. */
+  stage(books: AccountBooks): StagedStanding
+  /** Has `listener` told of each account that may have got money to spend, by a commit or by the end of a hold in memory. */
+  onFreed(listener: (accountId: number) => void): void
+  /** Tells of a hold that ended without a trace in the tables. */
+  tellFreed(accountId: number): void
 }
 
 /** What a step decides on: what the transaction has made of the books so far. */
@@ -61,6 +72,7 @@ export function createBooksOfAccounts(
       revenue_media = ?, losses = ?, latest_operation_id = ?, latest_charge_id = ? WHERE account_id = ?`,
   )
   const kept = new Map<number, AccountBooks>()
+  const listeners: ((accountId: number) => void)[] = []
   let touched: AccountBooks[] = []
 
   groupCommit.join({
@@ -69,11 +81,13 @@ export function createBooksOfAccounts(
       for (const { accountId, staged } of touched) if (staged !== null) write(accountId, staged)
     },
     afterCommit() {
-      for (const books of touched) {
+      const committed = touched
+      touched = []
+      for (const books of committed) {
         books.committed = standingOf(books)
         books.staged = null
       }
-      touched = []
+      for (const { accountId } of committed) tellFreed(accountId)
     },
     afterRollback() {
       for (const books of touched) books.staged = null
@@ -124,12 +138,21 @@ export function createBooksOfAccounts(
     }
   }
 
+  function stage(books: AccountBooks): StagedStanding {
+    const { balances, latestOperationId, latestChargeId } = books.committed
+    touched.push(books)
+    return (books.staged = { balances: { ...balances }, latestOperationId, latestChargeId })
+  }
+
+  function tellFreed(accountId: number): void {
+    for (const listener of listeners) listener(accountId)
+  }
+
   return {
     of: accountId => kept.get(accountId) ?? load(accountId),
-    stage(books, standing) {
-      if (books.staged === null) touched.push(books)
-      books.staged = standing
-    },
+    stage: books => books.staged ?? stage(books),
+    onFreed: listener => void listeners.push(listener),
+    tellFreed,
   }
 }
 

@@ -69,12 +69,11 @@ export function createCharges(
   return {
     insert(books, charge, { id, operationId, shortfall }) {
       const { usage } = charge
-      const standing = standingOf(books)
       const { changes } = insertRow.run(
         id.key,
         id.tail,
         books.accountId,
-        standing.latestChargeId,
+        standingOf(books).latestChargeId,
         operationId,
         charge.apiKeyId,
         charge.route,
@@ -95,7 +94,7 @@ export function createCharges(
         charge.atMs,
       )
       if (changes === 0) return false
-      booksOfAccounts.stage(books, { ...standing, latestChargeId: id.key })
+      booksOfAccounts.stage(books).latestChargeId = id.key
       return true
     },
     outcome({ id, accountId, cost }) {

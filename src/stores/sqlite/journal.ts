@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import type { Id } from '../../domain/ids.ts'
-import { post, type Movement } from '../../domain/ledger/post.ts'
-import { subtractUsd } from '../../domain/money.ts'
+import { post, type Entry, type Movement } from '../../domain/ledger/post.ts'
+import { ZERO, type NanoUsd } from '../../domain/money.ts'
 import type { OperationKind } from '../../domain/ledger/operation.ts'
 import { standingOf, type AccountBooks, type BooksOfAccounts } from './account-books.ts'
 import type { GroupCommit } from './group-commit.ts'
@@ -52,8 +52,8 @@ export function createJournal(
       return written + 1n
     },
     write(books, { kind, subject, movements, atMs }) {
-      const { balances: before, latestOperationId, latestChargeId } = standingOf(books)
-      const { entries, balances } = post(before, movements)
+      const { balances, latestOperationId } = standingOf(books)
+      const entries = post(balances, movements)
       const [first, second, third] = entries
       if (first === undefined || second === undefined) return null
       if (entries.length > 3)
@@ -66,7 +66,7 @@ export function createJournal(
         kind,
         subject.key,
         subject.tail,
-        subtractUsd(balances.available, before.available),
+        availableIn(entries),
         atMs,
         first.book,
         first.amount,
@@ -78,9 +78,17 @@ export function createJournal(
         third?.amount ?? null,
         third?.balanceAfter ?? null,
       )
-      booksOfAccounts.stage(books, { balances, latestOperationId: id, latestChargeId })
+      const staged = booksOfAccounts.stage(books)
+      for (const { book, balanceAfter } of entries) staged.balances[book] = balanceAfter
+      staged.latestOperationId = id
       written = id
       return id
     },
   }
+}
+
+/** The change of the account's available balance. */
+function availableIn(entries: readonly Entry[]): NanoUsd {
+  for (const { book, amount } of entries) if (book === 'available') return amount
+  return ZERO
 }

@@ -55,6 +55,7 @@ export function createLedger(parts: {
     captureHold: (hold, charge) => holds[hold.kind].captureHold(hold, charge),
     releaseHold: (hold, atMs) => holds[hold.kind].releaseHold(hold, atMs),
     ...createCompensations(shared),
+    onFreed: listener => booksOfAccounts.onFreed(listener),
     balance,
     ...createStatement(database, booksOfAccounts),
     async usage(accountId, page) {

@@ -1,11 +1,12 @@
 import type { Id } from '../../domain/ids.ts'
-import { canHold, capturing, type HoldTerms } from '../../domain/ledger/hold.ts'
-import { addUsd, subtractUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
+import { canHold, capturing } from '../../domain/ledger/hold.ts'
+import { addUsd, subtractUsd, type NanoUsd } from '../../domain/money.ts'
 import type { Captured, Charge, Hold, HoldOutcome, Ledger } from '../../gateway/ports/ledger.ts'
-import { freeOf, refusalFor, type AccountBooks, type BooksOfAccounts } from './account-books.ts'
+import { freeOf, refusalFor, type BooksOfAccounts } from './account-books.ts'
 import type { Charges } from './charges.ts'
 import type { GroupCommit } from './group-commit.ts'
 import type { Journal } from './journal.ts'
+import { OpenHold, OpenHolds } from './open-holds.ts'
 
 /** How each kind of hold is placed and ended. */
 export type Holds = Pick<Ledger, 'placeHold' | 'captureHold' | 'releaseHold'>
@@ -21,12 +22,15 @@ export function createVolatileHolds(parts: {
   readonly charges: Charges
 }): Holds & { readonly held: () => NanoUsd } {
   const { groupCommit, booksOfAccounts, journal, charges } = parts
-  const open = new Map<bigint, OpenHold>()
+  const open = new OpenHolds()
   let ended: OpenHold[] = []
 
   groupCommit.join({
     expected: () => open.size,
-    afterCommit: () => (ended = []),
+    afterCommit() {
+      for (const { accountId } of ended) booksOfAccounts.tellFreed(accountId)
+      ended = []
+    },
     afterRollback() {
       for (const hold of ended) remember(hold)
       ended = []
@@ -35,66 +39,64 @@ export function createVolatileHolds(parts: {
 
   /** Undefined where it is not open. Throws a RangeError where its id is another hold's. */
   function findOpen({ id, accountId }: Pick<Hold, 'id' | 'accountId'>): OpenHold | undefined {
-    const found = open.get(id.key)
-    if (found === undefined) return undefined
-    if (found.hold.id.tail !== id.tail || found.hold.accountId !== accountId) throw anotherHold(id)
+    const found = open.find(id.key)
+    if (found !== undefined && (found.id.tail !== id.tail || found.accountId !== accountId))
+      throw anotherHold(id)
     return found
   }
 
   function place(hold: Hold): HoldOutcome {
     const same = findOpen(hold)
-    if (same !== undefined && same.hold.amount !== hold.amount) throw anotherHold(hold.id)
-    if (same !== undefined) return { outcome: 'held', hold: same.hold }
+    if (same !== undefined && same.amount !== hold.amount) throw anotherHold(hold.id)
+    if (same !== undefined) return { outcome: 'held', hold: same }
     const books = booksOfAccounts.of(hold.accountId)
     if (!canHold(freeOf(books), hold.amount)) return refusalFor(books)
-    remember({ hold, books, capturesWaiting: 0 })
-    return { outcome: 'held', hold }
+    const placed = new OpenHold(hold, books)
+    remember(placed)
+    return { outcome: 'held', hold: placed }
   }
 
-  function remember(placed: OpenHold): void {
-    const { hold, books } = placed
-    open.set(hold.id.key, placed)
-    books.heldInMemory = addUsd(books.heldInMemory, hold.amount)
+  function remember(hold: OpenHold): void {
+    const { books, amount } = hold
+    open.add(hold)
+    books.heldInMemory = addUsd(books.heldInMemory, amount)
     books.holdsInMemory += 1
   }
 
-  function forget({ hold, books }: OpenHold): void {
-    open.delete(hold.id.key)
-    books.heldInMemory = subtractUsd(books.heldInMemory, hold.amount)
+  function forget(hold: OpenHold): void {
+    const { books, amount } = hold
+    open.remove(hold)
+    books.heldInMemory = subtractUsd(books.heldInMemory, amount)
     books.holdsInMemory -= 1
   }
 
   /** Inside a step: to the world outside it ends with the commit, because nobody can look in between. */
-  function end(placed: OpenHold): void {
-    forget(placed)
-    ended.push(placed)
+  function end(hold: OpenHold): void {
+    forget(hold)
+    ended.push(hold)
   }
 
   /** Inside a step. */
-  function capture(hold: Hold, charge: Charge): Captured {
-    const { id, accountId } = hold
-    const found = findOpen(hold)
-    if (found === undefined) return charges.outcome({ id, accountId, cost: charge.cost })
-    const { movements, shortfall } = capturing(termsOf(found.hold), charge.cost)
-    const operationId = charge.cost === 0n ? null : journal.nextOperationId
-    const isFirst = charges.insert(found.books, charge, { id, shortfall, operationId })
+  function capture({ id, accountId }: Hold, charge: Charge): Captured {
+    const { cost, atMs } = charge
+    const found = findOpen({ id, accountId })
+    if (found === undefined) return charges.outcome({ id, accountId, cost })
+    const { kind, amount, books } = found
+    const { movements, shortfall } = capturing({ kind, amount, isVolatile: true }, cost)
+    const operationId = cost === 0n ? null : journal.nextOperationId
+    const isFirst = charges.insert(books, charge, { id, shortfall, operationId })
     end(found)
     // The id had been charged before this hold of the same id was placed: once is enough.
-    if (!isFirst) return charges.outcome({ id, accountId, cost: charge.cost })
-    journal.write(found.books, { kind: 'charge', subject: id, movements, atMs: charge.atMs })
-    return { cost: charge.cost, shortfall }
+    if (!isFirst) return charges.outcome({ id, accountId, cost })
+    journal.write(books, { kind: 'charge', subject: id, movements, atMs })
+    return { cost, shortfall }
   }
 
   return {
-    held() {
-      // Read with the metrics, so that no hold pays for the sum.
-      let held = ZERO
-      for (const { hold } of open.values()) held = addUsd(held, hold.amount)
-      return held
-    },
-    placeHold({ id, accountId, kind, amount }) {
+    held: () => open.sum(),
+    placeHold(request) {
       try {
-        return place({ id, accountId, kind, amount })
+        return place(request)
       } catch (error) {
         return Promise.reject(error)
       }
@@ -120,27 +122,18 @@ export function createVolatileHolds(parts: {
       try {
         const found = findOpen(hold)
         if (found === undefined) return undefined
-        if (found.capturesWaiting === 0) return forget(found)
         // A capture came first. It keeps its turn, and this frees only what it leaves open.
-        return groupCommit.run(() => {
-          if (open.get(hold.id.key) === found) end(found)
-        })
+        if (found.capturesWaiting > 0)
+          return groupCommit.run(() => {
+            if (open.find(hold.id.key) === found) end(found)
+          })
+        forget(found)
+        return booksOfAccounts.tellFreed(found.accountId)
       } catch (error) {
         return Promise.reject(error)
       }
     },
   }
-}
-
-type OpenHold = {
-  readonly hold: Hold
-  readonly books: AccountBooks
-  /** How many captures of it wait for their turn. */
-  capturesWaiting: number
-}
-
-function termsOf({ kind, amount }: Hold): HoldTerms {
-  return { kind, amount, isVolatile: true }
 }
 
 function anotherHold(id: Id): RangeError {
