@@ -24,7 +24,12 @@ test('a provider that answers its list of models is well', async () => {
 })
 
 test.each([
-  [404, true, 'Answers (status 404).'],
+  [
+    404,
+    true,
+    'Answers, and has no list of models (status 404). If it should have one, base_url lacks a part of its path, such as /v1.',
+  ],
+  [405, true, 'Answers (status 405).'],
   [401, false, 'Refuses its key (status 401).'],
   [403, false, 'Refuses its key (status 403).'],
   [503, false, 'Answers with status 503.'],

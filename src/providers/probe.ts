@@ -5,6 +5,9 @@ import { addressOf, type Address } from './openai-compatible/target.ts'
 /** Long enough for a TLS handshake across the world, short enough to wait for at a terminal. */
 const PROBE_TIMEOUT_MS = 5000
 
+/** Well either way, as far as can be seen; but nothing else would point to the mistake. */
+const NO_LIST =
+  'Answers, and has no list of models (status 404). If it should have one, base_url lacks a part of its path, such as /v1.'
 const SANDBOX_ON = 'Runs inside the gateway.'
 const SANDBOX_OFF = 'Is switched off by TOLLGATE_SANDBOX: its models are neither listed nor served.'
 
@@ -49,6 +52,7 @@ function sentence(problem: string): string {
 
 function judge(status: number): Probed {
   if (status === 401 || status === 403) return { ok: false, detail: `Refuses its key (status ${status}).` }
+  if (status === 404) return { ok: true, detail: NO_LIST }
   if (status >= 500) return { ok: false, detail: `Answers with status ${status}.` }
   return { ok: true, detail: `Answers (status ${status}).` }
 }
