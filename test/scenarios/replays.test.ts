@@ -175,15 +175,17 @@ describe('the model is asked again for', () => {
   })
 
   test.each([
-    ['of exactly 256 KB, which is kept', 0, true],
-    ['of a byte more, which is not', 1, false],
-  ])('an answer %s', async (_, more, isReplay) => {
+    ['of exactly 256 KB, which is kept', '', 0, true],
+    ['of a byte more, which is not', '', 1, false],
+    ['of exactly 256 KB in a script of three bytes a letter, which is kept', '漢'.repeat(50_000), 0, true],
+    ['of a byte more in such a script, which is not', '漢'.repeat(50_000), 1, false],
+  ])('an answer %s', async (_, script, more, isReplay) => {
     const small = await send(aRequest())
-    const content = 'x'.repeat(KEPT_BYTES_MAX - small.body.length + 'Hello.'.length + more)
-    gateway.upstream.reply(chatAnswer({ content }))
+    const rest = KEPT_BYTES_MAX - small.body.length + 'Hello.'.length - Buffer.byteLength(script)
+    gateway.upstream.reply(chatAnswer({ content: script + 'x'.repeat(rest + more) }))
     const body = aRequest()
 
-    expect((await send(body)).body).toHaveLength(KEPT_BYTES_MAX + more)
+    expect(Buffer.byteLength((await send(body)).body)).toBe(KEPT_BYTES_MAX + more)
     expect(await send(body)).toMatchObject({ status: 200, isReplay })
   })
 })

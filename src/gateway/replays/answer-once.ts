@@ -11,6 +11,9 @@ import { SharedStream } from './shared-stream.ts'
 
 /** A larger answer is not kept. Those who wait for it get it all the same. */
 export const KEPT_BYTES_MAX = 256 * 1024
+const BYTES_PER_UNIT_MAX = 3
+
+const encoder = new TextEncoder()
 
 /** Answers a request of a route as if there were no other. */
 export type Answer = (call: TextCall) => Promise<TextReply>
@@ -113,8 +116,7 @@ export class AnswerOnce {
   }
 
   #share(flight: Flight, answer: KeptAnswer): void {
-    const isSmall = answer.body.length <= KEPT_BYTES_MAX
-    const keeping = isSmall ? this.#ports.replays.keep(flight, answer) : undefined
+    const keeping = isSmall(answer.body) ? this.#ports.replays.keep(flight, answer) : undefined
     // Until it is kept, or where it is not, those who came meanwhile get it from the flight.
     if (keeping !== undefined || flight.isFollowed) flight.land(() => replayOf(answer))
     if (keeping === undefined) this.#forget(flight)
@@ -170,6 +172,15 @@ export class AnswerOnce {
     this.#flights.remove(flight)
     flight.land()
   }
+}
+
+/** In bytes, as it leaves. Nearly every text is so short that they need not be counted. */
+function isSmall(body: KeptAnswer['body']): boolean {
+  if (typeof body !== 'string') return body.length <= KEPT_BYTES_MAX
+  return (
+    body.length * BYTES_PER_UNIT_MAX <= KEPT_BYTES_MAX ||
+    (body.length <= KEPT_BYTES_MAX && encoder.encode(body).length <= KEPT_BYTES_MAX)
+  )
 }
 
 function replayOf({ headers, body }: KeptAnswer): TextReply {
