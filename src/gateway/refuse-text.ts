@@ -14,7 +14,7 @@ type Unanswered = Exclude<Verdict, { verdict: 'answer' }>
 /** What the client gets of a request that ended without an answer to pay for: the upstream's refusal, or an error of ours. */
 export function refuseText(
   verdict: Unanswered,
-  { call, destinations }: TextJob,
+  { call, dialect, destinations }: TextJob,
   secretOf: (provider: Provider) => string | undefined,
 ): WholeReply {
   const { trace } = call
@@ -23,11 +23,12 @@ export function refuseText(
       const { status, body, headers, rateLimits = '' } = verdict.outcome
       const error = readUpstreamError(body, headers['content-type'], upstreamSecrets(destinations, secretOf))
       trace.upstreamProblem = problemWith(`status ${status}`, error)
+      const envelope = JSON.stringify({ error })
       return {
         status,
         headers: { ...headers, 'content-type': 'application/json' },
         rateLimits,
-        body: JSON.stringify({ error }),
+        body: dialect.refusalOf?.(envelope) ?? envelope,
         cost: null,
       }
     }

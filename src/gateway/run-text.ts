@@ -75,7 +75,8 @@ export async function runText(
       const body = answer.tellsError
         ? scrubToldError(reply, upstreamSecrets(destinations, ports.secretOf))
         : reply
-      const { headers, rateLimits = '' } = outcome
+      const { rateLimits = '' } = outcome
+      const headers = job.dialect.headersOf?.(job.request) ?? outcome.headers
       return { status: 200, headers, rateLimits, body, cost: told }
     }
     if (verdict.verdict === 'timeout') await ports.lateAnswers.expect(job, verdict.late)

@@ -1,4 +1,5 @@
 import { formatId } from '../domain/ids.ts'
+import { STREAM_HEADERS } from '../protocol/sse/stream-headers.ts'
 import type { StreamDialect } from '../protocol/text-dialect.ts'
 import type { TextJob } from './admit-text.ts'
 import { openStream } from './open-stream.ts'
@@ -9,13 +10,6 @@ import type { TextReply } from './text-call.ts'
 import { askUpstreams } from './upstreams/ask-upstreams.ts'
 import { upstreamSecrets } from './upstream-secrets.ts'
 import { usageLimits } from './usage-limits.ts'
-
-/** What a stream's reply says of itself beside its type: it must reach the client as it is made. */
-export const STREAM_HEADERS = {
-  'content-type': 'text/event-stream; charset=utf-8',
-  'cache-control': 'no-cache',
-  'x-accel-buffering': 'no',
-}
 
 /**
  * Answers one admitted request with a stream. Throws a GatewayError for every refusal before the first byte; after one,

@@ -25,6 +25,10 @@ export type TextDialect<Request extends TextRequest = TextRequest, Answer extend
   readAnswer(body: string, limits: UsageLimits): Answer | undefined
   /** The answer's own text with the model's name replaced and the cost added or, on a converted route, what they become. */
   forClient(answer: Answer, receipt: Receipt, request: Request): string
+  /** What an answer's reply says of its body. Absent on a route that is not converted: there the upstream's words hold. */
+  headersOf?(request: Request): Readonly<Record<string, string>>
+  /** What becomes of an upstream's refusal, which is JSON in an envelope. Absent where clients read that as it is. */
+  refusalOf?(envelope: string): string
 }
 
 /** What the gateway has to say of an answer that it charged. */
