@@ -2,8 +2,12 @@ import type { Clock } from '../../gateway/ports/clock.ts'
 import type { Fingerprint, ReplayBudget, Replays } from '../../gateway/ports/replays.ts'
 import { AnswerLog, type Position } from './answer-log.ts'
 
-/** The answers of a bucket are chained. Where a hundred thousand are kept, a chain is two long. */
-const BUCKETS = 1 << 16
+/**
+ * The answers of a bucket are chained. Where fifty thousand are kept, most buckets are empty: to look at another one's answer is to
+ * look at memory that nothing has touched for long.
+ */
+const BUCKETS = 1 << 18
+
 /**
  * Kept answers in this process. All live equally long, so that the oldest is the first to expire. They share a budget with
  * others; what does not fit is not kept, since an answer that is there was promised to its repeats.

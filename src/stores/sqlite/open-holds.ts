@@ -19,7 +19,9 @@ export class OpenHold implements Hold {
   readonly books: AccountBooks
   /** How many captures of it wait for their turn. */
   capturesWaiting = 0
-  /** Another hold of its bucket; for `OpenHolds` alone. */
+  isOpen = false
+  /** Its bucket, and another hold there; for `OpenHolds` alone. */
+  readonly bucket: number
   before: OpenHold | undefined
 
   constructor({ id, accountId, kind, amount }: Hold, books: AccountBooks) {
@@ -28,6 +30,7 @@ export class OpenHold implements Hold {
     this.kind = kind
     this.amount = amount
     this.books = books
+    this.bucket = bucketOf(id.key)
   }
 }
 
@@ -52,19 +55,19 @@ export class OpenHolds {
 
   /** One of this id may not be open. */
   add(hold: OpenHold): void {
-    const bucket = bucketOf(hold.id.key)
-    hold.before = this.#last[bucket]
-    this.#last[bucket] = hold
+    hold.before = this.#last[hold.bucket]
+    this.#last[hold.bucket] = hold
+    hold.isOpen = true
     this.#size += 1
   }
 
   /** It must be open. */
   remove(hold: OpenHold): void {
-    const bucket = bucketOf(hold.id.key)
-    let next = this.#last[bucket]
-    if (next === hold) this.#last[bucket] = hold.before
+    let next = this.#last[hold.bucket]
+    if (next === hold) this.#last[hold.bucket] = hold.before
     for (; next !== undefined; next = next.before) if (next.before === hold) next.before = hold.before
     hold.before = undefined
+    hold.isOpen = false
     this.#size -= 1
   }
 

@@ -76,16 +76,17 @@ export function createVolatileHolds(parts: {
     ended.push(hold)
   }
 
-  /** Inside a step. */
-  function capture({ id, accountId }: Hold, charge: Charge): Captured {
+  /** Inside a step. `found` was its hold when the step was added, and may have ended since. */
+  function capture(hold: Hold, found: OpenHold | undefined, charge: Charge): Captured {
+    const { id, accountId } = hold
     const { cost, atMs } = charge
-    const found = findOpen({ id, accountId })
-    if (found === undefined) return charges.outcome({ id, accountId, cost })
-    const { kind, amount, books } = found
+    const placed = found?.isOpen === true ? found : findOpen(hold)
+    if (placed === undefined) return charges.outcome({ id, accountId, cost })
+    const { kind, amount, books } = placed
     const { movements, shortfall } = capturing({ kind, amount, isVolatile: true }, cost)
     const operationId = cost === 0n ? null : journal.nextOperationId
     const isFirst = charges.insert(books, charge, { id, shortfall, operationId })
-    end(found)
+    end(placed)
     // The id had been charged before this hold of the same id was placed: once is enough.
     if (!isFirst) return charges.outcome({ id, accountId, cost })
     journal.write(books, { kind: 'charge', subject: id, movements, atMs })
@@ -107,7 +108,7 @@ export function createVolatileHolds(parts: {
         if (found !== undefined) found.capturesWaiting += 1
         let captured: Captured
         groupCommit.add({
-          run: () => void (captured = capture(hold, charge)),
+          run: () => void (captured = capture(hold, found, charge)),
           committed() {
             if (found !== undefined) found.capturesWaiting -= 1
             resolve(captured)
@@ -125,7 +126,7 @@ export function createVolatileHolds(parts: {
         // A capture came first. It keeps its turn, and this frees only what it leaves open.
         if (found.capturesWaiting > 0)
           return groupCommit.run(() => {
-            if (open.find(hold.id.key) === found) end(found)
+            if (found.isOpen) end(found)
           })
         forget(found)
         return booksOfAccounts.tellFreed(found.accountId)
