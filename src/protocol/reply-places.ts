@@ -24,9 +24,9 @@ const USAGE = '"usage"'
  */
 function fromTheEnds(text: string): ReplyPlaces | undefined {
   const modelAt = text.indexOf(MODEL)
-  const usageAt = text.lastIndexOf(USAGE)
+  const usageAt = text.indexOf(USAGE)
   if (modelAt < 0 || usageAt < modelAt || text.includes('\\u')) return undefined
-  if (text.includes(MODEL, modelAt + 1) || text.indexOf(USAGE) !== usageAt) return undefined
+  if (text.includes(MODEL, modelAt + 1) || text.includes(USAGE, usageAt + 1)) return undefined
   const model = memberFromFront(text, modelAt)
   const usage = memberToEnd(text, usageAt)
   return model === undefined || usage === undefined ? undefined : { models: [model], usage, isEmpty: false }

@@ -34,7 +34,7 @@ test.each(['{}', '{ }', ' {\n} '])('%p has no members', text => {
   expect(spansOf(text)).toEqual([])
 })
 
-test.each([0, 1, 2, 13, 14, 15, 16, 17, 31, 32, 33])(
+test.each([0, 1, 2, 13, 14, 15, 16, 17, 21, 22, 23, 24, 25, 31, 32, 33])(
   'a string that ends in backslashes after %p characters ends where it ends',
   length => {
     const value = JSON.stringify('x'.repeat(length) + '\\"\\\\')

@@ -19,7 +19,7 @@ export type Member = {
 }
 
 /** How far the end of a string is looked for before the native search takes over. */
-const NEAR_CHARS = 16
+const NEAR_CHARS = 24
 
 /**
  * Walks the members of the object whose brace opens at `objectStart`, in order, duplicates included: each `next()` moves on and is
