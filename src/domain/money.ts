@@ -7,7 +7,8 @@ const NANO_DIGITS = 9
 const NANO_PER_USD = 1_000_000_000n
 const NANO_PER_DOLLAR = 1_000_000_000
 const EXACT_MAX = BigInt(Number.MAX_SAFE_INTEGER)
-const ZERO_DIGIT = 0x30
+/** As many as can stand between the point and the first other digit. */
+const ZEROS = Array.from({ length: NANO_DIGITS }, (_, count) => '0'.repeat(count))
 const DECIMAL = /^(-?)(\d{1,18})(?:\.(\d{1,9}))?$/
 
 export const ZERO = nanoUsd(0n)
@@ -47,16 +48,16 @@ export function formatUsd(amount: NanoUsd): string {
   return `${negative ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`
 }
 
-/** The same for what a double holds exactly, nine million dollars and less: every reply pays for this. */
+/** The same for what a double holds exactly, nine million dollars and less: every reply pays for this, three times. */
 function formatExact(billionths: number): string {
   const whole = Math.floor(billionths / NANO_PER_DOLLAR)
-  const rest = billionths - whole * NANO_PER_DOLLAR
-  if (rest === 0) return String(whole)
-  // With a one before them, so that the zeros in front stay.
-  const digits = String(NANO_PER_DOLLAR + rest)
-  let end = digits.length
-  while (digits.charCodeAt(end - 1) === ZERO_DIGIT) end -= 1
-  return `${whole}.${digits.slice(1, end)}`
+  let fraction = billionths - whole * NANO_PER_DOLLAR
+  if (fraction === 0) return String(whole)
+  let digits = NANO_DIGITS
+  for (; fraction % 10 === 0; fraction /= 10) digits -= 1
+  let zeros = 0
+  for (let least = 10 ** (digits - 1); fraction < least; least /= 10) zeros += 1
+  return `${whole}.${ZEROS[zeros]}${fraction}`
 }
 
 export function addUsd(left: NanoUsd, right: NanoUsd): NanoUsd {

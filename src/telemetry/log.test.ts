@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { openLog } from './log.ts'
+import fc from 'fast-check'
+import { openLog, quoted } from './log.ts'
 
 function opened(level: 'info' | 'silent' = 'info') {
   const written: string[] = []
@@ -50,4 +51,12 @@ test.each([
   log.flush()
 
   expect(written).toEqual([])
+})
+
+test('any text is quoted as JSON has it', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.string({ unit: 'binary' })), text => {
+      expect(quoted(text)).toBe(JSON.stringify(text))
+    }),
+  )
 })

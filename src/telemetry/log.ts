@@ -20,6 +20,11 @@ export type Log = {
 /** Lines are written together when the deferred flush comes, or when this much is waiting. */
 const BUFFER_CHARS_MAX = 1 << 16
 
+const SPACE = 0x20
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const DELETE = 0x7f
+
 /**
  * A log that writes to `write`. Lines leave together: a write a line would cost more than all else that a request does here.
  */
@@ -49,7 +54,7 @@ export function openLog(options: {
     return (message: string, fields: LogFields | LogMembers = '') => {
       const members = typeof fields === 'string' ? fields : JSON.stringify(fields).slice(1, -1)
       // Put together by hand: copying the fields into one object with these three costs as much as writing them.
-      const head = `{"time":${options.now()},"level":"${level}","message":${JSON.stringify(message)}`
+      const head = `{"time":${options.now()},"level":"${level}","message":${quoted(message)}`
       buffer += members === '' ? `${head}}\n` : `${head},${members}}\n`
       if (buffer.length >= BUFFER_CHARS_MAX) flush()
       else if (!isDeferred) {
@@ -67,6 +72,16 @@ export function openLog(options: {
     writes,
     flush,
   }
+}
+
+/** The text as JSON has it. Most have nothing to escape in them, and no other text is made of those. */
+export function quoted(text: string): string {
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text.charCodeAt(at)
+    const isPlain = char >= SPACE && char < DELETE && char !== QUOTE && char !== BACKSLASH
+    if (!isPlain) return JSON.stringify(text)
+  }
+  return `"${text}"`
 }
 
 /** An error and the chain of its causes, as fields of a log line. */

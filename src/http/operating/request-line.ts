@@ -1,6 +1,6 @@
 import { formatUsd } from '../../domain/money.ts'
 import { inputTokens, outputTokens } from '../../domain/pricing/usage.ts'
-import type { LogMembers } from '../../telemetry/log.ts'
+import { quoted, type LogMembers } from '../../telemetry/log.ts'
 import type { Finished } from '../endpoint.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
 
@@ -37,7 +37,7 @@ export function requestLine({ context, route, status, durationMs }: Finished): L
 }
 
 function text(name: string, value: string | undefined): string {
-  return value === undefined ? '' : `,"${name}":${JSON.stringify(value)}`
+  return value === undefined ? '' : `,"${name}":${quoted(value)}`
 }
 
 function clientRequestId(request: IncomingRequest): string | undefined {
