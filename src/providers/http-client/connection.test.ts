@@ -13,11 +13,14 @@ let upstream: Upstream
 let request: HttpRequest
 /** What waits for the end of its turn, which is whenever the test says so. */
 let waiting: { send(): void }[]
+/** What is done with what comes; at first, as if each piece came in a turn of its own. */
+let onArrival: (connection: Connection) => void
 
 beforeEach(() => {
   upstream = startUpstream()
   request = httpRequest(new URL(upstream.baseUrl), new Headers())
   waiting = []
+  onArrival = connection => connection.takeArrived()
 })
 
 afterEach(() => upstream.close())
@@ -50,6 +53,23 @@ test.each<[string, (served: Served) => unknown]>([
   expect(upstream.connections).toBe(2)
 })
 
+test('what came before a request was sent is no answer to it, though it is looked at only then', async () => {
+  const { connection, served } = await usedConnection()
+  const arrived = Promise.withResolvers<Connection>()
+  onArrival = arrived.resolve
+
+  const asked = ask(connection, 'second')
+  await served.write(ANSWER)
+  const late = await arrived.promise
+  onArrival = connection => connection.takeArrived()
+  waiting.shift()?.send()
+  late.takeArrived()
+
+  expect(await asked).toContain('Hello.')
+  expect(bodies()).toEqual(['first', 'second'])
+  expect(upstream.connections).toBe(2)
+})
+
 test('a request that is cut before it is sent never goes out', async () => {
   const { connection } = await usedConnection()
 
@@ -70,9 +90,8 @@ function newConnection(): Connection {
   const idle = new IdleConnections(new Deadlines(fakeClock()))
   return new Connection(request.origin, {
     idle,
-    // As if each piece came in a turn of its own.
     turns: {
-      arrivals: { add: connection => connection.takeArrived() },
+      arrivals: { add: connection => onArrival(connection) },
       sends: { add: connection => waiting.push(connection) },
     },
   })

@@ -65,6 +65,8 @@ export class Connection implements Line, Timed {
 
   /** Sends the request; where the connection has closed before that, another one does. */
   send(): void {
+    // What has come by now is no answer to it, and closes the connection.
+    this.takeArrived()
     const next = this.#next
     const exchange = this.#exchange
     this.#next = undefined
