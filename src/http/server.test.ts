@@ -194,6 +194,21 @@ test('beyond its connections, one that runs nothing gives way, or else the new o
   second.leave()
 })
 
+test('beyond its connections, one whose request has come in this very turn does not give way', async () => {
+  const { url } = serve(() => hello, { connectionsMax: 1 })
+  const asking = rawConnection(url)
+  await asking.write(GET)
+  await asking.response()
+
+  const written = asking.write(GET)
+  const latest = rawConnection(url)
+  await written
+
+  expect(await latest.closed).toStartWith('HTTP/1.1 503 ')
+  expect(await asking.response()).toStartWith('HTTP/1.1 200 ')
+  asking.leave()
+})
+
 describe('a stop', () => {
   test('closes connections that wait, lets running requests end with theirs, and takes no new one', async () => {
     const held = Promise.withResolvers<void>()

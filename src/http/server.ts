@@ -134,7 +134,7 @@ class Server implements Host {
     this.isStopping = true
     for (const connection of this.#connections) {
       this.turns.arrivals.handleNow(connection)
-      if (!connection.isRunning) connection.close()
+      if (!connection.isBusy) connection.close()
     }
     await this.#ended()
   }
@@ -148,7 +148,7 @@ class Server implements Host {
   /** Of those that run no request, the one that was opened first gives way, or else the new one. */
   #makeRoom(latest: Connection): void {
     for (const connection of this.#connections) {
-      if (!connection.isRunning && connection !== latest) return connection.close()
+      if (!connection.isBusy && connection !== latest) return connection.close()
     }
     latest.refuse(
       new GatewayError('unavailable', 'The gateway has too many connections.', { retryAfterS: '1' }),

@@ -91,8 +91,9 @@ export class Connection implements Line {
     this.#within(IDLE_MS)
   }
 
-  get isRunning(): boolean {
-    return this.#state === 'running'
+  /** Whether a request runs, or may have come just now. */
+  get isBusy(): boolean {
+    return this.#state === 'running' || this.#arrived !== undefined
   }
 
   onData(bytes: Buffer): void {
