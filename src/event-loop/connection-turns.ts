@@ -9,9 +9,10 @@ type Turned = {
 }
 
 /** Where a connection asks for that. */
-export type ConnectionTurns<Connection> = Readonly<
-  Record<'arrivals' | 'sends', Pick<TurnQueue<Connection>, 'add'>>
->
+export type ConnectionTurns<Connection> = {
+  readonly arrivals: Pick<TurnQueue<Connection>, 'add' | 'handleNow'>
+  readonly sends: Pick<TurnQueue<Connection>, 'add'>
+}
 
 /** `onThrown` is told of what a connection throws. */
 export function connectionTurns<Connection extends Turned>(

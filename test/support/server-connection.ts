@@ -29,12 +29,13 @@ export function playedConnection(
   const requests: { request: ServerRequest; refusal: Error | undefined }[] = []
   const pieces: Buffer[] = []
   const done: string[] = []
+  const take = (connection: Connection) => connection.takeArrived()
   const host = {
     tick: 0,
     date: 'Thu, 01 Jan 1970 00:00:00 GMT',
     isStopping: false as boolean,
     // As if each piece came in a turn of its own.
-    turns: { arrivals: { add: (connection: Connection) => connection.takeArrived() }, sends },
+    turns: { arrivals: { add: take, handleNow: take }, sends },
     serve(request: ServerRequest, refusal?: Error) {
       requests.push({ request, refusal })
       serve(request, refusal)

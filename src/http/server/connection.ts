@@ -1,4 +1,5 @@
 import { GatewayError } from '../../domain/errors.ts'
+import { Arrived } from '../../event-loop/arrived.ts'
 import type { ConnectionTurns } from '../../event-loop/connection-turns.ts'
 import type { ByteSource } from '../../gateway/byte-source.ts'
 import type { RequestHead } from '../../http1/request-head.ts'
@@ -60,7 +61,7 @@ export class Connection implements Line {
   readonly #host: Host
   readonly #out: Outgoing
   /** What has come and was not looked at yet. */
-  #arrived: Buffer | undefined
+  readonly #arrived = new Arrived()
   readonly #received = new Received()
   /**
    * `waiting` for a head; `running` a request; `dropping` the body of one that was replied to; `lingering` after the last
@@ -93,18 +94,17 @@ export class Connection implements Line {
 
   /** Whether a request runs, or may have come just now. */
   get isBusy(): boolean {
-    return this.#state === 'running' || this.#arrived !== undefined
+    return this.#state === 'running' || !this.#arrived.isEmpty
   }
 
   onData(bytes: Buffer): void {
-    const arrived = this.#arrived
-    this.#arrived = arrived === undefined ? bytes : Buffer.concat([arrived, bytes])
-    if (arrived === undefined) this.#host.turns.arrivals.add(this)
+    this.#arrived.push(bytes)
+    if (this.#arrived.isMuch) this.#host.turns.arrivals.handleNow(this)
+    else this.#host.turns.arrivals.add(this)
   }
 
   takeArrived(): void {
-    const bytes = this.#arrived
-    this.#arrived = undefined
+    const bytes = this.#arrived.take()
     if (bytes === undefined) return
     if (this.#state === 'waiting') {
       this.#received.push(bytes)
@@ -125,7 +125,7 @@ export class Connection implements Line {
     if (this.#state === 'closed') return
     this.#state = 'closed'
     this.deadlineTick = NEVER
-    this.#arrived = undefined
+    this.#arrived.take()
     this.#received.clear()
     const request = this.#request
     this.#request = undefined

@@ -91,7 +91,10 @@ function newConnection(): Connection {
   return new Connection(request.origin, {
     idle,
     turns: {
-      arrivals: { add: connection => onArrival(connection) },
+      arrivals: {
+        add: connection => onArrival(connection),
+        handleNow: connection => connection.takeArrived(),
+      },
       sends: { add: connection => waiting.push(connection) },
     },
   })

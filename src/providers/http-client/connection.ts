@@ -1,3 +1,4 @@
+import { Arrived } from '../../event-loop/arrived.ts'
 import type { ConnectionTurns } from '../../event-loop/connection-turns.ts'
 import type { Timed } from '../deadlines.ts'
 import type { Exchange, Line } from './exchange.ts'
@@ -37,7 +38,7 @@ export class Connection implements Line, Timed {
   /** The exchange's request, until it is sent. */
   #next: { readonly request: HttpRequest; readonly body: string } | undefined
   /** What has come and was not looked at yet. */
-  #arrived: Buffer | undefined
+  readonly #arrived = new Arrived()
   /** What of the request the socket has not taken yet. */
   #unsent: Buffer[] = []
   #isPaused = false
@@ -114,7 +115,7 @@ export class Connection implements Line, Timed {
 
   #close(): void {
     this.#isClosed = true
-    this.#arrived = undefined
+    this.#arrived.take()
     this.#idle.forget(this)
     this.#socket?.terminate()
   }
@@ -156,14 +157,13 @@ export class Connection implements Line, Timed {
   }
 
   onData(bytes: Buffer): void {
-    const arrived = this.#arrived
-    this.#arrived = arrived === undefined ? bytes : Buffer.concat([arrived, bytes])
-    if (arrived === undefined) this.#turns.arrivals.add(this)
+    this.#arrived.push(bytes)
+    if (this.#arrived.isMuch) this.#turns.arrivals.handleNow(this)
+    else this.#turns.arrivals.add(this)
   }
 
   takeArrived(): void {
-    const bytes = this.#arrived
-    this.#arrived = undefined
+    const bytes = this.#arrived.take()
     if (bytes === undefined) return
     const exchange = this.#exchange
     // Nobody has asked yet, so it could only be taken for the answer to the next request.

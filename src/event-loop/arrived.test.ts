@@ -1,0 +1,23 @@
+import { expect, test } from 'bun:test'
+import { Arrived } from './arrived.ts'
+
+test('is all that was pushed, in order, once', () => {
+  const arrived = new Arrived()
+
+  arrived.push(Buffer.from('one '))
+  arrived.push(Buffer.from('two'))
+
+  expect(arrived.isEmpty).toBe(false)
+  expect(arrived.take()?.toString()).toBe('one two')
+  expect(arrived.isEmpty).toBe(true)
+  expect(arrived.take()).toBeUndefined()
+})
+
+test('is much beyond 64 KB', () => {
+  const arrived = new Arrived()
+
+  arrived.push(Buffer.alloc(64 * 1024))
+  expect(arrived.isMuch).toBe(false)
+  arrived.push(Buffer.alloc(1))
+  expect(arrived.isMuch).toBe(true)
+})
