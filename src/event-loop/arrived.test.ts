@@ -4,9 +4,8 @@ import { Arrived } from './arrived.ts'
 test('is all that was pushed, in order, once', () => {
   const arrived = new Arrived()
 
-  arrived.push(Buffer.from('one '))
-  arrived.push(Buffer.from('two'))
-
+  expect(arrived.push(Buffer.from('one '))).toBe(true)
+  expect(arrived.push(Buffer.from('two'))).toBe(false)
   expect(arrived.isEmpty).toBe(false)
   expect(arrived.take()?.toString()).toBe('one two')
   expect(arrived.isEmpty).toBe(true)

@@ -14,8 +14,11 @@ export class Arrived {
     return this.#bytes !== undefined && this.#bytes.length > WAITING_BYTES_MAX
   }
 
-  push(bytes: Buffer): void {
+  /** True where nothing waited before it. Who says so each time would keep the others of a turn waiting. */
+  push(bytes: Buffer): boolean {
+    const isFirst = this.#bytes === undefined
     this.#bytes = this.#bytes === undefined ? bytes : Buffer.concat([this.#bytes, bytes])
+    return isFirst
   }
 
   /** All of it; undefined where there is none. */

@@ -98,9 +98,9 @@ export class Connection implements Line {
   }
 
   onData(bytes: Buffer): void {
-    this.#arrived.push(bytes)
+    const isFirst = this.#arrived.push(bytes)
     if (this.#arrived.isMuch) this.#host.turns.arrivals.handleNow(this)
-    else this.#host.turns.arrivals.add(this)
+    else if (isFirst) this.#host.turns.arrivals.add(this)
   }
 
   takeArrived(): void {

@@ -157,9 +157,9 @@ export class Connection implements Line, Timed {
   }
 
   onData(bytes: Buffer): void {
-    this.#arrived.push(bytes)
+    const isFirst = this.#arrived.push(bytes)
     if (this.#arrived.isMuch) this.#turns.arrivals.handleNow(this)
-    else this.#turns.arrivals.add(this)
+    else if (isFirst) this.#turns.arrivals.add(this)
   }
 
   takeArrived(): void {
