@@ -1,5 +1,4 @@
 import type { CallerSignal } from '../gateway/ports/caller-signal.ts'
-
 import type { SentText } from '../protocol/json/parse-json.ts'
 
 /** One request as a handler sees it. */

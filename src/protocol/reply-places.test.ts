@@ -51,6 +51,7 @@ test.each([
   '{"model":"a","data":["usage"]}',
   '{"model":"a","data":["usage",1]}',
   '{"model":"a","data":"usage"}',
+  '{"model":"a","say \\"usage":{}}',
   '{"model":"a","data":"usage","b":1}',
   '{"model":"a","x":{"usage":{}}}',
   '{"model":"a","x":[{"usage":{}}]}',

@@ -16,16 +16,18 @@ export function replyPlaces(text: string, objectStart?: number): ReplyPlaces {
 
 const MODEL = '"model"'
 const USAGE = '"usage"'
+const BACKSLASH = 0x5c
 
 /**
  * From the front to the model and from the usage to the end, as most replies have them, past the content between them: an embedding's
- * is tens of kilobytes. Undefined where that does not tell all. In JSON a name with its two quotes is a whole string, never a part of
- * one, unless a letter of it is escaped; so where it stands once, nothing else is called so.
+ * is tens of kilobytes. Undefined where that does not tell all. In JSON a name between two quotes of which the first is not escaped
+ * is a whole string; so where it stands once, and no letter is written as its code, nothing else is called so.
  */
 function fromTheEnds(text: string): ReplyPlaces | undefined {
   const modelAt = text.indexOf(MODEL)
   const usageAt = text.indexOf(USAGE)
   if (modelAt < 0 || usageAt < modelAt || text.includes('\\u')) return undefined
+  if (text.charCodeAt(usageAt - 1) === BACKSLASH) return undefined
   if (text.includes(MODEL, modelAt + 1) || text.includes(USAGE, usageAt + 1)) return undefined
   const model = memberFromFront(text, modelAt)
   const usage = memberToEnd(text, usageAt)
