@@ -154,19 +154,7 @@ const required = [
 
 function anyPricing(output: fc.Arbitrary<bigint>): fc.Arbitrary<TextPricing> {
   const price = anyPrice()
-  const tariff = fc.record(
-    {
-      input: price,
-      output,
-      cachedInput: price,
-      cacheWrite: price,
-      audioInput: price,
-      reasoning: price,
-      audioOutput: price,
-      perRequest: price,
-    },
-    { requiredKeys: ['input', 'output'] },
-  ) as fc.Arbitrary<TextTariff>
+  const tariff = anyTariff(price, output)
   return fc.oneof(
     fc.constant({ kind: 'free' as const }),
     tariff.map(tariff => ({ kind: 'tariff' as const, tariff })),
@@ -239,4 +227,21 @@ function anyText(minLength: number, maxLength: number): fc.Arbitrary<string> {
       )
       .filter(text => text.length <= maxLength),
   )
+}
+
+/** Any finer bucket may have a price of its own, or none. */
+export function anyTariff(price: fc.Arbitrary<bigint>, output = price): fc.Arbitrary<TextTariff> {
+  return fc.record(
+    {
+      input: price,
+      output,
+      cachedInput: price,
+      cacheWrite: price,
+      audioInput: price,
+      reasoning: price,
+      audioOutput: price,
+      perRequest: price,
+    },
+    { requiredKeys: ['input', 'output'] },
+  ) as fc.Arbitrary<TextTariff>
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { anyTariff } from '../../../test/support/any-catalog.ts'
 import { nanoUsd, usd } from '../money.ts'
 import { chargeFor } from './charge.ts'
 import { priceOf, type TextTariff } from './tariff.ts'
@@ -16,9 +17,7 @@ const tokens = fc.oneof(
   fc.maxSafeNat(),
   fc.constantFrom(1, 1_000_000, Number.MAX_SAFE_INTEGER),
 )
-const price = fc
-  .oneof(fc.bigInt(0n, 1000n), fc.bigInt(0n, 10n ** 12n), fc.bigInt(0n, 10n ** 19n))
-  .map(nanoUsd)
+const price = fc.oneof(fc.bigInt(0n, 1000n), fc.bigInt(0n, 10n ** 12n), fc.bigInt(0n, 10n ** 19n))
 const usages: fc.Arbitrary<Usage> = fc.record({
   input: tokens,
   cachedInput: tokens,
@@ -28,19 +27,7 @@ const usages: fc.Arbitrary<Usage> = fc.record({
   reasoning: tokens,
   audioOutput: tokens,
 })
-const tariffs: fc.Arbitrary<TextTariff> = fc.record(
-  {
-    input: price,
-    output: price,
-    cachedInput: price,
-    cacheWrite: price,
-    audioInput: price,
-    reasoning: price,
-    audioOutput: price,
-    perRequest: price,
-  },
-  { requiredKeys: ['input', 'output'] },
-)
+const tariffs = anyTariff(price)
 
 const roundedUp = (millionfold: bigint, { perRequest = nanoUsd(0n) }: TextTariff) =>
   nanoUsd((millionfold + MILLION - 1n) / MILLION + perRequest)

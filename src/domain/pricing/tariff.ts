@@ -1,4 +1,5 @@
 import type { NanoUsd } from '../money.ts'
+import { perTariff } from './per-tariff.ts'
 import { usageBuckets, type UsageBucket } from './usage.ts'
 
 /** Prices of a text model: nano-USD per million tokens of a bucket, and nano-USD per request. */
@@ -46,15 +47,8 @@ export function priceOf(tariff: TextTariff, bucket: UsageBucket): NanoUsd {
 
 type DoublePrices = { readonly [bucket in UsageBucket]: number }
 
-/** A tariff never changes: an edit of the catalog makes another. */
-const known = new WeakMap<TextTariff, DoublePrices>()
-
 /** The prices of all buckets as doubles, to be added up by `exactPrice`: bigints cost an allocation for each step of a sum. */
-export function doublePricesOf(tariff: TextTariff): DoublePrices {
-  const found = known.get(tariff)
-  if (found !== undefined) return found
+export const doublePricesOf = perTariff(tariff => {
   const entries = usageBuckets.map(bucket => [bucket, Number(priceOf(tariff, bucket))] as const)
-  const prices = Object.fromEntries(entries) as DoublePrices
-  known.set(tariff, prices)
-  return prices
-}
+  return Object.fromEntries(entries) as DoublePrices
+})

@@ -1,5 +1,6 @@
 import type { NanoUsd } from '../money.ts'
 import { exactBigPrice, exactPrice } from './exact-price.ts'
+import { perTariff } from './per-tariff.ts'
 import { priceOf, type TextTariff } from './tariff.ts'
 import { usageBuckets, type UsageBucket } from './usage.ts'
 
@@ -55,18 +56,11 @@ type Dearest = {
   readonly doubles: { readonly input: number; readonly output: number }
 }
 
-/** A tariff never changes: an edit of the catalog makes another. */
-const known = new WeakMap<TextTariff, Dearest>()
-
-function dearest(tariff: TextTariff): Dearest {
-  const found = known.get(tariff)
-  if (found !== undefined) return found
+const dearest = perTariff((tariff): Dearest => {
   const input = dearestOf(tariff, inputBuckets)
   const output = dearestOf(tariff, outputBuckets)
-  const prices = { input, output, doubles: { input: Number(input), output: Number(output) } }
-  known.set(tariff, prices)
-  return prices
-}
+  return { input, output, doubles: { input: Number(input), output: Number(output) } }
+})
 
 function dearestOf(tariff: TextTariff, buckets: readonly UsageBucket[]): bigint {
   let highest = 0n
