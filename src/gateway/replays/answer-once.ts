@@ -7,10 +7,8 @@ import type { TextCall, TextReply, TextTrace } from '../text-call.ts'
 import { Flight } from './flight.ts'
 import { Flights } from './flights.ts'
 import { lastWordOf } from './last-word.ts'
-import { SharedStream } from './shared-stream.ts'
+import { COPY_BYTES_MAX, SharedStream } from './shared-stream.ts'
 
-/** A larger answer is not kept. Those who wait for it get it all the same. */
-export const KEPT_BYTES_MAX = 256 * 1024
 const BYTES_PER_UNIT_MAX = 3
 
 const encoder = new TextEncoder()
@@ -145,7 +143,7 @@ export class AnswerOnce {
   async #keepStream(flight: Flight, stream: SharedStream, reply: TextReply): Promise<void> {
     const [, ending] = await Promise.all([stream.over, reply.ended])
     const copy = stream.copy()
-    if (copy !== undefined && copy.byteLength <= KEPT_BYTES_MAX && ending?.isWhole === true) {
+    if (copy !== undefined && copy.byteLength <= COPY_BYTES_MAX && ending?.isWhole === true) {
       await this.#ports.replays.keep(flight, this.#keptAnswer(reply, copy, flight.trace))
     }
     stream.close()
@@ -174,12 +172,15 @@ export class AnswerOnce {
   }
 }
 
-/** In bytes, as it leaves. Nearly every text is so short that they need not be counted. */
+/**
+ * In bytes, as it leaves. Nearly every text is so short that they need not be counted. A larger answer is not kept; those who
+ * wait for it get it all the same.
+ */
 function isSmall(body: KeptAnswer['body']): boolean {
-  if (typeof body !== 'string') return body.length <= KEPT_BYTES_MAX
+  if (typeof body !== 'string') return body.length <= COPY_BYTES_MAX
   return (
-    body.length * BYTES_PER_UNIT_MAX <= KEPT_BYTES_MAX ||
-    (body.length <= KEPT_BYTES_MAX && encoder.encode(body).length <= KEPT_BYTES_MAX)
+    body.length * BYTES_PER_UNIT_MAX <= COPY_BYTES_MAX ||
+    (body.length <= COPY_BYTES_MAX && encoder.encode(body).length <= COPY_BYTES_MAX)
   )
 }
 
