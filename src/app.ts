@@ -10,7 +10,7 @@ import { HoldQueue } from './gateway/hold-queue.ts'
 import type { Clock } from './gateway/ports/clock.ts'
 import { trustedAdminApi } from './http/admin/admin-api.ts'
 import { observeRequests } from './http/operating/observe.ts'
-import { startServer } from './http/server.ts'
+import { startServer } from './http1/server/server.ts'
 import { openMetrics } from './telemetry/metrics.ts'
 
 /** What a test may put in the place of the real one. */

@@ -1,5 +1,5 @@
-import { Connection, type Host, type ServerSocket } from '../../src/http/server/connection.ts'
-import type { ServerRequest } from '../../src/http/server/server-request.ts'
+import { Connection, type Host, type ServerSocket } from '../../src/http1/server/connection.ts'
+import type { ServerRequest } from '../../src/http1/server/server-request.ts'
 
 /** A connection of the server over a socket that a test plays. */
 export type PlayedConnection = {

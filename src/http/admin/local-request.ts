@@ -1,6 +1,6 @@
 import type { BodyLimits, IncomingRequest } from '../incoming-request.ts'
-import { tooLarge } from '../server/request-body.ts'
-import { textOf } from '../server/whole-body.ts'
+import { tooLarge } from '../../http1/server/request-body.ts'
+import { textOf } from '../../http1/server/whole-body.ts'
 
 /** A request that was made in this process, as a handler sees one. */
 export function localRequest(request: Request): IncomingRequest {

@@ -1,5 +1,5 @@
-import type { HeaderFields } from '../../http1/header-fields.ts'
-import type { ResponseHead } from '../http-client/response-head.ts'
+import type { HeaderFields } from '../../http1/wire/header-fields.ts'
+import type { ResponseHead } from '../../http1/client/response-head.ts'
 
 /** What is read of an answer's head. */
 export type AnswerHead = {

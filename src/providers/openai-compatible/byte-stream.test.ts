@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { Deadlines } from '../deadlines.ts'
-import type { PieceReceiver } from '../http-client/http-client.ts'
+import type { PieceReceiver } from '../../http1/client/http-client.ts'
 import { byteStream } from './byte-stream.ts'
 import { Cutoff } from './cutoff.ts'
 

@@ -1,6 +1,6 @@
 import type { ByteStream, StreamEnd, TakePiece } from '../../gateway/ports/text-provider.ts'
 import { failureReason } from '../failure-reason.ts'
-import type { PieceReceiver } from '../http-client/http-client.ts'
+import type { PieceReceiver } from '../../http1/client/http-client.ts'
 import type { CutCause, Cutoff } from './cutoff.ts'
 import type { ReadPiece } from './read-answer.ts'
 

@@ -7,8 +7,8 @@ import type {
   TextProvider,
 } from '../../gateway/ports/text-provider.ts'
 import { failureReason } from '../failure-reason.ts'
-import type { HttpClient, HttpExchange } from '../http-client/http-client.ts'
-import type { HttpRequest } from '../http-client/http-request.ts'
+import type { HttpClient, HttpExchange } from '../../http1/client/http-client.ts'
+import type { HttpRequest } from '../../http1/client/http-request.ts'
 import { readHead, type AnswerHead } from './answer-head.ts'
 import { byteStream } from './byte-stream.ts'
 import { Cutoff } from './cutoff.ts'

@@ -1,8 +1,8 @@
 import type { ProviderOutcome } from '../../gateway/ports/text-provider.ts'
 import { NOT_UTF8 } from '../../gateway/ports/text-provider.ts'
-import { utf8Text } from '../../http1/utf8-text.ts'
+import { utf8Text } from '../../http1/wire/utf8-text.ts'
 import { gather } from '../gather.ts'
-import type { HttpExchange, PieceReceiver } from '../http-client/http-client.ts'
+import type { HttpExchange, PieceReceiver } from '../../http1/client/http-client.ts'
 import type { AnswerHead } from './answer-head.ts'
 
 /** The largest answer that is read into memory. A chat answer of the largest models is under 1 MB; embeddings reach tens. */

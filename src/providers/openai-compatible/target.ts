@@ -1,5 +1,5 @@
 import type { Provider, TextRoute } from '../../domain/catalog/provider.ts'
-import { httpRequest, type HttpRequest } from '../http-client/http-request.ts'
+import { httpRequest, type HttpRequest } from '../../http1/client/http-request.ts'
 
 /** The key of a provider as it is sent, or undefined where it has none or its environment variable is not set. */
 export type SecretOf = (provider: Provider) => string | undefined

@@ -1,6 +1,6 @@
 import type { Provider } from '../../../src/domain/catalog/provider.ts'
 import type { Deadlines } from '../../../src/providers/deadlines.ts'
-import type { HttpClient } from '../../../src/providers/http-client/http-client.ts'
+import type { HttpClient } from '../../../src/http1/client/http-client.ts'
 
 /** Opens the client under test, whose connections wait under these deadlines if it keeps any. */
 export type OpenHttp = (deadlines: Deadlines) => HttpClient

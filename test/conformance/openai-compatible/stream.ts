@@ -12,7 +12,7 @@ import {
   type Upstream,
 } from '../../support/upstream.ts'
 import { Deadlines } from '../../../src/providers/deadlines.ts'
-import type { HttpClient } from '../../../src/providers/http-client/http-client.ts'
+import type { HttpClient } from '../../../src/http1/client/http-client.ts'
 import { openAiCompatible } from '../../../src/providers/openai-compatible/openai-compatible.ts'
 import { isPending, type OpenHttp, providerAt } from './open-http.ts'
 

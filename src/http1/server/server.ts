@@ -1,12 +1,12 @@
-import { GatewayError } from '../domain/errors.ts'
-import { connectionTurns } from '../event-loop/connection-turns.ts'
-import type { Clock } from '../gateway/ports/clock.ts'
-import { answer, type Edge, type Endpoint } from './endpoint.ts'
-import { plainReplies } from './reply-style.ts'
-import { routeTable, type FindEndpoint, type Route } from './routes.ts'
-import { RunningRequests } from './running-requests.ts'
-import { Connection, type Host } from './server/connection.ts'
-import { unreadRequest, type ServerRequest } from './server/server-request.ts'
+import { GatewayError } from '../../domain/errors.ts'
+import { connectionTurns } from '../../event-loop/connection-turns.ts'
+import type { Clock } from '../../gateway/ports/clock.ts'
+import { answer, type Edge, type Endpoint } from '../../http/endpoint.ts'
+import { plainReplies } from '../../http/reply-style.ts'
+import { routeTable, type FindEndpoint, type Route } from '../../http/routes.ts'
+import { RunningRequests } from '../../http/running-requests.ts'
+import { Connection, type Host } from './connection.ts'
+import { unreadRequest, type ServerRequest } from './server-request.ts'
 
 export type ServerOptions = {
   readonly host: string

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { startUpstream, type Exchange as Served, type Upstream } from '../../../test/support/upstream.ts'
-import { Deadlines } from '../deadlines.ts'
+import { Deadlines } from '../../providers/deadlines.ts'
 import { Connection } from './connection.ts'
 import { Exchange } from './exchange.ts'
 import { httpRequest, type HttpRequest } from './http-request.ts'

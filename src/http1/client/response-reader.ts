@@ -1,4 +1,4 @@
-import { ChunkedBody } from '../../http1/chunked-body.ts'
+import { ChunkedBody } from '../wire/chunked-body.ts'
 import { readResponseHead, type ResponseHead } from './response-head.ts'
 
 /** Where a response goes as it is read. */

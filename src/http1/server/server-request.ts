@@ -1,9 +1,9 @@
 import { LeaveSignal } from '../../gateway/leave-signal.ts'
-import { HeaderFields } from '../../http1/header-fields.ts'
-import type { RequestHead } from '../../http1/request-head.ts'
+import { HeaderFields } from '../wire/header-fields.ts'
+import type { RequestHead } from '../wire/request-head.ts'
 import type { SentText } from '../../protocol/json/parse-json.ts'
-import type { BodyLimits, IncomingRequest } from '../incoming-request.ts'
-import type { Reply } from '../request-context.ts'
+import type { BodyLimits, IncomingRequest } from '../../http/incoming-request.ts'
+import type { Reply } from '../../http/request-context.ts'
 import { tooLarge, type RequestBody } from './request-body.ts'
 import { NO_BODY, textOf, type WholeBody } from './whole-body.ts'
 

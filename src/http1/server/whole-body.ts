@@ -1,5 +1,5 @@
 import { GatewayError } from '../../domain/errors.ts'
-import { utf8Text } from '../../http1/utf8-text.ts'
+import { utf8Text } from '../wire/utf8-text.ts'
 import type { SentText } from '../../protocol/json/parse-json.ts'
 
 /** A body where it stands: in `bytes` from `start` up to, not including, `end`. */

@@ -1,6 +1,6 @@
-import type { RequestHead } from '../../http1/request-head.ts'
-import { hasNoBody, responseStart } from '../../http1/response-start.ts'
-import type { Reply } from '../request-context.ts'
+import type { RequestHead } from '../wire/request-head.ts'
+import { hasNoBody, responseStart } from '../wire/response-start.ts'
+import type { Reply } from '../../http/request-context.ts'
 
 export type ReplyTerms = {
   /** The value of `date`. */

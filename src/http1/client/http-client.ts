@@ -1,5 +1,5 @@
 import { connectionTurns } from '../../event-loop/connection-turns.ts'
-import type { Deadlines } from '../deadlines.ts'
+import type { Deadlines } from '../../providers/deadlines.ts'
 import { Connection } from './connection.ts'
 import { Exchange } from './exchange.ts'
 import { socketFailure } from './http-failure.ts'

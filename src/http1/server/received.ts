@@ -1,4 +1,4 @@
-import { readRequestHead, type RequestHead } from '../../http1/request-head.ts'
+import { readRequestHead, type RequestHead } from '../wire/request-head.ts'
 import type { RequestBody } from './request-body.ts'
 import { NO_BODY, type WholeBody } from './whole-body.ts'
 

@@ -1,4 +1,4 @@
-import type { Deadlines } from '../deadlines.ts'
+import type { Deadlines } from '../../providers/deadlines.ts'
 import type { Connection } from './connection.ts'
 import type { Origin } from './http-request.ts'
 

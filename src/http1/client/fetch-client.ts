@@ -1,5 +1,5 @@
-import { HeaderFields } from '../../http1/header-fields.ts'
-import { gather } from '../gather.ts'
+import { HeaderFields } from '../wire/header-fields.ts'
+import { gather } from '../../providers/gather.ts'
 import type { AnswerReceiver, HttpClient, HttpExchange, PieceReceiver } from './http-client.ts'
 import { httpFailure } from './http-failure.ts'
 import type { HttpRequest } from './http-request.ts'

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../domain/errors.ts'
-import { ChunkedBody } from '../../http1/chunked-body.ts'
+import { ChunkedBody } from '../wire/chunked-body.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>
 

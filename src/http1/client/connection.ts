@@ -1,6 +1,6 @@
 import { Arrived } from '../../event-loop/arrived.ts'
 import type { ConnectionTurns } from '../../event-loop/connection-turns.ts'
-import type { Timed } from '../deadlines.ts'
+import type { Timed } from '../../providers/deadlines.ts'
 import type { Exchange, Line } from './exchange.ts'
 import { httpFailure, socketFailure } from './http-failure.ts'
 import type { HttpRequest, Origin } from './http-request.ts'

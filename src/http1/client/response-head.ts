@@ -1,6 +1,6 @@
-import { endOf, VALUE } from '../../http1/char-class.ts'
-import { HeaderFields, isLineEnd, lineProblem, type HeadProblem } from '../../http1/header-fields.ts'
-import { hasNoBody } from '../../http1/response-start.ts'
+import { endOf, VALUE } from '../wire/char-class.ts'
+import { HeaderFields, isLineEnd, lineProblem, type HeadProblem } from '../wire/header-fields.ts'
+import { hasNoBody } from '../wire/response-start.ts'
 
 /** The head of a response, and how its body ends. */
 export type ResponseHead = {
