@@ -97,9 +97,9 @@ async function inChild(script: string, environment: Readonly<Record<string, stri
   const program = `
     const { httpClient } = await import(${JSON.stringify(join(import.meta.dir, 'http-client.ts'))})
     const { httpRequest } = await import(${JSON.stringify(join(import.meta.dir, 'http-request.ts'))})
-    const { Deadlines } = await import(${JSON.stringify(join(import.meta.dir, '../deadlines.ts'))})
+    const { Deadlines } = await import(${JSON.stringify(join(import.meta.dir, '../../providers/deadlines.ts'))})
     const { pieceOf } = await import(${JSON.stringify(join(import.meta.dir, '../../../test/support/next-of.ts'))})
-    const http = httpClient(new Deadlines({ now: () => Date.now(), after: () => () => {} }))
+    const http = httpClient(new Deadlines({ now: () => Date.now(), monotonicMs: () => performance.now(), after: () => () => {} }))
     const begin = url => http.begin(httpRequest(new URL(url), new Headers()), '')
     const ask = async url => {
       const exchange = begin(url)

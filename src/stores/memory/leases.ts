@@ -11,7 +11,7 @@ export class MemoryLeases implements Leases {
   }
 
   async take(name: string, ttlMs: number): Promise<Lease | undefined> {
-    const nowMs = this.#clock.now()
+    const nowMs = this.#clock.monotonicMs()
     const taken = this.#taken.get(name)
     if (taken !== undefined && taken.untilMs > nowMs) return undefined
     const mine = { untilMs: nowMs + ttlMs }

@@ -30,19 +30,16 @@ export function memoryReplays(
 
   return {
     find(fingerprint) {
-      const nowMs = clock.now()
-      dropExpired(nowMs)
+      dropExpired(clock.monotonicMs())
       let position: Position = latest[bucketOf(fingerprint)] ?? -1
       while (position >= log.oldest) {
-        if (log.isOf(position, fingerprint))
-          // A clock that was set back may have put one that lives longer before it.
-          return log.expiresAtMs(position) > nowMs ? log.answer(position) : undefined
+        if (log.isOf(position, fingerprint)) return log.answer(position)
         position = log.earlierThan(position)
       }
       return undefined
     },
     keep(fingerprint, answer) {
-      const nowMs = clock.now()
+      const nowMs = clock.monotonicMs()
       dropExpired(nowMs)
       const expiresAtMs = nowMs + ttlMs
       const bucket = bucketOf(fingerprint)
