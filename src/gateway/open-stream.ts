@@ -3,7 +3,7 @@ import type { StreamDialect, TextStream, UsageLimits } from '../protocol/text-di
 import type { TextJob } from './admit-text.ts'
 import { judgeOutcome, type Verdict } from './judge-outcome.ts'
 import type { CallerSignal } from './ports/caller-signal.ts'
-import type { ByteStream, StreamEnd, TextProvider } from './ports/text-provider.ts'
+import type { StreamEnd, TextProvider, UpstreamStream } from './ports/text-provider.ts'
 import type { Destination } from './servable-model.ts'
 
 /** A stream whose first bytes are here. */
@@ -11,7 +11,7 @@ export type OpenedStream = {
   readonly headers: Readonly<Record<string, string>>
   readonly rateLimits: string
   readonly reportedCost: string | null
-  readonly body: ByteStream
+  readonly body: UpstreamStream
   readonly stream: TextStream
   /** What may go to the client at once: at least one byte, unless the stream is over already. */
   readonly first: Uint8Array<ArrayBuffer>
@@ -73,12 +73,12 @@ export async function openStream(
 
 /** Reads until there is something to hand over, or nothing more will come. */
 async function readFirst(
-  body: ByteStream,
+  body: UpstreamStream,
   stream: TextStream,
 ): Promise<{ first: Uint8Array<ArrayBuffer>; end: StreamEnd | null }> {
   for (;;) {
-    const piece = await new Promise<Uint8Array<ArrayBuffer> | StreamEnd>(resolve => body.read(resolve))
-    if (!(piece instanceof Uint8Array)) return { first: stream.end(), end: piece }
+    const piece = await body.read()
+    if (piece === undefined) return { first: stream.end(), end: body.end ?? null }
     const first = stream.feed(piece)
     if (first.length > 0 || stream.isDone) return { first, end: null }
   }

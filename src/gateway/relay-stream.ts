@@ -1,17 +1,19 @@
 import { GatewayError } from '../domain/errors.ts'
 import type { TextJob } from './admit-text.ts'
-import type { ByteSource, NextBytes, TakeBytes } from './byte-source.ts'
 import type { OpenedStream } from './open-stream.ts'
-import type { StreamEnd, TakePiece } from './ports/text-provider.ts'
+import type { ByteStream } from './ports/byte-stream.ts'
+import type { StreamEnd } from './ports/text-provider.ts'
 import { addFailure } from './text-call.ts'
 import { settleStream, streamFailure, type SettlePorts } from './settle-stream.ts'
 
 /** How long an upstream may take to close a stream after its last word, before its connection is dropped instead of kept. */
 const CLOSE_WITHIN_MS = 1000
+type Bytes = Uint8Array<ArrayBuffer>
+
 const NOTHING = new Uint8Array()
 
 export type RelayedStream = {
-  readonly source: ByteSource
+  readonly source: ByteStream
   /** Resolves when the stream is over and settled, whoever ended it; `isWhole` where it ended well. Never rejects. */
   readonly ended: Promise<{ readonly isWhole: boolean }>
 }
@@ -27,13 +29,12 @@ export function relayStream(
 ): RelayedStream {
   const { body, stream } = opened
   const { promise: ended, resolve: tellEnded } = Promise.withResolvers<{ isWhole: boolean }>()
-  let ready: NextBytes = opened.first.length > 0 ? opened.first : undefined
+  let ready: Bytes | undefined = opened.first.length > 0 ? opened.first : undefined
   let upstreamEnd: StreamEnd | null = opened.end
   let isOver = false
-  let take: TakeBytes
   let isCancelled = false
 
-  const settle = async (): Promise<NextBytes> => {
+  const settle = async (): Promise<Bytes | undefined> => {
     isOver = true
     let isWhole = false
     try {
@@ -72,25 +73,24 @@ export function relayStream(
     return streamFailure(end)
   }
 
-  /** Gives the next piece that may leave or, where nothing more will come, the last one. */
-  const goOn = (): void => {
-    if (!stream.isDone && upstreamEnd === null) return body.read(onRead)
-    if (upstreamEnd === null) letClose()
-    void settle().then(take)
+  /** The next piece that may leave or, where nothing more will come, the last one. */
+  const next = async (): Promise<Bytes | undefined> => {
+    for (;;) {
+      if (stream.isDone || upstreamEnd !== null) break
+      const piece = await body.read()
+      // `cancel` has settled the stream while this waited.
+      if (isOver) return undefined
+      const out = passOn(piece)
+      if (out.length > 0) return out
+    }
+    if (upstreamEnd === null) void letClose()
+    return settle()
   }
 
-  const onRead: TakePiece = piece => {
-    // `cancel` has settled the stream while this waited.
-    if (isOver) return take(undefined)
-    const out = passOn(piece)
-    if (out.length > 0) take(out)
-    else goOn()
-  }
-
-  const passOn = (piece: Uint8Array<ArrayBuffer> | StreamEnd): Uint8Array<ArrayBuffer> => {
+  const passOn = (piece: Bytes | undefined): Bytes => {
     try {
-      if (piece instanceof Uint8Array) return stream.feed(piece)
-      upstreamEnd = piece
+      if (piece !== undefined) return stream.feed(piece)
+      upstreamEnd = body.end ?? { end: 'broken', reason: 'the stream ended without a reason' }
       return stream.end()
     } catch (error) {
       // What could not be read ends the stream as a break does, so that its hold never outlives it.
@@ -102,22 +102,17 @@ export function relayStream(
   }
 
   /** Reads on to the end of the body in the background, so that its connection can serve again. */
-  const letClose = () => {
+  const letClose = async () => {
     const giveUp = ports.clock.after(CLOSE_WITHIN_MS, () => body.cancel())
-    const readOn: TakePiece = piece => {
-      if (piece instanceof Uint8Array) body.read(readOn)
-      else giveUp()
-    }
-    body.read(readOn)
+    while ((await body.read()) !== undefined);
+    giveUp()
   }
 
-  const source: ByteSource = {
-    read(taking) {
+  const source: ByteStream = {
+    async read() {
       const out = ready
       ready = undefined
-      if (out !== undefined || isOver) return taking(out)
-      take = taking
-      goOn()
+      return out !== undefined || isOver ? out : next()
     },
     cancel() {
       if (isOver) return

@@ -2,8 +2,8 @@ import type { Id } from '../domain/ids.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import type { Provenance, Usage } from '../domain/pricing/usage.ts'
 import type { SentText } from '../protocol/json/parse-json.ts'
-import type { ByteSource } from './byte-source.ts'
 import type { Authenticated } from './ports/accounts.ts'
+import type { ByteStream } from './ports/byte-stream.ts'
 import type { CallerSignal } from './ports/caller-signal.ts'
 import type { Moderation } from './ports/moderator.ts'
 
@@ -21,7 +21,7 @@ export type TextCall = {
 export type TextReply = {
   readonly status: number
   /** Whole, or a stream that is made as it is read. */
-  readonly body: WholeBody | ByteSource
+  readonly body: WholeBody | ByteStream
   /** For a stream: resolves when it is over and its money settled. `isWhole` where it ended well and was read to its end. */
   readonly ended?: Promise<{ readonly isWhole: boolean }>
   /** Allowlisted headers of the upstream. */

@@ -1,6 +1,6 @@
 import type { Id } from '../domain/ids.ts'
 import type { NanoUsd } from '../domain/money.ts'
-import type { ByteSource } from '../gateway/byte-source.ts'
+import type { ByteStream } from '../gateway/ports/byte-stream.ts'
 import type { TextTrace } from '../gateway/text-call.ts'
 import type { IncomingRequest } from './incoming-request.ts'
 
@@ -29,7 +29,7 @@ export type Reply = {
   /** More lines of the head, each with its end, as they were read from another's. */
   readonly rateLimits?: string
   /** A stream is read piece by piece, as the client takes them, and cancelled when it leaves. */
-  readonly body: Uint8Array<ArrayBuffer> | string | ByteSource | null
+  readonly body: Uint8Array<ArrayBuffer> | string | ByteStream | null
   /** For a stream: resolves when it is over. The request is logged and counted then. */
   readonly ended?: Promise<unknown>
   /** For the header that names what was charged; without it, or with null, there is none. */
@@ -38,12 +38,12 @@ export type Reply = {
   readonly isReplay?: true
 }
 
-export function isStream(body: Reply['body']): body is ByteSource {
+export function isStream(body: Reply['body']): body is ByteStream {
   return body !== null && typeof body === 'object' && 'cancel' in body
 }
 
 /** A reply that is not made as it is read. */
-export type WholeReply = Reply & { readonly body: Exclude<Reply['body'], ByteSource> }
+export type WholeReply = Reply & { readonly body: Exclude<Reply['body'], ByteStream> }
 
 export type Handler = (context: RequestContext) => Reply | Promise<Reply>
 

@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
-import { nextOf } from '../support/next-of.ts'
 import fc from 'fast-check'
-import type { ByteSource } from '../../src/gateway/byte-source.ts'
+import type { ByteStream } from '../../src/gateway/ports/byte-stream.ts'
 import { replayBudget } from '../../src/gateway/replays/replay-budget.ts'
 import { BEHIND_BYTES_MAX, COPY_BYTES_MAX, SharedStream } from '../../src/gateway/replays/shared-stream.ts'
 import { turn } from '../support/turn.ts'
@@ -25,18 +24,15 @@ const aStep: fc.Arbitrary<Step> = fc.record({
 })
 
 /** One reader and the numbers of the pieces it got. */
-type Seen = { readonly source: ByteSource; readonly numbers: number[]; isReading: boolean; hasLeft: boolean }
+type Seen = { readonly source: ByteStream; readonly numbers: number[]; isReading: boolean; hasLeft: boolean }
 
 /** A stream of `piecesMax` pieces, each its own number repeated, and readers that do as they are told. */
 function aRun(piecesMax: number, budgetBytes: number) {
   let produced = 0
   let isCancelled = false
   let waiting: ((piece: Uint8Array<ArrayBuffer> | undefined) => void) | undefined
-  const source: ByteSource = {
-    read(take) {
-      if (isCancelled) take(undefined)
-      else waiting = take
-    },
+  const source: ByteStream = {
+    read: () => (isCancelled ? Promise.resolve(undefined) : new Promise(resolve => (waiting = resolve))),
     cancel() {
       isCancelled = true
       const take = waiting
@@ -50,7 +46,7 @@ function aRun(piecesMax: number, budgetBytes: number) {
 
   const read = async (reader: Seen) => {
     reader.isReading = true
-    const piece = await nextOf(reader.source)
+    const piece = await reader.source.read()
     reader.isReading = false
     if (piece !== undefined) reader.numbers.push(piece[0] ?? -1)
     return piece !== undefined

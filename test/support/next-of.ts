@@ -1,6 +1,8 @@
-/** What the next read of a source gives, as a promise. */
-export function nextOf<Next>(source: { read(take: (next: Next) => void): void }): Promise<Next> {
-  return new Promise(resolve => source.read(resolve))
+import type { StreamEnd, UpstreamStream } from '../../src/gateway/ports/text-provider.ts'
+
+/** The next bytes of an upstream's stream, or how it ended. */
+export async function nextOf(body: UpstreamStream): Promise<Uint8Array<ArrayBuffer> | StreamEnd> {
+  return (await body.read()) ?? body.end!
 }
 
 /** The next piece of an exchange's body, as a promise. */

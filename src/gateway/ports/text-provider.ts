@@ -1,4 +1,5 @@
 import type { Provider, TextRoute } from '../../domain/catalog/provider.ts'
+import type { ByteStream } from './byte-stream.ts'
 import type { CallerSignal } from './caller-signal.ts'
 
 /** A kind of provider that serves text routes, such as `openai-compatible` or the sandbox. */
@@ -75,24 +76,19 @@ export type StreamOutcome =
       readonly headers: Readonly<Record<string, string>>
       readonly rateLimits?: string
       readonly reportedCost: string | null
-      readonly body: ByteStream
+      readonly body: UpstreamStream
     }
   /** Whatever else `complete` can end with: an error status, or a success in JSON or HTML, is read whole and `answered`. */
   | ProviderOutcome
 
-/** The bytes of a streamed answer, as they come. */
-export interface ByteStream {
-  /**
-   * Gives `take` the next bytes, never none, or how the stream ended; after that, the same end again. Before this returns where
-   * they are there already. One read at a time. Nothing is asked of the network while no read waits, so that a slow reader slows
-   * the upstream; where the stream breaks meanwhile, what had come and was not read is lost.
-   */
-  read(take: TakePiece): void
-  /** Breaks the connection at once; a read that waits gives `aborted`. After an end, or repeated, it changes nothing. */
-  cancel(): void
+/**
+ * The body of a streamed answer. It asks the network for more only while a read waits, so a slow reader slows the upstream. If
+ * the connection breaks, bytes that had arrived and were not read are lost.
+ */
+export interface UpstreamStream extends ByteStream {
+  /** How the stream ended; set once `read()` has given undefined. */
+  readonly end: StreamEnd | undefined
 }
-
-export type TakePiece = (piece: Uint8Array<ArrayBuffer> | StreamEnd) => void
 
 export type StreamEnd =
   /** The body came to its end. One that ends with its connection looks the same: only the content tells whether it is whole. */

@@ -1,6 +1,6 @@
 import type { StreamDialect, TextDialect } from '../../protocol/text-dialect.ts'
 import { abreast } from '../abreast.ts'
-import type { ByteSource } from '../byte-source.ts'
+import type { ByteStream } from '../ports/byte-stream.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Fingerprint, KeptAnswer, ReplayBudget, Replays } from '../ports/replays.ts'
 import type { TextCall, TextReply, TextTrace } from '../text-call.ts'
@@ -123,7 +123,7 @@ export class AnswerOnce {
 
   #shareStream(
     flight: Flight,
-    reply: TextReply & { readonly body: ByteSource },
+    reply: TextReply & { readonly body: ByteStream },
     { call, dialect }: { readonly call: TextCall; readonly dialect: Dialect },
   ): TextReply {
     const { budget, clock } = this.#ports
@@ -131,7 +131,7 @@ export class AnswerOnce {
     const openReader = () => stream.open(() => lastWordOf(call, dialect, clock.now()))
     const headers = this.#keptHeaders(reply)
     // A new stream is open.
-    const body = openReader() as ByteSource
+    const body = openReader() as ByteStream
     flight.land(() => {
       const follower = openReader()
       return follower && { status: 200, headers, body: follower, ended: follower.done, cost: null }

@@ -48,11 +48,6 @@ export class HeldBytes {
     this.#end += piece.length
   }
 
-  /** Goes on behind a piece that nobody will ask for. Nothing may be held. */
-  skip(piece: Bytes): void {
-    this.#end += piece.length
-  }
-
   /** A copy of what is held from a place on, as far as it stands in one block; undefined at the end. */
   from(place: number): Bytes | undefined {
     if (place === this.#end) return undefined

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { nextOf } from '../../../test/support/next-of.ts'
 import { turn } from '../../../test/support/turn.ts'
-import type { ByteSource, TakeBytes } from '../byte-source.ts'
+import type { ByteStream } from '../ports/byte-stream.ts'
 import { replayBudget } from './replay-budget.ts'
 import { BEHIND_BYTES_MAX, COPY_BYTES_MAX, SharedStream } from './shared-stream.ts'
 
@@ -12,14 +11,13 @@ const PIECES_BEHIND = BEHIND_BYTES_MAX / PIECE_BYTES
 
 /** A source of pieces that the test hands in; each is one number, repeated. */
 function aSource() {
-  const waiting: TakeBytes[] = []
+  const waiting: ((piece: Uint8Array<ArrayBuffer> | undefined) => void)[] = []
   let reads = 0
   let isCancelled = false
-  const source: ByteSource = {
-    read(take) {
+  const source: ByteStream = {
+    read() {
       reads += 1
-      if (isCancelled) take(undefined)
-      else waiting.push(take)
+      return isCancelled ? Promise.resolve(undefined) : new Promise(resolve => waiting.push(resolve))
     },
     cancel() {
       isCancelled = true
@@ -57,12 +55,12 @@ function share({ bytesMax = 100 * COPY_BYTES_MAX } = {}) {
 }
 
 /** The number of the next piece. */
-const next = async (reader: ByteSource) => (await nextOf(reader))?.[0]
+const next = async (reader: ByteStream) => (await reader.read())?.[0]
 
 /** The leader reads so many pieces, numbered from 1. */
-async function lead(leader: ByteSource, script: ReturnType<typeof aSource>, count: number, from = 1) {
+async function lead(leader: ByteStream, script: ReturnType<typeof aSource>, count: number, from = 1) {
   for (let number = from; number < from + count; number += 1) {
-    const piece = nextOf(leader)
+    const piece = leader.read()
     script.send(number)
     await piece
   }
@@ -167,7 +165,7 @@ describe('a reader that leaves', () => {
     leader.cancel()
 
     expect(script.isCancelled).toBe(false)
-    expect(await nextOf(leader)).toBeUndefined()
+    expect(await leader.read()).toBeUndefined()
     follower.cancel()
   })
 })
@@ -229,8 +227,8 @@ describe('beyond the copy', () => {
     await lead(leader, script, 1)
 
     expect(await follower.done).toEqual({ isWhole: false })
-    expect(await nextOf(follower)).toEqual(LOST)
-    expect(await nextOf(follower)).toBeUndefined()
+    expect(await follower.read()).toEqual(LOST)
+    expect(await follower.read()).toBeUndefined()
   })
 
   test('one that keeps up is never lost, and nothing is held for it', async () => {
@@ -298,7 +296,7 @@ describe('beyond the copy', () => {
       expect(await Promise.all(pieces)).toEqual([number, number])
     }
 
-    expect(await nextOf(slow)).toEqual(LOST)
+    expect(await slow.read()).toEqual(LOST)
     expect(budget.taken).toBe(0)
   })
 })

@@ -1,4 +1,4 @@
-import type { ByteSource, NextBytes, TakeBytes } from '../byte-source.ts'
+import type { ByteStream } from '../ports/byte-stream.ts'
 import type { ReplayBudget } from '../ports/replays.ts'
 import { HeldBytes } from './held-bytes.ts'
 
@@ -23,7 +23,7 @@ type Reader = {
   readonly tellDone: (how: { readonly isWhole: boolean }) => void
 }
 
-export type StreamReader = ByteSource & {
+export type StreamReader = ByteStream & {
   /** Resolves when this reader has read to the end (`isWhole`), has left, or was lost. */
   readonly done: Promise<{ readonly isWhole: boolean }>
 }
@@ -38,7 +38,7 @@ export class SharedStream {
   /** Resolves when the source is over. */
   readonly over: Promise<void>
   readonly #tellOver: () => void
-  readonly #source: ByteSource
+  readonly #source: ByteStream
   readonly #budget: ReplayBudget
   readonly #onClosed: () => void
   /** In the order they came: the first one leads. */
@@ -53,14 +53,12 @@ export class SharedStream {
   #isCopied = true
   #mayJoin = true
   #isOver = false
-  /** The source is being read: one read at a time, for all who wait for it. Whoever asked first gets the piece itself. */
+  /** True while the source is read: one read at a time serves all readers that wait. */
   #isPulling = false
-  #puller: Reader | undefined
-  #pullerTake: TakeBytes | undefined
   #moving: PromiseWithResolvers<void> | undefined
 
   /** `onClosed` is called once, when readers can join no more. */
-  constructor(source: ByteSource, ports: { readonly budget: ReplayBudget; readonly onClosed: () => void }) {
+  constructor(source: ByteStream, ports: { readonly budget: ReplayBudget; readonly onClosed: () => void }) {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.over = promise
     this.#tellOver = resolve
@@ -75,7 +73,7 @@ export class SharedStream {
     const { promise: done, resolve: tellDone } = Promise.withResolvers<{ isWhole: boolean }>()
     const reader: Reader = { at: 0, lastWord: undefined, makeLastWord, tellDone }
     this.#readers.push(reader)
-    return { read: take => this.#read(reader, take), cancel: () => this.#depart(reader), done }
+    return { read: () => this.#read(reader), cancel: () => this.#depart(reader), done }
   }
 
   /** All bytes so far, to be used at once; undefined where the copy was given up. */
@@ -97,16 +95,18 @@ export class SharedStream {
     this.#onClosed()
   }
 
-  #read(reader: Reader, take: TakeBytes): void {
-    if (!this.#readers.includes(reader)) return take(takeLastWord(reader))
-    const held = this.#held.from(reader.at)
-    if (held !== undefined) return take(this.#hand(held, reader))
-    if (this.#isOver) {
-      this.#depart(reader)
-      return take(undefined)
+  async #read(reader: Reader): Promise<Bytes | undefined> {
+    for (;;) {
+      if (!this.#readers.includes(reader)) return takeLastWord(reader)
+      const held = this.#held.from(reader.at)
+      if (held !== undefined) return this.#hand(held, reader)
+      if (this.#isOver) {
+        this.#depart(reader)
+        return undefined
+      }
+      if (!this.#isPulling && this.#mayPull(reader)) void this.#pull()
+      await this.#nextMove()
     }
-    if (!this.#isPulling && this.#mayPull(reader)) this.#pull(reader, take)
-    else void this.#nextMove().then(() => this.#read(reader, take))
   }
 
   #hand(bytes: Bytes, reader: Reader): Bytes {
@@ -128,36 +128,18 @@ export class SharedStream {
     return this.#held.end - at
   }
 
-  /** Reads the source for a reader that has read all there is; without one, for the copy. */
-  #pull(reader?: Reader, take?: TakeBytes): void {
+  /** Reads the next piece of the source, for the readers and the copy. */
+  async #pull(): Promise<void> {
     this.#isPulling = true
-    this.#puller = reader
-    this.#pullerTake = take
-    this.#source.read(this.#onNext)
-  }
-
-  readonly #onNext = (piece: NextBytes): void => {
-    const reader = this.#puller
-    const take = this.#pullerTake
+    const piece = await this.#source.read()
     this.#isPulling = false
     if (piece === undefined) this.#end()
-    else this.#append(piece, reader)
-    if (reader !== undefined && take !== undefined) {
-      // The piece itself, where the reader is still there: no copy is needed for it.
-      const isNext = piece !== undefined && reader.at === this.#newestAt && this.#readers.includes(reader)
-      if (isNext) take(this.#hand(piece, reader))
-      else this.#read(reader, take)
-    }
+    else this.#append(piece)
     if (this.#readers.length === 0) this.#readToEnd()
   }
 
-  /** `reader` is about to be given the piece itself. */
-  #append(piece: Bytes, reader: Reader | undefined): void {
+  #append(piece: Bytes): void {
     this.#newestAt = this.#held.end
-    if (!this.#isCopied && this.#readers.every(other => other === reader)) {
-      this.#held.skip(piece)
-      return
-    }
     this.#held.append(piece)
     if (this.#held.length > COPY_BYTES_MAX) this.close()
     this.#keepWithinBounds()
@@ -186,7 +168,7 @@ export class SharedStream {
   }
 
   #readToEnd(): void {
-    if (!this.#isOver && !this.#isPulling) this.#pull()
+    if (!this.#isOver && !this.#isPulling) void this.#pull()
   }
 
   #keepWithinBounds(): void {

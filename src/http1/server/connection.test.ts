@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import type { TakeBytes } from '../../gateway/byte-source.ts'
 import fc from 'fast-check'
 import { rejection } from '../../../test/support/rejection.ts'
 import { playedConnection, type PlayedConnection } from '../../../test/support/server-connection.ts'
@@ -376,7 +375,7 @@ describe('after a reply', () => {
 
   test.each([204, 304])('%p is its head alone, also where a body was made for it', status => {
     let isCancelled = false
-    const source = { read: () => undefined, cancel: () => void (isCancelled = true) }
+    const source = { read: () => Promise.resolve(undefined), cancel: () => void (isCancelled = true) }
     const bodies = ['abc', source]
     const play = playedConnection(request => request.reply({ status, headers: {}, body: bodies.shift()! }))
 
@@ -461,10 +460,10 @@ describe('a stream', () => {
         waking()
       },
       source: {
-        read(take: TakeBytes) {
+        async read() {
           stream.read += 1
-          if (pieces.length > 0) take(pieces.shift())
-          else wake = () => take(pieces.shift())
+          if (pieces.length === 0) await new Promise<void>(resolve => (wake = resolve))
+          return pieces.shift()
         },
         cancel: () => void (stream.isCancelled = true),
       },

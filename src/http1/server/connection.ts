@@ -1,13 +1,12 @@
 import { GatewayError } from '../../domain/errors.ts'
 import { Arrived } from '../../event-loop/arrived.ts'
 import type { ConnectionTurns } from '../../event-loop/connection-turns.ts'
-import type { ByteSource } from '../../gateway/byte-source.ts'
 import type { RequestHead } from '../wire/request-head.ts'
 import { hasNoBody } from '../wire/response-start.ts'
 import type { BodyLimits } from '../../http/incoming-request.ts'
 import { isStream, type Reply } from '../../http/request-context.ts'
 import { Outgoing } from './outgoing.ts'
-import { OutgoingStream } from './outgoing-stream.ts'
+import { OutgoingStream, type StreamedBody } from './outgoing-stream.ts'
 import { Received } from './received.ts'
 import { replyHead } from './reply-head.ts'
 import { RequestBody } from './request-body.ts'
@@ -209,13 +208,13 @@ export class Connection implements Line {
     else void this.#out.sent().then(() => this.#onReplied())
   }
 
-  #sendStream(head: string, source: ByteSource, { isChunked }: { readonly isChunked: boolean }): void {
+  #sendStream(head: string, source: StreamedBody, { isChunked }: { readonly isChunked: boolean }): void {
     const onSent = () => {
       this.#stream = undefined
       this.#onReplied()
     }
     this.#stream = new OutgoingStream(source, this.#out, { head, isChunked, onSent })
-    this.#stream.start()
+    void this.#stream.start()
   }
 
   /** Whether nothing can follow a reply, other than for what client and server want. */

@@ -1,21 +1,24 @@
-import type { ByteSource, NextBytes } from '../../gateway/byte-source.ts'
 import type { Outgoing } from './outgoing.ts'
+
+/** What is sent: read one piece at a time, the next one when the last one is with the kernel. */
+export type StreamedBody = {
+  read(): Promise<Uint8Array | undefined>
+  cancel(): void
+}
 
 /** Sends a stream as its client takes it: the next piece is asked for when the last one is with the kernel. */
 export class OutgoingStream {
-  readonly #source: ByteSource
+  readonly #source: StreamedBody
   readonly #out: Outgoing
   readonly #isChunked: boolean
   readonly #onSent: () => void
   /** The head, until it goes with the first piece, which has come already as a rule. */
   #before: string
-  #isAsking = false
-  #mayAsk = false
   #isCancelled = false
 
   /** `onSent` is called when all is with the kernel; never where it was cancelled. */
   constructor(
-    source: ByteSource,
+    source: StreamedBody,
     out: Outgoing,
     {
       head,
@@ -30,9 +33,16 @@ export class OutgoingStream {
     this.#onSent = onSent
   }
 
-  /** Begins. Once only. */
-  start(): void {
-    this.#ask()
+  /** Sends all of it. Once only. */
+  async start(): Promise<void> {
+    let piece: Uint8Array | undefined
+    do {
+      piece = await this.#source.read()
+      if (this.#isCancelled) return
+      this.#send(piece)
+      if (!this.#out.isSent) await this.#out.sent()
+    } while (piece !== undefined && !this.#isCancelled)
+    if (!this.#isCancelled) this.#onSent()
   }
 
   /** The client has left. */
@@ -41,8 +51,7 @@ export class OutgoingStream {
     this.#source.cancel()
   }
 
-  readonly #take = (piece: NextBytes): void => {
-    if (this.#isCancelled) return
+  #send(piece: Uint8Array | undefined): void {
     const out = this.#out
     const before = this.#before
     this.#before = ''
@@ -51,24 +60,5 @@ export class OutgoingStream {
       else out.send(before)
     } else if (this.#isChunked) out.sendChunk(before, piece)
     else out.send(before, piece)
-    const goOn = piece === undefined ? this.#end : this.#ask
-    if (out.isSent) goOn()
-    else void out.sent().then(goOn)
-  }
-
-  /** A source that has much at hand gives each piece within the asking: so this is a loop, and not a call within a call. */
-  readonly #ask = (): void => {
-    this.#mayAsk = true
-    if (this.#isAsking) return
-    this.#isAsking = true
-    while (this.#mayAsk && !this.#isCancelled) {
-      this.#mayAsk = false
-      this.#source.read(this.#take)
-    }
-    this.#isAsking = false
-  }
-
-  readonly #end = (): void => {
-    if (!this.#isCancelled) this.#onSent()
   }
 }

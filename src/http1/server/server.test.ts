@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, test } from 'bun:test'
-import type { TakeBytes } from '../../gateway/byte-source.ts'
 import type { CallerSignal } from '../../gateway/ports/caller-signal.ts'
 import { connect } from 'node:net'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
@@ -43,10 +42,11 @@ function endless() {
     read: 0,
     isCancelled: false,
     source: {
-      read(take: TakeBytes) {
+      async read() {
         stream.read += 64 * 1024
-        // A stream that waits for nothing leaves nobody else a turn.
-        void turn().then(() => take(new Uint8Array(64 * 1024)))
+        // Without a pause, such a stream would keep the event loop busy.
+        await turn()
+        return new Uint8Array(64 * 1024)
       },
       cancel: () => void (stream.isCancelled = true),
     },

@@ -1,6 +1,5 @@
-import type { ByteStream, StreamEnd, TakePiece } from '../../gateway/ports/text-provider.ts'
+import type { StreamEnd, UpstreamStream } from '../../gateway/ports/text-provider.ts'
 import { failureReason } from '../failure-reason.ts'
-import type { PieceReceiver } from '../../http1/client/http-client.ts'
 import type { CutCause, Cutoff } from './cutoff.ts'
 import type { ReadPiece } from './read-answer.ts'
 
@@ -10,44 +9,41 @@ const endOf = {
   aborted: { end: 'aborted' },
 } as const satisfies Record<CutCause, StreamEnd>
 
-/** An answer's body, read one piece at a time, each within `idleTimeoutMs`. Lifts the limits when it is over. */
-export function byteStream(readPiece: ReadPiece, limits: Cutoff, idleTimeoutMs: number): ByteStream {
+/** The body of an answer. Each read may take `idleTimeoutMs`. Removes the limits at the end of the body. */
+export function byteStream(readPiece: ReadPiece, limits: Cutoff, idleTimeoutMs: number): UpstreamStream {
   let end: StreamEnd | undefined
-  let waiting: TakePiece | undefined
 
-  const finish = (how: StreamEnd): StreamEnd => {
+  const finish = (how: StreamEnd): void => {
     limits.lift()
     end ??= how
-    return end
   }
-  const give = (piece: Uint8Array<ArrayBuffer> | StreamEnd) => {
-    const take = waiting
-    waiting = undefined
-    take?.(piece)
-  }
-  const receiver: PieceReceiver = {
-    // What is still on its way when the exchange is cut is not handed over.
-    onPiece(piece) {
-      const cause = limits.cause()
-      if (cause !== undefined) return give(finish(endOf[cause]))
-      if (piece === undefined) return give(finish(ENDED))
-      limits.rest()
-      give(piece)
-    },
-    onFailed(error) {
-      const cause = limits.cause()
-      // What cannot be unpacked may still be on its way: nobody would read it, nor watch for its end.
-      limits.cut('aborted')
-      give(finish(cause === undefined ? { end: 'broken', reason: failureReason(error) } : endOf[cause]))
-    },
-  }
+  const nextPiece = () =>
+    new Promise<Uint8Array<ArrayBuffer> | undefined>((onPiece, onFailed) => readPiece({ onPiece, onFailed }))
 
   return {
-    read(take) {
-      if (end !== undefined) return take(end)
-      waiting = take
+    get end() {
+      return end
+    },
+    async read() {
+      if (end !== undefined) return undefined
       limits.start(idleTimeoutMs)
-      readPiece(receiver)
+      try {
+        const piece = await nextPiece()
+        const cause = limits.cause()
+        // Bytes that arrive after a cut are dropped.
+        if (cause !== undefined) finish(endOf[cause])
+        else if (piece === undefined) finish(ENDED)
+        else {
+          limits.rest()
+          return piece
+        }
+      } catch (error) {
+        const cause = limits.cause()
+        // If a compressed body cannot be decoded, its connection may still be open.
+        limits.cut('aborted')
+        finish(cause === undefined ? { end: 'broken', reason: failureReason(error) } : endOf[cause])
+      }
+      return undefined
     },
     cancel() {
       if (end !== undefined) return

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { nextOf } from '../../../test/support/next-of.ts'
 import type { Provider, TextRoute } from '../../domain/catalog/provider.ts'
-import type { ByteStream, StreamOutcome } from '../../gateway/ports/text-provider.ts'
+import type { UpstreamStream, StreamOutcome } from '../../gateway/ports/text-provider.ts'
 import { fakeClock, type FakeClock } from '../../../test/support/fake-clock.ts'
 import { sandbox } from './sandbox.ts'
 import { countTokens } from './tokens.ts'
@@ -286,12 +286,12 @@ function stream(request: Record<string, unknown>, signal?: AbortSignal): Promise
   return send('chat', { messages: MESSAGES, stream: true, ...request }, signal)
 }
 
-function opened(outcome: StreamOutcome): ByteStream {
+function opened(outcome: StreamOutcome): UpstreamStream {
   if (outcome.outcome !== 'opened') throw new Error(`not opened but ${outcome.outcome}`)
   return outcome.body
 }
 
-async function drain(body: ByteStream) {
+async function drain(body: UpstreamStream) {
   const parts: Uint8Array[] = []
   for (;;) {
     const read = await nextOf(body)

@@ -1,6 +1,6 @@
 import type { CallerSignal } from '../../gateway/ports/caller-signal.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
-import type { ByteStream, StreamEnd } from '../../gateway/ports/text-provider.ts'
+import type { StreamEnd, UpstreamStream } from '../../gateway/ports/text-provider.ts'
 import { pause } from './pause.ts'
 import type { StreamScript } from './stream-script.ts'
 
@@ -11,7 +11,7 @@ export function scriptedStream(
   script: StreamScript,
   clock: Clock,
   { idleTimeoutMs, signal }: Limits,
-): ByteStream {
+): UpstreamStream {
   const controller = new AbortController()
   const onAbort = () => controller.abort()
   signal?.addEventListener('abort', onAbort)
@@ -45,8 +45,12 @@ export function scriptedStream(
   }
 
   return {
-    read(take) {
-      void next().then(take)
+    get end() {
+      return end
+    },
+    async read() {
+      const piece = await next()
+      return piece instanceof Uint8Array ? piece : undefined
     },
     cancel() {
       if (end !== undefined) return

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { nextOf } from '../../support/next-of.ts'
 import type { Provider } from '../../../src/domain/catalog/provider.ts'
-import type { ByteStream, StreamOutcome } from '../../../src/gateway/ports/text-provider.ts'
+import type { StreamEnd, StreamOutcome, UpstreamStream } from '../../../src/gateway/ports/text-provider.ts'
 import { fakeClock, type FakeClock } from '../../support/fake-clock.ts'
 import * as replies from '../../support/upstream-replies.ts'
 import {
@@ -336,13 +336,13 @@ export function streamConforms(open: OpenHttp): void {
     return main.stream({ provider: row, route: 'chat', model: 'm', body, ...limits }, signal)
   }
 
-  function opened(outcome: StreamOutcome): ByteStream {
+  function opened(outcome: StreamOutcome): UpstreamStream {
     if (outcome.outcome !== 'opened') throw new Error(`not opened but ${outcome.outcome}`)
     return outcome.body
   }
 
   /** An open stream whose body the test writes. */
-  async function openHeld(call?: Call): Promise<{ exchange: Exchange; body: ByteStream }> {
+  async function openHeld(call?: Call): Promise<{ exchange: Exchange; body: UpstreamStream }> {
     const held = upstream.hold()
     const pending = stream(call)
     const exchange = await held
@@ -350,7 +350,7 @@ export function streamConforms(open: OpenHttp): void {
     return { exchange, body: opened(await pending) }
   }
 
-  async function drain(body: ByteStream) {
+  async function drain(body: UpstreamStream) {
     const parts: Uint8Array[] = []
     for (;;) {
       const read = await nextOf(body)
@@ -359,7 +359,7 @@ export function streamConforms(open: OpenHttp): void {
     }
   }
 
-  function textOf(read: Parameters<Parameters<ByteStream['read']>[0]>[0]): string {
+  function textOf(read: Uint8Array | StreamEnd): string {
     return read instanceof Uint8Array ? new TextDecoder().decode(read) : read.end
   }
 
