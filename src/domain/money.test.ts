@@ -17,7 +17,7 @@ test.each([
   expect(parseUsd(text)).toBe(nanoUsd(billionths))
 })
 
-test('any amount is read as it was written, in the shortest way there is', () => {
+test('any amount survives formatting and parsing, in its shortest form', () => {
   const amount = fc.oneof(
     fc.bigInt({ min: -(10n ** 18n), max: 10n ** 18n }),
     fc.bigInt({ min: 0n, max: 2n * 10n ** 9n }),
@@ -32,7 +32,7 @@ test('any amount is read as it was written, in the shortest way there is', () =>
   )
 })
 
-test.each(['', '1e3', '+1', '.5', '1.', ' 1', '0.0000000001', '1,5', '--1'])('%p is no amount', text => {
+test.each(['', '1e3', '+1', '.5', '1.', ' 1', '0.0000000001', '1,5', '--1'])('%p is not an amount', text => {
   expect(parseUsd(text)).toBeUndefined()
   expect(() => usd(text)).toThrow(RangeError)
 })

@@ -1,6 +1,6 @@
 import type { TextModel } from '../domain/catalog/model.ts'
 import { nanoUsd, ZERO, type NanoUsd } from '../domain/money.ts'
-import { chargeFor, chargeForUpstreamCost } from '../domain/pricing/charge.ts'
+import { chargeForTokens, chargeForUpstreamCost } from '../domain/pricing/charge.ts'
 import type { TextPricing, TextTariff } from '../domain/pricing/tariff.ts'
 import type { Provenance, Usage } from '../domain/pricing/usage.ts'
 import { affordableOutputTokens, worstCasePrice, type WorstCase } from '../domain/pricing/worst-case.ts'
@@ -77,7 +77,7 @@ export function priceText(
   if (pricing.kind === 'free') return { cost: ZERO, tariff: null, isClamped, isCostUnreported: false }
   if (pricing.kind === 'tariff') {
     const { tariff } = pricing
-    return { cost: chargeFor(usage, tariff), tariff, isClamped, isCostUnreported: false }
+    return { cost: chargeForTokens(usage, tariff), tariff, isClamped, isCostUnreported: false }
   }
   if (reportedCost === null) return { cost: ZERO, tariff: null, isClamped, isCostUnreported: true }
   const wanted = chargeForUpstreamCost(reportedCost < 0n ? ZERO : reportedCost, pricing.markupBillionths)

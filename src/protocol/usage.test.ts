@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { formatUsd, usd } from '../domain/money.ts'
-import { chargeFor } from '../domain/pricing/charge.ts'
+import { chargeForTokens } from '../domain/pricing/charge.ts'
 import type { TextTariff } from '../domain/pricing/tariff.ts'
 import { inputTokens, NO_USAGE, outputTokens, type Usage } from '../domain/pricing/usage.ts'
 import { readUsage, TOKENS_MAX } from './usage.ts'
@@ -16,7 +16,7 @@ function bucketsOf(usage: unknown): Partial<Usage> | null {
 const isClamped = (usage: unknown) => readUsage(usage, LIMITS)?.isClamped
 
 const costOf = (usage: unknown, tariff: TextTariff) =>
-  formatUsd(chargeFor(readUsage(usage, LIMITS)?.usage ?? NO_USAGE, tariff))
+  formatUsd(chargeForTokens(readUsage(usage, LIMITS)?.usage ?? NO_USAGE, tariff))
 
 describe('no token is billed twice, with the figures of reported bills', () => {
   test('a cache written beside input_tokens costs 0.05439, not 0.0913', () => {

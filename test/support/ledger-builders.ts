@@ -1,7 +1,7 @@
 import type { Id } from '../../src/domain/ids.ts'
 import type { HoldKind } from '../../src/domain/ledger/books.ts'
 import { usd, ZERO, type NanoUsd } from '../../src/domain/money.ts'
-import { chargeFor } from '../../src/domain/pricing/charge.ts'
+import { chargeForTokens } from '../../src/domain/pricing/charge.ts'
 import type { TextTariff } from '../../src/domain/pricing/tariff.ts'
 import { NO_USAGE } from '../../src/domain/pricing/usage.ts'
 import type { Attempt, Bill } from '../../src/gateway/ports/attempts.ts'
@@ -83,7 +83,7 @@ export function aCharge(
 ): Charge {
   const { usage = { ...NO_USAGE, input: tokens }, tariff = DOLLAR_A_TOKEN } = change
   return {
-    cost: tariff === null ? ZERO : chargeFor(usage, tariff),
+    cost: tariff === null ? ZERO : chargeForTokens(usage, tariff),
     route: 'chat',
     apiKeyId,
     model: 'gpt-x',
@@ -124,5 +124,5 @@ export function anAttempt({
 /** What an attempt used after all: so many input tokens. */
 export function aBill({ tokens = 1 } = {}): Bill {
   const usage = { ...NO_USAGE, input: tokens }
-  return { usage, cost: chargeFor(usage, DOLLAR_A_TOKEN), isClamped: false }
+  return { usage, cost: chargeForTokens(usage, DOLLAR_A_TOKEN), isClamped: false }
 }

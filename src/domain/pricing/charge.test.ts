@@ -1,15 +1,14 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { anyTariff } from '../../../test/support/any-catalog.ts'
+import { ceiling, product, rational, sum, type Rational } from '../../../test/support/rational.ts'
 import { nanoUsd, usd } from '../money.ts'
-import { chargeFor } from './charge.ts'
-import { priceOf, type TextTariff } from './tariff.ts'
-import { NO_USAGE, usageBuckets, type Usage } from './usage.ts'
-import { worstCasePrice } from './worst-case.ts'
+import { chargeForTokens, chargeForUpstreamCost } from './charge.ts'
+import type { TextTariff } from './tariff.ts'
+import { NO_USAGE, type Usage } from './usage.ts'
+import { affordableOutputTokens, worstCasePrice } from './worst-case.ts'
 
-const MILLION = 1_000_000n
-
-/** Nothing, a few, many, and what no double holds with every price. */
+/** None, a few, many, and more than a double can count exactly once they are multiplied with a price. */
 const tokens = fc.oneof(
   fc.constant(0),
   fc.nat(1000),
@@ -17,7 +16,9 @@ const tokens = fc.oneof(
   fc.maxSafeNat(),
   fc.constantFrom(1, 1_000_000, Number.MAX_SAFE_INTEGER),
 )
+const choices = fc.integer({ min: 1, max: 128 })
 const price = fc.oneof(fc.bigInt(0n, 1000n), fc.bigInt(0n, 10n ** 12n), fc.bigInt(0n, 10n ** 19n))
+const tariffs = anyTariff(price)
 const usages: fc.Arbitrary<Usage> = fc.record({
   input: tokens,
   cachedInput: tokens,
@@ -27,43 +28,87 @@ const usages: fc.Arbitrary<Usage> = fc.record({
   reasoning: tokens,
   audioOutput: tokens,
 })
-const tariffs = anyTariff(price)
 
-const roundedUp = (millionfold: bigint, { perRequest = nanoUsd(0n) }: TextTariff) =>
-  nanoUsd((millionfold + MILLION - 1n) / MILLION + perRequest)
+const inputPrices = ({ input, cachedInput, cacheWrite, audioInput }: TextTariff) =>
+  [input, cachedInput ?? input, cacheWrite ?? input, audioInput ?? input] as const
+const outputPrices = ({ output, reasoning, audioOutput }: TextTariff) =>
+  [output, reasoning ?? output, audioOutput ?? output] as const
+const highest = (prices: readonly bigint[]) => prices.toSorted((a, b) => (a < b ? -1 : 1)).at(-1)!
 
-test('a charge is the sum of tokens times prices, rounded up once, whatever the sizes', () => {
+/** What so many tokens cost at a price per million, not rounded. */
+const tokenPrice = (count: bigint | number, perMillion: bigint): Rational =>
+  product([rational(count), rational(perMillion, 1_000_000)])
+
+test('a charge is the sum of tokens times prices, rounded up once, at any size', () => {
   fc.assert(
     fc.property(usages, tariffs, (usage, tariff) => {
-      let millionfold = 0n
-      for (const bucket of usageBuckets) millionfold += BigInt(usage[bucket]) * priceOf(tariff, bucket)
+      const [input, cachedInput, cacheWrite, audioInput] = inputPrices(tariff)
+      const [output, reasoning, audioOutput] = outputPrices(tariff)
+      const exact = sum([
+        tokenPrice(usage.input, input),
+        tokenPrice(usage.cachedInput, cachedInput),
+        tokenPrice(usage.cacheWrite, cacheWrite),
+        tokenPrice(usage.audioInput, audioInput),
+        tokenPrice(usage.output, output),
+        tokenPrice(usage.reasoning, reasoning),
+        tokenPrice(usage.audioOutput, audioOutput),
+        rational(tariff.perRequest ?? 0),
+      ])
 
-      expect(chargeFor(usage, tariff)).toBe(roundedUp(millionfold, tariff))
+      expect(chargeForTokens(usage, tariff)).toBe(nanoUsd(ceiling(exact)))
     }),
     { numRuns: 2000 },
   )
 })
 
-test('a worst case is that of its tokens at their dearest prices, whatever the sizes', () => {
+test('a worst case prices all tokens at the highest price of their side, rounded up once, at any size', () => {
   fc.assert(
-    fc.property(
-      tokens,
-      tokens,
-      fc.integer({ min: 1, max: 128 }),
-      tariffs,
-      (input, output, choices, tariff) => {
-        const dearest = (buckets: readonly (keyof Usage)[]) =>
-          buckets.map(bucket => priceOf(tariff, bucket)).reduce((high, next) => (next > high ? next : high))
-        const millionfold =
-          BigInt(input) * dearest(['input', 'cachedInput', 'cacheWrite', 'audioInput']) +
-          BigInt(output) * BigInt(choices) * dearest(['output', 'reasoning', 'audioOutput'])
+    fc.property(tokens, tokens, choices, tariffs, (inputTokens, outputTokens, count, tariff) => {
+      const exact = sum([
+        tokenPrice(inputTokens, highest(inputPrices(tariff))),
+        tokenPrice(BigInt(outputTokens) * BigInt(count), highest(outputPrices(tariff))),
+        rational(tariff.perRequest ?? 0),
+      ])
 
-        expect(worstCasePrice({ inputTokens: input, outputTokens: output, choices }, tariff)).toBe(
-          roundedUp(millionfold, tariff),
-        )
-      },
-    ),
+      const priced = worstCasePrice({ inputTokens, outputTokens, choices: count }, tariff)
+
+      expect(priced).toBe(nanoUsd(ceiling(exact)))
+    }),
     { numRuns: 2000 },
+  )
+})
+
+test('the affordable output limit fits the budget, and one token more does not', () => {
+  const counts = fc.integer({ min: 1, max: 1_000_000 })
+  const budgets = fc.bigInt({ min: 0n, max: 10n ** 12n })
+  fc.assert(
+    fc.property(counts, counts, choices, tariffs, budgets, (inputTokens, limit, count, tariff, budget) => {
+      const costOf = (outputTokens: number) =>
+        worstCasePrice({ inputTokens, outputTokens, choices: count }, tariff)
+
+      const fitting = affordableOutputTokens(
+        { inputTokens, outputTokens: limit, choices: count },
+        tariff,
+        nanoUsd(budget),
+      )
+
+      if (fitting !== undefined) expect(costOf(fitting)).toBeLessThanOrEqual(budget)
+      if (fitting !== undefined && fitting < limit) expect(costOf(fitting + 1)).toBeGreaterThan(budget)
+      if (fitting === undefined && costOf(1) > costOf(0)) expect(costOf(1)).toBeGreaterThan(budget)
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test("a charge by the upstream's cost is that cost times the markup, rounded up once", () => {
+  const cost = fc.bigInt({ min: 0n, max: 10n ** 19n })
+  const markup = fc.bigInt({ min: 1n, max: 1_000_000_000_000n })
+  fc.assert(
+    fc.property(cost, markup, (upstreamCost, markupBillionths) => {
+      const exact = product([rational(upstreamCost), rational(markupBillionths, 1_000_000_000)])
+
+      expect(chargeForUpstreamCost(nanoUsd(upstreamCost), markupBillionths)).toBe(nanoUsd(ceiling(exact)))
+    }),
   )
 })
 
@@ -75,5 +120,5 @@ test.each([
 ])('%p tokens at %s USD a million cost %s', (input, perMillion, cost) => {
   const tariff = { input: usd(perMillion), output: usd('0') }
 
-  expect(chargeFor({ ...NO_USAGE, input }, tariff)).toBe(usd(cost))
+  expect(chargeForTokens({ ...NO_USAGE, input }, tariff)).toBe(usd(cost))
 })

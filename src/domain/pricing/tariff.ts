@@ -1,12 +1,14 @@
-import type { NanoUsd } from '../money.ts'
-import { perTariff } from './per-tariff.ts'
-import { usageBuckets, type UsageBucket } from './usage.ts'
+import { ZERO, type NanoUsd } from '../money.ts'
+import type { UsageBucket } from './usage.ts'
+
+/** A text price is for so many tokens. One token at a price of one nano-USD therefore costs a femto-USD. */
+export const TOKENS_PER_PRICE = 1_000_000n
 
 /** Prices of a text model: nano-USD per million tokens of a bucket, and nano-USD per request. */
 export type TextTariff = {
   readonly input: NanoUsd
   readonly output: NanoUsd
-  /** A bucket with no price of its own takes its parent's (`parentOf`). */
+  /** A bucket without a price of its own has the price of `input` or `output`. */
   readonly cachedInput?: NanoUsd
   readonly cacheWrite?: NanoUsd
   readonly audioInput?: NanoUsd
@@ -21,7 +23,7 @@ export type TextPricing =
   | { readonly kind: 'free' }
   | {
       readonly kind: 'upstream_cost'
-      /** What the upstream's own reported cost is multiplied with, in billionths: 1_200_000_000n is × 1.2. */
+      /** The factor for the cost that the upstream reports, in billionths: 1_200_000_000n is × 1.2. */
       readonly markupBillionths: bigint
       /** Prices the hold only; the charge follows the upstream. */
       readonly ceiling: TextTariff
@@ -45,10 +47,12 @@ export function priceOf(tariff: TextTariff, bucket: UsageBucket): NanoUsd {
   return tariff[bucket] ?? tariff[parentOf[bucket]]
 }
 
-type DoublePrices = { readonly [bucket in UsageBucket]: number }
-
-/** The prices of all buckets as doubles, to be added up by `exactPrice`: bigints cost an allocation for each step of a sum. */
-export const doublePricesOf = perTariff(tariff => {
-  const entries = usageBuckets.map(bucket => [bucket, Number(priceOf(tariff, bucket))] as const)
-  return Object.fromEntries(entries) as DoublePrices
-})
+/** The highest price of these buckets, in nano-USD per million tokens. */
+export function maxPriceOf(tariff: TextTariff, buckets: readonly UsageBucket[]): NanoUsd {
+  let max = ZERO
+  for (const bucket of buckets) {
+    const price = priceOf(tariff, bucket)
+    if (price > max) max = price
+  }
+  return max
+}

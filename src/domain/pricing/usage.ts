@@ -1,17 +1,12 @@
-/** The buckets a text tariff prices. They are disjoint: a token stands in exactly one of them. */
-export const usageBuckets = [
-  'input',
-  'cachedInput',
-  'cacheWrite',
-  'audioInput',
-  'output',
-  'reasoning',
-  'audioOutput',
-] as const
+export const inputBuckets = ['input', 'cachedInput', 'cacheWrite', 'audioInput'] as const
+export const outputBuckets = ['output', 'reasoning', 'audioOutput'] as const
+
+/** The buckets that a text tariff prices. They are disjoint: each token is counted in exactly one of them. */
+export const usageBuckets = [...inputBuckets, ...outputBuckets] as const
 
 export type UsageBucket = (typeof usageBuckets)[number]
 
-/** Tokens per bucket, whole and not negative. `input` and `output` hold what no finer bucket does. */
+/** Tokens per bucket: integers of at least 0. `input` and `output` count the tokens that are in no finer bucket. */
 export type Usage = { readonly [bucket in UsageBucket]: number }
 
 export const NO_USAGE: Usage = {
@@ -24,7 +19,7 @@ export const NO_USAGE: Usage = {
   audioOutput: 0,
 }
 
-/** Where a usage comes from: the upstream's own numbers, or our tokenizer. */
+/** The source of a usage: `reported` by the upstream, or `estimated` by our tokenizer. */
 export type Provenance = 'reported' | 'estimated'
 
 export function inputTokens(usage: Usage): number {

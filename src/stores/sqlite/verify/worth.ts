@@ -1,12 +1,12 @@
 import type { NanoUsd } from '../../../domain/money.ts'
-import { chargeFor } from '../../../domain/pricing/charge.ts'
+import { chargeForTokens } from '../../../domain/pricing/charge.ts'
 import { usageFrom, type UsageColumns } from '../charges.ts'
 import { tariffFrom } from '../tariffs.ts'
 
 /** What a row's usage is worth by the content of its tariff; null for a content that no prices can be read of. */
 export function worthOf(row: UsageColumns, content: string): NanoUsd | null {
   try {
-    return chargeFor(usageFrom(row), tariffFrom(content))
+    return chargeForTokens(usageFrom(row), tariffFrom(content))
   } catch {
     return null
   }
