@@ -36,12 +36,10 @@ export function usd(text: string): NanoUsd {
 
 /** The canonical decimal string in dollars: no trailing zeros, no trailing point, `"0"` for zero. */
 export function formatUsd(amount: NanoUsd): string {
-  const isNegative = amount < 0n
-  const magnitude: bigint = isNegative ? -amount : amount
-  const sign = isNegative ? '-' : ''
-  const whole = `${sign}${magnitude / NANO_PER_USD}`
-  const fraction = magnitude % NANO_PER_USD
-  if (fraction === 0n) return whole
+  if (amount < 0n) return `-${formatUsd(nanoUsd(0n - amount))}`
+  const whole = amount / NANO_PER_USD
+  const fraction = amount % NANO_PER_USD
+  if (fraction === 0n) return whole.toString()
   return `${whole}.${fraction.toString().padStart(NANO_DIGITS, '0').replace(TRAILING_ZEROS, '')}`
 }
 

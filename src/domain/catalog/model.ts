@@ -1,4 +1,4 @@
-import type { ImagePricing, TextPricing, VideoPricing } from '../pricing/tariff.ts'
+import type { ImageTariff, TextPricing, VideoTariff } from '../pricing/tariff.ts'
 import type { EngineName } from './engines.ts'
 
 export const modelKinds = ['chat', 'embedding', 'image', 'video'] as const
@@ -42,14 +42,14 @@ export type MediaParams = Readonly<Record<string, readonly string[]>>
 
 type ImageSettings = CommonSettings & {
   readonly kind: 'image'
-  readonly pricing: ImagePricing
+  readonly pricing: ImageTariff
   readonly params: MediaParams
 }
 
 type VideoSettings = CommonSettings & {
   readonly kind: 'video'
   readonly engine: EngineName
-  readonly pricing: VideoPricing
+  readonly pricing: VideoTariff
   readonly params: MediaParams
   /** A pinned duration is one that the engine allows. */
   readonly fixedParams: { readonly duration?: number }

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { anyTariff } from '../../../test/support/any-catalog.ts'
 import { ceiling, product, rational, sum, type Rational } from '../../../test/support/rational.ts'
 import { nanoUsd, usd } from '../money.ts'
-import { chargeForTokens, chargeForUpstreamCost } from './charge.ts'
+import { chargeForImages, chargeForTokens, chargeForUpstreamCost, chargeForVideo } from './charge.ts'
 import type { TextTariff } from './tariff.ts'
 import { NO_USAGE, type Usage } from './usage.ts'
 import { affordableOutputTokens, worstCasePrice } from './worst-case.ts'
@@ -112,6 +112,28 @@ test("a charge by the upstream's cost is that cost times the markup, rounded up 
   )
 })
 
+test('a charge for images is their number times the price, at any size', () => {
+  fc.assert(
+    fc.property(tokens, price, (images, perImage) => {
+      const exact = product([rational(images), rational(perImage)])
+
+      expect(chargeForImages(images, { perImage: nanoUsd(perImage) })).toBe(nanoUsd(ceiling(exact)))
+    }),
+  )
+})
+
+test('a charge for a video is its seconds times the price, rounded up once, at any size', () => {
+  const durations = fc.oneof(fc.nat(100_000), fc.maxSafeNat(), fc.constantFrom(1, 999, 1_000, 1_001))
+  fc.assert(
+    fc.property(durations, price, (durationMs, perSecond) => {
+      const exact = product([rational(durationMs, 1_000), rational(perSecond)])
+
+      expect(chargeForVideo(durationMs, { perSecond: nanoUsd(perSecond) })).toBe(nanoUsd(ceiling(exact)))
+    }),
+    { numRuns: 2000 },
+  )
+})
+
 test.each([
   [1, '0.000001', '0.000000001'],
   [999_999, '0.000000001', '0.000000001'],
@@ -121,4 +143,14 @@ test.each([
   const tariff = { input: usd(perMillion), output: usd('0') }
 
   expect(chargeForTokens({ ...NO_USAGE, input }, tariff)).toBe(usd(cost))
+})
+
+test.each([
+  [5_000, '0.1', '0.5'],
+  [5_042, '0.1', '0.5042'],
+  [1, '0.000000001', '0.000000001'],
+  [1_001, '0.000000001', '0.000000002'],
+  [0, '0.1', '0'],
+])('a clip of %p ms at %s USD a second costs %s', (durationMs, perSecond, cost) => {
+  expect(chargeForVideo(durationMs, { perSecond: usd(perSecond) })).toBe(usd(cost))
 })

@@ -1,8 +1,9 @@
-import { addUsd, ZERO, type NanoUsd } from '../money.ts'
+import { addUsd, nanoUsd, ZERO, type NanoUsd } from '../money.ts'
 import { divideRoundingUp } from './round-up.ts'
-import { priceOf, TOKENS_PER_PRICE, type TextTariff } from './tariff.ts'
+import { priceOf, TOKENS_PER_PRICE, type ImageTariff, type TextTariff, type VideoTariff } from './tariff.ts'
 import { usageBuckets, type Usage } from './usage.ts'
 
+const MS_PER_SECOND = 1_000n
 const BILLION = 1_000_000_000n
 
 /** The exact price of a usage: tokens times prices, rounded up once to a nano-USD, and the price per request. */
@@ -10,6 +11,16 @@ export function chargeForTokens(usage: Usage, tariff: TextTariff): NanoUsd {
   let femtoUsd = 0n
   for (const bucket of usageBuckets) femtoUsd += BigInt(usage[bucket]) * priceOf(tariff, bucket)
   return addUsd(divideRoundingUp(femtoUsd, TOKENS_PER_PRICE), tariff.perRequest ?? ZERO)
+}
+
+/** The price of so many images. */
+export function chargeForImages(images: number, { perImage }: ImageTariff): NanoUsd {
+  return nanoUsd(BigInt(images) * perImage)
+}
+
+/** The price of a clip: its duration in whole milliseconds times the price per second, rounded up once to a nano-USD. */
+export function chargeForVideo(durationMs: number, { perSecond }: VideoTariff): NanoUsd {
+  return divideRoundingUp(BigInt(durationMs) * perSecond, MS_PER_SECOND)
 }
 
 /** The upstream's own cost times the operator's markup, rounded up once to a nano-USD. */

@@ -29,8 +29,11 @@ export type TextPricing =
       readonly ceiling: TextTariff
     }
 
-export type ImagePricing = { readonly perImage: NanoUsd }
-export type VideoPricing = { readonly perSecond: NanoUsd }
+/** The price of an image model. */
+export type ImageTariff = { readonly perImage: NanoUsd }
+
+/** The price of a video model. */
+export type VideoTariff = { readonly perSecond: NanoUsd }
 
 const parentOf = {
   input: 'input',
