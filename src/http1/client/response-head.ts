@@ -7,12 +7,15 @@ export type ResponseHead = {
   readonly status: number
   readonly fields: HeaderFields
   readonly framing: BodyFraming
-  /** Whether the server keeps the connection for another request. */
+  /** Whether the connection can carry another request after this response. */
   readonly isKept: boolean
 }
 
 /** The number of bytes; or in chunks; or until the connection closes. */
 export type BodyFraming = number | 'chunked' | 'until_close'
+
+/** The server stopped waiting for the request. It may still answer it later, and that must not answer the next request. */
+const REQUEST_TIMEOUT = 408
 
 const PROTOCOL = 'HTTP/1.'
 const STATUS_DIGITS = 3
@@ -43,7 +46,11 @@ export function readResponseHead(bytes: Buffer, at: number): ResponseHead | Head
   const said = fields.framing() ?? 'until_close'
   if (said === 'malformed' || (minor === 0 && said === 'chunked')) return 'malformed'
   const framing = hasNoBody(status) ? 0 : said
-  const isKept = minor === 1 && framing !== 'until_close' && !fields.saysOfConnection('close')
+  const isKept =
+    minor === 1 &&
+    framing !== 'until_close' &&
+    status !== REQUEST_TIMEOUT &&
+    !fields.saysOfConnection('close')
   return { status, fields, framing, isKept }
 }
 

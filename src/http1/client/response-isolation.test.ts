@@ -1,0 +1,124 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { fakeClock } from '../../../test/support/fake-clock.ts'
+import * as replies from '../../../test/support/upstream-replies.ts'
+import { startUpstream, type Exchange, type Reply, type Upstream } from '../../../test/support/upstream.ts'
+import { Deadlines } from '../../providers/deadlines.ts'
+import { httpClient, type HttpClient } from './http-client.ts'
+import { httpRequest } from './http-request.ts'
+
+const REQUESTS = 400
+const AT_ONCE = 8
+
+let upstream: Upstream
+let http: HttpClient
+
+beforeEach(() => {
+  upstream = startUpstream()
+  http = httpClient(new Deadlines(fakeClock()))
+})
+
+afterEach(() => {
+  http.close()
+  upstream.close()
+})
+
+/** The response that repeats the body of the request it belongs to. */
+function markedResponse(exchange: Exchange): string {
+  const body = exchange.request.text()
+  return replies.head(200, { 'content-length': String(body.length) }) + body
+}
+
+/** Each of these sends more, or less, than one whole response to some requests, and the right response later. */
+const faults: readonly [string, Reply][] = [
+  [
+    'sends a 408 and later the response',
+    async exchange => {
+      await exchange.write(replies.head(408, { 'content-length': '2' }) + '{}')
+      await turns(3)
+      await exchange.write(markedResponse(exchange))
+    },
+  ],
+  [
+    'sends a 408 without a body and later the response',
+    async exchange => {
+      await exchange.write(replies.head(408, { 'content-length': '0' }))
+      await turns(3)
+      await exchange.write(markedResponse(exchange))
+    },
+  ],
+  [
+    'sends less of the body of an error than it declares, and later the response',
+    async exchange => {
+      await exchange.write(`${replies.head(500, { 'content-length': '20' })}{"error":`)
+      await turns(3)
+      await exchange.write(markedResponse(exchange))
+    },
+  ],
+  [
+    'sends the response twice',
+    async exchange => {
+      await exchange.write(markedResponse(exchange))
+      await exchange.write(markedResponse(exchange))
+    },
+  ],
+  [
+    'sends another response behind the first one',
+    exchange => exchange.write(markedResponse(exchange) + replies.head(200, { 'content-length': '0' })),
+  ],
+]
+
+test.each(faults)('no request gets the response of another from a server that %s', async (_, fault) => {
+  let count = 0
+  upstream.reply(exchange => {
+    count += 1
+    return count % 5 === 0 ? fault(exchange) : exchange.write(markedResponse(exchange))
+  })
+  const wrong: string[] = []
+  let next = 0
+  const askAll = async () => {
+    while (next < REQUESTS) {
+      const mark = `"request ${(next += 1)}"`
+      const response = await ask(mark)
+      if (response.status === 200 && response.body !== mark) wrong.push(`${mark} got ${response.body}`)
+    }
+  }
+
+  await Promise.all(Array.from({ length: AT_ONCE }, askAll))
+
+  expect(wrong).toEqual([])
+  expect(upstream.requests).toHaveLength(REQUESTS)
+})
+
+test('a connection is closed after a 408', async () => {
+  upstream.reply(replies.json({}, { status: 408 }))
+
+  await ask('"first"')
+  await ask('"second"')
+
+  expect(upstream.connections).toBe(2)
+})
+
+test('a connection is used again after another error whose body was whole', async () => {
+  upstream.reply(replies.json({}, { status: 429 }))
+
+  await ask('"first"')
+  await ask('"second"')
+
+  expect(upstream.connections).toBe(1)
+})
+
+function ask(mark: string): Promise<{ readonly status: number; readonly body: string }> {
+  const exchange = http.begin(httpRequest(new URL(upstream.baseUrl), new Headers()), mark)
+  return new Promise(resolve =>
+    exchange.answer(10_000, {
+      onAnswer: (head, bytes, start, end) =>
+        resolve({ status: head.status, body: bytes.toString('utf8', start, end) }),
+      onTooLarge: () => resolve({ status: 0, body: 'too large' }),
+      onFailed: error => resolve({ status: 0, body: String(error) }),
+    }),
+  )
+}
+
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await new Promise(resolve => setImmediate(resolve))
+}
