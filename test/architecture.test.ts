@@ -47,7 +47,6 @@ const layers: Record<string, readonly string[]> = {
     'domain',
     'protocol',
     'gateway',
-    'event-loop',
     'http1',
     'catalog-file',
     'config',

@@ -1,7 +1,6 @@
 import { GatewayError } from '../domain/errors.ts'
 import { formatId, type Id } from '../domain/ids.ts'
 import { formatUsd } from '../domain/money.ts'
-import { abreast } from '../gateway/abreast.ts'
 import { errorHeaders, statusOfError } from './errors.ts'
 import type { ReplyStyle } from './reply-style.ts'
 import type { IncomingRequest } from './incoming-request.ts'
@@ -56,9 +55,7 @@ export async function answer(request: Asked, { route, handle, style }: Endpoint,
   const context: RequestContext = { request, id, requestId: formatId('req', id), trace: {} }
   let reply: Reply | undefined
   try {
-    await abreast
-    const made = handle(context)
-    reply = made instanceof Promise ? await made : made
+    reply = await handle(context)
     request.reply(reply, linesOf(reply, context, style, edge))
   } catch (error) {
     // One that could not be sent.

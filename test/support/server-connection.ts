@@ -21,21 +21,17 @@ export type PlayedConnection = {
   isStopping: boolean
 }
 
-/** With `serve`, each request is handed to that as soon as it is taken. A turn ends as soon as there is a reply, or with `sends`. */
+/** Opens a connection over a fake socket. Calls `serve` with each request as soon as it is read. */
 export function playedConnection(
   serve: (request: ServerRequest, refusal: Error | undefined) => void = () => undefined,
-  sends: Host['turns']['sends'] = { add: sender => sender.send() },
 ): PlayedConnection {
   const requests: { request: ServerRequest; refusal: Error | undefined }[] = []
   const pieces: Buffer[] = []
   const done: string[] = []
-  const take = (connection: Connection) => connection.takeArrived()
   const host = {
     tick: 0,
     date: 'Thu, 01 Jan 1970 00:00:00 GMT',
     isStopping: false as boolean,
-    // As if each piece came in a turn of its own.
-    turns: { arrivals: { add: take, handleNow: take }, sends },
     serve(request: ServerRequest, refusal?: Error) {
       requests.push({ request, refusal })
       serve(request, refusal)

@@ -129,37 +129,6 @@ describe('requests', () => {
   })
 })
 
-describe('a whole reply', () => {
-  test('goes out at the end of the turn in which it was made, and the next request is taken then', () => {
-    const waiting: { send(): void }[] = []
-    const play = playedConnection(say('x'), { add: sender => void waiting.push(sender) })
-
-    play.send(get('/1') + get('/2'))
-    const before = [play.sent, play.requests.length]
-    waiting.shift()?.send()
-
-    expect(before).toEqual(['', 1])
-    expect(play.sent).toBe(replied('x'))
-    expect(play.requests).toHaveLength(2)
-    expect(waiting).toHaveLength(1)
-  })
-
-  test.each<[string, (play: PlayedConnection) => void]>([
-    ['leaves', play => play.connection.onClose()],
-    ['is cut', play => play.connection.cut()],
-  ])('is dropped where the client %s before that', (_, end) => {
-    const waiting: { send(): void }[] = []
-    const play = playedConnection(say('x'), { add: sender => void waiting.push(sender) })
-    play.send(get())
-
-    end(play)
-    waiting.shift()?.send()
-
-    expect(play.sent).toBe('')
-    expect(play.done).toContain('closed')
-  })
-})
-
 describe('a body', () => {
   test('that is there with its head is given at once', () => {
     const play = playedConnection()
@@ -398,6 +367,20 @@ describe('after a reply', () => {
     say('x')(request)
 
     expect(play.sent).toBe(replied('x'))
+  })
+
+  test.each<[string, (play: PlayedConnection) => void]>([
+    ['closed', play => play.connection.onClose()],
+    ['was cut', play => play.connection.cut()],
+  ])('is dropped when the connection %s before it', (_, end) => {
+    const play = playedConnection()
+    play.send(get())
+
+    end(play)
+    say('x')(play.requests[0]!.request)
+
+    expect(play.sent).toBe('')
+    expect(play.done).toContain('closed')
   })
 
   test('that the kernel takes in parts, the next request has its turn when all is sent', async () => {

@@ -1,6 +1,4 @@
 import { GatewayError } from '../../domain/errors.ts'
-import { Arrived } from '../../event-loop/arrived.ts'
-import type { ConnectionTurns } from '../../event-loop/connection-turns.ts'
 import type { RequestHead } from '../wire/request-head.ts'
 import { hasNoBody } from '../wire/response-start.ts'
 import type { BodyLimits } from '../../http/incoming-request.ts'
@@ -38,7 +36,6 @@ export type Host = {
   readonly date: string
   /** Whether no further request is to be taken. */
   readonly isStopping: boolean
-  readonly turns: ConnectionTurns<Connection>
   /** Has a request replied to; with a `refusal`, by that. */
   serve(request: ServerRequest, refusal?: Error): void
   onClosed(connection: Connection): void
@@ -59,8 +56,6 @@ export class Connection implements Line {
   readonly #socket: ServerSocket
   readonly #host: Host
   readonly #out: Outgoing
-  /** What has come and was not looked at yet. */
-  readonly #arrived = new Arrived()
   readonly #received = new Received()
   /**
    * `waiting` for a head; `running` a request; `dropping` the body of one that was replied to; `lingering` after the last
@@ -76,8 +71,6 @@ export class Connection implements Line {
   #body: RequestBody | undefined
   /** While somebody waits for the body: how long it may pause, and when its time is over. */
   #bodyTimes: { readonly idleTicks: number; readonly endTick: number } | undefined
-  /** A whole reply, until the end of the turn in which it was made. */
-  #reply: { readonly head: string; readonly body: Uint8Array | string; readonly length: number } | undefined
   /** While it is sent. */
   #stream: OutgoingStream | undefined
   /** Whether the connection ends with this reply. */
@@ -91,20 +84,12 @@ export class Connection implements Line {
     this.#within(IDLE_MS)
   }
 
-  /** Whether a request runs, or may have come just now. */
+  /** Whether a request is being answered. */
   get isBusy(): boolean {
-    return this.#state === 'running' || !this.#arrived.isEmpty
+    return this.#state === 'running'
   }
 
   onData(bytes: Buffer): void {
-    const isFirst = this.#arrived.push(bytes)
-    if (this.#arrived.isMuch) this.#host.turns.arrivals.handleNow(this)
-    else if (isFirst) this.#host.turns.arrivals.add(this)
-  }
-
-  takeArrived(): void {
-    const bytes = this.#arrived.take()
-    if (bytes === undefined) return
     if (this.#state === 'waiting') {
       this.#received.push(bytes)
       this.#takeHeads()
@@ -124,13 +109,11 @@ export class Connection implements Line {
     if (this.#state === 'closed') return
     this.#state = 'closed'
     this.deadlineTick = NEVER
-    this.#arrived.take()
     this.#received.clear()
     const request = this.#request
     this.#request = undefined
     request?.leave()
     this.#body?.fail(new Error('The client left before its body was whole.'))
-    this.#reply = undefined
     this.#stream?.cancel()
     this.#out.onClose()
     this.#host.onClosed(this)
@@ -193,19 +176,10 @@ export class Connection implements Line {
     else {
       if (isStream(body)) body.cancel()
       const content = isHeadAlone || isStream(body) ? '' : (body ?? '')
-      this.#reply = { head: text, body: content, length: content === '' ? 0 : (length ?? 0) }
-      this.#host.turns.sends.add(this)
+      this.#out.send(text, content, content === '' ? 0 : (length ?? 0))
+      if (this.#out.isSent) this.#onReplied()
+      else void this.#out.sent().then(() => this.#onReplied())
     }
-  }
-
-  /** Sends the reply that waits for it. */
-  send(): void {
-    const reply = this.#reply
-    if (reply === undefined) return
-    this.#reply = undefined
-    this.#out.send(reply.head, reply.body, reply.length)
-    if (this.#out.isSent) this.#onReplied()
-    else void this.#out.sent().then(() => this.#onReplied())
   }
 
   #sendStream(head: string, source: StreamedBody, { isChunked }: { readonly isChunked: boolean }): void {

@@ -1,5 +1,4 @@
 import { GatewayError } from '../../domain/errors.ts'
-import { connectionTurns } from '../../event-loop/connection-turns.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
 import { answer, type Edge, type Endpoint } from '../../http/endpoint.ts'
 import { plainReplies } from '../../http/reply-style.ts'
@@ -62,7 +61,7 @@ function listen(host: string, port: number, server: Server): Bun.TCPSocketListen
         open: socket => server.open(socket),
         data: (socket, bytes) => socket.data.onData(bytes),
         drain: socket => socket.data.onDrain(),
-        close: socket => server.onEnd(socket.data),
+        close: socket => socket.data.onClose(),
         error: (socket, error) => server.onFailure(socket.data, error),
       },
     })
@@ -77,9 +76,6 @@ class Server implements Host {
   tick = 0
   date: string
   isStopping = false
-  readonly turns = connectionTurns<Connection>((connection, error) =>
-    this.onFailure(connection, error as Error),
-  )
   readonly #find: FindEndpoint
   readonly #edge: Edge
   readonly #clock: Clock
@@ -108,12 +104,6 @@ class Server implements Host {
     if (this.#connections.size > this.#connectionsMax) this.#makeRoom(connection)
   }
 
-  /** A client has closed: what it had sent before is taken first. */
-  onEnd(connection: Connection): void {
-    this.turns.arrivals.handleNow(connection)
-    connection.onClose()
-  }
-
   serve(request: ServerRequest, refusal?: Error): void {
     const { method, path } = request.head
     void answer(request, refusal === undefined ? this.#find(method, path) : refusing(refusal), this.#edge)
@@ -133,7 +123,6 @@ class Server implements Host {
   async drain(): Promise<void> {
     this.isStopping = true
     for (const connection of this.#connections) {
-      this.turns.arrivals.handleNow(connection)
       if (!connection.isBusy) connection.close()
     }
     await this.#ended()
