@@ -1,5 +1,5 @@
 import type { Provider } from '../domain/catalog/provider.ts'
-import { scrubToldError } from '../protocol/scrub-told-error.ts'
+import { scrubReplyError } from '../protocol/scrub-reply-error.ts'
 import { abreast } from './abreast.ts'
 import type { AdmitPorts, TextJob } from './admit-text.ts'
 import { chargeOf, tellCharge } from './charge-text.ts'
@@ -72,8 +72,8 @@ export async function runText(
       const told = tellCharge(job, metered, price, cost)
       const receipt = { id: call.id, model: model.id, usage: metered.usage, cost: told }
       const reply = job.dialect.forClient(answer, receipt, job.request)
-      const body = answer.tellsError
-        ? scrubToldError(reply, upstreamSecrets(destinations, ports.secretOf))
+      const body = answer.hasError
+        ? scrubReplyError(reply, upstreamSecrets(destinations, ports.secretOf))
         : reply
       const { rateLimits = '' } = outcome
       const headers = job.dialect.headersOf?.(job.request) ?? outcome.headers

@@ -7,7 +7,7 @@ const ASCII_END = 0x80
 /**
  * How many tokens a request's body comes to: a quarter of a token for an ASCII character, one for any other, a flat number
  * for each image or audio part, what the bytes of a file or a video can come to, and one for each number, so that token arrays
- * count exactly. `UNSEEN_TOKENS` where a file or a video is only named: the provider opens it, and nobody here knows its length.
+ * count exactly. `UNBOUNDED_INPUT` where a file or a video is only named: the provider opens it, and nobody here knows its length.
  */
 export function estimateInputTokens({ value, isAscii }: Pick<JsonDocument, 'value' | 'isAscii'>): number {
   const estimate = new Estimate(isAscii)

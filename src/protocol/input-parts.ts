@@ -16,7 +16,7 @@ export const FILE_TOKENS = 2_000
 export const VIDEO_TOKENS = 10_000
 
 /** What a provider opens and the gateway does not: it can come to all that the model reads. */
-export const UNSEEN_TOKENS = Infinity
+export const UNBOUNDED_INPUT = Infinity
 /** Compressed text: a byte of it stands for about four characters. */
 const FILE_BYTES_PER_TOKEN = 1
 /** A picture that hardly moves, at ten thousand bits a second. */
@@ -137,7 +137,7 @@ function walk(root: unknown, sink: InputSink, mayHoldMedia: boolean): void {
 function mostTokens({ tokens, bytesPerToken }: MediaPart, payload: unknown): number {
   if (bytesPerToken === undefined) return tokens
   const chars = inlineChars(payload)
-  if (chars === 0) return UNSEEN_TOKENS
+  if (chars === 0) return UNBOUNDED_INPUT
   return Math.max(tokens, Math.ceil((chars * BYTES_PER_BASE64_CHAR) / bytesPerToken))
 }
 

@@ -1,6 +1,6 @@
 import { isJsonObject } from './json/parse-json.ts'
 import { conversationFields } from './input-parts.ts'
-import { isWireWord } from './wire-words.ts'
+import { isProtocolKeyword } from './protocol-keywords.ts'
 
 /** Fields that set the model or the service. Nothing in them is said to the model. */
 const SETTINGS: ReadonlySet<string> = new Set([
@@ -66,7 +66,7 @@ function collectText(root: unknown, texts: string[]): void {
   walk(root, texts, (object, _, push) => {
     for (const [key, value] of Object.entries(object).reverse()) {
       if (!isStructure(key, value)) push(value)
-      if (!isWireWord(key)) push(key)
+      if (!isProtocolKeyword(key)) push(key)
     }
   })
 }
@@ -87,7 +87,7 @@ function matches(value: unknown, pattern: RegExp): boolean {
 
 /** What a thing is, in the format's own word; any other word there is somebody's. */
 function isStructure(key: string, value: unknown): boolean {
-  return (key === 'type' || key === 'role') && typeof value === 'string' && isWireWord(value)
+  return (key === 'type' || key === 'role') && typeof value === 'string' && isProtocolKeyword(value)
 }
 
 /** Pushes what is to be read of an object, the last first. `depth` counts objects and not lists; the outermost is 1. */

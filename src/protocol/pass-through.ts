@@ -57,14 +57,14 @@ export function reportedBy(
   text: string,
   { usage, error }: Readonly<Record<string, unknown>>,
   limits: UsageLimits,
-): Pick<PassThroughAnswer, 'reply' | 'usage' | 'isClamped' | 'reportedCost' | 'tellsError'> {
+): Pick<PassThroughAnswer, 'reply' | 'usage' | 'isClamped' | 'reportedCost' | 'hasError'> {
   const reported = readUsage(usage, limits)
   return {
     reply: { text, usage },
     usage: reported?.usage ?? null,
     isClamped: reported?.isClamped ?? false,
     reportedCost: findReportedCost(text, usage),
-    tellsError: error !== undefined && error !== null,
+    hasError: error !== undefined && error !== null,
   }
 }
 

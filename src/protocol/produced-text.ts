@@ -11,16 +11,16 @@ const ASCII_CHARS_PER_TOKEN = 4
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-/** Collects the text of a stream in bounded memory, strand by strand: what belongs together stays together. */
+/** Collects the text of a stream in bounded memory, one output channel at a time. */
 export class ProducedText {
-  readonly #strands: Strand[] = []
+  readonly #channels: ChannelText[] = []
   #keptBytes = 0
   #keptWeight = 0
   #weight = 0
 
-  /** The text kept of each strand. */
+  /** The text kept of each output channel. */
   texts(): string[] {
-    return this.#strands.map(strand => strand.text())
+    return this.#channels.map(channel => channel.text())
   }
 
   /** How many times more was produced than was kept, in tokens, about; 1 where everything was kept. */
@@ -28,51 +28,51 @@ export class ProducedText {
     return this.#keptWeight === 0 ? 1 : this.#weight / this.#keptWeight
   }
 
-  add(strand: number, text: string): void {
+  add(outputChannel: number, text: string): void {
     if (text === '') return
     const weight = weightOf(text)
     this.#weight += weight
     // UTF-8 takes at most three bytes for a UTF-16 unit.
     if (this.#keptBytes + text.length * 3 > SAMPLE_BYTES_MAX) {
-      this.#addStart(strand, text, weight)
+      this.#addStart(outputChannel, text, weight)
       return
     }
-    this.#keptBytes += this.#strand(strand).append(text)
+    this.#keptBytes += this.#channel(outputChannel).append(text)
     this.#keptWeight += weight
   }
 
   /** As `add`, for a text in plain ASCII, where it stands. */
-  addPlain(strand: number, bytes: Uint8Array, start: number, end: number): void {
+  addPlain(outputChannel: number, bytes: Uint8Array, start: number, end: number): void {
     const length = end - start
     if (length === 0 || this.#keptBytes + length * 3 > SAMPLE_BYTES_MAX) {
-      this.add(strand, decoder.decode(bytes.subarray(start, end)))
+      this.add(outputChannel, decoder.decode(bytes.subarray(start, end)))
       return
     }
     const weight = length / ASCII_CHARS_PER_TOKEN
     this.#weight += weight
     this.#keptWeight += weight
     this.#keptBytes += length
-    this.#strand(strand).appendPlain(bytes, start, end)
+    this.#channel(outputChannel).appendPlain(bytes, start, end)
   }
 
   /** A first text that is larger than the whole sample is kept in part, so that there is something to go by. */
-  #addStart(strand: number, text: string, weight: number): void {
+  #addStart(outputChannel: number, text: string, weight: number): void {
     if (this.#keptBytes > 0) return
     const start = text.slice(0, Math.floor(SAMPLE_BYTES_MAX / 3))
-    this.#keptBytes += this.#strand(strand).append(start)
+    this.#keptBytes += this.#channel(outputChannel).append(start)
     this.#keptWeight += start.length === text.length ? weight : weightOf(start)
   }
 
-  #strand(id: number): Strand {
-    for (const strand of this.#strands) if (strand.id === id) return strand
-    const strand = new Strand(id)
-    this.#strands.push(strand)
-    return strand
+  #channel(id: number): ChannelText {
+    for (const channel of this.#channels) if (channel.id === id) return channel
+    const channel = new ChannelText(id)
+    this.#channels.push(channel)
+    return channel
   }
 }
 
 /** As UTF-8: a string built of a thousand deltas would keep every one of them alive. */
-class Strand {
+class ChannelText {
   readonly id: number
   #bytes = new Uint8Array(SAMPLE_BYTES_MIN)
   #length = 0

@@ -37,15 +37,15 @@ export class StreamTally {
     this.#outputBegan = true
   }
 
-  takeText(strand: number, text: string): void {
+  takeText(outputChannel: number, text: string): void {
     if (text !== '') this.#outputBegan = true
-    this.#produced.add(strand, text)
+    this.#produced.add(outputChannel, text)
   }
 
   /** As `takeText`, for a text in plain ASCII, where it stands. */
-  takePlain(strand: number, bytes: Uint8Array, start: number, end: number): void {
+  takePlain(outputChannel: number, bytes: Uint8Array, start: number, end: number): void {
     if (end > start) this.#outputBegan = true
-    this.#produced.addPlain(strand, bytes, start, end)
+    this.#produced.addPlain(outputChannel, bytes, start, end)
   }
 
   /** Of several the last one counts. */

@@ -143,7 +143,7 @@ export type TextAnswer = {
   /** No text, no reasoning, no refusal and no tool call, though nothing cut it short. */
   readonly isEmpty: boolean
   /** It has a top-level `error`, as a response that failed half-way. */
-  readonly tellsError: boolean
+  readonly hasError: boolean
   /** What was produced, for the tokenizer. */
   texts(): readonly string[]
 }

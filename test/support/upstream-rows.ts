@@ -98,7 +98,7 @@ export function anAnswer({ isEmpty = false } = {}): Extract<Verdict, { verdict: 
   const usage = { ...NO_USAGE, input: 1 }
   return {
     verdict: 'answer',
-    answer: { usage, isClamped: false, reportedCost: null, isEmpty, tellsError: false, texts: () => [] },
+    answer: { usage, isClamped: false, reportedCost: null, isEmpty, hasError: false, texts: () => [] },
     outcome: { outcome: 'answered', status: 200, headers: {}, reportedCost: null, body: '' },
   }
 }

@@ -3,7 +3,7 @@ import { chunkFrame, runStream } from '../../../test/support/chat-stream-run.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { usd } from '../../domain/money.ts'
 import { NO_USAGE } from '../../domain/pricing/usage.ts'
-import { HELD_BYTES_MAX } from './held-frames.ts'
+import { TAIL_BYTES_MAX } from './deferred-tail.ts'
 
 const DONE = 'data: [DONE]\n\n'
 const hello = chunkFrame({ content: 'Hello' })
@@ -68,7 +68,7 @@ describe('a stream relayed byte for byte', () => {
     const run = runStream(frames)
 
     expect(run.before + run.after).toBe(frames.join(''))
-    expect(run.after.length).toBeLessThanOrEqual(HELD_BYTES_MAX)
+    expect(run.after.length).toBeLessThanOrEqual(TAIL_BYTES_MAX)
     expect(run.before).toStartWith(stop)
   })
 
@@ -83,11 +83,11 @@ describe('a stream relayed byte for byte', () => {
   test('keeps of what no chunk can be read of no more than its bound', () => {
     const junk = `data: ${'x'.repeat(1000)}\n\n`
 
-    expect(runStream(Array(100).fill(junk) as string[]).after.length).toBeLessThanOrEqual(HELD_BYTES_MAX)
+    expect(runStream(Array(100).fill(junk) as string[]).after.length).toBeLessThanOrEqual(TAIL_BYTES_MAX)
   })
 
   test('keeps of what follows [DONE] no more than its bound', () => {
-    const { after } = runStream([DONE, `${'x'.repeat(HELD_BYTES_MAX)}\n\n`, 'data: {}\n\n'])
+    const { after } = runStream([DONE, `${'x'.repeat(TAIL_BYTES_MAX)}\n\n`, 'data: {}\n\n'])
 
     expect(after).toBe(`${DONE}data: {}\n\n`)
   })

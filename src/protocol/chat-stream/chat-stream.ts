@@ -10,7 +10,7 @@ import { scrubErrorFrame } from '../sse/scrub-error-frame.ts'
 import type { StreamCharge, StreamReading, TextStream, UsageLimits } from '../text-dialect.ts'
 import { readChunk, type ChatChunk } from './chunk.ts'
 import { deltaPattern, type DeltaPattern } from './delta-pattern.ts'
-import { HeldFrames } from './held-frames.ts'
+import { DeferredTail } from './deferred-tail.ts'
 import { chatErrorFrame, usageFrame, type ChunkIdentity } from './made-frames.ts'
 import { ChatMeter } from './meter.ts'
 
@@ -52,14 +52,14 @@ export class ChatStream implements TextStream {
   readonly #secrets: UpstreamSecrets
   readonly #splitter = new FrameSplitter()
   readonly #meter: ChatMeter
-  readonly #held = new HeldFrames()
+  readonly #tail = new DeferredTail()
   #identity: ChunkIdentity | undefined
   /** Of the last chunk that only added to a text. */
   #pattern: DeltaPattern | undefined
   /** Chunks in a row that fitted no pattern. */
   #misfits = 0
   #isDone = false
-  #isErrorTold = false
+  #hasSentError = false
   /** A chunk could be read. Until then nothing shows that this is a chat stream at all. */
   #hasBegun = false
   /** What was let go or is held ends inside a frame, and the next one needs a blank line first. */
@@ -109,8 +109,8 @@ export class ChatStream implements TextStream {
    * no `[DONE]` then, and an error that the upstream has already told is not told again.
    */
   finish(charge: StreamCharge | null, failure: GatewayError | null): Bytes {
-    const carriesUsage = this.#held.firstCarriesUsage
-    const { beforeDone, done } = this.#held.take()
+    const carriesUsage = this.#tail.firstCarriesUsage
+    const { beforeDone, done } = this.#tail.take()
     const out = beforeDone
     const model = this.#model
     if (model !== null && charge !== null && charge.cost !== null) {
@@ -119,14 +119,14 @@ export class ChatStream implements TextStream {
       else if (failure === null) this.#add(usageFrame(this.#identity ?? {}, { model, usage, cost }), out)
     }
     if (failure === null) out.push(...done)
-    else if (!this.#isErrorTold) this.#add(chatErrorFrame(failure), out)
+    else if (!this.#hasSentError) this.#add(chatErrorFrame(failure), out)
     return joinBytes(out)
   }
 
   #take(frame: Frame, out: Bytes[]): void {
     if (this.#isDone) {
       // More than fits is no part of any answer.
-      this.#held.append(frame.bytes)
+      this.#tail.append(frame.bytes)
       return
     }
     if (!frame.isWhole) {
@@ -152,15 +152,15 @@ export class ChatStream implements TextStream {
    */
   #takeAlike(bytes: Bytes): Bytes | undefined {
     const pattern = this.#pattern
-    if (pattern === undefined || this.#isDone || !this.#held.isEmpty || this.#meter.allFinished)
+    if (pattern === undefined || this.#isDone || !this.#tail.isEmpty || this.#meter.allFinished)
       return undefined
-    const { frame, strand } = pattern
+    const { frame, outputChannel } = pattern
     if (!frame.matches(bytes)) return undefined
-    if (frame.isPlain) this.#meter.takePlain(strand, bytes, frame.textStart, frame.textEnd)
+    if (frame.isPlain) this.#meter.takePlain(outputChannel, bytes, frame.textStart, frame.textEnd)
     else {
       const text = frame.text(bytes)
       if (text === undefined) return undefined
-      this.#meter.takeText(strand, text)
+      this.#meter.takeText(outputChannel, text)
     }
     this.#misfits = 0
     return frame.edited(bytes)
@@ -169,21 +169,21 @@ export class ChatStream implements TextStream {
   #takeDone(frame: Bytes, out: Bytes[]): void {
     this.#isDone = true
     this.#meter.takeDone()
-    if (!this.#held.firstCarriesUsage) this.#release(out)
-    this.#held.appendDone(frame)
+    if (!this.#tail.firstCarriesUsage) this.#release(out)
+    this.#tail.appendDone(frame)
   }
 
   #takeData(frame: Bytes, chunk: ChatChunk | undefined, out: Bytes[]): void {
     if (chunk === undefined) {
-      if (this.#hasBegun || !this.#held.isEmpty) this.#pass(frame, out)
-      else this.#held.begin(frame, false)
+      if (this.#hasBegun || !this.#tail.isEmpty) this.#pass(frame, out)
+      else this.#tail.begin(frame, false)
       return
     }
     this.#hasBegun = true
     this.#meter.take(chunk, frame)
     const bytes = this.#shown(frame, chunk)
     if (chunk.isError) {
-      this.#isErrorTold = true
+      this.#hasSentError = true
       this.#letGo(scrubErrorFrame(bytes, this.#secrets), out)
       return
     }
@@ -194,7 +194,7 @@ export class ChatStream implements TextStream {
     if (!hasUsage && !hasChoices) this.#pass(bytes, out)
     else if (this.#meter.allFinished || !hasChoices) {
       this.#release(out)
-      this.#held.begin(bytes, hasUsage && this.#model !== null)
+      this.#tail.begin(bytes, hasUsage && this.#model !== null)
     } else {
       this.#learn(frame, chunk)
       this.#letGo(bytes, out)
@@ -221,7 +221,7 @@ export class ChatStream implements TextStream {
 
   /** A frame that says nothing about the end: it keeps its place behind what is held. */
   #pass(frame: Bytes, out: Bytes[]): void {
-    if (this.#held.isEmpty || !this.#held.append(frame)) this.#letGo(frame, out)
+    if (this.#tail.isEmpty || !this.#tail.append(frame)) this.#letGo(frame, out)
   }
 
   /** A frame that cannot be the last: nor was what came before it. */
@@ -231,7 +231,7 @@ export class ChatStream implements TextStream {
   }
 
   #release(out: Bytes[]): void {
-    if (!this.#held.isEmpty) out.push(...this.#held.take().beforeDone)
+    if (!this.#tail.isEmpty) out.push(...this.#tail.take().beforeDone)
   }
 
   /** Adds a frame made here, on a line of its own. */

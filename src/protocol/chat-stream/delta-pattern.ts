@@ -5,7 +5,7 @@ import { modelAndCostEdits } from '../reply-edits.ts'
 import { dataInPlace } from '../sse/frame.ts'
 import { FramePattern, type StringSpan } from '../sse/frame-pattern.ts'
 import type { ChatChunk } from './chunk.ts'
-import { answerStrand, reasoningStrand } from './meter.ts'
+import { answerChannel, reasoningChannel } from './meter.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>
 type JsonObject = Readonly<Record<string, unknown>>
@@ -15,7 +15,7 @@ export type DeltaPattern = {
   readonly frame: FramePattern
   /** The choice they belong to, by its index, and which of its texts each of them adds to. */
   readonly choice: number
-  readonly strand: number
+  readonly outputChannel: number
 }
 
 /** The members of a delta that are metered. */
@@ -57,7 +57,11 @@ export function deltaPattern(
   const pattern = new FramePattern(frame, strings, edits)
   const index = typeof choice['index'] === 'number' ? choice['index'] : 0
   const isReasoning = path?.[0]?.startsWith('reasoning') === true
-  return { frame: pattern, choice: index, strand: isReasoning ? reasoningStrand(index) : answerStrand(index) }
+  return {
+    frame: pattern,
+    choice: index,
+    outputChannel: isReasoning ? reasoningChannel(index) : answerChannel(index),
+  }
 }
 
 /** The way to the one text of a delta; undefined where it has none, or more to meter. */

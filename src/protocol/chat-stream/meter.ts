@@ -45,13 +45,13 @@ export class ChatMeter {
   }
 
   /** A text of such a choice, which is all that its chunk adds to what was metered; in plain ASCII, where it stands. */
-  takePlain(strand: number, bytes: Uint8Array, start: number, end: number): void {
-    this.#tally.takePlain(strand, bytes, start, end)
+  takePlain(outputChannel: number, bytes: Uint8Array, start: number, end: number): void {
+    this.#tally.takePlain(outputChannel, bytes, start, end)
   }
 
   /** The same for any text. */
-  takeText(strand: number, text: string): void {
-    this.#tally.takeText(strand, text)
+  takeText(outputChannel: number, text: string): void {
+    this.#tally.takeText(outputChannel, text)
   }
 
   /** `frame` is what the chunk was read from. */
@@ -83,8 +83,8 @@ export class ChatMeter {
   }
 
   #takeDelta(choice: number, delta: JsonObject): void {
-    const answer = answerStrand(choice)
-    const reasoning = reasoningStrand(choice)
+    const answer = answerChannel(choice)
+    const reasoning = reasoningChannel(choice)
     this.#takeContent(answer, delta['content'])
     this.#takeContent(answer, delta['refusal'])
     // Some upstreams send the same reasoning under both names.
@@ -99,32 +99,32 @@ export class ChatMeter {
     }
   }
 
-  #takeCall(strand: number, called: unknown): void {
+  #takeCall(outputChannel: number, called: unknown): void {
     if (!isJsonObject(called)) return
-    this.#takeContent(strand, called['name'])
-    this.#takeContent(strand, called['arguments'])
+    this.#takeContent(outputChannel, called['name'])
+    this.#takeContent(outputChannel, called['arguments'])
   }
 
   /** A string; or, from some upstreams, parts with a `text`, or with `thinking`, which holds such parts again. */
-  #takeContent(strand: number, content: unknown, depth = 0): void {
+  #takeContent(outputChannel: number, content: unknown, depth = 0): void {
     if (typeof content === 'string') {
-      this.takeText(strand, content)
+      this.takeText(outputChannel, content)
       return
     }
     if (!Array.isArray(content) || depth === PARTS_DEPTH_MAX) return
     for (const part of content) {
       if (!isJsonObject(part)) continue
-      this.#takeContent(strand, part['text'], depth + 1)
-      this.#takeContent(strand, part['thinking'], depth + 1)
+      this.#takeContent(outputChannel, part['text'], depth + 1)
+      this.#takeContent(outputChannel, part['thinking'], depth + 1)
     }
   }
 }
 
 /** Where what a choice says is collected, and what it thinks. */
-export function answerStrand(choice: number): number {
+export function answerChannel(choice: number): number {
   return choice * 2
 }
-export function reasoningStrand(choice: number): number {
+export function reasoningChannel(choice: number): number {
   return choice * 2 + 1
 }
 

@@ -3,7 +3,7 @@ import type { JsonDocument } from '../json/parse-json.ts'
 import { depthOf } from '../json/members.ts'
 import { requiredName } from '../request-fields.ts'
 import type { ChatBody, ChatMessage, ChatTool } from './chat-body.ts'
-import { refuseDeep } from './refuse-deep.ts'
+import { assertMaxDepth } from './assert-max-depth.ts'
 import { readChatBody } from './request.ts'
 
 /** What the marks around a message, and its role, come to. */
@@ -21,7 +21,7 @@ export type CountTokensRequest = { readonly model: string; readonly inputTokens:
  */
 export function readCountTokensRequest(document: JsonDocument): CountTokensRequest {
   const model = requiredName(document.value['model'], 'model')
-  refuseDeep(depthOf(document.text))
+  assertMaxDepth(depthOf(document.text))
   return { model, inputTokens: inputTokensOf(readChatBody(document)) }
 }
 

@@ -16,7 +16,7 @@ import type { TextRequest } from '../text-dialect.ts'
 import type { ChatBody } from './chat-body.ts'
 import { conversationOf } from './conversation.ts'
 import { mayBeInexact, parseExactly } from './exact-numbers.ts'
-import { refuseDeep } from './refuse-deep.ts'
+import { assertMaxDepth } from './assert-max-depth.ts'
 import { functionToolsOf, toolChoiceOf } from './tools.ts'
 
 type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] }
@@ -57,7 +57,7 @@ const inputFields = ['messages', 'tools']
 export function readMessagesRequest(document: JsonDocument): MessagesRequest {
   const { value } = document
   const { depth } = unambiguousFields(document, fieldsRead, 'model')
-  refuseDeep(depth)
+  assertMaxDepth(depth)
   const model = requiredName(value['model'], 'model')
   const outputCeiling = optionalInteger(value['max_tokens'], 'max_tokens', POSITIVE)
   const isStream = optionalBoolean(value['stream'], 'stream') ?? false
@@ -86,7 +86,7 @@ export function chatRequestOf(
   return `{"model":${quotedName(model)},${ceiling}${chatJson.slice(1)}`
 }
 
-/** The part of the request that chat has words for. It must have passed `refuseDeep`. */
+/** The part of the request that chat has words for. It must have passed `assertMaxDepth`. */
 export function readChatBody({ text, value }: JsonDocument): ChatBody {
   refuseThread(value['thread'])
   const chat = chatBodyOf(value)

@@ -10,7 +10,7 @@ import { outputTexts } from './output-texts.ts'
 type JsonObject = Readonly<Record<string, unknown>>
 
 /** Items of one response whose texts are kept apart; those of all further ones are kept together. */
-const STRANDS_MAX = 64
+const CHANNELS_MAX = 64
 /** Deltas that carry sound, which no tokenizer counts. */
 const soundTypes: ReadonlySet<string> = new Set(['response.audio.delta', 'response.output_audio.delta'])
 
@@ -32,7 +32,8 @@ export class ResponsesMeter {
     // The text of an error is not output.
     if (isFailure(event)) this.#tally.takeError()
     else if (event.type.endsWith('.delta')) this.#takeDelta(event)
-    else if (event.type === 'response.output_item.added') this.#takeItem(value['item'], strandOf(value))
+    else if (event.type === 'response.output_item.added')
+      this.#takeItem(value['item'], outputChannelOf(value))
     this.#tally.begin()
   }
 
@@ -56,20 +57,20 @@ export class ResponsesMeter {
     const { delta } = value
     if (typeof delta !== 'string' || delta === '') return
     if (soundTypes.has(type)) this.#tally.takeSound()
-    else this.#takeText(delta, strandOf(value))
+    else this.#takeText(delta, outputChannelOf(value))
   }
 
   /** A call's name comes with its item, before the deltas of its arguments. */
-  #takeItem(item: unknown, strand: number): void {
-    if (isJsonObject(item) && typeof item['name'] === 'string') this.#takeText(item['name'], strand)
+  #takeItem(item: unknown, outputChannel: number): void {
+    if (isJsonObject(item) && typeof item['name'] === 'string') this.#takeText(item['name'], outputChannel)
   }
 
-  #takeText(text: string, strand: number): void {
+  #takeText(text: string, outputChannel: number): void {
     this.#textBegan = true
-    this.#tally.takeText(strand, text)
+    this.#tally.takeText(outputChannel, text)
   }
 }
 
-function strandOf({ output_index: index }: JsonObject): number {
-  return typeof index === 'number' ? Math.min(Math.max(index, 0), STRANDS_MAX) : 0
+function outputChannelOf({ output_index: index }: JsonObject): number {
+  return typeof index === 'number' ? Math.min(Math.max(index, 0), CHANNELS_MAX) : 0
 }

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../domain/errors.ts'
 import { estimateInputTokens } from '../estimate-tokens.ts'
-import { UNSEEN_TOKENS } from '../input-parts.ts'
+import { UNBOUNDED_INPUT } from '../input-parts.ts'
 import { isJsonObject, type JsonDocument } from '../json/parse-json.ts'
 import { inputOf, readNamedModel, type PassThroughRequest } from '../pass-through.ts'
 import { optionalBoolean, optionalInteger, requiredTextOrArray } from '../request-fields.ts'
@@ -40,7 +40,7 @@ export function readResponsesRequest(document: JsonDocument): PassThroughRequest
     isStream: optionalBoolean(value['stream'], 'stream') ?? false,
     outputCeiling: optionalInteger(value['max_output_tokens'], 'max_output_tokens', POSITIVE),
     choices: 1,
-    inputTokensEstimate: usesStoredContext(value, input) ? UNSEEN_TOKENS : estimateInputTokens(document),
+    inputTokensEstimate: usesStoredContext(value, input) ? UNBOUNDED_INPUT : estimateInputTokens(document),
     input: () => inputOf(text, inputFields),
   }
 }

@@ -48,12 +48,12 @@ export class FramePattern {
   /** Whether a frame is of this pattern. What escapes its text has is for `text` to see. */
   matches(frame: Bytes): boolean {
     const last = this.#last
-    if (!standsAt(frame, 0, this.#head) || !this.#findText(frame)) return false
+    if (!matchesAt(frame, 0, this.#head) || !this.#findText(frame)) return false
     const behind = this.textEnd + this.#middle.length
-    if (!standsAt(frame, this.textEnd, this.#middle)) return false
+    if (!matchesAt(frame, this.textEnd, this.#middle)) return false
     if (last === undefined) return behind === frame.length
     const lastAt = frame.length - last.length
-    return lastAt >= behind && isPlainText(frame, behind, lastAt) && standsAt(frame, lastAt, last)
+    return lastAt >= behind && isPlainText(frame, behind, lastAt) && matchesAt(frame, lastAt, last)
   }
 
   /** The text of the frame that was matched last, as a parser would give it; undefined where it would give none. */
@@ -120,7 +120,7 @@ function endEdits(frame: Bytes, headLength: number, lastStart: number, edits: re
   }
 }
 
-function standsAt(frame: Bytes, start: number, part: Bytes): boolean {
+function matchesAt(frame: Bytes, start: number, part: Bytes): boolean {
   const { length } = part
   if (start + length > frame.length) return false
   for (let at = 0; at < length; at += 1) if (frame[start + at] !== part[at]) return false

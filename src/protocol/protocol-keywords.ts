@@ -20,6 +20,6 @@ const words: ReadonlySet<string> = new Set(
  * Whether a word belongs to the chat, responses and JSON Schema formats, as the name of a member or of a type: there it is
  * nothing that anybody says.
  */
-export function isWireWord(text: string): boolean {
+export function isProtocolKeyword(text: string): boolean {
   return words.has(text)
 }

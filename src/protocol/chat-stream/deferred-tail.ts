@@ -1,10 +1,10 @@
 type Bytes = Uint8Array<ArrayBuffer>
 
 /** What is held back of one stream at most. More after the last choice finished means that it was not the end yet. */
-export const HELD_BYTES_MAX = 64 * 1024
+export const TAIL_BYTES_MAX = 64 * 1024
 
 /** The frames at the end of a stream that wait for its charge, in order. */
-export class HeldFrames {
+export class DeferredTail {
   #frames: Bytes[] = []
   #length = 0
   #firstCarriesUsage = false
@@ -28,7 +28,7 @@ export class HeldFrames {
 
   /** Holds what follows. False where that would be too much; the frame is then not held. */
   append(frame: Bytes): boolean {
-    if (this.#length + frame.length > HELD_BYTES_MAX) return false
+    if (this.#length + frame.length > TAIL_BYTES_MAX) return false
     this.#push(frame)
     return true
   }

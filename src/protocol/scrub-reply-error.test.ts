@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { scrubToldError } from './scrub-told-error.ts'
+import { scrubReplyError } from './scrub-reply-error.ts'
 
 const secrets = { baseUrls: ['http://10.1.2.3:9000/v1'], keys: ['key-of-the-operator'] }
 
@@ -7,13 +7,13 @@ test('an error’s texts are scrubbed wherever they are in it, and all around it
   const reply =
     '{ "n": 1.0, "error": {"a": ["key-of-the-operator"], "at": "http:\\/\\/10.1.2.3:9000"}, "text": "10.1.2.3" }'
 
-  expect(scrubToldError(reply, secrets)).toBe(
+  expect(scrubReplyError(reply, secrets)).toBe(
     '{ "n": 1.0, "error": {"a":["[redacted]"],"at":"[link]"}, "text": "10.1.2.3" }',
   )
 })
 
 test('an error that is said twice is scrubbed twice', () => {
-  expect(scrubToldError('{"error":"at 10.1.2.3","error":"key-of-the-operator"}', secrets)).toBe(
+  expect(scrubReplyError('{"error":"at 10.1.2.3","error":"key-of-the-operator"}', secrets)).toBe(
     '{"error":"at [host]","error":"[redacted]"}',
   )
 })
@@ -21,5 +21,5 @@ test('an error that is said twice is scrubbed twice', () => {
 test('an error with nothing to take out keeps its bytes', () => {
   const reply = '{"error": { "message": "overloaded", "code": 1.0 }, "status": "failed"}'
 
-  expect(scrubToldError(reply, secrets)).toBe(reply)
+  expect(scrubReplyError(reply, secrets)).toBe(reply)
 })

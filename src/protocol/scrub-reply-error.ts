@@ -6,7 +6,7 @@ import { scrubTexts, type UpstreamSecrets } from './scrub.ts'
  * A reply's text with its top-level `error` scrubbed, which the operator's provider tells and not the model. The rest keeps its
  * bytes, and so does an error with nothing to take out.
  */
-export function scrubToldError(reply: string, secrets: UpstreamSecrets): string {
+export function scrubReplyError(reply: string, secrets: UpstreamSecrets): string {
   const edits: Edit[] = []
   for (const walk = new MemberWalk(reply); walk.next();) {
     if (!walk.isNamed('error')) continue
