@@ -61,7 +61,7 @@ async function serve(config: Config, folder: ReturnType<typeof openDataFolder>, 
     held: heldNow,
     waiting: () => holds.waiting,
     lateCalls: () => parts.text.lateAnswers.running,
-    restingUpstreams: () => parts.text.rests.resting,
+    openCircuits: () => parts.text.circuitBreakers.open,
     replayBytes: replays.bytes,
   })
   let phase: 'starting' | 'serving' | 'stopping' = 'starting'

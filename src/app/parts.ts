@@ -5,10 +5,10 @@ import { idSource } from '../domain/ids.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import type { HoldKind } from '../domain/ledger/books.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
-import { LateAnswers } from '../gateway/late-answers.ts'
+import { LateAnswers } from '../gateway/upstreams/late-answers.ts'
 import type { Moderator } from '../gateway/ports/moderator.ts'
-import type { TextPorts } from '../gateway/run-text.ts'
-import { Rests } from '../gateway/upstreams/rests.ts'
+import type { TextPorts } from '../gateway/text/run-text.ts'
+import { CircuitBreakers } from '../gateway/upstreams/circuit-breakers.ts'
 import type { AdminPorts } from '../http/admin/call.ts'
 import type { HashKey } from '../http/authenticate.ts'
 import { openAiModerations } from '../providers/moderation/openai-moderations.ts'
@@ -107,7 +107,7 @@ export function openParts(config: Config, folder: DataFolder, clock: Clock = sys
       sandbox: sandbox({ clock }),
     },
     tokenizer,
-    rests: new Rests({ catalog, clock }),
+    circuitBreakers: new CircuitBreakers({ catalog, clock }),
     random: () => Math.random(),
   }
   return {

@@ -1,13 +1,13 @@
 import type { Config } from '../config/config.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
-import { AnswerOnce } from '../gateway/replays/answer-once.ts'
+import { RequestCoalescer } from '../gateway/replays/request-coalescer.ts'
 import { replayBudget } from '../gateway/replays/replay-budget.ts'
 import { memoryReplays } from '../stores/memory/replays.ts'
 
 /** How identical requests share one answer. */
 export type ReplayParts = {
   /** Undefined where replays are switched off. */
-  readonly once: AnswerOnce | undefined
+  readonly once: RequestCoalescer | undefined
   /** What kept answers and copies of running streams take up. */
   readonly bytes: () => number
 }
@@ -22,7 +22,7 @@ export function openReplays(config: Config, clock: Clock): ReplayParts {
   const budget = replayBudget(replayBytesMax)
   const replays = memoryReplays({ budget, clock }, { ttlMs: replayTtlMs })
   return {
-    once: new AnswerOnce({ replays, budget, sha256, clock }, { patienceMs: readTimeoutMs }),
+    once: new RequestCoalescer({ replays, budget, sha256, clock }, { patienceMs: readTimeoutMs }),
     bytes: () => budget.taken,
   }
 }

@@ -1,9 +1,9 @@
 import type { Config } from '../config/config.ts'
-import { answerText } from '../gateway/answer-text.ts'
-import { countTokens } from '../gateway/count-tokens.ts'
-import { runMessage } from '../gateway/run-message.ts'
-import type { AnswerOnce } from '../gateway/replays/answer-once.ts'
-import type { TextPorts } from '../gateway/run-text.ts'
+import { answerText } from '../gateway/text/answer-text.ts'
+import { countTokens } from '../gateway/text/count-tokens.ts'
+import { runMessage } from '../gateway/text/run-message.ts'
+import type { RequestCoalescer } from '../gateway/replays/request-coalescer.ts'
+import type { TextPorts } from '../gateway/text/run-text.ts'
 import { readBalance, readCredits } from '../http/account/balance.ts'
 import { readUsage } from '../http/account/usage.ts'
 import { ADMIN_PATH, adminApi, adminKeyCheck } from '../http/admin/admin-api.ts'
@@ -30,7 +30,7 @@ export type RoutePorts = TextPorts &
     readonly hashKey: HashKey
     readonly metrics: Metrics
     /** Undefined where replays are switched off. */
-    readonly once: AnswerOnce | undefined
+    readonly once: RequestCoalescer | undefined
     readonly readiness: () => Promise<Readiness>
     readonly adminKey: string
   }

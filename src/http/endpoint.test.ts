@@ -49,6 +49,6 @@ test('a request whose client left before its reply is logged as left, not as wha
     edgeWith(each => finished.push(each)),
   )
 
-  expect(finished).toMatchObject([{ status: 499, context: { trace: { wasLeft: true } } }])
+  expect(finished).toMatchObject([{ status: 499, context: { trace: { clientDisconnected: true } } }])
   expect(finished[0]?.context.trace).not.toHaveProperty('errorCode')
 })

@@ -87,7 +87,7 @@ function failed(error: unknown, { request, trace }: RequestContext, style: Reply
   const { hasLeft } = request
   const known = error instanceof GatewayError ? error : unexpected(error, trace)
   // Nobody is told anything then, and what failed because of it (a body half read, a call cut short) is nobody's fault.
-  if (hasLeft) trace.wasLeft = true
+  if (hasLeft) trace.clientDisconnected = true
   else {
     trace.errorCode = known.code
     if (known !== error) trace.failure = error

@@ -1,7 +1,7 @@
 import type { Id } from '../domain/ids.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import type { ByteStream } from '../gateway/ports/byte-stream.ts'
-import type { TextTrace } from '../gateway/text-call.ts'
+import type { TextTrace } from '../gateway/text/text-call.ts'
 import type { IncomingRequest } from './incoming-request.ts'
 
 /** What a route handler knows of its request before reading it. */

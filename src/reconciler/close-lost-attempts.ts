@@ -1,4 +1,4 @@
-import { LATE_MS } from '../gateway/late-answers.ts'
+import { LATE_MS } from '../gateway/upstreams/late-answers.ts'
 import type { Attempts } from '../gateway/ports/attempts.ts'
 
 /** Longer than any late call lives: one whose mark is older than this died with its process. */

@@ -4,7 +4,7 @@ import { aBill, anAttempt, NOW, openWithFunds } from '../../test/support/ledger-
 import { rejection } from '../../test/support/rejection.ts'
 import { sqlite } from '../../test/support/test-store.ts'
 import { usd, ZERO } from '../domain/money.ts'
-import { LATE_MS } from '../gateway/late-answers.ts'
+import { LATE_MS } from '../gateway/upstreams/late-answers.ts'
 import type { Attempts } from '../gateway/ports/attempts.ts'
 import { MemoryLeases } from '../stores/memory/leases.ts'
 import { LOST_AFTER_MS } from './close-lost-attempts.ts'

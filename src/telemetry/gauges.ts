@@ -8,7 +8,7 @@ export type Gauges = {
   readonly held: (kind: HoldKind) => NanoUsd
   readonly waiting: () => number
   readonly lateCalls: () => number
-  readonly restingUpstreams: () => number
+  readonly openCircuits: () => number
   readonly replayBytes: () => number
 }
 
@@ -49,13 +49,13 @@ export function registerGauges(gauges: Gauges, registry: Registry): void {
       this.set(gauges.lateCalls())
     },
   })
-  const restingUpstreams = new Gauge({
-    name: 'tollgate_resting_upstreams',
+  const openCircuits = new Gauge({
+    name: 'tollgate_open_circuit_breakers',
     help: 'Upstreams that failed again and again, and are left alone for a while.',
     registers,
     collect() {
-      this.set(gauges.restingUpstreams())
+      this.set(gauges.openCircuits())
     },
   })
-  void [held, waiting, replayBytes, lateCalls, restingUpstreams]
+  void [held, waiting, replayBytes, lateCalls, openCircuits]
 }

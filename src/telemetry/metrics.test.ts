@@ -8,7 +8,7 @@ const open = () =>
     held: () => usd('0.25'),
     waiting: () => 3,
     lateCalls: () => 2,
-    restingUpstreams: () => 1,
+    openCircuits: () => 1,
     replayBytes: () => 9,
   })
 
@@ -69,7 +69,7 @@ test('passes of the reconciler add up by what they did', async () => {
       'tollgate_reconciled_total{outcome="failed"} 1',
       'tollgate_compensated_usd_total 0.5',
       'tollgate_late_calls 2',
-      'tollgate_resting_upstreams 1',
+      'tollgate_open_circuit_breakers 1',
     ]),
   )
 })

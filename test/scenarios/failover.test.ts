@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { REST_MS_MAX } from '../../src/gateway/upstreams/rests.ts'
+import { OPEN_MS_MAX } from '../../src/gateway/upstreams/circuit-breakers.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
 import { refusedUrl, startUpstream, type Reply, type Upstream } from '../support/upstream.ts'
@@ -83,7 +83,7 @@ beforeAll(async () => {
 })
 beforeEach(() => {
   // What rested in the test before may be tried again.
-  clock.advance(REST_MS_MAX)
+  clock.advance(OPEN_MS_MAX)
   main.reply(chatAnswer())
   spare.reply(chatAnswer({ content: SAID }))
 })
@@ -359,7 +359,7 @@ test('an upstream that fails again and again is left alone, until its rest is ov
   const asked: number[] = []
 
   for (let times = 0; times < 5; times += 1) asked.push((await ask()).asked.main)
-  clock.advance(REST_MS_MAX)
+  clock.advance(OPEN_MS_MAX)
   main.reply(chatAnswer())
   asked.push((await ask()).asked.main)
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { REST_MS_MAX } from '../../src/gateway/upstreams/rests.ts'
+import { OPEN_MS_MAX } from '../../src/gateway/upstreams/circuit-breakers.ts'
 import { refusedUrl, startUpstream, type Exchange, type Reply, type Upstream } from '../support/upstream.ts'
 import { lanes, type Lane } from './fault-lanes.ts'
 import { faults, rules, type Rule } from './fault-matrix.ts'
@@ -44,7 +44,7 @@ beforeAll(async () => {
   })
 })
 // What rested in the test before may be asked again.
-beforeEach(() => gateway.clock.advance(REST_MS_MAX))
+beforeEach(() => gateway.clock.advance(OPEN_MS_MAX))
 afterAll(async () => {
   await gateway.stop()
   spare.close()

@@ -119,7 +119,7 @@ test('each request is one line that says what it was, what it used and what it c
   expect(lines[2]).toMatchObject({ request_id: id(clamped), is_clamped: true, input_tokens: 0 })
   expect(lines[3]).toMatchObject({ request_id: id(unknown), status: 404, error_code: 'model_not_found' })
   expect(lines[4]).toMatchObject({ request_id: id(keyless), status: 401, error_code: 'invalid_api_key' })
-  expect(lines[5]).toMatchObject({ route: 'chat', status: 499, was_left: true })
+  expect(lines[5]).toMatchObject({ route: 'chat', status: 499, client_disconnected: true })
   expect(lines[5]).not.toHaveProperty('error_code')
   expect(lines).toHaveLength(6)
   const ids = lines.map(({ account, api_key }) => `${String(account)} ${String(api_key)}`)

@@ -3,10 +3,10 @@ import type { ChatModel } from '../../src/domain/catalog/model.ts'
 import type { Provider } from '../../src/domain/catalog/provider.ts'
 import { usd } from '../../src/domain/money.ts'
 import { NO_USAGE } from '../../src/domain/pricing/usage.ts'
-import type { TextJob } from '../../src/gateway/admit-text.ts'
-import type { Verdict } from '../../src/gateway/judge-outcome.ts'
-import { quoteText } from '../../src/gateway/quote-text.ts'
-import type { Destination } from '../../src/gateway/servable-model.ts'
+import type { AdmittedRequest } from '../../src/gateway/text/admit-text.ts'
+import type { Verdict } from '../../src/gateway/upstreams/attempt-result.ts'
+import { quoteText } from '../../src/gateway/text/quote-text.ts'
+import type { Destination } from '../../src/gateway/text/resolve-model.ts'
 import { chatDialect } from '../../src/protocol/chat/dialect.ts'
 import { sentText } from './sent-text.ts'
 import { parseJsonObject } from '../../src/protocol/json/parse-json.ts'
@@ -52,10 +52,10 @@ function aModelOn(destinations: readonly Destination[]): ChatModel {
 }
 
 /** An admitted chat request for a model on these upstreams. */
-export function aTextJob(
+export function anAdmittedRequest(
   destinations: readonly Destination[],
   payer: { readonly accountId: number; readonly apiKeyId: number } = { accountId: 1, apiKeyId: 1 },
-): TextJob {
+): AdmittedRequest {
   const body = sentText('{"model":"gpt-x","messages":[{"role":"user","content":"Hello"}]}')
   const request = chatDialect.readRequest(parseJsonObject(body))
   const model = aModelOn(destinations)

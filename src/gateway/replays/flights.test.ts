@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
 import { aFingerprint, differing } from '../../../test/conformance/replays.ts'
-import { LeaveSignal } from '../leave-signal.ts'
+import { DisconnectSignal } from '../disconnect-signal.ts'
 import type { Fingerprint } from '../ports/replays.ts'
-import { Flight } from './flight.ts'
+import { InFlightRequest } from './in-flight-request.ts'
 import { Flights } from './flights.ts'
 
 const aFlight = (fingerprint: Fingerprint) =>
-  new Flight(fingerprint, { client: { signal: new LeaveSignal() }, trace: {} })
+  new InFlightRequest(fingerprint, { client: { signal: new DisconnectSignal() }, trace: {} })
 
 test('of thousands of flights, many of them in one bucket, each is found until it is removed', () => {
   const flights = new Flights()

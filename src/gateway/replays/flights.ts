@@ -1,5 +1,5 @@
 import type { Fingerprint } from '../ports/replays.ts'
-import type { Flight } from './flight.ts'
+import type { InFlightRequest } from './in-flight-request.ts'
 
 /** A few thousand requests at once have a bucket each. */
 const BUCKETS = 1 << 12
@@ -10,23 +10,23 @@ const BUCKETS = 1 << 12
  */
 export class Flights {
   /** The last flight of each bucket, which names the one before it. */
-  readonly #last = Array.from<Flight | undefined>({ length: BUCKETS })
+  readonly #last = Array.from<InFlightRequest | undefined>({ length: BUCKETS })
 
-  find(fingerprint: Fingerprint): Flight | undefined {
+  find(fingerprint: Fingerprint): InFlightRequest | undefined {
     let flight = this.#last[bucketOf(fingerprint)]
     while (flight !== undefined && !isSame(flight, fingerprint)) flight = flight.before
     return flight
   }
 
   /** Is found from now on, in the place of an earlier one of the same fingerprint. */
-  add(flight: Flight): void {
+  add(flight: InFlightRequest): void {
     const bucket = bucketOf(flight)
     flight.before = this.#last[bucket]
     this.#last[bucket] = flight
   }
 
   /** Repeating it changes nothing. */
-  remove(flight: Flight): void {
+  remove(flight: InFlightRequest): void {
     const bucket = bucketOf(flight)
     let next = this.#last[bucket]
     if (next === flight) this.#last[bucket] = flight.before

@@ -1,6 +1,6 @@
 import type { ByteStream } from '../ports/byte-stream.ts'
 import type { ReplayBudget } from '../ports/replays.ts'
-import { HeldBytes } from './held-bytes.ts'
+import { StreamBuffer } from './stream-buffer.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>
 
@@ -44,7 +44,7 @@ export class SharedStream {
   /** In the order they came: the first one leads. */
   readonly #readers: Reader[] = []
   /** All from the start or, once the copy is given up, what some reader has yet to read. */
-  readonly #held = new HeldBytes()
+  readonly #held = new StreamBuffer()
   /** Where the piece that came last begins. */
   #newestAt = 0
   #takenFromBudget = 0

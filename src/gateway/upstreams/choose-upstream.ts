@@ -1,4 +1,4 @@
-import type { Destination } from '../servable-model.ts'
+import type { Destination } from '../text/resolve-model.ts'
 
 /**
  * One of the upstreams of the lowest order, each with the share that its weight has among them. `random` is at least 0 and

@@ -1,6 +1,6 @@
 import type { Catalog } from '../../domain/catalog/catalog.ts'
 import type { Authenticated } from '../../gateway/ports/accounts.ts'
-import { modelNotFound } from '../../gateway/servable-model.ts'
+import { modelNotFound } from '../../gateway/text/resolve-model.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
 import { jsonReply, type Handler, type Reply, type RequestContext } from '../request-context.ts'
 import type { Route } from '../routes.ts'

@@ -22,7 +22,7 @@ export function requestLine({ context, route, status, durationMs }: Finished): L
   line += text('model', trace.model) + text('provider', trace.provider)
   if (trace.upstreamStatus !== undefined) line += `,"upstream_status":${trace.upstreamStatus}`
   line += text('upstream_problem', trace.upstreamProblem)
-  if (trace.wasLeft === true) line += ',"was_left":true'
+  if (trace.clientDisconnected === true) line += ',"client_disconnected":true'
   line += text('switched_from', trace.switchedFrom?.join('; '))
   const { usage } = trace
   if (usage !== undefined) {

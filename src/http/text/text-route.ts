@@ -1,4 +1,4 @@
-import type { TextCall, TextReply } from '../../gateway/text-call.ts'
+import type { TextCall, TextReply } from '../../gateway/text/text-call.ts'
 import type { Accounts, Authenticated } from '../../gateway/ports/accounts.ts'
 import { authenticate, type HashKey } from '../authenticate.ts'
 import type { BodyLimits } from '../incoming-request.ts'

@@ -1,4 +1,4 @@
-import { LeaveSignal } from '../../gateway/leave-signal.ts'
+import { DisconnectSignal } from '../../gateway/disconnect-signal.ts'
 import { HeaderFields } from '../wire/header-fields.ts'
 import type { RequestHead } from '../wire/request-head.ts'
 import type { SentText } from '../../protocol/json/parse-json.ts'
@@ -21,7 +21,7 @@ export class ServerRequest implements IncomingRequest {
   hasLeft = false
   readonly #content: WholeBody | RequestBody
   readonly #line: Line
-  #signal: LeaveSignal | undefined
+  #signal: DisconnectSignal | undefined
 
   /** With its body, whole or on its way. */
   constructor(head: RequestHead, content: WholeBody | RequestBody, line: Line) {
@@ -46,9 +46,9 @@ export class ServerRequest implements IncomingRequest {
     return this.head.fields.get(name)
   }
 
-  get signal(): LeaveSignal {
+  get signal(): DisconnectSignal {
     if (this.#signal === undefined) {
-      this.#signal = new LeaveSignal()
+      this.#signal = new DisconnectSignal()
       if (this.hasLeft) this.#signal.fire()
     }
     return this.#signal
