@@ -55,7 +55,7 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
   [
     'an unknown top-level field',
     'providers: []\nmodels: []\nmodel: 1\n',
-    'line 3, column 1: model is no field of a catalog; did you mean models?',
+    'line 3, column 1: model is not a field of a catalog; did you mean models?',
   ],
   [
     'wrong indentation',
@@ -71,7 +71,7 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
   [
     'a repeated field',
     priced('kind: chat'),
-    'line 14, column 5: models[0].kind is there twice; write it once.',
+    'line 14, column 5: models[0].kind is listed twice; list it once.',
   ],
   [
     'a tag',
@@ -121,12 +121,12 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
   [
     'an unknown field of a provider',
     compatible('url: https://x.example'),
-    'line 5, column 5: providers[0].url is no field of a provider of kind openai-compatible; did you mean base_url?',
+    'line 5, column 5: providers[0].url is not a field of a provider of kind openai-compatible; did you mean base_url?',
   ],
   [
     'a field that the sandbox has not',
     provider('kind: sandbox\nbase_url: https://x.example'),
-    'line 4, column 5: providers[0].base_url is no field of a provider of kind sandbox; the fields are id, kind, routes.',
+    'line 4, column 5: providers[0].base_url is not a field of a provider of kind sandbox; the fields are id, kind, routes.',
   ],
   [
     'no base_url',
@@ -136,7 +136,7 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
   [
     'a base_url that is no URL',
     provider('kind: openai-compatible\nbase_url: api.example.com'),
-    'line 4, column 5: providers[0].base_url is no URL; write an http or https URL such as https://api.example.com/v1.',
+    'line 4, column 5: providers[0].base_url is not a URL; write an http or https URL such as https://api.example.com/v1.',
   ],
   [
     'a base_url of another scheme',
@@ -146,32 +146,32 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
   [
     'a base_url with credentials, which are not repeated',
     provider('kind: openai-compatible\nbase_url: https://me:hunter2@api.example.com'),
-    'line 4, column 5: providers[0].base_url has credentials in it; put the key in api_key.',
+    'line 4, column 5: providers[0].base_url contains credentials; put the key in api_key.',
   ],
   [
     'a base_url with a query',
     provider('kind: openai-compatible\nbase_url: https://api.example.com/v1?key=1'),
-    'line 4, column 5: providers[0].base_url has a query or a fragment; end it with its path, such as /v1.',
+    'line 4, column 5: providers[0].base_url has a query or a fragment; end the URL with its path, such as /v1.',
   ],
   [
     'a key that cannot be sent, which is not repeated',
     compatible('api_key: "sk hunter2"'),
-    'line 5, column 5: providers[0].api_key is no key that could be sent in a header; write env:NAME for an environment variable, or the key itself without spaces, in quotes.',
+    'line 5, column 5: providers[0].api_key cannot be sent in a header; write env:NAME for an environment variable, or the key itself without spaces, in quotes.',
   ],
   [
     'a bad environment variable',
     compatible('api_key: env:MY-KEY'),
-    'line 5, column 5: providers[0].api_key names no environment variable; write env: and a name of letters, digits and "_", such as env:MAIN_API_KEY.',
+    'line 5, column 5: providers[0].api_key does not name an environment variable; write env: and a name of letters, digits and "_", such as env:MAIN_API_KEY.',
   ],
   [
     'a header that carries the key',
     compatible('headers: {Authorization: Bearer x}'),
-    'line 5, column 15: providers[0].headers.Authorization is written by the gateway; put the key in api_key.',
+    'line 5, column 15: providers[0].headers.Authorization is set by the gateway; put the key in api_key.',
   ],
   [
     'a header of the gateway',
     compatible('headers:\n  Content-Length: "1"'),
-    'line 6, column 7: providers[0].headers.Content-Length is written by the gateway; leave it out.',
+    'line 6, column 7: providers[0].headers.Content-Length is set by the gateway; leave it out.',
   ],
   [
     'a header value that is a number',
@@ -181,7 +181,7 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
   [
     'a header twice in two spellings',
     compatible('headers: {x-a: "1", X-A: "2"}'),
-    'line 5, column 25: providers[0].headers.X-A is there twice; write it once.',
+    'line 5, column 25: providers[0].headers.X-A is listed twice; list it once.',
   ],
   [
     'a bad header name',
@@ -206,12 +206,12 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
   [
     'two providers of one id',
     `providers:\n  - {id: a, kind: sandbox}\n  - {id: a, kind: sandbox}\nmodels: []\n`,
-    'line 3, column 6: providers[1].id is "a", which providers[0] has already; give each its own id.',
+    'line 3, column 6: providers[1].id is "a", which is already the id of providers[0]; give each row its own id.',
   ],
   [
     'two models of one id',
     `${priced('enabled: false')}  - id: gpt-x\n    kind: image\n    upstreams: [{provider: box, model: x}]\n    pricing: {per_image: "1"}\n`,
-    'line 15, column 5: models[1].id is "gpt-x", which models[0] has already; give each its own id.',
+    'line 15, column 5: models[1].id is "gpt-x", which is already the id of models[0]; give each row its own id.',
   ],
   [
     'a model without a kind',
@@ -231,12 +231,12 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
   [
     'an unknown field of a model',
     priced('max_tokens: 5'),
-    'line 14, column 5: models[0].max_tokens is no field of a model of kind chat; did you mean max_output_tokens?',
+    'line 14, column 5: models[0].max_tokens is not a field of a model of kind chat; did you mean max_output_tokens?',
   ],
   [
     'a field of another kind',
     row('embedding', 'pricing: free\nmax_output_tokens: 5'),
-    'line 13, column 5: models[0].max_output_tokens is no field of a model of kind embedding; the fields are id, kind, enabled, display_name, description, owned_by, upstreams, pricing, markup, ceiling_pricing, context_window.',
+    'line 13, column 5: models[0].max_output_tokens is not a field of a model of kind embedding; the fields are id, kind, enabled, display_name, description, owned_by, upstreams, pricing, markup, ceiling_pricing, context_window.',
   ],
   [
     'a model that is on without a price',
@@ -311,7 +311,7 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
   [
     'an unknown price',
     tariff('input_per_mtok: "1"\ninput_cached: "1"'),
-    'line 16, column 7: models[0].pricing.input_cached is no field of a tariff; the fields are input_per_mtok, cached_input_per_mtok, cache_write_per_mtok, audio_input_per_mtok, output_per_mtok, reasoning_per_mtok, audio_output_per_mtok, per_request.',
+    'line 16, column 7: models[0].pricing.input_cached is not a field of a tariff; the fields are input_per_mtok, cached_input_per_mtok, cache_write_per_mtok, audio_input_per_mtok, output_per_mtok, reasoning_per_mtok, audio_output_per_mtok, per_request.',
   ],
   [
     'a price that a tariff lacks',
@@ -326,7 +326,7 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
   [
     'upstream_cost without a ceiling',
     chat('max_output_tokens: 1\npricing: upstream_cost'),
-    'line 9, column 5: models[0].ceiling_pricing is missing; write the dearest prices the upstream may have, such as {input_per_mtok: "2.5", output_per_mtok: "10"}.',
+    'line 9, column 5: models[0].ceiling_pricing is missing; write the highest prices the upstream may have, such as {input_per_mtok: "2.5", output_per_mtok: "10"}.',
   ],
   [
     'a markup that is a number',
@@ -341,7 +341,7 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
   [
     'a markup without upstream_cost',
     priced('markup: "1.2"'),
-    'line 14, column 5: models[0].markup belongs to pricing: upstream_cost only; leave it out.',
+    'line 14, column 5: models[0].markup is only used with pricing: upstream_cost; leave it out.',
   ],
   [
     'no upstream',
@@ -356,17 +356,17 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
   [
     'an unknown provider',
     `${HEAD}models:\n  - {id: x, kind: embedding, pricing: free, upstreams: [{provider: mian, model: x}]}\n`,
-    'line 9, column 58: models[0].upstreams[0].provider is "mian", and there is no such provider; did you mean "main"?',
+    'line 9, column 58: models[0].upstreams[0].provider is "mian", which is not a provider of this catalog; did you mean "main"?',
   ],
   [
     'an unknown field of an upstream',
     `${HEAD}models:\n  - {id: x, kind: embedding, pricing: free, upstreams: [{provider: main, model: x, weigth: 1}]}\n`,
-    'line 9, column 84: models[0].upstreams[0].weigth is no field of an upstream; did you mean weight?',
+    'line 9, column 84: models[0].upstreams[0].weigth is not a field of an upstream; did you mean weight?',
   ],
   [
     'an upstream twice',
     `${HEAD}models:\n  - {id: x, kind: embedding, pricing: free, upstreams: [{provider: main, model: x}, {model: x, provider: main}]}\n`,
-    'line 9, column 85: models[0].upstreams[1] is there twice; write it once.',
+    'line 9, column 85: models[0].upstreams[1] is listed twice; list it once.',
   ],
   [
     'an upstream of weight zero',
@@ -377,7 +377,7 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
     'an image model with a text tariff',
     row('image', 'pricing: {input_per_mtok: "1"}'),
     'line 12, column 5: models[0].pricing.per_image is missing; write dollars in quotes, such as "2.5", with at most nine decimals.',
-    'line 12, column 15: models[0].pricing.input_per_mtok is no field of this pricing; the fields are per_image.',
+    'line 12, column 15: models[0].pricing.input_per_mtok is not a field of this pricing; the fields are per_image.',
   ],
   [
     'a media price in a word',
@@ -392,12 +392,12 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
   [
     'a param without values',
     row('image', 'pricing: {per_image: "1"}\nparams: {size: []}'),
-    'line 13, column 14: models[0].params.size is empty; write the values it may have, the first being the default, such as [1K, 2K].',
+    'line 13, column 14: models[0].params.size is empty; write its allowed values, the default first, such as [1K, 2K].',
   ],
   [
     'a bad param name',
     row('image', 'pricing: {per_image: "1"}\nparams: {Size: [a]}'),
-    'line 13, column 14: models[0].params.Size is called "Size"; write a name of lower-case letters, digits and "_".',
+    'line 13, column 14: models[0].params.Size is not a valid name; write a name of lower-case letters, digits and "_".',
   ],
   [
     'a video model without an engine',
@@ -414,12 +414,12 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
   [
     'a pinned duration the engine has not',
     row('video', 'pricing: {per_second: "1"}\nengine: family-e\nfixed_params: {duration: 5}'),
-    'line 14, column 20: models[0].fixed_params.duration is 5; write 4, 6 or 8 seconds, which is what the engine makes.',
+    'line 14, column 20: models[0].fixed_params.duration is 5; write 4, 6 or 8, the seconds that the engine allows.',
   ],
   [
     'a pinned duration outside the range',
     row('video', 'pricing: {per_second: "1"}\nengine: family-a\nfixed_params: {duration: 16}'),
-    'line 14, column 20: models[0].fixed_params.duration is 16; write 4 to 15 seconds, which is what the engine makes.',
+    'line 14, column 20: models[0].fixed_params.duration is 16; write 4 to 15, the seconds that the engine allows.',
   ],
   [
     'an engine that must be pinned and is not',
@@ -437,7 +437,7 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
       'video',
       'pricing: {per_second: "1"}\nengine: family-e\nfixed_params: {duration: 8}\nhold_duration_seconds: 6',
     ),
-    'line 15, column 5: models[0].hold_duration_seconds is 6; write at least 8, which is what the engine makes by itself.',
+    'line 15, column 5: models[0].hold_duration_seconds is 6; write at least 8, the duration of a request that names none.',
   ],
   [
     'a hold in milliseconds',

@@ -115,7 +115,7 @@ function nodeReader(report: Report) {
         continue
       }
       if (key in map) {
-        const problem = { message: 'is there twice', remedy: 'write it once' }
+        const problem = { message: 'is listed twice', remedy: 'list it once' }
         report([...path, key], offsetOfNode(pair.key), problem)
       }
       map[key] = read(pair.value, [...path, key])

@@ -1,4 +1,4 @@
-/** What a client can be told went wrong: the `error.type` of the envelope. */
+/** The `error.type` of an error envelope. */
 export type ErrorType =
   | 'invalid_request_error'
   | 'content_policy_violation'
@@ -48,20 +48,20 @@ export type ErrorCode = keyof typeof errorTypeOf
 export type ErrorExtras = {
   /** The request's field that is wrong, as a path: `messages`, `pricing.input_per_mtok`. */
   readonly param?: string
-  /** Members that stand beside `error` at the top level of the body. */
+  /** Members beside `error` at the top level of the body. */
   readonly beside?: Readonly<Record<string, string | number>>
   /** Whole seconds until a repeat can help; sent as `Retry-After`. */
   readonly retryAfterS?: string
-  /** False where a repeat cannot help or money may have moved: client SDKs re-POST by themselves. */
+  /** False when a repeat cannot help or money may have moved. Client SDKs repeat a POST by themselves. */
   readonly shouldRetry?: boolean
-  /** The methods a path takes, for a 405's `Allow`. */
+  /** The methods that a path supports, for the `Allow` header of a 405. */
   readonly allow?: string
   readonly cause?: unknown
 }
 
 /**
- * What the caller did or must know. Everything else that is thrown is a bug or an outage, and reaches the caller as
- * `server_error` without its text. Messages are sentences for the client: no path, host, key or SQL.
+ * An error that the caller caused or must know about. Any other error is a bug or an outage. It reaches the caller as
+ * `server_error` without its text. A message is a sentence for the client, and contains no path, host, key or SQL.
  */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError'

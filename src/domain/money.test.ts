@@ -12,7 +12,7 @@ test.each([
   [9_007_199_254_740_991n, '9007199.254740991'],
   [9_007_199_254_740_992n, '9007199.254740992'],
   [123_456_789_012_345_678_901n, '123456789012.345678901'],
-])('%p billionths are %s dollars', (billionths, text) => {
+])('%p billionths of a dollar are %s dollars', (billionths, text) => {
   expect(formatUsd(nanoUsd(billionths))).toBe(text)
   expect(parseUsd(text)).toBe(nanoUsd(billionths))
 })

@@ -147,7 +147,7 @@ export function catalogConforms(open: () => Promise<OpenedCatalog>): void {
       expect(refused).toEqual([
         'invalid_field',
         'upstreams[0].provider',
-        'upstreams[0].provider is "mian", and there is no such provider; did you mean "main"?',
+        'upstreams[0].provider is "mian", which is not a provider of this catalog; did you mean "main"?',
       ])
       expect(store.current().models.size).toBe(0)
       expect(await audited()).toEqual(['provider.put main'])

@@ -1,10 +1,10 @@
 export type Account = {
-  /** The store's integer key; never shown. */
+  /** The store's integer key. Never shown to clients. */
   readonly id: number
   /** `acct_…` */
   readonly publicId: string
   readonly name: string
-  /** The demo account of a first start: its keys can call sandbox rows only. */
+  /** The demo account of a first start. Its keys can only call sandbox models. */
   readonly sandboxOnly: boolean
   readonly createdAtMs: number
 }
@@ -15,7 +15,7 @@ export type ApiKey = {
   readonly publicId: string
   readonly accountId: number
   readonly name: string
-  /** The first 12 characters of the key, by which it is listed. */
+  /** The first 12 characters of the key, for lists. */
   readonly prefix: string
   readonly createdAtMs: number
   readonly revokedAtMs: number | null

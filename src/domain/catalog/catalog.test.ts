@@ -11,7 +11,7 @@ function aCatalog(...ids: string[]): Catalog {
 function aModel(id: string, providers: string[]): Model {
   const upstreams = providers.map(provider => ({ provider, model: 'm' }))
   const decoded = decodeModel({ id, kind: 'embedding', pricing: 'free', upstreams })
-  if (!decoded.ok) throw new Error('The model of this test is wrong.')
+  if (!decoded.ok) throw new Error('The model of this test is invalid.')
   return { ...decoded.value, createdAtMs: 0 } as Model
 }
 
@@ -27,16 +27,16 @@ describe('a model name', () => {
     ['GPT-X', undefined],
     ['openai/', undefined],
     ['', undefined],
-  ])('%p means %p', (name, id) => {
+  ])('%p finds %p', (name, id) => {
     expect(findModel(aCatalog('gpt-x', 'meta/x'), name)?.id).toBe(id as string)
   })
 
-  test('folds no further than the first row that fits', () => {
+  test('finds the first row that matches, not a shorter name', () => {
     expect(findModel(aCatalog('x', 'meta/x'), 'meta/x')?.id).toBe('meta/x')
   })
 })
 
-describe('of a catalog that has models on the sandbox, elsewhere, and on both', () => {
+describe('a catalog with models on the sandbox, on another provider, and on both', () => {
   const box = decodeProvider({ id: 'box', kind: 'sandbox' })
   const main = decodeProvider({ id: 'main', kind: 'openai-compatible', base_url: 'https://api.example.com' })
   const catalog = {
@@ -53,11 +53,11 @@ describe('of a catalog that has models on the sandbox, elsewhere, and on both', 
   } as Catalog
   const ids = ({ models }: Catalog) => [...models.keys()]
 
-  test('those that something else offers are there without the sandbox', () => {
+  test('keeps the models of other providers without the sandbox', () => {
     expect(ids(withoutSandbox(catalog))).toEqual(['real', 'both'])
   })
 
-  test('those that it offers, alone or with others, are of the sandbox', () => {
+  test('has the models that the sandbox offers, alone or with others, for sandbox-only accounts', () => {
     expect(ids(ofSandbox(catalog))).toEqual(['play', 'both'])
   })
 })

@@ -1,15 +1,15 @@
 import type { AnyModelSettings, Model, ModelDraft, Upstream } from './model.ts'
 import type { Provider, ProviderSettings } from './provider.ts'
 
-/** All providers and models at one revision. Frozen: an edit makes a new one. */
+/** All providers and models at one revision. It is frozen: an edit makes a new catalog. */
 export type Catalog = {
-  /** Grows by one with each edit. */
+  /** Incremented by each edit. */
   readonly revision: number
   readonly updatedAtMs: number
   readonly providers: ReadonlyMap<string, Provider>
-  /** In the order in which they are listed. */
+  /** In the order of the model list. */
   readonly models: ReadonlyMap<string, Model>
-  /** Rows that cannot be served yet. Only the operator sees them; no route does. */
+  /** Rows that cannot be served yet. Only the operator sees them. */
   readonly drafts: ReadonlyMap<string, ModelDraft>
 }
 
@@ -28,8 +28,8 @@ export const EMPTY_CATALOG: Catalog = {
 }
 
 /**
- * The row a client's model name means, whether it is on or off. Leading segments are folded away one at a time until a
- * row matches: `openai/gpt-x` is `gpt-x`, and `together/meta/x` finds a row called `meta/x`. Otherwise lookup is exact.
+ * Finds the row for a client's model name, enabled or not. Removes leading segments one at a time until a row matches:
+ * `openai/gpt-x` finds `gpt-x`, and `together/meta/x` finds `meta/x`. Otherwise the lookup is exact.
  */
 export function findModel(catalog: Catalog, name: string): Model | undefined {
   for (let rest = name; ;) {
@@ -41,23 +41,23 @@ export function findModel(catalog: Catalog, name: string): Model | undefined {
   }
 }
 
-/** The catalog without the models that nothing but the sandbox offers: what there is where the sandbox is switched off. */
+/** The catalog without the models that only the sandbox offers, for a gateway with the sandbox switched off. */
 export function withoutSandbox(catalog: Catalog): Catalog {
   return withModels(catalog, model => model.upstreams.some(upstream => !isOnSandbox(catalog, upstream)))
 }
 
-/** The catalog with the models that the sandbox offers, alone or with others: what an account for the sandbox can call. */
+/** The catalog with only the models that the sandbox offers, alone or with other providers, for sandbox-only accounts. */
 export function ofSandbox(catalog: Catalog): Catalog {
   return withModels(catalog, model => model.upstreams.some(upstream => isOnSandbox(catalog, upstream)))
 }
 
-/** How many models are on. Where the sandbox is off, so is what it alone offers. */
+/** The number of enabled models. With the sandbox off, models that only the sandbox offers do not count. */
 export function countOn(catalog: Catalog, sandbox: { readonly isSandboxOn: boolean }): number {
   const { models } = sandbox.isSandboxOn ? catalog : withoutSandbox(catalog)
   return [...models.values()].filter(model => model.enabled).length
 }
 
-/** The providers whose keys were stored and are lost. */
+/** The ids of the providers whose stored keys can no longer be read. */
 export function providersWithoutKeys(catalog: Catalog): string[] {
   return [...catalog.providers.values()].filter(({ secret }) => secret.from === 'lost').map(({ id }) => id)
 }

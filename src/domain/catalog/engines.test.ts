@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { allowsDuration, describeDurations, engines, secondsMax, type EngineName } from './engines.ts'
 
-/** Engine, what it says it allows, its default, its longest clip, and whether it needs an input video. */
+/** Engine, described durations, default duration, longest duration, and whether it needs an input video. */
 const table: readonly (readonly [EngineName, string, number, number, boolean])[] = [
   ['family-a', '4 to 15', 5, 15, false],
   ['family-a-extend', '4 to 15', 5, 15, true],
@@ -20,12 +20,12 @@ const table: readonly (readonly [EngineName, string, number, number, boolean])[]
 ]
 
 describe('the engine table', () => {
-  test('has these engines and no other', () => {
+  test('has exactly these engines', () => {
     expect(Object.keys(engines).sort()).toEqual(table.map(([name]) => name).sort())
   })
 
   test.each(table)(
-    '%s makes clips of %s seconds, %d by itself',
+    '%s makes clips of %s seconds, and of %d by default',
     (name, allowed, byItself, longest, needsVideo) => {
       const engine = engines[name]
 

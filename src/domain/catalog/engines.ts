@@ -1,16 +1,16 @@
-/** The seconds a clip may last: one of a set, or anything within a range, fractions too. */
+/** The allowed durations of a clip: one of a set, or any value in a range, fractions included. */
 export type Durations =
   | { readonly kind: 'set'; readonly seconds: readonly number[] }
   | { readonly kind: 'range'; readonly secondsMin: number; readonly secondsMax: number }
 
-/** What a family of video models accepts. The catalogs do not expose it; clients meet it in error texts only. */
+/** What a family of video models accepts. The public catalog does not show it; clients see it in error messages only. */
 export type Engine = {
   readonly durations: Durations
-  /** What the provider gets for a request that names no duration. */
+  /** The duration that the provider is sent for a request without one. */
   readonly defaultSeconds: number
-  /** Whether a request needs an input video, or the job of an earlier one. */
+  /** Whether a request needs an input video, or the job that made one. */
   readonly requiresVideo: boolean
-  /** Whether every row of this engine pins one of its durations. */
+  /** Whether every row of this engine must pin one of its durations. */
   readonly requiresPin: boolean
 }
 
@@ -44,7 +44,7 @@ export function secondsMax({ durations }: Engine): number {
   return durations.kind === 'set' ? Math.max(...durations.seconds) : durations.secondsMax
 }
 
-/** For messages: `4, 6 or 8`, or `4 to 15`. */
+/** For error messages: `4, 6 or 8`, or `4 to 15`. */
 export function describeDurations({ durations }: Engine): string {
   if (durations.kind === 'range') return `${durations.secondsMin} to ${durations.secondsMax}`
   const [last, ...others] = durations.seconds.toReversed()

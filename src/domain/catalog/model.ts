@@ -4,7 +4,7 @@ import type { EngineName } from './engines.ts'
 export const modelKinds = ['chat', 'embedding', 'image', 'video'] as const
 export type ModelKind = (typeof modelKinds)[number]
 
-/** Where a model's requests go. Upstreams of a lower `order` come first; within one order, `weight` is the share. */
+/** Where a model's requests go. Upstreams with a lower `order` are tried first; within an order, `weight` is the share. */
 export type Upstream = {
   readonly provider: string
   /** The provider's own name of the model. */
@@ -14,7 +14,7 @@ export type Upstream = {
 }
 
 type CommonSettings = {
-  /** The logical model name: what clients send and get back. */
+  /** The logical model name, in requests and replies. */
   readonly id: string
   readonly enabled: boolean
   readonly displayName: string
@@ -26,7 +26,7 @@ type CommonSettings = {
 type ChatSettings = CommonSettings & {
   readonly kind: 'chat'
   readonly pricing: TextPricing
-  /** The output ceiling of a request that names none; also the most output that is ever charged for one choice. */
+  /** The output limit of a request without one, and the most output that is ever charged for one choice. */
   readonly maxOutputTokens: number
   readonly contextWindow?: number
 }
@@ -37,7 +37,7 @@ type EmbeddingSettings = CommonSettings & {
   readonly contextWindow?: number
 }
 
-/** Named value sets of a media model: the allowlist of fields that reach the provider. */
+/** The value sets of a media model by field name: the allowlist of fields that reach the provider. */
 export type MediaParams = Readonly<Record<string, readonly string[]>>
 
 type ImageSettings = CommonSettings & {
@@ -51,7 +51,7 @@ type VideoSettings = CommonSettings & {
   readonly engine: EngineName
   readonly pricing: VideoTariff
   readonly params: MediaParams
-  /** A pinned duration is one that the engine allows. */
+  /** A pinned duration is one of those that the engine allows. */
   readonly fixedParams: { readonly duration?: number }
   readonly holdDurationSeconds: number
 }
@@ -65,14 +65,14 @@ type Unfinished<Settings> = Settings extends ModelSettings
       Partial<Pick<Settings, Extract<keyof Settings, Lacking>>> & { readonly enabled: false }
   : never
 
-/** A row that lacks its price, or a chat row that lacks its output ceiling. It is off, and cannot be switched on. */
+/** A row without a price, or a chat row without an output limit. It is disabled and cannot be enabled. */
 export type DraftSettings = Unfinished<ModelSettings>
 
-/** A row of either sort, as an operator writes it. */
+/** A finished row or a draft, as an operator writes it. */
 export type AnyModelSettings = ModelSettings | DraftSettings
 
 type Stored = {
-  /** When the store first had a row of this id; editing keeps it. */
+  /** When the store first had a row with this id. Edits keep it. */
   readonly createdAtMs: number
 }
 
@@ -86,7 +86,7 @@ export type MediaModel = ImageModel | VideoModel
 export type Model = TextModel | MediaModel
 export type ModelDraft = DraftSettings & Stored
 
-/** Whether a row has all it needs to be served; one that has not is a draft. */
+/** Whether a row has everything it needs to be served. A row that does not is a draft. */
 export function isFinished(row: AnyModelSettings): row is ModelSettings {
   return row.pricing !== undefined && (row.kind !== 'chat' || row.maxOutputTokens !== undefined)
 }

@@ -9,8 +9,8 @@ const OUTPUT_TOKENS_MAX = 4096
 const OWNER = 'sandbox'
 
 /**
- * The catalog of a first start. Its models run on the built-in sandbox provider and say so wherever they are named; their prices
- * are made up, and of every sort that a real tariff can have.
+ * The catalog of a first start. Its models run on the built-in sandbox provider, and their names say so. Their prices are made
+ * up, and cover every kind of price that a text tariff can have.
  */
 export const SANDBOX_CATALOG: CatalogSettings = {
   providers: [
@@ -39,12 +39,12 @@ export const SANDBOX_CATALOG: CatalogSettings = {
     }),
     chat('sandbox-mini', {
       displayName: 'Sandbox Mini',
-      description: 'A sandbox, not a real model: as Sandbox Chat, at a smaller price.',
+      description: 'A sandbox, not a real model: like Sandbox Chat, at a lower price.',
       pricing: { kind: 'tariff', tariff: { input: usd('0.15'), output: usd('0.6') } },
     }),
     chat('sandbox-free', {
       displayName: 'Sandbox Free',
-      description: 'A sandbox, not a real model: as Sandbox Chat, free of charge.',
+      description: 'A sandbox, not a real model: like Sandbox Chat, free of charge.',
       pricing: { kind: 'free' },
     }),
     {
@@ -53,7 +53,7 @@ export const SANDBOX_CATALOG: CatalogSettings = {
       enabled: true,
       displayName: 'Sandbox Embed',
       description:
-        'A sandbox, not a real model: vectors that are the same for the same text, and mean nothing.',
+        'A sandbox, not a real model: the same text always gets the same vector, which has no meaning.',
       ownedBy: OWNER,
       upstreams: upstream('sandbox-embed'),
       pricing: { kind: 'tariff', tariff: { input: usd('0.02'), output: usd('0') } },

@@ -17,16 +17,16 @@ import {
   type Row,
 } from './row.ts'
 
-/** Every request finds its row by hash, so these bound only what one edit may cost. */
+/** Limits for the cost of one edit. They do not affect requests: a request finds its row by hash. */
 export const PROVIDERS_MAX = 1_000
 export const MODELS_MAX = 10_000
 
-/** Checks a whole catalog in the shape of the catalog file: each row, and what the rows say of one another. */
+/** Checks a whole catalog in the format of the catalog file: each row, and the references between rows. */
 export function decodeCatalog(value: unknown): Checked<CatalogSettings> {
   return checked(problems => readCatalog(value, { path: [], problems }))
 }
 
-/** The whole catalog in the shape of the catalog file. What `decodeCatalog` makes of it is the same catalog. */
+/** The whole catalog in the format of the catalog file. `decodeCatalog` reads it back as the same catalog. */
 export function encodeCatalog(catalog: Catalog): { providers: object[]; models: object[] } {
   return {
     providers: [...catalog.providers.values()].map(encodeProvider),
@@ -34,7 +34,7 @@ export function encodeCatalog(catalog: Catalog): { providers: object[]; models: 
   }
 }
 
-/** Reports each upstream of a model whose provider is not among these. */
+/** Reports each upstream of a model whose provider is not known. */
 export function refuseUnknownProviders(
   model: Pick<AnyModelSettings, 'upstreams'>,
   known: ReadonlySet<string>,
@@ -45,13 +45,13 @@ export function refuseUnknownProviders(
     const meant = nearest(provider, [...known])
     report(problems, {
       path: [...path, 'upstreams', index, 'provider'],
-      message: `is ${quote(provider)}, and there is no such provider`,
-      remedy: meant === undefined ? 'write the id of one that there is' : `did you mean ${quote(meant)}?`,
+      message: `is ${quote(provider)}, which is not a provider of this catalog`,
+      remedy: meant === undefined ? 'write the id of one of its providers' : `did you mean ${quote(meant)}?`,
     })
   }
 }
 
-/** What the rows of a catalog say of one another that cannot be: an id twice, a provider that is not there. */
+/** The problems between the rows of a catalog: an id that two rows have, or an unknown provider. */
 export function inconsistenciesOf({ providers, models }: CatalogSettings): readonly RowProblem[] {
   const problems: RowProblem[] = []
   const ids = providers.map(({ id }) => id)
@@ -73,7 +73,7 @@ function readCatalog(value: unknown, place: Place): CatalogSettings | undefined 
   refuseUnknownFields(row, 'a catalog', ['providers', 'models'])
   const providers = readRows(row, 'providers', PROVIDERS_MAX, readProvider)
   const models = readRows(row, 'models', MODELS_MAX, readModel)
-  // A provider whose row is wrong elsewhere is still there for a model to name.
+  // A model may name a provider whose row has other problems.
   const ids = idsOf(row, 'providers')
   const known = new Set(ids.filter(id => id !== undefined))
   for (const { index, item } of models) {
@@ -95,7 +95,7 @@ function readRows<T>(
   const remedy = `write a list, or ${field}: [] for none`
   const value = fieldOf(row, field)
   if (!Array.isArray(value)) {
-    // An absent list may be a file cut short, and must not empty the catalog.
+    // A missing list may mean that the file was truncated. It must not empty the catalog.
     if (value === undefined) reportMissing(row, field, remedy)
     else reportField(row, field, { message: describe(value), remedy })
     return []
@@ -119,12 +119,12 @@ function refuseRepeatedIds(ids: readonly (string | undefined)[], { path, problem
       seen.set(id, index)
       continue
     }
-    const message = `is ${quote(id)}, which ${formatPath([...path, first])} has already`
-    report(problems, { path: [...path, index, 'id'], message, remedy: 'give each its own id' })
+    const message = `is ${quote(id)}, which is already the id of ${formatPath([...path, first])}`
+    report(problems, { path: [...path, index, 'id'], message, remedy: 'give each row its own id' })
   }
 }
 
-/** As they stand, one for each entry; undefined where an entry has none. */
+/** The ids as they were written, one for each entry; undefined for an entry without one. */
 function idsOf(row: Row, field: string): (string | undefined)[] {
   const value = fieldOf(row, field)
   if (!Array.isArray(value) || value.length > MODELS_MAX) return []

@@ -2,24 +2,24 @@ import { nearest } from './nearest.ts'
 import { report } from './problem.ts'
 import { describe, fieldOf, quote, reportField, reportMissing, type Place, type Row } from './row.ts'
 
-/** What a text may look like, and the words for it in a refusal. */
+/** What a text may look like, and the remedy in the report when it does not. */
 export type TextRule = { readonly pattern: RegExp; readonly remedy: string }
 
-// Readers of single fields. Each gives undefined where the field is absent, or wrong and reported.
+// Readers of single fields. Each returns undefined when the field is absent, or after it has reported a wrong value.
 
-/** A text that fits its rule. */
+/** A text that matches its rule. */
 export function text(row: Row, field: string, rule: TextRule): string | undefined {
   const value = fieldOf(row, field)
   return value === undefined ? undefined : checkText(value, rule, { ...row, path: [...row.path, field] })
 }
 
-/** As `text`; an absent one is reported too. */
+/** Like `text`, but also reports an absent field. */
 export function requiredText(row: Row, field: string, rule: TextRule): string | undefined {
   if (fieldOf(row, field) === undefined) reportMissing(row, field, rule.remedy)
   return text(row, field, rule)
 }
 
-/** A value that is there already, such as an item of a list, by the same rule. */
+/** Checks a value that has already been read, such as an item of a list, against the rule. */
 export function checkText(value: unknown, rule: TextRule, { path, problems }: Place): string | undefined {
   if (typeof value === 'string' && rule.pattern.test(value)) return value
   report(problems, { path, message: describe(value), remedy: rule.remedy })
@@ -34,10 +34,10 @@ export function flag(row: Row, field: string): boolean | undefined {
   return undefined
 }
 
-/** Which numbers will do. Both ends are among them. */
+/** The allowed numbers. Both limits are included. */
 export type NumberRule = { readonly min: number; readonly max: number; readonly whole: boolean }
 
-/** A number that fits its rule. */
+/** A number that matches its rule. */
 export function number(row: Row, field: string, rule: NumberRule): number | undefined {
   const value = fieldOf(row, field)
   if (value === undefined) return undefined
@@ -50,19 +50,19 @@ export function number(row: Row, field: string, rule: NumberRule): number | unde
   return undefined
 }
 
-/** One of a closed set of words. A wrong one is reported with the nearest of them. */
+/** One of a fixed set of words. The report of a wrong one suggests the nearest. */
 export function oneOf<T extends string>(row: Row, field: string, known: readonly T[]): T | undefined {
   const value = fieldOf(row, field)
   return value === undefined ? undefined : checkOneOf(value, known, { ...row, path: [...row.path, field] })
 }
 
-/** As `oneOf`; an absent one is reported too. */
+/** Like `oneOf`, but also reports an absent field. */
 export function requiredOneOf<T extends string>(row: Row, field: string, known: readonly T[]): T | undefined {
   if (fieldOf(row, field) === undefined) reportMissing(row, field, `write one of ${known.join(', ')}`)
   return oneOf(row, field, known)
 }
 
-/** A value that is there already, by the same rule as `oneOf`. */
+/** Like `oneOf`, for a value that has already been read. */
 export function checkOneOf<T extends string>(
   value: unknown,
   known: readonly T[],
@@ -76,7 +76,7 @@ export function checkOneOf<T extends string>(
   return undefined
 }
 
-/** A list of at least one and at most `max` different items; each is read by `readItem`. */
+/** A list of one to `max` different items, each read by `readItem`. */
 export function list<T>(
   row: Row,
   field: string,
@@ -88,7 +88,7 @@ export function list<T>(
   return checkList(value, { ...row, path: [...row.path, field] }, { max, remedy }, readItem)
 }
 
-/** A value that is there already, by the same rules as `list`. */
+/** Like `list`, for a value that has already been read. */
 export function checkList<T>(
   value: unknown,
   { path, problems }: Place,
@@ -110,7 +110,7 @@ export function checkList<T>(
     const item = readItem(entry, place)
     if (item === undefined) continue
     const key = JSON.stringify(item)
-    if (seen.has(key)) report(problems, { ...place, message: 'is there twice', remedy: 'write it once' })
+    if (seen.has(key)) report(problems, { ...place, message: 'is listed twice', remedy: 'list it once' })
     seen.add(key)
     items.push(item)
   }

@@ -14,7 +14,6 @@ import {
   fieldOf,
   openRow,
   placeOf,
-  quote,
   refuseUnknownFields,
   reportField,
   reportMissing,
@@ -26,7 +25,7 @@ type VideoOwn = Pick<VideoSettings, 'engine' | 'params' | 'fixedParams' | 'holdD
 
 const PARAMS_MAX = 32
 const VALUES_MAX = 64
-/** No engine makes a clip of an hour; a larger number is a slip, such as milliseconds. */
+/** No engine makes a clip of an hour. A larger number is a mistake, such as milliseconds. */
 const SECONDS = { min: 0.001, max: 3600, whole: false }
 
 const paramName = /^[a-z][a-z0-9_]{0,63}$/
@@ -35,7 +34,7 @@ const paramValue = {
   remedy: 'write text of at most 64 characters, in quotes if it is a number',
 }
 
-/** The allowlist of a media row; empty where it has none. */
+/** The allowlist of a media row; empty when it has none. */
 export function readParams(row: Row): MediaParams {
   const value = fieldOf(row, 'params')
   if (value === undefined) return {}
@@ -54,10 +53,10 @@ export function readParams(row: Row): MediaParams {
     const place = placeOf(params, name)
     if (!paramName.test(name)) {
       const remedy = 'write a name of lower-case letters, digits and "_"'
-      report(place.problems, { ...place, message: `is called ${quote(name)}`, remedy })
+      report(place.problems, { ...place, message: 'is not a valid name', remedy })
       continue
     }
-    const remedy = `write the values it may have, the first being the default, such as [1K, 2K]`
+    const remedy = `write its allowed values, the default first, such as [1K, 2K]`
     const values = checkList(params.values[name], place, { max: VALUES_MAX, remedy }, (item, at) =>
       checkText(item, paramValue, at),
     )
@@ -70,7 +69,7 @@ export function writeParams(params: MediaParams): Record<string, unknown> {
   return Object.keys(params).length === 0 ? {} : { params }
 }
 
-/** Undefined, and reported, where the engine is missing or unknown: nothing else can be judged without it. */
+/** Reports a missing or unknown engine and returns undefined: without it, nothing else can be checked. */
 export function readVideoSettings(row: Row): VideoOwn | undefined {
   const params = readParams(row)
   const name = requiredOneOf(row, 'engine', engineNames)
@@ -80,10 +79,10 @@ export function readVideoSettings(row: Row): VideoOwn | undefined {
   const held = number(row, 'hold_duration_seconds', SECONDS) ?? pinned ?? secondsMax(engine)
   const heldMin = pinned ?? engine.defaultSeconds
   if (held < heldMin) {
-    // The hold of a request that names no duration must cover the clip that the engine then makes.
+    // The hold of a request without a duration must cover the clip that the engine makes by default.
     reportField(row, 'hold_duration_seconds', {
       message: `is ${held}`,
-      remedy: `write at least ${heldMin}, which is what the engine makes by itself`,
+      remedy: `write at least ${heldMin}, the duration of a request that names none`,
     })
   }
   return { engine: name, params, fixedParams: definedOnly({ duration: pinned }), holdDurationSeconds: held }
@@ -114,7 +113,7 @@ function readPinnedDuration(row: Row, engine: Engine): number | undefined {
   }
   const duration = number(fixed, 'duration', SECONDS)
   if (duration !== undefined && !allowsDuration(engine, duration)) {
-    const allowed = `write ${describeDurations(engine)} seconds, which is what the engine makes`
+    const allowed = `write ${describeDurations(engine)}, the seconds that the engine allows`
     reportField(fixed, 'duration', { message: `is ${duration}`, remedy: allowed })
   }
   return duration

@@ -22,7 +22,7 @@ import {
 import { formatUsd } from '../../money.ts'
 
 const UPSTREAMS_MAX = 16
-/** More than any model has; keeps the worst case of a request a number that can be counted exactly. */
+/** More than any model has. Keeps the token count of a worst case an exact integer. */
 const TOKENS = { min: 1, max: 100_000_000, whole: true }
 const RANK = { min: 1, max: 1000, whole: true }
 const DEFAULT_RANK = 1
@@ -64,14 +64,14 @@ const paragraph = {
 }
 
 /**
- * Checks a model in the shape of the catalog file and the admin API. A row that is switched off may lack its price or its
- * output ceiling, and is then a draft; one that is on may not.
+ * Checks a model in the format of the catalog file and the admin API. A disabled row may lack its price or its output limit,
+ * and is then a draft. An enabled row may not.
  */
 export function decodeModel(value: unknown): Checked<AnyModelSettings> {
   return checked(problems => readModel(value, { path: [], problems }))
 }
 
-/** The row of a model. Defaults are left out, except whether it is on. */
+/** The row of a model. Omits defaults, except `enabled`. */
 export function encodeModel(model: AnyModelSettings): Record<string, unknown> {
   return {
     id: model.id,
@@ -87,7 +87,7 @@ export function encodeModel(model: AnyModelSettings): Record<string, unknown> {
   }
 }
 
-/** As `decodeModel`, for a row that stands in something larger. */
+/** Like `decodeModel`, for a row inside a larger value. */
 export function readModel(value: unknown, place: Place): AnyModelSettings | undefined {
   const row = openRow(value, place, 'write a model: its id, kind, upstreams and pricing')
   if (row === undefined) return undefined
@@ -114,7 +114,7 @@ export function readModel(value: unknown, place: Place): AnyModelSettings | unde
   return isFinished(finished) ? finished : { ...model, enabled: false }
 }
 
-/** A row without these could be served at no price, or without a bound on what it may cost. */
+/** Without these, a row could be served for free, or without a limit on its cost. */
 function requireFinished(row: Row, kind: ModelKind): void {
   const orOff = ', or enabled: false until you know it'
   if (fieldOf(row, 'pricing') === undefined) {
@@ -131,7 +131,7 @@ function requireFinished(row: Row, kind: ModelKind): void {
   }
 }
 
-/** What distinguishes the kinds. A price or ceiling may be absent here: `requireFinished` has the say in that. */
+/** Reads the fields that only this kind has. A price or output limit may be absent here: `requireFinished` checks that. */
 function readKind(row: Row, kind: ModelKind) {
   switch (kind) {
     case 'chat':

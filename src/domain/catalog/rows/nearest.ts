@@ -1,7 +1,7 @@
-/** Longer names are no slip of the finger, and comparing them costs the square of their length. */
+/** A longer name is unlikely to be a typing error, and the cost of a comparison is the square of its length. */
 const LENGTH_MAX = 64
 
-/** The known name that `name` was probably meant to be; undefined when none is close. */
+/** The known name that is nearest to `name`; undefined when none is close. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   if (name.length > LENGTH_MAX) return undefined
   const wanted = comparable(name)
@@ -17,25 +17,25 @@ export function nearest(name: string, known: readonly string[]): string | undefi
   return best
 }
 
-/** `maxTokens`, `max-tokens` and `max_tokens` differ in spelling only. */
+/** Makes `maxTokens`, `max-tokens` and `max_tokens` equal. */
 function comparable(name: string): string {
   return name.toLowerCase().replaceAll(/[-_. ]/g, '')
 }
 
-/** What leaves letters out, as `url` does for `base_url` and `max_tokens` for `max_output_tokens`, is close however long. */
+/** A name that only omits letters, such as `url` for `base_url`, is close at any length. */
 function distanceBetween(wanted: string, known: string): number {
   const distance = editDistance(wanted, known)
   return wanted.length > 2 && isWithin(wanted, known) ? Math.min(distance, 2) : distance
 }
 
-/** Whether all letters of one stand in the other, in their order. */
+/** Whether `whole` contains all of the letters, in their order. */
 function isWithin(letters: string, whole: string): boolean {
   let matched = 0
   for (const letter of whole) if (letter === letters[matched]) matched += 1
   return matched === letters.length
 }
 
-/** How many letters must be added, removed or changed. */
+/** The number of letters to add, remove or change. */
 function editDistance(left: string, right: string): number {
   let row = Array.from({ length: right.length + 1 }, (_, index) => index)
   for (let i = 1; i <= left.length; i += 1) {

@@ -14,12 +14,12 @@ import {
   type Row,
 } from './row.ts'
 
-/** So that a price times the most tokens ever counted stays far inside a 64-bit integer. */
+/** Keeps a price times the highest token count well inside a 64-bit integer. */
 const PRICE_MAX = usd('1000000')
 const MARKUP_MAX = usd('1000')
 const MARKUP_DEFAULT = usd('1')
 
-/** What a text tariff is called in a row. */
+/** The field names of a text tariff in a row. */
 const tariffFields = {
   input: 'input_per_mtok',
   cachedInput: 'cached_input_per_mtok',
@@ -40,18 +40,18 @@ const example = {
 
 const otherWays = '"free", or "upstream_cost" with a ceiling_pricing'
 
-/** What to write where a text row has no price. */
+/** The remedy for a text row without a price. */
 export function textPricingRemedy(kind: TextKind): string {
   return `write ${example[kind]}, ${otherWays}`
 }
 
-/** The `pricing` of a text row and its siblings `markup` and `ceiling_pricing`; undefined where there is none. */
+/** Reads the `pricing` of a text row with `markup` and `ceiling_pricing`; undefined when it has none. */
 export function readTextPricing(row: Row, kind: TextKind): TextPricing | undefined {
   const value = fieldOf(row, 'pricing')
   if (value === 'upstream_cost') return readUpstreamCost(row, kind)
   for (const field of ['markup', 'ceiling_pricing']) {
     if (fieldOf(row, field) === undefined) continue
-    reportField(row, field, { message: 'belongs to pricing: upstream_cost only', remedy: 'leave it out' })
+    reportField(row, field, { message: 'is only used with pricing: upstream_cost', remedy: 'leave it out' })
   }
   if (value === undefined) return undefined
   if (value === 'free') return { kind: 'free' }
@@ -61,14 +61,14 @@ export function readTextPricing(row: Row, kind: TextKind): TextPricing | undefin
 
 type TariffFields = Readonly<Record<string, string>>
 
-/** `markup` and `ceiling_pricing` stand beside `upstream_cost` only. */
+/** `markup` and `ceiling_pricing` are only used with `upstream_cost`. */
 export type PricingFields = {
   readonly pricing: TariffFields | 'free' | 'upstream_cost'
   readonly markup?: string
   readonly ceiling_pricing?: TariffFields
 }
 
-/** The members of a row that say how it is paid for, with prices in their canonical form. */
+/** The pricing fields of a row, with prices in their canonical form. */
 export function writeTextPricing(pricing: TextPricing, kind: TextKind): PricingFields {
   switch (pricing.kind) {
     case 'free':
@@ -84,7 +84,7 @@ export function writeTextPricing(pricing: TextPricing, kind: TextKind): PricingF
   }
 }
 
-/** A media row's price: a mapping with this one field; undefined where there is none. */
+/** Reads a media row's price, which is a mapping with this one field; undefined when it has none. */
 export function readUnitPricing(row: Row, field: 'per_image' | 'per_second'): NanoUsd | undefined {
   const value = fieldOf(row, 'pricing')
   if (value === undefined) return undefined
@@ -101,7 +101,7 @@ export function unitPricingRemedy(field: 'per_image' | 'per_second'): string {
 function readUpstreamCost(row: Row, kind: TextKind): TextPricing | undefined {
   const markup = readMarkup(row)
   const value = fieldOf(row, 'ceiling_pricing')
-  const remedy = `write the dearest prices the upstream may have, such as ${example[kind]}`
+  const remedy = `write the highest prices the upstream may have, such as ${example[kind]}`
   if (value === undefined) {
     reportMissing(row, 'ceiling_pricing', remedy)
     return undefined
@@ -146,7 +146,7 @@ function writeTextTariff(tariff: TextTariff, kind: TextKind): TariffFields {
   const row: Record<string, string> = {}
   for (const [bucket, field] of Object.entries(tariffFields)) {
     const price = tariff[bucket as keyof TextTariff]
-    // An embedding has no output to price, and its row need not say so.
+    // An embedding has no output, so its row omits an output price of zero.
     if (price === undefined || (kind === 'embedding' && bucket === 'output' && price === 0n)) continue
     row[field] = formatUsd(price)
   }
@@ -161,7 +161,7 @@ function readPrice(row: Row, field: string, { isRequired = false } = {}): NanoUs
     return undefined
   }
   if (typeof value === 'number') {
-    // A number has already lost the digits that the file had, and 0.1 has none that are exact.
+    // A number may have lost digits that were in the file, and 0.1 has no exact value.
     const written = parseUsd(String(value)) === undefined ? '' : `: ${quote(String(value))}`
     reportField(row, field, { message: 'is a number', remedy: `write it in quotes${written}` })
     return undefined

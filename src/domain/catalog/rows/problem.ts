@@ -1,26 +1,26 @@
 import { GatewayError } from '../../errors.ts'
 
-/** Names a place in a value: `['models', 0, 'pricing']` is `models[0].pricing`. */
+/** The place of a field in a value: `['models', 0, 'pricing']` is `models[0].pricing`. */
 export type Path = readonly (string | number)[]
 
-/** One thing that is wrong with a row, as a sentence in two halves that follow the field's name. */
+/** One problem of a row: a sentence in two halves that follow the field's name. */
 export type RowProblem = {
   readonly path: Path
-  /** What is wrong: `is missing`, `is -1`. Never holds a secret. */
+  /** What is wrong: `is missing`, `is -1`. Never contains a secret. */
   readonly message: string
-  /** What would have been right: `write a decimal string such as "2.5"`. */
+  /** How to fix it: `write a decimal string such as "2.5"`. */
   readonly remedy: string
 }
 
-/** A value that was checked from end to end, or everything found wrong with it. */
+/** A value that passed every check, or all of its problems. */
 export type Checked<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly RowProblem[] }
 
-/** Nobody mends more than this at once, and a hostile file must not make a report larger than itself. */
+/** Enough to fix at once. The limit keeps the report of a hostile file from being larger than the file. */
 export const PROBLEMS_MAX = 50
 
-/** Runs a reader that reports what it finds; its value counts only if it reported nothing. */
+/** Runs a reader that reports problems. Its value is only used if it reported none. */
 export function checked<T>(read: (problems: RowProblem[]) => T | undefined): Checked<T> {
   const problems: RowProblem[] = []
   const value = read(problems)
@@ -43,13 +43,13 @@ export function formatPath(path: Path): string {
   return text
 }
 
-/** `models[0].enabled is "yes"; write true or false.` A problem with no field is one of the `whole`. */
+/** `models[0].enabled is "yes"; write true or false.` A problem without a path is about the `whole`. */
 export function problemSentence({ path, message, remedy }: RowProblem, whole = 'The value'): string {
   const end = remedy.endsWith('?') ? '' : '.'
   return `${path.length === 0 ? whole : formatPath(path)} ${message}; ${remedy}${end}`
 }
 
-/** The refusal of a request whose body had these problems: names all of them, and the first field as `param`. */
+/** The error for a request body with these problems. It lists all of them and has the first field as its `param`. */
 export function refusalOf(problems: readonly RowProblem[]): GatewayError {
   const [first] = problems
   return new GatewayError(
@@ -61,7 +61,7 @@ export function refusalOf(problems: readonly RowProblem[]): GatewayError {
 
 const SHOWN_MAX = 60
 
-/** What fits in a message; the operator has the whole. */
+/** Shortens a text to what fits in a message. */
 export function shorten(text: string): string {
   return text.length <= SHOWN_MAX ? text : `${text.slice(0, SHOWN_MAX)}…`
 }

@@ -21,7 +21,7 @@ import {
   type Row,
 } from './row.ts'
 
-/** What a row says of a literal key that the store has: on the way in, keep it. No real key looks like this. */
+/** Stands for a literal key in an exported row. On import it keeps the stored key. No real key looks like this. */
 export const STORED_SECRET = '<stored>'
 
 const ENVIRONMENT = 'env:'
@@ -56,7 +56,7 @@ const headerValue = {
 const variableName = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
 const secretText = /^[\x21-\x7e]{1,4096}$/
 
-/** The gateway writes these itself; a second one would contradict it, or leave a secret unencrypted. */
+/** The gateway writes these headers itself. A second one could contradict it, or store a secret unencrypted. */
 const ownHeaders = new Set([
   'authorization',
   'host',
@@ -70,12 +70,12 @@ const ownHeaders = new Set([
   'upgrade',
 ])
 
-/** Checks a provider in the shape of the catalog file and the admin API. */
+/** Checks a provider in the format of the catalog file and the admin API. */
 export function decodeProvider(value: unknown): Checked<ProviderSettings> {
   return checked(problems => readProvider(value, { path: [], problems }))
 }
 
-/** The row of a provider. Defaults are left out, and so is every secret but the name of an environment variable. */
+/** The row of a provider. Omits defaults, and every secret except the name of an environment variable. */
 export function encodeProvider(provider: Provider | ProviderSettings): Record<string, unknown> {
   return definedOnly({
     id: provider.id,
@@ -89,7 +89,7 @@ export function encodeProvider(provider: Provider | ProviderSettings): Record<st
   })
 }
 
-/** As `decodeProvider`, for a row that stands in something larger. */
+/** Like `decodeProvider`, for a row inside a larger value. */
 export function readProvider(value: unknown, place: Place): ProviderSettings | undefined {
   const row = openRow(value, place, 'write a provider: its id, kind and, unless it is the sandbox, base_url')
   if (row === undefined) return undefined
@@ -130,19 +130,19 @@ function readBaseUrl(row: Row, kind: ProviderKind): string | undefined {
   }
   const url = typeof value === 'string' && value.trim() === value ? URL.parse(value) : null
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    reportField(row, 'base_url', { message: url === null ? 'is no URL' : describe(value), remedy })
+    reportField(row, 'base_url', { message: url === null ? 'is not a URL' : describe(value), remedy })
     return undefined
   }
   if (url.username !== '' || url.password !== '') {
-    // Not quoted: what stands in it is a secret.
-    const problem = { message: 'has credentials in it', remedy: 'put the key in api_key' }
+    // The value is not quoted, because it contains a secret.
+    const problem = { message: 'contains credentials', remedy: 'put the key in api_key' }
     reportField(row, 'base_url', problem)
     return undefined
   }
   if (/[?#]/.test(url.href)) {
     reportField(row, 'base_url', {
       message: 'has a query or a fragment',
-      remedy: 'end it with its path, such as /v1',
+      remedy: 'end the URL with its path, such as /v1',
     })
     return undefined
   }
@@ -167,9 +167,9 @@ function readHeaders(row: Row): Record<string, string> {
     if (key === undefined) continue
     if (ownHeaders.has(key)) {
       const remedy = key === 'authorization' ? 'put the key in api_key' : 'leave it out'
-      report(place.problems, { ...place, message: 'is written by the gateway', remedy })
+      report(place.problems, { ...place, message: 'is set by the gateway', remedy })
     } else if (read.has(key)) {
-      report(place.problems, { ...place, message: 'is there twice', remedy: 'write it once' })
+      report(place.problems, { ...place, message: 'is listed twice', remedy: 'list it once' })
     }
     const found = checkText(headers.values[name], headerValue, place)
     if (found !== undefined) read.set(key, found)
@@ -177,7 +177,7 @@ function readHeaders(row: Row): Record<string, string> {
   return Object.fromEntries(read)
 }
 
-/** In one order, so that two ways of writing the same headers are the same row. */
+/** Sorted, so that the same headers in another order are the same row. */
 function writeHeaders(headers: Provider['headers']): Record<string, string> | undefined {
   const named = Object.entries(headers).sort(([left], [right]) => (left < right ? -1 : 1))
   return named.length === 0 ? undefined : Object.fromEntries(named)
@@ -187,10 +187,10 @@ function readSecret(row: Row): ProviderSettings['secret'] {
   const value = fieldOf(row, 'api_key')
   if (value === undefined) return { from: 'none' }
   if (value === STORED_SECRET) return { from: 'keep' }
-  // The value is never repeated: what is wrong here may be nearly the secret.
+  // The message never repeats the value: a wrong one may be almost the secret.
   if (typeof value !== 'string' || !secretText.test(value)) {
     reportField(row, 'api_key', {
-      message: 'is no key that could be sent in a header',
+      message: 'cannot be sent in a header',
       remedy: 'write env:NAME for an environment variable, or the key itself without spaces, in quotes',
     })
   } else if (!value.startsWith(ENVIRONMENT)) {
@@ -199,7 +199,7 @@ function readSecret(row: Row): ProviderSettings['secret'] {
     return { from: 'environment', variable: value.slice(ENVIRONMENT.length) }
   } else {
     reportField(row, 'api_key', {
-      message: 'names no environment variable',
+      message: 'does not name an environment variable',
       remedy: 'write env: and a name of letters, digits and "_", such as env:MAIN_API_KEY',
     })
   }

@@ -8,7 +8,7 @@ import { decodeProvider, encodeProvider } from './provider-row.ts'
 const upstreams = [{ provider: 'main', model: 'x' }]
 
 describe('a model row', () => {
-  test('with upstream_cost has a markup of one unless it says otherwise', () => {
+  test('with upstream_cost has a default markup of one', () => {
     const decoded = decodeModel({
       id: 'x',
       kind: 'embedding',
@@ -24,7 +24,7 @@ describe('a model row', () => {
     })
   })
 
-  test('may price at zero', () => {
+  test('may have prices of zero', () => {
     const pricing = { input_per_mtok: '0', output_per_mtok: '0', per_request: '0.000000001' }
     const decoded = decodeModel({ id: 'x', kind: 'chat', upstreams, pricing, max_output_tokens: 1 })
 
@@ -41,9 +41,9 @@ describe('a model row', () => {
     })
   })
 
-  test('that is off may lack its price and ceiling, and cannot be switched on until it has them', () => {
+  test('may lack its price and output limit while disabled, and cannot be enabled without them', () => {
     const draft = decodeModel({ id: 'x', kind: 'chat', upstreams, enabled: false })
-    if (!draft.ok) throw new Error('The draft was refused.')
+    if (!draft.ok) throw new Error('The draft was rejected.')
 
     const switchedOn = decodeModel({ ...encodeModel(draft.value), enabled: true })
 
@@ -53,7 +53,7 @@ describe('a model row', () => {
     ])
   })
 
-  test('that is off is refused what is wrong in it', () => {
+  test('is rejected for a wrong value even while disabled', () => {
     const decoded = decodeModel({
       id: 'x',
       kind: 'chat',
@@ -65,7 +65,7 @@ describe('a model row', () => {
     expect(decoded.ok).toBe(false)
   })
 
-  test.each(['constructor', '__proto__', 'toString'])('has no field called %s', field => {
+  test.each(['constructor', '__proto__', 'toString'])('has no field named %s', field => {
     const row = Object.fromEntries([
       ['id', 'x'],
       ['kind', 'embedding'],
@@ -87,7 +87,7 @@ describe('a provider row', () => {
     ['https://api.example.com/v1/', 'https://api.example.com/v1'],
     ['HTTPS://API.example.com', 'https://api.example.com'],
     ['http://127.0.0.1:8080//', 'http://127.0.0.1:8080'],
-  ])('takes the base_url %p as %p', (written, taken) => {
+  ])('normalizes the base_url %p to %p', (written, taken) => {
     const decoded = decodeProvider({ ...row, base_url: written })
 
     expect(decoded.ok && decoded.value.baseUrl).toBe(taken)
@@ -105,7 +105,7 @@ describe('a provider row', () => {
     expect(decoded.ok && encodeProvider(decoded.value)['api_key']).toBe(shown)
   })
 
-  test('is the same row whatever the order and case of its headers and routes', () => {
+  test('is the same row in any order and case of its headers and routes', () => {
     const left = decodeProvider({
       ...row,
       headers: { 'X-B': '1', 'x-a': '2' },
@@ -123,8 +123,8 @@ describe('a provider row', () => {
   })
 })
 
-describe('a refusal', () => {
-  test('names every problem, and the first field as its param', () => {
+describe('the error for invalid rows', () => {
+  test('lists every problem, and has the first field as its param', () => {
     const decoded = decodeModel({ id: 'x', kind: 'chat', upstreams, pricing: { input_per_mtok: 1 } })
 
     const refusal = refusalOf(decoded.ok ? [] : decoded.problems)
@@ -134,7 +134,7 @@ describe('a refusal', () => {
     expect(refusal.message).toContain('pricing.input_per_mtok is a number; write it in quotes: "1".')
   })
 
-  test('is bounded, whatever was sent', () => {
+  test('has a bounded length for any input', () => {
     const row = Object.fromEntries(Array.from({ length: 500 }, (_, index) => ['z'.repeat(1000) + index, 1]))
 
     const decoded = decodeModel({ ...row, kind: 'image' })
@@ -144,7 +144,7 @@ describe('a refusal', () => {
   })
 })
 
-describe('the nearest known name', () => {
+describe('the suggested name', () => {
   const known = ['max_output_tokens', 'base_url', 'display_name', 'weight', 'order', 'pricing']
 
   test.each([
@@ -157,7 +157,7 @@ describe('the nearest known name', () => {
     ['temperature', undefined],
     ['', undefined],
     ['x'.repeat(100_000), undefined],
-  ])('of %p is %p', (name, expected) => {
+  ])('for %p is %p', (name, expected) => {
     expect(nearest(name, known)).toBe(expected as string)
   })
 })
