@@ -33,16 +33,16 @@ const rows = Map.groupBy([...answeredCases, ...unansweredCases], ({ row }) => ro
 
 describe.each([...rows])('%s', (_, cases) => {
   test.each(cases.map(settlement => [settlement.title, settlement] as const))('%s', async (_, settlement) => {
-    const { grant = '10', refused, told, source = 'reported', isClamped = false, asked = 1 } = settlement
+    const { grant = '10', refused, costInReply, source = 'reported', isClamped = false, asked = 1 } = settlement
     const account = await gateway.account({ grant })
     const before = gateway.upstream.requests.length
 
     const response = await play(settlement, account)
 
-    const cost = told === THE_WORST_CASE ? await worstCaseOf(settlement) : told
+    const cost = costInReply === THE_WORST_CASE ? await worstCaseOf(settlement) : costInReply
     if (response !== undefined) await expectReply(response, { status: 200, ...refused, cost })
     if (response === undefined)
-      await until('it is charged', async () => (await chargesOf(account)).length > 0)
+      await until('the request is charged', async () => (await chargesOf(account)).length > 0)
     const charges = await chargesOf(account)
     const charged = await chargedFor(settlement, cost, charges)
     expect(charges.map(summary)).toEqual(refused === undefined ? [{ cost: charged, source, isClamped }] : [])
@@ -54,7 +54,7 @@ describe.each([...rows])('%s', (_, cases) => {
   })
 })
 
-test('every row of the table in docs/settlement.md is shown by a case, and every case has its row', () => {
+test('every row of the table in docs/settlement.md has a case, and every case has a row', () => {
   const text = readFileSync(join(import.meta.dirname, '../../docs/settlement.md'), 'utf8')
   const section = text.split('\n## ').find(part => part.startsWith('JSON replies\n')) ?? ''
   const cells = section
@@ -108,7 +108,7 @@ function summary({ cost_usd: cost, source, is_clamped: isClamped }: UsageRow) {
   return { cost, source, isClamped }
 }
 
-/** What the books must say was charged. */
+/** The amount that the ledger must contain. */
 async function chargedFor(
   settlement: SettlementCase,
   cost: string | null,
@@ -122,7 +122,7 @@ async function chargedFor(
   return estimate
 }
 
-/** What a refusal says that the request would need: the most that it can cost. */
+/** The `required_usd` of a 402 for this request: its worst-case price. */
 async function worstCaseOf(settlement: SettlementCase): Promise<string> {
   const response = await gateway.chat(poor.key, body(settlement))
   return ((await response.json()) as { required_usd: string }).required_usd

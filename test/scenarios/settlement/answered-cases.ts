@@ -5,9 +5,9 @@ import { alike, AN_ESTIMATE, THE_WORST_CASE, USUAL, type SettlementCase } from '
 const usage = (counts: Readonly<Record<string, unknown>>) => chatAnswer({ usage: counts })
 
 const answered: readonly SettlementCase[] = [
-  { row: 'An answer with its usage', title: 'an answer with its usage', told: USUAL },
+  { row: 'Answer with usage', title: 'an answer with usage', costInReply: USUAL },
   {
-    row: 'An answer with its usage',
+    row: 'Answer with usage',
     title: 'cached, audio and reasoning tokens inside the totals',
     model: 'buckets',
     reply: usage({
@@ -16,7 +16,7 @@ const answered: readonly SettlementCase[] = [
       prompt_tokens_details: { cached_tokens: 40, audio_tokens: 10 },
       completion_tokens_details: { reasoning_tokens: 20, audio_tokens: 10 },
     }),
-    told: '0.00218',
+    costInReply: '0.00218',
     usage: {
       input_tokens: 100,
       output_tokens: 50,
@@ -27,8 +27,8 @@ const answered: readonly SettlementCase[] = [
     },
   },
   {
-    row: 'An answer with its usage',
-    title: 'cache counts beside the input',
+    row: 'Answer with usage',
+    title: 'cached tokens outside the input total',
     model: 'buckets',
     reply: usage({
       input_tokens: 10,
@@ -36,68 +36,68 @@ const answered: readonly SettlementCase[] = [
       cache_creation_input_tokens: 20,
       output_tokens: 5,
     }),
-    told: '0.00116',
+    costInReply: '0.00116',
     usage: { input_tokens: 60, cached_input_tokens: 30, cache_write_tokens: 20, output_tokens: 5 },
   },
   {
-    row: 'An answer with its usage',
-    title: 'finer buckets of a row that has no price for them, at their parent’s',
+    row: 'Answer with usage',
+    title: 'buckets without their own price, at the price of input or output',
     reply: usage({
       prompt_tokens: 10,
       completion_tokens: 5,
       prompt_tokens_details: { cached_tokens: 4 },
       completion_tokens_details: { reasoning_tokens: 2 },
     }),
-    told: USUAL,
+    costInReply: USUAL,
     usage: { cached_input_tokens: 4, reasoning_tokens: 2 },
   },
   {
-    row: 'An answer with its usage',
-    title: 'a fraction of a billionth, rounded up once',
+    row: 'Answer with usage',
+    title: 'a fraction of a nano-USD, rounded up once',
     model: 'tiny',
-    told: '0.000000002',
+    costInReply: '0.000000002',
   },
   {
-    row: 'An answer with its usage',
-    title: 'more input than was estimated, beyond what was held',
+    row: 'Answer with usage',
+    title: 'more input than was estimated, above the hold',
     reply: usage({ prompt_tokens: 50_000, completion_tokens: 5 }),
     request: { max_tokens: 5 },
-    told: '0.10005',
+    costInReply: '0.10005',
   },
   {
-    row: 'An answer with its usage',
-    title: 'an answer with a status of success that is not 200',
+    row: 'Answer with usage',
+    title: 'an answer with another 2xx status',
     reply: json(
       { choices: [{ message: { content: 'Hi' } }], usage: { prompt_tokens: 10, completion_tokens: 5 } },
       { status: 201 },
     ),
-    told: USUAL,
+    costInReply: USUAL,
   },
   {
-    row: 'An answer that was cut short',
+    row: 'Answer cut short',
     title: 'an answer cut by the output ceiling',
     reply: cutBy('length'),
-    told: USUAL,
+    costInReply: USUAL,
   },
   {
-    row: 'An answer that was cut short',
-    title: 'an answer blocked by policy',
+    row: 'Answer cut short',
+    title: 'an answer blocked by the content filter',
     reply: cutBy('content_filter'),
-    told: USUAL,
+    costInReply: USUAL,
   },
-  { row: 'An empty answer', title: 'an answer of nothing', reply: chatAnswer({ content: '' }), told: USUAL },
+  { row: 'Empty answer', title: 'an answer without content', reply: chatAnswer({ content: '' }), costInReply: USUAL },
   {
-    row: 'A usage of zeros',
-    title: 'zeros',
+    row: 'Usage of zero',
+    title: 'zero tokens',
     reply: usage({ prompt_tokens: 0, completion_tokens: 0 }),
-    told: '0',
+    costInReply: '0',
   },
   {
-    row: 'A usage of zeros',
-    title: 'zeros on a row with a price per request',
+    row: 'Usage of zero',
+    title: 'zero tokens, with a price per request',
     model: 'plain',
     reply: usage({ prompt_tokens: 0, completion_tokens: 0 }),
-    told: '0.001',
+    costInReply: '0.001',
   },
 ]
 
@@ -107,73 +107,73 @@ function cutBy(reason: string): Reply {
 }
 
 const unreported = alike(
-  { row: 'An answer without a usage', told: null, charged: AN_ESTIMATE, source: 'estimated' },
+  { row: 'Answer without usage', costInReply: null, charged: AN_ESTIMATE, source: 'estimated' },
   [
-    { title: 'no usage', reply: chatAnswer({ usage: null }) },
+    { title: 'no usage member', reply: chatAnswer({ usage: null }) },
     { title: 'a usage of null', reply: json({ choices: [{ message: { content: 'Hello.' } }], usage: null }) },
-    { title: 'a usage that is empty', reply: usage({}) },
+    { title: 'an empty usage', reply: usage({}) },
     {
-      title: 'a usage that is no object',
+      title: 'a usage that is not an object',
       reply: json({ choices: [{ message: { content: 'Hi' } }], usage: 15 }),
     },
-    { title: 'a usage that names nothing but a cost', reply: usage({ cost_usd: '0.5' }) },
+    { title: 'a usage with only a cost', reply: usage({ cost_usd: '0.5' }) },
   ],
 )
 
 const overestimated: SettlementCase = {
-  row: 'An estimate above the worst case',
-  title: 'a long answer that no usage comes with, under a low ceiling',
+  row: 'Estimate above the worst case',
+  title: 'a long answer without usage, under a low output ceiling',
   request: { max_tokens: 1 },
   reply: chatAnswer({ content: 'one two three four five six seven eight nine ten '.repeat(20), usage: null }),
-  told: null,
+  costInReply: null,
   charged: AN_ESTIMATE,
   source: 'estimated',
   usage: { output_tokens: 1 },
 }
 
-const clamped = alike({ row: 'A usage that cannot be', isClamped: true }, [
+const clamped = alike({ row: 'Impossible usage', isClamped: true }, [
   {
-    title: 'a count below zero',
+    title: 'a negative count',
     reply: usage({ prompt_tokens: -10, completion_tokens: 5 }),
-    told: '0.00005',
+    costInReply: '0.00005',
   },
   {
-    title: 'a count with a fraction',
+    title: 'a fractional count',
     reply: usage({ prompt_tokens: 10, completion_tokens: 5.5 }),
-    told: '0.00002',
+    costInReply: '0.00002',
   },
   {
-    title: 'a count in quotes',
+    title: 'a count in a string',
     reply: usage({ prompt_tokens: '10', completion_tokens: 5 }),
-    told: '0.00005',
+    costInReply: '0.00005',
   },
   {
     title: 'more input than the context window',
     reply: usage({ prompt_tokens: 1e9, completion_tokens: 0 }),
-    told: '0.2',
+    costInReply: '0.2',
   },
   {
-    title: 'more output than the row’s ceiling',
+    title: 'more output than the max_output_tokens of the model',
     reply: usage({ prompt_tokens: 0, completion_tokens: 1e9 }),
-    told: '0.01',
+    costInReply: '0.01',
   },
   {
-    title: 'more output than the ceilings of all choices',
+    title: 'more output than the output ceiling of all choices',
     reply: usage({ prompt_tokens: 0, completion_tokens: 1e9 }),
     request: { n: 3 },
-    told: '0.03',
+    costInReply: '0.03',
   },
   {
-    title: 'more cached tokens than tokens',
+    title: 'more cached tokens than input tokens',
     reply: usage({ prompt_tokens: 10, completion_tokens: 0, prompt_tokens_details: { cached_tokens: 99 } }),
-    told: '0.00002',
+    costInReply: '0.00002',
   },
 ])
 
 const costed = (cost: unknown, counts = { prompt_tokens: 10, completion_tokens: 5 }) =>
   usage({ ...counts, cost })
-const REPORTED = 'An answer at the upstream’s own cost'
-const UNREPORTED = 'An answer whose upstream did not report its cost'
+const REPORTED = 'Price is the provider’s own cost'
+const UNREPORTED = 'Provider’s own cost not reported'
 
 const upstreamCost: readonly SettlementCase[] = [
   {
@@ -181,77 +181,77 @@ const upstreamCost: readonly SettlementCase[] = [
     title: 'a cost in the usage, times the markup',
     model: 'resold',
     reply: costed(0.001),
-    told: '0.0012',
+    costInReply: '0.0012',
   },
-  { row: REPORTED, title: 'a cost in quotes', model: 'resold', reply: costed('0.001'), told: '0.0012' },
+  { row: REPORTED, title: 'a cost in a string', model: 'resold', reply: costed('0.001'), costInReply: '0.0012' },
   {
     row: REPORTED,
-    title: 'a cost finer than a billionth, rounded up',
+    title: 'a cost with a fraction of a nano-USD, rounded up',
     model: 'resold',
     reply: answer(
       '{"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1,"cost":1.00000000000000001e-3}}',
     ),
-    told: '0.001200002',
+    costInReply: '0.001200002',
   },
-  { row: REPORTED, title: 'a cost of zero', model: 'resold', reply: costed(0), told: '0' },
+  { row: REPORTED, title: 'a cost of zero', model: 'resold', reply: costed(0), costInReply: '0' },
   {
     row: REPORTED,
-    title: 'a cost in the header, before the one in the usage',
+    title: 'a cost in the header, preferred to the one in the usage',
     model: 'resold-by-header',
     reply: chatAnswer({
       usage: { prompt_tokens: 10, completion_tokens: 5, cost: 9 },
       headers: { 'x-cost-usd': '0.002' },
     }),
-    told: '0.0024',
+    costInReply: '0.0024',
   },
   {
     row: REPORTED,
-    title: 'a cost in the header of an answer without a usage',
+    title: 'a cost in the header of an answer without usage',
     model: 'resold-by-header',
     reply: json(
       { choices: [{ message: { content: 'Hello.' } }], usage: {} },
       { headers: { 'x-cost-usd': '0.002' } },
     ),
-    told: '0.0024',
+    costInReply: '0.0024',
     source: 'estimated',
   },
   {
     row: REPORTED,
-    title: 'a cost above the ceiling, cut to what was held',
+    title: 'a cost above the hold, clamped to the hold',
     model: 'resold',
     reply: costed(1000),
-    told: THE_WORST_CASE,
+    costInReply: THE_WORST_CASE,
     isClamped: true,
   },
   {
     row: REPORTED,
-    title: 'a cost below zero',
+    title: 'a negative cost',
     model: 'resold',
     reply: costed(-1),
-    told: '0',
+    costInReply: '0',
     isClamped: true,
   },
-  { row: UNREPORTED, title: 'no cost', model: 'resold', told: null, charged: '0' },
+  { row: UNREPORTED, title: 'no cost', model: 'resold', costInReply: null, charged: '0' },
   {
     row: UNREPORTED,
-    title: 'a cost that is no number',
+    title: 'a cost that is not a number',
     model: 'resold',
     reply: costed('free'),
-    told: null,
+    costInReply: null,
     charged: '0',
   },
-  { row: UNREPORTED, title: 'a header without it', model: 'resold-by-header', told: null, charged: '0' },
-  { row: 'An answer of a free row', title: 'a free row', model: 'gift', told: '0' },
+  { row: UNREPORTED, title: 'no cost header', model: 'resold-by-header', costInReply: null, charged: '0' },
+  { row: 'Free model', title: 'a free model', model: 'gift', costInReply: '0' },
   {
-    row: 'An answer of a free row',
-    title: 'a free row on an empty balance',
+    row: 'Free model',
+    title: 'a free model on an empty balance',
     model: 'gift',
     grant: '0',
-    told: '0',
+    costInReply: '0',
   },
 ]
 
-/** The upstream answered, and its answer went to the client. */
+/** The upstream answered, and the client got that answer. */
 export const answeredCases: readonly SettlementCase[] = [
   ...answered,
   ...unreported,

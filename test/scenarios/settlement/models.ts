@@ -29,7 +29,7 @@ export const settlementModels: readonly object[] = [
   chatModel('gone', { upstreams: [{ provider: 'gone', model: 'x' }] }),
 ]
 
-/** Rows beside the scripted upstream's own. */
+/** Providers besides the scripted upstream. */
 export function settlementProviders(baseUrl: string): readonly object[] {
   return [
     { id: 'metered', kind: 'openai-compatible', base_url: baseUrl, cost_header: 'x-cost-usd' },

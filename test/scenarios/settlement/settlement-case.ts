@@ -1,43 +1,43 @@
 import type { Reply } from '../../support/upstream.ts'
 import type { ScriptedGateway } from '../scripted-gateway.ts'
 
-/** One way a JSON request can end, and what the books say afterwards. */
+/** One way a JSON request can end, and what the ledger then contains. */
 export type SettlementCase = {
-  /** The row of docs/settlement.md that it shows. */
+  /** The row of docs/settlement.md that this case covers. */
   readonly row: string
   readonly title: string
   readonly model?: string
   readonly request?: Readonly<Record<string, unknown>>
-  /** What the upstream says; `play` where it takes more than that. Undefined where nobody was left to read the reply. */
+  /** The upstream's reply. `play` is for cases that need more; it returns undefined if the client disconnected. */
   readonly reply?: Reply
   readonly play?: (gateway: ScriptedGateway, ask: Ask) => Promise<Response | undefined>
-  /** Ten dollars unless told otherwise. */
+  /** Default: 10 USD. */
   readonly grant?: string
   readonly key?: string
-  /** 200 unless told otherwise, and then with this code. */
+  /** Status and code of an error reply. Default: status 200. */
   readonly refused?: { readonly status: number; readonly code: string | undefined }
-  /** The cost that the reply names, in its header and in its body; null where it names none. */
-  readonly told: string | null
-  /** As told, or nothing, unless told otherwise. */
+  /** The cost in the header and body of the reply; null if the reply names no cost. */
+  readonly costInReply: string | null
+  /** The amount charged. Default: the cost in the reply, or 0. */
   readonly charged?: string
   readonly source?: 'reported' | 'estimated'
   readonly isClamped?: boolean
-  /** Members of the usage in the books. */
+  /** Members of the charged usage. */
   readonly usage?: Readonly<Record<string, number>>
-  /** How often the upstream was asked: once unless told otherwise. */
+  /** The number of calls to the upstream. Default: 1. */
   readonly asked?: number
 }
 
-/** Costs that a case cannot know beforehand. */
+/** Costs that are computed when the case runs. */
 export const AN_ESTIMATE = 'an estimate, at most the worst case'
 export const THE_WORST_CASE = 'the worst case'
 
-/** At two dollars a million in and ten out, the cost of the ten tokens in and five out of `chatAnswer`. */
+/** The cost of `chatAnswer`: 10 input tokens at 2 USD and 5 output tokens at 10 USD per million. */
 export const USUAL = '0.00007'
 
 export type Ask = (signal?: AbortSignal) => Promise<Response>
 
-/** Cases that have much in common. */
+/** Adds the common fields to each case. */
 export function alike<Common extends Partial<SettlementCase>>(
   common: Common,
   cases: readonly (Omit<SettlementCase, keyof Common> & Partial<SettlementCase>)[],

@@ -14,16 +14,16 @@ import {
 import { alike, USUAL, type SettlementCase } from './settlement-case.ts'
 
 const REFUSED = 'Refused by the gateway (400, 401, 402, 404, 413)'
-const GIVEN_ON = 'Refused by the upstream for the client’s own mistake (other 4xx)'
-const FAILED = 'Not answered by the upstream (502, 429)'
+const REFUSED_BY_PROVIDER = 'Refused by the provider (other 4xx)'
+const FAILED = 'Provider failed (502, 429)'
 
-const refused = alike({ row: REFUSED, told: null, asked: 0 }, [
+const refused = alike({ row: REFUSED, costInReply: null, asked: 0 }, [
   {
-    title: 'a field that is wrong',
+    title: 'an invalid field',
     request: { max_tokens: 0 },
     refused: { status: 400, code: 'invalid_field' },
   },
-  { title: 'an unknown key', key: 'tg_live_nobody', refused: { status: 401, code: 'invalid_api_key' } },
+  { title: 'an unknown key', key: 'tg_live_unknown', refused: { status: 401, code: 'invalid_api_key' } },
   { title: 'an empty balance', grant: '0', refused: { status: 402, code: 'insufficient_balance' } },
   { title: 'an unknown model', model: 'gpt-y', refused: { status: 404, code: 'model_not_found' } },
   {
@@ -33,22 +33,22 @@ const refused = alike({ row: REFUSED, told: null, asked: 0 }, [
   },
 ])
 
-const givenOn: readonly SettlementCase[] = [400, 405, 409, 413, 415, 422, 451].map(status => ({
-  row: GIVEN_ON,
+const refusedByProvider: readonly SettlementCase[] = [400, 405, 409, 413, 415, 422, 451].map(status => ({
+  row: REFUSED_BY_PROVIDER,
   title: `status ${status}`,
   reply: json({ error: { message: 'No.', type: 'invalid_request_error', code: 'no' } }, { status }),
   refused: { status, code: 'no' },
-  told: null,
+  costInReply: null,
 }))
 
-const failures = alike({ row: FAILED, told: null, refused: { status: 502, code: 'upstream_error' } }, [
-  { title: 'nobody listening', model: 'gone', asked: 0 },
-  { title: 'a connection that is reset', reply: resetBeforeHeaders() },
-  { title: 'a connection that is closed', reply: closeBeforeHeaders() },
-  { title: 'an answer that is reset', reply: resetAfterHeaders() },
-  { title: 'an answer shorter than it says', reply: shortBody('{"choices":[]}') },
-  { title: 'an answer of broken chunks', reply: badChunk() },
-  { title: 'an answer whose last chunk never comes', reply: cutChunked(['{"choices":[],"usage":{}}']) },
+const failures = alike({ row: FAILED, costInReply: null, refused: { status: 502, code: 'upstream_error' } }, [
+  { title: 'a refused connection', model: 'gone', asked: 0 },
+  { title: 'a reset connection', reply: resetBeforeHeaders() },
+  { title: 'a closed connection', reply: closeBeforeHeaders() },
+  { title: 'a connection reset in the middle of the answer', reply: resetAfterHeaders() },
+  { title: 'an answer shorter than its content-length', reply: shortBody('{"choices":[]}') },
+  { title: 'malformed chunks', reply: badChunk() },
+  { title: 'a missing last chunk', reply: cutChunked(['{"choices":[],"usage":{}}']) },
   { title: 'a page of HTML', reply: html() },
   { title: 'an empty body', reply: answer('') },
   { title: 'broken JSON', reply: answer('{"choices":[{"mess') },
@@ -71,11 +71,11 @@ const late: readonly SettlementCase[] = [
     title: 'status 429',
     reply: json({ error: { message: 'Slow down.' } }, { status: 429 }),
     refused: { status: 429, code: 'rate_limited' },
-    told: null,
+    costInReply: null,
   },
   {
-    row: 'Not answered in time (504), and nothing ever comes',
-    title: 'an upstream that says nothing for 300 s',
+    row: 'Timed out (504), no late answer',
+    title: 'an upstream that sends nothing for 300 s',
     play: async ({ upstream, clock }, ask) => {
       const taken = upstream.hold()
       const asked = ask()
@@ -84,26 +84,26 @@ const late: readonly SettlementCase[] = [
       return asked
     },
     refused: { status: 504, code: 'upstream_timeout' },
-    told: null,
+    costInReply: null,
   },
   {
-    row: 'Answered, and the client has left',
-    title: 'a client that leaves while the upstream works',
+    row: 'Client disconnected',
+    title: 'a client that disconnects while the upstream works',
     play: async ({ upstream, url }, ask) => {
       const taken = upstream.hold()
-      const leaving = new AbortController()
-      const asked = ask(leaving.signal).catch(() => undefined)
+      const controller = new AbortController()
+      const asked = ask(controller.signal).catch(() => undefined)
       const exchange = await taken
-      leaving.abort()
+      controller.abort()
       await asked
-      // By the time this has its answer the server has seen the other connection close.
+      // When this request is answered, the server has seen the other connection close.
       await fetch(`${url}/health/live`)
       await chatAnswer()(exchange)
       return undefined
     },
-    told: USUAL,
+    costInReply: USUAL,
   },
 ]
 
-/** There was no answer, or nobody to take it. */
-export const unansweredCases: readonly SettlementCase[] = [...refused, ...givenOn, ...failures, ...late]
+/** The upstream did not answer, or the client got no answer. */
+export const unansweredCases: readonly SettlementCase[] = [...refused, ...refusedByProvider, ...failures, ...late]
