@@ -67,8 +67,8 @@ test.each<[string, string, string]>([
   ['TOLLGATE_PORT', '65536', 'a whole number from 0 to 65535'],
   ['TOLLGATE_PORT', '-1', 'a whole number from 0 to 65535'],
   ['TOLLGATE_PORT', 'tcp://10.0.0.1:80', 'a whole number from 0 to 65535'],
-  ['TOLLGATE_BASE_URL', 'gate.example.com', 'an address such as https://api.example.com'],
-  ['TOLLGATE_BASE_URL', 'ftp://gate.example.com', 'an address such as https://api.example.com'],
+  ['TOLLGATE_BASE_URL', 'gate.example.com', 'an http or https address'],
+  ['TOLLGATE_BASE_URL', 'ftp://gate.example.com', 'an http or https address'],
   ['TOLLGATE_BASE_URL', 'https://me:secret@gate.example.com', 'without user, query or fragment'],
   ['TOLLGATE_BASE_URL', 'https://gate.example.com/?', 'without user, query or fragment'],
   ['TOLLGATE_BRAND', 'Acme', 'lower-case letters'],
@@ -81,15 +81,15 @@ test.each<[string, string, string]>([
   ['TOLLGATE_MAX_BODY_MB', '64MB', 'a number of megabytes from 0.001 to 1024'],
   ['TOLLGATE_TEXT_HOLDS', 'none', 'one of hold, check'],
   ['TOLLGATE_LOG_LEVEL', 'INFO', 'one of debug, info, warn, error, silent'],
-])('%s=%s is refused by name, with what would have been right', (name, text, expected) => {
+])('%s=%s is refused with the variable and a valid value', (name, text, expected) => {
   const [problem, ...others] = problemsOf({ [name]: text })
 
-  expect(problem).toStartWith(`${name} is ${JSON.stringify(text)}; it must be `)
+  expect(problem).toStartWith(`${name} is ${JSON.stringify(text)}. It must be `)
   expect(problem).toContain(expected)
   expect(others).toEqual([])
 })
 
-test('all problems are listed at once', () => {
+test('all problems are reported together', () => {
   const problems = problemsOf({ TOLLGATE_PORT: 'x', TOLLGATE_SANDBOX: 'x', REDIS_URL: 'redis://127.0.0.1' })
 
   expect(problems.map(problem => problem.split(' ')[0])).toEqual([
@@ -99,26 +99,28 @@ test('all problems are listed at once', () => {
   ])
 })
 
-test.each(['two words', 'seven77'])('a refused secret is not repeated in the problem: %s', secret => {
+test.each(['two words', 'seven77'])('a problem with a secret does not contain the secret: %s', secret => {
   const [problem] = problemsOf({ TOLLGATE_ADMIN_KEY: secret })
 
   expect(problem).toBe(
-    'TOLLGATE_ADMIN_KEY has a value that cannot be used; it must be at least 8 visible ASCII characters without spaces.',
+    'TOLLGATE_ADMIN_KEY has an invalid value. It must be at least 8 visible ASCII characters without spaces.',
   )
 })
 
-test('an admin key of eight characters will do', () => {
+test('an admin key of eight characters is accepted', () => {
   expect(readConfig({ TOLLGATE_ADMIN_KEY: 'eight888' }).adminKey).toBe('eight888')
 })
 
-test('a moderation key without an address is refused', () => {
+test('a moderation key without a moderation URL is refused', () => {
   const problems = problemsOf({ TOLLGATE_MODERATION_KEY: 'k' })
 
-  expect(problems).toEqual(['TOLLGATE_MODERATION_KEY is set, so TOLLGATE_MODERATION_URL must be set too.'])
+  expect(problems).toEqual([
+    'TOLLGATE_MODERATION_KEY is set without TOLLGATE_MODERATION_URL. Set both, or unset the key.',
+  ])
 })
 
 test.each(['DATABASE_URL', 'REDIS_URL', 'S3_BUCKET', 'TOLLGATE_IMAGE_WAIT_S'])(
-  '%s is refused, since this version does not serve it',
+  '%s is refused, because this version does not support it',
   name => {
     const [problem] = problemsOf({ [name]: 'x' })
 
@@ -130,13 +132,13 @@ test.each([
   ['TOLLGATE_PROT', 'TOLLGATE_PORT'],
   ['TOLLGATE_READ_TIMEOUT', 'TOLLGATE_READ_TIMEOUT_S'],
   ['TOLGATE_HOST', 'TOLLGATE_HOST'],
-])('the mistyped %s is refused and %s suggested', (typed, meant) => {
+])('the mistyped %s is refused, and %s is suggested', (typed, meant) => {
   const problems = problemsOf({ [typed]: '1' })
 
-  expect(problems).toEqual([`${typed} is not a setting; ${meant} is. Rename or unset it.`])
+  expect(problems).toEqual([`${typed} is not a setting. Did you mean ${meant}? Rename or unset it.`])
 })
 
-test('variables of other programs are left alone', () => {
+test('variables of other programs are ignored', () => {
   const config = readConfig({
     PATH: '/bin',
     TOLLGATE_SERVICE_HOST: '10.0.0.1',
@@ -147,7 +149,7 @@ test('variables of other programs are left alone', () => {
   expect(config).toEqual(readConfig({}))
 })
 
-test('the description names every value in force and shows no secret', () => {
+test('the description has every value in effect and hides secrets', () => {
   const rows = describeConfig({ TOLLGATE_ADMIN_KEY: 'hidden-key', TOLLGATE_PORT: '9000' })
 
   const values = new Map(rows.map(row => [row.name, row]))
@@ -157,7 +159,7 @@ test('the description names every value in force and shows no secret', () => {
   expect(JSON.stringify(rows)).not.toContain('hidden-key')
 })
 
-test('a secret from the environment comes without blanks at its ends, and an empty one is absent', () => {
+test('a secret from the environment is trimmed, and an empty one is absent', () => {
   expect(secretFromEnvironment('MAIN_API_KEY', { MAIN_API_KEY: 'sk-1\n' })).toBe('sk-1')
   expect(secretFromEnvironment('MAIN_API_KEY', { MAIN_API_KEY: '' })).toBeUndefined()
   expect(secretFromEnvironment('MAIN_API_KEY', {})).toBeUndefined()

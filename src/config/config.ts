@@ -1,17 +1,17 @@
 import { refusedVariables } from './refused-variables.ts'
 import { settings, type Setting } from './settings.ts'
 
-/** What the operator chose, whole and checked. Frozen. Durations are milliseconds and sizes bytes. */
+/** All settings, validated and frozen. Durations are in milliseconds and sizes in bytes. */
 export type Config = {
   readonly host: string
-  /** 0 for any free port. */
+  /** 0 picks a free port. */
   readonly port: number
-  /** As it was given: relative to the working directory, or absolute. */
+  /** As given: absolute, or relative to the working directory. */
   readonly dataDir: string
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly baseUrl: string | undefined
   readonly adminKey: string | undefined
-  /** `acme` in `x-acme-cost-usd`. */
+  /** For example, `acme` in `x-acme-cost-usd`. */
   readonly brand: string
   readonly isSandboxOn: boolean
   readonly catalogFile: string | undefined
@@ -19,12 +19,12 @@ export type Config = {
   readonly moderationKey: string | undefined
   readonly readTimeoutMs: number
   readonly streamIdleTimeoutMs: number
-  /** 0 keeps no answer. */
+  /** 0 switches replays off. */
   readonly replayTtlMs: number
   readonly replayBytesMax: number
   readonly reconcileEveryMs: number
   readonly bodyBytesMax: number
-  /** 0 refuses at once. */
+  /** 0 does not wait. */
   readonly holdWaitMs: number
   readonly textHolds: 'hold' | 'check'
   readonly isProxyTrusted: boolean
@@ -35,7 +35,7 @@ export type Config = {
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Settings that cannot be used. Its message holds every problem, a line each. */
+/** Invalid settings. The message has one line for each problem. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   readonly problems: readonly string[]
@@ -47,8 +47,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads every setting; an empty variable counts as unset. Throws one `ConfigError` with all that is wrong, each problem a
- * sentence that names the variable and what would have been right.
+ * Reads every setting. An empty variable counts as unset. Throws one `ConfigError` with all problems. Each problem is a
+ * sentence that names the variable and says what a valid value is.
  */
 export function readConfig(environment: Environment = process.env): Config {
   const problems: string[] = []
@@ -60,7 +60,9 @@ export function readConfig(environment: Environment = process.env): Config {
   const config = Object.freeze(Object.fromEntries(values)) as Config
 
   if (config.moderationKey !== undefined && config.moderationUrl === undefined) {
-    problems.push('TOLLGATE_MODERATION_KEY is set, so TOLLGATE_MODERATION_URL must be set too.')
+    problems.push(
+      'TOLLGATE_MODERATION_KEY is set without TOLLGATE_MODERATION_URL. Set both, or unset the key.',
+    )
   }
   problems.push(...refusedVariables(environment))
   if (problems.length > 0) throw new ConfigError(problems)
@@ -69,15 +71,15 @@ export function readConfig(environment: Environment = process.env): Config {
 
 export type SettingDescription = {
   readonly name: string
-  /** Null where unset means absent. */
+  /** Null if an unset variable means that the setting is absent. */
   readonly default: string | null
   readonly meaning: string
-  /** The text in force: `set` for a secret, null where nothing is set. */
+  /** The text in effect; `set` for a secret; null if there is none. */
   readonly value: string | null
   readonly isSet: boolean
 }
 
-/** Every setting in the order of the table, with what this environment makes of it. Checks nothing, shows no secret. */
+/** Every setting with its value in this environment, in the order of the table. Does not validate, and hides secrets. */
 export function describeConfig(environment: Environment = process.env): readonly SettingDescription[] {
   return Object.values<Setting>(settings).map(setting => {
     const text = textOf(setting.name, environment)
@@ -92,7 +94,7 @@ export function describeConfig(environment: Environment = process.env): readonly
   })
 }
 
-/** The value of the variable that a provider's `api_key: env:NAME` names, without blanks at its ends; absent where empty. */
+/** The trimmed value of the variable that `api_key: env:NAME` of a provider names. Undefined if it is empty. */
 export function secretFromEnvironment(
   name: string,
   environment: Environment = process.env,
@@ -100,7 +102,7 @@ export function secretFromEnvironment(
   return textOf(name, environment)?.trim()
 }
 
-/** Whether the environment names a proxy for requests to the outside, as HTTP_PROXY and HTTPS_PROXY do. */
+/** Whether HTTP_PROXY or HTTPS_PROXY names a proxy for outgoing requests. */
 export function isProxyNamed(environment: Environment = process.env): boolean {
   return ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy'].some(
     name => textOf(name, environment) !== undefined,
@@ -116,8 +118,8 @@ function readSetting(
   if (text === null) return {}
   const value = setting.parse(text)
   if (value !== undefined) return { value }
-  const shown = setting.isSecret === true ? 'has a value that cannot be used' : `is ${JSON.stringify(text)}`
-  return { problem: `${setting.name} ${shown}; it must be ${setting.expected}.` }
+  const shown = setting.isSecret === true ? 'has an invalid value' : `is ${JSON.stringify(text)}`
+  return { problem: `${setting.name} ${shown}. It must be ${setting.expected}.` }
 }
 
 function textOf(name: string, environment: Environment): string | undefined {

@@ -1,8 +1,8 @@
-/** How the text of a setting is read, and the words for what would have been right. */
+/** How the text of a setting is parsed, and the description of valid text. */
 export type Form<Value> = {
-  /** Completes the sentence “it must be …”. */
+  /** Completes the sentence “It must be …”. */
   readonly expected: string
-  /** Undefined for text of another form. */
+  /** Undefined if the text is invalid. */
   readonly parse: (text: string) => Value | undefined
 }
 
@@ -14,7 +14,7 @@ const VISIBLE = /^[\u0021-\u007e]+$/
 const HOST = /^[A-Za-z0-9.:_-]{1,253}$/
 const HEADER_WORD = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 const HEADER_WORD_LENGTH_MAX = 32
-/** Nobody tries all of so many characters over a network. A word of a dictionary is the operator's own mistake. */
+/** Too long to guess over a network by trying every combination. */
 const GUESSED_LENGTH_MIN = 8
 
 type Range = { readonly min: number; readonly max: number }
@@ -26,7 +26,7 @@ export function wholeNumber({ min, max }: Range): Form<number> {
   }
 }
 
-/** Seconds, with up to three decimals; read as milliseconds. */
+/** Seconds with up to three decimals, as milliseconds. */
 export function seconds({ min, max }: Range): Form<number> {
   return {
     expected: `a number of seconds from ${min} to ${max}`,
@@ -34,7 +34,7 @@ export function seconds({ min, max }: Range): Form<number> {
   }
 }
 
-/** Megabytes of 1,048,576 bytes, with up to three decimals; read as bytes. */
+/** Megabytes of 1,048,576 bytes with up to three decimals, as bytes. */
 export function megabytes({ min, max }: Range): Form<number> {
   return {
     expected: `a number of megabytes from ${min} to ${max}`,
@@ -49,7 +49,7 @@ export function oneOf<const Word extends string>(words: readonly Word[]): Form<W
   }
 }
 
-/** Also understands the words by which other programs say on and off. */
+/** Also accepts true/false, yes/no and 1/0. */
 export const onOff: Form<boolean> = {
   expected: 'on or off',
   parse: text => {
@@ -59,9 +59,9 @@ export const onOff: Form<boolean> = {
   },
 }
 
-/** Read without the slash at its end. */
+/** The trailing slash is removed. */
 export const webAddress: Form<string> = {
-  expected: 'an address such as https://api.example.com, without user, query or fragment',
+  expected: 'an http or https address without user, query or fragment, such as https://api.example.com',
   parse: text => {
     const url = URL.canParse(text) ? new URL(text) : undefined
     if (url === undefined || !['http:', 'https:'].includes(url.protocol)) return undefined
@@ -85,13 +85,13 @@ export const filePath: Form<string> = {
   parse: text => (text.includes('\0') ? undefined : text),
 }
 
-/** A secret that travels in a request header. */
+/** A secret that is sent in a request header. */
 export const headerSecret: Form<string> = {
   expected: 'visible ASCII characters without spaces',
   parse: text => (VISIBLE.test(text) ? text : undefined),
 }
 
-/** A secret that others would have to guess, one request at a time. */
+/** A secret that others could try to guess. */
 export const guessedSecret: Form<string> = {
   expected: `at least ${GUESSED_LENGTH_MIN} visible ASCII characters without spaces`,
   parse: text => (VISIBLE.test(text) && text.length >= GUESSED_LENGTH_MIN ? text : undefined),

@@ -2,12 +2,12 @@ import type { Environment } from './config.ts'
 import { settings } from './settings.ts'
 
 /**
- * Variables of parts that this version does not have. Whoever sets one counts on it, so that a start which ignored it
- * would surprise: money in another place than expected, say.
+ * Variables of features that this version does not have. They are refused, not ignored, because the operator expects an
+ * effect: for example, that the ledger is in another database.
  */
-const notServed: readonly { readonly pattern: RegExp; readonly sentence: string }[] = [
-  { pattern: /^DATABASE_URL$/, sentence: 'this version keeps its books in SQLite, in TOLLGATE_DATA_DIR' },
-  { pattern: /^REDIS_URL$/, sentence: 'this version keeps answers for replay in its own memory' },
+const notSupported: readonly { readonly pattern: RegExp; readonly sentence: string }[] = [
+  { pattern: /^DATABASE_URL$/, sentence: 'this version stores its data in SQLite, in TOLLGATE_DATA_DIR' },
+  { pattern: /^REDIS_URL$/, sentence: 'this version keeps answers for replays in memory' },
   { pattern: /^S3_[A-Z_]+$/, sentence: 'this version stores no files' },
   {
     pattern:
@@ -16,27 +16,28 @@ const notServed: readonly { readonly pattern: RegExp; readonly sentence: string 
   },
 ]
 
-/** As many slips as a mistyped name has at most; names further off belong to other programs. */
-const SLIPS_MAX = 2
+/** A name with more differences is taken for a variable of another program. */
+const TYPOS_MAX = 2
 
-/** A sentence for each variable that is set but cannot do what its name promises: not served yet, or mistyped. */
+/** One sentence for each variable that is set without effect, because it is not supported or mistyped. */
 export function refusedVariables(environment: Environment): string[] {
   const known = Object.values(settings).map(setting => setting.name)
   const problems: string[] = []
   for (const [name, text] of Object.entries(environment)) {
     if (text === undefined || text.trim() === '' || known.includes(name)) continue
-    const reason = notServed.find(({ pattern }) => pattern.test(name))
+    const reason = notSupported.find(({ pattern }) => pattern.test(name))
     if (reason !== undefined) problems.push(`${name} is set, but ${reason.sentence}. Unset it.`)
     else if (name.startsWith('TOL')) {
-      const meant = known.find(candidate => slips(name, candidate) <= SLIPS_MAX)
-      if (meant !== undefined) problems.push(`${name} is not a setting; ${meant} is. Rename or unset it.`)
+      const meant = known.find(candidate => editDistance(name, candidate) <= TYPOS_MAX)
+      if (meant !== undefined)
+        problems.push(`${name} is not a setting. Did you mean ${meant}? Rename or unset it.`)
     }
   }
   return problems
 }
 
-/** The Levenshtein distance: how many letters must be added, dropped or changed to make one name of the other. */
-function slips(left: string, right: string): number {
+/** The Levenshtein distance: the number of characters to add, remove or change to turn one name into the other. */
+function editDistance(left: string, right: string): number {
   let row = Array.from({ length: right.length + 1 }, (_, index) => index)
   for (let at = 0; at < left.length; at += 1) {
     const next = [at + 1]

@@ -17,80 +17,80 @@ import {
 export type Setting = Form<unknown> & {
   /** The environment variable. */
   readonly name: string
-  /** The text that stands for an unset variable; null where unset means absent. */
+  /** The value of an unset variable; null if an unset variable means that the setting is absent. */
   readonly default: string | null
-  /** What it changes, as a sentence of the settings table. Says what absent means where the default is null. */
+  /** What the setting does, for the docs and `--help`. Says what unset means if the default is null. */
   readonly meaning: string
-  /** Its value is never shown. */
+  /** The value is never shown. */
   readonly isSecret?: true
 }
 
-/** A setting whose text becomes this value; it needs a default exactly where the value may not be absent. */
+/** A setting whose text is parsed to this value. It has a default if and only if the value is required. */
 type SettingOf<Value> = Setting &
   Form<NonNullable<Value>> & { readonly default: undefined extends Value ? null : string }
 
-/** A timer longer than this would never fire in practice, and hides a unit that was mistaken. */
+/** A longer time is most likely a wrong unit. */
 const DAY_S = 86_400
-/** Bodies are read into memory whole, so one above this would be a way to stop the process. */
+/** Bodies are read into memory. A larger one could stop the process. */
 const BODY_MB_MAX = 1024
 const REPLAY_MB_MAX = 16_384
 const PORT_MAX = 65_535
-/** A wait that ends at once would refuse every request. */
+/** A limit of 0 would fail every request. */
 const TIMEOUT_S_MIN = 0.001
 
-/** Every setting: the one source for reading the environment, `--help`, `doctor` and the settings table of the docs. */
+/** Every setting. The environment is read with this table, and `--help`, `doctor` and docs/operating.md show it. */
 export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> } = {
   host: {
     name: 'TOLLGATE_HOST',
     default: '127.0.0.1',
-    meaning: 'The address to listen on. `0.0.0.0` listens on all of them.',
+    meaning: 'The address to listen on. `0.0.0.0` listens on all addresses.',
     ...hostName,
   },
   port: {
     name: 'TOLLGATE_PORT',
     default: '8787',
-    meaning: 'The port to listen on. `0` takes any free one.',
+    meaning: 'The port to listen on. `0` picks a free port.',
     ...wholeNumber({ min: 0, max: PORT_MAX }),
   },
   dataDir: {
     name: 'TOLLGATE_DATA_DIR',
     default: './data',
-    meaning: 'The folder of the books, the catalog and the keys. Made when absent.',
+    meaning: 'The folder of the database and the keys. It is created if it does not exist.',
     ...filePath,
   },
   baseUrl: {
     name: 'TOLLGATE_BASE_URL',
     default: null,
     meaning:
-      "The address clients reach the gateway at: in the line that a first start prints, and for links in replies, which no route of this version has. Unset: the request's own host.",
+      'The public address of the gateway, for the example that the first start prints. Nothing else in this version uses it. Unset: the address that the gateway listens on.',
     ...webAddress,
   },
   adminKey: {
     name: 'TOLLGATE_ADMIN_KEY',
     default: null,
     meaning:
-      'The key of the admin API, at least 8 characters; long and random is better. Unset: made at the first start and kept in `admin.key`.',
+      'The admin key, with at least 8 characters; use a long random one. Unset: the first start creates one and stores it in `admin.key`.',
     isSecret: true,
     ...guessedSecret,
   },
   brand: {
     name: 'TOLLGATE_BRAND',
     default: 'service',
-    meaning: 'The word in the header names of replies: `acme` makes `x-acme-cost-usd`.',
+    meaning: 'The brand in header names: `acme` gives `x-acme-cost-usd`.',
     ...headerWord,
   },
   isSandboxOn: {
     name: 'TOLLGATE_SANDBOX',
     default: 'on',
     meaning:
-      'On an empty data folder, makes a demo account and a catalog on the built-in sandbox. `off` makes neither, and serves no sandbox model.',
+      '`on` creates a demo account and a sandbox catalog in an empty data folder. `off` creates neither and serves no sandbox model.',
     ...onOff,
   },
   catalogFile: {
     name: 'TOLLGATE_CATALOG',
     default: null,
     meaning:
-      'A catalog file to import at start while the store has no catalog; later edits of it are not read. Unset: none.',
+      'A catalog file to import at the start if the store has no catalog. Later edits of the file are not read. Unset: none.',
     ...filePath,
   },
   moderationUrl: {
@@ -103,85 +103,85 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
   moderationKey: {
     name: 'TOLLGATE_MODERATION_KEY',
     default: null,
-    meaning: 'The key sent to the moderations route. Unset: none is sent.',
+    meaning: 'The key for the moderations route. Unset: no key is sent.',
     isSecret: true,
     ...headerSecret,
   },
   readTimeoutMs: {
     name: 'TOLLGATE_READ_TIMEOUT_S',
     default: '300',
-    meaning: "How long to wait for an upstream's whole answer, or for the head of its stream.",
+    meaning: "The time limit for a provider's whole answer, or for the head of its stream.",
     ...seconds({ min: TIMEOUT_S_MIN, max: DAY_S }),
   },
   streamIdleTimeoutMs: {
     name: 'TOLLGATE_STREAM_IDLE_TIMEOUT_S',
     default: '60',
-    meaning: 'How long a stream may stay silent, from its head on, before it counts as broken.',
+    meaning: 'The longest silence in a stream, from its head on, before it counts as broken.',
     ...seconds({ min: TIMEOUT_S_MIN, max: DAY_S }),
   },
   replayTtlMs: {
     name: 'TOLLGATE_REPLAY_TTL_S',
     default: '60',
-    meaning: 'How long an answer is kept for an identical repeat of its request. `0` keeps none.',
+    meaning: 'How long an answer is kept for replays. `0` switches replays off.',
     ...seconds({ min: 0, max: DAY_S }),
   },
   replayBytesMax: {
     name: 'TOLLGATE_REPLAY_MB',
     default: '64',
     meaning:
-      'The memory that kept answers and copies of running streams may take together. Beyond it, none are made.',
+      'The memory for kept answers and copies of running streams. When it is full, nothing more is kept or copied.',
     ...megabytes({ min: 0, max: REPLAY_MB_MAX }),
   },
   reconcileEveryMs: {
     name: 'TOLLGATE_RECONCILE_EVERY_S',
     default: '150',
-    meaning: 'How often the reconciler passes over what was left open.',
+    meaning: 'How often the reconciler runs.',
     ...seconds({ min: 1, max: DAY_S }),
   },
   bodyBytesMax: {
     name: 'TOLLGATE_MAX_BODY_MB',
     default: '64',
-    meaning: 'The largest request body. A larger one is refused with 413.',
+    meaning: 'The size limit of a request body. A larger body is refused with 413.',
     ...megabytes({ min: TIMEOUT_S_MIN, max: BODY_MB_MAX }),
   },
   holdWaitMs: {
     name: 'TOLLGATE_HOLD_WAIT_S',
     default: '5',
     meaning:
-      'How long a request waits for running ones of its account to free the money it needs. `0` refuses at once.',
+      'How long a request waits for running requests of its account to free the money it needs. `0` does not wait.',
     ...seconds({ min: 0, max: DAY_S }),
   },
   textHolds: {
     name: 'TOLLGATE_TEXT_HOLDS',
     default: 'hold',
     meaning:
-      '`hold` sets the worst case of each running request aside. `check` only compares it with the balance, so that parallel requests can overspend.',
+      '`hold` holds the worst-case price of each running request. `check` only compares it with the balance, so parallel requests can overspend.',
     ...oneOf(['hold', 'check']),
   },
   isProxyTrusted: {
     name: 'TOLLGATE_TRUST_PROXY',
     default: 'off',
     meaning:
-      "Believes the `x-forwarded-*` headers when it makes links, which no route of this version does. Only behind a proxy that overwrites its clients' own.",
+      'Trusts `x-forwarded-*` headers for links in replies. No route of this version has such links. Set it only behind a proxy that overwrites these headers.',
     ...onOff,
   },
   drainMs: {
     name: 'TOLLGATE_DRAIN_S',
     default: '30',
-    meaning: 'How long a stop waits for running requests.',
+    meaning: 'How long a stop waits for running requests to end.',
     ...seconds({ min: 0, max: DAY_S }),
   },
   isMetricsPublic: {
     name: 'TOLLGATE_METRICS_PUBLIC',
     default: 'off',
-    meaning: '`on` answers `GET /metrics` without the admin key.',
+    meaning: '`on` serves `GET /metrics` without the admin key.',
     ...onOff,
   },
   logLevel: {
     name: 'TOLLGATE_LOG_LEVEL',
     default: 'info',
     meaning:
-      'The least important log lines to write: `debug`, `info`, `warn` or `error`. `silent` writes none.',
+      'The lowest level of log lines to write: `debug`, `info`, `warn` or `error`. `silent` writes none.',
     ...oneOf(['debug', 'info', 'warn', 'error', 'silent']),
   },
 }
