@@ -33,7 +33,14 @@ const rows = Map.groupBy([...answeredCases, ...unansweredCases], ({ row }) => ro
 
 describe.each([...rows])('%s', (_, cases) => {
   test.each(cases.map(settlement => [settlement.title, settlement] as const))('%s', async (_, settlement) => {
-    const { grant = '10', refused, costInReply, source = 'reported', isClamped = false, asked = 1 } = settlement
+    const {
+      grant = '10',
+      refused,
+      costInReply,
+      source = 'reported',
+      isClamped = false,
+      asked = 1,
+    } = settlement
     const account = await gateway.account({ grant })
     const before = gateway.upstream.requests.length
 

@@ -85,7 +85,12 @@ const answered: readonly SettlementCase[] = [
     reply: cutBy('content_filter'),
     costInReply: USUAL,
   },
-  { row: 'Empty answer', title: 'an answer without content', reply: chatAnswer({ content: '' }), costInReply: USUAL },
+  {
+    row: 'Empty answer',
+    title: 'an answer without content',
+    reply: chatAnswer({ content: '' }),
+    costInReply: USUAL,
+  },
   {
     row: 'Usage of zero',
     title: 'zero tokens',
@@ -183,7 +188,13 @@ const upstreamCost: readonly SettlementCase[] = [
     reply: costed(0.001),
     costInReply: '0.0012',
   },
-  { row: REPORTED, title: 'a cost in a string', model: 'resold', reply: costed('0.001'), costInReply: '0.0012' },
+  {
+    row: REPORTED,
+    title: 'a cost in a string',
+    model: 'resold',
+    reply: costed('0.001'),
+    costInReply: '0.0012',
+  },
   {
     row: REPORTED,
     title: 'a cost with a fraction of a nano-USD, rounded up',

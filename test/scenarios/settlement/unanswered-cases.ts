@@ -106,4 +106,9 @@ const late: readonly SettlementCase[] = [
 ]
 
 /** The upstream did not answer, or the client got no answer. */
-export const unansweredCases: readonly SettlementCase[] = [...refused, ...refusedByProvider, ...failures, ...late]
+export const unansweredCases: readonly SettlementCase[] = [
+  ...refused,
+  ...refusedByProvider,
+  ...failures,
+  ...late,
+]
