@@ -4,17 +4,17 @@ import { CliError } from './outcome.ts'
 /** One request to the admin API. */
 export type AdminRequest = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** Below `/admin/api/`; see `adminPath`. */
+  /** The path below `/admin/api/`; see `adminPath`. */
   readonly path: string
   readonly json?: unknown
   readonly yaml?: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Sends a request and gives back its JSON. Throws a `CliError` with the API's own sentence for a refusal. */
+/** Sends a request and returns the JSON of the response. Throws a `CliError` with the API's message on an error. */
 export type Ask = <Reply>(request: AdminRequest) => Promise<Reply>
 
-/** A path from its parts, each of them escaped: names and model ids may contain slashes. */
+/** Joins escaped path segments. Names and model ids may contain slashes. */
 export function adminPath(...parts: readonly string[]): string {
   return parts.map(encodeURIComponent).join('/')
 }
@@ -23,7 +23,7 @@ export function askOf(admin: Admin): Ask {
   return async request => (await sent(admin, request)).json() as never
 }
 
-/** As `Ask`, for a reply that is text. */
+/** Like `Ask`, but returns the response as text. */
 export async function askText(admin: Admin, request: AdminRequest): Promise<string> {
   return (await sent(admin, request)).text()
 }
@@ -51,7 +51,7 @@ async function refusalOf(response: Response): Promise<CliError> {
     body.error ?? {}
   const hint =
     response.status === 401
-      ? ' Set TOLLGATE_ADMIN_KEY to the key that the running server was started with.'
+      ? ' Set TOLLGATE_ADMIN_KEY to the admin key that the running server was started with.'
       : ''
   return new CliError(message + hint, {
     exitCode: 1,

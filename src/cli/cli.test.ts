@@ -30,7 +30,7 @@ afterAll(() => {
 })
 
 describe('without a data folder', () => {
-  test('--help names every command, the exit codes and where settings are listed', async () => {
+  test('--help lists every command, the exit codes and where to find the settings', async () => {
     const { code, out } = await spawned(['--help'])
 
     expect(code).toBe(0)
@@ -41,7 +41,7 @@ describe('without a data folder', () => {
     expect(out).toContain('tollgate serve --help')
   })
 
-  test('help is what --help is, of one command too', async () => {
+  test('help COMMAND prints the same as COMMAND --help', async () => {
     const [asked, flagged] = [await tollgate(['help', 'grant']), await tollgate(['grant', '--help'])]
 
     expect(asked).toEqual(flagged)
@@ -71,7 +71,7 @@ describe('without a data folder', () => {
     expect(err).not.toBe('')
   })
 
-  test('with --json, wrong arguments are told as JSON', async () => {
+  test('with --json, wrong arguments are reported as JSON', async () => {
     const { code, out, err } = await tollgate(['acounts', '--json'])
 
     expect({ code, err }).toEqual({ code: 2, err: '' })
@@ -85,34 +85,34 @@ describe('without a data folder', () => {
   })
 
   test.each([[[]], [['models']]])(
-    'with --json and no command, %p, JSON says that one is missing',
+    'with --json and no command, %p, the JSON says that it is missing',
     async args => {
       const { code, out } = await tollgate([...args, '--json'])
 
       expect(code).toBe(2)
       expect(JSON.parse(out)).toMatchObject({
-        error: { message: 'A command is missing; --help lists them.' },
+        error: { message: 'The command is missing. Use --help to list the commands.' },
       })
     },
   )
 
-  test('wrong settings exit with 2 and are named all at once', async () => {
+  test('wrong settings exit with 2 and are reported together', async () => {
     const settings = { TOLLGATE_PORT: 'x', DATABASE_URL: 'postgres://127.0.0.1' }
 
-    const told = await spawned(['balance', 'ada'], settings)
+    const text = await spawned(['balance', 'ada'], settings)
     const json = await tollgate(['balance', 'ada', '--json'], settings)
 
-    expect(told.code).toBe(2)
-    expect(told.err.trim().split('\n')).toEqual([
-      'TOLLGATE_PORT is "x"; it must be a whole number from 0 to 65535.',
-      'DATABASE_URL is set, but this version keeps its books in SQLite, in TOLLGATE_DATA_DIR. Unset it.',
+    expect(text.code).toBe(2)
+    expect(text.err.trim().split('\n')).toEqual([
+      'TOLLGATE_PORT is "x". It must be a whole number from 0 to 65535.',
+      'DATABASE_URL is set, but this version stores its data in SQLite, in TOLLGATE_DATA_DIR. Unset it.',
     ])
     expect(JSON.parse(json.out)).toMatchObject({
-      error: { code: 'invalid_setting', problems: told.err.trim().split('\n') },
+      error: { code: 'invalid_setting', problems: text.err.trim().split('\n') },
     })
   })
 
-  test('a folder that is not there is not made by a command that only reads', async () => {
+  test('a command that only reads does not create a missing data folder', async () => {
     const folder = join(home, 'nowhere')
 
     const { code, err } = await tollgate(['balance', 'ada'], { TOLLGATE_DATA_DIR: folder })
@@ -122,7 +122,7 @@ describe('without a data folder', () => {
     expect(existsSync(folder)).toBe(false)
   })
 
-  test('serve refuses a launch that would hold back concurrent calls', async () => {
+  test('serve refuses a start that would limit concurrent calls', async () => {
     const { code, err } = await tollgate(['serve'])
 
     expect(code).toBe(2)
@@ -131,7 +131,7 @@ describe('without a data folder', () => {
 })
 
 describe('on a stopped data folder', () => {
-  test('an account gets money and a key, and the books balance', async () => {
+  test('an account gets money and a key, and the ledger balances', async () => {
     const folder = { TOLLGATE_DATA_DIR: join(home, 'stopped') }
 
     const created = await tollgate(['accounts', 'create', 'ada', '--grant', '12.50'], folder)
@@ -141,7 +141,7 @@ describe('on a stopped data folder', () => {
     const statement = await tollgate(['statement', 'ada', '--limit', '1', '--json'], folder)
     const verified = await tollgate(['verify'], folder)
 
-    expect(created.out).toMatch(/^Created the account ada \(acct_\w+\) with 12\.5 USD\.\n$/)
+    expect(created.out).toMatch(/^Created account ada \(acct_\w+\) with 12\.5 USD\.\n$/)
     expect(key.out).toMatch(/^tg_live_\w{43}\n$/)
     expect(key.err).toContain('not shown again')
     expect(JSON.parse(granted.out)).toMatchObject({ amount_usd: '0.000000001' })
@@ -150,15 +150,15 @@ describe('on a stopped data folder', () => {
     expect(verified).toMatchObject({ code: 0, out: expect.stringContaining('The books balance') })
   })
 
-  test('reconcile makes one pass and says what it did', async () => {
+  test('reconcile runs once and prints what it did', async () => {
     const folder = { TOLLGATE_DATA_DIR: join(home, 'reconciled') }
     await tollgate(['accounts', 'create', 'ada'], folder)
 
-    const told = await tollgate(['reconcile'], folder)
+    const text = await tollgate(['reconcile'], folder)
     const json = await tollgate(['reconcile', '--json'], folder)
 
-    expect(told.code).toBe(0)
-    expect(told.out).toContain('Late answers charged and given back: 0 (0 USD).')
+    expect(text.code).toBe(0)
+    expect(text.out).toContain('Late answers charged and given back: 0 (0 USD).')
     const nothing = { has_run: true, compensated: 0, compensated_usd: '0', closed: 0, failed: 0 }
     expect(JSON.parse(json.out)).toEqual(nothing)
   })
@@ -177,20 +177,20 @@ describe('on a stopped data folder', () => {
     expect(listed.out).toMatch(/ revoked 20\d\d-/)
   })
 
-  test('a refusal is told in a sentence, or as the envelope of the API', async () => {
+  test('an error is printed as a sentence, or in the envelope of the API', async () => {
     const folder = { TOLLGATE_DATA_DIR: join(home, 'refusals') }
     await tollgate(['accounts', 'create', 'ada'], folder)
 
-    const told = await tollgate(['accounts', 'create', 'ada'], folder)
-    const json = await tollgate(['balance', 'nobody', '--json'], folder)
+    const text = await tollgate(['accounts', 'create', 'ada'], folder)
+    const json = await tollgate(['balance', 'unknown', '--json'], folder)
 
-    expect(told).toMatchObject({ code: 1, out: '' })
-    expect(told.err).toContain('ada')
+    expect(text).toMatchObject({ code: 1, out: '' })
+    expect(text.err).toContain('ada')
     expect(json).toMatchObject({ code: 1, err: '' })
     expect(JSON.parse(json.out)).toMatchObject({ error: { code: 'not_found', type: 'not_found_error' } })
   })
 
-  test('a catalog goes in and out as a file, and its models switch on and off', async () => {
+  test('a catalog is imported and exported as a file, and its models are switched on and off', async () => {
     const folder = { TOLLGATE_DATA_DIR: join(home, 'catalog') }
     const file = join(home, 'catalog.yaml')
     const copy = join(home, 'copy.yaml')
@@ -203,7 +203,7 @@ describe('on a stopped data folder', () => {
     const exported = await tollgate(['catalog', 'export', copy], folder)
     const again = await tollgate(['catalog', 'import', copy, '--json'], folder)
 
-    expect(imported.out).toBe('The catalog is at revision 1 (providers: 1, models: 1).\n')
+    expect(imported.out).toBe('The catalog is now at revision 1 (providers: 1, models: 1).\n')
     expect(off.out).toBe('meta/x is off.\n')
     expect(listed.out).toMatch(/meta\/x +chat +off +main/)
     expect(JSON.parse(on.out)).toMatchObject({ id: 'meta/x', enabled: true })
@@ -212,7 +212,7 @@ describe('on a stopped data folder', () => {
     expect(JSON.parse(again.out)).toMatchObject({ providers: 1, models: 1 })
   })
 
-  test('a wrong catalog file is refused by line', async () => {
+  test('a catalog file with a mistake is refused with the line', async () => {
     const file = join(home, 'wrong.yaml')
     writeFileSync(file, 'providers: []\nmodels:\n  - id: x\n    kind: chatt\n')
 
@@ -224,7 +224,7 @@ describe('on a stopped data folder', () => {
     expect(err).toStartWith('line 4, column 5: models[0].kind is "chatt"')
   })
 
-  test('all of a long output reaches a reader that takes its time', async () => {
+  test('a long output is written completely to a slow reader', async () => {
     const folder = { TOLLGATE_DATA_DIR: join(home, 'long') }
     const file = join(home, 'long.yaml')
     const rows = Array.from({ length: 3000 }, (_, at) =>
@@ -238,7 +238,7 @@ describe('on a stopped data folder', () => {
     expect((JSON.parse(out) as { data: unknown[] }).data).toHaveLength(3000)
   })
 
-  test('a catalog file that cannot be read or written is named', async () => {
+  test('a catalog file that cannot be read or written is an error', async () => {
     const folder = { TOLLGATE_DATA_DIR: join(home, 'unwritable') }
     await tollgate(['accounts', 'create', 'ada'], folder)
 
@@ -249,32 +249,32 @@ describe('on a stopped data folder', () => {
     expect(written).toMatchObject({ code: 2, err: expect.stringContaining('cannot be written: ENOENT') })
   })
 
-  test('verify exits with 1 and names the first wrong entry of tampered books', async () => {
+  test('verify exits with 1 and names the first wrong entry of a tampered ledger', async () => {
     const folder = { TOLLGATE_DATA_DIR: join(home, 'tampered') }
     await tollgate(['accounts', 'create', 'ada', '--grant', '5'], folder)
     tamper(join(home, 'tampered', 'tollgate.db'))
 
-    const told = await tollgate(['verify'], folder)
+    const text = await tollgate(['verify'], folder)
     const json = await tollgate(['verify', '--json'], folder)
 
-    expect(told.code).toBe(1)
-    expect(told.out).toStartWith('The books do not balance. The first wrong entry is ')
+    expect(text.code).toBe(1)
+    expect(text.out).toStartWith('The books do not balance. The first wrong entry is ')
     expect(json.code).toBe(1)
     expect(JSON.parse(json.out)).toMatchObject({ ok: false })
   })
 
-  test('doctor exits with 1 where no model is on, and says so', async () => {
+  test('doctor exits with 1 if no model is on', async () => {
     const folder = { TOLLGATE_DATA_DIR: join(home, 'doctor') }
     await tollgate(['accounts', 'create', 'ada'], folder)
 
     const { code, out } = await tollgate(['doctor'], folder)
 
     expect(code).toBe(1)
-    expect(out).toContain('No server runs on this data folder.')
-    expect(out).toMatch(/WRONG +catalog +No model is on/)
+    expect(out).toContain('No server is running on this data folder.')
+    expect(out).toMatch(/FAILED +catalog +No model is on/)
   })
 
-  test('doctor counts the models that are on among all rows, unfinished ones too', async () => {
+  test('doctor counts all models, including unfinished ones', async () => {
     const folder = { TOLLGATE_DATA_DIR: join(home, 'counted') }
     const file = join(home, 'counted.yaml')
     const draft = '  - { id: soon, kind: chat, enabled: false, upstreams: [{ provider: main, model: y }] }\n'
@@ -286,7 +286,7 @@ describe('on a stopped data folder', () => {
     expect(out).toMatch(/ok +catalog +1 of 2 models are on/)
   })
 
-  test('what a killed server left behind does not mislead', async () => {
+  test('the file of a killed server is ignored', async () => {
     const dataDir = join(home, 'stale')
     await tollgate(['accounts', 'create', 'ada'], { TOLLGATE_DATA_DIR: dataDir })
     const gone = Bun.spawn(['true'])
@@ -300,12 +300,12 @@ describe('on a stopped data folder', () => {
 })
 
 describe('on a running server', () => {
-  test('commands go through its admin API, and two signals stop it once, with 0', async () => {
+  test('commands use its admin API, and two signals stop it once, with 0', async () => {
     const dataDir = join(home, 'running')
     const folder = { TOLLGATE_DATA_DIR: dataDir }
     const server = await startServer(dataDir)
 
-    // A proxy that swallows everything: the admin key must not go there.
+    // The admin key must not be sent to a proxy.
     const proxied = { ...folder, HTTP_PROXY: 'http://127.0.0.1:9' }
     const created = await spawned(['accounts', 'create', 'ada', '--grant', '3', '--json'], proxied)
     const listed = await spawned(['accounts', 'list'], folder)
@@ -327,7 +327,7 @@ describe('on a running server', () => {
     expect((await spawned(['balance', 'ada'], folder)).out).toStartWith('available  3 USD')
   }, 20_000)
 
-  test('standard output is the log and nothing else, with --json as without', async () => {
+  test('standard output has only the log, with and without --json', async () => {
     const server = await startServer(join(home, 'log'), ['--json'])
     server.kill('SIGTERM')
 
@@ -339,7 +339,7 @@ describe('on a running server', () => {
     ])
   })
 
-  test('a server outlives whoever reads its log, and still stops with 0', async () => {
+  test('a server outlives the reader of its log, and still stops with 0', async () => {
     const dataDir = join(home, 'unread')
     const server = await startServer(dataDir)
     const { url } = JSON.parse(readFileSync(join(dataDir, 'server.json'), 'utf8')) as { url: string }
@@ -348,7 +348,7 @@ describe('on a running server', () => {
     const statuses: number[] = []
     for (let asked = 0; asked < 3; asked += 1) {
       statuses.push((await fetch(`${url}/v1/models`)).status)
-      // Log lines are written a turn later; this makes the next request come after them.
+      // Log lines are written later. This command delays the next request until after that.
       await spawned(['balance', 'demo'], { TOLLGATE_DATA_DIR: dataDir })
     }
     server.kill('SIGTERM')
@@ -357,7 +357,7 @@ describe('on a running server', () => {
     expect(await server.exited).toBe(0)
   })
 
-  test('a port that is taken is named', async () => {
+  test('a port in use is named', async () => {
     const taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
     const port = String(taken.port)
 
@@ -368,10 +368,10 @@ describe('on a running server', () => {
     await taken.stop(true)
 
     expect(code).toBe(1)
-    expect(err).toContain(`Another program listens on 127.0.0.1, port ${port}.`)
+    expect(err).toContain(`Port ${port} on 127.0.0.1 is in use by another program.`)
   })
 
-  test('an address that is none of this machine is named', async () => {
+  test('an address of another machine is named', async () => {
     const { code, err } = await spawned(['serve'], {
       TOLLGATE_DATA_DIR: join(home, 'address'),
       TOLLGATE_HOST: '999.1.1.1',
@@ -382,7 +382,7 @@ describe('on a running server', () => {
     expect(err).toContain('TOLLGATE_HOST')
   })
 
-  test('the keys of a first start whose port was taken are made, and shown, by the start that serves', async () => {
+  test('if the port of a first start is in use, the next start creates and shows the keys', async () => {
     const dataDir = join(home, 'second-try')
     const taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
     await spawned(['serve'], { TOLLGATE_DATA_DIR: dataDir, TOLLGATE_PORT: String(taken.port) })
@@ -397,7 +397,7 @@ describe('on a running server', () => {
   })
 })
 
-/** One command, run in this process. */
+/** Runs one command in this process. */
 async function tollgate(args: readonly string[], settings: Record<string, string> = {}): Promise<Ran> {
   let out = ''
   let err = ''
@@ -411,7 +411,7 @@ async function tollgate(args: readonly string[], settings: Record<string, string
   return { code, out, err }
 }
 
-/** One command, run as an operator does. */
+/** Runs one command in its own process. */
 async function spawned(args: readonly string[], settings: Record<string, string> = {}): Promise<Ran> {
   const child = spawn(args, settings)
   const [out, err, code] = await Promise.all([
@@ -422,7 +422,7 @@ async function spawned(args: readonly string[], settings: Record<string, string>
   return { code, out, err }
 }
 
-/** Resolves when the server has announced itself. */
+/** Resolves when the server has written its address. */
 async function startServer(
   dataDir: string,
   options: readonly string[] = [],
@@ -444,7 +444,7 @@ function spawn(args: readonly string[], settings: Record<string, string>) {
   })
 }
 
-/** Puts another amount into the first entry, as a thief with a database shell would. */
+/** Changes the amount of the first entry in the database. */
 function tamper(path: string): void {
   const database = new Database(path)
   const triggers = database.query<{ name: string }, []>(

@@ -4,28 +4,28 @@ import { exchange, type Message } from './exchange.ts'
 import { CliError } from './outcome.ts'
 import { readAdminKey, readServerFile, type RunningServer } from './server-file.ts'
 
-/** The admin API, wherever it answers. */
+/** The admin API of a running server or of an opened data folder. */
 export type Admin = {
-  /** Which of the two it is, for `doctor`: the running server's address, or undefined for the stopped data folder. */
+  /** The address of the running server, for `doctor`. Undefined if this process opened the data folder. */
   readonly url: string | undefined
   send(path: string, message: Message): Promise<Response>
   close(): Promise<void>
 }
 
-/** The admin API of a stopped data folder, in this process. Throws `DataFolderInUseError` while a server has the folder. */
+/** Opens the data folder in this process. Throws `DataFolderInUseError` while a server uses the folder. */
 export type OpenAdmin = (config: Config) => Promise<{
   handle(request: Request): Promise<Response>
   close(): Promise<void>
 }>
 
-/** A server that is busy answers late, one that is gone at once. */
+/** Long enough for a busy server. A connection to a stopped one is refused immediately. */
 const LIVENESS_TIMEOUT_MS = 2000
-/** `verify` reads every entry of the books. */
+/** `verify` reads every entry of the ledger. */
 const SEND_TIMEOUT_MS = 600_000
 
 /**
- * The admin API of the data folder: through the server that runs on it, or else by opening it. Unless `mayCreate`, a folder
- * that is not there is an error rather than made: it was mistyped, or the command was run in the wrong place.
+ * Connects to the server that runs on the data folder or, if there is none, opens the folder. A missing folder is an error
+ * unless `mayCreate` is set: the path is probably mistyped, or the working directory is wrong.
  */
 export async function connect(
   config: Config,
@@ -43,13 +43,13 @@ export async function connect(
     return await inProcess(config, openAdmin)
   } catch (error) {
     if (!(error instanceof Error && error.name === 'DataFolderInUseError')) throw error
-    // The lock proves that a server runs, though its process is not to be seen from here, as in another container.
+    // The lock shows that a server runs, even if its process is not visible here, as in another container.
     if (server !== undefined) return overHttp(server, config)
     throw new CliError(error.message, { exitCode: 1, code: 'data_folder_in_use' })
   }
 }
 
-/** Only a live process is asked: what listens at a dead server's address is another program, not to be shown the key. */
+/** Contacts only a live process. At the address of a dead server, another program could listen and get the admin key. */
 async function answers({ url, pid }: RunningServer): Promise<boolean> {
   if (!isAlive(pid)) return false
   try {
@@ -64,7 +64,7 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0)
   } catch (error) {
-    // The process is there, and another user's.
+    // The process exists and belongs to another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
 }
@@ -73,7 +73,7 @@ function overHttp({ url }: RunningServer, config: Config): Admin {
   const key = config.adminKey ?? readAdminKey(config.dataDir)
   if (key === undefined) {
     throw new CliError(
-      `A server runs on this data folder at ${url}. Set TOLLGATE_ADMIN_KEY to the admin key it was started with.`,
+      `A server at ${url} uses this data folder. Set TOLLGATE_ADMIN_KEY to the admin key that it was started with.`,
       { exitCode: 1, code: 'no_admin_key' },
     )
   }
@@ -104,7 +104,7 @@ async function inProcess(config: Config, openAdmin: OpenAdmin): Promise<Admin> {
   }
 }
 
-/** An address that listens everywhere is reached on this machine. */
+/** Replaces an address that means all interfaces with the loopback address. */
 function reachable(url: string): URL {
   const address = new URL(url)
   if (address.hostname === '0.0.0.0') address.hostname = '127.0.0.1'

@@ -1,6 +1,6 @@
 import { request } from 'node:http'
 
-/** One request as text. */
+/** One HTTP request. */
 export type Message = {
   readonly method: string
   readonly headers?: Readonly<Record<string, string>>
@@ -8,8 +8,8 @@ export type Message = {
 }
 
 /**
- * Sends one request to a server of this machine and reads its whole answer. Rejects when it does not come in time. `fetch`
- * would go through the proxy that HTTP_PROXY names, and show it the admin key.
+ * Sends one request to a server on this machine and reads the whole response. Rejects after `timeoutMs`. It does not use
+ * `fetch`, which would send the admin key through the proxy that HTTP_PROXY names.
  */
 export function exchange(
   url: URL,

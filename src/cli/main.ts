@@ -9,13 +9,13 @@ import { serve, type StartApp } from './serve.ts'
 export type Cli = {
   readonly version: string
   readonly environment: Environment
-  /** Called only when needed: most commands of a running gateway never load it. */
+  /** Called only if needed. Commands that use a running gateway do not load the app. */
   readonly loadApp: () => Promise<{ readonly startApp: StartApp; readonly openAdmin: OpenAdmin }>
   readonly out: (text: string) => void
   readonly err: (text: string) => void
 }
 
-/** Runs one command line and resolves with its exit code: 0 done, 1 refused or something wrong, 2 wrong arguments or settings. */
+/** Runs one command line. Resolves with the exit code: 0 success, 1 refused or a problem found, 2 wrong arguments or settings. */
 export async function main(argv: readonly string[], cli: Cli): Promise<0 | 1 | 2> {
   const isJson = argv.includes('--json')
   let outcome: Outcome | undefined
@@ -25,7 +25,7 @@ export async function main(argv: readonly string[], cli: Cli): Promise<0 | 1 | 2
     }),
     cli.version,
   )
-  quieten(program, cli, isJson)
+  configureOutput(program, cli, isJson)
   try {
     await program.parseAsync(argv, { from: 'user' })
   } catch (error) {
@@ -54,15 +54,15 @@ function runnerOf(cli: Cli, isJson: boolean, finish: (outcome: Outcome) => void)
   }
 }
 
-/** Commander neither exits the process nor, with `--json`, writes its errors as text. */
-function quieten(command: Command, cli: Cli, isJson: boolean): void {
+/** Keeps Commander from exiting the process and, with `--json`, from writing errors as text. */
+function configureOutput(command: Command, cli: Cli, isJson: boolean): void {
   command.exitOverride().configureOutput({
     writeOut: cli.out,
     writeErr: text => {
       if (!isJson) cli.err(text)
     },
   })
-  for (const child of command.commands) quieten(child, cli, isJson)
+  for (const child of command.commands) configureOutput(child, cli, isJson)
 }
 
 function print({ value, text, note }: Outcome, { out, err }: Cli, isJson: boolean): void {
@@ -79,7 +79,7 @@ function failed(error: unknown, { out, err }: Cli, isJson: boolean): 0 | 1 | 2 {
     if (error.exitCode === 0) return 0
     if (isJson) {
       const message = error.message
-        .replace('(outputHelp)', 'A command is missing; --help lists them.')
+        .replace('(outputHelp)', 'The command is missing. Use --help to list the commands.')
         .replace(/^error: /, '')
         .replaceAll('\n', ' ')
       out(jsonText({ error: { message, type: 'command_error', code: 'invalid_argument' } }))

@@ -1,22 +1,22 @@
-/** What a command has to say: `value` with `--json`, else `text`. */
+/** The output of a command: `value` with `--json`, otherwise `text`. */
 export type Outcome = {
   readonly value: unknown
-  /** Without a line end. */
+  /** Without a trailing newline. */
   readonly text: string
-  /** Advice that is not part of the result: goes to standard error, and is left out with `--json`. */
+  /** Advice that is not part of the result. Goes to standard error; left out with `--json`. */
   readonly note?: string
-  /** 1 where the command did its work and found something wrong. */
+  /** 1 if the command ran and found a problem. */
   readonly exitCode?: 0 | 1
 }
 
-/** Ends a command. Its message is a sentence for the operator. */
+/** Ends a command with an error. The message is a sentence for the operator. */
 export class CliError extends Error {
   override readonly name = 'CliError'
   readonly exitCode: 1 | 2
-  /** The body printed with `--json`: the envelope of every error. */
+  /** The body printed with `--json`, in the error envelope. */
   readonly body: object
 
-  /** `body` stands for an error that came in an envelope already. */
+  /** `body` is for an error that already has an envelope. */
   constructor(
     message: string,
     { exitCode, code, body }: { readonly exitCode: 1 | 2; readonly code: string; readonly body?: object },
@@ -27,7 +27,7 @@ export class CliError extends Error {
   }
 }
 
-/** Left-aligned columns, two spaces apart. */
+/** Left-aligned columns with two spaces between them. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((title, column) =>
     Math.max(title.length, ...rows.map(row => (row[column] ?? '').length)),

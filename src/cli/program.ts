@@ -10,9 +10,9 @@ import { balance, grant, statement } from './commands/money.ts'
 import type { Admin } from './connect.ts'
 import type { Outcome } from './outcome.ts'
 
-/** What the actions of the commands are run by. */
+/** Runs the actions of the commands. */
 export type Runner = {
-  /** Runs a command that asks the admin API. `mayCreate`: makes the data folder where there is none. */
+  /** Runs a command that calls the admin API. `mayCreate` creates the data folder if it does not exist. */
   admin(
     work: (ask: Ask, admin: Admin, isJson: boolean) => Promise<Outcome>,
     options?: { readonly mayCreate?: boolean },
@@ -20,22 +20,22 @@ export type Runner = {
   serve(): Promise<void>
 }
 
-const ABOUT = `A pay-per-request AI gateway: many providers behind one address, prepaid balances, exact costs.
+const ABOUT = `A pay-per-request gateway for AI models, with prepaid balances and exact costs.
 
-Commands work on the data folder (TOLLGATE_DATA_DIR, or else ./data): through the server that runs on it, or by opening it where none runs.`
+Commands work on the data folder (TOLLGATE_DATA_DIR, default ./data). If a server runs on it, they use its admin API. Otherwise they open the folder.`
 
 const EPILOGUE = `
 First steps:
-  $ tollgate serve                             serve on http://127.0.0.1:8787, with a sandbox to try
-  $ tollgate catalog import catalog.yaml       put your own providers and models in
-  $ tollgate accounts create ada --grant 25    an account with 25 dollars
-  $ tollgate keys create ada                   print a key for it, once
+  $ tollgate serve                             run on http://127.0.0.1:8787, with a sandbox
+  $ tollgate catalog import catalog.yaml       add your own providers and models
+  $ tollgate accounts create ada --grant 25    create an account with 25 USD
+  $ tollgate keys create ada                   create an API key and print it, once
 
-Output: text for people, or with --json one JSON document on standard output, errors included.
-Exit codes: 0 done; 1 refused, failed, or something was found wrong; 2 wrong arguments or settings.
-Settings come from the environment: see "tollgate serve --help".`
+Output: text, or with --json one JSON document on standard output, including errors.
+Exit codes: 0 success; 1 refused, failed, or a problem found; 2 wrong arguments or settings.
+Settings are environment variables; see "tollgate serve --help".`
 
-/** The command line: every command with its help. Its actions do nothing but call the runner. */
+/** Builds the command line with its help. The actions only call the runner. */
 export function buildProgram(runner: Runner, version: string): Command {
   const program = new Command('tollgate')
     .description(ABOUT)
@@ -55,17 +55,21 @@ export function buildProgram(runner: Runner, version: string): Command {
 function addServe(program: Command, runner: Runner): void {
   program
     .command('serve')
-    .description('Run the gateway until SIGTERM or SIGINT, which let running requests end.')
-    .addHelpText('after', () => `\n${SERVE_OUTPUT}\n\nSettings, from the environment:\n\n${settingsHelp()}`)
+    .description('Run the gateway. SIGTERM or SIGINT stops it after the running requests end.')
+    .addHelpText(
+      'after',
+      () =>
+        `\n${SERVE_OUTPUT}\n\nSettings (environment variables, with their defaults):\n\n${settingsHelp()}`,
+    )
     .action(() => runner.serve())
 }
 
-const SERVE_OUTPUT = `Where it listens, and keys that a first start makes, go to standard error; the log,
-JSON lines, goes to standard output.`
+const SERVE_OUTPUT = `The address, and the keys that a first start creates, go to standard error. The log
+goes to standard output, as JSON lines.`
 
 const SETTING_WIDTH = 74
 
-/** Each setting with its default, and its meaning on the next lines. */
+/** Each setting with its default. Its meaning is on the next lines. */
 function settingsHelp(): string {
   const help = new Help()
   return describeConfig({})
@@ -78,14 +82,14 @@ function settingsHelp(): string {
 }
 
 function addAccounts(program: Command, runner: Runner): void {
-  const accounts = program.command('accounts').description('Make and list the accounts of customers.')
+  const accounts = program.command('accounts').description('Create and list accounts.')
   accounts
     .command('create <name>')
     .description(
-      'Make an account. Its name is unique; wherever an account is asked for, its id does as well.',
+      'Create an account. Names are unique. Commands that take an account accept its name or its id.',
     )
-    .option('--grant <usd>', 'credit it with this many dollars', amount)
-    .addHelpText('after', '\nPrints the new id.\n  $ tollgate accounts create ada --grant 12.50')
+    .option('--grant <usd>', 'credit the account with this amount in dollars', amount)
+    .addHelpText('after', '\nPrints the id of the account.\n  $ tollgate accounts create ada --grant 12.50')
     .action((name: string, options: { grant?: string }) =>
       runner.admin(ask => createAccount(ask, { name, grantUsd: options.grant }), { mayCreate: true }),
     )
@@ -96,22 +100,25 @@ function addAccounts(program: Command, runner: Runner): void {
 }
 
 function addKeys(program: Command, runner: Runner): void {
-  const keys = program.command('keys').description('Make, list and revoke the API keys of an account.')
+  const keys = program.command('keys').description('Create, list and revoke API keys.')
   keys
     .command('create <account>')
-    .description('Make a key and print it, for the only time.')
-    .option('--name <name>', 'what the key is for, shown in lists')
-    .addHelpText('after', '\nOnly the key goes to standard output:\n  $ KEY=$(tollgate keys create ada)')
+    .description('Create a key and print it. It is not shown again.')
+    .option('--name <name>', 'a name for the key, shown in lists')
+    .addHelpText(
+      'after',
+      '\nOnly the key is printed to standard output:\n  $ KEY=$(tollgate keys create ada)',
+    )
     .action((account: string, { name }: { name?: string }) =>
       runner.admin(ask => createKey(ask, { account, name })),
     )
   keys
     .command('list <account>')
-    .description('List the keys of an account by their first 12 characters, revoked ones too.')
+    .description('List the keys of an account, including revoked keys, by their first 12 characters.')
     .action((account: string) => runner.admin(ask => listKeys(ask, account)))
   keys
     .command('revoke <key-id>')
-    .description('Revoke a key at once and for ever. Its id (key_…) is in "tollgate keys list".')
+    .description('Revoke a key immediately and permanently. "tollgate keys list" shows its id (key_…).')
     .action((keyId: string) => runner.admin(ask => revokeKey(ask, keyId)))
 }
 
@@ -119,55 +126,59 @@ function addMoney(program: Command, runner: Runner): void {
   type GrantOptions = { note?: string; source: string; idempotencyKey?: string }
   program
     .command('grant')
-    .argument('<account>', 'its id or name')
-    .argument('<usd>', 'dollars, exact to nine decimals', amount)
-    .description('Credit an account with dollars.')
-    .option('--note <text>', 'why, for the statement')
+    .argument('<account>', 'its name or id')
+    .argument('<usd>', 'the amount in dollars, with at most nine decimals', amount)
+    .description('Credit an account.')
+    .option('--note <text>', 'the reason, shown in the statement')
     .addOption(
-      new Option('--source <source>', 'a gift of the house, or money that was paid in')
+      new Option('--source <source>', 'a gift, or money that the customer paid')
         .choices(['grant', 'top_up'])
         .default('grant'),
     )
-    .option('--idempotency-key <key>', 'credits once, however often the command is repeated with this key')
+    .option('--idempotency-key <key>', 'repeating the command with this key credits the account only once')
     .addHelpText('after', '\n  $ tollgate grant ada 25 --source top_up --note "invoice 17"')
     .action((account: string, amountUsd: string, { note, source, idempotencyKey }: GrantOptions) =>
       runner.admin(ask => grant(ask, { account, amountUsd, note, source, idempotencyKey })),
     )
   program
     .command('balance <account>')
-    .description('Print what an account has available, and what is held for running requests.')
+    .description('Print the available amount of an account, and the amount held for running requests.')
     .action((account: string) => runner.admin(ask => balance(ask, account)))
   program
     .command('statement <account>')
-    .description("List the movements of an account's money, newest first.")
-    .option('--limit <count>', 'how many, up to 500', '50')
-    .option('--cursor <cursor>', 'go on where the page before ended')
+    .description('List the money movements of an account, newest first.')
+    .option('--limit <count>', 'the number of rows, up to 500', '50')
+    .option('--cursor <cursor>', 'continue after the previous page')
     .action((account: string, options: { limit: string; cursor?: string }) =>
       runner.admin(ask => statement(ask, { account, ...options })),
     )
 }
 
 function addCatalog(program: Command, runner: Runner): void {
-  const catalog = program.command('catalog').description('Move the whole catalog in or out as a YAML file.')
+  const catalog = program.command('catalog').description('Import or export the catalog as a YAML file.')
   catalog
     .command('import <file>')
-    .description(
-      'Replace the catalog by a file ("-": standard input), all or nothing. Repeating it changes nothing.',
+    .description('Replace the catalog with a file ("-" is standard input). Repeating it changes nothing.')
+    .addHelpText(
+      'after',
+      '\nA file with a mistake changes nothing. Each mistake is reported with its line and field.',
     )
-    .addHelpText('after', '\nA wrong file changes nothing; each problem is named by line, field and remedy.')
     .action((file: string) => runner.admin(ask => importCatalog(ask, file), { mayCreate: true }))
   catalog
     .command('export [file]')
-    .description('Write the catalog to a file, or to standard output. Secrets are left out.')
+    .description('Write the catalog to a file or to standard output, without secrets.')
     .action((file = '-') => runner.admin((_, admin, isJson) => exportCatalog(admin, { file, isJson })))
 
-  const models = program.command('models').description('List models, and switch them on and off.')
+  const models = program.command('models').description('List models, and switch them on or off.')
   models
     .command('list')
     .description('List all models of the catalog.')
     .action(() => runner.admin(ask => listModels(ask)))
   for (const word of ['on', 'off'] as const) {
-    const effect = word === 'on' ? 'Serve a model from now on.' : 'Refuse requests for a model from now on.'
+    const effect =
+      word === 'on'
+        ? 'Switch a model on, from the next request.'
+        : 'Switch a model off, from the next request.'
     models
       .command(`${word} <id>`)
       .description(effect)
@@ -178,31 +189,30 @@ function addCatalog(program: Command, runner: Runner): void {
 function addChecks(program: Command, runner: Runner): void {
   program
     .command('verify')
-    .description('Check every entry of the books against every invariant.')
-    .addHelpText('after', '\nExits 1 and names the first wrong entry when the books do not balance.')
+    .description('Check every entry of the ledger.')
+    .addHelpText('after', '\nIf an entry is wrong, it exits with 1 and names the first wrong entry.')
     .action(() => runner.admin(ask => verify(ask)))
   program
     .command('reconcile')
-    .description(
-      'Settle what was left open, as a running server does by itself every few minutes: one pass, now.',
-    )
-    .addHelpText('after', '\nSafe to repeat. Exits 1 when something could not be settled.')
+    .description('Settle what requests left open. A running server does this by itself every few minutes.')
+    .addHelpText('after', '\nSafe to repeat. Exits with 1 if something could not be settled.')
     .action(() => runner.admin(ask => reconcile(ask)))
   program
     .command('doctor')
-    .description(
-      'Look at the settings, the store, the catalog and whether the moderator and each provider answer.',
+    .description('Check the settings, the store, the catalog, the moderator and every provider.')
+    .addHelpText(
+      'after',
+      '\nChanges nothing and sends no request that costs money. Exits with 1 if it finds a problem.',
     )
-    .addHelpText('after', '\nChanges nothing and sends nothing that costs. Exits 1 when something is wrong.')
     .action(() => runner.admin((ask, admin) => doctor(ask, admin.url)))
 }
 
-/** Refused before anything is sent, so that `accounts create --grant` never does half of its work. */
+/** Validated before anything is sent, so that `accounts create --grant` never creates an account without its grant. */
 function amount(text: string): string {
   const parsed = parseUsd(text)
   if (parsed === undefined || parsed <= 0n) {
     throw new InvalidArgumentError(
-      'It must be an amount of dollars above zero with at most nine decimals, such as 12.5.',
+      'Write an amount in dollars above zero with at most nine decimals, such as 12.5.',
     )
   }
   return text

@@ -4,7 +4,7 @@ import { CliError } from './outcome.ts'
 
 export type StartApp = (config: Config) => Promise<{ readonly url: string; stop(): Promise<void> }>
 
-/** Runs the gateway until it is told to stop, lets running requests end, and resolves. */
+/** Runs the gateway until SIGTERM or SIGINT, waits for running requests, and resolves. */
 export async function serve(
   config: Config,
   {
@@ -17,14 +17,14 @@ export async function serve(
 ): Promise<void> {
   const problem = launchProblem(environment)
   if (problem !== undefined) throw new CliError(problem, { exitCode: 2, code: 'wrong_launch' })
-  // From here on, so that a signal during the start is not lost, and for good: a terminal and npm both pass one on, and a
-  // second signal must not cut the drain short.
-  const toldToStop = Promise.withResolvers<void>()
-  process.on('SIGTERM', () => toldToStop.resolve())
-  process.on('SIGINT', () => toldToStop.resolve())
+  // Installed before the start, so that a signal during the start is not lost, and never removed: the terminal and npm can
+  // both send a signal, and a second one must not end the drain.
+  const stopRequested = Promise.withResolvers<void>()
+  process.on('SIGTERM', () => stopRequested.resolve())
+  process.on('SIGINT', () => stopRequested.resolve())
   const { startApp } = await loadApp()
   const app = await started(config, startApp)
-  await toldToStop.promise
+  await stopRequested.promise
   await app.stop()
 }
 
@@ -35,11 +35,11 @@ async function started(config: Config, startApp: StartApp): ReturnType<StartApp>
     if (!(error instanceof Error) || !('syscall' in error) || error.syscall !== 'listen') throw error
     if ('code' in error && error.code === 'EADDRINUSE') {
       throw new CliError(
-        `Another program listens on ${config.host}, port ${config.port}. Stop it, or set TOLLGATE_PORT to a free port.`,
+        `Port ${config.port} on ${config.host} is in use by another program. Stop it, or set TOLLGATE_PORT to a free port.`,
         { exitCode: 1, code: 'port_in_use' },
       )
     }
-    // Which of the two it is cannot be told: the runtime's other codes are those of whatever failed before.
+    // The runtime's other error codes do not say whether the address or the port is wrong.
     throw new CliError(
       `Cannot listen on ${config.host}, port ${config.port}. Set TOLLGATE_HOST to an address of this machine, and TOLLGATE_PORT to a port that this user may open.`,
       { exitCode: 1, code: 'cannot_listen' },

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Where a running server says how to reach it; absent while none runs on the data folder. */
+/** Has the address of the running server. Absent if no server runs on the data folder. */
 const SERVER_FILE = 'server.json'
 const ADMIN_KEY_FILE = 'admin.key'
 
 export type RunningServer = { readonly url: string; readonly pid: number }
 
-/** What the last server wrote. It may have died without removing it. */
+/** Reads the file of the last server, which may have died without removing it. */
 export function readServerFile(dataDir: string): RunningServer | undefined {
   const text = readIfThere(join(dataDir, SERVER_FILE))
   if (text === undefined) return undefined
@@ -19,7 +19,7 @@ export function readServerFile(dataDir: string): RunningServer | undefined {
   }
 }
 
-/** The admin key that the first start made; absent where the operator chose one. */
+/** The admin key that the first start created. Undefined if the operator set one. */
 export function readAdminKey(dataDir: string): string | undefined {
   return readIfThere(join(dataDir, ADMIN_KEY_FILE))?.trim()
 }

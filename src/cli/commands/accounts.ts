@@ -2,7 +2,7 @@ import { adminPath, type Ask } from '../ask.ts'
 import { table, type Outcome } from '../outcome.ts'
 import type { GrantReply } from './money.ts'
 
-/** An account as the admin API shows it. */
+/** An account in the admin API. */
 export type AccountReply = {
   readonly id: string
   readonly name: string
@@ -11,7 +11,7 @@ export type AccountReply = {
 }
 type Page<Row> = { readonly data: readonly Row[]; readonly next: string | null }
 
-/** Makes an account and, where told, credits it. Throws a `CliError` for a name that is taken. */
+/** Creates an account and optionally credits it. Throws a `CliError` if the name is taken. */
 export async function createAccount(
   ask: Ask,
   { name, grantUsd }: { readonly name: string; readonly grantUsd: string | undefined },
@@ -22,7 +22,7 @@ export async function createAccount(
     json: { name },
   })
   if (grantUsd === undefined) {
-    return { value: account, text: `Created the account ${account.name} (${account.id}).` }
+    return { value: account, text: `Created account ${account.name} (${account.id}).` }
   }
   const grant = await ask<GrantReply>({
     method: 'POST',
@@ -31,11 +31,11 @@ export async function createAccount(
   })
   return {
     value: { ...account, available_usd: grant.available_usd },
-    text: `Created the account ${account.name} (${account.id}) with ${grant.available_usd} USD.`,
+    text: `Created account ${account.name} (${account.id}) with ${grant.available_usd} USD.`,
   }
 }
 
-/** Every account with its balance. */
+/** Lists all accounts with their balances. */
 export async function listAccounts(ask: Ask): Promise<Outcome> {
   const accounts = await allPages<AccountReply>(ask, 'accounts')
   const rows = accounts.map(({ id, name, available_usd, held_usd }) => [name, id, available_usd, held_usd])

@@ -4,10 +4,10 @@ import type { Admin } from '../connect.ts'
 import { CliError, table, type Outcome } from '../outcome.ts'
 
 const CATALOG = 'catalog'
-/** By convention the name of standard input and output. */
+/** The conventional name of standard input and output. */
 const STANDARD = '-'
 
-/** Replaces the catalog by the file's. Throws a `CliError` for a file that cannot be read, and for one that is refused. */
+/** Replaces the catalog with a file. Throws a `CliError` if the file cannot be read or is refused. */
 export async function importCatalog(ask: Ask, file: string): Promise<Outcome> {
   const yaml = readInput(file)
   const imported = await ask<{ revision: number; providers: unknown[]; models: unknown[] }>({
@@ -18,11 +18,11 @@ export async function importCatalog(ask: Ask, file: string): Promise<Outcome> {
   const { revision, providers, models } = imported
   return {
     value: { revision, providers: providers.length, models: models.length },
-    text: `The catalog is at revision ${revision} (providers: ${providers.length}, models: ${models.length}).`,
+    text: `The catalog is now at revision ${revision} (providers: ${providers.length}, models: ${models.length}).`,
   }
 }
 
-/** Writes the catalog as YAML to `file`, or shows it; with `--json` and no file it is shown as JSON. */
+/** Writes the catalog as YAML to `file` or to standard output. With `--json` and no file, it writes JSON. */
 export async function exportCatalog(
   admin: Admin,
   { file, isJson }: { readonly file: string; readonly isJson: boolean },
@@ -47,7 +47,7 @@ type ModelRow = {
   readonly upstreams: readonly { readonly provider: string }[]
 }
 
-/** Every model, those that are off or unfinished too. */
+/** Lists all models, including those that are off or unfinished. */
 export async function listModels(ask: Ask): Promise<Outcome> {
   const { data } = await ask<{ readonly data: readonly ModelRow[] }>({ method: 'GET', path: 'models' })
   const rows = data.map(({ id, kind, enabled, upstreams }) => [

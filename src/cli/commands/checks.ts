@@ -1,7 +1,7 @@
 import type { Ask } from '../ask.ts'
 import { table, type Outcome } from '../outcome.ts'
 
-/** Checks the books. Ends with 1 where they do not balance, naming the first wrong entry. */
+/** Checks the ledger. If it does not balance, names the first wrong entry and exits with 1. */
 export async function verify(ask: Ask): Promise<Outcome> {
   type Problem = { readonly entry_id: string | null; readonly message: string }
   const verification = await ask<{ ok: boolean; entries: number; problems: readonly Problem[] }>({
@@ -10,7 +10,7 @@ export async function verify(ask: Ask): Promise<Outcome> {
   })
   const { ok, entries, problems } = verification
   if (ok) {
-    return { value: verification, text: `The books balance: ${entries} entries, every invariant holds.` }
+    return { value: verification, text: `The books balance. ${entries} entries were checked.` }
   }
   const lines = problems.map(({ entry_id, message }) =>
     entry_id === null ? message : `entry ${entry_id}: ${message}`,
@@ -23,7 +23,7 @@ export async function verify(ask: Ask): Promise<Outcome> {
   return { value: verification, text: [heading, ...lines].join('\n'), exitCode: 1 }
 }
 
-/** One pass of the reconciler. Ends with 1 where something could not be settled. */
+/** Runs the reconciler once. Exits with 1 if something could not be settled. */
 export async function reconcile(ask: Ask): Promise<Outcome> {
   const pass = await ask<{
     has_run: boolean
@@ -32,19 +32,20 @@ export async function reconcile(ask: Ask): Promise<Outcome> {
     closed: number
     failed: number
   }>({ method: 'POST', path: 'reconcile' })
-  if (!pass.has_run) return { value: pass, text: 'Another pass is under way, and does the same.' }
+  if (!pass.has_run)
+    return { value: pass, text: 'Another run of the reconciler is in progress. Nothing was done.' }
   const { compensated, compensated_usd, closed, failed } = pass
   const lines = [
     `Late answers charged and given back: ${compensated} (${compensated_usd} USD).`,
-    `Attempts of which nothing more can come: ${closed}.`,
+    `Timed-out attempts closed, because their process ended: ${closed}.`,
   ]
-  if (failed > 0) lines.push(`Not settled: ${failed}. The log says why; the next pass tries again.`)
+  if (failed > 0) lines.push(`Not settled: ${failed}. See the log for the reasons. The next run tries again.`)
   return { value: pass, text: lines.join('\n'), exitCode: failed > 0 ? 1 : 0 }
 }
 
 /**
- * What the gateway finds when it looks at itself. Ends with 1 where something is wrong. `url` is the running server's address; absent
- * where the data folder was opened by this command.
+ * Prints the self-checks of the gateway. Exits with 1 if there is a problem. `url` is the address of the running server;
+ * undefined if this command opened the data folder.
  */
 export async function doctor(ask: Ask, url: string | undefined): Promise<Outcome> {
   type Check = { readonly name: string; readonly ok: boolean; readonly detail: string }
@@ -54,16 +55,16 @@ export async function doctor(ask: Ask, url: string | undefined): Promise<Outcome
     path: 'doctor',
   })
   const { ok, checks, settings } = report
-  const checkRows = checks.map(check => [check.ok ? 'ok' : 'WRONG', check.name, check.detail])
+  const checkRows = checks.map(check => [check.ok ? 'ok' : 'FAILED', check.name, check.detail])
   const settingRows = settings.map(({ name, value, is_set }) => [
     name,
     value ?? '–',
     is_set ? 'set' : 'default',
   ])
   const text = [
-    url === undefined ? 'No server runs on this data folder.' : `A server runs at ${url}.`,
+    url === undefined ? 'No server is running on this data folder.' : `A server is running at ${url}.`,
     '',
-    table(['', 'CHECK', 'FOUND'], checkRows),
+    table(['', 'CHECK', 'RESULT'], checkRows),
     '',
     table(['SETTING', 'VALUE', 'FROM'], settingRows),
   ].join('\n')

@@ -9,7 +9,7 @@ type KeyReply = {
   readonly revoked_at: string | null
 }
 
-/** Makes a key. Its text is all of the result, so that a script can catch it; it is shown this once. */
+/** Creates a key. The output is only the key, so that a script can capture it. It is shown only once. */
 export async function createKey(
   ask: Ask,
   { account, name }: { readonly account: string; readonly name: string | undefined },
@@ -22,11 +22,11 @@ export async function createKey(
   return {
     value: key,
     text: key.key,
-    note: `This is ${key.id}. It is not shown again: only its hash is kept.`,
+    note: `The id of this key is ${key.id}. The key is not shown again, because only its hash is stored.`,
   }
 }
 
-/** The keys of an account, revoked ones too, without their texts. */
+/** Lists the keys of an account, including revoked ones, without their texts. */
 export async function listKeys(ask: Ask, account: string): Promise<Outcome> {
   const { data } = await ask<{ readonly data: readonly KeyReply[] }>({
     method: 'GET',
@@ -37,7 +37,7 @@ export async function listKeys(ask: Ask, account: string): Promise<Outcome> {
     key.id,
     key.name,
     key.created_at,
-    key.revoked_at === null ? 'works' : `revoked ${key.revoked_at}`,
+    key.revoked_at === null ? 'active' : `revoked ${key.revoked_at}`,
   ])
   return {
     value: { data },
@@ -45,8 +45,8 @@ export async function listKeys(ask: Ask, account: string): Promise<Outcome> {
   }
 }
 
-/** Revokes a key from the next request on. Repeating it changes nothing. */
+/** Revokes a key with effect from the next request. Repeating it changes nothing. */
 export async function revokeKey(ask: Ask, keyId: string): Promise<Outcome> {
   const key = await ask<KeyReply>({ method: 'POST', path: adminPath('keys', keyId, 'revoke') })
-  return { value: key, text: `Revoked ${key.prefix}… (${key.id}). Requests with it are refused from now on.` }
+  return { value: key, text: `Revoked ${key.prefix}… (${key.id}). Requests with this key are now refused.` }
 }

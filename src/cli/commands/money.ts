@@ -2,10 +2,10 @@ import { adminPath, type Ask } from '../ask.ts'
 import { table, type Outcome } from '../outcome.ts'
 import type { AccountReply } from './accounts.ts'
 
-/** A credit as the admin API shows it. */
+/** A credit in the admin API. */
 export type GrantReply = { readonly id: string; readonly amount_usd: string; readonly available_usd: string }
 
-/** Credits an account: once, however often it is repeated with the same idempotency key. */
+/** Credits an account. Repeating it with the same idempotency key credits nothing. */
 export async function grant(
   ask: Ask,
   request: {
@@ -29,7 +29,7 @@ export async function grant(
   }
 }
 
-/** What an account has available, and what is held. */
+/** Prints the available and the held amount of an account. */
 export async function balance(ask: Ask, account: string): Promise<Outcome> {
   const found = await ask<AccountReply>({ method: 'GET', path: adminPath('accounts', account) })
   return {
@@ -38,7 +38,7 @@ export async function balance(ask: Ask, account: string): Promise<Outcome> {
   }
 }
 
-/** One page of the movements of an account's money, newest first. */
+/** Prints one page of the money movements of an account, newest first. */
 export async function statement(
   ask: Ask,
   { account, limit, cursor }: { readonly account: string; readonly limit: string; readonly cursor?: string },
@@ -59,7 +59,7 @@ export async function statement(
   const rows = page.data.map(line => [line.at, line.kind, line.amount_usd, line.ref, line.note ?? ''])
   return {
     value: page,
-    text: rows.length === 0 ? 'No movements.' : table(['AT', 'KIND', 'USD', 'REF', 'NOTE'], rows),
+    text: rows.length === 0 ? 'No money movements.' : table(['AT', 'KIND', 'USD', 'REF', 'NOTE'], rows),
     ...(page.next === null ? {} : { note: `Older movements: --cursor ${page.next}` }),
   }
 }
