@@ -3,7 +3,7 @@ const COHORT_MAX = 64
 
 /**
  * Gathers what comes in one turn of the event loop, and has it handled at the turn's end, one behind the other: the code is in the
- * processor's caches for all but the first, and so is a peer that one of many sends has woken (docs/decisions/cohorts.md). In
+ * processor's caches for all but the first, and so is a peer that one of many sends has woken. In
  * order; what comes while it handles waits for the next turn.
  */
 export class TurnQueue<Item> {
