@@ -8,7 +8,7 @@ import { guardedLedger } from './guarded-ledger.ts'
 test('while the books cannot be written nothing is held, so that no upstream is asked; and then it is again', async () => {
   const store = aSqliteStore()
   const disk = { isFull: false }
-  store.groupCommit.join({
+  store.transactions.join({
     beforeCommit() {
       if (disk.isFull) throw new Error('database or disk is full')
     },

@@ -20,6 +20,11 @@ const words = new DataView(new ArrayBuffer(16))
 const digits = new Uint8Array(DIGITS)
 const ascii = new TextDecoder('latin1')
 
+/** The whole id as one number, to compare ids and to key maps by them. */
+export function idNumber({ key, tail }: Id): bigint {
+  return (key << HALF) | BigInt.asUintN(64, tail)
+}
+
 /** The public form: the prefix, an underscore and 26 base32 digits, in the order of creation when sorted. */
 export function formatId(prefix: IdPrefix, id: Id): string {
   words.setBigInt64(0, id.key)

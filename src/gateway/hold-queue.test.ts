@@ -4,7 +4,7 @@ import { aCharge, aCredit, anAccount, anId } from '../../test/support/ledger-bui
 import { aSqliteStore } from '../../test/support/test-store.ts'
 import { turn } from '../../test/support/turn.ts'
 import { usd, ZERO, type NanoUsd } from '../domain/money.ts'
-import { HoldQueue, WAITERS_MAX, type HoldQueueSettings } from './hold-queue.ts'
+import { HoldQueue, RETRY_EVERY_MS, WAITERS_MAX, type HoldQueueSettings } from './hold-queue.ts'
 import type { Hold, HoldOutcome, Ledger } from './ports/ledger.ts'
 
 const WAIT_MS = 5000
@@ -14,7 +14,7 @@ type Setup = Partial<HoldQueueSettings> & {
   readonly ledgerFrom?: (ledger: Ledger) => Ledger
 }
 
-/** A queue over real books, with one account that has this much. */
+/** A queue over a real ledger, with one account that has these funds. */
 async function aQueue({ funds = usd('10'), ledgerFrom = ledger => ledger, ...change }: Setup = {}) {
   const store = aSqliteStore()
   const clock = fakeClock()
@@ -41,12 +41,12 @@ function heldBy(outcome: HoldOutcome): Hold {
   return outcome.hold
 }
 
-/** Long enough for whatever the queue does by itself. */
+/** Lets the queue finish what it does by itself. */
 async function settled(): Promise<void> {
   for (let turns = 0; turns < 5; turns += 1) await turn()
 }
 
-/** What of these has an outcome by now, in the order in which it came. */
+/** The outcomes so far, in the order in which they came. */
 function watch(outcomes: Readonly<Record<string, Promise<HoldOutcome>>>): string[] {
   const seen: string[] = []
   for (const [name, outcome] of Object.entries(outcomes))
@@ -65,7 +65,7 @@ describe('a request', () => {
     expect(queue.waiting).toBe(0)
   })
 
-  test('that can never fit is refused at once, with what there is', async () => {
+  test('that can never fit is refused at once, with the current balance', async () => {
     const { place, queue } = await aQueue()
     await place(usd('4'))
 
@@ -76,7 +76,7 @@ describe('a request', () => {
   })
 
   test.each(['release', 'capture'] as const)(
-    'that would fit waits for the %s of a running one',
+    'that would fit later waits for the %s of a running one',
     async how => {
       const { place, queue, clock, apiKeyId } = await aQueue()
       const running = heldBy(await place(usd('9')))
@@ -93,7 +93,7 @@ describe('a request', () => {
     },
   )
 
-  test('does not miss a running one that ends before it has begun to wait', async () => {
+  test('notices a running one that ends just before it begins to wait', async () => {
     const told = Promise.withResolvers<void>()
     let isSlow = false
     const { place, queue } = await aQueue({
@@ -116,7 +116,7 @@ describe('a request', () => {
     expect((await waiting).outcome).toBe('held')
   })
 
-  test('that would fit waits no longer once the account gets the money from elsewhere', async () => {
+  test('stops waiting when a credit covers it', async () => {
     const { place, store, accountId } = await aQueue()
     await place(usd('9'))
     const waiting = place(usd('3'))
@@ -127,7 +127,7 @@ describe('a request', () => {
     expect((await waiting).outcome).toBe('held')
   })
 
-  test('goes on waiting when what was freed is not enough yet', async () => {
+  test('goes on waiting while the freed money is not enough', async () => {
     const { place, queue } = await aQueue()
     const first = heldBy(await place(usd('5')))
     const second = heldBy(await place(usd('5')))
@@ -144,7 +144,7 @@ describe('a request', () => {
     expect(seen).toEqual(['waiting held'])
   })
 
-  test('is refused as soon as running ones have spent what it waits for', async () => {
+  test('is refused as soon as running ones have spent the money it waits for', async () => {
     const { place, queue, apiKeyId } = await aQueue()
     const running = heldBy(await place(usd('9')))
     const waiting = place(usd('3'))
@@ -155,8 +155,8 @@ describe('a request', () => {
   })
 })
 
-describe('those who wait', () => {
-  test('have their turns in order, and nobody overtakes, however little it needs', async () => {
+describe('waiting requests', () => {
+  test('are served in order, and a smaller one does not overtake', async () => {
     const { place, queue } = await aQueue()
     const running = heldBy(await place(usd('9')))
     const large = place(usd('10'))
@@ -178,7 +178,7 @@ describe('those who wait', () => {
     expect(seen).toEqual(['large held', 'small held', 'last held'])
   })
 
-  test('give up after their time, with what there is then', async () => {
+  test('are refused when their time is over, with the balance of that moment', async () => {
     const { place, queue, clock } = await aQueue()
     await place(usd('9'))
     const waiting = place(usd('3'))
@@ -195,7 +195,7 @@ describe('those who wait', () => {
     expect({ waiting: queue.waiting, timers: clock.waiting }).toEqual({ waiting: 0, timers: 0 })
   })
 
-  test('let the next one have its turn when they give up', async () => {
+  test('let the next one try when their time is over', async () => {
     const { place, clock } = await aQueue()
     await place(usd('9'))
     const large = place(usd('10'))
@@ -210,7 +210,7 @@ describe('those who wait', () => {
     expect((await small).outcome).toBe('held')
   })
 
-  test('give up when their client leaves, and the next one has its turn', async () => {
+  test('are refused when their client disconnects, and the next one tries', async () => {
     const { place, queue, clock, balance } = await aQueue()
     await place(usd('9'))
     const leaving = new AbortController()
@@ -226,7 +226,7 @@ describe('those who wait', () => {
     expect({ waiting: queue.waiting, timers: clock.waiting }).toEqual({ waiting: 0, timers: 0 })
   })
 
-  test('do not begin to when their client has left already', async () => {
+  test('do not begin to wait if their client has disconnected', async () => {
     const { place, queue } = await aQueue()
     await place(usd('9'))
 
@@ -236,7 +236,7 @@ describe('those who wait', () => {
     expect(queue.waiting).toBe(0)
   })
 
-  test('leave no hold behind when they give up in the moment in which it is placed', async () => {
+  test('leave no hold behind if their client disconnects while it is placed', async () => {
     const { place, queue, balance } = await aQueue()
     const running = heldBy(await place(usd('9')))
     const leaving = new AbortController()
@@ -254,7 +254,7 @@ describe('those who wait', () => {
     expect(held).toBe(outcome.outcome === 'held' ? usd('3') : ZERO)
   })
 
-  test('are refused when the books fail them', async () => {
+  test('fail when the ledger fails', async () => {
     let isBroken = false
     const { place, queue } = await aQueue({
       ledgerFrom: ledger => ({
@@ -275,7 +275,7 @@ describe('those who wait', () => {
     expect(queue.waiting).toBe(0)
   })
 
-  test('are so many at most; the next one is refused at once', async () => {
+  test('have a maximum number; the next one is refused at once', async () => {
     const { place, queue, clock } = await aQueue()
     await place(usd('9'))
     const waiting = Array.from({ length: WAITERS_MAX }, () => place(usd('3')))
@@ -290,7 +290,7 @@ describe('those who wait', () => {
     expect({ waiting: queue.waiting, timers: clock.waiting }).toEqual({ waiting: 0, timers: 0 })
   })
 
-  test('keep nobody waiting who could never fit', async () => {
+  test('do not delay a request that could never fit', async () => {
     const { place } = await aQueue()
     await place(usd('9'))
     void place(usd('3'))
@@ -301,7 +301,7 @@ describe('those who wait', () => {
     expect(outcome).toEqual({ outcome: 'refused', available: usd('1'), held: usd('9') })
   })
 
-  test('keep nobody waiting who needs nothing', async () => {
+  test('do not delay a request of no amount', async () => {
     const { place } = await aQueue()
     await place(usd('9'))
     void place(usd('3'))
@@ -310,7 +310,7 @@ describe('those who wait', () => {
     expect((await place(ZERO)).outcome).toBe('held')
   })
 
-  test('do so for money of their own account alone', async () => {
+  test('do not delay requests of other accounts', async () => {
     const { store, place, queue } = await aQueue()
     await place(usd('9'))
     void place(usd('3'))
@@ -326,15 +326,69 @@ describe('those who wait', () => {
   })
 })
 
-test('a wait of no time refuses at once', async () => {
+describe('without hints of freed money', () => {
+  /** A ledger that never calls its listeners. */
+  const withoutHints = (setup: Setup = {}) =>
+    aQueue({ ...setup, ledgerFrom: ledger => ({ ...ledger, onFreed: () => undefined }) })
+
+  test('a waiting request tries again at intervals', async () => {
+    const { place, queue, clock } = await withoutHints()
+    const running = heldBy(await place(usd('9')))
+    const waiting = place(usd('3'))
+    const seen = watch({ waiting })
+    await settled()
+    await queue.release(running)
+
+    clock.advance(RETRY_EVERY_MS - 1)
+    await settled()
+    const early = [...seen]
+    clock.advance(1)
+
+    expect((await waiting).outcome).toBe('held')
+    expect(early).toEqual([])
+    expect({ waiting: queue.waiting, timers: clock.waiting }).toEqual({ waiting: 0, timers: 0 })
+  })
+
+  test('every interval counts, not only the first', async () => {
+    const { place, queue, clock } = await withoutHints()
+    const running = heldBy(await place(usd('9')))
+    const waiting = place(usd('3'))
+    await settled()
+    clock.advance(3 * RETRY_EVERY_MS)
+    await settled()
+    await queue.release(running)
+
+    clock.advance(RETRY_EVERY_MS)
+
+    expect((await waiting).outcome).toBe('held')
+  })
+
+  test('a waiting request tries a last time when its time is over', async () => {
+    // Between two intervals.
+    const waitMs = 5.5 * RETRY_EVERY_MS
+    const { place, queue, clock } = await withoutHints({ waitMs })
+    const running = heldBy(await place(usd('9')))
+    const waiting = place(usd('3'))
+    await settled()
+    clock.advance(waitMs - 1)
+    await settled()
+    await queue.release(running)
+
+    clock.advance(1)
+
+    expect((await waiting).outcome).toBe('held')
+  })
+})
+
+test('with a wait of 0 ms a request is refused at once', async () => {
   const { place } = await aQueue({ waitMs: 0 })
   await place(usd('9'))
 
   expect(await place(usd('3'))).toEqual({ outcome: 'refused', available: usd('1'), held: usd('9') })
 })
 
-describe('where balances are only checked', () => {
-  test('nothing is set aside, so that together requests can spend more than there is', async () => {
+describe('in check mode', () => {
+  test('nothing is held, so concurrent requests can together spend more than the balance', async () => {
     const { place, queue, balance, apiKeyId } = await aQueue({ mode: 'check', funds: usd('1') })
 
     const holds = await Promise.all([place(usd('1')), place(usd('1')), place(usd('1'))])
@@ -353,7 +407,7 @@ describe('where balances are only checked', () => {
     expect(outcome).toEqual({ outcome: 'refused', available: usd('1'), held: ZERO })
   })
 
-  test('one that needs nothing passes on any balance', async () => {
+  test('a request of no amount passes with any balance', async () => {
     const { place, queue, apiKeyId } = await aQueue({ mode: 'check', funds: usd('1') })
     const hold = heldBy(await place(usd('1')))
     await queue.capture(hold, aCharge(apiKeyId, { tokens: 3 }))
@@ -362,7 +416,26 @@ describe('where balances are only checked', () => {
   })
 })
 
-test('of 200 requests at once on a balance for ten, ten run at a time, and all have their turn', async () => {
+test('setting the wall clock back or forward does not change how long a request waits', async () => {
+  const { place, clock } = await aQueue()
+  await place(usd('9'))
+  const waiting = [place(usd('3')), place(usd('4'))]
+  const seen = watch({ first: waiting[0]!, second: waiting[1]! })
+  await settled()
+
+  clock.setWallClock(clock.now() - 3_600_000)
+  clock.advance(WAIT_MS - 1)
+  clock.setWallClock(clock.now() + 7_200_000)
+  await settled()
+  const early = [...seen]
+  clock.advance(1)
+  await Promise.all(waiting)
+
+  expect(early).toEqual([])
+  expect(seen).toEqual(['first refused', 'second refused'])
+})
+
+test('of 200 concurrent requests on a balance for ten, ten run at a time, and all of them run', async () => {
   const { place, queue, balance, apiKeyId } = await aQueue({ funds: usd('10') })
   let running = 0
   let runningMax = 0
@@ -375,7 +448,7 @@ test('of 200 requests at once on a balance for ten, ten run at a time, and all h
     await queue.capture(hold, aCharge(apiKeyId, { tariff: null, cost: usd('0.001') }))
   }
 
-  // The last ones would not fit any more if each had cost its worst case.
+  // If each had cost its worst case, the last ones would not fit.
   await Promise.all(Array.from({ length: 200 }, run))
 
   expect(runningMax).toBe(10)

@@ -4,25 +4,27 @@ import type { CallerSignal } from './ports/caller-signal.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Captured, Charge, Hold, HoldOutcome, Ledger } from './ports/ledger.ts'
 
-/** `hold`: a request's worst case is set aside while it runs. `check`: the balance is only looked at. */
+/** `hold`: the worst case of a request is held while it runs. `check`: the balance is only compared with it. */
 export type TextHoldMode = 'hold' | 'check'
 
 export type HoldQueueSettings = { readonly waitMs: number; readonly mode: TextHoldMode }
 
 export type TextHoldRequest = { readonly id: Id; readonly accountId: number; readonly amount: NanoUsd }
 
-/** How many requests of one account may wait; the next is refused at once. Bounds memory, not money. */
+/** The number of requests of one account that may wait. The next one is refused at once. Bounds memory, not money. */
 export const WAITERS_MAX = 4096
+/** How often waiting requests try again without a hint: money that another node frees may come without one. */
+export const RETRY_EVERY_MS = 250
 
 /**
- * Text holds with a bounded wait: a request that would fit once running ones end (`available + held ≥ amount`) waits for
- * them, in order, so that nobody is refused for a moment's crowding. One that could never fit is refused at once.
+ * Text holds with a bounded wait. A request that would fit after running ones end (`available + held ≥ amount`) waits for them, in
+ * order, so that concurrent requests of one account do not refuse each other. One that could never fit is refused at once.
  */
 export class HoldQueue {
   readonly #ledger: Ledger
   readonly #clock: Clock
   readonly #settings: HoldQueueSettings
-  /** An account nobody waits for has no lane. */
+  /** The accounts with waiting requests. */
   readonly #lanes = new Map<number, Lane>()
 
   constructor(ports: { readonly ledger: Ledger; readonly clock: Clock }, settings: HoldQueueSettings) {
@@ -32,52 +34,37 @@ export class HoldQueue {
     this.#ledger.onFreed(accountId => this.#wake(accountId))
   }
 
-  /**
-   * Holds, waits to hold, or refuses. A client that leaves while it waits is refused. Answers at once where the ledger does and
-   * nobody has to wait.
-   */
-  place(
-    request: TextHoldRequest,
-    client: { readonly signal: CallerSignal },
-  ): HoldOutcome | Promise<HoldOutcome> {
+  /** Holds, waits and then holds, or refuses. A request whose client disconnects while it waits is refused. */
+  async place(request: TextHoldRequest, client: { readonly signal: CallerSignal }): Promise<HoldOutcome> {
     if (this.#settings.mode === 'check') return this.#check(request)
-    // Who needs nothing waits for nobody.
-    const isFirst = request.amount === ZERO || !this.#lanes.has(request.accountId)
-    const outcome = isFirst ? this.#hold(request) : this.#refusal(request.accountId)
-    if (outcome instanceof Promise) return outcome.then(found => this.#settle(request, found, client))
-    return this.#settle(request, outcome, client)
-  }
-
-  /** As `Ledger.captureHold`. */
-  capture(hold: Hold, charge: Charge): Promise<Captured> {
-    return this.#ledger.captureHold(hold, charge)
-  }
-
-  /** As `Ledger.releaseHold`. */
-  release(hold: Hold): void | Promise<void> {
-    return this.#ledger.releaseHold(hold, this.#clock.now())
-  }
-
-  /** How many requests wait for money that others hold. */
-  get waiting(): number {
-    return this.#lanes.values().reduce((count, lane) => count + lane.waiters.length, 0)
-  }
-
-  #settle(
-    request: TextHoldRequest,
-    outcome: HoldOutcome,
-    client: { readonly signal: CallerSignal },
-  ): HoldOutcome | Promise<HoldOutcome> {
+    // A request of no amount takes nothing from those that wait.
+    const mayTry = request.amount === ZERO || !this.#lanes.has(request.accountId)
+    const outcome = await (mayTry ? this.#hold(request) : this.#refusal(request.accountId))
     if (outcome.outcome === 'held' || !this.#mayWait(request, outcome)) return outcome
     return this.#wait(request, client.signal)
   }
 
-  #hold(request: TextHoldRequest, amount = request.amount): HoldOutcome | Promise<HoldOutcome> {
+  /** See `Ledger.captureHold`. */
+  capture(hold: Hold, charge: Charge): Promise<Captured> {
+    return this.#ledger.captureHold(hold, charge)
+  }
+
+  /** See `Ledger.releaseHold`. */
+  release(hold: Hold): Promise<void> {
+    return this.#ledger.releaseHold(hold, this.#clock.now())
+  }
+
+  /** The number of requests that wait for held money. */
+  get waiting(): number {
+    return this.#lanes.values().reduce((count, lane) => count + lane.waiters.length, 0)
+  }
+
+  #hold(request: TextHoldRequest, amount = request.amount): Promise<HoldOutcome> {
     const { id, accountId } = request
     return this.#ledger.placeHold({ id, accountId, kind: 'text', amount, atMs: this.#clock.now() })
   }
 
-  /** The contract's plain check: the balance covers the worst case now, and nothing is set aside. */
+  /** The contract's plain check: the balance covers the worst case now, and nothing is held. */
   async #check(request: TextHoldRequest): Promise<HoldOutcome> {
     const refusal = await this.#refusal(request.accountId)
     return request.amount <= refusal.available || request.amount === ZERO
@@ -95,29 +82,41 @@ export class HoldQueue {
   }
 
   #wait(request: TextHoldRequest, signal: CallerSignal): Promise<HoldOutcome> {
-    const { accountId } = request
-    let lane = this.#lanes.get(accountId)
-    if (lane === undefined)
-      this.#lanes.set(accountId, (lane = { waiters: [], isDraining: false, isStale: false }))
     const { promise, resolve, reject } = Promise.withResolvers<HoldOutcome>()
-    const giveUp = () => {
+    const { accountId } = request
+    const lane = this.#lanes.get(accountId) ?? this.#openLane(accountId)
+    const cancelTimer = this.#clock.after(this.#settings.waitMs, () => {
+      waiter.isDue = true
+      this.#wake(accountId)
+    })
+    const refuse = () => {
       if (!this.#leave(accountId, waiter)) return
-      // Answers with the figures of now. Whatever this request blocked may fit without it.
       this.#refusal(accountId).then(resolve, reject)
+      // The requests behind it may fit.
       this.#wake(accountId)
     }
-    const waiter: Waiter = { request, resolve, reject, stopWaiting: () => undefined }
-    lane.waiters.push(waiter)
-    const cancelTimer = this.#clock.after(this.#settings.waitMs, giveUp)
-    signal.addEventListener('abort', giveUp)
-    waiter.stopWaiting = () => {
+    signal.addEventListener('abort', refuse)
+    const stopWaiting = () => {
       cancelTimer()
-      signal.removeEventListener('abort', giveUp)
+      signal.removeEventListener('abort', refuse)
     }
-    if (signal.aborted || lane.waiters.length > WAITERS_MAX) giveUp()
-    // What stood in the way may have ended between the refusal and here.
+    const waiter: Waiter = { request, resolve, reject, stopWaiting, isDue: false }
+    lane.waiters.push(waiter)
+    if (signal.aborted || lane.waiters.length > WAITERS_MAX) refuse()
+    // The money may have been freed between the refusal and now.
     else this.#wake(accountId)
     return promise
+  }
+
+  #openLane(accountId: number): Lane {
+    const retryLater = () =>
+      this.#clock.after(RETRY_EVERY_MS, () => {
+        lane.cancelRetry = retryLater()
+        this.#wake(accountId)
+      })
+    const lane: Lane = { waiters: [], isDraining: false, isStale: false, cancelRetry: retryLater() }
+    this.#lanes.set(accountId, lane)
+    return lane
   }
 
   #wake(accountId: number): void {
@@ -127,7 +126,7 @@ export class HoldQueue {
     if (!lane.isDraining) void this.#drain(accountId, lane)
   }
 
-  /** Gives the head of the lane its hold while there is money for it. One drain a lane at a time keeps the order. */
+  /** Serves the waiting requests in order while there is money. One drain per lane at a time keeps the order. */
   async #drain(accountId: number, lane: Lane): Promise<void> {
     lane.isDraining = true
     while (lane.isStale) {
@@ -137,24 +136,26 @@ export class HoldQueue {
       }
     }
     lane.isDraining = false
-    if (lane.waiters.length === 0) this.#lanes.delete(accountId)
+    if (lane.waiters.length > 0) return
+    lane.cancelRetry()
+    this.#lanes.delete(accountId)
   }
 
-  /** False where the head must go on waiting, and with it everyone behind it. */
+  /** False if the first request in the lane must go on waiting, and so must all behind it. */
   async #serve(accountId: number, head: Waiter): Promise<boolean> {
     try {
       const outcome = await this.#hold(head.request)
-      if (outcome.outcome === 'refused' && this.#mayWait(head.request, outcome)) return false
+      if (outcome.outcome === 'refused' && !head.isDue && this.#mayWait(head.request, outcome)) return false
       if (this.#leave(accountId, head)) head.resolve(outcome)
-      // It gave up while the ledger answered, so nobody will ever capture this hold.
-      else if (outcome.outcome === 'held') await this.#ledger.releaseHold(outcome.hold, this.#clock.now())
+      // Its wait ended while the hold was placed, and no other code knows of this hold.
+      else if (outcome.outcome === 'held') await this.release(outcome.hold)
     } catch (error) {
       if (this.#leave(accountId, head)) head.reject(error)
     }
     return true
   }
 
-  /** True for the one who ends this wait; false when it has ended already. */
+  /** True for the caller that ends this wait; false if it has ended before. */
   #leave(accountId: number, waiter: Waiter): boolean {
     const waiters = this.#lanes.get(accountId)?.waiters ?? []
     const at = waiters.indexOf(waiter)
@@ -171,12 +172,16 @@ type Waiter = {
   readonly request: TextHoldRequest
   readonly resolve: (outcome: HoldOutcome) => void
   readonly reject: (error: unknown) => void
-  stopWaiting: () => void
+  readonly stopWaiting: () => void
+  /** True if its time is over: the next try is its last. All wait for the same time, so the first in the lane is due first. */
+  isDue: boolean
 }
 
+/** The waiting requests of one account, in order. */
 type Lane = {
   readonly waiters: Waiter[]
   isDraining: boolean
-  /** Something changed since the head was last tried. */
+  /** True if the balance may have changed since the first request was last tried. */
   isStale: boolean
+  cancelRetry: () => void
 }

@@ -33,8 +33,6 @@ export type Call =
 /** Calls that are made at once, and what becomes of them. */
 export type Wave = {
   readonly calls: readonly Call[]
-  /** Many more are under way, so that commits keep a distance. */
-  readonly isCrowded: boolean
   readonly fate: 'answered' | 'disk full' | 'killed before the commit' | 'killed after the commit' | 'closed'
 }
 
@@ -81,7 +79,6 @@ const fate: fc.Arbitrary<Wave['fate']> = fc.oneof(
 export const histories: fc.Arbitrary<readonly Wave[]> = fc.array(
   fc.record({
     calls: fc.array(call, { minLength: 1, maxLength: 16, size: 'max' }),
-    isCrowded: fc.boolean(),
     fate,
   }),
   { minLength: 1, maxLength: 8, size: 'max' },

@@ -35,7 +35,6 @@ class Run {
   readonly #capturing = new Set<bigint>()
   #keys = 1000n
   #isDiskFull = false
-  #isCrowded = false
   #tellCommitted: () => void = () => undefined
 
   static async start(): Promise<Run> {
@@ -45,9 +44,8 @@ class Run {
     return run
   }
 
-  async live({ calls, isCrowded, fate }: Wave): Promise<void> {
+  async live({ calls, fate }: Wave): Promise<void> {
     this.#isDiskFull = fate === 'disk full'
-    this.#isCrowded = isCrowded
     const committed = new Promise<void>(resolve => (this.#tellCommitted = resolve))
     const made = calls.map(call => this.#make(call))
     const isCommitted = fate !== 'disk full' && fate !== 'killed before the commit'
@@ -106,8 +104,7 @@ class Run {
   }
 
   #watchCommits(): void {
-    this.#store.groupCommit.join({
-      expected: () => (this.#isCrowded ? 1000 : 0),
+    this.#store.transactions.join({
       beforeCommit: () => {
         if (this.#isDiskFull) throw new Error('disk full')
       },

@@ -38,7 +38,7 @@ export interface Ledger {
     readonly kind: HoldKind
     readonly amount: NanoUsd
     readonly atMs: number
-  }): HoldOutcome | Promise<HoldOutcome>
+  }): Promise<HoldOutcome>
 
   /**
    * Ends an open hold: takes `charge.cost`, frees the rest, and records the charge in the same transaction. A text cost may
@@ -48,7 +48,7 @@ export interface Ledger {
   captureHold(hold: Hold, charge: Charge): Promise<Captured>
 
   /** Frees the whole hold. Repeating it, or releasing one that was captured, changes nothing. */
-  releaseHold(hold: Hold, atMs: number): void | Promise<void>
+  releaseHold(hold: Hold, atMs: number): Promise<void>
 
   /**
    * Charges an attempt that was billed after its client had been turned away, and gives the same amount back, in one step: the

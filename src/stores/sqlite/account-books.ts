@@ -1,188 +1,137 @@
 import type { Database } from 'bun:sqlite'
-import type { Balances, Book } from '../../domain/ledger/books.ts'
-import { addUsd, nanoUsd, subtractUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
+import type { Book } from '../../domain/ledger/books.ts'
+import { addUsd, subtractUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
 import type { HoldOutcome } from '../../gateway/ports/ledger.ts'
-import type { GroupCommit } from './group-commit.ts'
+import { BalancesTable, type BooksState } from './balances-table.ts'
+import type { FreedHints } from './freed-hints.ts'
+import type { Transactions } from './transactions.ts'
 
-/** Accounts whose books are kept in memory, at about 500 bytes each. Others are read again when they are needed. */
+/** Accounts whose books are kept in memory, at about 500 bytes each. The books of others are read when they are needed. */
 const BOOKS_KEPT_MAX = 100_000
-/** How many of the oldest are looked at to make room for one. Those in use stay, so a crowd may pass the limit. */
+/** How many of the oldest are tried to make room for one. Books in use stay, so the limit can be exceeded for a while. */
 const EVICTION_TRIES = 8
 
-/** What stands in the books of an account, and where its chains of operations and charges end. */
-export type Standing = {
-  readonly balances: Balances
-  readonly latestOperationId: bigint | null
-  readonly latestChargeId: bigint | null
-}
-
-/** What the steps of a transaction make of it, one after the other. */
-export type StagedStanding = {
+/** What the steps of a transaction change, one after the other. */
+export type StagedBooks = {
   readonly balances: Record<Book, NanoUsd>
   latestOperationId: bigint | null
   latestChargeId: bigint | null
 }
 
-/** An account's books in memory. `committed` is what is on disk. */
-export type AccountBooks = {
+/** The books of one account in memory. */
+export class AccountBooks {
   readonly accountId: number
-  committed: Standing
-  /** What the running transaction makes of them; null outside of one, and where it has not touched them. */
-  staged: StagedStanding | null
-  /** The sum and the number of the open volatile holds. */
-  heldInMemory: NanoUsd
-  holdsInMemory: number
+  /** The state on disk. */
+  committed: BooksState
+  /** The state in the running transaction; null outside of one, and if it has not changed these books. */
+  staged: StagedBooks | null = null
+  /** The sum and the number of the holds that are only in memory. */
+  heldInMemory: NanoUsd = ZERO
+  holdsInMemory = 0
+
+  constructor(accountId: number, committed: BooksState) {
+    this.accountId = accountId
+    this.committed = committed
+  }
+
+  /** What a step decides on: the state with the changes of the running transaction so far. */
+  get current(): BooksState {
+    return this.staged ?? this.committed
+  }
+
+  /** The money that can be spent or held now. */
+  get free(): NanoUsd {
+    return subtractUsd(this.current.balances.available, this.heldInMemory)
+  }
+
+  get isInUse(): boolean {
+    return this.holdsInMemory > 0 || this.staged !== null
+  }
 }
 
-export type BooksOfAccounts = {
-  /** Throws a RangeError for an account that does not exist. */
-  of(accountId: number): AccountBooks
-  /** Inside a step, which changes what it gets: that is committed with the transaction, or forgotten with it. */
-  stage(books: AccountBooks): StagedStanding
-  /** Has `listener` told of each account that may have got money to spend, by a commit or by the end of a hold in memory. */
-  onFreed(listener: (accountId: number) => void): void
-  /** Tells of a hold that ended without a trace in the tables. */
-  tellFreed(accountId: number): void
-}
-
-/** What a step decides on: what the transaction has made of the books so far. */
-export function standingOf(books: AccountBooks): Standing {
-  return books.staged ?? books.committed
-}
-
-/** What can be spent or held now. */
-export function freeOf(books: AccountBooks): NanoUsd {
-  return subtractUsd(standingOf(books).balances.available, books.heldInMemory)
-}
-
-/** What a refused caller is told: what it could have held, and what others hold. */
+/** The outcome of a hold that the account cannot cover, with what it has free and what other work holds. */
 export function refusalFor(books: AccountBooks): HoldOutcome {
-  const held = addUsd(standingOf(books).balances['held.media'], books.heldInMemory)
-  return { outcome: 'refused', available: freeOf(books), held }
+  const held = addUsd(books.current.balances['held.media'], books.heldInMemory)
+  return { outcome: 'refused', available: books.free, held }
 }
 
-export function createBooksOfAccounts(
-  database: Database,
-  groupCommit: GroupCommit,
-  keptMax = BOOKS_KEPT_MAX,
-): BooksOfAccounts {
-  const select = database.prepare<BalancesRow, [number]>('SELECT * FROM balances WHERE account_id = ?')
-  const update = database.prepare(
-    `UPDATE balances SET available = ?, held_text = ?, held_media = ?, cash = ?, promotions = ?, revenue_text = ?,
-      revenue_media = ?, losses = ?, latest_operation_id = ?, latest_charge_id = ? WHERE account_id = ?`,
-  )
-  const kept = new Map<number, AccountBooks>()
-  const listeners: ((accountId: number) => void)[] = []
-  let touched: AccountBooks[] = []
+/**
+ * The books of all accounts. Changes are staged in a transaction, written once for each account before its commit, adopted after
+ * it, and dropped after a rollback.
+ */
+export class BooksOfAccounts {
+  readonly #table: BalancesTable
+  readonly #hints: FreedHints
+  readonly #keptMax: number
+  readonly #kept = new Map<number, AccountBooks>()
+  #changed: AccountBooks[] = []
 
-  groupCommit.join({
-    // Once for each account and transaction, however many of its operations are in it.
-    beforeCommit() {
-      for (const { accountId, staged } of touched) if (staged !== null) write(accountId, staged)
+  constructor(
+    parts: {
+      readonly database: Database
+      readonly transactions: Transactions
+      readonly freedHints: FreedHints
     },
-    afterCommit() {
-      const committed = touched
-      touched = []
-      for (const books of committed) {
-        books.committed = standingOf(books)
-        books.staged = null
-      }
-      for (const { accountId } of committed) tellFreed(accountId)
-    },
-    afterRollback() {
-      for (const books of touched) books.staged = null
-      touched = []
-    },
-  })
-
-  function write(accountId: number, { balances, latestOperationId, latestChargeId }: Standing): void {
-    update.run(
-      balances.available,
-      balances['held.text'],
-      balances['held.media'],
-      balances.cash,
-      balances.promotions,
-      balances['revenue.text'],
-      balances['revenue.media'],
-      balances.losses,
-      latestOperationId,
-      latestChargeId,
-      accountId,
-    )
+    keptMax = BOOKS_KEPT_MAX,
+  ) {
+    this.#table = new BalancesTable(parts.database)
+    this.#hints = parts.freedHints
+    this.#keptMax = keptMax
+    parts.transactions.join({
+      beforeCommit: () => this.#write(),
+      afterCommit: () => this.#adopt(),
+      afterRollback: () => this.#drop(),
+    })
   }
 
-  function load(accountId: number): AccountBooks {
-    const row = select.get(accountId)
-    if (row === null) throw new RangeError(`There is no account ${accountId}.`)
-    if (kept.size >= keptMax) makeRoom()
-    const books = {
-      accountId,
-      committed: standingFrom(row),
-      staged: null,
-      heldInMemory: ZERO,
-      holdsInMemory: 0,
-    }
-    kept.set(accountId, books)
-    return books
+  /** Throws a RangeError for an account that does not exist. */
+  of(accountId: number): AccountBooks {
+    return this.#kept.get(accountId) ?? this.#load(accountId)
   }
 
-  function makeRoom(): void {
-    let tries = EVICTION_TRIES
-    for (const [accountId, books] of kept) {
-      kept.delete(accountId)
-      if (books.holdsInMemory === 0 && books.staged === null) return
-      // In use: it becomes the youngest.
-      kept.set(accountId, books)
-      tries -= 1
-      if (tries === 0) return
-    }
-  }
-
-  function stage(books: AccountBooks): StagedStanding {
+  /** Inside a step: what the step may change. */
+  stage(books: AccountBooks): StagedBooks {
+    if (books.staged !== null) return books.staged
     const { balances, latestOperationId, latestChargeId } = books.committed
-    touched.push(books)
+    this.#changed.push(books)
     return (books.staged = { balances: { ...balances }, latestOperationId, latestChargeId })
   }
 
-  function tellFreed(accountId: number): void {
-    for (const listener of listeners) listener(accountId)
+  #write(): void {
+    for (const { accountId, current } of this.#changed) this.#table.write(accountId, current)
   }
 
-  return {
-    of: accountId => kept.get(accountId) ?? load(accountId),
-    stage: books => books.staged ?? stage(books),
-    onFreed: listener => void listeners.push(listener),
-    tellFreed,
+  #adopt(): void {
+    const changed = this.#changed
+    this.#changed = []
+    for (const books of changed) {
+      books.committed = books.current
+      books.staged = null
+    }
+    for (const { accountId } of changed) this.#hints.tell(accountId)
   }
-}
 
-export type BalancesRow = {
-  account_id: bigint
-  available: bigint
-  held_text: bigint
-  held_media: bigint
-  cash: bigint
-  promotions: bigint
-  revenue_text: bigint
-  revenue_media: bigint
-  losses: bigint
-  latest_operation_id: bigint | null
-  latest_charge_id: bigint | null
-}
+  #drop(): void {
+    for (const books of this.#changed) books.staged = null
+    this.#changed = []
+  }
 
-export function standingFrom(row: BalancesRow): Standing {
-  return {
-    balances: {
-      available: nanoUsd(row.available),
-      'held.text': nanoUsd(row.held_text),
-      'held.media': nanoUsd(row.held_media),
-      cash: nanoUsd(row.cash),
-      promotions: nanoUsd(row.promotions),
-      'revenue.text': nanoUsd(row.revenue_text),
-      'revenue.media': nanoUsd(row.revenue_media),
-      losses: nanoUsd(row.losses),
-    },
-    latestOperationId: row.latest_operation_id,
-    latestChargeId: row.latest_charge_id,
+  #load(accountId: number): AccountBooks {
+    const books = new AccountBooks(accountId, this.#table.read(accountId))
+    if (this.#kept.size >= this.#keptMax) this.#makeRoom()
+    this.#kept.set(accountId, books)
+    return books
+  }
+
+  #makeRoom(): void {
+    let tries = EVICTION_TRIES
+    for (const [accountId, books] of this.#kept) {
+      this.#kept.delete(accountId)
+      if (!books.isInUse) return
+      // It moves to the end, so that the next search starts with others.
+      this.#kept.set(accountId, books)
+      tries -= 1
+      if (tries === 0) return
+    }
   }
 }

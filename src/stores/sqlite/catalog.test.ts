@@ -8,7 +8,8 @@ import type { Provider } from '../../domain/catalog/provider.ts'
 import { createAuditLog } from './audit-log.ts'
 import { openCatalogStore } from './catalog.ts'
 import { openDatabase } from './database.ts'
-import { createGroupCommit } from './group-commit.ts'
+import { GroupCommit } from './group-commit.ts'
+import { Transactions } from './transactions.ts'
 
 const SECRET = 'sk-a-secret-that-must-not-be-read'
 const audit = { actor: 'admin', action: 'provider.put', subject: 'main', atMs: 1 }
@@ -27,15 +28,16 @@ function openStore(folder: string, { byte = 7, isNew = false } = {}) {
   const secretKey = { bytes: new Uint8Array(32).fill(byte), isNew }
   const database = openDatabase({ path: join(folder, 'tollgate.db') })
   try {
-    const commits = createGroupCommit(database)
+    const transactions = new Transactions(database)
+    const groupCommit = new GroupCommit(transactions)
     const auditLog = createAuditLog(database)
-    const store = openCatalogStore({ database, commits, auditLog, secretKey })
+    const store = openCatalogStore({ database, transactions, groupCommit, auditLog, secretKey })
     const close = () => {
-      commits.close()
-      // Also ends what was prepared; only then the file is free to be opened again.
+      groupCommit.close()
+      // This also finalizes prepared statements, which would keep the file locked.
       database.close(true)
     }
-    return { database, commits, auditLog, store, close }
+    return { database, transactions, groupCommit, auditLog, store, close }
   } catch (error) {
     database.close(true)
     throw error
@@ -155,9 +157,9 @@ describe('the catalog in a data folder', () => {
   })
 
   test('stays as it was when the commit of an edit fails', async () => {
-    const { store, commits, auditLog, close } = openStore(aDataFolder())
+    const { store, transactions, auditLog, close } = openStore(aDataFolder())
     let isFailing = true
-    commits.join({
+    transactions.join({
       beforeCommit() {
         if (isFailing) throw new Error('The disk is full.')
       },
@@ -177,11 +179,11 @@ describe('the catalog in a data folder', () => {
   })
 
   test('is edited together with the other writes of a turn, and one that fails takes nothing with it', async () => {
-    const { store, commits, close } = openStore(aDataFolder())
+    const { store, groupCommit, close } = openStore(aDataFolder())
 
     const outcomes = await Promise.allSettled([
       store.putProvider(provider, audit),
-      commits.run(() => {
+      groupCommit.run(() => {
         throw new Error('Another caller was refused.')
       }),
       store.putProvider({ ...provider, id: 'spare' }, audit),

@@ -13,6 +13,7 @@ import { catalogOf, catalogTables, listsOf, type CatalogLists } from './catalog-
 import type { Database } from './database.ts'
 import type { GroupCommit } from './group-commit.ts'
 import { secretBox, type SecretKey } from './secrets/secret-box.ts'
+import type { Transactions } from './transactions.ts'
 
 /**
  * The catalog of a data folder, read once and then kept in memory. Throws an Error for the operator where `secretKey` is
@@ -20,12 +21,14 @@ import { secretBox, type SecretKey } from './secrets/secret-box.ts'
  */
 export function openCatalogStore({
   database,
-  commits,
+  transactions,
+  groupCommit,
   auditLog,
   secretKey,
 }: {
   readonly database: Database
-  readonly commits: GroupCommit
+  readonly transactions: Transactions
+  readonly groupCommit: GroupCommit
   readonly auditLog: SqliteAuditLog
   readonly secretKey: SecretKey
 }): CatalogStore {
@@ -33,7 +36,7 @@ export function openCatalogStore({
   let committed = tables.load()
   /** What the running transaction has made of it so far. */
   let staged: Catalog | undefined
-  commits.join({
+  transactions.join({
     afterCommit() {
       if (staged !== undefined) committed = staged
       staged = undefined
@@ -44,7 +47,7 @@ export function openCatalogStore({
   })
 
   function edit(audit: Audit, change: (catalog: Catalog) => CatalogLists): Promise<Catalog> {
-    return commits.run(() => {
+    return groupCommit.run(() => {
       const before = staged ?? committed
       const revision = { revision: before.revision + 1, updatedAtMs: audit.atMs }
       const after = catalogOf(change(before), revision)

@@ -1,34 +1,44 @@
-import type { Database } from 'bun:sqlite'
+import type { Database, Statement } from 'bun:sqlite'
 import { compensating, type AttemptState } from '../../domain/ledger/attempt.ts'
 import { nanoUsd, ZERO } from '../../domain/money.ts'
 import type { AttemptId } from '../../gateway/ports/attempts.ts'
-import type { Charge, Compensated, Ledger } from '../../gateway/ports/ledger.ts'
+import type { Charge, Compensated } from '../../gateway/ports/ledger.ts'
 import type { BooksOfAccounts } from './account-books.ts'
-import { usageFrom, type Charges, type UsageColumns } from './charges.ts'
-import type { GroupCommit } from './group-commit.ts'
+import type { Charges } from './charges.ts'
 import type { Journal } from './journal.ts'
 import { tariffFrom } from './tariffs.ts'
+import { usageFrom, type UsageColumns } from './usage-columns.ts'
 
-/** `Ledger.compensate` on the table of attempts. */
-export function createCompensations(parts: {
+type Parts = {
   readonly database: Database
-  readonly groupCommit: GroupCommit
   readonly booksOfAccounts: BooksOfAccounts
   readonly journal: Journal
   readonly charges: Charges
-}): Pick<Ledger, 'compensate'> {
-  const { database, groupCommit, booksOfAccounts, journal, charges } = parts
-  const select = database.prepare<AttemptRow, [bigint, number]>(
-    `SELECT attempts.*, tariffs.content FROM attempts LEFT JOIN tariffs ON tariffs.id = tariff_id
-      WHERE request_key = ? AND number = ?`,
-  )
-  const settle = database.prepare(
-    `UPDATE attempts SET state = 'compensated', compensated_by = ?
-      WHERE request_key = ? AND number = ? AND state = 'billed'`,
-  )
+}
 
-  function compensate({ requestId: id, number }: AttemptId, atMs: number): Compensated {
-    const row = select.get(id.key, number)
+/** The step of `Ledger.compensate`. */
+export class Compensations {
+  readonly #parts: Parts
+  readonly #select: Statement<AttemptRow, [bigint, number]>
+  readonly #settle: Statement
+
+  constructor(parts: Parts) {
+    const { database } = parts
+    this.#parts = parts
+    this.#select = database.prepare(
+      `SELECT attempts.*, tariffs.content FROM attempts LEFT JOIN tariffs ON tariffs.id = tariff_id
+        WHERE request_key = ? AND number = ?`,
+    )
+    this.#settle = database.prepare(
+      `UPDATE attempts SET state = 'compensated', compensated_by = ?
+        WHERE request_key = ? AND number = ? AND state = 'billed'`,
+    )
+  }
+
+  /** Inside a step: charges the attempt and gives the same amount back. */
+  compensate({ requestId: id, number }: AttemptId, atMs: number): Compensated {
+    const { booksOfAccounts, journal, charges } = this.#parts
+    const row = this.#select.get(id.key, number)
     if (row === null || row.request_tail !== id.tail)
       throw new RangeError(`There is no attempt ${number} of request ${id.key}.`)
     if (row.cost === null) throw new RangeError(`Attempt ${number} of request ${id.key} is ${row.state}.`)
@@ -41,18 +51,12 @@ export function createCompensations(parts: {
       throw new RangeError(`The id ${id.key} was charged before.`)
     const { charge, compensation } = compensating(cost)
     journal.write(books, { kind: 'charge', subject: id, movements: charge, atMs })
-    const compensatedBy = journal.write(books, {
-      kind: 'compensation',
-      subject: id,
-      movements: compensation,
-      atMs,
-    })
-    const { changes } = settle.run(compensatedBy, id.key, number)
+    const operation = { kind: 'compensation', subject: id, movements: compensation, atMs } as const
+    const compensatedBy = journal.write(books, operation)
+    const { changes } = this.#settle.run(compensatedBy, id.key, number)
     if (changes !== 1) throw new Error(`Attempt ${number} of request ${id.key} is not billed.`)
     return { cost, isFirst: true }
   }
-
-  return { compensate: (attempt, atMs) => groupCommit.run(() => compensate(attempt, atMs)) }
 }
 
 type AttemptRow = UsageColumns & {

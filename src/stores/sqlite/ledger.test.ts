@@ -128,7 +128,7 @@ describe('text holds', () => {
   test('cost no commit', async () => {
     const { store, accountId } = await openWithFunds()
     let commits = 0
-    store.groupCommit.join({ afterCommit: () => (commits += 1) })
+    store.transactions.join({ afterCommit: () => (commits += 1) })
 
     const held = await hold(store.ledger, { accountId, kind: 'text', amount: usd('2') })
     await store.ledger.releaseHold(held, NOW)
@@ -208,9 +208,9 @@ async function openWithFunds() {
 }
 
 /** As a full disk would. */
-function failNextCommit({ groupCommit }: SqliteStore): void {
+function failNextCommit({ transactions }: SqliteStore): void {
   let isFull = true
-  groupCommit.join({
+  transactions.join({
     beforeCommit: () => {
       if (isFull) throw new Error('disk full')
     },

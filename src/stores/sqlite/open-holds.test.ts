@@ -1,33 +1,48 @@
 import { expect, test } from 'bun:test'
-import { nanoUsd, ZERO } from '../../domain/money.ts'
 import { NO_BALANCES } from '../../domain/ledger/books.ts'
+import { nanoUsd, ZERO } from '../../domain/money.ts'
+import { AccountBooks } from './account-books.ts'
 import { OpenHold, OpenHolds } from './open-holds.ts'
 
-const books = {
-  accountId: 1,
-  committed: { balances: NO_BALANCES, latestOperationId: null, latestChargeId: null },
-  staged: null,
-  heldInMemory: ZERO,
-  holdsInMemory: 0,
-}
+const books = () =>
+  new AccountBooks(1, { balances: NO_BALANCES, latestOperationId: null, latestChargeId: null })
 
-const aHoldOf = (key: bigint) =>
-  new OpenHold({ id: { key, tail: 0n }, accountId: 1, kind: 'text', amount: nanoUsd(1n) }, books)
+const aHoldOf = (id: OpenHold['id'], of = books()) =>
+  new OpenHold({ id, accountId: 1, kind: 'text', amount: nanoUsd(3n) }, of)
 
-test('of thousands of open holds, each is found until it is removed', () => {
+test('an open hold is found by its id until it is removed, and its account counts it', () => {
   const open = new OpenHolds()
-  // Some of one millisecond, some of one sequence number.
-  const all = Array.from({ length: 10_000 }, (_, index) =>
-    aHoldOf(BigInt(index % 100) + (BigInt(index) << 16n)),
-  )
-  for (const hold of all) open.add(hold)
-  const isKept = (_: unknown, index: number) => index % 3 !== 0
+  const hold = aHoldOf({ key: 7n, tail: -1n })
 
-  for (const [index, hold] of all.entries()) if (!isKept(hold, index)) open.remove(hold)
+  open.add(hold)
+  const during = [open.find(hold), open.sum(), hold.books.heldInMemory]
+  open.remove(hold)
 
-  const found = all.map(({ id }) => open.find(id.key))
-  expect(found.map(hold => hold !== undefined)).toEqual(all.map(isKept))
-  expect(found.filter(hold => hold !== undefined)).toEqual(all.filter(isKept))
-  expect(open.size).toBe(6666)
-  expect(open.sum()).toBe(nanoUsd(6666n))
+  expect(during).toEqual([hold, nanoUsd(3n), nanoUsd(3n)])
+  expect([open.find(hold), open.sum(), hold.books.heldInMemory]).toEqual([undefined, ZERO, ZERO])
+})
+
+test.each([
+  [
+    { key: 7n, tail: 1n },
+    { key: 7n, tail: 2n },
+  ],
+  [
+    { key: 7n, tail: 1n },
+    { key: 8n, tail: 1n },
+  ],
+  [
+    { key: 7n, tail: -1n },
+    { key: 8n, tail: -1n },
+  ],
+])('ids that share a half are different holds: %p and %p', (one, other) => {
+  const open = new OpenHolds()
+  const [first, second] = [aHoldOf(one), aHoldOf(other)]
+  open.add(first)
+  open.add(second)
+
+  open.remove(first)
+
+  expect([open.find(first), open.find(second)]).toEqual([undefined, second])
+  expect(open.sum()).toBe(nanoUsd(3n))
 })

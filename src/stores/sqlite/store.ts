@@ -1,15 +1,16 @@
 import type { Accounts } from '../../gateway/ports/accounts.ts'
 import type { Attempts } from '../../gateway/ports/attempts.ts'
 import type { CatalogStore } from '../../gateway/ports/catalog.ts'
-import { createAccounts } from './accounts.ts'
+import { SqliteAccounts } from './accounts.ts'
 import { createAttempts } from './attempts.ts'
 import { createAuditLog, type SqliteAuditLog } from './audit-log.ts'
 import { openCatalogStore } from './catalog.ts'
 import { openDatabase, type Database } from './database.ts'
-import { createGroupCommit, type GroupCommit } from './group-commit.ts'
+import { GroupCommit } from './group-commit.ts'
 import { createLedger, type SqliteLedger } from './ledger.ts'
 import type { SecretKey } from './secrets/secret-box.ts'
-import { createTariffs } from './tariffs.ts'
+import { Tariffs } from './tariffs.ts'
+import { Transactions } from './transactions.ts'
 import { createWriteProbe } from './write-probe.ts'
 
 /** All that one node keeps, in one file. */
@@ -20,7 +21,7 @@ export type SqliteStore = {
   readonly catalog: CatalogStore
   readonly auditLog: SqliteAuditLog
   readonly database: Database
-  readonly groupCommit: GroupCommit
+  readonly transactions: Transactions
   /** False while commits fail. Asking then has another one tried. */
   readonly isWritable: () => boolean
   /** The largest id key in the store; zero in a new one. An id source must start after it. */
@@ -37,19 +38,20 @@ export function openSqliteStore(settings: {
 }): SqliteStore {
   const database = openDatabase({ path: settings.path })
   try {
-    const groupCommit = createGroupCommit(database)
+    const transactions = new Transactions(database)
+    const groupCommit = new GroupCommit(transactions)
     const auditLog = createAuditLog(database)
     const secretKey = settings.secretKey()
-    const tariffs = createTariffs(database, groupCommit)
-    const writes = createWriteProbe(groupCommit)
+    const tariffs = new Tariffs({ database, transactions })
+    const writes = createWriteProbe({ database, transactions, groupCommit })
     return {
-      ledger: createLedger({ database, groupCommit, auditLog, tariffs }),
+      ledger: createLedger({ database, transactions, groupCommit, auditLog, tariffs }),
       attempts: createAttempts({ database, groupCommit, tariffs }),
-      accounts: createAccounts({ database, groupCommit, auditLog }),
-      catalog: openCatalogStore({ database, commits: groupCommit, auditLog, secretKey }),
+      accounts: new SqliteAccounts({ database, groupCommit, auditLog }),
+      catalog: openCatalogStore({ database, transactions, groupCommit, auditLog, secretKey }),
       auditLog,
       database,
-      groupCommit,
+      transactions,
       isWritable: writes.isWritable,
       lastKey: () => lastKey(database),
       async close() {

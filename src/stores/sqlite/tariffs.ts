@@ -1,31 +1,40 @@
-import type { Database } from 'bun:sqlite'
+import type { Database, Statement } from 'bun:sqlite'
 import { nanoUsd, type NanoUsd } from '../../domain/money.ts'
 import type { TextTariff } from '../../domain/pricing/tariff.ts'
-import type { GroupCommit } from './group-commit.ts'
+import type { Transactions } from './transactions.ts'
 
-export type Tariffs = {
-  /** Inside a step: the row of a tariff, written where the same prices were never used before. */
-  idOf(tariff: TextTariff): bigint
-}
+/** The table of the tariffs that charges were priced with: one row for each different set of prices. */
+export class Tariffs {
+  readonly #insert: Statement
+  readonly #findId: Statement<{ id: bigint }, [string]>
+  /** By identity: the catalog is frozen, so all charges of a model at a revision come with the same object. */
+  #ids = new WeakMap<TextTariff, bigint>()
 
-export function createTariffs(database: Database, groupCommit: GroupCommit): Tariffs {
-  const insert = database.prepare('INSERT INTO tariffs (content) VALUES (?) ON CONFLICT DO NOTHING')
-  const findId = database.prepare<{ id: bigint }, [string]>('SELECT id FROM tariffs WHERE content = ?')
-  // By identity: the catalog is frozen, so every charge of a model comes with the same object.
-  let ids = new WeakMap<TextTariff, bigint>()
-
-  groupCommit.join({ afterRollback: () => (ids = new WeakMap()) })
-
-  function store(tariff: TextTariff): bigint {
-    const content = contentOf(tariff)
-    insert.run(content)
-    const row = findId.get(content)
-    if (row === null) throw new Error('A tariff that was just written is not there.')
-    ids.set(tariff, row.id)
-    return row.id
+  constructor({
+    database,
+    transactions,
+  }: {
+    readonly database: Database
+    readonly transactions: Transactions
+  }) {
+    this.#insert = database.prepare('INSERT INTO tariffs (content) VALUES (?) ON CONFLICT DO NOTHING')
+    this.#findId = database.prepare('SELECT id FROM tariffs WHERE content = ?')
+    transactions.join({ afterRollback: () => (this.#ids = new WeakMap()) })
   }
 
-  return { idOf: tariff => ids.get(tariff) ?? store(tariff) }
+  /** Inside a step: the row of a tariff, which is written if it is new. */
+  idOf(tariff: TextTariff): bigint {
+    return this.#ids.get(tariff) ?? this.#write(tariff)
+  }
+
+  #write(tariff: TextTariff): bigint {
+    const content = contentOf(tariff)
+    this.#insert.run(content)
+    const row = this.#findId.get(content)
+    if (row === null) throw new Error('The tariff that was just written is not in the table.')
+    this.#ids.set(tariff, row.id)
+    return row.id
+  }
 }
 
 const prices = [
@@ -39,7 +48,7 @@ const prices = [
   'perRequest',
 ] as const satisfies readonly (keyof TextTariff)[]
 
-/** The same prices always make the same text: the row is found by it. */
+/** Equal prices always make the same text, because a row is found by it. */
 function contentOf(tariff: TextTariff): string {
   const set = prices.flatMap(price => {
     const amount = tariff[price]
@@ -48,7 +57,7 @@ function contentOf(tariff: TextTariff): string {
   return JSON.stringify(Object.fromEntries(set))
 }
 
-/** The prices of a row's `content`. */
+/** The prices in a row's `content`. */
 export function tariffFrom(content: string): TextTariff {
   const texts = JSON.parse(content) as Record<string, string>
   const amounts = Object.entries(texts).map(([price, amount]): [string, NanoUsd] => [

@@ -2,26 +2,34 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'bun:test'
 import { aDataFolder } from '../../../test/support/data-folder.ts'
 import { turn } from '../../../test/support/turn.ts'
-import { openDatabase, type Database } from './database.ts'
-import { createGroupCommit } from './group-commit.ts'
+import { openDatabase } from './database.ts'
+import { GroupCommit } from './group-commit.ts'
+import { Transactions } from './transactions.ts'
 import { createWriteProbe } from './write-probe.ts'
 
 function open() {
   const database = openDatabase({ path: join(aDataFolder(), 'tollgate.db') })
-  const groupCommit = createGroupCommit(database)
+  const transactions = new Transactions(database)
+  const groupCommit = new GroupCommit(transactions)
   const disk = { isFull: false }
-  groupCommit.join({
+  transactions.join({
     beforeCommit() {
       if (disk.isFull) throw new Error('database or disk is full')
     },
   })
   const write = () =>
-    groupCommit.run((db: Database) => db.run('CREATE TABLE IF NOT EXISTS notes (id INTEGER PRIMARY KEY)'))
-  return { database, groupCommit, disk, write, writes: createWriteProbe(groupCommit) }
+    groupCommit.run(() => database.run('CREATE TABLE IF NOT EXISTS notes (id INTEGER PRIMARY KEY)'))
+  return {
+    database,
+    groupCommit,
+    disk,
+    write,
+    writes: createWriteProbe({ database, transactions, groupCommit }),
+  }
 }
 
 describe('the store', () => {
-  test('can be written until a commit fails', async () => {
+  test('is writable until a commit fails', async () => {
     const { disk, write, writes } = open()
     await write()
     expect(writes.isWritable()).toBe(true)
@@ -33,7 +41,7 @@ describe('the store', () => {
     expect(writes.isWritable()).toBe(false)
   })
 
-  test('can be written again once a commit succeeds, and asking has one tried', async () => {
+  test('is writable again after a commit succeeds, and asking tries one', async () => {
     const { disk, write, writes } = open()
     disk.isFull = true
     await write().catch(() => undefined)
@@ -49,10 +57,10 @@ describe('the store', () => {
     expect([asked, later]).toEqual([false, true])
   })
 
-  test('can be written where a step took its own writes back', async () => {
+  test('stays writable if only a step refused its own writes', async () => {
     const { groupCommit, writes } = open()
     const refused = groupCommit.run(() => {
-      throw new RangeError('changed its mind')
+      throw new RangeError('refused')
     })
     await refused.catch(() => undefined)
 
@@ -61,14 +69,14 @@ describe('the store', () => {
     expect(seen).toEqual([true, true])
   })
 
-  test('is truly written by a try, so that a disk that is full is found out', async () => {
+  test('is really written by a trial commit, so that a full disk shows', async () => {
     const { database, groupCommit } = open()
     const logged = () => database.query<{ log: bigint }, []>('PRAGMA wal_checkpoint(PASSIVE)').get()!.log
     const before = logged()
 
     await groupCommit
       .run(() => {
-        throw new RangeError('changed its mind')
+        throw new RangeError('refused')
       })
       .catch(() => undefined)
     await turn()

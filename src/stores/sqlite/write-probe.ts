@@ -1,16 +1,26 @@
+import type { Database } from 'bun:sqlite'
 import type { GroupCommit } from './group-commit.ts'
+import type { Transactions } from './transactions.ts'
 
 /**
- * Knows whether the store can be written. Work that will have to be written down should not begin while it cannot: a full disk
- * is found out only when the answer is there, and then nobody pays for it.
+ * Knows whether the store can be written. Work that has to be recorded later must not begin while it cannot: a full disk would
+ * show only after the upstream has done the work, which could then not be billed.
  */
 export type WriteProbe = {
-  /** False from the first commit that failed until one succeeds. While it is, asking has another one tried. */
+  /** False from the first failed commit until one succeeds. While it is false, each call tries another commit. */
   readonly isWritable: () => boolean
 }
 
-/** Watches every commit. A step that takes its own writes back says nothing of the disk, so that after it a commit is tried. */
-export function createWriteProbe(groupCommit: GroupCommit): WriteProbe {
+/**
+ * Watches every commit. A rollback alone does not show whether the disk failed or a step refused its own work, so each rollback is
+ * followed by a trial commit.
+ */
+export function createWriteProbe(parts: {
+  readonly database: Database
+  readonly transactions: Transactions
+  readonly groupCommit: GroupCommit
+}): WriteProbe {
+  const { database, transactions, groupCommit } = parts
   let isFailing = false
   let isProbing = false
 
@@ -18,8 +28,8 @@ export function createWriteProbe(groupCommit: GroupCommit): WriteProbe {
     if (isProbing) return
     isProbing = true
     groupCommit
-      // Changes nothing, and is written all the same; an update to the same value would not be.
-      .run(database => database.run('PRAGMA user_version = 0'))
+      // Writes a page without changing anything. SQLite does not write an UPDATE to the same value.
+      .run(() => database.run('PRAGMA user_version = 0'))
       .then(
         () => (isFailing = false),
         () => (isFailing = true),
@@ -27,7 +37,7 @@ export function createWriteProbe(groupCommit: GroupCommit): WriteProbe {
       .finally(() => (isProbing = false))
   }
 
-  groupCommit.join({ afterRollback: probe, afterCommit: () => (isFailing = false) })
+  transactions.join({ afterRollback: probe, afterCommit: () => (isFailing = false) })
   return {
     isWritable: () => {
       if (isFailing) probe()

@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite'
 import { formatId } from '../../../domain/ids.ts'
 import type { AttemptState } from '../../../domain/ledger/attempt.ts'
 import type { Problem } from '../../../gateway/ports/ledger.ts'
-import type { UsageColumns } from '../charges.ts'
+import type { UsageColumns } from '../usage-columns.ts'
 import { worthOf } from './worth.ts'
 
 const ATTEMPTS_A_TURN = 128

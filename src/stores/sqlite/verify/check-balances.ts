@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'bun:sqlite'
 import { books as everyBook } from '../../../domain/ledger/books.ts'
 import type { Problem } from '../../../gateway/ports/ledger.ts'
-import { standingFrom, type BalancesRow } from '../account-books.ts'
+import { booksStateFrom, type BalancesRow } from '../balances-table.ts'
 import type { EntryReader } from './entry-reader.ts'
 
 const ACCOUNTS_A_TURN = 100
@@ -38,7 +38,7 @@ export function* checkBalances(database: Database, entries: EntryReader): Genera
 
 function objectionsTo(row: Row, entries: EntryReader): readonly string[] {
   const accountId = Number(row.account_id)
-  const { balances } = standingFrom(row)
+  const { balances } = booksStateFrom(row)
   const folded = entries.fold.balancesOf(accountId)
   const objections = everyBook
     .filter(book => balances[book] !== folded[book])
@@ -55,7 +55,7 @@ function objectionsTo(row: Row, entries: EntryReader): readonly string[] {
 
 function objectionsToEnds(row: Row, entries: EntryReader, selectCharge: SelectCharge): readonly string[] {
   const accountId = Number(row.account_id)
-  const { latestOperationId, latestChargeId } = standingFrom(row)
+  const { latestOperationId, latestChargeId } = booksStateFrom(row)
   const ends = entries.endsOf(accountId)
   const operationId = ends?.operationId ?? null
   const objections: string[] = []

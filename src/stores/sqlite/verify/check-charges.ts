@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite'
 import { formatId } from '../../../domain/ids.ts'
 import type { Provenance } from '../../../domain/pricing/usage.ts'
 import type { Problem } from '../../../gateway/ports/ledger.ts'
-import type { ChargeRow } from '../charges.ts'
+import type { ChargeRow } from '../usage-list.ts'
 import { worthOf } from './worth.ts'
 
 const CHARGES_A_TURN = 128

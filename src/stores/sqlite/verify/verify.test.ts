@@ -24,14 +24,13 @@ describe('verify', () => {
       }
     }
     const spending = Array.from({ length: 20 }, spend)
-    const rounds = []
+    const rounds = [await store.ledger.verify()]
 
-    for (let round = 0; round < 5; round += 1) rounds.push(await store.ledger.verify())
+    while (rounds.at(-1)!.entries < rounds[0]!.entries + 100) rounds.push(await store.ledger.verify())
     verified.abort()
     await Promise.all(spending)
 
     expect(rounds.flatMap(({ problems }) => problems)).toEqual([])
-    expect(rounds.at(-1)!.entries).toBeGreaterThan(rounds[0]!.entries)
   })
 
   test.each([

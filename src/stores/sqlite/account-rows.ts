@@ -1,0 +1,42 @@
+import type { Account, ApiKey } from '../../domain/accounts/account.ts'
+
+export type AccountRow = {
+  id: bigint
+  public_id: string
+  name: string
+  sandbox_only: bigint
+  created_at_ms: bigint
+}
+
+export type ApiKeyRow = {
+  id: bigint
+  public_id: string
+  account_id: bigint
+  name: string
+  hash: Uint8Array
+  prefix: string
+  created_at_ms: bigint
+  revoked_at_ms: bigint | null
+}
+
+export function accountFrom(row: AccountRow): Account {
+  return {
+    id: Number(row.id),
+    publicId: row.public_id,
+    name: row.name,
+    sandboxOnly: row.sandbox_only === 1n,
+    createdAtMs: Number(row.created_at_ms),
+  }
+}
+
+export function apiKeyFrom(row: ApiKeyRow): ApiKey {
+  return {
+    id: Number(row.id),
+    publicId: row.public_id,
+    accountId: Number(row.account_id),
+    name: row.name,
+    prefix: row.prefix,
+    createdAtMs: Number(row.created_at_ms),
+    revokedAtMs: row.revoked_at_ms === null ? null : Number(row.revoked_at_ms),
+  }
+}

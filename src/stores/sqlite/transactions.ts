@@ -1,0 +1,105 @@
+import type { Database, Statement } from 'bun:sqlite'
+
+/**
+ * The work of one caller in a transaction. `run` is synchronous and may run again after a rollback, so it keeps nothing outside
+ * the database except what a participant restores. After that, exactly one of `committed` and `failed` is called, once.
+ */
+export type Step = {
+  run(): void
+  committed(): void
+  failed(error: unknown): void
+}
+
+/** Keeps state in memory beside the tables, which has to follow the outcome of each transaction. Only `beforeCommit` may throw. */
+export type Participant = {
+  /** The last chance to write. */
+  readonly beforeCommit?: () => void
+  readonly afterCommit?: () => void
+  /** Everything since BEGIN is undone. */
+  readonly afterRollback?: () => void
+}
+
+/** Runs the steps of many callers in one durable transaction. A transaction begins and ends within one call. */
+export class Transactions {
+  readonly #database: Database
+  readonly #begin: Statement
+  readonly #end: Statement
+  readonly #participants: Participant[] = []
+
+  constructor(database: Database) {
+    this.#database = database
+    this.#begin = database.prepare('BEGIN IMMEDIATE')
+    this.#end = database.prepare('COMMIT')
+  }
+
+  /** Adds a participant to all later transactions. */
+  join(participant: Participant): void {
+    this.#participants.push(participant)
+  }
+
+  /**
+   * Commits the steps in order. A step that throws leaves no trace and fails with what it threw; the other steps are
+   * committed. If the commit itself fails (a full disk), all steps of the transaction fail.
+   */
+  commit(steps: readonly Step[]): void {
+    if (steps.length === 0) return
+    let thrown: Thrown | undefined
+    try {
+      thrown = this.#attempt(steps)
+    } catch (error) {
+      for (const step of steps) step.failed(error)
+      return
+    }
+    if (thrown === undefined) {
+      for (const step of steps) step.committed()
+      return
+    }
+    // A step seldom throws. One more transaction then is cheaper than a savepoint for every step.
+    this.commit(steps.slice(0, thrown.index))
+    steps[thrown.index]?.failed(thrown.error)
+    this.commit(steps.slice(thrown.index + 1))
+  }
+
+  /** Commits all steps, or rolls all back and returns the step that threw. Throws if the transaction itself failed. */
+  #attempt(steps: readonly Step[]): Thrown | undefined {
+    try {
+      this.#begin.run()
+      const thrown = runAll(steps)
+      if (thrown !== undefined) {
+        this.#rollBack()
+        return thrown
+      }
+      for (const participant of this.#participants) participant.beforeCommit?.()
+      this.#end.run()
+    } catch (error) {
+      this.#rollBack()
+      throw error
+    }
+    for (const participant of this.#participants) participant.afterCommit?.()
+    return undefined
+  }
+
+  #rollBack(): void {
+    try {
+      // After some failures, such as a full disk, SQLite has rolled back by itself.
+      if (this.#database.inTransaction) this.#database.run('ROLLBACK')
+    } finally {
+      for (const participant of this.#participants) participant.afterRollback?.()
+    }
+  }
+}
+
+type Thrown = { readonly index: number; readonly error: unknown }
+
+function runAll(steps: readonly Step[]): Thrown | undefined {
+  let index = 0
+  try {
+    for (const step of steps) {
+      step.run()
+      index += 1
+    }
+  } catch (error) {
+    return { index, error }
+  }
+  return undefined
+}
