@@ -5,9 +5,10 @@ const ASCII_CHARS_PER_TOKEN = 4
 const ASCII_END = 0x80
 
 /**
- * How many tokens a request's body comes to: a quarter of a token for an ASCII character, one for any other, a flat number
- * for each image or audio part, what the bytes of a file or a video can come to, and one for each number, so that token arrays
- * count exactly. `UNBOUNDED_INPUT` where a file or a video is only named: the provider opens it, and nobody here knows its length.
+ * Estimates the tokens of a request's body: a quarter of a token for an ASCII character, one token for any other character, a
+ * fixed number for each image or audio part, the most that the bytes of a file or a video can be, and one token for each
+ * number, so that token arrays count exactly. `UNBOUNDED_INPUT` when a file or a video is only referenced: the provider opens
+ * it, and its length is not known here.
  */
 export function estimateInputTokens({ value, isAscii }: Pick<JsonDocument, 'value' | 'isAscii'>): number {
   const estimate = new Estimate(isAscii)
@@ -15,7 +16,7 @@ export function estimateInputTokens({ value, isAscii }: Pick<JsonDocument, 'valu
   return estimate.total()
 }
 
-/** The same for a part of a body that is input and nothing else. `isAscii` is true where all of its texts are known to be. */
+/** Like `estimateInputTokens`, for a value that is all input. `isAscii` says that all of its texts are known to be ASCII. */
 export function estimateTokensOf(input: unknown, isAscii: boolean): number {
   const estimate = new Estimate(isAscii)
   walkInputOf(input, estimate)
@@ -34,7 +35,7 @@ class Estimate implements InputSink {
 
   text(text: string): void {
     this.#asciiChars += text.length
-    // Looking at each character of a long English text would cost more than parsing it did.
+    // Checking each character of a long English text would cost more than parsing it.
     if (!this.#isAscii) this.#countOthers(text)
   }
 
@@ -60,7 +61,7 @@ class Estimate implements InputSink {
   }
 }
 
-/** A character outside the basic plane is two units; it counts once. A lone half counts as one. */
+/** A character outside the basic plane is two UTF-16 units and counts once. A lone surrogate counts as one character. */
 function isSecondHalf(text: string, at: number, unit: number): boolean {
   return (unit & 0xfc00) === 0xdc00 && at > 0 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800
 }

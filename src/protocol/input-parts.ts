@@ -1,12 +1,12 @@
-/** What of a request body becomes a model's input. */
+/** The parts of a request body that become a model's input. */
 export type InputParts = {
-  /** Every string and key, media left out. */
+  /** Every string and key, without media. */
   readonly texts: string[]
-  /** For what is no text: media at a flat number each; numbers, booleans and nulls at one each. */
+  /** The tokens of everything else: a fixed number for each media part, one for each number, boolean and null. */
   tokens: number
 }
 
-/** What OpenAI's and Anthropic's largest tiers of a single image come to (1,445 and about 1,600), rounded up. */
+/** The largest tiers of a single image at OpenAI (1,445) and Anthropic (about 1,600), rounded up. */
 export const IMAGE_TOKENS = 1_700
 /** Three minutes of speech at ten tokens a second. */
 export const AUDIO_TOKENS = 2_000
@@ -15,20 +15,20 @@ export const FILE_TOKENS = 2_000
 /** Half a minute of video at about 300 tokens a second. */
 export const VIDEO_TOKENS = 10_000
 
-/** What a provider opens and the gateway does not: it can come to all that the model reads. */
+/** For referenced content, which only the provider opens: it can be as long as all that the model can read. */
 export const UNBOUNDED_INPUT = Infinity
-/** Compressed text: a byte of it stands for about four characters. */
+/** A byte of compressed text is about four characters. */
 const FILE_BYTES_PER_TOKEN = 1
-/** A picture that hardly moves, at ten thousand bits a second. */
+/** A nearly still picture has about ten thousand bits a second. */
 const VIDEO_BYTES_PER_TOKEN = 4
 const BYTES_PER_BASE64_CHAR = 3 / 4
 
 type MediaPart = {
-  /** The member that holds it: a link, base64, or an object with either. */
+  /** The member with the media: a link, base64, or an object with either. */
   readonly payload: string
-  /** What an ordinary one comes to. */
+  /** The tokens of an ordinary one. */
   readonly tokens: number
-  /** For media that may be of any length: at most one token for so many bytes. */
+  /** For media of any length: this many bytes are at most one token. */
   readonly bytesPerToken?: number
 }
 
@@ -45,22 +45,22 @@ const mediaParts: ReadonlyMap<unknown, MediaPart> = new Map<unknown, MediaPart>(
   ['video_url', { payload: 'video_url', tokens: VIDEO_TOKENS, bytesPerToken: VIDEO_BYTES_PER_TOKEN }],
 ])
 
-/** Only here do parts carry media; anywhere else, such as in a tool's schema, the same shape is text to the model. */
+/** Only the parts in these fields carry media. Elsewhere, such as in a tool's schema, the model reads the same shape as text. */
 export const conversationFields: ReadonlySet<string> = new Set(['messages', 'input'])
 
-/** Is told what a walk over a request's body finds. */
+/** Receives what a walk over a request's body finds. */
 export type InputSink = {
-  /** A string or key, media left out. */
+  /** A string or key that is not media. */
   text(text: string): void
-  /** What is no text comes to so many tokens. */
+  /** Something other than text, which is this many tokens. */
   tokens(count: number): void
-  /** A part with media comes to so many tokens ordinarily, and to so many at most. */
+  /** A media part, with its ordinary and its highest number of tokens. */
   media(tokens: number, most: number): void
 }
 
 /**
- * Walks the named fields of a request body, or all of them but plain numbers and switches: those set the model, and are no part of
- * its input. So a request with an output ceiling is estimated as the same one without.
+ * Walks the given fields of a request body, or all of them, except plain numbers, booleans and nulls: these are settings, not input.
+ * A request with an output limit therefore has the same estimate as without.
  */
 export function walkInput(
   body: Readonly<Record<string, unknown>>,
@@ -75,19 +75,19 @@ export function walkInput(
   }
 }
 
-/** Walks a value that is input and nothing else. */
+/** Walks a value that is all input. */
 export function walkInputOf(value: unknown, sink: InputSink): void {
   walk(value, sink, true)
 }
 
-/** What `walkInput` finds. */
+/** Collects what `walkInput` finds. */
 export function inputParts(body: Readonly<Record<string, unknown>>, fields?: readonly string[]): InputParts {
   const parts = new Collected()
   walkInput(body, parts, fields)
   return parts.parts
 }
 
-/** What `walkInputOf` finds. */
+/** Collects what `walkInputOf` finds. */
 export function inputPartsOf(value: unknown): InputParts {
   const parts = new Collected()
   walkInputOf(value, parts)
@@ -114,7 +114,7 @@ function isSetting(value: unknown): boolean {
   return value === null || typeof value === 'number' || typeof value === 'boolean'
 }
 
-/** Keeps a stack of its own: a body may be nested deeper than the runtime's. */
+/** Keeps its own stack, because a body may be nested deeper than the runtime's stack. */
 function walk(root: unknown, sink: InputSink, mayHoldMedia: boolean): void {
   const stack: object[] = []
   take(root, stack, sink)
@@ -141,7 +141,7 @@ function mostTokens({ tokens, bytesPerToken }: MediaPart, payload: unknown): num
   return Math.max(tokens, Math.ceil((chars * BYTES_PER_BASE64_CHAR) / bytesPerToken))
 }
 
-/** How much of a payload is there in base64; 0 for a link, or for the id of what the provider has. */
+/** The number of base64 characters in a payload; 0 for a link or for the id of something that the provider has. */
 function inlineChars(payload: unknown): number {
   if (typeof payload === 'string') return isLink(payload) ? 0 : payload.length
   if (typeof payload !== 'object' || payload === null) return 0

@@ -2,7 +2,7 @@ type Bytes = Uint8Array<ArrayBuffer>
 
 const NOTHING: Bytes = new Uint8Array(0)
 
-/** The parts one after the other. Copies only parts that do not already stand side by side in one buffer. */
+/** Joins byte arrays. Does not copy parts that are already adjacent in one buffer. */
 export function joinBytes(parts: readonly Bytes[]): Bytes {
   const first = parts[0]
   if (first === undefined) return NOTHING

@@ -2,7 +2,7 @@ import { isJsonObject } from './json/parse-json.ts'
 import { conversationFields } from './input-parts.ts'
 import { isProtocolKeyword } from './protocol-keywords.ts'
 
-/** Fields that set the model or the service. Nothing in them is said to the model. */
+/** Fields with settings of the model or the service. The model does not read them. */
 const SETTINGS: ReadonlySet<string> = new Set([
   'audio',
   'conversation',
@@ -25,17 +25,17 @@ const SETTINGS: ReadonlySet<string> = new Set([
   'verbosity',
 ])
 
-/** What is said first comes first, and the conversation last, in the order in which it was held. */
+/** Fields that the model reads before the conversation, in this order. The conversation comes last, in its own order. */
 const FIELDS_IN_ORDER = ['system', 'instructions', 'tools', 'functions', 'response_format', 'text']
 
-/** Members of a conversation's items and of their parts that hold a name which somebody gave a thing. */
+/** Members with an id, in the items of a conversation and in their parts. */
 const IDS: ReadonlySet<string> = new Set(['id', 'call_id', 'tool_call_id', 'tool_use_id'])
-/** A name has no blanks and is short; words that stand where a name belongs are words. */
+/** An id is short and has no spaces. Any other string in its place is text. */
 const ID = /^[\w.:|-]{1,128}$/
-/** An item, and a part or a call in a list of it. Further in, a member of that name is what somebody said. */
+/** An item, and a part or a call in one of its lists. Deeper, a member of that name is content. */
 const ID_DEPTH_MAX = 2
 
-/** Members of a conversation's items, at any depth, that hold media or what only its maker can read. */
+/** Members with media or encrypted data, in the items of a conversation at any depth. */
 const PAYLOADS: ReadonlySet<string> = new Set([
   'data',
   'encrypted_content',
@@ -44,12 +44,12 @@ const PAYLOADS: ReadonlySet<string> = new Set([
   'result',
   'url',
 ])
-/** Base64, alone or in a data URL. The whole string has to be: words behind a long run of letters are words. */
+/** Base64, alone or in a data URL. The whole string must match: words after a long run of letters are text. */
 const ENCODED = /^(?:data:[^,\s]{0,200},)?[\w+/=-]{1000,}$/
 
 /**
- * What the body of a chat or responses request says to a model, for a moderator: a line for each string, without media. Since
- * what the gateway does not know passes on to the upstream, what is not known to be a setting is taken for text.
+ * The text that the model reads in the body of a chat or responses request, for a moderator: a line for each string, without
+ * media. Unknown fields reach the upstream, so every field that is not a known setting counts as text.
  */
 export function moderatedText(body: Readonly<Record<string, unknown>>): string {
   const texts: string[] = []
@@ -61,7 +61,7 @@ export function moderatedText(body: Readonly<Record<string, unknown>>): string {
   return texts.join('\n')
 }
 
-/** Outside a conversation the names of members are read as well: those of a tool's schema are shown to the model. */
+/** Outside a conversation, member names count as well: the model reads the names in a tool's schema. */
 function collectText(root: unknown, texts: string[]): void {
   walk(root, texts, (object, _, push) => {
     for (const [key, value] of Object.entries(object).reverse()) {
@@ -85,19 +85,19 @@ function matches(value: unknown, pattern: RegExp): boolean {
   return typeof value === 'string' && pattern.test(value)
 }
 
-/** What a thing is, in the format's own word; any other word there is somebody's. */
+/** Whether a member names a type or role of the format. Any other word in its place is content. */
 function isStructure(key: string, value: unknown): boolean {
   return (key === 'type' || key === 'role') && typeof value === 'string' && isProtocolKeyword(value)
 }
 
-/** Pushes what is to be read of an object, the last first. `depth` counts objects and not lists; the outermost is 1. */
+/** Pushes the values of an object to read, last first. `depth` counts objects, not lists; the outermost object is 1. */
 type Visit = (
   object: Readonly<Record<string, unknown>>,
   depth: number,
   push: (value: unknown) => void,
 ) => void
 
-/** Takes the strings below `root` in their order. Keeps a stack of its own: a body may be nested deeper than the runtime's. */
+/** Collects the strings below `root` in order. Keeps its own stack, because a body may be nested deeper than the runtime's. */
 function walk(root: unknown, texts: string[], visit: Visit): void {
   const values = [root]
   const depths = [0]
@@ -107,7 +107,7 @@ function walk(root: unknown, texts: string[], visit: Visit): void {
     if (typeof value === 'string') {
       if (value !== '') texts.push(value)
     } else if (Array.isArray(value)) {
-      // One by one: a list may be longer than a call can have arguments.
+      // One at a time, because a list may be longer than the argument list of a call can be.
       for (let index = value.length - 1; index >= 0; index -= 1) {
         values.push(value[index])
         depths.push(depth)

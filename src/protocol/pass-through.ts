@@ -10,19 +10,19 @@ import { findReportedCost } from './reported-cost.ts'
 import type { TextAnswer, TextRequest, UsageLimits } from './text-dialect.ts'
 import { readUsage } from './usage.ts'
 
-/** A request that goes upstream as its own text, but for the model's name. */
+/** A request whose text goes upstream unchanged, except for the model's name. */
 export type PassThroughRequest = TextRequest & {
   readonly text: string
-  /** Where the model's name stands in the text. */
+  /** The place of the model's name in the text. */
   readonly modelMember: Member
 }
 
-/** An answer that goes to the client as its own text, but for the model's name and the cost. */
+/** An answer whose text goes to the client unchanged, except for the model's name and the cost. */
 export type PassThroughAnswer = TextAnswer & { readonly reply: ReplyObject }
 
 /**
- * What is the same of such a request on every route. Throws `ambiguous_field` for one of `fieldsRead` that could be read in two
- * ways, and `invalid_field` where no model is named.
+ * Reads the model of a request on any of these routes. Throws `ambiguous_field` when one of `fieldsRead` could be read in two
+ * ways, and `invalid_field` when the request names no model.
  */
 export function readNamedModel(
   document: JsonDocument,
@@ -33,12 +33,12 @@ export function readNamedModel(
   return { model, modelMember: wanted as Member }
 }
 
-/** What a tokenizer would count of these fields. Read again when asked for, which is rare: kept as values, a body weighs twice. */
+/** The input in these fields, for a tokenizer. Parses the text again, which is rare: keeping the values would double the memory. */
 export function inputOf(text: string, fields: readonly string[]): InputParts {
   return inputParts(jsonObjectOf(text), fields)
 }
 
-/** The request's own text with the value of `model` replaced; the very same where it is already that name. */
+/** The request's text with the value of `model` replaced, or unchanged when it is already that name. */
 export function requestForUpstream(
   { text, model: asked, modelMember }: PassThroughRequest,
   model: string,
@@ -47,12 +47,12 @@ export function requestForUpstream(
   return text.slice(0, modelMember.start) + quotedName(model) + text.slice(modelMember.end)
 }
 
-/** What the request says to its model. Read again from its text: only a moderator asks, and not every gateway has one. */
+/** The text that the model reads. Parses the request again, because only a moderator needs it. */
 export function moderatedTextOf({ text }: PassThroughRequest): string {
   return moderatedText(jsonObjectOf(text))
 }
 
-/** What an answer says of itself in its top-level `usage` and `error`. */
+/** What an answer reports in its top-level `usage` and `error`. */
 export function reportedBy(
   text: string,
   { usage, error }: Readonly<Record<string, unknown>>,
@@ -68,7 +68,7 @@ export function reportedBy(
   }
 }
 
-/** The answer's own text with the logical model name and, where it is known, the cost. */
+/** The answer's text with the logical model name and, if known, the cost. */
 export function answerForClient({ reply }: PassThroughAnswer, shown: ModelAndCost): string {
   return withModelAndCost(reply, shown)
 }

@@ -1,6 +1,6 @@
 /**
- * Text bytes kept of one stream, for the tokenizer. The length of what comes after is extrapolated from them: 16 KB is about
- * 4,000 tokens, enough that the tokens of a character are well known.
+ * The bytes of text kept of one stream, for the tokenizer. The tokens of the rest are extrapolated. 16 KB is about 4,000
+ * tokens, enough for a good estimate of the tokens per character.
  */
 export const SAMPLE_BYTES_MAX = 16 * 1024
 
@@ -11,19 +11,19 @@ const ASCII_CHARS_PER_TOKEN = 4
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-/** Collects the text of a stream in bounded memory, one output channel at a time. */
+/** Collects the text of a stream in bounded memory, separately for each output channel. */
 export class ProducedText {
   readonly #channels: ChannelText[] = []
   #keptBytes = 0
   #keptWeight = 0
   #weight = 0
 
-  /** The text kept of each output channel. */
+  /** The kept text of each output channel. */
   texts(): string[] {
     return this.#channels.map(channel => channel.text())
   }
 
-  /** How many times more was produced than was kept, in tokens, about; 1 where everything was kept. */
+  /** The estimated tokens of all text, divided by those of the kept text; 1 when everything was kept. */
   get scale(): number {
     return this.#keptWeight === 0 ? 1 : this.#weight / this.#keptWeight
   }
@@ -32,7 +32,7 @@ export class ProducedText {
     if (text === '') return
     const weight = weightOf(text)
     this.#weight += weight
-    // UTF-8 takes at most three bytes for a UTF-16 unit.
+    // A UTF-16 unit takes at most three bytes in UTF-8.
     if (this.#keptBytes + text.length * 3 > SAMPLE_BYTES_MAX) {
       this.#addStart(outputChannel, text, weight)
       return
@@ -41,7 +41,7 @@ export class ProducedText {
     this.#keptWeight += weight
   }
 
-  /** As `add`, for a text in plain ASCII, where it stands. */
+  /** Like `add`, for a text in plain ASCII that is a part of `bytes`. */
   addPlain(outputChannel: number, bytes: Uint8Array, start: number, end: number): void {
     const length = end - start
     if (length === 0 || this.#keptBytes + length * 3 > SAMPLE_BYTES_MAX) {
@@ -55,7 +55,7 @@ export class ProducedText {
     this.#channel(outputChannel).appendPlain(bytes, start, end)
   }
 
-  /** A first text that is larger than the whole sample is kept in part, so that there is something to go by. */
+  /** Keeps a part of a first text that is larger than the whole sample, so that there is a sample. */
   #addStart(outputChannel: number, text: string, weight: number): void {
     if (this.#keptBytes > 0) return
     const start = text.slice(0, Math.floor(SAMPLE_BYTES_MAX / 3))
@@ -71,7 +71,7 @@ export class ProducedText {
   }
 }
 
-/** As UTF-8: a string built of a thousand deltas would keep every one of them alive. */
+/** The text of one output channel as UTF-8: a string built from a thousand deltas would keep all of them in memory. */
 class ChannelText {
   readonly id: number
   #bytes = new Uint8Array(SAMPLE_BYTES_MIN)
@@ -81,7 +81,7 @@ class ChannelText {
     this.id = id
   }
 
-  /** Appends and says how many bytes it took. */
+  /** Appends a text and returns its number of bytes. */
   append(text: string): number {
     this.#makeRoom(text.length * 3)
     const { written } = encoder.encodeInto(text, this.#bytes.subarray(this.#length))
@@ -89,7 +89,7 @@ class ChannelText {
     return written
   }
 
-  /** A loop, because a delta is a word: it costs less than a view and a native copy of it. */
+  /** Copies in a loop: a delta is one word, for which a view and a native copy would cost more. */
   appendPlain(from: Uint8Array, start: number, end: number): void {
     this.#makeRoom(end - start)
     const bytes = this.#bytes
@@ -111,7 +111,7 @@ class ChannelText {
   }
 }
 
-/** About how many tokens a text is: near enough to compare one part of a stream with another. */
+/** A rough number of tokens, good enough to compare parts of a stream. */
 function weightOf(text: string): number {
   let others = 0
   for (let at = 0; at < text.length; at += 1) if (text.charCodeAt(at) >= ASCII_END) others += 1

@@ -8,21 +8,21 @@ import { replyPlaces } from './reply-places.ts'
 const BRACE_OPEN = 0x7b
 const SPACE = 0x20
 
-/** An object inside a reply's text that names the model and its usage: the whole reply, or the part that holds them. */
+/** The object in a reply's text with the model and the usage: the whole reply, or a part of it. */
 export type ReplyObject = {
   readonly text: string
-  /** What its `usage` was parsed to. */
+  /** The parsed value of its `usage`. */
   readonly usage: unknown
-  /** Where its brace opens, if not at the first one. */
+  /** The offset of its opening brace, if it is not the first one. */
   readonly start?: number
 }
 
 export type ModelAndCost = { readonly model: string; readonly cost: NanoUsd | null }
 
 /**
- * The reply's text with `model` replaced by the logical name, put first where there is none, and the cost in `usage.cost_usd`:
- * in the place of the upstream's own, else at the end. A cost of null leaves no `cost_usd`. A reply whose `usage` is no object
- * has nowhere to name a cost.
+ * The reply's text with the logical name in `model`, added as the first member if there is none, and the cost in
+ * `usage.cost_usd`, which replaces the upstream's own or is added at the end. A cost of null removes `cost_usd`. A reply
+ * without a `usage` object gets no cost.
  */
 export function withModelAndCost(reply: ReplyObject, shown: ModelAndCost): string {
   return spliceText(reply.text, modelAndCostEdits(reply, shown))
@@ -75,7 +75,7 @@ function appended(text: string, objectEnd: number, member: string): Edit {
   return { start: at, end: at, text: text.charCodeAt(at - 1) === BRACE_OPEN ? member : `,${member}` }
 }
 
-/** Takes members out, each with one comma. */
+/** Removes members, each with one comma. */
 function removals(all: readonly Member[], removed: readonly Member[]): Edit[] {
   const edits: Edit[] = []
   let isFirst = true

@@ -1,15 +1,15 @@
 import { MemberWalk, type Member } from './json/members.ts'
 
-/** Where an object of a reply names its model and its usage. */
+/** The places of the model and the usage in an object of a reply. */
 export type ReplyPlaces = {
-  /** Every one of them, in order, whichever a client reads. */
+  /** All `model` members in order, because a client may read any of them. */
   readonly models: readonly Member[]
-  /** Of several the last one, which is the parsed one. */
+  /** The last `usage` member, the one that a parser keeps. */
   readonly usage: Member | undefined
   readonly isEmpty: boolean
 }
 
-/** Finds them in the object whose brace opens at `objectStart`; without one, in the object that is the whole text. */
+/** Finds the places in the object whose brace is at `objectStart`, or in the object that is the whole text. */
 export function replyPlaces(text: string, objectStart?: number): ReplyPlaces {
   return (objectStart === undefined ? fromTheEnds(text) : undefined) ?? byWalking(text, objectStart)
 }
@@ -19,9 +19,9 @@ const USAGE = '"usage"'
 const BACKSLASH = 0x5c
 
 /**
- * From the front to the model and from the usage to the end, as most replies have them, past the content between them: an embedding's
- * is tens of kilobytes. Undefined where that does not tell all. In JSON a name between two quotes of which the first is not escaped
- * is a whole string; so where it stands once, and no letter is written as its code, nothing else is called so.
+ * Walks from the front to the model and from the usage to the end, and skips the content between them: an embedding has tens of
+ * kilobytes of it. Undefined when that cannot find every place. In JSON, a name between two quotes is a whole string if the first
+ * quote is not escaped. So if `"model"` occurs once, and the text has no `\u` escapes, no other member has that name.
  */
 function fromTheEnds(text: string): ReplyPlaces | undefined {
   const modelAt = text.indexOf(MODEL)
@@ -34,7 +34,7 @@ function fromTheEnds(text: string): ReplyPlaces | undefined {
   return model === undefined || usage === undefined ? undefined : { models: [model], usage, isEmpty: false }
 }
 
-/** The member whose key stands there; undefined where that is no member of the outermost object. */
+/** The member whose key is at this place; undefined when it is not a member of the outermost object. */
 function memberFromFront(text: string, keyStart: number): Member | undefined {
   const walk = new MemberWalk(text)
   do {
@@ -43,7 +43,7 @@ function memberFromFront(text: string, keyStart: number): Member | undefined {
   return walk.keyStart === keyStart ? walk.member() : undefined
 }
 
-/** The same, told by what follows: behind the outermost object's last member there is nothing but its brace. */
+/** Like `memberFromFront`, but checks what follows: only the brace may follow the outermost object's last member. */
 function memberToEnd(text: string, keyStart: number): Member | undefined {
   const walk = MemberWalk.from(text, keyStart)
   const member = walk?.next() === true ? walk.member() : undefined

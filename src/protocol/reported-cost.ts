@@ -3,15 +3,15 @@ import { lastNamed } from './json/members.ts'
 
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,4}))?$/
 const NANO_DIGITS = 9
-/** More than any cost is written with, and little enough to compute with. */
+/** More than any real cost has, and few enough to compute with. */
 const COST_CHARS_MAX = 64
-/** Beyond 10^30 billionths a number is no cost; below 10^-100 of one it is nothing but rounding. */
+/** A number above 10^30 billionths is not a cost. Below 10^-100 of one, only the rounding is left. */
 const SCALE_MAX = 30
 const SCALE_MIN = -100
 
 /**
- * Reads a cost in dollars as upstreams write it: a decimal or JSON number of any precision, exponents included. Exact, and
- * rounded up once, to a billionth. Undefined for anything else.
+ * Reads a cost in dollars: a decimal or JSON number of any precision, with or without an exponent. The result is exact and
+ * rounded up once, to a billionth of a dollar. Undefined for anything else.
  */
 export function parseReportedCost(text: string): NanoUsd | undefined {
   if (text.length > COST_CHARS_MAX) return undefined
@@ -28,8 +28,8 @@ export function parseReportedCost(text: string): NanoUsd | undefined {
 }
 
 /**
- * The upstream's own `usage.cost`, in dollars, out of a reply's text: the digits as they stand there, since a JSON number may
- * be finer than a float. Null where there is none. `usage` is what the reply's `usage` was parsed to.
+ * Reads the upstream's own `usage.cost` in dollars from the digits in a reply's text, because a JSON number may be more precise
+ * than a float. Null when there is none. `usage` is the parsed value of the reply's `usage`.
  */
 export function findReportedCost(reply: string, usage: unknown): NanoUsd | null {
   const cost = (usage as { readonly cost?: unknown } | null | undefined)?.cost

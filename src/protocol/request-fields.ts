@@ -1,20 +1,20 @@
 import { GatewayError } from '../domain/errors.ts'
 import { isJsonObject } from './json/parse-json.ts'
 
-/** A longer text is more likely the caller's content than a slip of a name, and is not repeated. */
+/** A longer text is more likely content than a wrong choice. The message does not repeat it. */
 const CHOICE_CHARS_MAX = 40
 
 /**
  * Checks of the fields that the gateway reads. Each takes a field's value and its path, treats null as absent, and throws
- * `invalid_field` with a sentence that says what would have been right.
+ * `invalid_field` with a message that says what the field must be.
  */
 
 export function requiredName(value: unknown, param: string): string {
   if (typeof value === 'string' && value !== '') return value
-  throw invalidField(param, 'a name that is not empty', value)
+  throw invalidField(param, 'a non-empty string', value)
 }
 
-/** May be empty. */
+/** A string, which may be empty. */
 export function requiredText(value: unknown, param: string): string {
   if (typeof value === 'string') return value
   throw invalidField(param, 'a string', value)
@@ -61,7 +61,7 @@ function isAbsent(value: unknown): value is null | undefined {
   return value === undefined || value === null
 }
 
-/** For a field that must be one of a few words. */
+/** The error for a field that must be one of a few words. */
 export function invalidChoice(param: string, choices: readonly string[], value: unknown): GatewayError {
   const isShort = typeof value === 'string' && value.length <= CHOICE_CHARS_MAX
   const words = choices.map(choice => `"${choice}"`).join(', ')
@@ -69,7 +69,7 @@ export function invalidChoice(param: string, choices: readonly string[], value: 
   return new GatewayError('invalid_field', `"${param}" must be one of ${words}; ${found}.`, { param })
 }
 
-/** For a field that is not what it must be; `expected` completes "must be". */
+/** The error for a field with a wrong value; `expected` completes "must be". */
 export function invalidField(param: string, expected: string, value: unknown): GatewayError {
   const message = `"${param}" must be ${expected}; ${isAbsent(value) ? 'it is missing' : `it is ${named(value)}`}.`
   return new GatewayError('invalid_field', message, { param })

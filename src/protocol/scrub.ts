@@ -1,18 +1,18 @@
 import { isJsonObject } from './json/parse-json.ts'
 
-/** What of an upstream is known by name; what looks like a link, a host, a key or an organisation is found without. */
+/** The known names of an upstream. Links, hosts, keys and organisations are also found by their shape. */
 export type UpstreamSecrets = {
   readonly baseUrls: readonly string[]
   readonly keys: readonly string[]
 }
 
-/** Nothing known by name. */
+/** No known names. */
 export const NO_SECRETS: UpstreamSecrets = { baseUrls: [], keys: [] }
 
-/** Shorter than this a key is a mistake, and taking it out would only mangle words. */
+/** A shorter key is a mistake, and removing it would damage words. */
 const KEY_CHARS_MIN = 4
 
-// Every repetition is bounded, so that no text makes these slow.
+// Every repetition is bounded, so that no text makes these expressions slow.
 const LINK = /\b[a-z][a-z0-9+.-]{0,20}:\/\/[^\s"'`<>()[\]{}\\]*[^\s"'`<>()[\]{}\\.,;:!?]/gi
 const HOST =
   /(?<![\w-])(?:[a-z0-9-]{1,63}\.){1,9}(?:com|net|org|io|ai|dev|app|cloud|co|cn|eu|local|localdomain|internal|lan|svc)\b(?::\d{1,5})?/gi
@@ -26,8 +26,8 @@ const SECRET_KEY = /\bsk[-_][\w*.-]{0,200}[\w*]/g
 const ORGANISATION = /\borg-\w{3,}|\b(?:org|proj|user|team|workspace|acct)[-_](?=\w*\d)\w{8,}/g
 
 /**
- * The text without what tells a client where and under whose name a request was sent on: links, host names, addresses, keys
- * and organisation ids. It may take out a harmless word; it is for error texts, never for answers.
+ * Removes from an error text what identifies the upstream and the operator's account there: links, host names, addresses, keys
+ * and organisation ids. It may remove a harmless word, so it is never used on answers.
  */
 export function scrub(text: string, { baseUrls, keys }: UpstreamSecrets = NO_SECRETS): string {
   let scrubbed = text
@@ -47,7 +47,7 @@ export function scrub(text: string, { baseUrls, keys }: UpstreamSecrets = NO_SEC
     .replace(ORGANISATION, '[organization]')
 }
 
-/** A JSON value with each text in it scrubbed. */
+/** A JSON value with every string in it scrubbed. */
 export function scrubTexts(value: unknown, secrets: UpstreamSecrets): unknown {
   if (typeof value === 'string') return scrub(value, secrets)
   if (Array.isArray(value)) return value.map(item => scrubTexts(item, secrets))
@@ -55,7 +55,7 @@ export function scrubTexts(value: unknown, secrets: UpstreamSecrets): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, scrubTexts(member, secrets)]))
 }
 
-/** A base URL's host, its siblings under the same domain, and the domain itself. */
+/** Matches a base URL's host, other hosts of its domain, and the domain itself. */
 function hostPattern(baseUrl: string): RegExp {
   const { hostname } = new URL(baseUrl)
   const labels = hostname.split('.')

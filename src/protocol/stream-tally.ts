@@ -5,7 +5,7 @@ import { readUsage } from './usage.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-/** What the meters of all streams keep in the same way, in bounded memory. */
+/** What the meters of all streams count in the same way, in bounded memory. */
 export class StreamTally {
   readonly #limits: UsageLimits
   readonly #produced = new ProducedText()
@@ -20,19 +20,19 @@ export class StreamTally {
     this.#limits = limits
   }
 
-  /** The upstream has said something: an error that follows is not its first word. */
+  /** The upstream has sent something. An error that follows is not the first thing it sent. */
   begin(): void {
     this.#hasBegun = true
   }
 
-  /** An error may be told twice: by the name and the data of one frame, or by an event and then by the response's end. */
+  /** May be called twice for one error: for the name and the data of a frame, or for an event and the response's end. */
   takeError(): void {
     this.#errorSeen = true
     if (!this.#hasBegun) this.#errorFirst = true
     this.#hasBegun = true
   }
 
-  /** Output that no tokenizer counts. */
+  /** Counts output that a tokenizer cannot count. */
   takeSound(): void {
     this.#outputBegan = true
   }
@@ -42,13 +42,13 @@ export class StreamTally {
     this.#produced.add(outputChannel, text)
   }
 
-  /** As `takeText`, for a text in plain ASCII, where it stands. */
+  /** Like `takeText`, for a text in plain ASCII that is a part of `bytes`. */
   takePlain(outputChannel: number, bytes: Uint8Array, start: number, end: number): void {
     if (end > start) this.#outputBegan = true
     this.#produced.addPlain(outputChannel, bytes, start, end)
   }
 
-  /** Of several the last one counts. */
+  /** The last usage counts. */
   takeUsage(usage: JsonObject): void {
     this.#usage = usage
   }
@@ -57,7 +57,7 @@ export class StreamTally {
     this.#reportedCost = cost
   }
 
-  /** `isComplete` where the route's sign of a whole answer came. */
+  /** `isComplete` says that the route's sign of a complete answer has come. */
   reading(isComplete: boolean): StreamReading {
     const reported = readUsage(this.#usage, this.#limits)
     return {

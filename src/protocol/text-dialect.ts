@@ -7,39 +7,39 @@ import type { InputParts } from './input-parts.ts'
 import type { UpstreamSecrets } from './scrub.ts'
 import type { JsonDocument } from './json/parse-json.ts'
 
-/** The wire format of one text route as pure functions: what the gateway reads of it and the few bytes it changes. */
+/** The wire format of one text route as pure functions: what the gateway reads and the few bytes that it changes. */
 export type TextDialect<Request extends TextRequest = TextRequest, Answer extends TextAnswer = TextAnswer> = {
-  /** As clients call it: its name in the books. */
+  /** The route that clients call, and its name in the ledger. */
   readonly route: TextRoute | 'messages'
-  /** As an upstream is asked for it. */
+  /** The route that upstreams are called on. */
   readonly upstreamRoute: TextRoute
-  /** The kind of model the route serves; another kind's name does not exist here. */
+  /** The kind of model that the route serves. Models of another kind are not found. */
   readonly serves: 'chat' | 'embedding'
-  /** Throws `invalid_field` or `ambiguous_field` for what the gateway must read and cannot. */
+  /** Throws `invalid_field` or `ambiguous_field` for a field that the gateway must read and cannot. */
   readRequest(document: JsonDocument): Request
-  /** What a request says to its model, for a moderator, made when asked for. Absent on a route that is not moderated. */
+  /** The text that the model reads, for a moderator. Absent on a route that is not moderated. */
   moderatedText?(request: Request): string
-  /** The request's own text with the model's name replaced or, on a route that is converted, what they become. */
+  /** The request's text with the model's name replaced or, on a converted route, the converted request. */
   forUpstream(request: Request, model: string, provider: Pick<Provider, 'maxTokensField'>): string
-  /** Undefined for a text that is no answer of this route, whatever the status said. */
+  /** Undefined for a text that is not an answer of this route, at any status. */
   readAnswer(body: string, limits: UsageLimits): Answer | undefined
-  /** The answer's own text with the model's name replaced and the cost added or, on a converted route, what they become. */
+  /** The answer's text with the model's name replaced and the cost added or, on a converted route, the converted answer. */
   forClient(answer: Answer, receipt: Receipt, request: Request): string
-  /** What an answer's reply says of its body. Absent on a route that is not converted: there the upstream's words hold. */
+  /** The headers of a converted answer. Absent on a route that is not converted, which uses the upstream's headers. */
   headersOf?(request: Request): Readonly<Record<string, string>>
-  /** What becomes of an upstream's refusal, which is JSON in an envelope. Absent where clients read that as it is. */
+  /** Converts an error envelope (JSON) for an upstream's 4xx. Absent when clients can read the envelope itself. */
   refusalOf?(envelope: string): string
 }
 
-/** What the gateway has to say of an answer that it charged. */
+/** What the gateway adds to an answer that it charged. */
 export type Receipt = {
-  /** The request's own. */
+  /** The request's id. */
   readonly id: Id
   /** The model's name in the catalog. */
   readonly model: string
-  /** As it was charged: reported or estimated. */
+  /** The charged usage, reported or estimated. */
   readonly usage: Usage
-  /** Null where the reply names no cost. */
+  /** Null when the reply shows no cost. */
   readonly cost: NanoUsd | null
 }
 
@@ -48,109 +48,109 @@ export type StreamDialect<
   Request extends TextRequest = TextRequest,
   Answer extends TextAnswer = TextAnswer,
 > = TextDialect<Request, Answer> & {
-  /** A reader and rewriter for one stream of this request. `model` is the name that the client is shown. */
+  /** Creates the reader and rewriter for one stream of this request. */
   openStream(request: Request, terms: StreamTerms): TextStream
 }
 
 export type StreamTerms = {
   /** The model's name in the catalog. */
   readonly model: string
-  /** What an error of the upstream's must not tell the client. */
+  /** What must not appear in an error from the upstream. */
   readonly secrets?: UpstreamSecrets
   readonly limits: UsageLimits
-  /** For an event made here in a stream that never told its own. */
+  /** For an event that the gateway makes in a stream whose own id and time never came. */
   readonly fallback: { readonly id: string; readonly createdAtS: number }
 }
 
 /**
- * One stream on its way from the upstream to the client: bytes in, bytes out, metered as they pass.
+ * One stream from the upstream to the client: bytes in, bytes out, metered as they pass. The order of calls:
  *
  *     feed, feed, … until isDone or the upstream's end → end → reading → the charge becomes durable → finish
  */
 export interface TextStream {
-  /** True once the upstream has said that this is all. */
+  /** True once the upstream has sent its sign that the stream is complete. */
   readonly isDone: boolean
-  /** Takes what the upstream sent; gives what may leave now, which may be nothing. The bytes must not change later. */
+  /** Takes bytes from the upstream and returns the bytes to send now, possibly none. `chunk` must not change later. */
   feed(chunk: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer>
-  /** The upstream's stream is over, well or not. Gives what may leave of a last frame that has no blank line. */
+  /** Ends the upstream's stream, complete or not. Returns the bytes to send of a last frame without a blank line. */
   end(): Uint8Array<ArrayBuffer>
-  /** What was read so far. */
+  /** What has been read so far. */
   reading(): StreamReading
   /**
-   * The last bytes, to be sent when the charge is durable. `charge` is null where there was none; `failure` is what the client
-   * is told of a stream that did not end well.
+   * Returns the last bytes, to send once the charge is durable. `charge` is null when nothing was charged. `failure` is the
+   * error to send for a stream that did not end well.
    */
   finish(charge: StreamCharge | null, failure: GatewayError | null): Uint8Array<ArrayBuffer>
 }
 
-/** What was read of a stream: all that settling it needs. */
+/** What was read of a stream: everything that its settlement needs. */
 export type StreamReading = {
-  /** Its route's sign of a whole answer came, and the upstream told no error. Everything else was broken. */
+  /** The route's sign of a complete answer came, and no error. Any other stream was broken. */
   readonly endedWell: boolean
-  /** A model produced something: text, reasoning, a refusal, a call, sound. */
+  /** The model produced something: text, reasoning, a refusal, a call or audio. */
   readonly outputBegan: boolean
-  /** The upstream told an error inside its 200. */
+  /** The upstream sent an error after its 200. */
   readonly errorSeen: boolean
-  /** It told the error before it had said anything else. */
+  /** The error came before anything else. */
   readonly errorFirst: boolean
-  /** The last one that a frame carried; null where none did. */
+  /** The last usage in a frame; null when there was none. */
   readonly usage: Usage | null
-  /** True where an impossible part of the reported usage was clamped. */
+  /** True when an impossible count in the reported usage was replaced. */
   readonly isClamped: boolean
-  /** The upstream's own cost, where its usage named one. */
+  /** The upstream's own cost, if its usage reports one. */
   readonly reportedCost: NanoUsd | null
   /**
-   * What was produced, for the tokenizer. A very long stream keeps only its first part; the tokens of the whole are about those of
-   * these texts times `textsScale`.
+   * The produced texts, for the tokenizer. Only the first part of a very long stream is kept: the tokens of the whole are about
+   * the tokens of these texts times `textsScale`.
    */
   texts(): readonly string[]
   readonly textsScale: number
 }
 
-/** What a stream was charged. */
+/** The charge of a stream. */
 export type StreamCharge = {
-  /** What the client is told; null where streams of this model carry no cost. */
+  /** The cost to send; null when streams of this model carry no cost. */
   readonly cost: NanoUsd | null
   readonly usage: Usage
 }
 
-/** What the gateway reads of a request. */
+/** What the gateway reads in a request. */
 export type TextRequest = {
   readonly model: string
   readonly isStream: boolean
-  /** The larger of the ceiling fields sent; undefined where none was. */
+  /** The larger of the output limits in the request; undefined when there is none. */
   readonly outputCeiling: number | undefined
   readonly choices: number
-  /** How many texts the model reads one by one, each within its context window; absent where it reads one, with all that is in it. */
+  /** The number of texts that the model reads separately, each within its context window. Absent when it reads all as one. */
   readonly separateInputs?: number
   /**
-   * By counting characters: cheap, and on the high side. Infinity where the model also reads what its provider has and the request
-   * only names, such as a stored conversation or a file: how long that is, is not known here.
+   * A cheap estimate by counting characters, rather too high than too low. Infinity when the request references content that only
+   * the provider has, such as a stored conversation or a file, whose length is not known here.
    */
   readonly inputTokensEstimate: number
-  /** What a tokenizer would count, and the tokens of what it could not. Made only when asked for. */
+  /** The texts for a tokenizer, and the tokens of what it cannot count. Made on demand. */
   input(): InputParts
 }
 
-/** What the gateway reads of an answer. */
+/** What the gateway reads in an answer. */
 export type TextAnswer = {
-  /** Null where the upstream did not say. */
+  /** Null when the upstream did not report it. */
   readonly usage: Usage | null
-  /** True where an impossible part of the reported usage was clamped. */
+  /** True when an impossible count in the reported usage was replaced. */
   readonly isClamped: boolean
-  /** The upstream's own cost, where its usage names one. */
+  /** The upstream's own cost, if its usage reports one. */
   readonly reportedCost: NanoUsd | null
-  /** No text, no reasoning, no refusal and no tool call, though nothing cut it short. */
+  /** It has no text, reasoning, refusal or tool call, although nothing cut it short. */
   readonly isEmpty: boolean
-  /** It has a top-level `error`, as a response that failed half-way. */
+  /** It has a top-level `error`, like a response that failed half-way. */
   readonly hasError: boolean
-  /** What was produced, for the tokenizer. */
+  /** The produced texts, for the tokenizer. */
   texts(): readonly string[]
 }
 
-/** What a reported usage cannot exceed. */
+/** The highest possible counts of a reported usage. */
 export type UsageLimits = {
   readonly inputTokensMax: number | undefined
-  /** Over all choices. */
+  /** For all choices together. */
   readonly outputTokensMax: number | undefined
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { readUpstreamError } from './upstream-error.ts'
 
 const SECRETS = { baseUrls: ['https://api.upstream.example/v1'], keys: ['the-secret-key'] }
-const UNSAID = 'The provider of the model refused the request and did not say why.'
+const UNSAID = 'The provider of the model rejected the request without giving a reason.'
 
 const read = (body: unknown, contentType = 'application/json') =>
   readUpstreamError(typeof body === 'string' ? body : JSON.stringify(body), contentType, SECRETS)

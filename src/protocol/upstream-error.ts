@@ -1,7 +1,7 @@
 import { findJsonObject, isJsonObject } from './json/parse-json.ts'
 import { scrub, type UpstreamSecrets } from './scrub.ts'
 
-/** An error as the envelope carries it. */
+/** The `error` object of an error envelope. */
 export type UpstreamError = {
   readonly message: string
   readonly type: string
@@ -9,19 +9,19 @@ export type UpstreamError = {
   readonly param?: string
 }
 
-/** A longer error body is a page, not an error. */
+/** A longer body is a page, not an error. */
 const BODY_CHARS_MAX = 64 * 1024
 const TEXT_CHARS_MAX = 8_000
 const MESSAGE_CHARS_MAX = 2_000
 const NAME_CHARS_MAX = 100
 const DETAILS_MAX = 5
 
-const UNSAID = 'The provider of the model refused the request and did not say why.'
+const UNSAID = 'The provider of the model rejected the request without giving a reason.'
 const OWN_TYPE = 'invalid_request_error'
 
 /**
- * What a client is told of an upstream's 4xx: the upstream's own error where it has one in any of the shapes providers use, else a
- * new one around what its body says, and in either case without its hosts, keys and organisations. Never throws.
+ * The error that a client gets for an upstream's 4xx: the upstream's own error in any of the shapes that providers use, or else
+ * a new one with the text of the body. Hosts, keys and organisations are removed from both. Never throws.
  */
 export function readUpstreamError(
   body: string,
@@ -54,7 +54,7 @@ function errorInJson(body: string): Found | undefined {
   const source = isJsonObject(inner) ? inner : value
   return {
     message: messageOf(source) ?? sentence(inner) ?? messageOf(value),
-    // Only an envelope like ours has types that its readers know.
+    // Only an envelope of the same shape has types that clients know.
     type: source === inner ? text(source['type']) : undefined,
     code: text(source['code']) ?? text(source['status']) ?? text(source['error_code']),
     param: text(source['param']),
@@ -69,7 +69,7 @@ function messageOf(source: Readonly<Record<string, unknown>>): string | undefine
   return undefined
 }
 
-/** A text, or the texts of a list such as FastAPI's `[{loc: ["body", "n"], msg: "…"}]`, or the message inside an object. */
+/** A string, the strings of a list such as FastAPI's `[{loc: ["body", "n"], msg: "…"}]`, or the message in an object. */
 function sentence(value: unknown): string | undefined {
   if (Array.isArray(value)) {
     const parts = value.slice(0, DETAILS_MAX).map(detail)
@@ -89,7 +89,7 @@ function text(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined
 }
 
-/** A page of HTML says nothing to a client that reads JSON. */
+/** The text of a body that a person can read. An HTML page is of no use to a client that reads JSON. */
 function plainText(body: string, contentType = ''): string | undefined {
   const found = body.trim()
   const isReadable =

@@ -4,16 +4,16 @@ import type { UsageLimits } from './text-dialect.ts'
 
 export type ReportedUsage = {
   readonly usage: Usage
-  /** True where a part that no model can have used was brought to what one can. */
+  /** True when an impossible count was replaced by the nearest possible one. */
   readonly isClamped: boolean
 }
 
-/** Where a row names no maximum: ten times the largest context window on offer, so that a faulty count stays a finite bill. */
+/** For rows without a maximum: ten times the largest context window on offer, so that a faulty count has a finite cost. */
 export const TOKENS_MAX = 100_000_000
 
 /**
- * Reads the usage object of any text route into disjoint buckets; null where there is none, or none that counts a token.
- * Explicit zeros stay zero. A part that is negative, fractional or no number counts as 0, one beyond its limit as the limit.
+ * Reads the usage object of any text route into disjoint buckets. Null when there is none, or when it counts no tokens.
+ * Explicit zeros stay zero. A count that is negative, fractional or not a number is 0, and one above its limit is the limit.
  */
 export function readUsage(usage: unknown, limits: UsageLimits): ReportedUsage | null {
   if (!isJsonObject(usage)) return null
@@ -39,14 +39,14 @@ export function readUsage(usage: unknown, limits: UsageLimits): ReportedUsage | 
 
 type Counts = Readonly<Record<string, unknown>>
 
-/** As the upstream wrote them, whatever they are. */
+/** The values as the upstream sent them, of any type. */
 type Totals = { readonly prompt: unknown; readonly completion: unknown; readonly total: unknown }
 
 const NO_COUNTS: Counts = {}
 
 /**
- * OpenAI counts cached tokens inside `prompt_tokens`, Anthropic beside `input_tokens`, and relays mix the names of both; in
- * every case a token goes into one bucket.
+ * OpenAI counts cached tokens inside `prompt_tokens`, Anthropic beside `input_tokens`, and relays mix the names of both. Each
+ * token goes into one bucket in every case.
  */
 function readInput(usage: Counts, totals: Totals, counter: Counter, max: number) {
   const details = countsIn(usage['prompt_tokens_details'] ?? usage['input_tokens_details'])
@@ -62,7 +62,7 @@ function readInput(usage: Counts, totals: Totals, counter: Counter, max: number)
     max,
   )
   const audio = counter.count(details['audio_tokens'], max)
-  // A relay that has both names means the same tokens by them.
+  // A relay that sends both names means the same tokens.
   const cached = Math.max(cachedWithin, counter.count(usage['cache_read_input_tokens'], max))
   const written = Math.max(writtenWithin, counter.count(usage['cache_creation_input_tokens'], max))
   const cache = cached + written
@@ -75,12 +75,12 @@ function readInput(usage: Counts, totals: Totals, counter: Counter, max: number)
   }
   const cachedInput = counter.atMost(whole, cached)
   const cacheWrite = counter.atMost(whole - cachedInput, written)
-  // Cached audio is counted in both places; the cache's lower price has it.
+  // Cached audio is counted in both places. It gets the lower price of the cache.
   const audioInput = Math.min(counter.atMost(whole, audio), whole - cachedInput - cacheWrite)
   return { input: whole - cachedInput - cacheWrite - audioInput, cachedInput, cacheWrite, audioInput }
 }
 
-/** Whether the cached tokens are no part of the prompt's count. */
+/** Whether the cached tokens are counted beside the prompt's count, not inside it. */
 function isCacheBeside(
   usage: Counts,
   { prompt, completion, total }: Totals,
@@ -88,7 +88,7 @@ function isCacheBeside(
 ): boolean {
   const fits = cache <= whole
   if (isNamedWithin) return !fits && isSum(total, [prompt, completion, cache])
-  // `prompt_tokens` with a total that has no room for a cache beside it is OpenAI's way of counting.
+  // `prompt_tokens` and a total without room for a cache beside it mean that OpenAI's way of counting is used.
   const isOpenAi = !isAbsent(usage['prompt_tokens']) && fits && isSum(total, [prompt, completion])
   return !isOpenAi
 }
@@ -98,7 +98,7 @@ function readOutput(usage: Counts, totals: Totals, counter: Counter, max: number
   const whole = counter.count(totals.completion, max)
   const reasoned = counter.count(details['reasoning_tokens'], max)
   const audio = counter.count(details['audio_tokens'], max)
-  // xAI counts reasoning beside `completion_tokens`, and only its total says so.
+  // xAI counts reasoning beside `completion_tokens`. Only its total shows that.
   if (reasoned > 0 && isSum(totals.total, [totals.prompt, totals.completion, reasoned])) {
     const audioOutput = counter.atMost(whole, audio)
     return { output: whole - audioOutput, reasoning: counter.atMost(max - whole, reasoned), audioOutput }
@@ -108,7 +108,7 @@ function readOutput(usage: Counts, totals: Totals, counter: Counter, max: number
   return { output: whole - reasoning - audioOutput, reasoning, audioOutput }
 }
 
-/** Counts tokens, and remembers whether a count was impossible. */
+/** Reads counts, and remembers whether one was impossible. */
 class Counter {
   isClamped = false
 
@@ -134,7 +134,7 @@ function isSum(total: unknown, parts: readonly unknown[]): boolean {
   )
 }
 
-/** What a route without output, such as embeddings, leaves to be the prompt. */
+/** The prompt's count on a route that only reports a total, such as embeddings. */
 function restOf(total: unknown, completion: unknown): unknown {
   return typeof total === 'number' && typeof completion === 'number' ? total - completion : total
 }

@@ -109,12 +109,12 @@ describe('a mistake that only the upstream sees is handed on in the envelope of 
     [
       'a page of HTML',
       answer('<html>Bad Request</html>', { status: 400, headers: { 'content-type': 'text/html' } }),
-      { status: 400, message: 'The provider of the model refused the request and did not say why.' },
+      { status: 400, message: 'The provider of the model rejected the request without giving a reason.' },
     ],
     [
       'nothing',
       answer('', { status: 418 }),
-      { status: 418, message: 'The provider of the model refused the request and did not say why.' },
+      { status: 418, message: 'The provider of the model rejected the request without giving a reason.' },
     ],
   ])('%s', async (_, reply, expected) => {
     expect(await refusalOf(await ask(reply))).toMatchObject(expected)

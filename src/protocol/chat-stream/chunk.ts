@@ -2,19 +2,19 @@ import { findJsonObject, isJsonObject } from '../json/parse-json.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-/** What the gateway looks at in a chunk of a chat stream. Everything else passes through. */
+/** What the gateway reads in a chunk of a chat stream. Everything else passes through. */
 export type ChatChunk = {
   readonly value: JsonObject
   readonly choices: readonly JsonObject[]
-  /** The numbers as they came; undefined for `null` and `{}`, which ordinary chunks of many upstreams carry. */
+  /** The usage object; undefined for `null` and `{}`, which ordinary chunks of many upstreams have. */
   readonly usage: JsonObject | undefined
-  /** The upstream says that it failed, after its 200. */
+  /** The upstream reports, after its 200, that it failed. */
   readonly isError: boolean
 }
 
 const NONE: readonly JsonObject[] = []
 
-/** Reads the data of one frame. Undefined for what is no JSON object. */
+/** Reads the data of one frame. Undefined unless it is a JSON object. */
 export function readChunk(data: string): ChatChunk | undefined {
   const value = findJsonObject(data)
   if (value === undefined) return undefined

@@ -1,32 +1,32 @@
 type Bytes = Uint8Array<ArrayBuffer>
 
-/** What is held back of one stream at most. More after the last choice finished means that it was not the end yet. */
+/** The most that is deferred of one stream. More than this after the last choice has finished is not its end. */
 export const TAIL_BYTES_MAX = 64 * 1024
 
-/** The frames at the end of a stream that wait for its charge, in order. */
+/** The frames at the end of a stream that are deferred until its charge is durable, in order. */
 export class DeferredTail {
   #frames: Bytes[] = []
   #length = 0
   #firstCarriesUsage = false
-  /** Where `[DONE]` stands; what follows it stands after it. */
+  /** The index of `[DONE]`. */
   #doneAt: number | undefined
 
   get isEmpty(): boolean {
     return this.#frames.length === 0
   }
 
-  /** The first frame is a usage frame that waits for its cost. */
+  /** Whether the first frame is a usage frame that needs its cost. */
   get firstCarriesUsage(): boolean {
     return this.#firstCarriesUsage
   }
 
-  /** Holds a frame that may be the last one. Nothing may be held already. */
+  /** Defers a frame that may be the last one. The tail must be empty. */
   begin(frame: Bytes, carriesUsage: boolean): void {
     this.#firstCarriesUsage = carriesUsage
     this.#push(frame)
   }
 
-  /** Holds what follows. False where that would be too much; the frame is then not held. */
+  /** Defers a frame after others. False when there is no room; the frame is then not deferred. */
   append(frame: Bytes): boolean {
     if (this.#length + frame.length > TAIL_BYTES_MAX) return false
     this.#push(frame)
@@ -38,7 +38,7 @@ export class DeferredTail {
     this.#push(frame)
   }
 
-  /** Lets all go: what stood before `[DONE]`, and the rest. */
+  /** Removes and returns all frames: those before `[DONE]`, and the rest. */
   take(): { readonly beforeDone: Bytes[]; readonly done: Bytes[] } {
     const doneAt = this.#doneAt ?? this.#frames.length
     const taken = { beforeDone: this.#frames.slice(0, doneAt), done: this.#frames.slice(doneAt) }

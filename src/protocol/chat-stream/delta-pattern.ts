@@ -10,10 +10,10 @@ import { answerChannel, reasoningChannel } from './meter.ts'
 type Bytes = Uint8Array<ArrayBuffer>
 type JsonObject = Readonly<Record<string, unknown>>
 
-/** What the frames of a pattern have in common. */
+/** A pattern of frames, and what its frames add to. */
 export type DeltaPattern = {
   readonly frame: FramePattern
-  /** The choice they belong to, by its index, and which of its texts each of them adds to. */
+  /** The index of their choice, and the output channel that they add to. */
   readonly choice: number
   readonly outputChannel: number
 }
@@ -30,9 +30,9 @@ const meteredMembers = [
 ] as const
 
 /**
- * The pattern of a frame that adds one text to one choice and says nothing else that is metered, so that one that differs only
- * in that text, or in the padding behind it, can be metered and passed on without being parsed. Undefined for all other
- * frames. The chunk tells no error. `model` is the name to put in the place of the upstream's, if any.
+ * The pattern of a frame that adds one text to one choice and has nothing else to meter. A frame that differs only in that text,
+ * or in the padding after it, can then be metered and passed on without parsing. Undefined for all other frames. The chunk must
+ * not be an error. `model` replaces the upstream's name; null keeps it.
  */
 export function deltaPattern(
   frame: Bytes,
@@ -50,7 +50,7 @@ export function deltaPattern(
   const isRenamed = model !== null && value['model'] !== model
   const edits = isRenamed ? modelAndCostEdits({ text: json, usage: undefined }, { model, cost: null }) : []
   const padding = findPadding(json, value)
-  // A name between the two would have to be replaced in the middle.
+  // A model name between the text and the padding would need an edit in the middle.
   const isBehind =
     padding !== undefined && padding.start > text.end && !edits.some(({ start }) => start > text.end)
   const strings = { text: withoutQuotes(text), padding: isBehind ? withoutQuotes(padding) : undefined }
@@ -64,7 +64,7 @@ export function deltaPattern(
   }
 }
 
-/** The way to the one text of a delta; undefined where it has none, or more to meter. */
+/** The path to the only text of a delta; undefined when it has none, or more to meter. */
 function pathOfText(delta: JsonObject): readonly string[] | undefined {
   const said = meteredMembers.filter(name => isSaid(delta[name]))
   const [name] = said
@@ -72,7 +72,7 @@ function pathOfText(delta: JsonObject): readonly string[] | undefined {
   if (name === 'tool_calls') {
     return isGoingOn(delta[name]) ? ['tool_calls', 'function', 'arguments'] : undefined
   }
-  // Also an empty one stands before the other name's.
+  // An empty `reasoning_content` still takes precedence over `reasoning`.
   if (name === 'reasoning' && delta['reasoning_content'] === '') return undefined
   return typeof delta[name] === 'string' ? [name] : undefined
 }
@@ -81,7 +81,7 @@ function isSaid(member: unknown): boolean {
   return member !== undefined && member !== null && member !== ''
 }
 
-/** One call, whose name has come before. */
+/** Whether this is one call whose name has come before. */
 function isGoingOn(calls: unknown): boolean {
   const call: unknown = Array.isArray(calls) && calls.length === 1 ? calls[0] : undefined
   const called = isJsonObject(call) ? call['function'] : undefined
@@ -89,8 +89,8 @@ function isGoingOn(calls: unknown): boolean {
 }
 
 /**
- * The member at the end of a path. A list on the way holds one object, and no object on it a name twice: the parser has kept
- * one of them.
+ * The member at the end of a path. Undefined when a list on the path has more than one object, or an object on it has a repeated
+ * name, of which the parser has kept only one.
  */
 function findMember(json: string, chunk: JsonObject, path: readonly string[]): Member | undefined {
   let value: unknown = chunk
@@ -112,8 +112,8 @@ function findMember(json: string, chunk: JsonObject, path: readonly string[]): M
 }
 
 /**
- * Some upstreams pad each frame, so that its length tells an eavesdropper nothing. It stands last; of the texts that may stand
- * there the model's name alone is looked at in each frame.
+ * Finds the padding that some upstreams add to each frame, which hides the length of its text from an eavesdropper. It is the last
+ * member. A last member that is the model's name is not padding, because the gateway reads it in each frame.
  */
 function findPadding(json: string, chunk: JsonObject): Member | undefined {
   const name = Object.keys(chunk).at(-1)

@@ -3,10 +3,10 @@ import { formatUsd, type NanoUsd } from '../../domain/money.ts'
 import { inputTokens, outputTokens, type Usage } from '../../domain/pricing/usage.ts'
 import { dataFrame } from '../sse/frame.ts'
 
-/** What ties a frame made here to the stream it stands in: members of that stream's own chunks, where they had them. */
+/** Members of the stream's own chunks that connect a frame made here with them. */
 export type ChunkIdentity = { readonly id?: unknown; readonly created?: unknown }
 
-/** The final usage frame of a stream whose upstream sent none that could carry the cost. */
+/** The final usage frame of a stream whose upstream sent no usage frame for the cost. */
 export function usageFrame(
   identity: ChunkIdentity,
   { model, usage, cost }: { readonly model: string; readonly usage: Usage; readonly cost: NanoUsd },
@@ -18,7 +18,7 @@ export function usageFrame(
       ...identity,
       object: 'chat.completion.chunk',
       model,
-      // Clients break on a usage frame without choices.
+      // Clients fail on a usage frame without `choices`.
       choices: [],
       usage: {
         prompt_tokens: promptTokens,
@@ -30,7 +30,7 @@ export function usageFrame(
   )
 }
 
-/** What tells a client of the chat dialect that the stream broke. No `[DONE]` follows it. */
+/** The error frame for a chat stream that broke. No `[DONE]` follows it. */
 export function chatErrorFrame({ message, type, code }: GatewayError): Uint8Array<ArrayBuffer> {
   return dataFrame(JSON.stringify({ error: { message, type, code } }))
 }

@@ -8,12 +8,12 @@ import type { ChatChunk } from './chunk.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-/** What bounds the memory of a stream that counts up its indexes; as many as OpenAI's `n` allows. */
+/** Bounds the memory of a stream with ever new choice indexes. OpenAI's `n` allows as many. */
 const CHOICES_MAX = 128
-/** Parts within parts. A frame may be nested deeper than the stack. */
+/** Content parts may contain parts. A frame may be nested deeper than the stack. */
 const PARTS_DEPTH_MAX = 2
 
-/** Reads a chat stream along, chunk by chunk, in bounded memory. */
+/** Meters a chat stream, chunk by chunk, in bounded memory. */
 export class ChatMeter {
   readonly #choicesAsked: number
   readonly #tally: StreamTally
@@ -21,7 +21,7 @@ export class ChatMeter {
   readonly #finished = new Set<number>()
   #doneSeen = false
 
-  /** `choicesAsked` is the request's `n`: fewer finish reasons are no end, unless `[DONE]` says so. */
+  /** `choicesAsked` is the request's `n`. With fewer finish reasons, only `[DONE]` ends the stream. */
   constructor(choicesAsked: number, limits: UsageLimits) {
     this.#choicesAsked = choicesAsked
     this.#tally = new StreamTally(limits)
@@ -39,28 +39,28 @@ export class ChatMeter {
     this.#doneSeen = true
   }
 
-  /** Whether texts of a choice still count, by its index. */
+  /** Whether the texts of the choice with this index count. */
   meters(choice: number): boolean {
     return this.#begun.has(choice)
   }
 
-  /** A text of such a choice, which is all that its chunk adds to what was metered; in plain ASCII, where it stands. */
+  /** Counts a chunk that only adds a text to such a choice. The text is plain ASCII and a part of `bytes`. */
   takePlain(outputChannel: number, bytes: Uint8Array, start: number, end: number): void {
     this.#tally.takePlain(outputChannel, bytes, start, end)
   }
 
-  /** The same for any text. */
+  /** Like `takePlain`, for any text. */
   takeText(outputChannel: number, text: string): void {
     this.#tally.takeText(outputChannel, text)
   }
 
-  /** `frame` is what the chunk was read from. */
+  /** `frame` is the frame of the chunk. */
   take(chunk: ChatChunk, frame: Uint8Array<ArrayBuffer>): void {
     const usage = chunk.usage ?? usageOfChoice(chunk)
     if (usage !== undefined) this.#tally.takeUsage(usage)
     if (chunk.usage?.['cost'] !== undefined)
       this.#tally.takeReportedCost(findReportedCost(byteText(dataInPlace(frame)), chunk.usage))
-    // The text of an error is not output, wherever in its chunk it stands.
+    // The text of an error is not output, wherever it is in its chunk.
     if (chunk.isError) {
       this.takeError()
       return
@@ -105,7 +105,7 @@ export class ChatMeter {
     this.#takeContent(outputChannel, called['arguments'])
   }
 
-  /** A string; or, from some upstreams, parts with a `text`, or with `thinking`, which holds such parts again. */
+  /** A string or, from some upstreams, parts with a `text`, or with `thinking`, which contains such parts again. */
   #takeContent(outputChannel: number, content: unknown, depth = 0): void {
     if (typeof content === 'string') {
       this.takeText(outputChannel, content)
@@ -120,15 +120,17 @@ export class ChatMeter {
   }
 }
 
-/** Where what a choice says is collected, and what it thinks. */
+/** The output channel for the answer of a choice. */
 export function answerChannel(choice: number): number {
   return choice * 2
 }
+
+/** The output channel for the reasoning of a choice. */
 export function reasoningChannel(choice: number): number {
   return choice * 2 + 1
 }
 
-/** Some upstreams report inside the last choice instead of beside the choices. */
+/** Some upstreams report the usage inside the last choice instead of beside the choices. */
 function usageOfChoice({ choices }: ChatChunk): JsonObject | undefined {
   const usage = choices[0]?.['usage']
   return isJsonObject(usage) ? usage : undefined

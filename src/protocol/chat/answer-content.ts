@@ -1,6 +1,6 @@
 import { isJsonObject } from '../json/parse-json.ts'
 
-/** Members of a message that a model fills, by the names providers give them. */
+/** Members of a message with a model's output, by all the names that providers use. */
 const contentFields = [
   'content',
   'refusal',
@@ -16,7 +16,7 @@ const contentFields = [
   'images',
 ]
 
-/** Finish reasons of an answer that was cut by its ceiling or by policy, which is then no empty answer. */
+/** Finish reasons of an answer that was cut by its output limit or by policy. Such an answer does not count as empty. */
 const cutReasons: ReadonlySet<unknown> = new Set(['length', 'max_tokens', 'content_filter', 'safety'])
 
 /** True when no choice has text, reasoning, a refusal, a tool call or media, and none was cut short. */
@@ -29,7 +29,7 @@ export function isEmptyAnswer(choices: readonly unknown[]): boolean {
   })
 }
 
-/** The texts a model wrote: what it said, its reasoning, refusals, and the names and arguments of its calls. */
+/** The texts that the model wrote: content, reasoning, refusals, and the names and arguments of calls. */
 export function answerTexts(choices: readonly unknown[]): string[] {
   const texts: string[] = []
   const take = (text: unknown) => {
@@ -51,7 +51,7 @@ export function answerTexts(choices: readonly unknown[]): string[] {
   return texts
 }
 
-/** A list is content when one of its items is; of a text part, its text. */
+/** Whether a member has content. A list has content if one of its items has; a text part, if its text has. */
 function hasContent(value: unknown): boolean {
   if (typeof value === 'string') return value !== ''
   if (Array.isArray(value)) return value.some(hasContent)

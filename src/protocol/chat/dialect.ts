@@ -15,7 +15,7 @@ export const chatDialect = {
   readAnswer: readChatAnswer,
   forClient: answerForClient,
   openStream: ({ choices, includeUsage }, { model, limits, secrets }) =>
-    // Without `include_usage` the stream goes byte for byte.
+    // Without `include_usage`, the stream is relayed byte for byte.
     new ChatStream({
       choices,
       limits,

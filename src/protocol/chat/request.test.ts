@@ -62,10 +62,10 @@ describe('what the gateway reads', () => {
 
 describe('a field that the gateway reads and cannot is refused by name, with what would have been right', () => {
   test.each([
-    ['model', { model: undefined }, '"model" must be a name that is not empty; it is missing.'],
-    ['model', { model: null }, '"model" must be a name that is not empty; it is missing.'],
-    ['model', { model: '' }, '"model" must be a name that is not empty; it is an empty string.'],
-    ['model', { model: ['a'] }, '"model" must be a name that is not empty; it is an array.'],
+    ['model', { model: undefined }, '"model" must be a non-empty string; it is missing.'],
+    ['model', { model: null }, '"model" must be a non-empty string; it is missing.'],
+    ['model', { model: '' }, '"model" must be a non-empty string; it is an empty string.'],
+    ['model', { model: ['a'] }, '"model" must be a non-empty string; it is an array.'],
     ['messages', { messages: undefined }, '"messages" must be an array; it is missing.'],
     ['messages', { messages: 'hi' }, '"messages" must be an array; it is a string.'],
     ['stream', { stream: 'true' }, '"stream" must be true or false; it is a string.'],

@@ -3,9 +3,9 @@ import type { JsonDocument } from '../json/parse-json.ts'
 import { inputOf, readNamedModel, type PassThroughRequest } from '../pass-through.ts'
 import { optionalBoolean, optionalInteger, optionalObject, requiredArray } from '../request-fields.ts'
 
-/** What the gateway reads of a chat completions request. Everything else in it belongs to the caller. */
+/** What the gateway reads in a chat completions request. Everything else passes through. */
 export type ChatRequest = PassThroughRequest & {
-  /** The caller asked for a usage frame, the only way to get the cost of a stream. */
+  /** The request asks for a usage frame. Without one, a stream cannot show its cost. */
   readonly includeUsage: boolean
 }
 
@@ -24,7 +24,7 @@ const fieldsRead: ReadonlySet<string> = new Set([
 
 const inputFields = ['messages', 'tools', 'functions', 'response_format']
 
-/** Throws `invalid_field` or `ambiguous_field` for what the gateway must read and cannot. No other field is looked at. */
+/** Throws `invalid_field` or `ambiguous_field` for a field that the gateway must read and cannot. Reads no other fields. */
 export function readChatRequest(document: JsonDocument): ChatRequest {
   const { text, value } = document
   const { model, modelMember } = readNamedModel(document, fieldsRead)
@@ -43,7 +43,7 @@ export function readChatRequest(document: JsonDocument): ChatRequest {
   }
 }
 
-/** Providers disagree on which of the two fields counts, so the worst case takes the larger. */
+/** Providers differ in which of the two fields they use, so the worst case takes the larger. */
 function outputCeiling(body: JsonDocument['value']): number | undefined {
   const older = optionalInteger(body['max_tokens'], 'max_tokens', POSITIVE)
   const newer = optionalInteger(body['max_completion_tokens'], 'max_completion_tokens', POSITIVE)

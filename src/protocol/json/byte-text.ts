@@ -1,8 +1,8 @@
 const decoder = new TextDecoder('latin1')
 
 /**
- * Bytes as a text of one character for each, so that a place in the text is that place in the bytes: for looking at the structure
- * of JSON, all of which is ASCII. What is not ASCII in it is not as it was meant.
+ * A text with one character for each byte, so that offsets in the text are offsets in the bytes. It is for the structure of JSON,
+ * which is all ASCII. Other characters come out wrong.
  */
 export function byteText(bytes: Uint8Array): string {
   return decoder.decode(bytes)

@@ -8,30 +8,30 @@ const BRACE_OPEN = 0x7b
 const BRACE_CLOSE = 0x7d
 const SPACE = 0x20
 
-/** Where one member of an object stands. Ends are exclusive. */
+/** The place of one member of an object. Ends are exclusive. */
 export type Member = {
-  /** At the key's opening quote, and after its closing one. */
+  /** The key with its quotes. */
   readonly keyStart: number
   readonly keyEnd: number
-  /** The value's first character and the one after its last. */
+  /** The value. */
   readonly start: number
   readonly end: number
 }
 
-/** How far the end of a string is looked for before the native search takes over. */
+/** How far this code looks for the end of a string before it uses the native search. */
 const NEAR_CHARS = 24
 
 /**
- * Walks the members of the object whose brace opens at `objectStart`, in order, duplicates included: each `next()` moves on and is
- * false behind the last one. The text must already have been accepted by JSON.parse: nothing is checked here. One thing that moves,
- * so that a walk makes no object for members that nobody asks about.
+ * Walks the members of the object whose brace is at `objectStart`, in order, duplicates included. Each `next()` moves to the next
+ * member, and returns false after the last one. The text must be one that JSON.parse accepts: nothing is checked here. The walk
+ * itself moves, so that members that are skipped need no object.
  */
 export class MemberWalk implements Member {
   keyStart = 0
   keyEnd = 0
   start = 0
   end = 0
-  /** How deep the values that were passed by are nested, the object itself counted. */
+  /** The nesting depth of the values so far, including the object itself. */
   depth = 1
   readonly #text: string
   #at: number
@@ -41,13 +41,13 @@ export class MemberWalk implements Member {
     this.#at = skipSpace(text, objectStart + 1)
   }
 
-  /** A walk over the members from the one whose key opens there; undefined where that string is a value. */
+  /** A walk that starts at the member whose key is at `keyStart`; undefined when that string is a value. */
   static from(text: string, keyStart: number): MemberWalk | undefined {
     const isKey = text.charCodeAt(skipSpace(text, afterString(text, keyStart))) === COLON
     return isKey ? new MemberWalk(text, keyStart - 1) : undefined
   }
 
-  /** Of a walk that has ended: whether the object's brace is all that was left of the text, spaces aside. */
+  /** After the walk: whether only the object's brace and spaces are left of the text. */
   get endsText(): boolean {
     const text = this.#text
     return text.charCodeAt(this.#at) === BRACE_CLOSE && skipSpace(text, this.#at + 1) === text.length
@@ -66,7 +66,7 @@ export class MemberWalk implements Member {
     return true
   }
 
-  /** Whether this is the present member's key. `name` is plain ASCII. Looks at the text alone, unless the key has escapes. */
+  /** Whether this is the current member's key. `name` is plain ASCII. Decodes the key only if it has escapes. */
   isNamed(name: string): boolean {
     const text = this.#text
     const first = this.keyStart + 1
@@ -86,7 +86,7 @@ export class MemberWalk implements Member {
     return afterScalar(text, this.start)
   }
 
-  /** Counts depth instead of recursing: a body may be nested deeper than the stack. */
+  /** Counts depth instead of recursing, because a body may be nested deeper than the stack. */
   #afterContainer(): number {
     const text = this.#text
     let depth = 1
@@ -98,7 +98,7 @@ export class MemberWalk implements Member {
         continue
       }
       at += 1
-      // Digits, commas, colons and spaces, nearly all that stands between strings, are below every bracket.
+      // Digits, commas, colons and spaces have lower codes than brackets. They are most of the text between strings.
       if (char < BRACKET_OPEN) continue
       if (char === BRACE_OPEN || char === BRACKET_OPEN) {
         depth += 1
@@ -108,14 +108,14 @@ export class MemberWalk implements Member {
     return at
   }
 
-  /** The present member, to be kept. */
+  /** A copy of the current member's place. */
   member(): Member {
     const { keyStart, keyEnd, start, end } = this
     return { keyStart, keyEnd, start, end }
   }
 }
 
-/** Of the members of that name the last one, as JSON.parse takes it; undefined where there is none. */
+/** The last member with that name, the one that JSON.parse keeps; undefined when there is none. */
 export function lastNamed(text: string, name: string, objectStart?: number): Member | undefined {
   let last: Member | undefined
   for (const walk = new MemberWalk(text, objectStart); walk.next();) {
@@ -124,14 +124,14 @@ export function lastNamed(text: string, name: string, objectStart?: number): Mem
   return last
 }
 
-/** How deep an object is nested, itself counted. */
+/** The nesting depth of an object, including itself. */
 export function depthOf(text: string): number {
   const walk = new MemberWalk(text)
   while (walk.next());
   return walk.depth
 }
 
-/** A member's key without its quotes and escapes, as JSON.parse would give it. */
+/** A member's key as JSON.parse decodes it. */
 export function keyOf(text: string, { keyStart, keyEnd }: Pick<Member, 'keyStart' | 'keyEnd'>): string {
   return JSON.parse(text.slice(keyStart, keyEnd)) as string
 }
@@ -143,8 +143,8 @@ function skipSpace(text: string, from: number): number {
 }
 
 /**
- * The end of a short string, and of a run of escapes, is near: looking at a few characters here costs less than a native call.
- * Most of a large body is long strings, and their ends are left to the native `indexOf`.
+ * Finds the end of a string. The end of a short string, or of a run of escapes, is near, and checking a few characters here costs
+ * less than a native call. Most of a large body is long strings, for which the native `indexOf` is faster.
  */
 function afterString(text: string, start: number): number {
   let at = start + 1
@@ -161,7 +161,7 @@ function afterString(text: string, start: number): number {
   }
 }
 
-/** A quote after an odd number of backslashes is part of its string. `from` is known to start a character. */
+/** Whether an odd number of backslashes is before a quote. `from` is known to be the start of a character. */
 function isEscaped(text: string, quote: number, from: number): boolean {
   let at = quote - 1
   while (at >= from && text.charCodeAt(at) === BACKSLASH) at -= 1

@@ -16,8 +16,8 @@ function refusalOf(text: string): string {
 describe('a request body that is not a JSON object is refused with the reason', () => {
   test.each([
     ['', 'it is empty'],
-    ['[]', 'it is an array, and a JSON object was expected'],
-    ['null', 'it is null, and a JSON object was expected'],
+    ['[]', 'it is an array, not a JSON object'],
+    ['null', 'it is null, not a JSON object'],
     ['"{}"', 'it is a string'],
     ['{"a":', 'Unexpected EOF'],
     ['{"a":1,}', 'Property name must be a string literal'],

@@ -1,29 +1,29 @@
 import { GatewayError } from '../../domain/errors.ts'
 
-/** A JSON object and the text it was read from. The text is what is passed on; the value is only looked at. */
+/** A JSON object and its text. The gateway passes the text on, and only reads the value. */
 export type JsonDocument = {
   readonly text: string
   readonly value: Readonly<Record<string, unknown>>
-  /** Every string in it, keys included, is plain ASCII, so that its length is its number of characters. */
+  /** Every string and key is plain ASCII, so that its length is its number of characters. */
   readonly isAscii: boolean
 }
 
-/** A body as it was sent: its text, a byte order mark included, and how many bytes of UTF-8 that was. */
+/** A body as it was sent: its text, including a byte order mark, and its length in bytes of UTF-8. */
 export type SentText = { readonly text: string; readonly byteLength: number }
 
 const REASON_CHARS_MAX = 100
 
-/** Reads a request's body. Throws `invalid_json`, saying why, unless it is one JSON object. */
+/** Reads a request's body. Throws `invalid_json` with the reason unless it is one JSON object. */
 export function parseJsonObject({ text, byteLength }: SentText): JsonDocument {
-  if (byteLength === 0) throw invalid('it is empty, and a JSON object was expected')
+  if (byteLength === 0) throw invalid('it is empty, not a JSON object')
   const value = parsed(text)
   if (!isJsonObject(value)) {
-    throw invalid(`it is ${nameOf(value)}, and a JSON object was expected`)
+    throw invalid(`it is ${nameOf(value)}, not a JSON object`)
   }
   return { text, value, isAscii: text.length === byteLength && !text.includes('\\u') }
 }
 
-/** Reads what an upstream sent. Undefined unless it is one JSON object. */
+/** Reads a text from an upstream. Undefined unless it is one JSON object. */
 export function findJsonObject(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text)
@@ -33,7 +33,7 @@ export function findJsonObject(text: string): Readonly<Record<string, unknown>> 
   }
 }
 
-/** The value of a text that is known to be one JSON object. */
+/** Parses a text that is known to be one JSON object. */
 export function jsonObjectOf(text: string): JsonDocument['value'] {
   return JSON.parse(text) as JsonDocument['value']
 }
@@ -48,7 +48,7 @@ function parsed(text: string): unknown {
     return JSON.parse(text)
   } catch (cause) {
     if (text.startsWith('\uFEFF')) throw invalid('it starts with a byte order mark', cause)
-    // A RangeError is nesting deeper than the parser's stack.
+    // A RangeError means that the text is nested deeper than the parser's stack.
     if (cause instanceof RangeError) throw invalid('it is nested too deeply', cause)
     const reason = (cause as Error).message.replace(/^JSON Parse error: /, '')
     throw invalid(reason.slice(0, REASON_CHARS_MAX), cause)

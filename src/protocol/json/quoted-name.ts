@@ -3,7 +3,7 @@ const NAMES_MAX = 4096
 
 const known = new Map<string, string>()
 
-/** The JSON of a model's name out of the catalog. Made once: each request and each reply is given one. */
+/** The JSON of a model's name from the catalog. It is cached, because every request and every reply needs one. */
 export function quotedName(name: string): string {
   const found = known.get(name)
   if (found !== undefined) return found

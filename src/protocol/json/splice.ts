@@ -1,10 +1,10 @@
-/** Puts `text` in the place of what stands from `start` up to, not including, `end`; equal ones insert. */
+/** Replaces the characters from `start` up to, but not including, `end` with `text`. Equal offsets insert. */
 export type Edit = { readonly start: number; readonly end: number; readonly text: string }
 
 const encoder = new TextEncoder()
 const ASCII_END = 0x80
 
-/** The text with the edits applied, the very same when there are none. Edits are in ascending order and do not overlap. */
+/** Applies edits, which are in ascending order and do not overlap. Returns the same text when there are none. */
 export function spliceText(text: string, edits: readonly Edit[]): string {
   if (edits.length === 0) return text
   let result = ''
@@ -16,7 +16,7 @@ export function spliceText(text: string, edits: readonly Edit[]): string {
   return result + text.slice(from)
 }
 
-/** The same for bytes, in one allocation; places are those of bytes. */
+/** Like `spliceText` for bytes, with offsets in bytes and one allocation. */
 export function splice(bytes: Uint8Array<ArrayBuffer>, edits: readonly Edit[]): Uint8Array<ArrayBuffer> {
   if (edits.length === 0) return bytes
   let length = bytes.length
@@ -37,7 +37,7 @@ function encodedLength(text: string): number {
   return isAscii(text) ? text.length : encoder.encode(text).length
 }
 
-/** Where the text ends. Nearly every one is a short ASCII one, for which a loop costs less than the encoder. */
+/** Returns where the text ends. Nearly every text is short ASCII, for which a loop costs less than the encoder. */
 function write(text: string, into: Uint8Array, start: number): number {
   if (!isAscii(text)) return start + encoder.encodeInto(text, into.subarray(start)).written
   for (let at = 0; at < text.length; at += 1) into[start + at] = text.charCodeAt(at)

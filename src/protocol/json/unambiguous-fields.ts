@@ -4,18 +4,18 @@ import type { JsonDocument } from './parse-json.ts'
 
 const PLAIN = /^[a-z0-9_]*$/
 
-/** What looking through a document's members shows. */
+/** The result of a walk through a document's members. */
 export type TopLevel = {
-  /** Where the member that was asked for stands; undefined where there is none. */
+  /** The place of the wanted member; undefined when there is none. */
   readonly wanted: Member | undefined
-  /** How deep the document is nested. */
+  /** The nesting depth of the document. */
   readonly depth: number
 }
 
 /**
- * Looks through the members of a document, for one of them. Throws `ambiguous_field` when one of `fields`, the ones that the
- * gateway reads, stands more than once, or in another case: a parser upstream could read the other one, and then the price would
- * be wrong. Members that the gateway does not read may repeat as they like.
+ * Finds the member `name` of a document. Throws `ambiguous_field` when one of `fields`, the ones that the gateway reads, occurs
+ * twice or in another case: the upstream's parser could read the other one, and then the price would be wrong. Members that the
+ * gateway does not read may repeat.
  */
 export function unambiguousFields(
   { text, value }: JsonDocument,
@@ -31,7 +31,7 @@ export function unambiguousFields(
   for (const key in value) {
     if (fields.has(key) || PLAIN.test(key)) count -= 1
   }
-  // As many members as the parser kept keys, all in plain small letters: none repeats, and none is written in another way.
+  // The parser kept as many keys as there are members, all in plain lower case: none repeats, and none has another spelling.
   if (count !== 0) refuseAmbiguous(text, fields)
   return { wanted, depth: walk.depth }
 }
@@ -43,12 +43,12 @@ function refuseAmbiguous(text: string, fields: ReadonlySet<string>): void {
     const field = fields.has(key) || PLAIN.test(key) ? key : folded(key)
     if (!fields.has(field)) continue
     if (key !== field) {
-      throw ambiguous(field, `${JSON.stringify(key)} is read as "${field}" by some parsers and not by others`)
+      throw ambiguous(field, `Some parsers read ${JSON.stringify(key)} as "${field}", and others do not`)
     }
     if (found.has(field)) {
       throw ambiguous(
         field,
-        `"${field}" is in the body more than once, and parsers disagree on which one counts`,
+        `"${field}" is in the body more than once, and parsers differ in which one they read`,
       )
     }
     found.add(field)
@@ -56,15 +56,15 @@ function refuseAmbiguous(text: string, fields: ReadonlySet<string>): void {
 }
 
 /**
- * As forgiving as the most forgiving parser. Going through the upper case folds what a lower case alone does not: the
- * long s (U+017F) and the Kelvin sign (U+212A), which Go's encoding/json folds, and the dotless i, which Java's does.
+ * Folds case like the most tolerant parser. Converting to upper case first also folds the long s (U+017F) and the Kelvin sign
+ * (U+212A), as Go's encoding/json does, and the dotless i, as Java does.
  */
 function folded(key: string): string {
   return key.toUpperCase().toLowerCase().replaceAll('\u0307', '')
 }
 
 function ambiguous(field: string, reason: string): GatewayError {
-  return new GatewayError('ambiguous_field', `${reason}. Send "${field}" once, spelled exactly so.`, {
+  return new GatewayError('ambiguous_field', `${reason}. Send "${field}" once, with exactly this spelling.`, {
     param: field,
   })
 }

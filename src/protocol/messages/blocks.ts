@@ -4,10 +4,10 @@ import type { ChatPart } from './chat-body.ts'
 
 export type Block = Readonly<Record<string, unknown>>
 
-/** Stands between two texts that chat has only one string for. */
+/** Separates two texts that chat has only one string for. */
 export const TEXT_SEPARATOR = '\n\n'
 
-/** The blocks of a content that is no string; throws `invalid_field` for what is neither. */
+/** The blocks of a content that is not a string. Throws `invalid_field` for anything else. */
 export function blocksOf(content: unknown, path: string): readonly Block[] {
   if (!Array.isArray(content)) throw invalidField(path, 'a string or an array of blocks', content)
   for (const [index, block] of content.entries()) {
@@ -17,12 +17,12 @@ export function blocksOf(content: unknown, path: string): readonly Block[] {
   return content as readonly Block[]
 }
 
-/** The text of a text block. Its other members, such as `cache_control` and `citations`, have no place in chat. */
+/** The text of a text block. Chat has no equivalent of its other members, such as `cache_control` and `citations`. */
 export function textOf(block: Block, path: string): string {
   return requiredText(block['text'], `${path}.text`)
 }
 
-/** An image as chat takes it: the link, or the bytes as a data URL. */
+/** An image in chat's format: the link, or the bytes as a data URL. */
 export function imagePartOf(block: Block, path: string): ChatPart {
   const sourcePath = `${path}.source`
   const source = block['source']

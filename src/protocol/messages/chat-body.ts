@@ -1,4 +1,4 @@
-/** A chat-completions request as a messages request becomes one, less its model and output ceiling. */
+/** The chat completions request that a messages request is converted to, without its model and output limit. */
 export type ChatBody = {
   readonly messages: readonly ChatMessage[]
   readonly tools?: readonly ChatTool[]
@@ -14,7 +14,7 @@ export type ChatMessage =
   | { readonly role: 'user'; readonly content: string | readonly ChatPart[] }
   | {
       readonly role: 'assistant'
-      /** Null where the turn is nothing but calls. */
+      /** Null when the turn has only calls. */
       readonly content: string | null
       readonly tool_calls?: readonly ChatToolCall[]
     }

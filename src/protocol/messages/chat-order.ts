@@ -2,14 +2,14 @@ import { TEXT_SEPARATOR } from './blocks.ts'
 import type { ChatMessage, ChatToolCall } from './chat-body.ts'
 
 /**
- * Puts messages into the order that chat demands: the results of parallel calls right behind the one message that made the
- * calls. So results go before what else the user said since, and calls spread over several turns come together.
+ * Puts messages into the order that chat requires: the results of parallel calls directly after the one message that made the
+ * calls. Results therefore go before other content of the user's turns, and calls from several turns are merged.
  */
 export class ChatOrder {
   readonly #messages: ChatMessage[] = []
-  /** What the user said since the assistant's last turn; results may still come that go before it. */
+  /** The user's messages since the assistant's last turn. Results that come later go before them. */
   #said: ChatMessage[] = []
-  /** The assistant's last turn, while more of its calls may come. */
+  /** The assistant's last turn, while more calls may be added to it. */
   #turn: { readonly texts: string[]; readonly calls: ChatToolCall[] } | undefined
 
   addUser(message: ChatMessage): void {

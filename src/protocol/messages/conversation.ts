@@ -11,8 +11,8 @@ const userBlocks = ['text', 'image', 'tool_result']
 const assistantBlocks = ['text', 'tool_use']
 
 /**
- * The conversation as chat has it: one system message, first, of the `system` field and of every system entry among the
- * turns; then the turns. Thinking is dropped. Throws `invalid_field`, naming the place, for what chat cannot carry.
+ * Converts a conversation to chat: first one system message with the `system` field and every system entry among the turns, then
+ * the turns. Thinking is dropped. Throws `invalid_field` with the path for content that chat cannot carry.
  */
 export function conversationOf(system: unknown, turns: unknown): readonly ChatMessage[] {
   const order = new ChatOrder()
@@ -110,7 +110,7 @@ function addAssistantTurn(order: ChatOrder, content: unknown, path: string): voi
         throw invalidChoice(`${blockPath}.type`, assistantBlocks, block['type'])
     }
   }
-  // A turn of nothing but thinking has nothing left that chat could carry.
+  // A turn with only thinking has nothing that chat can carry.
   if (texts.length > 0 || calls.length > 0) order.addAssistant(texts, calls)
 }
 
@@ -125,14 +125,14 @@ function callOf({ id, name, input }: Block, path: string): ChatToolCall {
   }
 }
 
-/** An input that was never filled in is an empty one. */
+/** The arguments of a call. A missing input is an empty one. */
 function argumentsOf(input: unknown, path: string): string {
   if (input === undefined || input === null || input === '') return '{}'
   if (!isJsonObject(input)) throw invalidField(path, 'an object', input)
   return JSON.stringify(input)
 }
 
-/** Some upstreams take text only as a string, so a single text is one. */
+/** Some upstreams accept text only as a string, so a single text becomes one. */
 function contentOf(parts: readonly ChatPart[]): string | readonly ChatPart[] {
   const [first, second] = parts
   if (first === undefined) return ''

@@ -6,9 +6,9 @@ import type { ChatBody, ChatMessage, ChatTool } from './chat-body.ts'
 import { assertMaxDepth } from './assert-max-depth.ts'
 import { readChatBody } from './request.ts'
 
-/** What the marks around a message, and its role, come to. */
+/** The tokens for the role and the marks around a message. */
 export const MESSAGE_TOKENS = 4
-/** What the words around a function come to in a prompt. */
+/** The tokens for the words around a function in a prompt. */
 export const TOOL_TOKENS = 8
 
 const CHARS_PER_TOKEN = 4
@@ -16,8 +16,8 @@ const CHARS_PER_TOKEN = 4
 export type CountTokensRequest = { readonly model: string; readonly inputTokens: number }
 
 /**
- * Reads the body of a count, which is that of a messages request, and estimates: a quarter of a token for a character, and
- * an overhead for each message and tool. An image is a flat number. No tokenizer is asked.
+ * Reads a count request, which has the body of a messages request, and estimates its tokens: a quarter of a token for a character,
+ * an overhead for each message and tool, and a fixed number for an image. Uses no tokenizer.
  */
 export function readCountTokensRequest(document: JsonDocument): CountTokensRequest {
   const model = requiredName(document.value['model'], 'model')

@@ -11,13 +11,13 @@ import { chatRequestOf, readMessagesRequest, type MessagesRequest } from './requ
 
 const JSON_HEADERS = { 'content-type': 'application/json' }
 
-/** `POST /v1/messages`: an upstream is asked for chat, and its finished answer becomes a message, or the events of one. */
+/** `POST /v1/messages`: calls the upstream's chat route, and converts its finished answer to a message or to its events. */
 export const messagesDialect = {
   route: 'messages',
   upstreamRoute: 'chat',
   serves: 'chat',
   readRequest: readMessagesRequest,
-  // Of what the upstream is sent, and of nothing that is left behind.
+  // From the converted request, so that dropped fields are not moderated.
   moderatedText: ({ chatJson }) => moderatedText(jsonObjectOf(chatJson)),
   forUpstream: (request, model, { maxTokensField }) => chatRequestOf(request, { model, maxTokensField }),
   readAnswer: readChatAnswer,

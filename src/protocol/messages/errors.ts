@@ -1,8 +1,8 @@
 type Envelope = { readonly error: { readonly code?: string } }
 
 /**
- * An error envelope as SDKs of the messages dialect read it: they look for a `type` beside `error`, and for the code in
- * `error.details.error_code`, by which some know how to go on.
+ * Converts an error envelope for SDKs of the messages dialect: they need a `type` beside `error`, and some decide what to do by the
+ * code in `error.details.error_code`.
  */
 export function messagesErrorBody<Body extends Envelope>(body: Body) {
   const { error } = body
@@ -10,12 +10,12 @@ export function messagesErrorBody<Body extends Envelope>(body: Body) {
   return { type: 'error', ...body, error: { ...error, ...details } } as const
 }
 
-/** The same of an envelope that is JSON already, such as that of an upstream's refusal. */
+/** Like `messagesErrorBody`, for an envelope that is JSON text, such as one for an upstream's 4xx. */
 export function messagesRefusal(envelope: string): string {
   return JSON.stringify(messagesErrorBody(JSON.parse(envelope) as Envelope))
 }
 
-/** What tells a client of the messages dialect that a stream broke. No `message_stop` follows it. */
+/** The event for a messages stream that broke. No `message_stop` follows it. */
 export function messagesErrorEvent(body: Envelope): string {
   return `event: error\ndata: ${JSON.stringify(messagesErrorBody(body))}\n\n`
 }

@@ -1,14 +1,14 @@
-/** Digits that a double may not hold, or a number that JSON.stringify would spell in another way. */
+/** Digits that may not fit in a double, or a number that JSON.stringify would write differently. */
 const INEXACT = /\d{16}|\de[+-]/
 
-/** True where JSON text may be of a value that held numbers which parsing changed. Cheap; errs on the side of true. */
+/** A cheap check whether parsing may have changed a number in the value that this JSON was written from. May be true in vain. */
 export function mayBeInexact(json: string): boolean {
   return INEXACT.test(json)
 }
 
 /**
- * As JSON.parse, but a number that a double would change, such as a 64-bit id, is kept as its digits, for
- * JSON.stringify to write again. Much slower. The text must already have been accepted by JSON.parse.
+ * Like JSON.parse, but keeps the digits of a number that a double would change, such as a 64-bit id, so that JSON.stringify writes
+ * them again. Much slower. The text must be one that JSON.parse accepts.
  */
 export function parseExactly(text: string): Readonly<Record<string, unknown>> {
   const keepDigits = (_key: string, value: unknown, { source }: { readonly source?: string }) => {
@@ -16,7 +16,7 @@ export function parseExactly(text: string): Readonly<Record<string, unknown>> {
     if (Number.isSafeInteger(value) || String(value) === source) return value
     return rawJson(source)
   }
-  // The type library does not know the third argument of a reviver, nor `rawJSON`, yet.
+  // The type library has neither the third argument of a reviver nor `rawJSON` yet.
   return JSON.parse(text, keepDigits as (key: string, value: unknown) => unknown)
 }
 

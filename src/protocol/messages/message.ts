@@ -1,6 +1,6 @@
 import { findJsonObject, isJsonObject } from '../json/parse-json.ts'
 
-/** A finished answer in the messages dialect, before the gateway adds what it cost. */
+/** A finished answer in the messages dialect, before the gateway adds its cost. */
 export type Message = {
   readonly id: string
   readonly blocks: readonly MessageBlock[]
@@ -9,7 +9,7 @@ export type Message = {
 
 export type MessageBlock =
   | { readonly type: 'text'; readonly text: string }
-  /** `inputJson` is a JSON object as the model wrote it, digit for digit. */
+  /** `inputJson` is a JSON object exactly as the model wrote it. */
   | { readonly type: 'tool_use'; readonly id: string; readonly name: string; readonly inputJson: string }
 
 export type StopReason = 'end_turn' | 'max_tokens' | 'tool_use' | 'stop_sequence'
@@ -20,7 +20,7 @@ const stopReasons: ReadonlyMap<unknown, StopReason> = new Map([
   ['stop', 'end_turn'],
   ['length', 'max_tokens'],
   ['tool_calls', 'tool_use'],
-  // The older name of the same.
+  // The older name of `tool_calls`.
   ['function_call', 'tool_use'],
   ['content_filter', 'stop_sequence'],
 ])
@@ -28,12 +28,12 @@ const stopReasons: ReadonlyMap<unknown, StopReason> = new Map([
 const NOTHING: JsonObject = {}
 const NONE: readonly JsonObject[] = []
 
-/** What models write for a call without arguments. */
+/** What models write as the arguments of a call that has none. */
 const noArguments: ReadonlySet<string> = new Set(['', 'null'])
 
 /**
- * Folds the first choice of a chat completion into a message. The id is the upstream's, or what `fallbackId` makes where it gave
- * none. What is missing or misshapen leaves no block.
+ * Converts the first choice of a chat completion to a message. The id is the upstream's, or `fallbackId()` when it sent none.
+ * Content that is missing or malformed adds no block.
  */
 export function messageOf(completion: JsonObject, fallbackId: () => string): Message {
   const id = nameOf(completion['id']) ?? fallbackId()
@@ -52,7 +52,7 @@ export function messageOf(completion: JsonObject, fallbackId: () => string): Mes
   }
 }
 
-/** What was said, and what was said in refusing. */
+/** Adds the content and the refusal. */
 function addTexts(blocks: MessageBlock[], { content, refusal }: JsonObject): void {
   addText(blocks, content)
   for (const part of listOf(content)) addText(blocks, part['text'] ?? part['refusal'])
@@ -65,7 +65,7 @@ function addText(blocks: MessageBlock[], text: unknown): void {
 
 function addCalls(blocks: MessageBlock[], message: JsonObject, messageId: string): void {
   const calls = listOf(message['tool_calls'])
-  // The older shape of a single call, which some upstreams repeat beside the list.
+  // The older format of a single call, which some upstreams send beside the list as well.
   const older = calls.length === 0 ? message['function_call'] : undefined
   for (const [index, call] of (older === undefined ? calls : [{ function: older }]).entries()) {
     const called = objectOf(call['function'])
@@ -77,8 +77,8 @@ function addCalls(blocks: MessageBlock[], message: JsonObject, messageId: string
 }
 
 /**
- * Arguments are JSON text by rule, an object already with some upstreams, nothing at all for a call without any. Text that
- * is no JSON object, such as one that the output ceiling cut, is handed over as it is, for the client to see what came.
+ * Arguments are normally JSON text. Some upstreams send an object, or nothing for a call without arguments. Text that is not a
+ * JSON object, such as text that the output limit cut, is passed on for the client to see.
  */
 function inputJsonOf(args: unknown): string {
   if (isJsonObject(args)) return JSON.stringify(args)

@@ -7,7 +7,7 @@ import type { Message, MessageBlock, StopReason } from './message.ts'
 /** What the gateway adds to an answer. */
 export type MessageReceipt = Omit<Receipt, 'id'>
 
-/** Text of one event. Long enough that a long answer costs few events, short enough that a client sees it come. */
+/** The text of one event: a long answer needs few events, and a client still sees it arrive in parts. */
 const DELTA_CHARS_MAX = 1024
 
 /** The JSON reply. */
@@ -25,8 +25,8 @@ function blockJson(block: MessageBlock): string {
 }
 
 /**
- * The reply as server-sent events, all of them, made of the finished message. The input's tokens and the cost stand in the
- * first, the output's tokens in `message_delta` alone. Every event has its name: clients see none that has not.
+ * The reply as server-sent events, made from the finished message. The first event has the input tokens and the cost, and only
+ * `message_delta` has the output tokens. Every event has a name, because clients ignore events without one.
  */
 export function messageEvents(message: Message, receipt: MessageReceipt): string {
   const { blocks, stopReason } = message
@@ -56,12 +56,12 @@ function messageText(
   )
 }
 
-/** Chat does not tell which sequence it was. */
+/** Chat does not report which stop sequence it was. */
 function stopMembers(stopReason: StopReason | null): string {
   return `"stop_reason":${stopReason === null ? 'null' : `"${stopReason}"`},"stop_sequence":null`
 }
 
-/** This dialect counts the cache beside `input_tokens`; clients add the three up. */
+/** This dialect counts the cache beside `input_tokens`. Clients add the three numbers. */
 function inputUsage({ input, audioInput, cachedInput, cacheWrite }: Usage): string {
   const written = cacheWrite > 0 ? `,"cache_creation_input_tokens":${cacheWrite}` : ''
   const read = cachedInput > 0 ? `,"cache_read_input_tokens":${cachedInput}` : ''
@@ -79,7 +79,7 @@ function blockEvents(block: MessageBlock, index: number): string {
   return events + event('content_block_stop', `"index":${index}`)
 }
 
-/** Cuts a text, but never between the two halves of a character. */
+/** Splits a text, but never between the two UTF-16 units of a character. */
 function piecesOf(text: string): string[] {
   const pieces: string[] = []
   for (let from = 0; from < text.length;) {

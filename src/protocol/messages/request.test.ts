@@ -410,8 +410,8 @@ describe('refusals name the place', () => {
     messages: [user('hi'), { role, content: [text('a'), block] }],
   })
   const cases: [body: object, param: string, words: string][] = [
-    [{ model: '' }, 'model', 'a name'],
-    [{ model: 7 }, 'model', 'a name'],
+    [{ model: '' }, 'model', 'a non-empty string'],
+    [{ model: 7 }, 'model', 'a non-empty string'],
     [{ messages: undefined }, 'messages', 'an array'],
     [{ messages: 'hi' }, 'messages', 'an array'],
     [{ messages: ['hi'] }, 'messages.0', 'an object'],
@@ -457,11 +457,11 @@ describe('refusals name the place', () => {
     [{ stream: 'true' }, 'stream', 'true or false'],
     [{ tools: {} }, 'tools', 'an array'],
     [{ tools: ['x'] }, 'tools.0', 'an object'],
-    [{ tools: [{ input_schema: {} }] }, 'tools.0.name', 'a name'],
+    [{ tools: [{ input_schema: {} }] }, 'tools.0.name', 'a non-empty string'],
     [{ tools: [{ name: 'x', input_schema: 'x' }] }, 'tools.0.input_schema', 'an object'],
     [{ tool_choice: 'auto' }, 'tool_choice', 'an object'],
     [{ tool_choice: { type: 'all' } }, 'tool_choice.type', '"any"'],
-    [{ tool_choice: { type: 'tool' } }, 'tool_choice.name', 'a name'],
+    [{ tool_choice: { type: 'tool' } }, 'tool_choice.name', 'a non-empty string'],
     [{ stop_sequences: 'END' }, 'stop_sequences', 'an array'],
     [{ stop_sequences: ['a', 1] }, 'stop_sequences.1', 'a string'],
   ]

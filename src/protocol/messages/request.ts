@@ -21,9 +21,9 @@ import { functionToolsOf, toolChoiceOf } from './tools.ts'
 
 type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] }
 
-/** A messages request, read whole: what is not here does not reach an upstream. */
+/** A messages request. Only what is in it reaches an upstream. */
 export type MessagesRequest = TextRequest & {
-  /** The chat request, less what depends on the upstream: its model's name and its name for the output ceiling. */
+  /** The chat request without the parts that depend on the upstream: the model's name, and the field for the output limit. */
   readonly chatJson: string
 }
 
@@ -44,15 +44,15 @@ const fieldsRead: ReadonlySet<string> = new Set([
   'thread',
 ])
 
-/** Fields that mean the same in chat. What is in them is between the caller and the upstream. */
+/** Fields with the same meaning in chat. The upstream checks their values. */
 const sameInChat = ['temperature', 'top_p', 'metadata'] as const
 
-/** Of the chat request. */
+/** The fields of the chat request that the model reads. */
 const inputFields = ['messages', 'tools']
 
 /**
- * Converts a messages request to chat. Throws `invalid_field` or `ambiguous_field`, naming the place, for what cannot be
- * converted. Fields that chat has no place for, and unknown members of known blocks, are left behind without a word.
+ * Converts a messages request to chat. Throws `invalid_field` or `ambiguous_field` with the path of a field that cannot be
+ * converted. Fields without an equivalent in chat, and unknown members of known blocks, are dropped.
  */
 export function readMessagesRequest(document: JsonDocument): MessagesRequest {
   const { value } = document
@@ -75,8 +75,8 @@ export function readMessagesRequest(document: JsonDocument): MessagesRequest {
 }
 
 /**
- * The body of the chat request that goes upstream. The output ceiling, if one was sent, goes under the name that the
- * provider knows. The upstream is never asked to stream: events are made of its finished answer.
+ * The body of the chat request for an upstream. The output limit, if there is one, has the field name that the provider expects.
+ * The upstream is never asked to stream: the events are made from its finished answer.
  */
 export function chatRequestOf(
   { chatJson, outputCeiling }: MessagesRequest,
@@ -86,7 +86,7 @@ export function chatRequestOf(
   return `{"model":${quotedName(model)},${ceiling}${chatJson.slice(1)}`
 }
 
-/** The part of the request that chat has words for. It must have passed `assertMaxDepth`. */
+/** The part of the request that chat supports. Call `assertMaxDepth` first. */
 export function readChatBody({ text, value }: JsonDocument): ChatBody {
   refuseThread(value['thread'])
   const chat = chatBodyOf(value)
@@ -94,12 +94,12 @@ export function readChatBody({ text, value }: JsonDocument): ChatBody {
 }
 
 /**
- * A thread is a conversation that the server keeps: the client would send only what is new, and the model would answer to that
- * alone. Clients that hear of it by this code send the whole conversation again.
+ * A thread is a conversation that the server stores. A client with one sends only new messages, and the model would answer those
+ * alone. Clients that get this code send the whole conversation again.
  */
 function refuseThread(thread: unknown): void {
   if (thread === undefined || thread === null) return
-  const message = 'Conversations are not kept here: send all messages with each request, and no "thread".'
+  const message = '"thread" is not supported: leave it out, and send all messages with each request.'
   throw new GatewayError('thread_unsupported_request', message, { param: 'thread' })
 }
 
@@ -108,7 +108,7 @@ function chatBodyOf(body: JsonDocument['value']): ChatBody {
   const tools = functionToolsOf(body['tools'])
   const choice = toolChoiceOf(body['tool_choice'])
   const stop = stopOf(body['stop_sequences'])
-  // Upstreams refuse any choice where there are no tools, and these two choices mean nothing there.
+  // Upstreams reject any choice without tools. Without tools, these two choices have no effect.
   const isIdle =
     tools === undefined && Array.isArray(body['tools']) && (choice === 'auto' || choice === 'none')
   if (tools !== undefined) chat.tools = tools
@@ -127,7 +127,7 @@ function stopOf(sequences: unknown): readonly string[] | undefined {
   return stop.map((text, index) => requiredText(text, `stop_sequences.${index}`))
 }
 
-/** Only the inputs of calls are looked at: ids in them are data, and the schemas of tools hold nothing that long. */
+/** Checks only the inputs of calls, which may contain long ids. The schemas of tools have no numbers that long. */
 function isInexact({ messages }: ChatBody): boolean {
   for (const message of messages) {
     if (message.role !== 'assistant' || message.tool_calls === undefined) continue

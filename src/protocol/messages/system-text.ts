@@ -1,12 +1,12 @@
 import { invalidChoice } from '../request-fields.ts'
 import { blocksOf, textOf } from './blocks.ts'
 
-/** Begins the telemetry that coding agents put before their system prompt. It changes with every request. */
+/** The start of the telemetry that coding agents put before their system prompt. It changes with every request. */
 const TELEMETRY = 'x-anthropic-billing-header:'
 
 /**
- * Adds the texts of a `system` field, or of a system entry among the messages: a string or text blocks. Telemetry is dropped,
- * and what is empty.
+ * Adds the texts of a `system` field, or of a system entry among the messages: a string or text blocks. Drops telemetry and empty
+ * texts.
  */
 export function addSystemTexts(texts: string[], content: unknown, path: string): void {
   if (content === undefined || content === null) return
@@ -23,7 +23,7 @@ export function addSystemTexts(texts: string[], content: unknown, path: string):
   }
 }
 
-/** A string has no blocks to tell where the telemetry ends, but a header ends with its line. */
+/** Removes telemetry from a string: it is a header, which ends with its line. */
 function withoutTelemetryLine(text: string): string {
   if (!text.startsWith(TELEMETRY)) return text
   const lineEnd = text.indexOf('\n')

@@ -9,8 +9,8 @@ import {
 import type { ChatTool, ChatToolChoice } from './chat-body.ts'
 
 /**
- * The tools as functions. A tool without `input_schema` is one that another provider runs on its own servers; nobody here could, so
- * it is dropped. Undefined where none is left.
+ * Converts the tools to functions. Drops a tool without `input_schema`, which another provider runs on its own servers. Undefined
+ * when none is left.
  */
 export function functionToolsOf(tools: unknown): readonly ChatTool[] | undefined {
   const functions: ChatTool[] = []
@@ -29,7 +29,7 @@ export function functionToolsOf(tools: unknown): readonly ChatTool[] | undefined
   return functions.length === 0 ? undefined : functions
 }
 
-/** The choice in chat's words; undefined where there is none. */
+/** Converts the tool choice to chat's format; undefined when there is none. */
 export function toolChoiceOf(choice: unknown): ChatToolChoice | undefined {
   const { type, name } = optionalObject(choice, 'tool_choice') ?? { type: undefined }
   switch (type) {

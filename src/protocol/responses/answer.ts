@@ -4,8 +4,8 @@ import type { UsageLimits } from '../text-dialect.ts'
 import { outputTexts } from './output-texts.ts'
 
 /**
- * Undefined for a text that is no response, whatever the status said: HTML, broken JSON, an object that neither calls itself a
- * response nor has an output.
+ * Reads an answer of `/v1/responses`. Undefined for a text that is not a response, at any status: HTML, broken JSON, or an object
+ * that is neither named a response nor has an output.
  */
 export function readResponsesAnswer(text: string, limits: UsageLimits): PassThroughAnswer | undefined {
   const answer = findJsonObject(text)
@@ -14,7 +14,7 @@ export function readResponsesAnswer(text: string, limits: UsageLimits): PassThro
   if (object !== 'response' && !Array.isArray(output)) return undefined
   return {
     ...reportedBy(text, answer, limits),
-    // Another upstream is tried for an empty chat or message, never for a response.
+    // The gateway fails over for an empty chat or message, but never for a response.
     isEmpty: false,
     texts: () => outputTexts(output),
   }

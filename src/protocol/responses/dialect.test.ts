@@ -98,7 +98,7 @@ describe('a request', () => {
   })
 
   test.each([
-    ['background', { background: true }, 'no route could fetch'],
+    ['background', { background: true }, 'are not supported'],
     ['background', { background: 'yes' }, 'true or false'],
     ['input', { input: undefined }, 'a string or an array'],
     ['input', { input: null }, 'a string or an array'],
@@ -106,7 +106,7 @@ describe('a request', () => {
     ['max_output_tokens', { max_output_tokens: 0 }, 'an integer'],
     ['max_output_tokens', { max_output_tokens: '9' }, 'an integer'],
     ['stream', { stream: 1 }, 'true or false'],
-    ['model', { model: '' }, 'a name'],
+    ['model', { model: '' }, 'a non-empty string'],
   ])('is refused for its %s in %j', (param, body, words) => {
     expect(() => read(body)).toThrow(
       expect.objectContaining({

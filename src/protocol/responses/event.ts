@@ -4,16 +4,16 @@ import type { SseEvent } from '../sse/frame.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-/** What the gateway looks at in an event of a responses stream. */
+/** What the gateway reads in an event of a responses stream. */
 export type ResponsesEvent = {
-  /** Its `type`, or else the name on its `event:` line. */
+  /** Its `type`, or else the name on the `event:` line. */
   readonly type: string
   readonly value: JsonObject
-  /** The response object, in the events that tell how it stands. */
+  /** The response object, in the events that contain it. */
   readonly response: JsonObject | undefined
 }
 
-/** With one of these a stream is over. */
+/** The events that end a stream. */
 const terminalTypes: ReadonlySet<string> = new Set([
   'response.completed',
   'response.incomplete',
@@ -21,7 +21,7 @@ const terminalTypes: ReadonlySet<string> = new Set([
   'response.cancelled',
 ])
 
-/** Undefined for data that is no JSON object. */
+/** Undefined for data that is not a JSON object. */
 export function readEvent({ name, data }: SseEvent): ResponsesEvent | undefined {
   const value = data === undefined ? undefined : findJsonObject(data)
   if (value === undefined) return undefined
@@ -37,12 +37,12 @@ export function isTerminal({ type }: ResponsesEvent): boolean {
   return terminalTypes.has(type)
 }
 
-/** The upstream says that it failed, after its 200. */
+/** Whether the upstream reports, after its 200, that it failed. */
 export function isFailure({ type, value }: ResponsesEvent): boolean {
   return type === 'response.failed' || type === 'error' || isJsonObject(value['error'])
 }
 
-/** Where the brace of the response object opens in an event's data, which has one. */
+/** The offset of the response object's brace in the data of an event that has one. */
 export function responseStart(json: string): number {
   return lastNamed(json, 'response')?.start ?? 0
 }

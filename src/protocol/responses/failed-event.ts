@@ -4,7 +4,7 @@ import { inputTokens, outputTokens, type Usage } from '../../domain/pricing/usag
 
 const encoder = new TextEncoder()
 
-/** What ties an event made here to the stream it stands in, as that stream's own events had it. */
+/** What connects an event made here with the other events of its stream. */
 export type ResponseIdentity = {
   readonly id: string
   readonly createdAtS: number
@@ -13,8 +13,8 @@ export type ResponseIdentity = {
 }
 
 /**
- * What tells a client that a responses stream broke. A bare `error` event goes unnoticed by real clients; this one, with a
- * response object that is whole, does not.
+ * The event for a responses stream that broke. Real clients ignore a bare `error` event. They notice this one, which has a
+ * complete response object.
  */
 export function failedEvent(
   { id, createdAtS, model, sequenceNumber }: ResponseIdentity,

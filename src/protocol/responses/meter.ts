@@ -9,12 +9,12 @@ import { outputTexts } from './output-texts.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-/** Items of one response whose texts are kept apart; those of all further ones are kept together. */
+/** The number of items in one response whose texts are kept separately. The texts of all further items are kept together. */
 const CHANNELS_MAX = 64
-/** Deltas that carry sound, which no tokenizer counts. */
+/** Deltas with audio, which a tokenizer cannot count. */
 const soundTypes: ReadonlySet<string> = new Set(['response.audio.delta', 'response.output_audio.delta'])
 
-/** Reads a responses stream along, event by event, in bounded memory. */
+/** Meters a responses stream, event by event, in bounded memory. */
 export class ResponsesMeter {
   readonly #tally: StreamTally
   #textBegan = false
@@ -24,7 +24,7 @@ export class ResponsesMeter {
     this.#tally = new StreamTally(limits)
   }
 
-  /** `frame` is what the event was read from. */
+  /** `frame` is the frame of the event. */
   take(event: ResponsesEvent, frame: Uint8Array<ArrayBuffer>): void {
     const { value, response } = event
     if (isTerminal(event)) this.#endSeen = true
@@ -49,7 +49,7 @@ export class ResponsesMeter {
         this.#tally.takeReportedCost(findReportedCost(json.slice(responseStart(json)), usage))
       }
     }
-    // Some upstreams send no deltas, only the whole at the end.
+    // Some upstreams send no deltas, only the complete response at the end.
     if (!this.#textBegan) for (const text of outputTexts(output)) this.#takeText(text, 0)
   }
 
@@ -60,7 +60,7 @@ export class ResponsesMeter {
     else this.#takeText(delta, outputChannelOf(value))
   }
 
-  /** A call's name comes with its item, before the deltas of its arguments. */
+  /** The name of a call comes with its item, before the deltas of its arguments. */
   #takeItem(item: unknown, outputChannel: number): void {
     if (isJsonObject(item) && typeof item['name'] === 'string') this.#takeText(item['name'], outputChannel)
   }

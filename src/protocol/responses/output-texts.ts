@@ -1,12 +1,12 @@
 import { isJsonObject } from '../json/parse-json.ts'
 
-/** Members of an output item that a model wrote: names and arguments of calls of every kind. */
+/** Members of an output item that the model wrote: names and arguments of all kinds of calls. */
 const writtenFields = ['name', 'arguments', 'input', 'code']
-/** Members that hold parts with a text: what was said, and reasoning, whole or summed up. */
+/** Members with text parts: messages, reasoning and its summaries. */
 const partsFields = ['content', 'summary']
 const textFields = ['text', 'refusal', 'transcript']
 
-/** The texts that a model wrote, out of a response's `output`. */
+/** The texts that the model wrote in a response's `output`. */
 export function outputTexts(output: unknown): string[] {
   const texts: string[] = []
   for (const item of listOf(output)) {

@@ -7,7 +7,7 @@ import { optionalBoolean, optionalInteger, requiredTextOrArray } from '../reques
 
 const POSITIVE = { min: 1, max: Number.MAX_SAFE_INTEGER }
 
-/** Each names what the provider has stored and puts before the input: how long that is, only the provider knows. */
+/** Each references content that the provider has stored and adds to the input. Only the provider knows its length. */
 const storedContextFields = ['previous_response_id', 'conversation', 'prompt']
 
 const fieldsRead: ReadonlySet<string> = new Set([
@@ -22,15 +22,15 @@ const fieldsRead: ReadonlySet<string> = new Set([
 const inputFields = ['instructions', 'input', 'tools', 'text']
 
 /**
- * What the gateway reads of a responses request; everything else in it belongs to the caller, items and tools of unknown types
- * too. Throws `invalid_field` or `ambiguous_field` for what it must read and cannot, and for work in the background.
+ * Reads what the gateway needs of a responses request. Everything else passes through, including items and tools of unknown
+ * types. Throws `invalid_field` or `ambiguous_field` for fields that it must read and cannot, and for background requests.
  */
 export function readResponsesRequest(document: JsonDocument): PassThroughRequest {
   const { text, value } = document
   const { model, modelMember } = readNamedModel(document, fieldsRead)
   const input = requiredTextOrArray(value['input'], 'input')
   if (optionalBoolean(value['background'], 'background') === true) {
-    const message = '"background" must be false or absent: no route could fetch the response later.'
+    const message = '"background" must be false or absent: background responses are not supported.'
     throw new GatewayError('invalid_field', message, { param: 'background' })
   }
   return {
@@ -49,7 +49,7 @@ function usesStoredContext(body: JsonDocument['value'], input: string | readonly
   return storedContextFields.some(field => (body[field] ?? null) !== null) || hasStoredItem(input)
 }
 
-/** An item that is only named: the provider has it. It may leave its type out. */
+/** Whether the input has an item by reference, which the provider has stored. Its type may be absent. */
 function hasStoredItem(input: string | readonly unknown[]): boolean {
   if (typeof input === 'string') return false
   return input.some(

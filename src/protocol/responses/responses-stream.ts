@@ -15,24 +15,22 @@ import { ResponsesMeter } from './meter.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>
 
-/** An event that repeats the whole response, images in it, may be this large and still be read. */
+/** The most that is kept of an event: one that repeats the whole response may contain images. */
 const FRAME_BYTES_MAX = 16 * 1024 * 1024
-/** What is kept of what follows the end. */
+/** The most that is kept of frames after the end. */
 const TRAILING_BYTES_MAX = 64 * 1024
-/** What waits for the first event at most. */
+/** The most that is kept of unreadable frames before the first event. */
 const UNREAD_BYTES_MAX = 64 * 1024
 const DONE = '[DONE]'
 
-/** The event that ends a stream, held until the charge is durable. */
+/** The event that ends a stream, deferred until the charge is durable. */
 type End = { readonly frame: Bytes; readonly event: ResponsesEvent; readonly isRewritable: boolean }
 
 /**
- * One responses stream on its way from the upstream to the client, with the same course as a chat stream:
+ * A responses stream from the upstream to the client. `TextStream` has the order of the calls.
  *
- *     feed, feed, … until isDone or the upstream's end → end → reading → the charge becomes durable → finish
- *
- * A frame with an `event:` line goes through as it is. One that starts with `data:` gets the catalog's name of the model and,
- * if it ends the response and tells its usage, the cost.
+ * A frame with an `event:` line passes through unchanged. A frame that starts with `data:` gets the catalog's name of the model
+ * and, if it ends the response and has a usage, the cost. The event that ends the stream is deferred until `finish`.
  */
 export class ResponsesStream implements TextStream {
   readonly #model: string
@@ -44,14 +42,14 @@ export class ResponsesStream implements TextStream {
   #sequenceNumber = -1
   #end: End | undefined
   #isDone = false
-  /** An event could be read. Until then nothing shows that this is a responses stream at all. */
+  /** An event has been read. Until then, this may not be a responses stream at all. */
   #hasBegun = false
-  /** Frames that no event can be read of wait for the first that is one: where none comes, another upstream may still be asked. */
+  /** Frames without a readable event, kept until the first readable one, so that failover is still possible if none comes. */
   #unread: Bytes[] = []
   #unreadLength = 0
   readonly #trailing: Bytes[] = []
   #trailingLength = 0
-  /** What was let go or is held ends inside a frame, and the next one needs a blank line first. */
+  /** The bytes so far end inside a frame, so the next frame needs a blank line first. */
   #isFrameOpen = false
 
   constructor({ limits, model, fallback, secrets = NO_SECRETS }: StreamTerms) {
@@ -62,31 +60,29 @@ export class ResponsesStream implements TextStream {
     this.#createdAtS = fallback.createdAtS
   }
 
-  /** True once the response is over. What the upstream sends after it goes out behind it. */
+  /** True once the response has ended. What the upstream sends after it is sent after it. */
   get isDone(): boolean {
     return this.#isDone
   }
 
-  /** What was read so far, the held end included; half frames are not. */
+  /** What has been read so far, including the deferred end but not an incomplete frame. */
   reading(): StreamReading {
     return this.#meter.reading()
   }
 
-  /** Takes what the upstream sent; gives what may leave now, which may be nothing. `chunk` must not change later. */
   feed(chunk: Bytes): Bytes {
     const out: Bytes[] = []
     for (const frame of this.#splitter.split(chunk)) this.#take(frame, out)
     return joinBytes(out)
   }
 
-  /** The upstream's stream is over, well or not. Gives what may leave of a last frame that has no blank line. */
   end(): Bytes {
     const out: Bytes[] = []
     const wasDone = this.#isDone
     const isMidFrame = this.#splitter.isMidFrame
     const rest = this.#splitter.rest()
     if (rest.length > 0) {
-      if (!isEntire(rest) && !wasDone) return joinBytes(out)
+      if (!isComplete(rest) && !wasDone) return joinBytes(out)
       this.#take({ bytes: rest, isWhole: true }, out)
     }
     this.#isFrameOpen = isMidFrame && !this.#isDone
@@ -94,9 +90,8 @@ export class ResponsesStream implements TextStream {
   }
 
   /**
-   * The last bytes, to be sent when the charge is durable; the end of the stream follows them. `charge` is null where there
-   * was none. `failure` is what the client is told of a stream that did not end well, or that could not be charged, unless
-   * the upstream has told its own in an event that ends the response.
+   * Returns the deferred end with the cost or, after a failure, an event of its own. `failure` is the error of a stream that did
+   * not end well, or that could not be charged. If the upstream ended the response with its own failure, that event is sent.
    */
   finish(charge: StreamCharge | null, failure: GatewayError | null): Bytes {
     const end = this.#end
@@ -161,14 +156,14 @@ export class ResponsesStream implements TextStream {
     return isRewritable ? this.#rewritten(frame, event, cost) : frame
   }
 
-  /** The upstream's own cost is taken out in any case: it is not what the client pays. */
+  /** Always removes the upstream's own cost, which is not what the client pays. */
   #rewritten(frame: Bytes, { response }: ResponsesEvent, cost: NanoUsd | null): Bytes {
     const json = byteText(dataInPlace(frame))
     const reply = { text: json, usage: response?.['usage'], start: responseStart(json) }
     return splice(frame, modelAndCostEdits(reply, { model: this.#model, cost }))
   }
 
-  /** False where events have come, where it would be too much, and for a heartbeat that has nothing to wait behind. */
+  /** False after the first event, when there is no room, and for a heartbeat when no frames are kept. */
   #keepsUnread(frame: Bytes, isHeartbeat: boolean): boolean {
     if (this.#hasBegun || (isHeartbeat && this.#unreadLength === 0)) return false
     if (this.#unreadLength + frame.length > UNREAD_BYTES_MAX) return false
@@ -184,7 +179,7 @@ export class ResponsesStream implements TextStream {
     return unread
   }
 
-  /** More than fits is no part of any answer. */
+  /** Keeps a frame after the end. What does not fit is not part of an answer and is dropped. */
   #trail(frame: Bytes): void {
     if (this.#trailingLength + frame.length > TRAILING_BYTES_MAX) return
     this.#trailing.push(frame)
@@ -192,8 +187,8 @@ export class ResponsesStream implements TextStream {
   }
 }
 
-/** Worth passing on although its blank line never came: nothing of it is missing. */
-function isEntire(frame: Bytes): boolean {
+/** Whether a frame without its blank line is otherwise complete, and worth sending. */
+function isComplete(frame: Bytes): boolean {
   const read = readFrame(frame)
   return read.data === undefined || read.data.startsWith(DONE) || readEvent(read) !== undefined
 }

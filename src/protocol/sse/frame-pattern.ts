@@ -2,7 +2,7 @@ import { splice, type Edit } from '../json/splice.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>
 
-/** Where a JSON string stands in a frame, its quotes not counted. */
+/** The place of a JSON string in a frame, without its quotes. */
 export type StringSpan = { readonly start: number; readonly end: number }
 
 const QUOTE = 0x22
@@ -11,27 +11,27 @@ const SPACE = 0x20
 
 const ASCII_END = 0x80
 
-// What is no UTF-8 is left to those who read whole frames, and a byte order mark in a text is a part of it.
+// A frame with invalid UTF-8 does not match and is read as a whole. A byte order mark inside a text is a part of the text.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * A frame that was parsed, as a pattern for those that follow: the same bytes but for one text and, behind it, a padding
- * that nobody reads. Most frames of a stream differ in nothing else, and comparing them costs far less than parsing them.
+ * A parsed frame as a pattern for the frames that follow: the same bytes except for one text and, after it, an unused padding.
+ * Most frames of a stream differ in nothing else, and comparing them costs far less than parsing them.
  */
 export class FramePattern {
-  /** Where the text of the frame that was matched last stands; it has no escapes and is ASCII where it `isPlain`. */
+  /** The text of the frame that was matched last. `isPlain` means ASCII without escapes. */
   textStart = 0
   textEnd = 0
   isPlain = true
-  /** What stands before the text, behind it and, where there is a padding, behind that. */
+  /** The bytes before the text, after it and, if there is a padding, after the padding. */
   readonly #head: Bytes
   readonly #middle: Bytes
   readonly #last: Bytes | undefined
   readonly #edits: EndEdits | undefined
 
   /**
-   * The pattern of a frame with its text and padding where they are said to be. `edits` are what clients are to see changed in
-   * each frame of it; none is made to the text, to the padding, or between the two.
+   * The pattern of a frame with this text and padding. `edits` are made in each matching frame before a client sees it. None of
+   * them is in the text, in the padding, or between the two.
    */
   constructor(
     frame: Bytes,
@@ -45,7 +45,7 @@ export class FramePattern {
     if (edits.length > 0) this.#edits = endEdits(frame, text.start, (padding ?? text).end, edits)
   }
 
-  /** Whether a frame is of this pattern. What escapes its text has is for `text` to see. */
+  /** Whether a frame matches this pattern. Does not check the escapes in its text; `text` does. */
   matches(frame: Bytes): boolean {
     const last = this.#last
     if (!matchesAt(frame, 0, this.#head) || !this.#findText(frame)) return false
@@ -56,7 +56,7 @@ export class FramePattern {
     return lastAt >= behind && isPlainText(frame, behind, lastAt) && matchesAt(frame, lastAt, last)
   }
 
-  /** The text of the frame that was matched last, as a parser would give it; undefined where it would give none. */
+  /** The decoded text of the frame that was matched last; undefined when a parser would reject it. */
   text(frame: Bytes): string | undefined {
     try {
       return JSON.parse(decoder.decode(frame.subarray(this.textStart - 1, this.textEnd + 1))) as string
@@ -65,14 +65,14 @@ export class FramePattern {
     }
   }
 
-  /** A frame of this pattern with its edits: the very same where there are none. */
+  /** A matching frame with the edits made; the same frame when there are none. */
   edited(frame: Bytes): Bytes {
     if (this.#edits === undefined) return frame
     const { headLength, newHead, lastLength, newLast } = this.#edits
     const offset = newHead.length - headLength
     const lastAt = frame.length - lastLength
     const edited = new Uint8Array(lastAt + offset + newLast.length)
-    // All of it, where it fits: a view of the part that is needed would cost several times as much.
+    // Copies the whole frame if it fits: a view of the needed part would cost several times as much.
     if (offset >= 0 && lastLength === 0) edited.set(frame, offset)
     else for (let at = headLength; at < lastAt; at += 1) edited[at + offset] = frame[at] as number
     edited.set(newHead)
@@ -80,7 +80,7 @@ export class FramePattern {
     return edited
   }
 
-  /** False where it has no end, or what no text may have. */
+  /** Finds the end of the text. False when there is none, or when the text has a character that JSON does not allow. */
   #findText(frame: Bytes): boolean {
     let isPlain = true
     for (let at = this.textStart; at < frame.length; at += 1) {
@@ -98,7 +98,7 @@ export class FramePattern {
   }
 }
 
-/** The bytes at the start and at the end of every frame that are replaced, and by what. */
+/** The bytes that are replaced at the start and at the end of every frame, and their replacements. */
 type EndEdits = {
   readonly headLength: number
   readonly newHead: Bytes
@@ -127,7 +127,7 @@ function matchesAt(frame: Bytes, start: number, part: Bytes): boolean {
   return true
 }
 
-/** Whether a JSON string may have these bytes between its quotes, and means them as they are. */
+/** Whether these bytes are the characters of a JSON string in ASCII without escapes. */
 function isPlainText(frame: Bytes, start: number, end: number): boolean {
   for (let at = start; at < end; at += 1) {
     const byte = frame[at] as number

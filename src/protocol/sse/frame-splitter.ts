@@ -2,37 +2,37 @@ const LF = 0x0a
 const CR = 0x0d
 const COLON = 0x3a
 
-/** How much of an unfinished frame is kept until its end comes. A longer one is passed on in pieces, unread. */
+/** The most that is kept of an unfinished frame until its end comes. A longer frame is passed on in pieces, unread. */
 export const FRAME_BYTES_MAX = 1024 * 1024
 
-/** Bytes kept at first; most frames that arrive in two halves fit. */
+/** The first size of the buffer. Most frames that arrive in two halves fit. */
 const KEPT_BYTES_MIN = 512
 
-/** A frame of a stream, or a piece of one, byte for byte with the line ends that close it. */
+/** The bytes of a frame or of a piece of one, with the line ends that close it. */
 export type Frame = {
   readonly bytes: Uint8Array<ArrayBuffer>
-  /** False for a piece of a frame that is too large to keep: it can be passed on, not read. */
+  /** False for a piece of a frame that is too large to keep. It can be passed on but not read. */
   readonly isWhole: boolean
 }
 
 /**
- * Cuts a stream of server-sent events into frames, however it arrives: any line ends, any number of frames in a read or
- * reads in a frame. The frames, and at the end the `rest`, put together are the stream, byte for byte.
+ * Splits a stream of server-sent events into frames, with any line ends, any number of frames in a read, and any number of reads
+ * in a frame. The frames and the final `rest` are together the stream, byte for byte.
  *
- * A frame ends with its blank line. A comment line outside a frame is let go at its line end, because a heartbeat that
- * waits for the next event is none. A blank line on its own is a frame of its own.
+ * A frame ends with its blank line. A comment line outside a frame is a frame by itself, because a heartbeat is useless if it
+ * waits for the next event. So is a blank line by itself.
  */
 export class FrameSplitter {
   readonly #frameBytesMax: number
   #kept: Uint8Array<ArrayBuffer> = new Uint8Array(0)
   #keptLength = 0
-  /** The frame under way grew too large, and pieces of it have been let go. */
+  /** The current frame grew too large, and pieces of it have been passed on. */
   #isOversize = false
   #isFrameStart = true
   #isComment = false
-  /** The line under way has no bytes yet, so a line end now is a blank line. */
+  /** The current line has no bytes yet, so that a line end would make it a blank line. */
   #isLineStart = true
-  /** A CR ended the last line; an LF that follows is its second half. */
+  /** A CR ended the last line. An LF that follows belongs to it. */
   #isAfterCr = false
 
   constructor(frameBytesMax = FRAME_BYTES_MAX) {
@@ -44,12 +44,12 @@ export class FrameSplitter {
     return !this.#isFrameStart
   }
 
-  /** True where the next byte begins a frame, whatever it is. */
+  /** True when the next byte starts a frame, whatever its value. */
   get isBetweenFrames(): boolean {
     return this.#isFrameStart && !this.#isAfterCr
   }
 
-  /** The frames that `chunk` completes, as views of it wherever it holds all of a frame. `chunk` must not change later. */
+  /** The frames that `chunk` completes. A frame that is all in `chunk` is a view of it, so it must not change later. */
   split(chunk: Uint8Array<ArrayBuffer>): Frame[] {
     const frames: Frame[] = []
     const isPlain = !this.#isAfterCr && chunk.indexOf(CR) === -1
@@ -70,14 +70,14 @@ export class FrameSplitter {
     return frames
   }
 
-  /** The start of a frame whose end has not come; empty when there is none. Takes it. */
+  /** Removes and returns the start of a frame whose end has not come; empty when there is none. */
   rest(): Uint8Array<ArrayBuffer> {
     const rest = this.#kept.subarray(0, this.#keptLength)
     this.#keptLength = 0
     return rest
   }
 
-  /** The byte after the frame's end, or -1. Only for chunks without a CR: it leaves the search to the native `indexOf`. */
+  /** The offset after the frame's end, or -1. Only for chunks without a CR: it can use the native `indexOf`. */
   #endByLf(chunk: Uint8Array, from: number): number {
     if (this.#isLineStart && chunk[from] === LF) return from + 1
     let at = from
@@ -94,14 +94,14 @@ export class FrameSplitter {
     }
   }
 
-  /** As `#endByLf`, for line ends of every kind. */
+  /** Like `#endByLf`, for all kinds of line ends. */
   #endByAny(chunk: Uint8Array, from: number): number {
     for (let at = from; at < chunk.length; at += 1) {
       const byte = chunk[at]
       const isSecondHalf = byte === LF && this.#isAfterCr
       this.#isAfterCr = false
       if (isSecondHalf) {
-        // After a frame that ended with a lone CR, its late LF stands alone; inside a frame it changes nothing.
+        // After a frame that ended with a CR, a late LF is a frame by itself. Inside a frame it changes nothing.
         if (this.#isFrameStart && at === from) return at + 1
         continue
       }
@@ -145,7 +145,7 @@ export class FrameSplitter {
   #append(chunk: Uint8Array, from: number, end: number): void {
     const length = this.#keptLength + end - from
     if (length > this.#kept.length) {
-      // Doubling keeps a frame that drips in byte by byte from being copied once a byte.
+      // Doubling the buffer avoids a copy for each byte when a frame arrives byte by byte.
       const grown = new Uint8Array(Math.max(length, this.#kept.length * 2, KEPT_BYTES_MIN))
       grown.set(this.#kept.subarray(0, this.#keptLength))
       this.#kept = grown

@@ -6,14 +6,14 @@ const BYTE_ORDER_MARK_BYTES = 3
 const decoder = new TextDecoder()
 const encoder = new TextEncoder()
 
-/** Ends the frame that bytes before it may have left open; between two frames it is nothing. */
+/** Ends a frame that may be open. Between two frames it has no effect. */
 export const BLANK_LINE = encoder.encode('\n\n')
 
-/** What a frame says to a client. */
+/** The content of a frame. */
 export type SseEvent = {
-  /** The name on its `event:` line; empty where it has none. */
+  /** The name on its `event:` line; empty when it has none. */
   readonly name: string
-  /** Its data lines, joined by line feeds; undefined where it has none, as a comment. */
+  /** Its data lines, joined by line feeds; undefined when it has none, such as a comment. */
   readonly data: string | undefined
 }
 
@@ -33,14 +33,14 @@ export function readFrame(bytes: Uint8Array): SseEvent {
   return { name, data }
 }
 
-/** A frame of one data line. `data` holds no line end, as no JSON text written by JSON.stringify does. */
+/** A frame with one data line. `data` contains no line end, like any output of JSON.stringify. */
 export function dataFrame(data: string): Uint8Array<ArrayBuffer> {
   return encoder.encode(`data: ${data}\n\n`)
 }
 
 /**
- * The frame with all that is not data made blank, at the same offsets, so that JSON in it can be scanned where it stands,
- * even when it is spread over several data lines. The frame itself where that changes nothing.
+ * The frame with spaces in place of everything but the data, at the same offsets, so that its JSON can be scanned in place even
+ * when it spans several data lines. Returns the same frame when that changes nothing.
  */
 export function dataInPlace(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   const isOneLine = bytes.indexOf(LF) === bytes.length - 2 && bytes[bytes.length - 1] === LF
@@ -56,7 +56,7 @@ export function dataInPlace(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuf
   return blanked
 }
 
-/** Nearly every frame there is. */
+/** Whether the frame is one data line, as nearly every frame is. */
 function isOneDataLine(text: string): boolean {
   const lineEnd = text.length - 2
   return (
@@ -64,7 +64,7 @@ function isOneDataLine(text: string): boolean {
   )
 }
 
-/** Whether the line that begins at `start` is one of data. */
+/** Whether the line that starts at `start` is a data line. */
 export function isDataLine(bytes: Uint8Array, start: number): boolean {
   return (
     bytes[start] === 0x64 &&
@@ -75,12 +75,12 @@ export function isDataLine(bytes: Uint8Array, start: number): boolean {
   )
 }
 
-/** A stream may start with one; TextDecoder drops it, the bytes keep it. */
+/** A stream may start with a byte order mark. TextDecoder drops it, but the bytes still have it. */
 function hasByteOrderMark(bytes: Uint8Array): boolean {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
 }
 
-/** What follows the colon, less one space. */
+/** The text after the colon, without one leading space. */
 function fieldValue(line: string): string {
   const colon = line.indexOf(':')
   if (colon === -1) return ''

@@ -7,9 +7,9 @@ type Bytes = Uint8Array<ArrayBuffer>
 const encoder = new TextEncoder()
 
 /**
- * An upstream's error frame without its hosts, keys and organisations: the one kind of frame that is changed also where a
- * stream goes byte for byte, because an error is told by the operator's provider and not by the model. The very same frame
- * where there was nothing to take out.
+ * An upstream's error frame without hosts, keys and organisations. It is the only kind of frame that changes even in a stream that
+ * is relayed byte for byte, because the error comes from the operator's provider, not from the model. Returns the same frame when
+ * there was nothing to remove.
  */
 export function scrubErrorFrame(frame: Bytes, secrets: UpstreamSecrets): Bytes {
   const { name, data } = readFrame(frame)
@@ -31,7 +31,7 @@ function scrubData(data: string, secrets: UpstreamSecrets): string {
   return shown === JSON.stringify(value) ? data : shown
 }
 
-/** Only what tells of the error: a response that failed half-way carries the model's words too. */
+/** Scrubs only the members about the error: a response that failed half-way also contains the model's output. */
 function scrubErrors(value: unknown, secrets: UpstreamSecrets): unknown {
   if (!isJsonObject(value)) return scrubTexts(value, secrets)
   return Object.fromEntries(

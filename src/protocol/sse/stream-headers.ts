@@ -1,4 +1,4 @@
-/** What a stream's reply says of itself: its type, and that it must reach the client as it is made. */
+/** The headers of a stream's reply: its type, and that proxies must not cache or buffer it. */
 export const STREAM_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache',
