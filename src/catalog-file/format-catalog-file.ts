@@ -2,12 +2,12 @@ import { Document, isCollection, isMap, isScalar, visit } from 'yaml'
 import type { Catalog } from '../domain/catalog/catalog.ts'
 import { encodeCatalog } from '../domain/catalog/rows/catalog-rows.ts'
 
-/** Fields whose value reads best on one line. */
+/** Fields whose value is written on one line. */
 const flowFields = new Set(['pricing', 'ceiling_pricing', 'fixed_params'])
 
 /**
- * The catalog as a file, whose import makes the same catalog again. It holds no secret: where a provider's key is kept here, the
- * file says so, and an import leaves that key as it is.
+ * Writes the catalog as a file. Importing the file gives the same catalog. The file has no secrets: it has a placeholder for
+ * a stored provider key, and an import keeps that key.
  */
 export function formatCatalogFile(catalog: Catalog): string {
   const document = new Document(encodeCatalog(catalog), { aliasDuplicateObjects: false })
@@ -16,7 +16,7 @@ export function formatCatalogFile(catalog: Catalog): string {
       if (isCollection(value) && isScalar(key) && flowFields.has(String(key.value))) value.flow = true
     },
     Seq(_, list) {
-      // Upstreams and value sets; the two lists of rows are the ones whose items have an id.
+      // Upstreams and value sets are written on one line. The items of the two lists of rows have an id.
       list.flow = !list.items.some(item => isMap(item) && item.has('id'))
     },
   })

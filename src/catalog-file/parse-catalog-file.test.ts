@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { usd } from '../domain/money.ts'
 import { FILE_LENGTH_MAX, formatFileProblem, parseCatalogFile } from './parse-catalog-file.ts'
 
-/** The first seven lines of the files below; what a case adds begins on line 8. */
+/** The first seven lines of the files below. The text of a case begins on line 8. */
 const HEAD = `# A comment
 providers:
   - id: main
@@ -30,7 +30,7 @@ function indent(lines: string): string {
     .join('')
 }
 
-/** What is wrong, the text, and the problems as the operator reads them. */
+/** The mistake, the text, and the reported problems. */
 const refusals: readonly (readonly [string, string, ...string[]])[] = [
   [
     'an empty file',
@@ -43,12 +43,12 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
     'line 1, column 1: The file is a list; write "providers:" and "models:", each with a list.',
   ],
   [
-    'a file cut short before its models',
+    'a file without models',
     'providers: []\n',
     'line 1, column 1: models is missing; write a list, or models: [] for none.',
   ],
   [
-    'a list of rows that is none',
+    'a list of rows that is not a list',
     'providers: []\nmodels: free\n',
     'line 2, column 1: models is "free"; write a list, or models: [] for none.',
   ],
@@ -63,7 +63,7 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
     'line 3, column 1: The file cannot be read: sequence item without - indicator; write YAML 1.2 or JSON.',
   ],
   [
-    'JSON that is cut short',
+    'incomplete JSON',
     '{"providers": [',
     'line 1, column 16: The file cannot be read: flow sequence in block collection must be sufficiently indented and end with a ]; write YAML 1.2 or JSON.',
     'line 1, column 16: The file cannot be read: flow map must end with a }; write YAML 1.2 or JSON.',
@@ -79,17 +79,17 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
     'line 5, column 14: The file cannot be read: unresolved tag: tag:yaml.org,2002:binary; write YAML 1.2 or JSON.',
   ],
   [
-    'an alias without its anchor',
+    'an alias without an anchor',
     priced('context_window: *many'),
-    'line 14, column 21: models[0].context_window is *many, an alias of nothing; write &many at the value that is meant, above and outside of this.',
+    'line 14, column 21: models[0].context_window is *many, an alias without an anchor; write &many at a value before this one that does not contain it.',
   ],
   [
     'an anchor inside itself',
     'providers: &all [*all]\nmodels: []\n',
-    'line 1, column 18: providers[0] is *all, an alias of nothing; write &all at the value that is meant, above and outside of this.',
+    'line 1, column 18: providers[0] is *all, an alias without an anchor; write &all at a value before this one that does not contain it.',
   ],
   [
-    'a provider that is no mapping',
+    'a provider that is not a mapping',
     'providers: [main]\nmodels: []\n',
     'line 1, column 13: providers[0] is "main"; write a provider: its id, kind and, unless it is the sandbox, base_url.',
   ],
@@ -104,7 +104,7 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
     'line 3, column 5: providers[0].kind is "fal"; write one of sandbox, openai-compatible.',
   ],
   [
-    'a misspelt kind',
+    'a misspelled kind',
     provider('kind: openai_compatible\nbase_url: https://x.example'),
     'line 3, column 5: providers[0].kind is "openai_compatible"; write one of sandbox, openai-compatible (did you mean "openai-compatible"?).',
   ],
@@ -114,7 +114,7 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
     'line 2, column 5: providers[0].id is missing; write a name of at most 64 letters, digits, "-", "_" and ".".',
   ],
   [
-    'a provider id with a blank',
+    'a provider id with a space',
     'providers: [{id: a b, kind: sandbox}]\nmodels: []\n',
     'line 1, column 14: providers[0].id is "a b"; write a name of at most 64 letters, digits, "-", "_" and ".".',
   ],
@@ -124,7 +124,7 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
     'line 5, column 5: providers[0].url is not a field of a provider of kind openai-compatible; did you mean base_url?',
   ],
   [
-    'a field that the sandbox has not',
+    'a field that the sandbox does not have',
     provider('kind: sandbox\nbase_url: https://x.example'),
     'line 4, column 5: providers[0].base_url is not a field of a provider of kind sandbox; the fields are id, kind, routes.',
   ],
@@ -134,7 +134,7 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
     'line 2, column 5: providers[0].base_url is missing; write an http or https URL such as https://api.example.com/v1.',
   ],
   [
-    'a base_url that is no URL',
+    'a base_url that is not a URL',
     provider('kind: openai-compatible\nbase_url: api.example.com'),
     'line 4, column 5: providers[0].base_url is not a URL; write an http or https URL such as https://api.example.com/v1.',
   ],
@@ -144,7 +144,7 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
     'line 4, column 5: providers[0].base_url is "ftp://api.example.com"; write an http or https URL such as https://api.example.com/v1.',
   ],
   [
-    'a base_url with credentials, which are not repeated',
+    'a base_url with credentials, which the problem does not repeat',
     provider('kind: openai-compatible\nbase_url: https://me:hunter2@api.example.com'),
     'line 4, column 5: providers[0].base_url contains credentials; put the key in api_key.',
   ],
@@ -154,22 +154,22 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
     'line 4, column 5: providers[0].base_url has a query or a fragment; end the URL with its path, such as /v1.',
   ],
   [
-    'a key that cannot be sent, which is not repeated',
+    'a key that cannot be sent in a header, which the problem does not repeat',
     compatible('api_key: "sk hunter2"'),
     'line 5, column 5: providers[0].api_key cannot be sent in a header; write env:NAME for an environment variable, or the key itself without spaces, in quotes.',
   ],
   [
-    'a bad environment variable',
+    'an invalid name of an environment variable',
     compatible('api_key: env:MY-KEY'),
     'line 5, column 5: providers[0].api_key does not name an environment variable; write env: and a name of letters, digits and "_", such as env:MAIN_API_KEY.',
   ],
   [
-    'a header that carries the key',
+    'a header for the key',
     compatible('headers: {Authorization: Bearer x}'),
     'line 5, column 15: providers[0].headers.Authorization is set by the gateway; put the key in api_key.',
   ],
   [
-    'a header of the gateway',
+    'a header that the gateway sets',
     compatible('headers:\n  Content-Length: "1"'),
     'line 6, column 7: providers[0].headers.Content-Length is set by the gateway; leave it out.',
   ],
@@ -179,12 +179,12 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
     'line 5, column 15: providers[0].headers.x-tier is 1; write plain ASCII text of at most 4096 characters, in quotes.',
   ],
   [
-    'a header twice in two spellings',
+    'the same header in two spellings',
     compatible('headers: {x-a: "1", X-A: "2"}'),
     'line 5, column 25: providers[0].headers.X-A is listed twice; list it once.',
   ],
   [
-    'a bad header name',
+    'an invalid header name',
     compatible('headers: {"x a": "1"}'),
     'line 5, column 15: providers[0].headers.x a is "x a"; write the name of an HTTP header.',
   ],
@@ -204,12 +204,12 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
     'line 5, column 5: providers[0].max_tokens_field is "max"; write one of max_tokens, max_completion_tokens (did you mean "max_tokens"?).',
   ],
   [
-    'two providers of one id',
+    'two providers with the same id',
     `providers:\n  - {id: a, kind: sandbox}\n  - {id: a, kind: sandbox}\nmodels: []\n`,
     'line 3, column 6: providers[1].id is "a", which is already the id of providers[0]; give each row its own id.',
   ],
   [
-    'two models of one id',
+    'two models with the same id',
     `${priced('enabled: false')}  - id: gpt-x\n    kind: image\n    upstreams: [{provider: box, model: x}]\n    pricing: {per_image: "1"}\n`,
     'line 15, column 5: models[1].id is "gpt-x", which is already the id of models[0]; give each row its own id.',
   ],
@@ -219,7 +219,7 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
     'line 9, column 5: models[0].kind is missing; write one of chat, embedding, image, video.',
   ],
   [
-    'a model id with a blank',
+    'a model id with a space',
     `${HEAD}models:\n  - {id: a b, kind: chat, enabled: false, upstreams: [{provider: box, model: x}]}\n`,
     'line 9, column 6: models[0].id is "a b"; write a name of letters, digits and any of . _ : @ + - with single slashes inside.',
   ],
@@ -239,37 +239,37 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
     'line 13, column 5: models[0].max_output_tokens is not a field of a model of kind embedding; the fields are id, kind, enabled, display_name, description, owned_by, upstreams, pricing, markup, ceiling_pricing, context_window.',
   ],
   [
-    'a model that is on without a price',
+    'an enabled model without a price',
     chat('max_output_tokens: 100'),
     'line 9, column 5: models[0].pricing is missing; write {input_per_mtok: "2.5", output_per_mtok: "10"}, "free", or "upstream_cost" with a ceiling_pricing, or enabled: false until you know it.',
   ],
   [
-    'an image model that is on without a price',
+    'an enabled image model without a price',
     row('image', 'enabled: true'),
     'line 9, column 5: models[0].pricing is missing; write {per_image: "0.04"}, or enabled: false until you know it.',
   ],
   [
-    'a chat model that is on without a ceiling',
+    'an enabled chat model without max_output_tokens',
     chat('pricing: free'),
     'line 9, column 5: models[0].max_output_tokens is missing; write the most tokens one answer can have, or enabled: false until you know it.',
   ],
   [
-    'an enabled that is no boolean',
+    'an enabled that is not a boolean',
     priced('enabled: yes'),
     'line 14, column 5: models[0].enabled is "yes"; write true or false.',
   ],
   [
-    'a ceiling of zero',
+    'a max_output_tokens of zero',
     chat('pricing: free\nmax_output_tokens: 0'),
     'line 13, column 5: models[0].max_output_tokens is 0; write a whole number from 1 to 100000000.',
   ],
   [
-    'a ceiling in quotes',
+    'a max_output_tokens in quotes',
     chat('pricing: free\nmax_output_tokens: "100"'),
     'line 13, column 5: models[0].max_output_tokens is "100"; write a whole number from 1 to 100000000.',
   ],
   [
-    'a context window with a fraction',
+    'a fractional context_window',
     priced('context_window: 1.5'),
     'line 14, column 5: models[0].context_window is 1.5; write a whole number from 1 to 100000000.',
   ],
@@ -284,7 +284,7 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
     'line 15, column 7: models[0].pricing.input_per_mtok is a number; write it in quotes: "2.5".',
   ],
   [
-    'a price that is a number too small to write',
+    'a price that is a number with an exponent',
     tariff('input_per_mtok: 0.0000001'),
     'line 15, column 7: models[0].pricing.input_per_mtok is a number; write it in quotes.',
   ],
@@ -299,12 +299,12 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
     'line 15, column 7: models[0].pricing.input_per_mtok is "1e3"; write dollars in quotes, such as "2.5", with at most nine decimals.',
   ],
   [
-    'a price below zero',
+    'a negative price',
     tariff('input_per_mtok: "-1"'),
     'line 15, column 7: models[0].pricing.input_per_mtok is "-1"; write a price from "0" to "1000000".',
   ],
   [
-    'a price beyond reason',
+    'a price above the maximum',
     tariff('input_per_mtok: "1000000.000000001"'),
     'line 15, column 7: models[0].pricing.input_per_mtok is "1000000.000000001"; write a price from "0" to "1000000".',
   ],
@@ -314,17 +314,17 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
     'line 16, column 7: models[0].pricing.input_cached is not a field of a tariff; the fields are input_per_mtok, cached_input_per_mtok, cache_write_per_mtok, audio_input_per_mtok, output_per_mtok, reasoning_per_mtok, audio_output_per_mtok, per_request.',
   ],
   [
-    'a price that a tariff lacks',
+    'a missing price in a tariff',
     tariff('cached_input_per_mtok: "1"'),
     'line 13, column 5: models[0].pricing.input_per_mtok is missing; write dollars in quotes, such as "2.5", with at most nine decimals.',
   ],
   [
-    'a pricing word that is none',
+    'an unknown pricing word',
     chat('max_output_tokens: 1\npricing: gratis'),
     'line 13, column 5: models[0].pricing is "gratis"; write {input_per_mtok: "2.5", output_per_mtok: "10"}, "free", or "upstream_cost" with a ceiling_pricing.',
   ],
   [
-    'upstream_cost without a ceiling',
+    'upstream_cost without a ceiling_pricing',
     chat('max_output_tokens: 1\npricing: upstream_cost'),
     'line 9, column 5: models[0].ceiling_pricing is missing; write the highest prices the upstream may have, such as {input_per_mtok: "2.5", output_per_mtok: "10"}.',
   ],
@@ -344,7 +344,7 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
     'line 14, column 5: models[0].markup is only used with pricing: upstream_cost; leave it out.',
   ],
   [
-    'no upstream',
+    'no upstreams',
     `${HEAD}models:\n  - id: x\n    kind: embedding\n    pricing: free\n`,
     'line 9, column 5: models[0].upstreams is missing; write at least one, such as [{provider: main, model: gpt-x}].',
   ],
@@ -364,12 +364,12 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
     'line 9, column 84: models[0].upstreams[0].weigth is not a field of an upstream; did you mean weight?',
   ],
   [
-    'an upstream twice',
+    'a repeated upstream',
     `${HEAD}models:\n  - {id: x, kind: embedding, pricing: free, upstreams: [{provider: main, model: x}, {model: x, provider: main}]}\n`,
     'line 9, column 85: models[0].upstreams[1] is listed twice; list it once.',
   ],
   [
-    'an upstream of weight zero',
+    'an upstream with weight zero',
     `${HEAD}models:\n  - {id: x, kind: embedding, pricing: free, upstreams: [{provider: main, model: x, weight: 0}]}\n`,
     'line 9, column 84: models[0].upstreams[0].weight is 0; write a whole number from 1 to 1000.',
   ],
@@ -380,7 +380,7 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
     'line 12, column 15: models[0].pricing.input_per_mtok is not a field of this pricing; the fields are per_image.',
   ],
   [
-    'a media price in a word',
+    'a media price that is a word',
     row('image', 'pricing: free'),
     'line 12, column 5: models[0].pricing is "free"; write {per_image: "0.04"}.',
   ],
@@ -395,7 +395,7 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
     'line 13, column 14: models[0].params.size is empty; write its allowed values, the default first, such as [1K, 2K].',
   ],
   [
-    'a bad param name',
+    'an invalid param name',
     row('image', 'pricing: {per_image: "1"}\nparams: {Size: [a]}'),
     'line 13, column 14: models[0].params.Size is not a valid name; write a name of lower-case letters, digits and "_".',
   ],
@@ -412,27 +412,27 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
     ) as never,
   ],
   [
-    'a pinned duration the engine has not',
+    'a fixed duration that the engine does not have',
     row('video', 'pricing: {per_second: "1"}\nengine: family-e\nfixed_params: {duration: 5}'),
     'line 14, column 20: models[0].fixed_params.duration is 5; write 4, 6 or 8, the seconds that the engine allows.',
   ],
   [
-    'a pinned duration outside the range',
+    'a fixed duration outside the range',
     row('video', 'pricing: {per_second: "1"}\nengine: family-a\nfixed_params: {duration: 16}'),
     'line 14, column 20: models[0].fixed_params.duration is 16; write 4 to 15, the seconds that the engine allows.',
   ],
   [
-    'an engine that must be pinned and is not',
+    'an engine that needs a fixed duration, without fixed_params',
     row('video', 'pricing: {per_second: "1"}\nengine: family-f'),
     'line 9, column 5: models[0].fixed_params is missing; pin one of its durations: {duration: 4}.',
   ],
   [
-    'an engine that must be pinned with nothing pinned',
+    'an engine that needs a fixed duration, with empty fixed_params',
     row('video', 'pricing: {per_second: "1"}\nengine: family-f\nfixed_params: {}'),
     'line 14, column 5: models[0].fixed_params.duration is missing; pin one of its durations: {duration: 4}.',
   ],
   [
-    'a hold shorter than the pinned clip',
+    'a hold shorter than the fixed duration',
     row(
       'video',
       'pricing: {per_second: "1"}\nengine: family-e\nfixed_params: {duration: 8}\nhold_duration_seconds: 6',
@@ -470,15 +470,15 @@ describe('a catalog file', () => {
     expect(parsed.ok ? 0 : parsed.problems.length).toBe(50)
   })
 
-  test('is refused unread beyond its size limit', () => {
+  test('above the size limit is refused before it is parsed', () => {
     const parsed = parseCatalogFile('#'.repeat(FILE_LENGTH_MAX + 1))
 
     expect(parsed.ok ? '' : parsed.problems[0]!.message).toBe(
-      'The file has 8388609 characters; a catalog file has at most 8388608.',
+      'The file has 8388609 characters; write at most 8388608.',
     )
   })
 
-  test('of aliases of aliases costs no more than its text', () => {
+  test('with nested aliases needs no more memory than its text', () => {
     const levels = Array.from(
       { length: 60 },
       (_, level) => `a${level + 1}: &a${level + 1} [*a${level}, *a${level}]`,
@@ -493,11 +493,11 @@ describe('a catalog file', () => {
     ['lists', '['.repeat(50_000)],
     ['closed lists', '['.repeat(500) + ']'.repeat(500)],
     ['mappings', '{a: '.repeat(10_000)],
-  ])('of deeply nested %s is refused', (_, text) => {
+  ])('with deeply nested %s is refused', (_, text) => {
     expect(parseCatalogFile(text).ok).toBe(false)
   })
 
-  test('may share a tariff by an anchor', () => {
+  test('may share a tariff with an anchor', () => {
     const text = `${chat('max_output_tokens: 1\npricing: &prices {input_per_mtok: "1", output_per_mtok: "2"}')}  - {id: b, kind: chat, max_output_tokens: 1, pricing: *prices, upstreams: [{provider: main, model: b}]}\n`
 
     const parsed = parseCatalogFile(text)
@@ -514,7 +514,7 @@ describe('a catalog file', () => {
     expect(parsed.ok && parsed.catalog.providers[0]!.id).toBe('box')
   })
 
-  test('needs only what has no default', () => {
+  test('needs only fields without a default', () => {
     const parsed = parseCatalogFile(row('video', 'pricing: {per_second: "0.1"}\nengine: family-a'))
 
     expect(parsed.ok && parsed.catalog).toEqual({
@@ -556,13 +556,13 @@ describe('a catalog file', () => {
     })
   })
 
-  test('may hold a row without its price while that is off', () => {
+  test('may have a disabled model without a price', () => {
     const parsed = parseCatalogFile(chat('enabled: false'))
 
     expect(parsed.ok && parsed.catalog.models[0]).toMatchObject({ id: 'gpt-x', enabled: false })
   })
 
-  test('as the documentation shows it is right', async () => {
+  test('in the documentation is valid', async () => {
     const page = await Bun.file(new URL('../../docs/catalog.md', import.meta.url)).text()
     const example = /```yaml\n([\s\S]*?)```/.exec(page)![1]!
 

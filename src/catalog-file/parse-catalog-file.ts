@@ -3,26 +3,26 @@ import { decodeCatalog } from '../domain/catalog/rows/catalog-rows.ts'
 import { formatPath, problemSentence, PROBLEMS_MAX, type RowProblem } from '../domain/catalog/rows/problem.ts'
 import { readYaml, type Position } from './read-yaml.ts'
 
-/** Room for ten thousand rows. Parsing takes the thread half a second or more for each million characters. */
+/** Enough for ten thousand rows. Parsing blocks the thread for at least half a second per million characters. */
 export const FILE_LENGTH_MAX = 8 << 20
 
 export type FileProblem = Position & {
-  /** `models[0].pricing.input_per_mtok`; empty where the whole file is meant. */
+  /** For example `models[0].pricing.input_per_mtok`; empty for a problem of the whole file. */
   readonly field: string
-  /** A sentence: what is wrong with the field, and what would have been right. */
+  /** A sentence that says what is wrong with the field and how to fix it. */
   readonly message: string
 }
 
 export type ParsedCatalogFile =
   | { readonly ok: true; readonly catalog: CatalogSettings }
-  /** In the order of the file; at most `PROBLEMS_MAX`. */
+  /** In the order of the file, at most `PROBLEMS_MAX`. */
   | { readonly ok: false; readonly problems: readonly FileProblem[] }
 
-/** Reads a catalog file, which is YAML and so may be JSON: all of it, or everything that is wrong with it. */
+/** Parses a catalog file in YAML or JSON. Returns the whole catalog, or all problems. */
 export function parseCatalogFile(text: string): ParsedCatalogFile {
   if (text.length > FILE_LENGTH_MAX) {
     const message = `has ${text.length} characters`
-    const remedy = `a catalog file has at most ${FILE_LENGTH_MAX}`
+    const remedy = `write at most ${FILE_LENGTH_MAX}`
     return refused([{ path: [], message, remedy, line: 1, column: 1 }])
   }
   const yaml = readYaml(text)
@@ -32,7 +32,7 @@ export function parseCatalogFile(text: string): ParsedCatalogFile {
   return refused(decoded.problems.map(problem => Object.assign(yaml.positionOf(problem.path), problem)))
 }
 
-/** `line 12, column 7: models[0].pricing.input_per_mtok is a number; write it in quotes: "2.5".` */
+/** For example `line 12, column 7: models[0].pricing.input_per_mtok is a number; write it in quotes: "2.5".` */
 export function formatFileProblem({ line, column, message }: FileProblem): string {
   return `line ${line}, column ${column}: ${message}`
 }

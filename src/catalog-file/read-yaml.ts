@@ -12,29 +12,29 @@ import {
 } from 'yaml'
 import type { Path, RowProblem } from '../domain/catalog/rows/problem.ts'
 
-/** Counted from 1, as editors do. */
+/** Starts at line 1, column 1. */
 export type Position = { readonly line: number; readonly column: number }
 
 export type YamlText = {
-  /** Plain mappings, lists and scalars; not to be used while there are problems. */
+  /** Plain mappings, lists and scalars. Use it only if there are no problems. */
   readonly value: unknown
-  /** What is wrong with the text as YAML, whatever it says. */
+  /** Problems with the YAML syntax. */
   readonly problems: readonly (RowProblem & Position)[]
-  /** Where a part of the value stands: a field at its name, an item at its start, what is missing at what lacks it. */
+  /** The position of a part of the value: of a field's name, of an item's start, or of the parent of a missing part. */
   readonly positionOf: (path: Path) => Position
 }
 
-/** A catalog is four deep. Text that goes deeper is no catalog, and must not exhaust the stack. */
+/** A catalog has four levels. Deeper text is not a catalog, and must not exhaust the stack. */
 const DEPTH_MAX = 32
 const NOT_READ = 'write YAML 1.2 or JSON'
 
 /**
- * Reads one YAML document, and so JSON too. An alias is the very value of its anchor and costs nothing, so that a file of
- * aliases of aliases is as small in memory as it is as text.
+ * Parses one YAML or JSON document. An alias is the same object as its anchor, so a file with nested aliases needs no more
+ * memory than its text.
  */
 export function readYaml(text: string): YamlText {
   const lines = new LineCounter()
-  // Unique keys are checked below: the parser's own check takes the square of their number.
+  // Unique keys are checked below, because the parser's own check takes quadratic time.
   const document = parseDocument(text, {
     lineCounter: lines,
     prettyErrors: false,
@@ -46,8 +46,8 @@ export function readYaml(text: string): YamlText {
   const reader = nodeReader((path, offset, { message, remedy }) => {
     problems.push({ path, message, remedy, ...positionAt(lines, offset) })
   })
-  const complaints = [...document.errors, ...document.warnings]
-  for (const { pos, message } of complaints) {
+  const errors = [...document.errors, ...document.warnings]
+  for (const { pos, message } of errors) {
     problems.push({
       path: [],
       message: `cannot be read: ${sentencePart(message)}`,
@@ -55,7 +55,7 @@ export function readYaml(text: string): YamlText {
       ...positionAt(lines, pos[0]),
     })
   }
-  const value = complaints.length === 0 ? reader.read(document.contents, []) : undefined
+  const value = errors.length === 0 ? reader.read(document.contents, []) : undefined
   return { value, problems, positionOf: path => positionAt(lines, reader.offsetOf(value, path)) }
 }
 
@@ -65,19 +65,22 @@ type Report = (
   problem: { readonly message: string; readonly remedy: string },
 ) => void
 
-/** Makes values of nodes, and remembers which node each mapping and list was. */
+/** Converts nodes to values, and remembers the node of each mapping and list. */
 function nodeReader(report: Report) {
   const anchors = new Map<string, unknown>()
   const nodeOf = new Map<unknown, Node>()
 
   function read(node: unknown, path: Path): unknown {
     if (path.length > DEPTH_MAX) {
-      report(path, offsetOfNode(node), { message: 'is nested too deeply', remedy: 'no catalog needs that' })
+      report(path, offsetOfNode(node), {
+        message: 'is nested too deeply',
+        remedy: `write at most ${DEPTH_MAX} levels`,
+      })
       return undefined
     }
     if (isAlias(node)) return readAlias(node as ParsedNode & { source: string }, path)
     const value = readContent(node, path)
-    // Only now: an anchor is unknown inside itself, so that no value can contain itself.
+    // The anchor is set after its content is read, so a value cannot contain itself.
     if ((isMap(node) || isSeq(node) || isScalar(node)) && node.anchor !== undefined) {
       anchors.set(node.anchor, value)
     }
@@ -86,8 +89,8 @@ function nodeReader(report: Report) {
 
   function readAlias(node: ParsedNode & { source: string }, path: Path): unknown {
     if (!anchors.has(node.source)) {
-      const remedy = `write &${node.source} at the value that is meant, above and outside of this`
-      report(path, offsetOfNode(node), { message: `is *${node.source}, an alias of nothing`, remedy })
+      const remedy = `write &${node.source} at a value before this one that does not contain it`
+      report(path, offsetOfNode(node), { message: `is *${node.source}, an alias without an anchor`, remedy })
     }
     return anchors.get(node.source)
   }
@@ -104,14 +107,14 @@ function nodeReader(report: Report) {
   }
 
   function readMap(pairs: readonly Pair[], node: Node, path: Path): Record<string, unknown> {
-    // Without a prototype, a key such as __proto__ is a key like any other.
+    // An object without a prototype has no special keys such as __proto__.
     const map = Object.create(null) as Record<string, unknown>
     nodeOf.set(map, node)
     for (const pair of pairs) {
       const key = keyOf(pair)
       if (key === undefined) {
-        const remedy = 'write a plain name before each colon'
-        report(path, offsetOfNode(pair.key), { message: 'has a key that is no text', remedy })
+        const remedy = 'write a name before each colon'
+        report(path, offsetOfNode(pair.key), { message: 'has a key that is not text', remedy })
         continue
       }
       if (key in map) {
@@ -123,7 +126,7 @@ function nodeReader(report: Report) {
     return map
   }
 
-  /** Follows the path as far as there is something at it. */
+  /** Follows the path as far as it exists. */
   function offsetOf(value: unknown, path: Path): number {
     let offset = 0
     let parent = value
@@ -140,7 +143,7 @@ function nodeReader(report: Report) {
   return { read, offsetOf }
 }
 
-/** The node a step leads to: of a field its name, of a list the item. */
+/** The node of one step of a path: the name of a field, or the item of a list. */
 function childOf(node: Node | undefined, step: string | number): unknown {
   if (isMap(node)) return node.items.find(pair => isPair(pair) && keyOf(pair) === step)?.key
   return isSeq(node) && typeof step === 'number' ? node.items[step] : undefined
@@ -157,11 +160,11 @@ function offsetOfNode(node: unknown): number {
 
 function positionAt(lines: LineCounter, offset: number): Position {
   const { line, col } = lines.linePos(offset)
-  // The counter says 0 of a text that ends before its first line does.
+  // The counter returns 0 for an empty text.
   return { line: Math.max(line, 1), column: Math.max(col, 1) }
 }
 
-/** Without the capital and the stop that the parser gives its sentences. */
+/** The parser's sentence without its initial capital and its period. */
 function sentencePart(message: string): string {
   const [first = '', ...rest] = message.replace(/\.$/, '')
   return first.toLowerCase() + rest.join('')
