@@ -6,10 +6,10 @@ import { startReconciler } from '../reconciler/reconciler.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Parts } from './parts.ts'
 
-/** How often the books are checked while the gateway runs. */
+/** The interval between two checks of the ledger. */
 const CHECK_BOOKS_EVERY_MS = 3_600_000
 
-/** The reconciler's passes, each of them counted, whoever asks for one. */
+/** Counts every run of the reconciler in the metrics. */
 export function countedPasses({ admin }: Parts, metrics: Metrics): Reconcile {
   return async () => {
     const pass = await admin.reconcile()
@@ -19,8 +19,8 @@ export function countedPasses({ admin }: Parts, metrics: Metrics): Reconcile {
 }
 
 /**
- * Starts what the gateway does by itself: it checks the books, and settles what requests left open. Returns how to stop that; late
- * answers are given up then.
+ * Starts the background work: checks of the ledger, and the reconciler. Returns a function that stops it and abandons late
+ * answers.
  */
 export function startBackground(
   { admin, clock, log, text, onReconcileFailed }: Parts,
@@ -30,7 +30,7 @@ export function startBackground(
   const { ledger } = admin
   const stopChecking = checkBooksRegularly({ ledger, clock }, CHECK_BOOKS_EVERY_MS, result => {
     metrics.countLedgerCheck({ problems: result.problems.length, entries: result.entries, atMs: clock.now() })
-    tellProblems(result, log)
+    logProblems(result, log)
   })
   const stopReconciling = startReconciler(reconcile, { clock, onFailed: onReconcileFailed }, reconcileEveryMs)
   return async () => {
@@ -40,7 +40,7 @@ export function startBackground(
   }
 }
 
-function tellProblems({ problems }: Verification, log: Parts['log']): void {
+function logProblems({ problems }: Verification, log: Parts['log']): void {
   for (const { entryId, message } of problems)
     log.error('the books are wrong', { entry: entryId, problem: message })
 }

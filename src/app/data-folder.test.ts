@@ -5,7 +5,7 @@ import { aDataFolder } from '../../test/support/data-folder.ts'
 import { openDataFolder } from './data-folder.ts'
 
 describe('the admin key', () => {
-  test('is made anew until one is kept, and stays from then on', () => {
+  test('is created again until one is kept, and then stays', () => {
     const path = aDataFolder()
     const [lost, made] = [openDataFolder(path).adminKey(), openDataFolder(path).adminKey()]
 
@@ -17,7 +17,7 @@ describe('the admin key', () => {
     expect(kept).toMatchObject({ key: made.key, isNew: false })
   })
 
-  test.each(['', ' \n'])('of %j, which anybody could send, stops the start', text => {
+  test.each(['', ' \n'])('of %j stops the start', text => {
     const path = aDataFolder()
     writeFileSync(join(path, 'admin.key'), text)
 
@@ -26,7 +26,7 @@ describe('the admin key', () => {
 })
 
 describe('the secret key', () => {
-  test('is made once', () => {
+  test('is created once', () => {
     const path = aDataFolder()
 
     const made = openDataFolder(path).secretKey()
@@ -36,7 +36,7 @@ describe('the secret key', () => {
     expect(openDataFolder(path).secretKey()).toEqual({ bytes: made.bytes, isNew: false })
   })
 
-  test('of another length is refused, and left as it is', () => {
+  test('with another length is refused and not changed', () => {
     const path = aDataFolder()
     writeFileSync(join(path, 'secret.key'), 'c2hvcnQ=')
 
@@ -45,9 +45,9 @@ describe('the secret key', () => {
   })
 })
 
-test('a folder that cannot be made is told with the setting that names it', () => {
+test('the error for a folder that cannot be created names the setting', () => {
   const file = join(aDataFolder(), 'file')
   writeFileSync(file, '')
 
-  expect(() => openDataFolder(join(file, 'data'))).toThrow('Set TOLLGATE_DATA_DIR to another place.')
+  expect(() => openDataFolder(join(file, 'data'))).toThrow('Set TOLLGATE_DATA_DIR to another path.')
 })

@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
-/** The files of a data folder. They can be read only by the user the gateway runs as. */
+/** The files of a data folder. Only the user that runs the gateway can read them. */
 export type DataFolder = {
   readonly path: string
   readonly database: string
-  /** Under which provider secrets are encrypted. Made where there is none. */
+  /** The key that encrypts provider secrets. Created if it does not exist. */
   secretKey(): { readonly bytes: Uint8Array; readonly isNew: boolean }
-  /** The key of the admin API. `isNew` until `keep` has written it, so that a start which fails leaves none that nobody was shown. */
+  /** The admin key. A new key is written only by `keep`, so that a failed start leaves no key that was never shown. */
   adminKey(): { readonly key: string; readonly isNew: boolean; keep(): void }
-  /** Says where the running server listens, so that commands find it; removed by the returned function. */
+  /** Writes the address of the running server, so that commands find it. The returned function removes it. */
   announce(server: { readonly url: string; readonly pid: number }): () => void
 }
 
@@ -18,7 +18,7 @@ const PRIVATE = 0o600
 const SECRET_KEY_BYTES = 32
 const ADMIN_KEY_BYTES = 24
 
-/** Opens a data folder and makes it where it is absent. Throws, with a sentence for the operator, where that cannot be. */
+/** Opens a data folder, and creates it if it does not exist. Throws an error with a sentence for the operator. */
 export function openDataFolder(dataDir: string): DataFolder {
   const path = resolve(dataDir)
   makeFolder(path)
@@ -32,7 +32,7 @@ export function openDataFolder(dataDir: string): DataFolder {
       const bytes = Buffer.from(readFileSync(file('secret.key'), 'utf8'), 'base64')
       if (bytes.byteLength === SECRET_KEY_BYTES) return { bytes, isNew }
       throw new Error(
-        `${file('secret.key')} does not hold ${SECRET_KEY_BYTES} bytes in base64. Restore it from a backup.`,
+        `${file('secret.key')} does not contain ${SECRET_KEY_BYTES} bytes in base64. Restore it from a backup.`,
       )
     },
     adminKey: () => {
@@ -52,20 +52,20 @@ function makeFolder(path: string): void {
     mkdirSync(path, { recursive: true, mode: 0o700 })
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new Error(`The data folder cannot be made. Set TOLLGATE_DATA_DIR to another place. (${reason})`, {
+    throw new Error(`The data folder cannot be created: ${reason}. Set TOLLGATE_DATA_DIR to another path.`, {
       cause,
     })
   }
 }
 
-/** An empty key would open the admin API to everybody. */
+/** Throws for an empty key, which would open the admin API to everyone. */
 function readKey(path: string): string {
   const key = readFileSync(path, 'utf8').trim()
   if (key !== '') return key
-  throw new Error(`${path} is empty. Delete it, and the next start makes another key.`)
+  throw new Error(`${path} is empty. Delete it; the next start creates another key.`)
 }
 
-/** Never leaves half a file behind: a crash leaves the old one, or none. */
+/** Writes the file atomically. A crash leaves the old file or none. */
 function writeWhole(path: string, text: string): void {
   writeFileSync(`${path}.new`, `${text}\n`, { mode: PRIVATE, flush: true })
   renameSync(`${path}.new`, path)

@@ -5,7 +5,7 @@ import { openDataFolder } from './data-folder.ts'
 import { welcome } from './first-start.ts'
 
 const folder = openDataFolder(aDataFolder())
-const said = (start: Partial<Parameters<typeof welcome>[0]> = {}) =>
+const messageOf = (start: Partial<Parameters<typeof welcome>[0]> = {}) =>
   welcome({
     url: 'http://127.0.0.1:8787',
     config: readConfig({}),
@@ -18,13 +18,13 @@ const said = (start: Partial<Parameters<typeof welcome>[0]> = {}) =>
     ...start,
   })
 
-describe('a start says', () => {
-  test('where it listens and keeps its data, and no key that was shown before', () => {
-    expect(said()).toBe(`Tollgate listens on http://127.0.0.1:8787\n  data folder  ${folder.path}\n\n`)
+describe('a start prints', () => {
+  test('its address and data folder, without keys that were shown before', () => {
+    expect(messageOf()).toBe(`Tollgate listens on http://127.0.0.1:8787\n  data folder  ${folder.path}\n\n`)
   })
 
-  test('the keys that it made, and a line to paste', () => {
-    const text = said({ adminKey: { key: 'tg_admin_x', isNew: true }, demoKey: 'tg_live_x' })
+  test('the keys that it created, and a command to try', () => {
+    const text = messageOf({ adminKey: { key: 'tg_admin_x', isNew: true }, demoKey: 'tg_live_x' })
 
     expect(text).toContain('admin key    tg_admin_x')
     expect(text).toMatch(
@@ -32,25 +32,25 @@ describe('a start says', () => {
     )
   })
 
-  test('the address that clients use, where that is another', () => {
+  test('the public address, if it is set', () => {
     const config = readConfig({ TOLLGATE_BASE_URL: 'https://ai.example.com/' })
 
-    expect(said({ config, demoKey: 'tg_live_x' })).toContain(
+    expect(messageOf({ config, demoKey: 'tg_live_x' })).toContain(
       'curl https://ai.example.com/v1/chat/completions ',
     )
   })
 
-  test('that a catalog file was left alone where the store has a catalog', () => {
-    expect(said({ unreadFile: 'my.yaml' })).toContain(
-      `catalog      the store's own; "bin/tollgate catalog import my.yaml" replaces it`,
+  test('that the catalog file was not imported, if the store has a catalog', () => {
+    expect(messageOf({ unreadFile: 'my.yaml' })).toContain(
+      'catalog      in the data folder; to replace it, run "bin/tollgate catalog import my.yaml"',
     )
   })
 
-  test('which providers have lost their keys', () => {
-    expect(said({ keyless: ['main', 'spare'] })).toContain('enter them again: main, spare')
+  test('the providers whose stored keys cannot be decrypted', () => {
+    expect(messageOf({ keyless: ['main', 'spare'] })).toContain('Enter them again: main, spare')
   })
 
-  test('what is missing where no model can be called', () => {
-    expect(said({ hasModels: false })).toContain('catalog import FILE')
+  test('how to import a catalog, if no model is on', () => {
+    expect(messageOf({ hasModels: false })).toContain('catalog import FILE')
   })
 })

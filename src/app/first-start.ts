@@ -14,16 +14,16 @@ const DEMO_GRANT = usd('5')
 const DEMO_MODEL = 'sandbox-chat'
 
 export type FirstStart = {
-  /** The demo account's key where this start made it: its only showing. */
+  /** The key of the demo account if this start created it. It is shown only once. */
   readonly demoKey: string | null
-  /** The file of `TOLLGATE_CATALOG`, where the store has a catalog already and the file was left alone. */
+  /** The file of `TOLLGATE_CATALOG` if it was not imported, because the store already has a catalog. */
   readonly unreadFile: string | undefined
 }
 
 /**
- * Fills a store that has no catalog: from `TOLLGATE_CATALOG` where it is set, and else, unless the sandbox is off, with the
- * sandbox's catalog and a demo account that can call nothing else. Each step is done at most once, also when a start was
- * killed between two of them: the catalog comes last.
+ * Fills a store that has no catalog. It imports `TOLLGATE_CATALOG` if that is set. Otherwise, unless the sandbox is off, it
+ * creates the sandbox catalog and a demo account that can call only sandbox models. Each step is done at most once, even if a
+ * start is killed between two steps, because the catalog is stored last.
  */
 export async function firstStart(config: Config, ports: AdminPorts): Promise<FirstStart> {
   const { catalog, clock } = ports
@@ -50,7 +50,7 @@ async function makeDemoAccount(ports: AdminPorts): Promise<string> {
       account,
       amount: DEMO_GRANT,
       source: 'grant',
-      note: 'to try the sandbox with',
+      note: 'demo balance for the sandbox',
       idempotencyKey: 'first-start',
       actor: 'startup',
     },
@@ -60,16 +60,16 @@ async function makeDemoAccount(ports: AdminPorts): Promise<string> {
   return text
 }
 
-/** What a start says to the person who started it. Keys are in it only at the start that made them. */
+/** The message that a start prints. It has keys only if this start created them. */
 export function welcome(
   start: FirstStart & {
     readonly url: string
     readonly config: Config
     readonly folder: DataFolder
     readonly adminKey: { readonly key: string; readonly isNew: boolean }
-    /** The providers whose stored keys cannot be read any more. */
+    /** The providers whose stored keys cannot be decrypted. */
     readonly keyless: readonly string[]
-    /** False where no model is on, so that every request would be refused. */
+    /** False if no model is on, so that every request would be refused. */
     readonly hasModels: boolean
   },
 ): string {
@@ -77,8 +77,10 @@ export function welcome(
   const base = config.baseUrl ?? url
   const lines = [`Tollgate listens on ${url}`, `  data folder  ${folder.path}`]
   if (unreadFile !== undefined)
-    lines.push(`  catalog      the store's own; "bin/tollgate catalog import ${unreadFile}" replaces it`)
-  if (adminKey.isNew) lines.push(`  admin key    ${adminKey.key}  (shown once; kept in admin.key)`)
+    lines.push(
+      `  catalog      in the data folder; to replace it, run "bin/tollgate catalog import ${unreadFile}"`,
+    )
+  if (adminKey.isNew) lines.push(`  admin key    ${adminKey.key}  (shown once; stored in admin.key)`)
   if (demoKey !== null) {
     lines.push(
       `  sandbox key  ${demoKey}  (shown once; ${formatUsd(DEMO_GRANT)} USD, sandbox models only)`,
@@ -91,8 +93,9 @@ export function welcome(
   if (keyless.length > 0)
     lines.push(
       '',
-      `The stored keys of these providers cannot be read; enter them again: ${keyless.join(', ')}`,
+      `The stored keys of these providers cannot be decrypted. Enter them again: ${keyless.join(', ')}`,
     )
-  if (!hasModels) lines.push('', 'No model can be called yet: bin/tollgate catalog import FILE')
+  if (!hasModels)
+    lines.push('', 'No model is on, so every request is refused. Run "bin/tollgate catalog import FILE".')
   return `${lines.join('\n')}\n\n`
 }

@@ -5,7 +5,7 @@ import { turn } from '../../test/support/turn.ts'
 import { usd } from '../domain/money.ts'
 import { guardedLedger } from './guarded-ledger.ts'
 
-test('while the books cannot be written nothing is held, so that no upstream is asked; and then it is again', async () => {
+test('no hold is placed while the store cannot be written, and holds are placed again afterwards', async () => {
   const store = aSqliteStore()
   const disk = { isFull: false }
   store.transactions.join({

@@ -2,8 +2,7 @@ import { GatewayError } from '../domain/errors.ts'
 import type { Ledger } from '../gateway/ports/ledger.ts'
 
 /**
- * The ledger, which takes no new hold while its store cannot be written: what the work behind the hold costs upstream could not be
- * charged to anybody.
+ * A ledger that refuses new holds while its store cannot be written, because the charge of that work could not be recorded.
  */
 export function guardedLedger<Books extends Ledger>(ledger: Books, isWritable: () => boolean): Books {
   return {
@@ -13,7 +12,11 @@ export function guardedLedger<Books extends Ledger>(ledger: Books, isWritable: (
 }
 
 function unavailable(): GatewayError {
-  return new GatewayError('unavailable', 'The gateway cannot write its books for now. Try again shortly.', {
-    retryAfterS: '5',
-  })
+  return new GatewayError(
+    'unavailable',
+    'The gateway cannot record charges at the moment. Try again shortly.',
+    {
+      retryAfterS: '5',
+    },
+  )
 }

@@ -5,8 +5,8 @@ import { auditOf } from '../gateway/admin/operator.ts'
 import type { AdminPorts } from '../http/admin/call.ts'
 
 /**
- * Makes the file that `TOLLGATE_CATALOG` names the catalog. Throws a ConfigError that names each line, field and what would
- * have been right, and then nothing has changed.
+ * Imports the file that `TOLLGATE_CATALOG` names. If the file has a mistake, throws a ConfigError with the line and the field
+ * of each one, and changes nothing.
  */
 export async function importCatalogFile(path: string, { catalog, clock }: AdminPorts): Promise<void> {
   const parsed = parseCatalogFile(readText(path))

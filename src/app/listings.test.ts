@@ -37,16 +37,13 @@ test.each([
   ['on', true, ['play', 'both']],
   ['off', false, ['real', 'both']],
   ['off', true, []],
-])(
-  'with the sandbox %s, an account that is for the sandbox alone (%p) is shown %p',
-  (sandbox, sandboxOnly, shown) => {
-    const { forCaller } = listings({ current: () => catalog }, { isSandboxOn: sandbox === 'on' })
+])('with the sandbox %s, an account with sandboxOnly %p sees %p', (sandbox, sandboxOnly, shown) => {
+  const { forCaller } = listings({ current: () => catalog }, { isSandboxOn: sandbox === 'on' })
 
-    expect(ids(forCaller(caller(sandboxOnly)))).toEqual(shown)
-  },
-)
+  expect(ids(forCaller(caller(sandboxOnly)))).toEqual(shown)
+})
 
-test('everybody is shown what a usual account can call, the same object while nothing is edited', () => {
+test('the public lists show the models of a regular account, and are the same object until an edit', () => {
   const { forAll, forCaller } = listings({ current: () => catalog }, { isSandboxOn: false })
 
   expect(ids(forAll())).toEqual(['real', 'both'])

@@ -3,21 +3,21 @@ import { EMPTY_CATALOG, ofSandbox, withoutSandbox } from '../domain/catalog/cata
 import type { CatalogStore } from '../gateway/ports/catalog.ts'
 import type { Listings } from '../http/catalog/routes.ts'
 
-/** The catalogs that are listed: of each account what it can call, and to everybody what a usual account can. */
+/** The catalogs to list. Each account sees the models that it can call; the public lists show those of a regular account. */
 export function listings(
   store: Pick<CatalogStore, 'current'>,
   { isSandboxOn }: { readonly isSandboxOn: boolean },
 ): Listings {
-  const usual = isSandboxOn ? (catalog: Catalog) => catalog : madeOnce(withoutSandbox)
-  const sandboxOnly = isSandboxOn ? madeOnce(ofSandbox) : () => EMPTY_CATALOG
+  const regular = isSandboxOn ? (catalog: Catalog) => catalog : oncePerCatalog(withoutSandbox)
+  const sandboxOnly = isSandboxOn ? oncePerCatalog(ofSandbox) : () => EMPTY_CATALOG
   return {
-    forAll: () => usual(store.current()),
-    forCaller: ({ account }) => (account.sandboxOnly ? sandboxOnly : usual)(store.current()),
+    forAll: () => regular(store.current()),
+    forCaller: ({ account }) => (account.sandboxOnly ? sandboxOnly : regular)(store.current()),
   }
 }
 
-/** Once for each revision, since what is rendered of a catalog is kept by its identity. */
-function madeOnce(make: (catalog: Catalog) => Catalog): (catalog: Catalog) => Catalog {
+/** Computes once per revision. Rendered lists are cached by the identity of the catalog. */
+function oncePerCatalog(make: (catalog: Catalog) => Catalog): (catalog: Catalog) => Catalog {
   const made = new WeakMap<Catalog, Catalog>()
   return whole => {
     const catalog = made.get(whole) ?? make(whole)

@@ -28,7 +28,7 @@ import type { DataFolder } from './data-folder.ts'
 import { guardedLedger } from './guarded-ledger.ts'
 import { systemClock } from './system-clock.ts'
 
-/** The parts that every command of a data folder needs, open. */
+/** The opened parts that every command of a data folder needs. */
 export type Parts = {
   readonly log: Log
   readonly clock: Clock
@@ -36,12 +36,12 @@ export type Parts = {
   readonly onReconcileFailed: (error: unknown) => void
   readonly text: Omit<TextPorts, 'holds'> & { readonly hashKey: HashKey }
   readonly heldNow: (kind: HoldKind) => NanoUsd
-  /** Rejects while the store cannot be read or written. */
+  /** Rejects if the store cannot be read or written. */
   readonly probeStore: () => Promise<void>
   readonly close: () => Promise<void>
 }
 
-/** Log lines may wait so long for others to be written with. A stop writes what waits. */
+/** Log lines are buffered this long. A stop writes the buffer. */
 const LOG_DELAY_MS = 20
 
 /** Opens the store and makes the parts around it. Throws `DataFolderInUseError` while another process has the folder. */
@@ -130,7 +130,7 @@ export function openParts(config: Config, folder: DataFolder, clock: Clock = sys
   }
 }
 
-/** Random 64-bit integers, drawn many at a time: one by one, the call costs more than the number. */
+/** Random 64-bit integers. They are generated in bulk, because one call per integer is slow. */
 function randomInBulk(): () => bigint {
   const drawn = new BigInt64Array(512)
   let used = drawn.length

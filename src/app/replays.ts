@@ -4,17 +4,17 @@ import { RequestCoalescer } from '../gateway/replays/request-coalescer.ts'
 import { replayBudget } from '../gateway/replays/replay-budget.ts'
 import { memoryReplays } from '../stores/memory/replays.ts'
 
-/** How identical requests share one answer. */
+/** The parts for replays of identical requests. */
 export type ReplayParts = {
-  /** Undefined where replays are switched off. */
+  /** Undefined if replays are switched off. */
   readonly once: RequestCoalescer | undefined
-  /** What kept answers and copies of running streams take up. */
+  /** The memory of kept answers and copies of running streams. */
   readonly bytes: () => number
 }
 
 /**
- * Opens the replays of the settings: kept in this process, within the budget that they share with the copies of running streams.
- * Nobody waits for another one's answer for longer than a model may take to give it.
+ * Opens replays with the settings. Answers are kept in this process, in a budget that they share with the copies of running
+ * streams. A request waits for the answer of another one for at most the read timeout.
  */
 export function openReplays(config: Config, clock: Clock): ReplayParts {
   const { replayTtlMs, replayBytesMax, readTimeoutMs } = config

@@ -35,11 +35,11 @@ export type RoutePorts = TextPorts &
     readonly adminKey: string
   }
 
-/** An upload that goes on without pause may take this long; one that pauses is cut much sooner. */
+/** The time limits of an upload: in total, and without progress. */
 const BODY_TOTAL_MS = 600_000
 const BODY_IDLE_MS = 30_000
 
-/** Every route of the gateway. A path or method that is not here does not exist. */
+/** All routes of the gateway. Any other path is 404, and any other method is 405. */
 export function gatewayRoutes(ports: RoutePorts, config: Config): readonly Route[] {
   const { ledger, metrics, adminKey } = ports
   const keyed = keyedRoute(ports)
@@ -106,7 +106,7 @@ function textRoutes(ports: RoutePorts, config: Config, { forAll }: Listings): re
 
 type KeyedHandler = (caller: Authenticated, context: RequestContext) => Reply | Promise<Reply>
 
-/** Wraps a handler that needs the account of an API key. */
+/** Wraps a handler that needs an API key. */
 function keyedRoute(ports: Pick<RoutePorts, 'accounts' | 'hashKey'>): (handle: KeyedHandler) => Handler {
   return handle => async context => {
     const caller = await authenticate(context.request, ports)

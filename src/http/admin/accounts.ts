@@ -10,7 +10,7 @@ import { found } from './found.ts'
 import { instant } from './instant.ts'
 import { readAdminPage } from './query.ts'
 
-/** One page of accounts with their balances, in the order in which they were made. */
+/** One page of accounts with their balances, oldest first. */
 export async function listAccounts({ query }: AdminCall, ports: AdminPorts): Promise<Reply> {
   const { limit, cursor } = readAdminPage(query)
   const accounts = await ports.accounts.listAccounts({
@@ -24,7 +24,7 @@ export async function listAccounts({ query }: AdminCall, ports: AdminPorts): Pro
   return reply({ ...page, data: await Promise.all(page.data.map(account => accountBody(account, ports))) })
 }
 
-/** Makes an account. Throws `already_exists` for a name that is taken. */
+/** Creates an account. Throws `already_exists` if the name is taken. */
 export async function postAccount({ request }: AdminCall, ports: AdminPorts): Promise<Reply> {
   const fields = await readFields(request, ['name'])
   const name = textField(fields, 'name', 'the name of the account')
@@ -37,14 +37,14 @@ export async function getAccount({ params }: AdminCall, ports: AdminPorts): Prom
   return reply(await accountBody(await accountOf(params, ports), ports))
 }
 
-/** The keys of an account, revoked ones too, without their texts. */
+/** The keys of an account, including revoked ones, without their texts. */
 export async function listKeys({ params }: AdminCall, ports: AdminPorts): Promise<Reply> {
   const account = await accountOf(params, ports)
   const keys = await ports.accounts.listKeys(account.id)
   return reply({ data: keys.map(keyBody) })
 }
 
-/** Makes a key. Its text is in this answer and in no other. */
+/** Creates a key. Only this reply has its text. */
 export async function postKey({ request, params }: AdminCall, ports: AdminPorts): Promise<Reply> {
   const account = await accountOf(params, ports)
   const fields = await readFields(request, ['name'])
@@ -53,30 +53,30 @@ export async function postKey({ request, params }: AdminCall, ports: AdminPorts)
   return reply({ ...keyBody(apiKey), key: text })
 }
 
-/** Revokes a key that is the account's. Repeating it changes nothing. */
+/** Revokes a key of the account. Repeating it changes nothing. */
 export async function deleteKeyOfAccount({ params }: AdminCall, ports: AdminPorts): Promise<Reply> {
   const account = await accountOf(params, ports)
   const keys = await ports.accounts.listKeys(account.id)
   const key = keys.find(({ publicId }) => publicId === params['key'])
-  return revoke(found(key, 'This account has no such key.').publicId, ports)
+  return revoke(found(key, 'This account has no key with this id.').publicId, ports)
 }
 
-/** Revokes a key, whoever has it. Repeating it changes nothing. */
+/** Revokes a key of any account. Repeating it changes nothing. */
 export async function postKeyRevocation({ params }: AdminCall, ports: AdminPorts): Promise<Reply> {
   return revoke(params['key'] ?? '', ports)
 }
 
-/** The account that a path names by its id or its name. Throws `not_found`. */
+/** The account of a path, by its id or its name. Throws `not_found`. */
 export async function accountOf(params: AdminCall['params'], ports: AdminPorts): Promise<Account> {
   return found(
     await ports.accounts.findAccount(params['account'] ?? ''),
-    'There is no account of this id or name.',
+    'There is no account with this id or name.',
   )
 }
 
 async function revoke(publicId: string, { accounts, clock }: AdminPorts): Promise<Reply> {
   const audit = auditOf({ actor: 'admin', action: 'key.revoke', subject: publicId }, clock)
-  return reply(keyBody(found(await accounts.revokeKey(publicId, audit), 'There is no key of this id.')))
+  return reply(keyBody(found(await accounts.revokeKey(publicId, audit), 'There is no key with this id.')))
 }
 
 async function accountBody(account: Account, { ledger }: AdminPorts): Promise<object> {

@@ -44,7 +44,7 @@ afterAll(async () => {
 })
 
 describe('accounts and keys', () => {
-  test('an account is made, found by id and by name, and listed', async () => {
+  test('an account is created, found by id and by name, and listed', async () => {
     const made = await ok('POST', 'accounts', { name: ' ada ' })
 
     const byId = await ok('GET', `accounts/${made.id}`)
@@ -57,7 +57,7 @@ describe('accounts and keys', () => {
     expect(data).toContainEqual(byId)
   })
 
-  test('a name with a slash is found when it is escaped', async () => {
+  test('an account whose name has a slash is found with the escaped name', async () => {
     const made = await ok('POST', 'accounts', { name: 'acme / north' })
 
     const found = await ok('GET', `accounts/${encodeURIComponent('acme / north')}`)
@@ -65,7 +65,7 @@ describe('accounts and keys', () => {
     expect(found.id).toBe(made.id)
   })
 
-  test('a name is taken once', async () => {
+  test('a second account with the same name is refused', async () => {
     await ok('POST', 'accounts', { name: 'taken' })
 
     const refused = await refusal('POST', 'accounts', { name: 'taken' })
@@ -94,13 +94,13 @@ describe('accounts and keys', () => {
     ['a name of 101 characters', { name: 'a'.repeat(101) }, 'name'],
     ['a name like an id', { name: 'acct_1' }, 'name'],
     ['an unknown field', { name: 'x', grant: '5' }, 'grant'],
-  ])('an account with %s is refused by field', async (_, body, param) => {
+  ])('an account with %s is refused with the field', async (_, body, param) => {
     const refused = await refusal('POST', 'accounts', body)
 
     expect(refused).toMatchObject({ status: 400, code: 'invalid_field', param })
   })
 
-  test('a key is shown once, listed by its prefix, and revoked for ever', async () => {
+  test('a key is shown once, listed by its prefix, and revoked permanently', async () => {
     const { id } = await ok('POST', 'accounts', { name: 'key owner' })
 
     const made = await ok('POST', `accounts/${id}/keys`, { name: 'laptop' })
@@ -117,7 +117,7 @@ describe('accounts and keys', () => {
     expect(again).toEqual(revoked)
   })
 
-  test("a key is not revoked through another account's path", async () => {
+  test('a key is not revoked through the path of another account', async () => {
     await ok('POST', 'accounts', { name: 'key holder' })
     await ok('POST', 'accounts', { name: 'key thief' })
     const key = await ok('POST', 'accounts/key%20holder/keys')
@@ -143,7 +143,7 @@ describe('accounts and keys', () => {
     ['DELETE', 'models/nobody'],
     ['GET', 'nothing'],
     ['GET', ''],
-  ])('%s %s of what is not there is 404', async (method, path) => {
+  ])('%s %s of a missing row is 404', async (method, path) => {
     const refused = await refusal(method, path)
 
     expect(refused).toMatchObject({ status: 404, code: 'not_found' })
@@ -151,7 +151,7 @@ describe('accounts and keys', () => {
 })
 
 describe('money', () => {
-  test('a grant is credited, exact to nine decimals, and stands in the statement', async () => {
+  test('a grant is credited exactly, and is in the statement', async () => {
     await ok('POST', 'accounts', { name: 'grantee' })
 
     const first = await ok('POST', 'accounts/grantee/grants', { amount_usd: '0.000000001', note: 'hello' })
@@ -168,7 +168,7 @@ describe('money', () => {
     ])
   })
 
-  test('a statement comes in pages, newest first', async () => {
+  test('a statement has pages, newest first', async () => {
     await ok('POST', 'accounts', { name: 'reader' })
     for (const amount_usd of ['1', '2', '3']) await ok('POST', 'accounts/reader/grants', { amount_usd })
 
@@ -204,7 +204,7 @@ describe('money', () => {
     ['a note that is no text', { amount_usd: '1', note: 1 }, 'note'],
     ['a long note', { amount_usd: '1', note: 'x'.repeat(501) }, 'note'],
     ['an unknown field', { amount_usd: '1', currency: 'EUR' }, 'currency'],
-  ])('a grant with %s is refused by field', async (_, body, param) => {
+  ])('a grant with %s is refused with the field', async (_, body, param) => {
     await ok('POST', 'accounts', { name: `refused ${param} ${JSON.stringify(body).length}` }).catch(() => 0)
 
     const refused = await refusal('POST', 'accounts/grantee/grants', body)
@@ -228,7 +228,7 @@ describe('money', () => {
     ['audit?cursor=99999999999999999999', 'cursor'],
     ['usage?acount=ada', 'acount'],
     ['accounts/grantee/statement?before=1', 'before'],
-  ])('GET %s is refused by name', async (path, param) => {
+  ])('GET %s is refused with the parameter', async (path, param) => {
     const refused = await refusal('GET', path)
 
     expect(refused).toMatchObject({ status: 400, code: 'invalid_field', param })
@@ -240,7 +240,7 @@ describe('money', () => {
     expect<object>(usage).toEqual({ data: [], has_more: false, next: null })
   })
 
-  test('the reconciler makes a pass and tells what it did', async () => {
+  test('POST reconcile runs the reconciler and returns what it did', async () => {
     const pass = await ok('POST', 'reconcile')
 
     expect<object>(pass).toEqual({
@@ -252,7 +252,7 @@ describe('money', () => {
     })
   })
 
-  test('the books balance', async () => {
+  test('POST verify checks the ledger', async () => {
     const verification = await ok('POST', 'verify')
 
     expect(verification).toMatchObject({ ok: true, problems: [] })
@@ -261,7 +261,7 @@ describe('money', () => {
 })
 
 describe('catalog', () => {
-  test('a provider is put, shown without its secret, and kept when it comes back as shown', async () => {
+  test('a provider is stored, shown without its secret, and keeps its key when it is sent back', async () => {
     const put = await ok('PUT', 'providers/main', PROVIDER)
 
     const shown = await ok('GET', 'providers/main')
@@ -275,14 +275,14 @@ describe('catalog', () => {
     expect(JSON.stringify([put, shown, data])).not.toContain(LITERAL)
   })
 
-  test('a key from the environment is shown by its name', async () => {
+  test('a key from the environment is shown as the name of its variable', async () => {
     const put = await ok('PUT', 'providers/env', { ...PROVIDER, api_key: 'env:MAIN_API_KEY' })
 
     expect(put['api_key']).toBe('env:MAIN_API_KEY')
     expect<object>(await ok('DELETE', 'providers/env')).toEqual({ id: 'env', deleted: true })
   })
 
-  test('a model is put, switched off and on, replaced and deleted', async () => {
+  test('a model is created, switched off and on, replaced and deleted', async () => {
     await ok('PUT', 'providers/main', PROVIDER)
 
     const put = await ok('PUT', 'models/gpt-x', MODEL)
@@ -299,7 +299,7 @@ describe('catalog', () => {
     expect(await refusal('GET', 'models/gpt-x')).toMatchObject({ status: 404 })
   })
 
-  test('a model whose id has slashes is found, escaped or not', async () => {
+  test('a model whose id has slashes is found with and without escapes', async () => {
     await ok('PUT', 'providers/main', PROVIDER)
     const put = await ok('PUT', 'models/meta/x', MODEL)
 
@@ -308,7 +308,7 @@ describe('catalog', () => {
     expect(await ok('DELETE', 'models/meta/x')).toMatchObject({ id: 'meta/x' })
   })
 
-  test('a model without its price is kept off, and not switched on', async () => {
+  test('a disabled model without a price is stored, and cannot be switched on', async () => {
     await ok('PUT', 'providers/main', PROVIDER)
     const draft = { ...MODEL, pricing: undefined, enabled: false }
 
@@ -340,7 +340,7 @@ describe('catalog', () => {
       { providers: [], models: [{ ...MODEL, id: 'bad' }] },
       'models[0].upstreams[0].provider',
     ],
-  ])('%s %s of a wrong row is refused by field: %#', async (method, path, body, param) => {
+  ])('%s %s with an invalid row is refused with the field: %#', async (method, path, body, param) => {
     await ok('PUT', 'providers/main', PROVIDER)
 
     const refused = await refusal(method, path, body)
@@ -348,7 +348,7 @@ describe('catalog', () => {
     expect(refused).toMatchObject({ status: 400, code: 'invalid_field', param })
   })
 
-  test('a provider that a model uses is not deleted', async () => {
+  test('a provider that a model uses cannot be deleted', async () => {
     await ok('PUT', 'providers/main', PROVIDER)
     await ok('PUT', 'models/user', MODEL)
 
@@ -358,7 +358,7 @@ describe('catalog', () => {
     await ok('DELETE', 'models/user')
   })
 
-  test('the whole catalog comes back the same, as JSON and as YAML', async () => {
+  test('the whole catalog is exported and imported without a change, as JSON and as YAML', async () => {
     await ok('PUT', 'providers/main', PROVIDER)
     await ok('PUT', 'models/whole', MODEL)
     const json = await ok('GET', 'catalog')
@@ -375,7 +375,7 @@ describe('catalog', () => {
     expect(yaml).not.toContain(LITERAL)
   })
 
-  test('a wrong catalog file is refused by line and field, and changes nothing', async () => {
+  test('an invalid catalog file is refused with the line and the field, and changes nothing', async () => {
     const before = await ok('GET', 'catalog')
     const yaml = 'providers: []\nmodels:\n  - id: x\n    kind: chatt\n'
 
@@ -389,8 +389,8 @@ describe('catalog', () => {
   })
 })
 
-describe('what every route shares', () => {
-  test('every change writes an audit line', async () => {
+describe('every route', () => {
+  test('every change writes a row to the audit log', async () => {
     await ok('POST', 'accounts', { name: 'audited' })
     await ok('POST', 'accounts/audited/grants', { amount_usd: '1' })
     const key = await ok('POST', 'accounts/audited/keys')
@@ -423,7 +423,7 @@ describe('what every route shares', () => {
     })
   })
 
-  test('doctor tells what works, and no secret', async () => {
+  test('doctor reports the checks and the settings, without secrets', async () => {
     await ok('PUT', 'providers/main', PROVIDER)
 
     const report = await ok('GET', 'doctor')
@@ -447,7 +447,7 @@ describe('what every route shares', () => {
     ['DELETE', 'accounts', 'GET, HEAD, POST'],
     ['POST', 'models/gpt-x', 'GET, HEAD, PUT, PATCH, DELETE'],
     ['GET', 'verify', 'POST'],
-  ])('%s %s is 405 with the methods there are', async (method, path, allow) => {
+  ])('%s %s is 405 with the allowed methods', async (method, path, allow) => {
     const response = await send(method, path)
 
     expect(response.status).toBe(405)
@@ -474,10 +474,10 @@ describe('the admin key', () => {
   test.each<[string, Record<string, string>]>([
     ['no key', {}],
     ['another key', { authorization: 'Bearer wrong-key' }],
-    ['the key with more behind it', { authorization: 'Bearer right-key2' }],
+    ['the key with a suffix', { authorization: 'Bearer right-key2' }],
     ['the key in another scheme', { authorization: 'Basic right-key' }],
     ['the key in another header', { 'x-api-key': 'right-key' }],
-  ])('a request with %s is refused before anything is looked at', (_, headers) => {
+  ])('a request with %s is refused before it is read', (_, headers) => {
     const request = localRequest(new Request('http://localhost/admin/api/nothing', { headers }))
 
     const refused = thrownBy(() => handler({ request } as RequestContext))

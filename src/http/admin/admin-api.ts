@@ -9,10 +9,10 @@ import { localRequest } from './local-request.ts'
 import { matchRoute } from './match-route.ts'
 import { routes } from './routes.ts'
 
-/** What every path of the admin API begins with. */
+/** The prefix of every path of the admin API. */
 export const ADMIN_PATH = '/admin/api/'
 
-/** The admin API as a server offers it, at every path below `ADMIN_PATH`: each request needs the admin key. */
+/** The admin API of a server, for every path below `ADMIN_PATH`. Each request needs the admin key. */
 export function adminApi(ports: AdminPorts, adminKey: string): Handler {
   const isAdmin = adminKeyCheck(adminKey)
   return ({ request }) => {
@@ -22,8 +22,8 @@ export function adminApi(ports: AdminPorts, adminKey: string): Handler {
 }
 
 /**
- * The admin API for whoever owns the data folder, as the command line does where no server runs: no key is asked for.
- * Refusals are answers, in the envelope of every error; it rejects only for a bug or an outage.
+ * The admin API of an opened data folder, for the command line. It needs no key. Errors are replies in the error envelope. It
+ * rejects only for a bug or an outage.
  */
 export function trustedAdminApi(ports: AdminPorts): (request: Request) => Promise<Response> {
   return async request => {
@@ -40,10 +40,7 @@ export function trustedAdminApi(ports: AdminPorts): (request: Request) => Promis
   }
 }
 
-/**
- * Whether a request carries `Authorization: Bearer` and the admin key. Takes as long for a key that is nearly right
- * as for any other.
- */
+/** Whether a request has `Authorization: Bearer` with the admin key. Compares in constant time. */
 export function adminKeyCheck(adminKey: string): (request: IncomingRequest) => boolean {
   const expected = digestOf(adminKey)
   return request => {
@@ -65,7 +62,7 @@ function digestOf(key: string): Uint8Array {
 function notTheAdmin(request: IncomingRequest): GatewayError {
   const sentence =
     request.header('authorization') !== null
-      ? 'This is not the admin key.'
+      ? 'The admin key is wrong.'
       : 'The admin API needs the admin key. Send it as "Authorization: Bearer <admin key>".'
   return new GatewayError('invalid_api_key', sentence, { shouldRetry: false })
 }

@@ -1,13 +1,13 @@
 import { GatewayError } from '../../domain/errors.ts'
 import type { BodyLimits, IncomingRequest } from '../incoming-request.ts'
 
-/** Room for a catalog of ten thousand rows. */
+/** Enough for a catalog of ten thousand rows. */
 const BODY_BYTES_MAX = 8 << 20
 const LIMITS: BodyLimits = { bytesMax: BODY_BYTES_MAX, idleMs: 30_000, totalMs: 120_000 }
 
 const BYTE_ORDER_MARK = '\uFEFF'
 
-/** The body as text, within its bounds of size and time. Throws `invalid_json` for bytes that are no UTF-8. */
+/** The body as text, with limits on size and time. Throws `invalid_json` if it is not UTF-8. */
 export async function readText(request: IncomingRequest): Promise<string> {
   const { text } = await request.body(LIMITS)
   return text.startsWith(BYTE_ORDER_MARK) ? text.slice(BYTE_ORDER_MARK.length) : text
@@ -18,13 +18,10 @@ export async function readJson(request: IncomingRequest): Promise<unknown> {
   return parsed(await readText(request))
 }
 
-/** The members of a body, each of them known by its name and none of them checked yet. */
+/** The members of a body. Their names are known, and their values are not validated. */
 export type Fields = Readonly<Record<string, unknown>>
 
-/**
- * The members of a JSON object; none for an empty body. A member that is not `known` is refused: what it was meant to say
- * would be lost in silence.
- */
+/** The members of a JSON object; none for an empty body. Throws for a member that is not `known`, instead of ignoring it. */
 export async function readFields(request: IncomingRequest, known: readonly string[]): Promise<Fields> {
   const text = await readText(request)
   if (text.trim() === '') return {}
@@ -37,28 +34,28 @@ export async function readFields(request: IncomingRequest, known: readonly strin
   return body as Fields
 }
 
-/** A member that must be there. `expected` completes “must be …”. */
+/** A required member. `expected` completes “must be …”. */
 export function textField(fields: Fields, name: string, expected: string): string {
   const text = optionalTextField(fields, name, expected)
   if (text === undefined) throw wrongField(name, `is missing; it must be ${expected}`)
   return text
 }
 
-/** As `textField`, for a member that may be absent or null. */
+/** Like `textField`, for a member that may be absent or null. */
 export function optionalTextField(fields: Fields, name: string, expected: string): string | undefined {
   const value = fields[name] ?? undefined
   if (value !== undefined && typeof value !== 'string') throw wrongField(name, `must be ${expected}`)
   return value
 }
 
-/** A member that must be there, and true or false. */
+/** A required member that is true or false. */
 export function flagField(fields: Fields, name: string): boolean {
   const value = fields[name]
   if (typeof value !== 'boolean') throw wrongField(name, 'must be true or false')
   return value
 }
 
-/** A refusal that names the field; `problem` follows its name. */
+/** An error that names the field. `problem` follows the name. */
 export function wrongField(name: string, problem: string): GatewayError {
   return new GatewayError('invalid_field', `"${name}" ${problem}.`, { param: name })
 }

@@ -15,7 +15,7 @@ const NOTE_LENGTH_MAX = 500
 const IDEMPOTENCY_KEY = /^[\u0021-\u007e]{1,255}$/
 const AMOUNT = 'a decimal string of dollars such as "12.5", with at most nine decimals'
 
-/** Credits an account: once, however often it is repeated with the same `Idempotency-Key`. */
+/** Credits an account. Repeating it with the same `Idempotency-Key` credits nothing. */
 export async function postGrant({ request, params }: AdminCall, ports: AdminPorts): Promise<Reply> {
   const account = await accountOf(params, ports)
   const fields = await readFields(request, ['amount_usd', 'note', 'source'])
@@ -38,7 +38,7 @@ export async function postGrant({ request, params }: AdminCall, ports: AdminPort
   })
 }
 
-/** One page of the movements of an account's money, newest first. */
+/** One page of the money movements of an account, newest first. */
 export async function getStatement({ query, params }: AdminCall, ports: AdminPorts): Promise<Reply> {
   const account = await accountOf(params, ports)
   const asked = readAdminPage(query)
@@ -46,7 +46,7 @@ export async function getStatement({ query, params }: AdminCall, ports: AdminPor
   return reply(pageOf(lines, asked.limit, { cursorOf: line => line.position, rowOf: statementBody }))
 }
 
-/** Checks every invariant of the books. Books that do not balance are an answer, not an error. */
+/** Checks the ledger. A ledger that does not balance is a result, not an error. */
 export async function postVerification(_: AdminCall, { ledger }: AdminPorts): Promise<Reply> {
   const { problems, entries } = await ledger.verify()
   return reply({
@@ -56,7 +56,7 @@ export async function postVerification(_: AdminCall, { ledger }: AdminPorts): Pr
   })
 }
 
-/** One pass of the reconciler, now. */
+/** Runs the reconciler once. */
 export async function postReconciliation(_: AdminCall, { reconcile }: AdminPorts): Promise<Reply> {
   const { hasRun, compensated, compensatedUsd, closed, failed } = await reconcile()
   return reply({
@@ -68,7 +68,7 @@ export async function postReconciliation(_: AdminCall, { reconcile }: AdminPorts
   })
 }
 
-/** One page of who changed what, newest first. */
+/** One page of the audit log, newest first. */
 export async function listAudit({ query }: AdminCall, { auditLog }: AdminPorts): Promise<Reply> {
   const asked = readAdminPage(query)
   const lines = await auditLog.list(rowsBefore(asked))
@@ -87,7 +87,7 @@ export async function listAudit({ query }: AdminCall, { auditLog }: AdminPorts):
 }
 
 function statementBody({ id, kind, amount, ref, note, atMs }: StatementLine): object {
-  // The second step of a charge or a hold has the first one's id, and scripts know lines by theirs.
+  // The second operation of a charge or a hold has the same id as the first. The ids of statement lines must be unique.
   const own = SECOND_STEPS.has(kind) ? `${formatId('op', id)}_${kind}` : formatId('op', id)
   return { id: own, kind, amount_usd: formatUsd(amount), ref, note, at: instant(atMs) }
 }

@@ -11,10 +11,10 @@ import type { Reconcile } from '../../gateway/ports/reconcile.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
 import { jsonReply, type WholeReply } from '../request-context.ts'
 
-/** None of the admin API's answers is made as it is read. */
+/** A reply of the admin API. Its body is never a stream. */
 export type Reply = WholeReply
 
-/** All that the admin API works on. */
+/** The ports of the admin API. */
 export type AdminPorts = {
   readonly accounts: Accounts
   readonly ledger: Ledger
@@ -23,28 +23,28 @@ export type AdminPorts = {
   readonly auditLog: AuditLog
   readonly clock: Clock
   readonly newId: () => Id
-  /** Unguessable bytes. */
+  /** Cryptographically secure random bytes. */
   readonly randomBytes: (count: number) => Uint8Array
   readonly sha256: (text: string) => Uint8Array
   readonly isSandboxOn: boolean
   readonly probeProvider: ProbeProvider
-  /** Undefined where moderation is off. */
+  /** Undefined if moderation is off. */
   readonly moderator: Moderator | undefined
-  /** The settings in force, for `doctor`. */
+  /** The settings in effect, for `doctor`. */
   readonly settings: () => readonly SettingDescription[]
 }
 
-/** One trusted request, with the parts of its path by their names in the route table. */
+/** An authorized request, with the parameters of its path by their names in the route table. */
 export type AdminCall = {
   readonly request: IncomingRequest
   readonly query: URLSearchParams
   readonly params: Readonly<Record<string, string>>
 }
 
-/** Answers one request of one path. Throws a GatewayError for what is refused. */
+/** Handles a request. Throws a GatewayError to refuse it. */
 export type AdminHandler = (call: AdminCall, ports: AdminPorts) => Promise<Reply> | Reply
 
-/** A reply of status 200. Balances and audit lines are not for caches. */
+/** A reply with status 200. It must not be cached, because it can have balances or audit rows. */
 export function reply(body: unknown): Reply {
   return jsonReply(200, body, { 'cache-control': 'no-store' })
 }

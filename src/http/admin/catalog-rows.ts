@@ -8,10 +8,10 @@ import { flagField, readFields, readJson, wrongField } from './body.ts'
 import { reply, type AdminCall, type AdminPorts, type Reply } from './call.ts'
 import { found } from './found.ts'
 
-const NO_PROVIDER = 'There is no provider of this id.'
-const NO_MODEL = 'There is no model of this id.'
+const NO_PROVIDER = 'There is no provider with this id.'
+const NO_MODEL = 'There is no model with this id.'
 
-/** Every provider, without its secret. */
+/** All providers, without their secrets. */
 export function listProviders(_: AdminCall, { catalog }: AdminPorts): Reply {
   return reply({ data: [...catalog.current().providers.values()].map(encodeProvider) })
 }
@@ -21,7 +21,7 @@ export function getProvider({ params }: AdminCall, { catalog }: AdminPorts): Rep
   return reply(providerBody(catalog.current(), params['provider'] ?? ''))
 }
 
-/** Makes a provider, or replaces it as a whole; a key that comes back as `<stored>` stays as it is. */
+/** Creates or replaces a provider. A key that is sent as `<stored>` is kept. */
 export async function putProvider({ request, params }: AdminCall, ports: AdminPorts): Promise<Reply> {
   const id = params['provider'] ?? ''
   const decoded = decodeProvider(rowOf(await readJson(request), id))
@@ -38,24 +38,24 @@ export async function deleteProvider({ params }: AdminCall, ports: AdminPorts): 
   return reply({ id, deleted: true })
 }
 
-/** Every model, those that are off or unfinished too. */
+/** All models, including those that are off or unfinished. */
 export function listModels(_: AdminCall, { catalog }: AdminPorts): Reply {
   const { models, drafts } = catalog.current()
   return reply({ data: [...models.values(), ...drafts.values()].map(encodeModel) })
 }
 
-/** One model, also one that is off or unfinished. */
+/** One model, even if it is off or unfinished. */
 export function getModel({ params }: AdminCall, { catalog }: AdminPorts): Reply {
   return reply(modelBody(catalog.current(), params['model'] ?? ''))
 }
 
-/** Makes a model, or replaces it as a whole. Its row is checked as one of the catalog file is. */
+/** Creates or replaces a model. The row is validated like a row of the catalog file. */
 export async function putModel({ request, params }: AdminCall, ports: AdminPorts): Promise<Reply> {
   const id = params['model'] ?? ''
   return storeModel(rowOf(await readJson(request), id), 'model.put', ports)
 }
 
-/** Switches a model on or off. Switching on a row that lacks its price or its ceiling is refused, naming what is missing. */
+/** Switches a model on or off. Throws if a model to switch on lacks its price or its max_output_tokens. */
 export async function patchModel({ request, params }: AdminCall, ports: AdminPorts): Promise<Reply> {
   const enabled = flagField(await readFields(request, ['enabled']), 'enabled')
   const row = modelBody(ports.catalog.current(), params['model'] ?? '')
@@ -81,13 +81,13 @@ async function storeModel(row: unknown, action: string, ports: AdminPorts): Prom
   return reply(modelBody(await ports.catalog.putModel(decoded.value, audit), id))
 }
 
-/** What an audit line must tell of a row: whether it could be called, and at which price. */
+/** The parts of a row for the audit log: whether it is on, and its price. */
 function salesTerms(model: AnyModelSettings): string {
   const { enabled, pricing, markup, ceiling_pricing } = encodeModel(model)
   return JSON.stringify({ enabled, pricing, markup, ceiling_pricing })
 }
 
-/** A row whose id may be left out, since the path has it. Throws `invalid_field` where the two differ. */
+/** Adds the id of the path to a row without one. Throws `invalid_field` if the ids differ. */
 function rowOf(body: unknown, id: string): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
   const row = { id, ...body }

@@ -11,7 +11,7 @@ import { instant } from './instant.ts'
 
 const YAML = 'application/yaml'
 
-/** The whole catalog: as YAML where the request accepts that or says `?format=yaml`, else as JSON. */
+/** The whole catalog. It is YAML if the request accepts it or has `?format=yaml`, and otherwise JSON. */
 export function getCatalog({ request, query }: AdminCall, { catalog }: AdminPorts): Reply {
   const current = catalog.current()
   const wantsYaml = query.get('format') === 'yaml' || (request.header('accept') ?? '').includes(YAML)
@@ -20,7 +20,7 @@ export function getCatalog({ request, query }: AdminCall, { catalog }: AdminPort
   return { status: 200, headers, body: formatCatalogFile(current) }
 }
 
-/** Replaces the whole catalog by the one in the body, or by nothing of it. */
+/** Replaces the whole catalog with the body, or changes nothing. */
 export async function putCatalog({ request }: AdminCall, ports: AdminPorts): Promise<Reply> {
   const settings = isYaml(request)
     ? catalogOfFile(await readText(request))
@@ -33,7 +33,7 @@ function isYaml(request: AdminCall['request']): boolean {
   return /^(application|text)\/(x-)?yaml\b/i.test(request.header('content-type') ?? '')
 }
 
-/** Throws `invalid_field` with a line for each problem, where it stands in the file. */
+/** Throws `invalid_field`. The message has one line per problem, with its position in the file. */
 function catalogOfFile(text: string): CatalogSettings {
   const parsed = parseCatalogFile(text)
   if (parsed.ok) return parsed.catalog
@@ -45,7 +45,7 @@ function catalogOfFile(text: string): CatalogSettings {
   )
 }
 
-/** What `getCatalog` adds to the rows may stay in a body that is sent back; it is the store's own. */
+/** The members that `getCatalog` adds to the rows. A body may have them; they are ignored. */
 function catalogOfJson(body: unknown): CatalogSettings {
   const rows =
     typeof body === 'object' && body !== null && !Array.isArray(body)

@@ -1,7 +1,7 @@
 import { examine } from '../../gateway/admin/doctor.ts'
 import { reply, type AdminCall, type AdminPorts, type Reply } from './call.ts'
 
-/** What the gateway finds when it looks at itself: settings in force, store, catalog, providers. */
+/** The self-checks of the gateway: settings, store, catalog, moderator and providers. */
 export async function getDoctor(_: AdminCall, ports: AdminPorts): Promise<Reply> {
   const checks = await examine(ports)
   const settings = ports.settings().map(({ name, value, default: standard, isSet }) => ({

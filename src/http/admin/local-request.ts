@@ -2,7 +2,7 @@ import type { BodyLimits, IncomingRequest } from '../incoming-request.ts'
 import { tooLarge } from '../../http1/server/request-body.ts'
 import { textOf } from '../../http1/server/whole-body.ts'
 
-/** A request that was made in this process, as a handler sees one. */
+/** Wraps a request that was made in this process for a handler. */
 export function localRequest(request: Request): IncomingRequest {
   const { method, headers, signal } = request
   const { pathname, search } = new URL(request.url)

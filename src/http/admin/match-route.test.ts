@@ -17,7 +17,7 @@ test.each([
   ['GET', 'models/meta/x', { model: 'meta/x' }],
   ['PATCH', 'models/meta%2Fx%20y', { model: 'meta/x y' }],
   ['DELETE', 'accounts/a%2Fb/keys/key_1', { account: 'a/b', key: 'key_1' }],
-])('%s %s finds its handler', (method, path, params) => {
+])('%s %s matches its handler', (method, path, params) => {
   const matched = matchRoute(routes, method, path)
 
   expect(matched.params).toEqual(params)
@@ -34,14 +34,14 @@ test.each([
   expect(codeOf(() => matchRoute(routes, method, path))).toBe('not_found')
 })
 
-test('another method is refused with those there are', () => {
+test('another method is refused with the allowed methods', () => {
   const refusal = refusalOf(() => matchRoute(routes, 'POST', 'models/gpt-x'))
 
   expect(refusal?.code).toBe('method_not_allowed')
   expect(refusal?.extras.allow).toBe('GET, HEAD, PATCH')
 })
 
-test('a method that every object has is no method of a route', () => {
+test('a name that every object has is not a method of a route', () => {
   expect(codeOf(() => matchRoute(routes, 'constructor', 'models'))).toBe('method_not_allowed')
 })
 

@@ -2,22 +2,22 @@ import { GatewayError } from '../../domain/errors.ts'
 import type { AdminHandler } from './call.ts'
 
 /**
- * One path below the admin API: `accounts/{account}/keys`. A part in braces takes one segment, and one that ends in dots
- * all that follow: `models/{model...}`, since a model's id may contain slashes.
+ * One path below the admin API, such as `accounts/{account}/keys`. A parameter in braces matches one segment. A parameter with
+ * dots matches all following segments: `models/{model...}`, because the id of a model may contain slashes.
  */
 export type AdminRoute = {
   readonly path: string
   readonly methods: Readonly<Partial<Record<'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', AdminHandler>>>
 }
 
-/** What answers a request, and what its path says. */
+/** The handler of a request, and the parameters of its path. */
 export type MatchedRoute = {
   readonly handler: AdminHandler
   /** Decoded. */
   readonly params: Readonly<Record<string, string>>
 }
 
-/** Throws `not_found` for a path that no route has, and `method_not_allowed`, naming those allowed, for another method. */
+/** Throws `not_found` for an unknown path, and `method_not_allowed` with the allowed methods for another method. */
 export function matchRoute(routes: readonly AdminRoute[], method: string, path: string): MatchedRoute {
   const segments = path.split('/')
   const wanted = method === 'HEAD' ? 'GET' : method
@@ -27,11 +27,11 @@ export function matchRoute(routes: readonly AdminRoute[], method: string, path: 
     const handler = Object.entries(route.methods).find(([name]) => name === wanted)?.[1]
     if (handler !== undefined) return { handler, params }
     const allow = Object.keys(route.methods).join(', ').replace('GET', 'GET, HEAD')
-    throw new GatewayError('method_not_allowed', `This path does not take ${method}; it takes ${allow}.`, {
+    throw new GatewayError('method_not_allowed', `This path does not support ${method}. Use ${allow}.`, {
       allow,
     })
   }
-  throw new GatewayError('not_found', 'The admin API has no such path.', { shouldRetry: false })
+  throw new GatewayError('not_found', 'The admin API does not have this path.', { shouldRetry: false })
 }
 
 function paramsOf(
@@ -54,7 +54,7 @@ function paramsOf(
   return params
 }
 
-/** Undefined for a broken percent escape, which names nothing. */
+/** Undefined for an invalid percent escape. */
 function decoded(text: string): string | undefined {
   try {
     return decodeURIComponent(text)

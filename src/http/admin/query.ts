@@ -1,7 +1,7 @@
 import { readPage, type PageQuery } from '../page.ts'
 import { wrongField } from './body.ts'
 
-/** As `readPage`; a parameter that is none of its two or of `others` is refused: what it was meant to say would be lost. */
+/** Like `readPage`. Throws for an unknown parameter, instead of ignoring it. `others` names further known ones. */
 export function readAdminPage(query: URLSearchParams, others: readonly string[] = []): PageQuery {
   const known = ['limit', 'cursor', ...others]
   const stray = query.keys().find(name => !known.includes(name))

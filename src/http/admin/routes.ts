@@ -24,7 +24,7 @@ import { getDoctor } from './doctor.ts'
 import type { AdminRoute } from './match-route.ts'
 import { listUsage } from './usage.ts'
 
-/** Every path of the admin API. `{account}` is an account's id or its name. */
+/** All paths of the admin API. `{account}` is the id or the name of an account. */
 export const routes: readonly AdminRoute[] = [
   { path: 'providers', methods: { GET: listProviders } },
   { path: 'providers/{provider}', methods: { GET: getProvider, PUT: putProvider, DELETE: deleteProvider } },

@@ -6,7 +6,7 @@ import { reply, type AdminCall, type AdminPorts, type Reply } from './call.ts'
 import { pageOf, rowsBefore } from '../page.ts'
 import { readAdminPage } from './query.ts'
 
-/** The charged requests of one account (`?account=`), or of all. */
+/** The charged requests of one account (`?account=`) or of all accounts. */
 export async function listUsage({ query }: AdminCall, ports: AdminPorts): Promise<Reply> {
   const asked = readAdminPage(query, ['account'])
   const named = query.get('account')
@@ -23,7 +23,7 @@ type PublicNames = {
   readonly keys: ReadonlyMap<number, string>
 }
 
-/** The public ids behind the store's integers, for the accounts on one page. */
+/** The public ids of the accounts and keys on one page. */
 async function publicNames(lines: readonly UsageLine[], ports: AdminPorts): Promise<PublicNames> {
   const ids = [...new Set(lines.map(({ accountId }) => accountId))]
   const found = await Promise.all(

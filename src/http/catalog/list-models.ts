@@ -2,7 +2,7 @@ import { findModel, type Catalog } from '../../domain/catalog/catalog.ts'
 import type { Model } from '../../domain/catalog/model.ts'
 import { preparedOnce } from './prepared-json.ts'
 
-/** `GET /v1/models`: every model that is on, of every kind, in the shape that both families of SDKs parse. */
+/** `GET /v1/models`: all models that are on, in a shape that the OpenAI and Anthropic SDKs parse. */
 export const listModels = preparedOnce(catalog => {
   const data = [...catalog.models.values()].filter(model => model.enabled).map(modelBody)
   return {
@@ -14,7 +14,7 @@ export const listModels = preparedOnce(catalog => {
   }
 })
 
-/** `GET /v1/models/{id}`; undefined where no model that is on has this name. A provider prefix is folded away. */
+/** `GET /v1/models/{id}`. A provider prefix in the name is ignored. Undefined if no model that is on has this name. */
 export function oneModel(catalog: Catalog, name: string): object | undefined {
   const model = findModel(catalog, name)
   return model?.enabled === true ? modelBody(model) : undefined

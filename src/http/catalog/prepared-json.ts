@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto'
 import type { Catalog } from '../../domain/catalog/catalog.ts'
 
-/** A JSON body as the bytes that are sent, with the ETag that stands for exactly these bytes. */
+/** A JSON body as bytes, with its ETag. */
 export type PreparedJson = { readonly etag: string; readonly body: Uint8Array<ArrayBuffer> }
 
-/** 128 bits of the hash: enough that two bodies never share an ETag, short enough for a header. */
+/** 128 bits of the hash: short, and enough to make collisions impossible in practice. */
 const ETAG_LENGTH = 22
 
-/** Renders a catalog once for each revision; what is asked for after that costs nothing. */
+/** Renders a catalog once per revision, and returns the same body for later requests. */
 export function preparedOnce(render: (catalog: Catalog) => unknown): (catalog: Catalog) => PreparedJson {
-  // An edit makes a new catalog, and the old one takes its bytes along when it goes.
+  // An edit creates a new catalog. The bytes of the old one are collected with it.
   const bodies = new WeakMap<Catalog, PreparedJson>()
   return catalog => {
     let prepared = bodies.get(catalog)
@@ -27,7 +27,7 @@ function prepareJson(value: unknown): PreparedJson {
   return { etag: `"${hash.slice(0, ETAG_LENGTH)}"`, body }
 }
 
-/** Whether an `If-None-Match` names this ETag: the client has these bytes already. */
+/** Whether `If-None-Match` contains this ETag, so that the client has the body already. */
 export function isKnown(etag: string, ifNoneMatch: string | null): boolean {
   if (ifNoneMatch === null) return false
   return ifNoneMatch.split(',').some(known => {

@@ -4,7 +4,7 @@ import { writeTextPricing } from '../../domain/catalog/rows/pricing-row.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { preparedOnce } from './prepared-json.ts'
 
-/** `GET /cabinet/api/public/models`: the text models that are on, and their prices. */
+/** `GET /cabinet/api/public/models`: the text models that are on, with their prices. */
 export const publicModels = preparedOnce(catalog =>
   frame(
     catalog,
@@ -14,7 +14,7 @@ export const publicModels = preparedOnce(catalog =>
   ),
 )
 
-/** `GET /cabinet/api/public/media-models`: the image and video models that are on, and their prices. */
+/** `GET /cabinet/api/public/media-models`: the image and video models that are on, with their prices. */
 export const publicMediaModels = preparedOnce(catalog =>
   frame(
     catalog,
@@ -38,7 +38,7 @@ function frame({ revision, updatedAtMs }: Catalog, data: readonly object[]) {
   }
 }
 
-/** A limit that the row does not name, or its kind does not have, is null. */
+/** A limit is null if the row or the kind of model does not have it. */
 function textBody(model: TextModel): object {
   const { id, kind, displayName, description, pricing } = model
   return {
@@ -52,7 +52,7 @@ function textBody(model: TextModel): object {
   }
 }
 
-/** An image has no duration to pin or to hold. The engine of a video and what it requires are not shown. */
+/** Images have no durations. The engine of a video model and its required inputs are not shown. */
 function mediaBody(model: MediaModel): object {
   const isVideo = model.kind === 'video'
   return {

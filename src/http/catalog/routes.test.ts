@@ -108,7 +108,7 @@ const read = async (path: string, headers?: Record<string, string>): Promise<Rec
   (await (await ask(path, headers)).json()) as never
 
 describe('GET /v1/models', () => {
-  test('lists what is on, of every kind, in the order of the catalog', async () => {
+  test('lists the models that are on, of every kind, in the order of the catalog', async () => {
     const list = await read('/v1/models')
 
     expect((list['data'] as { id: string }[]).map(({ id }) => id)).toEqual([
@@ -122,7 +122,7 @@ describe('GET /v1/models', () => {
     expect(list).toMatchObject({ object: 'list', has_more: false, first_id: 'gpt-x', last_id: 'film' })
   })
 
-  test('has rows that both families of SDKs parse', async () => {
+  test('has rows that the OpenAI and Anthropic SDKs parse', async () => {
     const list = await read('/v1/models')
 
     expect((list['data'] as unknown[])[0]).toEqual({
@@ -175,14 +175,14 @@ describe('GET /v1/models/{id}', () => {
     expect(await response.json()).toMatchObject({ error: { code: 'model_not_found' } })
   })
 
-  test('of a name without end is 404, and repeats only its beginning', async () => {
+  test('of a very long name is 404, with a message of limited length', async () => {
     const response = await ask(`/v1/models/${'x'.repeat(5000)}`)
 
     expect(response.status).toBe(404)
     expect((await response.text()).length).toBeLessThan(400)
   })
 
-  test('is 404 from the moment the model is switched off', async () => {
+  test('is 404 as soon as the model is switched off', async () => {
     const before = await ask('/v1/models/gpt-x')
     const rows = ROWS.models.map(row =>
       row.id === 'gpt-x' ? Object.assign({}, row, { enabled: false }) : row,
@@ -244,7 +244,7 @@ describe('the public catalog', () => {
     })
   })
 
-  test('has the media models with their prices, and nothing of their engines', async () => {
+  test('has the media models with their prices, without their engines', async () => {
     expect(await read('/cabinet/api/public/media-models', {})).toMatchObject({
       object: 'list',
       currency: 'USD',
@@ -291,7 +291,7 @@ describe('the public catalog', () => {
     ['a weak form of it', (etag: string) => `W/${etag}`],
     ['a list with it', (etag: string) => `"other", ${etag}`],
     ['any', () => '*'],
-  ])('is not sent again to a client that names %s', async (_, known) => {
+  ])('is 304 for a client that sends %s', async (_, known) => {
     const etag = (await ask('/cabinet/api/public/models', {})).headers.get('etag')!
 
     const again = await ask('/cabinet/api/public/models', { 'if-none-match': known(etag) })
@@ -312,7 +312,7 @@ describe('the public catalog', () => {
   })
 })
 
-test('a catalog is rendered once for each revision', () => {
+test('a catalog is rendered once per revision', () => {
   expect(listModels(catalog)).toBe(listModels(catalog))
   expect(publicModels(catalog)).toBe(publicModels(catalog))
   expect(publicModels({ ...catalog })).not.toBe(publicModels(catalog))

@@ -8,7 +8,7 @@ import { listModels, oneModel } from './list-models.ts'
 import { isKnown, type PreparedJson } from './prepared-json.ts'
 import { publicMediaModels, publicModels } from './public-catalog.ts'
 
-/** What is listed: to everybody, and to the holder of a key. Neither has a model that cannot be called. */
+/** The catalogs to list: without a key, and for the caller of a key. They have only models that can be called. */
 export type Listings = {
   readonly forAll: () => Catalog
   readonly forCaller: (caller: Authenticated) => Catalog
@@ -18,7 +18,7 @@ type Keyed = (handle: (caller: Authenticated, context: RequestContext) => Reply 
 
 const ONE_MODEL = '/v1/models/'
 
-/** The reads of the catalog: the list of models for holders of a key, and both priced catalogs for everybody. */
+/** The routes that read the catalog: the models (with a key), and the two public price lists. */
 export function modelsRoutes({ forAll, forCaller }: Listings, keyed: Keyed): readonly Route[] {
   return [
     {
@@ -51,7 +51,7 @@ function readModel({ path }: IncomingRequest, catalog: Catalog, caller: Authenti
   return jsonReply(200, model)
 }
 
-/** SDKs escape the slashes of a name, people do not. */
+/** A name may have its slashes escaped or not. SDKs escape them. */
 function modelName(path: string): string {
   try {
     return decodeURIComponent(path)
@@ -64,7 +64,7 @@ function preparedReply({ body }: PreparedJson): Reply {
   return { status: 200, headers: { 'content-type': 'application/json' }, body }
 }
 
-/** Pages of any origin may read it, and caches may keep it for half a minute. */
+/** Web pages of any origin may read it. It may be cached for 30 seconds. */
 function publicReply(request: IncomingRequest, { etag, body }: PreparedJson): Reply {
   const headers = {
     'content-type': 'application/json',

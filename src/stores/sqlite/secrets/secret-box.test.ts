@@ -4,31 +4,31 @@ import { secretBox } from './secret-box.ts'
 const key = new Uint8Array(32).fill(7)
 
 describe('a sealed secret', () => {
-  test.each(['sk-1', '', 'ключ 🔑'])('%p opens as it was', text => {
+  test.each(['sk-1', '', 'ключ 🔑'])('%p is opened unchanged', text => {
     const box = secretBox(key)
 
     expect(box.open(box.seal(text, 'main'), 'main')).toBe(text)
   })
 
-  test('is different each time', () => {
+  test('is different every time', () => {
     const box = secretBox(key)
 
     expect(box.seal('sk-1', 'main')).not.toEqual(box.seal('sk-1', 'main'))
   })
 
-  test('does not open under another key', () => {
+  test('cannot be opened with another key', () => {
     const sealed = secretBox(key).seal('sk-1', 'main')
 
     expect(secretBox(new Uint8Array(32)).open(sealed, 'main')).toBeUndefined()
   })
 
-  test('does not open at another place', () => {
+  test('cannot be opened for another owner', () => {
     const box = secretBox(key)
 
     expect(box.open(box.seal('sk-1', 'main'), 'spare')).toBeUndefined()
   })
 
-  test('does not open once any byte of it has changed, or it was cut', () => {
+  test('cannot be opened if any byte was changed or cut', () => {
     const box = secretBox(key)
     const sealed = box.seal('sk-1', 'main')
 

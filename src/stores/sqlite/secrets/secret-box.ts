@@ -1,29 +1,29 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 
-/** Encrypts texts at rest, each bound to what it belongs to, so that none can be moved to another place. */
+/** Encrypts texts at rest. Each text is bound to its owner, so it cannot be moved to another one. */
 export type SecretBox = {
-  /** Never the same bytes twice. */
+  /** The result is different for every call. */
   seal(text: string, boundTo: string): Uint8Array
-  /** Undefined where the key is another one, the bytes were changed, or they were bound to something else. */
+  /** Undefined if the key is wrong, the bytes were changed, or they are bound to another owner. */
   open(sealed: Uint8Array, boundTo: string): string | undefined
 }
 
 export type SecretKey = {
-  /** 32 of them. */
+  /** 32 bytes. */
   readonly bytes: Uint8Array
-  /** It was made just now, because there was none. */
+  /** Whether the key was created now, because there was none. */
   readonly isNew: boolean
 }
 
 const KEY_BYTES = 32
 const CIPHER = 'aes-256-gcm'
-/** Says how the rest is to be read, for the day there is a second way. */
+/** The format of the following bytes. */
 const VERSION = 1
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const HEAD_BYTES = 1 + NONCE_BYTES
 
-/** AES-256-GCM under a key of 32 bytes. Sealed: version, nonce, ciphertext, tag. */
+/** AES-256-GCM with a key of 32 bytes. Sealed bytes are: version, nonce, ciphertext, tag. */
 export function secretBox(key: Uint8Array): SecretBox {
   if (key.byteLength !== KEY_BYTES) {
     throw new RangeError(`The secret key has ${key.byteLength} bytes; it must have ${KEY_BYTES}.`)
