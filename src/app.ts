@@ -10,7 +10,9 @@ import { HoldQueue } from './gateway/hold-queue.ts'
 import type { Clock } from './gateway/ports/clock.ts'
 import { trustedAdminApi } from './http/admin/admin-api.ts'
 import { observeRequests } from './http/operating/observe.ts'
+import { requestHandler } from './http/request-handler.ts'
 import { startServer } from './http1/server/server.ts'
+import { errorFields } from './telemetry/log.ts'
 import { openMetrics } from './telemetry/metrics.ts'
 
 /** What a test may put in the place of the real one. */
@@ -85,15 +87,15 @@ async function serve(config: Config, folder: ReturnType<typeof openDataFolder>, 
   const server = startServer({
     host: config.host,
     port: config.port,
-    routes: gatewayRoutes(ports, config),
-    edge: {
-      clock,
+    clock,
+    handler: requestHandler(gatewayRoutes(ports, config), {
       nextId: admin.newId,
       elapsed: () => performance.now(),
       observe: observeRequests(log, metrics),
       costHeader: `x-${config.brand}-cost-usd`,
       replayHeader: `x-${config.brand}-replay`,
-    },
+    }),
+    onHandlerError: error => log.error('a request could not be recorded', errorFields(error)),
   })
   // Only now: a start whose address is taken must not make keys that nobody is shown.
   const started = await firstStart(config, admin).catch(async (error: unknown) => {

@@ -12,8 +12,8 @@ import { authenticate, type HashKey } from '../http/authenticate.ts'
 import { modelsRoutes, type Listings } from '../http/catalog/routes.ts'
 import { live, ready, type Readiness } from '../http/operating/health.ts'
 import { metricsRoute } from '../http/operating/metrics-route.ts'
-import type { BodyLimits } from '../http/incoming-request.ts'
-import type { Handler, Reply, RequestContext } from '../http/request-context.ts'
+import type { BodyLimits } from '../http1/server/request-body.ts'
+import type { Handler, HttpReply, RequestContext } from '../http/request-context.ts'
 import { messagesReplies } from '../http/reply-style.ts'
 import type { Route } from '../http/routes.ts'
 import { textRoute } from '../http/text/text-route.ts'
@@ -104,7 +104,7 @@ function textRoutes(ports: RoutePorts, config: Config, { forAll }: Listings): re
   ]
 }
 
-type KeyedHandler = (caller: Authenticated, context: RequestContext) => Reply | Promise<Reply>
+type KeyedHandler = (caller: Authenticated, context: RequestContext) => Promise<HttpReply>
 
 /** Wraps a handler that needs an API key. */
 function keyedRoute(ports: Pick<RoutePorts, 'accounts' | 'hashKey'>): (handle: KeyedHandler) => Handler {

@@ -1,6 +1,7 @@
-import type { ErrorCode, ErrorType, GatewayError } from '../domain/errors.ts'
+import { GatewayError, type ErrorCode, type ErrorType } from '../domain/errors.ts'
+import { HttpError, type HttpErrorCode } from '../http1/server/http-error.ts'
 
-/** What HTTP calls each code. The only place that knows. */
+/** The HTTP status of each error code. */
 const statusOf = {
   malformed_request: 400,
   invalid_json: 400,
@@ -31,7 +32,32 @@ export function statusOfError(code: ErrorCode): number {
   return statusOf[code]
 }
 
-/** The envelope of every error: `{error: {message, type, code, param?}}` and what stands beside it. */
+/** The codes of the HTTP server's errors that are answered. The others mean that a client is gone, or a fault of ours. */
+const codeOfHttp = {
+  malformed_request: 'malformed_request',
+  headers_too_large: 'headers_too_large',
+  headers_timeout: 'headers_timeout',
+  body_too_large: 'request_too_large',
+  body_timeout: 'body_timeout',
+  body_not_utf8: 'invalid_json',
+  body_discarded: undefined,
+  client_disconnected: undefined,
+  too_many_connections: 'unavailable',
+} as const satisfies Record<HttpErrorCode, ErrorCode | undefined>
+
+/** The error that a client is told; undefined for a bug or an outage, which becomes `server_error`. */
+export function refusalOf(error: unknown): GatewayError | undefined {
+  if (error instanceof GatewayError) return error
+  const code = error instanceof HttpError ? codeOfHttp[error.code] : undefined
+  if (code === undefined) return undefined
+  return new GatewayError(
+    code,
+    (error as HttpError).message,
+    code === 'unavailable' ? { retryAfterS: '1' } : {},
+  )
+}
+
+/** The body of every error: `{error: {message, type, code, param?}}`, and members beside `error`. */
 export type ErrorBody = {
   readonly error: {
     readonly message: string
@@ -47,7 +73,7 @@ export function errorBody({ message, type, code, extras }: GatewayError): ErrorB
   return { error: { message, type, code, ...(param === undefined ? {} : { param }) }, ...beside }
 }
 
-/** The headers an error brings along: when to come back, and whether a client library may repeat by itself. */
+/** The headers of an error: when to retry, whether a client library may retry by itself, and the allowed methods. */
 export function errorHeaders({ extras }: GatewayError): Record<string, string> {
   const headers: Record<string, string> = { 'content-type': 'application/json' }
   if (extras.retryAfterS !== undefined) headers['retry-after'] = extras.retryAfterS

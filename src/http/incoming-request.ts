@@ -1,30 +1,25 @@
+import type { ByteStream } from '../http1/byte-stream.ts'
+import type { BodyLimits } from '../http1/server/request-body.ts'
+import type { BodyText } from '../http1/server/server-request.ts'
 import type { CallerSignal } from '../gateway/ports/caller-signal.ts'
-import type { SentText } from '../protocol/json/parse-json.ts'
 
-/** One request as a handler sees it. */
+/**
+ * A request as handlers see it. The body can be read once. Reading it rejects with an `HttpError`, which becomes the error reply:
+ * `request_too_large`, `body_timeout`, or `invalid_json` for text that is not UTF-8.
+ */
 export interface IncomingRequest {
   readonly method: string
-  /** As the client sent it, percent escapes and all. */
+  /** The path as the client sent it, with percent escapes. */
   readonly path: string
-  /** What stands behind the question mark; empty where there is none. */
+  /** The part of the target after the question mark. */
   readonly query: string
-  /** A header's value, by its name in small letters; the values of several of the name with commas between; null for none. */
+  /** The value of a header, by its name in lower case; the values of repeated headers are joined by commas. */
   header(name: string): string | null
-  /** Fires when the client leaves before its reply is over. Made when it is first asked for. */
+  /** Aborts when the client disconnects before the end of its reply. */
   readonly signal: CallerSignal
-  /** Whether the client has left. */
-  readonly hasLeft: boolean
-  /**
-   * The whole body, at once where it is there already. Throws `request_too_large` as soon as the declared or the received
-   * length passes the limit, `body_timeout` for an upload that stalls, and `invalid_json` for what is no UTF-8. Ask once.
-   */
-  body(limits: BodyLimits): SentText | Promise<SentText>
-}
-
-export type BodyLimits = {
-  readonly bytesMax: number
-  /** How long an upload may go without a byte. A server without this bound can be held by uploads that only drip. */
-  readonly idleMs: number
-  /** How long an upload may take in all. */
-  readonly totalMs: number
+  readonly clientDisconnected: boolean
+  text(limits: BodyLimits): Promise<BodyText>
+  bytes(limits: BodyLimits): Promise<Uint8Array>
+  /** Holds only a small part of the body at a time. The client is read from while the handler reads. */
+  stream(limits: BodyLimits): ByteStream
 }

@@ -1,16 +1,16 @@
 import type { Id } from '../domain/ids.ts'
 import type { NanoUsd } from '../domain/money.ts'
-import type { ByteStream } from '../gateway/ports/byte-stream.ts'
+import type { ByteStream } from '../http1/byte-stream.ts'
 import type { TextTrace } from '../gateway/text/text-call.ts'
 import type { IncomingRequest } from './incoming-request.ts'
 
-/** What a route handler knows of its request before reading it. */
+/** A request and what is recorded about it. */
 export type RequestContext = {
   readonly request: IncomingRequest
   readonly id: Id
   /** `req_…`, as sent in `x-request-id`. */
   readonly requestId: string
-  /** Filled in on the way; logged and counted once, when the reply is ready. */
+  /** Filled in while the request is answered; read by the log and the metrics. */
   readonly trace: RequestTrace
 }
 
@@ -18,35 +18,36 @@ export type RequestTrace = TextTrace & {
   accountId?: string
   apiKeyId?: string
   errorCode?: string
-  /** What was thrown, where it was a bug or an outage rather than a GatewayError. */
+  /** The error of a bug or an outage. */
   failure?: unknown
 }
 
-/** An answer before the edge adds what every reply carries; one that says nothing of its body's type is JSON. */
-export type Reply = {
+/** A reply before the headers that all routes share are added. Without a content type, the body is JSON. */
+export type HttpReply = {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** More lines of the head, each with its end, as they were read from another's. */
+  /** Rate limit headers of the upstream: header lines, each with its CRLF. */
   readonly rateLimits?: string
-  /** A stream is read piece by piece, as the client takes them, and cancelled when it leaves. */
-  readonly body: Uint8Array<ArrayBuffer> | string | ByteStream | null
-  /** For a stream: resolves when it is over. The request is logged and counted then. */
+  /** A stream is read as fast as the client takes it, and cancelled when the client disconnects. */
+  readonly body: Uint8Array | string | ByteStream | null
+  /** For a stream: resolves when it has ended. The request is recorded then. */
   readonly ended?: Promise<unknown>
-  /** For the header that names what was charged; without it, or with null, there is none. */
+  /** The charge, for the cost header. */
   readonly cost?: NanoUsd | null
-  /** For the header that says that an identical request was answered so before. */
+  /** For the header that marks a replay. */
   readonly isReplay?: true
 }
 
-export function isStream(body: Reply['body']): body is ByteStream {
-  return body !== null && typeof body === 'object' && 'cancel' in body
-}
+/** A reply whose body is not a stream. */
+export type BufferedReply = HttpReply & { readonly body: string | null }
 
-/** A reply that is not made as it is read. */
-export type WholeReply = Reply & { readonly body: Exclude<Reply['body'], ByteStream> }
+/** Answers the requests of a route. Rejects with a `GatewayError` to refuse one. */
+export type Handler = (context: RequestContext) => Promise<HttpReply>
 
-export type Handler = (context: RequestContext) => Reply | Promise<Reply>
-
-export function jsonReply(status: number, value: unknown, headers: Record<string, string> = {}): WholeReply {
+export function jsonReply(
+  status: number,
+  value: unknown,
+  headers: Record<string, string> = {},
+): BufferedReply {
   return { status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(value) }
 }

@@ -1,26 +1,33 @@
 import { GatewayError } from '../domain/errors.ts'
-import type { Endpoint } from './endpoint.ts'
 import type { Handler } from './request-context.ts'
 import { plainReplies, type ReplyStyle } from './reply-style.ts'
 
+/** The handler of one path and method. */
+export type Endpoint = {
+  /** The name of the route, such as `chat`. The path is not used, because clients can make up any number of paths. */
+  readonly route: string
+  readonly handle: Handler
+  readonly style: ReplyStyle
+}
+
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** One path of the closed table. A path that ends in `/*` stands for everything below it. */
+/** One path. A path that ends in `/*` matches everything below it. */
 export type Route = {
   readonly path: string
   /** The name in logs and metrics. */
   readonly name: string
   readonly methods: Partial<Record<Method, Handler>>
-  /** Plain, where it is not told. */
+  /** The default is `plainReplies`. */
   readonly style?: ReplyStyle
 }
 
-/** Finds what answers a request. What is in no route is answered as well, with 404 or 405. */
+/** Finds the endpoint of a request. For an unknown path or method it returns one that answers 404 or 405. */
 export type FindEndpoint = (method: string, path: string) => Endpoint
 
 type Endpoints = ReadonlyMap<string, Endpoint>
 
-/** A path is compared as it was sent, so that two spellings of it are never two things to two readers. */
+/** Paths are compared as they were sent, without decoding, so that a proxy and the gateway cannot read one differently. */
 export function routeTable(routes: readonly Route[]): FindEndpoint {
   const exact = new Map<string, Endpoints>()
   const below: { readonly start: string; readonly endpoints: Endpoints }[] = []
@@ -45,7 +52,7 @@ function endpointsOf({ name, methods, style = plainReplies }: Route): Endpoints 
   return endpoints
 }
 
-/** Whose clients would ask for this path: those of the route at it, or of the one that it begins with. */
+/** The style of the route at this path or above it, because the client expects errors in that style. */
 function styleAt(path: string, routes: readonly Route[]): ReplyStyle {
   const nearest = routes.find(route => path === route.path || path.startsWith(`${route.path}/`))
   return nearest?.style ?? plainReplies
@@ -54,31 +61,28 @@ function styleAt(path: string, routes: readonly Route[]): ReplyStyle {
 type Unrouted = {
   readonly method: string
   readonly path: string
-  /** Undefined where there is no such path. */
+  /** Undefined for an unknown path. */
   readonly endpoints: Endpoints | undefined
   readonly style: ReplyStyle
 }
 
-function notRouted({ style, ...asked }: Unrouted): Endpoint {
-  const handle = () => {
-    throw refusal(asked)
-  }
-  return { route: 'none', handle, style }
+function notRouted({ style, ...request }: Unrouted): Endpoint {
+  return { route: 'none', handle: () => Promise.reject(refusal(request)), style }
 }
 
-/** A client can ask for a path of any length; the error repeats only this much of it. */
+/** How much of a path an error message repeats. */
 const PATH_SHOWN_MAX = 200
 
-/** 404, or 405 naming the methods that the path takes. */
+/** 404, or 405 with the methods that the path supports. */
 function refusal({ method, path, endpoints }: Omit<Unrouted, 'style'>): GatewayError {
   const shown = path.slice(0, PATH_SHOWN_MAX)
-  // A POST below /v1/ is either on the closed list or it does not exist, whatever else the path answers to.
+  // The API contract wants 404 for every other POST below /v1/, even if the path supports other methods.
   const isHidden = method === 'POST' && path.startsWith('/v1/')
   if (endpoints === undefined || isHidden) {
-    return new GatewayError('not_found', `There is no ${method} ${shown} here.`, { shouldRetry: false })
+    return new GatewayError('not_found', `No route matches ${method} ${shown}.`, { shouldRetry: false })
   }
   const allow = [...endpoints.keys()].filter(name => name !== 'HEAD')
   if (endpoints.has('HEAD')) allow.push('HEAD')
-  const message = `${shown} does not take ${method}; it takes ${allow.join(', ')}.`
+  const message = `${shown} does not support ${method}. Supported methods: ${allow.join(', ')}.`
   return new GatewayError('method_not_allowed', message, { allow: allow.join(', ') })
 }

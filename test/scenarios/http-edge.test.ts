@@ -148,7 +148,7 @@ describe('413 request_too_large for', () => {
     expect(response).toStartWith('HTTP/1.1 413 ')
     expect(response).toMatch(/^x-request-id: req_/m)
     expect(response).toEndWith(
-      '{"error":{"message":"The request body is over the limit of 1 MB.","type":"request_too_large","code":"request_too_large"}}',
+      '{"error":{"message":"The request body exceeds the limit of 1 MB.","type":"request_too_large","code":"request_too_large"}}',
     )
   })
 
@@ -171,7 +171,7 @@ describe('413 request_too_large for', () => {
 
     const response = await small.chat(key, ' '.repeat(MEGABYTE))
 
-    expect(await response.text()).toContain('The request body is over the limit of 0.5 MB.')
+    expect(await response.text()).toContain('The request body exceeds the limit of 0.5 MB.')
     await small.stop()
   })
 

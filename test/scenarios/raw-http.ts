@@ -4,7 +4,9 @@ import { connect } from 'node:net'
 export type RawConnection = {
   /** Resolves when the kernel has taken it. */
   write(bytes: string | Uint8Array): Promise<void>
-  /** All that came so far, once it ends with a whole response or the server has closed. */
+  /** Everything that has arrived. */
+  readonly received: string
+  /** Everything that has arrived, once it ends with a complete response or the server has closed the connection. */
   response(): Promise<string>
   /** All that ever came. Resolves when the server closes. */
   readonly closed: Promise<string>
@@ -32,6 +34,9 @@ export function rawConnection(url: string): RawConnection {
     arrived.resolve()
   })
   return {
+    get received() {
+      return received
+    },
     write: bytes =>
       new Promise(resolve => {
         socket.write(bytes, () => resolve())

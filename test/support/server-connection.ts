@@ -1,47 +1,54 @@
-import { Connection, type Host, type ServerSocket } from '../../src/http1/server/connection.ts'
+import {
+  ServerConnection,
+  type ConnectionServer,
+  type ServerSocket,
+} from '../../src/http1/server/server-connection.ts'
 import type { ServerRequest } from '../../src/http1/server/server-request.ts'
 
-/** A connection of the server over a socket that a test plays. */
-export type PlayedConnection = {
-  readonly connection: Connection
-  /** The requests that were taken, and what each was refused with. */
+/** A connection of the server over a fake socket. */
+export type FakeConnection = {
+  readonly connection: ServerConnection
+  /** The requests that were read, and the errors of the refused ones. */
   readonly requests: readonly { readonly request: ServerRequest; readonly refusal: Error | undefined }[]
-  /** What the client sends. */
+  /** Delivers bytes from the client. */
   send(bytes: string | Uint8Array): void
-  /** All that the kernel has taken so far. */
+  /** Everything that the kernel has taken. */
   readonly sent: string
-  /** What was done to the socket besides writing. */
+  /** What was done to the socket, apart from writes. */
   readonly done: readonly string[]
-  /** How many more bytes the kernel takes; endless at first. */
+  /** How many more bytes the kernel takes; at first without limit. */
   room: number
-  /** Lets the kernel take so many more. */
+  /** Lets the kernel take this many more bytes. */
   drain(bytes: number): void
-  /** Lets the seconds go by. */
+  /** Advances the time. */
   pass(seconds: number): void
   isStopping: boolean
 }
 
 /** Opens a connection over a fake socket. Calls `serve` with each request as soon as it is read. */
-export function playedConnection(
+export function fakeConnection(
   serve: (request: ServerRequest, refusal: Error | undefined) => void = () => undefined,
-): PlayedConnection {
+): FakeConnection {
   const requests: { request: ServerRequest; refusal: Error | undefined }[] = []
   const pieces: Buffer[] = []
   const done: string[] = []
-  const host = {
+  const answer = (request: ServerRequest, refusal?: Error) => {
+    requests.push({ request, refusal })
+    serve(request, refusal)
+  }
+  const server = {
     tick: 0,
     date: 'Thu, 01 Jan 1970 00:00:00 GMT',
     isStopping: false as boolean,
-    serve(request: ServerRequest, refusal?: Error) {
-      requests.push({ request, refusal })
-      serve(request, refusal)
-    },
+    onRequest: answer,
+    onRefused: answer,
+    onFailure: (_, error) => void done.push(error.message),
     onClosed: () => void done.push('closed'),
-  } satisfies Host
+  } satisfies ConnectionServer
   const socket = {
     write(bytes: Uint8Array, from = 0, length = bytes.length) {
-      const taken = Math.min(length, play.room)
-      play.room -= taken
+      const taken = Math.min(length, fake.room)
+      fake.room -= taken
       pieces.push(Buffer.from(bytes.subarray(from, from + taken)))
       return taken
     },
@@ -51,8 +58,8 @@ export function playedConnection(
     pause: () => void done.push('pause'),
     resume: () => void done.push('resume'),
   }
-  const connection = new Connection(socket as unknown as ServerSocket, host)
-  const play = {
+  const connection = new ServerConnection(socket as unknown as ServerSocket, server)
+  const fake = {
     connection,
     requests,
     done,
@@ -62,21 +69,21 @@ export function playedConnection(
       return Buffer.concat(pieces).toString('latin1')
     },
     drain(bytes: number) {
-      play.room = bytes
+      fake.room = bytes
       connection.onDrain()
     },
     pass(seconds: number) {
       for (let second = 0; second < seconds; second += 1) {
-        host.tick += 1
-        if (connection.deadlineTick <= host.tick) connection.onDeadline()
+        server.tick += 1
+        if (connection.deadlineTick <= server.tick) connection.onDeadline()
       }
     },
     get isStopping() {
-      return host.isStopping
+      return server.isStopping
     },
     set isStopping(isStopping: boolean) {
-      host.isStopping = isStopping
+      server.isStopping = isStopping
     },
   }
-  return play
+  return fake
 }

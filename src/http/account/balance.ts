@@ -1,10 +1,10 @@
 import { formatUsd, addUsd } from '../../domain/money.ts'
 import type { Authenticated } from '../../gateway/ports/accounts.ts'
 import type { Ledger } from '../../gateway/ports/ledger.ts'
-import { jsonReply, type Reply } from '../request-context.ts'
+import { jsonReply, type HttpReply } from '../request-context.ts'
 
 /** `GET /v1/balance`: what the key's account has, holds and has spent, as decimal strings in dollars. */
-export async function readBalance({ account }: Authenticated, ledger: Ledger): Promise<Reply> {
+export async function readBalance({ account }: Authenticated, ledger: Ledger): Promise<HttpReply> {
   const { available, held, spent } = await ledger.balance(account.id)
   return jsonReply(200, {
     object: 'balance',
@@ -17,7 +17,7 @@ export async function readBalance({ account }: Authenticated, ledger: Ledger): P
 }
 
 /** `GET /v1/credits`: the same money in the two numbers that some clients ask for. */
-export async function readCredits({ account }: Authenticated, ledger: Ledger): Promise<Reply> {
+export async function readCredits({ account }: Authenticated, ledger: Ledger): Promise<HttpReply> {
   const { available, spent } = await ledger.balance(account.id)
   return jsonReply(200, {
     balance: formatUsd(available),

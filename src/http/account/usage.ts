@@ -5,14 +5,14 @@ import type { Authenticated } from '../../gateway/ports/accounts.ts'
 import type { Ledger, UsageLine } from '../../gateway/ports/ledger.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
 import { pageOf, readPage, rowsBefore } from '../page.ts'
-import { jsonReply, type Reply } from '../request-context.ts'
+import { jsonReply, type HttpReply } from '../request-context.ts'
 
 /** `GET /v1/usage?limit=&cursor=`: the account's own charged requests, newest first. */
 export async function readUsage(
   { query }: IncomingRequest,
   { account }: Authenticated,
   ledger: Ledger,
-): Promise<Reply> {
+): Promise<HttpReply> {
   const asked = readPage(new URLSearchParams(query))
   const lines = await ledger.usage(account.id, rowsBefore(asked))
   return jsonReply(200, {

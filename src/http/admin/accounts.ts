@@ -4,14 +4,15 @@ import { createAccount } from '../../gateway/admin/create-account.ts'
 import { createApiKey } from '../../gateway/admin/create-api-key.ts'
 import { auditOf } from '../../gateway/admin/operator.ts'
 import { optionalTextField, readFields, textField } from './body.ts'
-import { reply, type AdminCall, type AdminPorts, type Reply } from './call.ts'
+import type { BufferedReply } from '../request-context.ts'
+import { adminReply, type AdminCall, type AdminPorts } from './call.ts'
 import { pageOf } from '../page.ts'
 import { found } from './found.ts'
 import { instant } from './instant.ts'
 import { readAdminPage } from './query.ts'
 
 /** One page of accounts with their balances, oldest first. */
-export async function listAccounts({ query }: AdminCall, ports: AdminPorts): Promise<Reply> {
+export async function listAccounts({ query }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
   const { limit, cursor } = readAdminPage(query)
   const accounts = await ports.accounts.listAccounts({
     limit: limit + 1,
@@ -21,40 +22,43 @@ export async function listAccounts({ query }: AdminCall, ports: AdminPorts): Pro
     cursorOf: account => BigInt(account.id),
     rowOf: account => account,
   })
-  return reply({ ...page, data: await Promise.all(page.data.map(account => accountBody(account, ports))) })
+  return adminReply({
+    ...page,
+    data: await Promise.all(page.data.map(account => accountBody(account, ports))),
+  })
 }
 
 /** Creates an account. Throws `already_exists` if the name is taken. */
-export async function postAccount({ request }: AdminCall, ports: AdminPorts): Promise<Reply> {
+export async function postAccount({ request }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
   const fields = await readFields(request, ['name'])
   const name = textField(fields, 'name', 'the name of the account')
   const account = await createAccount({ name, actor: 'admin' }, ports)
-  return reply({ id: account.publicId, name: account.name })
+  return adminReply({ id: account.publicId, name: account.name })
 }
 
 /** One account with its balance. */
-export async function getAccount({ params }: AdminCall, ports: AdminPorts): Promise<Reply> {
-  return reply(await accountBody(await accountOf(params, ports), ports))
+export async function getAccount({ params }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
+  return adminReply(await accountBody(await accountOf(params, ports), ports))
 }
 
 /** The keys of an account, including revoked ones, without their texts. */
-export async function listKeys({ params }: AdminCall, ports: AdminPorts): Promise<Reply> {
+export async function listKeys({ params }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
   const account = await accountOf(params, ports)
   const keys = await ports.accounts.listKeys(account.id)
-  return reply({ data: keys.map(keyBody) })
+  return adminReply({ data: keys.map(keyBody) })
 }
 
 /** Creates a key. Only this reply has its text. */
-export async function postKey({ request, params }: AdminCall, ports: AdminPorts): Promise<Reply> {
+export async function postKey({ request, params }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
   const account = await accountOf(params, ports)
   const fields = await readFields(request, ['name'])
   const name = optionalTextField(fields, 'name', 'the name of the key')
   const { apiKey, text } = await createApiKey({ account, name, actor: 'admin' }, ports)
-  return reply({ ...keyBody(apiKey), key: text })
+  return adminReply({ ...keyBody(apiKey), key: text })
 }
 
 /** Revokes a key of the account. Repeating it changes nothing. */
-export async function deleteKeyOfAccount({ params }: AdminCall, ports: AdminPorts): Promise<Reply> {
+export async function deleteKeyOfAccount({ params }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
   const account = await accountOf(params, ports)
   const keys = await ports.accounts.listKeys(account.id)
   const key = keys.find(({ publicId }) => publicId === params['key'])
@@ -62,7 +66,7 @@ export async function deleteKeyOfAccount({ params }: AdminCall, ports: AdminPort
 }
 
 /** Revokes a key of any account. Repeating it changes nothing. */
-export async function postKeyRevocation({ params }: AdminCall, ports: AdminPorts): Promise<Reply> {
+export async function postKeyRevocation({ params }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
   return revoke(params['key'] ?? '', ports)
 }
 
@@ -74,9 +78,11 @@ export async function accountOf(params: AdminCall['params'], ports: AdminPorts):
   )
 }
 
-async function revoke(publicId: string, { accounts, clock }: AdminPorts): Promise<Reply> {
+async function revoke(publicId: string, { accounts, clock }: AdminPorts): Promise<BufferedReply> {
   const audit = auditOf({ actor: 'admin', action: 'key.revoke', subject: publicId }, clock)
-  return reply(keyBody(found(await accounts.revokeKey(publicId, audit), 'There is no key with this id.')))
+  return adminReply(
+    keyBody(found(await accounts.revokeKey(publicId, audit), 'There is no key with this id.')),
+  )
 }
 
 async function accountBody(account: Account, { ledger }: AdminPorts): Promise<object> {

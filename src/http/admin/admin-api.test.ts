@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { rejection } from '../../../test/support/rejection.ts'
 import { openAdmin } from '../../app.ts'
 import { readConfig } from '../../config/config.ts'
 import { GatewayError } from '../../domain/errors.ts'
@@ -477,10 +478,10 @@ describe('the admin key', () => {
     ['the key with a suffix', { authorization: 'Bearer right-key2' }],
     ['the key in another scheme', { authorization: 'Basic right-key' }],
     ['the key in another header', { 'x-api-key': 'right-key' }],
-  ])('a request with %s is refused before it is read', (_, headers) => {
+  ])('a request with %s is refused before it is read', async (_, headers) => {
     const request = localRequest(new Request('http://localhost/admin/api/nothing', { headers }))
 
-    const refused = thrownBy(() => handler({ request } as RequestContext))
+    const refused = await rejection(handler({ request } as RequestContext))
 
     expect(refused).toMatchObject({ code: 'invalid_api_key' })
   })
@@ -489,24 +490,13 @@ describe('the admin key', () => {
     const headers = { authorization: 'bearer right-key' }
     const request = localRequest(new Request('http://localhost/admin/api/nothing', { headers }))
 
-    const refused = await Promise.resolve(handler({ request } as RequestContext)).catch(
-      (error: unknown) => error,
-    )
+    const refused = await rejection(handler({ request } as RequestContext))
 
     expect(refused).toBeInstanceOf(GatewayError)
     expect(refused).toMatchObject({ code: 'not_found' })
     expect(adminKeyCheck('right-key')(request)).toBe(true)
   })
 })
-
-function thrownBy(work: () => unknown): unknown {
-  try {
-    work()
-  } catch (error) {
-    return error
-  }
-  return undefined
-}
 
 function send(
   method: string,

@@ -1,10 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { GatewayError } from '../../domain/errors.ts'
 import { bearerKey } from '../authenticate.ts'
-import { errorBody, errorHeaders, statusOfError } from '../errors.ts'
-import type { IncomingRequest } from '../incoming-request.ts'
-import type { Handler } from '../request-context.ts'
-import type { AdminPorts, Reply } from './call.ts'
+import { errorBody, errorHeaders, refusalOf, statusOfError } from '../errors.ts'
+import type { BufferedReply, Handler } from '../request-context.ts'
+import type { AdminPorts, AdminRequest } from './call.ts'
 import { localRequest } from './local-request.ts'
 import { matchRoute } from './match-route.ts'
 import { routes } from './routes.ts'
@@ -15,7 +14,7 @@ export const ADMIN_PATH = '/admin/api/'
 /** The admin API of a server, for every path below `ADMIN_PATH`. Each request needs the admin key. */
 export function adminApi(ports: AdminPorts, adminKey: string): Handler {
   const isAdmin = adminKeyCheck(adminKey)
-  return ({ request }) => {
+  return async ({ request }) => {
     if (!isAdmin(request)) throw notTheAdmin(request)
     return answer(request, ports)
   }
@@ -31,17 +30,18 @@ export function trustedAdminApi(ports: AdminPorts): (request: Request) => Promis
       const { status, headers, body } = await answer(localRequest(request), ports)
       return new Response(body, { status, headers })
     } catch (error) {
-      if (!(error instanceof GatewayError)) throw error
-      return Response.json(errorBody(error), {
-        status: statusOfError(error.code),
-        headers: errorHeaders(error),
+      const refusal = refusalOf(error)
+      if (refusal === undefined) throw error
+      return Response.json(errorBody(refusal), {
+        status: statusOfError(refusal.code),
+        headers: errorHeaders(refusal),
       })
     }
   }
 }
 
 /** Whether a request has `Authorization: Bearer` with the admin key. Compares in constant time. */
-export function adminKeyCheck(adminKey: string): (request: IncomingRequest) => boolean {
+export function adminKeyCheck(adminKey: string): (request: Pick<AdminRequest, 'header'>) => boolean {
   const expected = digestOf(adminKey)
   return request => {
     const key = bearerKey(request.header('authorization'))
@@ -49,7 +49,7 @@ export function adminKeyCheck(adminKey: string): (request: IncomingRequest) => b
   }
 }
 
-async function answer(request: IncomingRequest, ports: AdminPorts): Promise<Reply> {
+async function answer(request: AdminRequest, ports: AdminPorts): Promise<BufferedReply> {
   const { method, path } = request
   const { handler, params } = matchRoute(routes, method, path.slice(ADMIN_PATH.length))
   return handler({ request, query: new URLSearchParams(request.query), params }, ports)
@@ -59,7 +59,7 @@ function digestOf(key: string): Uint8Array {
   return createHash('sha256').update(key).digest()
 }
 
-function notTheAdmin(request: IncomingRequest): GatewayError {
+function notTheAdmin(request: AdminRequest): GatewayError {
   const sentence =
     request.header('authorization') !== null
       ? 'The admin key is wrong.'

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../domain/errors.ts'
-import type { BodyLimits, IncomingRequest } from '../incoming-request.ts'
+import type { BodyLimits } from '../../http1/server/request-body.ts'
+import type { AdminRequest } from './call.ts'
 
 /** Enough for a catalog of ten thousand rows. */
 const BODY_BYTES_MAX = 8 << 20
@@ -8,13 +9,13 @@ const LIMITS: BodyLimits = { bytesMax: BODY_BYTES_MAX, idleMs: 30_000, totalMs: 
 const BYTE_ORDER_MARK = '\uFEFF'
 
 /** The body as text, with limits on size and time. Throws `invalid_json` if it is not UTF-8. */
-export async function readText(request: IncomingRequest): Promise<string> {
-  const { text } = await request.body(LIMITS)
+export async function readText(request: AdminRequest): Promise<string> {
+  const { text } = await request.text(LIMITS)
   return text.startsWith(BYTE_ORDER_MARK) ? text.slice(BYTE_ORDER_MARK.length) : text
 }
 
 /** The body as JSON. Throws `invalid_json`. */
-export async function readJson(request: IncomingRequest): Promise<unknown> {
+export async function readJson(request: AdminRequest): Promise<unknown> {
   return parsed(await readText(request))
 }
 
@@ -22,7 +23,7 @@ export async function readJson(request: IncomingRequest): Promise<unknown> {
 export type Fields = Readonly<Record<string, unknown>>
 
 /** The members of a JSON object; none for an empty body. Throws for a member that is not `known`, instead of ignoring it. */
-export async function readFields(request: IncomingRequest, known: readonly string[]): Promise<Fields> {
+export async function readFields(request: AdminRequest, known: readonly string[]): Promise<Fields> {
   const text = await readText(request)
   if (text.trim() === '') return {}
   const body = parsed(text)

@@ -5,7 +5,8 @@ import { creditAccount, creditSources } from '../../gateway/admin/credit-account
 import type { StatementLine } from '../../gateway/ports/ledger.ts'
 import { accountOf } from './accounts.ts'
 import { optionalTextField, readFields, textField, wrongField } from './body.ts'
-import { reply, type AdminCall, type AdminPorts, type Reply } from './call.ts'
+import type { BufferedReply } from '../request-context.ts'
+import { adminReply, type AdminCall, type AdminPorts } from './call.ts'
 import { pageOf, rowsBefore } from '../page.ts'
 import { instant } from './instant.ts'
 import { readAdminPage } from './query.ts'
@@ -16,7 +17,7 @@ const IDEMPOTENCY_KEY = /^[\u0021-\u007e]{1,255}$/
 const AMOUNT = 'a decimal string of dollars such as "12.5", with at most nine decimals'
 
 /** Credits an account. Repeating it with the same `Idempotency-Key` credits nothing. */
-export async function postGrant({ request, params }: AdminCall, ports: AdminPorts): Promise<Reply> {
+export async function postGrant({ request, params }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
   const account = await accountOf(params, ports)
   const fields = await readFields(request, ['amount_usd', 'note', 'source'])
   const amount = parseUsd(textField(fields, 'amount_usd', AMOUNT))
@@ -31,7 +32,7 @@ export async function postGrant({ request, params }: AdminCall, ports: AdminPort
 
   const idempotencyKey = idempotencyKeyOf(request)
   const credit = await creditAccount({ account, amount, source, note, idempotencyKey, actor: 'admin' }, ports)
-  return reply({
+  return adminReply({
     id: formatId('op', credit.id),
     amount_usd: formatUsd(credit.amount),
     available_usd: formatUsd(credit.available),
@@ -39,17 +40,17 @@ export async function postGrant({ request, params }: AdminCall, ports: AdminPort
 }
 
 /** One page of the money movements of an account, newest first. */
-export async function getStatement({ query, params }: AdminCall, ports: AdminPorts): Promise<Reply> {
+export async function getStatement({ query, params }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
   const account = await accountOf(params, ports)
   const asked = readAdminPage(query)
   const lines = await ports.ledger.statement(account.id, rowsBefore(asked))
-  return reply(pageOf(lines, asked.limit, { cursorOf: line => line.position, rowOf: statementBody }))
+  return adminReply(pageOf(lines, asked.limit, { cursorOf: line => line.position, rowOf: statementBody }))
 }
 
 /** Checks the ledger. A ledger that does not balance is a result, not an error. */
-export async function postVerification(_: AdminCall, { ledger }: AdminPorts): Promise<Reply> {
+export async function postVerification(_: AdminCall, { ledger }: AdminPorts): Promise<BufferedReply> {
   const { problems, entries } = await ledger.verify()
-  return reply({
+  return adminReply({
     ok: problems.length === 0,
     entries,
     problems: problems.map(({ entryId, message }) => ({ entry_id: entryId, message })),
@@ -57,9 +58,9 @@ export async function postVerification(_: AdminCall, { ledger }: AdminPorts): Pr
 }
 
 /** Runs the reconciler once. */
-export async function postReconciliation(_: AdminCall, { reconcile }: AdminPorts): Promise<Reply> {
+export async function postReconciliation(_: AdminCall, { reconcile }: AdminPorts): Promise<BufferedReply> {
   const { hasRun, compensated, compensatedUsd, closed, failed } = await reconcile()
-  return reply({
+  return adminReply({
     has_run: hasRun,
     compensated,
     compensated_usd: formatUsd(compensatedUsd),
@@ -69,7 +70,7 @@ export async function postReconciliation(_: AdminCall, { reconcile }: AdminPorts
 }
 
 /** One page of the audit log, newest first. */
-export async function listAudit({ query }: AdminCall, { auditLog }: AdminPorts): Promise<Reply> {
+export async function listAudit({ query }: AdminCall, { auditLog }: AdminPorts): Promise<BufferedReply> {
   const asked = readAdminPage(query)
   const lines = await auditLog.list(rowsBefore(asked))
   const page = pageOf(lines, asked.limit, {
@@ -83,7 +84,7 @@ export async function listAudit({ query }: AdminCall, { auditLog }: AdminPorts):
       at: instant(atMs),
     }),
   })
-  return reply(page)
+  return adminReply(page)
 }
 
 function statementBody({ id, kind, amount, ref, note, atMs }: StatementLine): object {

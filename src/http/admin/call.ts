@@ -9,10 +9,7 @@ import type { Ledger } from '../../gateway/ports/ledger.ts'
 import type { Moderator } from '../../gateway/ports/moderator.ts'
 import type { Reconcile } from '../../gateway/ports/reconcile.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
-import { jsonReply, type WholeReply } from '../request-context.ts'
-
-/** A reply of the admin API. Its body is never a stream. */
-export type Reply = WholeReply
+import { jsonReply, type BufferedReply } from '../request-context.ts'
 
 /** The ports of the admin API. */
 export type AdminPorts = {
@@ -34,17 +31,19 @@ export type AdminPorts = {
   readonly settings: () => readonly SettingDescription[]
 }
 
+export type AdminRequest = Pick<IncomingRequest, 'method' | 'path' | 'query' | 'header' | 'text'>
+
 /** An authorized request, with the parameters of its path by their names in the route table. */
 export type AdminCall = {
-  readonly request: IncomingRequest
+  readonly request: AdminRequest
   readonly query: URLSearchParams
   readonly params: Readonly<Record<string, string>>
 }
 
-/** Handles a request. Throws a GatewayError to refuse it. */
-export type AdminHandler = (call: AdminCall, ports: AdminPorts) => Promise<Reply> | Reply
+/** Handles a request. Rejects with a `GatewayError` to refuse it. */
+export type AdminHandler = (call: AdminCall, ports: AdminPorts) => Promise<BufferedReply>
 
 /** A reply with status 200. It must not be cached, because it can have balances or audit rows. */
-export function reply(body: unknown): Reply {
+export function adminReply(body: unknown): BufferedReply {
   return jsonReply(200, body, { 'cache-control': 'no-store' })
 }

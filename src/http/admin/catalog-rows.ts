@@ -5,72 +5,73 @@ import { refusalOf } from '../../domain/catalog/rows/problem.ts'
 import { decodeProvider, encodeProvider } from '../../domain/catalog/rows/provider-row.ts'
 import { auditOf } from '../../gateway/admin/operator.ts'
 import { flagField, readFields, readJson, wrongField } from './body.ts'
-import { reply, type AdminCall, type AdminPorts, type Reply } from './call.ts'
+import type { BufferedReply } from '../request-context.ts'
+import { adminReply, type AdminCall, type AdminPorts } from './call.ts'
 import { found } from './found.ts'
 
 const NO_PROVIDER = 'There is no provider with this id.'
 const NO_MODEL = 'There is no model with this id.'
 
 /** All providers, without their secrets. */
-export function listProviders(_: AdminCall, { catalog }: AdminPorts): Reply {
-  return reply({ data: [...catalog.current().providers.values()].map(encodeProvider) })
+export async function listProviders(_: AdminCall, { catalog }: AdminPorts): Promise<BufferedReply> {
+  return adminReply({ data: [...catalog.current().providers.values()].map(encodeProvider) })
 }
 
 /** One provider, without its secret. */
-export function getProvider({ params }: AdminCall, { catalog }: AdminPorts): Reply {
-  return reply(providerBody(catalog.current(), params['provider'] ?? ''))
+export async function getProvider({ params }: AdminCall, { catalog }: AdminPorts): Promise<BufferedReply> {
+  return adminReply(providerBody(catalog.current(), params['provider'] ?? ''))
 }
 
 /** Creates or replaces a provider. A key that is sent as `<stored>` is kept. */
-export async function putProvider({ request, params }: AdminCall, ports: AdminPorts): Promise<Reply> {
+export async function putProvider({ request, params }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
   const id = params['provider'] ?? ''
   const decoded = decodeProvider(rowOf(await readJson(request), id))
   if (!decoded.ok) throw refusalOf(decoded.problems)
   const audit = auditOf({ actor: 'admin', action: 'provider.put', subject: id }, ports.clock)
-  return reply(providerBody(await ports.catalog.putProvider(decoded.value, audit), id))
+  return adminReply(providerBody(await ports.catalog.putProvider(decoded.value, audit), id))
 }
 
 /** Deletes a provider. Throws `invalid_field` while a model uses it. */
-export async function deleteProvider({ params }: AdminCall, ports: AdminPorts): Promise<Reply> {
+export async function deleteProvider({ params }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
   const id = params['provider'] ?? ''
   const audit = auditOf({ actor: 'admin', action: 'provider.delete', subject: id }, ports.clock)
   found((await ports.catalog.deleteProvider(id, audit)) || undefined, NO_PROVIDER)
-  return reply({ id, deleted: true })
+  return adminReply({ id, deleted: true })
 }
 
 /** All models, including those that are off or unfinished. */
-export function listModels(_: AdminCall, { catalog }: AdminPorts): Reply {
+export async function listModels(_: AdminCall, { catalog }: AdminPorts): Promise<BufferedReply> {
   const { models, drafts } = catalog.current()
-  return reply({ data: [...models.values(), ...drafts.values()].map(encodeModel) })
+  return adminReply({ data: [...models.values(), ...drafts.values()].map(encodeModel) })
 }
 
 /** One model, even if it is off or unfinished. */
-export function getModel({ params }: AdminCall, { catalog }: AdminPorts): Reply {
-  return reply(modelBody(catalog.current(), params['model'] ?? ''))
+export async function getModel({ params }: AdminCall, { catalog }: AdminPorts): Promise<BufferedReply> {
+  return adminReply(modelBody(catalog.current(), params['model'] ?? ''))
 }
 
 /** Creates or replaces a model. The row is validated like a row of the catalog file. */
-export async function putModel({ request, params }: AdminCall, ports: AdminPorts): Promise<Reply> {
+export async function putModel({ request, params }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
   const id = params['model'] ?? ''
   return storeModel(rowOf(await readJson(request), id), 'model.put', ports)
 }
 
 /** Switches a model on or off. Throws if a model to switch on lacks its price or its max_output_tokens. */
-export async function patchModel({ request, params }: AdminCall, ports: AdminPorts): Promise<Reply> {
+export async function patchModel({ request, params }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
   const enabled = flagField(await readFields(request, ['enabled']), 'enabled')
   const row = modelBody(ports.catalog.current(), params['model'] ?? '')
   return storeModel({ ...row, enabled }, enabled ? 'model.on' : 'model.off', ports)
 }
 
 /** Deletes a model. */
-export async function deleteModel({ params }: AdminCall, ports: AdminPorts): Promise<Reply> {
+export async function deleteModel({ params }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
   const id = params['model'] ?? ''
   const audit = auditOf({ actor: 'admin', action: 'model.delete', subject: id }, ports.clock)
   found((await ports.catalog.deleteModel(id, audit)) || undefined, NO_MODEL)
-  return reply({ id, deleted: true })
+  return adminReply({ id, deleted: true })
 }
 
-async function storeModel(row: unknown, action: string, ports: AdminPorts): Promise<Reply> {
+async function storeModel(row: unknown, action: string, ports: AdminPorts): Promise<BufferedReply> {
   const decoded = decodeModel(row)
   if (!decoded.ok) throw refusalOf(decoded.problems)
   const { id } = decoded.value
@@ -78,7 +79,7 @@ async function storeModel(row: unknown, action: string, ports: AdminPorts): Prom
     { actor: 'admin', action, subject: id, detail: salesTerms(decoded.value) },
     ports.clock,
   )
-  return reply(modelBody(await ports.catalog.putModel(decoded.value, audit), id))
+  return adminReply(modelBody(await ports.catalog.putModel(decoded.value, audit), id))
 }
 
 /** The parts of a row for the audit log: whether it is on, and its price. */

@@ -6,27 +6,31 @@ import { refusalOf } from '../../domain/catalog/rows/problem.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { auditOf } from '../../gateway/admin/operator.ts'
 import { readJson, readText } from './body.ts'
-import { reply, type AdminCall, type AdminPorts, type Reply } from './call.ts'
+import type { BufferedReply } from '../request-context.ts'
+import { adminReply, type AdminCall, type AdminPorts } from './call.ts'
 import { instant } from './instant.ts'
 
 const YAML = 'application/yaml'
 
 /** The whole catalog. It is YAML if the request accepts it or has `?format=yaml`, and otherwise JSON. */
-export function getCatalog({ request, query }: AdminCall, { catalog }: AdminPorts): Reply {
+export async function getCatalog(
+  { request, query }: AdminCall,
+  { catalog }: AdminPorts,
+): Promise<BufferedReply> {
   const current = catalog.current()
   const wantsYaml = query.get('format') === 'yaml' || (request.header('accept') ?? '').includes(YAML)
-  if (!wantsYaml) return reply(catalogBody(current))
+  if (!wantsYaml) return adminReply(catalogBody(current))
   const headers = { 'content-type': YAML, 'cache-control': 'no-store' }
   return { status: 200, headers, body: formatCatalogFile(current) }
 }
 
 /** Replaces the whole catalog with the body, or changes nothing. */
-export async function putCatalog({ request }: AdminCall, ports: AdminPorts): Promise<Reply> {
+export async function putCatalog({ request }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
   const settings = isYaml(request)
     ? catalogOfFile(await readText(request))
     : catalogOfJson(await readJson(request))
   const audit = auditOf({ actor: 'admin', action: 'catalog.replace', subject: 'catalog' }, ports.clock)
-  return reply(catalogBody(await ports.catalog.replace(settings, audit)))
+  return adminReply(catalogBody(await ports.catalog.replace(settings, audit)))
 }
 
 function isYaml(request: AdminCall['request']): boolean {

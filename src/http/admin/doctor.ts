@@ -1,8 +1,9 @@
 import { examine } from '../../gateway/admin/doctor.ts'
-import { reply, type AdminCall, type AdminPorts, type Reply } from './call.ts'
+import type { BufferedReply } from '../request-context.ts'
+import { adminReply, type AdminCall, type AdminPorts } from './call.ts'
 
 /** The self-checks of the gateway: settings, store, catalog, moderator and providers. */
-export async function getDoctor(_: AdminCall, ports: AdminPorts): Promise<Reply> {
+export async function getDoctor(_: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
   const checks = await examine(ports)
   const settings = ports.settings().map(({ name, value, default: standard, isSet }) => ({
     name,
@@ -10,5 +11,5 @@ export async function getDoctor(_: AdminCall, ports: AdminPorts): Promise<Reply>
     default: standard,
     is_set: isSet,
   }))
-  return reply({ ok: checks.every(({ ok }) => ok), checks, settings })
+  return adminReply({ ok: checks.every(({ ok }) => ok), checks, settings })
 }

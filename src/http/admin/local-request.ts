@@ -1,24 +1,19 @@
-import type { BodyLimits, IncomingRequest } from '../incoming-request.ts'
-import { tooLarge } from '../../http1/server/request-body.ts'
-import { textOf } from '../../http1/server/whole-body.ts'
+import { bodyTooLarge } from '../../http1/server/http-error.ts'
+import { bodyText } from '../../http1/server/server-request.ts'
+import type { AdminRequest } from './call.ts'
 
 /** Wraps a request that was made in this process for a handler. */
-export function localRequest(request: Request): IncomingRequest {
-  const { method, headers, signal } = request
+export function localRequest(request: Request): AdminRequest {
   const { pathname, search } = new URL(request.url)
   return {
-    method,
+    method: request.method,
     path: pathname,
     query: search.slice(1),
-    header: name => headers.get(name),
-    signal,
-    get hasLeft() {
-      return signal.aborted
-    },
-    body: async ({ bytesMax }: BodyLimits) => {
+    header: name => request.headers.get(name),
+    async text({ bytesMax }) {
       const bytes = Buffer.from(await request.arrayBuffer())
-      if (bytes.length > bytesMax) throw tooLarge(bytesMax)
-      return textOf({ bytes, start: 0, end: bytes.length })
+      if (bytes.length > bytesMax) throw bodyTooLarge(bytesMax)
+      return bodyText(bytes)
     },
   }
 }

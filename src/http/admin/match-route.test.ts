@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import { GatewayError } from '../../domain/errors.ts'
 import { matchRoute, type AdminRoute } from './match-route.ts'
-import { reply } from './call.ts'
+import { adminReply } from './call.ts'
 
-const handler = () => reply({})
+const handler = async () => adminReply({})
 const routes: readonly AdminRoute[] = [
   { path: 'models', methods: { GET: handler } },
   { path: 'models/{model...}', methods: { GET: handler, PATCH: handler } },

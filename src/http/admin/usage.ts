@@ -2,18 +2,19 @@ import type { Account } from '../../domain/accounts/account.ts'
 import type { UsageLine } from '../../gateway/ports/ledger.ts'
 import { usageJson } from '../account/usage.ts'
 import { accountOf } from './accounts.ts'
-import { reply, type AdminCall, type AdminPorts, type Reply } from './call.ts'
+import type { BufferedReply } from '../request-context.ts'
+import { adminReply, type AdminCall, type AdminPorts } from './call.ts'
 import { pageOf, rowsBefore } from '../page.ts'
 import { readAdminPage } from './query.ts'
 
 /** The charged requests of one account (`?account=`) or of all accounts. */
-export async function listUsage({ query }: AdminCall, ports: AdminPorts): Promise<Reply> {
+export async function listUsage({ query }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
   const asked = readAdminPage(query, ['account'])
   const named = query.get('account')
   const account = named === null ? undefined : await accountOf({ account: named }, ports)
   const lines = await ports.ledger.usage(account?.id, rowsBefore(asked))
   const names = await publicNames(lines, ports)
-  return reply(
+  return adminReply(
     pageOf(lines, asked.limit, { cursorOf: line => line.id.key, rowOf: line => usageBody(line, names) }),
   )
 }

@@ -6,6 +6,7 @@ import { GatewayError } from '../../domain/errors.ts'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
 import type { Handler } from '../request-context.ts'
 import { startServer } from '../../http1/server/server.ts'
+import { requestHandler } from '../request-handler.ts'
 import { listModels } from './list-models.ts'
 import { publicModels } from './public-catalog.ts'
 import { modelsRoutes } from './routes.ts'
@@ -79,7 +80,7 @@ function aCatalog(rows: unknown): Catalog {
 
 let catalog = aCatalog(ROWS)
 const keyed = (handle: (caller: never, context: never) => unknown): Handler => {
-  return context => {
+  return async context => {
     if (context.request.header('authorization') === null) throw new GatewayError('invalid_api_key', 'No key.')
     return handle({ account: { sandboxOnly: false } } as never, context as never) as never
   }
@@ -87,15 +88,15 @@ const keyed = (handle: (caller: never, context: never) => unknown): Handler => {
 const server = startServer({
   host: '127.0.0.1',
   port: 0,
-  routes: modelsRoutes({ forAll: () => catalog, forCaller: () => catalog }, keyed),
-  edge: {
-    clock: fakeClock(),
+  clock: fakeClock(),
+  onHandlerError: () => {},
+  handler: requestHandler(modelsRoutes({ forAll: () => catalog, forCaller: () => catalog }, keyed), {
     nextId: () => ({ key: 1n, tail: 1n }),
     elapsed: () => 0,
     observe: () => {},
     costHeader: 'x-acme-cost-usd',
     replayHeader: 'x-acme-replay',
-  },
+  }),
 })
 afterAll(() => server.abort())
 beforeEach(() => {

@@ -2,7 +2,7 @@ import type { Catalog } from '../../domain/catalog/catalog.ts'
 import type { Authenticated } from '../../gateway/ports/accounts.ts'
 import { modelNotFound } from '../../gateway/text/resolve-model.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
-import { jsonReply, type Handler, type Reply, type RequestContext } from '../request-context.ts'
+import { jsonReply, type Handler, type HttpReply, type RequestContext } from '../request-context.ts'
 import type { Route } from '../routes.ts'
 import { listModels, oneModel } from './list-models.ts'
 import { isKnown, type PreparedJson } from './prepared-json.ts'
@@ -14,7 +14,7 @@ export type Listings = {
   readonly forCaller: (caller: Authenticated) => Catalog
 }
 
-type Keyed = (handle: (caller: Authenticated, context: RequestContext) => Reply | Promise<Reply>) => Handler
+type Keyed = (handle: (caller: Authenticated, context: RequestContext) => Promise<HttpReply>) => Handler
 
 const ONE_MODEL = '/v1/models/'
 
@@ -24,27 +24,27 @@ export function modelsRoutes({ forAll, forCaller }: Listings, keyed: Keyed): rea
     {
       path: '/v1/models',
       name: 'models',
-      methods: { GET: keyed(caller => preparedReply(listModels(forCaller(caller)))) },
+      methods: { GET: keyed(async caller => preparedReply(listModels(forCaller(caller)))) },
     },
     {
       path: `${ONE_MODEL}*`,
       name: 'model',
-      methods: { GET: keyed((caller, { request }) => readModel(request, forCaller(caller), caller)) },
+      methods: { GET: keyed(async (caller, { request }) => readModel(request, forCaller(caller), caller)) },
     },
     {
       path: '/cabinet/api/public/models',
       name: 'public.models',
-      methods: { GET: ({ request }) => publicReply(request, publicModels(forAll())) },
+      methods: { GET: async ({ request }) => publicReply(request, publicModels(forAll())) },
     },
     {
       path: '/cabinet/api/public/media-models',
       name: 'public.media_models',
-      methods: { GET: ({ request }) => publicReply(request, publicMediaModels(forAll())) },
+      methods: { GET: async ({ request }) => publicReply(request, publicMediaModels(forAll())) },
     },
   ]
 }
 
-function readModel({ path }: IncomingRequest, catalog: Catalog, caller: Authenticated): Reply {
+function readModel({ path }: IncomingRequest, catalog: Catalog, caller: Authenticated): HttpReply {
   const name = modelName(path.slice(ONE_MODEL.length))
   const model = oneModel(catalog, name)
   if (model === undefined) throw modelNotFound(name, caller)
@@ -60,12 +60,12 @@ function modelName(path: string): string {
   }
 }
 
-function preparedReply({ body }: PreparedJson): Reply {
+function preparedReply({ body }: PreparedJson): HttpReply {
   return { status: 200, headers: { 'content-type': 'application/json' }, body }
 }
 
 /** Web pages of any origin may read it. It may be cached for 30 seconds. */
-function publicReply(request: IncomingRequest, { etag, body }: PreparedJson): Reply {
+function publicReply(request: IncomingRequest, { etag, body }: PreparedJson): HttpReply {
   const headers = {
     'content-type': 'application/json',
     'cache-control': 'public, max-age=30',

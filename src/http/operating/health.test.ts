@@ -1,10 +1,9 @@
 import { expect, test } from 'bun:test'
-import { localRequest } from '../admin/local-request.ts'
 import type { RequestContext } from '../request-context.ts'
 import { ready, type Readiness } from './health.ts'
 
 const context = (): RequestContext => ({
-  request: localRequest(new Request('http://gateway/health/ready')),
+  request: {} as RequestContext['request'],
   id: { key: 1n, tail: 1n },
   requestId: 'req_1',
   trace: {},

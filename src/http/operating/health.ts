@@ -3,7 +3,7 @@ import { jsonReply, type Handler } from '../request-context.ts'
 export type Readiness = { readonly isReady: boolean; readonly reason?: string }
 
 /** `GET /health/live`: the process answers. Nothing else is looked at, so that a busy store does not get it restarted. */
-export const live: Handler = () => jsonReply(200, { status: 'live' })
+export const live: Handler = async () => jsonReply(200, { status: 'live' })
 
 /** `GET /health/ready`: 200 while new requests are welcome; 503 with a reason while the gateway stops or its store fails. */
 export function ready(check: () => Promise<Readiness>): Handler {

@@ -1,7 +1,7 @@
 import { formatUsd } from '../../domain/money.ts'
 import { inputTokens, outputTokens } from '../../domain/pricing/usage.ts'
 import { quoted, type LogMembers } from '../../telemetry/log.ts'
-import type { Finished } from '../endpoint.ts'
+import type { FinishedRequest } from '../request-handler.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
 
 /** No more than this of what a client calls its request goes into the log. */
@@ -11,7 +11,7 @@ const CLIENT_ID_CHARS_MAX = 128
  * What the log says of a finished request. Put together as text, because one is written for every request: an object with a place
  * for all that could be said costs several times as much.
  */
-export function requestLine({ context, route, status, durationMs }: Finished): LogMembers {
+export function requestLine({ context, route, status, durationMs }: FinishedRequest): LogMembers {
   const { trace, requestId, request } = context
   // The ids, the route's name and the decimals have no character that JSON would escape.
   let line = `"request_id":"${requestId}"`

@@ -1,52 +1,31 @@
+import type { BodyLimits } from '../../http1/server/request-body.ts'
+import type { Accounts } from '../../gateway/ports/accounts.ts'
 import type { TextCall, TextReply } from '../../gateway/text/text-call.ts'
-import type { Accounts, Authenticated } from '../../gateway/ports/accounts.ts'
 import { authenticate, type HashKey } from '../authenticate.ts'
-import type { BodyLimits } from '../incoming-request.ts'
-import type { Handler, RequestContext } from '../request-context.ts'
+import type { Handler } from '../request-context.ts'
 
 export type TextRoutePorts = {
   readonly accounts: Accounts
   readonly hashKey: HashKey
   readonly bodyLimits: BodyLimits
-  /** `x-acme-idempotency` for the brand `acme`: what a request may bypass replays with. */
+  /** `x-acme-idempotency` for the brand `acme`. With the value `bypass`, a request gets an answer of its own. */
   readonly idempotencyHeader: string
 }
 
-/** Answers a request from what an identical one got, or else with `answer`. */
-export type ReplayFirst = (call: TextCall, answer: Answer) => TextReply | Promise<TextReply>
 type Answer = (call: TextCall) => Promise<TextReply>
+/** Answers a request with the answer of an identical one if there is one, and otherwise with `answer`. */
+export type Coalesce = (call: TextCall, answer: Answer) => TextReply | Promise<TextReply>
 
-/**
- * A keyed text route: authenticates, reads the body, and runs `answer`. With `replayFirst`,
- * identical requests share one answer, unless they say `bypass`.
- */
-export function textRoute(ports: TextRoutePorts, answer: Answer, replayFirst?: ReplayFirst): Handler {
-  const { bodyLimits, idempotencyHeader } = ports
-
-  const answerAs = (
-    { request, id, trace }: RequestContext,
-    caller: Authenticated,
-    body: TextCall['body'],
-  ) => {
-    const call = { id, caller, body, client: request, trace }
-    const mayReplay = replayFirst !== undefined && !bypasses(request.header(idempotencyHeader))
-    return mayReplay ? replayFirst(call, answer) : answer(call)
-  }
-
-  const readAs = (context: RequestContext, caller: Authenticated) => {
-    const { request, trace } = context
+/** A text route for holders of an API key. With `coalesce`, identical requests share one answer. */
+export function textRoute(ports: TextRoutePorts, answer: Answer, coalesce?: Coalesce): Handler {
+  return async ({ request, id, trace }) => {
+    const caller = await authenticate(request, ports)
     trace.accountId = caller.account.publicId
     trace.apiKeyId = caller.apiKey.publicId
-    const body = request.body(bodyLimits)
-    return body instanceof Promise
-      ? body.then(whole => answerAs(context, caller, whole))
-      : answerAs(context, caller, body)
-  }
-
-  // Both are known at once as a rule, and then nothing is waited for.
-  return context => {
-    const caller = authenticate(context.request, ports)
-    return caller instanceof Promise ? caller.then(known => readAs(context, known)) : readAs(context, caller)
+    const body = await request.text(ports.bodyLimits)
+    const call = { id, caller, body, client: request, trace }
+    if (coalesce === undefined || bypasses(request.header(ports.idempotencyHeader))) return answer(call)
+    return coalesce(call, answer)
   }
 }
 

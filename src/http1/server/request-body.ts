@@ -1,117 +1,161 @@
-import { GatewayError } from '../../domain/errors.ts'
+import type { ByteStream } from '../byte-stream.ts'
+import { GrowingBuffer } from '../growing-buffer.ts'
 import { ChunkedBody } from '../wire/chunked-body.ts'
+import { bodyTooLarge, HttpError } from './http-error.ts'
+import { NEVER, ticks } from './limits.ts'
 
-type Bytes = Uint8Array<ArrayBuffer>
+export type BodyLimits = {
+  readonly bytesMax: number
+  /** How long the handler may wait for the next bytes. */
+  readonly idleMs: number
+  /** How long the handler may wait for bytes in total. The time in which it does not read is not counted. */
+  readonly totalMs: number
+}
 
-const FIRST_BYTES = 1 << 16
-const BYTES_PER_MB = 1 << 20
+/** What a body uses of its connection. */
+export type BodyConnection = {
+  readonly tick: number
+  /** A reader has taken all received bytes, or waits for more. */
+  onBodyRead(): void
+}
 
-/** A body that had not come whole with its request's head: gathered as it comes, or dropped. */
-export class RequestBody {
-  #state: 'coming' | 'whole' | 'broken' = 'coming'
+type PendingRead = {
+  readonly sinceTick: number
+  resolve(bytes: Uint8Array | undefined): void
+  reject(reason: Error): void
+}
+
+/** A request body that had not arrived completely with its head. */
+export class RequestBody implements ByteStream {
+  readonly #connection: BodyConnection
   readonly #chunks: ChunkedBody | undefined
-  /** What of a declared length has not come; Infinity where none was declared. */
-  #missing: number
-  /** One buffer that grows: a client can send pieces of one byte, and kept one by one they weigh a hundred times as much. */
-  #buffer = new ArrayBuffer(0)
-  #length = 0
-  #bytesMax = Infinity
-  #reader: { resolve(bytes: Bytes): void; reject(reason: Error): void } | undefined
-  /** Why nobody will get it; what comes is not kept then. */
-  #failure: Error | undefined
+  #state: 'arriving' | 'complete' | 'malformed' = 'arriving'
+  /** How much of the declared length has not arrived; Infinity when no length was declared. */
+  #missingBytes: number
+  #receivedBytes = 0
+  readonly #unread: GrowingBuffer
+  /** Bytes that arrived after the reading had ended. They are not kept. */
+  #droppedBytes = 0
+  #limits: BodyLimits = { bytesMax: Infinity, idleMs: Infinity, totalMs: Infinity }
+  #waitedTicks = 0
+  #pendingRead: PendingRead | undefined
+  /** Why `read` gives no more bytes. */
+  #end: HttpError | 'cancelled' | undefined
 
-  constructor(framing: number | 'chunked') {
+  constructor(framing: number | 'chunked', connection: BodyConnection) {
+    this.#connection = connection
     this.#chunks = framing === 'chunked' ? new ChunkedBody() : undefined
-    this.#missing = framing === 'chunked' ? Infinity : framing
+    this.#missingBytes = framing === 'chunked' ? Infinity : framing
+    this.#unread = new GrowingBuffer(this.#missingBytes)
   }
 
-  /** Not to be fed any more once it is not. */
-  get isComing(): boolean {
-    return this.#state === 'coming'
+  /** Whether more of the body follows on the connection. */
+  get isArriving(): boolean {
+    return this.#state === 'arriving'
   }
 
-  /** Ended by what is no chunk. */
-  get isBroken(): boolean {
-    return this.#state === 'broken'
+  /** Whether its chunks could not be read. The end of the body is then unknown. */
+  get isMalformed(): boolean {
+    return this.#state === 'malformed'
   }
 
-  /** How much is still to come, as far as the client has said; Infinity where it has not. */
-  get missing(): number {
-    return this.#missing
+  /** How much of the declared length has not arrived; Infinity when no length was declared. */
+  get missingBytes(): number {
+    return this.#missingBytes
   }
 
-  /** How much has come that nobody has asked for. */
-  get unasked(): number {
-    return this.#reader === undefined ? this.#length : 0
+  /** How much has arrived that no reader has taken. */
+  get unreadBytes(): number {
+    return this.#unread.length + this.#droppedBytes
   }
 
-  /** Takes bytes from `at`, which it may change, and gives where it stopped: before their end where the body ends. */
+  /** When the pending read fails; never when no read is pending. */
+  get deadlineTick(): number {
+    const read = this.#pendingRead
+    if (read === undefined) return NEVER
+    const { idleMs, totalMs } = this.#limits
+    return read.sinceTick + Math.min(ticks(idleMs), ticks(totalMs) - this.#waitedTicks)
+  }
+
+  /** Takes bytes from `at` and returns the position after the last one that belongs to the body. May change the bytes. */
   feed(bytes: Buffer, at: number): number {
     if (this.#chunks !== undefined) return this.#feedChunks(this.#chunks, bytes, at)
-    const end = Math.min(bytes.length, at + this.#missing)
-    this.#missing -= end - at
-    this.#keep(bytes, at, end)
-    if (this.#missing === 0) this.#end()
+    const end = Math.min(bytes.length, at + this.#missingBytes)
+    this.#missingBytes -= end - at
+    if (this.#missingBytes === 0) this.#state = 'complete'
+    this.#receive(bytes.subarray(at, end))
     return end
   }
 
-  /** All of it, once it has come. Rejects as soon as it passes the limit, or cannot be read, or with what `fail` is told. */
-  read(bytesMax: number): Promise<Bytes> {
-    this.#bytesMax = bytesMax
-    return new Promise((resolve, reject) => {
-      this.#reader = { resolve, reject }
-      if (this.#failure !== undefined) this.fail(this.#failure)
-      else if (this.#length > bytesMax) this.fail(tooLarge(bytesMax))
-      else if (this.#state === 'whole') this.#end()
-    })
+  /** Sets the limits of the reads that follow. */
+  open(limits: BodyLimits): ByteStream {
+    this.#limits = limits
+    if (this.#receivedBytes > limits.bytesMax) this.fail(bodyTooLarge(limits.bytesMax))
+    return this
   }
 
-  /** Nobody gets it any more. Changes nothing for a reader who has it. */
-  fail(reason: Error): void {
-    this.#failure ??= reason
-    this.#buffer = new ArrayBuffer(0)
-    this.#length = 0
-    const reader = this.#reader
-    this.#reader = undefined
-    reader?.reject(this.#failure)
+  async readAll(limits: BodyLimits): Promise<Buffer> {
+    const stream = this.open(limits)
+    const bytes = new GrowingBuffer(this.#receivedBytes + this.#missingBytes)
+    for (let piece = await stream.read(); piece !== undefined; piece = await stream.read())
+      bytes.append(piece)
+    return Buffer.from(bytes.take().buffer)
+  }
+
+  read(): Promise<Uint8Array | undefined> {
+    if (this.#end !== undefined) return this.#end === 'cancelled' ? NO_MORE : Promise.reject(this.#end)
+    if (this.#unread.length > 0) {
+      const bytes = this.#unread.take()
+      this.#connection.onBodyRead()
+      return Promise.resolve(bytes)
+    }
+    if (this.#state === 'complete') return NO_MORE
+    const { promise, resolve, reject } = Promise.withResolvers<Uint8Array | undefined>()
+    this.#pendingRead = { sinceTick: this.#connection.tick, resolve, reject }
+    this.#connection.onBodyRead()
+    return promise
+  }
+
+  cancel(): void {
+    this.#end ??= 'cancelled'
+    this.#unread.take()
+    this.#endWait()?.resolve(undefined)
+  }
+
+  /** Ends the reading with an error. Has no effect on a reader that has everything. */
+  fail(error: HttpError): void {
+    this.#end ??= error
+    this.#unread.take()
+    this.#endWait()?.reject(error)
   }
 
   #feedChunks(chunks: ChunkedBody, bytes: Buffer, at: number): number {
     const end = chunks.feed(bytes, at)
-    this.#keep(bytes, chunks.contentStart, chunks.contentEnd)
-    if (chunks.state === 'whole') this.#end()
-    else if (chunks.state === 'broken') {
-      this.#state = 'broken'
-      this.fail(new GatewayError('malformed_request', 'The chunks of the request body cannot be told apart.'))
+    if (chunks.state === 'whole') this.#state = 'complete'
+    this.#receive(bytes.subarray(chunks.contentStart, chunks.contentEnd))
+    if (chunks.state === 'broken') {
+      this.#state = 'malformed'
+      this.fail(new HttpError('malformed_request', 'The request body has malformed chunks.'))
     }
     return end
   }
 
-  #keep(bytes: Buffer, from: number, to: number): void {
-    if (this.#failure !== undefined || from === to) return
-    const length = this.#length + to - from
-    if (length > this.#bytesMax) return this.fail(tooLarge(this.#bytesMax))
-    if (length > this.#buffer.byteLength) {
-      const size = Math.max(length, 2 * this.#buffer.byteLength, FIRST_BYTES)
-      // No more than the length that was declared.
-      this.#buffer = this.#buffer.transfer(Math.min(size, length + this.#missing))
-    }
-    new Uint8Array(this.#buffer).set(bytes.subarray(from, to), this.#length)
-    this.#length = length
+  #receive(bytes: Buffer): void {
+    this.#receivedBytes += bytes.length
+    if (this.#end !== undefined) this.#droppedBytes += bytes.length
+    else if (this.#receivedBytes > this.#limits.bytesMax) this.fail(bodyTooLarge(this.#limits.bytesMax))
+    else if (this.#pendingRead === undefined) this.#unread.append(bytes)
+    else if (bytes.length > 0) this.#endWait()?.resolve(bytes)
+    else if (this.#state === 'complete') this.#endWait()?.resolve(undefined)
   }
 
-  #end(): void {
-    this.#state = 'whole'
-    const reader = this.#reader
-    if (reader === undefined) return
-    this.#reader = undefined
-    const isExact = this.#buffer.byteLength === this.#length
-    reader.resolve(new Uint8Array(isExact ? this.#buffer : this.#buffer.transfer(this.#length)))
+  #endWait(): PendingRead | undefined {
+    const read = this.#pendingRead
+    if (read === undefined) return undefined
+    this.#pendingRead = undefined
+    this.#waitedTicks += this.#connection.tick - read.sinceTick
+    return read
   }
 }
 
-export function tooLarge(bytesMax: number): GatewayError {
-  // As the limit was set: with up to three decimals.
-  const megabytes = Math.round((bytesMax / BYTES_PER_MB) * 1000) / 1000
-  return new GatewayError('request_too_large', `The request body is over the limit of ${megabytes} MB.`)
-}
+const NO_MORE = Promise.resolve(undefined)

@@ -1,87 +1,128 @@
-import { DisconnectSignal } from '../../gateway/disconnect-signal.ts'
+import { streamOf, type ByteStream } from '../byte-stream.ts'
 import { HeaderFields } from '../wire/header-fields.ts'
 import type { RequestHead } from '../wire/request-head.ts'
-import type { SentText } from '../../protocol/json/parse-json.ts'
-import type { BodyLimits, IncomingRequest } from '../../http/incoming-request.ts'
-import type { Reply } from '../../http/request-context.ts'
-import { tooLarge, type RequestBody } from './request-body.ts'
-import { NO_BODY, textOf, type WholeBody } from './whole-body.ts'
+import { utf8Text } from '../wire/utf8-text.ts'
+import { bodyTooLarge, HttpError } from './http-error.ts'
+import { RequestBody, type BodyLimits } from './request-body.ts'
+import type { ServerResponse } from './server-response.ts'
 
-/** The connection of a request, as far as the request knows it. */
-export type Line = {
-  /** Gets a body that had not come whole with the head. */
-  readBody(body: RequestBody, limits: BodyLimits): Promise<Uint8Array<ArrayBuffer>>
-  /** Sends the reply, or drops it where the client has left. Throws, with nothing sent, for one that cannot be sent. */
-  reply(request: ServerRequest, reply: Reply, lines: string): void
+/** A body as text, with its size before it was decoded. A byte order mark is part of the text. */
+export type BodyText = { readonly text: string; readonly byteLength: number }
+
+/** Sends the response of a request. */
+export type Responder = {
+  respond(request: ServerRequest, response: ServerResponse): void
 }
 
-/** One request of a connection. */
-export class ServerRequest implements IncomingRequest {
+/**
+ * A request that a client has sent. Its body can be read once, as text, bytes or a stream. Reading rejects with an `HttpError`:
+ * `body_too_large` when the declared or the received length exceeds the limit, `body_timeout`, `malformed_request`,
+ * `client_disconnected`, or `body_discarded` after the response.
+ */
+export class ServerRequest {
   readonly head: RequestHead
-  hasLeft = false
-  readonly #content: WholeBody | RequestBody
-  readonly #line: Line
-  #signal: DisconnectSignal | undefined
+  /** A body that arrived with its head is complete already. */
+  readonly #body: Buffer | RequestBody
+  readonly #responder: Responder
+  #isBodyRead = false
+  #isDisconnected = false
+  #abortController: AbortController | undefined
 
-  /** With its body, whole or on its way. */
-  constructor(head: RequestHead, content: WholeBody | RequestBody, line: Line) {
+  constructor(head: RequestHead, body: Buffer | RequestBody, responder: Responder) {
     this.head = head
-    this.#content = content
-    this.#line = line
+    this.#body = body
+    this.#responder = responder
   }
 
   get method(): string {
     return this.head.method
   }
 
+  /** The path as the client sent it. Percent escapes and dot segments are not resolved. */
   get path(): string {
     return this.head.path
   }
 
+  /** The part of the target after the question mark. */
   get query(): string {
     return this.head.query
   }
 
+  /** The value of a header, by its name in lower case; the values of repeated headers are joined by commas. */
   header(name: string): string | null {
     return this.head.fields.get(name)
   }
 
-  get signal(): DisconnectSignal {
-    if (this.#signal === undefined) {
-      this.#signal = new DisconnectSignal()
-      if (this.hasLeft) this.#signal.fire()
+  /** Whether the client disconnected before the end of the response. */
+  get clientDisconnected(): boolean {
+    return this.#isDisconnected
+  }
+
+  /** Aborts when the client disconnects before the end of the response. Created when it is first used, because few requests need it. */
+  get signal(): AbortSignal {
+    if (this.#abortController === undefined) {
+      this.#abortController = new AbortController()
+      if (this.#isDisconnected) this.#abortController.abort()
     }
-    return this.#signal
+    return this.#abortController.signal
   }
 
-  body(limits: BodyLimits): SentText | Promise<SentText> {
+  /** Reads the whole body. Rejects with `body_not_utf8` when it is not UTF-8. */
+  async text(limits: BodyLimits): Promise<BodyText> {
+    return bodyText(await this.bytes(limits))
+  }
+
+  /** Reads the whole body. */
+  async bytes(limits: BodyLimits): Promise<Buffer> {
+    const body = this.#takeBody(limits)
+    return body instanceof RequestBody ? body.readAll(limits) : body
+  }
+
+  /**
+   * Reads the body piece by piece. The connection receives little more than what has been read, and time in which nothing is
+   * read does not count. Throws when the declared length exceeds the limit.
+   */
+  stream(limits: BodyLimits): ByteStream {
+    const body = this.#takeBody(limits)
+    return body instanceof RequestBody ? body.open(limits) : streamOf(body)
+  }
+
+  /**
+   * Sends the response, and ends the reading of the body. Throws, with nothing sent, when a header cannot be sent. Does nothing
+   * when the client has disconnected, except that it cancels a streamed body.
+   */
+  respond(response: ServerResponse): void {
+    this.#responder.respond(this, response)
+  }
+
+  /** The client disconnected before the end of the response. */
+  onDisconnect(): void {
+    this.#isDisconnected = true
+    this.#abortController?.abort()
+  }
+
+  #takeBody({ bytesMax }: BodyLimits): Buffer | RequestBody {
+    if (this.#isBodyRead) throw new Error('The request body has already been read.')
+    this.#isBodyRead = true
     const { framing } = this.head
-    if (framing !== 'chunked' && framing > limits.bytesMax) throw tooLarge(limits.bytesMax)
-    const content = this.#content
-    return 'bytes' in content ? textOf(content) : this.#read(content, limits)
-  }
-
-  async #read(body: RequestBody, limits: BodyLimits): Promise<SentText> {
-    const { buffer, byteOffset, length } = await this.#line.readBody(body, limits)
-    return textOf({ bytes: Buffer.from(buffer, byteOffset, length), start: 0, end: length })
-  }
-
-  /** With more lines for its head, each with its end. */
-  reply(reply: Reply, lines = ''): void {
-    this.#line.reply(this, reply, lines)
-  }
-
-  /** The client has left before its reply was over. */
-  leave(): void {
-    this.hasLeft = true
-    this.#signal?.fire()
+    if (framing !== 'chunked' && framing > bytesMax) throw bodyTooLarge(bytesMax)
+    return this.#body
   }
 }
 
-/** Stands for what could not be read as a request. */
-export function unreadRequest(line: Line): ServerRequest {
-  return new ServerRequest(UNREAD, NO_BODY, line)
+/** Throws `body_not_utf8`. */
+export function bodyText(bytes: Buffer): BodyText {
+  const text = utf8Text(bytes, 0, bytes.length)
+  if (text === undefined) throw new HttpError('body_not_utf8', 'The request body is not valid UTF-8.')
+  return { text, byteLength: bytes.length }
 }
+
+/** Stands in for a request that could not be read, so that its refusal can be sent. */
+export function unreadRequest(responder: Responder): ServerRequest {
+  return new ServerRequest(UNREAD, NO_BODY, responder)
+}
+
+const NO_BODY = Buffer.alloc(0)
 
 const UNREAD: RequestHead = {
   method: '',

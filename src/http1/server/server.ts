@@ -1,43 +1,49 @@
-import { GatewayError } from '../../domain/errors.ts'
-import type { Clock } from '../../gateway/ports/clock.ts'
-import { answer, type Edge, type Endpoint } from '../../http/endpoint.ts'
-import { plainReplies } from '../../http/reply-style.ts'
-import { routeTable, type FindEndpoint, type Route } from '../../http/routes.ts'
-import { RunningRequests } from '../../http/running-requests.ts'
-import { Connection, type Host } from './connection.ts'
+import { HttpError } from './http-error.ts'
+import { CONNECTIONS_MAX, TICK_MS } from './limits.ts'
+import { ServerConnection, type ConnectionServer } from './server-connection.ts'
 import { unreadRequest, type ServerRequest } from './server-request.ts'
 
 export type ServerOptions = {
   readonly host: string
   /** 0 takes any free port. */
   readonly port: number
-  readonly routes: readonly Route[]
-  readonly edge: Omit<Edge, 'running'> & { readonly clock: Clock }
+  readonly handler: RequestHandler
+  /** Called when the handler rejects, which is a bug. A request without a response has then got a 500. */
+  readonly onHandlerError: (error: unknown) => void
+  readonly clock: ServerClock
   readonly connectionsMax?: number
+}
+
+/** Each method responds to its request, and resolves when all work for the request has ended. */
+export interface RequestHandler {
+  handle(request: ServerRequest): Promise<void>
+  /**
+   * Answers for a request that could not be read, or for a refused connection, with an `HttpError`. Any other error is a fault
+   * of the server, and its connection is closed already.
+   */
+  refuse(request: ServerRequest, error: Error): Promise<void>
+}
+
+export type ServerClock = {
+  /** Milliseconds since 1970, for `date` headers. */
+  now(): number
+  /** Calls `then` once after `delayMs`, unless the returned function is called first. */
+  after(delayMs: number, then: () => void): () => void
 }
 
 export type RunningServer = {
   readonly url: string
-  /** Takes no new request and resolves when the running ones have ended, those of clients that have left too. */
+  /** Takes no new request. Resolves when the running ones have ended, including those of clients that have disconnected. */
   drain(): Promise<void>
-  /** Breaks every connection, which ends every stream. Resolves when all that ran has ended. */
+  /** Breaks all connections. Resolves when all running requests have ended. */
   abort(): Promise<void>
 }
 
-/** Each costs a few kilobytes even if it never says a word. */
-const CONNECTIONS_MAX = 16_384
-const SWEEP_MS = 1000
-
-/** Listens. Throws what the system says where it cannot: the address is taken, or not this machine's. */
-export function startServer({
-  host,
-  port,
-  routes,
-  edge,
-  connectionsMax = CONNECTIONS_MAX,
-}: ServerOptions): RunningServer {
-  const server = new Server(routeTable(routes), { connectionsMax, ...edge })
+/** Starts a server. Throws the error of the system when the address is in use or not available. */
+export function startServer({ host, port, ...options }: ServerOptions): RunningServer {
+  const server = new Server(options)
   const listener = listen(host, port, server)
+  server.start()
   const authority = host.includes(':') ? `[${host}]` : host
   return {
     url: `http://${authority}:${listener.port}`,
@@ -52,13 +58,13 @@ export function startServer({
   }
 }
 
-function listen(host: string, port: number, server: Server): Bun.TCPSocketListener<Connection> {
+function listen(host: string, port: number, server: Server): Bun.TCPSocketListener<ServerConnection> {
   try {
-    return Bun.listen<Connection>({
+    return Bun.listen<ServerConnection>({
       hostname: host,
       port,
       socket: {
-        open: socket => server.open(socket),
+        open: socket => server.onOpen(socket),
         data: (socket, bytes) => socket.data.onData(bytes),
         drain: socket => socket.data.onDrain(),
         close: socket => socket.data.onClose(),
@@ -66,65 +72,60 @@ function listen(host: string, port: number, server: Server): Bun.TCPSocketListen
       },
     })
   } catch (error) {
-    server.end()
-    // A host name that cannot be looked up comes without it.
+    // The error for an unknown host name has no `syscall`.
     throw Object.assign(error as Error, { syscall: 'listen' })
   }
 }
 
-class Server implements Host {
+/** The connections of a server, and their deadlines. */
+class Server implements ConnectionServer {
   tick = 0
   date: string
   isStopping = false
-  readonly #find: FindEndpoint
-  readonly #edge: Edge
-  readonly #clock: Clock
-  readonly #connections = new Set<Connection>()
-  readonly #running = new RunningRequests()
-  readonly #connectionsMax: number
-  #stopSweeping: () => void
+  readonly #options: Required<Omit<ServerOptions, 'host' | 'port'>>
+  readonly #connections = new Set<ServerConnection>()
+  #runningRequests = 0
+  #cancelTick = () => {}
   #whenEmpty: PromiseWithResolvers<void> | undefined
 
-  constructor(
-    find: FindEndpoint,
-    { clock, connectionsMax, ...edge }: ServerOptions['edge'] & { readonly connectionsMax: number },
-  ) {
-    this.#find = find
-    this.#edge = { ...edge, running: this.#running }
-    this.#clock = clock
-    this.#connectionsMax = connectionsMax
-    this.date = dateOf(clock)
-    this.#stopSweeping = clock.after(SWEEP_MS, this.#sweep)
+  constructor(options: Omit<ServerOptions, 'host' | 'port'>) {
+    this.#options = { connectionsMax: CONNECTIONS_MAX, ...options }
+    this.date = dateOf(options.clock)
   }
 
-  open(socket: Bun.Socket<Connection>): void {
+  start(): void {
+    this.#cancelTick = this.#options.clock.after(TICK_MS, this.#onTick)
+  }
+
+  onOpen(socket: Bun.Socket<ServerConnection>): void {
     socket.setNoDelay(true)
-    const connection = (socket.data = new Connection(socket, this))
+    const connection = (socket.data = new ServerConnection(socket, this))
     this.#connections.add(connection)
-    if (this.#connections.size > this.#connectionsMax) this.#makeRoom(connection)
+    if (this.#connections.size > this.#options.connectionsMax) this.#makeRoomFor(connection)
   }
 
-  serve(request: ServerRequest, refusal?: Error): void {
-    const { method, path } = request.head
-    void answer(request, refusal === undefined ? this.#find(method, path) : refusing(refusal), this.#edge)
+  onRequest(request: ServerRequest): void {
+    void this.#run(request, this.#options.handler.handle(request))
   }
 
-  onClosed(connection: Connection): void {
+  onRefused(request: ServerRequest, error: Error): void {
+    void this.#run(request, this.#options.handler.refuse(request, error))
+  }
+
+  onClosed(connection: ServerConnection): void {
     this.#connections.delete(connection)
-    if (this.#connections.size === 0) this.#whenEmpty?.resolve()
+    this.#checkEmpty()
   }
 
-  /** A bug of ours, which must not cost more than this connection. */
-  onFailure(connection: Connection, error: Error): void {
+  /** A fault of the server or of a streamed response. It closes this connection and no other. */
+  onFailure(connection: ServerConnection, error: Error): void {
     connection.cut()
-    this.serve(unreadRequest(connection), error)
+    this.onRefused(unreadRequest(connection), error)
   }
 
   async drain(): Promise<void> {
     this.isStopping = true
-    for (const connection of this.#connections) {
-      if (!connection.isBusy) connection.close()
-    }
+    for (const connection of this.#connections) if (!connection.isBusy) connection.close()
     await this.#ended()
   }
 
@@ -134,47 +135,49 @@ class Server implements Host {
     await this.#ended()
   }
 
-  /** Of those that run no request, the one that was opened first gives way, or else the new one. */
-  #makeRoom(latest: Connection): void {
+  /** Closes the oldest connection without a running request. If all have one, refuses the new connection. */
+  #makeRoomFor(latest: ServerConnection): void {
     for (const connection of this.#connections) {
       if (!connection.isBusy && connection !== latest) return connection.close()
     }
-    latest.refuse(
-      new GatewayError('unavailable', 'The gateway has too many connections.', { retryAfterS: '1' }),
-    )
+    latest.refuse(new HttpError('too_many_connections', 'The server has too many connections.'))
+  }
+
+  /** A request may run longer than its connection. */
+  async #run(request: ServerRequest, answered: Promise<void>): Promise<void> {
+    this.#runningRequests += 1
+    try {
+      await answered
+    } catch (error) {
+      request.respond({ status: 500, headers: { connection: 'close' }, body: null })
+      this.#options.onHandlerError(error)
+    } finally {
+      this.#runningRequests -= 1
+      this.#checkEmpty()
+    }
   }
 
   async #ended(): Promise<void> {
-    if (this.#connections.size > 0) {
-      this.#whenEmpty ??= Promise.withResolvers()
-      await this.#whenEmpty.promise
-    }
-    await this.#running.idle()
-    this.end()
+    this.#whenEmpty ??= Promise.withResolvers()
+    this.#checkEmpty()
+    await this.#whenEmpty.promise
+    this.#cancelTick()
   }
 
-  /** Looks at the clock no more. */
-  end(): void {
-    this.#stopSweeping()
+  #checkEmpty(): void {
+    if (this.#connections.size === 0 && this.#runningRequests === 0) this.#whenEmpty?.resolve()
   }
 
-  readonly #sweep = () => {
+  readonly #onTick = () => {
     this.tick += 1
-    this.date = dateOf(this.#clock)
+    this.date = dateOf(this.#options.clock)
     for (const connection of this.#connections) {
       if (connection.deadlineTick <= this.tick) connection.onDeadline()
     }
-    this.#stopSweeping = this.#clock.after(SWEEP_MS, this.#sweep)
+    this.#cancelTick = this.#options.clock.after(TICK_MS, this.#onTick)
   }
 }
 
-function dateOf(clock: Clock): string {
+function dateOf(clock: ServerClock): string {
   return new Date(clock.now()).toUTCString()
-}
-
-function refusing(error: Error): Endpoint {
-  const handle = () => {
-    throw error
-  }
-  return { route: 'none', handle, style: plainReplies }
 }

@@ -1,0 +1,117 @@
+import { GatewayError } from '../domain/errors.ts'
+import { formatId, type Id } from '../domain/ids.ts'
+import { formatUsd } from '../domain/money.ts'
+import type { RequestHandler } from '../http1/server/server.ts'
+import type { ServerRequest } from '../http1/server/server-request.ts'
+import { isStream } from '../http1/server/server-response.ts'
+import { errorHeaders, refusalOf, statusOfError } from './errors.ts'
+import { plainReplies, type ReplyStyle } from './reply-style.ts'
+import type { Handler, HttpReply, RequestContext } from './request-context.ts'
+import { routeTable, type Endpoint, type Route } from './routes.ts'
+
+/** What the log and the metrics record about a request. */
+export type FinishedRequest = {
+  readonly context: RequestContext
+  readonly route: string
+  readonly status: number
+  readonly durationMs: number
+}
+
+export type RequestHandlerPorts = {
+  readonly nextId: () => Id
+  /** Milliseconds of a monotonic clock. */
+  readonly elapsed: () => number
+  /** Called once for each request, when its reply has ended. */
+  readonly observe: (finished: FinishedRequest) => void
+  /** `x-acme-cost-usd` for the brand `acme`. */
+  readonly costHeader: string
+  /** `x-acme-replay`. */
+  readonly replayHeader: string
+}
+
+/** A request as the server passes it on. */
+export type RespondableRequest = RequestContext['request'] & Pick<ServerRequest, 'respond'>
+
+/** Answers the requests of a server by their routes. Rejects only when `observe` throws. */
+export function requestHandler(routes: readonly Route[], ports: RequestHandlerPorts): RequestHandler {
+  const findEndpoint = routeTable(routes)
+  return {
+    handle: request => answer(request, findEndpoint(request.method, request.path), ports),
+    refuse: (request, error) => answer(request, refusing(error), ports),
+  }
+}
+
+/** Gives a request its id, sends the reply or an error envelope, and records the request when the reply has ended. */
+export async function answer(
+  request: RespondableRequest,
+  { route, handle, style }: Endpoint,
+  ports: RequestHandlerPorts,
+): Promise<void> {
+  const startedMs = ports.elapsed()
+  const id = ports.nextId()
+  const context: RequestContext = { request, id, requestId: formatId('req', id), trace: {} }
+  const send = (reply: HttpReply) => {
+    const headerLines = headerLinesOf(reply, context, style, ports)
+    request.respond({ status: reply.status, headers: reply.headers, headerLines, body: reply.body })
+  }
+  let reply: HttpReply | undefined
+  try {
+    reply = await handle(context)
+    send(reply)
+  } catch (error) {
+    // `send` throws for a header that cannot be sent.
+    if (reply !== undefined && isStream(reply.body)) reply.body.cancel()
+    reply = errorReply(error, context, style)
+    send(reply)
+  }
+  if (reply.ended !== undefined) await reply.ended
+  ports.observe({ context, route, status: reply.status, durationMs: ports.elapsed() - startedMs })
+}
+
+/** The header lines that are the same on all routes. Those of the upstream's rate limits were valid header lines already. */
+function headerLinesOf(
+  { headers, rateLimits = '', body, cost, isReplay }: HttpReply,
+  { requestId }: RequestContext,
+  { requestIdHeaders }: ReplyStyle,
+  { costHeader, replayHeader }: RequestHandlerPorts,
+): string {
+  let lines = rateLimits
+  if (headers['content-type'] === undefined && body !== null) lines += 'content-type: application/json\r\n'
+  for (const name of requestIdHeaders) lines += `${name}: ${requestId}\r\n`
+  if (cost !== undefined && cost !== null) lines += `${costHeader}: ${formatUsd(cost)}\r\n`
+  return isReplay === true ? `${lines}${replayHeader}: true\r\n` : lines
+}
+
+/** Logged only: the client is gone. */
+const CLIENT_CLOSED_REQUEST = 499
+
+function errorReply(error: unknown, { request, trace }: RequestContext, style: ReplyStyle): HttpReply {
+  const { clientDisconnected } = request
+  const refusal = refusalOf(error)
+  const known = refusal ?? serverError(error, trace)
+  // After a disconnect, a half-read body or an interrupted call is not a fault.
+  if (clientDisconnected) trace.clientDisconnected = true
+  else {
+    trace.errorCode = known.code
+    if (refusal === undefined) trace.failure = error
+  }
+  const headers = errorHeaders(known)
+  // The rest of an unfinished body must not be read as the next request.
+  if (known.code === 'request_too_large' || known.code === 'body_timeout') headers['connection'] = 'close'
+  const status = clientDisconnected ? CLIENT_CLOSED_REQUEST : statusOfError(known.code)
+  return { status, headers, body: JSON.stringify(style.errorBody(known)) }
+}
+
+function serverError(cause: unknown, { upstreamStatus }: RequestContext['trace']): GatewayError {
+  const message = 'The gateway failed to answer this request. Contact support and include this request id.'
+  // An upstream that has answered charges for its answer, so a repeat would be charged twice.
+  const mayRepeat = upstreamStatus === undefined
+  return new GatewayError('server_error', message, mayRepeat ? { cause } : { cause, shouldRetry: false })
+}
+
+function refusing(error: Error): Endpoint {
+  const handle: Handler = async () => {
+    throw error
+  }
+  return { route: 'none', handle, style: plainReplies }
+}

@@ -1,0 +1,271 @@
+import type { RequestHead } from '../wire/request-head.ts'
+import { hasNoBody } from '../wire/response-start.ts'
+import { HttpError } from './http-error.ts'
+import {
+  HEAD_TIMEOUT_MS,
+  DISCARDED_BYTES_MAX,
+  IDLE_TIMEOUT_MS,
+  LINGER_BYTES_MAX,
+  LINGER_TIMEOUT_MS,
+  NEVER,
+  ticks,
+  WRITE_TIMEOUT_MS,
+} from './limits.ts'
+import type { BodyConnection } from './request-body.ts'
+import { RequestReader } from './request-reader.ts'
+import { ResponseWriter } from './response-writer.ts'
+import { ServerRequest, unreadRequest, type Responder } from './server-request.ts'
+import { isStream, responseHead, type ServerResponse } from './server-response.ts'
+
+const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
+
+/** What a connection uses of its server. */
+export type ConnectionServer = {
+  readonly tick: number
+  /** The value of `date` headers. */
+  readonly date: string
+  /** Whether connections take no further request. */
+  readonly isStopping: boolean
+  /** Has a request answered. */
+  onRequest(request: ServerRequest): void
+  /** Has a connection whose request cannot be read answered. */
+  onRefused(request: ServerRequest, error: HttpError): void
+  /** A response could not be sent to its end. */
+  onFailure(connection: ServerConnection, error: Error): void
+  onClosed(connection: ServerConnection): void
+}
+
+export type ServerSocket = Pick<
+  Bun.Socket<ServerConnection>,
+  'write' | 'end' | 'shutdown' | 'terminate' | 'pause' | 'resume'
+>
+
+/**
+ * The connection of one client. Reads its requests one after the other and answers them in that order. Holds at most one head or
+ * the bytes read ahead, the body that a handler asked for, and one piece of a response.
+ */
+export class ServerConnection implements Responder, BodyConnection {
+  /** The server calls `onDeadline` at this tick. */
+  deadlineTick = NEVER
+  readonly #socket: ServerSocket
+  readonly #server: ConnectionServer
+  readonly #reader: RequestReader
+  readonly #writer: ResponseWriter
+  /**
+   * `idle` until a request arrives; `running` until its response begins; `responding`; `discarding` the rest of its body;
+   * `lingering` after the last response, until the client has closed the connection too.
+   */
+  #state: 'idle' | 'running' | 'responding' | 'discarding' | 'lingering' | 'closed' = 'idle'
+  #isReadingHead = false
+  /** The request that is running or being responded to. */
+  #request: ServerRequest | undefined
+  /** Whether the client waits for `100 Continue`. */
+  #awaitsContinue = false
+  /** Whether the connection ends with the current response. */
+  #isLast = false
+  #lingeredBytes = 0
+
+  constructor(socket: ServerSocket, server: ConnectionServer) {
+    this.#socket = socket
+    this.#server = server
+    this.#reader = new RequestReader(socket, this)
+    this.#writer = new ResponseWriter(socket, () => this.#setDeadline(WRITE_TIMEOUT_MS))
+    this.#setDeadline(IDLE_TIMEOUT_MS)
+  }
+
+  /** Whether a request is being answered. */
+  get isBusy(): boolean {
+    return this.#state === 'running' || this.#state === 'responding'
+  }
+
+  get tick(): number {
+    return this.#server.tick
+  }
+
+  onData(bytes: Buffer): void {
+    switch (this.#state) {
+      case 'idle':
+        this.#reader.receive(bytes)
+        return this.#readRequest()
+      case 'running':
+        this.#awaitsContinue = false
+        this.#reader.receive(bytes)
+        this.#reader.pauseWhenAhead()
+        return this.#setBodyDeadline()
+      case 'responding':
+        this.#reader.receive(bytes)
+        return this.#reader.pauseWhenAhead()
+      case 'discarding':
+        return this.#discard(bytes)
+      case 'lingering':
+        this.#lingeredBytes += bytes.length
+        if (this.#lingeredBytes > LINGER_BYTES_MAX) this.cut()
+        return
+      case 'closed':
+    }
+  }
+
+  onDrain(): void {
+    this.#writer.onDrain()
+    if (this.#writer.isFlushed && this.isBusy) this.#setBodyDeadline()
+  }
+
+  /** The client has closed the connection, or it broke. */
+  onClose(): void {
+    if (this.#state === 'closed') return
+    this.#state = 'closed'
+    this.deadlineTick = NEVER
+    this.#request?.onDisconnect()
+    this.#request = undefined
+    this.#reader.body?.fail(
+      new HttpError('client_disconnected', 'The client disconnected before its request body was complete.'),
+    )
+    this.#reader.clear()
+    this.#writer.onClose()
+    this.#server.onClosed(this)
+  }
+
+  onDeadline(): void {
+    this.deadlineTick = NEVER
+    if (this.#state === 'idle' && this.#reader.isEmpty) this.close()
+    else if (this.#state === 'idle')
+      this.refuse(new HttpError('headers_timeout', 'The request headers did not arrive in time.'))
+    else if (this.#state === 'running')
+      this.#reader.body?.fail(new HttpError('body_timeout', 'The request body did not arrive in time.'))
+    else this.cut()
+  }
+
+  /** Breaks the connection. */
+  cut(): void {
+    this.onClose()
+    this.#socket.terminate()
+  }
+
+  /** Closes the connection after what was sent has been delivered. */
+  close(): void {
+    this.onClose()
+    this.#socket.end()
+  }
+
+  /** Answers bytes that are not a request, or a connection that is not wanted, and then closes the connection. */
+  refuse(error: HttpError): void {
+    const request = unreadRequest(this)
+    this.#begin(request)
+    this.#server.onRefused(request, error)
+  }
+
+  onBodyRead(): void {
+    if (this.#awaitsContinue) {
+      this.#awaitsContinue = false
+      void this.#writer.send(CONTINUE, '')
+    }
+    this.#setBodyDeadline()
+    this.#reader.resume()
+  }
+
+  respond(request: ServerRequest, response: ServerResponse): void {
+    const { body } = response
+    if (this.#state !== 'running' || this.#request !== request) {
+      if (isStream(body)) body.cancel()
+      return
+    }
+    const { head } = request
+    const { date, isStopping } = this.#server
+    const isLast = isStopping || !head.isKept || this.#mustEndAfter(response, head)
+    const text = responseHead(response, head, { date, isLast })
+    this.#state = 'responding'
+    this.#isLast = isLast
+    this.deadlineTick = NEVER
+    this.#reader.body?.fail(
+      new HttpError('body_discarded', 'The response was sent before the request body was read.'),
+    )
+    const hasBody = head.method !== 'HEAD' && !hasNoBody(response.status)
+    this.#send(text, hasBody ? body : null, head).then(
+      () => this.#onResponded(),
+      (error: Error) => this.#server.onFailure(this, error),
+    )
+    if (!hasBody && isStream(body)) body.cancel()
+  }
+
+  #send(text: string, body: ServerResponse['body'], { isOld }: RequestHead): Promise<void> {
+    if (isStream(body)) return this.#writer.sendStream(text, body, { isChunked: !isOld })
+    return this.#writer.send(text, body ?? '')
+  }
+
+  /** Whether the connection cannot be used after this response, even if client and server would keep it. */
+  #mustEndAfter({ headers, body }: ServerResponse, { isOld, expectsContinue }: RequestHead): boolean {
+    if (headers['connection'] === 'close' || (isOld && isStream(body))) return true
+    const rest = this.#reader.body
+    if (rest === undefined) return false
+    // The rest of the body may be too large to discard, or the client may never send it.
+    return rest.isMalformed || rest.missingBytes > DISCARDED_BYTES_MAX || expectsContinue
+  }
+
+  /** The kernel has taken the whole response. */
+  #onResponded(): void {
+    if (this.#state === 'closed') return
+    this.#request = undefined
+    if (this.#isLast || this.#server.isStopping) this.#finish()
+    else if (this.#reader.body === undefined) this.#awaitRequest()
+    else {
+      this.#state = 'discarding'
+      this.#setDeadline(LINGER_TIMEOUT_MS)
+      this.#reader.resume()
+    }
+  }
+
+  /** Ends the connection after its last response. */
+  #finish(): void {
+    if (this.#reader.isEmpty || this.#server.isStopping) return this.close()
+    this.#state = 'lingering'
+    this.#reader.clear()
+    this.#setDeadline(LINGER_TIMEOUT_MS)
+    this.#reader.resume()
+    this.#socket.shutdown()
+  }
+
+  #awaitRequest(): void {
+    this.#state = 'idle'
+    this.#setDeadline(IDLE_TIMEOUT_MS)
+    this.#reader.resume()
+    this.#readRequest()
+  }
+
+  /** Starts the next request if its head has arrived. */
+  #readRequest(): void {
+    if (this.#reader.isEmpty) return
+    const head = this.#reader.readHead()
+    if (head === undefined) {
+      if (!this.#isReadingHead) this.#setDeadline(HEAD_TIMEOUT_MS)
+      this.#isReadingHead = true
+    } else if (head instanceof HttpError) this.refuse(head)
+    else {
+      const request = new ServerRequest(head, this.#reader.readBody(head.framing), this)
+      this.#awaitsContinue = head.expectsContinue && this.#reader.body !== undefined
+      this.#begin(request)
+      this.#server.onRequest(request)
+    }
+  }
+
+  #begin(request: ServerRequest): void {
+    this.#state = 'running'
+    this.#isReadingHead = false
+    this.#request = request
+    this.deadlineTick = NEVER
+  }
+
+  #discard(bytes: Buffer): void {
+    this.#reader.receive(bytes)
+    if (this.#reader.body === undefined) this.#awaitRequest()
+    else if (this.#reader.body.isMalformed) this.cut()
+  }
+
+  /** While a request runs, the only deadline is that of a pending read of its body. */
+  #setBodyDeadline(): void {
+    this.deadlineTick = this.#reader.body?.deadlineTick ?? NEVER
+  }
+
+  #setDeadline(ms: number): void {
+    this.deadlineTick = this.#server.tick + ticks(ms)
+  }
+}
