@@ -6,10 +6,10 @@ import { parseJsonObject } from './json/parse-json.ts'
 
 const estimate = (body: object) => estimateInputTokens(parseJsonObject(sentText(JSON.stringify(body))))
 
-/** A quarter of the characters of all these, rounded up together. */
+/** A quarter of the characters of these texts together, rounded up once. */
 const quarter = (...texts: string[]) => Math.ceil(texts.join('').length / 4)
 
-test('four ASCII characters are a token, rounded up over the whole request', () => {
+test('four ASCII characters are a token, rounded up once for the whole request', () => {
   expect(estimate({ input: 'abc' })).toBe(2)
   expect(estimate({ input: 'abcd' })).toBe(3)
 })
@@ -22,13 +22,13 @@ test.each([
   ['\ud800', 1],
   ['\udc00\udc00', 2],
   ['a漢b字', 2],
-])('%p has %p characters that cost one token each', (text, tokens) => {
+])('%p has %p characters of one token each', (text, tokens) => {
   const asciiChars = text.replaceAll(/[^a-z]/g, '').length
 
   expect(estimate({ input: text })).toBe(Math.ceil(('input'.length + asciiChars) / 4) + tokens)
 })
 
-test('an escaped character counts as what it stands for', () => {
+test('an escaped character counts like the character itself', () => {
   const body = sentText('{"input":"\\u6f22\\n\\u0041bc"}')
 
   expect(estimateInputTokens(parseJsonObject(body))).toBe(Math.ceil('input\nAbc'.length / 4) + 1)
@@ -50,7 +50,7 @@ test('names, tool calls, tools, functions and schemas are input too', () => {
   }
 })
 
-describe('media costs a flat number, whatever its size', () => {
+describe('media', () => {
   const base64 = 'A'.repeat(100_000)
 
   test.each([
@@ -62,7 +62,7 @@ describe('media costs a flat number, whatever its size', () => {
     [IMAGE_TOKENS, { type: 'image', source: { type: 'base64', media_type: 'image/png', data: base64 } }],
     [IMAGE_TOKENS, { type: 'input_image', image_url: base64 }],
     [AUDIO_TOKENS, { type: 'input_audio', input_audio: { data: base64, format: 'wav' } }],
-  ])('%p', (tokens, part) => {
+  ])('is %p tokens for an image or audio of any size', (tokens, part) => {
     const counted = quarter('messages', 'content', ...Object.keys(part), part.type)
 
     expect(estimate({ messages: [{ content: [part] }] })).toBe(counted + tokens)
@@ -75,7 +75,7 @@ describe('media costs a flat number, whatever its size', () => {
     [75_000, { type: 'document', source: { type: 'base64', data: base64 } }],
     [VIDEO_TOKENS, { type: 'video_url', video_url: { url: 'A'.repeat(100) } }],
     [18_750, { type: 'video_url', video_url: { url: base64 } }],
-  ])('but for files and video, which may be of any length: %p at most of %j', (tokens, part) => {
+  ])('is at most %p tokens for a file or a video, by its size: %j', (tokens, part) => {
     const counted = quarter('messages', 'content', ...Object.keys(part), part.type)
 
     expect(estimate({ messages: [{ content: [part] }] })).toBe(counted + tokens)
@@ -87,17 +87,17 @@ describe('media costs a flat number, whatever its size', () => {
     { type: 'input_file', file_url: 'https://example.com/a.pdf' },
     { type: 'document', source: { type: 'url', url: 'https://example.com/a.pdf' } },
     { type: 'video_url', video_url: { url: 'https://example.com/a.mp4' } },
-  ])('and is anything where a file or a video is only named: %j', part => {
+  ])('is unbounded for a file or a video that is only referenced: %j', part => {
     expect(estimate({ messages: [{ content: [part] }] })).toBe(Infinity)
   })
 
-  test('what is beside the media in its part is text', () => {
+  test('has other members in its part, which are text', () => {
     const part = { type: 'image_url', image_url: { url: 'x' }, text: 'w'.repeat(4000) }
 
     expect(estimate({ messages: [{ content: [part] }] })).toBeGreaterThan(IMAGE_TOKENS + 1000)
   })
 
-  test('a tool schema of the same shape is text', () => {
+  test('is not found in a tool schema of the same shape, which is text', () => {
     const schema = { type: 'image_url', image_url: 'w'.repeat(40_000) }
 
     expect(estimate({ messages: [], tools: [schema] })).toBeGreaterThan(10_000)
@@ -116,13 +116,13 @@ test('token arrays are counted exactly', () => {
   ).toBe(quarter('input') + 5)
 })
 
-test('numbers, switches and nulls beside the input are no part of it', () => {
+test('numbers, booleans and nulls beside the input are not part of it', () => {
   const settings = { max_tokens: 100, temperature: 0.5, n: 2, stream: false, user: null }
 
   expect(estimate({ input: 'abcd', ...settings })).toBe(estimate({ input: 'abcd' }))
 })
 
-test('a body nested deeper than the stack is still counted', () => {
+test('a body nested deeper than the stack is counted', () => {
   const depth = 500_000
   const body = sentText(`{"messages":${'[{"a":'.repeat(depth)}1${'}]'.repeat(depth)}}`)
 

@@ -60,7 +60,7 @@ export type InputSink = {
 
 /**
  * Walks the given fields of a request body, or all of them, except plain numbers, booleans and nulls: these are settings, not input.
- * A request with an output limit therefore has the same estimate as without.
+ * A request with an output ceiling therefore has the same estimate as without.
  */
 export function walkInput(
   body: Readonly<Record<string, unknown>>,

@@ -5,9 +5,9 @@ const BASE64 = 'iVBORw0KGgo'.repeat(100)
 
 describe('the text for a moderator', () => {
   test.each<[title: string, body: Record<string, unknown>, text: string]>([
-    ['of a string', { messages: [{ role: 'user', content: 'Hello.' }] }, 'Hello.'],
+    ['has a string', { messages: [{ role: 'user', content: 'Hello.' }] }, 'Hello.'],
     [
-      'of parts, in the order they stand',
+      'has parts in their order',
       {
         messages: [
           {
@@ -22,7 +22,7 @@ describe('the text for a moderator', () => {
       'One\ntwo',
     ],
     [
-      'of a conversation, the last words last',
+      'has a conversation in its order',
       {
         messages: [
           { role: 'system', content: 'Be kind.' },
@@ -34,18 +34,18 @@ describe('the text for a moderator', () => {
       'Be kind.\nA\nB\nC',
     ],
     [
-      'of a messages request, its system text first',
+      'has the system text of a messages request first',
       { messages: [{ role: 'user', content: 'Hello.' }], system: [{ type: 'text', text: 'Be kind.' }] },
       'Be kind.\nHello.',
     ],
-    ['of a responses request', { input: 'Hello.', instructions: 'Be kind.' }, 'Be kind.\nHello.'],
+    ['has a responses request', { input: 'Hello.', instructions: 'Be kind.' }, 'Be kind.\nHello.'],
     [
-      'of responses items',
+      'has the items of a responses request',
       { input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hello.' }] }] },
       'Hello.',
     ],
     [
-      'of tool calls and results, without their ids',
+      'has tool calls and results, without their ids',
       {
         messages: [
           {
@@ -62,12 +62,12 @@ describe('the text for a moderator', () => {
       'find\n{"q":"x"}\nFound.\nDone.',
     ],
     [
-      'of tools',
+      'has tools',
       { tools: [{ type: 'function', function: { name: 'find', description: 'Finds.' } }], messages: [] },
       'find\nFinds.',
     ],
     [
-      'leaves media out',
+      'omits media',
       {
         messages: [
           {
@@ -83,24 +83,24 @@ describe('the text for a moderator', () => {
       'wav\nWhat is this?',
     ],
     [
-      'keeps words that hide behind what looks like media',
+      'keeps words after a string that looks like media',
       { messages: [{ role: 'user', content: `${BASE64} and words` }] },
       `${BASE64} and words`,
     ],
-    ['leaves settings out', { model: 'gpt-x', user: 'u-1', messages: [{ role: 'user', content: 'A' }] }, 'A'],
-    ['of nothing is empty', { messages: [] }, ''],
+    ['omits settings', { model: 'gpt-x', user: 'u-1', messages: [{ role: 'user', content: 'A' }] }, 'A'],
+    ['is empty for a request without input', { messages: [] }, ''],
     [
-      'of fields that it does not know, before the conversation',
+      'has unknown fields before the conversation',
       { messages: [{ role: 'user', content: 'B' }], prediction: { type: 'content', content: 'A' } },
       'A\nB',
     ],
     [
-      'of the variables of a stored prompt',
+      'has the variables of a stored prompt',
       { input: 'B', prompt: { id: 'pmpt_1', variables: { topic: 'A' } } },
       'pmpt_1\nvariables\ntopic\nA\nB',
     ],
     [
-      'of the names in the schema of a tool',
+      'has the names in the schema of a tool',
       {
         tools: [
           {
@@ -115,17 +115,17 @@ describe('the text for a moderator', () => {
       'find\na hidden word',
     ],
     [
-      'of words that stand where the format has one of its own',
+      'has words in the place of a protocol keyword',
       { messages: [{ role: 'two words', content: [{ type: 'three more words', text: 'A' }] }] },
       'two words\nthree more words\nA',
     ],
     [
-      'of words that stand where an id belongs',
+      'has words in the place of an id',
       { messages: [{ role: 'tool', tool_call_id: 'no id at all', content: 'A' }] },
       'no id at all\nA',
     ],
     [
-      'of members called id, type and role that are further in than those of the format',
+      'has members named id, type and role that are deeper than those of the format',
       {
         input: [
           {
@@ -138,7 +138,7 @@ describe('the text for a moderator', () => {
       'mcp_call\nA\nB\nC',
     ],
     [
-      'of letters without end that stand where no media does',
+      'has long runs of letters in places without media',
       { messages: [{ role: 'user', content: BASE64 }], tools: [{ data: BASE64 }] },
       `data\n${BASE64}\n${BASE64}`,
     ],
@@ -146,14 +146,14 @@ describe('the text for a moderator', () => {
     expect(moderatedText(body)).toBe(text)
   })
 
-  test('of a body nested deeper than any stack is read all the same', () => {
+  test('can be read from a body nested deeper than the stack', () => {
     let content: unknown = 'deep'
     for (let depth = 0; depth < 100_000; depth += 1) content = [content]
 
     expect(moderatedText({ messages: content })).toBe('deep')
   })
 
-  test('of a list longer than any call has arguments is read all the same', () => {
+  test('can be read from a list longer than the arguments of a call', () => {
     const input = Array.from({ length: 1_000_000 }, () => 7)
 
     expect(moderatedText({ input: [...input, 'end'] })).toBe('end')

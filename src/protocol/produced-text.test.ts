@@ -7,15 +7,15 @@ function sampleOf(texts: readonly string[]) {
   return { texts: produced.texts(), scale: produced.scale }
 }
 
-describe('the text kept of a stream', () => {
-  test('is all of a usual answer, whatever its characters', () => {
+describe('the kept text of a stream', () => {
+  test('is all of an ordinary answer, with any characters', () => {
     expect(sampleOf(['Grüße, ', '世', '界 🙂', '', '.'.repeat(1000)])).toEqual({
       texts: [`Grüße, 世界 🙂${'.'.repeat(1000)}`],
       scale: 1,
     })
   })
 
-  test('is bounded, and its scale tells how much more there was', () => {
+  test('is bounded, and its scale is the ratio of all text to the kept text', () => {
     const { texts, scale } = sampleOf(Array<string>(100_000).fill('word '))
 
     expect(texts[0]!.length).toBeLessThanOrEqual(SAMPLE_BYTES_MAX)
@@ -23,7 +23,7 @@ describe('the text kept of a stream', () => {
     expect(texts[0]!.length * scale).toBeCloseTo(500_000, 3)
   })
 
-  test('is the start of a delta that is too large by itself', () => {
+  test('is the start of a first delta that is too large', () => {
     const { texts, scale } = sampleOf(['x'.repeat(1_000_000)])
 
     expect(texts[0]!.length).toBeLessThanOrEqual(SAMPLE_BYTES_MAX)
@@ -40,7 +40,7 @@ describe('the text kept of a stream', () => {
   })
 })
 
-/** How many of the 1,200-byte deltas fit behind 15,000 bytes. */
+/** The number of 1,200-byte deltas that fit after 15,000 bytes. */
 function keptOf(deltas: readonly string[]): number {
   return Math.min(deltas.length, Math.floor((SAMPLE_BYTES_MAX - 15_000) / 1_200))
 }

@@ -7,7 +7,7 @@ function edited(text: string, cost: string | null): string {
   return withModelAndCost({ text, usage }, { model: 'gpt-x', cost: cost === null ? null : usd(cost) })
 }
 
-describe('the cost is added at the end of the usage, or put where the upstream names one', () => {
+describe('the cost is added at the end of the usage, or replaces the upstream’s', () => {
   test.each([
     ['{"model":"up","usage":{"n":1.0}}', '{"model":"gpt-x","usage":{"n":1.0,"cost_usd":"0.5"}}'],
     ['{"usage":{"n":1},"model":"up"}', '{"usage":{"n":1,"cost_usd":"0.5"},"model":"gpt-x"}'],
@@ -28,7 +28,7 @@ describe('the cost is added at the end of the usage, or put where the upstream n
   })
 })
 
-describe('without a cost no cost_usd is left', () => {
+describe('without a cost, cost_usd is removed', () => {
   test.each([
     ['{"model":"up","usage":{"n":1}}', '{"model":"gpt-x","usage":{"n":1}}'],
     ['{"model":"up","usage":{"cost_usd":1}}', '{"model":"gpt-x","usage":{}}'],
@@ -44,7 +44,7 @@ describe('without a cost no cost_usd is left', () => {
   })
 })
 
-describe('a usage that is no object has nowhere to name a cost', () => {
+describe('a reply without a usage object gets no cost', () => {
   test.each([
     '{"model":"up"}',
     '{"model":"up","usage":null}',
@@ -55,7 +55,7 @@ describe('a usage that is no object has nowhere to name a cost', () => {
   })
 })
 
-describe('the reply always carries the logical name', () => {
+describe('the reply always has the logical name', () => {
   test.each([
     ['{"id":1}', '{"model":"gpt-x","id":1}'],
     [' { "id":1}', ' {"model":"gpt-x", "id":1}'],
@@ -68,7 +68,7 @@ describe('the reply always carries the logical name', () => {
   })
 })
 
-test('an object inside a frame is edited where it opens', () => {
+test('an object inside a frame is edited at the offset of its brace', () => {
   const text = '{"type":"response.completed","model":"kept","response":{"model":"up","usage":{"n":1}}}'
   const start = text.indexOf('{"model":"up"')
 

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { keyOf, MemberWalk } from './json/members.ts'
 import { replyPlaces } from './reply-places.ts'
 
-/** Names and texts that a search for a name could be misled by. */
+/** Names and texts that could mislead a search for a name. */
 const text = fc.constantFrom('model', 'usage', '"model"', '"usage":{}', 'a"usage', '\\', 'models', '', 'é')
 const value = fc.letrec(tie => ({
   value: fc.oneof(
@@ -28,7 +28,7 @@ const replies = fc
     return `${blank}{${blank}${parts.join(',')}}${blank}`
   })
 
-test('whatever a reply is made of, its models and its last usage are those of its outermost object', () => {
+test('the models and the last usage of any reply are members of its outermost object', () => {
   fc.assert(
     fc.property(replies, reply => {
       const members: { name: string; start: number; end: number }[] = []
@@ -56,6 +56,6 @@ test.each([
   '{"model":"a","x":{"usage":{}}}',
   '{"model":"a","x":[{"usage":{}}]}',
   '{"model":"a","x":[{"usage":{},"b":1}],"c":2}',
-])('a usage that is no member of its own is none: %s', reply => {
+])('a usage that is not a member of the outermost object is not found: %s', reply => {
   expect(replyPlaces(reply).usage).toBeUndefined()
 })

@@ -22,7 +22,7 @@ test.each([
 })
 
 test.each(['', '$1', '1,5', 'NaN', 'Infinity', '1e30', '1e99999', '.5', '1.', '0x1', '9'.repeat(65)])(
-  '%p is no cost',
+  '%p is not a cost',
   text => {
     expect(parseReportedCost(text)).toBeUndefined()
   },
@@ -36,7 +36,7 @@ test.each([
   ['{"usage":{"cost":1e-7,"n":1}}', 100n],
   ['{"usage":{"cost":"0.25"}}', 250_000_000n],
   ['{"usage":{"cost":1},"usage":{"cost":2,"co\\u0073t":3}}', 3_000_000_000n],
-])('the digits of %s are read as they stand', (text, billionths) => {
+])('the digits of %s are read exactly', (text, billionths) => {
   expect(costIn(text)).toBe(nanoUsd(billionths))
 })
 
@@ -49,6 +49,6 @@ test.each([
   '{"usage":{"cost":{"total":1}}}',
   '{"usage":{"cost":1e400}}',
   '{"cost":1,"usage":{"prompt_tokens":1}}',
-])('%s names no cost', text => {
+])('%s has no cost', text => {
   expect(costIn(text)).toBeNull()
 })

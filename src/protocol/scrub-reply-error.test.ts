@@ -3,7 +3,7 @@ import { scrubReplyError } from './scrub-reply-error.ts'
 
 const secrets = { baseUrls: ['http://10.1.2.3:9000/v1'], keys: ['key-of-the-operator'] }
 
-test('an error’s texts are scrubbed wherever they are in it, and all around it keeps its bytes', () => {
+test('all texts of an error are scrubbed, and the rest of the reply keeps its bytes', () => {
   const reply =
     '{ "n": 1.0, "error": {"a": ["key-of-the-operator"], "at": "http:\\/\\/10.1.2.3:9000"}, "text": "10.1.2.3" }'
 
@@ -12,13 +12,13 @@ test('an error’s texts are scrubbed wherever they are in it, and all around it
   )
 })
 
-test('an error that is said twice is scrubbed twice', () => {
+test('a repeated error member is scrubbed twice', () => {
   expect(scrubReplyError('{"error":"at 10.1.2.3","error":"key-of-the-operator"}', secrets)).toBe(
     '{"error":"at [host]","error":"[redacted]"}',
   )
 })
 
-test('an error with nothing to take out keeps its bytes', () => {
+test('an error with nothing to remove keeps its bytes', () => {
   const reply = '{"error": { "message": "overloaded", "code": 1.0 }, "status": "failed"}'
 
   expect(scrubReplyError(reply, secrets)).toBe(reply)

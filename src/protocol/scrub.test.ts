@@ -11,7 +11,7 @@ const SECRETS = {
   keys: ['QWxhZGRpbjpvcGVu'],
 }
 
-describe('what tells of the upstream is taken out', () => {
+describe('text that identifies the upstream is removed', () => {
   test.each([
     ['See https://platform.example.com/docs/errors?x=1#y.', 'See [link].'],
     ['(http://127.0.0.1:8000/v1/chat) failed', '([link]) failed'],
@@ -39,7 +39,7 @@ describe('what tells of the upstream is taken out', () => {
   })
 })
 
-describe('what a caller needs to read stays', () => {
+describe('text that a caller needs stays', () => {
   test.each([
     'messages.0.content.1.image_url: field required',
     'max_tokens is too large: 99999. This model supports at most 16384 completion tokens.',
@@ -52,6 +52,6 @@ describe('what a caller needs to read stays', () => {
   })
 })
 
-test('an empty key takes nothing out', () => {
+test('an empty key removes nothing', () => {
   expect(scrub('a text', { baseUrls: [], keys: ['', 'a'] })).toBe('a text')
 })

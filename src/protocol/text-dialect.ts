@@ -118,7 +118,7 @@ export type StreamCharge = {
 export type TextRequest = {
   readonly model: string
   readonly isStream: boolean
-  /** The larger of the output limits in the request; undefined when there is none. */
+  /** The larger of the output ceilings in the request; undefined when there is none. */
   readonly outputCeiling: number | undefined
   readonly choices: number
   /** The number of texts that the model reads separately, each within its context window. Absent when it reads all as one. */

@@ -7,7 +7,7 @@ const UNSAID = 'The provider of the model rejected the request without giving a 
 const read = (body: unknown, contentType = 'application/json') =>
   readUpstreamError(typeof body === 'string' ? body : JSON.stringify(body), contentType, SECRETS)
 
-describe('an envelope like ours is kept', () => {
+describe('an envelope of the same shape is kept', () => {
   test.each([
     [
       {
@@ -33,7 +33,7 @@ describe('an envelope like ours is kept', () => {
   })
 })
 
-describe('any other shape is put into ours', () => {
+describe('any other shape is converted', () => {
   test.each([
     [{ detail: 'Not that' }, 'Not that'],
     [
@@ -54,18 +54,18 @@ describe('any other shape is put into ours', () => {
     expect(read(body)).toMatchObject({ message, type: 'invalid_request_error' })
   })
 
-  test('a status that is a word becomes the code', () => {
+  test('a status in words becomes the code', () => {
     expect(read({ error: { code: 400, message: 'm', status: 'INVALID_ARGUMENT' } }).code).toBe(
       'INVALID_ARGUMENT',
     )
   })
 
-  test('plain text is the message', () => {
+  test('plain text becomes the message', () => {
     expect(read('  model is cold \n', 'text/plain').message).toBe('model is cold')
   })
 })
 
-describe('what says nothing to a client becomes a sentence', () => {
+describe('a body without a readable error gets a message of its own', () => {
   test.each<[unknown, string]>([
     ['<!doctype html><h1>400 Bad Request</h1><hr>nginx', 'text/html'],
     ['<html>', 'text/plain'],
@@ -80,7 +80,7 @@ describe('what says nothing to a client becomes a sentence', () => {
     expect(read(body, contentType)).toEqual({ message: UNSAID, type: 'invalid_request_error' })
   })
 
-  test('bytes that are no text', () => {
+  test('bytes that are not text', () => {
     expect(readUpstreamError('\uFFFD').message).toBe(UNSAID)
   })
 })
@@ -103,6 +103,6 @@ test('hosts, keys and organisations are scrubbed from every part', () => {
   })
 })
 
-test('a long message is cut', () => {
+test('a long message is shortened', () => {
   expect(read({ error: { message: 'w '.repeat(20_000), type: 't' } }).message).toHaveLength(2_000)
 })

@@ -7,7 +7,7 @@ import { readUsage, TOKENS_MAX } from './usage.ts'
 
 const LIMITS = { inputTokensMax: 100_000, outputTokensMax: 10_000 }
 
-/** Only the buckets that count anything. */
+/** Only the buckets that are not zero. */
 function bucketsOf(usage: unknown): Partial<Usage> | null {
   const reported = readUsage(usage, LIMITS)
   return reported && Object.fromEntries(Object.entries(reported.usage).filter(([, tokens]) => tokens !== 0))
@@ -18,8 +18,8 @@ const isClamped = (usage: unknown) => readUsage(usage, LIMITS)?.isClamped
 const costOf = (usage: unknown, tariff: TextTariff) =>
   formatUsd(chargeForTokens(readUsage(usage, LIMITS)?.usage ?? NO_USAGE, tariff))
 
-describe('no token is billed twice, with the figures of reported bills', () => {
-  test('a cache written beside input_tokens costs 0.05439, not 0.0913', () => {
+describe('no token is charged twice, with the numbers of real bills', () => {
+  test('a cache write beside input_tokens costs 0.05439, not 0.0913', () => {
     const tariff = { input: usd('3'), cacheWrite: usd('3.75'), cachedInput: usd('0.3'), output: usd('15') }
     const counts = { cache_creation_input_tokens: 12_304, cache_read_input_tokens: 0 }
 
@@ -30,7 +30,7 @@ describe('no token is billed twice, with the figures of reported bills', () => {
     expect(relayed).toBe('0.054399')
   })
 
-  test('a cached image is paid for once, as cached: 0.0319, not 0.0649', () => {
+  test('a cached image is charged once, as cached: 0.0319, not 0.0649', () => {
     const usage = {
       prompt_tokens: 24_643,
       completion_tokens: 3_110,
@@ -56,7 +56,7 @@ describe('no token is billed twice, with the figures of reported bills', () => {
     ).toBe('0.14369025')
   })
 
-  test('reasoning counted beside the completion, as its total shows, is charged as well', () => {
+  test('reasoning beside the completion, as the total shows, is charged too', () => {
     const usage = {
       prompt_tokens: 10_120,
       completion_tokens: 1_499,
@@ -71,7 +71,7 @@ describe('no token is billed twice, with the figures of reported bills', () => {
   })
 })
 
-describe('details are taken out of their totals', () => {
+describe('details are subtracted from their totals', () => {
   test.each<[string, object, Partial<Usage>]>([
     ['plain', { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }, { input: 10, output: 5 }],
     [
@@ -104,9 +104,9 @@ describe('details are taken out of their totals', () => {
       { input: 60, cachedInput: 40, output: 20, reasoning: 30 },
     ],
     ['embeddings', { prompt_tokens: 8, total_tokens: 8 }, { input: 8 }],
-    ['embeddings with a total alone', { total_tokens: 8 }, { input: 8 }],
+    ['embeddings with only a total', { total_tokens: 8 }, { input: 8 }],
     [
-      'cached audio, once, as cached',
+      'cached audio, which counts once as cached',
       {
         prompt_tokens: 100,
         completion_tokens: 1,
@@ -115,7 +115,7 @@ describe('details are taken out of their totals', () => {
       { cachedInput: 90, audioInput: 10, output: 1 },
     ],
     [
-      'hits and misses',
+      'cache hits and misses',
       { prompt_tokens: 100, completion_tokens: 1, prompt_cache_hit_tokens: 60, prompt_cache_miss_tokens: 40 },
       { input: 40, cachedInput: 60, output: 1 },
     ],
@@ -128,7 +128,7 @@ describe('details are taken out of their totals', () => {
 describe('cache counts under both names mean the same tokens', () => {
   test.each<[string, object, Partial<Usage>]>([
     [
-      'inside the prompt, as its details say',
+      'inside the prompt, as the details show',
       {
         prompt_tokens: 98_805,
         completion_tokens: 5_120,
@@ -140,22 +140,22 @@ describe('cache counts under both names mean the same tokens', () => {
       { input: 10, cachedInput: 66_360, cacheWrite: 32_435, output: 5_120 },
     ],
     [
-      'inside the prompt, as its total says',
+      'inside the prompt, as the total shows',
       { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110, cache_read_input_tokens: 40 },
       { input: 60, cachedInput: 40, output: 10 },
     ],
     [
-      'beside the prompt, as its total says',
+      'beside the prompt, as the total shows',
       { prompt_tokens: 100, completion_tokens: 10, total_tokens: 150, cache_read_input_tokens: 40 },
       { input: 100, cachedInput: 40, output: 10 },
     ],
     [
-      'beside a prompt too small for them',
+      'beside a prompt that is smaller',
       { prompt_tokens: 30, completion_tokens: 10, total_tokens: 40, cache_read_input_tokens: 40 },
       { input: 30, cachedInput: 40, output: 10 },
     ],
     [
-      'beside input_tokens whatever the total',
+      'beside input_tokens with any total',
       { input_tokens: 100, output_tokens: 10, total_tokens: 110, cache_read_input_tokens: 40 },
       { input: 100, cachedInput: 40, output: 10 },
     ],
@@ -165,7 +165,7 @@ describe('cache counts under both names mean the same tokens', () => {
   })
 })
 
-describe('what is impossible is clamped and flagged', () => {
+describe('an impossible count is clamped and flagged', () => {
   test.each<[string, object, Partial<Usage>]>([
     ['negative', { prompt_tokens: -5, completion_tokens: 3 }, { output: 3 }],
     ['fractional', { prompt_tokens: 5, completion_tokens: 2.5 }, { input: 5 }],
@@ -173,14 +173,14 @@ describe('what is impossible is clamped and flagged', () => {
     ['a boolean', { prompt_tokens: true, completion_tokens: 3 }, { output: 3 }],
     ['too much input', { prompt_tokens: 1e9, completion_tokens: 3 }, { input: 100_000, output: 3 }],
     ['too much output', { prompt_tokens: 5, completion_tokens: 10_001 }, { input: 5, output: 10_000 }],
-    ['endless output', { prompt_tokens: 5, completion_tokens: Infinity }, { input: 5, output: 10_000 }],
+    ['infinite output', { prompt_tokens: 5, completion_tokens: Infinity }, { input: 5, output: 10_000 }],
     [
-      'more cached than there was',
+      'more cached tokens than input',
       { prompt_tokens: 5, completion_tokens: 1, prompt_tokens_details: { cached_tokens: 9 } },
       { cachedInput: 5, output: 1 },
     ],
     [
-      'more reasoning than there was',
+      'more reasoning tokens than output',
       { prompt_tokens: 5, completion_tokens: 1, completion_tokens_details: { reasoning_tokens: 9 } },
       { input: 5, reasoning: 1 },
     ],
@@ -190,12 +190,12 @@ describe('what is impossible is clamped and flagged', () => {
       { input: 5, output: 1 },
     ],
     [
-      'a cache beside the input, together beyond the context',
+      'a cache beside the input, together above the context window',
       { input_tokens: 90_000, output_tokens: 1, cache_read_input_tokens: 90_000 },
       { input: 90_000, cachedInput: 10_000, output: 1 },
     ],
     [
-      'reasoning beside the completion, together beyond the ceiling',
+      'reasoning beside the completion, together above the ceiling',
       {
         prompt_tokens: 1,
         completion_tokens: 9_000,
@@ -209,7 +209,7 @@ describe('what is impossible is clamped and flagged', () => {
     expect(isClamped(usage)).toBe(true)
   })
 
-  test('without a known maximum a count still has a bound', () => {
+  test('a count without a known maximum still has a limit', () => {
     const reported = readUsage(
       { prompt_tokens: 1e300, completion_tokens: 1e300 },
       { inputTokensMax: undefined, outputTokensMax: undefined },
@@ -221,7 +221,7 @@ describe('what is impossible is clamped and flagged', () => {
   })
 })
 
-test('explicit zeros are a usage, and stay zero', () => {
+test('explicit zeros are a usage and stay zero', () => {
   expect(readUsage({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }, LIMITS)).toEqual({
     usage: NO_USAGE,
     isClamped: false,
@@ -237,6 +237,6 @@ test.each([
   [{}],
   [{ cost: 0.1 }],
   [{ prompt_tokens: null, completion_tokens: null }],
-])('%j is no usage', usage => {
+])('%j is not a usage', usage => {
   expect(readUsage(usage, LIMITS)).toBeNull()
 })

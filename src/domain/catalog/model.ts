@@ -26,7 +26,7 @@ type CommonSettings = {
 type ChatSettings = CommonSettings & {
   readonly kind: 'chat'
   readonly pricing: TextPricing
-  /** The output limit of a request without one, and the most output that is ever charged for one choice. */
+  /** The output ceiling of a request without one, and the most output that is ever charged for one choice. */
   readonly maxOutputTokens: number
   readonly contextWindow?: number
 }
@@ -65,7 +65,7 @@ type Unfinished<Settings> = Settings extends ModelSettings
       Partial<Pick<Settings, Extract<keyof Settings, Lacking>>> & { readonly enabled: false }
   : never
 
-/** A row without a price, or a chat row without an output limit. It is disabled and cannot be enabled. */
+/** A row without a price, or a chat row without an output ceiling. It is disabled and cannot be enabled. */
 export type DraftSettings = Unfinished<ModelSettings>
 
 /** A finished row or a draft, as an operator writes it. */

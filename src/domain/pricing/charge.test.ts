@@ -78,7 +78,7 @@ test('a worst case prices all tokens at the highest price of their side, rounded
   )
 })
 
-test('the affordable output limit fits the budget, and one token more does not', () => {
+test('the affordable output ceiling fits the budget, and one token more does not', () => {
   const counts = fc.integer({ min: 1, max: 1_000_000 })
   const budgets = fc.bigInt({ min: 0n, max: 10n ** 12n })
   fc.assert(

@@ -6,13 +6,13 @@ import { inputBuckets, outputBuckets } from './usage.ts'
 /** The most tokens a text request can use, as far as this can be known before it is sent. */
 export type WorstCase = {
   readonly inputTokens: number
-  /** The output limit of one choice. */
+  /** The output ceiling of one choice. */
   readonly outputTokens: number
   readonly choices: number
 }
 
 /**
- * Prices a worst case: all input at the highest input price, the output limit of every choice at the highest output price, rounded
+ * Prices a worst case: all input at the highest input price, the output ceiling of every choice at the highest output price, rounded
  * up once to a nano-USD, and the price per request.
  */
 export function worstCasePrice(worst: WorstCase, tariff: TextTariff): NanoUsd {
@@ -24,7 +24,7 @@ export function worstCasePrice(worst: WorstCase, tariff: TextTariff): NanoUsd {
 }
 
 /**
- * The largest output limit whose worst case costs at most `budget`; undefined when not even one token fits. A 402 tells the
+ * The largest output ceiling whose worst case costs at most `budget`; undefined when not even one token fits. A 402 tells the
  * client this number.
  */
 export function affordableOutputTokens(

@@ -14,7 +14,7 @@ const failure = new GatewayError('upstream_error', 'The model stopped in the mid
 const errorFrame =
   'data: {"error":{"message":"The model stopped in the middle of its answer.","type":"upstream_error","code":"upstream_error"}}\n\n'
 
-/** What a chunk says with the row's name in it. */
+/** The frame with the catalog's name of the model. */
 function renamed(frame: string): string {
   return frame.replaceAll('"model":"up-1"', '"model":"row"')
 }
@@ -24,25 +24,25 @@ function costed(frame: string): string {
 }
 
 describe('a stream relayed byte for byte', () => {
-  const held: [title: string, frames: string[], after: string][] = [
+  const deferred: [title: string, frames: string[], after: string][] = [
     ['[DONE]', [hello, stop, DONE], DONE],
-    ['[DONE], whatever follows it', [hello, stop, DONE, ': bye\n', 'junk'], `${DONE}: bye\njunk`],
+    ['[DONE] and everything after it', [hello, stop, DONE, ': bye\n', 'junk'], `${DONE}: bye\njunk`],
     ['[DONE] without a blank line', [hello, stop, 'data: [DONE]'], 'data: [DONE]'],
     ['[DONE] in CRLF', [hello, stop, 'data: [DONE]\r\n\r\n'], 'data: [DONE]\r\n\r\n'],
-    ['the chunk that finishes it where no [DONE] comes', [hello, stop], stop],
-    ['the usage frame where no [DONE] comes', [hello, stop, usage], usage],
-    ['the usage frame where nothing finishes', [hello, usage], usage],
-    ['what follows the usage frame and says nothing', [hello, usage, ': ping\n\n'], `${usage}: ping\n\n`],
+    ['the finishing chunk when no [DONE] comes', [hello, stop], stop],
+    ['the usage frame when no [DONE] comes', [hello, stop, usage], usage],
+    ['the usage frame when no choice finishes', [hello, usage], usage],
+    ['a comment after the usage frame', [hello, usage, ': ping\n\n'], `${usage}: ping\n\n`],
   ]
 
-  test.each(held)('holds back until the charge: %s', (_, frames, after) => {
+  test.each(deferred)('defers until the charge: %s', (_, frames, after) => {
     const run = runStream(frames)
 
     expect(run.before + run.after).toBe(frames.join(''))
     expect(run.after).toBe(after)
   })
 
-  test('keeps its model and the cost its upstream told', () => {
+  test('keeps the model and the cost of the upstream', () => {
     const frames = [hello, chunkFrame({}, { choices: [], usage: { ...counts, cost_usd: '9' } }), DONE]
 
     const run = runStream(frames, { charge: { cost: usd('0.25'), usage: NO_USAGE } })
@@ -50,18 +50,18 @@ describe('a stream relayed byte for byte', () => {
     expect(run.before + run.after).toBe(frames.join(''))
   })
 
-  test('lets a chunk go at once while its choices are open', () => {
+  test('sends a chunk at once while its choices are open', () => {
     expect(runStream([hello, chunkFrame({ content: '!' }, { usage: counts })]).after).toBe('')
   })
 
-  test('lets a finished choice go when another one goes on', () => {
+  test('sends a finished choice when another one continues', () => {
     const second = chunkFrame({}, { choices: [{ index: 1, delta: { content: 'Hi' }, finish_reason: null }] })
 
     expect(runStream([stop, second], { choices: 1 })).toMatchObject({ before: stop + second, after: '' })
     expect(runStream([stop, second], { choices: 2 })).toMatchObject({ before: stop + second, after: '' })
   })
 
-  test('does not hold back more than its bound', () => {
+  test('does not defer more than the limit', () => {
     const heartbeat = `: ${'x'.repeat(1000)}\n`
     const frames = [stop, ...(Array(100).fill(heartbeat) as string[])]
 
@@ -72,7 +72,7 @@ describe('a stream relayed byte for byte', () => {
     expect(run.before).toStartWith(stop)
   })
 
-  test('keeps what no chunk can be read of until one can', () => {
+  test('keeps unreadable frames until the first readable chunk', () => {
     const stream = runStream(['data: junk\n\n', ': ping\n\n'])
     const begun = runStream(['data: junk\n\n', ': ping\n\n', hello, 'data: junk\n\n'])
 
@@ -80,13 +80,13 @@ describe('a stream relayed byte for byte', () => {
     expect(begun.before).toBe(`data: junk\n\n: ping\n\n${hello}data: junk\n\n`)
   })
 
-  test('keeps of what no chunk can be read of no more than its bound', () => {
+  test('does not keep more unreadable frames than the limit', () => {
     const junk = `data: ${'x'.repeat(1000)}\n\n`
 
     expect(runStream(Array(100).fill(junk) as string[]).after.length).toBeLessThanOrEqual(TAIL_BYTES_MAX)
   })
 
-  test('keeps of what follows [DONE] no more than its bound', () => {
+  test('does not keep more after [DONE] than the limit', () => {
     const { after } = runStream([DONE, `${'x'.repeat(TAIL_BYTES_MAX)}\n\n`, 'data: {}\n\n'])
 
     expect(after).toBe(`${DONE}data: {}\n\n`)
@@ -117,72 +117,77 @@ describe('a stream with include_usage', () => {
       renamed(hello + stop),
       costed(usage).trim(),
     ],
-    ['reports in its last chunk', [hello, stopWithUsage, DONE], renamed(hello), costed(stopWithUsage) + DONE],
     [
-      'reports in its last chunk and again',
+      'reports usage in its last chunk',
+      [hello, stopWithUsage, DONE],
+      renamed(hello),
+      costed(stopWithUsage) + DONE,
+    ],
+    [
+      'reports usage in its last chunk and again',
       [hello, stopWithUsage, usage, DONE],
       renamed(hello + stopWithUsage),
       costed(usage) + DONE,
     ],
     [
-      'reports cumulatively in every chunk',
+      'reports cumulative usage in every chunk',
       [cumulative('a'), cumulative('b'), stopWithUsage, DONE],
       renamed(cumulative('a') + cumulative('b')),
       costed(stopWithUsage) + DONE,
     ],
     [
-      'reports cumulatively in frames between the chunks',
+      'reports cumulative usage in frames between the chunks',
       [hello, usage, hello, usage, stop, usage, DONE],
       renamed(hello + usage + hello + usage + stop),
       costed(usage) + DONE,
     ],
     [
-      'reports null in ordinary chunks',
+      'reports a usage of null in ordinary chunks',
       [chunkFrame({ content: 'a' }, { usage: null }), stop, usage, DONE],
       renamed(chunkFrame({ content: 'a' }, { usage: null }) + stop),
       costed(usage) + DONE,
     ],
-    ['reports nothing', [hello, stop, DONE], renamed(hello + stop), made + DONE],
-    ['reports nothing and sends no [DONE]', [hello, stop], renamed(hello), renamed(stop) + made],
+    ['reports no usage', [hello, stop, DONE], renamed(hello + stop), made + DONE],
+    ['reports no usage and sends no [DONE]', [hello, stop], renamed(hello), renamed(stop) + made],
     [
-      'reports nothing and sends no blank line',
+      'reports no usage and sends no blank line',
       [hello, stop.trim()],
       renamed(hello),
       `${renamed(stop).trim()}\n\n${made}`,
     ],
     [
-      'opens with an empty chunk and reports nothing',
+      'opens with an empty chunk and reports no usage',
       [opening, stop, DONE],
       renamed(opening + stop),
       made + DONE,
     ],
     [
-      'reports before it finishes',
+      'reports usage before it finishes',
       [hello, cumulative('b'), stop, DONE],
       renamed(hello + cumulative('b') + stop),
       made + DONE,
     ],
     [
-      'follows the usage with empty chunks',
+      'sends empty chunks after the usage',
       [stop, usage, empty, ': ping\n\n', DONE],
       renamed(stop),
       `${costed(usage)}${renamed(empty)}: ping\n\n${DONE}`,
     ],
     [
-      'tells a cost of its own',
+      'reports a cost of its own',
       [stop, chunkFrame({}, { choices: [], usage: { cost_usd: '9', ...counts } }), DONE],
       renamed(stop),
       renamed(chunkFrame({}, { choices: [], usage: { ...counts, cost_usd: '0.25' } })) + DONE,
     ],
     [
-      'sends what is no JSON',
+      'sends data that is not JSON',
       [hello, 'data: ok\n\n', stop, usage, DONE],
       `${renamed(hello)}data: ok\n\n${renamed(stop)}`,
       costed(usage) + DONE,
     ],
   ]
 
-  test.each(habits)('carries its cost once, at its end, when the upstream %s', (_, frames, before, after) => {
+  test.each(habits)('has its cost once, at its end, when the upstream %s', (_, frames, before, after) => {
     const run = runStream(frames, { rewriteModel: 'row', charge })
 
     expect(run.before).toBe(before)
@@ -190,8 +195,8 @@ describe('a stream with include_usage', () => {
   })
 })
 
-describe('a stream with include_usage, beside its cost,', () => {
-  test('carries none when its model has no price of ours, nor the upstream’s', () => {
+describe('a stream with include_usage', () => {
+  test('has no cost, not even the upstream’s, when the charge has none', () => {
     const charge = { cost: null, usage: NO_USAGE }
     const own = chunkFrame({}, { choices: [], usage: { ...counts, cost_usd: '9' } })
 
@@ -199,7 +204,7 @@ describe('a stream with include_usage, beside its cost,', () => {
     expect(runStream([stop, DONE], { rewriteModel: 'row', charge }).after).toBe(DONE)
   })
 
-  test('keeps every byte but the model’s name', () => {
+  test('keeps every byte except the model’s name', () => {
     const frame =
       'event:  x\ndata:{ "n":1.0, "mod\\u0065l" : "up", "big":12345678901234567890,\r\ndata: "x":"\\ud800🙂" }\r\n\r\n'
 
@@ -208,7 +213,7 @@ describe('a stream with include_usage, beside its cost,', () => {
     expect(run.before).toBe(frame.replace('"up"', '"a \\"quoted\\" name"'))
   })
 
-  test('renames a chunk of another model than the one before', () => {
+  test('renames chunks of different upstream models', () => {
     const frames = ['up-1', 'up-2', 'up-1', 'row', 'up-12'].map(model =>
       chunkFrame({ content: 'x' }, { model }),
     )
@@ -218,7 +223,7 @@ describe('a stream with include_usage, beside its cost,', () => {
     expect(run.before).toBe(chunkFrame({ content: 'x' }, { model: 'row' }).repeat(5))
   })
 
-  test('puts the model into a chunk without one, and into nothing that is no chunk', () => {
+  test('adds the model to a chunk without one, and to nothing else', () => {
     const chunk = 'data: {"choices":[{"index":0,"delta":{"content":"model"}}]}\n\n'
     const other = 'data: {"error":{"message":"overloaded"}}\n\ndata: {}\n\ndata: []\n\n'
 
@@ -233,8 +238,8 @@ describe('a stream that breaks', () => {
   const half = hello.slice(0, 60)
   const long = `data: {"choices":[{"delta":{"content":"${'x'.repeat(1024 * 1024)}`
 
-  const ends: [how: string, reads: string[], told: string][] = [
-    ['before anything came', [], errorFrame],
+  const ends: [how: string, reads: string[], sent: string][] = [
+    ['before the first byte', [], errorFrame],
     ['between two chunks', [hello], hello + errorFrame],
     ['after a comment', [hello, ': ping\n'], `${hello}: ping\n${errorFrame}`],
     ['inside a comment', [hello, ': pi'], `${hello}: pi\n\n${errorFrame}`],
@@ -243,17 +248,17 @@ describe('a stream that breaks', () => {
     ['inside the word [DONE]', [hello, 'data: [DON'], hello + errorFrame],
     ['before the blank line of a chunk', [hello, hello.trim()], `${hello}${hello.trim()}\n\n${errorFrame}`],
     ['inside a chunk too long to keep', [hello, long], `${hello}${long}\n\n${errorFrame}`],
-    ['after its usage', [hello, usage], hello + usage + errorFrame],
+    ['after the usage', [hello, usage], hello + usage + errorFrame],
   ]
 
-  test.each(ends)('%s ends with an error of its own frame and no [DONE]', (_, reads, told) => {
+  test.each(ends)('%s ends with a separate error frame and no [DONE]', (_, reads, sent) => {
     const run = runStream(reads, { failure })
 
-    expect(run.before + run.after).toBe(told)
+    expect(run.before + run.after).toBe(sent)
     expect(run.reading.endedWell).toBe(false)
   })
 
-  test('after its usage still carries the cost that was charged', () => {
+  test('after the usage still has the charged cost', () => {
     const charge = { cost: usd('0.25'), usage: NO_USAGE }
 
     const { after } = runStream([hello, usage], { rewriteModel: 'row', charge, failure })
@@ -267,14 +272,14 @@ describe('a stream that breaks', () => {
     expect(runStream([hello], { rewriteModel: 'row', charge, failure }).after).toBe(errorFrame)
   })
 
-  test('cut inside a character relays only what is whole', () => {
+  test('inside a character relays only complete frames', () => {
     const bytes = new TextEncoder().encode(chunkFrame({ content: '🙂' }))
     const cut = bytes.slice(0, bytes.indexOf(0xf0) + 2)
 
     expect(runStream([hello, cut], { failure }).before).toBe(hello)
   })
 
-  test('with an error of the upstream’s own is not told another one, and gets no [DONE]', () => {
+  test('with an error from the upstream gets no second error and no [DONE]', () => {
     const error = 'data: {"error":{"message":"overloaded"}}\n\n'
 
     const run = runStream([hello, error, DONE], { failure })
@@ -283,13 +288,13 @@ describe('a stream that breaks', () => {
     expect(run.reading).toMatchObject({ endedWell: false, errorSeen: true })
   })
 
-  test('with an error event in another dialect is told one that it understands', () => {
+  test('with an error event of another dialect gets one of its own dialect', () => {
     const error = 'event: error\ndata: {"message":"overloaded"}\n\n'
 
     expect(runStream([hello, error], { failure }).after).toBe(errorFrame)
   })
 
-  test('because it could not be charged gets an error in the place of [DONE]', () => {
+  test('because the charge failed gets an error instead of [DONE]', () => {
     expect(runStream([hello, stop, DONE], { failure }).after).toBe(errorFrame)
   })
 })

@@ -14,13 +14,13 @@ function choiceFrame(index: number, finish: unknown = null): string {
   return chunkFrame({}, { choices: [{ index, delta: { content: 'x' }, finish_reason: finish }] })
 }
 
-describe('what counts as output', () => {
+describe('output', () => {
   const deltas: [title: string, delta: object, texts: string[]][] = [
     ['an answer', { role: 'assistant', content: 'Hi' }, ['Hi']],
     ['a refusal', { content: null, refusal: 'No.' }, ['No.']],
     ['reasoning_content', { content: null, reasoning_content: 'Hm' }, ['Hm']],
     ['reasoning', { content: '', reasoning: 'Hm' }, ['Hm']],
-    ['reasoning told under both names, once', { reasoning_content: 'Hm', reasoning: 'Hm' }, ['Hm']],
+    ['reasoning under both names, once', { reasoning_content: 'Hm', reasoning: 'Hm' }, ['Hm']],
     [
       'the names and arguments of tool calls',
       {
@@ -45,7 +45,7 @@ describe('what counts as output', () => {
     ],
   ]
 
-  test.each(deltas)('is %s', (_, delta, texts) => {
+  test.each(deltas)('includes %s', (_, delta, texts) => {
     const read = reading([chunkFrame(delta)])
 
     expect(read.outputBegan).toBe(true)
@@ -56,10 +56,10 @@ describe('what counts as output', () => {
     ['a role', chunkFrame({ role: 'assistant', content: '' })],
     ['a finish reason', stop],
     ['a comment', ': still here\n\n'],
-    ['what is no JSON', 'data: hello\n\n'],
-    ['JSON that is no object', 'data: "hello"\n\n'],
+    ['data that is not JSON', 'data: hello\n\n'],
+    ['JSON that is not an object', 'data: "hello"\n\n'],
     [
-      'choices of another shape',
+      'malformed choices',
       'data: {"choices":[null,1,{"delta":"x"},{"delta":{"content":1,"tool_calls":[null]}}]}\n\n',
     ],
     ['an error', 'data: {"error":{"message":"You have used too much."}}\n\n'],
@@ -67,15 +67,15 @@ describe('what counts as output', () => {
     ['half a chunk', chunkFrame({ content: 'Hi' }).slice(0, -20)],
   ]
 
-  test.each(silent)('is not %s', (_, frame) => {
+  test.each(silent)('does not include %s', (_, frame) => {
     expect(reading([frame])).toMatchObject({ outputBegan: false, texts: [] })
   })
 
-  test('is sound of which there is no transcript, though it has no text', () => {
+  test('includes audio without a transcript, although it has no text', () => {
     expect(reading([chunkFrame({ audio: { data: 'AAAA' } })])).toMatchObject({ outputBegan: true, texts: [] })
   })
 
-  test('is put together choice by choice', () => {
+  test('is collected separately for each choice', () => {
     const frame = (index: number, content: string) =>
       chunkFrame({}, { choices: [{ index, delta: { content } }] })
 
@@ -85,21 +85,21 @@ describe('what counts as output', () => {
   })
 })
 
-describe('a stream ended well', () => {
+describe('a stream ends well', () => {
   const ends: [title: string, endedWell: boolean, frames: string[], choices: number][] = [
     ['when [DONE] came', true, [choiceFrame(0), DONE], 1],
     ['when [DONE] came without its blank line', true, [choiceFrame(0), 'data: [DONE]'], 1],
-    ['when its choice finished', true, [choiceFrame(0, 'length')], 1],
+    ['when its only choice finished', true, [choiceFrame(0, 'length')], 1],
     ['when every choice finished', true, [choiceFrame(0, 'stop'), choiceFrame(1, 'stop')], 2],
     ['not when one of two choices finished', false, [choiceFrame(0), choiceFrame(1, 'stop')], 2],
-    ['not when one of two never came', false, [choiceFrame(0, 'stop')], 2],
-    ['not when one more choice than asked for is open', false, [choiceFrame(0, 'stop'), choiceFrame(1)], 1],
-    ['not when its finish reason is empty', false, [choiceFrame(0, '')], 1],
+    ['not when one of two choices never came', false, [choiceFrame(0, 'stop')], 2],
+    ['not when an extra choice is open', false, [choiceFrame(0, 'stop'), choiceFrame(1)], 1],
+    ['not when the finish reason is empty', false, [choiceFrame(0, '')], 1],
     ['not when nothing came', false, [], 1],
     ['not when only a usage came', false, [chunkFrame({}, { choices: [], usage: { prompt_tokens: 1 } })], 1],
     ['not when an error came', false, [stop, 'data: {"error":"overloaded"}\n\n', DONE], 1],
     ['not when an error event came', false, [stop, 'event: error\ndata: {}\n\n', DONE], 1],
-    ['when its chunks say that there was no error', true, [chunkFrame({}, { error: null }), DONE], 1],
+    ['when its chunks have an error of null', true, [chunkFrame({}, { error: null }), DONE], 1],
   ]
 
   test.each(ends)('%s', (_, endedWell, frames, choices) => {
@@ -114,34 +114,26 @@ describe('the usage of a stream', () => {
   const last = { ...NO_USAGE, input: 3, output: 2 }
 
   const habits: [title: string, frames: string[], usage: Usage | null][] = [
-    ['stands on a frame without choices', [stop, chunkFrame({}, { choices: [], usage: counts })], first],
-    ['stands on a chunk with choices', [chunkFrame({ content: 'x' }, { usage: counts }), stop], first],
+    ['is read from a frame without choices', [stop, chunkFrame({}, { choices: [], usage: counts })], first],
+    ['is read from a chunk with choices', [chunkFrame({ content: 'x' }, { usage: counts }), stop], first],
     [
-      'stands inside a choice',
+      'is read from inside a choice',
       [chunkFrame({}, { choices: [{ index: 0, delta: {}, usage: counts }] })],
       first,
     ],
     [
-      'is the last of those that grow',
+      'is the last one when it grows',
       [chunkFrame({}, { usage: counts }), chunkFrame({}, { usage: later })],
       last,
     ],
+    ['is not removed by null', [chunkFrame({}, { usage: counts }), chunkFrame({}, { usage: null })], first],
     [
-      'is not taken back by null',
-      [chunkFrame({}, { usage: counts }), chunkFrame({}, { usage: null })],
-      first,
-    ],
-    [
-      'is not taken back by an empty one',
+      'is not removed by an empty object',
       [chunkFrame({}, { usage: counts }), chunkFrame({}, { usage: {} })],
       first,
     ],
-    ['stands beside an error', [chunkFrame({}, { usage: counts, error: { code: 502 } })], first],
-    [
-      'stays zero where it is',
-      [chunkFrame({}, { usage: { prompt_tokens: 0, completion_tokens: 0 } })],
-      NO_USAGE,
-    ],
+    ['is read from beside an error', [chunkFrame({}, { usage: counts, error: { code: 502 } })], first],
+    ['may be zero', [chunkFrame({}, { usage: { prompt_tokens: 0, completion_tokens: 0 } })], NO_USAGE],
     ['is absent', [chunkFrame({ content: 'x' }), stop], null],
   ]
 
@@ -149,7 +141,7 @@ describe('the usage of a stream', () => {
     expect(reading([...frames, DONE])).toMatchObject({ usage, isClamped: false })
   })
 
-  test('is clamped to what the model can use', () => {
+  test('is clamped to the limits of the model', () => {
     const limits = { inputTokensMax: 10, outputTokensMax: 10 }
     const frame = chunkFrame({}, { usage: { prompt_tokens: -1, completion_tokens: 11 } })
 
@@ -159,7 +151,7 @@ describe('the usage of a stream', () => {
     })
   })
 
-  test('tells the upstream’s own cost to the digit', () => {
+  test('has the upstream’s own cost to its last digit', () => {
     const frame =
       'data: {"choices":[],\r\ndata: "usage":{"prompt_tokens":1,"cost":0.0000000010000000000000001}}\r\n\r\n'
 
@@ -168,7 +160,7 @@ describe('the usage of a stream', () => {
   })
 })
 
-test('a stream that counts its choices up is metered in bounded memory', () => {
+test('a stream with ever new choices is metered in bounded memory', () => {
   const frames = Array.from({ length: 500 }, (_, index) => choiceFrame(index))
 
   expect(reading(frames).texts.length).toBeLessThanOrEqual(128)

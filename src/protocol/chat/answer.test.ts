@@ -21,11 +21,11 @@ test.each([
   '{"choices":null}',
   '{"choices":{}}',
   '{"error":{"message":"no"}}',
-])('%p is no answer', text => {
+])('%p is not an answer', text => {
   expect(readText(text)).toBeUndefined()
 })
 
-test('usage, whether it is clamped, and the cost are read', () => {
+test('an answer has its usage, whether it was clamped, and the upstream’s cost', () => {
   const answer = read({ usage: { prompt_tokens: 5, completion_tokens: 500, cost: 0.000_012_5 } })
 
   expect(answer).toMatchObject({
@@ -35,11 +35,11 @@ test('usage, whether it is clamped, and the cost are read', () => {
   })
 })
 
-test('an answer without usage has none, and no cost', () => {
+test('an answer without usage has no cost', () => {
   expect(read({})).toMatchObject({ usage: null, isClamped: false, reportedCost: null })
 })
 
-describe('an answer with nothing in it is empty', () => {
+describe('an answer without content is empty', () => {
   test.each([
     {},
     { content: null },
@@ -58,13 +58,13 @@ describe('an answer with nothing in it is empty', () => {
     expect(saying(message).isEmpty).toBe(true)
   })
 
-  test('without any choice', () => {
+  test('without choices', () => {
     expect(read({ choices: [] }).isEmpty).toBe(true)
     expect(read({ choices: [null, {}] }).isEmpty).toBe(true)
   })
 })
 
-describe('an answer with anything in it is not', () => {
+describe('an answer is not empty', () => {
   test.each([
     { content: ' ' },
     { content: [{ type: 'text', text: 'hi' }] },
@@ -81,18 +81,18 @@ describe('an answer with anything in it is not', () => {
     expect(saying({ content: null, ...message }).isEmpty).toBe(false)
   })
 
-  test('in a later choice', () => {
+  test('with content in a later choice', () => {
     const choices = [{ message: { content: '' } }, { message: { content: 'hi' } }]
 
     expect(read({ choices }).isEmpty).toBe(false)
   })
 
-  test.each(['length', 'content_filter'])('nor is one cut by %s', finish => {
+  test.each(['length', 'content_filter'])('when it was cut by %s', finish => {
     expect(saying({ content: '' }, finish).isEmpty).toBe(false)
   })
 })
 
-test('the texts of an answer are what the model wrote', () => {
+test('the texts of an answer are everything that the model wrote', () => {
   const answer = saying({
     content: [{ type: 'text', text: 'a' }],
     reasoning_content: 'b',

@@ -7,8 +7,8 @@ import { readChatRequest } from './request.ts'
 const readText = (text: string) => readChatRequest(parseJsonObject(sentText(text)))
 const read = (fields: object) => readText(JSON.stringify({ model: 'gpt-x', messages: [], ...fields }))
 
-describe('what the gateway reads', () => {
-  test('of the smallest request', () => {
+describe('the gateway reads', () => {
+  test('the smallest request', () => {
     expect(read({})).toMatchObject({
       model: 'gpt-x',
       isStream: false,
@@ -18,7 +18,7 @@ describe('what the gateway reads', () => {
     })
   })
 
-  test('of a stream with usage', () => {
+  test('a stream with usage', () => {
     const request = read({ stream: true, stream_options: { include_usage: true }, n: 3 })
 
     expect(request).toMatchObject({ isStream: true, includeUsage: true, choices: 3 })
@@ -31,11 +31,11 @@ describe('what the gateway reads', () => {
     [{ max_tokens: 30, max_completion_tokens: 20 }, 30],
     [{ max_tokens: null, max_completion_tokens: 20 }, 20],
     [{ max_tokens: null }, undefined],
-  ])('%j has the ceiling %p', (fields, ceiling) => {
+  ])('%j as an output ceiling of %p', (fields, ceiling) => {
     expect(read(fields).outputCeiling).toBe(ceiling)
   })
 
-  test('null counts as absent', () => {
+  test('null as absent', () => {
     const request = read({
       stream: null,
       stream_options: null,
@@ -52,7 +52,7 @@ describe('what the gateway reads', () => {
     })
   })
 
-  test('numbers may be spelled as JSON allows', () => {
+  test('numbers in any notation that JSON allows', () => {
     expect(readText('{"model":"a","messages":[],"max_tokens":1.0e2,"n":2.0}')).toMatchObject({
       outputCeiling: 100,
       choices: 2,
@@ -60,7 +60,7 @@ describe('what the gateway reads', () => {
   })
 })
 
-describe('a field that the gateway reads and cannot is refused by name, with what would have been right', () => {
+describe('the error for a wrong field names it and says what it must be', () => {
   test.each([
     ['model', { model: undefined }, '"model" must be a non-empty string; it is missing.'],
     ['model', { model: null }, '"model" must be a non-empty string; it is missing.'],
@@ -94,7 +94,7 @@ describe('a field that the gateway reads and cannot is refused by name, with wha
   })
 })
 
-test('a field that is read may stand only once', () => {
+test('a field that the gateway reads may occur only once', () => {
   for (const field of [
     'model',
     'messages',
@@ -110,13 +110,13 @@ test('a field that is read may stand only once', () => {
   }
 })
 
-test('no other field is looked at', () => {
+test('other fields are not checked', () => {
   expect(() =>
     read({ temperature: 'hot', tools: 7, tool_choice: [], top_p: null, messages: [1, 'x', null] }),
   ).not.toThrow()
 })
 
-test('only the name of the model changes on the way up', () => {
+test('the upstream gets the same bytes except for the model’s name', () => {
   const text = '{"seed":1.0, "mod\\u0065l" : "gpt-\\u0078","messages":[{"model":"gpt-x"}],"seed":1e400}'
 
   const sent = requestForUpstream(readText(text), 'up/"stream"-é')
@@ -124,13 +124,13 @@ test('only the name of the model changes on the way up', () => {
   expect(sent).toBe(text.replace('"gpt-\\u0078"', '"up/\\"stream\\"-é"'))
 })
 
-test('a request that already has the name of the upstream is sent as it came', () => {
+test('a request that already has the upstream’s name of the model is not changed', () => {
   const request = read({})
 
   expect(requestForUpstream(request, 'gpt-x')).toBe(request.text)
 })
 
-test('the texts of a request are what a model reads, without media', () => {
+test('the texts of a request are what the model reads, without media', () => {
   const request = read({
     user: 'not input',
     messages: [

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { depthOf, keyOf, lastNamed, MemberWalk } from './members.ts'
 
-/** Key and value text of each member. */
+/** The key and the value's text of each member. */
 function spansOf(text: string, objectStart?: number): [string, string][] {
   const spans: [string, string][] = []
   for (const walk = new MemberWalk(text, objectStart); walk.next();) {
@@ -10,7 +10,7 @@ function spansOf(text: string, objectStart?: number): [string, string][] {
   return spans
 }
 
-test('every member is found with the text of its value, spaces left out', () => {
+test('every member is found with the text of its value, without spaces', () => {
   const text = ' {\n "a" : 1.0 ,\t"b":[1,{"c":"]}"}] , "d":{ } ,"e":"x\\"}","f":null\n} '
 
   expect(spansOf(text)).toEqual([
@@ -22,7 +22,7 @@ test('every member is found with the text of its value, spaces left out', () => 
   ])
 })
 
-test('duplicates are all found, and keys are unescaped', () => {
+test('all duplicates are found, and keys are unescaped', () => {
   expect(spansOf('{"mod\\u0065l":1,"model":2,"é\\n":3}')).toEqual([
     ['model', '1'],
     ['model', '2'],
@@ -35,7 +35,7 @@ test.each(['{}', '{ }', ' {\n} '])('%p has no members', text => {
 })
 
 test.each([0, 1, 2, 13, 14, 15, 16, 17, 21, 22, 23, 24, 25, 31, 32, 33])(
-  'a string that ends in backslashes after %p characters ends where it ends',
+  'the end of a string with backslashes after %p characters is found',
   length => {
     const value = JSON.stringify('x'.repeat(length) + '\\"\\\\')
 
@@ -46,7 +46,7 @@ test.each([0, 1, 2, 13, 14, 15, 16, 17, 21, 22, 23, 24, 25, 31, 32, 33])(
   },
 )
 
-test('the members of an inner object are found by where it opens', () => {
+test('the members of an inner object are found by the offset of its brace', () => {
   const text = '{"usage":{"cost":1e-7,"n":2}}'
 
   const usage = lastNamed(text, 'usage')
@@ -57,7 +57,7 @@ test('the members of an inner object are found by where it opens', () => {
   ])
 })
 
-test('keys as long as a text are read too', () => {
+test('very long keys are read', () => {
   const key = 'é"\\'.repeat(50_000)
 
   expect(spansOf(`{${JSON.stringify(key)}:1}`)).toEqual([[key, '1']])
@@ -72,7 +72,7 @@ test.each([
   ['model', '{"Model":1}', false],
   ['model', '{"":1}', false],
   ['model', '{"mod\\\\":1}', false],
-])('a key is %s or not, escapes or none: %s', (name, text, expected) => {
+])('whether a key is %s is found with and without escapes: %s', (name, text, expected) => {
   const walk = new MemberWalk(text)
 
   expect([walk.next(), walk.isNamed(name), walk.next()]).toEqual([true, expected, false])

@@ -10,10 +10,10 @@ function refusalOf(text: string): string {
     if (error instanceof GatewayError && error.code === 'invalid_json') return error.message
     throw error
   }
-  throw new Error('It was accepted.')
+  throw new Error('The body was accepted.')
 }
 
-describe('a request body that is not a JSON object is refused with the reason', () => {
+describe('a request body that is not a JSON object is rejected with the reason', () => {
   test.each([
     ['', 'it is empty'],
     ['[]', 'it is an array, not a JSON object'],
@@ -31,7 +31,7 @@ describe('a request body that is not a JSON object is refused with the reason', 
     expect(refusalOf(text)).toContain(reason)
   })
 
-  test('ten thousand letters, in a short sentence', () => {
+  test('ten thousand letters, in a short message', () => {
     const refusal = refusalOf('x'.repeat(10_000))
 
     expect(refusal).toContain('Unexpected identifier "xxx')
@@ -39,7 +39,7 @@ describe('a request body that is not a JSON object is refused with the reason', 
   })
 })
 
-test('nesting of any depth is either read or refused as invalid JSON', () => {
+test('nesting of any depth is either read or rejected as invalid JSON', () => {
   const depth = 1_000_000
   const body = sentText(`{"a":${'['.repeat(depth)}${']'.repeat(depth)}}`)
 
@@ -62,7 +62,7 @@ test.each([
   expect(parseJsonObject(sentText(text)).isAscii).toBe(isAscii)
 })
 
-test('an upstream text that is no JSON object is undefined, never an error', () => {
+test('an upstream text that is not a JSON object is undefined, never an error', () => {
   expect(findJsonObject('<html>')).toBeUndefined()
   expect(findJsonObject('[1]')).toBeUndefined()
   expect(findJsonObject('\uFFFD')).toBeUndefined()

@@ -4,7 +4,7 @@ import { splice, spliceText } from './splice.ts'
 const text = 'one two three'
 const bytes = new TextEncoder().encode(text)
 
-test('replaces, inserts and removes in one go', () => {
+test('edits replace, insert and remove', () => {
   const edits = [
     { start: 0, end: 3, text: 'één' },
     { start: 4, end: 4, text: '½ ' },
@@ -15,7 +15,7 @@ test('replaces, inserts and removes in one go', () => {
   expect(new TextDecoder().decode(splice(bytes, edits))).toBe('één ½ two')
 })
 
-test('without edits the very same comes back', () => {
+test('without edits, the same value is returned', () => {
   expect(spliceText(text, [])).toBe(text)
   expect(splice(bytes, [])).toBe(bytes)
 })

@@ -7,7 +7,7 @@ const FIELDS = new Set(['model', 'messages', 'stream', 'max_tokens', 'stream_opt
 
 const refuse = (text: string) => unambiguousFields(parseJsonObject(sentText(text)), FIELDS, 'model')
 
-describe('a field that parsers could read differently is refused by name', () => {
+describe('the error for a field that parsers could read differently names it', () => {
   test.each([
     ['model', '{"model":"a","model":"b"}'],
     ['model', '{"model":"a","Model":"b"}'],
@@ -27,7 +27,7 @@ describe('a field that parsers could read differently is refused by name', () =>
   })
 })
 
-describe('what can only be read one way passes', () => {
+describe('a document that can only be read in one way passes', () => {
   test.each([
     '{"mod\\u0065l":"a"}',
     '{"user":1,"user":2,"User":3}',

@@ -1,4 +1,4 @@
-/** The chat completions request that a messages request is converted to, without its model and output limit. */
+/** The chat completions request that a messages request is converted to, without its model and output ceiling. */
 export type ChatBody = {
   readonly messages: readonly ChatMessage[]
   readonly tools?: readonly ChatTool[]

@@ -7,7 +7,7 @@ import { chatRequestOf, readMessagesRequest } from './request.ts'
 const ephemeral = { type: 'ephemeral', ttl: '1h' }
 const rounds = 30
 
-/** A request as coding agents of this dialect send it in the middle of their work, with all that is not in the contract. */
+/** A request like those of coding agents in the middle of their work, with many fields that are not in the contract. */
 function agentBody() {
   const properties = { path: { type: 'string', description: 'An absolute path. '.repeat(10) } }
   const schema = { $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object', properties }
@@ -71,7 +71,7 @@ function agentDocument() {
   return parseJsonObject(sentText(JSON.stringify(agentBody())))
 }
 
-test('a coding agent’s request becomes a chat request with nothing in it that chat does not know', () => {
+test('a coding agent’s request becomes a chat request with only chat fields', () => {
   const document = agentDocument()
   expect(document.text.length).toBeGreaterThan(50_000)
 
@@ -100,7 +100,7 @@ test('a coding agent’s request becomes a chat request with nothing in it that 
   expect(request.isStream).toBe(true)
 })
 
-test('a coding agent’s request can be counted, and comes to what it is estimated at for its hold', () => {
+test('the token count of a coding agent’s request is near the estimate for its hold', () => {
   const { inputTokens } = readCountTokensRequest(agentDocument())
 
   const { inputTokensEstimate } = readMessagesRequest(agentDocument())

@@ -15,7 +15,7 @@ const image = { type: 'image', source: { type: 'base64', media_type: 'image/png'
 
 test.each<[title: string, body: object, tokens: number]>([
   ['four characters are a token', { messages: [user(text(400))] }, 100 + MESSAGE_TOKENS],
-  ['what is left over counts as one more', { messages: [user(text(401))] }, 101 + MESSAGE_TOKENS],
+  ['a remainder counts as one token', { messages: [user(text(401))] }, 101 + MESSAGE_TOKENS],
   [
     'characters of any script count the same',
     { messages: [user({ type: 'text', text: '語'.repeat(40) })] },
@@ -24,18 +24,14 @@ test.each<[title: string, body: object, tokens: number]>([
   ['the system prompt is a message', { system: 'x'.repeat(40) }, 10 + MESSAGE_TOKENS],
   ['each message has an overhead', { messages: [user(text(4)), user(text(4))] }, 2 + 2 * MESSAGE_TOKENS],
   [
-    'a tool is its name, description and schema, with an overhead',
+    'a tool counts its name, description and schema, and an overhead',
     { tools: [{ name: 'name', description: 'x'.repeat(34), input_schema: {} }] },
     10 + TOOL_TOKENS,
   ],
+  ['a dropped tool is not counted', { tools: [{ type: 'web_search_20250305', name: 'web_search' }] }, 0],
+  ['an image is a fixed number', { messages: [user(image, text(4))] }, 1 + IMAGE_TOKENS + MESSAGE_TOKENS],
   [
-    'a tool that is not sent is not counted',
-    { tools: [{ type: 'web_search_20250305', name: 'web_search' }] },
-    0,
-  ],
-  ['an image is a flat number', { messages: [user(image, text(4))] }, 1 + IMAGE_TOKENS + MESSAGE_TOKENS],
-  [
-    'a call is its name and arguments',
+    'a call counts its name and arguments',
     {
       messages: [
         { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'find', input: { a: 1234567 } }] },
@@ -44,16 +40,16 @@ test.each<[title: string, body: object, tokens: number]>([
     Math.ceil((4 + 13) / 4) + MESSAGE_TOKENS,
   ],
   [
-    'a result is a message of its text',
+    'a result counts as a message with its text',
     { messages: [user({ type: 'tool_result', tool_use_id: 'a', content: [text(40)] })] },
     10 + MESSAGE_TOKENS,
   ],
-  ['nothing is nothing', {}, 0],
+  ['an empty request has no tokens', {}, 0],
 ])('%s', (_title, body, tokens) => {
   expect(count(body)).toBe(tokens)
 })
 
-test('what could not be sent cannot be counted', () => {
+test('a request that could not be sent cannot be counted', () => {
   expect(() => count({ messages: [user({ type: 'document' })] })).toThrow('"document"')
   expect(() => count({ thread: { type: 'create' } })).toThrow('"thread"')
 })

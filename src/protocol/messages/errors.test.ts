@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { messagesErrorBody, messagesErrorEvent } from './errors.ts'
 
-test('an error says that it is one, and its code where SDKs look for it; the envelope stays as it is', () => {
+test('an error gets a type, and its code where SDKs look for it, and keeps its envelope', () => {
   const error = { message: 'No.', type: 'insufficient_balance', code: 'insufficient_balance' }
 
   const body = messagesErrorBody({ error, required_usd: '1' })
@@ -21,7 +21,7 @@ test('an error without a code has no details', () => {
   expect(body).toEqual({ type: 'error', error: { message: 'No.' } })
 })
 
-test('an error inside a stream is an event of that name', () => {
+test('an error inside a stream is an error event', () => {
   const envelope: { error: { message: string; code?: string } } = { error: { message: 'a\nb' } }
 
   const event = messagesErrorEvent(envelope)

@@ -24,22 +24,22 @@ function fold(message: unknown, finishReason: unknown = 'stop') {
 describe('blocks', () => {
   const cases: [title: string, message: unknown, blocks: unknown[]][] = [
     ['the content is a text block', { content: 'hi' }, [text('hi')]],
-    ['null content is no block', { content: null }, []],
-    ['empty content is no block', { content: '' }, []],
+    ['null content adds no block', { content: null }, []],
+    ['empty content adds no block', { content: '' }, []],
     [
-      'content parts are a block each',
+      'each content part is a block',
       { content: [text('a'), { type: 'refusal', refusal: 'b' }] },
       [text('a'), text('b')],
     ],
     [
-      'parts of other types are no block',
+      'parts of other types add no block',
       { content: [{ type: 'audio', audio: {} }, text('a'), 'x'] },
       [text('a')],
     ],
-    ['a refusal is a text', { content: null, refusal: 'I will not.' }, [text('I will not.')]],
-    ['reasoning is no block', { content: 'a', reasoning_content: 'hm', reasoning: 'hm' }, [text('a')]],
+    ['a refusal is a text block', { content: null, refusal: 'I will not.' }, [text('I will not.')]],
+    ['reasoning adds no block', { content: 'a', reasoning_content: 'hm', reasoning: 'hm' }, [text('a')]],
     [
-      'parallel calls follow the text with their ids and order',
+      'parallel calls follow the text, and keep their ids and order',
       { content: 'a', tool_calls: [called('c2', '{"x":1}', 'g'), called('c1', '{}')] },
       [text('a'), use('c2', '{"x":1}', 'g'), use('c1', '{}')],
     ],
@@ -49,36 +49,36 @@ describe('blocks', () => {
       [use('c', '{"id":12345678901234567890}')],
     ],
     ['empty arguments are an empty object', { tool_calls: [called('c', '')] }, [use('c', '{}')]],
-    ['arguments of blanks are an empty object', { tool_calls: [called('c', ' \n')] }, [use('c', '{}')]],
+    ['arguments of only spaces are an empty object', { tool_calls: [called('c', ' \n')] }, [use('c', '{}')]],
     ['absent arguments are an empty object', { tool_calls: [called('c', undefined)] }, [use('c', '{}')]],
-    ['null for arguments is an empty object', { tool_calls: [called('c', 'null')] }, [use('c', '{}')]],
+    ['null arguments are an empty object', { tool_calls: [called('c', 'null')] }, [use('c', '{}')]],
     [
-      'arguments that are an object already are taken as they are',
+      'arguments that are already an object are not changed',
       { tool_calls: [called('c', { a: 1 })] },
       [use('c', '{"a":1}')],
     ],
     [
-      'arguments cut in the middle are handed over as text',
+      'truncated arguments are passed on as text',
       { tool_calls: [called('c', '{"a":"b')] },
       [use('c', '{"raw_arguments":"{\\"a\\":\\"b"}')],
     ],
     [
-      'arguments that are no object are handed over as text',
+      'arguments that are not an object are passed on as text',
       { tool_calls: [called('c', '[1]')] },
       [use('c', '{"raw_arguments":"[1]"}')],
     ],
     [
-      'calls without an id get one each',
+      'each call without an id gets one',
       { tool_calls: [called('', '{}'), called(undefined, '{}')] },
       [use('call_chatcmpl-1_0', '{}'), use('call_chatcmpl-1_1', '{}')],
     ],
-    ['a call without a name is no block', { tool_calls: [{ id: 'c' }, 'x', called('d', '{}', '')] }, []],
+    ['a call without a name adds no block', { tool_calls: [{ id: 'c' }, 'x', called('d', '{}', '')] }, []],
     [
-      'the older single call is a block',
+      'a single call in the older format is a block',
       { function_call: { name: 'f', arguments: '{"a":1}' } },
       [use('call_chatcmpl-1_0', '{"a":1}')],
     ],
-    ['no message is no block', undefined, []],
+    ['a missing message adds no block', undefined, []],
   ]
 
   test.each(cases)('%s', (_title, message, blocks) => {
@@ -97,13 +97,13 @@ describe('the stop reason', () => {
     ['content_filter', 'stop_sequence'],
     ['something_new', 'end_turn'],
     [null, 'end_turn'],
-  ])('of %p is %s', (finishReason, stopReason) => {
+  ])('for %p is %s', (finishReason, stopReason) => {
     const folded = fold({ content: 'a' }, finishReason)
 
     expect(folded.stopReason).toBe(stopReason as never)
   })
 
-  test('that is missing follows from the calls', () => {
+  test('depends on the calls when the upstream sent none', () => {
     const folded = fold({ tool_calls: [called('c', '{}')] }, null)
 
     expect(folded.stopReason).toBe('tool_use')
@@ -115,7 +115,7 @@ test('the id is the upstream’s', () => {
 })
 
 test.each([[{}], [{ id: '' }], [{ id: 7, choices: {} }]])(
-  'an answer %j without an id gets ours',
+  'an answer without an id gets one from the gateway: %j',
   completion => {
     expect(messageOf(completion, () => 'req_1')).toEqual({ id: 'req_1', blocks: [], stopReason: 'end_turn' })
   },

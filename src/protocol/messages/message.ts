@@ -78,7 +78,7 @@ function addCalls(blocks: MessageBlock[], message: JsonObject, messageId: string
 
 /**
  * Arguments are normally JSON text. Some upstreams send an object, or nothing for a call without arguments. Text that is not a
- * JSON object, such as text that the output limit cut, is passed on for the client to see.
+ * JSON object, such as text that the output ceiling cut, is passed on for the client to see.
  */
 function inputJsonOf(args: unknown): string {
   if (isJsonObject(args)) return JSON.stringify(args)

@@ -16,7 +16,7 @@ const message: Message = {
   stopReason: 'tool_use',
 }
 
-/** Every event as a client of the dialect reads it; one whose name is not its type would be ignored. */
+/** Reads every event like a client of the dialect, which ignores an event whose name is not its type. */
 function eventsOf(stream: string): Record<string, unknown>[] {
   expect(stream.endsWith('\n\n')).toBe(true)
   return stream
@@ -59,13 +59,13 @@ describe('the JSON reply', () => {
     expect(reply).toContain(`"input":${inputJson}`)
   })
 
-  test('names no cost where there is none', () => {
+  test('has no cost when there is none', () => {
     const reply = JSON.parse(messageJson(message, { ...receipt, cost: null }))
 
     expect(reply.usage).toEqual({ input_tokens: 9, output_tokens: 7 })
   })
 
-  test('counts the cache beside the input, as this dialect does', () => {
+  test('counts the cache beside the input', () => {
     const cached = { ...usage, cachedInput: 100, cacheWrite: 20, audioInput: 1 }
 
     const reply = JSON.parse(messageJson(message, { ...receipt, usage: cached }))
@@ -87,7 +87,7 @@ describe('the JSON reply', () => {
 })
 
 describe('the events', () => {
-  test('tell the message block by block, the cost first and the output last', () => {
+  test('have the cost first, then the blocks, and the output tokens last', () => {
     const events = eventsOf(messageEvents(message, receipt))
 
     expect(events).toEqual([
@@ -134,7 +134,7 @@ describe('the events', () => {
     ])
   })
 
-  test('split a long text, but never a character', () => {
+  test('split a long text, but not a character', () => {
     const text = `${'x'.repeat(1023)}${'😀'.repeat(2000)}`
 
     const stream = messageEvents({ ...message, blocks: [{ type: 'text', text }] }, receipt)
@@ -147,7 +147,7 @@ describe('the events', () => {
     expect(deltas.join('')).toBe(text)
   })
 
-  test('of an empty answer are the frame of one', () => {
+  test('of an empty answer have no blocks', () => {
     const events = eventsOf(messageEvents({ ...message, blocks: [] }, receipt))
 
     expect(events.map(({ type }) => type)).toEqual(['message_start', 'message_delta', 'message_stop'])

@@ -18,7 +18,7 @@ function sent(body: object): Record<string, unknown> {
   return JSON.parse(chatRequestOf(read(body), upstream))
 }
 
-/** What stands upstream for these turns, without the envelope. */
+/** The chat messages for these turns. */
 function messagesSent(messages: unknown[], system?: unknown): unknown {
   return sent({ messages, system })['messages']
 }
@@ -58,7 +58,7 @@ describe('turns', () => {
     ['string contents stay strings', [user('hi'), assistant('yes?')], [user('hi'), assistant('yes?')]],
     ['a single text block becomes a string', [user([text('hi')])], [user('hi')]],
     [
-      'several text blocks of a user stay apart',
+      'several text blocks of a user stay separate',
       [user([text('a'), text('b')])],
       [user([text('a'), text('b')])],
     ],
@@ -70,12 +70,12 @@ describe('turns', () => {
     ['empty text blocks are dropped', [user([text(''), text('b')])], [user('b')]],
     ['a user turn without blocks stays as an empty one', [user([])], [user('')]],
     [
-      'base64 images become data URLs in their place',
+      'base64 images become data URLs in the same place',
       [user([text('a'), image, text('b')])],
       [user([text('a'), imagePart, text('b')])],
     ],
     [
-      'linked images keep their link',
+      'images by link keep their link',
       [user([{ type: 'image', source: { type: 'url', url: 'https://x.test/a.png' } }])],
       [user([{ type: 'image_url', image_url: { url: 'https://x.test/a.png' } }])],
     ],
@@ -89,9 +89,9 @@ describe('turns', () => {
       [assistant([use('b'), use('a'), use('c')])],
       [calling('b', 'a', 'c')],
     ],
-    ['an input that was never filled in is an empty one', [assistant([use('a', '')])], [calling('a')]],
+    ['a missing input is an empty one', [assistant([use('a', '')])], [calling('a')]],
     [
-      'thinking is dropped, and a turn of nothing else with it',
+      'thinking is dropped, and so is a turn with only thinking',
       [
         assistant([{ type: 'thinking', thinking: 'hm', signature: 's' }, text('a')]),
         assistant([{ type: 'redacted_thinking', data: 'x' }]),
@@ -99,7 +99,7 @@ describe('turns', () => {
       [assistant('a')],
     ],
     [
-      'cache_control and unknown members inside known blocks are left behind',
+      'cache_control and unknown members of known blocks are dropped',
       [
         user([{ ...text('a'), cache_control: { type: 'ephemeral' }, odd: 1 }]),
         assistant([{ ...use('a'), cache_control: { type: 'ephemeral' }, caller: { type: 'direct' } }]),
@@ -124,7 +124,7 @@ describe('tool results', () => {
       [calling('a', 'b'), toolMessage('b', 'B'), toolMessage('a', 'A')],
     ],
     [
-      'results come before the text of their turn, wherever they stood',
+      'results come before the text of their turn, in any order',
       [asked, user([text('x'), result('a', 'A'), text('y'), result('b', 'B'), image])],
       [
         calling('a', 'b'),
@@ -134,12 +134,12 @@ describe('tool results', () => {
       ],
     ],
     [
-      'results spread over several user turns still come right after the calls',
+      'results in several user turns come directly after the calls',
       [asked, user([result('a', 'A'), text('x')]), user([result('b', 'B'), text('y')])],
       [calling('a', 'b'), toolMessage('a', 'A'), toolMessage('b', 'B'), user('x'), user('y')],
     ],
     [
-      'calls spread over several assistant turns become one message',
+      'calls in several assistant turns become one message',
       [
         assistant([text('1'), use('a')]),
         assistant([text('2'), use('b')]),
@@ -152,7 +152,7 @@ describe('tool results', () => {
       ],
     ],
     [
-      'results of an earlier round stay in their round',
+      'results of an earlier round stay in that round',
       [assistant([use('a')]), user([result('a', 'A')]), assistant([use('b')]), user([result('b', 'B')])],
       [calling('a'), toolMessage('a', 'A'), calling('b'), toolMessage('b', 'B')],
     ],
@@ -167,7 +167,7 @@ describe('tool results', () => {
       ['a', 'b', 'c', 'd'].map(id => toolMessage(id, '')),
     ],
     [
-      'images of a result go into the turn, before what else it says, named by their call',
+      'images of a result go to the start of the turn, with a caption that names their call',
       [user([text('look'), result('a', [text('done'), image]), result('b', [image])])],
       [
         toolMessage('a', 'done'),
@@ -182,7 +182,7 @@ describe('tool results', () => {
       ],
     ],
     [
-      'a failed call says its text, or else that it failed',
+      'a failed call has its text, or else "Error"',
       [
         user([
           { ...result('a', 'no such file'), is_error: true },
@@ -203,15 +203,15 @@ describe('tool results', () => {
 describe('the system message', () => {
   const billing = text('x-anthropic-billing-header: cc_version=2; cch=abc;')
   const cases: [title: string, system: unknown, turns: unknown[], sent: string | undefined][] = [
-    ['is the system string', 'be brief', [], 'be brief'],
+    ['is a system string', 'be brief', [], 'be brief'],
     [
-      'is the system blocks as one',
+      'joins the system blocks',
       [text('a'), { ...text('b'), cache_control: { type: 'ephemeral' } }],
       [],
       'a\n\nb',
     ],
     [
-      'takes in system entries among the turns, in order',
+      'includes system entries among the turns, in order',
       'a',
       [{ role: 'system', content: 'b' }, user('hi'), { role: 'developer', content: [text('c'), text('d')] }],
       'a\n\nb\n\nc\n\nd',
@@ -219,12 +219,12 @@ describe('the system message', () => {
     ['has no telemetry block', [billing, text('a')], [], 'a'],
     ['has no telemetry line of a string', 'x-anthropic-billing-header: cc=1\nbe brief', [], 'be brief'],
     [
-      'keeps the word of the header elsewhere',
+      'keeps the name of the telemetry header elsewhere',
       'see x-anthropic-billing-header: x',
       [],
       'see x-anthropic-billing-header: x',
     ],
-    ['is absent where nothing is left of it', [billing], [], undefined],
+    ['is absent when nothing is left of it', [billing], [], undefined],
     ['is absent for an empty string', '', [], undefined],
     ['is absent for null', null, [], undefined],
   ]
@@ -282,7 +282,7 @@ describe('the rest of the request', () => {
     expect(body['tool_choice']).toEqual(expected)
   })
 
-  test('where every tool was dropped, a choice that means nothing is too', () => {
+  test('when every tool was dropped, a tool choice without effect is dropped too', () => {
     const body = sent({
       tools: [{ type: 'web_search_20250305', name: 'web_search' }],
       tool_choice: { type: 'auto' },
@@ -291,7 +291,7 @@ describe('the rest of the request', () => {
     expect(body).toEqual({ model: 'up-1', messages: [] })
   })
 
-  test('temperature, top_p and metadata are carried over and stop_sequences become stop', () => {
+  test('temperature, top_p and metadata are kept, and stop_sequences become stop', () => {
     const body = sent({
       temperature: 0.7,
       top_p: 0.9,
@@ -309,7 +309,7 @@ describe('the rest of the request', () => {
     })
   })
 
-  test('no other field reaches the upstream, stream least of all', () => {
+  test('no other field reaches the upstream, not even stream', () => {
     const body = sent({
       stream: true,
       top_k: 5,
@@ -338,7 +338,7 @@ describe('the rest of the request', () => {
   })
 
   test.each(['max_tokens', 'max_completion_tokens'] as const)(
-    'the ceiling is sent as the provider’s %s',
+    'the output ceiling is sent as %s, as the provider expects',
     field => {
       const sent = chatRequestOf(read({ max_tokens: 300 }), { model: 'up-1', maxTokensField: field })
 
@@ -350,7 +350,7 @@ describe('the rest of the request', () => {
     },
   )
 
-  test('a ceiling that was not sent is not sent on', () => {
+  test('a request without an output ceiling is sent without one', () => {
     const request = read({})
 
     expect(request.outputCeiling).toBeUndefined()
@@ -373,7 +373,7 @@ describe('the rest of the request', () => {
     ])
   })
 
-  test('lone surrogates and the line separators of JavaScript go through', () => {
+  test('lone surrogates and the line separators of JavaScript are kept', () => {
     const json = String.raw`{"model":"m","messages":[{"role":"user","content":"\ud83d \u2028 \ud83d\ude00"}]}`
 
     const body = chatRequestOf(readMessagesRequest(documentOf(json)), upstream)
@@ -381,7 +381,7 @@ describe('the rest of the request', () => {
     expect(JSON.parse(body).messages).toEqual([user('\ud83d \u2028 😀')])
   })
 
-  test('the input estimate counts what is sent, an image at a flat number', () => {
+  test('the input estimate counts the converted request, with a fixed number for an image', () => {
     const pixels = { ...image, source: { ...image.source, data: 'A'.repeat(100_000) } }
     const thinking = { type: 'thinking', thinking: 'x'.repeat(100_000) }
 
@@ -393,7 +393,7 @@ describe('the rest of the request', () => {
     expect(inputTokensEstimate).toBeLessThan(1_000 + 2_500)
   })
 
-  test('the texts for a tokenizer hold no image', () => {
+  test('the texts for a tokenizer contain no image', () => {
     const request = read({ system: 's', messages: [user([image, text('hi')])], tools: [weather] })
 
     const { texts } = request.input()
@@ -405,7 +405,7 @@ describe('the rest of the request', () => {
   })
 })
 
-describe('refusals name the place', () => {
+describe('the error for a wrong field has its path', () => {
   const inBlock = (block: unknown, role = 'user') => ({
     messages: [user('hi'), { role, content: [text('a'), block] }],
   })
@@ -466,7 +466,7 @@ describe('refusals name the place', () => {
     [{ stop_sequences: ['a', 1] }, 'stop_sequences.1', 'a string'],
   ]
 
-  test.each(cases)('%j is refused at %s', (body, param, words) => {
+  test.each(cases)('%j is rejected at %s', (body, param, words) => {
     const error = refusal(body)
 
     expect(error.code).toBe('invalid_field')
@@ -475,7 +475,7 @@ describe('refusals name the place', () => {
   })
 
   test.each([
-    ['a field that stands twice', '{"model":"a","messages":[],"model":"b"}'],
+    ['a repeated field', '{"model":"a","messages":[],"model":"b"}'],
     ['a field in another case', '{"model":"a","messages":[],"Max_Tokens":5}'],
   ])('%s is ambiguous', (_title, json) => {
     expect(() => readMessagesRequest(documentOf(json))).toThrow(
@@ -495,7 +495,7 @@ describe('refusals name the place', () => {
   })
 
   test.each([{ type: 'create' }, { type: 'continue', previous_message_id: 'msg_1' }])(
-    'a conversation that is to be kept here, as %j, is refused by the code that makes clients send it whole',
+    'a thread such as %j is rejected with the code that makes clients send the whole conversation',
     thread => {
       const error = refusal({ thread })
 
@@ -504,11 +504,11 @@ describe('refusals name the place', () => {
     },
   )
 
-  test('no thread at all may be said as null', () => {
+  test('a thread may be null', () => {
     expect(sent({ thread: null })).toEqual({ model: 'up-1', messages: [] })
   })
 
-  test('a schema too deep to be written is refused and does not crash', () => {
+  test('a schema nested too deeply to be written is rejected and does not crash', () => {
     const deep = `${'{"a":'.repeat(60_000)}1${'}'.repeat(60_000)}`
     const json = `{"model":"m","messages":[],"tools":[{"name":"f","input_schema":${deep}}]}`
 

@@ -23,7 +23,7 @@ type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] }
 
 /** A messages request. Only what is in it reaches an upstream. */
 export type MessagesRequest = TextRequest & {
-  /** The chat request without the parts that depend on the upstream: the model's name, and the field for the output limit. */
+  /** The chat request without the parts that depend on the upstream: the model's name, and the field for the output ceiling. */
   readonly chatJson: string
 }
 
@@ -75,7 +75,7 @@ export function readMessagesRequest(document: JsonDocument): MessagesRequest {
 }
 
 /**
- * The body of the chat request for an upstream. The output limit, if there is one, has the field name that the provider expects.
+ * The body of the chat request for an upstream. The output ceiling, if there is one, has the field name that the provider expects.
  * The upstream is never asked to stream: the events are made from its finished answer.
  */
 export function chatRequestOf(

@@ -11,7 +11,7 @@ function read(body: object) {
 }
 
 describe('a request', () => {
-  test('is read for what prices it', () => {
+  test('has its model, stream, output ceiling and input estimate read', () => {
     const request = read({ instructions: 'x'.repeat(400), stream: true, max_output_tokens: 50 })
 
     expect(request).toMatchObject({ model: 'm', isStream: true, outputCeiling: 50, choices: 1 })
@@ -19,12 +19,12 @@ describe('a request', () => {
     expect(request.inputTokensEstimate).toBeLessThan(140)
   })
 
-  test('without a ceiling has none, and null is none', () => {
+  test('may have no output ceiling, or null', () => {
     expect(read({}).outputCeiling).toBeUndefined()
     expect(read({ max_output_tokens: null, stream: null, background: false }).outputCeiling).toBeUndefined()
   })
 
-  test('counts an image at a flat number, never its base64', () => {
+  test('counts an image at a fixed number, not by its base64', () => {
     const content = [{ type: 'input_image', image_url: `data:image/png;base64,${'A'.repeat(100_000)}` }]
 
     const request = read({ input: [{ role: 'user', content }] })
@@ -34,25 +34,29 @@ describe('a request', () => {
   })
 
   test.each<[title: string, body: object, uses: boolean]>([
-    ['a response before it', { previous_response_id: 'resp_1' }, true],
+    ['a previous response', { previous_response_id: 'resp_1' }, true],
     ['a conversation by its id', { conversation: 'conv_1' }, true],
     ['a conversation as an object', { conversation: { id: 'conv_1' } }, true],
     ['a stored prompt', { prompt: { id: 'pmpt_1', variables: { name: 'Ada' } } }, true],
     ['an item of an earlier response', { input: [{ type: 'item_reference', id: 'msg_1' }] }, true],
-    ['an item by nothing but its id', { input: [{ id: 'msg_1' }] }, true],
-    ['none of them', { previous_response_id: null, conversation: null, prompt: null, store: true }, false],
-    ['only items of its own', { input: [{ role: 'user', content: 'Hi.', id: 'msg_1' }] }, false],
-  ])('is known to use context that its provider has stored: %s', (_, body, uses) => {
+    ['an item with only an id', { input: [{ id: 'msg_1' }] }, true],
+    [
+      'no stored context',
+      { previous_response_id: null, conversation: null, prompt: null, store: true },
+      false,
+    ],
+    ['only its own items', { input: [{ role: 'user', content: 'Hi.', id: 'msg_1' }] }, false],
+  ])('references stored content or not: %s', (_, body, uses) => {
     expect(read(body).inputTokensEstimate === Infinity).toBe(uses)
   })
 
-  test.each(['previous_response_id', 'conversation', 'prompt'])('with two "%s" is refused', field => {
+  test.each(['previous_response_id', 'conversation', 'prompt'])('with two "%s" is rejected', field => {
     const json = `{"model":"m","input":"x","${field}":"a","${field}":null}`
 
     expect(() => dialect.readRequest(parseJsonObject(sentText(json)))).toThrow(`"${field}" is in the body`)
   })
 
-  test('of a coding agent goes upstream with the same bytes but for the model', () => {
+  test('of a coding agent goes upstream with the same bytes except for the model', () => {
     const body = {
       model: 'm',
       input: [
@@ -107,7 +111,7 @@ describe('a request', () => {
     ['max_output_tokens', { max_output_tokens: '9' }, 'an integer'],
     ['stream', { stream: 1 }, 'true or false'],
     ['model', { model: '' }, 'a non-empty string'],
-  ])('is refused for its %s in %j', (param, body, words) => {
+  ])('is rejected for its %s in %j', (param, body, words) => {
     expect(() => read(body)).toThrow(
       expect.objectContaining({
         code: 'invalid_field',
@@ -122,7 +126,7 @@ describe('a request', () => {
     '"input":"b"',
     '"max_output_tokens":1,"MAX_OUTPUT_TOKENS":2',
     '"background":false,"background":true',
-  ])('that has %s besides is ambiguous', members => {
+  ])('with the additional %s is ambiguous', members => {
     const json = `{"model":"m","input":"a",${members}}`
 
     expect(() => dialect.readRequest(parseJsonObject(sentText(json)))).toThrow(
@@ -135,13 +139,13 @@ describe('an answer', () => {
   const json =
     '{"id":"resp_1","object":"response","x":1.0,"status":"completed","model":"up","output":[],"usage":{"input_tokens":9,"input_tokens_details":{"cached_tokens":4},"output_tokens":7,"output_tokens_details":{"reasoning_tokens":5},"total_tokens":16}}'
 
-  test('is read for its usage, details in their own buckets', () => {
+  test('has its usage read, with details in their own buckets', () => {
     const answer = dialect.readAnswer(json, noLimits)
 
     expect(answer!.usage).toEqual({ ...NO_USAGE, input: 5, cachedInput: 4, output: 2, reasoning: 5 })
   })
 
-  test('reaches the client with the same bytes but for the model and the cost', () => {
+  test('reaches the client with the same bytes except for the model and the cost', () => {
     const answer = dialect.readAnswer(json, noLimits)
 
     const reply = dialect.forClient(answer!, { model: 'm', cost: usd('0.0001') })
@@ -149,17 +153,17 @@ describe('an answer', () => {
     expect(reply).toBe(json.replace('"up"', '"m"').replace('":16}', '":16,"cost_usd":"0.0001"}'))
   })
 
-  test('tells the upstream’s own cost', () => {
+  test('has the upstream’s own cost', () => {
     const answer = dialect.readAnswer(json.replace('":16}', '":16,"cost":0.00012}'), noLimits)
 
     expect(answer!.reportedCost).toBe(usd('0.00012'))
   })
 
-  test('without output is not empty: another upstream is never tried for a response', () => {
+  test('without output is not empty: a response never fails over for that', () => {
     expect(dialect.readAnswer(json, noLimits)!.isEmpty).toBe(false)
   })
 
-  test('is told by its output where it does not call itself a response', () => {
+  test('is known by its output when its object is not "response"', () => {
     expect(dialect.readAnswer('{"output":[]}', noLimits)).toMatchObject({ usage: null })
   })
 
@@ -170,11 +174,11 @@ describe('an answer', () => {
     '{"object":"chat.completion","choices":[]}',
     '[]',
     '',
-  ])('is not what %j is', body => {
+  ])('is not read from %j', body => {
     expect(dialect.readAnswer(body, noLimits)).toBeUndefined()
   })
 
-  test('has the texts that a model wrote, for a tokenizer', () => {
+  test('has the texts that the model wrote, for a tokenizer', () => {
     const output = [
       {
         type: 'reasoning',

@@ -14,12 +14,12 @@ const failure = new GatewayError('upstream_error', 'The upstream broke off.')
 
 type Members = Record<string, unknown>
 
-/** An event with its `event:` line, as most upstreams write it. */
+/** An event with its `event:` line, as most upstreams send it. */
 function named(type: string, members: Members = {}): string {
   return `event: ${type}\n${bare(type, members)}`
 }
 
-/** An event without one. */
+/** An event without an `event:` line. */
 function bare(type: string, members: Members = {}): string {
   return `data: ${JSON.stringify({ type, ...members })}\n\n`
 }
@@ -42,7 +42,7 @@ function open() {
   })
 }
 
-/** Feeds a stream in pieces of a size; what the client had by then, and what it gets at the end. */
+/** Feeds a stream in pieces of a size. Returns what the client got before the end, and at the end. */
 function run(upstream: string, options: { pieces?: number; charge?: typeof charge | null } = {}) {
   const { pieces = Number.MAX_SAFE_INTEGER } = options
   const stream = open()
@@ -72,7 +72,7 @@ describe('a stream of named events', () => {
     expect(before + after).toBe(upstream)
   })
 
-  test('keeps its last event back until the charge is durable', () => {
+  test('defers its last event until the charge is durable', () => {
     const { before, isDone } = run(upstream)
 
     expect(before).toBe(created() + said('hi') + ': ping\n\n')
@@ -86,7 +86,7 @@ describe('a stream of named events', () => {
     expect(reading).toMatchObject({ endedWell: true, usage })
   })
 
-  test('may have CRLF, and no blank line at its end', () => {
+  test('may have CRLF line ends, and no blank line at its end', () => {
     const crlf = upstream.replaceAll('\n', '\r\n').slice(0, -4)
 
     const { before, after, reading } = run(crlf)
@@ -96,17 +96,17 @@ describe('a stream of named events', () => {
   })
 })
 
-describe('what no event can be read of', () => {
+describe('a frame without a readable event', () => {
   const junk = 'data: junk\n\n: ping\n\n'
 
-  test('waits for the first event, and not behind it', () => {
+  test('is kept until the first event, and sent at once after it', () => {
     expect(run(junk).before).toBe('')
     expect(run(junk + said('hi') + junk).before).toBe(junk + said('hi') + junk)
     expect(run(junk + completed())).toMatchObject({ before: junk, after: completed() })
     expect(run(`${junk}data: [DONE]\n\n`).before).toBe(junk)
   })
 
-  test('waits no longer where it is too much', () => {
+  test('is sent when too many bytes are kept', () => {
     const much = `data: ${'x'.repeat(1000)}\n\n`.repeat(100)
 
     expect(run(much).before.length).toBeGreaterThan(much.length / 2 - 1)
@@ -114,7 +114,7 @@ describe('what no event can be read of', () => {
 })
 
 describe('a stream of events without names', () => {
-  test('gets the logical model name wherever the response is told, and the cost at the end', () => {
+  test('gets the logical model name in each response object, and the cost at the end', () => {
     const { before, after } = run(created(bare) + said('up', bare) + completed(bare))
 
     expect(before).toBe(created(bare).replace('"up"', '"gpt-x"') + said('up', bare))
@@ -134,7 +134,7 @@ describe('a stream of events without names', () => {
     expect(after).toBe(frame.replace('"up"', '"gpt-x"').replace('7 }', '7,"cost_usd":"0.25" }'))
   })
 
-  test('loses a cost of the upstream’s own where none of ours is told', () => {
+  test('loses the upstream’s own cost when the charge has none', () => {
     const frame = bare('response.completed', response({ usage: { ...counts, cost_usd: '9' } }))
 
     const { after } = run(frame, { charge: null })
@@ -142,13 +142,13 @@ describe('a stream of events without names', () => {
     expect(after).toBe(bare('response.completed', response({ model: 'gpt-x', usage: counts })))
   })
 
-  test('has no place for the cost where the upstream tells no usage', () => {
+  test('gets no cost when the upstream sends no usage', () => {
     const { after } = run(bare('response.completed', response({ usage: null })))
 
     expect(after).toBe(bare('response.completed', response({ model: 'gpt-x', usage: null })))
   })
 
-  test('may have the name after the data, and is then left alone', () => {
+  test('is not changed when the name comes after the data', () => {
     const frame = `data: ${JSON.stringify({ ...response({ usage: counts }) })}\nevent: response.completed\n\n`
 
     const { after, reading } = run(frame)
@@ -168,7 +168,7 @@ describe('the reading', () => {
     },
   )
 
-  test('of response.failed is an error, whose usage counts', () => {
+  test('of response.failed is an error whose usage counts', () => {
     const { reading } = run(
       created() + named('response.failed', response({ usage: counts, error: { code: 'x' } })),
     )
@@ -180,10 +180,10 @@ describe('the reading', () => {
     ['nothing', ''],
     ['no last event', created() + said('hi')],
     ['[DONE] alone', `${created()}data: [DONE]\n\n`],
-    ['a last event that is cut', `${created()}${completed().slice(0, -9)}`],
+    ['a truncated last event', `${created()}${completed().slice(0, -9)}`],
     ['an error event', created() + named('error', { message: 'x' })],
     ['an error of another dialect', `${created()}data: {"error":{"message":"x"}}\n\n`],
-  ])('of a stream with %s is that it broke', (_title, upstream) => {
+  ])('of a stream with %s did not end well', (_title, upstream) => {
     expect(run(upstream).reading).toMatchObject({
       endedWell: false,
       usage: null,
@@ -191,7 +191,7 @@ describe('the reading', () => {
     })
   })
 
-  test('has the texts of every kind of delta, an error’s not among them', () => {
+  test('has the texts of every kind of delta, but not of an error', () => {
     const { reading } = run(
       created() +
         named('response.reasoning_summary_text.delta', { output_index: 0, delta: 'think' }) +
@@ -208,7 +208,7 @@ describe('the reading', () => {
     expect(reading.texts()).toEqual(['thinking', 'f{}'])
   })
 
-  test('has the texts of the whole where no delta came', () => {
+  test('has the texts of the complete response when no delta came', () => {
     const output = [{ type: 'message', content: [{ type: 'output_text', text: 'all at once' }] }]
 
     const { reading } = run(named('response.completed', response({ output })))
@@ -217,7 +217,7 @@ describe('the reading', () => {
     expect(reading.outputBegan).toBe(true)
   })
 
-  test('counts no text of the whole a second time', () => {
+  test('does not count the texts of the complete response after deltas', () => {
     const output = [{ type: 'message', content: [{ type: 'output_text', text: 'hi' }] }]
 
     const { reading } = run(said('hi') + named('response.completed', response({ output })))
@@ -231,7 +231,7 @@ describe('the reading', () => {
     expect(run(frame).reading.reportedCost).toBe(usd('0.000000123'))
   })
 
-  test('knows a last event of several megabytes', () => {
+  test('reads a last event of several megabytes', () => {
     const output = [{ type: 'image_generation_call', result: 'A'.repeat(3_000_000) }]
 
     const { reading } = run(named('response.completed', response({ output, usage: counts })), {
@@ -243,7 +243,7 @@ describe('the reading', () => {
 })
 
 describe('a broken stream', () => {
-  test('ends with response.failed, whose response has what the stream told of itself', () => {
+  test('ends with response.failed, with the id and the time of the stream', () => {
     const { before, after } = run(created() + said('hi'))
 
     expect(before).toBe(created() + said('hi'))
@@ -265,7 +265,7 @@ describe('a broken stream', () => {
     })
   })
 
-  test('that told nothing of itself gets an id and a time of ours, and no usage where nothing was charged', () => {
+  test('without an id gets an id and a time from the gateway, and no usage when nothing was charged', () => {
     const { after } = run(said('hi').slice(0, -5), { charge: null })
 
     expect(dataOf(after)).toMatchObject({
@@ -274,7 +274,7 @@ describe('a broken stream', () => {
     })
   })
 
-  test('lets go of no half frame', () => {
+  test('sends no incomplete frame', () => {
     const { before } = run(created() + said('hi').slice(0, -8))
 
     expect(before).toBe(created())
@@ -286,13 +286,13 @@ describe('a broken stream', () => {
     expect(before + after).not.toContain('[DONE]')
   })
 
-  test('puts a blank line before its error where the last frame had none', () => {
+  test('gets a blank line before the error when the last frame had none', () => {
     const { before, after } = run((created() + said('hi')).slice(0, -1))
 
     expect(before + after).toContain('"sequence_number":4}\n\n\nevent: response.failed')
   })
 
-  test('is told once where the upstream told it in an event that ends the response', () => {
+  test('gets no second error when the upstream sent one in an event that ends the response', () => {
     const failed = named('response.failed', response({ error: { code: 'server_error', message: 'x' } }))
 
     const { before, after } = run(`${created()}${failed}data: [DONE]\n\n`)
@@ -300,7 +300,7 @@ describe('a broken stream', () => {
     expect(before + after).toBe(created() + failed)
   })
 
-  test('is told again where the upstream told it in a way that clients do not notice', () => {
+  test('gets an error when the upstream sent one that clients do not notice', () => {
     const error = named('error', { message: 'x' })
 
     const { before, after } = run(created() + error)
@@ -309,7 +309,7 @@ describe('a broken stream', () => {
     expect(after).toStartWith('event: response.failed')
   })
 
-  test('is also one whose end could not be charged', () => {
+  test('may be one that could not be charged', () => {
     const stream = open()
     stream.feed(encoder.encode(created() + completed()))
 
@@ -320,7 +320,7 @@ describe('a broken stream', () => {
   })
 })
 
-test('what follows the end goes out behind it, as far as it fits', () => {
+test('frames after the end are sent after it, up to the limit', () => {
   const rest = 'data: bye\n\n'
 
   const { after } = run(completed() + rest + `data: ${'x'.repeat(70_000)}\n\n`)
@@ -328,7 +328,7 @@ test('what follows the end goes out behind it, as far as it fits', () => {
   expect(after).toBe(completed() + rest)
 })
 
-test('an error that opens a stream stays its first word when response.failed follows', () => {
+test('an error at the start of a stream counts as first when response.failed follows', () => {
   const { reading } = run(
     named('error', { message: 'No.' }) + named('response.failed', response({ status: 'failed' })),
   )

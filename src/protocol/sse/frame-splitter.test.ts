@@ -4,7 +4,7 @@ import { FrameSplitter } from './frame-splitter.ts'
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-/** Feeds the reads one by one; gives the frames as text, and what was left. */
+/** Feeds the reads one at a time. Returns the frames as text, and the rest. */
 function split(reads: readonly string[], frameBytesMax?: number) {
   const splitter = new FrameSplitter(frameBytesMax)
   const frames = reads.flatMap(read => splitter.split(encoder.encode(read)))
@@ -23,31 +23,31 @@ describe('frames of a stream', () => {
     ['end with CRLF lines', ['data: a\r\n\r\ndata: b\r\n\r\n'], ['data: a\r\n\r\n', 'data: b\r\n\r\n'], ''],
     ['end with CR lines', ['data: a\r\rdata: b\r\r'], ['data: a\r\r', 'data: b\r\r'], ''],
     ['end with mixed lines', ['data: a\n\r\ndata: b\r\n\n'], ['data: a\n\r\n', 'data: b\r\n\n'], ''],
-    ['keep their several lines', ['event: x\ndata: a\nid: 1\n\n'], ['event: x\ndata: a\nid: 1\n\n'], ''],
+    ['may have several lines', ['event: x\ndata: a\nid: 1\n\n'], ['event: x\ndata: a\nid: 1\n\n'], ''],
     [
-      'are put together from halves',
+      'are joined from pieces',
       ['da', 'ta: a', '\n', '\nda', 'ta: b\n\n'],
       ['data: a\n\n', 'data: b\n\n'],
       '',
     ],
     [
-      'are put together from CRLF halves',
+      'are joined from pieces with CRLF line ends',
       ['data: a\r', '\n\r', '\ndata: b\r\n\r\n'],
       ['data: a\r\n\r', '\n', 'data: b\r\n\r\n'],
       '',
     ],
-    ['without a last blank line are left over', ['data: a\n\ndata: b\n'], ['data: a\n\n'], 'data: b\n'],
+    ['without a last blank line are the rest', ['data: a\n\ndata: b\n'], ['data: a\n\n'], 'data: b\n'],
     ['are not ended by a line end', ['data: a\ndata: b'], [], 'data: a\ndata: b'],
     ['may be blank lines', ['\n\n\r\ndata: a\n\n'], ['\n', '\n', '\r\n', 'data: a\n\n'], ''],
     [
-      'may be lone comments',
+      'may be single comments',
       [': ping\n', ': pong\r\n', 'data: a\n\n'],
       [': ping\n', ': pong\r\n', 'data: a\n\n'],
       '',
     ],
-    ['may be comments in halves', [': pi', 'ng\n'], [': ping\n'], ''],
+    ['may be comments in pieces', [': pi', 'ng\n'], [': ping\n'], ''],
     [
-      'hold comments between their lines',
+      'may have comments between their lines',
       ['data: a\n: ping\ndata: b\n\n'],
       ['data: a\n: ping\ndata: b\n\n'],
       '',
@@ -59,7 +59,7 @@ describe('frames of a stream', () => {
     expect(split(reads)).toEqual({ frames, unread: [], isMidFrame: rest !== '', rest })
   })
 
-  test('of which one fills a read are that read, not a copy', () => {
+  test('that are a whole read are that read, not a copy', () => {
     const read = encoder.encode('data: a\n\n')
 
     const [frame] = new FrameSplitter().split(read)
@@ -67,7 +67,7 @@ describe('frames of a stream', () => {
     expect(frame?.bytes).toBe(read)
   })
 
-  test('cut inside a character are whole again', () => {
+  test('split inside a character are joined', () => {
     const bytes = encoder.encode('data: 🙂é\n\n')
     const splitter = new FrameSplitter()
 
@@ -76,7 +76,7 @@ describe('frames of a stream', () => {
     expect(frames.map(frame => decoder.decode(frame.bytes))).toEqual(['data: 🙂é\n\n'])
   })
 
-  test('that grow too large are passed on in pieces, and the next is read again', () => {
+  test('that grow too large are passed on in pieces, and the next one is whole', () => {
     const { frames, unread, rest } = split(['data: 12', '3456', '789', '0\n', '\ndata: b\n\n'], 10)
 
     expect(frames.join('')).toBe('data: 1234567890\n\ndata: b\n\n')
@@ -85,7 +85,7 @@ describe('frames of a stream', () => {
     expect(rest).toBe('')
   })
 
-  test('that grew too large and never ended leave the stream inside a frame', () => {
+  test('that grow too large and never end leave the stream inside a frame', () => {
     expect(split(['data: 12345678'], 10)).toMatchObject({ isMidFrame: true, rest: '' })
   })
 })

@@ -29,13 +29,13 @@ describe('a frame', () => {
     expect(readFrame(encoder.encode(frame))).toEqual({ name, data })
   })
 
-  test('made here reads back', () => {
+  test('made here can be read', () => {
     expect(readFrame(dataFrame('{"a":"é"}'))).toEqual({ name: '', data: '{"a":"é"}' })
   })
 })
 
 describe('data in place', () => {
-  test('is the frame itself where all of it is one data line', () => {
+  test('is the same frame when it is one data line', () => {
     const frame = encoder.encode('data: {"a":1}\n\n')
 
     expect(dataInPlace(frame)).toBe(frame)

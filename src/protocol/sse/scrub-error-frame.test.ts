@@ -15,10 +15,10 @@ test.each([
     'event: response.failed\ndata: {"type":"response.failed","response":{"error":{"message":"see http://10.1.2.3:9000/v1"}}}\n\n',
   ],
   [
-    'an error that is no JSON',
+    'an error that is not JSON',
     'event: error\ndata: http://10.1.2.3:9000/v1 refused\ndata: key-of-the-operator\n\n',
   ],
-])('%s names neither the host nor the key of the operator', (_, frame) => {
+])('%s contains neither the host nor the key of the operator', (_, frame) => {
   const shown = scrubbed(frame)
 
   expect(shown).not.toContain('10.1.2.3')
@@ -27,7 +27,7 @@ test.each([
   expect(shown.split('\n')[0]).toBe(frame.startsWith('event') ? frame.split('\n')[0]! : shown.split('\n')[0]!)
 })
 
-test('an error frame without a secret keeps its bytes, and so do the words of the model in a failed response', () => {
+test('an error frame without a secret keeps its bytes, and a failed response its output', () => {
   const plain = 'data: { "error": {"message": "overloaded", "code": 1.0} }\n\n'
   const words =
     'data: {"type":"response.failed","response":{"output":[{"text":"http://10.1.2.3:9000/v1"}],"error":null}}\n\n'

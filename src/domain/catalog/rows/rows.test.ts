@@ -41,7 +41,7 @@ describe('a model row', () => {
     })
   })
 
-  test('may lack its price and output limit while disabled, and cannot be enabled without them', () => {
+  test('may lack its price and output ceiling while disabled, and cannot be enabled without them', () => {
     const draft = decodeModel({ id: 'x', kind: 'chat', upstreams, enabled: false })
     if (!draft.ok) throw new Error('The draft was rejected.')
 
