@@ -40,12 +40,12 @@ async function setUp() {
 
 const NOTHING_DONE = { hasRun: true, compensated: 0, compensatedUsd: ZERO, closed: 0, failed: 0 }
 
-test('no attempt is taken for lost while its call may still go on', () => {
+test('an attempt only counts as lost when its call can no longer run', () => {
   expect(LOST_AFTER_MS).toBeGreaterThan(LATE_MS)
 })
 
 describe('a pass of the reconciler', () => {
-  test('charges and gives back every late answer, once', async () => {
+  test('charges and gives back every late answer once', async () => {
     const { reconcile, bill, ledger, accountId } = await setUp()
     for (const tokens of [1, 2, 0]) await bill(tokens)
 
@@ -58,7 +58,7 @@ describe('a pass of the reconciler', () => {
     expect(await ledger.verify()).toMatchObject({ problems: [] })
   })
 
-  test('closes what timed out so long ago that its call has ended or died with its process', async () => {
+  test('closes attempts that are so old that their call or its process has ended', async () => {
     const { reconcile, clock, attempts, accountId, apiKeyId } = await setUp()
     const attempt = anAttempt({ accountId, apiKeyId })
     await attempts.record(attempt)
@@ -72,7 +72,7 @@ describe('a pass of the reconciler', () => {
     expect(await attempts.bill(attempt, aBill())).toBe(false)
   })
 
-  test('does nothing while another is under way', async () => {
+  test('does nothing while another pass is running', async () => {
     const { reconcile, bill } = await setUp()
     await bill(1)
 
@@ -82,7 +82,7 @@ describe('a pass of the reconciler', () => {
     expect(passes[1]).toEqual({ ...NOTHING_DONE, hasRun: false })
   })
 
-  test('settles what it can where one cannot be settled, and tells of that one', async () => {
+  test('settles the other attempts when one fails, and reports that one', async () => {
     const { ports, attempts, bill, failures } = await setUp()
     await bill(1)
     const never = { requestId: { key: 7n, tail: 7n }, number: 1 }
@@ -97,7 +97,7 @@ describe('a pass of the reconciler', () => {
     expect(failures).toEqual([expect.any(RangeError)])
   })
 
-  test('that fails leaves the next one free to run', async () => {
+  test('that fails does not block the next one', async () => {
     const { ports, attempts, reconcile } = await setUp()
     const broken: Attempts = { ...attempts, billed: () => Promise.reject(new Error('disk full')) }
 
@@ -110,7 +110,7 @@ describe('a pass of the reconciler', () => {
 })
 
 describe('the reconciler', () => {
-  test('passes at its start and then at its times, also after a pass that failed', async () => {
+  test('runs at its start and then at each interval, even after a failed pass', async () => {
     const { clock } = await setUp()
     const passes: number[] = []
     const failures: unknown[] = []
@@ -132,7 +132,7 @@ describe('the reconciler', () => {
     expect(clock.waiting).toBe(0)
   })
 
-  test('waits for the pass under way when it is stopped, and makes no other', async () => {
+  test('waits for the running pass when it is stopped, and starts no other', async () => {
     const { clock } = await setUp()
     const underWay = Promise.withResolvers<typeof NOTHING_DONE>()
     const stop = startReconciler(() => underWay.promise, { clock, onFailed: () => {} }, 150_000)

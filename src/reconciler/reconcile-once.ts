@@ -8,7 +8,7 @@ import { closeLostAttempts } from './close-lost-attempts.ts'
 import { settleLateAnswers } from './settle-late-answers.ts'
 
 const LEASE = 'reconciler'
-/** A pass takes a second at most. A node that dies in one holds up the others for this long. */
+/** A pass takes at most a second. If a node dies during a pass, the other nodes wait this long. */
 const LEASE_MS = 60_000
 
 const NOTHING: ReconcilerPass = {
@@ -19,13 +19,13 @@ const NOTHING: ReconcilerPass = {
   failed: 0,
 }
 
-/** One pass of every sweep, unless another is under way. The lease saves work; each sweep is safe without it. */
+/** Runs every sweep once, unless another pass is running. The lease only saves work: each sweep is safe without it. */
 export async function reconcileOnce(ports: {
   readonly attempts: Attempts
   readonly ledger: Ledger
   readonly leases: Leases
   readonly clock: Clock
-  /** Told of what could not be settled. */
+  /** Called with the error of each attempt that could not be settled. */
   readonly onFailed: (error: unknown) => void
 }): Promise<ReconcilerPass> {
   const { attempts, leases, clock, onFailed } = ports

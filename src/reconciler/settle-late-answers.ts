@@ -2,12 +2,12 @@ import { addUsd, ZERO, type NanoUsd } from '../domain/money.ts'
 import type { Attempts } from '../gateway/ports/attempts.ts'
 import type { Ledger } from '../gateway/ports/ledger.ts'
 
-/** A few hundred milliseconds of work. What is left waits for the next pass. */
+/** A few hundred milliseconds of work. The rest waits for the next pass. */
 const BATCH = 1000
 
 /**
- * Charges and gives back what upstreams billed for clients that had been turned away. Safe to run on every node at once, and
- * after a crash: each is compensated once. One that cannot be is told, and does not keep the others.
+ * Charges and gives back what upstreams billed after their client had got a 504. Safe to run on every node at once and after a
+ * crash: each attempt is compensated once. A failure is reported to `onFailed`, and the others continue.
  */
 export async function settleLateAnswers(
   { attempts, ledger }: { readonly attempts: Attempts; readonly ledger: Ledger },

@@ -2,10 +2,10 @@ import { Counter, Gauge, type Registry } from 'prom-client'
 import type { ReconcilerPass } from '../gateway/ports/reconcile.ts'
 import { dollars } from './dollars.ts'
 
-/** The result of one check of the books. */
+/** The result of one check of the ledger. */
 export type LedgerCheck = { readonly problems: number; readonly entries: number; readonly atMs: number }
 
-/** What the gateway does by itself, between requests. */
+/** Metrics of background work. */
 export type BackgroundMetrics = {
   readonly countLedgerCheck: (check: LedgerCheck) => void
   readonly countReconcilerPass: (pass: ReconcilerPass) => void
@@ -15,29 +15,29 @@ export function openBackgroundMetrics(registry: Registry): BackgroundMetrics {
   const registers = [registry]
   const ledgerProblems = new Gauge({
     name: 'tollgate_ledger_problems',
-    help: 'Broken invariants found by the last check of the books; 0 is sound.',
+    help: 'Broken invariants that the last check of the ledger found. 0 means that the ledger is correct.',
     registers,
   })
   const ledgerChecks = new Counter({
     name: 'tollgate_ledger_checks_total',
-    help: 'Checks of the books, by result.',
+    help: 'Checks of the ledger, by result.',
     labelNames: ['result'],
     registers,
   })
   const reconciled = new Counter({
     name: 'tollgate_reconciled_total',
-    help: 'What the reconciler did: late answers compensated, attempts closed, and what failed.',
+    help: 'Work of the reconciler, by outcome: late answers compensated, attempts closed, and failures.',
     labelNames: ['outcome'],
     registers,
   })
   const compensatedUsd = new Counter({
     name: 'tollgate_compensated_usd_total',
-    help: 'Dollars charged for late answers and given back: what they cost the operator, at selling prices.',
+    help: 'Dollars charged for late answers and given back, at the customer prices. The operator bears this cost.',
     registers,
   })
   const ledgerCheckedAt = new Gauge({
     name: 'tollgate_ledger_checked_timestamp_seconds',
-    help: 'When the books were last checked.',
+    help: 'Time of the last check of the ledger.',
     registers,
   })
 

@@ -3,7 +3,7 @@ import { boundedWriter, WAITING_CHARS_MAX } from './bounded-writer.ts'
 
 const LINE = `{"message":"${'x'.repeat((1 << 20) - 15)}"}\n`
 
-/** A reader that takes what is written only when it is told to. */
+/** A reader that reads only when the test calls `readAll`. */
 function slowReader() {
   const taken: string[] = []
   const waiting: { text: string; done: () => void }[] = []
@@ -20,7 +20,7 @@ function slowReader() {
   return { write, readAll, taken, waiting }
 }
 
-test('what is written passes on as it is', () => {
+test('written text is passed on unchanged', () => {
   const { write, readAll, taken } = slowReader()
 
   write('a\n')
@@ -30,7 +30,7 @@ test('what is written passes on as it is', () => {
   expect(taken).toEqual(['a\n', 'b\nc\n'])
 })
 
-test('for a reader that takes nothing, no more waits than the bound, and what is lost is counted when it reads again', () => {
+test('when the reader stops, no more than the limit is kept, and the lost lines are reported when it reads again', () => {
   const { write, readAll, taken, waiting } = slowReader()
   for (let count = 0; count < 100; count += 1) write(LINE)
   const waited = waiting.reduce((sum, { text }) => sum + text.length, 0)
@@ -41,11 +41,11 @@ test('for a reader that takes nothing, no more waits than the bound, and what is
   readAll()
 
   expect(waited).toBeWithin(WAITING_CHARS_MAX / 2, WAITING_CHARS_MAX + 1)
-  const [told = '', line] = taken.at(-1)!.split('\n')
-  expect(JSON.parse(told)).toEqual({
+  const [report = '', line] = taken.at(-1)!.split('\n')
+  expect(JSON.parse(report)).toEqual({
     time: 7,
     level: 'error',
-    message: 'log lines were lost, because nobody read them',
+    message: 'log lines were dropped because the reader was too slow',
     lines: lost,
   })
   expect(line).toBe('again')

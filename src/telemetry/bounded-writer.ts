@@ -1,9 +1,9 @@
-/** Some seconds of a busy log. What is beyond it is dropped: a log that nobody reads must not fill the memory. */
+/** A few seconds of a busy log. Lines above this are dropped, so that an unread log cannot fill the memory. */
 export const WAITING_CHARS_MAX = 8 << 20
 
 /**
- * A `write` for `openLog` that drops lines while too much waits for a slow reader, and says how many as soon as there is room.
- * `write` calls `done` when its text has been taken.
+ * A `write` for `openLog` that drops lines while too much text waits for a slow reader, and reports their number once there is
+ * room. `write` calls `done` when its text has been read.
  */
 export function boundedWriter(
   write: (text: string, done: () => void) => void,
@@ -26,5 +26,5 @@ export function boundedWriter(
 }
 
 function lossLine(lost: number, atMs: number): string {
-  return `{"time":${atMs},"level":"error","message":"log lines were lost, because nobody read them","lines":${lost}}\n`
+  return `{"time":${atMs},"level":"error","message":"log lines were dropped because the reader was too slow","lines":${lost}}\n`
 }

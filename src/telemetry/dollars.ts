@@ -1,6 +1,6 @@
 const NANO_PER_USD = 1e9
 
-/** Amounts become floats here and nowhere else: a metric is looked at, never settled from. */
+/** The only place that converts money to a float. Metrics are for display; nothing is settled from them. */
 export function dollars(amount: bigint): number {
   return Number(amount) / NANO_PER_USD
 }

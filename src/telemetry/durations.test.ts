@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { Durations } from './durations.ts'
 
-test('durations are a Prometheus histogram: each bucket counts what took no longer', () => {
+test('durations are a Prometheus histogram with cumulative buckets', () => {
   const durations = new Durations()
   for (const seconds of [0.001, 0.005, 0.02, 60, 1000]) durations.observe('chat', seconds)
   durations.observe('responses', 0.3)
@@ -34,6 +34,6 @@ test('durations are a Prometheus histogram: each bucket counts what took no long
   expect(lines.at(-1)).toBe('')
 })
 
-test('durations of nothing are a histogram without series', () => {
+test('a histogram without durations has no series', () => {
   expect(new Durations().text('took_seconds', 'How long.').split('\n')).toHaveLength(3)
 })

@@ -1,6 +1,6 @@
 const BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
 
-/** How long requests took, by route: a Prometheus histogram that is counted in plain numbers and made into text when it is read. */
+/** The durations of requests by route: a Prometheus histogram that counts in plain numbers and becomes text when it is read. */
 export class Durations {
   readonly #byRoute = new Map<string, { readonly counts: Float64Array; sumS: number }>()
 
@@ -14,7 +14,7 @@ export class Durations {
     durations.sumS += seconds
   }
 
-  /** In the Prometheus text format, with the newline that ends it. */
+  /** The Prometheus text format, with a final newline. */
   text(name: string, help: string): string {
     const lines = [`# HELP ${name} ${help}`, `# TYPE ${name} histogram`]
     for (const [route, { counts, sumS }] of this.#byRoute) {

@@ -3,7 +3,7 @@ import type { HoldKind } from '../domain/ledger/books.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import { dollars } from './dollars.ts'
 
-/** Read when the metrics are. */
+/** Functions that are called when the metrics are read. */
 export type Gauges = {
   readonly held: (kind: HoldKind) => NanoUsd
   readonly waiting: () => number
@@ -12,7 +12,7 @@ export type Gauges = {
   readonly replayBytes: () => number
 }
 
-/** What is the case at the moment of reading. */
+/** Metrics of the current state. */
 export function registerGauges(gauges: Gauges, registry: Registry): void {
   const registers = [registry]
   const held = new Gauge({
@@ -27,7 +27,7 @@ export function registerGauges(gauges: Gauges, registry: Registry): void {
   })
   const waiting = new Gauge({
     name: 'tollgate_hold_waiters',
-    help: 'Requests that wait for money held by others.',
+    help: 'Requests that wait for money that other requests hold.',
     registers,
     collect() {
       this.set(gauges.waiting())
@@ -35,7 +35,7 @@ export function registerGauges(gauges: Gauges, registry: Registry): void {
   })
   const replayBytes = new Gauge({
     name: 'tollgate_replay_bytes',
-    help: 'Memory of answers kept for replays and of copies of running streams.',
+    help: 'Memory for stored answers and for copies of running streams.',
     registers,
     collect() {
       this.set(gauges.replayBytes())
@@ -43,7 +43,7 @@ export function registerGauges(gauges: Gauges, registry: Registry): void {
   })
   const lateCalls = new Gauge({
     name: 'tollgate_late_calls',
-    help: 'Upstream calls that go on although their client got a 504.',
+    help: 'Upstream calls that continue after their client got a 504.',
     registers,
     collect() {
       this.set(gauges.lateCalls())
@@ -51,7 +51,7 @@ export function registerGauges(gauges: Gauges, registry: Registry): void {
   })
   const openCircuits = new Gauge({
     name: 'tollgate_open_circuit_breakers',
-    help: 'Upstreams that failed again and again, and are left alone for a while.',
+    help: 'Upstreams with an open circuit breaker, which get no requests after repeated failures.',
     registers,
     collect() {
       this.set(gauges.openCircuits())

@@ -14,7 +14,7 @@ function opened(level: 'info' | 'silent' = 'info') {
   return { log, written, deferred }
 }
 
-test('lines leave together, each an object with time, level and message first', () => {
+test('lines are written together, each an object with time, level and message first', () => {
   const { log, written, deferred } = opened()
 
   log.info('one "line"', { status: 200, model: undefined, route: 'chat' })
@@ -31,7 +31,7 @@ test('lines leave together, each an object with time, level and message first', 
   ])
 })
 
-test('a flush writes what waits, and the one that was deferred then has nothing to do', () => {
+test('a flush writes the buffered lines, and the deferred flush then writes nothing', () => {
   const { log, written, deferred } = opened()
   log.info('a')
 
@@ -53,7 +53,7 @@ test.each([
   expect(written).toEqual([])
 })
 
-test('any text is quoted as JSON has it', () => {
+test('any text is quoted as in JSON', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.string({ unit: 'binary' })), text => {
       expect(quoted(text)).toBe(JSON.stringify(text))

@@ -1,23 +1,23 @@
-/** Fields of a log line. Undefined ones are left out. */
+/** Fields of a log line. Undefined fields are omitted. */
 export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const
 export type LogLevel = (typeof logLevels)[number]
 
-/** The members of a JSON object as text, without braces: `"a":1,"b":"x"`. For lines that are written with every request. */
+/** The members of a JSON object as text, without braces: `"a":1,"b":"x"`. For the line of every request. */
 export type LogMembers = string
 
 /** Structured logs: one JSON object a line, `time` in milliseconds since 1970, `level`, `message`, then the fields. */
 export type Log = {
   readonly [level in LogLevel]: (message: string, fields?: LogFields | LogMembers) => void
 } & {
-  /** Whether lines of this level are written at all. */
+  /** Whether lines of this level are written. */
   readonly writes: (level: LogLevel) => boolean
-  /** Writes what is buffered. */
+  /** Writes the buffered lines. */
   readonly flush: () => void
 }
 
-/** Lines are written together when the deferred flush comes, or when this much is waiting. */
+/** Lines are buffered until the deferred flush, or until this many characters. */
 const BUFFER_CHARS_MAX = 1 << 16
 
 const SPACE = 0x20
@@ -25,11 +25,9 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const DELETE = 0x7f
 
-/**
- * A log that writes to `write`. Lines leave together: a write a line would cost more than all else that a request does here.
- */
+/** A log that writes to `write`. It writes many lines at once: a write for each line would cost more than the rest of its work. */
 export function openLog(options: {
-  /** The least important lines to write; `silent` writes none. */
+  /** The lowest level to write; `silent` writes nothing. */
   readonly level: LogLevel | 'silent'
   readonly write: (text: string) => void
   readonly now: () => number
@@ -53,7 +51,7 @@ export function openLog(options: {
     if (!writes(level)) return () => undefined
     return (message: string, fields: LogFields | LogMembers = '') => {
       const members = typeof fields === 'string' ? fields : JSON.stringify(fields).slice(1, -1)
-      // Put together by hand: copying the fields into one object with these three costs as much as writing them.
+      // Concatenated, because copying the fields into one object with these three would cost as much as writing them.
       const head = `{"time":${options.now()},"level":"${level}","message":${quoted(message)}`
       buffer += members === '' ? `${head}}\n` : `${head},${members}}\n`
       if (buffer.length >= BUFFER_CHARS_MAX) flush()
@@ -74,7 +72,7 @@ export function openLog(options: {
   }
 }
 
-/** The text as JSON has it. Most have nothing to escape in them, and no other text is made of those. */
+/** The text as a JSON string. Most texts need no escapes, and the loop is faster for them than JSON.stringify. */
 export function quoted(text: string): string {
   for (let at = 0; at < text.length; at += 1) {
     const char = text.charCodeAt(at)
@@ -84,7 +82,7 @@ export function quoted(text: string): string {
   return `"${text}"`
 }
 
-/** An error and the chain of its causes, as fields of a log line. */
+/** The fields of a log line for an error and the chain of its causes. */
 export function errorFields(error: unknown): LogFields {
   if (!(error instanceof Error)) return { error: String(error) }
   const causes: string[] = []

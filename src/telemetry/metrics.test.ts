@@ -14,7 +14,7 @@ const open = () =>
 
 const answered = (status: number, trace: object) => ({ route: 'chat', status, durationMs: 7, trace })
 
-test('requests, tokens and cost add up by their labels, however often they are read', async () => {
+test('requests, tokens and cost are summed by their labels, however often they are read', async () => {
   const metrics = open()
   const usage = { ...NO_USAGE, input: 10, output: 4 }
   metrics.countRequest(answered(200, { model: 'a', usage, cost: usd('0.000000001') }))
@@ -41,7 +41,7 @@ test('requests, tokens and cost add up by their labels, however often they are r
   expect(text).not.toContain('bucket="reasoning"')
 })
 
-test('what exceeded its hold, went unreported or was replayed is counted', async () => {
+test('overdrafts, unreported costs and replays are counted', async () => {
   const metrics = open()
   metrics.countRequest(answered(200, { model: 'a', shortfall: usd('0.1'), isCostUnreported: true }))
   metrics.countRequest(answered(200, { model: 'a', shortfall: usd('0'), isReplay: true }))
@@ -54,7 +54,7 @@ test('what exceeded its hold, went unreported or was replayed is counted', async
   expect(text).toContain('tollgate_replays_total{route="chat"} 1\n')
 })
 
-test('passes of the reconciler add up by what they did', async () => {
+test('the work of the reconciler is summed by outcome', async () => {
   const metrics = open()
   const pass = { hasRun: true, compensated: 2, compensatedUsd: usd('0.25'), closed: 3, failed: 0 }
   metrics.countReconcilerPass(pass)

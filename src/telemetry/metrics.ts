@@ -3,7 +3,7 @@ import { openBackgroundMetrics, type BackgroundMetrics } from './background-metr
 import { registerGauges, type Gauges } from './gauges.ts'
 import { openRequestMetrics, type RequestMeasure } from './request-metrics.ts'
 
-/** All that the gateway counts. */
+/** All metrics of the gateway. */
 export type Metrics = BackgroundMetrics & {
   readonly countRequest: (measure: RequestMeasure) => void
   /** The Prometheus text format. */

@@ -6,13 +6,13 @@ import { dollars } from './dollars.ts'
 import { Durations } from './durations.ts'
 import { Tallies } from './tallies.ts'
 
-/** What a finished request adds. */
+/** What the metrics need of a finished request. */
 export type RequestMeasure = {
   readonly route: string
   readonly status: number
   readonly durationMs: number
   readonly trace: {
-    /** A catalog row's name or undefined; never what a client made up, which would grow the series without bound. */
+    /** The name of a catalog row, never a name that a client made up: that would add series without a limit. */
     readonly model?: string
     readonly usage?: Usage
     readonly provenance?: Provenance
@@ -29,13 +29,13 @@ export type RequestMeasure = {
 
 export type RequestMetrics = {
   readonly count: (measure: RequestMeasure) => void
-  /** What is not in the registry, in the Prometheus text format. */
+  /** The metrics that are not in the registry, in the Prometheus text format. */
   readonly text: () => string
 }
 
 const OK = 200
 
-/** As the catalog calls them. */
+/** The names of the buckets in the catalog. */
 const bucketNames = {
   input: 'input',
   cachedInput: 'cached_input',
@@ -46,7 +46,7 @@ const bucketNames = {
   audioOutput: 'audio_output',
 } as const satisfies Record<UsageBucket, string>
 
-/** What requests came to. Those that ended well cost a few additions; labels are put together when somebody reads. */
+/** The metrics of requests. An ordinary request costs a few additions; labels are built when the metrics are read. */
 export function openRequestMetrics(registry: Registry): RequestMetrics {
   const tallies = new Tallies()
   const durations = new Durations()
@@ -63,7 +63,7 @@ export function openRequestMetrics(registry: Registry): RequestMetrics {
       if (cost !== undefined) tally.cost = (tally.cost ?? 0n) + cost
       exceptions.count(measure)
     },
-    text: () => durations.text('tollgate_request_duration_seconds', 'From the request to its reply.'),
+    text: () => durations.text('tollgate_request_duration_seconds', 'Time from a request to its reply.'),
   }
 }
 
@@ -106,75 +106,109 @@ function registerTallies(tallies: Tallies, registry: Registry): void {
   void [requests, tokens, cost]
 }
 
-/** What most requests have nothing of. */
-function openExceptions(registry: Registry) {
+/** Counts one kind of exception in a finished request. */
+type Count = (measure: RequestMeasure) => void
+
+/** Counters of what most requests do not have. */
+function openExceptions(registry: Registry): { readonly count: Count } {
   const registers = [registry]
+  const counts = [
+    openOverdrafts(registers),
+    openUncertainCharges(registers),
+    openUpstreamFailures(registers),
+    openReplays(registers),
+    openModerations(registers),
+  ]
+  return {
+    count: measure => {
+      for (const count of counts) count(measure)
+    },
+  }
+}
+
+function openOverdrafts(registers: Registry[]): Count {
   const overdrafts = new Counter({
     name: 'tollgate_overdrafts_total',
-    help: 'Text charges that exceeded their hold.',
+    help: 'Text charges above their hold.',
     registers,
   })
   const overdraftUsd = new Counter({
     name: 'tollgate_overdraft_usd_total',
-    help: 'Dollars by which text charges exceeded their holds.',
+    help: 'Dollars by which text charges were above their holds.',
     registers,
   })
+  return ({ trace: { shortfall } }) => {
+    if (shortfall === undefined || shortfall <= 0n) return
+    overdrafts.inc()
+    overdraftUsd.inc(dollars(shortfall))
+  }
+}
+
+function openUncertainCharges(registers: Registry[]): Count {
   const unreported = new Counter({
     name: 'tollgate_unreported_costs_total',
-    help: 'Answers charged 0 because the upstream did not report the cost it was to report.',
+    help: 'Answers charged 0 because the upstream did not report its cost, as its pricing requires.',
     labelNames: ['model'],
     registers,
   })
   const estimated = new Counter({
     name: 'tollgate_estimated_charges_total',
-    help: 'Charges by an estimate, because the upstream reported no usage.',
+    help: 'Charges by an estimate because the upstream reported no usage.',
     labelNames: ['model'],
     registers,
   })
   const clamped = new Counter({
     name: 'tollgate_clamped_charges_total',
-    help: 'Charges less what was impossible of the usage that the upstream reported.',
+    help: 'Charges for which an impossible reported usage was clamped.',
     labelNames: ['model'],
     registers,
   })
+  return ({ trace: { model = '', isCostUnreported, provenance, isClamped } }) => {
+    if (isCostUnreported === true) unreported.inc({ model })
+    if (provenance === 'estimated') estimated.inc({ model })
+    if (isClamped === true) clamped.inc({ model })
+  }
+}
+
+function openUpstreamFailures(registers: Registry[]): Count {
   const brokenStreams = new Counter({
     name: 'tollgate_broken_streams_total',
-    help: 'Streams that their upstream broke off or left silent. They had begun, so that their status is 200.',
+    help: 'Streams that broke off or became silent after their 200.',
     labelNames: ['route', 'model'],
     registers,
   })
   const failures = new Counter({
     name: 'tollgate_upstream_failures_total',
-    help: 'Failures of upstreams, by provider and reason, also of those after which another one served.',
+    help: 'Upstream failures by provider and reason, including those followed by a successful failover.',
     labelNames: ['provider', 'reason'],
     registers,
   })
+  return ({ route, status, trace: { model = '', upstreamProblem, upstreamFailures = [] } }) => {
+    for (const { provider, reason } of upstreamFailures) failures.inc({ provider, reason })
+    if (status === OK && upstreamProblem !== undefined) brokenStreams.inc({ route, model })
+  }
+}
+
+function openReplays(registers: Registry[]): Count {
   const replays = new Counter({
     name: 'tollgate_replays_total',
-    help: 'Requests answered, for nothing, with what an identical one got.',
+    help: 'Requests answered free of charge with the answer to an identical request.',
     labelNames: ['route'],
     registers,
   })
+  return ({ route, trace: { isReplay } }) => {
+    if (isReplay === true) replays.inc({ route })
+  }
+}
+
+function openModerations(registers: Registry[]): Count {
   const moderations = new Counter({
     name: 'tollgate_moderations_total',
-    help: 'Requests that the moderator was asked about, by verdict; those it said nothing of went on.',
+    help: 'Requests sent to the moderator, by verdict. Requests without a verdict were served.',
     labelNames: ['verdict'],
     registers,
   })
-  return {
-    count({ route, status, trace }: RequestMeasure): void {
-      const { model = '', shortfall, isCostUnreported, isReplay, moderation } = trace
-      if (trace.provenance === 'estimated') estimated.inc({ model })
-      if (trace.isClamped === true) clamped.inc({ model })
-      if (shortfall !== undefined && shortfall > 0n) {
-        overdrafts.inc()
-        overdraftUsd.inc(dollars(shortfall))
-      }
-      if (isCostUnreported === true) unreported.inc({ model })
-      if (moderation !== undefined) moderations.inc({ verdict: moderation })
-      if (isReplay === true) replays.inc({ route })
-      for (const { provider, reason } of trace.upstreamFailures ?? []) failures.inc({ provider, reason })
-      if (status === OK && trace.upstreamProblem !== undefined) brokenStreams.inc({ route, model })
-    },
+  return ({ trace: { moderation } }) => {
+    if (moderation !== undefined) moderations.inc({ verdict: moderation })
   }
 }

@@ -1,19 +1,19 @@
 import { NO_USAGE, type UsageBucket } from '../domain/pricing/usage.ts'
 
-/** What the requests of one route, status and model came to. */
+/** The sums for the requests of one route, status and model. */
 export type Tally = {
   readonly route: string
   readonly status: number
   readonly model: string
   requests: number
   readonly tokens: Record<UsageBucket, number>
-  /** Undefined until one was charged. */
+  /** Undefined until a request was charged. */
   cost: bigint | undefined
 }
 
 /**
- * Counts in plain numbers, handed to prom-client when the metrics are read: it would put the labels of every single increment
- * together to a text, which costs more than all the counting.
+ * Counts in plain numbers, and passes them to prom-client when the metrics are read. prom-client builds a text from the labels of
+ * each increment, which would cost more than the rest of the counting.
  */
 export class Tallies {
   readonly #byRoute = new Map<string, Map<string, Map<number, Tally>>>()

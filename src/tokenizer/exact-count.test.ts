@@ -17,20 +17,20 @@ describe('an exact count', () => {
     expect(exactCount(['Hello, world!', '', 'Hello, world!'])).toBe(8)
   })
 
-  test('of a long text is what it is in one piece', () => {
+  test('of a long text is the count of the whole text', () => {
     const text = 'The quick brown fox jumps over the lazy dog, and nobody minds. '.repeat(200)
 
     expect(exactCount([text])).toBe(countTokens(text))
   })
 
-  test('of a text without spaces is near what it is in one piece', () => {
+  test('of a text without spaces is near the count of the whole text', () => {
     const text = '我们今天去北京的路上看到了很多有趣的东西，然后回家吃饭🙂。'.repeat(100)
     const whole = countTokens(text)
 
     expect(Math.abs(exactCount([text]) - whole)).toBeLessThan(whole * 0.01)
   })
 
-  test('of one endless word takes time in proportion', () => {
+  test('of one very long word takes linear time', () => {
     const letters = Array.from({ length: 60_000 }, (_, at) =>
       String.fromCharCode(97 + ((at * at * 7 + at) % 26)),
     )
@@ -38,7 +38,7 @@ describe('an exact count', () => {
 
     exactCount([letters.join('')])
 
-    // Uncut it took three seconds.
+    // As one piece it took three seconds.
     expect(performance.now() - startedAtMs).toBeLessThan(1000)
   })
 })

@@ -1,7 +1,7 @@
 const ASCII_CHARS_PER_TOKEN = 4
 const ASCII_END = 0x80
 
-/** A quarter of a token for an ASCII character, one for any other: what any text comes to, about, without a vocabulary. */
+/** Estimates tokens without a vocabulary: a quarter of a token for an ASCII character, one token for any other. */
 export function roughCount(texts: readonly string[]): number {
   let ascii = 0
   let others = 0

@@ -17,11 +17,11 @@ afterEach(() => {
 })
 
 describe('a tokenizer', () => {
-  // Each start of a worker takes a third of a second.
+  // Starting a worker takes a third of a second.
   const shared = openTokenizer()
   afterAll(() => shared.close())
 
-  test('counts exactly, call by call', async () => {
+  test('counts each call exactly', async () => {
     const calls = Array.from({ length: 20 }, (_, index) => Array<string>(index).fill(text))
 
     const counts = await Promise.all(calls.map(texts => shared.countTokens(texts)))
@@ -29,12 +29,12 @@ describe('a tokenizer', () => {
     expect(counts).toEqual(calls.map(exactCount))
   })
 
-  test('counts nothing as nothing', async () => {
+  test('counts empty texts as 0', async () => {
     expect(await shared.countTokens([])).toBe(0)
     expect(await shared.countTokens(['', ''])).toBe(0)
   })
 
-  test('counts a very long text in proportion to its start', async () => {
+  test('extrapolates the count of a very long text from its start', async () => {
     const words = 'word '.repeat(CALL_CHARS_MAX / 5)
 
     const tokens = await shared.countTokens([words, words, words])
@@ -42,7 +42,7 @@ describe('a tokenizer', () => {
     expect(tokens).toBeWithin(exactCount([words]) * 3 - 10, exactCount([words]) * 3 + 10)
   })
 
-  test('counts roughly what would wait too long', async () => {
+  test('counts roughly when too much text is waiting', async () => {
     const tokenizer = open()
     const call = [text.repeat(Math.floor(CALL_CHARS_MAX / text.length))]
     const fitting = Math.floor(WAITING_CHARS_MAX / call[0]!.length)
@@ -54,7 +54,7 @@ describe('a tokenizer', () => {
     await Promise.all(waiting)
   })
 
-  test('counts roughly once it is closed, also what is waiting', async () => {
+  test('counts roughly after it was closed, including calls that were waiting', async () => {
     const tokenizer = open()
     const waiting = tokenizer.countTokens([text])
 
@@ -64,7 +64,7 @@ describe('a tokenizer', () => {
     expect(await tokenizer.countTokens([text])).toBe(roughCount([text]))
   })
 
-  test('counts roughly where its worker cannot start', async () => {
+  test('counts roughly when its worker cannot start', async () => {
     const tokenizer = open('file:///nowhere/worker.ts')
 
     for (let call = 0; call < 5; call += 1) {

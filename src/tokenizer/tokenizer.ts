@@ -3,25 +3,25 @@ import { roughCount } from './rough-count.ts'
 import type { CountReply, CountRequest } from './worker.ts'
 
 /**
- * Characters of one call that are counted exactly; the rest is in proportion. That is about 50,000 tokens of text, in 8 ms; or
- * a second of the worst nonsense there is.
+ * The characters of one call that are counted exactly; the rest is extrapolated. That is about 50,000 tokens of text in 8 ms, or
+ * one second of the worst case.
  */
 export const CALL_CHARS_MAX = 200_000
-/** Characters waiting for the worker, at most: about 0.2 s of its work. */
+/** The most characters that wait for the worker: about 0.2 s of its work. */
 export const WAITING_CHARS_MAX = 4_000_000
-/** Far longer than the worker takes for all that may wait, unless it is nonsense; its start takes 0.3 s. */
+/** Far longer than the worker needs for the longest queue of ordinary text. Its start takes 0.3 s. */
 const ANSWER_WITHIN_MS = 5_000
-/** A worker that keeps failing is not started again. */
+/** After this many failures, the worker is not started again. */
 const WORKER_FAILURES_MAX = 3
 
 export type OpenTokenizer = Tokenizer & {
-  /** Stops the worker. What is still being counted, and all that comes later, is counted roughly. */
+  /** Stops the worker. Running and later calls are counted roughly. */
   readonly close: () => void
 }
 
 /**
- * A tokenizer in a thread of its own: counting an answer takes longer than all else that is done for it, and loading the
- * vocabulary (0.3 s, 90 MB) would stop every stream. The thread starts with the first call.
+ * A tokenizer in its own thread: counting an answer takes longer than the rest of its processing, and loading the vocabulary
+ * (0.3 s, 90 MB) would block every stream. The thread starts with the first call.
  */
 export function openTokenizer(workerUrl = new URL('worker.ts', import.meta.url)): OpenTokenizer {
   const waiting = new Map<number, (tokens: number | undefined) => void>()
@@ -31,7 +31,7 @@ export function openTokenizer(workerUrl = new URL('worker.ts', import.meta.url))
   let lastId = 0
 
   const start = () => {
-    // The types are the browser's, where a worker keeps nothing alive.
+    // The type is the browser's, which has no `unref`.
     const started = new Worker(workerUrl.href, { smol: true }) as Worker & { unref(): void }
     started.unref()
     started.addEventListener('message', ({ data }: MessageEvent<CountReply>) => {
@@ -39,7 +39,7 @@ export function openTokenizer(workerUrl = new URL('worker.ts', import.meta.url))
     })
     started.addEventListener('error', event => {
       event.preventDefault()
-      // One that was stopped may still tell of its end.
+      // A stopped worker may still report its end.
       if (worker !== started) return
       failures += 1
       stop()
@@ -53,7 +53,7 @@ export function openTokenizer(workerUrl = new URL('worker.ts', import.meta.url))
     for (const answer of waiting.values()) answer(undefined)
   }
 
-  /** Undefined where the worker does not answer. */
+  /** Undefined when the worker does not answer. */
   const countExactly = async (texts: readonly string[], chars: number) => {
     worker ??= start()
     lastId += 1
@@ -61,7 +61,7 @@ export function openTokenizer(workerUrl = new URL('worker.ts', import.meta.url))
     const { promise, resolve } = Promise.withResolvers<number | undefined>()
     waiting.set(id, resolve)
     waitingChars += chars
-    // Stopping it is the only way to take back what it has been sent.
+    // Stopping the worker is the only way to cancel what it has been sent.
     const timer = setTimeout(stop, ANSWER_WITHIN_MS)
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- only windows have origins.
     worker.postMessage({ id, texts } satisfies CountRequest)
@@ -89,7 +89,7 @@ export function openTokenizer(workerUrl = new URL('worker.ts', import.meta.url))
   }
 }
 
-/** As much of the texts as is counted exactly. */
+/** The part of the texts that is counted exactly. */
 function startOf(texts: readonly string[]) {
   const start: string[] = []
   let chars = 0

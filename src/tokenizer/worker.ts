@@ -1,6 +1,6 @@
 import { exactCount } from './exact-count.ts'
 
-/** What a tokenizer's worker is asked, and what it answers. */
+/** A message to a tokenizer's worker, and its answer. */
 export type CountRequest = { readonly id: number; readonly texts: readonly string[] }
 export type CountReply = { readonly id: number; readonly tokens: number }
 

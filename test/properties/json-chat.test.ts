@@ -10,7 +10,7 @@ const encoder = new TextEncoder()
 
 const LIMITS = { inputTokensMax: undefined, outputTokensMax: undefined }
 
-// Control characters never stand in JSON, so these mark a place that no generated text has.
+// JSON contains no control characters, so no generated text contains these marks.
 const MODEL = '\u0001'
 const FIRST_COST = '\u0002'
 const FURTHER_COST = '\u0003'
@@ -29,7 +29,7 @@ const namesRead = [
 ]
 const namesInReply = ['model', 'choices', 'usage']
 
-/** Members that the gateway does not read, repeated keys among them. */
+/** Members that the gateway does not read, including repeated keys. */
 const othersThan = (names: readonly string[]) =>
   fc.array(
     jsonMemberText.filter(text => {
@@ -43,7 +43,7 @@ const othersThan = (names: readonly string[]) =>
 const objectOf = (members: fc.Arbitrary<string[]>) =>
   members.chain(texts => fc.shuffledSubarray(texts, { minLength: texts.length })).chain(jsonObjectText)
 
-/** A name, as a plain string or with every letter escaped. */
+/** A name, plain or with every letter escaped. */
 const modelText = fc.constantFrom('"gpt-x"', '"\\u0067\\u0070t-x"')
 
 const messagesText = fc.array(jsonText, { maxLength: 3 }).map(items => `[${items.join(', ')}]`)
@@ -66,7 +66,7 @@ const replyText = objectOf(
     ),
 )
 
-/** The text with a member, or with nothing, where the usage ends. */
+/** The text with a member, or nothing, at the end of the usage. */
 const withCost = (text: string, member: string) =>
   text.replace(FIRST_COST, member).replace(FURTHER_COST, member === '' ? '' : `,${member}`)
 
@@ -118,7 +118,7 @@ describe('two megabytes of text pass with only the model changed', () => {
     const up = chatDialect.forUpstream(read, 'up')
     const down = chatDialect.forClient(answer, { model: 'gpt-x', cost: nanoUsd(5n) })
 
-    // Compared as booleans: a difference of two megabytes helps nobody.
+    // Compared as booleans: a diff of two megabytes would be useless.
     expect(up === request.replace('"model":"gpt-x"', '"model":"up"')).toBe(true)
     expect(
       down ===

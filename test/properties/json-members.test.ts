@@ -24,7 +24,7 @@ test('the scanner and JSON.parse agree on every member of any object', () => {
   )
 })
 
-test('an object taken apart member by member and put together again is the same text', () => {
+test('an object split into its members and joined again is the same text', () => {
   fc.assert(
     fc.property(objectText, text => {
       const found = membersOf(text)

@@ -4,7 +4,7 @@ const space = fc.string({ unit: fc.constantFrom(' ', '\t', '\n', '\r'), maxLengt
 
 const hex = (code: number) => code.toString(16).padStart(4, '0')
 
-/** What stands between a string's quotes: raw characters and every kind of escape, lone surrogates among them. */
+/** The content of a string: raw characters and every kind of escape, including lone surrogates. */
 const stringPiece = fc.oneof(
   fc.string({ unit: 'grapheme' }).map(raw => raw.replaceAll(/[\p{Cc}"\\]/gu, '')),
   fc.constantFrom(
@@ -46,7 +46,7 @@ const memberWith = (value: fc.Arbitrary<string>) =>
     .tuple(fc.oneof(string, fc.constantFrom('"a"', '"b"', '"__proto__"', '"0"')), space, space, value)
     .map(([key, before, after, text]) => `${key}${before}:${after}${text}`)
 
-/** Texts of JSON values as no serialiser writes them: odd spaces, escapes, number spellings, repeated keys. */
+/** Texts of JSON values that no serializer would write: odd spaces, escapes and numbers, and repeated keys. */
 export const jsonText: fc.Arbitrary<string> = fc.letrec<{ value: string }>(tie => ({
   value: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
@@ -56,10 +56,10 @@ export const jsonText: fc.Arbitrary<string> = fc.letrec<{ value: string }>(tie =
   ),
 })).value
 
-/** The text of one member, `"key": value`, with spaces around its colon. */
+/** The text of one member, `"key": value`, with any spaces around the colon. */
 export const jsonMemberText = memberWith(jsonText)
 
-/** An object's text out of the texts of its members, in their order, oddly spaced. */
+/** The text of an object from the texts of its members, in order, with odd spaces. */
 export function jsonObjectText(memberTexts: readonly string[]): fc.Arbitrary<string> {
   return fc
     .array(fc.tuple(space, space), { minLength: memberTexts.length + 1, maxLength: memberTexts.length + 1 })

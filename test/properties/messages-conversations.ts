@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { jsonMemberText, jsonObjectText } from './json-texts.ts'
 
-/** What any conversion of a conversation must keep. */
+/** What the conversion of a conversation must keep. */
 export type Facts = {
   readonly system: readonly string[]
   readonly rounds: readonly RoundFacts[]
@@ -15,12 +15,12 @@ export type RoundFacts = {
     readonly text: string
     readonly images: readonly string[]
   }[]
-  /** What the user said beside the results. */
+  /** The user's texts beside the results. */
   readonly userTexts: readonly string[]
   readonly userImages: readonly string[]
 }
 
-/** A messages request, as a client would send it, and what is in it. */
+/** A messages request and its content. */
 export type Conversation = { readonly json: string; readonly facts: Facts }
 
 type Round = {
@@ -37,7 +37,7 @@ type Round = {
   }[]
   readonly userTexts: readonly string[]
   readonly userImages: number
-  /** Decides where blocks stand and how they are spelled; each choice takes the next number. */
+  /** Random numbers that decide the places and the formats of blocks. Each choice uses the next one. */
   readonly dice: readonly number[]
 }
 
@@ -60,7 +60,7 @@ const round: fc.Arbitrary<Round> = fc.record({
   dice: fc.array(fc.nat(1_000), { minLength: 24, maxLength: 24 }),
 })
 
-/** Conversations of the contract's shape, in every arrangement of calls, results, texts, images and noise. */
+/** Conversations that the contract allows, with every arrangement of calls, results, texts, images and noise. */
 export const conversation: fc.Arbitrary<Conversation> = fc
   .record({
     system: fc.array(text, { maxLength: 3 }),
@@ -92,7 +92,7 @@ function spell(system: readonly string[], rounds: readonly Round[]): Conversatio
       : { system: [{ type: 'text', text: 'x-anthropic-billing-header: cc=1' }, block(first)] }),
     messages: turns,
   }
-  // Arguments are written as they are, which JSON.stringify would not do.
+  // Arguments are inserted as text, because JSON.stringify would change them.
   const json = JSON.stringify(body).replaceAll(
     /"@@(\d+)@@"/g,
     (_whole, index) => argumentTexts[Number(index)]!,
@@ -159,7 +159,7 @@ function resultBlock(
   return { ...head, content: form === 0 ? fact.text : texts.map(block) }
 }
 
-/** Both lists in their own order, mixed by chance. */
+/** Both lists, randomly mixed, each in its order. */
 function interleave(
   left: readonly unknown[],
   right: readonly unknown[],

@@ -12,7 +12,7 @@ import { conversation, type Facts } from './messages-conversations.ts'
 
 const receipt = { model: 'm', usage: { ...NO_USAGE, input: 5, output: 7 }, cost: usd('0.1') }
 
-/** What goes upstream for a request, as an upstream reads it. */
+/** The chat request for a messages request, as an upstream reads it. */
 function upstreamSees(json: string): readonly ChatMessage[] {
   const request = readMessagesRequest(parseJsonObject(sentText(json)))
   const body = chatRequestOf(request, { model: 'up', maxTokensField: 'max_tokens' })
@@ -26,7 +26,7 @@ const partsOf = ({ content }: ChatMessage): readonly ChatPart[] => {
 
 const isCaption = (text: string) => /^Images in the result of tool call \S+:$/.test(text)
 
-/** An upstream that answers with every text and every call it was sent, in their order. */
+/** An upstream that answers with every text and every call of its request, in order. */
 function echo(messages: readonly ChatMessage[]) {
   const content = messages
     .flatMap(partsOf)
@@ -37,7 +37,7 @@ function echo(messages: readonly ChatMessage[]) {
   return { id: 'chatcmpl-1', choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }
 }
 
-/** The texts in the order that chat has them: a round's results go before what the user said beside them. */
+/** The texts in chat's order: the results of a round go before the user's other texts. */
 function textsOf({ system, rounds }: Facts): string[] {
   const texts = [system.join('\n\n')]
   for (const { assistantTexts, results, userTexts } of rounds) {
@@ -46,11 +46,11 @@ function textsOf({ system, rounds }: Facts): string[] {
   return texts.filter(text => text !== '')
 }
 
-/** As an upstream that parses numbers into doubles would print it. */
+/** The JSON from an upstream that parses numbers as doubles. */
 const canonical = (json: string) => JSON.stringify(JSON.parse(json))
 
 describe('any conversation', () => {
-  test('comes back from an upstream that echoes it with every text, id, name and argument in order', () => {
+  test('returns from an echoing upstream with every text, id, name and argument in order', () => {
     fc.assert(
       fc.property(conversation, ({ json, facts }) => {
         const reply = JSON.parse(
@@ -75,7 +75,7 @@ describe('any conversation', () => {
     )
   })
 
-  test('has the results of every round right behind the message that made the calls, each under its id', () => {
+  test('has the results of every round directly after the message with the calls, each with its id', () => {
     fc.assert(
       fc.property(conversation, ({ json, facts }) => {
         const messages = upstreamSees(json)
@@ -96,7 +96,7 @@ describe('any conversation', () => {
     )
   })
 
-  test('keeps every image, a result’s behind the name of its call', () => {
+  test('keeps every image, and those of a result after a caption with the call’s id', () => {
     fc.assert(
       fc.property(conversation, ({ json, facts }) => {
         const parts = upstreamSees(json).flatMap(partsOf)
@@ -122,7 +122,7 @@ describe('any conversation', () => {
     )
   })
 
-  test('is told by events as by the JSON reply', () => {
+  test('has the same content in events as in the JSON reply', () => {
     fc.assert(
       fc.property(conversation, ({ json }) => {
         const message = messageOf(echo(upstreamSees(json)), () => 'req_1')
@@ -136,7 +136,7 @@ describe('any conversation', () => {
   })
 })
 
-/** What a client of the dialect makes of the events. */
+/** The message that a client of the dialect reads from the events. */
 function assembled(stream: string) {
   let message: { content: Record<string, unknown>[]; usage: object } & Record<string, unknown> = {
     content: [],

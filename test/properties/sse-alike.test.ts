@@ -10,7 +10,7 @@ import { readsOf } from './sse-streams.ts'
 const NO_LIMITS = { inputTokensMax: undefined, outputTokensMax: undefined }
 const encoder = new TextEncoder()
 
-/** What a JSON string may hold between its quotes, and what it may not. */
+/** Valid and invalid contents of a JSON string. */
 const anyStringBody = fc
   .array(
     fc.oneof(
@@ -25,7 +25,7 @@ const anyStringBody = fc
   )
   .map(parts => parts.join(''))
 
-/** A delta of each habit, with a string in it that the frames of a stream differ in. */
+/** A delta in each style, with a string that differs between the frames of a stream. */
 const deltas: readonly ((body: string) => string)[] = [
   body => `{"content":"${body}"}`,
   body => `{"role":"assistant","content":"${body}","refusal":null}`,
@@ -41,7 +41,7 @@ const deltas: readonly ((body: string) => string)[] = [
   body => `{"content":"x","audio":{"data":"${body}"}}`,
 ]
 
-/** A chunk of each habit around a delta and a padding. */
+/** A chunk in each style with a delta and a padding. */
 const chunks: readonly ((delta: string, padding: string) => string)[] = [
   (delta, padding) =>
     `data: {"id":"c1","model":"up-1","choices":[{"index":0,"delta":${delta},"finish_reason":null}],"usage":null,"obfuscation":"${padding}"}\n\n`,
@@ -64,7 +64,7 @@ const chunks: readonly ((delta: string, padding: string) => string)[] = [
   delta => `data: {"model":"up-1","choices":[{"delta":${delta}}]}\r\n\r\n`,
 ]
 
-/** What stands between the frames of a stream. */
+/** Other frames in a stream. */
 const others = [
   ': ping\n\n',
   '\n',
@@ -80,7 +80,7 @@ const aFrame = fc.record({
   before: fc.constantFrom('', '', '', '\uFEFF', ' ', ...others),
 })
 
-/** Some frames of one habit, as a stream has them, with now and then something else between them. */
+/** Frames of one style, with some other frames between them. */
 const someAlike = fc
   .record({
     delta: fc.constantFrom(...deltas),
@@ -96,12 +96,12 @@ const someAlike = fc
 
 const anyFrames = fc.array(someAlike, { minLength: 1, maxLength: 4 }).map(runs => runs.flat())
 
-/** Bytes that are no UTF-8 in the place of those that are. */
+/** Replaces some bytes with invalid UTF-8. */
 function garbled(frame: string, byte: number): Uint8Array<ArrayBuffer> {
   return encoder.encode(frame).map(was => (was === 0xc3 ? byte : was))
 }
 
-test('what becomes of a frame of a chat stream does not depend on the frames that were like it', () => {
+test('the output for a frame of a chat stream does not depend on the similar frames before it', () => {
   fc.assert(
     fc.property(
       anyFrames,
@@ -120,7 +120,7 @@ test('what becomes of a frame of a chat stream does not depend on the frames tha
   )
 })
 
-test('the meter reads the same of frames that are like one another as of each of them parsed', () => {
+test('the meter reads the same from similar frames as from parsing each of them', () => {
   fc.assert(
     fc.property(
       anyFrames.chain(frames => fc.tuple(fc.constant(frames), readsOf(frames.join('')))),

@@ -7,7 +7,7 @@ import { runStream } from '../support/chat-stream-run.ts'
 import { anyEnd, anyFrame, MODEL, readsOf } from './sse-streams.ts'
 
 const UPSTREAM = 'up-1'
-/** Numbers that no generated usage has, so that a frame made from them is known by them. */
+/** Numbers that no generated usage has, to recognize a frame made from them. */
 const charge = { cost: usd('0.123456789'), usage: { ...NO_USAGE, input: 2 ** 40, output: 2 ** 41 } }
 
 const failure = new GatewayError('upstream_error', 'The model stopped.')
@@ -28,7 +28,7 @@ const anyStream = fc
     })
   })
 
-test('any chat stream under any cutting arrives byte for byte', () => {
+test('any chat stream in any pieces arrives byte for byte', () => {
   fc.assert(
     fc.property(anyStream, ({ template, reads, choices }) => {
       const { before, after } = runStream(reads, { choices, charge })
@@ -39,7 +39,7 @@ test('any chat stream under any cutting arrives byte for byte', () => {
   )
 })
 
-test('any chat stream with include_usage differs only in its model and one cost', () => {
+test('any chat stream with include_usage changes only in its model and one cost', () => {
   fc.assert(
     fc.property(anyStream, ({ template, reads, choices }) => {
       const { before, after } = runStream(reads, { choices, charge, rewriteModel: 'row' })
@@ -54,7 +54,7 @@ test('any chat stream with include_usage differs only in its model and one cost'
   )
 })
 
-test('the meter reads the same of a chat stream under any cutting', () => {
+test('the meter reads the same from a chat stream in any pieces', () => {
   fc.assert(
     fc.property(anyStream, ({ template, reads, reported, choices }) => {
       const { reading } = runStream(reads, { choices })
@@ -70,7 +70,7 @@ test('the meter reads the same of a chat stream under any cutting', () => {
   )
 })
 
-test('a chat stream cut anywhere ends well, or in one error behind what came whole', () => {
+test('a chat stream cut anywhere ends well, or with one error after the complete frames', () => {
   fc.assert(
     fc.property(anyStream, fc.double({ min: 0, max: 1, noNaN: true }), ({ template, choices }, share) => {
       const bytes = new TextEncoder().encode(named(template, UPSTREAM))

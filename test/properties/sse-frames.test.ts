@@ -29,7 +29,7 @@ const anyText = fc
 
 const anyReads = anyText.chain(text => fc.tuple(fc.constant(text), readsOf(text)))
 
-test('the frames of any text under any cutting, put together, are that text', () => {
+test('the frames of any text in any pieces are together that text', () => {
   fc.assert(
     fc.property(anyReads, fc.integer({ min: 1, max: 40 }), ([text, reads], frameBytesMax) => {
       const splitter = new FrameSplitter(frameBytesMax)
@@ -42,7 +42,7 @@ test('the frames of any text under any cutting, put together, are that text', ()
   )
 })
 
-test('the frames of any text under any cutting say what the standard says', () => {
+test('the frames of any text in any pieces have the events that the standard defines', () => {
   fc.assert(
     fc.property(anyReads, ([text, reads]) => {
       const splitter = new FrameSplitter()
@@ -59,7 +59,7 @@ function eventsOf(frames: readonly Frame[]): SseEvent[] {
   return frames.map(frame => readFrame(frame.bytes)).filter(event => event.data !== undefined)
 }
 
-/** The standard's own description, line by line; what has no blank line behind it is dropped. */
+/** The standard's algorithm, line by line. It drops an event without a blank line after it. */
 function standardEvents(text: string): SseEvent[] {
   const events: SseEvent[] = []
   let name = ''

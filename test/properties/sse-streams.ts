@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-/** Bytes cut into reads of any length, also inside lines, line ends and characters. */
+/** Splits bytes into reads of any length, even inside lines, line ends and characters. */
 export function readsOf(text: string): fc.Arbitrary<Uint8Array<ArrayBuffer>[]> {
   const bytes = new TextEncoder().encode(text)
   return fc.uniqueArray(fc.nat({ max: bytes.length }), { maxLength: 12 }).map(positions => {
@@ -13,7 +13,7 @@ const lineEnd = fc.constantFrom('\n', '\n', '\n', '\r\n', '\r')
 
 type ReportedCounts = { readonly prompt_tokens: number; readonly completion_tokens: number }
 
-/** Whole frames of chat streams as upstreams send them and as they might: the text, with MODEL for the model's name. */
+/** Frames that upstreams send or might send in chat streams, with MODEL for the model's name. */
 export type AnyFrame = {
   readonly text: string
   readonly usage: ReportedCounts | undefined
@@ -70,7 +70,7 @@ export const anyFrame: fc.Arbitrary<AnyFrame> = fc.oneof(
   { weight: 1, arbitrary: noise.map(text => ({ text, usage: undefined })) },
 )
 
-/** How a stream may close: with or without `[DONE]`, and with or without the blank line behind its last frame. */
+/** Ends of a stream: with or without `[DONE]`, and with or without a blank line after the last frame. */
 export const anyEnd = fc.constantFrom(
   '',
   'data: [DONE]\n\n',

@@ -6,7 +6,7 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 export type StreamRun = {
-  /** What had left before the charge, and what the charge let go. */
+  /** What the client got before the charge, and after it. */
   readonly before: string
   readonly after: string
   /** Both, byte for byte. */
@@ -15,7 +15,7 @@ export type StreamRun = {
   readonly reading: Omit<ReturnType<ChatStream['reading']>, 'texts'> & { readonly texts: readonly string[] }
 }
 
-/** Sends the reads through one stream to its end, charges it, and finishes it. */
+/** Feeds the reads to a stream, ends it, charges it and finishes it. */
 export function runStream(
   reads: readonly (string | Uint8Array<ArrayBuffer>)[],
   mode: Partial<ChatStreamMode> & {
@@ -47,7 +47,7 @@ function joined(parts: readonly Uint8Array[]): Uint8Array {
   return new Uint8Array(Buffer.concat(parts))
 }
 
-/** The frame of one chunk with one choice. */
+/** The frame of a chunk with one choice. */
 export function chunkFrame(
   delta: object,
   more: { finish?: string | null; [member: string]: unknown } = {},

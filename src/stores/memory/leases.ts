@@ -1,7 +1,7 @@
 import type { Clock } from '../../gateway/ports/clock.ts'
 import type { Lease, Leases } from '../../gateway/ports/leases.ts'
 
-/** The leases of a single node: they die with its process, as its work does. */
+/** The leases of a single node. They end with its process, like its work. */
 export class MemoryLeases implements Leases {
   readonly #taken = new Map<string, { readonly untilMs: number }>()
   readonly #clock: Clock
