@@ -72,7 +72,6 @@ async function serve(config: Config, folder: ReturnType<typeof openDataFolder>, 
     await parts.probeStore()
     return { isReady: true }
   }
-  const { once } = replays
   const reconcile = countedPasses(parts, metrics)
   const ports = {
     ...parts.text,
@@ -80,7 +79,7 @@ async function serve(config: Config, folder: ReturnType<typeof openDataFolder>, 
     reconcile,
     holds,
     metrics,
-    once,
+    coalescer: replays.coalescer,
     readiness,
     adminKey: adminKey.key,
   }

@@ -6,9 +6,9 @@ import { memoryReplays } from '../stores/memory/replays.ts'
 
 /** The parts for replays of identical requests. */
 export type ReplayParts = {
-  /** Undefined if replays are switched off. */
-  readonly once: RequestCoalescer | undefined
-  /** The memory of kept answers and copies of running streams. */
+  /** Undefined if replays are off. */
+  readonly coalescer: RequestCoalescer | undefined
+  /** The memory of kept answers and of copies of running streams. */
   readonly bytes: () => number
 }
 
@@ -18,11 +18,11 @@ export type ReplayParts = {
  */
 export function openReplays(config: Config, clock: Clock): ReplayParts {
   const { replayTtlMs, replayBytesMax, readTimeoutMs } = config
-  if (replayTtlMs === 0) return { once: undefined, bytes: () => 0 }
+  if (replayTtlMs === 0) return { coalescer: undefined, bytes: () => 0 }
   const budget = replayBudget(replayBytesMax)
   const replays = memoryReplays({ budget, clock }, { ttlMs: replayTtlMs })
   return {
-    once: new RequestCoalescer({ replays, budget, sha256, clock }, { patienceMs: readTimeoutMs }),
+    coalescer: new RequestCoalescer({ replays, budget, sha256, clock }, { patienceMs: readTimeoutMs }),
     bytes: () => budget.taken,
   }
 }

@@ -1,7 +1,6 @@
 import type { Config } from '../config/config.ts'
-import { answerText } from '../gateway/text/answer-text.ts'
+import { answerMessage, answerText } from '../gateway/text/answer-text.ts'
 import { countTokens } from '../gateway/text/count-tokens.ts'
-import { runMessage } from '../gateway/text/run-message.ts'
 import type { RequestCoalescer } from '../gateway/replays/request-coalescer.ts'
 import type { TextPorts } from '../gateway/text/run-text.ts'
 import { readBalance, readCredits } from '../http/account/balance.ts'
@@ -29,8 +28,8 @@ export type RoutePorts = TextPorts &
   AdminPorts & {
     readonly hashKey: HashKey
     readonly metrics: Metrics
-    /** Undefined where replays are switched off. */
-    readonly once: RequestCoalescer | undefined
+    /** Undefined if replays are off. */
+    readonly coalescer: RequestCoalescer | undefined
     readonly readiness: () => Promise<Readiness>
     readonly adminKey: string
   }
@@ -77,12 +76,12 @@ function textRoutes(ports: RoutePorts, config: Config, { forAll }: Listings): re
     totalMs: BODY_TOTAL_MS,
   }
   const route = { ...ports, idempotencyHeader: `x-${config.brand}-idempotency`, bodyLimits }
-  const { once } = ports
+  const { coalescer } = ports
   const replayed = (dialect: TextDialect | StreamDialect) => ({
     POST: textRoute(
       route,
       call => answerText(call, dialect, ports, config),
-      once && ((call, answer) => once.answer(call, dialect, answer)),
+      coalescer && ((call, answer) => coalescer.answer(call, dialect, answer)),
     ),
   })
   return [
@@ -92,7 +91,7 @@ function textRoutes(ports: RoutePorts, config: Config, { forAll }: Listings): re
     {
       path: '/v1/messages',
       name: 'messages',
-      methods: { POST: textRoute(route, call => runMessage(call, ports, config)) },
+      methods: { POST: textRoute(route, call => answerMessage(call, ports, config)) },
       style: messagesReplies,
     },
     {

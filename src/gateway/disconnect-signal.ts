@@ -1,6 +1,6 @@
 import type { AbortListener, CallerSignal } from './ports/caller-signal.ts'
 
-/** Fires when the client of a request leaves, or the last of those who share an answer. */
+/** Fires when a request's client disconnects, or when the last client that shares an answer does. */
 export class DisconnectSignal implements CallerSignal {
   aborted = false
   readonly #listeners: AbortListener[] = []
@@ -14,10 +14,10 @@ export class DisconnectSignal implements CallerSignal {
     if (place >= 0) this.#listeners.splice(place, 1)
   }
 
-  /** Again, it changes nothing. */
+  /** Firing again changes nothing. */
   fire(): void {
     this.aborted = true
-    // One by one, since who hears of it may have another one removed.
+    // One at a time, because a listener may remove another one.
     for (let listener = this.#listeners.shift(); listener !== undefined; listener = this.#listeners.shift()) {
       if (typeof listener === 'function') listener()
       else listener.handleEvent()

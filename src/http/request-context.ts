@@ -1,7 +1,7 @@
 import type { Id } from '../domain/ids.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import type { ByteStream } from '../http1/byte-stream.ts'
-import type { TextTrace } from '../gateway/text/text-call.ts'
+import type { TextTrace } from '../gateway/text/text-trace.ts'
 import type { IncomingRequest } from './incoming-request.ts'
 
 /** A request and what is recorded about it. */

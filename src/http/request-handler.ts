@@ -87,13 +87,13 @@ const CLIENT_CLOSED_REQUEST = 499
 
 function errorReply(error: unknown, { request, trace }: RequestContext, style: ReplyStyle): HttpReply {
   const { clientDisconnected } = request
-  const refusal = refusalOf(error)
-  const known = refusal ?? serverError(error, trace)
+  const known = refusalOf(error) ?? serverError(error)
   // After a disconnect, a half-read body or an interrupted call is not a fault.
   if (clientDisconnected) trace.clientDisconnected = true
   else {
     trace.errorCode = known.code
-    if (refusal === undefined) trace.failure = error
+    // A bug or an outage.
+    if (known.code === 'server_error') trace.failure = known.cause ?? known
   }
   const headers = errorHeaders(known)
   // The rest of an unfinished body must not be read as the next request.
@@ -102,11 +102,9 @@ function errorReply(error: unknown, { request, trace }: RequestContext, style: R
   return { status, headers, body: JSON.stringify(style.errorBody(known)) }
 }
 
-function serverError(cause: unknown, { upstreamStatus }: RequestContext['trace']): GatewayError {
+function serverError(cause: unknown): GatewayError {
   const message = 'The gateway failed to answer this request. Contact support and include this request id.'
-  // An upstream that has answered charges for its answer, so a repeat would be charged twice.
-  const mayRepeat = upstreamStatus === undefined
-  return new GatewayError('server_error', message, mayRepeat ? { cause } : { cause, shouldRetry: false })
+  return new GatewayError('server_error', message, { cause })
 }
 
 function refusing(error: Error): Endpoint {

@@ -25,8 +25,8 @@ export type TextDialect<Request extends TextRequest = TextRequest, Answer extend
   readAnswer(body: string, limits: UsageLimits): Answer | undefined
   /** The answer's text with the model's name replaced and the cost added or, on a converted route, the converted answer. */
   forClient(answer: Answer, receipt: Receipt, request: Request): string
-  /** The headers of a converted answer. Absent on a route that is not converted, which uses the upstream's headers. */
-  headersOf?(request: Request): Readonly<Record<string, string>>
+  /** The media type of a converted answer. Absent on a route that is not converted, which uses the upstream's. */
+  contentTypeOf?(request: Request): string
   /** Converts an error envelope (JSON) for an upstream's 4xx. Absent when clients can read the envelope itself. */
   refusalOf?(envelope: string): string
 }

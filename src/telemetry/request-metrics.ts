@@ -1,7 +1,7 @@
 import { Counter, type Registry } from 'prom-client'
 import type { NanoUsd } from '../domain/money.ts'
 import { usageBuckets, type Provenance, type Usage, type UsageBucket } from '../domain/pricing/usage.ts'
-import type { UpstreamFailure } from '../gateway/text/text-call.ts'
+import type { UpstreamFailure } from '../gateway/text/text-trace.ts'
 import { dollars } from './dollars.ts'
 import { Durations } from './durations.ts'
 import { Tallies } from './tallies.ts'

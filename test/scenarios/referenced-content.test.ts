@@ -47,6 +47,6 @@ test.each(named)('with %s, all that the model can read has to be covered', async
 
   expect(response.status).toBe(402)
   expect(refusal).toMatchObject({ required_usd: WORST_CASE_USD, max_affordable_output_tokens: 900 })
-  expect(refusal.error.message).toContain('only names')
+  expect(refusal.error.message).toContain('only references')
   expect(gateway.upstream.requests.length).toBe(asked)
 })

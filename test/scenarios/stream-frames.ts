@@ -71,7 +71,7 @@ export function madeUsage(promptTokens: number, completionTokens: number, cost: 
 
 /** What ends a stream that did not end well. */
 export const BROKE_OFF = errorFrame(
-  'The stream broke off before the answer was whole.',
+  'The stream broke off before the answer was complete.',
   'upstream_error',
   'upstream_error',
 )

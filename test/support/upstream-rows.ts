@@ -4,7 +4,7 @@ import type { Provider } from '../../src/domain/catalog/provider.ts'
 import { usd } from '../../src/domain/money.ts'
 import { NO_USAGE } from '../../src/domain/pricing/usage.ts'
 import type { AdmittedRequest } from '../../src/gateway/text/admit-text.ts'
-import type { Verdict } from '../../src/gateway/upstreams/attempt-result.ts'
+import type { AttemptFailure, AttemptResult } from '../../src/gateway/upstreams/attempt-result.ts'
 import { quoteText } from '../../src/gateway/text/quote-text.ts'
 import type { Destination } from '../../src/gateway/text/resolve-model.ts'
 import { chatDialect } from '../../src/protocol/chat/dialect.ts'
@@ -12,7 +12,7 @@ import { sentText } from './sent-text.ts'
 import { parseJsonObject } from '../../src/protocol/json/parse-json.ts'
 import { anId } from './ledger-builders.ts'
 
-/** An upstream at a provider of that name. */
+/** An upstream at a provider with this name. */
 export function aDestination(id: string, { order = 1, weight = 1 } = {}): Destination {
   const provider: Provider = {
     id,
@@ -88,22 +88,26 @@ export function anAdmittedRequest(
   }
 }
 
-type Failure = Extract<Verdict, { verdict: 'failure' }>
-
-export function aFailure(reason: Failure['reason'] = 'server', retryAfterS?: string): Failure {
-  return { verdict: 'failure', reason, retryAfterS, problem: `a ${reason} problem` }
+export function aFailure(reason: AttemptFailure['reason'] = 'server', retryAfterS?: string): AttemptFailure {
+  return {
+    kind: 'failure',
+    reason,
+    problem: `a ${reason} problem`,
+    ...(retryAfterS === undefined ? {} : { retryAfterS }),
+  }
 }
 
-export function anAnswer({ isEmpty = false } = {}): Extract<Verdict, { verdict: 'answer' }> {
+export function anAnswer({ isEmpty = false } = {}): Extract<AttemptResult, { kind: 'answer' }> {
   const usage = { ...NO_USAGE, input: 1 }
   return {
-    verdict: 'answer',
+    kind: 'answer',
+    status: 200,
     answer: { usage, isClamped: false, reportedCost: null, isEmpty, hasError: false, texts: () => [] },
     outcome: { outcome: 'answered', status: 200, headers: {}, reportedCost: null, body: '' },
   }
 }
 
-export function aRefusal(): Extract<Verdict, { verdict: 'refusal' }> {
+export function aRefusal(): Extract<AttemptResult, { kind: 'refusal' }> {
   const { outcome } = anAnswer()
-  return { verdict: 'refusal', outcome: { ...outcome, status: 400 } }
+  return { kind: 'refusal', status: 400, outcome: { ...outcome, status: 400 } }
 }

@@ -1,12 +1,12 @@
 /**
- * Fires once, when its caller has left. As much of an `AbortSignal` as the gateway uses, so that every one of those is one; the
- * runtime's own take microseconds to make and to watch, which is much for what nearly never fires.
+ * Fires once, when the caller disconnects. It is the part of `AbortSignal` that the gateway uses, so every `AbortSignal` is one. The
+ * runtime's own signals take microseconds to create and to watch, and almost none of them ever fires.
  */
 export interface CallerSignal {
-  /** Whether it has fired. From then on no listener that is added hears anything. */
+  /** Whether it has fired. A listener that is added later is not called. */
   readonly aborted: boolean
   addEventListener(type: 'abort', listener: AbortListener): void
-  /** Changes nothing where it was not added, or has heard. */
+  /** Removing a listener that was not added, or was called, changes nothing. */
   removeEventListener(type: 'abort', listener: AbortListener): void
 }
 

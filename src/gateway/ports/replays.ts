@@ -1,43 +1,42 @@
-/** The answer to a request, kept for identical repeats of it. Its status was 200. */
+/** The answer to a request, kept for identical requests. */
 export type KeptAnswer = {
-  /** Those that a repeat carries too: the content type and, for a stream, how it is to be handled on its way. Never changed. */
-  readonly headers: Readonly<Record<string, string>>
-  /** The catalog row that answered, for the metrics. */
-  readonly model: string | undefined
-  /** Text, or the bytes that a stream once was. */
+  readonly contentType: string
+  /** The catalog name of the model that answered. */
+  readonly model: string
+  /** Text, or the bytes of a stream. */
   readonly body: string | Uint8Array<ArrayBuffer>
 }
 
-/** What identical requests have in common. */
+/** Identifies identical requests. */
 export type Fingerprint = {
   readonly apiKeyId: number
-  /** One of few. */
+  /** One of a few names. */
   readonly route: string
-  /** SHA-256 of the body, as eight words of 32 bits. */
+  /** SHA-256 of the body as eight 32-bit words. */
   readonly digest: Int32Array<ArrayBuffer>
 }
 
 /**
- * Answers of the last while, by the fingerprint of their request. A cache: one that is full or down keeps nothing and finds
- * nothing, which costs a second call of the model and never an error. No method throws, rejects, or waits for long.
+ * Recent answers by the fingerprint of their request. It is a cache: if it is full or down, it keeps and finds nothing, which costs
+ * another call of the model and is never an error. No method rejects, and each resolves within milliseconds.
  */
 export interface Replays {
-  /** What was kept, unless its time is over. Synchronous where the answers are in memory. */
-  find(fingerprint: Fingerprint): KeptAnswer | undefined | Promise<KeptAnswer | undefined>
+  /** The kept answer; undefined if there is none or its time is over. */
+  find(fingerprint: Fingerprint): Promise<KeptAnswer | undefined>
 
   /**
-   * Keeps an answer for the time the cache was opened with, counted from now. Repeating it replaces the answer and begins its
-   * time anew. `body` is copied before this returns.
+   * Keeps an answer for the time that the cache was opened with, from now. Keeping another answer replaces it and starts its time
+   * again. The body is copied before this returns.
    */
-  keep(fingerprint: Fingerprint, answer: KeptAnswer): void | Promise<void>
+  keep(fingerprint: Fingerprint, answer: KeptAnswer): Promise<void>
 }
 
 /** The memory that kept answers and the copies of running streams share. */
 export interface ReplayBudget {
-  /** Takes so many bytes, or none and answers false. */
+  /** Takes this many bytes, or takes nothing and returns false. */
   take(bytes: number): boolean
-  /** Gives back what was taken. */
+  /** Gives bytes back. */
   give(bytes: number): void
-  /** How many bytes are taken. */
+  /** The number of bytes taken. */
   readonly taken: number
 }

@@ -37,8 +37,7 @@ export type ProviderOutcome =
       readonly status: number
       /** Only those that are looked at here: `content-type` and `retry-after`. */
       readonly headers: Readonly<Record<string, string>>
-      /** The lines of its `x-ratelimit-*` headers as they came, each with its end: the client's, and looked at by nobody here. */
-      readonly rateLimits?: string
+      readonly rateLimits?: RateLimits
       /** The value of the provider's cost header. */
       readonly reportedCost: string | null
       /** As text; `NOT_UTF8` where it is none, and so no answer of any route. */
@@ -49,6 +48,9 @@ export type ProviderOutcome =
   /** Nothing whole came in time. `late` is the call where it goes on all the same. */
   | { readonly outcome: 'timed_out'; readonly late?: LateCall }
   | { readonly outcome: 'aborted' }
+
+/** The upstream's `x-ratelimit-*` headers as names in lower case and values, in their order. They are handed on to the client. */
+export type RateLimits = readonly (readonly [name: string, value: string])[]
 
 /** Stands for a body that is not UTF-8. */
 export const NOT_UTF8 = '\uFFFD'
@@ -74,7 +76,7 @@ export type StreamOutcome =
       readonly outcome: 'opened'
       readonly status: number
       readonly headers: Readonly<Record<string, string>>
-      readonly rateLimits?: string
+      readonly rateLimits?: RateLimits
       readonly reportedCost: string | null
       readonly body: UpstreamStream
     }

@@ -1,102 +1,85 @@
 import { GatewayError } from '../../domain/errors.ts'
 import { DisconnectSignal } from '../disconnect-signal.ts'
-import type { Fingerprint } from '../ports/replays.ts'
-import type { TextCall, TextReply, TextTrace } from '../text/text-call.ts'
+import type { TextCall } from '../text/text-call.ts'
+import type { TextResult } from '../text/text-result.ts'
 
 type Client = TextCall['client']
 
-/** What a follower gets of an answer that is there; undefined where it is too late for a share. */
-export type Share = () => TextReply | undefined
+/** Makes a follower's result of the shared answer; undefined if the answer can no longer be shared. */
+export type Share = () => TextResult | undefined
 
 /**
- * A request on its way to its answer, and the identical ones that wait for it. Until the answer is there, the call goes on
- * while any of them does: in the place of the leader's client, the call is given the flight.
+ * A request that is being answered, and the identical requests that wait for the same answer: one leader and its followers. The call
+ * gets this object instead of the leader's client, so it continues until all of them have disconnected.
  */
-export class InFlightRequest implements Client, Fingerprint {
-  readonly apiKeyId: number
-  readonly route: string
-  readonly digest: Fingerprint['digest']
-  /** Another flight of its bucket; for `Flights` alone. */
-  before: InFlightRequest | undefined
-  /** What becomes known of the request on its way. */
-  readonly trace: TextTrace
+export class InFlightRequest implements Client {
   readonly #leader: Client
   #followers: Set<Follower> | undefined
-  /** Made only where the call asks for its client's signal. */
-  #deserted: DisconnectSignal | undefined
-  #leaderLeaves: (() => void) | undefined
-  #hasLanded = false
+  /** Made only if the call reads its client's signal. */
+  #allDisconnected: DisconnectSignal | undefined
+  #onLeaderDisconnect: (() => void) | undefined
+  #isSettled = false
   #share: Share | undefined
 
-  constructor({ apiKeyId, route, digest }: Fingerprint, leader: Pick<TextCall, 'client' | 'trace'>) {
-    this.apiKeyId = apiKeyId
-    this.route = route
-    this.digest = digest
-    this.trace = leader.trace
-    this.#leader = leader.client
+  constructor(leader: Client) {
+    this.#leader = leader
   }
 
-  /** Fires when the leader and every follower has left before the answer was there. */
+  /** Fires when the leader and every follower have disconnected before the answer arrived. */
   get signal(): DisconnectSignal {
-    return this.#deserted ?? this.#watchLeader()
-  }
-
-  /** Whether someone waits for this answer beside the one who asked. */
-  get isFollowed(): boolean {
-    return this.#followers !== undefined
+    return this.#allDisconnected ?? this.#watchLeader()
   }
 
   /**
-   * Waits for the answer and gets a share of it; undefined where there is nothing to share. Rejects when `client` leaves
-   * first.
+   * Waits for the answer and returns a share of it; undefined if there is nothing to share. Rejects if `client` disconnects before.
    */
-  join(client: Client): Promise<TextReply | undefined> {
-    if (this.#hasLanded) return Promise.resolve(this.#share?.())
-    const { promise, resolve, reject } = Promise.withResolvers<TextReply | undefined>()
+  join(client: Client): Promise<TextResult | undefined> {
+    if (this.#isSettled) return Promise.resolve(this.#share?.())
+    const { promise, resolve, reject } = Promise.withResolvers<TextResult | undefined>()
     const { signal } = client
     const followers = (this.#followers ??= new Set())
     const follower: Follower = share => {
-      signal.removeEventListener('abort', onLeave)
+      signal.removeEventListener('abort', onDisconnect)
       resolve(share?.())
     }
-    const onLeave = () => {
+    const onDisconnect = () => {
       followers.delete(follower)
-      this.#abortIfDeserted()
+      this.#abortIfAllDisconnected()
       reject(new GatewayError('upstream_error', 'The request ended before the model answered.'))
     }
     followers.add(follower)
-    if (signal.aborted) onLeave()
-    else signal.addEventListener('abort', onLeave)
+    if (signal.aborted) onDisconnect()
+    else signal.addEventListener('abort', onDisconnect)
     return promise
   }
 
   /**
-   * The answer is there: `share` makes each follower's reply, at once for those who wait. Without it there is nothing to
-   * share. Landing twice changes nothing.
+   * Ends the wait of all followers. `share` makes the result of each, and of those that join later; without it there is nothing to
+   * share. Settling again changes nothing.
    */
-  land(share?: Share): void {
-    if (this.#hasLanded) return
-    this.#hasLanded = true
+  settle(share?: Share): void {
+    if (this.#isSettled) return
+    this.#isSettled = true
     this.#share = share
-    if (this.#leaderLeaves !== undefined) this.#leader.signal.removeEventListener('abort', this.#leaderLeaves)
-    const followers = this.#followers
-    if (followers === undefined) return
+    if (this.#onLeaderDisconnect !== undefined)
+      this.#leader.signal.removeEventListener('abort', this.#onLeaderDisconnect)
+    const followers = this.#followers ?? []
     this.#followers = undefined
     for (const follower of followers) follower(share)
   }
 
   #watchLeader(): DisconnectSignal {
-    const deserted = (this.#deserted = new DisconnectSignal())
+    const allDisconnected = (this.#allDisconnected = new DisconnectSignal())
     const { signal } = this.#leader
-    this.#leaderLeaves = () => this.#abortIfDeserted()
-    if (signal.aborted) this.#abortIfDeserted()
-    else signal.addEventListener('abort', this.#leaderLeaves)
-    return deserted
+    this.#onLeaderDisconnect = () => this.#abortIfAllDisconnected()
+    if (signal.aborted) this.#abortIfAllDisconnected()
+    else signal.addEventListener('abort', this.#onLeaderDisconnect)
+    return allDisconnected
   }
 
-  #abortIfDeserted(): void {
-    if (this.#deserted === undefined || !this.#leader.signal.aborted) return
-    if (this.#followers === undefined || this.#followers.size === 0) this.#deserted.fire()
+  #abortIfAllDisconnected(): void {
+    if (this.#allDisconnected === undefined || !this.#leader.signal.aborted) return
+    if (this.#followers === undefined || this.#followers.size === 0) this.#allDisconnected.fire()
   }
 }
 

@@ -1,15 +1,15 @@
 import { GatewayError } from '../../domain/errors.ts'
 import { formatId } from '../../domain/ids.ts'
+import { joinBytes } from '../../protocol/join-bytes.ts'
 import { parseJsonObject } from '../../protocol/json/parse-json.ts'
 import { BLANK_LINE } from '../../protocol/sse/frame.ts'
 import type { StreamDialect, TextDialect } from '../../protocol/text-dialect.ts'
-import { joinBytes } from '../../protocol/join-bytes.ts'
 import type { TextCall } from '../text/text-call.ts'
 
 const TOO_SLOW =
-  'This request followed the stream of an identical one and was read too slowly. Repeat it to get the whole answer.'
+  'This request followed the stream of an identical request and was read too slowly. Repeat it to get the whole answer.'
 
-/** What ends the stream of a follower that was too slow to be kept up with, in its route's own dialect. */
+/** The last bytes for a follower that fell too far behind the stream, in the format of its route. */
 export function laggedReaderError(
   call: TextCall,
   dialect: TextDialect | StreamDialect,

@@ -1,6 +1,6 @@
 import type { ReplayBudget } from '../ports/replays.ts'
 
-/** A budget of so many bytes. */
+/** A budget of `bytesMax` bytes. */
 export function replayBudget(bytesMax: number): ReplayBudget {
   let taken = 0
   return {

@@ -1,23 +1,38 @@
+import { parseJsonObject } from '../../protocol/json/parse-json.ts'
+import { messagesDialect } from '../../protocol/messages/dialect.ts'
 import type { StreamDialect, TextDialect } from '../../protocol/text-dialect.ts'
-import { admitText, type AdmittedRequest } from './admit-text.ts'
 import { runText, type TextPorts, type TextSettings } from './run-text.ts'
 import { streamText } from './stream-text.ts'
-import type { TextCall, TextReply } from './text-call.ts'
+import type { TextCall } from './text-call.ts'
+import type { TextResult } from './text-result.ts'
 
 /**
- * Answers one request of a text route, as JSON or, where it asks for one and the route has them, as a stream. Throws, or rejects
- * with, a GatewayError for every refusal; after one, nothing is held and nothing was charged.
+ * Answers one request of a text route: with a stream if it asks for one and the route has streams, else with JSON. Rejects with a
+ * GatewayError if the request is not admitted.
  */
-export function answerText(
+export async function answerText(
   call: TextCall,
   dialect: TextDialect | StreamDialect,
   ports: TextPorts,
   settings: TextSettings,
-): Promise<TextReply> {
-  const run = (job: AdmittedRequest): Promise<TextReply> =>
-    job.request.isStream && 'openStream' in dialect
-      ? streamText(job, dialect, ports, settings)
-      : runText(job, ports, settings)
-  const admission = admitText(call, dialect, ports, settings)
-  return admission instanceof Promise ? admission.then(run) : run(admission)
+): Promise<TextResult> {
+  const request = dialect.readRequest(parseJsonObject(call.body))
+  return request.isStream && 'openStream' in dialect
+    ? streamText({ call, dialect, request }, ports, settings)
+    : runText({ call, dialect, request }, ports, settings)
+}
+
+/**
+ * Answers one messages request. A stream is made from the complete answer. Rejects with a GatewayError if the request is not
+ * admitted.
+ *
+ * Answers of this route are not kept for repeats. If the client disconnects, the upstream's call ends and nothing is charged.
+ */
+export async function answerMessage(
+  call: TextCall,
+  ports: TextPorts,
+  settings: TextSettings,
+): Promise<TextResult> {
+  const request = messagesDialect.readRequest(parseJsonObject(call.body))
+  return runText({ call, dialect: messagesDialect, request }, ports, settings, call.client.signal)
 }

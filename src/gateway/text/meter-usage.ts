@@ -1,54 +1,44 @@
 import type { NanoUsd } from '../../domain/money.ts'
 import { NO_USAGE } from '../../domain/pricing/usage.ts'
 import { parseReportedCost } from '../../protocol/reported-cost.ts'
-import type { AdmittedRequest } from './admit-text.ts'
 import type { Tokenizer } from '../ports/tokenizer.ts'
-import type { MeteredUsage } from './quote-text.ts'
-import { usageLimits } from './usage-limits.ts'
+import type { AdmittedRequest } from './admit-text.ts'
+import { usageLimits, type MeteredUsage } from './quote-text.ts'
 
-/** What an answer or a stream says of itself. */
+/** What an answer or a stream says about itself. */
 export type Produced = Pick<MeteredUsage, 'isClamped'> & {
   readonly usage: MeteredUsage['usage'] | null
   texts(): readonly string[]
-  /** The texts are this part of what was produced; absent where they are all of it. */
+  /** How many times longer the whole output is than `texts`; absent if they are all of it. */
   readonly textsScale?: number
 }
 
 /**
- * The usage the upstream reported or, where it reported none, the tokenizer's estimate of what the model read and wrote: at
- * most the worst case that the request was admitted with, and no more output than a report would be believed. A promise only for
- * the estimate.
+ * The usage that the upstream reported or, if it reported none, the tokenizer's estimate of the input and the output. An estimate
+ * is at most the worst case that the request was admitted with.
  */
-export function meterUsage(
+export async function meterUsage(
   produced: Produced,
-  job: Pick<AdmittedRequest, 'request' | 'quote' | 'model'>,
-  tokenizer: Tokenizer,
-): MeteredUsage | Promise<MeteredUsage> {
-  const { usage, isClamped } = produced
-  if (usage !== null) return { usage, provenance: 'reported', isClamped }
-  return estimateUsage(produced, job, tokenizer)
-}
-
-async function estimateUsage(
-  produced: Produced,
-  job: Pick<AdmittedRequest, 'request' | 'quote' | 'model'>,
+  admitted: Pick<AdmittedRequest, 'request' | 'quote' | 'model'>,
   tokenizer: Tokenizer,
 ): Promise<MeteredUsage> {
-  const { texts, tokens } = job.request.input()
-  // A row without a maximum of its output, such as an embedding, has none.
-  const { outputTokensMax = 0 } = usageLimits(job)
+  const { usage, isClamped } = produced
+  if (usage !== null) return { usage, provenance: 'reported', isClamped }
+  const { texts, tokens } = admitted.request.input()
+  // A row without an output limit, such as an embedding, has no output.
+  const { outputTokensMax = 0 } = usageLimits(admitted)
   const [read, written] = await Promise.all([
     tokenizer.countTokens(texts),
     tokenizer.countTokens(produced.texts()),
   ])
-  const input = Math.min(read + tokens, job.quote.worst.inputTokens)
+  const input = Math.min(read + tokens, admitted.quote.worst.inputTokens)
   const output = Math.min(Math.ceil(written * (produced.textsScale ?? 1)), outputTokensMax)
   return { usage: { ...NO_USAGE, input, output }, provenance: 'estimated', isClamped: false }
 }
 
 /**
- * What the upstream says it costs the operator; null where it does not. The provider's configured header first: where an operator
- * set one, it is what the provider is paid by.
+ * The operator's cost as the upstream reported it; null if it did not. The provider's configured header comes first: if an operator
+ * configured one, the provider bills by it.
  */
 export function reportedCostOf(
   produced: { readonly reportedCost: NanoUsd | null },

@@ -1,15 +1,15 @@
 import { GatewayError } from '../../domain/errors.ts'
 import type { Moderator } from '../ports/moderator.ts'
-import type { TextTrace } from './text-call.ts'
+import type { TextTrace } from './text-trace.ts'
 
-/** Of a longer text only the end is judged, which is what was said last. */
+/** Only the end of a longer text is moderated, because it was said last. */
 export const MODERATED_CHARS_MAX = 128_000
-/** Moderators refuse what is too long for their own model, and then nothing would be judged. */
+/** The length of one piece. Moderators refuse texts that are too long for their own model. */
 export const PIECE_CHARS_MAX = 8_000
 
 /**
- * Throws `content_policy_violation` where the moderator flags the request's text. Without a verdict the request goes on: a
- * moderator that is down must not take every model with it.
+ * Throws `content_policy_violation` if the moderator flags the text. If it gives no verdict, the request continues, because a failing
+ * moderator must not stop every model.
  */
 export async function moderate(text: string, moderator: Moderator, trace: TextTrace): Promise<void> {
   if (text === '') return

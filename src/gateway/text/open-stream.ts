@@ -1,108 +1,115 @@
-import type { UpstreamSecrets } from '../../protocol/scrub.ts'
-import type { StreamDialect, TextStream, UsageLimits } from '../../protocol/text-dialect.ts'
+import { formatId } from '../../domain/ids.ts'
+import type { StreamDialect, TextStream } from '../../protocol/text-dialect.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { RateLimits, StreamEnd, UpstreamStream } from '../ports/text-provider.ts'
+import { attemptResult, type AttemptFailure, type AttemptResult } from '../upstreams/attempt-result.ts'
 import type { AdmittedRequest } from './admit-text.ts'
-import { attemptResult, type Verdict } from '../upstreams/attempt-result.ts'
-import type { CallerSignal } from '../ports/caller-signal.ts'
-import type { StreamEnd, TextProvider, UpstreamStream } from '../ports/text-provider.ts'
+import { usageLimits } from './quote-text.ts'
 import type { Destination } from './resolve-model.ts'
+import type { TextPorts, TextSettings } from './run-text.ts'
+import { upstreamSecrets } from './upstream-secrets.ts'
 
-/** A stream whose first bytes are here. */
+/** A stream whose first bytes have arrived. */
 export type OpenedStream = {
-  readonly headers: Readonly<Record<string, string>>
-  readonly rateLimits: string
+  readonly rateLimits: RateLimits
+  readonly retryAfterS: string | undefined
   readonly reportedCost: string | null
-  readonly body: UpstreamStream
+  readonly upstream: UpstreamStream
   readonly stream: TextStream
-  /** What may go to the client at once: at least one byte, unless the stream is over already. */
+  /** The first bytes for the client. They are empty only if the stream has ended. */
   readonly first: Uint8Array<ArrayBuffer>
-  /** How the upstream's body ended, where that was before anything could go to the client. */
-  readonly end: StreamEnd | null
 }
 
 export type StreamResult =
-  | { readonly verdict: 'stream'; readonly opened: OpenedStream }
-  | Exclude<Verdict, { verdict: 'answer' }>
+  | { readonly kind: 'stream'; readonly status: number; readonly opened: OpenedStream }
+  | Exclude<AttemptResult, { kind: 'answer' }>
 
 /**
- * Opens the stream of one upstream and reads until something can go to the client. Up to here a failure leaves no trace, so
- * that another upstream may be asked or the client told by a status. `signal` is the client's: one that leaves takes the
- * upstream's call with it.
+ * Opens the stream of one upstream and reads until something can go to the client. Until then nothing has been sent, so another
+ * upstream can be called, or the client can get an error status. If the client disconnects, the upstream's call ends.
  */
 export async function openStream(
-  { call, request, model }: AdmittedRequest,
+  admitted: AdmittedRequest<StreamDialect>,
   { provider, upstream }: Destination,
-  context: {
-    readonly dialect: StreamDialect
-    readonly providers: { readonly [kind in typeof provider.kind]: TextProvider }
-    readonly limits: UsageLimits
-    readonly firstByteTimeoutMs: number
-    readonly idleTimeoutMs: number
-    readonly fallback: { readonly id: string; readonly createdAtS: number }
-    readonly secrets: UpstreamSecrets
-    readonly signal: CallerSignal
-  },
+  settings: TextSettings,
+  ports: Pick<TextPorts, 'providers' | 'secretOf'> & { readonly clock: Clock },
 ): Promise<StreamResult> {
-  const { dialect, limits, fallback, secrets } = context
-  call.trace.provider = provider.id
-  const outcome = await context.providers[provider.kind].stream(
+  const { call, dialect, request } = admitted
+  const outcome = await ports.providers[provider.kind].stream(
     {
       provider,
       route: dialect.upstreamRoute,
       model: upstream.model,
       body: dialect.forUpstream(request, upstream.model, provider),
-      firstByteTimeoutMs: context.firstByteTimeoutMs,
-      idleTimeoutMs: context.idleTimeoutMs,
+      firstByteTimeoutMs: settings.readTimeoutMs,
+      idleTimeoutMs: settings.streamIdleTimeoutMs,
     },
-    context.signal,
+    call.client.signal,
   )
-  if (outcome.outcome === 'answered' || outcome.outcome === 'opened')
-    call.trace.upstreamStatus = outcome.status
   if (outcome.outcome !== 'opened') {
-    const verdict = attemptResult(outcome, dialect, limits)
-    return verdict.verdict === 'answer' ? notAStream('a whole answer to a request for a stream') : verdict
+    const result = attemptResult(outcome, dialect, usageLimits(admitted))
+    if (result.kind !== 'answer') return result
+    return noAnswer(result.status, 'a complete answer instead of a stream')
   }
-  const { headers, rateLimits = '', reportedCost, body } = outcome
-  const stream = dialect.openStream(request, { model: model.id, limits, fallback, secrets })
-  const { first, end } = await readFirst(body, stream)
-  const refusal = whyNot(stream, first, end)
-  if (refusal === null)
-    return { verdict: 'stream', opened: { headers, rateLimits, reportedCost, body, stream, first, end } }
-  body.cancel()
-  return refusal
+  const { status, headers, rateLimits = [], reportedCost, body } = outcome
+  const stream = textStream(admitted, ports)
+  const first = await readFirst(body, stream)
+  const problem = problemOf(stream, { first, end: body.end, status })
+  if (problem !== null) {
+    body.cancel()
+    return problem
+  }
+  const retryAfterS = headers['retry-after']
+  return {
+    kind: 'stream',
+    status,
+    opened: { rateLimits, retryAfterS, reportedCost, upstream: body, stream, first },
+  }
 }
 
-/** Reads until there is something to hand over, or nothing more will come. */
-async function readFirst(
-  body: UpstreamStream,
-  stream: TextStream,
-): Promise<{ first: Uint8Array<ArrayBuffer>; end: StreamEnd | null }> {
+function textStream(
+  admitted: AdmittedRequest<StreamDialect>,
+  { clock, secretOf }: { readonly clock: Clock } & Pick<TextPorts, 'secretOf'>,
+): TextStream {
+  const { call, dialect, request, model, destinations } = admitted
+  return dialect.openStream(request, {
+    model: model.id,
+    limits: usageLimits(admitted),
+    fallback: { id: formatId('req', call.id), createdAtS: Math.floor(clock.now() / 1000) },
+    secrets: upstreamSecrets(destinations, secretOf),
+  })
+}
+
+/** Reads until there is something for the client, or the stream has ended. */
+async function readFirst(body: UpstreamStream, stream: TextStream): Promise<Uint8Array<ArrayBuffer>> {
   for (;;) {
     const piece = await body.read()
-    if (piece === undefined) return { first: stream.end(), end: body.end ?? null }
+    if (piece === undefined) return stream.end()
     const first = stream.feed(piece)
-    if (first.length > 0 || stream.isDone) return { first, end: null }
+    if (first.length > 0 || stream.isDone) return first
   }
 }
 
-/** Null for a stream that may go to the client. */
-function whyNot(
+/** Why a stream cannot go to the client; null if it can. */
+function problemOf(
   stream: TextStream,
-  first: Uint8Array,
-  end: StreamEnd | null,
-): Exclude<StreamResult, { verdict: 'stream' }> | null {
+  {
+    first,
+    end,
+    status,
+  }: { readonly first: Uint8Array; readonly end: StreamEnd | undefined; readonly status: number },
+): Exclude<StreamResult, { kind: 'stream' }> | null {
   const { endedWell, outputBegan, errorFirst } = stream.reading()
   if (outputBegan || endedWell) return null
-  // Not one that comes after other frames: whether those are in the same read is the network's whim.
-  if (errorFirst) return { ...notAStream('an error as the first of a stream'), reason: 'server' }
-  if (end === null) return null
-  if (end.end === 'idle') return { verdict: 'timeout' }
-  if (end.end === 'aborted') return { verdict: 'aborted' }
-  if (end.end === 'broken') {
-    return { verdict: 'failure', reason: 'unreachable', retryAfterS: undefined, problem: end.reason }
-  }
-  return first.length > 0 ? notAStream('a stream without output') : notAStream('an empty stream')
+  // Only an error that comes first. Whether an error arrives in one read with earlier frames depends on the network.
+  if (errorFirst) return { ...noAnswer(status, 'a stream that begins with an error'), reason: 'server' }
+  if (end === undefined) return null
+  if (end.end === 'idle') return { kind: 'timeout', status }
+  if (end.end === 'aborted') return { kind: 'aborted', status }
+  if (end.end === 'broken') return { kind: 'failure', status, reason: 'unreachable', problem: end.reason }
+  return noAnswer(status, first.length > 0 ? 'a stream without output' : 'an empty stream')
 }
 
-function notAStream(problem: string): Extract<Verdict, { verdict: 'failure' }> {
-  return { verdict: 'failure', reason: 'no_answer', retryAfterS: undefined, problem }
+function noAnswer(status: number, problem: string): AttemptFailure {
+  return { kind: 'failure', status, reason: 'no_answer', problem }
 }

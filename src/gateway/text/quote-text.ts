@@ -4,24 +4,23 @@ import { chargeForTokens, chargeForUpstreamCost } from '../../domain/pricing/cha
 import type { TextPricing, TextTariff } from '../../domain/pricing/tariff.ts'
 import type { Provenance, Usage } from '../../domain/pricing/usage.ts'
 import { affordableOutputTokens, worstCasePrice, type WorstCase } from '../../domain/pricing/worst-case.ts'
-import type { TextRequest } from '../../protocol/text-dialect.ts'
+import type { TextRequest, UsageLimits } from '../../protocol/text-dialect.ts'
 
-/** What one request can cost, frozen when it is admitted: an edit of the catalog changes nothing for it. */
+/** What one request can cost. It is fixed at admission: editing the catalog does not change it for this request. */
 export type Quote = {
   readonly pricing: TextPricing
   readonly worst: WorstCase
-  /** The most input that any usage can have; undefined where the row does not say how much its model reads. */
+  /** The largest input that any usage can have; undefined if the row does not state its model's context window. */
   readonly inputTokensMax: number | undefined
-  /** The price of the worst case: what is held. */
+  /** The price of the worst case, which is held. */
   readonly amount: NanoUsd
 }
 
-/** The most input there can be where neither the request can be measured nor the row says how much its model reads. */
+/** The assumed context window if the row does not state one and the request's input cannot be measured. */
 export const UNKNOWN_WINDOW_TOKENS = 128_000
 
 /**
- * Prices the worst case: the estimated input, of which no more is ever charged than the model can read, and the output ceiling the
- * request names or else the row's.
+ * Prices the worst case: the estimated input, at most the context window, and the output limit of the request or else of the row.
  */
 export function quoteText(model: TextModel, request: TextRequest): Quote {
   const window = model.contextWindow
@@ -42,13 +41,35 @@ function inputMost(estimate: number, most: number | undefined): number {
   return estimate === Infinity ? UNKNOWN_WINDOW_TOKENS : estimate
 }
 
-/** The largest output ceiling that `available` would pay for; undefined when no ceiling would do. */
+/** The largest output limit that `available` can pay for; undefined if no limit is small enough. */
 export function affordableCeiling({ pricing, worst }: Quote, available: NanoUsd): number | undefined {
   const tariff = ceilingTariff(pricing)
   return tariff === null ? undefined : affordableOutputTokens(worst, tariff, available)
 }
 
-/** A usage as it is charged: read from the answer, or else estimated. */
+/**
+ * The largest usage that is believed of an upstream. Its output cannot exceed the limit the request was admitted with: if the
+ * upstream ignores that limit, the customer does not pay for it. So only input, which is estimated, can make a charge exceed its hold.
+ *
+ * Without a context window, the input has no limit except where no count can be right. The length of the request is not a limit: the
+ * model also reads the pages of a document, content stored at the provider, and the results of the provider's own tools.
+ */
+export function usageLimits({
+  model,
+  quote,
+}: {
+  readonly model: TextModel
+  readonly quote: Quote
+}): UsageLimits {
+  const { outputTokens, choices } = quote.worst
+  return {
+    inputTokensMax: quote.inputTokensMax,
+    outputTokensMax:
+      model.kind === 'chat' ? Math.min(model.maxOutputTokens, outputTokens) * choices : undefined,
+  }
+}
+
+/** A usage that is charged: reported by the upstream, or else estimated. */
 export type MeteredUsage = {
   readonly usage: Usage
   readonly provenance: Provenance
@@ -57,16 +78,16 @@ export type MeteredUsage = {
 
 export type TextPrice = {
   readonly cost: NanoUsd
-  /** The frozen quote of the charge; null for free rows and the upstream's own cost. */
+  /** The tariff of the charge; null for free rows and for rows that charge the upstream's own cost. */
   readonly tariff: TextTariff | null
   readonly isClamped: boolean
-  /** True where the upstream was to report its cost and did not, so that nothing is charged. */
+  /** True if the upstream should have reported its cost and did not. Then nothing is charged. */
   readonly isCostUnreported: boolean
 }
 
 /**
- * What a usage costs under a quote: exactly its price at the tariff, so that the books can be checked against it. An
- * upstream's own cost is charged up to the worst case: its ceiling tariff is the most that the operator promised.
+ * The price of a usage under a quote. At a tariff it is exact, so that the books can be checked against it. An upstream's own cost is
+ * charged up to the worst case, because its ceiling tariff is the most that the operator promised.
  */
 export function priceText(
   quote: Quote,

@@ -1,58 +1,56 @@
 import { expect, test } from 'bun:test'
-import type { Verdict } from '../upstreams/attempt-result.ts'
-import { refuseText } from './refuse-text.ts'
-import type { TextTrace } from './text-call.ts'
+import { aDestination, anAdmittedRequest } from '../../../test/support/upstream-rows.ts'
+import { GatewayError } from '../../domain/errors.ts'
+import type { AttemptResult } from '../upstreams/attempt-result.ts'
+import { refuseText, unrepeatable } from './refuse-text.ts'
 
 const KEY = 'a-key-that-only-its-name-gives-away'
 
-/** What the log says of a request that ended so. */
-function traceOf(verdict: Exclude<Verdict, { verdict: 'answer' }>): TextTrace {
-  const trace: TextTrace = { provider: 'main' }
-  const provider = { id: 'main', baseUrl: 'https://api.upstream.example/v1' }
-  const job = { call: { trace }, destinations: [{ provider }] }
-  try {
-    refuseText(verdict, job as never, () => KEY)
-  } catch {
-    // The client's error is the scenarios' matter.
-  }
-  return trace
+/** What the log says about a request that ended with this result. */
+function loggedProblem(result: Exclude<AttemptResult, { kind: 'answer' }>): string | undefined {
+  const admitted = anAdmittedRequest([aDestination('main')])
+  refuseText(admitted, result, { secretOf: () => KEY })
+  return admitted.call.trace.upstreamProblem
 }
 
-const saying = (message: string) => JSON.stringify({ error: { message } })
+const withMessage = (message: string) => JSON.stringify({ error: { message } })
 
-test('the log says why an upstream refused a request, without its hosts and keys, and counts no failure', () => {
-  const body = saying(`No "n" at api.upstream.example with ${KEY}.`)
+test('the log says why an upstream refused a request, without hosts and keys', () => {
+  const body = withMessage(`No "n" at main.example.com with ${KEY}.`)
   const outcome = { outcome: 'answered', status: 400, headers: {}, body, reportedCost: null } as const
 
-  const trace = traceOf({ verdict: 'refusal', outcome })
+  const problem = loggedProblem({ kind: 'refusal', status: 400, outcome })
 
-  expect(trace.upstreamProblem).toBe('status 400: No "n" at [host] with [redacted].')
-  expect(trace.upstreamFailures).toBeUndefined()
+  expect(problem).toBe('status 400: No "n" at [host] with [redacted].')
 })
 
-test('the log says what an upstream said to the operator, shortened', () => {
-  const said = saying(`Incorrect key ${KEY}. ${'x'.repeat(1000)}`)
+test('the log has the upstream’s message to the operator, shortened', () => {
+  const errorBody = withMessage(`Incorrect key ${KEY}. ${'x'.repeat(1000)}`)
 
-  const trace = traceOf({
-    verdict: 'failure',
-    reason: 'unpaid',
-    retryAfterS: undefined,
-    problem: 'status 401',
-    said,
-  })
+  const problem = loggedProblem({ kind: 'failure', reason: 'unpaid', problem: 'status 401', errorBody })
 
-  expect(trace.upstreamProblem).toStartWith('status 401: Incorrect key [redacted]. xxx')
-  expect(trace.upstreamProblem!.length).toBeLessThan(250)
-  expect(trace.upstreamFailures).toEqual([{ provider: 'main', reason: 'unpaid' }])
+  expect(problem).toStartWith('status 401: Incorrect key [redacted]. xxx')
+  expect(problem!.length).toBeLessThan(250)
 })
 
 test('the log says that an upstream did not answer in time', () => {
-  const trace = traceOf({ verdict: 'timeout' })
-
-  expect(trace.upstreamProblem).toBe('no answer in time')
-  expect(trace.upstreamFailures).toEqual([{ provider: 'main', reason: 'timeout' }])
+  expect(loggedProblem({ kind: 'timeout' })).toBe('no answer in time')
 })
 
-test('a client that left is no failure of its upstream', () => {
-  expect(traceOf({ verdict: 'aborted' })).toEqual({ provider: 'main' })
+test('a disconnected client is not logged as a problem of its upstream', () => {
+  expect(loggedProblem({ kind: 'aborted' })).toBeUndefined()
+})
+
+test('an unexpected failure after a call tells client libraries not to retry, and keeps its cause', () => {
+  const cause = new Error('a bug')
+
+  const error = unrepeatable(cause)
+
+  expect(error).toMatchObject({ code: 'server_error', cause, extras: { shouldRetry: false } })
+})
+
+test('an error for the client stays as it is', () => {
+  const error = new GatewayError('unavailable', 'Try again.')
+
+  expect(unrepeatable(error)).toBe(error)
 })

@@ -1,69 +1,78 @@
 import { GatewayError } from '../../domain/errors.ts'
-import type { Provider } from '../../domain/catalog/provider.ts'
-import { readUpstreamError, type UpstreamError } from '../../protocol/upstream-error.ts'
+import type { UpstreamSecrets } from '../../protocol/scrub.ts'
+import { readUpstreamError } from '../../protocol/upstream-error.ts'
+import type { AttemptFailure, AttemptResult } from '../upstreams/attempt-result.ts'
 import type { AdmittedRequest } from './admit-text.ts'
-import type { Verdict } from '../upstreams/attempt-result.ts'
-import { addFailure, type WholeReply } from './text-call.ts'
-import { upstreamSecrets } from './upstream-secrets.ts'
+import type { TextFailure, UpstreamRefusal } from './text-result.ts'
+import { upstreamSecrets, type SecretOf } from './upstream-secrets.ts'
 
-/** Of what an upstream said, so much is logged. */
-const SAID_CHARS_MAX = 200
+/** How much of an upstream's error message is logged. */
+const LOGGED_CHARS_MAX = 200
 
-type Unanswered = Exclude<Verdict, { verdict: 'answer' }>
+type Unanswered = Exclude<AttemptResult, { kind: 'answer' }>
 
-/** What the client gets of a request that ended without an answer to pay for: the upstream's refusal, or an error of ours. */
+/** The result for the client if no upstream answered: the upstream's refusal, or an error of the gateway. */
 export function refuseText(
-  verdict: Unanswered,
-  { call, dialect, destinations }: AdmittedRequest,
-  secretOf: (provider: Provider) => string | undefined,
-): WholeReply {
-  const { trace } = call
-  switch (verdict.verdict) {
+  { call: { trace }, dialect, destinations }: AdmittedRequest,
+  result: Unanswered,
+  { secretOf }: { readonly secretOf: SecretOf },
+): UpstreamRefusal | TextFailure {
+  const secrets = () => upstreamSecrets(destinations, secretOf)
+  switch (result.kind) {
     case 'refusal': {
-      const { status, body, headers, rateLimits = '' } = verdict.outcome
-      const error = readUpstreamError(body, headers['content-type'], upstreamSecrets(destinations, secretOf))
-      trace.upstreamProblem = problemWith(`status ${status}`, error)
+      const { status, body, headers, rateLimits = [] } = result.outcome
+      const error = readUpstreamError(body, headers['content-type'], secrets())
+      trace.upstreamProblem = `status ${status}: ${error.message.slice(0, LOGGED_CHARS_MAX)}`
       const envelope = JSON.stringify({ error })
       return {
+        kind: 'refusal',
         status,
-        headers: { ...headers, 'content-type': 'application/json' },
-        rateLimits,
         body: dialect.refusalOf?.(envelope) ?? envelope,
-        cost: null,
+        retryAfterS: headers['retry-after'],
+        rateLimits,
       }
     }
     case 'timeout':
       trace.upstreamProblem = 'no answer in time'
-      addFailure(trace, 'timeout')
-      // The upstream may finish and bill all the same, so a repeat would be a second bill.
-      throw new GatewayError('upstream_timeout', 'The model did not answer in time.', { shouldRetry: false })
+      // The upstream may still finish and bill, so a retry could be billed a second time.
+      return failed('upstream_timeout', 'The model did not answer in time.', { shouldRetry: false })
     case 'aborted':
-      throw new GatewayError('upstream_error', 'The request ended before the model answered.')
-    case 'failure': {
-      const { problem, reason, said } = verdict
-      trace.upstreamProblem =
-        said === undefined
-          ? problem
-          : problemWith(problem, readUpstreamError(said, undefined, upstreamSecrets(destinations, secretOf)))
-      addFailure(trace, reason)
-      throw failureOf(verdict)
-    }
+      return failed('upstream_error', 'The request ended before the model answered.')
+    case 'failure':
+      trace.upstreamProblem = loggedProblem(result, secrets)
+      return failureForClient(result)
   }
 }
 
-/** For the log: what happened, and what the upstream said of it. */
-function problemWith(problem: string, { message }: UpstreamError): string {
-  return `${problem}: ${message.slice(0, SAID_CHARS_MAX)}`
+/**
+ * The error for a request that failed unexpectedly after an upstream may have been called. A client library must not retry it by
+ * itself, because the upstream could bill a second time.
+ */
+export function unrepeatable(cause: unknown): GatewayError {
+  if (cause instanceof GatewayError) return cause
+  const message = 'The gateway failed to answer this request. Contact support and include this request id.'
+  return new GatewayError('server_error', message, { cause, shouldRetry: false })
 }
 
-function failureOf({ reason, retryAfterS }: Extract<Verdict, { verdict: 'failure' }>): GatewayError {
+function loggedProblem({ problem, errorBody }: AttemptFailure, secrets: () => UpstreamSecrets): string {
+  if (errorBody === undefined) return problem
+  const { message } = readUpstreamError(errorBody, undefined, secrets())
+  return `${problem}: ${message.slice(0, LOGGED_CHARS_MAX)}`
+}
+
+function failureForClient({ reason, retryAfterS }: AttemptFailure): TextFailure {
   if (reason === 'rate_limited') {
     const message = 'The model is rate limited at its provider. Retry after a delay.'
-    return new GatewayError('rate_limited', message, retryAfterS === undefined ? {} : { retryAfterS })
+    return failed('rate_limited', message, retryAfterS === undefined ? {} : { retryAfterS })
   }
   if (reason === 'unpaid' || reason === 'not_offered') {
-    const message = 'The model is not available at its provider for now. The operator has to look at it.'
-    return new GatewayError('upstream_error', message, { shouldRetry: false })
+    const message =
+      'The model is not available at its provider now. Contact support and include this request id.'
+    return failed('upstream_error', message, { shouldRetry: false })
   }
-  return new GatewayError('upstream_error', 'The model could not be reached, or failed to answer.')
+  return failed('upstream_error', 'The model could not be reached, or failed to answer.')
+}
+
+function failed(...parts: ConstructorParameters<typeof GatewayError>): TextFailure {
+  return { kind: 'error', error: new GatewayError(...parts) }
 }

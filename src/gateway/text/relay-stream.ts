@@ -1,132 +1,89 @@
-import { GatewayError } from '../../domain/errors.ts'
-import type { AdmittedRequest } from './admit-text.ts'
-import type { OpenedStream } from './open-stream.ts'
+import type { TextStream } from '../../protocol/text-dialect.ts'
 import type { ByteStream } from '../ports/byte-stream.ts'
-import type { StreamEnd } from '../ports/text-provider.ts'
-import { addFailure } from './text-call.ts'
-import { settleStream, streamFailure, type SettlePorts } from './settle-stream.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { StreamEnd, UpstreamStream } from '../ports/text-provider.ts'
+import { StreamSettlement, type StreamRun } from './settle-stream.ts'
+import type { SettlePorts } from './settle-text.ts'
+import type { StreamEnding } from './text-result.ts'
 
-/** How long an upstream may take to close a stream after its last word, before its connection is dropped instead of kept. */
-const CLOSE_WITHIN_MS = 1000
 type Bytes = Uint8Array<ArrayBuffer>
 
-const NOTHING = new Uint8Array()
-
-export type RelayedStream = {
-  readonly source: ByteStream
-  /** Resolves when the stream is over and settled, whoever ended it; `isWhole` where it ended well. Never rejects. */
-  readonly ended: Promise<{ readonly isWhole: boolean }>
-}
+/** How long an upstream may take to end a body whose stream is complete. After that its connection is closed instead of reused. */
+const CLOSE_WITHIN_MS = 1000
+const NOTHING: Bytes = new Uint8Array()
 
 /**
- * Hands an opened stream over as it is read: one piece of the upstream's for each piece the client takes, so that a slow
- * reader slows the upstream. Its last bytes leave when the charge is durable. Every way it can end settles its money, once.
+ * Relays an opened stream to its client. It reads one piece of the upstream's body for each piece that the client takes, so a slow
+ * client slows the upstream. The last piece is sent when the charge is durable.
  */
-export function relayStream(
-  job: AdmittedRequest,
-  opened: OpenedStream,
-  ports: SettlePorts & { readonly onSettleFailed: (error: unknown) => void },
-): RelayedStream {
-  const { body, stream } = opened
-  const { promise: ended, resolve: tellEnded } = Promise.withResolvers<{ isWhole: boolean }>()
-  let ready: Bytes | undefined = opened.first.length > 0 ? opened.first : undefined
-  let upstreamEnd: StreamEnd | null = opened.end
-  let isOver = false
-  let isCancelled = false
+export class RelayedStream implements ByteStream {
+  readonly #upstream: UpstreamStream
+  readonly #stream: TextStream
+  readonly #settlement: StreamSettlement
+  readonly #clock: Clock
+  readonly #onFailed: (error: unknown) => void
+  #first: Bytes | undefined
+  /** How the upstream's body ended; undefined while it goes on. */
+  #upstreamEnd: StreamEnd | undefined
 
-  const settle = async (): Promise<Bytes | undefined> => {
-    isOver = true
-    let isWhole = false
-    try {
-      const reading = stream.reading()
-      const charge = await settleStream(job, reading, opened.reportedCost, ports)
-      const last = stream.finish(charge, reading.endedWell ? null : failureOf(upstreamEnd))
-      isWhole = reading.endedWell && !isCancelled
-      return last.length > 0 ? last : undefined
-    } catch (error) {
-      return brokenSettlement(error)
-    } finally {
-      tellEnded({ isWhole })
-    }
+  constructor(run: StreamRun, ports: SettlePorts) {
+    const { upstream, stream, first } = run.opened
+    this.#upstream = upstream
+    this.#stream = stream
+    this.#settlement = new StreamSettlement(run, ports)
+    this.#clock = ports.clock
+    this.#onFailed = ports.onSettleFailed
+    this.#first = first.length > 0 ? first : undefined
+    this.#upstreamEnd = upstream.end
   }
 
-  /** The charge is not on disk, so its cost must not be told, nor the stream end as if all were well. */
-  const brokenSettlement = async (error: unknown) => {
-    ports.onSettleFailed(error)
-    try {
-      await ports.holds.release(job.hold)
-    } catch (releaseError) {
-      ports.onSettleFailed(releaseError)
+  /** Resolves when the stream has ended and is settled. Never rejects. */
+  get ended(): Promise<StreamEnding> {
+    return this.#settlement.ended
+  }
+
+  async read(): Promise<Bytes | undefined> {
+    const first = this.#first
+    this.#first = undefined
+    if (first !== undefined || this.#settlement.hasBegun) return first
+    while (!this.#stream.isDone && this.#upstreamEnd === undefined) {
+      const piece = await this.#upstream.read()
+      // The stream was cancelled meanwhile.
+      if (this.#settlement.hasBegun) return undefined
+      const out = this.#pass(piece)
+      if (out.length > 0) return out
     }
-    const failure = new GatewayError('server_error', 'The gateway failed to settle this stream.')
-    const last = stream.finish(null, failure)
+    if (this.#upstreamEnd === undefined) void this.#readToEnd()
+    const last = await this.#settlement.settle(this.#upstreamEnd, { isRead: true })
     return last.length > 0 ? last : undefined
   }
 
-  const failureOf = (end: StreamEnd | null) => {
-    const { trace } = job.call
-    if (end?.end === 'aborted') trace.clientDisconnected = true
-    else {
-      trace.upstreamProblem = end === null ? 'the stream broke off' : problemOf(end)
-      addFailure(trace, end?.end === 'idle' ? 'idle_stream' : 'broken_stream')
-    }
-    return streamFailure(end)
+  cancel(): void {
+    if (this.#settlement.hasBegun) return
+    this.#upstream.cancel()
+    this.#upstreamEnd ??= { end: 'aborted' }
+    void this.#settlement.settle(this.#upstreamEnd, { isRead: false })
   }
 
-  /** The next piece that may leave or, where nothing more will come, the last one. */
-  const next = async (): Promise<Bytes | undefined> => {
-    for (;;) {
-      if (stream.isDone || upstreamEnd !== null) break
-      const piece = await body.read()
-      // `cancel` has settled the stream while this waited.
-      if (isOver) return undefined
-      const out = passOn(piece)
-      if (out.length > 0) return out
-    }
-    if (upstreamEnd === null) void letClose()
-    return settle()
-  }
-
-  const passOn = (piece: Bytes | undefined): Bytes => {
+  /** What of a piece can go to the client now. */
+  #pass(piece: Bytes | undefined): Bytes {
     try {
-      if (piece !== undefined) return stream.feed(piece)
-      upstreamEnd = body.end ?? { end: 'broken', reason: 'the stream ended without a reason' }
-      return stream.end()
+      if (piece !== undefined) return this.#stream.feed(piece)
+      this.#upstreamEnd = this.#upstream.end ?? { end: 'ended' }
+      return this.#stream.end()
     } catch (error) {
-      // What could not be read ends the stream as a break does, so that its hold never outlives it.
-      ports.onSettleFailed(error)
-      body.cancel()
-      upstreamEnd = { end: 'broken', reason: 'a frame could not be read' }
+      // A frame that cannot be read ends the stream like a broken connection, so that its hold is freed.
+      this.#onFailed(error)
+      this.#upstream.cancel()
+      this.#upstreamEnd = { end: 'broken', reason: 'a frame could not be read' }
       return NOTHING
     }
   }
 
-  /** Reads on to the end of the body in the background, so that its connection can serve again. */
-  const letClose = async () => {
-    const giveUp = ports.clock.after(CLOSE_WITHIN_MS, () => body.cancel())
-    while ((await body.read()) !== undefined);
-    giveUp()
+  /** Reads the rest of the upstream's body in the background, so that its connection can be reused. */
+  async #readToEnd(): Promise<void> {
+    const stopWaiting = this.#clock.after(CLOSE_WITHIN_MS, () => this.#upstream.cancel())
+    while ((await this.#upstream.read()) !== undefined);
+    stopWaiting()
   }
-
-  const source: ByteStream = {
-    async read() {
-      const out = ready
-      ready = undefined
-      return out !== undefined || isOver ? out : next()
-    },
-    cancel() {
-      if (isOver) return
-      isOver = true
-      isCancelled = true
-      upstreamEnd ??= { end: 'aborted' }
-      // A read that waits is given its end within this.
-      body.cancel()
-      void settle()
-    },
-  }
-  return { source, ended }
-}
-
-function problemOf(end: StreamEnd): string {
-  return end.end === 'broken' ? `the stream broke: ${end.reason}` : `the stream ended: ${end.end}`
 }

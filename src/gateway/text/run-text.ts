@@ -1,30 +1,27 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
+import type { Usage } from '../../domain/pricing/usage.ts'
 import { scrubReplyError } from '../../protocol/scrub-reply-error.ts'
-import type { AdmitPorts, AdmittedRequest } from './admit-text.ts'
-import { chargeOf, tellCharge } from './settle-text.ts'
-import { attemptResult, type Verdict } from '../upstreams/attempt-result.ts'
-import { LATE_MS, type LateAnswers } from '../upstreams/late-answers.ts'
-import { meterUsage, reportedCostOf } from './meter-usage.ts'
 import type { CallerSignal } from '../ports/caller-signal.ts'
-import type { ProviderOutcome, TextProvider } from '../ports/text-provider.ts'
-import { priceText } from './quote-text.ts'
-import type { Tokenizer } from '../ports/tokenizer.ts'
-import { refuseText } from './refuse-text.ts'
+import type { TextProvider } from '../ports/text-provider.ts'
+import { attemptResult, type AttemptResult } from '../upstreams/attempt-result.ts'
+import { callWithFailover, type FailoverPorts } from '../upstreams/call-with-failover.ts'
+import { LATE_MS, type LateAnswers } from '../upstreams/late-answers.ts'
+import { admitText, type AdmitPorts, type AdmittedRequest } from './admit-text.ts'
+import { meterUsage, reportedCostOf } from './meter-usage.ts'
+import { priceText, usageLimits } from './quote-text.ts'
+import { refuseText, unrepeatable } from './refuse-text.ts'
 import type { Destination } from './resolve-model.ts'
-import type { WholeReply } from './text-call.ts'
-import { callWithFailover, type AskPorts } from '../upstreams/call-with-failover.ts'
-import { upstreamSecrets } from './upstream-secrets.ts'
-import { usageLimits } from './usage-limits.ts'
+import { isCostCertain, settleText, type SettlePorts } from './settle-text.ts'
+import type { ParsedCall } from './text-call.ts'
+import type { TextResult, WholeAnswer } from './text-result.ts'
+import { upstreamSecrets, type SecretOf } from './upstream-secrets.ts'
 
-export type TextPorts = AskPorts &
-  AdmitPorts & {
+export type TextPorts = AdmitPorts &
+  FailoverPorts &
+  SettlePorts & {
     readonly providers: { readonly [kind in Provider['kind']]: TextProvider }
-    readonly tokenizer: Tokenizer
-    /** A provider's key, to be taken out of texts that go to clients. */
-    readonly secretOf: (provider: Provider) => string | undefined
     readonly lateAnswers: LateAnswers
-    /** Told of what could not be written for a request that nobody waits for any more. */
-    readonly onSettleFailed: (error: unknown) => void
+    readonly secretOf: SecretOf
   }
 
 export type TextSettings = {
@@ -34,74 +31,52 @@ export type TextSettings = {
 }
 
 /**
- * Answers one admitted request with JSON: asks its upstreams, charges what the answer used, and only then replies. Throws a
- * GatewayError for every refusal; after one, nothing is held and nothing was charged.
+ * Answers one request with JSON: holds its worst case, calls its upstreams, charges what the answer used, and then replies. Rejects
+ * with a GatewayError if the request is not admitted. In every case nothing is held afterwards.
  *
- * Without a `signal`, what was asked for is finished and charged, also when its client leaves. With one, the upstream's call
- * ends when it fires, unless its time was over before.
+ * Without a `signal`, the answer is finished and charged even if the client disconnects. With one, the upstream's call ends when the
+ * signal fires, unless it timed out before.
  */
 export async function runText(
-  job: AdmittedRequest,
+  parsed: ParsedCall,
   ports: TextPorts,
   settings: TextSettings,
   signal?: CallerSignal,
-): Promise<WholeReply> {
-  const { call, model, quote, hold, destinations } = job
-  const terms = { providers: ports.providers, readTimeoutMs: settings.readTimeoutMs, signal }
-  let refusal: WholeReply
+): Promise<TextResult> {
+  const admitted = await admitText(parsed, ports, settings)
   try {
-    const [only] = destinations
-    // Most rows have one upstream, and then there is nothing to choose, to switch to or to remember.
-    const verdict =
-      destinations.length === 1 && only !== undefined
-        ? verdictOf(await callUpstream(job, only, terms), job)
-        : await callWithFailover(
-            job,
-            async destination => verdictOf(await callUpstream(job, destination, terms), job),
-            ports,
-            { switchWithinMs: settings.readTimeoutMs },
-          )
-    if (verdict.verdict === 'answer') {
-      const { answer, outcome } = verdict
-      const metering = meterUsage(answer, job, ports.tokenizer)
-      const metered = metering instanceof Promise ? await metering : metering
-      const price = priceText(quote, metered, reportedCostOf(answer, outcome.reportedCost))
-      const { cost } = await ports.holds.capture(hold, chargeOf(job, metered, price, ports.clock.now()))
-      const told = tellCharge(job, metered, price, cost)
-      const receipt = { id: call.id, model: model.id, usage: metered.usage, cost: told }
-      const reply = job.dialect.forClient(answer, receipt, job.request)
-      const body = answer.hasError
-        ? scrubReplyError(reply, upstreamSecrets(destinations, ports.secretOf))
-        : reply
-      const { rateLimits = '' } = outcome
-      const headers = job.dialect.headersOf?.(job.request) ?? outcome.headers
-      return { status: 200, headers, rateLimits, body, cost: told }
-    }
-    if (verdict.verdict === 'timeout') await ports.lateAnswers.expect(job, verdict.late)
-    refusal = refuseText(verdict, job, ports.secretOf)
+    const attempt = await callWithFailover(
+      admitted,
+      destination => callUpstream(admitted, destination, { ...settings, signal }, ports),
+      ports,
+      { failOverWithinMs: settings.readTimeoutMs },
+    )
+    const { result } = attempt
+    if (result.kind === 'timeout') await ports.lateAnswers.expect(admitted, attempt, result.late)
+    if (result.kind !== 'answer') return refuseText(admitted, result, ports)
+
+    const { answer, outcome } = result
+    const metered = await meterUsage(answer, admitted, ports.tokenizer)
+    const price = priceText(admitted.quote, metered, reportedCostOf(answer, outcome.reportedCost))
+    const cost = await settleText(admitted, attempt, { metered, price }, ports)
+
+    const charge = { usage: metered.usage, cost: isCostCertain(metered, price) ? cost : null }
+    return answerForClient(admitted, result, charge, ports)
   } catch (error) {
-    // Changes nothing where the charge was made already.
-    await ports.holds.release(hold)
-    throw error
+    throw unrepeatable(error)
+  } finally {
+    // After a charge, this changes nothing.
+    await ports.holds.release(admitted.hold)
   }
-  await ports.holds.release(hold)
-  return refusal
 }
 
-function callUpstream(
-  { call, dialect, request }: AdmittedRequest,
+async function callUpstream(
+  { dialect, request, model, quote }: AdmittedRequest,
   { provider, upstream }: Destination,
-  {
-    providers,
-    readTimeoutMs,
-    signal,
-  }: Pick<TextPorts, 'providers'> & {
-    readonly readTimeoutMs: number
-    readonly signal: CallerSignal | undefined
-  },
-): Promise<ProviderOutcome> {
-  call.trace.provider = provider.id
-  return providers[provider.kind].complete(
+  { readTimeoutMs, signal }: { readonly readTimeoutMs: number; readonly signal: CallerSignal | undefined },
+  { providers }: Pick<TextPorts, 'providers'>,
+): Promise<AttemptResult> {
+  const outcome = await providers[provider.kind].complete(
     {
       provider,
       route: dialect.upstreamRoute,
@@ -112,9 +87,25 @@ function callUpstream(
     },
     signal,
   )
+  return attemptResult(outcome, dialect, usageLimits({ model, quote }))
 }
 
-function verdictOf(outcome: ProviderOutcome, job: AdmittedRequest): Verdict {
-  if (outcome.outcome === 'answered') job.call.trace.upstreamStatus = outcome.status
-  return attemptResult(outcome, job.dialect, usageLimits(job))
+/** The answer as the client gets it, with the catalog's model name and the cost. */
+function answerForClient(
+  { call, dialect, request, model, destinations }: AdmittedRequest,
+  { answer, outcome }: Extract<AttemptResult, { kind: 'answer' }>,
+  { usage, cost }: Pick<WholeAnswer, 'cost'> & { readonly usage: Usage },
+  { secretOf }: Pick<TextPorts, 'secretOf'>,
+): WholeAnswer {
+  const text = dialect.forClient(answer, { id: call.id, model: model.id, usage, cost }, request)
+  return {
+    kind: 'answer',
+    model: model.id,
+    contentType: dialect.contentTypeOf?.(request) ?? outcome.headers['content-type'] ?? 'application/json',
+    body: answer.hasError ? scrubReplyError(text, upstreamSecrets(destinations, secretOf)) : text,
+    rateLimits: outcome.rateLimits ?? [],
+    retryAfterS: outcome.headers['retry-after'],
+    usage,
+    cost,
+  }
 }

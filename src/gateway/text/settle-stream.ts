@@ -1,50 +1,119 @@
 import { GatewayError } from '../../domain/errors.ts'
 import type { StreamCharge, StreamReading } from '../../protocol/text-dialect.ts'
-import type { AdmittedRequest } from './admit-text.ts'
-import { chargeOf, tellCharge } from './settle-text.ts'
-import type { HoldQueue } from '../hold-queue.ts'
-import { meterUsage, reportedCostOf } from './meter-usage.ts'
-import type { Clock } from '../ports/clock.ts'
 import type { StreamEnd } from '../ports/text-provider.ts'
-import type { Tokenizer } from '../ports/tokenizer.ts'
+import type { AttemptRecord } from '../upstreams/attempt-record.ts'
+import type { AdmittedRequest } from './admit-text.ts'
+import { meterUsage, reportedCostOf } from './meter-usage.ts'
+import type { OpenedStream } from './open-stream.ts'
 import { priceText } from './quote-text.ts'
+import { settleText, type SettlePorts } from './settle-text.ts'
+import type { StreamEnding } from './text-result.ts'
+import type { TextTrace } from './text-trace.ts'
 
-export type SettlePorts = { readonly holds: HoldQueue; readonly tokenizer: Tokenizer; readonly clock: Clock }
+type Bytes = Uint8Array<ArrayBuffer>
 
-/**
- * Charges a stream that is over, whichever way, for what was produced: the upstream's own numbers where a frame told them, else
- * an estimate. Null where nothing is owed, because it broke before any output; then the hold is free again.
- */
-export async function settleStream(
-  job: AdmittedRequest,
-  reading: StreamReading,
-  reportedCost: string | null,
-  ports: SettlePorts,
-): Promise<StreamCharge | null> {
-  if (!isOwed(reading)) {
-    await ports.holds.release(job.hold)
-    return null
-  }
-  const metered = await meterUsage(reading, job, ports.tokenizer)
-  const price = priceText(job.quote, metered, reportedCostOf(reading, reportedCost))
-  const { cost } = await ports.holds.capture(job.hold, chargeOf(job, metered, price, ports.clock.now()))
-  tellCharge(job, metered, price, cost)
-  // A row that takes the upstream's cost has no tariff, and its streams carry no cost.
-  const isPriced = job.quote.pricing.kind !== 'upstream_cost'
-  return { cost: isPriced ? cost : null, usage: metered.usage }
+export type StreamRun = {
+  readonly admitted: AdmittedRequest
+  readonly attempt: AttemptRecord<unknown>
+  readonly opened: OpenedStream
 }
 
-/** A whole answer, or part of one, also where only the upstream's usage tells of it. Input alone is not: nothing came of it. */
+/** Settles a stream once, however it ends, and frees its hold. */
+export class StreamSettlement {
+  /** Resolves when the stream is settled. Never rejects. */
+  readonly ended: Promise<StreamEnding>
+  readonly #resolveEnded: (ending: StreamEnding) => void
+  readonly #run: StreamRun
+  readonly #ports: SettlePorts
+  #hasBegun = false
+
+  constructor(run: StreamRun, ports: SettlePorts) {
+    const { promise, resolve } = Promise.withResolvers<StreamEnding>()
+    this.ended = promise
+    this.#resolveEnded = resolve
+    this.#run = run
+    this.#ports = ports
+  }
+
+  /** Whether the stream is settled or is being settled. */
+  get hasBegun(): boolean {
+    return this.#hasBegun
+  }
+
+  /**
+   * Charges the stream and returns its last bytes, which may be none. They are for the client when the charge is durable. `end` is
+   * how the upstream's body ended; undefined if it did not end before the stream was complete. Never rejects. Call it once.
+   */
+  async settle(end: StreamEnd | undefined, { isRead }: { readonly isRead: boolean }): Promise<Bytes> {
+    this.#hasBegun = true
+    const { admitted, attempt, opened } = this.#run
+    const reading = opened.stream.reading()
+    let isWhole = false
+    try {
+      const charge = isOwed(reading) ? await this.#charge(reading) : null
+      isWhole = reading.endedWell && isRead
+      if (reading.endedWell) return opened.stream.finish(charge, null)
+      reportBreak(admitted.call.trace, end, attempt.destination.provider.id)
+      return opened.stream.finish(charge, breakForClient(end))
+    } catch (error) {
+      this.#ports.onSettleFailed(error)
+      isWhole = false
+      // The charge is not durable, so the stream must not name its cost, and must not look complete.
+      const failure = new GatewayError('server_error', 'The gateway failed to settle this stream.')
+      return opened.stream.finish(null, failure)
+    } finally {
+      // After a charge, this changes nothing.
+      await this.#freeHold()
+      this.#resolveEnded({ isWhole })
+    }
+  }
+
+  async #freeHold(): Promise<void> {
+    try {
+      await this.#ports.holds.release(this.#run.admitted.hold)
+    } catch (error) {
+      this.#ports.onSettleFailed(error)
+    }
+  }
+
+  async #charge(reading: StreamReading): Promise<StreamCharge> {
+    const { admitted, attempt, opened } = this.#run
+    const metered = await meterUsage(reading, admitted, this.#ports.tokenizer)
+    const price = priceText(admitted.quote, metered, reportedCostOf(reading, opened.reportedCost))
+    const cost = await settleText(admitted, attempt, { metered, price }, this.#ports)
+    // A row that charges the upstream's own cost has no tariff, and its streams do not name a cost.
+    const isPriced = admitted.quote.pricing.kind !== 'upstream_cost'
+    return { cost: isPriced ? cost : null, usage: metered.usage }
+  }
+}
+
+/**
+ * Whether a stream is charged: it ended well, or it produced output, which may be known only from the upstream's usage. Input alone
+ * is not charged.
+ */
 function isOwed({ endedWell, outputBegan, usage }: StreamReading): boolean {
   return (
     endedWell || outputBegan || (usage !== null && usage.output + usage.reasoning + usage.audioOutput > 0)
   )
 }
 
-/** What a client is told of a stream that did not end well. Money may have moved, so it is not to repeat by itself. */
-export function streamFailure(end: StreamEnd | null): GatewayError {
-  if (end?.end === 'idle') {
-    return new GatewayError('upstream_timeout', 'The model stopped sending, and the stream was ended.')
+function reportBreak(trace: TextTrace, end: StreamEnd | undefined, provider: string): void {
+  if (end?.end === 'aborted') {
+    trace.clientDisconnected = true
+    return
   }
-  return new GatewayError('upstream_error', 'The stream broke off before the answer was whole.')
+  trace.upstreamProblem = end === undefined ? 'the stream broke off' : problemOf(end)
+  const reason = end?.end === 'idle' ? 'idle_stream' : 'broken_stream'
+  trace.upstreamFailures = [...(trace.upstreamFailures ?? []), { provider, reason }]
+}
+
+function problemOf(end: StreamEnd): string {
+  return end.end === 'broken' ? `the stream broke: ${end.reason}` : `the stream ended: ${end.end}`
+}
+
+/** The error in a stream that did not end well. Money may have moved, so a client library must not retry by itself. */
+function breakForClient(end: StreamEnd | undefined): GatewayError {
+  if (end?.end === 'idle')
+    return new GatewayError('upstream_timeout', 'The model stopped sending, and the stream was ended.')
+  return new GatewayError('upstream_error', 'The stream broke off before the answer was complete.')
 }

@@ -1,48 +1,51 @@
 import { subtractUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
+import type { HoldQueue } from '../hold-queue.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Tokenizer } from '../ports/tokenizer.ts'
+import type { AttemptRecord } from '../upstreams/attempt-record.ts'
 import type { AdmittedRequest } from './admit-text.ts'
-import type { Charge } from '../ports/ledger.ts'
 import type { MeteredUsage, TextPrice } from './quote-text.ts'
 
-/** What goes into the books for a job that used so much. */
-export function chargeOf(
-  { call, dialect, model }: AdmittedRequest,
-  { usage, provenance }: MeteredUsage,
-  { cost, isClamped, tariff }: TextPrice,
-  atMs: number,
-): Charge {
-  const { trace, caller } = call
-  return {
-    cost,
+export type SettlePorts = {
+  readonly holds: HoldQueue
+  readonly tokenizer: Tokenizer
+  readonly clock: Clock
+  /** Reports an error that no client waits for. */
+  readonly onSettleFailed: (error: unknown) => void
+}
+
+/** Charges a request for what one attempt used. The charge is durable when this resolves with the amount charged. */
+export async function settleText(
+  admitted: AdmittedRequest,
+  attempt: AttemptRecord<unknown>,
+  { metered, price }: { readonly metered: MeteredUsage; readonly price: TextPrice },
+  { holds, clock }: Pick<SettlePorts, 'holds' | 'clock'>,
+): Promise<NanoUsd> {
+  const { call, dialect, model, hold, quote } = admitted
+  const { usage, provenance } = metered
+  const { isClamped, isCostUnreported, tariff } = price
+  const { cost } = await holds.capture(hold, {
+    cost: price.cost,
     route: dialect.route,
-    apiKeyId: caller.apiKey.id,
+    apiKeyId: call.caller.apiKey.id,
     model: model.id,
-    provider: trace.provider ?? '',
+    provider: attempt.destination.provider.id,
     usage,
     provenance,
     isClamped,
     tariff,
-    atMs,
-  }
+    atMs: clock.now(),
+  })
+  // The hold's own shortfall would be wrong: in the mode that only checks balances, nothing is held.
+  const shortfall = cost > quote.amount ? subtractUsd(cost, quote.amount) : ZERO
+  Object.assign(call.trace, { usage, provenance, isClamped, cost, shortfall, isCostUnreported })
+  return cost
 }
 
-/**
- * A charge is durable, and only then may its cost be told: puts it into the trace, and gives what a reply may tell of it. Null
- * where there is no cost to tell: it follows from an estimate, or the upstream did not report its own.
- */
-export function tellCharge(
-  { call: { trace }, quote }: AdmittedRequest,
-  { usage, provenance }: MeteredUsage,
-  price: TextPrice,
-  cost: NanoUsd,
-): NanoUsd | null {
-  trace.usage = usage
-  trace.provenance = provenance
-  trace.isClamped = price.isClamped
-  trace.cost = cost
-  // Not the hold's own shortfall: where balances are only checked, nothing is held.
-  trace.shortfall = cost > quote.amount ? subtractUsd(cost, quote.amount) : ZERO
-  trace.isCostUnreported = price.isCostUnreported
-  // Without a tariff the cost does not depend on who counted the tokens.
-  const isCertain = price.tariff === null ? !price.isCostUnreported : provenance === 'reported'
-  return isCertain ? cost : null
+/** Whether a reply may name the cost: it must not follow from an estimate, nor from a cost that the upstream did not report. */
+export function isCostCertain(
+  { provenance }: MeteredUsage,
+  { tariff, isCostUnreported }: TextPrice,
+): boolean {
+  return tariff === null ? !isCostUnreported : provenance === 'reported'
 }

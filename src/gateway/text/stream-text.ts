@@ -1,53 +1,51 @@
-import { formatId } from '../../domain/ids.ts'
-import { STREAM_HEADERS } from '../../protocol/sse/stream-headers.ts'
+import { EVENT_STREAM_TYPE } from '../../protocol/sse/event-stream-type.ts'
 import type { StreamDialect } from '../../protocol/text-dialect.ts'
-import type { AdmittedRequest } from './admit-text.ts'
-import { openStream } from './open-stream.ts'
-import { refuseText } from './refuse-text.ts'
-import { relayStream } from './relay-stream.ts'
-import type { TextPorts, TextSettings } from './run-text.ts'
-import type { TextReply } from './text-call.ts'
 import { callWithFailover } from '../upstreams/call-with-failover.ts'
-import { upstreamSecrets } from './upstream-secrets.ts'
-import { usageLimits } from './usage-limits.ts'
+import { admitText } from './admit-text.ts'
+import { openStream } from './open-stream.ts'
+import { refuseText, unrepeatable } from './refuse-text.ts'
+import { RelayedStream } from './relay-stream.ts'
+import type { TextPorts, TextSettings } from './run-text.ts'
+import type { ParsedCall } from './text-call.ts'
+import type { TextResult } from './text-result.ts'
 
 /**
- * Answers one admitted request with a stream. Throws a GatewayError for every refusal before the first byte; after one,
- * nothing is held and nothing was charged. From the first byte on, the stream settles itself, whichever way it ends.
+ * Answers one request with a stream: holds its worst case, calls its upstreams until one produces output, and relays the rest.
+ * Rejects with a GatewayError if the request is not admitted. A stream charges itself when it ends, however it ends; if no stream
+ * opens, nothing is held afterwards.
  */
 export async function streamText(
-  job: AdmittedRequest,
-  dialect: StreamDialect,
+  parsed: ParsedCall<StreamDialect>,
   ports: TextPorts,
   settings: TextSettings,
-): Promise<TextReply> {
-  const { call, hold } = job
-  let refusal: TextReply
+): Promise<TextResult> {
+  const admitted = await admitText(parsed, ports, settings)
+  let relayed: RelayedStream | undefined
   try {
-    const context = {
-      dialect,
-      providers: ports.providers,
-      limits: usageLimits(job),
-      firstByteTimeoutMs: settings.readTimeoutMs,
-      idleTimeoutMs: settings.streamIdleTimeoutMs,
-      fallback: { id: formatId('req', call.id), createdAtS: Math.floor(ports.clock.now() / 1000) },
-      secrets: upstreamSecrets(job.destinations, ports.secretOf),
-      signal: call.client.signal,
+    const attempt = await callWithFailover(
+      admitted,
+      destination => openStream(admitted, destination, settings, ports),
+      ports,
+      { failOverWithinMs: settings.readTimeoutMs },
+    )
+    const { result } = attempt
+    if (result.kind !== 'stream') return refuseText(admitted, result, ports)
+
+    relayed = new RelayedStream({ admitted, attempt, opened: result.opened }, ports)
+    const { rateLimits, retryAfterS } = result.opened
+    return {
+      kind: 'stream',
+      model: admitted.model.id,
+      contentType: EVENT_STREAM_TYPE,
+      rateLimits,
+      retryAfterS,
+      body: relayed,
+      ended: relayed.ended,
     }
-    const verdict = await callWithFailover(job, destination => openStream(job, destination, context), ports, {
-      switchWithinMs: settings.readTimeoutMs,
-    })
-    if (verdict.verdict === 'stream') {
-      const { source, ended } = relayStream(job, verdict.opened, ports)
-      const { headers, rateLimits } = verdict.opened
-      const ownHeaders = { ...headers, ...STREAM_HEADERS }
-      return { status: 200, headers: ownHeaders, rateLimits, body: source, ended, cost: null }
-    }
-    refusal = refuseText(verdict, job, ports.secretOf)
   } catch (error) {
-    await ports.holds.release(hold)
-    throw error
+    throw unrepeatable(error)
+  } finally {
+    // A relayed stream frees its hold when it is settled.
+    if (relayed === undefined) await ports.holds.release(admitted.hold)
   }
-  await ports.holds.release(hold)
-  return refusal
 }

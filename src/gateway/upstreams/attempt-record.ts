@@ -1,19 +1,32 @@
 import type { AdmittedRequest } from '../text/admit-text.ts'
+import type { Destination } from '../text/resolve-model.ts'
 import type { Attempt, AttemptId } from '../ports/attempts.ts'
+import type { AttemptResult } from './attempt-result.ts'
 
-/** What is recorded of one attempt of a job, whatever becomes of it. `number` is its place among them, from 1. */
-export function attemptOf(
+/** One call to one upstream and how it ended, with the usage if it answered. Failover and settlement work on these values. */
+export type AttemptRecord<Result = AttemptResult> = {
+  readonly destination: Destination
+  /** Its place among the attempts of its request, from 1. */
+  readonly number: number
+  readonly result: Result
+}
+
+/** The row that the books keep of an attempt whose answer the client does not get. */
+export function storedAttempt(
   { call, dialect, model, quote }: AdmittedRequest,
-  attempt: { readonly number: number; readonly provider: string; readonly atMs: number },
+  { number, destination }: AttemptRecord<unknown>,
+  atMs: number,
 ): AttemptId & Omit<Attempt, 'state'> {
   const { id, caller } = call
   return {
-    ...attempt,
     requestId: id,
+    number,
+    provider: destination.provider.id,
     accountId: caller.account.id,
     apiKeyId: caller.apiKey.id,
     route: dialect.route,
     model: model.id,
     tariff: quote.pricing.kind === 'tariff' ? quote.pricing.tariff : null,
+    atMs,
   }
 }

@@ -1,67 +1,93 @@
 import type { TextAnswer, TextDialect, UsageLimits } from '../../protocol/text-dialect.ts'
 import type { LateCall, ProviderOutcome } from '../ports/text-provider.ts'
+import type { UpstreamFailureReason } from '../text/text-trace.ts'
 
 type Answered = Extract<ProviderOutcome, { outcome: 'answered' }>
 
-/** What an attempt's outcome means for the request. */
-export type Verdict =
-  /** An answer of the route: charged and handed over. */
-  | { readonly verdict: 'answer'; readonly answer: TextAnswer; readonly outcome: Answered }
-  /** The client's own mistake, as the upstream sees it: handed on with its status. No other upstream is asked. */
-  | { readonly verdict: 'refusal'; readonly outcome: Answered }
-  /** This upstream cannot answer, and another might. */
+/** What one call to an upstream means for its request. `status` is the upstream's, if its head arrived. */
+export type AttemptResult =
+  /** An answer of the route. It is charged and handed over. */
   | {
-      readonly verdict: 'failure'
-      readonly reason: 'rate_limited' | 'unpaid' | 'not_offered' | 'unreachable' | 'server' | 'no_answer'
-      readonly retryAfterS: string | undefined
-      readonly problem: string
-      /** What the upstream said of it, as it said it: it may name hosts and keys. */
-      readonly said?: string
+      readonly kind: 'answer'
+      readonly status: number
+      readonly answer: TextAnswer
+      readonly outcome: Answered
     }
-  /** It had its time. No other upstream is asked: this one may yet finish, and bill. */
-  | { readonly verdict: 'timeout'; readonly late?: LateCall }
-  /** Nobody waits for the answer any more. */
-  | { readonly verdict: 'aborted' }
+  /** The upstream refused the request itself. The refusal is handed on with its status, and no other upstream is called. */
+  | { readonly kind: 'refusal'; readonly status: number; readonly outcome: Answered }
+  /** This upstream cannot answer. Another one might. */
+  | AttemptFailure
+  /** The time limit passed. No other upstream is called, because this one may still finish and bill. */
+  | { readonly kind: 'timeout'; readonly status?: number; readonly late?: LateCall }
+  /** The client disconnected. */
+  | { readonly kind: 'aborted'; readonly status?: number }
+
+export type AttemptFailure = {
+  readonly kind: 'failure'
+  readonly status?: number
+  readonly reason: Exclude<UpstreamFailureReason, 'timeout' | 'broken_stream' | 'idle_stream'>
+  /** The upstream's `Retry-After`. */
+  readonly retryAfterS?: string
+  readonly problem: string
+  /** The body of the upstream's error. It may contain hosts and keys. */
+  readonly errorBody?: string
+}
 
 /**
- * Statuses by which an upstream speaks to the operator, never to the client: of the operator's key and credit, which every request
- * would meet, or of this one model or content.
+ * Statuses that concern the operator and never the client. 401 and 402 concern the operator's key and credit, which every request
+ * would meet. 403 and 404 concern this model or this content.
  */
-const operatorReasons = { 401: 'unpaid', 402: 'unpaid', 403: 'not_offered', 404: 'not_offered' } as const
+const operatorReasons: Readonly<Record<number, AttemptFailure['reason']>> = {
+  401: 'unpaid',
+  402: 'unpaid',
+  403: 'not_offered',
+  404: 'not_offered',
+}
 
-/** Reads an outcome. Pure, so that the table of docs/settlement.md can be walked by a test. */
-export function attemptResult(outcome: ProviderOutcome, dialect: TextDialect, limits: UsageLimits): Verdict {
+/** Classifies an outcome. It is pure, so that a test can check the table of docs/settlement.md. */
+export function attemptResult(
+  outcome: ProviderOutcome,
+  dialect: TextDialect,
+  limits: UsageLimits,
+): AttemptResult {
   switch (outcome.outcome) {
     case 'answered':
-      return judgeAnswer(outcome, dialect, limits)
+      return answeredResult(outcome, dialect, limits)
     case 'unreachable':
-      return { verdict: 'failure', reason: 'unreachable', retryAfterS: undefined, problem: outcome.reason }
+      return { kind: 'failure', reason: 'unreachable', problem: outcome.reason }
     case 'timed_out':
-      return outcome.late === undefined ? { verdict: 'timeout' } : { verdict: 'timeout', late: outcome.late }
+      return outcome.late === undefined ? { kind: 'timeout' } : { kind: 'timeout', late: outcome.late }
     case 'aborted':
-      return { verdict: 'aborted' }
+      return { kind: 'aborted' }
   }
 }
 
-function judgeAnswer(outcome: Answered, dialect: TextDialect, limits: UsageLimits): Verdict {
-  const { status, headers } = outcome
-  const retryAfterS = headers['retry-after']
-  const failure = (reason: Extract<Verdict, { verdict: 'failure' }>['reason'], problem: string) =>
-    ({
-      verdict: 'failure',
-      reason,
-      retryAfterS,
-      problem,
-      ...(status < 400 ? {} : { said: outcome.body }),
-    }) as const
+function answeredResult(outcome: Answered, dialect: TextDialect, limits: UsageLimits): AttemptResult {
+  const { status } = outcome
   if (status >= 200 && status < 300) {
     const answer = dialect.readAnswer(outcome.body, limits)
-    if (answer === undefined) return failure('no_answer', `a ${status} that is no answer of this route`)
-    return { verdict: 'answer', answer, outcome }
+    if (answer !== undefined) return { kind: 'answer', status, answer, outcome }
+    return failure(outcome, 'no_answer', `a ${status} whose body is not an answer of this route`)
   }
-  if (status === 429) return failure('rate_limited', 'status 429')
-  if (status in operatorReasons)
-    return failure(operatorReasons[status as keyof typeof operatorReasons], `status ${status}`)
-  if (status >= 400 && status < 500) return { verdict: 'refusal', outcome }
-  return failure('server', `status ${status}`)
+  const operatorReason = operatorReasons[status]
+  if (operatorReason !== undefined) return failure(outcome, operatorReason, `status ${status}`)
+  if (status === 429) return failure(outcome, 'rate_limited', 'status 429')
+  if (status >= 400 && status < 500) return { kind: 'refusal', status, outcome }
+  return failure(outcome, 'server', `status ${status}`)
+}
+
+function failure(
+  { status, headers, body }: Answered,
+  reason: AttemptFailure['reason'],
+  problem: string,
+): AttemptFailure {
+  const retryAfterS = headers['retry-after']
+  return {
+    kind: 'failure',
+    status,
+    reason,
+    problem,
+    ...(retryAfterS === undefined ? {} : { retryAfterS }),
+    ...(status < 400 ? {} : { errorBody: body }),
+  }
 }

@@ -1,187 +1,197 @@
 import { describe, expect, test } from 'bun:test'
-import { usd } from '../../domain/money.ts'
-import { NO_USAGE } from '../../domain/pricing/usage.ts'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { rejection } from '../../../test/support/rejection.ts'
 import {
   aCatalogOf,
   aDestination,
   aFailure,
+  anAdmittedRequest,
   anAnswer,
   aRefusal,
-  anAdmittedRequest,
 } from '../../../test/support/upstream-rows.ts'
+import { usd } from '../../domain/money.ts'
+import { NO_USAGE } from '../../domain/pricing/usage.ts'
 import type { Attempt } from '../ports/attempts.ts'
-import type { Destination } from '../text/resolve-model.ts'
-import type { TextTrace } from '../text/text-call.ts'
-import { callWithFailover, ATTEMPTS_MAX } from './call-with-failover.ts'
-import { OPEN_MS_FIRST, CircuitBreakers } from './circuit-breakers.ts'
+import { ATTEMPTS_MAX, callWithFailover, type CallUpstream } from './call-with-failover.ts'
+import { CircuitBreakers, OPEN_MS_FIRST } from './circuit-breakers.ts'
 import type { CallResult } from './select-result.ts'
 
 const READ_MS = 300_000
+const HOUR_MS = 3_600_000
 
-type ScriptedAttempt = (destination: Destination, trace: TextTrace) => Promise<CallResult>
-
-/** Rows `a`, `b`, … each of an order of its own, and what each says when it is asked; the last one of a list again and again. */
-function setUp(says: Readonly<Record<string, readonly CallResult[]>>) {
+/** Upstreams `a`, `b`, … with increasing orders, and the results of their calls. The last result of a list repeats. */
+function setUp(results: Readonly<Record<string, readonly CallResult[]>>) {
   const clock = fakeClock()
-  const destinations = Object.keys(says).map((id, index) => aDestination(id, { order: index + 1 }))
+  const destinations = Object.keys(results).map((id, index) => aDestination(id, { order: index + 1 }))
   const circuitBreakers = new CircuitBreakers({ catalog: { current: () => aCatalogOf(destinations) }, clock })
-  const asked: string[] = []
+  const called: string[] = []
   const turns = new Map<string, number>()
-  const asSaid: ScriptedAttempt = async ({ provider: { id } }) => {
-    asked.push(id)
+  const scripted: CallUpstream<CallResult> = async ({ provider: { id } }) => {
+    called.push(id)
     const turn = turns.get(id) ?? 0
     turns.set(id, turn + 1)
-    return says[id]!.at(Math.min(turn, says[id]!.length - 1))!
+    return results[id]!.at(Math.min(turn, results[id]!.length - 1))!
   }
   const recorded: Attempt[] = []
   const attempts = { record: async (attempt: Attempt) => void recorded.push(attempt) }
   const onSettleFailed = (error: unknown) => {
     throw error
   }
-  const ask = async (attempt = asSaid) => {
-    const job = anAdmittedRequest(destinations)
-    const { trace } = job.call
-    const verdict = await callWithFailover(
-      job,
-      destination => attempt(destination, trace),
+  const run = async (call = scripted) => {
+    const admitted = anAdmittedRequest(destinations)
+    const attempt = await callWithFailover(
+      admitted,
+      call,
       { circuitBreakers, clock, attempts, onSettleFailed, random: () => 0 },
-      { switchWithinMs: READ_MS },
+      { failOverWithinMs: READ_MS },
     )
-    return { verdict, trace, job }
+    return { ...attempt, trace: admitted.call.trace, admitted }
   }
-  return { ask, asked, clock, circuitBreakers, destinations, recorded }
+  return { run, called, clock, circuitBreakers, recorded }
 }
 
-describe('upstreams are asked', () => {
+describe('upstreams are called', () => {
   test('one after the other until one answers', async () => {
     const answer = anAnswer()
-    const { ask, asked } = setUp({
+    const { run, called } = setUp({
       a: [aFailure()],
       b: [aFailure('not_offered')],
       c: [answer],
       d: [anAnswer()],
     })
 
-    const { verdict } = await ask()
+    const { result, destination, number } = await run()
 
-    expect(verdict).toBe(answer)
-    expect(asked).toEqual(['a', 'b', 'c'])
+    expect(result).toBe(answer)
+    expect([destination.provider.id, number]).toEqual(['c', 3])
+    expect(called).toEqual(['a', 'b', 'c'])
   })
 
-  test('no further where the request itself was refused', async () => {
-    const { ask, asked } = setUp({ a: [aRefusal()], b: [anAnswer()] })
+  test('until one refuses the request itself', async () => {
+    const { run, called } = setUp({ a: [aRefusal()], b: [anAnswer()] })
 
-    const { verdict } = await ask()
+    const { result } = await run()
 
-    expect(verdict.verdict).toBe('refusal')
-    expect(asked).toEqual(['a'])
+    expect(result.kind).toBe('refusal')
+    expect(called).toEqual(['a'])
   })
 
-  test('each once, and no more of them than a request may take', async () => {
+  test('once each, up to the maximum for one request', async () => {
     const ids = Array.from({ length: ATTEMPTS_MAX + 2 }, (_, index) => `u${index}`)
-    const { ask, asked } = setUp(Object.fromEntries(ids.map(id => [id, [aFailure()]])))
+    const { run, called } = setUp(Object.fromEntries(ids.map(id => [id, [aFailure()]])))
 
-    await ask()
+    await run()
 
-    expect(asked).toEqual(ids.slice(0, ATTEMPTS_MAX))
+    expect(called).toEqual(ids.slice(0, ATTEMPTS_MAX))
   })
 
-  test('no further once the time of a whole answer has passed', async () => {
-    const { ask, asked, clock } = setUp({ a: [aFailure()], b: [anAnswer()] })
+  test('until the time for a whole answer has passed', async () => {
+    const { run, called, clock } = setUp({ a: [aFailure()], b: [anAnswer()] })
 
-    const { verdict } = await ask(async ({ provider }) => {
-      asked.push(provider.id)
+    const { result } = await run(async ({ provider }) => {
+      called.push(provider.id)
       clock.advance(READ_MS)
       return aFailure('unreachable')
     })
 
-    expect(verdict.verdict).toBe('failure')
-    expect(asked).toEqual(['a'])
+    expect(result.kind).toBe('failure')
+    expect(called).toEqual(['a'])
   })
 
-  test('only as they come where there is but one', async () => {
-    const { ask, asked, circuitBreakers } = setUp({ a: [aFailure()] })
+  test.each([-HOUR_MS, HOUR_MS])('for the same time if the wall clock moves by %d ms', async moveMs => {
+    const { run, called, clock } = setUp({ a: [], b: [], c: [anAnswer()] })
 
-    for (let times = 0; times < 5; times += 1) await ask()
+    await run(async ({ provider }) => {
+      called.push(provider.id)
+      clock.setWallClock(clock.now() + moveMs)
+      clock.advance(READ_MS / 2)
+      return aFailure('unreachable')
+    })
 
-    expect(asked).toHaveLength(5)
+    expect(called).toEqual(['a', 'b'])
+  })
+
+  test('without a circuit breaker if the model has only one', async () => {
+    const { run, called, circuitBreakers } = setUp({ a: [aFailure()] })
+
+    for (let times = 0; times < 5; times += 1) await run()
+
+    expect(called).toHaveLength(5)
     expect(circuitBreakers.size).toBe(0)
   })
 })
 
-describe('an upstream that rests', () => {
-  test('is left out, and tried again when its rest is over', async () => {
-    const { ask, asked, clock } = setUp({
+describe('an upstream with an open circuit breaker', () => {
+  test('is skipped, and probed when the time is over', async () => {
+    const { run, called, clock } = setUp({
       a: [aFailure(), aFailure(), aFailure(), anAnswer()],
       b: [anAnswer()],
     })
-    for (let times = 0; times < 3; times += 1) await ask()
-    asked.length = 0
+    for (let times = 0; times < 3; times += 1) await run()
+    called.length = 0
 
-    await ask()
+    await run()
     clock.advance(OPEN_MS_FIRST)
-    await ask()
+    await run()
 
-    expect(asked).toEqual(['b', 'a'])
+    expect(called).toEqual(['b', 'a'])
   })
 
-  test('is asked all the same where no other is left, and then no further one', async () => {
-    const { ask, asked, clock } = setUp({
+  test('is called if no other is left, and then no further one', async () => {
+    const { run, called, clock } = setUp({
       a: [aFailure('rate_limited', '9')],
       b: [aFailure('rate_limited', '5')],
       c: [aFailure()],
     })
-    await ask()
+    await run()
     clock.advance(1000)
-    asked.length = 0
+    called.length = 0
 
-    const { verdict } = await ask()
+    const { result } = await run()
 
-    expect(asked).toEqual(['c', 'b'])
-    expect(verdict).toMatchObject({ reason: 'rate_limited', retryAfterS: '5' })
+    expect(called).toEqual(['c', 'b'])
+    expect(result).toMatchObject({ reason: 'rate_limited', retryAfterS: '5' })
   })
 
-  test('is tried by one request at a time', async () => {
-    const { ask, asked, clock } = setUp({ a: [aFailure()], b: [anAnswer()] })
-    for (let times = 0; times < 3; times += 1) await ask()
+  test('is probed by one request at a time', async () => {
+    const { run, called, clock } = setUp({ a: [aFailure()], b: [anAnswer()] })
+    for (let times = 0; times < 3; times += 1) await run()
     clock.advance(OPEN_MS_FIRST)
-    asked.length = 0
+    called.length = 0
     const hanging = Promise.withResolvers<CallResult>()
-    const tryA = ask(({ provider }) => (provider.id === 'a' ? hanging.promise : Promise.resolve(anAnswer())))
+    const probe = run(({ provider }) => (provider.id === 'a' ? hanging.promise : Promise.resolve(anAnswer())))
 
-    await Promise.all([ask(), ask(), ask()])
+    await Promise.all([run(), run(), run()])
     hanging.resolve(anAnswer())
-    await tryA
+    await probe
 
-    expect(asked).toEqual(['b', 'b', 'b'])
+    expect(called).toEqual(['b', 'b', 'b'])
   })
 
-  test('is tried by the next one where the first try threw', async () => {
-    const { ask, asked, clock } = setUp({ a: [aFailure()], b: [anAnswer()] })
-    for (let times = 0; times < 3; times += 1) await ask()
+  test('is probed by the next request if the first probe threw', async () => {
+    const { run, called, clock } = setUp({ a: [aFailure()], b: [anAnswer()] })
+    for (let times = 0; times < 3; times += 1) await run()
     clock.advance(OPEN_MS_FIRST)
-    asked.length = 0
+    called.length = 0
 
-    const error = await rejection(ask(() => Promise.reject(new Error('a bug'))))
-    await ask()
+    const error = await rejection(run(() => Promise.reject(new Error('a bug'))))
+    await run()
 
     expect(error).toHaveProperty('message', 'a bug')
-    expect(asked).toEqual(['a', 'b'])
+    expect(called).toEqual(['a', 'b'])
   })
 })
 
-describe('an answer that is not handed over', () => {
-  test('is recorded with what it used, under the request it was for', async () => {
+describe('an answer that the client does not get', () => {
+  test('is recorded with its usage under its request', async () => {
     const empty = anAnswer({ isEmpty: true })
-    const { ask, clock, recorded } = setUp({ a: [aFailure()], b: [empty], c: [anAnswer()] })
+    const { run, clock, recorded } = setUp({ a: [aFailure()], b: [empty], c: [anAnswer()] })
 
-    const { job } = await ask()
+    const { admitted } = await run()
 
     expect(recorded).toEqual([
       {
-        requestId: job.call.id,
+        requestId: admitted.call.id,
         number: 2,
         accountId: 1,
         apiKeyId: 1,
@@ -196,82 +206,88 @@ describe('an answer that is not handed over', () => {
     ])
   })
 
-  test('is not recorded where it used nothing', async () => {
+  test('is not recorded if it used nothing', async () => {
     const empty = anAnswer({ isEmpty: true })
     const answer = { ...empty.answer, usage: NO_USAGE }
-    const { ask, recorded } = setUp({ a: [{ ...empty, answer }], b: [anAnswer()] })
+    const { run, recorded } = setUp({ a: [{ ...empty, answer }], b: [anAnswer()] })
 
-    await ask()
-
-    expect(recorded).toEqual([])
-  })
-
-  test('but one that is, because nothing better came, is not recorded', async () => {
-    const { ask, recorded } = setUp({ a: [anAnswer({ isEmpty: true })], b: [aFailure()] })
-
-    await ask()
+    await run()
 
     expect(recorded).toEqual([])
   })
 })
 
-test('a call whose time is over ends where an empty answer is handed over instead', async () => {
+test('an empty answer that the client gets is not recorded as abandoned', async () => {
+  const { run, recorded } = setUp({ a: [anAnswer({ isEmpty: true })], b: [aFailure()] })
+
+  await run()
+
+  expect(recorded).toEqual([])
+})
+
+test('a call that timed out is cancelled if the client gets an empty answer instead', async () => {
   let isAbandoned = false
   const late = { outcome: new Promise<never>(() => undefined), abandon: () => (isAbandoned = true) }
-  const { ask } = setUp({ a: [anAnswer({ isEmpty: true })], b: [{ verdict: 'timeout', late }] })
+  const { run } = setUp({ a: [anAnswer({ isEmpty: true })], b: [{ kind: 'timeout', late }] })
 
-  const { verdict, trace } = await ask()
+  const { result, trace } = await run()
 
-  expect(verdict.verdict).toBe('answer')
+  expect(result.kind).toBe('answer')
   expect(isAbandoned).toBe(true)
   expect(trace).toMatchObject({
     provider: 'a',
-    switchedFrom: ['b: timeout'],
+    failedOverFrom: ['b: timeout'],
     upstreamFailures: [{ provider: 'b', reason: 'timeout' }],
   })
 })
 
 describe('the trace', () => {
-  test('names the upstream whose verdict it is, and what went wrong before', async () => {
-    const { ask } = setUp({ a: [aFailure('server')], b: [anAnswer()] })
+  test('names the upstream whose result the client gets, and the earlier failures', async () => {
+    const { run } = setUp({ a: [aFailure('server')], b: [anAnswer()] })
 
-    const { trace } = await ask()
+    const { trace } = await run()
 
     expect(trace).toEqual({
       provider: 'b',
-      switchedFrom: ['a: a server problem'],
+      upstreamStatus: 200,
+      failedOverFrom: ['a: a server problem'],
       upstreamFailures: [{ provider: 'a', reason: 'server' }],
     })
   })
 
-  test('names the upstream of an empty answer that was kept, with its status', async () => {
-    const { ask } = setUp({ a: [], b: [] })
+  test('names the upstream of an empty answer, with its status', async () => {
+    const { run } = setUp({ a: [anAnswer({ isEmpty: true })], b: [{ ...aFailure(), status: 500 }] })
 
-    const { trace } = await ask(async ({ provider }, trace) => {
-      trace.upstreamStatus = provider.id === 'a' ? 200 : 500
-      return provider.id === 'a' ? anAnswer({ isEmpty: true }) : aFailure()
-    })
+    const { trace } = await run()
 
     expect(trace).toEqual({
       provider: 'a',
       upstreamStatus: 200,
-      switchedFrom: ['b: a server problem'],
+      failedOverFrom: ['b: a server problem'],
       upstreamFailures: [{ provider: 'b', reason: 'server' }],
     })
   })
 
-  test('has no status of an upstream that was never reached', async () => {
-    const { ask } = setUp({ a: [], b: [] })
+  test('has no status if the upstream was not reached', async () => {
+    const { run } = setUp({ a: [{ ...aFailure('not_offered'), status: 404 }], b: [aFailure('unreachable')] })
 
-    const { trace } = await ask(async ({ provider }, trace) => {
-      if (provider.id === 'a') trace.upstreamStatus = 404
-      return aFailure(provider.id === 'a' ? 'not_offered' : 'unreachable')
-    })
+    const { trace } = await run()
 
     expect(trace).toEqual({
       provider: 'b',
-      switchedFrom: ['a: a not_offered problem'],
-      upstreamFailures: [{ provider: 'a', reason: 'not_offered' }],
+      failedOverFrom: ['a: a not_offered problem'],
+      upstreamFailures: [
+        { provider: 'a', reason: 'not_offered' },
+        { provider: 'b', reason: 'unreachable' },
+      ],
     })
+  })
+
+  test('counts a failure of the only upstream', async () => {
+    const { run } = setUp({ a: [{ kind: 'timeout' }] })
+
+    const { trace } = await run()
+
+    expect(trace).toEqual({ provider: 'a', upstreamFailures: [{ provider: 'a', reason: 'timeout' }] })
   })
 })

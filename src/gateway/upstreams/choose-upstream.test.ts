@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { aDestination } from '../../../test/support/upstream-rows.ts'
 import { chooseUpstream } from './choose-upstream.ts'
 
-test('an upstream of a lower order comes first, wherever it stands in the row and whatever its weight', () => {
+test('an upstream with a lower order comes first, regardless of its place in the row and its weight', () => {
   const spare = aDestination('spare', { order: 2, weight: 1000 })
   const main = aDestination('main', { order: 1 })
 
@@ -16,7 +16,7 @@ test.each([
   [0.249, 'one'],
   [0.25, 'three'],
   [0.999_999, 'three'],
-])('of weights 1 and 3 in one order, a random number of %d chooses %s', (random, id) => {
+])('with weights 1 and 3 in one order, the random number %d chooses %s', (random, id) => {
   const group = [aDestination('one', { weight: 1 }), aDestination('three', { weight: 3 })]
 
   const chosen = chooseUpstream(group, () => random)
@@ -24,6 +24,6 @@ test.each([
   expect(chosen?.provider.id).toBe(id)
 })
 
-test('of no upstream, none is chosen', () => {
+test('without upstreams, the choice is undefined', () => {
   expect(chooseUpstream([], () => 0)).toBeUndefined()
 })

@@ -1,8 +1,8 @@
 import type { Destination } from '../text/resolve-model.ts'
 
 /**
- * One of the upstreams of the lowest order, each with the share that its weight has among them. `random` is at least 0 and
- * below 1. Undefined where there is none to choose from.
+ * Chooses one of the upstreams with the lowest order, at random by weight. `random` is at least 0 and below 1. Undefined if there
+ * are no upstreams.
  */
 export function chooseUpstream(
   destinations: readonly Destination[],
@@ -16,6 +16,6 @@ export function chooseUpstream(
     left -= destination.upstream.weight
     if (left < 0) return destination
   }
-  // Only rounding comes here.
+  // Reached only because of rounding.
   return group.at(-1)
 }

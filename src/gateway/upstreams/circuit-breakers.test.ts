@@ -4,15 +4,16 @@ import { aCatalogOf, aDestination } from '../../../test/support/upstream-rows.ts
 import type { Catalog } from '../../domain/catalog/catalog.ts'
 import type { Destination } from '../text/resolve-model.ts'
 import {
+  CircuitBreakers,
   FAILURES_BEFORE_OPEN,
   OPEN_MS_FIRST,
   OPEN_MS_MAX,
-  CircuitBreakers,
-  type Effect,
+  type HealthSignal,
 } from './circuit-breakers.ts'
 
-const FAILS: Effect = { effect: 'fails', retryAfterMs: undefined }
-const WORKS: Effect = { effect: 'works' }
+const UNHEALTHY: HealthSignal = { signal: 'unhealthy', retryAfterMs: undefined }
+const HEALTHY: HealthSignal = { signal: 'healthy' }
+const HOUR_MS = 3_600_000
 
 const main = aDestination('main')
 const spare = aDestination('spare')
@@ -20,205 +21,217 @@ const spare = aDestination('spare')
 function setUp() {
   const clock = fakeClock()
   let catalog: Catalog = aCatalogOf([main, spare])
-  const circuitBreakers = new CircuitBreakers({ catalog: { current: () => catalog }, clock })
-  const attempt = (effect: Effect, destination: Destination = main) =>
-    circuitBreakers.begin(destination)(effect)
+  const breakers = new CircuitBreakers({ catalog: { current: () => catalog }, clock })
+  const call = (signal: HealthSignal, destination: Destination = main) => breakers.begin(destination)(signal)
   return {
     clock,
-    circuitBreakers,
-    attempt,
+    breakers,
+    call,
     edit: (destinations: readonly Destination[]) => (catalog = aCatalogOf(destinations)),
-    isResting: (destination: Destination = main) => circuitBreakers.openUntilMs(destination) !== undefined,
-    /** Fails until it circuitBreakers for the first time. */
-    rest: () => {
-      for (let failures = 0; failures < FAILURES_BEFORE_OPEN; failures += 1) attempt(FAILS)
+    mayCall: (destination: Destination = main) => breakers.openUntilMs(destination) === undefined,
+    /** Fails until the breaker opens for the first time. */
+    open: () => {
+      for (let failures = 0; failures < FAILURES_BEFORE_OPEN; failures += 1) call(UNHEALTHY)
     },
   }
 }
 
-describe('an upstream rests', () => {
-  test('after so many failures in a row, and not before', () => {
-    const { attempt, isResting } = setUp()
+describe('a circuit breaker', () => {
+  test('opens after three consecutive failures', () => {
+    const { call, mayCall } = setUp()
     const seen: boolean[] = []
 
     for (let failures = 0; failures < FAILURES_BEFORE_OPEN; failures += 1) {
-      attempt(FAILS)
-      seen.push(isResting())
+      call(UNHEALTHY)
+      seen.push(mayCall())
     }
 
-    expect(seen).toEqual([false, false, true])
+    expect(seen).toEqual([true, true, false])
   })
 
-  test('not while answers come between its failures', () => {
-    const { attempt, isResting } = setUp()
+  test('stays closed if successes come between the failures', () => {
+    const { call, mayCall } = setUp()
 
-    for (const effect of [FAILS, FAILS, WORKS, FAILS, FAILS]) attempt(effect)
+    for (const signal of [UNHEALTHY, UNHEALTHY, HEALTHY, UNHEALTHY, UNHEALTHY]) call(signal)
 
-    expect(isResting()).toBe(false)
+    expect(mayCall()).toBe(true)
   })
 
-  test('not for what shows nothing either way', () => {
-    const { attempt, isResting } = setUp()
+  test('ignores calls that say nothing about the upstream’s health', () => {
+    const { call, mayCall } = setUp()
 
-    for (let times = 0; times < 10; times += 1) attempt({ effect: 'none' })
+    for (let times = 0; times < 10; times += 1) call({ signal: 'none' })
 
-    expect(isResting()).toBe(false)
+    expect(mayCall()).toBe(true)
   })
 
-  test('alone: others are asked as before', () => {
-    const { attempt, rest, circuitBreakers, isResting } = setUp()
-    attempt(FAILS, spare)
+  test('does not affect other upstreams', () => {
+    const { call, open, breakers, mayCall } = setUp()
+    call(UNHEALTHY, spare)
 
-    rest()
+    open()
 
-    expect(isResting(spare)).toBe(false)
-    expect(circuitBreakers.open).toBe(1)
+    expect(mayCall(spare)).toBe(true)
+    expect(breakers.open).toBe(1)
   })
 
-  test('until its time is over', () => {
-    const { clock, rest, circuitBreakers, isResting } = setUp()
-    const nowMs = clock.now()
+  test('is open until its time is over', () => {
+    const { clock, open, breakers, mayCall } = setUp()
+    const nowMs = clock.monotonicMs()
 
-    rest()
+    open()
 
-    expect(circuitBreakers.openUntilMs(main)).toBe(nowMs + OPEN_MS_FIRST)
+    expect(breakers.openUntilMs(main)).toBe(nowMs + OPEN_MS_FIRST)
     clock.advance(OPEN_MS_FIRST - 1)
-    expect(isResting()).toBe(true)
+    expect(mayCall()).toBe(false)
     clock.advance(1)
-    expect(isResting()).toBe(false)
+    expect(mayCall()).toBe(true)
+    expect(breakers.open).toBe(0)
   })
 
-  test('twice as long each time it fails again, up to a most', () => {
-    const { clock, attempt, rest, circuitBreakers } = setUp()
+  test.each([-HOUR_MS, HOUR_MS])('is open for the same time if the wall clock moves by %d ms', moveMs => {
+    const { clock, open, mayCall } = setUp()
+    open()
+
+    clock.setWallClock(clock.now() + moveMs)
+
+    clock.advance(OPEN_MS_FIRST - 1)
+    expect(mayCall()).toBe(false)
+    clock.advance(1)
+    expect(mayCall()).toBe(true)
+  })
+
+  test('stays open twice as long after each failed probe, up to a maximum', () => {
+    const { clock, call, open, breakers } = setUp()
     const lengths: number[] = []
-    rest()
+    open()
 
     for (let times = 0; times < 8; times += 1) {
-      const restMs = circuitBreakers.openUntilMs(main)! - clock.now()
-      lengths.push(restMs / OPEN_MS_FIRST)
-      clock.advance(restMs)
-      attempt(FAILS)
+      const openMs = breakers.openUntilMs(main)! - clock.monotonicMs()
+      lengths.push(openMs / OPEN_MS_FIRST)
+      clock.advance(openMs)
+      call(UNHEALTHY)
     }
 
     expect(lengths).toEqual([1, 2, 4, 8, 16, 32, OPEN_MS_MAX / OPEN_MS_FIRST, OPEN_MS_MAX / OPEN_MS_FIRST])
   })
 
-  test('no longer for the many that were on their way when it failed', () => {
-    const { clock, circuitBreakers } = setUp()
-    const nowMs = clock.now()
-    const onTheirWay = Array.from({ length: 100 }, () => circuitBreakers.begin(main))
+  test('does not stay open longer because many calls were running when it opened', () => {
+    const { clock, breakers } = setUp()
+    const nowMs = clock.monotonicMs()
+    const running = Array.from({ length: 100 }, () => breakers.begin(main))
 
-    for (const end of onTheirWay) end(FAILS)
+    for (const end of running) end(UNHEALTHY)
 
-    expect(circuitBreakers.openUntilMs(main)).toBe(nowMs + OPEN_MS_FIRST)
+    expect(breakers.openUntilMs(main)).toBe(nowMs + OPEN_MS_FIRST)
   })
 
-  test('at once, and as long as its Retry-After asks', () => {
-    const { clock, attempt, circuitBreakers } = setUp()
-    const nowMs = clock.now()
+  test('opens at once for the time of a Retry-After', () => {
+    const { clock, call, breakers } = setUp()
+    const nowMs = clock.monotonicMs()
 
-    attempt({ effect: 'fails', retryAfterMs: 42_000 })
+    call({ signal: 'unhealthy', retryAfterMs: 42_000 })
 
-    expect(circuitBreakers.openUntilMs(main)).toBe(nowMs + 42_000)
+    expect(breakers.openUntilMs(main)).toBe(nowMs + 42_000)
   })
 
-  test('never longer than the most, whatever its Retry-After asks', () => {
-    const { clock, attempt, circuitBreakers } = setUp()
-    const nowMs = clock.now()
+  test('never stays open longer than the maximum, also for a longer Retry-After', () => {
+    const { clock, call, breakers } = setUp()
+    const nowMs = clock.monotonicMs()
 
-    attempt({ effect: 'fails', retryAfterMs: 86_400_000 })
+    call({ signal: 'unhealthy', retryAfterMs: 86_400_000 })
 
-    expect(circuitBreakers.openUntilMs(main)).toBe(nowMs + OPEN_MS_MAX)
+    expect(breakers.openUntilMs(main)).toBe(nowMs + OPEN_MS_MAX)
   })
 
-  test('although an answer to something sent before its failures comes late', () => {
-    const { rest, circuitBreakers, isResting } = setUp()
-    const slow = circuitBreakers.begin(main)
-    rest()
+  test('stays open if a call that began before the failures succeeds late', () => {
+    const { open, breakers, mayCall } = setUp()
+    const slow = breakers.begin(main)
+    open()
 
-    slow(WORKS)
+    slow(HEALTHY)
 
-    expect(isResting()).toBe(true)
+    expect(mayCall()).toBe(false)
   })
 })
 
-describe('when its rest is over', () => {
-  function rested() {
+describe('a half-open circuit breaker', () => {
+  function halfOpen() {
     const set = setUp()
-    set.rest()
+    set.open()
     set.clock.advance(OPEN_MS_FIRST)
     return set
   }
 
-  test('one request at a time tries it', () => {
-    const { circuitBreakers, isResting } = rested()
+  test('lets one probe through at a time', () => {
+    const { breakers, mayCall } = halfOpen()
 
-    const end = circuitBreakers.begin(main)
+    const end = breakers.begin(main)
 
-    expect(isResting()).toBe(true)
-    end({ effect: 'none' })
-    expect(isResting()).toBe(false)
+    expect(mayCall()).toBe(false)
+    end({ signal: 'none' })
+    expect(mayCall()).toBe(true)
   })
 
-  test('an answer gives it back to all, as if it had never failed', () => {
-    const { attempt, isResting, circuitBreakers } = rested()
+  test('closes after a successful probe', () => {
+    const { call, mayCall, breakers } = halfOpen()
 
-    attempt(WORKS)
+    call(HEALTHY)
 
-    expect(circuitBreakers.size).toBe(0)
-    circuitBreakers.begin(main)
-    expect(isResting()).toBe(false)
+    expect(breakers.size).toBe(0)
+    breakers.begin(main)
+    expect(mayCall()).toBe(true)
   })
 
-  test('one more failure sends it back to rest', () => {
-    const { attempt, isResting } = rested()
+  test('opens again after a failed probe', () => {
+    const { call, mayCall } = halfOpen()
 
-    attempt(FAILS)
+    call(UNHEALTHY)
 
-    expect(isResting()).toBe(true)
+    expect(mayCall()).toBe(false)
   })
 })
 
-describe('asked in spite of its rest', () => {
-  test('an upstream that answers is given back to all', () => {
-    const { attempt, rest, isResting } = setUp()
-    rest()
+describe('a call that is made although the circuit breaker is open', () => {
+  test('closes it by a success', () => {
+    const { call, open, mayCall } = setUp()
+    open()
 
-    attempt(WORKS)
+    call(HEALTHY)
 
-    expect(isResting()).toBe(false)
+    expect(mayCall()).toBe(true)
   })
 
-  test('one that fails does not rest the longer', () => {
-    const { clock, attempt, rest, circuitBreakers } = setUp()
-    rest()
-    const untilMs = clock.now() + OPEN_MS_FIRST
+  test('does not keep it open longer by a failure', () => {
+    const { clock, call, open, breakers } = setUp()
+    open()
+    const untilMs = clock.monotonicMs() + OPEN_MS_FIRST
 
-    attempt(FAILS)
+    call(UNHEALTHY)
 
-    expect(circuitBreakers.openUntilMs(main)).toBe(untilMs)
+    expect(breakers.openUntilMs(main)).toBe(untilMs)
   })
 })
 
 describe('an edit of the catalog', () => {
-  test('ends the rest of an upstream whose provider was changed', () => {
-    const { rest, circuitBreakers } = setUp()
-    rest()
-    const mended: Destination = {
+  test('closes the circuit breakers of a provider that was changed', () => {
+    const { open, breakers } = setUp()
+    open()
+    const fixed: Destination = {
       ...main,
-      provider: { ...main.provider, baseUrl: 'https://mended.example.com' },
+      provider: { ...main.provider, baseUrl: 'https://fixed.example.com' },
     }
 
-    expect(circuitBreakers.openUntilMs(mended)).toBeUndefined()
+    expect(breakers.openUntilMs(fixed)).toBeUndefined()
   })
 
-  test('that takes rows away takes what was known of them, with the next failure', () => {
-    const { attempt, edit, circuitBreakers } = setUp()
-    attempt(FAILS, main)
+  test('drops the circuit breakers of removed rows with the next failure', () => {
+    const { call, edit, breakers } = setUp()
+    call(UNHEALTHY, main)
     edit([spare])
 
-    attempt(FAILS, spare)
+    call(UNHEALTHY, spare)
 
-    expect(circuitBreakers.size).toBe(1)
+    expect(breakers.size).toBe(1)
   })
 })

@@ -4,27 +4,27 @@ import type { CatalogStore } from '../ports/catalog.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Destination } from '../text/resolve-model.ts'
 
-/** So many failures in a row, and an upstream rests. One or two may be a restart, or bad luck. */
+/** A circuit breaker opens after this many consecutive failures. One or two may be a restart or bad luck. */
 export const FAILURES_BEFORE_OPEN = 3
-/** The first rest; each that follows it without an answer in between is twice as long. */
+/** How long it stays open the first time. Each further time without a success in between is twice as long. */
 export const OPEN_MS_FIRST = 5_000
-/** No rest is longer, whatever a `Retry-After` says: an upstream is never forgotten for good. */
+/** The longest time that it stays open, also if a `Retry-After` asks for more. */
 export const OPEN_MS_MAX = 300_000
 
-/** What an attempt showed of its upstream: that it works, that it does not, or nothing either way. */
-export type Effect =
-  | { readonly effect: 'works' | 'none' }
-  | { readonly effect: 'fails'; readonly retryAfterMs: number | undefined }
+/** What a call showed about the health of its upstream. */
+export type HealthSignal =
+  | { readonly signal: 'healthy' | 'none' }
+  | { readonly signal: 'unhealthy'; readonly retryAfterMs: number | undefined }
 
 /**
- * Which upstreams rest because they failed, known to this node alone. When a rest is over, one request at a time tries the
- * upstream, until one finds that it works.
+ * The circuit breakers of this node's upstreams. One that opened becomes half-open when its time is over: then one request at a time
+ * probes the upstream, until a probe succeeds and closes it.
  *
- * Keeps something only of upstreams that failed of late, so no more than the catalog has; forgets those that have left it, and
- * those whose provider was edited: the operator may just have mended it.
+ * It keeps a breaker only for upstreams that failed lately. It drops the breakers of upstreams that left the catalog, and those
+ * whose provider was edited, because the edit may have fixed it.
  */
 export class CircuitBreakers {
-  readonly #records = new Map<string, Rest>()
+  readonly #breakers = new Map<string, Breaker>()
   readonly #catalog: Pick<CatalogStore, 'current'>
   readonly #clock: Clock
   #prunedFor: Catalog | undefined
@@ -40,101 +40,110 @@ export class CircuitBreakers {
     this.#clock = clock
   }
 
-  /** How many upstreams have failed and not worked since. */
+  /** The number of upstreams that failed and have not succeeded since. */
   get size(): number {
-    return this.#records.size
+    return this.#breakers.size
   }
 
-  /** How many upstreams rest now. */
+  /** The number of circuit breakers that are open now. */
   get open(): number {
-    const nowMs = this.#clock.now()
-    return this.#records.values().reduce((count, rest) => (rest.untilMs > nowMs ? count + 1 : count), 0)
+    const nowMs = this.#clock.monotonicMs()
+    return this.#breakers.values().reduce((count, breaker) => (isOpen(breaker, nowMs) ? count + 1 : count), 0)
   }
 
-  /** Undefined for an upstream that may be asked now; else the instant its rest ends, or has ended while one request tries it. */
+  /**
+   * Undefined if the upstream may be called: its breaker is closed, or half-open without a probe. Otherwise the monotonic instant at
+   * which the breaker becomes half-open, or became half-open while a probe runs.
+   */
   openUntilMs(destination: Destination): number | undefined {
-    const rest = this.#find(destination)
-    if (rest === undefined || rest.untilMs === 0) return undefined
-    return rest.untilMs <= this.#clock.now() && rest.trials === 0 ? undefined : rest.untilMs
+    const breaker = this.#find(destination)
+    if (breaker?.openUntilMs === undefined) return undefined
+    const mayProbe = !isOpen(breaker, this.#clock.monotonicMs()) && breaker.probes === 0
+    return mayProbe ? undefined : breaker.openUntilMs
   }
 
-  /** An attempt begins. It must be told how it ended, exactly once, whatever happens. */
-  begin(destination: Destination): (effect: Effect) => void {
-    const rest = this.#find(destination)
-    const trial = rest === undefined || rest.untilMs === 0 ? undefined : rest
-    if (trial !== undefined) trial.trials += 1
-    return effect => {
-      if (trial !== undefined) trial.trials -= 1
-      if (effect.effect === 'works') this.#works(destination, trial)
-      else if (effect.effect === 'fails') this.#fails(destination, effect.retryAfterMs)
+  /** Begins a call. The caller must report exactly once how it ended. */
+  begin(destination: Destination): (signal: HealthSignal) => void {
+    const breaker = this.#find(destination)
+    const probed = breaker?.openUntilMs === undefined ? undefined : breaker
+    if (probed !== undefined) probed.probes += 1
+    return signal => {
+      if (probed !== undefined) probed.probes -= 1
+      if (signal.signal === 'healthy') this.#succeed(destination, probed)
+      else if (signal.signal === 'unhealthy') this.#fail(destination, signal.retryAfterMs)
     }
   }
 
-  #works(destination: Destination, trial: Rest | undefined): void {
-    const rest = this.#find(destination)
-    // What was sent before the upstream began to fail says nothing of it now.
-    if (rest === undefined || (rest.untilMs > 0 && rest !== trial)) return
-    this.#records.delete(keyOf(destination))
+  #succeed(destination: Destination, probed: Breaker | undefined): void {
+    const breaker = this.#find(destination)
+    // A call that began before the breaker opened says nothing about the upstream's health now.
+    if (breaker === undefined || (breaker.openUntilMs !== undefined && breaker !== probed)) return
+    this.#breakers.delete(keyOf(destination))
   }
 
-  #fails(destination: Destination, retryAfterMs: number | undefined): void {
-    const nowMs = this.#clock.now()
-    const rest = this.#find(destination) ?? this.#add(destination)
-    const askedUntilMs = retryAfterMs === undefined ? 0 : nowMs + Math.min(retryAfterMs, OPEN_MS_MAX)
-    // One of many that were on their way when the rest began, or asked for want of another: no news, and no reason to double it.
-    if (rest.untilMs > nowMs) {
-      rest.untilMs = Math.max(rest.untilMs, askedUntilMs)
+  #fail(destination: Destination, retryAfterMs: number | undefined): void {
+    const nowMs = this.#clock.monotonicMs()
+    const breaker = this.#find(destination) ?? this.#add(destination)
+    const retryAtMs = retryAfterMs === undefined ? nowMs : nowMs + Math.min(retryAfterMs, OPEN_MS_MAX)
+    // A call that ran when the breaker opened, or one that was made because every breaker was open. It does not count again.
+    if (isOpen(breaker, nowMs)) {
+      breaker.openUntilMs = Math.max(breaker.openUntilMs, retryAtMs)
       return
     }
-    rest.failures += 1
-    if (rest.failures < FAILURES_BEFORE_OPEN && askedUntilMs <= nowMs) return
-    const restMs = Math.min(OPEN_MS_FIRST * 2 ** rest.count, OPEN_MS_MAX)
-    rest.untilMs = Math.max(nowMs + restMs, askedUntilMs)
-    rest.count += 1
+    breaker.failures += 1
+    if (breaker.failures < FAILURES_BEFORE_OPEN && retryAtMs <= nowMs) return
+    const openMs = Math.min(OPEN_MS_FIRST * 2 ** breaker.timesOpened, OPEN_MS_MAX)
+    breaker.openUntilMs = Math.max(nowMs + openMs, retryAtMs)
+    breaker.timesOpened += 1
   }
 
-  #find(destination: Destination): Rest | undefined {
-    if (this.#records.size === 0) return undefined
-    const rest = this.#records.get(keyOf(destination))
-    return rest?.provider === destination.provider ? rest : undefined
+  #find(destination: Destination): Breaker | undefined {
+    if (this.#breakers.size === 0) return undefined
+    const breaker = this.#breakers.get(keyOf(destination))
+    return breaker?.provider === destination.provider ? breaker : undefined
   }
 
-  #add(destination: Destination): Rest {
+  #add(destination: Destination): Breaker {
     this.#prune(this.#catalog.current())
-    const rest = { provider: destination.provider, failures: 0, count: 0, untilMs: 0, trials: 0 }
-    this.#records.set(keyOf(destination), rest)
-    return rest
+    const { provider } = destination
+    const breaker = { provider, failures: 0, timesOpened: 0, openUntilMs: undefined, probes: 0 }
+    this.#breakers.set(keyOf(destination), breaker)
+    return breaker
   }
 
-  /** Once for each edit of the catalog after which something failed. */
+  /** Runs at most once for each revision of the catalog. */
   #prune(catalog: Catalog): void {
     if (catalog === this.#prunedFor) return
     this.#prunedFor = catalog
-    const named = new Set([...catalog.models.values()].flatMap(model => model.upstreams.map(nameOf)))
-    for (const [key, { provider }] of this.#records) {
-      if (!named.has(key) || catalog.providers.get(provider.id) !== provider) this.#records.delete(key)
+    const keys = new Set([...catalog.models.values()].flatMap(model => model.upstreams.map(upstreamKey)))
+    for (const [key, { provider }] of this.#breakers) {
+      if (!keys.has(key) || catalog.providers.get(provider.id) !== provider) this.#breakers.delete(key)
     }
   }
 }
 
-type Rest = {
-  /** The row as it was. */
+type Breaker = {
+  /** The catalog row as it was. */
   readonly provider: Provider
-  /** In a row. */
+  /** Consecutive failures. */
   failures: number
-  /** CircuitBreakers so far, without an answer in between. */
-  count: number
-  /** 0 before the first. */
-  untilMs: number
-  /** How many requests try it in spite of its rest, or after it. */
-  trials: number
+  /** Since the last success. */
+  timesOpened: number
+  /** A monotonic instant. Undefined while the breaker is closed. */
+  openUntilMs: number | undefined
+  /** The calls that run although the breaker is open or half-open. */
+  probes: number
+}
+
+function isOpen(breaker: Breaker, nowMs: number): breaker is Breaker & { openUntilMs: number } {
+  return breaker.openUntilMs !== undefined && breaker.openUntilMs > nowMs
 }
 
 function keyOf({ upstream }: Destination): string {
-  return nameOf(upstream)
+  return upstreamKey(upstream)
 }
 
-/** Rows that share an upstream share what is known of it. */
-function nameOf({ provider, model }: { readonly provider: string; readonly model: string }): string {
+/** Rows that share an upstream share its circuit breaker. */
+function upstreamKey({ provider, model }: { readonly provider: string; readonly model: string }): string {
   return `${provider} ${model}`
 }

@@ -6,11 +6,15 @@ import { rejection } from '../../../test/support/rejection.ts'
 import { aSqliteStore, sqlite } from '../../../test/support/test-store.ts'
 import { aDestination, anAdmittedRequest } from '../../../test/support/upstream-rows.ts'
 import { usd } from '../../domain/money.ts'
-import { LATE_BYTES_MAX, LATE_CALLS_MAX, LateAnswers } from './late-answers.ts'
 import type { Attempts } from '../ports/attempts.ts'
 import type { ProviderOutcome } from '../ports/text-provider.ts'
+import type { AttemptRecord } from './attempt-record.ts'
+import { LATE_BYTES_MAX, LATE_CALLS_MAX, LateAnswers } from './late-answers.ts'
 
-/** A late call that ends as the test says. */
+const main = aDestination('main')
+const attempt: AttemptRecord<unknown> = { destination: main, number: 1, result: undefined }
+
+/** A late call whose end the test decides. */
 function aLateCall() {
   const { promise, resolve } = Promise.withResolvers<ProviderOutcome>()
   const end = (outcome: ProviderOutcome) => resolve(outcome)
@@ -26,7 +30,7 @@ const ANSWER = {
   object: 'chat.completion',
   choices: [{ index: 0, message: { role: 'assistant', content: 'Late.' }, finish_reason: 'stop' }],
 }
-const USED = { ...ANSWER, usage: { prompt_tokens: 10, completion_tokens: 5 } }
+const WITH_USAGE = { ...ANSWER, usage: { prompt_tokens: 10, completion_tokens: 5 } }
 
 async function setUp(store = aSqliteStore()) {
   const payer = await anAccount(store)
@@ -37,46 +41,42 @@ async function setUp(store = aSqliteStore()) {
     clock,
     onFailed: error => failures.push(error),
   })
-  const job = anAdmittedRequest([aDestination('main')], payer)
-  job.call.trace.provider = 'main'
-  return { store, payer, clock, lateAnswers, failures, job }
+  return { store, payer, clock, lateAnswers, failures, admitted: anAdmittedRequest([main], payer) }
 }
 
-/** Resolves when no late call is waited for: whatever became of them is written. */
+/** Resolves when no late call runs. Then the end of each is recorded. */
 function settled(lateAnswers: LateAnswers): Promise<void> {
-  return until('no late call is waited for', () => lateAnswers.running === 0)
+  return until('no late call runs', () => lateAnswers.running === 0)
 }
 
-/** How many are marked as timed out, and nothing else. Closes them. */
+/** Closes all attempts that are recorded as timed out, and returns their number. */
 function timedOut(attempts: Attempts): Promise<number> {
   return attempts.closeOlder({ atMs: Number.MAX_SAFE_INTEGER, limit: 10_000 })
 }
 
 describe('an attempt that timed out', () => {
-  test('is marked on disk before its client is told', async () => {
+  test('is recorded on disk before its client gets a reply', async () => {
     const { store, reopen } = await sqlite.open()
     const { accountId, apiKeyId } = await anAccount(store)
     const lateAnswers = new LateAnswers({ attempts: store.attempts, clock: fakeClock(), onFailed: () => {} })
 
-    await lateAnswers.expect(
-      anAdmittedRequest([aDestination('main')], { accountId, apiKeyId }),
-      aLateCall().call,
-    )
+    const admitted = anAdmittedRequest([main], { accountId, apiKeyId })
+    await lateAnswers.expect(admitted, attempt, aLateCall().call)
 
     expect(await timedOut((await reopen()).attempts)).toBe(1)
   })
 
-  test('that finishes after all keeps what it used, at the prices it was admitted with', async () => {
-    const { store, payer, lateAnswers, job } = await setUp()
+  test('and finishes later gets its usage, at the prices of its admission', async () => {
+    const { store, payer, lateAnswers, admitted } = await setUp()
     const late = aLateCall()
-    await lateAnswers.expect(job, late.call)
+    await lateAnswers.expect(admitted, attempt, late.call)
 
-    late.end(answered(JSON.stringify(USED)))
+    late.end(answered(JSON.stringify(WITH_USAGE)))
     await settled(lateAnswers)
 
-    const [attempt] = await store.attempts.billed(10)
-    expect(attempt).toEqual({ requestId: job.call.id, number: 1 })
-    await store.ledger.compensate(attempt!, 7)
+    const [billed] = await store.attempts.billed(10)
+    expect(billed).toEqual({ requestId: admitted.call.id, number: 1 })
+    await store.ledger.compensate(billed!, 7)
     expect(await store.ledger.usage(payer.accountId, { limit: 1 })).toMatchObject([
       {
         cost: usd('0.00007'),
@@ -89,13 +89,12 @@ describe('an attempt that timed out', () => {
     expect(await store.ledger.verify()).toMatchObject({ problems: [] })
   })
 
-  test('is numbered after those that its request was switched from', async () => {
-    const { store, lateAnswers, job } = await setUp()
-    job.call.trace.switchedFrom = ['other: status 500']
+  test('keeps its number among the attempts of its request', async () => {
+    const { store, lateAnswers, admitted } = await setUp()
     const late = aLateCall()
-    await lateAnswers.expect(job, late.call)
+    await lateAnswers.expect(admitted, { ...attempt, number: 2 }, late.call)
 
-    late.end(answered(JSON.stringify(USED)))
+    late.end(answered(JSON.stringify(WITH_USAGE)))
     await settled(lateAnswers)
 
     expect(await store.attempts.billed(10)).toMatchObject([{ number: 2 }])
@@ -103,16 +102,16 @@ describe('an attempt that timed out', () => {
 
   test.each<[string, ProviderOutcome]>([
     ['an answer without a usage', answered(JSON.stringify(ANSWER))],
-    ['a usage in an answer that is none', answered('{"usage":{"prompt_tokens":10}}')],
+    ['a usage in a body that is not an answer', answered('{"usage":{"prompt_tokens":10}}')],
     ['HTML', answered('<html></html>')],
     ['an error', answered('{"error":{}}', 500)],
     ['a refusal', answered('{"error":{}}', 400)],
     ['a broken connection', { outcome: 'unreachable', reason: 'ECONNRESET' }],
-    ['nothing, for as long as it may go on', { outcome: 'timed_out' }],
-  ])('that ends with %s is closed, and nothing is ever charged', async (_, outcome) => {
-    const { store, lateAnswers, job, failures } = await setUp()
+    ['a second timeout', { outcome: 'timed_out' }],
+  ])('and ends with %s is closed and never charged', async (_, outcome) => {
+    const { store, lateAnswers, admitted, failures } = await setUp()
     const late = aLateCall()
-    await lateAnswers.expect(job, late.call)
+    await lateAnswers.expect(admitted, attempt, late.call)
 
     late.end(outcome)
     await settled(lateAnswers)
@@ -122,33 +121,33 @@ describe('an attempt that timed out', () => {
     expect(failures).toEqual([])
   })
 
-  test('whose provider ends its call at once is marked all the same', async () => {
-    const { store, lateAnswers, job } = await setUp()
+  test('is recorded also if its call has already ended', async () => {
+    const { store, lateAnswers, admitted } = await setUp()
 
-    await lateAnswers.expect(job, undefined)
+    await lateAnswers.expect(admitted, attempt, undefined)
 
     expect(await timedOut(store.attempts)).toBe(1)
     expect(lateAnswers.running).toBe(0)
   })
 
-  test('that cannot be marked is ended, and its request fails', async () => {
-    const { store, lateAnswers, job } = await setUp()
+  test('and cannot be recorded is cancelled, and its request fails', async () => {
+    const { store, lateAnswers, admitted } = await setUp()
     const late = aLateCall()
     await store.close()
 
-    const error = await rejection(lateAnswers.expect(job, late.call))
+    const error = await rejection(lateAnswers.expect(admitted, attempt, late.call))
 
     expect(error).toMatchObject({ code: 'unavailable' })
     expect(await late.call.outcome).toEqual({ outcome: 'aborted' })
   })
 
-  test('whose end cannot be written is told of', async () => {
-    const { store, lateAnswers, job, failures } = await setUp()
+  test('and whose end cannot be recorded is reported', async () => {
+    const { store, lateAnswers, admitted, failures } = await setUp()
     const late = aLateCall()
-    await lateAnswers.expect(job, late.call)
+    await lateAnswers.expect(admitted, attempt, late.call)
     await store.close()
 
-    late.end(answered(JSON.stringify(USED)))
+    late.end(answered(JSON.stringify(WITH_USAGE)))
     await settled(lateAnswers)
 
     expect(failures).toMatchObject([{ code: 'unavailable' }])
@@ -156,13 +155,12 @@ describe('an attempt that timed out', () => {
 })
 
 describe('late calls', () => {
-  test('are no more than so many at once: one more is ended and closed', async () => {
+  test('are limited in number: one more is cancelled and closed', async () => {
     const { store, payer, lateAnswers } = await setUp()
-    const expectOne = () => {
+    const expectOne = async () => {
       const late = aLateCall()
-      return lateAnswers
-        .expect(anAdmittedRequest([aDestination('main')], payer), late.call)
-        .then(() => late.call)
+      await lateAnswers.expect(anAdmittedRequest([main], payer), attempt, late.call)
+      return late.call
     }
     await Promise.all(Array.from({ length: LATE_CALLS_MAX }, expectOne))
 
@@ -173,22 +171,22 @@ describe('late calls', () => {
     expect(lateAnswers.running).toBeGreaterThanOrEqual(LATE_CALLS_MAX)
   })
 
-  test('keep no more than so many bytes of requests', async () => {
+  test('are limited in the bytes of their requests', async () => {
     const { payer, lateAnswers } = await setUp()
-    const { call, ...job } = anAdmittedRequest([aDestination('main')], payer)
-    const large = { ...job, call: { ...call, body: { text: '', byteLength: LATE_BYTES_MAX } } }
+    const { call, ...admitted } = anAdmittedRequest([main], payer)
+    const large = { ...admitted, call: { ...call, body: { text: '', byteLength: LATE_BYTES_MAX } } }
     const [first, second] = [aLateCall(), aLateCall()]
-    await lateAnswers.expect(large, first.call)
+    await lateAnswers.expect(large, attempt, first.call)
 
-    await lateAnswers.expect(anAdmittedRequest([aDestination('main')], payer), second.call)
+    await lateAnswers.expect(anAdmittedRequest([main], payer), attempt, second.call)
 
     expect(await second.call.outcome).toEqual({ outcome: 'aborted' })
   })
 
-  test('are given up by a stop: their marks stay as they are', async () => {
-    const { store, lateAnswers, job } = await setUp()
+  test('are cancelled by a stop, and their records stay as they are', async () => {
+    const { store, lateAnswers, admitted } = await setUp()
     const late = aLateCall()
-    await lateAnswers.expect(job, late.call)
+    await lateAnswers.expect(admitted, attempt, late.call)
 
     lateAnswers.abandon()
     await settled(lateAnswers)

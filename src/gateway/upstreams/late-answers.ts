@@ -1,22 +1,22 @@
-import type { AdmittedRequest } from '../text/admit-text.ts'
-import { attemptOf } from './attempt-record.ts'
-import { attemptResult } from './attempt-result.ts'
-import { reportedCostOf } from '../text/meter-usage.ts'
 import type { AttemptId, Attempts, Bill } from '../ports/attempts.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { LateCall, ProviderOutcome } from '../ports/text-provider.ts'
-import { priceText } from '../text/quote-text.ts'
-import { usageLimits } from '../text/usage-limits.ts'
+import type { AdmittedRequest } from '../text/admit-text.ts'
+import { reportedCostOf } from '../text/meter-usage.ts'
+import { priceText, usageLimits } from '../text/quote-text.ts'
+import { storedAttempt, type AttemptRecord } from './attempt-record.ts'
+import { attemptResult } from './attempt-result.ts'
 
-/** How long an upstream's call may go on after its client got a 504. */
+/** How long an upstream call may continue after its client got a 504. */
 export const LATE_MS = 600_000
-/** So many late calls at once, and so many bytes of their requests, are waited for; each has a connection. Others are ended. */
+/** The limits of late calls: how many at once, and how many bytes their requests have. Each has a connection. Others are cancelled. */
 export const LATE_CALLS_MAX = 1024
 export const LATE_BYTES_MAX = 64 * 1024 * 1024
 
 /**
- * The calls of clients that got a 504. Each is marked durably before its client is told; one that ends with a usage after all
- * leaves that in its mark, for the reconciler to settle. A stop or a crash gives the calls up, and their marks stay `timed_out`.
+ * Calls that continue after their client got a 504. Each attempt is recorded durably before the client gets its reply. If the call
+ * ends with a usage, the record gets it, and the reconciler settles it. A stop or a crash drops the calls, and their records stay
+ * `timed_out`.
  */
 export class LateAnswers {
   readonly #attempts: Attempts
@@ -29,7 +29,7 @@ export class LateAnswers {
   constructor(ports: {
     readonly attempts: Attempts
     readonly clock: Clock
-    /** Told of an end that could not be written. */
+    /** Reports an end that could not be recorded. */
     readonly onFailed: (error: unknown) => void
   }) {
     this.#attempts = ports.attempts
@@ -37,27 +37,29 @@ export class LateAnswers {
     this.#onFailed = ports.onFailed
   }
 
-  /** How many calls are waited for. */
+  /** The number of late calls that run. */
   get running(): number {
     return this.#running.size
   }
 
-  /** Marks the attempt of a job that timed out, and waits for `late` behind its back. Resolves when the mark is durable. */
-  async expect(job: AdmittedRequest, late: LateCall | undefined): Promise<void> {
-    const { provider = '', switchedFrom = [] } = job.call.trace
-    const number = switchedFrom.length + 1
-    const attempt = attemptOf(job, { number, provider, atMs: this.#clock.now() })
+  /** Records an attempt that timed out and follows its call in the background. Resolves when the record is durable. */
+  async expect(
+    admitted: AdmittedRequest,
+    attempt: AttemptRecord<unknown>,
+    late: LateCall | undefined,
+  ): Promise<void> {
+    const row = storedAttempt(admitted, attempt, this.#clock.now())
     try {
-      await this.#attempts.record({ ...attempt, state: 'timed_out' })
+      await this.#attempts.record({ ...row, state: 'timed_out' })
     } catch (error) {
       late?.abandon()
       throw error
     }
     if (late !== undefined)
-      void this.#follow(late, attempt, { billOf: billing(job), bytes: job.call.body.byteLength })
+      void this.#follow(late, row, { billOf: billing(admitted), bytes: admitted.call.body.byteLength })
   }
 
-  /** Ends every late call, and writes no more of them. */
+  /** Cancels every late call. Their records stay as they are. */
   abandon(): void {
     this.#isStopped = true
     for (const late of this.#running) late.abandon()
@@ -86,14 +88,14 @@ export class LateAnswers {
   }
 }
 
-/** Reads what a late outcome is worth; null for one without a usage. Keeps of the job only what that takes. */
+/** Returns a function that prices a late outcome; null if it has no usage. It keeps only what this needs of the request. */
 function billing({ dialect, model, quote }: AdmittedRequest): (outcome: ProviderOutcome) => Bill | null {
   const limits = usageLimits({ model, quote })
   return outcome => {
-    const verdict = attemptResult(outcome, dialect, limits)
-    if (verdict.verdict !== 'answer' || verdict.answer.usage === null) return null
-    const { usage, isClamped } = verdict.answer
-    const reportedCost = reportedCostOf(verdict.answer, verdict.outcome.reportedCost)
+    const result = attemptResult(outcome, dialect, limits)
+    if (result.kind !== 'answer' || result.answer.usage === null) return null
+    const { usage, isClamped } = result.answer
+    const reportedCost = reportedCostOf(result.answer, result.outcome.reportedCost)
     const price = priceText(quote, { usage, provenance: 'reported', isClamped }, reportedCost)
     return { usage, cost: price.cost, isClamped: price.isClamped }
   }

@@ -9,14 +9,14 @@ test.each([
   [' 120 ', 120_000],
   ['Fri, 15 Jan 2027 08:00:30 GMT', 30_000],
   ['Fri, 15 Jan 2027 07:00:00 GMT', 0],
-])('a Retry-After of "%s" asks for a wait of %d ms', (header, waitMs) => {
+])('a Retry-After of "%s" is a wait of %d ms', (header, waitMs) => {
   const wait = retryAfterMs(header, NOW)
 
   expect(wait).toBe(waitMs)
 })
 
 test.each([undefined, '', '-5', '1.5', 'soon', '9'.repeat(20)])(
-  'a Retry-After of "%s" asks for none',
+  'a Retry-After of "%s" is ignored',
   header => {
     const wait = retryAfterMs(header, NOW)
 

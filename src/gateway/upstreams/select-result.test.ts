@@ -1,85 +1,83 @@
 import { describe, expect, test } from 'bun:test'
 import { aFailure, anAnswer, aRefusal } from '../../../test/support/upstream-rows.ts'
-import { healthSignal, shouldFailOver, selectResult, type CallResult } from './select-result.ts'
+import { healthSignal, selectResult, shouldFailOver, type CallResult } from './select-result.ts'
 
 const NOW = 1_800_000_000_000
 const empty = anAnswer({ isEmpty: true })
-const timeout: CallResult = { verdict: 'timeout' }
-const aborted: CallResult = { verdict: 'aborted' }
-const stream: CallResult = { verdict: 'stream' }
+const timeout: CallResult = { kind: 'timeout' }
+const aborted: CallResult = { kind: 'aborted' }
+const stream: CallResult = { kind: 'stream', status: 200 }
 
-describe('another upstream', () => {
+describe('a request', () => {
   test.each<[string, CallResult]>([
-    ['a failure to connect', aFailure('unreachable')],
+    ['a connection failure', aFailure('unreachable')],
     ['a 5xx', aFailure('server')],
-    ['a 200 that is no answer', aFailure('no_answer')],
+    ['a 200 that is not an answer', aFailure('no_answer')],
     ['a 429', aFailure('rate_limited')],
     ['a 401 or 402', aFailure('unpaid')],
     ['a 403 or 404', aFailure('not_offered')],
     ['an empty answer', empty],
-  ])('is asked after %s', (_, verdict) => {
-    expect(shouldFailOver(verdict)).toBe(true)
+  ])('fails over after %s', (_, result) => {
+    expect(shouldFailOver(result)).toBe(true)
   })
 
   test.each<[string, CallResult]>([
     ['an answer', anAnswer()],
     ['an opened stream', stream],
     ['any other 4xx', aRefusal()],
-    ['a timeout: this one may yet answer, and bill', timeout],
-    ['a client that has left', aborted],
-  ])('is not asked after %s', (_, verdict) => {
-    expect(shouldFailOver(verdict)).toBe(false)
+    ['a timeout, because this upstream may still answer and bill', timeout],
+    ['a disconnect of its client', aborted],
+  ])('does not fail over after %s', (_, result) => {
+    expect(shouldFailOver(result)).toBe(false)
   })
 })
 
-describe('of its upstream', () => {
+describe('the health signal', () => {
   test.each<[string, string, CallResult]>([
-    ['an answer', 'works', anAnswer()],
-    ['an empty answer', 'works', empty],
-    ['an opened stream', 'works', stream],
-    ['a refusal of the request', 'works', aRefusal()],
-    ['a failure to connect', 'fails', aFailure('unreachable')],
-    ['a 5xx', 'fails', aFailure('server')],
-    ['a 200 that is no answer', 'fails', aFailure('no_answer')],
-    ['a 429', 'fails', aFailure('rate_limited')],
-    ['a 401 or 402', 'fails', aFailure('unpaid')],
-    ['a 403 or 404', 'may or may not work', aFailure('not_offered')],
-    ['a timeout', 'may or may not work', timeout],
-    ['a client that has left', 'may or may not work', aborted],
-  ])('%s shows that it %s', (_, effect, verdict) => {
-    const shown = healthSignal(verdict, NOW).effect
-
-    expect(shown === 'none' ? 'may or may not work' : shown).toBe(effect as never)
+    ['an answer', 'healthy', anAnswer()],
+    ['an empty answer', 'healthy', empty],
+    ['an opened stream', 'healthy', stream],
+    ['a refusal of the request', 'healthy', aRefusal()],
+    ['a connection failure', 'unhealthy', aFailure('unreachable')],
+    ['a 5xx', 'unhealthy', aFailure('server')],
+    ['a 200 that is not an answer', 'unhealthy', aFailure('no_answer')],
+    ['a 429', 'unhealthy', aFailure('rate_limited')],
+    ['a 401 or 402', 'unhealthy', aFailure('unpaid')],
+    ['a 403 or 404', 'none', aFailure('not_offered')],
+    ['a timeout', 'none', timeout],
+    ['a disconnect of the client', 'none', aborted],
+  ])('of %s is %s', (_, signal, result) => {
+    expect(healthSignal(result, NOW).signal).toBe(signal as never)
   })
 
-  test('a failure shows when it asks to be tried again', () => {
-    const effect = healthSignal(aFailure('rate_limited', '7'), NOW)
+  test('of a failure includes its Retry-After', () => {
+    const signal = healthSignal(aFailure('rate_limited', '7'), NOW)
 
-    expect(effect).toEqual({ effect: 'fails', retryAfterMs: 7_000 })
+    expect(signal).toEqual({ signal: 'unhealthy', retryAfterMs: 7_000 })
   })
 })
 
-describe('of several verdicts the client gets', () => {
+describe('of several results the client gets', () => {
   test.each<[string, CallResult[], number]>([
-    ['the answer that came at last', [aFailure(), empty, anAnswer()], 2],
-    ['the stream that opened at last', [aFailure('rate_limited'), stream], 1],
-    ['an empty answer rather than a failure', [empty, aFailure('rate_limited', '1')], 0],
-    ['an empty answer rather than a refusal', [empty, aRefusal()], 0],
-    ['an empty answer rather than a timeout', [empty, timeout], 0],
+    ['the answer that came last', [aFailure(), empty, anAnswer()], 2],
+    ['the stream that opened last', [aFailure('rate_limited'), stream], 1],
+    ['an empty answer before a failure', [empty, aFailure('rate_limited', '1')], 0],
+    ['an empty answer before a refusal', [empty, aRefusal()], 0],
+    ['an empty answer before a timeout', [empty, timeout], 0],
     ['the later of two empty answers', [empty, anAnswer({ isEmpty: true })], 1],
-    ['nothing, where it has left', [empty, aborted], 1],
-    ['a refusal of its request rather than a failure', [aFailure('rate_limited', '1'), aRefusal()], 1],
-    ['a timeout rather than a failure', [aFailure('rate_limited', '1'), timeout], 1],
-    ['a rate limit rather than another failure', [aFailure('rate_limited'), aFailure('server')], 0],
+    ['nothing if it has disconnected', [empty, aborted], 1],
+    ['a refusal of its request before a failure', [aFailure('rate_limited', '1'), aRefusal()], 1],
+    ['a timeout before a failure', [aFailure('rate_limited', '1'), timeout], 1],
+    ['a rate limit before another failure', [aFailure('rate_limited'), aFailure('server')], 0],
     ['the rate limit that ends first', [aFailure('rate_limited', '5'), aFailure('rate_limited', '9')], 0],
     ['a rate limit that says when it ends', [aFailure('rate_limited', '5'), aFailure('rate_limited')], 0],
-    ['what a repeat may not meet again', [aFailure('unreachable'), aFailure('unpaid')], 0],
+    ['a failure that a retry may avoid', [aFailure('unreachable'), aFailure('unpaid')], 0],
     ['the later of two failures', [aFailure('server'), aFailure('unreachable')], 1],
-  ])('%s', (_, verdicts, index) => {
-    const asked = verdicts.map(verdict => ({ verdict }))
+  ])('%s', (_, results, index) => {
+    const attempts = results.map(result => ({ result }))
 
-    const chosen = selectResult(asked, NOW)
+    const selected = selectResult(attempts, NOW)
 
-    expect(asked.indexOf(chosen)).toBe(index)
+    expect(attempts.indexOf(selected)).toBe(index)
   })
 })

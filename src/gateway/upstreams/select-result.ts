@@ -1,74 +1,75 @@
-import type { Verdict } from './attempt-result.ts'
-import type { Effect } from './circuit-breakers.ts'
+import type { AttemptResult } from './attempt-result.ts'
+import type { HealthSignal } from './circuit-breakers.ts'
 import { retryAfterMs } from './retry-after.ts'
 
-/** What one attempt can come to: a whole answer or an opened stream, or what kept it from that. */
-export type CallResult = Verdict | { readonly verdict: 'stream' }
+/** The result of a call: of a request for JSON, or of one for a stream that was opened. */
+export type CallResult = AttemptResult | { readonly kind: 'stream'; readonly status: number }
 
-/** Whether to ask the next upstream: this one failed, or answered with nothing. */
-export function shouldFailOver(verdict: CallResult): boolean {
-  return verdict.verdict === 'failure' || isEmptyAnswer(verdict)
+/** Whether to call the next upstream: this one failed or gave an empty answer. */
+export function shouldFailOver(result: CallResult): boolean {
+  return result.kind === 'failure' || isEmptyAnswer(result)
 }
 
-/** What an attempt shows of its upstream, whatever it means for the request. */
-export function healthSignal(verdict: CallResult, nowMs: number): Effect {
-  switch (verdict.verdict) {
+/** What a result says about the health of its upstream. `nowMs` is wall time, because `Retry-After` can be a date. */
+export function healthSignal(result: CallResult, nowMs: number): HealthSignal {
+  switch (result.kind) {
     case 'answer':
     case 'stream':
     case 'refusal':
-      return { effect: 'works' }
+      return { signal: 'healthy' }
     case 'failure':
-      // Of this one model or request; the upstream is up, and others may be welcome.
-      if (verdict.reason === 'not_offered') return { effect: 'none' }
-      return { effect: 'fails', retryAfterMs: retryAfterMs(verdict.retryAfterS, nowMs) }
+      // It concerns this model or this request. The upstream is up and may serve others.
+      if (result.reason === 'not_offered') return { signal: 'none' }
+      return { signal: 'unhealthy', retryAfterMs: retryAfterMs(result.retryAfterS, nowMs) }
     case 'timeout':
     case 'aborted':
-      return { effect: 'none' }
+      return { signal: 'none' }
   }
 }
 
 /**
- * Which of a request's verdicts, in the order of its attempts, its client gets. An empty answer is better than none. Of failures,
- * a rate limit: it alone says when a repeat can help; of several the one that is over first. Then one that a repeat may not meet
- * again; last, what only the operator can mend. The later one of equals.
+ * Selects the attempt whose result the client gets, from a request's attempts in their order. An empty answer is better than no
+ * answer. Among failures a rate limit comes first, because it says when a retry can help, and among rate limits the one that ends
+ * first. Then come failures that a retry may not meet again, and last those that only the operator can fix. Between equals the
+ * later attempt wins.
  */
-export function selectResult<V extends { readonly verdict: CallResult }>(
-  verdicts: readonly V[],
+export function selectResult<Attempt extends { readonly result: CallResult }>(
+  attempts: readonly Attempt[],
   nowMs: number,
-): V {
-  return verdicts.reduce((best, next) => (isBetter(best.verdict, next.verdict, nowMs) ? best : next))
+): Attempt {
+  return attempts.reduce((best, next) => (isBetter(best.result, next.result, nowMs) ? best : next))
 }
 
-/** Whether the earlier one is the more useful. */
+/** Whether the earlier result is better than the later one. */
 function isBetter(earlier: CallResult, later: CallResult, nowMs: number): boolean {
-  const difference = usefulness(earlier) - usefulness(later)
+  const difference = rank(earlier) - rank(later)
   return difference === 0 ? waitMs(earlier, nowMs) < waitMs(later, nowMs) : difference > 0
 }
 
-function usefulness(verdict: CallResult): number {
-  switch (verdict.verdict) {
+function rank(result: CallResult): number {
+  switch (result.kind) {
     case 'stream':
       return 6
     case 'answer':
-      return isEmptyAnswer(verdict) ? 4 : 6
+      return isEmptyAnswer(result) ? 4 : 6
     case 'aborted':
-      // Nobody is there to take an empty answer.
+      // The client has disconnected, so an empty answer must not be charged.
       return 5
     case 'refusal':
     case 'timeout':
       return 3
     case 'failure':
-      if (verdict.reason === 'rate_limited') return 2
-      return verdict.reason === 'unpaid' || verdict.reason === 'not_offered' ? 0 : 1
+      if (result.reason === 'rate_limited') return 2
+      return result.reason === 'unpaid' || result.reason === 'not_offered' ? 0 : 1
   }
 }
 
-/** How long a client is to wait; for ever where nobody says. */
-function waitMs(verdict: CallResult, nowMs: number): number {
-  if (verdict.verdict !== 'failure' || verdict.reason !== 'rate_limited') return 0
-  return retryAfterMs(verdict.retryAfterS, nowMs) ?? Infinity
+/** How long the client should wait before a retry; infinite if a rate limit does not say. */
+function waitMs(result: CallResult, nowMs: number): number {
+  if (result.kind !== 'failure' || result.reason !== 'rate_limited') return 0
+  return retryAfterMs(result.retryAfterS, nowMs) ?? Infinity
 }
 
-function isEmptyAnswer(verdict: CallResult): boolean {
-  return verdict.verdict === 'answer' && verdict.answer.isEmpty
+function isEmptyAnswer(result: CallResult): boolean {
+  return result.kind === 'answer' && result.answer.isEmpty
 }

@@ -23,7 +23,7 @@ export function requestLine({ context, route, status, durationMs }: FinishedRequ
   if (trace.upstreamStatus !== undefined) line += `,"upstream_status":${trace.upstreamStatus}`
   line += text('upstream_problem', trace.upstreamProblem)
   if (trace.clientDisconnected === true) line += ',"client_disconnected":true'
-  line += text('switched_from', trace.switchedFrom?.join('; '))
+  line += text('failed_over_from', trace.failedOverFrom?.join('; '))
   const { usage } = trace
   if (usage !== undefined) {
     line += `,"input_tokens":${inputTokens(usage)},"output_tokens":${outputTokens(usage)}`

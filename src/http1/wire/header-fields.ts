@@ -84,13 +84,14 @@ export class HeaderFields {
     return true
   }
 
-  valueAt(index: number): string {
-    return this.#bytes.toString('latin1', this.#valueStart(index), this.#valueEnd(index))
+  /** The name in lower case. */
+  nameAt(index: number): string {
+    const start = this.#lines[index] ?? 0
+    return this.#bytes.toString('latin1', start, this.#bytes.indexOf(COLON, start)).toLowerCase()
   }
 
-  /** The lines of the fields from one up to, not including, another: as they came, each with its end. */
-  linesOf(from: number, to: number): string {
-    return this.#bytes.toString('latin1', this.#lines[from], this.#lines[to])
+  valueAt(index: number): string {
+    return this.#bytes.toString('latin1', this.#valueStart(index), this.#valueEnd(index))
   }
 
   /** How the body travels; undefined where nothing is said of it, and `malformed` where that can be understood in two ways. */

@@ -2,14 +2,12 @@ import { formatId } from '../../domain/ids.ts'
 import { readChatAnswer, type ChatAnswer } from '../chat/answer.ts'
 import { jsonObjectOf } from '../json/parse-json.ts'
 import { moderatedText } from '../moderated-text.ts'
-import { STREAM_HEADERS } from '../sse/stream-headers.ts'
+import { EVENT_STREAM_TYPE } from '../sse/event-stream-type.ts'
 import type { TextDialect } from '../text-dialect.ts'
 import { messagesRefusal } from './errors.ts'
 import { messageOf } from './message.ts'
 import { messageEvents, messageJson } from './reply.ts'
 import { chatRequestOf, readMessagesRequest, type MessagesRequest } from './request.ts'
-
-const JSON_HEADERS = { 'content-type': 'application/json' }
 
 /** `POST /v1/messages`: calls the upstream's chat route, and converts its finished answer to a message or to its events. */
 export const messagesDialect = {
@@ -25,6 +23,6 @@ export const messagesDialect = {
     const message = messageOf(completion, () => formatId('req', receipt.id))
     return isStream ? messageEvents(message, receipt) : messageJson(message, receipt)
   },
-  headersOf: ({ isStream }) => (isStream ? STREAM_HEADERS : JSON_HEADERS),
+  contentTypeOf: ({ isStream }) => (isStream ? EVENT_STREAM_TYPE : 'application/json'),
   refusalOf: messagesRefusal,
 } as const satisfies TextDialect<MessagesRequest, ChatAnswer>

@@ -1,3 +1,4 @@
+import type { RateLimits } from '../../gateway/ports/text-provider.ts'
 import type { HeaderFields } from '../../http1/wire/header-fields.ts'
 import type { ResponseHead } from '../../http1/client/response-head.ts'
 
@@ -6,8 +7,7 @@ export type AnswerHead = {
   readonly status: number
   /** The allowlist: `content-type` and `retry-after`. */
   readonly headers: Readonly<Record<string, string>>
-  /** The lines of `x-ratelimit-*`, each with its end. */
-  readonly rateLimits: string
+  readonly rateLimits: RateLimits
   readonly reportedCost: string | null
   /** The promised length of the body, as it travels; undefined where none is promised. */
   readonly contentLength: number | undefined
@@ -43,18 +43,12 @@ function allowedName(fields: HeaderFields, index: number): string | undefined {
   return fields.isNamed(index, 'retry-after') ? 'retry-after' : undefined
 }
 
-/** They are handed on as lines, those that stand together as one text: taken apart they cost more than all else of a head. */
-function rateLimitsOf(fields: HeaderFields): string {
-  let lines = ''
-  let first = -1
-  for (let index = 0; index <= fields.count; index += 1) {
-    const isOne = index < fields.count && fields.isNamed(index, RATE_LIMITS, 'beginning')
-    if (isOne && first < 0) first = index
-    if (isOne || first < 0) continue
-    lines += fields.linesOf(first, index)
-    first = -1
-  }
-  return lines
+function rateLimitsOf(fields: HeaderFields): RateLimits {
+  const rateLimits: [string, string][] = []
+  for (let index = 0; index < fields.count; index += 1)
+    if (fields.isNamed(index, RATE_LIMITS, 'beginning'))
+      rateLimits.push([fields.nameAt(index), fields.valueAt(index)])
+  return rateLimits
 }
 
 /** A header that came more than once means its values in a list. */

@@ -1,28 +1,28 @@
 import type { Fingerprint, KeptAnswer, ReplayBudget } from '../../gateway/ports/replays.ts'
 
-/** Counted in bytes from the first record ever, so that it always grows and never names two records. */
+/** Bytes since the first record ever. It only grows, so it never identifies two records. */
 export type Position = number
 
-/** Memory is taken and given back by this much. No record is larger. */
+/** The unit in which memory is allocated and freed. No record is larger. */
 export const SLAB_BYTES = 1 << 20
-/** Slabs that are kept for the next records, beside the budget: the kernel takes longer to clear fresh memory than we to fill it. */
+/** How many free slabs are reused. They do not count in the budget. The kernel needs longer to clear a new slab than we need to fill it. */
 const SPARE_SLABS_MAX = 4
 
-/** What a record says beside its fingerprint and its answer. */
+/** The fields of a record besides its fingerprint and its answer. */
 export type RecordTerms = {
   readonly expiresAtMs: number
   /** The position of another record, or -1. */
   readonly earlier: Position
 }
 
-/** Records begin where a double may stand. Its numbers stand first: these as doubles, */
+// A record begins at a multiple of 8 bytes. Its head has these fields as doubles,
 const EARLIER = 0
 const EXPIRES_AT_MS = 1
 const API_KEY_ID = 2
-/** and these as words. Behind them are the headers as JSON, the model and the body. */
+// and these as 32-bit words. The content type, the model and the body follow the head.
 const SIZE = 6
 const ROUTE = 7
-const HEADERS_BYTES = 8
+const TYPE_BYTES = 8
 const MODEL_BYTES = 9
 const BODY_BYTES = 10
 const DIGEST = 11
@@ -32,27 +32,26 @@ const HEAD_BYTES = 80
 const decoder = new TextDecoder()
 
 /**
- * Answers one behind the other in the order they came, in a few large pieces of memory: the garbage collector, to which ten
- * thousands of them would be a lot of work, never sees one. A record says where another begins, which makes chains of them.
+ * Stores answers in the order they came, in a few large slabs of memory, so that the garbage collector has no work with tens of
+ * thousands of answers. Each record has the position of an earlier one, so records can form chains.
  */
 export class AnswerLog {
   readonly #budget: ReplayBudget
   readonly #slabs: Slab[] = []
   readonly #spareSlabs: Slab[] = []
-  /** A record has the number of its route. */
+  /** A record stores the index of its route in this list. */
   readonly #routes: string[] = []
-  #headers = { written: {} as KeptAnswer['headers'], text: Buffer.from('{}') }
-  /** The number of the first slab that is still there. */
+  /** The number of the first slab that is in use. */
   #firstSlab = 0
   #oldest: Position = 0
   #end: Position = 0
 
-  /** What it takes up is taken from `budget`. */
+  /** The memory of the records is taken from `budget`. */
   constructor(budget: ReplayBudget) {
     this.#budget = budget
   }
 
-  /** The position of the oldest record; that of the next one where there is none. What comes before it is gone. */
+  /** The position of the oldest record, or of the next one if there is none. Everything before it was dropped. */
   get oldest(): Position {
     return this.#oldest
   }
@@ -61,19 +60,19 @@ export class AnswerLog {
     return this.#oldest === this.#end
   }
 
-  /** Undefined, and nothing written, where the budget does not allow it or the record is larger than a slab. */
+  /** Undefined if the budget has no room or the record is larger than a slab. Then nothing is written. */
   append(
     fingerprint: Fingerprint,
     { expiresAtMs, earlier }: RecordTerms,
-    { headers, model = '', body }: KeptAnswer,
+    { contentType, model, body }: KeptAnswer,
   ): Position | undefined {
-    // Under more load than it is made for, the budget is full most of the time, and nothing needs to be measured.
+    // Under overload the budget is full most of the time. This check is cheaper than measuring the record.
     if (!this.#budget.take(body.length)) return undefined
     this.#budget.give(body.length)
-    const headersText = this.#textOf(headers)
+    const typeBytes = Buffer.byteLength(contentType)
     const modelBytes = Buffer.byteLength(model)
     const bodyBytes = typeof body === 'string' ? Buffer.byteLength(body) : body.length
-    const size = aligned(HEAD_BYTES + headersText.length + modelBytes + bodyBytes)
+    const size = aligned(HEAD_BYTES + typeBytes + modelBytes + bodyBytes)
     if (size > SLAB_BYTES) return undefined
     const left = SLAB_BYTES - (this.#end % SLAB_BYTES)
     const position = size <= left ? this.#end : this.#end + left
@@ -89,19 +88,19 @@ export class AnswerLog {
     doubles[at / 8 + API_KEY_ID] = fingerprint.apiKeyId
     words[at / 4 + SIZE] = size
     words[at / 4 + ROUTE] = this.#numberOf(fingerprint.route)
-    words[at / 4 + HEADERS_BYTES] = headersText.length
+    words[at / 4 + TYPE_BYTES] = typeBytes
     words[at / 4 + MODEL_BYTES] = modelBytes
     words[at / 4 + BODY_BYTES] = bodyBytes
     words.set(fingerprint.digest, at / 4 + DIGEST)
-    const modelAt = at + HEAD_BYTES + headersText.length
-    bytes.set(headersText, at + HEAD_BYTES)
+    const modelAt = at + HEAD_BYTES + typeBytes
+    bytes.write(contentType, at + HEAD_BYTES)
     bytes.write(model, modelAt)
     if (typeof body === 'string') bytes.write(body, modelAt + modelBytes)
     else bytes.set(body, modelAt + modelBytes)
     return position
   }
 
-  /** Gives back the memory of the oldest record. */
+  /** Drops the oldest record. */
   dropOldest(): void {
     const next = this.#oldest + this.#word(this.#oldest, SIZE)
     const left = SLAB_BYTES - (next % SLAB_BYTES)
@@ -127,23 +126,18 @@ export class AnswerLog {
     )
   }
 
-  /** A copy: the record may be gone before its reader is done. */
+  /** Returns a copy, because the record may be dropped before the reader is done. */
   answer(position: Position): KeptAnswer {
     const { bytes } = this.#slabOf(position)
-    const headersAt = (position % SLAB_BYTES) + HEAD_BYTES
-    const modelAt = headersAt + this.#word(position, HEADERS_BYTES)
+    const typeAt = (position % SLAB_BYTES) + HEAD_BYTES
+    const modelAt = typeAt + this.#word(position, TYPE_BYTES)
     const bodyAt = modelAt + this.#word(position, MODEL_BYTES)
     const bodyEnd = bodyAt + this.#word(position, BODY_BYTES)
-    const headers = JSON.parse(decoder.decode(bytes.subarray(headersAt, modelAt))) as KeptAnswer['headers']
-    const model = modelAt === bodyAt ? undefined : decoder.decode(bytes.subarray(modelAt, bodyAt))
-    return { headers, model, body: new Uint8Array(bytes.subarray(bodyAt, bodyEnd)) }
-  }
-
-  /** Written out anew only where they are not those of the last answer. */
-  #textOf(headers: KeptAnswer['headers']): Buffer {
-    if (headers !== this.#headers.written)
-      this.#headers = { written: headers, text: Buffer.from(JSON.stringify(headers)) }
-    return this.#headers.text
+    return {
+      contentType: decoder.decode(bytes.subarray(typeAt, modelAt)),
+      model: decoder.decode(bytes.subarray(modelAt, bodyAt)),
+      body: new Uint8Array(bytes.subarray(bodyAt, bodyEnd)),
+    }
   }
 
   #numberOf(route: string): number {
@@ -159,7 +153,7 @@ export class AnswerLog {
     return this.#slabOf(position).doubles[(position % SLAB_BYTES) / 8 + field] ?? 0
   }
 
-  /** A record of no size says that there is no further one in the slab, where there would be room for one to say so. */
+  /** Marks the end of a slab with a record of size 0, if there is room for its head. */
   #endSlab(left: number): void {
     if (left >= HEAD_BYTES) this.#slabOf(this.#end).words[(this.#end % SLAB_BYTES) / 4 + SIZE] = 0
   }

@@ -3,21 +3,21 @@ import type { Fingerprint, ReplayBudget, Replays } from '../../gateway/ports/rep
 import { AnswerLog, type Position } from './answer-log.ts'
 
 /**
- * The answers of a bucket are chained. Where fifty thousand are kept, most buckets are empty: to look at another one's answer is to
- * look at memory that nothing has touched for long.
+ * The answers of one bucket form a chain. With fifty thousand answers most buckets are empty, so a lookup seldom reads the answer of
+ * another request, which would be in memory that nothing has touched for long.
  */
 const BUCKETS = 1 << 18
 
 /**
- * Kept answers in this process. All live equally long, so that the oldest is the first to expire. They share a budget with
- * others; what does not fit is not kept, since an answer that is there was promised to its repeats.
+ * Keeps answers in this process. All live equally long, so the oldest one expires first. They share a budget with other parts. An
+ * answer that does not fit is not kept; an answer that is kept is never dropped early.
  */
 export function memoryReplays(
   { budget, clock }: { readonly budget: ReplayBudget; readonly clock: Clock },
   { ttlMs }: { readonly ttlMs: number },
 ): Replays {
   const log = new AnswerLog(budget)
-  /** The latest of each bucket, which names the one before it. */
+  /** The latest answer of each bucket, which names the one before it. */
   const latest = new Float64Array(BUCKETS).fill(-1)
   let oldestExpiresAtMs = Infinity
 
@@ -29,7 +29,7 @@ export function memoryReplays(
   }
 
   return {
-    find(fingerprint) {
+    async find(fingerprint) {
       dropExpired(clock.monotonicMs())
       let position: Position = latest[bucketOf(fingerprint)] ?? -1
       while (position >= log.oldest) {
@@ -38,7 +38,7 @@ export function memoryReplays(
       }
       return undefined
     },
-    keep(fingerprint, answer) {
+    async keep(fingerprint, answer) {
       const nowMs = clock.monotonicMs()
       dropExpired(nowMs)
       const expiresAtMs = nowMs + ttlMs
@@ -52,7 +52,7 @@ export function memoryReplays(
   }
 }
 
-/** Any word of a digest tells it from others. */
+/** Any word of a digest is as good as random. */
 function bucketOf({ digest }: Fingerprint): number {
   return (digest[0] ?? 0) & (BUCKETS - 1)
 }

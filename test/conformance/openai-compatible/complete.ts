@@ -127,9 +127,11 @@ export function completeConforms(open: OpenHttp): void {
         outcome: 'answered',
         status: 201,
         headers: { 'content-type': 'application/json; charset=utf-8', 'retry-after': '3' },
-        rateLimits: expect.stringMatching(
-          /^x-ratelimit-limit-tokens: 10\r\nx-ratelimit-remaining-tokens: 9\r\nx-ratelimit-reset-tokens: 6s\r\n$/i,
-        ),
+        rateLimits: [
+          ['x-ratelimit-limit-tokens', '10'],
+          ['x-ratelimit-remaining-tokens', '9'],
+          ['x-ratelimit-reset-tokens', '6s'],
+        ],
         reportedCost: '0.25',
         body,
       })

@@ -56,7 +56,7 @@ export function streamConforms(open: OpenHttp): void {
         outcome: 'opened',
         status: 200,
         headers: { 'content-type': 'text/event-stream' },
-        rateLimits: 'x-ratelimit-reset: 1\r\n',
+        rateLimits: [['x-ratelimit-reset', '1']],
         reportedCost: '0.5',
       })
       await drain(opened(outcome))

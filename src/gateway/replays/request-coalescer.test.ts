@@ -1,0 +1,245 @@
+import { describe, expect, test } from 'bun:test'
+import { aFingerprint } from '../../../test/conformance/replays.ts'
+import { fakeClock } from '../../../test/support/fake-clock.ts'
+import { rejection } from '../../../test/support/rejection.ts'
+import { sentText } from '../../../test/support/sent-text.ts'
+import { turn } from '../../../test/support/turn.ts'
+import { aDestination, anAdmittedRequest } from '../../../test/support/upstream-rows.ts'
+import { GatewayError } from '../../domain/errors.ts'
+import { chatDialect } from '../../protocol/chat/dialect.ts'
+import { responsesDialect } from '../../protocol/responses/dialect.ts'
+import type { StreamDialect } from '../../protocol/text-dialect.ts'
+import type { KeptAnswer, Replays } from '../ports/replays.ts'
+import type { TextCall } from '../text/text-call.ts'
+import type { TextResult, WholeAnswer } from '../text/text-result.ts'
+import { replayBudget } from './replay-budget.ts'
+import { RequestCoalescer } from './request-coalescer.ts'
+
+type Change = Partial<Omit<TextCall, 'client'>>
+
+const PATIENCE_MS = 300_000
+const HOUR_MS = 3_600_000
+
+const FAILURE: TextResult = { kind: 'error', error: new GatewayError('upstream_error', 'It failed.') }
+
+function anAnswer(body: string): WholeAnswer {
+  return {
+    kind: 'answer',
+    model: 'gpt-x',
+    contentType: 'application/json',
+    body,
+    rateLimits: [['x-ratelimit-limit', '9']],
+    retryAfterS: '3',
+    usage: null,
+    cost: null,
+  }
+}
+
+/** A store of replays whose lookups resolve when the test says so. */
+function slowReplays() {
+  const lookups: ((found: KeptAnswer | undefined) => void)[] = []
+  const replays: Replays = {
+    find: () => new Promise(resolve => lookups.push(resolve)),
+    keep: async () => {},
+  }
+  return {
+    replays,
+    lookups,
+    /** Answers all lookups that wait. */
+    async found(answer?: KeptAnswer) {
+      for (const resolve of lookups.splice(0)) resolve(answer)
+      await turn()
+    },
+  }
+}
+
+/** A store of replays that finds nothing. */
+const noReplays: Replays = { find: async () => undefined, keep: async () => {} }
+
+function setUp(replays: Replays = noReplays) {
+  const clock = fakeClock()
+  const coalescer = new RequestCoalescer(
+    {
+      replays,
+      budget: replayBudget(1 << 20),
+      clock,
+      sha256: text => aFingerprint(text).digest,
+    },
+    { patienceMs: PATIENCE_MS },
+  )
+  /** The calls of the model, in their order. The test answers each. */
+  const calls: PromiseWithResolvers<TextResult>[] = []
+  const ask = (change: Change = {}, dialect: StreamDialect = chatDialect) => {
+    const client = new AbortController()
+    const call = { ...anAdmittedRequest([aDestination('main')]).call, ...change, client }
+    const result = coalescer.answer(call, dialect, () => {
+      const answering = Promise.withResolvers<TextResult>()
+      calls.push(answering)
+      return answering.promise
+    })
+    // A test may look at a rejection later.
+    result.catch(() => undefined)
+    return { result, client, trace: call.trace }
+  }
+  return { clock, ask, calls }
+}
+
+describe('with a replay store that answers later', () => {
+  test('two identical requests lead to one call of the model', async () => {
+    const store = slowReplays()
+    const { ask, calls } = setUp(store.replays)
+
+    const [first, second] = [ask(), ask()]
+    await turn()
+    expect(store.lookups).toHaveLength(1)
+    await store.found()
+    calls[0]!.resolve(anAnswer('the answer'))
+
+    expect(await first.result).toEqual(anAnswer('the answer'))
+    expect(await second.result).toMatchObject({ body: 'the answer', isReplay: true })
+    expect(calls).toHaveLength(1)
+  })
+
+  test('two identical requests both get a kept answer, without a call', async () => {
+    const store = slowReplays()
+    const { ask, calls } = setUp(store.replays)
+
+    const asked = [ask(), ask()]
+    await turn()
+    await store.found({ contentType: 'application/json', model: 'gpt-x', body: 'kept' })
+
+    for (const { result, trace } of asked) {
+      expect(await result).toMatchObject({ kind: 'answer', body: 'kept', isReplay: true })
+      expect(trace).toMatchObject({ isReplay: true, model: 'gpt-x' })
+    }
+    expect(calls).toHaveLength(0)
+  })
+
+  test('a request that comes after a failure leads to one call with those that waited', async () => {
+    const store = slowReplays()
+    const { ask, calls } = setUp(store.replays)
+    const asked = [ask(), ask(), ask()]
+    await store.found()
+
+    calls[0]!.resolve(FAILURE)
+    await turn()
+    asked.push(ask())
+    await store.found()
+    expect(calls).toHaveLength(2)
+    calls[1]!.resolve(anAnswer('the answer'))
+
+    const results = await Promise.all(asked.map(({ result }) => result))
+    expect(results.map(({ kind }) => kind)).toEqual(['error', 'answer', 'answer', 'answer'])
+  })
+})
+
+describe('a follower', () => {
+  test('gets the answer without the rate limits and the Retry-After of the first request', async () => {
+    const { ask, calls } = setUp()
+    const [first, second] = [ask(), ask()]
+    await turn()
+
+    calls[0]!.resolve(anAnswer('the answer'))
+
+    expect(await first.result).toEqual(anAnswer('the answer'))
+    expect(await second.result).toEqual({
+      ...anAnswer('the answer'),
+      rateLimits: [],
+      retryAfterS: undefined,
+      isReplay: true,
+    })
+  })
+
+  test('that disconnects gets an error, and the call continues', async () => {
+    const { ask, calls } = setUp()
+    const [first, second] = [ask(), ask()]
+    await turn()
+
+    second.client.abort()
+
+    expect(await rejection(second.result)).toMatchObject({ code: 'upstream_error' })
+    calls[0]!.resolve(anAnswer('the answer'))
+    expect(await first.result).toMatchObject({ body: 'the answer' })
+  })
+
+  test.each([-HOUR_MS, 0, HOUR_MS])(
+    'calls the model itself when its patience is over, also if the wall clock moves by %d ms',
+    async moveMs => {
+      const { ask, calls, clock } = setUp()
+      const failing = [ask(), ask()]
+      await turn()
+      const impatient = ask()
+      clock.setWallClock(clock.now() + moveMs)
+
+      clock.advance(PATIENCE_MS - 1)
+      calls[0]!.resolve(FAILURE)
+      await turn()
+      expect(calls).toHaveLength(2)
+      const late = ask()
+      clock.advance(1)
+      calls[1]!.resolve(FAILURE)
+      await turn()
+      expect(calls).toHaveLength(3)
+      calls[2]!.resolve(anAnswer('the answer'))
+
+      const asked = [...failing, impatient, late]
+      const results = await Promise.all(asked.map(({ result }) => result))
+      expect(results.map(({ kind }) => kind)).toEqual(['error', 'error', 'answer', 'answer'])
+    },
+  )
+})
+
+describe('requests are not identical', () => {
+  test.each<[string, Change, StreamDialect]>([
+    ['with another body', { body: sentText('{"model":"gpt-x","messages":[]}') }, chatDialect],
+    ['on another route', {}, responsesDialect],
+    ['of another key', otherKey(), chatDialect],
+  ])('%s', async (_, change, dialect) => {
+    const { ask, calls } = setUp()
+
+    const asked = [ask(), ask(change, dialect)]
+    await turn()
+
+    expect(calls).toHaveLength(2)
+    for (const call of calls) call.resolve(anAnswer('the answer'))
+    for (const { result } of asked) expect(await result).not.toHaveProperty('isReplay')
+  })
+
+  function otherKey(): Change {
+    const { caller } = anAdmittedRequest([aDestination('main')], { accountId: 1, apiKeyId: 2 }).call
+    return { caller }
+  }
+})
+
+test('when an older request ends, a newer identical one that is in flight can still be joined', async () => {
+  const { ask, calls, clock } = setUp()
+  const older = ask()
+  await turn()
+  const waiting = ask()
+  clock.advance(PATIENCE_MS)
+  calls[0]!.resolve(FAILURE)
+  await older.result
+  await turn()
+  expect(calls).toHaveLength(2)
+
+  const joining = ask()
+  await turn()
+  calls[1]!.resolve(anAnswer('the answer'))
+
+  expect(await waiting.result).toMatchObject({ body: 'the answer' })
+  expect(await joining.result).toMatchObject({ body: 'the answer', isReplay: true })
+  expect(calls).toHaveLength(2)
+})
+
+test('a request whose answer threw leaves its followers to call the model themselves', async () => {
+  const { ask, calls } = setUp()
+  const [first, second] = [ask(), ask()]
+  await turn()
+
+  calls[0]!.reject(new Error('a bug'))
+  await turn()
+  calls[1]!.resolve(anAnswer('the answer'))
+
+  expect(await rejection(first.result)).toHaveProperty('message', 'a bug')
+  expect(await second.result).toEqual(anAnswer('the answer'))
+})

@@ -1,0 +1,56 @@
+import type { GatewayError } from '../../domain/errors.ts'
+import type { NanoUsd } from '../../domain/money.ts'
+import type { Usage } from '../../domain/pricing/usage.ts'
+import type { ByteStream } from '../ports/byte-stream.ts'
+import type { RateLimits } from '../ports/text-provider.ts'
+
+/** What a text request comes to. */
+export type TextResult = WholeAnswer | StreamedAnswer | UpstreamRefusal | TextFailure
+
+type Answer = {
+  /** The catalog name of the model. */
+  readonly model: string
+  /** The media type of the body. */
+  readonly contentType: string
+  /** The upstream's rate limits; empty for a replay, because they were reported to the first request. */
+  readonly rateLimits: RateLimits
+  /** The upstream's `Retry-After`, which some send with every answer. */
+  readonly retryAfterS: string | undefined
+  /** True for the answer of an identical earlier request. The earlier request paid for it. */
+  readonly isReplay?: true
+}
+
+/** An answer that is complete: text, or the bytes of a stream that was replayed. */
+export type WholeAnswer = Answer & {
+  readonly kind: 'answer'
+  readonly body: string | Uint8Array<ArrayBuffer>
+  /** As it was charged; null if nothing was. */
+  readonly usage: Usage | null
+  /** The amount charged; null if the reply does not name a cost. */
+  readonly cost: NanoUsd | null
+}
+
+/** An answer that is produced while it is read. Its last bytes may name its cost. */
+export type StreamedAnswer = Answer & {
+  readonly kind: 'stream'
+  readonly body: ByteStream
+  /** Resolves when the stream has ended and was charged. Never rejects. */
+  readonly ended: Promise<StreamEnding>
+}
+
+/** `isWhole` is true if the stream ended well and was read to its end. */
+export type StreamEnding = { readonly isWhole: boolean }
+
+/** The upstream's refusal of the request itself, handed on to the client. Nothing was charged. */
+export type UpstreamRefusal = {
+  readonly kind: 'refusal'
+  readonly status: number
+  /** The error envelope of the route, as JSON, without secrets. */
+  readonly body: string
+  /** The upstream's `Retry-After`. */
+  readonly retryAfterS: string | undefined
+  readonly rateLimits: RateLimits
+}
+
+/** No upstream answered. Nothing was charged. */
+export type TextFailure = { readonly kind: 'error'; readonly error: GatewayError }

@@ -1,0 +1,50 @@
+import type { NanoUsd } from '../../domain/money.ts'
+import type { Provenance, Usage } from '../../domain/pricing/usage.ts'
+import type { Moderation } from '../ports/moderator.ts'
+
+/**
+ * What is known of a request when it ends, for the log line and the metrics. It is only written here: no decision and no book entry
+ * is made from it.
+ */
+export type TextTrace = {
+  model?: string
+  /** The upstream whose result the client got. */
+  provider?: string
+  upstreamStatus?: number
+  usage?: Usage
+  provenance?: Provenance
+  isClamped?: boolean
+  cost?: NanoUsd
+  /** By how much the charge exceeded the worst case that the request was admitted with. */
+  shortfall?: NanoUsd
+  /** True if the upstream should have reported its cost and did not. The operator pays for that answer. */
+  isCostUnreported?: boolean
+  /** The upstreams that failed before another was called, and how. Absent if the first one served. */
+  failedOverFrom?: readonly string[]
+  /** What went wrong upstream, for the operator. It is never sent to the client. */
+  upstreamProblem?: string
+  /** Every failure of an upstream, including those after which another upstream served. */
+  upstreamFailures?: readonly UpstreamFailure[]
+  /** The client disconnected before its reply or its stream ended, or a stop of the gateway cut it. */
+  clientDisconnected?: boolean
+  /** What the moderator said, if it was asked. */
+  moderation?: Moderation['verdict']
+  /** Why the moderator gave no verdict, for the operator. */
+  moderationProblem?: string
+  /** True if the request got the answer of an identical request. */
+  isReplay?: boolean
+}
+
+/** A provider of the catalog and how it failed. */
+export type UpstreamFailure = { readonly provider: string; readonly reason: UpstreamFailureReason }
+
+export type UpstreamFailureReason =
+  | 'rate_limited'
+  | 'unpaid'
+  | 'not_offered'
+  | 'unreachable'
+  | 'server'
+  | 'no_answer'
+  | 'timeout'
+  | 'broken_stream'
+  | 'idle_stream'
