@@ -1,7 +1,7 @@
 import type { Peer } from './peers/peer.ts'
 import type { RequestKind } from './workloads/workload.ts'
 
-/** Sends one request that is like no other, and reads its answer whole. Throws for any status but 200. */
+/** Sends one unique request and reads the whole answer. Throws if the status is not 200. */
 export async function askOnce(
   peer: Peer,
   { path, body }: RequestKind,

@@ -7,15 +7,15 @@ import { rotated } from './rotated.ts'
 import { percentile } from './statistics.ts'
 import type { Workload } from './workloads/workload.ts'
 
-/** What one run of one peer measured. */
+/** The measurements of one run of one peer. */
 export type Sample = {
   readonly workload: string
   readonly connections: number
   readonly round: number
   readonly peer: PeerName
-  /** Processor time of the peer's process alone. */
+  /** The CPU time of the peer's process. */
   readonly cpuUsPerRequest: number
-  /** The same of the load generator, which is this process. */
+  /** The CPU time of the load generator, which is this process. */
   readonly loadCpuUsPerRequest: number
   readonly requestsPerSecond: number
   readonly p50Ms: number
@@ -29,18 +29,21 @@ export type Comparison = {
   readonly workloads: readonly Workload[]
   readonly connections: readonly number[]
   readonly rounds: number
-  /** In each run, after its warm-up. */
+  /** The requests of each run after the warm-up. */
   readonly requests: number
 }
 
-/** Before the first run of a peer: enough for the runtime to compile what is hot. */
+/** Before the first run of a peer. Enough for the runtime to compile the hot code. */
 const FIRST_WARM_UP_REQUESTS = 10_000
 const FIRST_WARM_UP_CONNECTIONS = 64
 /** Before each run, on the connections of that run. */
 const WARM_UP_REQUESTS = 500
 
-/** Measures every peer in every round, one after the other, so that what disturbs the machine disturbs them all. */
-export async function compare(comparison: Comparison, tell: (line: string) => void): Promise<Sample[]> {
+/** Measures every peer in every round, one after another, so that a disturbance of the machine affects all of them. */
+export async function compare(
+  comparison: Comparison,
+  logProgress: (line: string) => void,
+): Promise<Sample[]> {
   const { upstream, peers, workloads, connections, rounds, requests } = comparison
   const samples: Sample[] = []
   for (const workload of workloads) {
@@ -50,11 +53,11 @@ export async function compare(comparison: Comparison, tell: (line: string) => vo
     }
     for (let round = 1; round <= rounds; round += 1) {
       for (const count of connections) {
-        tell(`${workload.name}, round ${round} of ${rounds}, ${count} at once`)
+        logProgress(`${workload.name}, round ${round} of ${rounds}, ${count} connections`)
         for (const peer of rotated(peers, round - 1)) {
           const answeredBefore = await requestsAnswered(upstream.port)
           const measured = await measure(peer, workload, count, requests)
-          await demandEveryRequestWentUpstream(upstream, answeredBefore + WARM_UP_REQUESTS + requests, peer)
+          await assertAllRequestsReachedUpstream(upstream, answeredBefore + WARM_UP_REQUESTS + requests, peer)
           samples.push({ workload: workload.name, connections: count, round, peer: peer.name, ...measured })
         }
       }
@@ -92,11 +95,9 @@ async function measure(
   }
 }
 
-async function demandEveryRequestWentUpstream(upstream: Peer, expected: number, peer: Peer): Promise<void> {
+async function assertAllRequestsReachedUpstream(upstream: Peer, expected: number, peer: Peer): Promise<void> {
   const answered = await requestsAnswered(upstream.port)
   if (answered !== expected) {
-    throw new Error(
-      `${peer.name}: the upstream should have answered ${expected} requests, but did ${answered}.`,
-    )
+    throw new Error(`${peer.name}: the upstream answered ${answered} requests. Expected ${expected}.`)
   }
 }

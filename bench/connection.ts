@@ -2,31 +2,31 @@ import type { Peer } from './peers/peer.ts'
 import type { RequestKind } from './workloads/workload.ts'
 
 /**
- * One kept-alive connection that sends the same request over and over, each time with another number in it. It writes
- * prepared bytes to a bare socket, because a `fetch` costs as much as the relay that is measured.
+ * One keep-alive connection that repeats a request, each time with another number. It writes prepared bytes to a raw socket,
+ * because `fetch` costs as much as the relay that is measured.
  */
 export type Connection = {
-  /** Sends the next request. The one before must have been answered. */
+  /** Sends the next request. The previous one must have been answered. */
   send(): void
-  /** When the request that is on its way was begun, by `Bun.nanoseconds()`. */
+  /** When the in-flight request was sent, by `Bun.nanoseconds()`. */
   sentAtNs(): number
-  /** Reads nothing more, so that the peer's socket fills up. */
+  /** Stops reading, so that the peer's socket fills up. */
   stall(): void
   close(): void
 }
 
 export type ConnectionEvents = {
-  /** What came, as it came. */
+  /** Gets the received bytes. */
   readonly received: (connection: Connection, bytes: Buffer) => void
-  /** The peer hung up, or `received` threw. */
+  /** The peer closed the connection, or `received` threw. */
   readonly broke: (reason: Error) => void
 }
 
 const NUMBER_DIGITS = 12
-/** Of the latest request of this process: no two are ever the same, so none is answered from a cache. */
+/** The number of the latest request of this process. Every request has another one, so none is answered from a cache. */
 let requestNumber = 0
 
-/** Opens a connection to `peer` for requests of one kind. Throws when it is refused. */
+/** Opens a connection to `peer` for requests of one kind. Throws if it is refused. */
 export async function connect(
   peer: Peer,
   kind: RequestKind,
@@ -42,13 +42,13 @@ export async function connect(
     socket: {
       data: (_, bytes) => received(connection, bytes),
       drain: sendRest,
-      close: () => broke(new Error(`${peer.name} hung up.`)),
+      close: () => broke(new Error(`${peer.name} closed the connection.`)),
       error: (_, error) => broke(error),
     },
   })
   socket.setNoDelay(true)
 
-  /** What the socket does not take at once follows when it has drained. */
+  /** Writes the bytes that the socket has not taken. Called again when the socket drains. */
   function sendRest(): void {
     if (bytesSent < bytes.length)
       bytesSent += socket.write(bytesSent === 0 ? bytes : bytes.subarray(bytesSent))

@@ -5,7 +5,7 @@ const TWO = Buffer.from(
   'POST /a HTTP/1.1\r\nContent-Length: 5\r\n\r\nhelloGET /b HTTP/1.1\r\nHost: x\r\n\r\n',
 )
 
-test('messages are reported in order wherever the bytes are split', () => {
+test('messages are returned in order for every split of the bytes', () => {
   for (let first = 0; first <= TWO.length; first += 1) {
     for (let second = first; second <= TWO.length; second += 1) {
       const heads: string[] = []
@@ -20,7 +20,7 @@ test('messages are reported in order wherever the bytes are split', () => {
   }
 })
 
-test('a message is reported only once its body is whole', () => {
+test('a message is returned only when its body is complete', () => {
   const heads: string[] = []
   const messages = new HttpMessages(head => heads.push(head))
 
@@ -29,7 +29,7 @@ test('a message is reported only once its body is whole', () => {
   expect(heads).toEqual([])
 })
 
-test('a message that does not say its length is refused', () => {
+test('a message without a length is refused', () => {
   const messages = new HttpMessages(() => {})
 
   expect(() => messages.feed(Buffer.from('HTTP/1.1 200 OK\r\n\r\n'))).toThrow('without content-length')

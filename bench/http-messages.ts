@@ -1,20 +1,20 @@
 /**
- * Splits one connection's bytes into HTTP/1.1 messages whose length is given by `content-length`, and reports the head of
- * each once its body has arrived too. It reads no more than the benchmark needs, so that it costs next to nothing.
+ * Splits the bytes of one connection into HTTP/1.1 messages with a `content-length`, and returns the head of each when its body
+ * is complete. It reads only what the benchmark needs, to cost as little as possible.
  */
 export class HttpMessages {
   readonly #onMessage: (head: string) => void
-  /** The head of the message whose body is still coming. */
+  /** The head of the message whose body is incomplete. */
   #head = ''
   #bodyBytesMissing = 0
-  /** The beginning of a head whose end has not arrived. */
+  /** The beginning of an incomplete head. */
   #partialHead: Buffer | undefined
 
   constructor(onMessage: (head: string) => void) {
     this.#onMessage = onMessage
   }
 
-  /** Takes the next bytes of the connection. Throws when a message does not say its length. */
+  /** Feeds the next bytes of the connection. Throws if a message has no length. */
   feed(bytes: Buffer): void {
     let rest = this.#partialHead === undefined ? bytes : Buffer.concat([this.#partialHead, bytes])
     this.#partialHead = undefined
@@ -32,7 +32,7 @@ export class HttpMessages {
     }
   }
 
-  /** Where the body starts, or 0 when the head is not whole yet. */
+  /** The start of the body, or 0 if the head is incomplete. */
   #readHead(bytes: Buffer): number {
     const end = bytes.indexOf('\r\n\r\n')
     if (end < 0) {
@@ -51,5 +51,5 @@ function contentLength(head: string): number {
   const match = CONTENT_LENGTH.exec(head)
   if (match !== null) return Number(match[1])
   if (head.startsWith('GET ')) return 0
-  throw new Error(`An HTTP message without content-length:\n${head}`)
+  throw new Error(`HTTP message without content-length:\n${head}`)
 }

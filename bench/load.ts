@@ -3,11 +3,11 @@ import { HttpMessages } from './http-messages.ts'
 import type { Peer } from './peers/peer.ts'
 import { requestFor, type Workload } from './workloads/workload.ts'
 
-/** Open connections to one peer, over which requests can be sent in several runs. */
+/** Open connections to one peer, for several runs of requests. */
 export type Load = {
   /**
-   * Sends `requests` requests in a closed loop: each connection sends its next one when its reply has come. Throws at the
-   * first reply that is not a 200, lacks the peer's cost header, or does not come.
+   * Sends `requests` requests in a closed loop: each connection sends its next request when it has its reply. Throws for a
+   * reply with another status than 200, a reply without the peer's cost header, or a missing reply.
    */
   run(requests: number): Promise<LoadResult>
   close(): void
@@ -15,15 +15,15 @@ export type Load = {
 
 export type LoadResult = {
   readonly seconds: number
-  /** Of each request, from its first byte sent to its last byte received; ascending. */
+  /** The time from the first byte sent to the last byte received of each request, in ascending order. */
   readonly latenciesMs: Float64Array
 }
 
-/** A run in which no reply has come between two looks this far apart has failed. */
+/** A run fails if there is no reply for this long. */
 const STALL_MS = 10_000
 
 type Run = {
-  /** One place for each request; filled as replies come. */
+  /** One element per request, filled as replies arrive. */
   readonly latenciesMs: Float64Array
   sent: number
   replied: number
@@ -45,7 +45,7 @@ export async function openLoad(peer: Peer, workload: Workload, connections: numb
 
   function replied(connection: Connection, head: string): void {
     if (run === undefined) return
-    if (!isGoodReply(head)) return run.fail(new Error(`${peer.name} did not answer as it should:\n${head}`))
+    if (!isGoodReply(head)) return run.fail(new Error(`${peer.name} sent an unexpected reply:\n${head}`))
     run.latenciesMs[run.replied] = (Bun.nanoseconds() - connection.sentAtNs()) / 1e6
     run.replied += 1
     if (run.replied === run.latenciesMs.length) run.finish()

@@ -1,4 +1,4 @@
-/** npm run bench: measures the gateway beside what it is compared with. `--help` lists the options. */
+/** npm run bench: compares the gateway with other servers. `--help` lists the options. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, release } from 'node:os'
 import { join } from 'node:path'
@@ -38,7 +38,7 @@ async function main(): Promise<number> {
     return 0
   }
   if (process.platform !== 'linux')
-    return fail('The benchmark reads processor time from /proc, so it needs Linux.')
+    return fail('The benchmark needs Linux, because it reads CPU time from /proc.')
 
   const processes = openProcesses(makeFolder())
   const end = async (): Promise<void> => {
@@ -56,14 +56,14 @@ async function main(): Promise<number> {
     await runs[options.command](options, processes)
     return 0
   } catch (error) {
-    // The peers were ended under the load, and their complaints say nothing new.
+    // After an interrupt, the errors of the stopped peers are of no interest.
     return isInterrupted ? SIGNAL_EXIT_CODE : fail(messageOf(error))
   } finally {
     await end()
   }
 }
 
-/** On the disk of the checkout: the system's folder for temporary files is often in memory, where a durable write is free. */
+/** On the disk of the checkout, because the system's temporary folder is often in memory, where a durable write is free. */
 function makeFolder(): string {
   const parent = join(import.meta.dir, 'data')
   mkdirSync(parent, { recursive: true })
@@ -71,38 +71,38 @@ function makeFolder(): string {
 }
 
 async function runCompare(options: Options, processes: Processes): Promise<void> {
-  const { upstream, peers } = await startPeers(options.peers, processes, tell)
-  const samples = await compare({ ...options, upstream, peers }, tell)
+  const { upstream, peers } = await startPeers(options.peers, processes, logProgress)
+  const samples = await compare({ ...options, upstream, peers }, logProgress)
   const rows = summarize(samples)
   console.log(`${machine().summary}; ${options.rounds} rounds of ${options.requests} requests.\n`)
   console.log(comparisonTable(rows))
   const loadCpu = median(samples.map(sample => sample.loadCpuUsPerRequest))
-  console.log(`\nThe load generator itself used ${loadCpu.toFixed(1)} µs of CPU a request.`)
+  console.log(`\nThe load generator used ${loadCpu.toFixed(1)} µs of CPU per request.`)
   writeJson(options, { rows, samples })
 }
 
 async function runMemory(options: Options, processes: Processes): Promise<void> {
-  const { peers } = await startPeers(options.peers, processes, tell)
-  const courses = []
+  const { peers } = await startPeers(options.peers, processes, logProgress)
+  const results = []
   console.log(`${machine().summary}.`)
   for (const workload of options.workloads) {
     for (const peer of peers) {
-      const course = await measureMemory(peer, workload, options.requests, tell)
-      courses.push({ workload: workload.name, ...course })
-      console.log(`\n${workload.name}\n\n${memoryTable(course)}`)
+      const result = await measureMemory(peer, workload, options.requests, logProgress)
+      results.push({ workload: workload.name, ...result })
+      console.log(`\n${workload.name}\n\n${memoryTable(result)}`)
     }
   }
-  writeJson(options, { courses })
+  writeJson(options, { results })
 }
 
 async function runStreams(options: Options, processes: Processes): Promise<void> {
-  const { peers } = await startPeers(options.peers, processes, tell)
+  const { peers } = await startPeers(options.peers, processes, logProgress)
   const { rounds, requests } = options
   const samples = []
   for (const connections of options.connections) {
     const workloads = streamWorkloads
     samples.push(
-      ...(await compareStreams({ peers, workloads, connections, rounds, streams: requests }, tell)),
+      ...(await compareStreams({ peers, workloads, connections, rounds, streams: requests }, logProgress)),
     )
   }
   const rows = summarizeStreams(samples)
@@ -112,12 +112,12 @@ async function runStreams(options: Options, processes: Processes): Promise<void>
 }
 
 async function runOpen(options: Options, processes: Processes): Promise<void> {
-  const { peers } = await startPeers(options.peers, processes, tell)
+  const { peers } = await startPeers(options.peers, processes, logProgress)
   const measured = []
   for (const streams of options.connections) {
     for (const kind of ['read', 'stalled'] as const) {
       for (const peer of peers) {
-        tell(`${peer.name}, ${streams} streams ${kind}`)
+        logProgress(`${peer.name}, ${streams} streams ${kind}`)
         measured.push(await measureOpenStreams(peer, kind, streams))
       }
     }
@@ -141,13 +141,13 @@ function machine(): { readonly summary: string } & Record<string, string | numbe
   return { summary, processor, cores: cores.length, kernel: release(), bun: Bun.version }
 }
 
-/** Progress and failures go to standard error, so that standard output is the report alone. */
-function tell(line: string): void {
+/** Progress and errors go to standard error, so that standard output has only the report. */
+function logProgress(line: string): void {
   console.error(line)
 }
 
 function fail(message: string): number {
-  tell(message)
+  logProgress(message)
   return 1
 }
 

@@ -6,23 +6,23 @@ import type { Workload } from './workloads/workload.ts'
 
 export type MemorySample = { readonly requests: number; readonly rssMb: number }
 
-export type MemoryCourse = {
+export type MemoryOverTime = {
   readonly peer: Peer['name']
   readonly samples: readonly MemorySample[]
-  /** Growth over the second half, by least squares: the first half is start-up, compilation and caches that fill. */
+  /** The growth over the second half, by least squares. The first half has start-up, compilation and filling caches. */
   readonly mbPer100000Requests: number
 }
 
 const CONNECTIONS = 64
 const SAMPLE_EVERY_REQUESTS = 10_000
 
-/** Loads one peer with `requests` requests and samples the memory of its process along the way. */
+/** Sends `requests` requests to one peer and samples the memory of its process. */
 export async function measureMemory(
   peer: Peer,
   workload: Workload,
   requests: number,
-  tell: (line: string) => void,
-): Promise<MemoryCourse> {
+  logProgress: (line: string) => void,
+): Promise<MemoryOverTime> {
   const load = await openLoad(peer, workload, CONNECTIONS)
   const samples: MemorySample[] = [{ requests: 0, rssMb: readRssMb(peer.pid) }]
   try {
@@ -31,7 +31,7 @@ export async function measureMemory(
       await load.run(next)
       sent += next
       samples.push({ requests: sent, rssMb: readRssMb(peer.pid) })
-      tell(`${peer.name}, ${sent} of ${requests} requests`)
+      logProgress(`${peer.name}, ${sent} of ${requests} requests`)
     }
   } finally {
     load.close()

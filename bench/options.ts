@@ -12,24 +12,24 @@ export type Options = {
   readonly connections: readonly number[]
   readonly rounds: number
   readonly requests: number
-  /** Where all figures go as JSON, beside the table on standard output. */
+  /** A file for all figures as JSON, in addition to the table on standard output. */
   readonly jsonFile?: string
 }
 
-export const USAGE = `npm run bench [-- compare] [options]   the peers side by side, in interleaved rounds
-npm run bench -- memory [options]     the gateway's memory under 64 connections
-npm run bench -- streams [options]    streams of 100 tokens through each peer, in interleaved rounds
-npm run bench -- open [options]       the memory of streams that stay open, read and unread
+export const USAGE = `npm run bench [-- compare] [options]   compare the peers in interleaved rounds
+npm run bench -- memory [options]     memory of the gateway with 64 connections
+npm run bench -- streams [options]    compare the peers with streams of 100 tokens
+npm run bench -- open [options]       memory of open streams, read and stalled
 
-  --only NAMES         peers, of ${peerNames.join(', ')}
+  --only NAMES         peers: ${peerNames.join(', ')}
                        (compare: all; streams: all but nginx; open: relay,gateway; memory: gateway)
-  --workload NAMES     kinds of request, of ${workloads
+  --workload NAMES     workloads: ${workloads
     .map(({ name }) => name)
     .join(', ')} (compare: all; memory: the first)
-  --connections LIST   requests at once (compare: 1,64; streams: 64; open: 2000)
+  --connections LIST   concurrent requests (compare: 1,64; streams: 64; open: 2000)
   --rounds N           rounds of all peers (compare: 5; streams: 3)
-  --requests N         requests in one run (compare: 20000; memory: 200000; streams: 320)
-  --json FILE          write all figures there as well
+  --requests N         requests per run (compare: 20000; memory: 200000; streams: 320)
+  --json FILE          also write all figures to this file
   --help`
 
 type Defaults = Pick<Options, 'peers' | 'connections' | 'rounds' | 'requests'>
@@ -46,7 +46,7 @@ const defaults: Readonly<Record<Options['command'], Defaults>> = {
   open: { peers: ['relay', 'gateway'], connections: [2000], rounds: 1, requests: 1 },
 }
 
-/** Reads the arguments after `npm run bench --`. Undefined when help was asked for. Throws a sentence about a bad one. */
+/** Parses the arguments after `npm run bench --`. Undefined for `--help`. Throws for an invalid argument. */
 export function parseOptions(argv: readonly string[]): Options | undefined {
   const { values, positionals } = parseArgs({
     args: [...argv],
@@ -87,13 +87,13 @@ function workloadsNamed(names: string | undefined, command: Options['command']):
 
 function oneOf<Name extends string>(what: string, allowed: readonly Name[], given: string): Name {
   const found = allowed.find(name => name === given)
-  if (found === undefined) throw new Error(`${what}: "${given}" is none of ${allowed.join(', ')}.`)
+  if (found === undefined) throw new Error(`${what} is "${given}". It must be one of ${allowed.join(', ')}.`)
   return found
 }
 
 function positive(what: string, given: string): number {
   const number = Number(given)
   if (!Number.isSafeInteger(number) || number < 1)
-    throw new Error(`${what}: "${given}" is not a whole number above 0.`)
+    throw new Error(`${what} is "${given}". It must be a whole number above 0.`)
   return number
 }

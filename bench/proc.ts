@@ -1,19 +1,19 @@
 import { readFileSync, readdirSync } from 'node:fs'
 
-/** What a process has used since it started, in nanoseconds, by two clocks that `cpuUsedMs` compares. */
+/** The CPU time of a process since its start in nanoseconds, by two counters that `cpuUsedMs` compares. */
 export type CpuReading = { readonly exactNs: number; readonly ticksNs: number }
 
-/** `/proc/PID/stat` counts in these on every Linux that Bun runs on (USER_HZ is 100). */
+/** The unit of `/proc/PID/stat` on every Linux that Bun supports (USER_HZ is 100). */
 const TICK_NS = 10_000_000
 
-/** Processor time of all threads of a process, user and system together. */
+/** The user and system CPU time of all threads of a process. */
 export function readCpu(pid: number): CpuReading {
   return { exactNs: threadsNs(pid), ticksNs: ticksNs(pid) }
 }
 
 /**
- * Milliseconds of processor time between two readings. The scheduler's own counters are exact, but a thread takes its
- * counter with it when it ends; when that shows, the process's coarser counter is the answer.
+ * Milliseconds of CPU time between two readings. The scheduler's counters are exact, but the counter of a thread disappears
+ * when the thread ends. If that happened, the coarser counter of the process is used.
  */
 export function cpuUsedMs(before: CpuReading, after: CpuReading): number {
   const exactNs = after.exactNs - before.exactNs
@@ -21,7 +21,7 @@ export function cpuUsedMs(before: CpuReading, after: CpuReading): number {
   return (exactNs < ticksNs - 3 * TICK_NS ? ticksNs : exactNs) / 1e6
 }
 
-/** Memory of a process that is in RAM, in MB (1024² bytes). */
+/** The resident memory of a process in MB (1024² bytes). */
 export function readRssMb(pid: number): number {
   const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
   return Number(kilobytes) / 1024
@@ -33,7 +33,7 @@ function threadsNs(pid: number): number {
     try {
       sumNs += Number.parseInt(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8'), 10)
     } catch {
-      // The thread ended since the folder was listed, or this kernel keeps no such file.
+      // The thread ended after the folder was listed, or this kernel does not have this file.
     }
   }
   return sumNs
@@ -41,7 +41,7 @@ function threadsNs(pid: number): number {
 
 function ticksNs(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  // The second field is the name in brackets and may hold spaces; utime and stime are the 14th and 15th.
+  // The second field is the name in brackets, which may have spaces. utime and stime are the fields 14 and 15.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[11]) + Number(fields[12])) * TICK_NS
 }

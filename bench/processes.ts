@@ -5,16 +5,16 @@ import { join } from 'node:path'
 export type Running = {
   readonly name: string
   readonly pid: number
-  /** Resolves once `probe` says true. Throws, with the end of the process's log, if it ends or takes too long. */
+  /** Resolves when `probe` returns true. Throws with the end of the log if the process ends or takes too long. */
   ready(probe: () => Promise<boolean>): Promise<void>
 }
 
 export type Processes = {
-  /** A folder for files of processes; removed by its owner after `stopAll`. */
+  /** A folder for the files of the processes. The owner removes it after `stopAll`. */
   readonly folder: string
-  /** Starts a program in the background; its output goes to a file. Throws once `stopAll` has been called. */
+  /** Starts a program in the background. Its output goes to a file. Throws after `stopAll`. */
   start(program: Program): Running
-  /** Ends all that was started, politely and then by force, and waits until it is gone. Repeating it is harmless. */
+  /** Stops all processes with SIGTERM and then SIGKILL, and waits until they have ended. Repeating it changes nothing. */
   stopAll(): Promise<void>
 }
 
@@ -27,11 +27,11 @@ export type Program = {
 
 const READY_MS_MAX = 20_000
 const PROBE_EVERY_MS = 10
-/** Longer than it takes a server without running requests to drain. */
+/** Longer than a server without running requests needs to stop. */
 const STOP_MS_MAX = 5_000
 const LOG_CHARACTERS_SHOWN = 2_000
 
-/** Keeps account of every process that the benchmark starts, so that none outlives it. */
+/** Starts processes and tracks them, so that none outlives the benchmark. */
 export function openProcesses(folder: string): Processes {
   const started: Bun.Subprocess[] = []
   let stopping = false
@@ -44,7 +44,7 @@ export function openProcesses(folder: string): Processes {
       const log = openSync(logFile, 'a')
       const subprocess = Bun.spawn([...command], {
         env: { ...process.env, ...environment },
-        // Our own peers end when this pipe closes, which it does even if the benchmark is killed outright.
+        // Our own peers end when this pipe closes, even if the benchmark is killed.
         stdin: 'pipe',
         stdout: log,
         stderr: log,
@@ -60,7 +60,7 @@ export function openProcesses(folder: string): Processes {
   }
 }
 
-/** A port that was free a moment ago. */
+/** A port that was just free. */
 export function freePort(): number {
   const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
   const { port } = listener
@@ -68,7 +68,7 @@ export function freePort(): number {
   return port
 }
 
-/** Whether something accepts connections there. */
+/** Whether a server accepts connections on this port. */
 export async function accepts(port: number): Promise<boolean> {
   try {
     const socket = await Bun.connect({ hostname: '127.0.0.1', port, socket: { data() {} } })
@@ -94,7 +94,7 @@ async function ready(
     }
     const what = ended === null ? `is not ready after ${READY_MS_MAX} ms` : `ended with ${ended}`
     throw new Error(
-      `${name} ${what}. Its last words:\n${readFileSync(logFile, 'utf8').slice(-LOG_CHARACTERS_SHOWN)}`,
+      `${name} ${what}. The end of its log:\n${readFileSync(logFile, 'utf8').slice(-LOG_CHARACTERS_SHOWN)}`,
     )
   }
 }

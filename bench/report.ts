@@ -1,19 +1,19 @@
 import type { Sample } from './compare.ts'
-import type { MemoryCourse } from './memory.ts'
+import type { MemoryOverTime } from './memory.ts'
 import { median } from './statistics.ts'
 
-/** The medians of one peer under one load, and how far apart its rounds were. */
+/** The medians and ranges of one peer with one load. */
 export type Row = {
   readonly workload: string
   readonly connections: number
   readonly peer: Sample['peer']
   readonly cpuUsPerRequest: Spread
-  /** Of the peer's processor time to the bare relay's in the same round. Absent without a relay. */
+  /** The peer's CPU time divided by the bare relay's in the same round. Absent without a relay. */
   readonly cpuToRelay?: Spread
   readonly requestsPerSecond: Spread
   readonly p50Ms: Spread
   readonly p99Ms: Spread
-  /** Latency above that of the upstream asked directly in the same round. Absent without `direct`. */
+  /** The latency above `direct` in the same round. Absent without `direct`. */
   readonly addedP50Ms?: Spread
   readonly addedP99Ms?: Spread
   readonly rssMb: Spread
@@ -22,7 +22,7 @@ export type Row = {
 
 export type Spread = { readonly median: number; readonly min: number; readonly max: number }
 
-/** One row for each load and peer, in the order in which they were first measured. */
+/** One row per load and peer, in the order of the first measurement. */
 export function summarize(samples: readonly Sample[]): Row[] {
   const groups = Map.groupBy(samples, sample => groupName(sample, sample.peer))
   return [...groups.values()].map(own =>
@@ -30,12 +30,12 @@ export function summarize(samples: readonly Sample[]): Row[] {
   )
 }
 
-/** The rows as a table in Markdown: medians, with the least and the most of all rounds in brackets. */
+/** The rows as a Markdown table: medians, with the minimum and maximum of all rounds in brackets. */
 export function comparisonTable(rows: readonly Row[]): string {
   return table(
     [
       'request',
-      'at once',
+      'connections',
       'peer',
       'CPU µs/request',
       '× relay',
@@ -62,8 +62,8 @@ export function comparisonTable(rows: readonly Row[]): string {
   )
 }
 
-/** The course of a process's memory as a table in Markdown, and its slope as a sentence. */
-export function memoryTable({ peer, samples, mbPer100000Requests }: MemoryCourse): string {
+/** The memory of a process over time as a Markdown table, and its slope as a sentence. */
+export function memoryTable({ peer, samples, mbPer100000Requests }: MemoryOverTime): string {
   const rows = samples.map(({ requests, rssMb }) => [String(requests), rssMb.toFixed(1)])
   const sign = mbPer100000Requests < 0 ? '' : '+'
   return `${table(['requests', `RSS of ${peer}, MB`], rows)}
@@ -75,7 +75,7 @@ function groupName({ workload, connections }: Sample, peer: Sample['peer']): str
   return `${workload} ${connections} ${peer}`
 }
 
-/** All three lists hold one sample a round, in the same order. */
+/** Each list has one sample per round, in the same order. */
 function rowOf(
   own: readonly Sample[],
   relay: readonly Sample[] | undefined,
@@ -115,10 +115,10 @@ export function withRange(values: Spread | undefined, decimals: number): string 
   return `${middle(values, decimals)} (${values.min.toFixed(decimals)}–${values.max.toFixed(decimals)})`
 }
 
-/** The columns that hold words. */
+/** The columns with text. */
 const NAMES: ReadonlySet<string> = new Set(['request', 'stream', 'streams', 'peer'])
 
-/** Padded, so that it reads well in a terminal too; all but names stands to the right. */
+/** A Markdown table that is padded for the terminal. Columns with numbers are right-aligned. */
 export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = header.map((title, column) =>
     Math.max(title.length, ...rows.map(row => row[column]!.length)),

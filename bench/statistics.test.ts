@@ -20,7 +20,7 @@ test.each([
   expect(percentile(oneToHundred, share)).toBe(value)
 })
 
-test('the slope of a line is found through noise that cancels out', () => {
+test('the slope of a line with symmetric noise is exact', () => {
   const points = [
     { x: 0, y: 1 },
     { x: 1, y: 4 },

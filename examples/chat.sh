@@ -1,5 +1,5 @@
 #!/bin/sh
-# chat.sh KEY [MODEL]: asks one question. The header x-service-cost-usd and usage.cost_usd say what it cost.
+# chat.sh KEY [MODEL]: sends one chat request. The header x-service-cost-usd and usage.cost_usd have its cost.
 set -eu
 curl --silent --show-error --include "${TOLLGATE_URL:-http://127.0.0.1:8787}/v1/chat/completions" \
   --header "Authorization: Bearer $1" --header 'Content-Type: application/json' \

@@ -1,6 +1,6 @@
 #!/bin/sh
-# new-customer.sh NAME USD: makes an account with this much money and prints an API key for it.
-# TOLLGATE_URL and TOLLGATE_ADMIN_KEY say where and with which admin key.
+# new-customer.sh NAME USD: creates an account with this balance and prints an API key for it.
+# TOLLGATE_URL is the address of the gateway, and TOLLGATE_ADMIN_KEY is the admin key.
 set -eu
 name=$1
 usd=$2
@@ -15,9 +15,9 @@ post() {
     --header "Authorization: Bearer $key" --header 'Content-Type: application/json' --data "$body" "$@"
 }
 
-# An account that is there already (409) is as good as a new one.
+# If the account exists already (409), use it.
 post accounts "{\"name\": \"$name\"}" >/dev/null || true
-# The Idempotency-Key makes a repeat of this script harmless: it is credited once.
+# The Idempotency-Key makes the script safe to repeat: the account is credited once.
 post "accounts/$name/grants" "{\"amount_usd\": \"$usd\", \"source\": \"top_up\"}" \
   --header "Idempotency-Key: first-payment" >/dev/null
 post "accounts/$name/keys" '{}'

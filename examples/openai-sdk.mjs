@@ -1,4 +1,4 @@
-// node openai-sdk.mjs KEY [MODEL], after `npm install openai`. TOLLGATE_URL says where, if not on this machine.
+// node openai-sdk.mjs KEY [MODEL], after `npm install openai`. TOLLGATE_URL is the address of the gateway.
 import OpenAI from 'openai'
 
 const [, , apiKey, model = 'sandbox-chat'] = process.argv

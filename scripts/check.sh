@@ -1,5 +1,5 @@
 #!/bin/sh
-# Formatting, lint and types of the whole tree. Stops at the first that fails.
+# Checks formatting, lint rules and types of the whole tree. Stops at the first failure.
 set -eu
 cd "$(dirname -- "$0")/.."
 node scripts/install.mjs all >/dev/null

@@ -1,7 +1,7 @@
 /**
- * install.mjs production|all: brings node_modules to what package-lock.json names and prints the path of the Bun
- * binary. Only standard output is the path; progress goes to standard error. Does nothing when all is there.
- * Two at once are safe: the second waits for the first.
+ * install.mjs production|all: installs the packages of package-lock.json into node_modules and prints the path of the Bun
+ * binary to standard output. Progress goes to standard error. Does nothing if everything is installed. Concurrent runs are
+ * safe: the second waits for the first.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -13,11 +13,11 @@ import { fileURLToPath } from 'node:url'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const modules = join(root, 'node_modules')
 const lock = join(root, '.install-lock')
-/** Who has the lock: a process, and the machine it runs on. */
+/** The owner of the lock: a process and its machine. */
 const owner = join(lock, 'owner.json')
-/** Removed by npm with the folder, so a half-made node_modules never counts as installed. */
+/** npm removes this file together with the folder, so an incomplete node_modules never counts as installed. */
 const stamp = join(modules, '.tollgate-installed.json')
-/** Longer than any install seen (17 s cold). An older lock belongs to a process that died, wherever it ran. */
+/** Much longer than an install (17 s without a cache). An older lock belongs to a process that died. */
 const LOCK_STALE_MS = 300_000
 const LOCK_POLL_MS = 200
 
@@ -44,8 +44,8 @@ function isInstalled() {
 }
 
 async function install() {
-  // `npm ci` empties node_modules first, which would pull the files from under a running gateway; `npm install`
-  // with the same lock file only adds what is missing.
+  // `npm ci` empties node_modules first, which would remove the files of a running gateway. `npm install` with the same
+  // lock file only adds what is missing.
   const verb = existsSync(modules) ? ['install', '--no-save'] : ['ci']
   const scope = wanted === 'all' ? ['--include=dev'] : ['--omit=dev']
   process.stderr.write(
@@ -54,7 +54,7 @@ async function install() {
   const startedAtMs = Date.now()
   const status = await npm([...verb, ...scope, '--no-fund', '--no-audit', '--loglevel=error'])
   if (status !== 0) {
-    process.stderr.write('npm could not install the dependencies; the lines above say why.\n')
+    process.stderr.write('npm could not install the dependencies. See the lines above for the reason.\n')
     process.exitCode = 1
     return
   }
@@ -63,12 +63,12 @@ async function install() {
 }
 
 /**
- * Its exit code. A signal ends npm, which then takes back what it did; this waits until it has, so that the lock stays that long. A
- * terminal's Ctrl-C reaches npm by itself.
+ * Runs npm and resolves with its exit code, or undefined after Ctrl-C. After a signal, npm rolls back its changes. This function
+ * waits for that, so that the lock is kept meanwhile. The terminal sends Ctrl-C to npm, too.
  */
 function npm(args) {
   let interrupted = false
-  // Before npm runs: a signal in between would end this process alone.
+  // Installed before npm starts, because a signal before that would end only this process.
   process.on('SIGINT', () => (interrupted = true))
   process.on('SIGTERM', () => child.kill('SIGTERM'))
   const child = spawn('npm', args, { cwd: root, stdio: ['ignore', 2, 2] })
@@ -79,7 +79,7 @@ function npm(args) {
 }
 
 function takeLock() {
-  let told = false
+  let hasLogged = false
   for (;;) {
     try {
       mkdirSync(lock)
@@ -92,19 +92,19 @@ function takeLock() {
       rmSync(lock, { recursive: true, force: true })
       continue
     }
-    if (!told) process.stderr.write('Waiting for another install to finish …\n')
-    told = true
+    if (!hasLogged) process.stderr.write('Waiting for another install to finish …\n')
+    hasLogged = true
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOCK_POLL_MS)
   }
 }
 
-/** Its process is gone, as after Ctrl-C in the middle of an install; or nobody can tell, and it is old. */
+/** Whether the owner of the lock has ended, or the lock is old and its owner is unknown. */
 function isAbandoned() {
   try {
     const { host, pid } = JSON.parse(readFileSync(owner, 'utf8'))
     if (host === hostname()) return !isAlive(pid)
   } catch {
-    // Not written yet, or gone already.
+    // The file is not written yet, or is already removed.
   }
   const age = Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now())
   return age > LOCK_STALE_MS
@@ -118,7 +118,7 @@ function isAlive(pid) {
   }
 }
 
-/** The platform's own binary, which is there even where npm runs no install scripts; else the launcher package's. */
+/** The binary of the platform package, which exists even if npm runs no install scripts, or the launcher package's. */
 function bunBinary() {
   const scope = join(modules, '@oven')
   const platforms = existsSync(scope) ? readdirSync(scope) : []
@@ -129,7 +129,7 @@ function bunBinary() {
   const usable = candidates.find(path => spawnSync(path, ['--revision'], { stdio: 'ignore' }).status === 0)
   if (usable === undefined) {
     process.stderr.write(
-      'No Bun binary for this platform was installed; see the supported platforms in README.md.\n',
+      'npm installed no Bun binary for this platform. README.md lists the supported platforms.\n',
     )
     process.exit(1)
   }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# npm test: installs what is missing, then runs everything. `npm test -- FILTER…` runs the tests whose path matches.
+# npm test: installs what is missing, then runs all checks and tests. `npm test -- FILTER…` runs the matching tests.
 set -eu
 cd "$(dirname -- "$0")/.."
 bun=$(node scripts/install.mjs all)

@@ -13,13 +13,13 @@ beforeAll(async () => {
 
 afterAll(() => gateway.stop())
 
-test('the example catalog is a catalog', () => {
+test('the example catalog is valid', () => {
   const parsed = parseCatalogFile(readFileSync(join(examples, 'catalog.yaml'), 'utf8'))
 
   expect(parsed.ok ? [] : parsed.problems).toEqual([])
 })
 
-test('the example of a new customer credits once, however often it runs, and its key pays for a chat', async () => {
+test('the new-customer example credits once, even if it is repeated, and its key works', async () => {
   await run('new-customer.sh', 'ada', '5')
   const { key } = JSON.parse(await run('new-customer.sh', 'ada', '5')) as { key: string }
 
@@ -31,15 +31,15 @@ test('the example of a new customer credits once, however often it runs, and its
   expect(answer).toMatch(/^x-service-cost-usd: 0\.\d+\r$/im)
 })
 
-test('the example of an SDK gets an answer and tells its cost', async () => {
+test('the SDK example prints an answer and its cost', async () => {
   const { key } = await gateway.account()
 
-  const said = await run('openai-sdk.mjs', key)
+  const output = await run('openai-sdk.mjs', key)
 
-  expect(said).toMatch(/^This is the sandbox.*\ncost: 0\.\d+ USD\n$/)
+  expect(output).toMatch(/^This is the sandbox.*\ncost: 0\.\d+ USD\n$/)
 })
 
-test('the usage that the README shows is what its request gets', async () => {
+test('the README shows the usage that its request gets', async () => {
   const readme = readFileSync(resolve(examples, '../README.md'), 'utf8')
   const shown = /"usage": (\{[^}]*\})/.exec(readme)?.[1] ?? ''
   const request = /-d '([^']*)'/.exec(readme)?.[1] ?? ''

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 const script = resolve(import.meta.dirname, '../scripts/install.mjs')
 let root: string
 
-/** A tree whose runtime and npm are stand-ins: the one runs, the other leaves a note that it was called. */
+/** A tree with a fake runtime and a fake npm, which records its calls. */
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'tollgate-install-'))
   mkdirSync(join(root, 'scripts'))
@@ -44,7 +44,7 @@ async function deadPid(): Promise<number> {
   return child.pid
 }
 
-test('an install prints the path of the runtime, and the next one has nothing to do', async () => {
+test('an install prints the path of the runtime, and the next install does nothing', async () => {
   const first = install()
   const path = await new Response(first.stdout).text()
   rmSync(join(root, 'npm-calls'))
@@ -56,7 +56,7 @@ test('an install prints the path of the runtime, and the next one has nothing to
   expect(wasCalled()).toBe(false)
 })
 
-test('an install that was interrupted does not hold up the next one', async () => {
+test('an interrupted install does not block the next one', async () => {
   lockedBy({ host: hostname(), pid: await deadPid() })
 
   const code = await install().exited
@@ -66,7 +66,7 @@ test('an install that was interrupted does not hold up the next one', async () =
   expect(existsSync(join(root, '.install-lock'))).toBe(false)
 })
 
-test('an install that is told to stop has npm take back its work before it lets go of the lock', async () => {
+test('a stopped install keeps the lock until npm has rolled back', async () => {
   const takesBack = "trap '[ -d .install-lock ] && touch taken-back; exit 143' TERM"
   program('bin', 'npm', `${takesBack}; echo working >&2; while :; do sleep 0.01; done`)
   const installing = install()

@@ -23,28 +23,28 @@ const read = (file: string) =>
 const manifest = read('package.json') as Manifest
 const locked = Object.entries((read('package-lock.json') as Lock).packages).filter(([path]) => path !== '')
 
-/** `1.2.3`, or `npm:name@1.2.3` where one package stands under several names. */
+/** `1.2.3`, or `npm:name@1.2.3` for a package with several names. */
 const EXACT = /^(npm:@?[a-z0-9/.-]+@)?\d+\.\d+\.\d+$/
 
-describe('an install next year brings what was tested:', () => {
-  test('each package is named with its exact version', () => {
+describe('the packages', () => {
+  test('have exact versions', () => {
     const versions = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies })
 
     expect(versions.length).toBeGreaterThan(5)
     expect(versions.filter(([, version]) => !EXACT.test(version))).toEqual([])
   })
 
-  test('the lock file knows the content of each by its hash, and none comes from outside the package registry', () => {
-    const astray = locked.filter(
+  test('have a hash in the lock file, and come from the package registry', () => {
+    const unlocked = locked.filter(
       ([, { integrity, resolved, link }]) =>
         !integrity?.startsWith('sha512-') || resolved !== undefined || link === true,
     )
 
     expect(locked.length).toBeGreaterThan(20)
-    expect(astray).toEqual([])
+    expect(unlocked).toEqual([])
   })
 
-  test('none runs a script of its own on install but the runtime, which only puts its binary in place', () => {
+  test('run no install scripts, except the runtime, which only installs its binary', () => {
     const scripted = locked.filter(([, { hasInstallScript }]) => hasInstallScript === true)
 
     expect(scripted.map(([path]) => path)).toEqual(['node_modules/bun'])

@@ -6,8 +6,8 @@ import { EMBEDDING_MODEL, EMBEDDING_UPSTREAM_MODEL, MODEL, UPSTREAM_MODEL } from
 import type { Peer, Surroundings } from './peer.ts'
 
 /**
- * Starts the gateway as an operator would, with everything on: an empty data folder, a catalog with one priced model on
- * the mock upstream, and one account with a balance that no run can spend.
+ * Starts the gateway like an operator, with everything on: an empty data folder, a catalog with one priced model on the mock
+ * upstream, and one account with a balance that no run can spend.
  */
 export async function startGateway({ processes, upstreamPort }: Surroundings): Promise<Peer> {
   const port = freePort()
@@ -44,7 +44,7 @@ export async function startGateway({ processes, upstreamPort }: Surroundings): P
 
 const paceNames = Object.keys(paces) as Pace[]
 
-/** In the shape of a catalog file; JSON is YAML. */
+/** A catalog file in JSON. */
 function catalogFor(upstreamPort: number): unknown {
   return {
     providers: [

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { accepts, freePort } from '../processes.ts'
 import type { Peer, Surroundings } from './peer.ts'
 
-/** Starts nginx as one process, with connections kept on both sides and no access log. Undefined if not installed. */
+/** Starts nginx as one process, with keep-alive on both sides and no access log. Undefined if it is not installed. */
 export async function startNginx({ processes, upstreamPort }: Surroundings): Promise<Peer | undefined> {
-  // Often in a folder for administrators that is not in PATH.
+  // nginx is often in a system folder that is not in PATH.
   const binary = Bun.which('nginx', { PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/usr/local/sbin` })
   if (binary === null) return undefined
   const port = freePort()

@@ -1,7 +1,7 @@
 import { accepts, freePort } from '../processes.ts'
 import type { Peer, Surroundings } from './peer.ts'
 
-/** Starts a bare relay. Two of them, under two names, show how much two equal servers differ in this run. */
+/** Starts a bare relay. Two relays with different names show the noise of the run. */
 export async function startRelay(
   name: 'relay' | 'control',
   { processes, upstreamPort }: Surroundings,

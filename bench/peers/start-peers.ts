@@ -5,7 +5,7 @@ import type { Peer, PeerName, Surroundings } from './peer.ts'
 import { startRelay } from './relay.ts'
 import { startUpstream } from './upstream.ts'
 
-/** Undefined where the peer's program is not installed. */
+/** Undefined if the program of the peer is not installed. */
 type Start = (surroundings: Surroundings) => Promise<Peer | undefined>
 
 const starts: Record<Exclude<PeerName, 'direct'>, Start> = {
@@ -15,17 +15,17 @@ const starts: Record<Exclude<PeerName, 'direct'>, Start> = {
   nginx: startNginx,
 }
 
-/** Starts the mock upstream and the named peers. `tell` is told of one that is not installed and so left out. */
+/** Starts the mock upstream and the named peers. Peers that are not installed are skipped and logged. */
 export async function startPeers(
   names: readonly PeerName[],
   processes: Processes,
-  tell: (line: string) => void,
+  logProgress: (line: string) => void,
 ): Promise<{ readonly upstream: Peer; readonly peers: readonly Peer[] }> {
   const upstream = await startUpstream(processes)
   const peers: Peer[] = []
   for (const name of names) {
     const peer = name === 'direct' ? upstream : await starts[name]({ processes, upstreamPort: upstream.port })
-    if (peer === undefined) tell(`${name} is not installed, so it is left out.`)
+    if (peer === undefined) logProgress(`${name} is not installed and is skipped.`)
     else peers.push(peer)
   }
   return { upstream, peers }

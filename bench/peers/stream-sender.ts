@@ -15,14 +15,11 @@ const HEAD = [
 ].join('\r\n')
 const END = '0\r\n\r\n'
 
-/** Streams of one pace are spread over so many slots, so that they do not all speak at once. */
+/** Streams of one pace are spread over this many slots, so that they do not all send at the same time. */
 const SLOTS = 5
 const FLOOD_BLOCK_FRAMES = 200
 
-/**
- * Sends streams of one pace over bare sockets: pieces made beforehand, each written on its own, a write for each stream that is
- * due and nothing else.
- */
+/** Sends streams of one pace over raw sockets: one write of a prepared piece for each stream that is due. */
 export class StreamSender {
   readonly #slots: readonly Set<Stream>[] = Array.from({ length: SLOTS }, () => new Set<Stream>())
   readonly #pieces: readonly Buffer[]
@@ -42,7 +39,7 @@ export class StreamSender {
     ]
   }
 
-  /** Answers a request: the first piece goes out at once. */
+  /** Answers a request. The first piece is sent immediately. */
   open(socket: Bun.Socket<unknown>): void {
     const stream = { socket, pieces: this.#pieces, next: 0 }
     this.#opened += 1
@@ -60,7 +57,7 @@ export class StreamSender {
   }
 }
 
-/** False where that was the last, or the client has gone. */
+/** False if that was the last piece or the client has disconnected. */
 function sendNext(stream: Stream): boolean {
   const piece = stream.pieces[stream.next]
   stream.next += 1
@@ -70,7 +67,7 @@ function sendNext(stream: Stream): boolean {
   return stream.next < stream.pieces.length
 }
 
-/** Sends without end, as fast as the socket takes it. */
+/** Sends forever, as fast as the socket accepts it. */
 export class Flood {
   readonly #block: Buffer
   readonly #rest = new WeakMap<Bun.Socket<unknown>, Buffer>()
@@ -86,7 +83,7 @@ export class Flood {
     this.drain(socket)
   }
 
-  /** Goes on where the socket had been full. Does nothing for a socket that is not flooded. */
+  /** Continues when the socket was full. Does nothing for a socket that is not flooded. */
   drain(socket: Bun.Socket<unknown>): void {
     for (;;) {
       const rest = this.#rest.get(socket)

@@ -1,6 +1,6 @@
 /**
- * upstream-process.ts PORT: the mock upstream. It must cost far less than what is measured in front of it, so it speaks
- * HTTP over a bare socket: one read, one look at the head, one write of bytes made beforehand.
+ * upstream-process.ts PORT: the mock upstream. It must cost far less than the servers that are measured, so it uses raw sockets:
+ * one read, one look at the head, and one write of prepared bytes.
  */
 import { HttpMessages } from '../http-messages.ts'
 import { workloads } from '../workloads/all.ts'
@@ -46,13 +46,13 @@ function reply(socket: Bun.Socket<HttpMessages>, head: string): void {
   else send(socket, answer)
 }
 
-/** Replies are small and their readers wait for them, so the socket always has room; if not, the run is void. */
+/** Replies are small and their readers wait for them, so the socket always has space. Otherwise the run is invalid. */
 function send(socket: Bun.Socket<HttpMessages>, bytes: Buffer): void {
   if (socket.write(bytes) !== bytes.length)
     throw new Error('The mock upstream could not send a reply in one write.')
 }
 
-/** With headers such as a large provider sends, for a gateway to pass on or to leave out. */
+/** Has headers like those of a large provider, which a gateway forwards or drops. */
 function jsonReply(body: string): Buffer {
   return plainReply('200 OK', 'application/json', body, [
     'x-request-id: req_4c1d9e7a52b84f0f9d3c6b1e8a7f2d55',

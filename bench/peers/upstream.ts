@@ -1,7 +1,7 @@
 import { accepts, freePort, type Processes } from '../processes.ts'
 import type { Peer } from './peer.ts'
 
-/** Starts the mock upstream; as a peer it is the way without anything in between. */
+/** Starts the mock upstream. As a peer, it is `direct`: no server in between. */
 export async function startUpstream(processes: Processes): Promise<Peer> {
   const port = freePort()
   const running = processes.start({
@@ -12,7 +12,7 @@ export async function startUpstream(processes: Processes): Promise<Peer> {
   return { name: 'direct', pid: running.pid, port, headers: {} }
 }
 
-/** How many requests the upstream has answered since it started. */
+/** The number of requests that the upstream has answered since it started. */
 export async function requestsAnswered(upstreamPort: number): Promise<number> {
   const response = await fetch(`http://127.0.0.1:${upstreamPort}/answered`)
   return Number(await response.text())

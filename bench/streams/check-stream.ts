@@ -5,8 +5,8 @@ import { paces, streamFrames, streamModel, type StreamWorkload } from '../worklo
 import { requestKind } from './stream-load.ts'
 
 /**
- * Asks once and compares the whole stream, since the load looks at its ends only. With usage, the gateway must have put its
- * model's name into every chunk and the cost into the last; else every byte must be the upstream's. Throws what differs.
+ * Sends one request and compares the whole stream, because the load checks only its ends. With usage, the gateway must set the
+ * model name in every chunk and the cost in the last one. Otherwise, every byte must be the upstream's. Throws if it differs.
  */
 export async function checkStream(peer: Peer, workload: StreamWorkload): Promise<void> {
   const { text } = await askOnce(peer, requestKind(peer, workload))
@@ -16,6 +16,6 @@ export async function checkStream(peer: Peer, workload: StreamWorkload): Promise
     ? sent.replaceAll(`"model":"${UPSTREAM_MODEL}"`, `"model":"${streamModel(workload.pace)}"`)
     : sent
   const shown = isRewritten ? text.replace(/,"cost_usd":"[0-9.]+"/, '') : text
-  if (isRewritten && shown === text) throw new Error(`${peer.name} told no cost.`)
-  if (shown !== expected) throw new Error(`${peer.name} did not pass the stream on, but said: ${text}`)
+  if (isRewritten && shown === text) throw new Error(`${peer.name} sent no cost.`)
+  if (shown !== expected) throw new Error(`${peer.name} changed the stream: ${text}`)
 }

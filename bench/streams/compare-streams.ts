@@ -6,12 +6,12 @@ import { paces, streamFrames, type StreamWorkload } from '../workloads/streams.t
 import { checkStream } from './check-stream.ts'
 import { openStreamLoad } from './stream-load.ts'
 
-/** What one run of one peer measured. */
+/** The measurements of one run of one peer. */
 export type StreamSample = {
   readonly workload: string
   readonly round: number
   readonly peer: PeerName
-  /** Processor time of the peer's process alone, its requests' beginnings and ends included. */
+  /** The CPU time of the peer's process, including the start and the end of its requests. */
   readonly cpuUsPerChunk: number
   readonly chunksPerSecond: number
   readonly readsPerChunk: number
@@ -25,17 +25,17 @@ export type StreamComparison = {
   readonly workloads: readonly StreamWorkload[]
   readonly connections: number
   readonly rounds: number
-  /** In each run, after its warm-up. */
+  /** The streams of each run after the warm-up. */
   readonly streams: number
 }
 
-/** Before the first run of a peer, so that what is hot is compiled; and before each run, on its connections. */
+/** Before the first run of a peer, so that the hot code is compiled, and before each run on its connections. */
 const FIRST_WARM_UP_ROUNDS = 4
 
-/** Measures every peer in every round, one after the other, so that what disturbs the machine disturbs them all. */
+/** Measures every peer in every round, one after another, so that a disturbance of the machine affects all of them. */
 export async function compareStreams(
   { peers, workloads, connections, rounds, streams }: StreamComparison,
-  tell: (line: string) => void,
+  logProgress: (line: string) => void,
 ): Promise<StreamSample[]> {
   const samples: StreamSample[] = []
   for (const workload of workloads) {
@@ -44,7 +44,7 @@ export async function compareStreams(
       await measure(peer, workload, connections, connections * FIRST_WARM_UP_ROUNDS)
     }
     for (let round = 1; round <= rounds; round += 1) {
-      tell(`${workload.name}, round ${round} of ${rounds}, ${connections} at once`)
+      logProgress(`${workload.name}, round ${round} of ${rounds}, ${connections} connections`)
       for (const peer of rotated(peers, round - 1)) {
         const measured = await measure(peer, workload, connections, streams)
         samples.push({ workload: workload.name, round, peer: peer.name, ...measured })

@@ -6,30 +6,30 @@ import { floodedStream, heldStream, type StreamWorkload } from '../workloads/str
 import { requestKind } from './stream-load.ts'
 import { StreamReplies } from './stream-reply.ts'
 
-/** What many streams weigh that are all open at once. */
+/** The memory of many open streams. */
 export type OpenStreams = {
   readonly peer: Peer['name']
-  /** `read`: each gets a token a second. `stalled`: each is sent all that it takes, and its client reads none of it. */
+  /** `read`: each stream gets one token per second. `stalled`: the upstream sends without a pause, and the client does not read. */
   readonly kind: 'read' | 'stalled'
   readonly streams: number
   readonly rssBeforeMb: number
-  /** The most that was seen. */
+  /** The highest sample. */
   readonly rssMaxMb: number
   readonly kbPerStream: number
-  /** Growth over the second half of the watch, by least squares: what is bounded has none. */
+  /** The growth over the second half of the samples, by least squares. Bounded memory does not grow. */
   readonly mbPerSecond: number
 }
 
-/** Opened, read and closed first, so that what is hot is compiled and what is shared is there. */
+/** Opened, read and closed first, so that the hot code is compiled and shared memory is allocated. */
 const WARM_UP_STREAMS = 200
-/** Opened at a time, so that the kernel's queue of new connections holds them. */
+/** The number of streams to open at a time, so that they fit into the kernel's queue of new connections. */
 const BATCH = 50
 const WATCH_MS = 12_000
 const SAMPLE_EVERY_MS = 500
-/** After streams were closed, until their memory can be used again. */
+/** The pause after streams were closed, until their memory can be used again. */
 const REST_MS = 2_000
 
-/** Opens `streams` streams at one peer, keeps them open, and watches its memory. */
+/** Opens `streams` streams to one peer, keeps them open, and samples its memory. */
 export async function measureOpenStreams(
   peer: Peer,
   kind: OpenStreams['kind'],
@@ -55,7 +55,7 @@ export async function measureOpenStreams(
   }
 }
 
-/** Resolves when each has had its first token; from then on flooded ones are not read. */
+/** Resolves when each stream has its first token. After that, flooded streams are not read. */
 async function open(peer: Peer, workload: StreamWorkload, streams: number): Promise<readonly Connection[]> {
   const connections: Connection[] = []
   for (let opened = 0; opened < streams; opened += BATCH) {

@@ -5,8 +5,8 @@ import { StreamReplies } from './stream-reply.ts'
 
 export type StreamLoad = {
   /**
-   * Reads `streams` streams to their ends: each connection asks for its next one when its last has ended. Throws at the first
-   * that is refused, ends without `[DONE]`, or stops.
+   * Reads `streams` streams to their ends. Each connection requests its next stream when the previous one has ended. Throws if
+   * a stream is refused, ends without `[DONE]`, or stalls.
    */
   run(streams: number): Promise<StreamLoadResult>
   close(): void
@@ -14,16 +14,16 @@ export type StreamLoad = {
 
 export type StreamLoadResult = {
   readonly seconds: number
-  /** From a request's first byte sent to the first byte of its body; ascending. */
+  /** The time from the first byte sent to the first byte of the body, in ascending order. */
   readonly firstTokenMs: Float64Array
-  /** Reads that one stream took, on average: how many of its pieces came on their own. */
+  /** The average number of socket reads per stream. */
   readonly readsPerStream: number
 }
 
-/** A run in which nothing has ended between two looks this far apart has failed. */
+/** A run fails if no stream ends for this long. */
 const STALL_MS = 20_000
 
-/** Opens connections for streams of one kind. They begin one after the other, so that streams begin and end at all times. */
+/** Opens connections for streams of one kind. They start one after another, so that starts and ends are spread over the run. */
 export async function openStreamLoad(
   peer: Peer,
   workload: StreamWorkload,
@@ -103,13 +103,13 @@ export async function openStreamLoad(
   }
 }
 
-/** The gateway has its own route; the others are asked as the upstream is. */
+/** The gateway has its own path. The other peers have the path of the upstream. */
 export function requestKind(peer: Peer, { pace, body }: StreamWorkload) {
   return { path: peer.name === 'gateway' ? CHAT_PATH : streamPath(pace), body }
 }
 
 type Run = {
-  /** One place for each stream; filled as they begin. */
+  /** One element per stream, filled as streams begin. */
   readonly firstTokenMs: Float64Array
   sent: number
   begun: number
@@ -123,7 +123,7 @@ function guardAgainstStall(name: string, run: Run): Timer {
   let endedBefore = -1
   return setInterval(() => {
     if (run.ended === endedBefore)
-      run.fail(new Error(`${name} has stopped, after ${run.ended} of ${run.firstTokenMs.length} streams.`))
+      run.fail(new Error(`${name} stalled after ${run.ended} of ${run.firstTokenMs.length} streams.`))
     endedBefore = run.ended
   }, STALL_MS)
 }

@@ -4,7 +4,7 @@ import { StreamReplies } from './stream-reply.ts'
 const REPLY =
   'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n10\r\ndata: {"id":1}\n\n\r\ne\r\ndata: [DONE]\n\n\r\n0\r\n\r\n'
 
-test('a streamed reply is seen to begin and to end wherever its bytes are split', () => {
+test('the begin and the end of a streamed reply are found for every split of its bytes', () => {
   for (let at = 1; at < REPLY.length; at += 1) {
     const replies = new StreamReplies()
     replies.begin()

@@ -1,24 +1,24 @@
-/** What was learned of a streamed reply by the bytes so far. */
+/** The progress of a streamed reply. */
 export type StreamProgress = 'head' | 'body' | 'ended'
 
 const HEAD_END = Buffer.from('\r\n\r\n')
-/** What follows the last frame of a stream that ended well, in one chunk or in two. */
+/** The end of a complete stream, in one chunk or in two. */
 const DONE = 'data: [DONE]'
 const BODY_END = '0\r\n\r\n'
 const TAIL_BYTES = 64
 
 /**
- * Reads streamed replies off one connection, one after the other. It looks at the head, and at the last bytes for the end;
- * what is between it only counts.
+ * Reads streamed replies from one connection, one after another. It checks the head and the last bytes, and counts the reads
+ * between them.
  */
 export class StreamReplies {
   #progress: StreamProgress = 'ended'
   #head = ''
   #tail = ''
-  /** Reads that held body bytes: about one for each piece, unless pieces were put together on the way. */
+  /** The reads with body bytes: about one per piece, unless pieces were combined on the way. */
   reads = 0
 
-  /** The next reply is on its way. */
+  /** Prepares for the next reply. */
   begin(): void {
     this.#progress = 'head'
     this.#head = ''
@@ -26,7 +26,7 @@ export class StreamReplies {
     this.reads = 0
   }
 
-  /** Takes the next bytes. Throws at a reply that is no stream, and at one that ends without `[DONE]`. */
+  /** Feeds the next bytes. Throws if the reply is not a stream, or ends without `[DONE]`. */
   feed(bytes: Buffer): StreamProgress {
     if (this.#progress === 'head') {
       this.#head += bytes.toString('latin1')
@@ -47,7 +47,7 @@ export class StreamReplies {
     this.reads += 1
     this.#tail = (this.#tail + last).slice(-TAIL_BYTES)
     if (this.#tail.endsWith(`\r\n${BODY_END}`)) {
-      if (!this.#tail.includes(DONE)) throw new Error(`A stream ended without [DONE]: ${this.#tail}`)
+      if (!this.#tail.includes(DONE)) throw new Error(`Stream without [DONE]: ${this.#tail}`)
       this.#progress = 'ended'
     }
     return this.#progress

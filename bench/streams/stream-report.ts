@@ -2,23 +2,23 @@ import { middle, spread, table, withRange, type Spread } from '../report.ts'
 import type { StreamSample } from './compare-streams.ts'
 import type { OpenStreams } from './open-streams.ts'
 
-/** The medians of one peer, and how far apart its rounds were. */
+/** The medians and ranges of one peer. */
 export type StreamRow = {
   readonly workload: string
   readonly peer: StreamSample['peer']
   readonly cpuUsPerChunk: Spread
-  /** Of the peer's processor time to the bare relay's in the same round. Absent without a relay. */
+  /** The peer's CPU time divided by the bare relay's in the same round. Absent without a relay. */
   readonly cpuToRelay?: Spread
   readonly chunksPerSecond: Spread
   readonly readsPerChunk: Spread
   readonly firstTokenP50Ms: Spread
-  /** Above that of the upstream asked directly in the same round. Absent without `direct`. */
+  /** The time above `direct` in the same round. Absent without `direct`. */
   readonly addedP50Ms?: Spread
   readonly addedP99Ms?: Spread
   readonly rssMb: Spread
 }
 
-/** One row for each kind of stream and peer, in the order in which they were first measured. */
+/** One row per kind of stream and peer, in the order of the first measurement. */
 export function summarizeStreams(samples: readonly StreamSample[]): StreamRow[] {
   const groups = Map.groupBy(samples, ({ workload, peer }) => `${workload} ${peer}`)
   return [...groups.values()].map(own => {
@@ -71,7 +71,7 @@ export function openStreamsTable(measured: readonly OpenStreams[]): string {
   )
 }
 
-/** All three lists hold one sample a round, in the same order. */
+/** Each list has one sample per round, in the same order. */
 function rowOf(
   own: readonly StreamSample[],
   relay: readonly StreamSample[] | undefined,

@@ -4,5 +4,5 @@ import { codingAgent, messages } from './messages.ts'
 import { responses } from './responses.ts'
 import type { Workload } from './workload.ts'
 
-/** Each is measured by `npm run bench`, in this order. */
+/** All workloads, in the order in which `npm run bench` measures them. */
 export const workloads: readonly Workload[] = [chat, responses, messages, codingAgent, embeddings]

@@ -54,7 +54,7 @@ it. And the content can surprise you: a last line without a newline, a very long
   system_fingerprint: 'fp_4a331a0222',
 })
 
-/** A short conversation of about 1 KB, answered with about 1 KB: the most usual request of an assistant. */
+/** A short conversation of about 1 KB with an answer of about 1 KB. A typical request of an assistant. */
 export const chat: Workload = {
   name: 'chat',
   path: '/v1/chat/completions',

@@ -27,7 +27,7 @@ const ANSWER = JSON.stringify({
   usage: { prompt_tokens: 71, total_tokens: 71 },
 })
 
-/** One passage, answered with a vector of 1,536 numbers in base64, as the official clients ask for it: 8 KB. */
+/** One text, answered with a vector of 1,536 numbers in base64, like the official clients request it: 8 KB. */
 export const embeddings: Workload = {
   name: 'embeddings',
   path: '/v1/embeddings',

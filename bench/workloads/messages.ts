@@ -6,8 +6,8 @@ import { aroundNumber, MODEL, UPSTREAM_MODEL, type Converted, type Workload } fr
 const PATH = '/v1/messages'
 
 /**
- * A messages request. The bare relay and all others but the gateway get the chat request that it becomes, so that nobody saves
- * the work of converting by not doing it on bytes of another size; and all get the answer that `chat` has.
+ * A Messages request. All peers except the gateway get the chat request into which it is converted, so that every peer forwards
+ * the same bytes. The answer is the one of `chat`.
  */
 function converted(name: string, request: object, expected: Converted['expected']): Workload {
   const json = JSON.stringify(request)
@@ -29,7 +29,7 @@ const { id, choices } = JSON.parse(chat.answer) as {
 }
 const text = choices[0].message.content
 
-/** The message that `chat.answer` becomes. */
+/** `chat.answer`, converted to a message. */
 function message(cost: string): string {
   return JSON.stringify({
     id,
@@ -43,7 +43,7 @@ function message(cost: string): string {
   })
 }
 
-/** The same as events. */
+/** The same message as events. */
 function events(cost: string): string {
   const start = {
     ...(JSON.parse(message(cost)) as object),
@@ -72,7 +72,7 @@ matters, and say so when you are not sure. Prefer the standard library to a pack
 the sentence that would explain it. Never invent an option: if a tool cannot do what was asked, say what it can do. Use the \
 language of the question. Keep the answer under two hundred words unless the question asks for more.`
 
-/** The conversation of `chat`, asked in the messages dialect. */
+/** The conversation of `chat` as a Messages request. */
 export const messages: Workload = converted(
   'messages',
   {
@@ -100,7 +100,7 @@ export const messages: Workload = converted(
 
 const ephemeral = { type: 'ephemeral' }
 
-/** What a coding agent sends in the middle of its work: long instructions, many tools, calls with their results. */
+/** A typical request of a coding agent: long instructions, many tools, and calls with their results. */
 function agentRequest(): object {
   const tools = ['read_file', 'write_file', 'edit_file', 'run_command', 'find_files', 'search_text'].map(
     name => ({

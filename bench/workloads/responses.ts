@@ -79,7 +79,7 @@ it. And the content can surprise you: a last line without a newline, a very long
   metadata: {},
 })
 
-/** The conversation of `chat` in the newer dialect, whose answers repeat their request: about 2 KB. */
+/** The conversation of `chat` on the Responses route, whose answers repeat the request: about 2 KB. */
 export const responses: Workload = {
   name: 'responses',
   path: '/v1/responses',

@@ -1,37 +1,37 @@
 import { aroundNumber, UPSTREAM_MODEL, type RequestKind } from './workload.ts'
 
-/** How the mock upstream sends a stream: under a path of its own for each pace, since it looks at nothing else. */
+/** How the mock upstream sends a stream. Each pace has its own path, because the mock upstream only looks at the path. */
 export const paces = {
-  /** A token for each stream every few milliseconds, to its end: a busy gateway. */
+  /** A token every few milliseconds until the end, for a busy gateway. */
   paced: { everyMs: 5, tokens: 100 },
-  /** A token now and one every second: a stream that is open for long. */
+  /** A token every second, for a stream that is open for a long time. */
   held: { everyMs: 1000, tokens: 600 },
-  /** The same token as fast as it is read, without end. */
+  /** The same token as fast as it is read, forever. */
   flood: { everyMs: 0, tokens: 1 },
 } as const
 
 export type Pace = keyof typeof paces
 
-/** One kind of stream: what is asked, and how the upstream answers. */
+/** One kind of stream: the request and the upstream's answer. */
 export type StreamWorkload = {
   readonly name: string
   readonly pace: Pace
-  /** With it, the gateway looks at each chunk and rewrites it; without, it meters along. */
+  /** With usage, the gateway rewrites each chunk. Without it, the gateway only meters. */
   readonly includeUsage: boolean
   readonly body: RequestKind['body']
 }
 
-/** What clients call the model that is streamed at this pace. */
+/** The catalog's name of the model with this pace. */
 export function streamModel(pace: Pace): string {
   return `bench-${pace}`
 }
 
-/** Where the mock upstream streams at this pace. */
+/** The path of this pace on the mock upstream. */
 export function streamPath(pace: Pace): string {
   return `/${pace}/chat/completions`
 }
 
-/** The route that customers use. */
+/** The path for customers. */
 export const CHAT_PATH = '/v1/chat/completions'
 
 export const streamWorkloads: readonly StreamWorkload[] = [
@@ -80,10 +80,10 @@ const words = [
   '.',
 ]
 
-/** What OpenAI pads each chunk with, so that its length tells an eavesdropper nothing: now this long, now that. */
+/** OpenAI pads each chunk to a varying length, so that the length of the text cannot be observed. */
 const PADDING = 'k3Xq9LmZ7RtB2vYc'
 
-/** The frames of one stream: the role, a token each, the finish reason, the usage, and `[DONE]`, as OpenAI writes them. */
+/** The frames of one stream in OpenAI's format: the role, one token each, the finish reason, the usage, and `[DONE]`. */
 export function streamFrames(tokens: number): readonly string[] {
   let frames = 0
   const frame = (choices: readonly object[], usage: object | null = null) => {

@@ -1,44 +1,42 @@
-/** One kind of request: what the load generator sends, and what the mock upstream answers to it. */
+/** One kind of request: what the load generator sends, and what the mock upstream answers. */
 export type Workload = RequestKind & {
   readonly name: string
-  /** What clients call the model. */
+  /** The catalog's name of the model. */
   readonly model: string
-  /** The upstream's JSON answer, the same to every request. */
+  /** The upstream's JSON answer to every request. */
   readonly answer: string
-  /**
-   * Where the gateway is asked in another dialect than the upstream speaks. Everybody else, the bare relay too, then gets what the
-   * gateway would send on.
-   */
+  /** The request for the gateway if it converts between dialects. The other peers get the converted request. */
   readonly converted?: Converted
 }
 
-/** What is sent over and over. */
+/** A request to repeat. */
 export type RequestKind = {
-  /** Where it is sent; the mock upstream answers there too. */
+  /** The path, also on the mock upstream. */
   readonly path: string
-  /** The JSON body on both sides of the number that makes each request a different one. */
+  /** The JSON body before and after the number that makes each request unique. */
   readonly body: { readonly before: string; readonly after: string }
 }
 
 export type Converted = RequestKind & {
-  /** What the gateway makes of the upstream's answer, but for the cost. */
+  /** The expected answer of the gateway with this cost. */
   expected(cost: string): string
 }
 
-/** What clients call the models, and what the upstream does. They differ, so that the gateway has both to rewrite. */
+/** The catalog's names and the upstream's names of the models. They differ, so that the gateway must rewrite both. */
 export const MODEL = 'bench-model'
 export const UPSTREAM_MODEL = 'bench-model-2026-01-01'
 export const EMBEDDING_MODEL = 'bench-embed'
 export const EMBEDDING_UPSTREAM_MODEL = 'bench-embed-2026-01-01'
 
-/** The request as it is sent to that peer. */
+/** The request for this peer. */
 export function requestFor(peer: { readonly name: string }, workload: Workload): RequestKind {
   return peer.name === 'gateway' ? (workload.converted ?? workload) : workload
 }
 
-/** Cuts a body at the place of its number. */
+/** Splits a body at its number. */
 export function aroundNumber(body: string): RequestKind['body'] {
   const [before, after] = body.split('{number}')
-  if (before === undefined || after === undefined) throw new Error('The body has no place for a number.')
+  if (before === undefined || after === undefined)
+    throw new Error('The body has no placeholder for a number.')
   return { before, after }
 }
