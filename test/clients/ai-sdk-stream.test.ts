@@ -15,7 +15,7 @@ afterAll(() => gateway.stop())
 
 let requests = 0
 
-/** `fetch` that adds to each request's body what is asked of the sandbox, and what makes it like no other. */
+/** A `fetch` that adds sandbox options to each request, and a value that makes it unique. */
 function asking(sandbox: object): typeof fetch {
   const withSandbox = (input: Parameters<typeof fetch>[0], init?: RequestInit) => {
     requests += 1
@@ -58,7 +58,7 @@ const weather = tool({
 })
 
 describe.each(providers)('the AI SDK with %s, streaming', (_, model) => {
-  test('reads the words, the reason and the usage', async () => {
+  test('reads the text, the finish reason and the usage', async () => {
     const { textStream, finishReason, usage } = streamText({
       model: model({ reply: 'Hello, world.' }),
       prompt: 'Hello',
@@ -74,7 +74,7 @@ describe.each(providers)('the AI SDK with %s, streaming', (_, model) => {
     expect((await usage).inputTokens).toBeGreaterThan(0)
   })
 
-  test('calls a tool, and goes on with its result', async () => {
+  test('calls a tool and continues with its result', async () => {
     const { text, steps } = streamText({
       model: model(),
       prompt: 'How is the weather in Oslo?',
@@ -88,7 +88,7 @@ describe.each(providers)('the AI SDK with %s, streaming', (_, model) => {
     expect((await steps)[0]?.toolResults[0]?.output).toStartWith('Rain in ')
   })
 
-  test('streams an object of its schema', async () => {
+  test('streams an object that matches its schema', async () => {
     const { output } = streamText({
       model: model(),
       prompt: 'Invent a person',
@@ -106,7 +106,7 @@ describe.each(providers)('the AI SDK with %s, streaming', (_, model) => {
     expect(await output).toEqual({ name: expect.any(String) })
   })
 
-  test('reports our error where the upstream breaks off in the middle', async () => {
+  test('reports the gateway’s error if the upstream breaks the stream', async () => {
     const errors: unknown[] = []
     const { fullStream } = streamText({
       model: model({ reply: 'Hello, world.', break_after: 3 }),
@@ -122,7 +122,7 @@ describe.each(providers)('the AI SDK with %s, streaming', (_, model) => {
     expect(JSON.stringify(errors)).toContain('broke off')
   })
 
-  test('raises its own error for a refusal before the first byte', async () => {
+  test('throws its error class for an error before the first byte', async () => {
     const errors: unknown[] = []
     const { fullStream } = streamText({
       model: model({}, 'tg_live_unknown'),

@@ -51,7 +51,7 @@ describe('the AI SDK with its OpenAI-compatible provider', () => {
     expect(toolCalls).toMatchObject([{ toolName: 'weather', input: { city: expect.any(String) } }])
   })
 
-  test('generates an object of its schema', async () => {
+  test('generates an object that matches its schema', async () => {
     const { output } = await generateText({
       model: model(ada.key),
       prompt: 'Invent a person',
@@ -68,7 +68,7 @@ describe('the AI SDK with its OpenAI-compatible provider', () => {
     expect(output.name).toBeString()
   })
 
-  test('raises its own error with our message', async () => {
+  test('throws its error class with the gateway’s message', async () => {
     const asked = generateText({ model: model('tg_live_unknown'), prompt: 'Hello', maxRetries: 0 })
 
     const error = await asked.then(

@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.stop())
 
-/** Without the type it works out from each schema: that alone would take the compiler half a minute. */
+/** Without the types that it infers from each schema, which would take the compiler half a minute. */
 type MakeTool = (tool: {
   readonly name: string
   readonly description: string
@@ -26,7 +26,7 @@ type MakeTool = (tool: {
   readonly run: (input: { readonly city: string }) => string
 }) => BetaRunnableTool
 
-/** The two majors agree on all that is used here; the newer one's types stand for both. */
+/** The two major versions have the same API here. The types of the newer one are used for both. */
 const majors = [
   ['0', Anthropic0 as unknown as typeof Anthropic1, betaTool0 as unknown as MakeTool],
   ['1', Anthropic1, betaTool1 as unknown as MakeTool],
@@ -50,7 +50,7 @@ describe.each(majors)('the Anthropic SDK %s', (major, Anthropic, betaTool) => {
     messages: [{ role: 'user' as const, content: 'Hello' }],
   }
 
-  test('gets a message, its cost in the body and the header, and the id of its request', async () => {
+  test('gets a message, its cost in the body and the header, and the request id', async () => {
     const { data, response, request_id } = await client(ada.key).messages.create(hello).withResponse()
 
     expect(data.content[0]).toMatchObject({ type: 'text', text: expect.stringContaining('"Hello"') })
@@ -59,7 +59,7 @@ describe.each(majors)('the Anthropic SDK %s', (major, Anthropic, betaTool) => {
     expect(request_id).toStartWith('req_')
   })
 
-  test('streams a message: its events add up to the whole', async () => {
+  test('streams a message whose events add up to the whole message', async () => {
     const stream = client(ada.key).messages.stream(hello)
     const seen: string[] = []
     let text = ''
@@ -78,7 +78,7 @@ describe.each(majors)('the Anthropic SDK %s', (major, Anthropic, betaTool) => {
     expect(message.usage).toMatchObject({ cost_usd: expect.stringMatching(/^0\.\d+$/) })
   })
 
-  test('streams a call of a tool with its whole input', async () => {
+  test('streams a tool call with its complete input', async () => {
     const message = await client(ada.key)
       .messages.stream({ ...hello, tools: [weather], tool_choice: { type: 'tool', name: 'weather' } })
       .finalMessage()
@@ -89,7 +89,7 @@ describe.each(majors)('the Anthropic SDK %s', (major, Anthropic, betaTool) => {
     })
   })
 
-  test.each([false, true])('runs tools until the model has its answer, streaming: %p', async stream => {
+  test.each([false, true])('runs tools until the model answers, streaming: %p', async stream => {
     const cities: unknown[] = []
     const tool = betaTool({
       name: weather.name,
@@ -126,7 +126,7 @@ describe.each(majors)('the Anthropic SDK %s', (major, Anthropic, betaTool) => {
     expect(tokens).toBeGreaterThan(10)
   })
 
-  test('is answered on its beta routes as well', async () => {
+  test('works on its beta routes', async () => {
     const counted = await client(ada.key).beta.messages.countTokens({
       model: 'sandbox-chat',
       messages: hello.messages,
@@ -159,7 +159,7 @@ describe.each(majors)('the Anthropic SDK %s', (major, Anthropic, betaTool) => {
     expect((error as { requestID: string }).requestID).toStartWith('req_')
   })
 
-  test('shows its key in the header of its time', async () => {
+  test('sends its key in the header of its version', async () => {
     const seen: Headers[] = []
     const watched = new Anthropic({
       apiKey: ada.key,
@@ -177,7 +177,7 @@ describe.each(majors)('the Anthropic SDK %s', (major, Anthropic, betaTool) => {
   })
 })
 
-test('a conversation that the SDK would have the server keep goes on without that, all of it sent each time', async () => {
+test('a server-side thread continues without the server, with the whole conversation in each request', async () => {
   const client = new Anthropic1({ apiKey: ada.key, baseURL: gateway.url, maxRetries: 0 })
   const thread = client.beta.messages.thread({
     model: 'sandbox-chat',

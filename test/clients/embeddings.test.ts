@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.stop())
 
-/** The three majors agree on all that is used here; the newest one's types stand for them. */
+/** The three major versions have the same API here. The types of the newest one are used for all. */
 const majors = [
   ['4', OpenAI4 as unknown as typeof OpenAI7],
   ['6', OpenAI6 as unknown as typeof OpenAI7],
@@ -25,7 +25,7 @@ describe.each(majors)('the OpenAI SDK %s on embeddings', (_, OpenAI) => {
   const client = () => new OpenAI({ apiKey: ada.key, baseURL: `${gateway.url}/v1`, maxRetries: 0 }).embeddings
   const asked = { model: 'sandbox-embed', input: ['first', 'second'], dimensions: 8 }
 
-  test('unpacks the base64 that it asks for by itself, the same as floats', async () => {
+  test('decodes the base64 that it requests by default to the same floats', async () => {
     const unpacked = await client().create(asked)
     const floats = await client().create({ ...asked, encoding_format: 'float' })
 
@@ -38,7 +38,7 @@ describe.each(majors)('the OpenAI SDK %s on embeddings', (_, OpenAI) => {
     ])
   })
 
-  test('gets base64 as it came where it asks for it', async () => {
+  test('gets base64 unchanged if it is requested', async () => {
     const { data } = await client().create({ ...asked, encoding_format: 'base64' })
 
     expect(data[0]!.embedding).toMatch(/^[\w+/]+=*$/)
@@ -51,7 +51,7 @@ describe.each(majors)('the OpenAI SDK %s on embeddings', (_, OpenAI) => {
     expect(data.usage).toMatchObject({ cost_usd: response.headers.get('x-service-cost-usd') })
   })
 
-  test('raises its own error for a chat model', async () => {
+  test('throws its error class for a chat model', async () => {
     const error = await rejection(client().create({ ...asked, model: 'sandbox-chat' }))
 
     expect(error).toBeInstanceOf(OpenAI.NotFoundError)

@@ -64,7 +64,7 @@ describe('the AI SDK with its Anthropic provider', () => {
     expect((await usage).outputTokens).toBeGreaterThan(0)
   })
 
-  test('calls a tool, and goes on with its result', async () => {
+  test('calls a tool and continues with its result', async () => {
     const { text, steps } = await generateText({
       model: model(),
       prompt: 'Ask weather about Oslo, please.',
@@ -77,7 +77,7 @@ describe('the AI SDK with its Anthropic provider', () => {
     expect(text).toContain('You wrote: "Rain in ')
   })
 
-  test('calls a tool in a stream, and goes on with its result', async () => {
+  test('calls a tool in a stream and continues with its result', async () => {
     const { text, steps } = streamText({
       model: model(),
       prompt: 'Ask weather about Oslo, please.',
@@ -90,7 +90,7 @@ describe('the AI SDK with its Anthropic provider', () => {
     expect(await steps).toHaveLength(2)
   })
 
-  test('generates an object of its schema', async () => {
+  test('generates an object that matches its schema', async () => {
     const { output } = await generateText({
       model: model(),
       prompt: 'Where?',
@@ -105,7 +105,7 @@ describe('the AI SDK with its Anthropic provider', () => {
     ['an unknown key', 401, 'API key'],
     ['an empty balance', 402, 'is available'],
     ['an unknown model', 404, 'no-such-model'],
-  ])('raises its own error, with our message, for %s', async (fault, statusCode, says) => {
+  ])('throws its error class with the gateway’s message for %s', async (fault, statusCode, says) => {
     const keys: Record<string, string> = { 'an unknown key': 'tg_live_no', 'an empty balance': poor.key }
     const asked = model(
       keys[fault] ?? ada.key,
@@ -148,7 +148,7 @@ describe('LangChain with its Anthropic model', () => {
     expect(output).toBeGreaterThan(0)
   })
 
-  test('calls a tool, streaming and not', async () => {
+  test('calls a tool, with and without streaming', async () => {
     const tools = [{ name: 'weather', description: 'The weather of a city', input_schema: citySchema }]
     const bound = model().bindTools(tools, { tool_choice: 'weather' })
 
@@ -160,7 +160,7 @@ describe('LangChain with its Anthropic model', () => {
     expect(chunks.reduce((sum, chunk) => sum.concat(chunk)).tool_calls).toMatchObject(called)
   })
 
-  test('raises an error with our message', async () => {
+  test('throws an error with the gateway’s message', async () => {
     const error = await rejection(model('tg_live_unknown').invoke('Hello'))
 
     expect(String(error)).toContain('API key')

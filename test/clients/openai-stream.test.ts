@@ -18,7 +18,7 @@ afterAll(() => gateway.stop())
 
 type Completions = OpenAI7['chat']['completions']
 
-/** The majors agree on all that is used here, but the oldest keeps its helpers elsewhere; the newest one's types stand for all. */
+/** The major versions have the same API here, except that the oldest has its helpers elsewhere. The newest one's types are used. */
 const majors = [
   ['4', OpenAI4 as unknown as typeof OpenAI7, (client: unknown) => (client as OpenAI4).beta.chat.completions],
   ['6', OpenAI6 as unknown as typeof OpenAI7, (client: unknown) => (client as OpenAI6).chat.completions],
@@ -34,7 +34,7 @@ const parameters = {
 
 let requests = 0
 
-/** A request whose answer is known, and that no other is identical to. What is asked of the sandbox goes through the SDK as it is. */
+/** A unique request with a known answer. The SDK forwards the sandbox options unchanged. */
 function request(sandbox: Readonly<Record<string, unknown>> = { reply: 'Hello, world.' }) {
   requests += 1
   return {
@@ -51,7 +51,7 @@ describe.each(majors)('the OpenAI SDK %s, streaming', (_, OpenAI, helpersOf) => 
   const client = (apiKey = ada.key) => new OpenAI({ apiKey, baseURL: `${gateway.url}/v1`, maxRetries: 0 })
   const helpers = (apiKey = ada.key) => helpersOf(client(apiKey)) as unknown as Completions
 
-  test('reads the words as they come, and the cost in the last chunk', async () => {
+  test('reads the text as it arrives, and the cost in the last chunk', async () => {
     const stream = await client().chat.completions.create(request())
 
     const chunks = await Array.fromAsync(stream)
@@ -66,7 +66,7 @@ describe.each(majors)('the OpenAI SDK %s, streaming', (_, OpenAI, helpersOf) => 
     })
   })
 
-  test('gathers a stream with its helper', async () => {
+  test('collects a stream with its helper', async () => {
     const stream = helpers().stream(request())
     const heard: string[] = []
     stream.on('content', delta => heard.push(delta))
@@ -81,7 +81,7 @@ describe.each(majors)('the OpenAI SDK %s, streaming', (_, OpenAI, helpersOf) => 
     expect(await stream.totalUsage()).toMatchObject({ completion_tokens: expect.any(Number) })
   })
 
-  test('runs tools until there is an answer in words', async () => {
+  test('runs tools until there is a text answer', async () => {
     const cities: string[] = []
     const runner = helpers().runTools({
       ...request({}),
@@ -110,7 +110,7 @@ describe.each(majors)('the OpenAI SDK %s, streaming', (_, OpenAI, helpersOf) => 
     expect(runner.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant'])
   })
 
-  test('raises our error where the upstream breaks off in the middle', async () => {
+  test('throws the gateway’s error if the upstream breaks the stream', async () => {
     const stream = await client().chat.completions.create(request({ reply: 'Hello, world.', break_after: 3 }))
     const words: string[] = []
     const read = async () => {
@@ -124,7 +124,7 @@ describe.each(majors)('the OpenAI SDK %s, streaming', (_, OpenAI, helpersOf) => 
     expect(error).toMatchObject({ code: 'upstream_error', message: expect.stringContaining('broke off') })
   })
 
-  test('raises its own error for a refusal before the first byte', async () => {
+  test('throws its error class for an error before the first byte', async () => {
     const error = await client(poor.key)
       .chat.completions.create(request())
       .then(
@@ -136,7 +136,7 @@ describe.each(majors)('the OpenAI SDK %s, streaming', (_, OpenAI, helpersOf) => 
     expect(error).toMatchObject({ status: 402, code: 'insufficient_balance' })
   })
 
-  test('pays for what was said when it is aborted', async () => {
+  test('pays for the output so far if it aborts the stream', async () => {
     const bob = await gateway.account({ grant: '1' })
     const stream = await client(bob.key).chat.completions.create(request({ output_tokens: 1000, pace_ms: 5 }))
     for await (const { choices } of stream) if ((choices[0]?.delta.content ?? '') !== '') break
@@ -146,7 +146,7 @@ describe.each(majors)('the OpenAI SDK %s, streaming', (_, OpenAI, helpersOf) => 
     await until('nothing is held', async () => (await bob.balance()).held_usd === '0')
     const spent = 1 - Number((await bob.balance()).available_usd)
     expect(spent).toBeGreaterThan(0)
-    // A thousand tokens would be far more.
+    // A thousand tokens would cost far more.
     expect(spent).toBeLessThan(0.002)
   })
 })

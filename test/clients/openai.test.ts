@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.stop())
 
-/** The three majors agree on all that is used here; the newest one's types stand for them. */
+/** The three major versions have the same API here. The types of the newest one are used for all. */
 const majors = [
   ['4', OpenAI4 as unknown as typeof OpenAI7],
   ['6', OpenAI6 as unknown as typeof OpenAI7],
@@ -39,7 +39,7 @@ const weather = {
 describe.each(majors)('the OpenAI SDK %s', (_, OpenAI) => {
   const client = (apiKey: string) => new OpenAI({ apiKey, baseURL: `${gateway.url}/v1`, maxRetries: 0 })
 
-  test('gets an answer, and its cost in the body and the header', async () => {
+  test('gets an answer with its cost in the body and the header', async () => {
     const { data, response } = await client(ada.key)
       .chat.completions.create({ model: 'sandbox-chat', messages: [{ role: 'user', content: 'Hello' }] })
       .withResponse()
@@ -49,7 +49,7 @@ describe.each(majors)('the OpenAI SDK %s', (_, OpenAI) => {
     expect(data.usage).toMatchObject({ cost_usd: response.headers.get('x-service-cost-usd') })
   })
 
-  test('gets a tool call it can read', async () => {
+  test('gets a tool call that it can parse', async () => {
     const reply = await client(ada.key).chat.completions.create({
       model: 'sandbox-chat',
       messages: [{ role: 'user', content: 'How is the weather in Oslo?' }],
@@ -63,7 +63,7 @@ describe.each(majors)('the OpenAI SDK %s', (_, OpenAI) => {
     expect(JSON.parse(call.function.arguments)).toEqual({ city: expect.any(String) })
   })
 
-  test('gets structured output of its schema', async () => {
+  test('gets structured output that matches its schema', async () => {
     const schema = {
       type: 'object',
       properties: { name: { type: 'string' }, age: { type: 'integer' } },
@@ -115,7 +115,7 @@ describe.each(majors)('the OpenAI SDK %s', (_, OpenAI) => {
   })
 })
 
-/** Version 4 keeps the headers of an error as an object. */
+/** Version 4 has the headers of an error as an object. */
 function requestIdOf(error: unknown): string | null | undefined {
   const { headers } = error as { headers: Headers | Record<string, string> }
   return headers instanceof Headers ? headers.get('x-request-id') : headers['x-request-id']

@@ -41,7 +41,7 @@ const weather = {
   strict: true,
 } as const
 
-/** Both majors agree on all that is used here; the newer one's types stand for them. */
+/** Both major versions have the same API here. The types of the newer one are used for both. */
 const majors = [
   ['6', OpenAI6 as unknown as typeof OpenAI7],
   ['7', OpenAI7],
@@ -51,10 +51,10 @@ describe.each(majors)('the OpenAI SDK %s on responses', (_, OpenAI) => {
   const client = (apiKey = ada.key) =>
     new OpenAI({ apiKey, baseURL: `${gateway.url}/v1`, maxRetries: 0 }).responses
   const hello = { model: 'sandbox-chat', input: 'Hello' }
-  /** What only the sandbox understands. */
+  /** Options for the sandbox. */
   const asking = (sandbox: object) => ({ ...hello, sandbox: { pace_ms: 0, ...sandbox } })
 
-  test('gets a response, and its cost in the body and the header', async () => {
+  test('gets a response with its cost in the body and the header', async () => {
     const { data, response } = await client().create(hello).withResponse()
 
     expect(data.output_text).toContain('You wrote: "Hello".')
@@ -62,7 +62,7 @@ describe.each(majors)('the OpenAI SDK %s on responses', (_, OpenAI) => {
     expect(data.usage).toMatchObject({ cost_usd: response.headers.get('x-service-cost-usd') })
   })
 
-  test('streams a response: its events add up to the whole', async () => {
+  test('streams a response whose events add up to the whole response', async () => {
     const stream = client().stream(asking({ reasoning: 'Let me see.', reply: 'Hello, world.' }))
     const types: string[] = []
     let text = ''
@@ -79,7 +79,7 @@ describe.each(majors)('the OpenAI SDK %s on responses', (_, OpenAI) => {
     expect(whole.usage?.output_tokens).toBeGreaterThan(0)
   })
 
-  test('reads the cost in a stream whose events have no names', async () => {
+  test('reads the cost in a stream without event names', async () => {
     const whole = await client()
       .stream(asking({ no_event_names: true }))
       .finalResponse()
@@ -87,7 +87,7 @@ describe.each(majors)('the OpenAI SDK %s on responses', (_, OpenAI) => {
     expect(whole.usage).toMatchObject({ cost_usd: expect.stringMatching(/^0\.\d+$/) })
   })
 
-  test('streams a call with its whole arguments, and goes on with its result', async () => {
+  test('streams a tool call with its complete arguments and continues with its result', async () => {
     const asked = { ...asking({}), input: 'Ask weather about Oslo, please.', tools: [weather] }
     const called = await client().stream(asked).finalResponse()
     const [call] = called.output
@@ -108,7 +108,7 @@ describe.each(majors)('the OpenAI SDK %s on responses', (_, OpenAI) => {
     expect(told.output_text).toContain('You wrote: "Rain.".')
   })
 
-  test('parses structured output of its schema', async () => {
+  test('parses structured output that matches its schema', async () => {
     const format = { type: 'json_schema', name: 'place', strict: true, schema: citySchema } as const
 
     const { output_text: text } = await client().create({ ...hello, text: { format } })
@@ -116,7 +116,7 @@ describe.each(majors)('the OpenAI SDK %s on responses', (_, OpenAI) => {
     expect(JSON.parse(text)).toEqual({ city: expect.any(String) })
   })
 
-  test('sees a stream that broke as a response that failed', async () => {
+  test('sees a broken stream as a failed response', async () => {
     const events = await Array.fromAsync(
       await client().create({ ...asking({ break_after: 6 }), stream: true }),
     )
@@ -131,7 +131,7 @@ describe.each(majors)('the OpenAI SDK %s on responses', (_, OpenAI) => {
     ['an unknown key', 401],
     ['an unknown model', 404],
     ['work in the background', 400],
-  ])('raises its own error for %s', async (fault, status) => {
+  ])('throws its error class for %s', async (fault, status) => {
     const asked = client(fault === 'an unknown key' ? 'tg_live_unknown' : ada.key).create({
       ...hello,
       model: fault === 'an unknown model' ? 'no-such-model' : hello.model,
@@ -161,7 +161,7 @@ describe('the AI SDK with its OpenAI provider on responses', () => {
     expect((await streamed.usage).outputTokens).toBe(usage.outputTokens)
   })
 
-  test.each(['whole', 'streamed'])('calls a tool, and goes on with its result, %s', async how => {
+  test.each(['whole', 'streamed'])('calls a tool and continues with its result, %s', async how => {
     const asked = {
       model: model(),
       prompt: 'Ask weather about Oslo, please.',
@@ -175,7 +175,7 @@ describe('the AI SDK with its OpenAI provider on responses', () => {
     expect(await text).toContain('You wrote: "Rain in ')
   })
 
-  test('generates an object of its schema', async () => {
+  test('generates an object that matches its schema', async () => {
     const { output } = await generateText({
       model: model(),
       prompt: 'Where?',
@@ -186,7 +186,7 @@ describe('the AI SDK with its OpenAI provider on responses', () => {
     expect(output.city).toBeString()
   })
 
-  test('raises its own error with our message', async () => {
+  test('throws its error class with the gateway’s message', async () => {
     const error = await rejection(
       generateText({ model: model('tg_live_unknown'), prompt: 'Hello', maxRetries: 0 }),
     )
@@ -214,7 +214,7 @@ describe('LangChain with its OpenAI model on responses', () => {
     expect(chunks.reduce((sum, chunk) => sum.concat(chunk)).text).toBe(message.text)
   })
 
-  test('streams a call of a tool', async () => {
+  test('streams a tool call', async () => {
     const { name, description, parameters } = weather
     const asChatHasIt = { type: 'function', function: { name, description, parameters } }
     const bound = model().bindTools([asChatHasIt])
@@ -257,7 +257,7 @@ describe('an agent of the OpenAI agents SDK', () => {
     expect(result.finalOutput).toContain('You wrote: "Rain in ')
   })
 
-  test('does so as a stream', async () => {
+  test('calls its tool in a stream', async () => {
     const result = await runner().run(agent(), 'Ask weather about Oslo, please.', { stream: true })
     const events: RunStreamEvent[] = await Array.fromAsync(result)
     await result.completed
@@ -270,7 +270,7 @@ describe('an agent of the OpenAI agents SDK', () => {
     expect(result.finalOutput).toContain('You wrote: "Rain in ')
   })
 
-  test('hears of a refusal', async () => {
+  test('gets an error of the gateway', async () => {
     const error = await rejection(runner('tg_live_unknown').run(agent(), 'Hello'))
 
     expect(String(error)).toContain('API key')

@@ -6,7 +6,7 @@ import type { Catalog } from '../../src/domain/catalog/catalog.ts'
 import { decodeCatalog, encodeCatalog } from '../../src/domain/catalog/rows/catalog-rows.ts'
 import { anyCatalog } from '../support/any-catalog.ts'
 
-test('an exported catalog file imports as the same catalog, but for the secrets it does not hold', () => {
+test('importing an exported catalog file gives the same catalog, except for its secrets', () => {
   fc.assert(
     fc.property(anyCatalog, catalog => {
       const text = formatCatalogFile(catalog)
@@ -15,7 +15,7 @@ test('an exported catalog file imports as the same catalog, but for the secrets 
 
       expect(parsed).toEqual({ ok: true, catalog: settingsOf(catalog) } as never)
       for (const { secret } of catalog.providers.values()) {
-        // A key of a few letters stands in any text.
+        // A very short key could appear in any text.
         if (secret.from === 'literal' && secret.value.length > 12) expect(text).not.toContain(secret.value)
       }
     }),
@@ -23,7 +23,7 @@ test('an exported catalog file imports as the same catalog, but for the secrets 
   )
 })
 
-test('a catalog survives its JSON rows', () => {
+test('a catalog is unchanged after encoding and decoding its JSON rows', () => {
   fc.assert(
     fc.property(anyCatalog, catalog => {
       const rows: unknown = JSON.parse(JSON.stringify(encodeCatalog(catalog)))

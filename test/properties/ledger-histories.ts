@@ -1,19 +1,19 @@
 import fc from 'fast-check'
 
-/** Few and small, so that repeats, races and shortages are common. */
+/** Few and small values, so that repeats, races and low balances are common. */
 export const ACCOUNTS = 2
 const HOLDS = 6
 const CREDITS = 8
 const ATTEMPTS = 4
 const DOLLARS_MAX = 6
 
-/** One call. `credit`, `hold` and `attempt` number what it is about, so that several calls are about the same. */
+/** One call. `credit`, `hold` and `attempt` are numbers, so that several calls can refer to the same one. */
 export type Call =
   | {
       readonly call: 'credit'
       readonly credit: number
       readonly idempotencyKey: string | undefined
-      /** With another amount than the others about this credit. */
+      /** With another amount than the other calls for this credit. */
       readonly differs: boolean
     }
   | {
@@ -21,7 +21,7 @@ export type Call =
       readonly hold: number
       readonly account: number
       readonly dollars: number
-      /** With another amount than the hold that is open. */
+      /** With another amount than the open hold. */
       readonly differs: boolean
     }
   | { readonly call: 'captureHold'; readonly hold: number; readonly dollars: number }
@@ -30,7 +30,7 @@ export type Call =
   | { readonly call: 'billAttempt'; readonly attempt: number; readonly dollars: number }
   | { readonly call: 'compensate'; readonly attempt: number }
 
-/** Calls that are made at once, and what becomes of them. */
+/** Concurrent calls, and what happens to them. */
 export type Wave = {
   readonly calls: readonly Call[]
   readonly fate: 'answered' | 'disk full' | 'killed before the commit' | 'killed after the commit' | 'closed'
@@ -75,7 +75,7 @@ const fate: fc.Arbitrary<Wave['fate']> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(...accidents) },
 )
 
-/** Any calls by any number of callers, with repeats, crashes and full disks in between. */
+/** Any calls by any number of callers, with repeats, crashes and full disks. */
 export const histories: fc.Arbitrary<readonly Wave[]> = fc.array(
   fc.record({
     calls: fc.array(call, { minLength: 1, maxLength: 16, size: 'max' }),

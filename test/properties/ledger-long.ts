@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { histories } from './ledger-histories.ts'
-import { live } from './ledger-run.ts'
+import { runHistory } from './ledger-run.ts'
 
-/** `bun test/properties/ledger-long.ts RUNS [SEED]`: the property of ledger.test.ts, for as long as you like. */
+/** `bun test/properties/ledger-long.ts RUNS [SEED]`: the property of ledger.test.ts with any number of runs. */
 const [runs = '1000', seed] = process.argv.slice(2)
 const numRuns = Number(runs)
 
-await fc.assert(fc.asyncProperty(histories, live), {
+await fc.assert(fc.asyncProperty(histories, runHistory), {
   numRuns,
   ...(seed === undefined ? {} : { seed: Number(seed) }),
 })

@@ -12,12 +12,12 @@ import { ACCOUNTS, type Call, type Wave } from './ledger-histories.ts'
 import { LedgerModel, type ModelTerms, type Outcome } from './ledger-model.ts'
 
 /**
- * Lives a history with a real store and with the model beside it. Each call must come to the same in both, and after each
- * wave so must every balance; at the end the books must be in order, also for the next process.
+ * Runs a history on a real store and on the model. Each call must have the same result in both, and after each wave every balance
+ * must be the same. At the end, the ledger must be sound, also after the store is opened again.
  */
-export async function live(history: readonly Wave[]): Promise<void> {
+export async function runHistory(history: readonly Wave[]): Promise<void> {
   const run = await Run.start()
-  for (const wave of history) await run.live(wave)
+  for (const wave of history) await run.runWave(wave)
   await run.expectBooksInOrder()
   await run.reopen()
   await run.expectBooksInOrder()
@@ -28,14 +28,14 @@ class Run {
   readonly #path = join(aDataFolder(), 'tollgate.db')
   readonly #model = new LedgerModel()
   readonly #payers: { readonly accountId: number; readonly apiKeyId: number }[] = []
-  /** What each hold is by now: when one has ended, the next of its number gets a new id. */
+  /** The current hold of each number. After a hold has ended, the next one with its number gets a new id. */
   readonly #terms = new Map<number, ModelTerms>()
   #store: SqliteStore = aSqliteStore(this.#path)
-  /** The text holds with a capture on its way: releasing one waits for it. */
+  /** The text holds with a pending capture. Releasing one waits for the capture. */
   readonly #capturing = new Set<bigint>()
   #keys = 1000n
   #isDiskFull = false
-  #tellCommitted: () => void = () => undefined
+  #signalCommitted: () => void = () => undefined
 
   static async start(): Promise<Run> {
     const run = new Run()
@@ -44,16 +44,16 @@ class Run {
     return run
   }
 
-  async live({ calls, fate }: Wave): Promise<void> {
+  async runWave({ calls, fate }: Wave): Promise<void> {
     this.#isDiskFull = fate === 'disk full'
-    const committed = new Promise<void>(resolve => (this.#tellCommitted = resolve))
+    const committed = new Promise<void>(resolve => (this.#signalCommitted = resolve))
     const made = calls.map(call => this.#make(call))
     const isCommitted = fate !== 'disk full' && fate !== 'killed before the commit'
     if (fate === 'killed after the commit' && made.some(({ decided }) => decided === undefined))
       await committed
     if (fate.startsWith('killed')) kill(this.#store)
     if (fate === 'closed') await this.#store.close()
-    // In the order of the calls: those that were decided at once have been applied already.
+    // In the order of the calls. Calls that were decided immediately have been applied already.
     const expected = made.map(({ decided, apply }) => decided ?? (isCommitted ? apply() : 'error'))
 
     const outcomes = await Promise.all(made.map(({ outcome }) => outcome))
@@ -108,7 +108,7 @@ class Run {
       beforeCommit: () => {
         if (this.#isDiskFull) throw new Error('disk full')
       },
-      afterCommit: () => this.#tellCommitted(),
+      afterCommit: () => this.#signalCommitted(),
     })
   }
 
@@ -225,7 +225,7 @@ class Run {
     return terms
   }
 
-  /** One that was never placed, where none of this number was. */
+  /** The current hold of this number, or one that was never placed. */
   #termsOf(hold: number): ModelTerms {
     return this.#terms.get(hold) ?? this.#newTerms(hold, { account: 0, amount: dollars(1) })
   }
@@ -239,12 +239,12 @@ class Run {
   }
 }
 
-/** A call on its way, and what it must come to by the model. */
+/** A pending call, and its expected result. */
 type Made = {
   readonly outcome: Promise<Outcome>
-  /** Where the store decides at once, as it does for text holds. */
+  /** The result, if the store decides immediately, as for text holds. */
   readonly decided: Outcome | undefined
-  /** Where the call waits for its turn. */
+  /** Applies the call to the model when it is its turn. */
   readonly apply: () => Outcome
 }
 

@@ -6,7 +6,7 @@ import { BEHIND_BYTES_MAX, COPY_BYTES_MAX, SharedStream } from '../../src/gatewa
 import { turn } from '../support/turn.ts'
 
 const PIECE_BYTES = 48 * 1024
-/** What the copy, those behind and one piece come to, with room for what a piece weighs beside its bytes. */
+/** The copy, the lag of the readers, and one piece, with the overhead of a piece. */
 const HELD_BYTES_MAX = COPY_BYTES_MAX + BEHIND_BYTES_MAX + 2 * PIECE_BYTES
 const LOST = 0
 const READERS_MAX = 6
@@ -23,10 +23,10 @@ const aStep: fc.Arbitrary<Step> = fc.record({
   reader: fc.nat(READERS_MAX - 1),
 })
 
-/** One reader and the numbers of the pieces it got. */
+/** One reader, and the numbers of the pieces that it got. */
 type Seen = { readonly source: ByteStream; readonly numbers: number[]; isReading: boolean; hasLeft: boolean }
 
-/** A stream of `piecesMax` pieces, each its own number repeated, and readers that do as they are told. */
+/** A stream of `piecesMax` pieces, each filled with its number, and readers that follow the steps. */
 function aRun(piecesMax: number, budgetBytes: number) {
   let produced = 0
   let isCancelled = false
@@ -82,7 +82,7 @@ function aRun(piecesMax: number, budgetBytes: number) {
       steps[step](readers[reader])
       await turn()
     },
-    /** All who are still there read to the end, in turns. */
+    /** All connected readers read to the end, in turns. */
     async finish() {
       const going = new Set(readers.filter(reader => !reader.hasLeft))
       while (going.size > 0) {
@@ -94,14 +94,14 @@ function aRun(piecesMax: number, budgetBytes: number) {
         await turn()
       }
     },
-    /** The source has come to its end, or was told that nobody reads it. */
+    /** The source has ended or was cancelled. */
     get isOver() {
       return isCancelled || produced > piecesMax
     },
   }
 }
 
-test('whoever joins, reads and leaves, nobody gets a wrong byte, the leader gets all, and memory is bounded', async () => {
+test('readers that join, read and disconnect get no wrong bytes, the leader gets all bytes, and memory is bounded', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(aStep, { minLength: 20, maxLength: 120 }),
