@@ -26,7 +26,7 @@ const ask = (account: TestAccount, change: object = {}) =>
 const get = (key: string, path: string) => fetch(gateway.url + path, { headers: { 'x-api-key': key } })
 
 describe('GET /v1/balance and /v1/credits', () => {
-  test('tell what is available, held and spent, as decimal strings', async () => {
+  test('return the available, held and spent amounts as decimal strings', async () => {
     const ada = await gateway.account({ grant: '1.50' })
     await ask(ada)
     const taken = gateway.upstream.hold()
@@ -59,7 +59,7 @@ describe('GET /v1/balance and /v1/credits', () => {
     expect(credits).toEqual({ balance: '1.49986', total_used: '0.00014' })
   })
 
-  test('tell a balance below zero as it is', async () => {
+  test('return a negative balance', async () => {
     const ada = await gateway.account({ grant: '0.02' })
     gateway.upstream.reply(
       chatAnswer({ usage: { prompt_tokens: 50_000, completion_tokens: 0 } }),
@@ -76,7 +76,7 @@ describe('GET /v1/balance and /v1/credits', () => {
 })
 
 describe('GET /v1/usage', () => {
-  test('has a row for each charged request, newest first, and none for a refused one', async () => {
+  test('has a row for each charged request, newest first, and none for a refused request', async () => {
     const ada = await gateway.account({ grant: '1' })
     const first = await ask(ada)
     await ask(ada, { model: 'gpt-y' })
@@ -114,7 +114,7 @@ describe('GET /v1/usage', () => {
     })
   })
 
-  test('comes in pages that hold each row once', async () => {
+  test('has pages that contain each row once', async () => {
     const ada = await gateway.account({ grant: '1' })
     for (let count = 0; count < 7; count += 1) await ask(ada)
     const all = await gateway.read<Page>(ada.key, '/v1/usage')
@@ -133,7 +133,7 @@ describe('GET /v1/usage', () => {
     expect(pages.flatMap(({ data }) => data)).toEqual([...all.data])
   })
 
-  test('of an account that never asked is empty', async () => {
+  test('is empty for an account without requests', async () => {
     const ada = await gateway.account()
 
     expect(await gateway.read<Page>(ada.key, '/v1/usage')).toEqual({
@@ -144,7 +144,7 @@ describe('GET /v1/usage', () => {
     })
   })
 
-  test('shows nothing of another account, also behind its rows', async () => {
+  test('never shows rows of another account', async () => {
     const ada = await gateway.account()
     const ben = await gateway.account()
     for (let count = 0; count < 2; count += 1) await ask(ada)
@@ -165,7 +165,7 @@ describe('GET /v1/usage', () => {
     ['cursor', ''],
     ['cursor', 'req_01m7y7e9pn000erz6xh32q2gqs'],
     ['cursor', '9'.repeat(19)],
-  ])('refuses a %s of "%s" by name', async (param, value) => {
+  ])('refuses the %s "%s" with the name of the parameter', async (param, value) => {
     const { key } = await gateway.account({ grant: '0' })
 
     const refusal = await refusalOf(await get(key, `/v1/usage?${param}=${value}`))
@@ -174,7 +174,7 @@ describe('GET /v1/usage', () => {
   })
 })
 
-test('reads need a key, cost nothing, and need no balance', async () => {
+test('reads need a key, are free, and need no balance', async () => {
   const poor = await gateway.account({ grant: '0' })
   const paths = ['/v1/balance', '/v1/credits', '/v1/usage', '/v1/models', '/v1/models/gpt-x']
 
@@ -185,7 +185,7 @@ test('reads need a key, cost nothing, and need no balance', async () => {
   expect(await poor.balance()).toMatchObject({ available_usd: '0', held_usd: '0' })
 })
 
-test('a public catalog needs no key, is told apart by its ETag, and is sent again once it was edited', async () => {
+test('a public catalog needs no key, has an ETag, and is sent again after an edit', async () => {
   const path = `${gateway.url}/cabinet/api/public/models`
   const first = await fetch(path)
   const etag = first.headers.get('etag')!

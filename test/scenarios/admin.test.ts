@@ -11,7 +11,7 @@ beforeAll(async () => {
 
 afterAll(() => gateway.stop())
 
-test('a model that is switched off is gone with the next request, and back with the one after it is on', async () => {
+test('switching a model off or on takes effect with the next request', async () => {
   const { key } = await gateway.account()
 
   await gateway.admin('PATCH', 'models/sandbox-mini', { enabled: false })
@@ -28,7 +28,7 @@ test('a model that is switched off is gone with the next request, and back with 
   expect(listedOn).toContain('sandbox-mini')
 })
 
-test('a price that is edited holds from the next request on', async () => {
+test('a price change takes effect with the next request', async () => {
   const { key } = await gateway.account()
   const row = await gateway.admin<object>('GET', 'models/sandbox-mini')
 
@@ -41,7 +41,7 @@ test('a price that is edited holds from the next request on', async () => {
   expect(Number(priced.headers.get('x-service-cost-usd'))).toBeGreaterThan(0)
 })
 
-test('a revoked key is refused with the next request', async () => {
+test('a revoked key is refused from the next request on', async () => {
   const { id, key } = await gateway.account()
   const { data } = await gateway.admin<{ data: { id: string }[] }>('GET', `accounts/${id}/keys`)
   const before = await gateway.chat(key, HELLO)
@@ -52,7 +52,7 @@ test('a revoked key is refused with the next request', async () => {
   expect([before.status, after.status]).toEqual([200, 401])
 })
 
-test('the usage of a request names its account, its key and its cost', async () => {
+test('the usage of a request has its account, its key and its cost', async () => {
   const { id, key } = await gateway.account()
   const keys = await gateway.admin<{ data: { id: string }[] }>('GET', `accounts/${id}/keys`)
   const answer = await gateway.chat(key, HELLO)
@@ -74,7 +74,7 @@ test('the usage of a request names its account, its key and its cost', async () 
   expect(ofAll.data).toEqual(ofAccount.data)
 })
 
-test('the admin API and the customers’ routes take no key of the other', async () => {
+test('the admin API and the customer routes do not accept the other one’s key', async () => {
   const { key } = await gateway.account()
 
   const customer = await fetch(`${gateway.url}/admin/api/accounts`, {

@@ -4,17 +4,17 @@ import { addUsd, formatUsd, nanoUsd, usd, ZERO } from '../../src/domain/money.ts
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
 import { until } from './until.ts'
 
-/** How a client saw its stream end: with [DONE]; with an error in a frame; with a status instead of a stream; or by leaving. */
+/** How a stream ended for its client: with [DONE], an error frame, a status instead of a stream, or a disconnect. */
 type StreamEnd = 'whole' | 'broken' | 'refused 429' | 'refused 502' | 'left'
 
 export type AimockReport = {
   readonly ends: Readonly<Record<StreamEnd, number>>
-  /** What clients read of their costs together, and what the books took from the account. */
+  /** The sum of the costs that clients read, and the sum that the account was charged. */
   readonly toldUsd: string
   readonly spentUsd: string
-  /** What the books' own check has found. */
+  /** The problems that the ledger check found. */
   readonly problems: readonly unknown[]
-  /** Streams that are still in memory when all is over, the runtime's own and those of this upstream's included. */
+  /** Streams that are still in memory at the end, including those of the runtime and of the upstream. */
   readonly streamsInMemory: number
 }
 

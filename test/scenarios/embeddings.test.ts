@@ -25,7 +25,7 @@ async function ask(body: object | string): Promise<Response> {
 
 const route = textRouteCases.find(({ title }) => title === 'embeddings')
 
-test('a request reaches the upstream byte for byte but for the model, its order and fields with it', async () => {
+test('a request reaches the upstream byte for byte, except for the model', async () => {
   gateway.upstream.reply(route!.answer({ input: 10, output: 0 }))
   const body =
     '{"input":["second","\\u0066irst"],\n "dimensions":1e2, "model": "embed-x","encoding_format":"base64","x":1.0}'
@@ -35,7 +35,7 @@ test('a request reaches the upstream byte for byte but for the model, its order 
   expect(gateway.upstream.requests.at(-1)!.text()).toBe(body.replace('embed-x', 'embed-x-upstream'))
 })
 
-test('an answer reaches the client byte for byte but for the model and the cost', async () => {
+test('an answer reaches the client byte for byte, except for the model and the cost', async () => {
   const body =
     '{"object":"list","data":[{"index":1,"embedding":"AACAPgAAAL8="},{"index":0,"embedding":[0.10, -1e-3]}],' +
     ' "model":"embed-x-upstream","usage":{"prompt_tokens":10,"total_tokens":10}}'
@@ -60,12 +60,12 @@ test.each<[title: string, input: unknown, cost: string]>([
   expect(await settlementOf(gateway, ada)).toEqual({ cost_usd: cost, source: 'estimated', is_clamped: false })
 })
 
-// The row's model reads 100,000 tokens at a time.
+// The context window of the row is 100,000 tokens.
 test.each<[title: string, input: unknown, tokens: number]>([
-  ['of a text are charged as far as its model reads', 'Hi', 100_000],
-  ['of an array of tokens as well', [1, 2, 3], 100_000],
-  ['of two texts as far as it reads twice', ['Hi', 'Ho'], 200_000],
-  ['of three arrays of tokens are charged in full', [[1], [2], [3]], 250_000],
+  ['for a text are charged up to the context window', 'Hi', 100_000],
+  ['for an array of tokens, too', [1, 2, 3], 100_000],
+  ['for two texts are charged up to two context windows', ['Hi', 'Ho'], 200_000],
+  ['for three arrays of tokens are charged in full', [[1], [2], [3]], 250_000],
 ])('250,000 reported tokens %s', async (_title, input, tokens) => {
   gateway.upstream.reply(route!.answer({ input: 250_000, output: 0 }))
 
@@ -79,7 +79,7 @@ test.each<[title: string, input: unknown, tokens: number]>([
   })
 })
 
-test('a stream is refused: there are none', async () => {
+test('a stream is refused, because embeddings have none', async () => {
   const before = gateway.upstream.requests.length
 
   const refused = await ask({ stream: true })

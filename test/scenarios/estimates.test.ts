@@ -25,14 +25,14 @@ const frame = {
 const anAnswer = { stream: false, reply: json(answer) }
 const aStream = { stream: true, reply: sse([`data: ${JSON.stringify(frame)}\n\n`, 'data: [DONE]\n\n']) }
 
-// The row's own ceiling is 1,000 tokens.
+// The max_output_tokens of the row are 1,000.
 test.each([
-  ['an answer', 'the ceiling it was asked with', anAnswer, 5, 5],
-  ['a stream', 'the ceiling it was asked with', aStream, 5, 5],
-  ['an answer', 'its model’s, where more was asked for', anAnswer, 5000, 1000],
-  ['a stream', 'its model’s, where more was asked for', aStream, 5000, 1000],
+  ['an answer', 'the output ceiling of the request', anAnswer, 5, 5],
+  ['a stream', 'the output ceiling of the request', aStream, 5, 5],
+  ['an answer', 'the model’s maximum, if the request asks for more', anAnswer, 5000, 1000],
+  ['a stream', 'the model’s maximum, if the request asks for more', aStream, 5000, 1000],
 ] as const)(
-  'the estimate of %s without usage is at most %s, and the books agree',
+  'the estimate of %s without usage is at most %s, and the charge matches it',
   async (_of, _most, { stream, reply }, ceiling, charged) => {
     gateway.upstream.reply(reply)
     const ada = await gateway.account()

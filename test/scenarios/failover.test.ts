@@ -25,7 +25,7 @@ const EMPTY = chatAnswer({
   content: '',
   usage: { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 },
 })
-/** Ten tokens in and five out. */
+/** Ten input tokens and five output tokens. */
 const COST = '0.00007'
 const FRAMES = [
   `data: {"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"${SAID}"},"finish_reason":null}]}\n\n`,
@@ -82,7 +82,7 @@ beforeAll(async () => {
   ada = await gateway.account()
 })
 beforeEach(() => {
-  // What rested in the test before may be tried again.
+  // Closes the circuits that the previous test opened.
   clock.advance(OPEN_MS_MAX)
   main.reply(chatAnswer())
   spare.reply(chatAnswer({ content: SAID }))
@@ -93,7 +93,7 @@ afterAll(async () => {
   spare.close()
 })
 
-/** One request; what came back, how often each upstream was asked for it, and what it cost. */
+/** One request: its reply, the number of calls to each upstream, and its cost. */
 async function ask(body: object = {}) {
   const before = [main.requests.length, spare.requests.length]
   const { available_usd: had } = await ada.balance()
@@ -135,7 +135,7 @@ describe('a JSON request whose first upstream', () => {
       answer('{"choices":[{', { headers: { 'content-type': 'application/json' } }),
     ],
     ['answers 200 with nothing in it', EMPTY],
-  ])('%s is answered by the next one and pays for that answer alone', async (_, fault) => {
+  ])('%s is answered by the next one and charged only for that answer', async (_, fault) => {
     main.reply(fault)
 
     const { status, headers, text, asked, charged, held } = await ask()
@@ -160,7 +160,7 @@ describe('a JSON request whose first upstream', () => {
   })
 
   test.each([400, 409, 413, 422])(
-    'answers %d is not asked of another: it is the request that is wrong',
+    'answers %d has no failover, because the request is wrong',
     async status => {
       main.reply(error(status))
 
@@ -172,7 +172,7 @@ describe('a JSON request whose first upstream', () => {
     },
   )
 
-  test('is cut short by its ceiling or by policy is not asked of another', async () => {
+  test('cuts the answer short by length or content filter has no failover', async () => {
     const choices = [{ index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'length' }]
     main.reply(
       json({ object: 'chat.completion', choices, usage: { prompt_tokens: 10, completion_tokens: 5 } }),
@@ -184,7 +184,7 @@ describe('a JSON request whose first upstream', () => {
     expect(asked).toEqual({ main: 1, spare: 0 })
   })
 
-  test('is the one whose model name the next one never sees', async () => {
+  test('fails is sent to the next one with that upstream’s model name', async () => {
     main.reply(error(500))
 
     await ask()
@@ -202,7 +202,7 @@ describe('a stream whose first upstream', () => {
     ['tells an error as its first frame', sse(['data: {"error":{"message":"overloaded"}}\n\n'])],
     ['ends without a word', sse([''])],
     ['sends a whole answer in JSON', chatAnswer()],
-  ])('%s is streamed by the next one and pays for that alone', async (_, fault) => {
+  ])('%s is streamed by the next one and charged only for that stream', async (_, fault) => {
     main.reply(fault)
     spare.reply(sse(FRAMES))
 
@@ -214,7 +214,7 @@ describe('a stream whose first upstream', () => {
     expect([charged, held]).toEqual([COST, '0'])
   })
 
-  test('breaks after output began ends with an error, and no other is asked', async () => {
+  test('breaks after output began ends with an error, without failover', async () => {
     const held = main.hold()
     const before = spare.requests.length
     const opening = gateway.chat(ada.key, { ...HELLO, stream: true })
@@ -248,16 +248,19 @@ describe.each(textRouteCases.map(route => [route.title, route] as const))(
       ['fails', error(500)],
       ['breaks the connection', resetBeforeHeaders()],
       ['answers with HTML', html()],
-    ])('the next upstream answers where the first one %s, and is paid for alone', async (_, fault) => {
-      main.reply(fault)
-      spare.reply(route.answer({ input: 10, output: 5 }))
+    ])(
+      'if the first upstream %s, the next one answers, and only that answer is charged',
+      async (_, fault) => {
+        main.reply(fault)
+        spare.reply(route.answer({ input: 10, output: 5 }))
 
-      const response = await send()
+        const response = await send()
 
-      expect(response.status).toBe(200)
-      expect(response.headers.get('x-service-cost-usd')).toBe(isInputOnly === true ? '0.00002' : COST)
-      expect(spare.requests.at(-1)).toMatchObject({ path: upstreamPath })
-    })
+        expect(response.status).toBe(200)
+        expect(response.headers.get('x-service-cost-usd')).toBe(isInputOnly === true ? '0.00002' : COST)
+        expect(spare.requests.at(-1)).toMatchObject({ path: upstreamPath })
+      },
+    )
 
     test('a 429 of every upstream stays a 429', async () => {
       main.reply(error(429))
@@ -271,7 +274,7 @@ describe.each(textRouteCases.map(route => [route.title, route] as const))(
   },
 )
 
-test('a message without content is asked of the next upstream, as an empty chat answer is', async () => {
+test('a message without content is a failover to the next upstream, like an empty chat answer', async () => {
   main.reply(EMPTY)
 
   const response = await fetch(`${gateway.url}/v1/messages`, {
@@ -283,8 +286,8 @@ test('a message without content is asked of the next upstream, as an empty chat 
   expect(await response.json()).toMatchObject({ content: [{ type: 'text', text: SAID }] })
 })
 
-describe('when no upstream is left', () => {
-  test('a 429 stays a 429, with the Retry-After that ends first', async () => {
+describe('if no upstream is left', () => {
+  test('a 429 stays a 429, with the shortest Retry-After', async () => {
     const limited = (seconds: string) => json({}, { status: 429, headers: { 'retry-after': seconds } })
     main.reply(limited('7'))
     spare.reply(limited('40'))
@@ -302,7 +305,7 @@ describe('when no upstream is left', () => {
     ['500', error(500), resetBeforeHeaders(), 502],
     ['404', error(404), html(), 502],
     ['500', error(500), error(422), 422],
-  ])('after a %s the client gets the verdict that is of most use', async (_, first, second, expected) => {
+  ])('after a %s the client gets the most useful result', async (_, first, second, expected) => {
     main.reply(first)
     spare.reply(second)
 
@@ -312,7 +315,7 @@ describe('when no upstream is left', () => {
     expect([charged, held]).toEqual(['0', '0'])
   })
 
-  test('an empty answer is handed back, and charged as reported', async () => {
+  test('an empty answer is returned, and charged as reported', async () => {
     main.reply(EMPTY)
     spare.reply(error(500))
 
@@ -329,7 +332,7 @@ describe('when no upstream is left', () => {
     expect(data[0]!.provider).toBe('main')
   })
 
-  test('an empty answer of the only upstream is handed back at once', async () => {
+  test('an empty answer of the only upstream is returned immediately', async () => {
     main.reply(EMPTY)
 
     const { status, asked, charged } = await ask({ model: 'gpt-alone' })
@@ -339,7 +342,7 @@ describe('when no upstream is left', () => {
     expect(charged).toBe('0.00004')
   })
 
-  test('nothing of any upstream is shown: neither host nor key', async () => {
+  test('the error contains neither a host nor a key of an upstream', async () => {
     main.reply(error(500))
     const leak = `Call http://${new URL(main.baseUrl).host} with sk-of-main-0123456789, not ${spare.baseUrl}`
     spare.reply(json({ error: { message: leak } }, { status: 400 }))
@@ -353,7 +356,7 @@ describe('when no upstream is left', () => {
   })
 })
 
-test('an upstream that fails again and again is left alone, until its rest is over', async () => {
+test('an upstream that fails repeatedly is skipped while its circuit is open', async () => {
   await ask()
   main.reply(error(500))
   const asked: number[] = []
@@ -366,7 +369,7 @@ test('an upstream that fails again and again is left alone, until its rest is ov
   expect(asked).toEqual([1, 1, 1, 0, 0, 1])
 })
 
-test('the books are sound after all of it', async () => {
+test('the ledger is sound afterwards', async () => {
   const verification = await gateway.admin<{ ok: boolean; problems: unknown[] }>('POST', 'verify')
 
   expect(verification).toMatchObject({ ok: true, problems: [] })

@@ -1,34 +1,34 @@
 import { DONE, delta, finish, usage } from './stream-frames.ts'
 
-/** A way into the gateway, and what its upstream and its client see of it, for the table of faults. */
+/** A route of the gateway, and what its upstream and its client see, for the table of faults. */
 export type Lane = {
   readonly title: string
   readonly path: string
   readonly kind: 'chat' | 'embedding'
   readonly request: Readonly<Record<string, unknown>>
-  /** What the upstream is asked for. A stream of messages is made of an answer in JSON. */
+  /** What the upstream sends. A Messages stream is built from a JSON answer. */
   readonly upstreamSends: 'json' | 'stream'
-  /** A good answer in which `word` stands, whose first part is the three letters of `FIRST`: one part for JSON, a frame each for a stream. */
+  /** A good answer that contains `word`. Its first part is `FIRST`. JSON has one part; a stream has one part per frame. */
   readonly answer: (word: string) => readonly string[]
-  /** An answer that says nothing, which used two tokens. */
+  /** An empty answer that used two tokens. */
   readonly empty: readonly string[]
-  /** What `answer` costs, what `empty` costs, and what a client pays of whom only the first part has reached. */
+  /** The cost of `answer`, of `empty`, and of an answer of which the client got only the first part. */
   readonly costs: { readonly answer: string; readonly empty: string; readonly firstPart: string }
-  /** Whether an empty answer sends the gateway on to the next upstream. */
+  /** Whether an empty answer causes a failover. */
   readonly isEmptyRetried: boolean
-  /** Whether a reply looks like one that is whole. */
+  /** Whether a reply looks complete. */
   readonly looksWhole: (reply: string) => boolean
-  /** The code of the error that ends a broken reply; undefined for one that has none at its end. */
+  /** The code of the error at the end of a broken reply. Undefined if there is none. */
   readonly errorAtEnd: (reply: string) => string | undefined
-  /** Refusals are in the shape that messages-style libraries read. */
+  /** Errors have the shape that the Anthropic SDKs expect. */
   readonly isMessages: boolean
 }
 
-/** What the first frame of a stream says: a token. */
+/** The text of the first frame of a stream: one token. */
 export const FIRST = 'Hel'
 
 const CHAT = { messages: [{ role: 'user', content: 'Hi' }] }
-/** Two dollars a million in, ten out: ten tokens in and five out, or two; "Hel" to a request of five tokens. */
+/** At 2 USD (input) and 10 USD (output) per million: 10 and 5 tokens; 10 and 2 tokens; "Hel" for a request of 5 tokens. */
 const CHAT_COSTS = { answer: '0.00007', empty: '0.00004', firstPart: '0.00002' }
 
 const jsonLane = {
@@ -126,7 +126,7 @@ const embeddings: Lane = {
     embeddingList([{ object: 'embedding', index: 0, embedding: [0.25] }], `${FIRST}, ${word}`),
   ],
   empty: [embeddingList([], '')],
-  // There is only input.
+  // Embeddings have only input.
   costs: { answer: '0.00002', empty: '0.00002', firstPart: '0' },
   isEmptyRetried: false,
 }
@@ -183,14 +183,14 @@ function isJsonWithoutError(reply: string): boolean {
   return !('error' in value)
 }
 
-/** What tells how a stream ended, in a frame of either dialect. */
+/** The member that has the end of a stream, in both dialects. */
 type LastFrame = {
   readonly error?: { readonly code: string }
   readonly type?: string
   readonly response?: { readonly error?: { readonly code: string } | null }
 }
 
-/** The JSON of the last frame of a stream; undefined where it is none. */
+/** The JSON of the last frame of a stream. Undefined if it is not JSON. */
 function lastFrame(stream: string): LastFrame | undefined {
   const data = stream.trimEnd().split('data: ').at(-1) ?? ''
   try {

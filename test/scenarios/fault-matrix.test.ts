@@ -9,7 +9,7 @@ import { chatModel, startScriptedGateway, type ScriptedGateway } from './scripte
 import { settlementOf } from './settled-stream.ts'
 import { until } from './until.ts'
 
-/** What stands behind the upstream that has the fault, by the words of the titles. */
+/** The upstreams after the one with the fault, by the name in the title. */
 const settings = {
   alone: 'alone',
   'before one that works': 'well',
@@ -26,7 +26,7 @@ type Case = {
 let gateway: ScriptedGateway
 let spare: Upstream
 
-/** The check of the books, the reconciler, and the server's look at its connections. */
+/** The ledger check, the reconciler, and the server's connection sweep. */
 const BACKGROUND_TIMERS = 3
 
 beforeAll(async () => {
@@ -43,7 +43,7 @@ beforeAll(async () => {
     ],
   })
 })
-// What rested in the test before may be asked again.
+// Closes the circuits that the previous test opened.
 beforeEach(() => gateway.clock.advance(OPEN_MS_MAX))
 afterAll(async () => {
   await gateway.stop()
@@ -81,7 +81,7 @@ const cases = lanes.flatMap(lane =>
   ),
 )
 
-describe('a request ends as the rules say, for', () => {
+describe('a request ends according to the rules for', () => {
   test.each(cases)('%s, of an upstream with %s, %s', async (_lane, _fault, _setting, one) => {
     const expected = expectedOf(one)
 
@@ -91,7 +91,7 @@ describe('a request ends as the rules say, for', () => {
   })
 })
 
-test('the books are sound after all of it, and nothing waits or is held', async () => {
+test('the ledger is sound afterwards, and nothing waits or is held', async () => {
   const { ok, problems } = await gateway.admin<{ ok: boolean; problems: unknown[] }>('POST', 'verify')
 
   expect({ ok, problems }).toEqual({ ok: true, problems: [] })
@@ -99,24 +99,24 @@ test('the books are sound after all of it, and nothing waits or is held', async 
   expect(await gateway.metric('tollgate_late_calls')).toBe(0)
 })
 
-/** What came of one request, in the words of the rules. */
+/** The outcome of one request, in the terms of the rules. */
 type Seen = {
   readonly status: number
-  /** Of an error: told by the status, or at the end of a stream that had begun. */
+  /** The code of the error, from the status or from the end of a stream. */
   readonly code?: string | undefined
   readonly type?: string | undefined
   readonly shouldRetry?: string | null
   readonly retryAfter?: string | null
   readonly looksWhole: boolean
-  /** Whose words reached the client. */
+  /** The upstream whose output reached the client. */
   readonly saidBy: readonly string[]
-  /** In the books. */
+  /** The charged amount. */
   readonly paid: string
-  /** How many requests each upstream got. */
+  /** The number of requests to each upstream. */
   readonly asked: { readonly main: number; readonly spare: number }
 }
 
-/** Follows from the table and its rules alone. */
+/** Computed from the table and its rules. */
 function expectedOf({ lane, fault, behind }: Case): Seen {
   const { isRefused = false, ...ends } = faults[fault]!
   const [end] = ends[lane.upstreamSends]!
@@ -136,7 +136,7 @@ function expectedOf({ lane, fault, behind }: Case): Seen {
   }
 }
 
-/** One request on an account of its own, to its end, and to the end of all it left behind. */
+/** Runs one request with its own account until it and all its background work have ended. */
 async function play({ lane, fault, behind }: Case): Promise<Seen> {
   const { isRefused = false, ...ends } = faults[fault]!
   const [, playFault] = ends[lane.upstreamSends]!
@@ -183,7 +183,7 @@ async function play({ lane, fault, behind }: Case): Promise<Seen> {
   }
 }
 
-/** What a refusal says, once its envelope is known to be whole and in the route's dialect. */
+/** The error of a reply, after checking its envelope in the dialect of the route. */
 async function toldBy(response: Response, { isMessages }: Lane) {
   const body = (await response.clone().json()) as { type?: string }
   const { code, type } = await refusalOf(response)

@@ -31,7 +31,7 @@ import {
   type Play,
 } from './fault-plays.ts'
 
-/** How a request can end, as its client sees it. What follows from each is in `rules`. */
+/** How a request can end for its client. `rules` has the consequences. */
 export type End =
   | 'whole'
   | 'empty'
@@ -46,11 +46,11 @@ export type End =
 
 export type Rule = {
   readonly status: number
-  /** Of the error that the client is told: by a status, or at the end of a stream that had begun. */
+  /** The code of the client's error, from the status or from the end of a stream. */
   readonly code?: string
   readonly type?: string
   readonly pays: keyof Lane['costs'] | 'nothing'
-  /** Whether the next upstream is asked instead, where there is one. */
+  /** Whether there is a failover to the next upstream, if there is one. */
   readonly isSwitched: boolean
   readonly shouldRetry?: 'false'
   readonly retryAfter?: string
@@ -62,10 +62,10 @@ export type Rule = {
  */
 export const rules: Readonly<Record<End, Rule>> = {
   whole: { status: 200, pays: 'answer', isSwitched: false },
-  // Where the lane asks the next one, but for that.
+  // If the route has no failover for empty answers.
   empty: { status: 200, pays: 'empty', isSwitched: false },
   failed: { status: 502, ...error('upstream_error'), pays: 'nothing', isSwitched: true },
-  // The operator's own trouble: no repeat of the client's helps.
+  // A problem of the operator. A retry by the client does not help.
   unpaid: {
     status: 502,
     ...error('upstream_error'),
@@ -80,7 +80,7 @@ export const rules: Readonly<Record<End, Rule>> = {
     isSwitched: true,
     retryAfter: '7',
   },
-  // The client's own mistake, in the upstream's words: no other upstream would see it otherwise.
+  // A mistake of the client, with the upstream's message. Another upstream would refuse it too.
   refused: { status: 400, ...error('theirs'), pays: 'nothing', isSwitched: false },
   'timed out': {
     status: 504,
@@ -90,7 +90,7 @@ export const rules: Readonly<Record<End, Rule>> = {
     shouldRetry: 'false',
   },
   'broken off': { status: 200, ...error('upstream_error'), pays: 'firstPart', isSwitched: false },
-  // The client has a heartbeat and no word.
+  // The client has a heartbeat and no output.
   'broken off unsaid': { status: 200, ...error('upstream_error'), pays: 'nothing', isSwitched: false },
   'fallen silent': {
     status: 200,
@@ -101,10 +101,10 @@ export const rules: Readonly<Record<End, Rule>> = {
 }
 
 export type Fault = {
-  /** What it comes to, for an upstream that sends JSON and for one that streams; absent where it cannot be. */
+  /** The ending for an upstream that sends JSON and for one that streams. Absent if the fault is impossible there. */
   readonly json?: readonly [End, Play]
   readonly stream?: readonly [End, Play]
-  /** The upstream's address takes no connections, so it is never asked. */
+  /** The upstream's address refuses connections, so it never gets a request. */
   readonly isRefused?: true
 }
 

@@ -12,25 +12,25 @@ import {
 import type { Exchange, Reply } from '../support/upstream.ts'
 import { FIRST, type Lane } from './fault-lanes.ts'
 
-/** What an upstream that plays a fault can see and move of the test around it. */
+/** What an upstream with a fault can observe and control in the test. */
 export type Stage = {
   advance(ms: number): void
-  /** Resolves when this text has reached the client so many times. */
+  /** Resolves when this text has reached the client this many times. */
   received(text: string, times: number): Promise<void>
 }
 
-/** How an upstream behaves, to what it is asked for. */
+/** The behaviour of an upstream for JSON and for streams. */
 export type Play = (lane: Lane, stage: Stage) => Reply
 
 const READ_MS = 300_000
 const IDLE_MS = 60_000
-/** As every first part of a stream has it. */
+/** Every first part of a stream has this text. */
 const SAID = `"${FIRST}"`
 const HEARTBEAT = ': ping\n\n'
-/** A frame of a stream in which half a chunk stands. */
+/** A frame of a stream with half a chunk. */
 export const MALFORMED = 'data: {"id":"chat\n\n'
 
-/** A whole answer in which `word` stands. */
+/** A complete answer that contains `word`. */
 export function wholeAnswer(lane: Lane, word: string): Reply {
   return sent(lane, lane.answer(word))
 }
@@ -40,7 +40,7 @@ export function whole(lane: Lane): Reply {
   return wholeAnswer(lane, 'main')
 }
 
-/** A good answer that says nothing. */
+/** A valid empty answer. */
 export function empty(lane: Lane): Reply {
   return sent(lane, lane.empty)
 }
@@ -49,12 +49,12 @@ function sent({ upstreamSends }: Lane, parts: readonly string[]): Reply {
   return upstreamSends === 'json' ? answer(parts.join(''), { headers: JSON_TYPE }) : sse(parts)
 }
 
-/** A refusal of the upstream’s. */
+/** An error of the upstream. */
 export function status(code: number, headers: Readonly<Record<string, string>> = {}): Play {
   return () => json({ error: { message: 'No.', type: 'theirs', code: 'theirs' } }, { status: code, headers })
 }
 
-/** Breaks before a byte of the stream. */
+/** Breaks before the first byte of the stream. */
 export function resetAfterStreamHead(): Reply {
   return async exchange => {
     await exchange.write(STREAM_HEAD)
@@ -62,7 +62,7 @@ export function resetAfterStreamHead(): Reply {
   }
 }
 
-/** Breaks once a heartbeat, and nothing else, has reached the client. */
+/** Breaks when only a heartbeat has reached the client. */
 export function heartbeatThenReset(_lane: Lane, stage: Stage): Reply {
   return async exchange => {
     await exchange.write(STREAM_HEAD)
@@ -72,16 +72,16 @@ export function heartbeatThenReset(_lane: Lane, stage: Stage): Reply {
   }
 }
 
-/** Nothing, for as long as an answer may take. */
+/** Sends nothing until the read timeout. */
 export function silent(_lane: Lane, stage: Stage): Reply {
   return () => stage.advance(READ_MS)
 }
 
-/** Headers, and then nothing. */
+/** Sends headers, and then nothing. */
 export function silentAfterHeaders({ upstreamSends }: Lane, stage: Stage): Reply {
   return async exchange => {
     await exchange.write(upstreamSends === 'json' ? JSON_HEAD : STREAM_HEAD)
-    // A stream that waits for its first byte is given up here, while there would be time to ask another upstream.
+    // The wait for the first byte of a stream ends here, although there would be time for another upstream.
     for (let waitedMs = 0; waitedMs < READ_MS; waitedMs += IDLE_MS) {
       await aFewTurns()
       stage.advance(IDLE_MS)
@@ -89,7 +89,7 @@ export function silentAfterHeaders({ upstreamSends }: Lane, stage: Stage): Reply
   }
 }
 
-/** Falls silent once its first part has reached the client. */
+/** Goes silent when its first part has reached the client. */
 export function silentAfterFirstPart(lane: Lane, stage: Stage): Reply {
   return async exchange => {
     await firstPart(lane, stage, exchange)
@@ -97,7 +97,7 @@ export function silentAfterFirstPart(lane: Lane, stage: Stage): Reply {
   }
 }
 
-/** A part at a time, each sooner than any silence may last; all of it takes longer than an answer may. */
+/** Sends one part at a time, each within the idle timeout. The whole answer exceeds the read timeout. */
 export function drippedJson(lane: Lane, stage: Stage): Reply {
   return async exchange => {
     await exchange.write(JSON_HEAD)
@@ -109,7 +109,7 @@ export function drippedJson(lane: Lane, stage: Stage): Reply {
   }
 }
 
-/** Streams have no such limit. */
+/** Streams have no read timeout. */
 export function drippedStream(lane: Lane, stage: Stage): Reply {
   const [first = '', ...rest] = lane.answer('main')
   return async exchange => {
@@ -129,12 +129,12 @@ export function malformed(lane: Lane): Reply {
   return answer(lane.answer('main')[0]!.slice(0, -1), { headers: JSON_TYPE })
 }
 
-/** So many bytes of a longer answer, and the connection closes. */
+/** Sends this many bytes of a longer answer, and closes the connection. */
 export function cut(length: number): Play {
   return lane => shortBody(lane.answer('main')[0]!.slice(0, length))
 }
 
-/** Fewer bytes than promised, and the last of them is in the middle of a character. */
+/** Sends fewer bytes than announced. The last byte is in the middle of a character. */
 export function cutWithinCharacter(): Reply {
   return async exchange => {
     await exchange.write(JSON_HEAD)
@@ -148,7 +148,7 @@ export function halfCharacter(): Uint8Array {
   return new TextEncoder().encode('data: {"note":"漢').slice(0, -1)
 }
 
-/** Once its first part has reached the client: `sent`, and then an end of some kind. */
+/** Sends `sent` when its first part has reached the client, and then ends in some way. */
 export function firstPartThen(
   sentThen: string | Uint8Array,
   endsWith: (exchange: Exchange) => void | Promise<void>,
@@ -166,23 +166,23 @@ async function firstPart(lane: Lane, stage: Stage, exchange: Exchange): Promise<
   await stage.received(SAID, 1)
 }
 
-/** The body is over, in peace. */
+/** Ends the body normally. */
 export function end(exchange: Exchange): Promise<void> {
   return exchange.write(LAST_CHUNK)
 }
 
-/** The connection is over, in the middle of the body. */
+/** Breaks the connection in the middle of the body. */
 export function close(exchange: Exchange): void {
   exchange.end()
 }
 
-/** A good answer whose end is that of its connection. */
+/** A good answer that ends with its connection. */
 export function closedWhole(lane: Lane): Reply {
   const headers = lane.upstreamSends === 'json' ? JSON_TYPE : EVENT_STREAM
   return closeDelimited(lane.answer('main').join(''), headers)
 }
 
-/** The start of a stream whose end is that of its connection. */
+/** The start of a stream that ends with its connection. */
 export function closedHalf(lane: Lane): Reply {
   return closeDelimited(lane.answer('main')[0]!, EVENT_STREAM)
 }
@@ -191,7 +191,7 @@ const STREAM_HEAD = head(200, { ...EVENT_STREAM, 'transfer-encoding': 'chunked' 
 const JSON_HEAD = head(200, { ...JSON_TYPE, 'content-length': '1000' })
 const LAST_CHUNK = '0\r\n\r\n'
 
-/** In which the gateway reads what was written. Were it not to, the limit would only come sooner. */
+/** Enough time for the gateway to read what was written. Otherwise the limit would only be reached earlier. */
 async function aFewTurns(): Promise<void> {
   for (let turns = 0; turns < 3; turns += 1) {
     await new Promise(resolve => {

@@ -10,7 +10,7 @@ import {
   type ScriptedGateway,
 } from './scripted-gateway.ts'
 
-/** A request of one token in, at two dollars a million, and at most a thousand out, at ten. */
+/** A request with 1 input token at 2 USD and at most 1,000 output tokens at 10 USD per million. */
 const HELLO = { model: 'chat', messages: [{ role: 'user', content: 'Hello' }] }
 
 let gateway: ScriptedGateway
@@ -29,7 +29,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.stop())
 
-test('a rich account holds the worst case of its request like any other', async () => {
+test('an account with a high balance holds the worst case like any other', async () => {
   const rich = await gateway.account({ grant: '1000000' })
   const poor = await gateway.account({ grant: '0.02' })
   const heldBy = async (account: TestAccount) => {
@@ -44,12 +44,12 @@ test('a rich account holds the worst case of its request like any other', async 
 
   const held = await heldBy(rich)
 
-  // The output alone is a cent.
+  // The output alone costs 0.01 USD.
   expect(Number(held)).toBeGreaterThan(0.01)
   expect(await heldBy(poor)).toBe(held)
 })
 
-test('every text route, whole and streamed, draws on the one balance of its account', async () => {
+test('every text route, as JSON and as a stream, charges the same balance of its account', async () => {
   const ada = await gateway.account({ grant: '1' })
   let spent = 0
 
@@ -68,7 +68,7 @@ test('every text route, whole and streamed, draws on the one balance of its acco
   await expectSoundBooks(gateway, ada)
 })
 
-test('a flood of bad keys leaves a good one its answer, and never reaches an upstream', async () => {
+test('during a flood of invalid keys a valid key gets its answer, and no invalid request reaches an upstream', async () => {
   const { key } = await gateway.account()
   gateway.upstream.reply(chatAnswer())
   const before = gateway.upstream.requests.length

@@ -17,13 +17,13 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.stop())
 
-// Whatever is refused here is refused before anybody else hears of it.
+// Every request here is refused before it reaches the upstream.
 afterEach(async () => {
   expect(gateway.upstream.requests).toHaveLength(0)
   expect(await ada.balance()).toMatchObject({ available_usd: '1', held_usd: '0' })
 })
 
-describe('404 for any POST below /v1/ that is not on the list, with a key and without:', () => {
+describe('404 for any POST below /v1/ that is not a route, with a key and without:', () => {
   test.each([
     '/v1/models',
     '/v1/balance',
@@ -47,7 +47,7 @@ describe('404 for any POST below /v1/ that is not on the list, with a key and wi
   })
 })
 
-describe('405 with the methods that there are, for', () => {
+describe('405 with the allowed methods for', () => {
   test.each([
     ['GET', '/v1/chat/completions', 'POST'],
     ['PUT', '/v1/chat/completions', 'POST'],
@@ -75,7 +75,7 @@ describe('405 with the methods that there are, for', () => {
     ['PUT', '/v1/messages/count_tokens', 405],
     ['POST', '/v1/messages/batches', 404],
     ['POST', '/v1/messages/', 404],
-  ])('%s %s, in the words of the libraries that would ask for it', async (method, path, status) => {
+  ])('%s %s, in the format of the SDKs that would send it', async (method, path, status) => {
     const response = await fetch(gateway.url + path, { method, headers: { 'x-api-key': ada.key } })
 
     expect(response.status).toBe(status)
@@ -93,7 +93,7 @@ describe('405 with the methods that there are, for', () => {
     },
   )
 
-  test('HEAD where there is no GET, without a body', async () => {
+  test('HEAD without a GET, without a body', async () => {
     const response = await fetch(`${gateway.url}/v1/chat/completions`, { method: 'HEAD' })
 
     expect(response.status).toBe(405)
@@ -114,14 +114,14 @@ test('HEAD has the status and headers of GET, and no body', async () => {
   expect(await head.text()).toBe('')
 })
 
-test('of a path without end, an error repeats only the beginning', async () => {
+test('the error for a very long path contains only its beginning', async () => {
   const response = await fetch(`${gateway.url}/v1/${'x'.repeat(5000)}`)
 
   expect(response.status).toBe(404)
   expect((await response.text()).length).toBeLessThan(400)
 })
 
-test('a path that nobody knows is 404, whatever the method', async () => {
+test('an unknown path is 404 for every method', async () => {
   const responses = await Promise.all(
     ['GET', 'PUT', 'DELETE'].map(method => fetch(`${gateway.url}/nothing`, { method })),
   )
@@ -139,7 +139,7 @@ describe('413 request_too_large for', () => {
     ['a byte over the limit', MEGABYTE + 1],
     ['far more than any limit', 99_999_999_999],
     ['all that a number can say', Number.MAX_SAFE_INTEGER],
-  ])('a declared length of %s, before a byte of it is sent', async (_, length) => {
+  ])('a declared length of %s, before a byte of the body is sent', async (_, length) => {
     const connection = rawConnection(gateway.url)
     void connection.write(head(`Content-Length: ${length}`))
 
@@ -152,7 +152,7 @@ describe('413 request_too_large for', () => {
     )
   })
 
-  test('a chunked body, as soon as it passes the limit', async () => {
+  test('a chunked body, as soon as it exceeds the limit', async () => {
     const connection = rawConnection(gateway.url)
     void connection.write(head('Transfer-Encoding: chunked'))
     const chunk = `80000\r\n${' '.repeat(0x80000)}\r\n`
@@ -165,7 +165,7 @@ describe('413 request_too_large for', () => {
     expect(response).toContain('"request_too_large"')
   })
 
-  test('a limit below a megabyte, which it names', async () => {
+  test('a limit below one megabyte, which the message names', async () => {
     const small = await startTestGateway({ environment: { TOLLGATE_MAX_BODY_MB: '0.5' } })
     const { key } = await small.account()
 
@@ -175,7 +175,7 @@ describe('413 request_too_large for', () => {
     await small.stop()
   })
 
-  test('nothing of exactly the limit', async () => {
+  test('no body of exactly the limit', async () => {
     const body = HELLO.replace('gpt-x', 'gpt-y').padEnd(MEGABYTE, ' ')
 
     const refusal = await refusalOf(await gateway.chat(ada.key, body))
@@ -190,10 +190,10 @@ describe('408 for an upload that', () => {
     ['stops half-way through much', `Content-Length: ${MEGABYTE}`, HELLO],
     ['never starts', `Content-Length: ${HELLO.length}`, ''],
     ['stops between two chunks', 'Transfer-Encoding: chunked', '5\r\n{"mod\r\n'],
-  ])('%s: its connection is closed', async (_, framing, sent) => {
+  ])('%s, and closes the connection', async (_, framing, sent) => {
     const connection = rawConnection(gateway.url)
     await connection.write(head(framing) + sent)
-    // What was sent before has been read when this has been answered.
+    // When this request is answered, the server has read what was sent before.
     await fetch(`${gateway.url}/health/live`)
 
     gateway.clock.advance(29_000)
@@ -242,7 +242,7 @@ describe('no input hangs or breaks the server:', () => {
     },
   )
 
-  test('chunks of no readable length end the connection', async () => {
+  test('chunks with an invalid length end the connection', async () => {
     const connection = rawConnection(gateway.url)
     void connection.write(
       `${chat}x-api-key: ${ada.key}\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n${HELLO}\r\n0\r\n\r\n`,
@@ -252,7 +252,7 @@ describe('no input hangs or breaks the server:', () => {
   })
 })
 
-test('a connection outlives a refused body that nobody read', async () => {
+test('a connection stays open after a refused body that was not read', async () => {
   const connection = rawConnection(gateway.url)
   void connection.write(`POST /v1/nothing HTTP/1.1\r\nHost: x\r\nContent-Length: ${2 * MEGABYTE}\r\n\r\n`)
   const refused = await connection.response()

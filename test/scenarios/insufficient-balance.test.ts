@@ -39,7 +39,7 @@ async function refused(key: string, body: object): Promise<Refused> {
 
 const messages = [{ role: 'user', content: 'Tell me all about it.' }]
 
-test('a 402 says what the request needs, what there is, what is held, and which ceiling would do', async () => {
+test('a 402 names the required, available and held amounts, and an output ceiling that fits', async () => {
   const { key } = await gateway.account({ grant: '0.005' })
 
   const response = await gateway.chat(key, { model: 'gpt-x', messages })
@@ -54,13 +54,13 @@ test('a 402 says what the request needs, what there is, what is held, and which 
     expect(refusal.message).toContain(part)
 })
 
-test('what is held by running requests is told apart from what is available', async () => {
+test('the amount held by running requests is not part of the available amount', async () => {
   const { key } = await gateway.account({ grant: '0.015' })
   const taken = gateway.upstream.hold()
   const running = gateway.chat(key, { model: 'gpt-x', messages })
   const exchange = await taken
 
-  // More than there will ever be, so that waiting for the running one would not help.
+  // More than the whole balance, so that waiting for the running request does not help.
   const { available_usd, held_usd } = await refused(key, { model: 'gpt-x', messages, max_tokens: 5000 })
   await chatAnswer()(exchange)
   await running
@@ -69,7 +69,7 @@ test('what is held by running requests is told apart from what is available', as
   expect(formatUsd(nanoUsd(usd(available_usd) + usd(held_usd)))).toBe('0.015')
 })
 
-test('money that is granted reaches a request that waits for what running ones hold', async () => {
+test('a grant reaches a request that waits for money held by running requests', async () => {
   const { id, key } = await gateway.account({ grant: '0.015' })
   const [taken, takenNext] = [gateway.upstream.hold(), gateway.upstream.hold()]
   const running = gateway.chat(key, { model: 'gpt-x', messages })
@@ -86,7 +86,7 @@ test('money that is granted reaches a request that waits for what running ones h
   expect(status).toBe(200)
 })
 
-describe('asked again with the ceiling that a 402 names, the same request passes, and with one token more it does not:', () => {
+describe('the same request passes with the output ceiling of the 402, and fails with one token more:', () => {
   test.each<[string, object]>([
     ['a request without a ceiling', { model: 'gpt-x' }],
     ['one with a ceiling above the row’s', { model: 'gpt-x', max_tokens: 100_000 }],
@@ -109,7 +109,7 @@ describe('asked again with the ceiling that a 402 names, the same request passes
   })
 })
 
-describe('no ceiling is named where none would do:', () => {
+describe('the 402 has no output ceiling if none fits:', () => {
   test.each<[string, string, object]>([
     ['an empty balance', '0', { model: 'gpt-x' }],
     ['an input that alone is too much', '0.0001', { model: 'gpt-x', user: 'x'.repeat(10_000) }],
@@ -124,7 +124,7 @@ describe('no ceiling is named where none would do:', () => {
   })
 })
 
-test('a balance of exactly the worst case is enough, and a billionth less is not', async () => {
+test('a balance of exactly the worst case is enough, and one nano-USD less is not', async () => {
   const poor = await gateway.account({ grant: '0' })
   const { required_usd } = await refused(poor.key, { model: 'gpt-x', messages })
   const before = gateway.upstream.requests.length
@@ -140,7 +140,7 @@ test('a balance of exactly the worst case is enough, and a billionth less is not
   expect(gateway.upstream.requests.length - before).toBe(1)
 })
 
-test('an account below zero is refused all but what is free', async () => {
+test('an account below zero can call only free models', async () => {
   const { key } = await gateway.account({ grant: '0.02' })
   gateway.upstream.reply(chatAnswer({ usage: { prompt_tokens: 50_000, completion_tokens: 1 } }), chatAnswer())
   await gateway.chat(key, { model: 'gpt-x', messages })

@@ -38,7 +38,7 @@ export async function killNine(
   }
 }
 
-/** The costs that clients were told, by request id, until the process was gone. */
+/** The costs that clients were told, by request id, until the process ended. */
 async function loadUntilKilled(
   gateway: GatewayProcess,
   key: string,
@@ -50,7 +50,7 @@ async function loadUntilKilled(
       const response = await ask(gateway, key, `round ${round}, caller ${number}, turn ${turn}`).catch(
         () => undefined,
       )
-      // The connection broke: the process is gone, and this answer was never whole.
+      // The connection broke. The process has ended, and this answer was never complete.
       if (response === undefined) return
       const { id, cost } = costOf(response)
       costs.set(id, cost)
@@ -63,7 +63,7 @@ async function loadUntilKilled(
   return costs
 }
 
-/** Resolves when the whole answer is here. */
+/** Resolves with the whole answer. */
 async function ask(gateway: GatewayProcess, key: string, content: string): Promise<Response> {
   const response = await fetch(`${gateway.url}/v1/chat/completions`, {
     method: 'POST',

@@ -6,15 +6,15 @@ import { checkTold, makeCustomer, startToKill } from './told-costs.ts'
 
 export type KilledStreams = {
   readonly rounds: number
-  /** Streams whose cost or whose end had reached the client. */
+  /** Streams whose cost or end reached the client. */
   readonly told: number
-  /** Streams that broke in their middle. */
+  /** Streams that broke before their end. */
   readonly broken: number
   readonly charged: number
 }
 
 const STREAMS = 200
-/** A frame takes about this long, so that 200 streams of up to 40 frames end all over the kill's time. */
+/** The time per frame. With it, 200 streams of up to 40 frames end at all times around the kill. */
 const PACE_MS = 5
 const TOKENS_MAX = 40
 const LOAD_MS_MAX = 600
@@ -81,7 +81,7 @@ async function streamUntilKilled(gateway: GatewayProcess, key: string, round: nu
   return seen
 }
 
-/** Every other one includes usage, and one in three has an upstream that reports none. */
+/** Every second stream includes usage, and one in three has an upstream that reports none. */
 function requestBody(number: number, content: string): object {
   return {
     model: 'sandbox-chat',
@@ -97,7 +97,7 @@ function requestBody(number: number, content: string): object {
   }
 }
 
-/** Undefined where the gateway is gone. */
+/** Undefined if the gateway has ended. */
 async function ask(gateway: GatewayProcess, key: string, body: object): Promise<Response | undefined> {
   const response = await fetch(`${gateway.url}/v1/chat/completions`, {
     method: 'POST',
@@ -108,7 +108,7 @@ async function ask(gateway: GatewayProcess, key: string, body: object): Promise<
   throw new Error(`${response.status}: ${await response.text()}`)
 }
 
-/** All that came, also of a stream that the kill cut. */
+/** All received bytes, even of a stream that the kill cut. */
 async function readAll(response: Response): Promise<{ id: string; text: string; isWhole: boolean }> {
   const id = response.headers.get('x-request-id') ?? ''
   const decoder = new TextDecoder()

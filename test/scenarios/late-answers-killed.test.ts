@@ -12,7 +12,7 @@ import { chatModel } from './scripted-gateway.ts'
 import { until } from './until.ts'
 
 const ADMIN_KEY = 'tg_admin_killed_late'
-/** Ten tokens in and five out, at two dollars and ten a million. */
+/** Ten input tokens at 2 USD and five output tokens at 10 USD per million. */
 const COST = '0.00007'
 
 let dataDir: string
@@ -44,7 +44,7 @@ afterEach(async () => {
   spare.close()
 })
 
-/** The reconciler passes at the start and never again; the read limit passes at once, unless told otherwise. */
+/** The reconciler runs only at the start. The read timeout passes immediately, unless set otherwise. */
 async function start(readTimeoutS = '0.05'): Promise<void> {
   gateway = await startGatewayProcess(dataDir, {
     TOLLGATE_CATALOG: join(dataDir, 'catalog.json'),
@@ -79,7 +79,7 @@ function ask(key: string): Promise<Response> {
   })
 }
 
-/** A request that has had its 504 while its upstream's call goes on. */
+/** A request that got its 504 while the upstream call continues. */
 async function timedOut(): Promise<{ readonly ref: string; readonly exchange: Exchange }> {
   await start()
   const key = await makeAda()
@@ -89,7 +89,7 @@ async function timedOut(): Promise<{ readonly ref: string; readonly exchange: Ex
   return { ref: response.headers.get('x-request-id')!, exchange: await taken }
 }
 
-/** Its late answer comes, and is on disk. */
+/** Its late answer arrives and is stored. */
 async function answered(exchange: Exchange): Promise<void> {
   await chatAnswer()(exchange)
   await until('no late call is waited for', async () => {
@@ -112,7 +112,7 @@ async function expectCompensatedOnce(ref: string): Promise<void> {
 }
 
 describe('kill -9', () => {
-  test('between a late answer and its settlement: the next start charges and credits it, once', async () => {
+  test('between a late answer and its settlement, and the next start charges and credits it once', async () => {
     const { ref, exchange } = await timedOut()
     await answered(exchange)
 
@@ -129,7 +129,7 @@ describe('kill -9', () => {
     await expectCompensatedOnce(ref)
   })
 
-  test('between a late answer and its settlement: the command settles it without a server', async () => {
+  test('between a late answer and its settlement, and the command settles it without a server', async () => {
     const { ref, exchange } = await timedOut()
     await answered(exchange)
     await gateway.kill()
@@ -149,7 +149,7 @@ describe('kill -9', () => {
     await expectCompensatedOnce(ref)
   })
 
-  test('before a late answer: it is lost with its call, and nobody pays', async () => {
+  test('before a late answer, which is lost and free', async () => {
     const { exchange } = await timedOut()
 
     await gateway.kill()
@@ -164,7 +164,7 @@ describe('kill -9', () => {
   })
 })
 
-test('an empty answer that was switched away from is on disk with its usage, and not in the books', async () => {
+test('an empty answer that was replaced by failover is stored with its usage, and is not in the ledger', async () => {
   main.reply(
     chatAnswer({ content: '', usage: { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 } }),
   )

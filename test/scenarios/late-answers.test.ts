@@ -14,7 +14,7 @@ import { until } from './until.ts'
 
 const HELLO = { model: 'gpt-x', messages: [{ role: 'user', content: 'Hello' }] }
 const READ_MS = 300_000
-/** Ten tokens in and five out, at two dollars and ten a million. */
+/** Ten input tokens at 2 USD and five output tokens at 10 USD per million. */
 const COST = '0.00007'
 
 let gateway: ScriptedGateway
@@ -60,7 +60,7 @@ async function statement(): Promise<readonly StatementLine[]> {
   return page.data
 }
 
-/** A request that gets its 504, while its upstream's call goes on. */
+/** A request that gets its 504 while the upstream call continues. */
 async function timedOut(
   model = 'gpt-x',
   upstream = gateway.upstream,
@@ -72,14 +72,14 @@ async function timedOut(
   return { response: await waiting, exchange }
 }
 
-/** Ends the call of a request that has had its 504, and waits until what it came to is written. */
+/** Ends the upstream call of a request that got its 504, and waits until its result is stored. */
 async function answerLate(exchange: Exchange, reply: Reply): Promise<void> {
   await reply(exchange)
   await until('no late call is waited for', async () => (await gateway.metric('tollgate_late_calls')) === 0)
 }
 
-describe('a JSON request that its upstream does not answer in time', () => {
-  test('gets a 504 at once that tells SDKs not to repeat it, and holds nothing', async () => {
+describe('a JSON request that times out', () => {
+  test('gets a 504 that SDKs do not retry, and holds nothing', async () => {
     const { response, exchange } = await timedOut()
 
     expect(response.status).toBe(504)
@@ -92,7 +92,7 @@ describe('a JSON request that its upstream does not answer in time', () => {
     await answerLate(exchange, closeBeforeHeaders())
   })
 
-  test('and is answered later is charged and credited together: the balance is as before', async () => {
+  test('and is answered later is charged and credited together, without a change of the balance', async () => {
     const { response, exchange } = await timedOut()
     await answerLate(exchange, chatAnswer())
     const before = await statement()
@@ -116,7 +116,7 @@ describe('a JSON request that its upstream does not answer in time', () => {
     await expectSoundBooks(gateway, ada)
   })
 
-  test('is compensated once, however often the reconciler passes', async () => {
+  test('is compensated once, even if the reconciler runs several times', async () => {
     const { exchange } = await timedOut()
     await answerLate(exchange, chatAnswer())
 
@@ -130,7 +130,7 @@ describe('a JSON request that its upstream does not answer in time', () => {
     await expectSoundBooks(gateway, ada)
   })
 
-  test('costs what it would have cost when it was admitted, whatever the prices are by then', async () => {
+  test('is charged at the prices of its admission', async () => {
     const { exchange } = await timedOut()
     const row = await gateway.admin<Record<string, unknown>>('GET', 'models/gpt-x')
     await gateway.admin('PUT', 'models/gpt-x', {
@@ -162,7 +162,7 @@ describe('a JSON request that its upstream does not answer in time', () => {
     expect(await statement()).toHaveLength(1)
   })
 
-  test('or for a long time after is not waited for any longer, and not charged', async () => {
+  test('and is not answered for a long time is abandoned and not charged', async () => {
     const { exchange } = await timedOut()
 
     gateway.clock.advance(LATE_MS)
@@ -174,7 +174,7 @@ describe('a JSON request that its upstream does not answer in time', () => {
     expect(await statement()).toHaveLength(1)
   })
 
-  test('is not asked of another upstream, which could bill as well', async () => {
+  test('has no failover, because both upstreams could bill', async () => {
     const { response, exchange } = await timedOut('gpt-two')
 
     expect(response.status).toBe(504)
@@ -182,7 +182,7 @@ describe('a JSON request that its upstream does not answer in time', () => {
     await answerLate(exchange, closeBeforeHeaders())
   })
 
-  test('after it was switched is compensated for the one that was late', async () => {
+  test('after a failover is compensated for the late upstream', async () => {
     gateway.upstream.reply(json({}, { status: 500 }))
     const { exchange } = await timedOut('gpt-two', spare)
     await answerLate(exchange, chatAnswer())
@@ -195,7 +195,7 @@ describe('a JSON request that its upstream does not answer in time', () => {
     await expectSoundBooks(gateway, ada)
   })
 
-  test('is settled by the gateway itself when its time comes', async () => {
+  test('is settled by the gateway’s own reconciler', async () => {
     const { exchange } = await timedOut()
     await answerLate(exchange, chatAnswer())
     const counted = 'tollgate_reconciled_total{outcome="compensated"}'
@@ -239,7 +239,7 @@ test.each(textRouteCases.map(route => [route.title, route] as const))(
   },
 )
 
-test('a messages client that leaves after its 504 changes nothing: the late answer is settled', async () => {
+test('the late answer of a Messages request is settled even if its client disconnects after the 504', async () => {
   const leaving = new AbortController()
   const taken = gateway.upstream.hold()
   const asking = fetch(`${gateway.url}/v1/messages`, {
@@ -260,7 +260,7 @@ test('a messages client that leaves after its 504 changes nothing: the late answ
   await expectSoundBooks(gateway, ada)
 })
 
-test('a stop does not wait for late answers, and cuts them off', async () => {
+test('a stop ends late calls without waiting', async () => {
   const { upstream, clock, ...stopping } = await startScriptedGateway()
   const { key } = await stopping.account()
   const taken = upstream.hold()

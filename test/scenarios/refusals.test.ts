@@ -29,7 +29,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.stop())
 
-// Whatever is refused here is refused before anybody else hears of it.
+// Every request here is refused before it reaches the upstream.
 afterEach(async () => {
   expect(gateway.upstream.requests).toHaveLength(0)
   expect(await ada.balance()).toMatchObject({ available_usd: '1', held_usd: '0' })

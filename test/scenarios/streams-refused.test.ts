@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.stop())
 
-/** Headers, and then nothing. */
+/** Sends headers, and then nothing. */
 function silenceAfterHeaders(): Reply {
   return async exchange => {
     await exchange.write(head(200, { ...EVENT_STREAM, 'transfer-encoding': 'chunked' }))

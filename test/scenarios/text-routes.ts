@@ -14,7 +14,7 @@ export type TextRouteCase = {
   answer(counts: Counts | null): Reply
   /** What the model says is never charged: there is only input. */
   readonly isInputOnly?: true
-  /** Refusals are in the shape that messages-style libraries read. */
+  /** Errors have the shape that the Anthropic SDKs expect. */
   readonly isMessages?: true
   /** An identical request gets the first one's answer. */
   readonly isReplayed: boolean
