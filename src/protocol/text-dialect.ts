@@ -120,6 +120,8 @@ export type TextRequest = {
   readonly isStream: boolean
   /** The larger of the output ceilings in the request; undefined when there is none. */
   readonly outputCeiling: number | undefined
+  /** The field that sets the output ceiling, for error messages. Absent on a route without output. */
+  readonly outputCeilingField?: string
   readonly choices: number
   /** The number of texts that the model reads separately, each within its context window. Absent when it reads all as one. */
   readonly separateInputs?: number

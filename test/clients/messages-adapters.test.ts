@@ -103,7 +103,7 @@ describe('the AI SDK with its Anthropic provider', () => {
 
   test.each([
     ['an unknown key', 401, 'API key'],
-    ['an empty balance', 402, 'is available'],
+    ['an empty balance', 402, 'available balance'],
     ['an unknown model', 404, 'no-such-model'],
   ])('throws its error class with the gateway’s message for %s', async (fault, statusCode, says) => {
     const keys: Record<string, string> = { 'an unknown key': 'tg_live_no', 'an empty balance': poor.key }

@@ -50,8 +50,28 @@ test('a 402 names the required, available and held amounts, and an output ceilin
   expect(body).toMatchObject({ available_usd: '0.005', held_usd: '0' })
   expect(usd(body.required_usd)).toBeGreaterThan(usd('0.01'))
   expect(body.max_affordable_output_tokens).toBeGreaterThan(490)
-  for (const part of [body.required_usd, '0.005', String(body.max_affordable_output_tokens)])
-    expect(refusal.message).toContain(part)
+  expect(refusal.message).toBe(
+    `This request can cost up to ${body.required_usd} USD. The available balance is 0.005 USD. ` +
+      `Set \`max_tokens\` to ${body.max_affordable_output_tokens} or less, or add funds.`,
+  )
+})
+
+test.each([
+  ['chat', 'chat/completions', { messages }, 'max_completion_tokens', { max_completion_tokens: 5000 }],
+  ['responses', 'responses', { input: 'Tell me all about it.' }, 'max_output_tokens', {}],
+  ['messages', 'messages', { messages }, 'max_tokens', { max_tokens: 5000 }],
+])('a 402 on %s names the field that the route reads', async (_route, path, input, field, ceiling) => {
+  const { key } = await gateway.account({ grant: '0.005' })
+
+  const response = await fetch(`${gateway.url}/v1/${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'gpt-x', ...input, ...ceiling }),
+  })
+  const { error } = (await response.json()) as { error: { message: string } }
+
+  expect(response.status).toBe(402)
+  expect(error.message).toMatch(new RegExp(`Set \`${field}\` to \\d+ or less, or add funds\\.$`))
 })
 
 test('the amount held by running requests is not part of the available amount', async () => {

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../domain/errors.ts'
 import { formatUsd } from '../../domain/money.ts'
-import type { TextDialect } from '../../protocol/text-dialect.ts'
+import type { TextDialect, TextRequest } from '../../protocol/text-dialect.ts'
 import type { HoldQueue } from '../hold-queue.ts'
 import type { CatalogStore } from '../ports/catalog.ts'
 import type { Hold, HoldOutcome } from '../ports/ledger.ts'
@@ -42,24 +42,24 @@ export async function admitText<Dialect extends TextDialect>(
   if (moderator !== undefined && dialect.moderatedText !== undefined)
     await moderate(dialect.moderatedText(request), moderator, trace)
   const outcome = await holds.place({ id, accountId: caller.account.id, amount: quote.amount }, client)
-  if (outcome.outcome === 'refused') throw insufficientBalance(parsed, quote, outcome)
+  if (outcome.outcome === 'refused') throw insufficientBalance(request, quote, outcome)
   return { ...parsed, ...resolved, quote, hold: outcome.hold }
 }
 
 function insufficientBalance(
-  { dialect, request }: ParsedCall,
+  { inputTokensEstimate, outputCeilingField }: TextRequest,
   quote: Quote,
   { available, held }: Extract<HoldOutcome, { outcome: 'refused' }>,
 ): GatewayError {
   const ceiling = affordableCeiling(quote, available)
   const sentences = [
-    `This request can cost up to ${formatUsd(quote.amount)} USD and ${formatUsd(available)} USD is available.`,
-    ...(request.inputTokensEstimate === Infinity
+    `This request can cost up to ${formatUsd(quote.amount)} USD. The available balance is ${formatUsd(available)} USD.`,
+    ...(inputTokensEstimate === Infinity
       ? ['Content that it only references (a stored conversation, a file) counts as a full context window.']
       : []),
     ceiling === undefined
       ? 'Add funds.'
-      : `Set \`${outputLimitField(dialect)}\` to ${ceiling} or less, or add funds.`,
+      : `Set \`${outputCeilingField}\` to ${ceiling} or less, or add funds.`,
   ]
   return new GatewayError('insufficient_balance', sentences.join(' '), {
     beside: {
@@ -69,8 +69,4 @@ function insufficientBalance(
       ...(ceiling === undefined ? {} : { max_affordable_output_tokens: ceiling }),
     },
   })
-}
-
-function outputLimitField({ route }: TextDialect): string {
-  return route === 'responses' ? 'max_output_tokens' : 'max_tokens'
 }

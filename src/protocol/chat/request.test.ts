@@ -25,14 +25,14 @@ describe('the gateway reads', () => {
   })
 
   test.each([
-    [{ max_tokens: 10 }, 10],
-    [{ max_completion_tokens: 20 }, 20],
-    [{ max_tokens: 10, max_completion_tokens: 20 }, 20],
-    [{ max_tokens: 30, max_completion_tokens: 20 }, 30],
-    [{ max_tokens: null, max_completion_tokens: 20 }, 20],
-    [{ max_tokens: null }, undefined],
-  ])('%j as an output ceiling of %p', (fields, ceiling) => {
-    expect(read(fields).outputCeiling).toBe(ceiling)
+    [{ max_tokens: 10 }, 10, 'max_tokens'],
+    [{ max_completion_tokens: 20 }, 20, 'max_completion_tokens'],
+    [{ max_tokens: 10, max_completion_tokens: 20 }, 20, 'max_completion_tokens'],
+    [{ max_tokens: 30, max_completion_tokens: 20 }, 30, 'max_tokens'],
+    [{ max_tokens: null, max_completion_tokens: 20 }, 20, 'max_completion_tokens'],
+    [{ max_tokens: null }, undefined, 'max_tokens'],
+  ])('%j as an output ceiling of %p, set by %s', (fields, outputCeiling, outputCeilingField) => {
+    expect(read(fields)).toMatchObject({ outputCeiling, outputCeilingField })
   })
 
   test('null as absent', () => {

@@ -36,7 +36,7 @@ export function readChatRequest(document: JsonDocument): ChatRequest {
     modelMember,
     isStream: optionalBoolean(value['stream'], 'stream') ?? false,
     includeUsage: optionalBoolean(streamOptions?.['include_usage'], 'stream_options.include_usage') ?? false,
-    outputCeiling: outputCeiling(value),
+    ...outputCeiling(value),
     choices: optionalInteger(value['n'], 'n', { min: 1, max: CHOICES_MAX }) ?? 1,
     inputTokensEstimate: estimateInputTokens(document),
     input: () => inputOf(text, inputFields),
@@ -44,8 +44,12 @@ export function readChatRequest(document: JsonDocument): ChatRequest {
 }
 
 /** Providers differ in which of the two fields they use, so the worst case takes the larger. */
-function outputCeiling(body: JsonDocument['value']): number | undefined {
+function outputCeiling(
+  body: JsonDocument['value'],
+): Pick<ChatRequest, 'outputCeiling' | 'outputCeilingField'> {
   const older = optionalInteger(body['max_tokens'], 'max_tokens', POSITIVE)
   const newer = optionalInteger(body['max_completion_tokens'], 'max_completion_tokens', POSITIVE)
-  return older === undefined || newer === undefined ? (older ?? newer) : Math.max(older, newer)
+  return newer !== undefined && newer > (older ?? 0)
+    ? { outputCeiling: newer, outputCeilingField: 'max_completion_tokens' }
+    : { outputCeiling: older, outputCeilingField: 'max_tokens' }
 }

@@ -67,6 +67,7 @@ export function readMessagesRequest(document: JsonDocument): MessagesRequest {
     model,
     isStream,
     outputCeiling,
+    outputCeilingField: 'max_tokens',
     choices: 1,
     inputTokensEstimate: estimateInputTokens({ value: chat, isAscii: document.isAscii }),
     chatJson,

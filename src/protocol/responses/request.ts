@@ -39,6 +39,7 @@ export function readResponsesRequest(document: JsonDocument): PassThroughRequest
     modelMember,
     isStream: optionalBoolean(value['stream'], 'stream') ?? false,
     outputCeiling: optionalInteger(value['max_output_tokens'], 'max_output_tokens', POSITIVE),
+    outputCeilingField: 'max_output_tokens',
     choices: 1,
     inputTokensEstimate: usesStoredContext(value, input) ? UNBOUNDED_INPUT : estimateInputTokens(document),
     input: () => inputOf(text, inputFields),
