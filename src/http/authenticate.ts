@@ -9,7 +9,8 @@ export type HashKey = (key: string) => string
 const KEY_LENGTH_MAX = 256
 
 /**
- * Finds the account and key of a request: by `Authorization: Bearer` first, then by `x-api-key`. Throws `invalid_api_key`.
+ * Finds the account and key of a request: by `Authorization: Bearer` first, then by `x-api-key`. Throws
+ * `invalid_api_key`.
  */
 export async function authenticate(
   request: Pick<IncomingRequest, 'header'>,

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'bun:test'
 import { errorTypeOf, GatewayError, type ErrorCode } from '../domain/errors.ts'
-import { errorBody, errorHeaders, statusOfError } from './errors.ts'
+import { HttpError, type HttpErrorCode } from '../http1/server/http-error.ts'
+import { errorBody, errorHeaders, refusalOf, statusOfError } from './errors.ts'
 
 const docs = readFileSync(join(import.meta.dirname, '../../docs/api.md'), 'utf8')
 const documented = docs
@@ -10,7 +11,7 @@ const documented = docs
   .filter(line => /^\| \d{3} /.test(line))
   .map(line => line.split('|').slice(1, 4).join('').replaceAll('`', '').trim().split(/ +/))
 
-test('docs/api.md has every code, with its status and its type, and no other', () => {
+test('docs/api.md has every code with its status and type, and no other code', () => {
   const codes = Object.keys(errorTypeOf) as ErrorCode[]
 
   expect(documented.toSorted(byCode)).toEqual(
@@ -20,8 +21,8 @@ test('docs/api.md has every code, with its status and its type, and no other', (
 
 const byCode = ([, , left = '']: string[], [, , right = '']: string[]) => left.localeCompare(right)
 
-describe('the envelope', () => {
-  test('of a plain error has its message, type and code', () => {
+describe('an error reply', () => {
+  test('has the message, type and code', () => {
     const error = new GatewayError('not_found', 'It is gone.')
 
     expect(errorBody(error)).toEqual({
@@ -30,7 +31,7 @@ describe('the envelope', () => {
     expect(errorHeaders(error)).toEqual({ 'content-type': 'application/json' })
   })
 
-  test('names the field that is wrong, and has beside it what more there is to say', () => {
+  test('has the wrong field, and further members beside the error', () => {
     const error = new GatewayError('invalid_field', 'No.', { param: 'n', beside: { held_usd: '0' } })
 
     expect(errorBody(error)).toEqual({
@@ -39,7 +40,7 @@ describe('the envelope', () => {
     })
   })
 
-  test('comes with when to repeat, whether to, and which methods there are', () => {
+  test('has headers for when to retry, whether to retry, and the allowed methods', () => {
     const extras = { retryAfterS: '7', shouldRetry: false, allow: 'GET' }
 
     expect(errorHeaders(new GatewayError('rate_limited', 'No.', extras))).toEqual({
@@ -48,5 +49,27 @@ describe('the envelope', () => {
       'x-should-retry': 'false',
       allow: 'GET',
     })
+  })
+})
+
+describe('an error of the HTTP server', () => {
+  test.each<[HttpErrorCode, ErrorCode]>([
+    ['malformed_request', 'malformed_request'],
+    ['headers_too_large', 'headers_too_large'],
+    ['headers_timeout', 'headers_timeout'],
+    ['body_too_large', 'request_too_large'],
+    ['body_timeout', 'body_timeout'],
+    ['body_not_utf8', 'invalid_json'],
+    ['too_many_connections', 'unavailable'],
+  ])('%s becomes %s with the same message', (httpCode, code) => {
+    expect(refusalOf(new HttpError(httpCode, 'No.'))).toMatchObject({ code, message: 'No.' })
+  })
+
+  test.each<[HttpErrorCode]>([['client_disconnected'], ['body_discarded']])('%s is not a refusal', code => {
+    expect(refusalOf(new HttpError(code, 'No.'))).toBeUndefined()
+  })
+
+  test('for too many connections says when to retry', () => {
+    expect(refusalOf(new HttpError('too_many_connections', 'No.'))?.extras.retryAfterS).toBe('1')
   })
 })

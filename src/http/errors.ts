@@ -32,7 +32,9 @@ export function statusOfError(code: ErrorCode): number {
   return statusOf[code]
 }
 
-/** The codes of the HTTP server's errors that are answered. The others mean that a client is gone, or a fault of ours. */
+/**
+ * The codes of the HTTP server's errors that are answered. The others mean that a client is gone, or a fault of ours.
+ */
 const codeOfHttp = {
   malformed_request: 'malformed_request',
   headers_too_large: 'headers_too_large',

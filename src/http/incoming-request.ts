@@ -4,8 +4,8 @@ import type { BodyText } from '../http1/server/server-request.ts'
 import type { CallerSignal } from '../gateway/ports/caller-signal.ts'
 
 /**
- * A request as handlers see it. The body can be read once. Reading it rejects with an `HttpError`, which becomes the error reply:
- * `request_too_large`, `body_timeout`, or `invalid_json` for text that is not UTF-8.
+ * A request as handlers see it. The body can be read once. Reading it rejects with an `HttpError`, which becomes the
+ * error reply: `request_too_large`, `body_timeout`, or `invalid_json` for text that is not UTF-8.
  */
 export interface IncomingRequest {
   readonly method: string

@@ -2,15 +2,15 @@ import { GatewayError } from '../domain/errors.ts'
 import type { Page } from '../gateway/ports/ledger.ts'
 
 const LIMIT_DEFAULT = 50
-/** A page is made in memory whole. */
+/** A page is built in memory. */
 const LIMIT_MAX = 500
 const CURSOR = /^\d{1,19}$/
 const CURSOR_MAX = 2n ** 63n - 1n
 
-/** Which page is asked for. Without a cursor, the first. */
+/** The page that a client asks for: the first one if there is no cursor. */
 export type PageQuery = { readonly limit: number; readonly cursor: bigint | undefined }
 
-/** `?limit=` and `?cursor=`, the `next` of the page before. Throws `invalid_field`, naming the one that is wrong. */
+/** Reads `?limit=` and `?cursor=`, which is the `next` of the previous page. Throws `invalid_field`. */
 export function readPage(query: URLSearchParams): PageQuery {
   const limitText = query.get('limit') ?? String(LIMIT_DEFAULT)
   const limit = /^\d{1,4}$/.test(limitText) ? Number(limitText) : 0
@@ -25,20 +25,20 @@ export function readPage(query: URLSearchParams): PageQuery {
   return { limit, cursor: BigInt(cursorText) }
 }
 
-/** What to read for a page of what is listed newest first: one row more than it shows, which tells whether there is more. */
+/** The rows to read for a page of a list with the newest rows first: one more than the page shows. */
 export function rowsBefore({ limit, cursor }: PageQuery): Page {
   return cursor === undefined ? { limit: limit + 1 } : { limit: limit + 1, before: cursor }
 }
 
-/** One page, as every list that can be long is answered. */
+/** One page of a list. */
 export type PageReply<Row> = {
   readonly data: readonly Row[]
   readonly has_more: boolean
-  /** The cursor of the next page; null at the end. */
+  /** The cursor of the next page; null on the last page. */
   readonly next: string | null
 }
 
-/** A page of rows that were read with one more than `limit`, so that the end is known without another read. */
+/** Builds a page from up to one row more than `limit`. */
 export function pageOf<Line, Row>(
   lines: readonly Line[],
   limit: number,

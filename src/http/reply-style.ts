@@ -2,9 +2,9 @@ import type { GatewayError } from '../domain/errors.ts'
 import { messagesErrorBody } from '../protocol/messages/errors.ts'
 import { errorBody } from './errors.ts'
 
-/** How a route's replies speak to the client libraries that call it. */
+/** How the replies of a route suit the client libraries that call it. */
 export type ReplyStyle = {
-  /** The headers that carry the request's id; libraries look for it under different names. */
+  /** The headers with the request id. Client libraries expect different names. */
   readonly requestIdHeaders: readonly string[]
   errorBody(error: GatewayError): object
 }

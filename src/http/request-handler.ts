@@ -68,7 +68,10 @@ export async function answer(
   ports.observe({ context, route, status: reply.status, durationMs: ports.elapsed() - startedMs })
 }
 
-/** The header lines that are the same on all routes. Those of the upstream's rate limits were valid header lines already. */
+/**
+ * The header lines that are the same on all routes. Those of the upstream's rate limits were valid header lines
+ * already.
+ */
 function headerLinesOf(
   { headers, rateLimits = '', body, cost, isReplay }: HttpReply,
   { requestId }: RequestContext,

@@ -27,7 +27,9 @@ export type FindEndpoint = (method: string, path: string) => Endpoint
 
 type Endpoints = ReadonlyMap<string, Endpoint>
 
-/** Paths are compared as they were sent, without decoding, so that a proxy and the gateway cannot read one differently. */
+/**
+ * Paths are compared as they were sent, without decoding, so that a proxy and the gateway cannot read one differently.
+ */
 export function routeTable(routes: readonly Route[]): FindEndpoint {
   const exact = new Map<string, Endpoints>()
   const below: { readonly start: string; readonly endpoints: Endpoints }[] = []

@@ -1,8 +1,8 @@
 const INITIAL_BYTES = 4096
 
 /**
- * Collects bytes in one buffer. A list of received pieces would use far more memory than their content when a peer sends one
- * byte at a time.
+ * Collects bytes in one buffer. A list of received pieces would use far more memory than their content when a peer
+ * sends one byte at a time.
  */
 export class GrowingBuffer {
   readonly #expectedBytes: number

@@ -3,7 +3,7 @@ import type { Authenticated } from '../../gateway/ports/accounts.ts'
 import type { Ledger } from '../../gateway/ports/ledger.ts'
 import { jsonReply, type HttpReply } from '../request-context.ts'
 
-/** `GET /v1/balance`: what the key's account has, holds and has spent, as decimal strings in dollars. */
+/** `GET /v1/balance`: the available, held and spent money of the account, as decimal strings in dollars. */
 export async function readBalance({ account }: Authenticated, ledger: Ledger): Promise<HttpReply> {
   const { available, held, spent } = await ledger.balance(account.id)
   return jsonReply(200, {
@@ -16,7 +16,7 @@ export async function readBalance({ account }: Authenticated, ledger: Ledger): P
   })
 }
 
-/** `GET /v1/credits`: the same money in the two numbers that some clients ask for. */
+/** `GET /v1/credits`: the balance in a form that some clients expect. */
 export async function readCredits({ account }: Authenticated, ledger: Ledger): Promise<HttpReply> {
   const { available, spent } = await ledger.balance(account.id)
   return jsonReply(200, {

@@ -7,7 +7,7 @@ import type { IncomingRequest } from '../incoming-request.ts'
 import { pageOf, readPage, rowsBefore } from '../page.ts'
 import { jsonReply, type HttpReply } from '../request-context.ts'
 
-/** `GET /v1/usage?limit=&cursor=`: the account's own charged requests, newest first. */
+/** `GET /v1/usage?limit=&cursor=`: the charged requests of the account, newest first. */
 export async function readUsage(
   { query }: IncomingRequest,
   { account }: Authenticated,
@@ -21,7 +21,7 @@ export async function readUsage(
   })
 }
 
-/** One charged request as JSON. `usage` has the tariff's buckets, which are disjoint, and both totals. */
+/** One charged request. `usage` has the totals and the buckets of the tariff, which do not overlap. */
 export function usageJson(line: UsageLine) {
   const { usage } = line
   return {

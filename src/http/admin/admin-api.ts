@@ -21,8 +21,8 @@ export function adminApi(ports: AdminPorts, adminKey: string): Handler {
 }
 
 /**
- * The admin API of an opened data folder, for the command line. It needs no key. Errors are replies in the error envelope. It
- * rejects only for a bug or an outage.
+ * The admin API of an opened data folder, for the command line. It needs no key. Errors are replies in the error
+ * envelope. It rejects only for a bug or an outage.
  */
 export function trustedAdminApi(ports: AdminPorts): (request: Request) => Promise<Response> {
   return async request => {

@@ -22,7 +22,10 @@ export async function readJson(request: AdminRequest): Promise<unknown> {
 /** The members of a body. Their names are known, and their values are not validated. */
 export type Fields = Readonly<Record<string, unknown>>
 
-/** The members of a JSON object; none for an empty body. Throws for a member that is not `known`, instead of ignoring it. */
+/**
+ * The members of a JSON object; none for an empty body. Throws for a member that is not `known`, instead of ignoring
+ * it.
+ */
 export async function readFields(request: AdminRequest, known: readonly string[]): Promise<Fields> {
   const text = await readText(request)
   if (text.trim() === '') return {}

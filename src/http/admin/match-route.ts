@@ -2,8 +2,9 @@ import { GatewayError } from '../../domain/errors.ts'
 import type { AdminHandler } from './call.ts'
 
 /**
- * One path below the admin API, such as `accounts/{account}/keys`. A parameter in braces matches one segment. A parameter with
- * dots matches all following segments: `models/{model...}`, because the id of a model may contain slashes.
+ * One path below the admin API, such as `accounts/{account}/keys`. A parameter in braces matches one segment. A
+ * parameter with dots matches all following segments: `models/{model...}`, because the id of a model may contain
+ * slashes.
  */
 export type AdminRoute = {
   readonly path: string

@@ -10,9 +10,9 @@ const context = (): RequestContext => ({
 })
 
 test.each<[string, Promise<Readiness>, number, object]>([
-  ['while new requests are welcome', Promise.resolve({ isReady: true }), 200, { status: 'ready' }],
+  ['is 200 while the gateway takes requests', Promise.resolve({ isReady: true }), 200, { status: 'ready' }],
   [
-    'while it stops',
+    'is 503 while it stops',
     Promise.resolve({ isReady: false, reason: 'The gateway is stopping.' }),
     503,
     { status: 'not_ready', reason: 'The gateway is stopping.' },
@@ -23,7 +23,7 @@ test.each<[string, Promise<Readiness>, number, object]>([
   expect(reply).toMatchObject({ status, body: JSON.stringify(body) })
 })
 
-test('a store that fails is not ready, says so without its own words, and is logged', async () => {
+test('readiness is 503 when the store fails, without its error message, which is logged', async () => {
   const failure = new Error('disk I/O error in /var/lib/tollgate.db')
   const asked = context()
 

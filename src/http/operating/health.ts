@@ -2,10 +2,10 @@ import { jsonReply, type Handler } from '../request-context.ts'
 
 export type Readiness = { readonly isReady: boolean; readonly reason?: string }
 
-/** `GET /health/live`: the process answers. Nothing else is looked at, so that a busy store does not get it restarted. */
+/** `GET /health/live`: the process answers. The store is not checked, so that a busy one causes no restart. */
 export const live: Handler = async () => jsonReply(200, { status: 'live' })
 
-/** `GET /health/ready`: 200 while new requests are welcome; 503 with a reason while the gateway stops or its store fails. */
+/** `GET /health/ready`: 200, or 503 with a reason while the gateway starts or stops or its store fails. */
 export function ready(check: () => Promise<Readiness>): Handler {
   return async ({ trace }) => {
     const { isReady, reason } = await check().catch((error: unknown) => {

@@ -3,7 +3,7 @@ import type { Metrics } from '../../telemetry/metrics.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
 import type { Handler } from '../request-context.ts'
 
-/** `GET /metrics` in the Prometheus text format, for the admin key or, without a check, for everyone. */
+/** `GET /metrics` in the Prometheus text format. Public if `isAdmin` is undefined. */
 export function metricsRoute(
   metrics: Metrics,
   isAdmin: ((request: IncomingRequest) => boolean) | undefined,

@@ -3,10 +3,10 @@ import type { Metrics } from '../../telemetry/metrics.ts'
 import type { FinishedRequest } from '../request-handler.ts'
 import { requestLine } from './request-line.ts'
 
-/** Routes that machines ask every few seconds; their lines are for debugging only. */
+/** Routes that monitoring calls every few seconds. They are logged at level debug. */
 const QUIET_ROUTES: ReadonlySet<string> = new Set(['health.live', 'health.ready', 'metrics'])
 
-/** Logs a line and counts, for each request that ended. */
+/** Logs and counts each finished request. */
 export function observeRequests(log: Log, metrics: Metrics): (finished: FinishedRequest) => void {
   return finished => {
     const { context, route, status, durationMs } = finished

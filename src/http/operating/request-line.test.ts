@@ -13,11 +13,11 @@ function read(trace: RequestTrace, headers: Readonly<Record<string, string>> = {
 
 const BARE = { request_id: 'req_1', route: 'chat', status: 200, duration_ms: 1.235 }
 
-test('the line of a request that nothing is known of says when it was answered, and how', () => {
+test('the line of a request without details has its status and duration', () => {
   expect(read({})).toEqual(BARE)
 })
 
-test('the line of a request says all that is known of it', () => {
+test('the line of a request has all its details', () => {
   const trace: Required<RequestTrace> = {
     accountId: 'acct_1',
     apiKeyId: 'key_1',
@@ -63,7 +63,7 @@ test('the line of a request says all that is known of it', () => {
   })
 })
 
-test('what others wrote stays text, whatever it is', () => {
+test('text from outside is escaped', () => {
   const nasty = '"},\n\u2028\\{"x":"'
 
   const line = read(
@@ -80,7 +80,7 @@ test('what others wrote stays text, whatever it is', () => {
   })
 })
 
-test('of what a client calls its request, so much is kept', () => {
+test('the request id of a client is shortened', () => {
   expect(read({}, { 'x-request-id': 'x'.repeat(200) })).toEqual({
     ...BARE,
     client_request_id: 'x'.repeat(128),

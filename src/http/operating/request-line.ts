@@ -4,16 +4,16 @@ import { quoted, type LogMembers } from '../../telemetry/log.ts'
 import type { FinishedRequest } from '../request-handler.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
 
-/** No more than this of what a client calls its request goes into the log. */
+/** The part of a client's own request id that is logged. */
 const CLIENT_ID_CHARS_MAX = 128
 
 /**
- * What the log says of a finished request. Put together as text, because one is written for every request: an object with a place
- * for all that could be said costs several times as much.
+ * The members of the log line of a request. They are written as text, because every request has one, and an object with
+ * all possible members costs several times as much.
  */
 export function requestLine({ context, route, status, durationMs }: FinishedRequest): LogMembers {
   const { trace, requestId, request } = context
-  // The ids, the route's name and the decimals have no character that JSON would escape.
+  // Ids, route names and decimals have no characters that JSON escapes.
   let line = `"request_id":"${requestId}"`
   line += text('client_request_id', clientRequestId(request))
   line += `,"route":"${route}","status":${status},"duration_ms":${Math.round(durationMs * 1000) / 1000}`

@@ -11,8 +11,8 @@ export const READ_AHEAD_BYTES = 64 * 1024
 /** The rest of an unread body is received and dropped up to this size, so that the connection can be used again. */
 export const DISCARDED_BYTES_MAX = 4 * 1024 * 1024
 /**
- * After the last response, a client that is still sending is received from until one of these limits is reached. It may read
- * the response only when it has sent everything, and closing a connection with unread bytes resets it.
+ * After the last response, a client that is still sending is received from until one of these limits is reached. It may
+ * read the response only when it has sent everything, and closing a connection with unread bytes resets it.
  */
 export const LINGER_BYTES_MAX = 64 * 1024 * 1024
 export const LINGER_TIMEOUT_MS = 30_000
@@ -23,7 +23,9 @@ export const CONNECTIONS_MAX = 16_384
 export const TICK_MS = 1000
 export const NEVER = Infinity
 
-/** The number of ticks that covers `ms`. One more than the division gives, because the current tick has partly passed. */
+/**
+ * The number of ticks that covers `ms`. One more than the division gives, because the current tick has partly passed.
+ */
 export function ticks(ms: number): number {
   return Math.ceil(ms / TICK_MS) + 1
 }

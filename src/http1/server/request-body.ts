@@ -77,7 +77,9 @@ export class RequestBody implements ByteStream {
     return read.sinceTick + Math.min(ticks(idleMs), ticks(totalMs) - this.#waitedTicks)
   }
 
-  /** Takes bytes from `at` and returns the position after the last one that belongs to the body. May change the bytes. */
+  /**
+   * Takes bytes from `at` and returns the position after the last one that belongs to the body. May change the bytes.
+   */
   feed(bytes: Buffer, at: number): number {
     if (this.#chunks !== undefined) return this.#feedChunks(this.#chunks, bytes, at)
     const end = Math.min(bytes.length, at + this.#missingBytes)

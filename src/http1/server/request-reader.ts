@@ -38,9 +38,8 @@ export class RequestReader {
   receive(bytes: Buffer): void {
     const { body } = this
     if (body === undefined) return this.#push(bytes)
-    // After a malformed chunk it is unknown where the next request begins.
-    if (!body.isArriving) return
     const end = body.feed(bytes, 0)
+    // After a malformed chunk it is unknown where the next request begins.
     if (body.isArriving || body.isMalformed) return
     this.body = undefined
     if (end < bytes.length) this.#push(bytes.subarray(end))
@@ -65,7 +64,9 @@ export class RequestReader {
     this.#moveTo(this.#bytes.length)
   }
 
-  /** Reads the next head; undefined when it is incomplete. After an error, nothing more can be read from the connection. */
+  /**
+   * Reads the next head; undefined when it is incomplete. After an error, nothing more can be read from the connection.
+   */
   readHead(): RequestHead | HttpError | undefined {
     const bytes = this.#bytes
     if (!this.#isWorthReading()) return undefined

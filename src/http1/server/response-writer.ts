@@ -10,8 +10,8 @@ const LAST_CHUNK = '0\r\n\r\n'
 export type WritableSocket = { write(bytes: Uint8Array, from: number, length: number): number }
 
 /**
- * Writes to a socket. Each write goes to the kernel at once, and the part that the kernel does not take is kept until it does.
- * A stream is read again only when its previous piece has been taken, so that at most one piece is kept.
+ * Writes to a socket. Each write goes to the kernel at once, and the part that the kernel does not take is kept until
+ * it does. A stream is read again only when its previous piece has been taken, so that at most one piece is kept.
  */
 export class ResponseWriter {
   readonly #socket: WritableSocket
@@ -32,7 +32,10 @@ export class ResponseWriter {
     return this.#unsent === undefined
   }
 
-  /** Sends Latin-1 text and content, a string as UTF-8. Resolves when the kernel has taken all of it, or the connection is closed. */
+  /**
+   * Sends Latin-1 text and content, a string as UTF-8. Resolves when the kernel has taken all of it, or the connection
+   * is closed.
+   */
   async send(text: string, content: Uint8Array | string): Promise<void> {
     this.#write(text, content, '')
     await this.#flushed()

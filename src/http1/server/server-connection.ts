@@ -41,8 +41,8 @@ export type ServerSocket = Pick<
 >
 
 /**
- * The connection of one client. Reads its requests one after the other and answers them in that order. Holds at most one head or
- * the bytes read ahead, the body that a handler asked for, and one piece of a response.
+ * The connection of one client. Reads its requests one after the other and answers them in that order. Holds at most
+ * one head or the bytes read ahead, the body that a handler asked for, and one piece of a response.
  */
 export class ServerConnection implements Responder, BodyConnection {
   /** The server calls `onDeadline` at this tick. */
@@ -52,8 +52,8 @@ export class ServerConnection implements Responder, BodyConnection {
   readonly #reader: RequestReader
   readonly #writer: ResponseWriter
   /**
-   * `idle` until a request arrives; `running` until its response begins; `responding`; `discarding` the rest of its body;
-   * `lingering` after the last response, until the client has closed the connection too.
+   * `idle` until a request arrives; `running` until its response begins; `responding`; `discarding` the rest of its
+   * body; `lingering` after the last response, until the client has closed the connection too.
    */
   #state: 'idle' | 'running' | 'responding' | 'discarding' | 'lingering' | 'closed' = 'idle'
   #isReadingHead = false
@@ -171,7 +171,7 @@ export class ServerConnection implements Responder, BodyConnection {
     }
     const { head } = request
     const { date, isStopping } = this.#server
-    const isLast = isStopping || !head.isKept || this.#mustEndAfter(response, head)
+    const isLast = isStopping || !head.isKeepAlive || this.#mustEndAfter(response, head)
     const text = responseHead(response, head, { date, isLast })
     this.#state = 'responding'
     this.#isLast = isLast
@@ -187,14 +187,14 @@ export class ServerConnection implements Responder, BodyConnection {
     if (!hasBody && isStream(body)) body.cancel()
   }
 
-  #send(text: string, body: ServerResponse['body'], { isOld }: RequestHead): Promise<void> {
-    if (isStream(body)) return this.#writer.sendStream(text, body, { isChunked: !isOld })
+  #send(text: string, body: ServerResponse['body'], { isHttp10 }: RequestHead): Promise<void> {
+    if (isStream(body)) return this.#writer.sendStream(text, body, { isChunked: !isHttp10 })
     return this.#writer.send(text, body ?? '')
   }
 
   /** Whether the connection cannot be used after this response, even if client and server would keep it. */
-  #mustEndAfter({ headers, body }: ServerResponse, { isOld, expectsContinue }: RequestHead): boolean {
-    if (headers['connection'] === 'close' || (isOld && isStream(body))) return true
+  #mustEndAfter({ headers, body }: ServerResponse, { isHttp10, expectsContinue }: RequestHead): boolean {
+    if (headers['connection'] === 'close' || (isHttp10 && isStream(body))) return true
     const rest = this.#reader.body
     if (rest === undefined) return false
     // The rest of the body may be too large to discard, or the client may never send it.

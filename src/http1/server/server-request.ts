@@ -15,9 +15,9 @@ export type Responder = {
 }
 
 /**
- * A request that a client has sent. Its body can be read once, as text, bytes or a stream. Reading rejects with an `HttpError`:
- * `body_too_large` when the declared or the received length exceeds the limit, `body_timeout`, `malformed_request`,
- * `client_disconnected`, or `body_discarded` after the response.
+ * A request that a client has sent. Its body can be read once, as text, bytes or a stream. Reading rejects with an
+ * `HttpError`: `body_too_large` when the declared or the received length exceeds the limit, `body_timeout`,
+ * `malformed_request`, `client_disconnected`, or `body_discarded` after the response.
  */
 export class ServerRequest {
   readonly head: RequestHead
@@ -58,7 +58,10 @@ export class ServerRequest {
     return this.#isDisconnected
   }
 
-  /** Aborts when the client disconnects before the end of the response. Created when it is first used, because few requests need it. */
+  /**
+   * Aborts when the client disconnects before the end of the response. Created when it is first used, because few
+   * requests need it.
+   */
   get signal(): AbortSignal {
     if (this.#abortController === undefined) {
       this.#abortController = new AbortController()
@@ -79,8 +82,8 @@ export class ServerRequest {
   }
 
   /**
-   * Reads the body piece by piece. The connection receives little more than what has been read, and time in which nothing is
-   * read does not count. Throws when the declared length exceeds the limit.
+   * Reads the body piece by piece. The connection receives little more than what has been read, and time in which
+   * nothing is read does not count. Throws when the declared length exceeds the limit.
    */
   stream(limits: BodyLimits): ByteStream {
     const body = this.#takeBody(limits)
@@ -88,8 +91,8 @@ export class ServerRequest {
   }
 
   /**
-   * Sends the response, and ends the reading of the body. Throws, with nothing sent, when a header cannot be sent. Does nothing
-   * when the client has disconnected, except that it cancels a streamed body.
+   * Sends the response, and ends the reading of the body. Throws, with nothing sent, when a header cannot be sent. Does
+   * nothing when the client has disconnected, except that it cancels a streamed body.
    */
   respond(response: ServerResponse): void {
     this.#responder.respond(this, response)
@@ -130,7 +133,7 @@ const UNREAD: RequestHead = {
   query: '',
   fields: HeaderFields.none(),
   framing: 0,
-  isOld: false,
-  isKept: false,
+  isHttp10: false,
+  isKeepAlive: false,
   expectsContinue: false,
 }

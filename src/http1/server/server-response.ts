@@ -8,7 +8,10 @@ export type ServerResponse = {
   readonly headers: Readonly<Record<string, string>>
   /** Further header lines, each with its CRLF. They are sent unchecked. */
   readonly headerLines?: string
-  /** A string is sent as UTF-8. A stream is read as fast as the client takes it, and cancelled when the client disconnects. */
+  /**
+   * A string is sent as UTF-8. A stream is read as fast as the client takes it, and cancelled when the client
+   * disconnects.
+   */
   readonly body: string | Uint8Array | ByteStream | null
 }
 
@@ -19,15 +22,15 @@ export function isStream(body: ServerResponse['body']): body is ByteStream {
 /** The head of a response, including the blank line. Throws for a header value that does not fit in one line. */
 export function responseHead(
   { status, headers, headerLines = '', body }: ServerResponse,
-  { isOld }: RequestHead,
+  { isHttp10 }: RequestHead,
   { date, isLast }: { readonly date: string; readonly isLast: boolean },
 ): string {
   let text = `${responseStart(status, headers)}${headerLines}date: ${date}\r\n`
   if (isLast) {
     if (headers['connection'] === undefined) text += 'connection: close\r\n'
-  } else if (isOld) text += 'connection: keep-alive\r\n'
+  } else if (isHttp10) text += 'connection: keep-alive\r\n'
   if (hasNoBody(status)) return `${text}\r\n`
-  if (isStream(body)) return isOld ? `${text}\r\n` : `${text}transfer-encoding: chunked\r\n\r\n`
+  if (isStream(body)) return isHttp10 ? `${text}\r\n` : `${text}transfer-encoding: chunked\r\n\r\n`
   return `${text}content-length: ${byteLength(body)}\r\n\r\n`
 }
 

@@ -18,8 +18,8 @@ export type ServerOptions = {
 export interface RequestHandler {
   handle(request: ServerRequest): Promise<void>
   /**
-   * Answers for a request that could not be read, or for a refused connection, with an `HttpError`. Any other error is a fault
-   * of the server, and its connection is closed already.
+   * Answers for a request that could not be read, or for a refused connection, with an `HttpError`. Any other error is
+   * a fault of the server, and its connection is closed already.
    */
   refuse(request: ServerRequest, error: Error): Promise<void>
 }
@@ -33,7 +33,9 @@ export type ServerClock = {
 
 export type RunningServer = {
   readonly url: string
-  /** Takes no new request. Resolves when the running ones have ended, including those of clients that have disconnected. */
+  /**
+   * Takes no new request. Resolves when the running ones have ended, including those of clients that have disconnected.
+   */
   drain(): Promise<void>
   /** Breaks all connections. Resolves when all running requests have ended. */
   abort(): Promise<void>

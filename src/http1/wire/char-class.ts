@@ -1,13 +1,13 @@
-/** Characters of methods and of names of fields. */
+/** Characters of methods and of field names. */
 export const TOKEN = 1
-/** Characters of values of fields; Latin-1, without what ends a line. */
+/** Characters of field values: Latin-1 without control characters, except tab. */
 export const VALUE = 2
-/** Characters of a request's target; what is no ASCII is not one, and yet sent. */
+/** Characters of request targets. The standard allows only ASCII, but some clients send other characters. */
 export const TARGET = 4
 
 const classes = classTable()
 
-/** Where the characters of a class that begin at `at` end. */
+/** The position after the characters of a class that begin at `at`. */
 export function endOf(charClass: number, bytes: Uint8Array, at: number): number {
   const { length } = bytes
   let position = at

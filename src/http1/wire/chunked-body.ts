@@ -1,6 +1,6 @@
-/** What one chunk's length, with its extensions, or one trailer line may take. */
+/** The longest line: a chunk size with its extensions, or a trailer field. */
 const LINE_BYTES_MAX = 8 * 1024
-/** All trailers together. */
+/** All trailer fields together. */
 const TRAILER_BYTES_MAX = 64 * 1024
 
 const CR = 13
@@ -8,20 +8,20 @@ const LF = 10
 const DIGITS_MAX = 12
 const LENGTH = /^([0-9a-f]{1,12})[ \t]*(?:;.*)?$/i
 
-/** Takes a body out of its chunks, however its bytes are cut. */
+/** Decodes a chunked body from pieces of any size. */
 export class ChunkedBody {
-  /** `whole` once the last chunk and its trailers have come; `broken` for good after what is no chunk. */
+  /** `whole` after the last chunk and the trailers; `broken` after a malformed chunk. Both are final. */
   state: 'length' | 'content' | 'after_content' | 'trailers' | 'whole' | 'broken' = 'length'
   #missing = 0
   #line = ''
   #trailerBytes = 0
-  /** Where the content in the bytes fed last begins and ends. */
+  /** The range of the content in the bytes that were fed last. */
   contentStart = 0
   contentEnd = 0
 
   /**
-   * Takes bytes from `at` and gives where it stopped, which is before their end where the body is whole or broken. The
-   * content is then in `bytes` itself, moved together: one piece, however many the chunks.
+   * Takes bytes from `at` and returns the position after the last one taken, which is before their end when the body is
+   * whole or broken. Moves the content of all chunks together, so that it is one range of `bytes`.
    */
   feed(bytes: Buffer, at: number): number {
     this.contentStart = this.contentEnd = at
@@ -58,7 +58,7 @@ export class ChunkedBody {
     }
     this.#line += bytes.toString('latin1', at, stop)
     if (end < 0) {
-      // What cannot become a line is known before its end, which may never come.
+      // The end of a malformed line may never arrive, so it is detected before that.
       if (this.state === 'after_content' && this.#line !== '\r') this.state = 'broken'
       return stop
     }
@@ -68,7 +68,10 @@ export class ChunkedBody {
     return end + 1
   }
 
-  /** A length without extensions, or the line end behind content, where it is there whole: nearly every line is. Else -1. */
+  /**
+   * Takes a complete size without extensions, or the line end after content, as nearly every line is. Returns -1 for
+   * any other.
+   */
   #takeUsualLine(bytes: Buffer, at: number): number {
     let position = at
     if (this.state === 'length') {

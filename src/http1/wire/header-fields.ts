@@ -1,8 +1,8 @@
 import { endOf, TOKEN, VALUE } from './char-class.ts'
 
-/** Fields of one head. A message with more was not made by one that means well. */
+/** The most fields that a head may have. */
 const FIELDS_MAX = 200
-/** Most heads have fewer; room for so many is made at once. */
+/** Most heads have fewer, so room for this many is allocated at first. */
 const FIELDS_USUAL = 24
 
 const TAB = 9
@@ -13,25 +13,28 @@ const ZERO = 48
 const COLON = 58
 const CAPITAL_A = 65
 const CAPITAL_Z = 90
-/** From a capital letter to the small one. */
+/** The distance from an upper-case letter to the lower-case one. */
 const CASE = 32
 
 const LINE_END_BYTES = 2
 
-/** Why bytes are no head: its end has not come; or they can be read in two ways, or in none; or are too many. */
+/**
+ * Why bytes cannot be read as a head: the end has not arrived, they are malformed or ambiguous, or there are too many
+ * fields.
+ */
 export type HeadProblem = 'partial' | 'malformed' | 'too_many'
 
 /**
- * The header fields of a message. They stay the bytes they came in, with the places where names and values stand: most are never
- * asked for, and are made into nothing.
+ * The header fields of a message, as the received bytes and the positions of the lines. Strings are made only of fields
+ * that are asked for, because most fields are not.
  */
 export class HeaderFields {
-  /** Behind the blank line after them: where the body begins. */
+  /** The position after the blank line, where the body begins. */
   end = 0
-  /** How many there are: each has its index, in the order in which they came. */
+  /** The number of fields. They have indexes in the order in which they arrived. */
   count = 0
   readonly #bytes: Buffer
-  /** Where the line of each begins, and behind the last one where the blank line does. */
+  /** The positions where the lines begin. The last one is of the blank line. */
   #lines = new Int32Array(FIELDS_USUAL + 1)
 
   private constructor(bytes: Buffer) {
@@ -43,8 +46,8 @@ export class HeaderFields {
   }
 
   /**
-   * Reads the lines from `at` to the blank line. Strict in names, colons, folded lines and line ends; what cannot become a field is
-   * said before its end has come. The bytes are kept, and must stay as they are.
+   * Reads the lines from `at` to the blank line. Rejects folded lines, spaces before colons, and line ends other than
+   * CRLF. A malformed line is reported before its end has arrived. The bytes are kept and must not change.
    */
   static read(bytes: Buffer, at: number): HeaderFields | HeadProblem {
     const fields = new HeaderFields(bytes)
@@ -52,7 +55,10 @@ export class HeaderFields {
     return problem ?? fields
   }
 
-  /** A field's value, by its name in small letters; those of several of the name with commas between; null for none. */
+  /**
+   * The value of a field, by its name in lower case; the values of repeated fields joined by commas; null for an
+   * unknown field.
+   */
   get(name: string): string | null {
     let found: string | null = null
     for (let index = 0; index < this.count; index += 1) {
@@ -62,18 +68,18 @@ export class HeaderFields {
     return found
   }
 
-  /** How many of them have this name, whose letters are small. */
+  /** How many fields have this name, given in lower case. */
   countOf(name: string): number {
     let count = 0
     for (let index = 0; index < this.count; index += 1) if (this.isNamed(index, name)) count += 1
     return count
   }
 
-  /** Whether the field's name is this one, or begins with it, whose letters are small. */
+  /** Whether a field has this name, or one that begins with it. `name` is in lower case. */
   isNamed(index: number, name: string, how: 'whole' | 'beginning' = 'whole'): boolean {
     const bytes = this.#bytes
     const start = this.#lines[index] ?? 0
-    // No name has a colon in it: so most fields are told apart by the lengths of their names alone.
+    // Names of other lengths have no colon here, so that most fields need only this comparison.
     if (how === 'whole' && bytes[start + name.length] !== COLON) return false
     for (let at = 0; at < name.length; at += 1) {
       const expected = name.charCodeAt(at)
@@ -94,7 +100,7 @@ export class HeaderFields {
     return this.#bytes.toString('latin1', this.#valueStart(index), this.#valueEnd(index))
   }
 
-  /** How the body travels; undefined where nothing is said of it, and `malformed` where that can be understood in two ways. */
+  /** How the end of the body is found; undefined when no field says it; `malformed` when the fields are ambiguous. */
   framing(): number | 'chunked' | 'malformed' | undefined {
     let found = -1
     for (let index = 0; index < this.count; index += 1) {
@@ -107,14 +113,14 @@ export class HeaderFields {
     return this.valueAt(found).toLowerCase() === 'chunked' ? 'chunked' : 'malformed'
   }
 
-  /** Whether the `connection` field has this word in it, alone or among others. */
+  /** Whether the `connection` field lists this option. */
   saysOfConnection(word: 'close' | 'keep-alive'): boolean {
     const list = this.get('connection')?.toLowerCase()
     if (list === undefined || list === word) return list === word
     return list.split(',').some(one => one.trim() === word)
   }
 
-  /** Digits only, and no more than a number can say exactly. */
+  /** Accepts digits only, up to the largest exact number. */
   #lengthAt(index: number): number | 'malformed' {
     const start = this.#valueStart(index)
     const end = this.#valueEnd(index)
@@ -157,7 +163,7 @@ export class HeaderFields {
         return undefined
       }
       if (nameEnd === bytes.length) return 'partial'
-      // A space is not allowed before the colon.
+      // Spaces before the colon are not allowed.
       if (bytes[nameEnd] !== COLON) return 'malformed'
       const lineEnd = endOf(VALUE, bytes, nameEnd + 1)
       if (!isLineEnd(bytes, lineEnd)) return lineProblem(bytes, lineEnd)
@@ -182,7 +188,7 @@ export function isLineEnd(bytes: Uint8Array, at: number): boolean {
   return bytes[at] === CR && bytes[at + 1] === LF
 }
 
-/** Where a line should end, and does not. */
+/** The problem with a line that does not end at `at`. */
 export function lineProblem(bytes: Uint8Array, at: number): HeadProblem {
   const isCut = at === bytes.length || (bytes[at] === CR && at + 1 === bytes.length)
   return isCut ? 'partial' : 'malformed'

@@ -6,7 +6,7 @@ const head = (...lines: string[]) => [...lines, '', ''].join('\r\n')
 const parsed = (text: string) => readRequestHead(Buffer.from(`..${text}body`, 'latin1'), 2)
 const read = (...lines: string[]) => parsed(head(...lines)) as RequestHead
 
-describe('a head', () => {
+describe('a request head', () => {
   test('has its method, path, query and fields', () => {
     const request = read('POST /v1/x?a=1&b=%20 HTTP/1.1', 'Host: h', 'X-Api-Key:  k e\t', 'x-empty:')
 
@@ -15,15 +15,15 @@ describe('a head', () => {
       path: '/v1/x',
       query: 'a=1&b=%20',
       framing: 0,
-      isOld: false,
-      isKept: true,
+      isHttp10: false,
+      isKeepAlive: true,
     })
     expect(request.fields.get('x-api-key')).toBe('k e')
     expect(request.fields.get('x-empty')).toBe('')
     expect(request.fields.get('x-api')).toBeNull()
   })
 
-  test('with a field several times has its values with commas between', () => {
+  test('joins the values of a repeated field by commas', () => {
     const request = read('GET / HTTP/1.1', 'host: h', 'accept: a', 'Accept: b')
 
     expect(request.fields.get('accept')).toBe('a, b')
@@ -38,7 +38,7 @@ describe('a head', () => {
     ['/caf\u00c3\u00a9?\u00e9', '/caf%c3%a9', '%e9'],
     ['*', '*', ''],
     ['/a?b?c#d', '/a', 'b?c#d'],
-  ])('for %s asks for the path %s and the query %s', (target, path, query) => {
+  ])('with the target %s has the path %s and the query %s', (target, path, query) => {
     expect(read(`GET ${target} HTTP/1.1`, 'host: h')).toMatchObject({ path, query })
   })
 
@@ -47,7 +47,7 @@ describe('a head', () => {
     ['a length', ['Content-Length: 17'], 17],
     ['the largest length', [`content-length: ${Number.MAX_SAFE_INTEGER}`], Number.MAX_SAFE_INTEGER],
     ['chunks', ['Transfer-Encoding: Chunked'], 'chunked'],
-  ])('with %s says how its body travels', (_, lines, framing) => {
+  ])('with %s has the framing of its body', (_, lines, framing) => {
     expect(read('POST / HTTP/1.1', 'host: h', ...lines).framing).toBe(framing)
   })
 
@@ -55,12 +55,12 @@ describe('a head', () => {
     ['HTTP/1.1', '1.1', [], true],
     ['HTTP/1.1 and close', '1.1', ['Connection: close'], false],
     ['HTTP/1.1 and close among others', '1.1', ['Connection: x, Close'], false],
-    ['HTTP/1.1 and a word that has close in it', '1.1', ['Connection: closer'], true],
+    ['HTTP/1.1 and an option that contains close', '1.1', ['Connection: closer'], true],
     ['HTTP/1.1 and both', '1.1', ['Connection: keep-alive', 'connection: close'], false],
     ['HTTP/1.0', '1.0', [], false],
     ['HTTP/1.0 and keep-alive', '1.0', ['Connection: Keep-Alive'], true],
-  ])('of %s keeps the connection or not', (_, version, lines, isKept) => {
-    expect(read(`GET / HTTP/${version}`, 'host: h', ...lines).isKept).toBe(isKept)
+  ])('with %s keeps the connection alive or not', (_, version, lines, isKeepAlive) => {
+    expect(read(`GET / HTTP/${version}`, 'host: h', ...lines).isKeepAlive).toBe(isKeepAlive)
   })
 
   test('has its fields in order, as names and values', () => {
@@ -73,16 +73,16 @@ describe('a head', () => {
     expect(indexes.map(index => fields.isNamed(index, 'x-rate', 'beginning'))).toEqual([false, true, true])
   })
 
-  test('of HTTP/1.0 needs no host', () => {
-    expect(read('GET / HTTP/1.0')).toMatchObject({ isOld: true, path: '/' })
+  test('with HTTP/1.0 needs no host', () => {
+    expect(read('GET / HTTP/1.0')).toMatchObject({ isHttp10: true, path: '/' })
   })
 
-  test('tells whether the client waits for a go-ahead', () => {
+  test('says whether the client waits for 100 Continue', () => {
     expect(read('POST / HTTP/1.1', 'host: h', 'Expect: 100-Continue').expectsContinue).toBe(true)
     expect(read('POST / HTTP/1.1', 'host: h', 'Expect: x').expectsContinue).toBe(false)
   })
 
-  test('with 200 fields is read, with more it is not', () => {
+  test('may have 200 fields and no more', () => {
     const fields = Array.from({ length: 199 }, (_, index) => `x-${index}: ${index}`)
 
     expect(read('GET / HTTP/1.1', 'host: h', ...fields).fields.get('x-198')).toBe('198')
@@ -90,30 +90,30 @@ describe('a head', () => {
   })
 })
 
-describe('no head is', () => {
+describe('a request head is malformed with', () => {
   const lines = (...fields: string[]) => head('POST / HTTP/1.1', 'host: h', ...fields)
 
   test.each<[string, string]>([
     ['nothing', '\r\n\r\n'],
     ['one word', 'GET\r\n\r\n'],
-    ['a word that is too long', 'A'.repeat(40)],
+    ['a method that is too long', 'A'.repeat(40)],
     ['two words', head('GET /', 'host: h')],
     ['another version', head('GET / HTTP/2.0', 'host: h')],
-    ['a version with more behind it', head('GET / HTTP/1.10', 'host: h')],
-    ['a version in small letters', head('GET / http/1.1', 'host: h')],
-    ['two spaces', head('GET  / HTTP/1.1', 'host: h')],
+    ['a version with another digit', head('GET / HTTP/1.10', 'host: h')],
+    ['a version in lower case', head('GET / http/1.1', 'host: h')],
+    ['two spaces in a row', head('GET  / HTTP/1.1', 'host: h')],
     ['a space in the target', head('GET /a b HTTP/1.1', 'host: h')],
     ['a control character in the target', head('GET /a\u0000b HTTP/1.1', 'host: h')],
-    ['a method that is no word', head('G(T / HTTP/1.1', 'host: h')],
-    ['a line before', head('', 'GET / HTTP/1.1', 'host: h')],
+    ['an invalid character in the method', head('G(T / HTTP/1.1', 'host: h')],
+    ['an empty line before it', head('', 'GET / HTTP/1.1', 'host: h')],
     ['no host', head('GET / HTTP/1.1')],
     ['two hosts', lines('Host: h')],
     ['a folded line', lines('x: y', ' z')],
     ['a line without a colon', lines('x')],
-    ['a line without a name', lines(': x')],
+    ['a field without a name', lines(': x')],
     ['a space before the colon', lines('x : y')],
-    ['a space before the name', lines(' x: y')],
-    ['a character that no name has', lines('x\u00e9: y')],
+    ['a space before the field name', lines(' x: y')],
+    ['an invalid character in a field name', lines('x\u00e9: y')],
     ['a bare line feed', lines('x: y\nz: a')],
     ['a bare carriage return', lines('x: y\rz: a')],
     ['a NUL', lines('x: \u0000')],
@@ -122,11 +122,11 @@ describe('no head is', () => {
     ['a length twice', lines('content-length: 3', 'content-length: 3')],
     ['a list of lengths', lines('content-length: 3, 3')],
     ['a length with a sign', lines('content-length: +3')],
-    ['a length below zero', lines('content-length: -1')],
+    ['a negative length', lines('content-length: -1')],
     ['a length in hexadecimal', lines('content-length: 0x3')],
     ['an empty length', lines('content-length:')],
     ['a blank length', lines('content-length: \t')],
-    ['a length past what a number can say', lines('content-length: 9007199254740993')],
+    ['a length that is too large for a number', lines('content-length: 9007199254740993')],
     ['a length beside chunks', lines('content-length: 3', 'transfer-encoding: chunked')],
     ['chunks beside a length', lines('transfer-encoding: chunked', 'content-length: 3')],
     ['another encoding', lines('transfer-encoding: gzip')],
@@ -138,7 +138,7 @@ describe('no head is', () => {
   })
 })
 
-test('a head whose end has not come is partial, wherever it is cut', () => {
+test('a head without its end is partial, wherever it is cut', () => {
   const whole = head('POST /v1/x HTTP/1.1', 'host: h', 'content-length: 3')
 
   for (let length = 1; length < whole.length; length += 1) {
@@ -147,7 +147,7 @@ test('a head whose end has not come is partial, wherever it is cut', () => {
   expect(readRequestHead(Buffer.from(whole), 0)).toMatchObject({ fields: { end: whole.length } })
 })
 
-test('any head that is well made is read as it was meant', () => {
+test('any valid fields are read as they were sent', () => {
   const name = fc.stringMatching(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,20}$/).filter(text => !OWN.test(text))
   const value = fc.stringMatching(/^[!-~\u0080-\u00ff]([ -~\t\u0080-\u00ff]{0,20}[!-~])?$/)
 
@@ -163,5 +163,5 @@ test('any head that is well made is read as it was meant', () => {
   )
 })
 
-/** Fields that mean something to the reader. */
+/** Fields with a meaning for the reader. */
 const OWN = /^(host|expect|connection|content-length|transfer-encoding)$/i

@@ -1,25 +1,25 @@
 import { endOf, TARGET, TOKEN } from './char-class.ts'
 import { HeaderFields, isLineEnd, lineProblem, type HeadProblem } from './header-fields.ts'
 
-/** The head of a request, and how its body travels. */
+/** The head of a request. */
 export type RequestHead = {
   readonly method: string
-  /** As it was sent, percent escapes and all; what is no ASCII is escaped. */
+  /** As it was sent, with percent escapes. Characters outside ASCII are escaped. */
   readonly path: string
-  /** Behind the question mark; empty where there is none. */
+  /** The part after the question mark, or an empty string. */
   readonly query: string
   readonly fields: HeaderFields
-  /** The number of bytes of the body, none for a request that does not say; or in chunks. */
+  /** The length of the body in bytes, or that it is chunked. A request without either has no body. */
   readonly framing: number | 'chunked'
-  /** Whether the client speaks HTTP/1.0, which knows no chunks and no interim answers. */
-  readonly isOld: boolean
-  /** Whether the client keeps the connection for another request. */
-  readonly isKept: boolean
-  /** Whether the client sends its body only when it is told to. */
+  /** HTTP/1.0 has neither chunked bodies nor interim responses. */
+  readonly isHttp10: boolean
+  /** Whether the client wants to use the connection again. */
+  readonly isKeepAlive: boolean
+  /** Whether the client waits for `100 Continue` before it sends its body. */
   readonly expectsContinue: boolean
 }
 
-/** The longest that is registered has half of that. */
+/** Twice the length of the longest registered method. */
 const METHOD_BYTES_MAX = 32
 
 const SPACE = 32
@@ -30,8 +30,8 @@ const PROTOCOL = ' HTTP/1.'
 const NOT_ASCII = /[\u0080-\u00ff]/g
 
 /**
- * Reads the head that begins at `at`; what is none is said before its end has come. Nothing that two readers could understand
- * differently is let through. The bytes are kept, and must stay as they are.
+ * Reads the head that begins at `at`. Rejects everything that another implementation could read differently. A
+ * malformed head is reported before its end has arrived. The bytes are kept and must not change.
  */
 export function readRequestHead(bytes: Buffer, at: number): RequestHead | HeadProblem {
   const methodEnd = endOf(TOKEN, bytes, at)
@@ -51,29 +51,30 @@ export function readRequestHead(bytes: Buffer, at: number): RequestHead | HeadPr
   const fields = HeaderFields.read(bytes, versionAt + 3)
   if (typeof fields === 'string') return fields
 
-  const isOld = minor === 0
+  const isHttp10 = minor === 0
   const hosts = fields.countOf('host')
   const framing = fields.framing() ?? 0
-  if (hosts > 1 || (hosts === 0 && !isOld)) return 'malformed'
-  if (framing === 'malformed' || (framing === 'chunked' && isOld)) return 'malformed'
+  if (hosts > 1 || (hosts === 0 && !isHttp10)) return 'malformed'
+  if (framing === 'malformed' || (framing === 'chunked' && isHttp10)) return 'malformed'
   const pathStart =
     bytes[start] === SLASH ? start : startOfPath(bytes.toString('latin1', start, targetEnd), start)
   let pathEnd = pathStart
   while (pathEnd < targetEnd && bytes[pathEnd] !== QUESTION_MARK) pathEnd += 1
-  const isKept = !fields.saysOfConnection('close') && (!isOld || fields.saysOfConnection('keep-alive'))
+  const isKeepAlive =
+    !fields.saysOfConnection('close') && (!isHttp10 || fields.saysOfConnection('keep-alive'))
   return {
     method: methodOf(bytes, at, methodEnd),
     path: pathEnd === pathStart ? '/' : textOf(bytes, pathStart, pathEnd),
     query: pathEnd === targetEnd ? '' : textOf(bytes, pathEnd + 1, targetEnd),
     fields,
     framing,
-    isOld,
-    isKept,
-    expectsContinue: !isOld && fields.get('expect')?.toLowerCase() === '100-continue',
+    isHttp10,
+    isKeepAlive,
+    expectsContinue: !isHttp10 && fields.get('expect')?.toLowerCase() === '100-continue',
   }
 }
 
-/** Of the usual ones no text is made. */
+/** Makes no new string for the common methods. */
 function methodOf(bytes: Buffer, start: number, end: number): string {
   if (isText(bytes, start, end, 'POST')) return 'POST'
   return isText(bytes, start, end, 'GET') ? 'GET' : bytes.toString('latin1', start, end)
@@ -87,13 +88,13 @@ function isText(bytes: Buffer, start: number, end: number, text: string): boolea
   return true
 }
 
-/** Behind the host where the target is a whole URL, as proxies are sent. */
+/** The position after the host when the target is a URL, as in requests to proxies. */
 function startOfPath(target: string, at: number): number {
   const origin = /^https?:\/\/[^/?]*/i.exec(target)
   return origin === null ? at : at + origin[0].length
 }
 
-/** With bytes that are no ASCII, as clients that do not escape send them, escaped. */
+/** Escapes bytes outside ASCII, which some clients send unescaped. */
 function textOf(bytes: Buffer, start: number, end: number): string {
   const text = bytes.toString('latin1', start, end)
   for (let at = start; at < end; at += 1) {

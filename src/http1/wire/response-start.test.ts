@@ -1,20 +1,20 @@
 import { describe, expect, test } from 'bun:test'
 import { responseStart } from './response-start.ts'
 
-test('a response starts with its status and its headers', () => {
+test('a response starts with its status and headers', () => {
   expect(responseStart(404, { 'content-type': 'text/plain', x: '' })).toBe(
     'HTTP/1.1 404 Not Found\r\ncontent-type: text/plain\r\nx: \r\n',
   )
   expect(responseStart(299, {})).toBe('HTTP/1.1 299 Status\r\n')
 })
 
-describe('a header is not sent with', () => {
+describe('a header value is rejected with', () => {
   test.each<[string, string]>([
-    ['a line of its own', 'a\r\nset-cookie: b'],
+    ['a line end and another header', 'a\r\nset-cookie: b'],
     ['a line feed', 'a\nb'],
     ['a carriage return', 'a\rb'],
     ['a NUL', 'a\u0000b'],
-    ['what becomes a line feed in one byte', 'a\u010ab'],
+    ['a character whose low byte is a line feed', 'a\u010ab'],
   ])('%s', (_, value) => {
     expect(() => responseStart(200, { x: value })).toThrow('The value of the header x')
   })

@@ -1,4 +1,4 @@
-/** The reason phrases of the statuses that have one worth reading. A client goes by the number. */
+/** The reason phrases of common statuses. Clients use only the number. */
 const REASONS: Readonly<Record<number, string>> = {
   200: 'OK',
   201: 'Created',
@@ -25,26 +25,27 @@ const REASONS: Readonly<Record<number, string>> = {
 }
 
 /**
- * The status line and the header lines of a response, each with its end. Throws for a value that would not stay within its
- * line: whoever could put a line's end into one could write the rest of the response.
+ * The status line and header lines of a response, each with its CRLF. Throws for a value that cannot be sent in one
+ * line, because a line end in a value would allow response splitting.
  */
 export function responseStart(status: number, headers: Readonly<Record<string, string>>): string {
   let text = status === 200 ? 'HTTP/1.1 200 OK\r\n' : `HTTP/1.1 ${status} ${REASONS[status] ?? 'Status'}\r\n`
   for (const name in headers) {
     const value = headers[name] ?? ''
-    if (!staysInItsLine(value)) throw new Error(`The value of the header ${name} is not one line of Latin-1.`)
+    if (!fitsInOneLine(value))
+      throw new Error(`The value of the header ${name} is not a single line of Latin-1 text.`)
     text += `${name}: ${value}\r\n`
   }
   return text
 }
 
-/** Whether a response of this status is its head alone, whatever its headers say. */
+/** Whether a response with this status never has a body. */
 export function hasNoBody(status: number): boolean {
   return status < 200 || status === 204 || status === 304
 }
 
-/** Beyond Latin-1 as well: cut to one byte, a harmless character can be a line's end. */
-function staysInItsLine(value: string): boolean {
+/** Characters outside Latin-1 are not allowed either: cut to one byte, they can become a line end. */
+function fitsInOneLine(value: string): boolean {
   for (let index = 0; index < value.length; index += 1) {
     const char = value.charCodeAt(index)
     if (char < 32 || char === 127 || char > 255) {

@@ -2,8 +2,8 @@ const REPLACED = '\uFFFD'
 const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * The text of the bytes from `start` up to, not including, `end`, decoded where they stand, with its byte order mark; undefined
- * where they are no UTF-8. Only where something may have been replaced are they looked at again, strictly.
+ * Decodes the bytes from `start` up to, but not including, `end`. Keeps a byte order mark. Undefined if they are not
+ * UTF-8. The strict decoder is slower, so it is used only for a text with a replacement character.
  */
 export function utf8Text(bytes: Buffer, start: number, end: number): string | undefined {
   const text = bytes.toString('utf8', start, end)
