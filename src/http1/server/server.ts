@@ -10,7 +10,8 @@ export type ServerOptions = {
   readonly handler: RequestHandler
   /** Called when the handler rejects, which is a bug. A request without a response has then got a 500. */
   readonly onHandlerError: (error: unknown) => void
-  readonly clock: ServerClock
+  /** The default is the clock of the system. */
+  readonly clock?: ServerClock
   readonly connectionsMax?: number
 }
 
@@ -91,8 +92,8 @@ class Server implements ConnectionServer {
   #whenEmpty: PromiseWithResolvers<void> | undefined
 
   constructor(options: Omit<ServerOptions, 'host' | 'port'>) {
-    this.#options = { connectionsMax: CONNECTIONS_MAX, ...options }
-    this.date = dateOf(options.clock)
+    this.#options = { connectionsMax: CONNECTIONS_MAX, clock: systemClock, ...options }
+    this.date = dateOf(this.#options.clock)
   }
 
   start(): void {
@@ -178,6 +179,14 @@ class Server implements ConnectionServer {
     }
     this.#cancelTick = this.#options.clock.after(TICK_MS, this.#onTick)
   }
+}
+
+const systemClock: ServerClock = {
+  now: () => Date.now(),
+  after: (delayMs, then) => {
+    const timer = setTimeout(then, delayMs)
+    return () => clearTimeout(timer)
+  },
 }
 
 function dateOf(clock: ServerClock): string {
