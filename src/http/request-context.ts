@@ -26,8 +26,6 @@ export type RequestTrace = TextTrace & {
 export type HttpReply = {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** Rate limit headers of the upstream: header lines, each with its CRLF. */
-  readonly rateLimits?: string
   /** A stream is read as fast as the client takes it, and cancelled when the client disconnects. */
   readonly body: Uint8Array | string | ByteStream | null
   /** For a stream: resolves when it has ended. The request is recorded then. */

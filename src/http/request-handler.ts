@@ -51,8 +51,8 @@ export async function answer(
   const id = ports.nextId()
   const context: RequestContext = { request, id, requestId: formatId('req', id), trace: {} }
   const send = (reply: HttpReply) => {
-    const headerLines = headerLinesOf(reply, context, style, ports)
-    request.respond({ status: reply.status, headers: reply.headers, headerLines, body: reply.body })
+    const headers = headersOf(reply, context, style, ports)
+    request.respond({ status: reply.status, headers, body: reply.body })
   }
   let reply: HttpReply | undefined
   try {
@@ -68,21 +68,19 @@ export async function answer(
   ports.observe({ context, route, status: reply.status, durationMs: ports.elapsed() - startedMs })
 }
 
-/**
- * The header lines that are the same on all routes. Those of the upstream's rate limits were valid header lines
- * already.
- */
-function headerLinesOf(
-  { headers, rateLimits = '', body, cost, isReplay }: HttpReply,
+/** Adds the headers that are the same on all routes. */
+function headersOf(
+  { headers, body, cost, isReplay }: HttpReply,
   { requestId }: RequestContext,
   { requestIdHeaders }: ReplyStyle,
   { costHeader, replayHeader }: RequestHandlerPorts,
-): string {
-  let lines = rateLimits
-  if (headers['content-type'] === undefined && body !== null) lines += 'content-type: application/json\r\n'
-  for (const name of requestIdHeaders) lines += `${name}: ${requestId}\r\n`
-  if (cost !== undefined && cost !== null) lines += `${costHeader}: ${formatUsd(cost)}\r\n`
-  return isReplay === true ? `${lines}${replayHeader}: true\r\n` : lines
+): Record<string, string> {
+  const all = { ...headers }
+  if (body !== null) all['content-type'] ??= 'application/json'
+  for (const name of requestIdHeaders) all[name] = requestId
+  if (cost !== undefined && cost !== null) all[costHeader] = formatUsd(cost)
+  if (isReplay === true) all[replayHeader] = 'true'
+  return all
 }
 
 /** Logged only: the client is gone. */

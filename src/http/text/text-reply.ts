@@ -1,4 +1,3 @@
-import type { RateLimits } from '../../gateway/ports/text-provider.ts'
 import type { StreamedAnswer, TextResult, WholeAnswer } from '../../gateway/text/text-result.ts'
 import type { HttpReply } from '../request-context.ts'
 
@@ -14,8 +13,7 @@ export function textReply(result: TextResult): HttpReply {
       return { ...answerHead(result), body: result.body, ended: result.ended }
     case 'refusal': {
       const { status, body, retryAfterS, rateLimits } = result
-      const headers = { 'content-type': 'application/json', ...retryAfter(retryAfterS) }
-      return { status, headers, rateLimits: linesOf(rateLimits), body }
+      return { status, headers: { ...Object.fromEntries(rateLimits), ...retryAfter(retryAfterS) }, body }
     }
     case 'error':
       throw result.error
@@ -28,15 +26,12 @@ function answerHead(answer: WholeAnswer | StreamedAnswer): Omit<HttpReply, 'body
   const headers = {
     'content-type': contentType,
     ...(isEventStream && UNBUFFERED),
+    ...Object.fromEntries(rateLimits),
     ...retryAfter(retryAfterS),
   }
-  return { status: 200, headers, rateLimits: linesOf(rateLimits), ...(isReplay && { isReplay }) }
+  return { status: 200, headers, ...(isReplay && { isReplay }) }
 }
 
 function retryAfter(seconds: string | undefined): Record<string, string> {
   return seconds === undefined ? {} : { 'retry-after': seconds }
-}
-
-function linesOf(rateLimits: RateLimits): string {
-  return rateLimits.map(([name, value]) => `${name}: ${value}\r\n`).join('')
 }

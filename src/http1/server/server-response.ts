@@ -6,8 +6,6 @@ export type ServerResponse = {
   readonly status: number
   /** By names in lower case. The server adds `date`, `content-length` or `transfer-encoding`, and `connection`. */
   readonly headers: Readonly<Record<string, string>>
-  /** Further header lines, each with its CRLF. They are sent unchecked. */
-  readonly headerLines?: string
   /**
    * A string is sent as UTF-8. A stream is read as fast as the client takes it, and cancelled when the client
    * disconnects.
@@ -21,11 +19,11 @@ export function isStream(body: ServerResponse['body']): body is ByteStream {
 
 /** The head of a response, including the blank line. Throws for a header value that does not fit in one line. */
 export function responseHead(
-  { status, headers, headerLines = '', body }: ServerResponse,
+  { status, headers, body }: ServerResponse,
   { isHttp10 }: RequestHead,
   { date, isLast }: { readonly date: string; readonly isLast: boolean },
 ): string {
-  let text = `${responseStart(status, headers)}${headerLines}date: ${date}\r\n`
+  let text = `${responseStart(status, headers)}date: ${date}\r\n`
   if (isLast) {
     if (headers['connection'] === undefined) text += 'connection: close\r\n'
   } else if (isHttp10) text += 'connection: keep-alive\r\n'
