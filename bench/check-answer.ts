@@ -6,8 +6,8 @@ import { requestFor, type Workload } from './workloads/workload.ts'
 type Answer = { model?: unknown; usage?: { cost_usd?: unknown } }
 
 /**
- * Sends one request and compares the whole answer, because the load checks only heads. A gateway may change the model name
- * and the cost. If it converts the request, the converted answer is compared. Throws if the answer differs.
+ * Sends one request and compares the whole answer, because the load checks only heads. A gateway may change the model
+ * name and the cost. If it converts the request, the converted answer is compared. Throws if the answer differs.
  */
 export async function checkAnswer(peer: Peer, workload: Workload): Promise<void> {
   const request = requestFor(peer, workload)

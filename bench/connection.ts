@@ -2,8 +2,8 @@ import type { Peer } from './peers/peer.ts'
 import type { RequestKind } from './workloads/workload.ts'
 
 /**
- * One keep-alive connection that repeats a request, each time with another number. It writes prepared bytes to a raw socket,
- * because `fetch` costs as much as the relay that is measured.
+ * One keep-alive connection that repeats a request, each time with another number. It writes prepared bytes to a raw
+ * socket, because `fetch` costs as much as the relay that is measured.
  */
 export type Connection = {
   /** Sends the next request. The previous one must have been answered. */
@@ -23,7 +23,9 @@ export type ConnectionEvents = {
 }
 
 const NUMBER_DIGITS = 12
-/** The number of the latest request of this process. Every request has another one, so none is answered from a cache. */
+/**
+ * The number of the latest request of this process. Every request has another one, so none is answered from a cache.
+ */
 let requestNumber = 0
 
 /** Opens a connection to `peer` for requests of one kind. Throws if it is refused. */

@@ -1,6 +1,6 @@
 /**
- * Splits the bytes of one connection into HTTP/1.1 messages with a `content-length`, and returns the head of each when its body
- * is complete. It reads only what the benchmark needs, to cost as little as possible.
+ * Splits the bytes of one connection into HTTP/1.1 messages with a `content-length`, and returns the head of each when
+ * its body is complete. It reads only what the benchmark needs, to cost as little as possible.
  */
 export class HttpMessages {
   readonly #onMessage: (head: string) => void

@@ -6,8 +6,8 @@ import { requestFor, type Workload } from './workloads/workload.ts'
 /** Open connections to one peer, for several runs of requests. */
 export type Load = {
   /**
-   * Sends `requests` requests in a closed loop: each connection sends its next request when it has its reply. Throws for a
-   * reply with another status than 200, a reply without the peer's cost header, or a missing reply.
+   * Sends `requests` requests in a closed loop: each connection sends its next request when it has its reply. Throws
+   * for a reply with another status than 200, a reply without the peer's cost header, or a missing reply.
    */
   run(requests: number): Promise<LoadResult>
   close(): void

@@ -63,7 +63,9 @@ async function main(): Promise<number> {
   }
 }
 
-/** On the disk of the checkout, because the system's temporary folder is often in memory, where a durable write is free. */
+/**
+ * On the disk of the checkout, because the system's temporary folder is often in memory, where a durable write is free.
+ */
 function makeFolder(): string {
   const parent = join(import.meta.dir, 'data')
   mkdirSync(parent, { recursive: true })

@@ -12,8 +12,8 @@ export function readCpu(pid: number): CpuReading {
 }
 
 /**
- * Milliseconds of CPU time between two readings. The scheduler's counters are exact, but the counter of a thread disappears
- * when the thread ends. If that happened, the coarser counter of the process is used.
+ * Milliseconds of CPU time between two readings. The scheduler's counters are exact, but the counter of a thread
+ * disappears when the thread ends. If that happened, the coarser counter of the process is used.
  */
 export function cpuUsedMs(before: CpuReading, after: CpuReading): number {
   const exactNs = after.exactNs - before.exactNs

@@ -14,7 +14,9 @@ export type Processes = {
   readonly folder: string
   /** Starts a program in the background. Its output goes to a file. Throws after `stopAll`. */
   start(program: Program): Running
-  /** Stops all processes with SIGTERM and then SIGKILL, and waits until they have ended. Repeating it changes nothing. */
+  /**
+   * Stops all processes with SIGTERM and then SIGKILL, and waits until they have ended. Repeating it changes nothing.
+   */
   stopAll(): Promise<void>
 }
 

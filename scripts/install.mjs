@@ -1,7 +1,7 @@
 /**
- * install.mjs production|all: installs the packages of package-lock.json into node_modules and prints the path of the Bun
- * binary to standard output. Progress goes to standard error. Does nothing if everything is installed. Concurrent runs are
- * safe: the second waits for the first.
+ * install.mjs production|all: installs the packages of package-lock.json into node_modules and prints the path of the
+ * Bun binary to standard output. Progress goes to standard error. Does nothing if everything is installed. Concurrent
+ * runs are safe: the second waits for the first.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -63,8 +63,8 @@ async function install() {
 }
 
 /**
- * Runs npm and resolves with its exit code, or undefined after Ctrl-C. After a signal, npm rolls back its changes. This function
- * waits for that, so that the lock is kept meanwhile. The terminal sends Ctrl-C to npm, too.
+ * Runs npm and resolves with its exit code, or undefined after Ctrl-C. After a signal, npm rolls back its changes. This
+ * function waits for that, so that the lock is kept meanwhile. The terminal sends Ctrl-C to npm, too.
  */
 function npm(args) {
   let interrupted = false

@@ -88,13 +88,13 @@ test.each([
 ])('an install that runs on %s is waited for', async (_, host, pid) => {
   lockedBy({ host, pid })
   const waiting = install()
-  const told = await waiting.stderr.getReader().read()
+  const output = await waiting.stderr.getReader().read()
   const calledMeanwhile = wasCalled()
 
   rmSync(join(root, '.install-lock'), { recursive: true })
 
   expect(await waiting.exited).toBe(0)
-  expect(new TextDecoder().decode(told.value)).toStartWith('Waiting for another install')
+  expect(new TextDecoder().decode(output.value)).toStartWith('Waiting for another install')
   expect(calledMeanwhile).toBe(false)
   expect(wasCalled()).toBe(true)
 })

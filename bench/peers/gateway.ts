@@ -6,8 +6,8 @@ import { EMBEDDING_MODEL, EMBEDDING_UPSTREAM_MODEL, MODEL, UPSTREAM_MODEL } from
 import type { Peer, Surroundings } from './peer.ts'
 
 /**
- * Starts the gateway like an operator, with everything on: an empty data folder, a catalog with one priced model on the mock
- * upstream, and one account with a balance that no run can spend.
+ * Starts the gateway like an operator, with everything on: an empty data folder, a catalog with one priced model on the
+ * mock upstream, and one account with a balance that no run can spend.
  */
 export async function startGateway({ processes, upstreamPort }: Surroundings): Promise<Peer> {
   const port = freePort()

@@ -2,8 +2,8 @@ import type { Processes } from '../processes.ts'
 
 export const peerNames = ['direct', 'relay', 'control', 'gateway', 'nginx'] as const
 /**
- * The servers to compare: the mock upstream itself, the bare relay, a second bare relay (the distance of its ratio from 1 is the
- * noise of the run), the gateway, and nginx.
+ * The servers to compare: the mock upstream itself, the bare relay, a second bare relay (the distance of its ratio from
+ * 1 is the noise of the run), the gateway, and nginx.
  */
 export type PeerName = (typeof peerNames)[number]
 

@@ -1,7 +1,7 @@
 /**
- * relay-process.ts PORT UPSTREAM_PORT: the simplest proxy in this runtime. It reads the whole request as bytes and forwards it.
- * It reads a JSON answer as a whole and returns it, and forwards a stream piece by piece as the client reads. It does not parse
- * anything.
+ * relay-process.ts PORT UPSTREAM_PORT: the simplest proxy in this runtime. It reads the whole request as bytes and
+ * forwards it. It reads a JSON answer as a whole and returns it, and forwards a stream piece by piece as the client
+ * reads. It does not parse anything.
  */
 import { workloads } from '../workloads/all.ts'
 import { paces, streamPath, type Pace } from '../workloads/streams.ts'

@@ -1,6 +1,6 @@
 /**
- * upstream-process.ts PORT: the mock upstream. It must cost far less than the servers that are measured, so it uses raw sockets:
- * one read, one look at the head, and one write of prepared bytes.
+ * upstream-process.ts PORT: the mock upstream. It must cost far less than the servers that are measured, so it uses raw
+ * sockets: one read, one look at the head, and one write of prepared bytes.
  */
 import { HttpMessages } from '../http-messages.ts'
 import { workloads } from '../workloads/all.ts'

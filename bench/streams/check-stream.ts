@@ -5,8 +5,9 @@ import { paces, streamFrames, streamModel, type StreamWorkload } from '../worklo
 import { requestKind } from './stream-load.ts'
 
 /**
- * Sends one request and compares the whole stream, because the load checks only its ends. With usage, the gateway must set the
- * model name in every chunk and the cost in the last one. Otherwise, every byte must be the upstream's. Throws if it differs.
+ * Sends one request and compares the whole stream, because the load checks only its ends. With usage, the gateway must
+ * set the model name in every chunk and the cost in the last one. Otherwise, every byte must be the upstream's. Throws
+ * if it differs.
  */
 export async function checkStream(peer: Peer, workload: StreamWorkload): Promise<void> {
   const { text } = await askOnce(peer, requestKind(peer, workload))

@@ -9,7 +9,10 @@ import { StreamReplies } from './stream-reply.ts'
 /** The memory of many open streams. */
 export type OpenStreams = {
   readonly peer: Peer['name']
-  /** `read`: each stream gets one token per second. `stalled`: the upstream sends without a pause, and the client does not read. */
+  /**
+   * `read`: each stream gets one token per second. `stalled`: the upstream sends without a pause, and the client does
+   * not read.
+   */
   readonly kind: 'read' | 'stalled'
   readonly streams: number
   readonly rssBeforeMb: number

@@ -5,8 +5,8 @@ import { StreamReplies } from './stream-reply.ts'
 
 export type StreamLoad = {
   /**
-   * Reads `streams` streams to their ends. Each connection requests its next stream when the previous one has ended. Throws if
-   * a stream is refused, ends without `[DONE]`, or stalls.
+   * Reads `streams` streams to their ends. Each connection requests its next stream when the previous one has ended.
+   * Throws if a stream is refused, ends without `[DONE]`, or stalls.
    */
   run(streams: number): Promise<StreamLoadResult>
   close(): void
@@ -23,7 +23,10 @@ export type StreamLoadResult = {
 /** A run fails if no stream ends for this long. */
 const STALL_MS = 20_000
 
-/** Opens connections for streams of one kind. They start one after another, so that starts and ends are spread over the run. */
+/**
+ * Opens connections for streams of one kind. They start one after another, so that starts and ends are spread over the
+ * run.
+ */
 export async function openStreamLoad(
   peer: Peer,
   workload: StreamWorkload,

@@ -8,8 +8,8 @@ const BODY_END = '0\r\n\r\n'
 const TAIL_BYTES = 64
 
 /**
- * Reads streamed replies from one connection, one after another. It checks the head and the last bytes, and counts the reads
- * between them.
+ * Reads streamed replies from one connection, one after another. It checks the head and the last bytes, and counts the
+ * reads between them.
  */
 export class StreamReplies {
   #progress: StreamProgress = 'ended'

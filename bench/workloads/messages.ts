@@ -6,8 +6,8 @@ import { aroundNumber, MODEL, UPSTREAM_MODEL, type Converted, type Workload } fr
 const PATH = '/v1/messages'
 
 /**
- * A Messages request. All peers except the gateway get the chat request into which it is converted, so that every peer forwards
- * the same bytes. The answer is the one of `chat`.
+ * A Messages request. All peers except the gateway get the chat request into which it is converted, so that every peer
+ * forwards the same bytes. The answer is the one of `chat`.
  */
 function converted(name: string, request: object, expected: Converted['expected']): Workload {
   const json = JSON.stringify(request)

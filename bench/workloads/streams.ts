@@ -1,6 +1,8 @@
 import { aroundNumber, UPSTREAM_MODEL, type RequestKind } from './workload.ts'
 
-/** How the mock upstream sends a stream. Each pace has its own path, because the mock upstream only looks at the path. */
+/**
+ * How the mock upstream sends a stream. Each pace has its own path, because the mock upstream only looks at the path.
+ */
 export const paces = {
   /** A token every few milliseconds until the end, for a busy gateway. */
   paced: { everyMs: 5, tokens: 100 },
@@ -83,7 +85,9 @@ const words = [
 /** OpenAI pads each chunk to a varying length, so that the length of the text cannot be observed. */
 const PADDING = 'k3Xq9LmZ7RtB2vYc'
 
-/** The frames of one stream in OpenAI's format: the role, one token each, the finish reason, the usage, and `[DONE]`. */
+/**
+ * The frames of one stream in OpenAI's format: the role, one token each, the finish reason, the usage, and `[DONE]`.
+ */
 export function streamFrames(tokens: number): readonly string[] {
   let frames = 0
   const frame = (choices: readonly object[], usage: object | null = null) => {

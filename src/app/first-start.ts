@@ -21,9 +21,9 @@ export type FirstStart = {
 }
 
 /**
- * Fills a store that has no catalog. It imports `TOLLGATE_CATALOG` if that is set. Otherwise, unless the sandbox is off, it
- * creates the sandbox catalog and a demo account that can call only sandbox models. Each step is done at most once, even if a
- * start is killed between two steps, because the catalog is stored last.
+ * Fills a store that has no catalog. It imports `TOLLGATE_CATALOG` if that is set. Otherwise, unless the sandbox is
+ * off, it creates the sandbox catalog and a demo account that can call only sandbox models. Each step is done at most
+ * once, even if a start is killed between two steps, because the catalog is stored last.
  */
 export async function firstStart(config: Config, ports: AdminPorts): Promise<FirstStart> {
   const { catalog, clock } = ports

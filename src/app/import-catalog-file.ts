@@ -5,8 +5,8 @@ import { auditOf } from '../gateway/admin/operator.ts'
 import type { AdminPorts } from '../http/admin/call.ts'
 
 /**
- * Imports the file that `TOLLGATE_CATALOG` names. If the file has a mistake, throws a ConfigError with the line and the field
- * of each one, and changes nothing.
+ * Imports the file that `TOLLGATE_CATALOG` names. If the file has a mistake, throws a ConfigError with the line and the
+ * field of each one, and changes nothing.
  */
 export async function importCatalogFile(path: string, { catalog, clock }: AdminPorts): Promise<void> {
   const parsed = parseCatalogFile(readText(path))

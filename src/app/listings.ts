@@ -3,7 +3,10 @@ import { EMPTY_CATALOG, ofSandbox, withoutSandbox } from '../domain/catalog/cata
 import type { CatalogStore } from '../gateway/ports/catalog.ts'
 import type { Listings } from '../http/catalog/routes.ts'
 
-/** The catalogs to list. Each account sees the models that it can call; the public lists show those of a regular account. */
+/**
+ * The catalogs to list. Each account sees the models that it can call; the public lists show those of a regular
+ * account.
+ */
 export function listings(
   store: Pick<CatalogStore, 'current'>,
   { isSandboxOn }: { readonly isSandboxOn: boolean },

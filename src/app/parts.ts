@@ -44,7 +44,9 @@ export type Parts = {
 /** Log lines are buffered this long. A stop writes the buffer. */
 const LOG_DELAY_MS = 20
 
-/** Opens the store and makes the parts around it. Throws `DataFolderInUseError` while another process has the folder. */
+/**
+ * Opens the store and makes the parts around it. Throws `DataFolderInUseError` while another process has the folder.
+ */
 export function openParts(config: Config, folder: DataFolder, clock: Clock = systemClock): Parts {
   const log = openLog({
     level: config.logLevel,

@@ -13,8 +13,8 @@ export type ReplayParts = {
 }
 
 /**
- * Opens replays with the settings. Answers are kept in this process, in a budget that they share with the copies of running
- * streams. A request waits for the answer of another one for at most the read timeout.
+ * Opens replays with the settings. Answers are kept in this process, in a budget that they share with the copies of
+ * running streams. A request waits for the answer of another one for at most the read timeout.
  */
 export function openReplays(config: Config, clock: Clock): ReplayParts {
   const { replayTtlMs, replayBytesMax, readTimeoutMs } = config

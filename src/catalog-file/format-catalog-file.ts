@@ -6,8 +6,8 @@ import { encodeCatalog } from '../domain/catalog/rows/catalog-rows.ts'
 const flowFields = new Set(['pricing', 'ceiling_pricing', 'fixed_params'])
 
 /**
- * Writes the catalog as a file. Importing the file gives the same catalog. The file has no secrets: it has a placeholder for
- * a stored provider key, and an import keeps that key.
+ * Writes the catalog as a file. Importing the file gives the same catalog. The file has no secrets: it has a
+ * placeholder for a stored provider key, and an import keeps that key.
  */
 export function formatCatalogFile(catalog: Catalog): string {
   const document = new Document(encodeCatalog(catalog), { aliasDuplicateObjects: false })

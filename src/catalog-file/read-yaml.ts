@@ -29,8 +29,8 @@ const DEPTH_MAX = 32
 const NOT_READ = 'write YAML 1.2 or JSON'
 
 /**
- * Parses one YAML or JSON document. An alias is the same object as its anchor, so a file with nested aliases needs no more
- * memory than its text.
+ * Parses one YAML or JSON document. An alias is the same object as its anchor, so a file with nested aliases needs no
+ * more memory than its text.
  */
 export function readYaml(text: string): YamlText {
   const lines = new LineCounter()

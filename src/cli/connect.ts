@@ -24,8 +24,8 @@ const LIVENESS_TIMEOUT_MS = 2000
 const SEND_TIMEOUT_MS = 600_000
 
 /**
- * Connects to the server that runs on the data folder or, if there is none, opens the folder. A missing folder is an error
- * unless `mayCreate` is set: the path is probably mistyped, or the working directory is wrong.
+ * Connects to the server that runs on the data folder or, if there is none, opens the folder. A missing folder is an
+ * error unless `mayCreate` is set: the path is probably mistyped, or the working directory is wrong.
  */
 export async function connect(
   config: Config,
@@ -49,7 +49,9 @@ export async function connect(
   }
 }
 
-/** Contacts only a live process. At the address of a dead server, another program could listen and get the admin key. */
+/**
+ * Contacts only a live process. At the address of a dead server, another program could listen and get the admin key.
+ */
 async function answers({ url, pid }: RunningServer): Promise<boolean> {
   if (!isAlive(pid)) return false
   try {

@@ -8,8 +8,8 @@ export type Message = {
 }
 
 /**
- * Sends one request to a server on this machine and reads the whole response. Rejects after `timeoutMs`. It does not use
- * `fetch`, which would send the admin key through the proxy that HTTP_PROXY names.
+ * Sends one request to a server on this machine and reads the whole response. Rejects after `timeoutMs`. It does not
+ * use `fetch`, which would send the admin key through the proxy that HTTP_PROXY names.
  */
 export function exchange(
   url: URL,

@@ -15,7 +15,10 @@ export type Cli = {
   readonly err: (text: string) => void
 }
 
-/** Runs one command line. Resolves with the exit code: 0 success, 1 refused or a problem found, 2 wrong arguments or settings. */
+/**
+ * Runs one command line. Resolves with the exit code: 0 success, 1 refused or a problem found, 2 wrong arguments or
+ * settings.
+ */
 export async function main(argv: readonly string[], cli: Cli): Promise<0 | 1 | 2> {
   const isJson = argv.includes('--json')
   let outcome: Outcome | undefined

@@ -17,8 +17,8 @@ export async function serve(
 ): Promise<void> {
   const problem = launchProblem(environment)
   if (problem !== undefined) throw new CliError(problem, { exitCode: 2, code: 'wrong_launch' })
-  // Installed before the start, so that a signal during the start is not lost, and never removed: the terminal and npm can
-  // both send a signal, and a second one must not end the drain.
+  // Installed before the start, so that a signal during the start is not lost, and never removed: the terminal and npm
+  // can both send a signal, and a second one must not end the drain.
   const stopRequested = Promise.withResolvers<void>()
   process.on('SIGTERM', () => stopRequested.resolve())
   process.on('SIGINT', () => stopRequested.resolve())

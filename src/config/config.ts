@@ -79,7 +79,9 @@ export type SettingDescription = {
   readonly isSet: boolean
 }
 
-/** Every setting with its value in this environment, in the order of the table. Does not validate, and hides secrets. */
+/**
+ * Every setting with its value in this environment, in the order of the table. Does not validate, and hides secrets.
+ */
 export function describeConfig(environment: Environment = process.env): readonly SettingDescription[] {
   return Object.values<Setting>(settings).map(setting => {
     const text = textOf(setting.name, environment)

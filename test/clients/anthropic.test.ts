@@ -141,10 +141,10 @@ describe.each(majors)('the Anthropic SDK %s', (major, Anthropic, betaTool) => {
     ['an unknown key', 'AuthenticationError', 401, 'authentication_error'],
     ['an empty balance', 'APIError', 402, 'insufficient_balance'],
     ['an unknown model', 'NotFoundError', 404, 'not_found_error'],
-    ['a block that nobody knows', 'BadRequestError', 400, 'invalid_request_error'],
+    ['an unknown block', 'BadRequestError', 400, 'invalid_request_error'],
   ] as const)('raises its own error for %s', async (fault, name, status, type) => {
     const key = { 'an unknown key': 'tg_live_unknown', 'an empty balance': poor.key }[fault as string]
-    const content = fault === 'a block that nobody knows' ? [{ type: 'hologram' }] : 'Hello'
+    const content = fault === 'an unknown block' ? [{ type: 'hologram' }] : 'Hello'
 
     const error = await rejection(
       client(key ?? ada.key).messages.create({

@@ -18,7 +18,10 @@ afterAll(() => gateway.stop())
 
 type Completions = OpenAI7['chat']['completions']
 
-/** The major versions have the same API here, except that the oldest has its helpers elsewhere. The newest one's types are used. */
+/**
+ * The major versions have the same API here, except that the oldest has its helpers elsewhere. The newest one's types
+ * are used.
+ */
 const majors = [
   ['4', OpenAI4 as unknown as typeof OpenAI7, (client: unknown) => (client as OpenAI4).beta.chat.completions],
   ['6', OpenAI6 as unknown as typeof OpenAI7, (client: unknown) => (client as OpenAI6).chat.completions],

@@ -93,7 +93,7 @@ describe.each(majors)('the OpenAI SDK %s on responses', (_, OpenAI) => {
     const [call] = called.output
     if (call?.type !== 'function_call') throw new Error('No function was called.')
 
-    const told = await client()
+    const answer = await client()
       .stream({
         ...asked,
         input: [
@@ -105,7 +105,7 @@ describe.each(majors)('the OpenAI SDK %s on responses', (_, OpenAI) => {
       .finalResponse()
 
     expect(JSON.parse(call.arguments)).toEqual({ city: expect.any(String) })
-    expect(told.output_text).toContain('You wrote: "Rain.".')
+    expect(answer.output_text).toContain('You wrote: "Rain.".')
   })
 
   test('parses structured output that matches its schema', async () => {

@@ -1,8 +1,8 @@
 import type { HoldKind } from '../../src/domain/ledger/books.ts'
 
 /**
- * The reference implementation: the ledger of a few accounts in the simplest form. Money is a bigint without a unit, a hold is
- * an object, and there is no concurrency.
+ * The reference implementation: the ledger of a few accounts in the simplest form. Money is a bigint without a unit, a
+ * hold is an object, and there is no concurrency.
  */
 export class LedgerModel {
   /** In the order of the charges. */

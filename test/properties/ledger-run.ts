@@ -12,8 +12,8 @@ import { ACCOUNTS, type Call, type Wave } from './ledger-histories.ts'
 import { LedgerModel, type ModelTerms, type Outcome } from './ledger-model.ts'
 
 /**
- * Runs a history on a real store and on the model. Each call must have the same result in both, and after each wave every balance
- * must be the same. At the end, the ledger must be sound, also after the store is opened again.
+ * Runs a history on a real store and on the model. Each call must have the same result in both, and after each wave
+ * every balance must be the same. At the end, the ledger must be sound, also after the store is opened again.
  */
 export async function runHistory(history: readonly Wave[]): Promise<void> {
   const run = await Run.start()

@@ -127,9 +127,9 @@ describe('any conversation', () => {
       fc.property(conversation, ({ json }) => {
         const message = messageOf(echo(upstreamSees(json)), () => 'req_1')
 
-        const told = assembled(messageEvents(message, receipt))
+        const fromEvents = assembled(messageEvents(message, receipt))
 
-        expect(told).toEqual(JSON.parse(messageJson(message, receipt)))
+        expect(fromEvents).toEqual(JSON.parse(messageJson(message, receipt)))
       }),
       { numRuns: 100 },
     )

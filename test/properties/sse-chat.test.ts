@@ -79,9 +79,9 @@ test('a chat stream cut anywhere ends well, or with one error after the complete
       const { before, after, reading } = runStream([cut], { choices, failure })
 
       if (reading.endedWell) return
-      const told = (before + after).split(/(?:\n\n)?data: \{"error"/)
-      expect(told).toHaveLength(2)
-      expect(new TextDecoder().decode(cut)).toStartWith(told[0]!.trimEnd())
+      const parts = (before + after).split(/(?:\n\n)?data: \{"error"/)
+      expect(parts).toHaveLength(2)
+      expect(new TextDecoder().decode(cut)).toStartWith(parts[0]!.trimEnd())
       expect(before + after).not.toContain('[DONE]')
     }),
     { numRuns: 500 },

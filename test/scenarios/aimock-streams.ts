@@ -10,7 +10,7 @@ type StreamEnd = 'whole' | 'broken' | 'refused 429' | 'refused 502' | 'left'
 export type AimockReport = {
   readonly ends: Readonly<Record<StreamEnd, number>>
   /** The sum of the costs that clients read, and the sum that the account was charged. */
-  readonly toldUsd: string
+  readonly reportedUsd: string
   readonly spentUsd: string
   /** The problems that the ledger check found. */
   readonly problems: readonly unknown[]
@@ -23,8 +23,9 @@ const GRANT_USD = '100'
 const SAID = 'The quick brown fox jumps over the lazy dog. '.repeat(4)
 
 /**
- * What the upstream does, by the first word of the question, and how its client may see that. A break that arrives together
- * with the first bytes is one before the first byte, since the runtime then keeps them to itself.
+ * The faults of the upstream, by the first word of the question, and the endings that each allows. A break that arrives
+ * together with the first bytes counts as a break before the first byte, because the runtime then does not return these
+ * bytes.
  */
 const faults = {
   nothing: { ends: ['whole'] },
@@ -43,8 +44,8 @@ const faults = {
 const kinds = Object.keys(faults) as (keyof typeof faults)[]
 
 /**
- * Sends `count` streams, 50 at once, through a gateway to an upstream of somebody else's making: each of its faults in turn, and
- * clients that leave. Throws where a stream ends in a way that its fault does not allow, or where money stays held.
+ * Sends `count` streams, 50 at a time, through a gateway to a third-party mock upstream: each of its faults in turn,
+ * and clients that disconnect. Throws if a stream ends in a way that its fault does not allow, or if money stays held.
  */
 export async function aimockStreams(count: number): Promise<AimockReport> {
   const mock = new LLMock({ port: 0, logLevel: 'silent', chunkSize: 8, journalMaxEntries: 100 })
@@ -62,7 +63,7 @@ export async function aimockStreams(count: number): Promise<AimockReport> {
     const { problems } = await gateway.admin<{ problems: unknown[] }>('POST', 'verify')
     return {
       ends: seen.ends,
-      toldUsd: formatUsd(seen.told),
+      reportedUsd: formatUsd(seen.reported),
       spentUsd: formatUsd(nanoUsd(usd(GRANT_USD) - usd(available_usd))),
       problems,
       streamsInMemory: streamsInMemory(),
@@ -75,7 +76,7 @@ export async function aimockStreams(count: number): Promise<AimockReport> {
 
 async function sendAll(gateway: TestGateway, account: TestAccount, count: number) {
   const ends: Record<StreamEnd, number> = { whole: 0, broken: 0, 'refused 429': 0, 'refused 502': 0, left: 0 }
-  let told = ZERO
+  let reported = ZERO
   let sent = 0
   const caller = async () => {
     while (sent < count) {
@@ -85,11 +86,11 @@ async function sendAll(gateway: TestGateway, account: TestAccount, count: number
       const allowed: readonly StreamEnd[] = faults[kind].ends
       if (!allowed.includes(end)) throw new Error(`Stream ${sent} met ${kind} and ended ${end}.`)
       ends[end] += 1
-      told = addUsd(told, cost)
+      reported = addUsd(reported, cost)
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, caller))
-  return { ends, told }
+  return { ends, reported }
 }
 
 async function oneStream(gateway: TestGateway, { key }: TestAccount, content: string) {

@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.stop())
 
-const LONG = 'many words that nobody asked for, '.repeat(200)
+const LONG = 'many words that were not requested, '.repeat(200)
 const answer = {
   id: 'a',
   object: 'chat.completion',

@@ -134,7 +134,7 @@ describe('a JSON request whose first upstream', () => {
       'answers 200 with broken JSON',
       answer('{"choices":[{', { headers: { 'content-type': 'application/json' } }),
     ],
-    ['answers 200 with nothing in it', EMPTY],
+    ['answers 200 with an empty answer', EMPTY],
   ])('%s is answered by the next one and charged only for that answer', async (_, fault) => {
     main.reply(fault)
 
@@ -199,9 +199,9 @@ describe('a stream whose first upstream', () => {
   test.each([
     ...faults,
     ['breaks after its headers', cutChunked([], EVENT_STREAM)],
-    ['tells an error as its first frame', sse(['data: {"error":{"message":"overloaded"}}\n\n'])],
-    ['ends without a word', sse([''])],
-    ['sends a whole answer in JSON', chatAnswer()],
+    ['sends an error as its first frame', sse(['data: {"error":{"message":"overloaded"}}\n\n'])],
+    ['ends without output', sse([''])],
+    ['sends a complete JSON answer', chatAnswer()],
   ])('%s is streamed by the next one and charged only for that stream', async (_, fault) => {
     main.reply(fault)
     spare.reply(sse(FRAMES))
@@ -233,46 +233,40 @@ describe('a stream whose first upstream', () => {
   })
 })
 
-describe.each(textRouteCases.map(route => [route.title, route] as const))(
-  'on the route of %s',
-  (_, route) => {
-    const { path, model, request, isInputOnly, upstreamPath } = route
-    const send = () =>
-      fetch(gateway.url + path, {
-        method: 'POST',
-        headers: { 'x-api-key': ada.key },
-        body: JSON.stringify({ model, ...request }),
-      })
-
-    test.each([
-      ['fails', error(500)],
-      ['breaks the connection', resetBeforeHeaders()],
-      ['answers with HTML', html()],
-    ])(
-      'if the first upstream %s, the next one answers, and only that answer is charged',
-      async (_, fault) => {
-        main.reply(fault)
-        spare.reply(route.answer({ input: 10, output: 5 }))
-
-        const response = await send()
-
-        expect(response.status).toBe(200)
-        expect(response.headers.get('x-service-cost-usd')).toBe(isInputOnly === true ? '0.00002' : COST)
-        expect(spare.requests.at(-1)).toMatchObject({ path: upstreamPath })
-      },
-    )
-
-    test('a 429 of every upstream stays a 429', async () => {
-      main.reply(error(429))
-      spare.reply(json({}, { status: 429, headers: { 'retry-after': '7' } }))
-
-      const response = await send()
-
-      expect(response.status).toBe(429)
-      expect(response.headers.get('retry-after')).toBe('7')
+describe.each(textRouteCases.map(route => [route.title, route] as const))('on the route %s', (_, route) => {
+  const { path, model, request, isInputOnly, upstreamPath } = route
+  const send = () =>
+    fetch(gateway.url + path, {
+      method: 'POST',
+      headers: { 'x-api-key': ada.key },
+      body: JSON.stringify({ model, ...request }),
     })
-  },
-)
+
+  test.each([
+    ['fails', error(500)],
+    ['breaks the connection', resetBeforeHeaders()],
+    ['answers with HTML', html()],
+  ])('if the first upstream %s, the next one answers, and only that answer is charged', async (_, fault) => {
+    main.reply(fault)
+    spare.reply(route.answer({ input: 10, output: 5 }))
+
+    const response = await send()
+
+    expect(response.status).toBe(200)
+    expect(response.headers.get('x-service-cost-usd')).toBe(isInputOnly === true ? '0.00002' : COST)
+    expect(spare.requests.at(-1)).toMatchObject({ path: upstreamPath })
+  })
+
+  test('a 429 of every upstream stays a 429', async () => {
+    main.reply(error(429))
+    spare.reply(json({}, { status: 429, headers: { 'retry-after': '7' } }))
+
+    const response = await send()
+
+    expect(response.status).toBe(429)
+    expect(response.headers.get('retry-after')).toBe('7')
+  })
+})
 
 test('a message without content is a failover to the next upstream, like an empty chat answer', async () => {
   main.reply(EMPTY)

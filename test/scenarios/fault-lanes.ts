@@ -8,7 +8,9 @@ export type Lane = {
   readonly request: Readonly<Record<string, unknown>>
   /** What the upstream sends. A Messages stream is built from a JSON answer. */
   readonly upstreamSends: 'json' | 'stream'
-  /** A good answer that contains `word`. Its first part is `FIRST`. JSON has one part; a stream has one part per frame. */
+  /**
+   * A good answer that contains `word`. Its first part is `FIRST`. JSON has one part; a stream has one part per frame.
+   */
   readonly answer: (word: string) => readonly string[]
   /** An empty answer that used two tokens. */
   readonly empty: readonly string[]
@@ -28,7 +30,9 @@ export type Lane = {
 export const FIRST = 'Hel'
 
 const CHAT = { messages: [{ role: 'user', content: 'Hi' }] }
-/** At 2 USD (input) and 10 USD (output) per million: 10 and 5 tokens; 10 and 2 tokens; "Hel" for a request of 5 tokens. */
+/**
+ * At 2 USD (input) and 10 USD (output) per million: 10 and 5 tokens; 10 and 2 tokens; "Hel" for a request of 5 tokens.
+ */
 const CHAT_COSTS = { answer: '0.00007', empty: '0.00004', firstPart: '0.00002' }
 
 const jsonLane = {
@@ -64,7 +68,7 @@ const chatStream: Lane = {
 
 const chatStreamWithUsage: Lane = {
   ...chatStream,
-  title: 'chat as a stream with its usage',
+  title: 'chat as a stream with usage',
   request: { ...CHAT, stream: true, stream_options: { include_usage: true } },
   looksWhole: reply => chatStream.looksWhole(reply) && reply.includes('"cost_usd"'),
 }

@@ -12,8 +12,8 @@ import { until } from './until.ts'
 /** The upstreams after the one with the fault, by the name in the title. */
 const settings = {
   alone: 'alone',
-  'before one that works': 'well',
-  'before one with the same fault': 'same',
+  'followed by one that works': 'well',
+  'followed by one with the same fault': 'same',
 } as const
 type Behind = (typeof settings)[keyof typeof settings]
 
@@ -162,8 +162,8 @@ async function play({ lane, fault, behind }: Case): Promise<Seen> {
     headers: { 'x-api-key': account.key, 'content-type': 'application/json' },
     body: JSON.stringify({ model: modelOf({ kind: lane.kind, isRefused, behind }), ...lane.request }),
   })
-  const told = response.status === 200 ? undefined : await toldBy(response, lane)
-  if (told === undefined) for await (const piece of textOf(response)) reply += piece
+  const error = response.status === 200 ? undefined : await errorOf(response, lane)
+  if (error === undefined) for await (const piece of textOf(response)) reply += piece
 
   for (const exchange of exchanges) exchange.reset()
   const charge = await settlementOf(gateway, account)
@@ -171,7 +171,7 @@ async function play({ lane, fault, behind }: Case): Promise<Seen> {
   const errorAtEnd = lane.errorAtEnd(reply)
   return {
     status: response.status,
-    looksWhole: told === undefined && lane.looksWhole(reply),
+    looksWhole: error === undefined && lane.looksWhole(reply),
     saidBy: ['main', 'spare'].filter(word => reply.includes(word)),
     paid: charge?.cost_usd ?? '0',
     asked: {
@@ -179,12 +179,12 @@ async function play({ lane, fault, behind }: Case): Promise<Seen> {
       spare: spare.requests.length - before.spare,
     },
     ...(errorAtEnd === undefined ? {} : { code: errorAtEnd, type: undefined }),
-    ...told,
+    ...error,
   }
 }
 
 /** The error of a reply, after checking its envelope in the dialect of the route. */
-async function toldBy(response: Response, { isMessages }: Lane) {
+async function errorOf(response: Response, { isMessages }: Lane) {
   const body = (await response.clone().json()) as { type?: string }
   const { code, type } = await refusalOf(response)
   expect(body.type).toBe(isMessages ? 'error' : undefined)

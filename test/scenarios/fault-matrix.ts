@@ -40,9 +40,9 @@ export type End =
   | 'limited'
   | 'refused'
   | 'timed out'
-  | 'broken off'
-  | 'broken off unsaid'
-  | 'fallen silent'
+  | 'broken'
+  | 'broken without output'
+  | 'gone silent'
 
 export type Rule = {
   readonly status: number
@@ -57,8 +57,9 @@ export type Rule = {
 }
 
 /**
- * The rules behind every expectation: nothing that has reached the client is asked for again; a silent upstream may yet bill, so no
- * other is asked; a client pays for what reached it, by the upstream's numbers where they came, and for nothing else.
+ * The rules for every expectation: there is no failover after output has reached the client; there is no failover from
+ * a silent upstream, because it may still bill; a client pays only for what reached it, by the upstream's numbers if
+ * they arrived.
  */
 export const rules: Readonly<Record<End, Rule>> = {
   whole: { status: 200, pays: 'answer', isSwitched: false },
@@ -89,10 +90,10 @@ export const rules: Readonly<Record<End, Rule>> = {
     isSwitched: false,
     shouldRetry: 'false',
   },
-  'broken off': { status: 200, ...error('upstream_error'), pays: 'firstPart', isSwitched: false },
+  broken: { status: 200, ...error('upstream_error'), pays: 'firstPart', isSwitched: false },
   // The client has a heartbeat and no output.
-  'broken off unsaid': { status: 200, ...error('upstream_error'), pays: 'nothing', isSwitched: false },
-  'fallen silent': {
+  'broken without output': { status: 200, ...error('upstream_error'), pays: 'nothing', isSwitched: false },
+  'gone silent': {
     status: 200,
     ...error('upstream_timeout', 'timeout_error'),
     pays: 'firstPart',
@@ -116,47 +117,47 @@ export const faults: Readonly<Record<string, Fault>> = {
     json: ['failed', resetAfterHeaders],
     stream: ['failed', resetAfterStreamHead],
   },
-  'a reset after a heartbeat': { stream: ['broken off unsaid', heartbeatThenReset] },
-  'a reset after its first part': { stream: ['broken off', firstPartThen('', exchange => exchange.reset())] },
+  'a reset after a heartbeat': { stream: ['broken without output', heartbeatThenReset] },
+  'a reset after its first part': { stream: ['broken', firstPartThen('', exchange => exchange.reset())] },
   'a 400': either('refused', status(400)),
   'a 401': either('unpaid', status(401)),
   'a 404': either('unpaid', status(404)),
   'a 429': either('limited', status(429, { 'retry-after': '7' })),
   'a 500': either('failed', status(500)),
-  'nothing at all': either('timed out', silent),
-  'nothing after its headers': either('timed out', silentAfterHeaders),
-  'nothing after its first part': { stream: ['fallen silent', silentAfterFirstPart] },
+  'no bytes': either('timed out', silent),
+  'silence after its headers': either('timed out', silentAfterHeaders),
+  'silence after its first part': { stream: ['gone silent', silentAfterFirstPart] },
   'a slow drip': { json: ['timed out', drippedJson], stream: ['whole', drippedStream] },
-  'a page of HTML': either('failed', html),
+  'an HTML page': either('failed', html),
   'an empty body': { json: ['failed', () => answer('')], stream: ['failed', () => sse([])] },
   'a malformed frame': {
     json: ['failed', malformed],
     stream: ['failed', () => sse([MALFORMED])],
   },
   'a malformed frame after its first part': {
-    stream: ['broken off', firstPartThen(MALFORMED, end)],
+    stream: ['broken', firstPartThen(MALFORMED, end)],
   },
-  'a malformed frame before a whole answer': {
+  'a malformed frame before a complete answer': {
     stream: ['whole', lane => sse([MALFORMED, ...lane.answer('main')])],
   },
-  'a malformed frame within a whole answer': {
+  'a malformed frame within a complete answer': {
     stream: ['whole', lane => sse(lane.answer('main').toSpliced(1, 0, MALFORMED))],
   },
-  'a chunk of no length after its first part': {
-    stream: ['broken off', firstPartThen('', exchange => exchange.write('not a length\r\n'))],
+  'a chunk with an invalid length after its first part': {
+    stream: ['broken', firstPartThen('', exchange => exchange.write('not a length\r\n'))],
   },
   'a cut within a frame': {
     json: ['failed', cut(30)],
-    stream: ['broken off', firstPartThen('data: {"id":"ch', close)],
+    stream: ['broken', firstPartThen('data: {"id":"ch', close)],
   },
   'a cut within a character': {
     json: ['failed', cutWithinCharacter],
-    stream: ['broken off', firstPartThen(halfCharacter(), close)],
+    stream: ['broken', firstPartThen(halfCharacter(), close)],
   },
-  'a whole answer that only the close ends': either('whole', closedWhole),
-  'half an answer that only the close ends': {
+  'a complete answer without a length': either('whole', closedWhole),
+  'half an answer without a length': {
     json: ['failed', lane => closeDelimited(lane.answer('main')[0]!.slice(0, 30))],
-    stream: ['broken off', closedHalf],
+    stream: ['broken', closedHalf],
   },
   'an empty answer': { json: ['empty', empty], stream: ['empty', empty] },
 }

@@ -137,8 +137,8 @@ const head = (more: string) =>
 describe('413 request_too_large for', () => {
   test.each([
     ['a byte over the limit', MEGABYTE + 1],
-    ['far more than any limit', 99_999_999_999],
-    ['all that a number can say', Number.MAX_SAFE_INTEGER],
+    ['much more than any limit', 99_999_999_999],
+    ['the largest integer', Number.MAX_SAFE_INTEGER],
   ])('a declared length of %s, before a byte of the body is sent', async (_, length) => {
     const connection = rawConnection(gateway.url)
     void connection.write(head(`Content-Length: ${length}`))
@@ -186,8 +186,8 @@ describe('413 request_too_large for', () => {
 
 describe('408 for an upload that', () => {
   test.each([
-    ['stops half-way', `Content-Length: ${HELLO.length}`, HELLO.slice(0, 10)],
-    ['stops half-way through much', `Content-Length: ${MEGABYTE}`, HELLO],
+    ['stops in the middle', `Content-Length: ${HELLO.length}`, HELLO.slice(0, 10)],
+    ['stops in the middle of a large body', `Content-Length: ${MEGABYTE}`, HELLO],
     ['never starts', `Content-Length: ${HELLO.length}`, ''],
     ['stops between two chunks', 'Transfer-Encoding: chunked', '5\r\n{"mod\r\n'],
   ])('%s, and closes the connection', async (_, framing, sent) => {
@@ -212,18 +212,18 @@ describe('no input hangs or breaks the server:', () => {
   const hello = `Content-Length: ${HELLO.length}\r\n`
 
   test.each([
-    ['no HTTP at all', 'hello there\r\n\r\n', 400],
+    ['text that is not HTTP', 'hello there\r\n\r\n', 400],
     ['TLS', '\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001', 400],
     ['no host', `POST /v1/chat/completions HTTP/1.1\r\n${hello}\r\n${HELLO}`, 400],
     ['two lengths', `${chat}${hello}Content-Length: 3\r\n\r\n${HELLO}`, 400],
     ['a length and chunks', `${chat}${hello}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`, 400],
-    ['a length that is no number', `${chat}Content-Length: ten\r\n\r\n${HELLO}`, 400],
-    ['a length below zero', `${chat}Content-Length: -1\r\n\r\n${HELLO}`, 400],
-    ['endless headers', `${chat}x: ${'a'.repeat(100_000)}\r\n\r\n`, 431],
-    ['a host that is none, on a path that is none', 'GET /nothing HTTP/1.1\r\nHost: a b\r\n\r\n', 404],
-    ['a host that is none, with a key to come', 'GET /v1/usage HTTP/1.1\r\nHost: [::\r\n\r\n', 401],
+    ['a length that is not a number', `${chat}Content-Length: ten\r\n\r\n${HELLO}`, 400],
+    ['a negative length', `${chat}Content-Length: -1\r\n\r\n${HELLO}`, 400],
+    ['very long headers', `${chat}x: ${'a'.repeat(100_000)}\r\n\r\n`, 431],
+    ['an invalid host with an unknown path', 'GET /nothing HTTP/1.1\r\nHost: a b\r\n\r\n', 404],
+    ['an invalid host without a key', 'GET /v1/usage HTTP/1.1\r\nHost: [::\r\n\r\n', 401],
     ['a path with two slashes', 'GET //v1/usage HTTP/1.1\r\nHost: a b\r\n\r\n', 404],
-    ['a path that steps back, and is none', 'GET /v1/../metrics HTTP/1.1\r\nHost: x\r\n\r\n', 404],
+    ['a path with dot segments', 'GET /v1/../metrics HTTP/1.1\r\nHost: x\r\n\r\n', 404],
   ])('%s', async (_, request, status) => {
     const response = await rawRequest(gateway.url, request)
 
@@ -231,7 +231,7 @@ describe('no input hangs or breaks the server:', () => {
   })
 
   test.each(['/v1/usage?limit=1', '/v1/models/gpt-x', '/v1/balance'])(
-    'a host that is none does not keep %s from its answer',
+    '%s is answered despite an invalid host',
     async path => {
       const response = await rawRequest(
         gateway.url,

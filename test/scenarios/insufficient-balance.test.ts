@@ -108,13 +108,13 @@ test('a grant reaches a request that waits for money held by running requests', 
 
 describe('the same request passes with the output ceiling of the 402, and fails with one token more:', () => {
   test.each<[string, object]>([
-    ['a request without a ceiling', { model: 'gpt-x' }],
-    ['one with a ceiling above the row’s', { model: 'gpt-x', max_tokens: 100_000 }],
-    ['one with the newer name of it', { model: 'gpt-x', max_completion_tokens: 2000 }],
+    ['a request without an output ceiling', { model: 'gpt-x' }],
+    ['one with an output ceiling above the row’s', { model: 'gpt-x', max_tokens: 100_000 }],
+    ['one with max_completion_tokens', { model: 'gpt-x', max_completion_tokens: 2000 }],
     ['one for three choices', { model: 'gpt-x', n: 3 }],
     ['one with a price per request', { model: 'fee' }],
-    ['one at the upstream’s own cost', { model: 'resold' }],
-    ['one with much text', { model: 'gpt-x', user: 'é'.repeat(300) }],
+    ['one with the upstream’s own cost', { model: 'resold' }],
+    ['one with a long text', { model: 'gpt-x', user: 'é'.repeat(300) }],
   ])('%s', async (_, body) => {
     for (const field of ['max_tokens', 'max_completion_tokens']) {
       const { key } = await gateway.account({ grant: '0.004' })
@@ -132,9 +132,9 @@ describe('the same request passes with the output ceiling of the 402, and fails 
 describe('the 402 has no output ceiling if none fits:', () => {
   test.each<[string, string, object]>([
     ['an empty balance', '0', { model: 'gpt-x' }],
-    ['an input that alone is too much', '0.0001', { model: 'gpt-x', user: 'x'.repeat(10_000) }],
-    ['a price per request that alone is too much', '0.001', { model: 'fee' }],
-    ['a row whose output costs nothing', '0.000001', { model: 'input-only' }],
+    ['an input that already costs too much', '0.0001', { model: 'gpt-x', user: 'x'.repeat(10_000) }],
+    ['a price per request that is already too much', '0.001', { model: 'fee' }],
+    ['a row with free output', '0.000001', { model: 'input-only' }],
   ])('%s', async (_, grant, body) => {
     const { key } = await gateway.account({ grant })
 

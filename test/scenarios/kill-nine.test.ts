@@ -3,9 +3,9 @@ import { killNine } from './kill-nine.ts'
 
 // For more rounds: `sh scripts/bun.sh all test/scenarios/kill-nine.ts 500`.
 test('every cost that a client was told is in the ledger once after kill -9', async () => {
-  const { rounds, told, charged } = await killNine(3)
+  const { rounds, reported, charged } = await killNine(3)
 
   expect(rounds).toBe(3)
-  expect(told).toBeGreaterThan(0)
-  expect(charged).toBeGreaterThanOrEqual(told)
+  expect(reported).toBeGreaterThan(0)
+  expect(charged).toBeGreaterThanOrEqual(reported)
 })

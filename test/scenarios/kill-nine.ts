@@ -2,36 +2,38 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { GatewayProcess } from '../support/gateway-process.ts'
-import { checkTold, makeCustomer, startToKill } from './told-costs.ts'
+import { checkReported, makeCustomer, startToKill } from './reported-costs.ts'
 
-export type KillReport = { readonly rounds: number; readonly told: number; readonly charged: number }
+export type KillReport = { readonly rounds: number; readonly reported: number; readonly charged: number }
 
 const CALLERS = 16
 const LOAD_MS_MAX = 250
 
 /**
- * Starts the gateway over one data folder, loads it, kills it with SIGKILL at a random moment and starts it again, `rounds`
- * times. After each kill every cost a client was told must be in the books once, the books must verify, and the
- * balance must be what was granted less what was charged. Throws at the first round where one is not so.
+ * Starts the gateway on one data folder, sends requests, kills it with SIGKILL at a random moment and starts it again,
+ * `rounds` times. After each kill, every cost that a client was told must be in the ledger once, the ledger must be
+ * sound, and the balance must be the granted amount minus the charges. Throws in the first round in which this is
+ * wrong.
  */
 export async function killNine(
   rounds: number,
-  tell: (line: string) => void = () => undefined,
+  logProgress: (line: string) => void = () => undefined,
 ): Promise<KillReport> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-kill-'))
   const charged = new Map<string, string>()
-  let told = 0
+  let reported = 0
   let gateway = await startToKill(dataDir)
   try {
     const customer = await makeCustomer(gateway)
     for (let round = 1; round <= rounds; round += 1) {
       const costs = await loadUntilKilled(gateway, customer.key, round)
-      told += costs.size
+      reported += costs.size
       gateway = await startToKill(dataDir)
-      await checkTold(gateway, customer, costs, charged)
-      if (round % 25 === 0) tell(`round ${round}: ${told} costs told, ${charged.size} charged, books sound`)
+      await checkReported(gateway, customer, costs, charged)
+      if (round % 25 === 0)
+        logProgress(`round ${round}: ${reported} costs reported, ${charged.size} charged, ledger sound`)
     }
-    return { rounds, told, charged: charged.size }
+    return { rounds, reported, charged: charged.size }
   } finally {
     await gateway.kill()
     rmSync(dataDir, { recursive: true, force: true })

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { GatewayProcess } from '../support/gateway-process.ts'
-import { checkTold, makeCustomer, startToKill } from './told-costs.ts'
+import { checkReported, makeCustomer, startToKill } from './reported-costs.ts'
 
 export type KilledStreams = {
   readonly rounds: number
   /** Streams whose cost or end reached the client. */
-  readonly told: number
+  readonly reported: number
   /** Streams that broke before their end. */
   readonly broken: number
   readonly charged: number
@@ -20,32 +20,34 @@ const TOKENS_MAX = 40
 const LOAD_MS_MAX = 600
 
 /**
- * Starts the gateway over one data folder, opens 200 streams, opens another for each that ends, and kills the gateway with
- * SIGKILL at a random moment; `rounds` times. After each restart every cost that a client read is in the books as told, every
- * stream whose end a client read is charged, the books verify, and nothing is held. Throws at the first round where one is
- * not so.
+ * Starts the gateway on one data folder, opens 200 streams, opens another for each that ends, and kills the gateway
+ * with SIGKILL at a random moment, `rounds` times. After each restart, every cost that a client read must be in the
+ * ledger, every stream whose end a client read must be charged, the ledger must be sound, and nothing may be held.
+ * Throws in the first round in which this is wrong.
  */
 export async function killStreams(
   rounds: number,
-  tell: (line: string) => void = () => undefined,
+  logProgress: (line: string) => void = () => undefined,
 ): Promise<KilledStreams> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-kill-streams-'))
   const charged = new Map<string, string>()
-  let told = 0
+  let reported = 0
   let broken = 0
   let gateway = await startToKill(dataDir)
   try {
     const customer = await makeCustomer(gateway)
     for (let round = 1; round <= rounds; round += 1) {
       const seen = await streamUntilKilled(gateway, customer.key, round)
-      told += seen.costs.size
+      reported += seen.costs.size
       broken += seen.broken
       gateway = await startToKill(dataDir)
-      await checkTold(gateway, customer, seen.costs, charged)
+      await checkReported(gateway, customer, seen.costs, charged)
       if (round % 10 === 0)
-        tell(`round ${round}: ${told} told, ${broken} broken, ${charged.size} charged, books sound`)
+        logProgress(
+          `round ${round}: ${reported} reported, ${broken} broken, ${charged.size} charged, ledger sound`,
+        )
     }
-    return { rounds, told, broken, charged: charged.size }
+    return { rounds, reported, broken, charged: charged.size }
   } finally {
     await gateway.kill()
     rmSync(dataDir, { recursive: true, force: true })

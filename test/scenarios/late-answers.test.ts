@@ -151,7 +151,7 @@ describe('a JSON request that times out', () => {
     ['with an error', json({ error: { message: 'overloaded' } }, { status: 500 })],
     ['with HTML', html()],
     ['with half an answer', resetAfterHeaders()],
-    ['with nothing', closeBeforeHeaders()],
+    ['with a closed connection', closeBeforeHeaders()],
   ])('and later %s is not charged', async (_, reply) => {
     const { exchange } = await timedOut()
     await answerLate(exchange, reply)
@@ -210,7 +210,7 @@ describe('a JSON request that times out', () => {
 })
 
 test.each(textRouteCases.map(route => [route.title, route] as const))(
-  'a late answer on the route of %s is charged and credited together',
+  'a late answer on the route %s is charged and credited together',
   async (_, route) => {
     const { path, model, request, isInputOnly } = route
     const taken = gateway.upstream.hold()
@@ -240,18 +240,18 @@ test.each(textRouteCases.map(route => [route.title, route] as const))(
 )
 
 test('the late answer of a Messages request is settled even if its client disconnects after the 504', async () => {
-  const leaving = new AbortController()
+  const controller = new AbortController()
   const taken = gateway.upstream.hold()
   const asking = fetch(`${gateway.url}/v1/messages`, {
     method: 'POST',
     headers: { 'x-api-key': ada.key },
     body: JSON.stringify({ ...HELLO, max_tokens: 100 }),
-    signal: leaving.signal,
+    signal: controller.signal,
   })
   const exchange = await taken
   gateway.clock.advance(READ_MS)
   await (await asking).text()
-  leaving.abort()
+  controller.abort()
   await answerLate(exchange, chatAnswer())
 
   const pass = await gateway.admin('POST', 'reconcile')

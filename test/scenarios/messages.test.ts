@@ -13,7 +13,7 @@ import { settlementOf } from './settled-stream.ts'
 import { chatCompletion } from './text-routes.ts'
 
 const HI = [{ role: 'user', content: 'Hi' }]
-/** At two dollars a million tokens in and ten out: 0.00007. */
+/** The cost of 10 input tokens at 2 USD and 5 output tokens at 10 USD per million. */
 const COUNTS = { input: 10, output: 5 }
 
 let gateway: ScriptedGateway
@@ -55,7 +55,7 @@ function ask(body: object, path = '/v1/messages', { key } = ada): Promise<Respon
   })
 }
 
-/** What the upstream was last sent. */
+/** The last request that the upstream got. */
 function sent(): unknown {
   return gateway.upstream.requests.at(-1)?.json()
 }
@@ -76,8 +76,8 @@ function choice(members: object, usage: object = { prompt_tokens: 10, completion
   return json({ id: 'chatcmpl-1', choices: [{ index: 0, finish_reason: 'stop', ...members }], usage })
 }
 
-describe('the upstream is asked for chat', () => {
-  test('with the model’s name there, and nothing but what a messages request may carry', async () => {
+describe('the upstream gets a chat request', () => {
+  test('with its own model name and only the fields that are converted', async () => {
     gateway.upstream.reply(chatCompletion('Hello.', COUNTS))
 
     await ask({
@@ -109,7 +109,7 @@ describe('the upstream is asked for chat', () => {
     })
   })
 
-  test('with the ceiling under the name that the provider knows, and without one where none was sent', async () => {
+  test('with the output ceiling in the provider’s field, or without one', async () => {
     gateway.upstream.reply(chatCompletion('Hello.', COUNTS))
 
     await ask({ model: 'gpt-new', max_tokens: 50 })
@@ -120,7 +120,7 @@ describe('the upstream is asked for chat', () => {
     expect(sent()).toEqual({ model: 'gpt-x-upstream', messages: HI })
   })
 
-  test('whatever the query says', async () => {
+  test('with any query string', async () => {
     gateway.upstream.reply(chatCompletion('Hello.', COUNTS))
 
     const message = await messageOf(await ask({}, '/v1/messages?beta=true'))
@@ -165,8 +165,8 @@ describe('the upstream is asked for chat', () => {
   })
 })
 
-describe('the answer is a message', () => {
-  test('with the upstream’s id, the catalog’s name of the model, and the cost', async () => {
+describe('the reply is a message', () => {
+  test('with the upstream’s id, the catalog’s model name and the cost', async () => {
     gateway.upstream.reply(chatCompletion('Hello.', COUNTS))
 
     const response = await ask({})
@@ -185,7 +185,7 @@ describe('the answer is a message', () => {
     })
   })
 
-  test('with the request’s id where the upstream has none, in JSON whatever the upstream calls its own', async () => {
+  test('with the request id if the upstream has no id, and with a JSON content type', async () => {
     const completion = { choices: [{ message: { content: 'Hi.' } }] }
     gateway.upstream.reply(answer(JSON.stringify(completion), { headers: { 'content-type': 'text/plain' } }))
 
@@ -199,7 +199,7 @@ describe('the answer is a message', () => {
     ['', {}],
     ['{"at":1}', { at: 1 }],
     ['{"at":', { raw_arguments: '{"at":' }],
-  ])('whose call with the arguments %j has the input %j', async (args, input) => {
+  ])('whose tool call with the arguments %j has the input %j', async (args, input) => {
     const toolCalls = [{ id: 'c', type: 'function', function: { name: 'look', arguments: args } }]
     gateway.upstream.reply(choice({ message: { tool_calls: toolCalls }, finish_reason: 'tool_calls' }))
 
@@ -211,7 +211,7 @@ describe('the answer is a message', () => {
     })
   })
 
-  test('that was cut by policy is charged as reported', async () => {
+  test('that a content filter cut is charged as reported', async () => {
     gateway.upstream.reply(choice({ message: { content: '' }, finish_reason: 'content_filter' }))
 
     expect(await messageOf(await ask({}))).toMatchObject({
@@ -221,17 +221,17 @@ describe('the answer is a message', () => {
     })
   })
 
-  test('whose cached tokens stand beside the input, and are paid once', async () => {
-    const usage = {
+  test('with cached tokens outside the input tokens, charged once', async () => {
+    const counts = {
       prompt_tokens: 10,
       completion_tokens: 5,
       prompt_tokens_details: { cached_tokens: 4 },
     }
-    gateway.upstream.reply(choice({ message: { content: 'Hi.' } }, usage))
+    gateway.upstream.reply(choice({ message: { content: 'Hi.' } }, counts))
 
-    const { usage: told } = await messageOf(await ask({}))
+    const { usage } = await messageOf(await ask({}))
 
-    expect(told).toEqual({
+    expect(usage).toEqual({
       input_tokens: 6,
       cache_read_input_tokens: 4,
       output_tokens: 5,
@@ -239,7 +239,7 @@ describe('the answer is a message', () => {
     })
   })
 
-  test('with its estimated tokens and no cost, where the upstream reports none', async () => {
+  test('with estimated tokens and no cost, if the upstream reports no usage', async () => {
     gateway.upstream.reply(chatCompletion('Hello.', null))
 
     const { usage } = await messageOf(await ask({}))
@@ -250,8 +250,8 @@ describe('the answer is a message', () => {
   })
 })
 
-describe('a stream is made of the finished answer', () => {
-  test('the cost is in its header and first event, the output’s tokens in message_delta alone', async () => {
+describe('a stream is built from the finished answer', () => {
+  test('the cost is in the header and the first event, and message_delta has only the output tokens', async () => {
     const toolCalls = [{ id: 'c', type: 'function', function: { name: 'look', arguments: '{"at":1}' } }]
     gateway.upstream.reply(
       choice({ message: { content: 'Look.', tool_calls: toolCalls }, finish_reason: 'tool_calls' }),
@@ -299,14 +299,14 @@ describe('a stream is made of the finished answer', () => {
     ])
   })
 
-  test('a refusal comes before it, as JSON', async () => {
+  test('an error before the stream is JSON', async () => {
     const refused = await ask({ stream: true, model: 'no-such-model' })
 
     expect(await refusalOf(refused)).toMatchObject({ status: 404, code: 'model_not_found' })
   })
 })
 
-/** Each event's data; its name is known to be its type. */
+/** The data of each event, after checking that its name is its type. */
 function eventsIn(text: string): unknown[] {
   const events = text.split('\n\n').filter(event => event !== '')
   return events.map(event => {
@@ -317,24 +317,27 @@ function eventsIn(text: string): unknown[] {
   })
 }
 
-describe('an answer of nothing', () => {
+describe('an empty answer', () => {
   const empty = chatCompletion('', { input: 10, output: 1 })
 
-  test.each([{}, { stream: true }])('is left for another upstream’s, with %j', async asking => {
-    gateway.upstream.reply(empty, chatCompletion('Said by the second.', COUNTS))
-    const before = gateway.upstream.requests.length
+  test.each([{}, { stream: true }])(
+    'is replaced by the answer of another upstream, with %j',
+    async asking => {
+      gateway.upstream.reply(empty, chatCompletion('Said by the second.', COUNTS))
+      const before = gateway.upstream.requests.length
 
-    const response = await ask({ model: 'gpt-two', max_tokens: 9, ...asking })
+      const response = await ask({ model: 'gpt-two', max_tokens: 9, ...asking })
 
-    expect(await response.text()).toContain('Said by the second.')
-    expect(response.headers.get('x-service-cost-usd')).toBe('0.00007')
-    expect(gateway.upstream.requests.slice(before).map(request => request.json())).toMatchObject([
-      { model: 'first', max_tokens: 9 },
-      { model: 'second', max_completion_tokens: 9 },
-    ])
-  })
+      expect(await response.text()).toContain('Said by the second.')
+      expect(response.headers.get('x-service-cost-usd')).toBe('0.00007')
+      expect(gateway.upstream.requests.slice(before).map(request => request.json())).toMatchObject([
+        { model: 'first', max_tokens: 9 },
+        { model: 'second', max_completion_tokens: 9 },
+      ])
+    },
+  )
 
-  test('is handed back, and charged, where nothing better comes', async () => {
+  test('is returned and charged if there is no better answer', async () => {
     const account = await gateway.account()
     gateway.upstream.reply(empty)
 
@@ -346,7 +349,7 @@ describe('an answer of nothing', () => {
 })
 
 describe('a request is refused', () => {
-  test('that speaks of a thread, by the code that makes clients send all of it again', async () => {
+  test('with a thread, with the code that makes SDKs send the whole conversation', async () => {
     const refused = await ask({ thread: { id: 'thread_1' } })
 
     expect(await refused.clone().json()).toMatchObject({
@@ -362,13 +365,13 @@ describe('a request is refused', () => {
     [{ messages: [{ role: 'robot', content: 'Hi' }] }, 'messages.0.role'],
     [{ max_tokens: '9' }, 'max_tokens'],
     [{ tool_choice: { type: 'some' } }, 'tool_choice.type'],
-  ])('%j, naming %s', async (body, param) => {
+  ])('%j, with the field %s', async (body, param) => {
     const refused = await ask(body)
 
     expect(await refusalOf(refused)).toMatchObject({ status: 400, code: 'invalid_field', param })
   })
 
-  test('whose worst case the balance does not cover, with the ceiling that it would', async () => {
+  test('whose worst case exceeds the balance, with an output ceiling that fits', async () => {
     const poor = await gateway.account({ grant: '0.005' })
 
     const refused = await ask({}, '/v1/messages', poor)
@@ -386,7 +389,7 @@ describe('a request is refused', () => {
 describe('count_tokens', () => {
   const COUNT = '/v1/messages/count_tokens'
 
-  test('estimates for a model that is on, asks nobody, and costs nothing', async () => {
+  test('estimates for a model that is on, without an upstream call and without a charge', async () => {
     const account = await gateway.account({ grant: '0' })
     const before = gateway.upstream.requests.length
 
@@ -400,13 +403,13 @@ describe('count_tokens', () => {
     expect(await settlementOf(gateway, account)).toBeNull()
   })
 
-  test('folds a prefix away, and takes a query', async () => {
+  test('accepts a model name with a prefix, and a query string', async () => {
     const counted = await ask({ model: 'acme/gpt-x' }, `${COUNT}?beta=true`)
 
     expect(await counted.json()).toEqual({ input_tokens: 5 })
   })
 
-  test('ends with the model: 404 when it is switched off, and counts again when it is on', async () => {
+  test('is 404 while the model is switched off', async () => {
     await gateway.admin('PATCH', 'models/gpt-new', { enabled: false })
     const off = await ask({ model: 'gpt-new' }, COUNT)
     await gateway.admin('PATCH', 'models/gpt-new', { enabled: true })
@@ -432,7 +435,7 @@ describe('count_tokens', () => {
     expect(await refusalOf(refused)).toMatchObject({ status, code })
   })
 
-  test('wants a key', async () => {
+  test('needs a key', async () => {
     const refused = await ask({}, COUNT, { ...ada, key: 'tg_live_nobody' })
 
     expect(await refused.clone().json()).toMatchObject({ type: 'error' })

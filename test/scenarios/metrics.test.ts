@@ -23,7 +23,7 @@ afterAll(() => gateway.stop())
 
 const HELLO = { messages: [{ role: 'user', content: 'Hello' }] }
 
-/** By how much each series grows while `act` runs. */
+/** The growth of each series while `act` runs. */
 async function growth(series: readonly string[], act: () => Promise<unknown>): Promise<readonly number[]> {
   const read = () => Promise.all(series.map(name => gateway.metric(name)))
   const before = await read()
@@ -33,7 +33,7 @@ async function growth(series: readonly string[], act: () => Promise<unknown>): P
 }
 
 describe('the metrics count', () => {
-  test('requests by route, status and model, their time, tokens and cost', async () => {
+  test('requests by route, status and model, with their duration, tokens and cost', async () => {
     const { key } = await gateway.account()
     gateway.upstream.reply(
       chatAnswer({
@@ -76,7 +76,7 @@ describe('the metrics count', () => {
     expect(grown).toEqual([1, 1, 1])
   })
 
-  test('streams that broke off, though their status is 200, and none that ended well', async () => {
+  test('streams that broke with status 200, and no complete streams', async () => {
     const { key } = await gateway.account()
     const request = { model: 'gpt-x', stream: true, ...HELLO }
     gateway.upstream.reply(sse([HEL + LO + DONE]))
@@ -89,7 +89,7 @@ describe('the metrics count', () => {
     expect([whole, broken]).toEqual([[0], [1]])
   })
 
-  test('failures of upstreams, by provider and reason', async () => {
+  test('failures of upstreams by provider and reason', async () => {
     const { key } = await gateway.account()
     const ask = async (reply: Reply, isStream = false) => {
       gateway.upstream.reply(reply)
@@ -114,7 +114,7 @@ describe('the metrics count', () => {
     expect(grown).toEqual([1, 1, 1, 1, 1, 0])
   })
 
-  test('charges above their hold, and by how much', async () => {
+  test('charges above their hold, and the amount', async () => {
     const { key } = await gateway.account()
     gateway.upstream.reply(chatAnswer({ usage: { prompt_tokens: 50_000, completion_tokens: 0 } }))
 
@@ -126,7 +126,7 @@ describe('the metrics count', () => {
     expect(amount).toBeWithin(0.0999, 0.1)
   })
 
-  test('answers whose upstream did not report the cost it was to report', async () => {
+  test('answers whose upstream did not report its cost', async () => {
     const { key } = await gateway.account()
     gateway.upstream.reply(chatAnswer())
 
@@ -138,10 +138,10 @@ describe('the metrics count', () => {
   })
 
   test.each<[string, readonly number[], Readonly<Record<string, unknown>> | null]>([
-    ['reported, neither', [0, 0], { prompt_tokens: 10, completion_tokens: 5 }],
+    ['reported, not at all', [0, 0], { prompt_tokens: 10, completion_tokens: 5 }],
     ['absent, as estimated', [1, 0], null],
     ['impossible in part, as clamped', [0, 1], { prompt_tokens: -1, completion_tokens: 5 }],
-  ])('of charges whose usage was %s', async (_, expected, usage) => {
+  ])('charges whose usage was %s', async (_, expected, usage) => {
     const { key } = await gateway.account()
     gateway.upstream.reply(chatAnswer({ usage }))
 
@@ -153,7 +153,7 @@ describe('the metrics count', () => {
     expect(grown).toEqual([...expected])
   })
 
-  test('nothing that a client can make up', async () => {
+  test('no labels that a client can choose', async () => {
     const { key } = await gateway.account()
     await gateway.chat(key, { model: 'made-up-model', ...HELLO })
     await fetch(`${gateway.url}/made-up-path?made-up-query`)
@@ -167,7 +167,7 @@ describe('the metrics count', () => {
   })
 })
 
-test('the metrics show what is held now', async () => {
+test('the metrics show the held amount', async () => {
   const { key } = await gateway.account()
   const taken = gateway.upstream.hold()
   const running = gateway.chat(key, { model: 'gpt-x', ...HELLO })
@@ -181,7 +181,7 @@ test('the metrics show what is held now', async () => {
   expect(await gateway.metric('tollgate_held_usd{kind="text"}')).toBe(0)
 })
 
-test('the books are checked at the start and every hour, and the metrics say when and with what result', async () => {
+test('the ledger is checked at the start and every hour, and the metrics have the time and the result', async () => {
   const checks = () => gateway.metric('tollgate_ledger_checks_total{result="sound"}')
   await until('the books were checked', async () => (await checks()) > 0)
   const before = await checks()
@@ -193,10 +193,10 @@ test('the books are checked at the start and every hour, and the metrics say whe
   expect(await gateway.metric('tollgate_ledger_checked_timestamp_seconds')).toBe(gateway.clock.now() / 1000)
 })
 
-describe('who may read the metrics:', () => {
+describe('the metrics can be read', () => {
   const read = (url: string, headers: Record<string, string> = {}) => fetch(`${url}/metrics`, { headers })
 
-  test('nobody without the admin key', async () => {
+  test('only with the admin key', async () => {
     const { key } = await gateway.account()
 
     for (const headers of [{}, { authorization: `Bearer ${key}` }, { 'x-api-key': ADMIN_KEY }])
@@ -206,7 +206,7 @@ describe('who may read the metrics:', () => {
       })
   })
 
-  test('everybody where the operator says so', async () => {
+  test('by everyone if the operator allows it', async () => {
     const open = await startScriptedGateway({ environment: { TOLLGATE_METRICS_PUBLIC: 'on' } })
 
     const { status } = await read(open.url)

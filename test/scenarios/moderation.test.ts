@@ -61,7 +61,7 @@ describe('a moderator that flags a text', () => {
   test.each([
     ['JSON', {}],
     ['a stream', { stream: true }],
-  ])('stops the request before it costs anything: %s', async (_, change) => {
+  ])('refuses the request without a charge: %s', async (_, change) => {
     moderator.reply(FLAGGED)
     const flagged = await verdicts('flagged')
 
@@ -79,7 +79,7 @@ describe('a moderator that flags a text', () => {
     await expectSoundBooks(gateway, ada)
   })
 
-  test('has stopped that request and no other', async () => {
+  test('refuses only that request', async () => {
     moderator.reply(FLAGGED, PASSED)
     const body = request('Again?')
 
@@ -88,13 +88,13 @@ describe('a moderator that flags a text', () => {
   })
 })
 
-describe('a request goes on where the moderator', () => {
+describe('a request continues if the moderator', () => {
   test.each([
-    ['says that it may', PASSED, 'passed'],
+    ['approves', PASSED, 'passed'],
     ['fails', json({ error: { message: 'Oh.' } }, { status: 500 }), 'unavailable'],
     ['refuses its key', json({ error: { message: 'No.' } }, { status: 401 }), 'unavailable'],
     ['breaks the connection', resetBeforeHeaders(), 'unavailable'],
-    ['says something else', json({ flagged: true }), 'unavailable'],
+    ['answers something else', json({ flagged: true }), 'unavailable'],
   ])('%s', async (title, reply, verdict) => {
     moderator.reply(reply)
     const counted = await verdicts(verdict)
@@ -107,7 +107,7 @@ describe('a request goes on where the moderator', () => {
     expect(await verdicts(verdict)).toBe(counted + 1)
   })
 
-  test('says nothing for three seconds', async () => {
+  test('does not answer within three seconds', async () => {
     const held = moderator.hold()
     const response = gateway.chat(ada.key, request('Anyone?'))
     await held
@@ -129,8 +129,8 @@ describe('doctor', () => {
   test.each([
     ['answers', PASSED, true, 'Answers.'],
     ['gives no verdict', json({}, { status: 401 }), false, 'every request passes (status 401).'],
-    ['stops everything', FLAGGED, false, 'Stops a plain greeting'],
-  ])('says whether the moderator works: one that %s', async (_, reply, ok, detail) => {
+    ['flags everything', FLAGGED, false, 'Stops a plain greeting'],
+  ])('reports whether the moderator works: one that %s', async (_, reply, ok, detail) => {
     moderator.reply(reply)
 
     expect(await moderationCheck()).toEqual({
@@ -141,7 +141,7 @@ describe('doctor', () => {
   })
 })
 
-test('a stream goes on when its text has passed', async () => {
+test('a stream continues after its text has passed', async () => {
   gateway.upstream.reply(sse([HEL + DONE]))
 
   const response = await gateway.chat(ada.key, request('Stream, please', { stream: true }))
@@ -150,7 +150,7 @@ test('a stream goes on when its text has passed', async () => {
   expect(judged()).toBe(1)
 })
 
-describe('the moderator is asked about', () => {
+describe('the moderator gets', () => {
   const post = (path: string, body: object) =>
     fetch(gateway.url + path, {
       method: 'POST',
@@ -174,7 +174,7 @@ describe('the moderator is asked about', () => {
     expect(asked()).toBe(0)
   })
 
-  test('what a messages request becomes, and not what is left behind of it', async () => {
+  test('the converted chat request of a Messages request, without the dropped fields', async () => {
     const call = { type: 'tool_use', id: 'toolu_1', name: 'find', input: { id: 'Hidden.', type: 'bad' } }
     const thought = { type: 'thinking', thinking: 'Hm.', signature: 's' }
     const result = { type: 'tool_result', tool_use_id: 'toolu_1', content: 'Found.' }
@@ -206,14 +206,14 @@ describe('the moderator is asked about', () => {
   })
 })
 
-test('a request without text is not asked about', async () => {
+test('a request without text is not moderated', async () => {
   const response = await gateway.chat(ada.key, JSON.stringify({ model: 'gpt-x', messages: [] }))
 
   expect(response.status).toBe(200)
   expect(judged()).toBe(0)
 })
 
-test('of a long text the end is judged, in pieces that a moderator can take', async () => {
+test('the end of a long text is moderated, in pieces of limited size', async () => {
   const text = `start ${'x'.repeat(MODERATED_CHARS_MAX)} end`
 
   const response = await gateway.chat(ada.key, request(text))
@@ -224,7 +224,7 @@ test('of a long text the end is judged, in pieces that a moderator can take', as
   expect(Math.max(...pieces.map(piece => piece.length))).toBe(PIECE_CHARS_MAX)
 })
 
-describe('of two reasons to refuse or not to charge, the first in the order counts', () => {
+describe('if two checks apply, the first in the order decides', () => {
   test('replay, then disabled model', async () => {
     const body = request('kept 1')
     await gateway.chat(ada.key, body)
@@ -237,7 +237,7 @@ describe('of two reasons to refuse or not to charge, the first in the order coun
     expect(repeat.headers.get('x-service-replay')).toBe('true')
   })
 
-  test('replay, then moderation, which is not asked again', async () => {
+  test('replay, then moderation, which is not called again', async () => {
     const body = request('kept 2')
     await gateway.chat(ada.key, body)
     moderator.reply(FLAGGED)
@@ -257,7 +257,7 @@ describe('of two reasons to refuse or not to charge, the first in the order coun
     expect((await gateway.chat(account.key, body)).status).toBe(200)
   })
 
-  test('disabled model, then moderation, which is not asked', async () => {
+  test('disabled model, then moderation, which is not called', async () => {
     moderator.reply(FLAGGED)
 
     const refusal = await refusalOf(await gateway.chat(ada.key, request('bad', { model: 'off' })))

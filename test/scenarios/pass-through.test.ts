@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.stop())
 
-/** The answer to `body`, and the body that the upstream got; none where it got nothing. */
+/** The reply to `body`, and the body that the upstream got, if any. */
 async function ask(body: string): Promise<{ response: Response; sent: string | undefined }> {
   const before = gateway.upstream.requests.length
   const response = await gateway.chat(ada.key, body)
@@ -29,22 +29,22 @@ async function ask(body: string): Promise<{ response: Response; sent: string | u
   return { response, sent: sent === undefined ? undefined : decoder.decode(sent.body) }
 }
 
-/** What no serialiser would leave as it is. None of it is read by the gateway. */
+/** Text that every serializer would change. The gateway does not read these members. */
 const odd = {
-  'a number with a zero at its end': '"temperature":1.0',
-  'an integer that no float holds': '"seed":12345678901234567890',
-  'a number that no float can be': '"x":1e400',
-  'a duplicate key that nobody reads': '"user":"a","user":"b"',
-  'a key in two cases that nobody reads': '"user":"a","User":"b"',
+  'a number with a trailing zero': '"temperature":1.0',
+  'an integer that a double cannot represent': '"seed":12345678901234567890',
+  'a number outside the range of a double': '"x":1e400',
+  'a duplicate key that the gateway does not read': '"user":"a","user":"b"',
+  'a key in two cases that the gateway does not read': '"user":"a","User":"b"',
   'lone surrogates as escapes': '"x":"\\ud800 \\udc00\\uD83D"',
-  'needless escapes': '"x":"\\u0041\\/\\u000a"',
+  'unnecessary escapes': '"x":"\\u0041\\/\\u000a"',
   'emoji and other scripts': '"x":"😀👩‍👩‍👧 漢字 \u2028"',
-  'odd spaces': '\n\t"x"\r\n :  [ 1 ,2 ] ',
-  'an empty key and a proto': '"":1,"__proto__":{"a":1}',
-  'a body of its own model further in': '"metadata":{"model":"gpt-x","usage":{}}',
+  'unusual whitespace': '\n\t"x"\r\n :  [ 1 ,2 ] ',
+  'an empty key and __proto__': '"":1,"__proto__":{"a":1}',
+  'a model and a usage in a nested object': '"metadata":{"model":"gpt-x","usage":{}}',
 } as const
 
-describe('of a request only the bytes of the model change on their way up', () => {
+describe('only the bytes of the model change in a request', () => {
   test.each(Object.entries(odd))('%s', async (_, members) => {
     const request = (model: string) =>
       ` {${members},"messages":[{"role":"user","content":"Hi"}] ,"model" : ${model}}\n`
@@ -56,7 +56,7 @@ describe('of a request only the bytes of the model change on their way up', () =
     expect(sent).toBe(request('"gpt-x-upstream"'))
   })
 
-  test('a model’s name in escapes, under a key in escapes and with a prefix', async () => {
+  test('a model name with escapes and a prefix, under a key with escapes', async () => {
     const request = (model: string) => `{"\\u006dodel":${model},"messages":[]}`
 
     const { sent } = await ask(request('"vendor\\/\\u0067pt-x"'))
@@ -64,7 +64,7 @@ describe('of a request only the bytes of the model change on their way up', () =
     expect(sent).toBe(request('"gpt-x-upstream"'))
   })
 
-  test('nothing at all, where the upstream calls the model the same', async () => {
+  test('nothing changes if the upstream has the same model name', async () => {
     const request = '{"model":"sam\\u0065","messages":[]}'
 
     const { sent } = await ask(request)
@@ -73,7 +73,7 @@ describe('of a request only the bytes of the model change on their way up', () =
   })
 })
 
-describe('of a reply only the bytes of the model and of the cost change on their way down', () => {
+describe('only the bytes of the model and the cost change in a reply', () => {
   const usage = '"prompt_tokens":10 , "completion_tokens" :5'
 
   test.each(Object.entries(odd))('%s', async (_, members) => {
@@ -87,7 +87,7 @@ describe('of a reply only the bytes of the model and of the cost change on their
     expect(decoder.decode(await response.arrayBuffer())).toBe(reply('"gpt-x"', ',"cost_usd":"0.00007"'))
   })
 
-  test('the upstream’s own usage.cost_usd is replaced in its place', async () => {
+  test('the upstream’s own usage.cost_usd is replaced in its position', async () => {
     const reply = (model: string, cost: string) =>
       `{"model":${model},"choices":[],"usage":{"cost_usd":${cost},${usage}}}`
     gateway.upstream.reply(answer(reply('"up"', '0.5')))
@@ -97,7 +97,7 @@ describe('of a reply only the bytes of the model and of the cost change on their
     expect(await response.text()).toBe(reply('"gpt-x"', '"0.00007"'))
   })
 
-  test('a reply without a model gets the model’s name', async () => {
+  test('a reply without a model gets the model name', async () => {
     gateway.upstream.reply(answer(`{"choices":[],"usage":{${usage}}}`))
 
     const { response } = await ask('{"model":"gpt-x","messages":[]}')
@@ -108,7 +108,7 @@ describe('of a reply only the bytes of the model and of the cost change on their
   })
 })
 
-describe('two megabytes of text pass both ways as they are', () => {
+describe('two megabytes of text are forwarded unchanged in both directions', () => {
   test.each([
     ['of ASCII', 'lorem \\"ipsum\\" dolor\\n'],
     ['of other scripts', '漢字かな交じり文😀'],
@@ -123,13 +123,13 @@ describe('two megabytes of text pass both ways as they are', () => {
 
     const { response, sent } = await ask(request('"gpt-x"'))
 
-    // Compared as booleans: a difference of two megabytes helps nobody.
+    // Compared as booleans, because a diff of two megabytes is not readable.
     expect(sent === request('"gpt-x-upstream"')).toBe(true)
     expect((await response.text()) === reply('"gpt-x"', ',"cost_usd":"0"')).toBe(true)
   })
 })
 
-/** Leaves time to tell a counterexample before the test itself runs out of time. */
+/** Leaves time to report a counterexample before the test times out. */
 const SEARCH_MS_MAX = 3000
 
 const MODEL = '\u0001'
@@ -144,7 +144,7 @@ const namesRead = [
 ]
 const namesInReply = ['model', 'choices', 'usage']
 
-/** Objects in any order and spacing, of the members given and others of any sort, except by these names. */
+/** Objects with the given members and any other members, in any order and whitespace, without these names. */
 function objectWith(members: readonly string[], names: readonly string[]): fc.Arbitrary<string> {
   const other = jsonMemberText.filter(text => {
     const [key = ''] = Object.keys(JSON.parse(`{${text}}`) as object)
@@ -169,7 +169,7 @@ const replyText = objectWith(
   namesInReply,
 )
 
-test('any request and any reply pass byte for byte', async () => {
+test('any request and any reply are forwarded byte for byte', async () => {
   await fc.assert(
     fc.asyncProperty(requestText, replyText, async (request, reply) => {
       gateway.upstream.reply(answer(reply.replace(MODEL, '"up"')))
@@ -189,7 +189,7 @@ test('any request and any reply pass byte for byte', async () => {
   )
 })
 
-test('a body is taken for JSON exactly when JSON.parse takes it', async () => {
+test('a body is valid if and only if JSON.parse accepts it', async () => {
   gateway.upstream.reply(chatAnswer())
   const slip = fc.record({
     at: fc.nat(),
@@ -214,7 +214,7 @@ test('a body is taken for JSON exactly when JSON.parse takes it', async () => {
     fc.asyncProperty(requestText, slip, async (text, { at, cut, text: inserted }) => {
       const whole = text.replace(MODEL, '"gpt-x"')
       const start = at % (whole.length + 1)
-      // Half a character is no UTF-8, and what stands for it on the wire is another character.
+      // Half a character is not UTF-8. The encoder replaces it with another character.
       const body = (whole.slice(0, start) + inserted + whole.slice(start + cut)).toWellFormed()
 
       const { response, sent } = await ask(body)
@@ -224,7 +224,7 @@ test('a body is taken for JSON exactly when JSON.parse takes it', async () => {
       const isAnswered = response.status === 200
       expect([200, 400, 404]).toContain(response.status)
       expect(sent !== undefined).toBe(isAnswered)
-      // As texts: a member called "__proto__" confuses toEqual.
+      // Compared as text, because a member called "__proto__" confuses toEqual.
       if (isAnswered) expect(reread(sent ?? '')).toBe(reread(body, { model: 'gpt-x-upstream' }))
     }),
     { numRuns: 150, interruptAfterTimeLimit: SEARCH_MS_MAX },

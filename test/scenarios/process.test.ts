@@ -53,13 +53,13 @@ function ask(model = 'gpt-x', headers: Record<string, string> = {}): Promise<Res
 
 type Line = Readonly<Record<string, unknown>> & { readonly message: string; readonly level: string }
 
-/** The lines of the log so far. */
+/** The log lines so far. */
 function logged(): readonly Line[] {
   const lines = gateway.output().split('\n')
   return lines.filter(line => line.startsWith('{')).map(line => JSON.parse(line) as Line)
 }
 
-test('SIGTERM lets a running request end, takes no new one, and ends with 0, however often it comes', async () => {
+test('SIGTERM waits for a running request, accepts no new one, and exits with 0, even if it is repeated', async () => {
   const taken = upstream.hold()
   const asked = ask()
   const exchange = await taken
@@ -80,7 +80,7 @@ test('SIGTERM lets a running request end, takes no new one, and ends with 0, how
 const isNot = () => false
 const isSo = () => true
 
-test('each request is one line that says what it was, what it used and what it cost, and no secret', async () => {
+test('each request has one log line with its usage and cost, and without secrets', async () => {
   upstream.reply(chatAnswer())
   const answered = await ask('vendor/gpt-x', { 'x-client-request-id': 'mine-1' })
   const named = await ask('gpt-x', { 'x-request-id': `mine-2-${'x'.repeat(200)}` })
@@ -89,12 +89,12 @@ test('each request is one line that says what it was, what it used and what it c
   const unknown = await ask('gpt-y')
   const keyless = await fetch(`${gateway.url}/v1/chat/completions?key=${key}`, { method: 'POST' })
   await fetch(`${gateway.url}/health/live`)
-  const leaving = rawConnection(gateway.url)
-  await leaving.write(
+  const disconnecting = rawConnection(gateway.url)
+  await disconnecting.write(
     `POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nx-api-key: ${key}\r\nContent-Length: 9\r\n\r\n{`,
   )
   await fetch(`${gateway.url}/health/live`)
-  leaving.leave()
+  disconnecting.leave()
   await until('the client that left is logged', () => logged().some(({ status }) => status === 499))
 
   const lines = logged().filter(({ message, route }) => message === 'request' && route !== 'admin')

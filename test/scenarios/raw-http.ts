@@ -1,14 +1,14 @@
 import { connect } from 'node:net'
 
-/** A connection that a test writes byte by byte, as no HTTP client would let it. */
+/** A connection to which a test writes raw bytes. */
 export type RawConnection = {
-  /** Resolves when the kernel has taken it. */
+  /** Resolves when the kernel has accepted the bytes. */
   write(bytes: string | Uint8Array): Promise<void>
   /** Everything that has arrived. */
   readonly received: string
   /** Everything that has arrived, once it ends with a complete response or the server has closed the connection. */
   response(): Promise<string>
-  /** All that ever came. Resolves when the server closes. */
+  /** All received bytes, when the server closes the connection. */
   readonly closed: Promise<string>
   /** Breaks the connection. */
   leave(): void
@@ -59,7 +59,7 @@ export async function rawRequest(url: string, text: string | Uint8Array): Promis
   return response
 }
 
-/** Whether a response with a length has come to its end. The runtime's own refusals have none, and end with their connection. */
+/** Whether a response with a length is complete. Responses without a length end with their connection. */
 function isWhole(text: string): boolean {
   const response = text.replace('HTTP/1.1 100 Continue\r\n\r\n', '')
   const headEnd = response.indexOf('\r\n\r\n')

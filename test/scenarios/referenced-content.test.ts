@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import { startScriptedGateway, type ScriptedGateway } from './scripted-gateway.ts'
 import { responseAnswer, routeModels, routeProviders } from './text-routes.ts'
 
-/** What the model of these tests reads at most costs 0.2 USD, and its longest answer 0.01. */
+/** The context window of the model costs 0.2 USD, and its longest answer 0.01 USD. */
 const WORST_CASE_USD = '0.21'
 
 let gateway: ScriptedGateway
@@ -17,17 +17,17 @@ const respond = (key: string, body: string) =>
   fetch(`${gateway.url}/v1/responses`, { method: 'POST', headers: { 'x-api-key': key }, body })
 
 const named = [
-  ['the response before it', '"input":"And then?","previous_response_id":"resp_1"'],
+  ['an earlier response', '"input":"And then?","previous_response_id":"resp_1"'],
   ['a conversation', '"input":"And then?","conversation":{"id":"conv_1"}'],
   ['a stored prompt', '"input":"And then?","prompt":{"id":"pmpt_1","variables":{"name":"Ada"}}'],
-  ['a file that the provider has', '"input":[{"content":[{"type":"input_file","file_id":"file_1"}]}]'],
+  ['a file that the provider stores', '"input":[{"content":[{"type":"input_file","file_id":"file_1"}]}]'],
   [
     'a file that the provider fetches',
     '"input":[{"content":[{"type":"input_file","file_url":"https://a.example/b.pdf"}]}]',
   ],
 ] as const
 
-test.each(named)('%s that a request names goes upstream as it was sent', async (_, member) => {
+test.each(named)('%s that a request references is forwarded unchanged', async (_, member) => {
   const ada = await gateway.account({ grant: '1' })
 
   const response = await respond(ada.key, `{"model":"gpt-x",${member}}`)
@@ -38,7 +38,7 @@ test.each(named)('%s that a request names goes upstream as it was sent', async (
   expect(await ada.balance()).toMatchObject({ available_usd: '0.81995', held_usd: '0' })
 })
 
-test.each(named)('with %s, all that the model can read has to be covered', async (_, member) => {
+test.each(named)('with %s, the balance must cover the whole context window', async (_, member) => {
   const { key } = await gateway.account({ grant: '0.209' })
   const asked = gateway.upstream.requests.length
 

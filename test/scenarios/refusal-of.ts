@@ -8,7 +8,7 @@ export type Refusal = {
   readonly param?: string
 }
 
-/** What a reply refuses with, once its envelope is known to be whole: a JSON type, a request id, no cost, a sentence, a type, a code. */
+/** The error of a reply, after checking its envelope: JSON, a request id, no cost, a message, a type and a code. */
 export async function refusalOf(response: Response): Promise<Refusal> {
   const { error } = (await response.json()) as { error: Omit<Refusal, 'status'> }
   expect(response.headers.get('content-type')).toBe('application/json')

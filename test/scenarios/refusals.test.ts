@@ -43,13 +43,13 @@ describe('400 invalid_json, with the reason, for a body that is', () => {
     ['an array', '[]', 'an array'],
     ['null', 'null', 'null'],
     ['a string', '"x"', 'a string'],
-    ['cut short', HELLO.slice(0, -1), 'Expected'],
-    ['followed by something', `${HELLO}x`, 'not valid JSON'],
+    ['incomplete', HELLO.slice(0, -1), 'Expected'],
+    ['followed by other text', `${HELLO}x`, 'not valid JSON'],
     ['after a byte order mark', `\uFEFF${HELLO}`, 'byte order mark'],
     ['not UTF-8', bytes(0x7b, 0x22, 0xff, 0x22, 0x7d), 'not valid UTF-8'],
     ['UTF-16', Uint8Array.from(Buffer.from(HELLO, 'utf16le')), 'not valid JSON'],
     ['a form', 'model=gpt-x', 'not valid JSON'],
-    ['nested beyond any use', `{"model":"gpt-x","x":${'['.repeat(200_000)}`, ''],
+    ['nested very deeply', `{"model":"gpt-x","x":${'['.repeat(200_000)}`, ''],
   ])('%s', async (_, body, reason) => {
     const refusal = await refusalOf(await gateway.chat(ada.key, new Blob([body])))
 
@@ -58,27 +58,27 @@ describe('400 invalid_json, with the reason, for a body that is', () => {
   })
 })
 
-describe('400 invalid_field, with its name and what would have been right, for', () => {
+describe('400 invalid_field, with the name and a valid value, for', () => {
   test.each([
     ['no model', { model: undefined }, 'model', 'it is missing'],
     ['a model of null', { model: null }, 'model', 'it is missing'],
-    ['a model that is no string', { model: 4 }, 'model', 'a non-empty string'],
+    ['a model that is not a string', { model: 4 }, 'model', 'a non-empty string'],
     ['an empty model', { model: '' }, 'model', 'a non-empty string'],
     ['no messages', { messages: undefined }, 'messages', 'an array'],
-    ['messages that are no array', { messages: 'Hello' }, 'messages', 'an array'],
-    ['a stream that is no switch', { stream: 'yes' }, 'stream', 'true or false'],
-    ['stream options that are no object', { stream_options: [] }, 'stream_options', 'an object'],
+    ['messages that are not an array', { messages: 'Hello' }, 'messages', 'an array'],
+    ['a stream that is not a boolean', { stream: 'yes' }, 'stream', 'true or false'],
+    ['stream options that are not an object', { stream_options: [] }, 'stream_options', 'an object'],
     [
-      'a usage option that is no switch',
+      'an include_usage that is not a boolean',
       { stream_options: { include_usage: 1 } },
       'stream_options.include_usage',
       'true or false',
     ],
-    ['a ceiling of zero', { max_tokens: 0 }, 'max_tokens', 'at least 1'],
-    ['a ceiling below zero', { max_tokens: -1 }, 'max_tokens', 'at least 1'],
-    ['a ceiling with a fraction', { max_tokens: 1.5 }, 'max_tokens', 'an integer'],
-    ['a ceiling in quotes', { max_completion_tokens: '10' }, 'max_completion_tokens', 'an integer'],
-    ['no choice at all', { n: 0 }, 'n', 'from 1 to 128'],
+    ['an output ceiling of zero', { max_tokens: 0 }, 'max_tokens', 'at least 1'],
+    ['a negative output ceiling', { max_tokens: -1 }, 'max_tokens', 'at least 1'],
+    ['a fractional output ceiling', { max_tokens: 1.5 }, 'max_tokens', 'an integer'],
+    ['an output ceiling in a string', { max_completion_tokens: '10' }, 'max_completion_tokens', 'an integer'],
+    ['zero choices', { n: 0 }, 'n', 'from 1 to 128'],
     ['too many choices', { n: 129 }, 'n', 'from 1 to 128'],
   ])('%s', async (_, change, param, expected) => {
     const body = { model: 'gpt-x', messages: [], ...change }
@@ -115,9 +115,9 @@ describe('401 invalid_api_key for', () => {
   test.each<[string, Record<string, string>]>([
     ['no key', {}],
     ['an empty key', { authorization: 'Bearer ', 'x-api-key': '' }],
-    ['a key that nobody has', { authorization: 'Bearer tg_live_nobody' }],
-    ['the same in the other header', { 'x-api-key': 'tg_live_nobody' }],
-    ['a key of absurd length', { authorization: `Bearer ${'x'.repeat(10_000)}` }],
+    ['an unknown key', { authorization: 'Bearer tg_live_nobody' }],
+    ['an unknown key in the other header', { 'x-api-key': 'tg_live_nobody' }],
+    ['a very long key', { authorization: `Bearer ${'x'.repeat(10_000)}` }],
     ['another scheme', { authorization: 'Basic dTpw' }],
   ])('%s', async (_, headers) => {
     const refusal = await refusalOf(await chat(headers))
@@ -125,7 +125,7 @@ describe('401 invalid_api_key for', () => {
     expect(refusal).toMatchObject({ status: 401, code: 'invalid_api_key', type: 'authentication_error' })
   })
 
-  test('a key without its scheme, or with a change of one letter', async () => {
+  test('a key without its scheme, or with one changed letter', async () => {
     const refusals = [
       await refusalOf(await chat({ authorization: ada.key })),
       await refusalOf(await chat({ 'x-api-key': `${ada.key}x` })),
@@ -147,8 +147,8 @@ describe('401 invalid_api_key for', () => {
   })
 })
 
-describe('a key is taken', () => {
-  test('from either header, the scheme in any case', async () => {
+describe('a key is accepted', () => {
+  test('from either header, with the scheme in any case', async () => {
     const headers: Record<string, string>[] = [
       { authorization: `Bearer ${ada.key}` },
       { authorization: `bearer  ${ada.key}` },
@@ -163,7 +163,7 @@ describe('a key is taken', () => {
     expect(statuses).toEqual([200, 200, 200, 200])
   })
 
-  test('from Authorization where both are good', async () => {
+  test('from Authorization if both are valid', async () => {
     const ben = await gateway.account({ grant: '7' })
 
     const response = await fetch(`${gateway.url}/v1/balance`, {
@@ -178,13 +178,13 @@ describe('404 model_not_found for', () => {
   test.each([
     ['an unknown model', 'gpt-y'],
     ['a model that is switched off', 'off'],
-    ['a model that has no price yet', 'draft'],
+    ['a model without a price', 'draft'],
     ['a model of another kind', 'embed'],
     ['a name in another case', 'GPT-X'],
     ['a name with a space', ' gpt-x'],
-    ['a prefix with nothing behind it', 'gpt-x/'],
+    ['a prefix without a name', 'gpt-x/'],
     ['a name that every object has', '__proto__'],
-    ['a name of great length', 'x/'.repeat(20_000)],
+    ['a very long name', 'x/'.repeat(20_000)],
   ])('%s', async (_, model) => {
     const refusal = await refusalOf(await gateway.chat(ada.key, { model, messages: [] }))
 
@@ -197,7 +197,7 @@ describe('404 model_not_found for', () => {
     expect(refusal.message.length).toBeLessThan(300)
   })
 
-  test('a real model that an account of the sandbox asks for, and is not shown', async () => {
+  test('a real model, for an account that is limited to the sandbox', async () => {
     const upstream = startUpstream()
     const sandboxed = await startTestGateway()
     try {
@@ -214,7 +214,7 @@ describe('404 model_not_found for', () => {
 
       expect(list).toContain('sandbox-chat')
       expect(list).not.toContain('gpt-x')
-      // The same for any name; but whoever wonders about a key of the first start learns what it is for.
+      // The message is the same for every name. It explains what the key of the first start is for.
       const message =
         'There is no model called "gpt-x" on the sandbox, and this key is for the sandbox alone.'
       for (const refusal of [one, real])
@@ -228,13 +228,13 @@ describe('404 model_not_found for', () => {
   })
 })
 
-test('400 route_not_supported for a model whose upstreams do not offer the route', async () => {
+test('400 route_not_supported for a model whose upstreams do not serve the route', async () => {
   const refusal = await refusalOf(await gateway.chat(ada.key, { model: 'silent', messages: [] }))
 
   expect(refusal).toMatchObject({ status: 400, code: 'route_not_supported', param: 'model' })
 })
 
-test('a refusal comes for the first thing that is wrong', async () => {
+test('the first failing check is the reply', async () => {
   const poor = await gateway.account({ grant: '0' })
   const ask = async (path: string, key: string, body: string) => {
     const response = await fetch(gateway.url + path, { method: 'POST', headers: { 'x-api-key': key }, body })

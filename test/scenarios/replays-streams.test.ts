@@ -9,7 +9,7 @@ import { BROKE_OFF, COST_OF_HEL, costed, delta, DONE, FINISH, HEL, LO, ROLE, usa
 const REPORTED: Settlement = { cost_usd: '0.00007', source: 'reported', is_clamped: false }
 const HELLO = ROLE + HEL + LO + FINISH + usage() + DONE
 const COPY_BYTES_MAX = 256 * 1024
-/** Of 64 KB each: more than the buffers of two sockets hold. */
+/** Pieces of 64 KB: more than the buffers of two sockets. */
 const PIECES = 250
 
 let gateway: ScriptedGateway
@@ -18,7 +18,7 @@ let askedBefore = 0
 
 beforeAll(async () => {
   gateway = await startScriptedGateway({ environment: { TOLLGATE_REPLAY_TTL_S: '60' } })
-  // The first estimate waits for its vocabulary.
+  // The first estimate waits until the vocabulary is loaded.
   await settledStream(gateway, sse([HEL + DONE]))
 })
 afterAll(() => gateway.stop())
@@ -28,15 +28,15 @@ beforeEach(async () => {
   ada = await gateway.account()
 })
 
-/** How often the model was asked in this test. */
+/** The number of upstream calls in this test. */
 const asked = () => gateway.upstream.requests.length - askedBefore
 const isReplay = ({ headers }: Response) => headers.get('x-service-replay') === 'true'
 const ask = (asking?: Parameters<typeof askForStream>[2]) => askForStream(gateway, ada, asking)
 
-/** Everything sent before has been read by the gateway. */
+/** Resolves when the gateway has read everything that was sent before. */
 const arrived = () => gateway.read(ada.key, '/v1/balance')
 
-/** A stream whose upstream waits for the test, opened by its first client. */
+/** A stream whose upstream is controlled by the test, opened by its first client. */
 async function opened(sent: string, signal?: AbortSignal) {
   const upstream = gateway.upstream.hold()
   const response = ask(signal === undefined ? {} : { signal })
@@ -48,7 +48,7 @@ async function opened(sent: string, signal?: AbortSignal) {
 
 const end = (exchange: Exchange) => exchange.write('0\r\n\r\n')
 
-/** The next bytes, up to and including `text`. */
+/** The next bytes up to and including `text`. */
 async function readUpTo(text: string, reader: ReadableStreamDefaultReader<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder()
   let read = ''
@@ -60,10 +60,10 @@ async function readUpTo(text: string, reader: ReadableStreamDefaultReader<Uint8A
   return read
 }
 
-describe.each([false, true])('an identical stream, including usage: %p', includeUsage => {
+describe.each([false, true])('an identical stream, with include_usage %p', includeUsage => {
   const shown = includeUsage ? costed(HELLO, '0.00007') : HELLO
 
-  test('within the time is the same frames again, for nothing', async () => {
+  test('within the TTL gets the same frames again, without a charge', async () => {
     const first = await ask({ includeUsage })
     const firstBody = await first.text()
     const second = await ask({ includeUsage })
@@ -79,7 +79,7 @@ describe.each([false, true])('an identical stream, including usage: %p', include
     expect(await settlementOf(gateway, ada)).toEqual(REPORTED)
   })
 
-  test('a hundred times at once is one: the model sees one, one is charged, a hundred get the same', async () => {
+  test('of a hundred concurrent requests, one reaches the model and is charged, and all get the same frames', async () => {
     const upstream = gateway.upstream.hold()
     const replies = Array.from({ length: 100 }, async () => {
       const response = await ask({ includeUsage })
@@ -101,8 +101,8 @@ describe.each([false, true])('an identical stream, including usage: %p', include
   })
 })
 
-describe('a stream that runs', () => {
-  test('is followed live: first what was there, then what comes as it comes', async () => {
+describe('a running stream', () => {
+  test('is followed live: the frames so far, and then the rest as it arrives', async () => {
     const { exchange, first } = await opened(ROLE)
     await readUpTo(ROLE, first)
     await exchange.write(chunk(HEL))
@@ -125,7 +125,7 @@ describe('a stream that runs', () => {
     expect(await settlementOf(gateway, ada)).toEqual(REPORTED)
   })
 
-  test('breaks for all who read it alike, and the next one asks again', async () => {
+  test('breaks for all its readers, and the next request calls the model again', async () => {
     const { exchange, first } = await opened(HEL)
     const second = (await ask()).body!.getReader()
     await readUpTo(HEL, second)
@@ -140,7 +140,7 @@ describe('a stream that runs', () => {
     expect(asked()).toBe(2)
   })
 
-  test('that was refused before its first byte is shared by nobody', async () => {
+  test('that failed before its first byte is not shared', async () => {
     const upstream = gateway.upstream.hold()
     const replies = [ask(), ask(), ask()]
     const exchange = await upstream
@@ -156,8 +156,8 @@ describe('a stream that runs', () => {
   })
 })
 
-describe('a client that leaves', () => {
-  test('first leaves the stream to those who follow it; it is charged once, and kept', async () => {
+describe('a client that disconnects', () => {
+  test('first leaves the stream to its followers, and it is charged once and kept', async () => {
     const leaver = new AbortController()
     const { exchange, first } = await opened(ROLE, leaver.signal)
     await readUpTo(ROLE, first)
@@ -177,7 +177,7 @@ describe('a client that leaves', () => {
     expect(asked()).toBe(1)
   })
 
-  test('before the first byte leaves the call to those who wait for it', async () => {
+  test('before the first byte leaves the call to its followers', async () => {
     const leaver = new AbortController()
     const upstream = gateway.upstream.hold()
     const abandoned = ask({ signal: leaver.signal }).catch((error: unknown) => error)
@@ -195,7 +195,7 @@ describe('a client that leaves', () => {
     expect(await settlementOf(gateway, ada)).toEqual(REPORTED)
   })
 
-  test('before the first byte as the last of all ends the upstream’s call, and nothing is charged', async () => {
+  test('last, before the first byte, ends the upstream call without a charge', async () => {
     const leaver = new AbortController()
     const upstream = gateway.upstream.hold()
     const asking = [ask({ signal: leaver.signal }), ask({ signal: leaver.signal })]
@@ -210,7 +210,7 @@ describe('a client that leaves', () => {
     expect(asked()).toBe(1)
   })
 
-  test('after another changes nothing for that one', async () => {
+  test('does not affect other readers', async () => {
     const { exchange, first } = await opened(ROLE)
     await readUpTo(ROLE, first)
     const leaver = new AbortController()
@@ -226,7 +226,7 @@ describe('a client that leaves', () => {
     expect(await settlementOf(gateway, ada)).toEqual(REPORTED)
   })
 
-  test('as the last of all ends the upstream’s call, pays what was produced, and nothing is kept', async () => {
+  test('last ends the upstream call and pays for the output so far, and nothing is kept', async () => {
     const leavers = [new AbortController(), new AbortController()] as const
     const { exchange, first } = await opened(HEL, leavers[0].signal)
     await readUpTo(HEL, first)
@@ -247,7 +247,7 @@ describe('a client that leaves', () => {
   })
 })
 
-test('a stream that was left just before its last frame is not kept, though its answer was whole', async () => {
+test('a stream whose client disconnected just before the last frame is not kept', async () => {
   const leaver = new AbortController()
   const { exchange, first } = await opened(HEL + LO + FINISH, leaver.signal)
   await readUpTo(LO, first)
@@ -275,7 +275,7 @@ describe('a stream of more than 256 KB', () => {
     expect(asked()).toBe(2)
   })
 
-  test('goes on for those who follow it; who comes too late asks for itself', async () => {
+  test('continues for its followers, and a later request calls the model', async () => {
     const { exchange, first } = await opened(ROLE)
     await readUpTo(ROLE, first)
     const second = restOf((await ask()).body!.getReader())
@@ -294,7 +294,7 @@ describe('a stream of more than 256 KB', () => {
     expect(asked()).toBe(2)
   })
 
-  test('does not wait for a follower that reads nothing, which is told so at last', async () => {
+  test('does not wait for a follower that reads nothing, which gets an error frame', async () => {
     const piece = delta({ content: 'x'.repeat(64 * 1024) })
     const bytes = chunk(piece)
     const { exchange, first } = await opened(ROLE)
@@ -315,7 +315,7 @@ describe('a stream of more than 256 KB', () => {
   })
 })
 
-test('without room a stream is neither copied nor followed', async () => {
+test('without free memory a stream is neither copied nor followed', async () => {
   const full = await startScriptedGateway({
     environment: { TOLLGATE_REPLAY_TTL_S: '60', TOLLGATE_REPLAY_MB: '0' },
   })

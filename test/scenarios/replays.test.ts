@@ -27,13 +27,13 @@ beforeEach(async () => {
   ada = await gateway.account({ grant: '10' })
 })
 
-/** A request that no other is like. */
+/** A unique request. */
 function aRequest(change: object = {}): string {
   requests += 1
   return JSON.stringify({ model: 'gpt-x', messages: [{ role: 'user', content: `${requests}` }], ...change })
 }
 
-/** A reply, read whole. */
+/** A completely read reply. */
 async function whole(reply: Promise<Response> | Response) {
   const response = await reply
   const { status, headers } = response
@@ -47,15 +47,15 @@ async function whole(reply: Promise<Response> | Response) {
 }
 
 const send = (body: string, headers?: Record<string, string>) => whole(gateway.chat(ada.key, body, headers))
-/** How often the model was asked in this test. */
+/** The number of upstream calls in this test. */
 const asked = () => gateway.upstream.requests.length - askedBefore
 const left = async () => (await ada.balance()).available_usd
 
-/** Everything sent before has been read by the gateway. */
+/** Resolves when the gateway has read everything that was sent before. */
 const arrived = () => gateway.read(ada.key, '/v1/balance')
 
-describe('an identical request within the time', () => {
-  test('gets the first answer again, byte for byte and for nothing', async () => {
+describe('an identical request within the TTL', () => {
+  test('gets the first answer again, byte for byte, without a charge', async () => {
     gateway.upstream.reply(
       chatAnswer({
         headers: { 'content-type': 'application/json; charset=utf-8', 'x-ratelimit-limit': '9' },
@@ -74,7 +74,7 @@ describe('an identical request within the time', () => {
     expect(await left()).toBe('9')
   })
 
-  test('is answered before the balance is looked at', async () => {
+  test('is answered before the balance check', async () => {
     const poor = await gateway.account({ grant: '1' })
     const body = aRequest()
     await whole(gateway.chat(poor.key, body))
@@ -84,7 +84,7 @@ describe('an identical request within the time', () => {
     expect(await whole(gateway.chat(poor.key, body))).toMatchObject({ status: 200, isReplay: true })
   })
 
-  test('is answered before the model is looked for', async () => {
+  test('is answered before the model check', async () => {
     const body = aRequest()
     await send(body)
     await gateway.admin('PATCH', 'models/gpt-x', { enabled: false })
@@ -97,7 +97,7 @@ describe('an identical request within the time', () => {
     expect(other.status).toBe(404)
   })
 
-  test('shows in the metrics, where no cost is added', async () => {
+  test('is counted in the metrics without a cost', async () => {
     const body = aRequest()
     await send(body)
     const replays = () => gateway.metric('tollgate_replays_total{route="chat"}')
@@ -114,8 +114,8 @@ describe('an identical request within the time', () => {
   })
 })
 
-describe('the model is asked again for', () => {
-  test('a body that differs in a byte', async () => {
+describe('the model is called again for', () => {
+  test('a body with one different byte', async () => {
     const body = aRequest()
     await send(body)
 
@@ -123,7 +123,7 @@ describe('the model is asked again for', () => {
     expect(asked()).toBe(2)
   })
 
-  test('another key, though it is of the same account', async () => {
+  test('another key of the same account', async () => {
     const { key } = await gateway.admin<{ key: string }>('POST', `accounts/${ada.id}/keys`, {})
     const body = aRequest()
     await send(body)
@@ -132,7 +132,7 @@ describe('the model is asked again for', () => {
     expect(asked()).toBe(2)
   })
 
-  test.each(['bypass', 'Bypass'])('a request that says %s, and its answer is not kept', async word => {
+  test.each(['bypass', 'Bypass'])('a request with %s, whose answer is not kept', async word => {
     const body = aRequest()
     const headers = { 'x-acme-idempotency': word }
 
@@ -142,7 +142,7 @@ describe('the model is asked again for', () => {
     expect(asked()).toBe(3)
   })
 
-  test('a request after the time, which runs from the end of the first answer', async () => {
+  test('a request after the TTL, which starts at the end of the first answer', async () => {
     const body = aRequest()
     const exchange = gateway.upstream.hold()
     const first = send(body)
@@ -159,12 +159,12 @@ describe('the model is asked again for', () => {
   })
 
   test.each([
-    ['a refusal of the upstream', json({ error: { message: 'No.' } }, { status: 400 }), 400],
-    ['a broken upstream', json({ error: { message: 'Oh.' } }, { status: 500 }), 502],
+    ['an error of the upstream', json({ error: { message: 'No.' } }, { status: 400 }), 400],
+    ['a failing upstream', json({ error: { message: 'Oh.' } }, { status: 500 }), 502],
     ['an upstream that breaks the connection', resetBeforeHeaders(), 502],
-    ['a page that is no answer', html(), 502],
+    ['an HTML page', html(), 502],
     ['a rate limit', json({ error: { message: 'Slow.' } }, { status: 429 }), 429],
-  ])('what ended with %s', async (_, reply, status) => {
+  ])('a request that ended with %s', async (_, reply, status) => {
     gateway.upstream.reply(reply, chatAnswer())
     const body = aRequest()
 
@@ -175,10 +175,10 @@ describe('the model is asked again for', () => {
   })
 
   test.each([
-    ['of exactly 256 KB, which is kept', '', 0, true],
-    ['of a byte more, which is not', '', 1, false],
-    ['of exactly 256 KB in a script of three bytes a letter, which is kept', '漢'.repeat(50_000), 0, true],
-    ['of a byte more in such a script, which is not', '漢'.repeat(50_000), 1, false],
+    ['of exactly 256 KB is kept', '', 0, true],
+    ['of one more byte is not kept', '', 1, false],
+    ['of exactly 256 KB with three bytes per character is kept', '漢'.repeat(50_000), 0, true],
+    ['of one more byte with three bytes per character is not kept', '漢'.repeat(50_000), 1, false],
   ])('an answer %s', async (_, script, more, isReplay) => {
     const small = await send(aRequest())
     const rest = KEPT_BYTES_MAX - small.body.length + 'Hello.'.length - Buffer.byteLength(script)
@@ -190,8 +190,8 @@ describe('the model is asked again for', () => {
   })
 })
 
-describe('identical requests at once', () => {
-  test('are one request: the model sees one, one is charged, a hundred get the same', async () => {
+describe('concurrent identical requests', () => {
+  test('are coalesced: of a hundred, one reaches the model and is charged, and all get the same answer', async () => {
     const body = aRequest()
     const exchange = gateway.upstream.hold()
 
@@ -209,7 +209,7 @@ describe('identical requests at once', () => {
     expect(got.filter(({ isReplay, cost }) => !isReplay && cost === '1')).toHaveLength(1)
   })
 
-  test('share an answer that is too large to be kept', async () => {
+  test('share an answer that is too large to keep', async () => {
     const body = aRequest()
     const exchange = gateway.upstream.hold()
 
@@ -224,7 +224,7 @@ describe('identical requests at once', () => {
     expect(await send(body)).toMatchObject({ isReplay: false })
   })
 
-  test('ask one after the other while they fail, and the rest share the first success', async () => {
+  test('call the model one after another while they fail, and the rest share the first success', async () => {
     const broken = json({ error: { message: 'Oh.' } }, { status: 500 })
     gateway.upstream.reply(broken, broken, chatAnswer())
     const body = aRequest()
@@ -244,7 +244,7 @@ describe('identical requests at once', () => {
     expect(await left()).toBe('9')
   })
 
-  test('ask side by side once they have waited for as long as a model may take', async () => {
+  test('call the model in parallel after they have waited for the read timeout', async () => {
     const body = aRequest()
     const exchange = gateway.upstream.hold()
     const replies = [send(body), send(body), send(body)]
@@ -264,7 +264,7 @@ describe('identical requests at once', () => {
     held.reset()
   })
 
-  test('are refused each on its own where none can be paid', async () => {
+  test('are refused separately if the balance covers none', async () => {
     const poor = await gateway.account({ grant: '0' })
     const body = aRequest()
 
@@ -275,8 +275,8 @@ describe('identical requests at once', () => {
   })
 })
 
-describe('a client that leaves', () => {
-  test('first: its answer is finished, charged once, and there for its retry', async () => {
+describe('a client that disconnects', () => {
+  test('first still gets its request finished, charged once, and kept for its retry', async () => {
     const body = aRequest()
     const exchange = gateway.upstream.hold()
     const leaver = new AbortController()
@@ -294,7 +294,7 @@ describe('a client that leaves', () => {
     expect(await left()).toBe('9')
   })
 
-  test('while it waits for another: the others get their answer', async () => {
+  test('while it waits for another request does not affect the others', async () => {
     const body = aRequest()
     const exchange = gateway.upstream.hold()
     const first = send(body)
@@ -313,7 +313,7 @@ describe('a client that leaves', () => {
     expect(asked()).toBe(1)
   })
 
-  test('while it waits for money: one that follows it waits on in its place', async () => {
+  test('while it waits for money leaves its place to a follower', async () => {
     const short = await gateway.account({ grant: '1' })
     const exchange = gateway.upstream.hold()
     const running = gateway.chat(short.key, aRequest())
@@ -335,7 +335,7 @@ describe('a client that leaves', () => {
   })
 })
 
-/** Sends a request that its client will give up; resolves when it has. */
+/** Sends a request whose client disconnects, and resolves after that. */
 async function leave(body: string, leaver: AbortController, { key } = ada): Promise<void> {
   const reply = fetch(`${gateway.url}/v1/chat/completions`, {
     method: 'POST',
@@ -351,8 +351,8 @@ async function leave(body: string, leaver: AbortController, { key } = ada): Prom
   )
 }
 
-describe('without room', () => {
-  test('answers are not kept, and requests at once share one all the same', async () => {
+describe('without free memory', () => {
+  test('answers are not kept, and concurrent requests still share one', async () => {
     const full = await startScriptedGateway({ environment: { ...environment, TOLLGATE_REPLAY_MB: '0' } })
     const { key } = await full.account()
     const body = aRequest()
@@ -370,7 +370,7 @@ describe('without room', () => {
     await full.stop()
   })
 
-  test('of time, every request is its own', async () => {
+  test('with a TTL of 0, every request calls the model', async () => {
     const off = await startScriptedGateway({ environment: { TOLLGATE_REPLAY_TTL_S: '0' } })
     const { key } = await off.account()
     const body = aRequest()

@@ -25,12 +25,12 @@ afterAll(() => gateway.stop())
 
 type Members = Readonly<Record<string, unknown>>
 
-/** An event with its name on an `event:` line, as most upstreams write it. */
+/** An event with an `event:` line, as most upstreams write it. */
 function named(type: string, members: Members = {}): string {
   return `event: ${type}\n${bare(type, members)}`
 }
 
-/** An event that is `data:` alone. */
+/** An event with only a `data:` line. */
 function bare(type: string, members: Members = {}): string {
   return `data: ${JSON.stringify({ type, ...members })}\n\n`
 }
@@ -41,7 +41,7 @@ function response(members: Members): Members {
   }
 }
 
-/** At two dollars a million tokens in and ten out: 0.00007. */
+/** The cost of 10 input tokens at 2 USD and 5 output tokens at 10 USD per million. */
 const USAGE = { input_tokens: 10, output_tokens: 5, total_tokens: 15 }
 const CREATED = named('response.created', { sequence_number: 0, ...response({ usage: null }) })
 const said = (delta: string, write = named) =>
@@ -51,31 +51,31 @@ const COMPLETED = named('response.completed', response({ status: 'completed', us
 const ERROR = named('error', { code: 'overloaded', message: 'We are out of GPUs.' })
 
 const reported: Settlement = { cost_usd: '0.00007', source: 'reported', is_clamped: false }
-/** "input" and "Hi" are two tokens, and what was said is one. */
+/** "input" and "Hi" are two tokens, and the output is one. */
 const estimated: Settlement = { cost_usd: '0.000014', source: 'estimated', is_clamped: false }
 
-describe('events with names pass as they are, and are charged', () => {
+describe('events with names are forwarded unchanged and charged', () => {
   test.each<[string, string, Settlement]>([
-    ['what the last one reports', CREATED + HEL + COMPLETED, reported],
+    ['with the usage of the last one', CREATED + HEL + COMPLETED, reported],
     [
-      'an estimate where none reports a usage',
+      'with an estimate if none has a usage',
       CREATED + HEL + named('response.completed', response({ status: 'completed' })),
       estimated,
     ],
     [
-      'without what cannot be in a usage',
+      'with a clamped usage',
       HEL + named('response.completed', response({ usage: { input_tokens: -1, output_tokens: 5 } })),
       { cost_usd: '0.00005', source: 'reported', is_clamped: true },
     ],
     [
-      'nothing where the usage is all zero',
+      'with nothing for a usage of zero',
       HEL + named('response.completed', response({ usage: { input_tokens: 0, output_tokens: 0 } })),
       { ...reported, cost_usd: '0' },
     ],
-    ['whatever follows the last one', `${HEL + COMPLETED}data: [DONE]\n\n`, reported],
-    ['also when they stand for an answer that was cut short', HEL + ended('incomplete'), reported],
-    ['also when they end in a cancellation', HEL + ended('cancelled'), reported],
-    ['also when the upstream says itself that it failed', HEL + ended('failed'), reported],
+    ['with any text after the last one', `${HEL + COMPLETED}data: [DONE]\n\n`, reported],
+    ['if the answer is incomplete', HEL + ended('incomplete'), reported],
+    ['if the response is cancelled', HEL + ended('cancelled'), reported],
+    ['if the response failed', HEL + ended('failed'), reported],
   ])('%s', async (_title, events, charge) => {
     const stream = await settledStream(gateway, sse([events]), RESPONSES)
 
@@ -85,7 +85,7 @@ describe('events with names pass as they are, and are charged', () => {
   })
 })
 
-test('a response that fails after it began, without any output, is charged the usage that it tells', async () => {
+test('a failed response without output is charged its reported usage', async () => {
   const { account, exchange, reader, first } = await openedStream(gateway, CREATED, RESPONSES)
 
   await exchange.write(chunk(ended('failed')))
@@ -99,7 +99,7 @@ function ended(how: string, write = named): string {
   return write(`response.${how}`, response({ status: how, usage: USAGE }))
 }
 
-test('events without names get the catalog’s name of the model, and the last one the cost', async () => {
+test('events without names get the catalog’s model name, and the last one the cost', async () => {
   const completed = bare('response.completed', response({ status: 'completed', usage: USAGE }))
   const created = bare('response.created', response({ usage: null }))
 
@@ -111,19 +111,19 @@ test('events without names get the catalog’s name of the model, and the last o
   expect(stream.charge).toEqual(reported)
 })
 
-describe('a stream that broke ends with response.failed', () => {
+describe('a broken stream ends with response.failed', () => {
   const half = HEL + COMPLETED.slice(0, 60)
   const usageSoFar = named('response.in_progress', response({ usage: USAGE }))
   const rows: Readonly<Record<string, { reply: Reply; relayed: string; charge: Settlement | null }>> = {
     'after some output': { reply: sse([CREATED + HEL]), relayed: CREATED + HEL, charge: estimated },
     'within an event': { reply: sse([half]), relayed: HEL, charge: estimated },
-    'where only the end of the connection tells its end': {
+    'without a length': {
       reply: closeDelimited(HEL, EVENT_STREAM),
       relayed: HEL,
       charge: estimated,
     },
     'after a usage': { reply: sse([HEL + usageSoFar]), relayed: HEL + usageSoFar, charge: reported },
-    'with an error of the upstream’s': { reply: sse([HEL + ERROR]), relayed: HEL + ERROR, charge: estimated },
+    'with an error of the upstream': { reply: sse([HEL + ERROR]), relayed: HEL + ERROR, charge: estimated },
     'before any output': { reply: sse([CREATED]), relayed: CREATED, charge: null },
     'before any output, with an error': {
       reply: sse([CREATED + ERROR]),
@@ -163,7 +163,7 @@ describe('a stream that broke ends with response.failed', () => {
     expect(await settlementOf(gateway, account)).toEqual(estimated)
   })
 
-  test('as the response it belongs to, with the number that is next', async () => {
+  test('with the id of its response and the next sequence number', async () => {
     const stream = await settledStream(gateway, sse([CREATED + HEL]), RESPONSES)
 
     const [, data] = /^event: response.failed\ndata: (.*)\n\n$/m.exec(stream.body.slice(CREATED.length)) ?? []
@@ -173,7 +173,7 @@ describe('a stream that broke ends with response.failed', () => {
     })
   })
 
-  test('when it falls silent, and its upstream is aborted', async () => {
+  test('when it goes silent, and the upstream call is aborted', async () => {
     const { account, exchange, reader, first } = await openedStream(gateway, HEL, RESPONSES)
     let rest: string | undefined
     void restOf(reader).then(text => (rest = text))
@@ -192,15 +192,15 @@ describe('a stream that broke ends with response.failed', () => {
 
 type FailedResponse = { readonly usage: { readonly cost_usd: string } | null }
 
-/** The response of the one event that a text is. */
+/** The response in the only event of a text. */
 function failedIn(text: string): FailedResponse {
   const [, data] = /^\s*event: response\.failed\ndata: (.*)\n\n$/.exec(text) ?? []
   if (data === undefined) throw new Error(`This is no failed response: ${text}`)
   return (JSON.parse(data) as { response: FailedResponse }).response
 }
 
-describe('a client that leaves takes the upstream’s call with it, and is charged', () => {
-  test('for what was produced until then', async () => {
+describe('a client that disconnects ends the upstream call, and is charged', () => {
+  test('for the output until then', async () => {
     const { account, exchange, reader } = await openedStream(gateway, HEL, RESPONSES)
 
     await reader.cancel()
@@ -209,14 +209,16 @@ describe('a client that leaves takes the upstream’s call with it, and is charg
     expect(await settlementOf(gateway, account)).toEqual(estimated)
   })
 
-  test('nothing where nothing had come yet', async () => {
+  test('nothing if there was no output', async () => {
     const account = await gateway.account()
-    const leaving = new AbortController()
+    const controller = new AbortController()
     const held = gateway.upstream.hold()
-    const asked = askForStream(gateway, account, { ...RESPONSES, signal: leaving.signal }).catch(() => 'left')
+    const asked = askForStream(gateway, account, { ...RESPONSES, signal: controller.signal }).catch(
+      () => 'left',
+    )
     const exchange = await held
 
-    leaving.abort()
+    controller.abort()
 
     expect(await asked).toBe('left')
     await exchange.closed
@@ -224,13 +226,13 @@ describe('a client that leaves takes the upstream’s call with it, and is charg
   })
 })
 
-describe('before the first byte there is a status, and nothing is charged, where the upstream', () => {
+describe('before the first byte the reply is an error status without a charge, if the upstream', () => {
   test.each<[string, Reply, number, string]>([
     ['refuses', json({ error: { message: 'No.', code: 'no' } }, { status: 400 }), 400, 'no'],
     ['fails', json({}, { status: 500 }), 502, 'upstream_error'],
     ['sends nothing', sse([]), 502, 'upstream_error'],
     ['begins with an error', sse([ERROR]), 502, 'upstream_error'],
-    ['answers whole', json({ object: 'response', output: [] }), 502, 'upstream_error'],
+    ['answers with JSON', json({ object: 'response', output: [] }), 502, 'upstream_error'],
   ])('%s', async (_title, reply, status, code) => {
     const account = await gateway.account()
     gateway.upstream.reply(reply)
@@ -242,7 +244,7 @@ describe('before the first byte there is a status, and nothing is charged, where
   })
 })
 
-test('an identical request gets the events of the first one, and is charged nothing', async () => {
+test('an identical request gets the events of the first one without a charge', async () => {
   const account = await gateway.account()
   gateway.upstream.reply(sse([CREATED + HEL + COMPLETED]))
   const before = gateway.upstream.requests.length
@@ -256,7 +258,7 @@ test('an identical request gets the events of the first one, and is charged noth
   expect(gateway.upstream.requests).toHaveLength(before + 1)
 })
 
-test('work in the background is refused, for no route could fetch its result', async () => {
+test('background requests are refused, because no route could fetch the result', async () => {
   const account = await gateway.account()
   const before = gateway.upstream.requests.length
 

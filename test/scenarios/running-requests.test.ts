@@ -21,7 +21,7 @@ beforeEach(async () => {
 })
 afterEach(() => gateway.stop())
 
-/** What a request costs during which the operator makes this edit. */
+/** The cost of a request during which the operator makes this edit. */
 async function costAcross(edit: () => Promise<unknown>): Promise<string | null> {
   const taken = gateway.upstream.hold()
   const running = gateway.chat(ada.key, HELLO)
@@ -31,7 +31,7 @@ async function costAcross(edit: () => Promise<unknown>): Promise<string | null> 
   return (await running).headers.get('x-service-cost-usd')
 }
 
-describe('a running request ends as it began, at the price of its beginning, when meanwhile', () => {
+describe('a running request is not affected, and keeps its price, when', () => {
   test.each<[string, () => Promise<unknown>]>([
     [
       'the price is raised',
@@ -65,8 +65,8 @@ describe('a running request ends as it began, at the price of its beginning, whe
   })
 })
 
-describe('the next request goes by the edit:', () => {
-  test('to another upstream, under another name', async () => {
+describe('the next request uses the edit:', () => {
+  test('another upstream with another model name', async () => {
     const other = startUpstream()
     await gateway.chat(ada.key, HELLO)
 
@@ -85,7 +85,7 @@ describe('the next request goes by the edit:', () => {
     expect(other.requests[0]!.headers['authorization']).toBeUndefined()
   })
 
-  test('with another key of the provider', async () => {
+  test('another key of the provider', async () => {
     const row = { kind: 'openai-compatible', base_url: gateway.upstream.baseUrl, api_key: 'sk-second-key' }
     await gateway.admin('PUT', 'providers/main', row)
     await gateway.chat(ada.key, HELLO)
@@ -93,7 +93,7 @@ describe('the next request goes by the edit:', () => {
     expect(gateway.upstream.requests[0]!.headers['authorization']).toBe('Bearer sk-second-key')
   })
 
-  test('under a new ceiling of the row, so that a thin balance is refused', async () => {
+  test('a higher max_output_tokens, so that a low balance is refused', async () => {
     const thin = await gateway.account({ grant: '0.02' })
     await gateway.admin('PUT', 'models/gpt-x', chatModel('gpt-x', { max_output_tokens: 100_000 }))
 
@@ -101,7 +101,7 @@ describe('the next request goes by the edit:', () => {
   })
 })
 
-test('a stop waits for a running request for its time, then cuts it, and ends without its answer', async () => {
+test('a stop waits for a running request until the drain timeout, and then ends without its answer', async () => {
   const held = await startScriptedGateway()
   const { key } = await held.account()
   const taken = held.upstream.hold()

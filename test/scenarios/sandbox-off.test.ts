@@ -26,7 +26,7 @@ afterAll(() => gateway.stop())
 const ids = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id)
 const HELLO = { messages: [{ role: 'user', content: 'Hello' }] }
 
-test('where the sandbox is off, a model that has nothing else is in no list, and cannot be asked', async () => {
+test('while the sandbox is off, a model with only the sandbox is not listed and cannot be called', async () => {
   const listed = await gateway.read<{ data: { id: string }[] }>(key, '/v1/models')
   const priced = await gateway.read<{ data: { id: string }[] }>(key, '/cabinet/api/public/models')
   const one = await fetch(`${gateway.url}/v1/models/play`, { headers: { 'x-api-key': key } })
@@ -42,14 +42,14 @@ test('where the sandbox is off, a model that has nothing else is in no list, and
   expect([one.status, asked.status, counted.status]).toEqual([404, 404, 404])
 })
 
-test('a model that has another upstream is asked there', async () => {
+test('a model with another upstream is called there', async () => {
   const response = await gateway.chat(key, { model: 'both', ...HELLO })
 
   expect(response.status).toBe(200)
   expect(gateway.upstream.requests.at(-1)!.json()).toMatchObject({ model: 'real' })
 })
 
-test('doctor counts it as off, and says that the sandbox is', async () => {
+test('doctor counts the model as off, and reports that the sandbox is off', async () => {
   const { checks } = await gateway.admin<{ checks: object[] }>('GET', 'doctor')
 
   expect(checks).toContainEqual({
@@ -64,7 +64,7 @@ test('doctor counts it as off, and says that the sandbox is', async () => {
   })
 })
 
-test('the operator still sees it', async () => {
+test('the operator still sees the model', async () => {
   const rows = await gateway.admin<{ data: { id: string }[] }>('GET', 'models')
 
   expect(ids(rows)).toEqual(['gpt-x', 'play', 'both'])

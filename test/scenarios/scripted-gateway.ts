@@ -2,13 +2,13 @@ import { fakeClock, type FakeClock } from '../support/fake-clock.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { startUpstream, type Upstream } from '../support/upstream.ts'
 
-/** A gateway whose models run on a scripted upstream, and whose time stands still. */
+/** A gateway with a scripted upstream and a fake clock. */
 export type ScriptedGateway = TestGateway & {
   readonly upstream: Upstream
   readonly clock: FakeClock
-  /** One GET with this key, its answer as JSON. */
+  /** Sends a GET with this key and returns the JSON. */
   read<Answer>(key: string, path: string): Promise<Answer>
-  /** The value of one series of `/metrics`, 0 where it is absent. */
+  /** The value of one series of `/metrics`, or 0 if it is absent. */
   metric(series: string): Promise<number>
 }
 
@@ -21,15 +21,15 @@ export type UsageRow = {
   readonly is_clamped: boolean
 }
 
-/** The key that the gateway sends to the upstream, in no shape that gives a key away. No client may ever see it. */
+/** The key that the gateway sends to the upstream. It does not look like a key. No client may ever see it. */
 export const UPSTREAM_KEY = 'scripted-upstream-secret'
 
 export const ADMIN_KEY = 'tg_admin_for_tests'
 
-/** A dollar a request, whatever it says: so a balance for ten is ten dollars. */
+/** 1 USD per request, so a balance for ten requests is 10 USD. */
 export const DOLLAR_A_REQUEST = { input_per_mtok: '0', output_per_mtok: '0', per_request: '1' }
 
-/** A chat model of that name on the scripted upstream, two dollars a million tokens in and ten out, unless told otherwise. */
+/** A chat model on the scripted upstream. Default prices per million tokens: 2 USD (input) and 10 USD (output). */
 export function chatModel(id: string, change: Readonly<Record<string, unknown>> = {}): object {
   return {
     id,
@@ -45,7 +45,7 @@ export function chatModel(id: string, change: Readonly<Record<string, unknown>> 
 export async function startScriptedGateway(
   options: {
     readonly models?: readonly object[]
-    /** Members of the upstream's provider row, or further rows. */
+    /** Members of the upstream's provider row, or additional rows. */
     readonly provider?: Readonly<Record<string, unknown>>
     readonly providers?: (baseUrl: string) => readonly object[]
     readonly environment?: Record<string, string>
@@ -92,7 +92,7 @@ export async function startScriptedGateway(
   }
 }
 
-/** The books verify, and nothing is held. */
+/** Asserts that the ledger is sound and nothing is held. */
 export async function expectSoundBooks(
   gateway: ScriptedGateway,
   account: { readonly id: string },

@@ -6,17 +6,17 @@ import type { ScriptedGateway, UsageRow } from './scripted-gateway.ts'
 import { until } from './until.ts'
 
 export type Asking = {
-  /** Another route than chat, and what a request says there. */
+  /** Another route than chat, with its request. */
   readonly route?: { readonly path: string; readonly request: Readonly<Record<string, unknown>> }
   readonly includeUsage?: boolean
-  /** Further members of the request. */
+  /** Additional members of the request. */
   readonly body?: Readonly<Record<string, unknown>>
   readonly signal?: AbortSignal
 }
 
 const CHAT = { path: '/v1/chat/completions', request: { messages: HI } }
 
-/** A stream of `ada`'s, as soon as its headers are here. */
+/** A stream of the account `ada`, when its headers have arrived. */
 export function askForStream(
   gateway: ScriptedGateway,
   { key }: TestAccount,
@@ -36,7 +36,7 @@ export function askForStream(
   })
 }
 
-/** A stream that was read to its end, and what the books say of it. */
+/** A completely read stream, and its charge. */
 export type SettledStream = {
   readonly status: number
   readonly headers: Headers
@@ -44,10 +44,10 @@ export type SettledStream = {
   readonly charge: Settlement | null
 }
 
-/** What a request was charged, by its account's own reading. */
+/** The charge of a request, as `GET /v1/usage` shows it. */
 export type Settlement = Pick<UsageRow, 'cost_usd' | 'source' | 'is_clamped'>
 
-/** Asks, on an account of its own, while the upstream answers with `reply`; reads to the end; and looks into the books. */
+/** Sends a request with its own account, reads the stream to its end, and reads the charge. */
 export async function settledStream(
   gateway: ScriptedGateway,
   reply: Reply,
@@ -61,7 +61,7 @@ export async function settledStream(
   return { status: response.status, headers: response.headers, body, charge }
 }
 
-/** A stream of an account of its own whose first piece, made of `sent`, has reached the client. */
+/** A stream with its own account whose first piece, from `sent`, has reached the client. */
 export async function openedStream(gateway: ScriptedGateway, sent: string | Uint8Array, asking: Asking = {}) {
   const account = await gateway.account()
   const upstream = gateway.upstream.hold()
@@ -74,7 +74,7 @@ export async function openedStream(gateway: ScriptedGateway, sent: string | Uint
   return { account, exchange, reader, first }
 }
 
-/** All that still comes. */
+/** The rest of the stream. */
 export async function restOf(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
@@ -85,7 +85,7 @@ export async function restOf(reader: ReadableStreamDefaultReader<Uint8Array>): P
   }
 }
 
-/** The one charge of an account with nothing held; null where it was charged nothing. Waits until nothing is held. */
+/** The only charge of an account, or null. Waits until nothing is held. */
 export async function settlementOf(
   gateway: ScriptedGateway,
   account: TestAccount,

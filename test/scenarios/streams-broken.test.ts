@@ -42,19 +42,19 @@ const reported: Settlement = { cost_usd: '0.00007', source: 'reported', is_clamp
 
 type Row = {
   readonly reply: Reply
-  /** What comes of it before the error. */
+  /** The frames before the error. */
   readonly relayed: string
-  /** Where the client includes usage. */
+  /** The frames with include_usage. */
   readonly shown?: string
-  /** Where the upstream told the error itself, it stands in what was relayed. */
-  readonly isErrorTold?: boolean
+  /** If the upstream sent the error itself, the relayed frames contain it. */
+  readonly isErrorRelayed?: boolean
   readonly charge: Settlement | null
 }
 
 const rows: Readonly<Record<string, Row>> = {
   'whose body ends too early': { reply: sse([ROLE + HEL]), relayed: ROLE + HEL, charge: estimated },
   'whose body ends too early within a frame': { reply: sse([half]), relayed: HEL, charge: estimated },
-  'whose connection closes where only its close could tell the end': {
+  'without a length, whose connection closes too early': {
     reply: closeDelimited(ROLE + HEL, EVENT_STREAM),
     relayed: ROLE + HEL,
     charge: estimated,
@@ -62,16 +62,16 @@ const rows: Readonly<Record<string, Row>> = {
   'with an error in a frame': {
     reply: sse([HEL + ERROR]),
     relayed: HEL + ERROR,
-    isErrorTold: true,
+    isErrorRelayed: true,
     charge: estimated,
   },
-  'with an error in a frame and [DONE] behind it': {
+  'with an error in a frame and [DONE] after it': {
     reply: sse([HEL + ERROR + DONE]),
     relayed: HEL + ERROR,
-    isErrorTold: true,
+    isErrorRelayed: true,
     charge: estimated,
   },
-  'after a chunk that told the usage': {
+  'after a chunk with the usage': {
     reply: sse([usageSoFar]),
     relayed: usageSoFar,
     charge: reported,
@@ -88,7 +88,7 @@ const rows: Readonly<Record<string, Row>> = {
     charge: { ...estimated, cost_usd: '0.00003' },
   },
   'before any output': { reply: sse([ROLE]), relayed: ROLE, charge: null },
-  'before any output, after a usage that counts none': {
+  'before any output, after a usage without output': {
     reply: sse([inputSoFar]),
     relayed: inputSoFar,
     charge: null,
@@ -97,19 +97,19 @@ const rows: Readonly<Record<string, Row>> = {
 }
 
 describe.each(Object.entries(rows))('a stream that broke, %s', (_, row) => {
-  const { reply, relayed, isErrorTold = false, charge } = row
-  const told = isErrorTold ? '' : BROKE_OFF
+  const { reply, relayed, isErrorRelayed = false, charge } = row
+  const ending = isErrorRelayed ? '' : BROKE_OFF
 
-  test('arrives as far as it came, with an error and without [DONE], and is charged for that', async () => {
+  test('is forwarded up to the break, with an error and without [DONE], and is charged for that', async () => {
     const stream = await settledStream(gateway, reply)
 
-    expect(stream).toMatchObject({ status: 200, body: relayed + told, charge })
+    expect(stream).toMatchObject({ status: 200, body: relayed + ending, charge })
   })
 
-  test('has no cost it could not be charged, where the client includes usage', async () => {
+  test('has no cost in its frames with include_usage', async () => {
     const stream = await settledStream(gateway, reply, { includeUsage: true })
 
-    expect(stream).toMatchObject({ status: 200, body: (row.shown ?? renamed(relayed)) + told, charge })
+    expect(stream).toMatchObject({ status: 200, body: (row.shown ?? renamed(relayed)) + ending, charge })
   })
 })
 
@@ -119,13 +119,13 @@ const breaks = {
   'cut within a character': [cutInCharacter, exchange => exchange.end()],
   'reset between two frames': [HEL, exchange => exchange.reset()],
   'reset within a frame': [half, exchange => exchange.reset()],
-  'garbled in its framing': [HEL, exchange => void exchange.write('not a length\r\n')],
+  'with broken framing': [HEL, exchange => void exchange.write('not a length\r\n')],
   'cut after its role': [ROLE, exchange => exchange.end()],
   'reset after its role': [ROLE, exchange => exchange.reset()],
 } as const satisfies Record<string, readonly [string | Uint8Array, (exchange: Exchange) => void]>
 
 describe.each(Object.entries(breaks))('a connection that is %s', (_, [sent, breakIt]) => {
-  test.each([false, true])('ends the stream with an error, including usage: %p', async includeUsage => {
+  test.each([false, true])('ends the stream with an error, with include_usage %p', async includeUsage => {
     const { account, exchange, reader, first } = await openedStream(gateway, sent, { includeUsage })
 
     breakIt(exchange)
@@ -138,7 +138,7 @@ describe.each(Object.entries(breaks))('a connection that is %s', (_, [sent, brea
 })
 
 test.each([false, true])(
-  'a connection that breaks when every choice has finished has done no harm, including usage: %p',
+  'a connection that breaks after every choice has finished is no error, with include_usage %p',
   async includeUsage => {
     const sent = HEL + FINISH
     const { account, exchange, reader, first } = await openedStream(gateway, sent, { includeUsage })
@@ -152,7 +152,7 @@ test.each([false, true])(
 )
 
 test.each([false, true])(
-  'an error that an upstream tells before any output costs nothing, including usage: %p',
+  'an error of the upstream before any output is free, with include_usage %p',
   async includeUsage => {
     const { account, exchange, reader, first } = await openedStream(gateway, ROLE, { includeUsage })
 
@@ -166,11 +166,11 @@ test.each([false, true])(
 
 test.each([
   ['after output', HEL, false],
-  ['after output, where the client includes usage', HEL, true],
-  ['after its role alone', ROLE, false],
+  ['after output, with include_usage', HEL, true],
+  ['after only its role', ROLE, false],
   ['within a frame', half, false],
 ])(
-  'a stream that falls silent %s ends with an error, and its upstream is aborted',
+  'a stream that goes silent %s ends with an error, and the upstream call is aborted',
   async (_, sent, includeUsage) => {
     const { account, exchange, reader, first } = await openedStream(gateway, sent, { includeUsage })
     let rest: string | undefined
@@ -188,7 +188,7 @@ test.each([
   },
 )
 
-test('a stream that is slow but not silent goes on', async () => {
+test('a slow stream that is not silent continues', async () => {
   const { exchange, reader, first } = await openedStream(gateway, ROLE)
   let body = first
 

@@ -29,12 +29,12 @@ afterAll(() => gateway.stop())
 
 type Row = {
   readonly sent: string
-  /** How it comes, where that is not as one read. */
+  /** How the frames arrive, if not in one read. */
   readonly reply?: Reply
   readonly cost: string
   readonly source: 'reported' | 'estimated'
   readonly isClamped?: boolean
-  /** What the client sees with `include_usage`; without, it sees what was sent. */
+  /** The frames that the client gets with `include_usage`. Without it, the client gets `sent`. */
   readonly shown: string
 }
 
@@ -42,12 +42,12 @@ const text = ROLE + HEL + LO
 const whole = text + FINISH + usage() + DONE
 const wholeShown = renamed(text + FINISH) + costed(usage(), '0.00007') + DONE
 
-/** A whole stream with a usage frame, however it is framed. */
+/** A complete stream with a usage frame, in another framing. */
 function framed(reply: Reply, sent = whole): Row {
   return { sent, reply, cost: '0.00007', source: 'reported', shown: costed(sent, '0.00007') }
 }
 
-/** Nothing that a count can be lets the charge leave the bounds of the model: 100,000 in, 1,000 out. */
+/** No count can take the charge beyond the limits of the model: 100,000 input and 1,000 output tokens. */
 function clamped(counts: Readonly<Record<string, unknown>>, cost: string): Row {
   const sent = text + FINISH + usage(counts) + DONE
   return { sent, cost, source: 'reported', isClamped: true, shown: costed(sent, cost) }
@@ -73,7 +73,7 @@ const rows: Readonly<Record<string, Row>> = {
     source: 'reported',
     shown: costed(text + finish('stop', 0, { usage: TEN_IN_FIVE_OUT }), '0.00007') + DONE,
   },
-  'with the usage on a chunk in its middle alone': {
+  'with the usage only on a chunk in the middle': {
     sent: ROLE + HEL + delta({ content: 'lo' }, 0, { usage: TEN_IN_FIVE_OUT }) + FINISH + DONE,
     cost: '0.00007',
     source: 'reported',
@@ -82,7 +82,7 @@ const rows: Readonly<Record<string, Row>> = {
       madeUsage(10, 5, '0.00007') +
       DONE,
   },
-  'with a usage that grows on every chunk, the last one once': {
+  'with a cumulative usage, the last one once': {
     sent:
       delta({ content: 'Hel' }, 0, { usage: { prompt_tokens: 10, completion_tokens: 2 } }) +
       delta({ content: 'lo' }, 0, { usage: { prompt_tokens: 10, completion_tokens: 4 } }) +
@@ -100,7 +100,7 @@ const rows: Readonly<Record<string, Row>> = {
       '0.00007',
     ),
   },
-  'with a null usage on every chunk but the last': {
+  'with a null usage on every chunk except the last': {
     sent:
       delta({ content: 'Hello' }, 0, { usage: null }) + finish('stop', 0, { usage: null }) + usage() + DONE,
     cost: '0.00007',
@@ -110,7 +110,7 @@ const rows: Readonly<Record<string, Row>> = {
       '0.00007',
     ),
   },
-  'with a usage of nothing but zeros, nothing': {
+  'with a usage of zero, nothing': {
     sent: text + FINISH + usage({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }) + DONE,
     cost: '0',
     source: 'reported',
@@ -119,7 +119,7 @@ const rows: Readonly<Record<string, Row>> = {
       '0',
     ),
   },
-  'with cached tokens, which are counted inside the prompt, no token twice': {
+  'with cached tokens inside the prompt, each token once': {
     sent: text + FINISH + usage({ ...TEN_IN_FIVE_OUT, cached_tokens: 4 }) + DONE,
     cost: '0.00007',
     source: 'reported',
@@ -127,31 +127,31 @@ const rows: Readonly<Record<string, Row>> = {
   },
   'with a negative usage': clamped({ prompt_tokens: -10, completion_tokens: 5 }, '0.00005'),
   'with a fractional usage': clamped({ prompt_tokens: 10, completion_tokens: 5.5 }, '0.00002'),
-  'with a usage in strings': clamped({ prompt_tokens: '10', completion_tokens: 5 }, '0.00005'),
-  'with a usage beyond the model’s maximum': clamped(
+  'with string counts': clamped({ prompt_tokens: '10', completion_tokens: 5 }, '0.00005'),
+  'with a usage above the model’s maximum': clamped(
     { prompt_tokens: 10, completion_tokens: 5_000_000 },
     '0.01002',
   ),
   'without a usage frame, an estimate': withoutUsage,
-  'cut short by its ceiling, what was said': {
+  'cut short by length, the output so far': {
     sent: text + finish('length') + DONE,
     cost: COST_OF_HELLO,
     source: 'estimated',
     shown: renamed(text + finish('length')) + madeUsage(5, 1, COST_OF_HELLO) + DONE,
   },
-  'without [DONE] but with its finish reason': {
+  'without [DONE], with a finish reason': {
     sent: text + FINISH + usage(),
     cost: '0.00007',
     source: 'reported',
     shown: costed(text + FINISH + usage(), '0.00007'),
   },
-  'without [DONE] and usage frame but with its finish reason': {
+  'without [DONE] and usage frame, with a finish reason': {
     sent: text + FINISH,
     cost: COST_OF_HELLO,
     source: 'estimated',
     shown: renamed(text + FINISH) + madeUsage(5, 1, COST_OF_HELLO),
   },
-  'with [DONE] and no finish reason': {
+  'with [DONE], without a finish reason': {
     sent: text + DONE,
     cost: COST_OF_HELLO,
     source: 'estimated',
@@ -163,19 +163,16 @@ const rows: Readonly<Record<string, Row>> = {
     source: 'estimated',
     shown: renamed(ROLE + FINISH) + madeUsage(5, 0, '0.00001') + DONE,
   },
-  'with [DONE] alone, its input': {
+  'with only [DONE], its input': {
     sent: DONE,
     cost: '0.00001',
     source: 'estimated',
     shown: madeUsage(5, 0, '0.00001').replace('"id":"chatcmpl-1","created":1,', '') + DONE,
   },
-  'with its body’s end as that of its connection': framed(closeDelimited(whole, EVENT_STREAM)),
-  'with a read for each frame': framed(sse([ROLE, HEL, LO, FINISH, usage(), DONE])),
-  'with a read for each few bytes': framed(sse(whole.match(/[^]{1,7}/g) ?? [])),
-  'with CRLF for its line ends': framed(
-    sse([whole.replaceAll('\n', '\r\n')]),
-    whole.replaceAll('\n', '\r\n'),
-  ),
+  'without a length': framed(closeDelimited(whole, EVENT_STREAM)),
+  'with one read per frame': framed(sse([ROLE, HEL, LO, FINISH, usage(), DONE])),
+  'with one read per few bytes': framed(sse(whole.match(/[^]{1,7}/g) ?? [])),
+  'with CRLF line ends': framed(sse([whole.replaceAll('\n', '\r\n')]), whole.replaceAll('\n', '\r\n')),
   'with heartbeats and comments between its frames': framed(
     sse([
       `: hi\n\n${ROLE}`,
@@ -189,32 +186,32 @@ const rows: Readonly<Record<string, Row>> = {
     ]),
     `: hi\n\n${ROLE}: ping\n${HEL}: ping\n\n${LO}${FINISH}: ping\n\n${usage()}: bye\n${DONE}`,
   ),
-  'with no blank line at its end': framed(sse([whole.slice(0, -2)]), whole.slice(0, -2)),
-  'with no space behind its colons': framed(
+  'without a blank line at the end': framed(sse([whole.slice(0, -2)]), whole.slice(0, -2)),
+  'without spaces after colons': framed(
     sse([whole.replaceAll('data: ', 'data:')]),
     whole.replaceAll('data: ', 'data:'),
   ),
-  'without naming its content type': framed(chunked([whole], {})),
+  'without a content type': framed(chunked([whole], {})),
 }
 
 describe.each(Object.entries(rows))('a stream that ended well, %s', (_, row) => {
   const reply = row.reply ?? sse([row.sent])
   const charge = { cost_usd: row.cost, source: row.source, is_clamped: row.isClamped ?? false }
 
-  test('arrives byte for byte and is charged', async () => {
+  test('is forwarded byte for byte and charged', async () => {
     const stream = await settledStream(gateway, reply)
 
     expect(stream).toMatchObject({ status: 200, body: row.sent, charge })
   })
 
-  test('arrives with its cost where the client includes usage', async () => {
+  test('has its cost with include_usage', async () => {
     const stream = await settledStream(gateway, reply, { includeUsage: true })
 
     expect(stream).toMatchObject({ status: 200, body: row.shown, charge })
   })
 })
 
-test('a character that is cut in the middle between two reads arrives whole and is counted', async () => {
+test('a character that is split between two reads is forwarded and counted', async () => {
   const bytes = new TextEncoder().encode(delta({ content: '漢字😀' }) + FINISH + usage() + DONE)
   const cuts = [...bytes.keys()].filter(at => (bytes[at]! & 0xc0) === 0x80)
   const parts = [0, ...cuts].map((start, part) => bytes.subarray(start, cuts[part] ?? bytes.length))
@@ -225,7 +222,7 @@ test('a character that is cut in the middle between two reads arrives whole and 
   expect(stream.charge).toMatchObject({ cost_usd: '0.00007' })
 })
 
-test('an upstream’s own cost is replaced by ours, and one on an earlier chunk is taken out', async () => {
+test('an upstream’s own cost is replaced by the gateway’s, and removed from earlier chunks', async () => {
   const own = { ...TEN_IN_FIVE_OUT, cost_usd: '9' }
   const sent = delta({ content: 'Hello' }, 0, { usage: own }) + FINISH + usage(own) + DONE
 
@@ -234,7 +231,7 @@ test('an upstream’s own cost is replaced by ours, and one on an earlier chunk 
   expect(body.match(/"cost_usd":"[^"]*"/g)).toEqual(['"cost_usd":"0.00007"'])
 })
 
-test('of two choices both must finish, and the usage is that of both', async () => {
+test('two choices must both finish, and the usage covers both', async () => {
   const sent =
     delta({ content: 'Hel' }) + delta({ content: 'Hi' }, 1) + finish() + finish('stop', 1) + usage()
 
@@ -243,7 +240,7 @@ test('of two choices both must finish, and the usage is that of both', async () 
   expect(stream).toMatchObject({ status: 200, body: sent, charge: { cost_usd: '0.00007' } })
 })
 
-test('a frame whose choices are empty and that has no usage does no harm', async () => {
+test('a frame with empty choices and no usage is accepted', async () => {
   const sent = frame({ choices: [] }) + text + FINISH + frame({ choices: [] }) + usage() + DONE
 
   const stream = await settledStream(gateway, sse([sent]), { includeUsage: true })
@@ -251,7 +248,7 @@ test('a frame whose choices are empty and that has no usage does no harm', async
   expect(stream).toMatchObject({ body: costed(sent, '0.00007'), charge: { source: 'reported' } })
 })
 
-test('a stream has no cost header, names its request and is not to be kept or buffered', async () => {
+test('a stream has no cost header, has a request id, and must not be cached or buffered', async () => {
   const { headers } = await settledStream(gateway, sse([whole]), { includeUsage: true })
 
   expect(headers.get('x-service-cost-usd')).toBeNull()

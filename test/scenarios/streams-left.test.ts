@@ -10,7 +10,7 @@ let gateway: ScriptedGateway
 
 beforeAll(async () => {
   gateway = await startScriptedGateway()
-  // The first estimate waits for its vocabulary.
+  // The first estimate waits until the vocabulary is loaded.
   await settledStream(gateway, sse([HEL + DONE]))
 })
 afterAll(() => gateway.stop())
@@ -19,12 +19,12 @@ const streamHead = head(200, { ...EVENT_STREAM, 'transfer-encoding': 'chunked' }
 const estimated: Settlement = { cost_usd: COST_OF_HEL, source: 'estimated', is_clamped: false }
 const reported: Settlement = { cost_usd: '0.00007', source: 'reported', is_clamped: false }
 
-describe.each([false, true])('a client that leaves, including usage: %p', includeUsage => {
+describe.each([false, true])('a client that disconnects, with include_usage %p', includeUsage => {
   test.each([
     ['before the upstream’s headers', []],
     ['before the upstream’s first byte', [streamHead]],
-    ['before a frame is whole', [streamHead, chunk(HEL.slice(0, 50))]],
-  ])('%s is charged nothing, and the upstream’s call is ended', async (_, parts) => {
+    ['before a complete frame', [streamHead, chunk(HEL.slice(0, 50))]],
+  ])('%s is charged nothing, and the upstream call is ended', async (_, parts) => {
     const account = await gateway.account()
     const upstream = gateway.upstream.hold()
     const client = new AbortController()
@@ -40,17 +40,17 @@ describe.each([false, true])('a client that leaves, including usage: %p', includ
   })
 
   const midway: [title: string, parts: string[], charge: Settlement | null][] = [
-    ['after the role alone, nothing', [ROLE], null],
-    ['half-way, what was produced', [HEL], estimated],
+    ['after only the role, nothing', [ROLE], null],
+    ['in the middle, for the output so far', [HEL], estimated],
     [
-      'half-way, the usage that a chunk told',
+      'in the middle, the usage of a chunk',
       [delta({ content: 'Hel' }, 0, { usage: TEN_IN_FIVE_OUT })],
       reported,
     ],
-    ['after the last word, what was produced', [HEL, LO + FINISH], estimated],
+    ['after the last token, for the whole output', [HEL, LO + FINISH], estimated],
   ]
 
-  test.each(midway)('pays %s, and the upstream’s call is ended', async (_, parts, charge) => {
+  test.each(midway)('pays %s, and the upstream call is ended', async (_, parts, charge) => {
     const { account, exchange, leave } = await readUpTo(parts, includeUsage)
 
     leave()
@@ -59,7 +59,7 @@ describe.each([false, true])('a client that leaves, including usage: %p', includ
     expect(await settlementOf(gateway, account)).toEqual(charge)
   })
 
-  test('pays the whole where the upstream had said all of it, whatever of it was read', async () => {
+  test('pays for the whole answer if the upstream had sent all of it', async () => {
     const { account, exchange, leave } = await readUpTo([HEL], includeUsage)
 
     await exchange.write(chunk(LO + FINISH + usage() + DONE))
@@ -71,7 +71,7 @@ describe.each([false, true])('a client that leaves, including usage: %p', includ
   })
 })
 
-test('a client that reads nothing slows the upstream down instead of filling the memory, and is let go when it leaves', async () => {
+test('a client that reads nothing slows down the upstream instead of filling the memory, and its memory is freed when it disconnects', async () => {
   const account = await gateway.account()
   const upstream = gateway.upstream.hold()
   const client = new AbortController()
@@ -85,7 +85,7 @@ test('a client that reads nothing slows the upstream down instead of filling the
   client.abort()
   await exchange.closed
 
-  // What the sockets of both connections hold, in the kernel and in the runtime.
+  // The buffers of both sockets, in the kernel and in the runtime.
   expect(written).toBeLessThan(FLOOD_BYTES / 4)
   expect(await settlementOf(gateway, account)).toMatchObject({ source: 'estimated' })
 })
@@ -101,14 +101,14 @@ async function flood(exchange: Exchange): Promise<void> {
   }
 }
 
-test('of all that left, none is counted as a stream that its upstream broke off', async () => {
+test('a disconnect is not counted as a broken stream', async () => {
   const series = (name: string) => gateway.metric(`${name}{route="chat",status="200",model="gpt-x"}`)
 
   expect(await series('tollgate_requests_total')).toBeGreaterThan(5)
   expect(await gateway.metric('tollgate_broken_streams_total{route="chat",model="gpt-x"}')).toBe(0)
 })
 
-/** How much the upstream could send by the time that nothing moves any more. */
+/** The number of bytes that the upstream could send before everything stalled. */
 async function heldAt(exchange: Exchange): Promise<number> {
   let still = 0
   let last = -1

@@ -42,18 +42,18 @@ const replies: Readonly<Record<string, [reply: Reply, status: number, code: stri
   'a reset after its headers': [resetAfterHeaders(), 502, 'upstream_error'],
   'an empty stream': [sse([]), 502, 'upstream_error'],
   'half a frame': [sse([HEL.slice(0, 50)]), 502, 'upstream_error'],
-  'a stream that is no stream of events': [
+  'a stream that is not an event stream': [
     answer('Hello.', { headers: EVENT_STREAM }),
     502,
     'upstream_error',
   ],
-  'a page of HTML': [html(), 502, 'upstream_error'],
-  'a whole answer in JSON': [chatAnswer(), 502, 'upstream_error'],
+  'an HTML page': [html(), 502, 'upstream_error'],
+  'a complete JSON answer': [chatAnswer(), 502, 'upstream_error'],
   'an error as its first frame': [sse([ERROR]), 502, 'upstream_error'],
   'an error as its first frame, and [DONE]': [sse([ERROR + DONE]), 502, 'upstream_error'],
   'an error as a named event': [sse(['event: error\ndata: {"message":"No."}\n\n']), 502, 'upstream_error'],
   'an error as a named event, in an envelope': [sse([`event: error\n${ERROR}`]), 502, 'upstream_error'],
-  'an error told twice': [sse([ERROR + ERROR]), 502, 'upstream_error'],
+  'a repeated error': [sse([ERROR + ERROR]), 502, 'upstream_error'],
   'a redirect': [redirect('http://127.0.0.1:1/'), 502, 'upstream_error'],
   'a 500': [json(error, { status: 500 }), 502, 'upstream_error'],
   'a 401': [json(error, { status: 401 }), 502, 'upstream_error'],
@@ -64,7 +64,7 @@ const replies: Readonly<Record<string, [reply: Reply, status: number, code: stri
 
 describe.each(Object.entries(replies))('an upstream’s %s', (_, [reply, status, code]) => {
   test.each([false, true])(
-    'is a status before the first byte, and costs nothing, including usage: %p',
+    'is a free error status before the first byte, with include_usage %p',
     async includeUsage => {
       const stream = await settledStream(gateway, reply, { includeUsage })
 
@@ -76,7 +76,7 @@ describe.each(Object.entries(replies))('an upstream’s %s', (_, [reply, status,
   )
 })
 
-test('an upstream’s Retry-After is handed on with its 429', async () => {
+test('an upstream’s Retry-After is forwarded with its 429', async () => {
   const [reply] = replies['a 429']!
 
   const { headers } = await settledStream(gateway, reply)
@@ -87,7 +87,7 @@ test('an upstream’s Retry-After is handed on with its 429', async () => {
 test.each([
   ['before its headers', silence(), 300_000],
   ['after its headers', silenceAfterHeaders(), 60_000],
-])('an upstream’s silence %s is a 504, costs nothing and ends the call', async (_, reply, limitMs) => {
+])('an upstream’s silence %s is a free 504 and ends the call', async (_, reply, limitMs) => {
   const ada = await gateway.account()
   const upstream = gateway.upstream.hold()
   let response: Response | undefined
@@ -106,13 +106,18 @@ test.each([
   await exchange.closed
 })
 
-describe('the gateway’s own refusals of a stream come as a status before the first byte', () => {
+describe('the gateway refuses a stream with a status before the first byte', () => {
   const refusals: [title: string, status: number, code: string, body: NonNullable<Asking['body']>][] = [
     ['an unknown model', 404, 'model_not_found', { model: 'nobody' }],
-    ['a worst case beyond the balance', 402, 'insufficient_balance', { max_tokens: 10_000_000 }],
-    ['options of a stream that are no object', 400, 'invalid_field', { stream_options: 'usage' }],
-    ['a wish for usage that is no boolean', 400, 'invalid_field', { stream_options: { include_usage: 1 } }],
-    ['a stream that is no boolean', 400, 'invalid_field', { stream: 'yes' }],
+    ['a worst case above the balance', 402, 'insufficient_balance', { max_tokens: 10_000_000 }],
+    ['stream options that are not an object', 400, 'invalid_field', { stream_options: 'usage' }],
+    [
+      'an include_usage that is not a boolean',
+      400,
+      'invalid_field',
+      { stream_options: { include_usage: 1 } },
+    ],
+    ['a stream that is not a boolean', 400, 'invalid_field', { stream: 'yes' }],
   ]
 
   test.each(refusals)('%s', async (_, status, code, body) => {
@@ -135,7 +140,7 @@ describe('the gateway’s own refusals of a stream come as a status before the f
   })
 })
 
-test('an upstream is asked for a stream as the client asked, and nothing is added', async () => {
+test('the upstream gets the stream request of the client unchanged', async () => {
   const ada = await gateway.account()
   gateway.upstream.reply(sse([ROLE + HEL + DONE]))
 

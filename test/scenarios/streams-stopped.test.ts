@@ -3,16 +3,16 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { GatewayProcess } from '../support/gateway-process.ts'
-import { checkTold, makeCustomer, startToKill } from './told-costs.ts'
+import { checkReported, makeCustomer, startToKill } from './reported-costs.ts'
 
 type Stream = {
   readonly id: string
-  /** All that comes until the stream is over, well or not. */
+  /** The rest of the stream, until it ends or breaks. */
   rest(): Promise<string>
   leave(): void
 }
 
-/** A slow stream without usage, whose first words have been read. */
+/** A slow stream without usage, whose first tokens have been read. */
 async function speak(gateway: GatewayProcess, key: string): Promise<Stream> {
   const client = new AbortController()
   const response = await fetch(`${gateway.url}/v1/chat/completions`, {
@@ -43,7 +43,7 @@ async function speak(gateway: GatewayProcess, key: string): Promise<Stream> {
   }
 }
 
-/** Runs `act` on a stream, stops the gateway with SIGTERM, and gives what the books say of the stream after a restart. */
+/** Runs `act` on a stream, stops the gateway with SIGTERM, and returns the charge of the stream after a restart. */
 async function stopped(act: (stream: Stream) => void, environment: Record<string, string> = {}) {
   const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-stop-'))
   let gateway = await startToKill(dataDir, environment)
@@ -54,7 +54,7 @@ async function stopped(act: (stream: Stream) => void, environment: Record<string
     const exitCode = await gateway.stop()
     gateway = await startToKill(dataDir)
     const charged = new Map<string, string>()
-    await checkTold(gateway, customer, new Map(), charged)
+    await checkReported(gateway, customer, new Map(), charged)
     return { exitCode, cost: charged.get(stream.id) }
   } finally {
     await gateway.kill()
@@ -62,14 +62,14 @@ async function stopped(act: (stream: Stream) => void, environment: Record<string
   }
 }
 
-test('a client that leaves a stream just before the gateway stops is charged for what was produced', async () => {
+test('a client that disconnects from a stream just before the gateway stops is charged for the output so far', async () => {
   const { exitCode, cost } = await stopped(stream => stream.leave())
 
   expect(exitCode).toBe(0)
   expect(Number(cost)).toBeGreaterThan(0)
 })
 
-test('a stream that outlasts the stop is cut, does not look whole, and is charged for what was produced', async () => {
+test('a stream that exceeds the drain timeout is cut, does not look complete, and is charged for the output so far', async () => {
   let text = Promise.resolve('')
 
   const { exitCode, cost } = await stopped(stream => void (text = stream.rest()), { TOLLGATE_DRAIN_S: '0.2' })

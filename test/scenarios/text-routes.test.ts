@@ -24,7 +24,7 @@ afterAll(() => gateway.stop())
 
 afterEach(() => expectSoundBooks(gateway, ada))
 
-/** Sends one request of a route, on an account of its own. */
+/** Sends one request of a route with its own account. */
 async function ask(
   { path, model, request }: TextRouteCase,
   { body, key, grant = '10', signal }: Asking = {},
@@ -49,7 +49,7 @@ function send(path: string, body: object | string, { key, signal }: { key: strin
   })
 }
 
-/** The cost that a body names, wherever its route has it; null where it names none. */
+/** The cost in the body of any route, or null. */
 function costIn(body: string): string | null {
   return /"cost_usd":"([^"]*)"/.exec(body)?.[1] ?? null
 }
@@ -60,20 +60,20 @@ describe.each(textRouteCases.map(route => [route.title, route] as const))('%s:',
   describe('an answer is charged', () => {
     const rows: readonly (readonly [string, Reply, Settlement])[] = [
       [
-        'what its usage comes to',
+        'the price of its usage',
         route.answer({ input: 10, output: 5 }),
         charge(inputOnly ? '0.00002' : '0.00007'),
       ],
-      ['nothing where its usage is all zero', route.answer({ input: 0, output: 0 }), charge('0')],
+      ['nothing for a usage of zero', route.answer({ input: 0, output: 0 }), charge('0')],
       [
-        'without what cannot be in its usage',
+        'the price of its clamped usage',
         route.answer({ input: -10, output: 5 }),
         clamped(inputOnly ? '0' : '0.00005'),
       ],
-      ['no more input than the model takes', route.answer({ input: 1e9, output: 0 }), clamped('0.2')],
+      ['no more input than the context window', route.answer({ input: 1e9, output: 0 }), clamped('0.2')],
     ]
 
-    test.each(rows)('%s, and says so in its header and in its body', async (_title, reply, settlement) => {
+    test.each(rows)('%s, with the cost in its header and in its body', async (_title, reply, settlement) => {
       gateway.upstream.reply(reply)
 
       const response = await ask(route)
@@ -85,7 +85,7 @@ describe.each(textRouteCases.map(route => [route.title, route] as const))('%s:',
       expect(gateway.upstream.requests.at(-1)).toMatchObject({ method: 'POST', path: route.upstreamPath })
     })
 
-    test('an estimate where there is no usage, and names no cost', async () => {
+    test('an estimate if there is no usage, and names no cost', async () => {
       gateway.upstream.reply(route.answer(null))
 
       const response = await ask(route)
@@ -99,7 +99,7 @@ describe.each(textRouteCases.map(route => [route.title, route] as const))('%s:',
     })
   })
 
-  describe('nothing is charged, and nothing held, after', () => {
+  describe('nothing is charged and nothing is held after', () => {
     const rows: readonly (readonly [string, Reply, number, string | undefined])[] = [
       ['a request that the upstream refuses', refused(400), 400, 'context_length_exceeded'],
       ['a request that the upstream cannot process', refused(422), 422, 'context_length_exceeded'],
@@ -107,9 +107,9 @@ describe.each(textRouteCases.map(route => [route.title, route] as const))('%s:',
       ['a model that the upstream does not know', refused(404), 502, 'upstream_error'],
       ['a rate limit', refused(429, { 'retry-after': '7' }), 429, 'rate_limited'],
       ['a failure of the upstream', refused(500), 502, 'upstream_error'],
-      ['a page in the place of an answer', html(), 502, 'upstream_error'],
+      ['an HTML page', html(), 502, 'upstream_error'],
       ['JSON that is no answer of this route', json({ detail: 'hello' }), 502, 'upstream_error'],
-      ['an answer that is cut off', answer('{"id":"x","choices":[{"ind'), 502, 'upstream_error'],
+      ['an incomplete answer', answer('{"id":"x","choices":[{"ind'), 502, 'upstream_error'],
       ['a connection that breaks', resetBeforeHeaders(), 502, 'upstream_error'],
     ]
 
@@ -122,7 +122,7 @@ describe.each(textRouteCases.map(route => [route.title, route] as const))('%s:',
       await expectRefusal(response, { status, code })
     })
 
-    test('silence for as long as an answer may take', async () => {
+    test('silence until the read timeout', async () => {
       gateway.upstream.reply(silence())
       const before = gateway.upstream.requests.length
       const asked = ask(route)
@@ -134,11 +134,11 @@ describe.each(textRouteCases.map(route => [route.title, route] as const))('%s:',
     })
   })
 
-  describe('is refused before an upstream hears of it, with', () => {
+  describe('is refused before the upstream is called, with', () => {
     const of = (model: string) => ({ body: { ...route.request, model } })
     const kind = inputOnly ? '-embed' : ''
     const rows: readonly (readonly [string, Asking, number, string])[] = [
-      ['a body that is no JSON', { body: '{"model":' }, 400, 'invalid_json'],
+      ['a body that is not JSON', { body: '{"model":' }, 400, 'invalid_json'],
       ['no model', { body: route.request }, 400, 'invalid_field'],
       [
         'two models',
@@ -146,12 +146,17 @@ describe.each(textRouteCases.map(route => [route.title, route] as const))('%s:',
         400,
         'ambiguous_field',
       ],
-      ['a key that nobody has', { key: 'tg_live_nobody' }, 401, 'invalid_api_key'],
-      ['too little money', { ...of(`dear${kind}`), grant: '1' }, 402, 'insufficient_balance'],
-      ['a model that nobody knows', of('no-such-model'), 404, 'model_not_found'],
+      ['an unknown key', { key: 'tg_live_nobody' }, 401, 'invalid_api_key'],
+      [
+        'a balance below the worst case',
+        { ...of(`expensive${kind}`), grant: '1' },
+        402,
+        'insufficient_balance',
+      ],
+      ['an unknown model', of('no-such-model'), 404, 'model_not_found'],
       ['a model that is off', of(`off${kind}`), 404, 'model_not_found'],
       ['a model of another kind', of(inputOnly ? 'gpt-x' : 'embed-x'), 404, 'model_not_found'],
-      ['a model whose upstreams do not have it', of(`elsewhere${kind}`), 400, 'route_not_supported'],
+      ['a model whose upstreams do not serve the route', of(`elsewhere${kind}`), 400, 'route_not_supported'],
       ['a body over the limit', { body: ' '.repeat(65 << 20) }, 413, 'request_too_large'],
     ]
 
@@ -165,7 +170,7 @@ describe.each(textRouteCases.map(route => [route.title, route] as const))('%s:',
     })
   })
 
-  test(`an identical request is ${route.isReplayed ? 'answered from the first one' : 'asked and paid again'}`, async () => {
+  test(`an identical request is ${route.isReplayed ? 'a replay of the first one' : 'sent and charged again'}`, async () => {
     gateway.upstream.reply(route.answer({ input: 10, output: 5 }))
     const before = gateway.upstream.requests.length
     const first = await ask(route)
@@ -181,13 +186,13 @@ describe.each(textRouteCases.map(route => [route.title, route] as const))('%s:',
     expect(data).toHaveLength(route.isReplayed ? 1 : 2)
   })
 
-  test(`a client that leaves before its answer is ${route.isReplayed ? 'charged for it, and finds it when it returns' : 'charged nothing, and the upstream hears of it'}`, async () => {
-    const leaving = new AbortController()
+  test(`a client that disconnects before its answer is ${route.isReplayed ? 'charged, and gets the answer with its retry' : 'charged nothing, and the upstream call is ended'}`, async () => {
+    const controller = new AbortController()
     const held = gateway.upstream.hold()
-    const asked = ask(route, { signal: leaving.signal }).catch(() => 'left')
+    const asked = ask(route, { signal: controller.signal }).catch(() => 'left')
     const exchange = await held
 
-    leaving.abort()
+    controller.abort()
     expect(await asked).toBe('left')
 
     if (route.isReplayed) {

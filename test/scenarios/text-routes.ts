@@ -2,21 +2,21 @@ import { json } from '../support/upstream-replies.ts'
 import type { Reply } from '../support/upstream.ts'
 import { chatModel } from './scripted-gateway.ts'
 
-/** A text route as its clients and its upstreams see it, for tables that walk all of them. */
+/** A text route as its clients and its upstreams see it, for tests of all routes. */
 export type TextRouteCase = {
   readonly title: string
   readonly path: string
   readonly model: string
   readonly request: Readonly<Record<string, unknown>>
-  /** Where it goes upstream. */
+  /** The upstream path. */
   readonly upstreamPath: string
-  /** A good answer of the upstream, with these counts in the upstream's own words; null leaves the usage out. */
+  /** A good answer of the upstream with this usage, or without usage for null. */
   answer(counts: Counts | null): Reply
-  /** What the model says is never charged: there is only input. */
+  /** Output is never charged, because there is only input. */
   readonly isInputOnly?: true
   /** Errors have the shape that the Anthropic SDKs expect. */
   readonly isMessages?: true
-  /** An identical request gets the first one's answer. */
+  /** An identical request gets the answer of the first one. */
   readonly isReplayed: boolean
 }
 
@@ -25,20 +25,20 @@ export type Counts = { readonly input: unknown; readonly output: unknown }
 const CHAT_MODEL = 'gpt-x'
 const EMBEDDING_MODEL = 'embed-x'
 
-/** Two dollars a million tokens in and, where there is output, ten out. */
+/** 2 USD per million input tokens and, if there is output, 10 USD per million output tokens. */
 export const routeModels: readonly object[] = [
   chatModel(CHAT_MODEL),
   chatModel('off', { enabled: false }),
-  chatModel('dear', { pricing: { input_per_mtok: '0', output_per_mtok: '0', per_request: '1000' } }),
+  chatModel('expensive', { pricing: { input_per_mtok: '0', output_per_mtok: '0', per_request: '1000' } }),
   embeddingModel(EMBEDDING_MODEL, 'main'),
   embeddingModel('off-embed', 'main', { enabled: false }),
-  embeddingModel('dear-embed', 'main', { pricing: { input_per_mtok: '0', per_request: '1000' } }),
-  // Each on an upstream that has none of the routes they are called on.
+  embeddingModel('expensive-embed', 'main', { pricing: { input_per_mtok: '0', per_request: '1000' } }),
+  // Each has an upstream that does not serve the route.
   chatModel('elsewhere', { upstreams: [{ provider: 'embeds-only', model: 'x' }] }),
   embeddingModel('elsewhere-embed', 'chats-only'),
 ]
 
-/** Nobody ever asks them. */
+/** These upstreams are never called. */
 export const routeProviders: readonly object[] = [
   { id: 'embeds-only', kind: 'openai-compatible', base_url: 'http://127.0.0.1:9/v1', routes: ['embeddings'] },
   { id: 'chats-only', kind: 'openai-compatible', base_url: 'http://127.0.0.1:9/v1', routes: ['chat'] },
@@ -101,10 +101,10 @@ const embeddings: TextRouteCase = {
   isReplayed: true,
 }
 
-/** Every text route but chat, which has tables of its own. */
+/** Every text route except chat, which has its own tests. */
 export const textRouteCases: readonly TextRouteCase[] = [responses, messages, streamedMessages, embeddings]
 
-/** A response that says `text`. */
+/** A response with this text. */
 export function responseAnswer(text: string, counts: Counts | null): Reply {
   return json({
     id: 'resp_1',
@@ -125,7 +125,7 @@ export function responseAnswer(text: string, counts: Counts | null): Reply {
   })
 }
 
-/** A chat completion that says `text`. */
+/** A chat completion with this text. */
 export function chatCompletion(text: string, counts: Counts | null): Reply {
   return json({
     id: 'chatcmpl-1',

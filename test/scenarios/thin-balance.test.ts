@@ -22,7 +22,7 @@ async function start(environment: Record<string, string> = {}): Promise<void> {
   gateway = await startScriptedGateway({
     models: [
       chatModel('dollar', { pricing: DOLLAR_A_REQUEST }),
-      // Holds a dollar for five tokens, and charges nothing for none.
+      // Holds 1 USD for five tokens, and charges nothing for zero tokens.
       chatModel('refunding', { pricing: { input_per_mtok: '0', output_per_mtok: '200000' } }),
       chatModel('gpt-x'),
     ],
@@ -31,7 +31,7 @@ async function start(environment: Record<string, string> = {}): Promise<void> {
 }
 afterEach(() => gateway.stop())
 
-/** Keeps every answer back until the gate is opened. */
+/** Holds back every answer until the gate is opened. */
 function gate(): () => void {
   const { promise, resolve } = Promise.withResolvers<void>()
   gateway.upstream.reply(async exchange => {
@@ -62,18 +62,18 @@ function ask(
 
 const waiters = () => gateway.metric('tollgate_hold_waiters')
 
-/** Resolves when so many requests wait for money. */
+/** Resolves when this many requests wait for money. */
 function waiting(count: number): Promise<void> {
   return until(`${count} requests wait`, async () => (await waiters()) === count)
 }
 
-/** Resolves when so many requests have come to the upstream. */
+/** Resolves when this many requests have reached the upstream. */
 function arrived(count: number): Promise<void> {
   return until(`${count} requests run`, () => gateway.upstream.requests.length >= count)
 }
 
-describe('of 200 different requests at once on a balance for ten', () => {
-  test('ten run, ten are paid, and the rest are refused when the money is spent', async () => {
+describe('of 200 concurrent different requests on a balance for ten', () => {
+  test('ten run and are charged, and the rest are refused when the money is spent', async () => {
     await start()
     const account = await gateway.account({ grant: '10' })
     const open = gate()
@@ -94,7 +94,7 @@ describe('of 200 different requests at once on a balance for ten', () => {
     await expectSoundBooks(gateway, account)
   })
 
-  test('never more than ten are paid, also where each costs less than was held for it', async () => {
+  test('at most ten are charged, even if each costs less than its hold', async () => {
     await start()
     const account = await gateway.account({ grant: '0.0007' })
     const open = gate()
@@ -116,7 +116,7 @@ describe('of 200 different requests at once on a balance for ten', () => {
     await expectSoundBooks(gateway, account)
   })
 
-  test('who is refused is told what was held, and that no ceiling would have helped', async () => {
+  test('a refused request gets the held amount and no output ceiling', async () => {
     await start({ TOLLGATE_HOLD_WAIT_S: '0' })
     const account = await gateway.account({ grant: '10' })
     const open = gate()
@@ -134,8 +134,8 @@ describe('of 200 different requests at once on a balance for ten', () => {
   })
 })
 
-describe('a request that would fit once running ones end', () => {
-  test('waits for one that is given back, and is then paid', async () => {
+describe('a request that fits after running requests end', () => {
+  test('waits for a released hold, and is then charged', async () => {
     await start()
     const account = await gateway.account({ grant: '1' })
     const taken = gateway.upstream.hold()
@@ -151,7 +151,7 @@ describe('a request that would fit once running ones end', () => {
     expect(await account.balance()).toMatchObject({ available_usd: '0', held_usd: '0' })
   })
 
-  test('gives up when its time is over, and not before', async () => {
+  test('is refused after the wait limit, and not before', async () => {
     await start()
     const account = await gateway.account({ grant: '1' })
     const open = gate()
@@ -173,7 +173,7 @@ describe('a request that would fit once running ones end', () => {
     await expectSoundBooks(gateway, account)
   })
 
-  test('has its turn in the order in which it came', async () => {
+  test('is admitted in the order of arrival', async () => {
     await start()
     const account = await gateway.account({ grant: '1' })
     gateway.upstream.reply(chatAnswer({ usage: NOTHING }))
@@ -195,17 +195,17 @@ describe('a request that would fit once running ones end', () => {
     expect(contents).toEqual(['request 0', 'request 1', 'request 2', 'request 3'])
   })
 
-  test('is not sent, nor charged, when its client leaves while it waits', async () => {
+  test('is neither sent nor charged if its client disconnects while it waits', async () => {
     await start()
     const account = await gateway.account({ grant: '1' })
     const open = gate()
     const running = ask(account, 0)
     await arrived(1)
-    const leaving = new AbortController()
-    const left = ask(account, 1, leaving).catch(() => undefined)
+    const controller = new AbortController()
+    const left = ask(account, 1, controller).catch(() => undefined)
     await waiting(1)
 
-    leaving.abort()
+    controller.abort()
     await left
     await waiting(0)
     open()
@@ -216,7 +216,7 @@ describe('a request that would fit once running ones end', () => {
   })
 })
 
-test('where balances are only checked, parallel requests pass together, and the next one does not', async () => {
+test('with balance checks only, parallel requests pass together, and the next one does not', async () => {
   await start({ TOLLGATE_TEXT_HOLDS: 'check' })
   const account = await gateway.account({ grant: '1' })
   const open = gate()
@@ -231,7 +231,7 @@ test('where balances are only checked, parallel requests pass together, and the 
   expect(during).toMatchObject({ available_usd: '1', held_usd: '0' })
   expect(statuses).toEqual([200, 200, 200, 200, 200])
   expect(next.status).toBe(402)
-  // Each cost what it was checked for, though nothing was set aside for it.
+  // Each cost the checked amount, although nothing was held for it.
   expect(await gateway.metric('tollgate_overdrafts_total')).toBe(0)
   expect(await account.balance()).toMatchObject({ available_usd: '-4', held_usd: '0' })
   await expectSoundBooks(gateway, account)

@@ -1,7 +1,7 @@
-/** Far longer than anything takes that is asked here, also on a machine that is busy with something else. */
+/** Much longer than any check needs, even on a busy machine. */
 const GIVE_UP_AFTER_MS = 10_000
 
-/** Resolves once `check` says so, asking at each turn of the event loop; throws `what` where it never does. */
+/** Resolves when `check` returns true; checks on every turn of the event loop. Throws `what` if it never does. */
 export async function until(what: string, check: () => boolean | Promise<boolean>): Promise<void> {
   const startedMs = performance.now()
   while (!(await check())) {

@@ -37,7 +37,7 @@ describe('an upstream’s rate limit stays a 429', () => {
     })
   })
 
-  test('without one where the upstream names none', async () => {
+  test('without a Retry-After if the upstream sent none', async () => {
     const response = await ask(error(429))
 
     expect(response.status).toBe(429)
@@ -45,7 +45,7 @@ describe('an upstream’s rate limit stays a 429', () => {
   })
 })
 
-describe('SDKs are told not to repeat', () => {
+describe('SDKs do not retry', () => {
   test.each([
     [401, 'false'],
     [402, 'false'],
@@ -54,14 +54,14 @@ describe('SDKs are told not to repeat', () => {
     [500, null],
     [503, null],
     [302, null],
-  ])('by x-should-retry, of a 502 that stands for %p: %p', async (status, shouldRetry) => {
+  ])('a 502 for the status %p, with x-should-retry %p', async (status, shouldRetry) => {
     const response = await ask(error(status))
 
     expect(response.headers.get('x-should-retry')).toBe(shouldRetry)
     expect(await refusalOf(response)).toMatchObject({ status: 502, type: 'upstream_error' })
   })
 
-  test('a 504, since the upstream may yet answer, and bill', async () => {
+  test('a 504, because the upstream may still answer and bill', async () => {
     const taken = gateway.upstream.hold()
     const asked = gateway.chat(ada.key, HELLO)
     const exchange = await taken
@@ -78,7 +78,7 @@ describe('SDKs are told not to repeat', () => {
     exchange.reset()
   })
 
-  test('nothing 299.999 seconds after it asked', async () => {
+  test('has no answer after 299.999 seconds', async () => {
     const taken = gateway.upstream.hold()
     const asked = gateway.chat(ada.key, HELLO)
     const exchange = await taken
@@ -89,7 +89,7 @@ describe('SDKs are told not to repeat', () => {
   })
 })
 
-describe('a mistake that only the upstream sees is handed on in the envelope of every error, from', () => {
+describe('a mistake that only the upstream detects is forwarded in the error envelope, from', () => {
   test.each<[string, Reply, object]>([
     [
       'the same envelope',
@@ -107,7 +107,7 @@ describe('a mistake that only the upstream sees is handed on in the envelope of 
       { status: 413, message: 'Too many images.' },
     ],
     [
-      'a page of HTML',
+      'an HTML page',
       answer('<html>Bad Request</html>', { status: 400, headers: { 'content-type': 'text/html' } }),
       { status: 400, message: 'The provider of the model rejected the request without giving a reason.' },
     ],
@@ -120,7 +120,7 @@ describe('a mistake that only the upstream sees is handed on in the envelope of 
     expect(await refusalOf(await ask(reply))).toMatchObject(expected)
   })
 
-  test('with the headers that tell when to come back', async () => {
+  test('with the headers about when to retry', async () => {
     const response = await ask(
       error(409, undefined, { 'retry-after': '3', 'x-ratelimit-remaining-requests': '0', server: 'nginx' }),
     )
@@ -132,7 +132,7 @@ describe('a mistake that only the upstream sees is handed on in the envelope of 
   })
 })
 
-describe('neither host, key nor organisation of the upstream is shown by', () => {
+describe('no host, key or organisation of the upstream is shown by', () => {
   test.each([400, 401, 403, 404, 409, 422, 429, 500, 302])('status %p', async status => {
     const { host, port } = new URL(gateway.upstream.baseUrl)
     const message = `See ${gateway.upstream.baseUrl}/docs at ${host}, api.openai.com, 10.0.0.7; key ${UPSTREAM_KEY} of org-AbCd1234EfGh`
@@ -147,7 +147,7 @@ describe('neither host, key nor organisation of the upstream is shown by', () =>
       expect(shown).not.toContain(secret)
   })
 
-  test('a response that failed half-way, which keeps what its model said', async () => {
+  test('a failed response, which keeps the output of its model', async () => {
     const words = `The model wrote ${gateway.upstream.baseUrl}.`
     const output = [{ type: 'message', content: [{ type: 'output_text', text: words }] }]
     const message = `Failed at ${gateway.upstream.baseUrl} with ${UPSTREAM_KEY}.`
@@ -168,7 +168,7 @@ describe('neither host, key nor organisation of the upstream is shown by', () =>
   })
 })
 
-test('of an answer’s headers only the allowed ones go down', async () => {
+test('only allowed headers of an answer are forwarded to the client', async () => {
   const headers = {
     'x-ratelimit-remaining-tokens': '99',
     'retry-after': '1',
@@ -196,7 +196,7 @@ test('of an answer’s headers only the allowed ones go down', async () => {
   )
 })
 
-test('of a request’s headers none goes up', async () => {
+test('no headers of a request are forwarded to the upstream', async () => {
   await ask(chatAnswer(), {
     cookie: 'a=b',
     'x-api-key': ada.key,
@@ -221,7 +221,7 @@ test('of a request’s headers none goes up', async () => {
   expect(head).not.toContain(ada.key)
 })
 
-test('the query of a request is ignored, and does not go up', async () => {
+test('the query string of a request is ignored and not forwarded', async () => {
   gateway.upstream.reply(chatAnswer())
 
   const response = await fetch(`${gateway.url}/v1/chat/completions?beta=true&api-version=1`, {

@@ -6,7 +6,7 @@ import { textRoutes, type Provider } from '../../src/domain/catalog/provider.ts'
 import { nanoUsd, ZERO } from '../../src/domain/money.ts'
 import type { TextPricing, TextTariff } from '../../src/domain/pricing/tariff.ts'
 
-/** Any catalog that a store can hold, drafts and awkward texts among its rows. */
+/** Any valid catalog, including drafts and unusual texts. */
 export const anyCatalog: fc.Arbitrary<Catalog> = fc
   .uniqueArray(anyProvider(), { selector: ({ id }) => id, maxLength: 4 })
   .chain(providers =>
@@ -192,7 +192,7 @@ function anyVideo() {
   })
 }
 
-/** Printable text, with what YAML takes for something else among it. */
+/** Printable text, including text that YAML reads as another type. */
 function anyText(minLength: number, maxLength: number): fc.Arbitrary<string> {
   return fc.oneof(
     fc
@@ -229,7 +229,7 @@ function anyText(minLength: number, maxLength: number): fc.Arbitrary<string> {
   )
 }
 
-/** Any finer bucket may have a price of its own, or none. */
+/** Each finer bucket may have its own price or none. */
 export function anyTariff(price: fc.Arbitrary<bigint>, output = price): fc.Arbitrary<TextTariff> {
   return fc.record(
     {

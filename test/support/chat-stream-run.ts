@@ -9,7 +9,7 @@ export type StreamRun = {
   /** What the client got before the charge, and after it. */
   readonly before: string
   readonly after: string
-  /** Both, byte for byte. */
+  /** Both outputs, joined. */
   readonly bytes: Uint8Array
   readonly isDone: boolean
   readonly reading: Omit<ReturnType<ChatStream['reading']>, 'texts'> & { readonly texts: readonly string[] }

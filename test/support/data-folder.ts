@@ -6,14 +6,14 @@ const PREFIX = 'tollgate-test-'
 
 let isSwept = false
 
-/** A new empty data folder. Gone at the next run: `bun test` ends without a word, so a run cannot clean up after itself. */
+/** A new empty data folder. The next run removes it, because a run of `bun test` has no hook at its end. */
 export function aDataFolder(): string {
   if (!isSwept) sweep()
   isSwept = true
   return mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`))
 }
 
-/** Removes what runs before this one left. */
+/** Removes the folders of earlier runs. */
 function sweep(): void {
   for (const name of readdirSync(tmpdir())) {
     const pid = Number(new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1])

@@ -1,7 +1,10 @@
 import type { Clock } from '../../src/gateway/ports/clock.ts'
 
 export type FakeClock = Clock & {
-  /** Moves both clocks forward and runs the timers that fall due, in order, including timers set meanwhile within the same span. */
+  /**
+   * Moves both clocks forward and runs the timers that fall due, in order, including timers set meanwhile within the
+   * same span.
+   */
   advance(ms: number): void
   /** Sets the wall clock, as an operator or NTP does. The monotonic clock and the timers do not move. */
   setWallClock(nowMs: number): void

@@ -4,20 +4,20 @@ import { join, resolve } from 'node:path'
 
 const root = resolve(import.meta.dirname, '../..')
 
-/** A gateway in a process of its own, as an operator runs it, so that it can be killed. */
+/** A gateway in its own process, so that it can be killed. */
 export type GatewayProcess = {
   readonly url: string
   readonly pid: number
   readonly adminKey: string
-  /** All it wrote so far. */
+  /** The output so far. */
   readonly output: () => string
-  /** SIGKILL, and waits until it is gone. */
+  /** Sends SIGKILL and waits until the process has ended. */
   kill(): Promise<void>
-  /** SIGTERM; resolves with the exit code. */
+  /** Sends SIGTERM and resolves with the exit code. */
   stop(): Promise<number>
 }
 
-/** Starts a gateway on any free port over a data folder, and resolves when it listens. */
+/** Starts a gateway on a free port with a data folder, and resolves when it listens. */
 export async function startGatewayProcess(
   dataDir: string,
   environment: Record<string, string> = {},
@@ -64,7 +64,7 @@ function collect(child: Subprocess<'ignore', 'pipe', 'pipe'>): () => string {
   return () => text
 }
 
-/** The announcement is written when the port is open; this looks for it at each turn that the file system can have changed. */
+/** The server file is written when the port is open. This polls for it. */
 async function listening(child: Subprocess, dataDir: string, output: () => string): Promise<string> {
   const file = join(dataDir, 'server.json')
   for (;;) {

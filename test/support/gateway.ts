@@ -4,15 +4,15 @@ import { join } from 'node:path'
 import { startApp, type AppOverrides } from '../../src/app.ts'
 import { readConfig } from '../../src/config/config.ts'
 
-/** A whole gateway in this process: a real store in a folder of its own, real HTTP on a free port. */
+/** A gateway in this process, with a real store in its own folder and real HTTP on a free port. */
 export type TestGateway = {
   readonly url: string
   readonly dataDir: string
-  /** One request to the admin API; throws for any status that is not 2xx. */
+  /** Sends a request to the admin API. Throws if the status is not 2xx. */
   admin<Answer>(method: string, path: string, body?: unknown): Promise<Answer>
-  /** A new account with this much money, and a key of it. */
+  /** Creates an account with this balance, and a key. */
   account(money?: { readonly grant: string }): Promise<TestAccount>
-  /** `POST /v1/chat/completions` with this key. */
+  /** Sends `POST /v1/chat/completions` with this key. */
   chat(key: string, body: object | string, headers?: Record<string, string>): Promise<Response>
   stop(): Promise<void>
 }
@@ -28,7 +28,7 @@ const ADMIN_KEY = 'tg_admin_for_tests'
 export async function startTestGateway(
   options: {
     readonly environment?: Record<string, string>
-    /** A catalog file's text, in the place of the sandbox's catalog. */
+    /** The text of a catalog file that replaces the sandbox catalog. */
     readonly catalog?: string
     readonly overrides?: AppOverrides
   } = {},
@@ -39,7 +39,7 @@ export async function startTestGateway(
     TOLLGATE_DATA_DIR: dataDir,
     TOLLGATE_ADMIN_KEY: ADMIN_KEY,
     TOLLGATE_LOG_LEVEL: 'silent',
-    // A test that repeats a request means to ask again; tests of replays switch them on.
+    // Replays are off by default, so that a repeated request calls the model again.
     TOLLGATE_REPLAY_TTL_S: '0',
     ...options.environment,
   }

@@ -22,7 +22,7 @@ export function anAudit(change: Partial<Audit> = {}): Audit {
   return { actor: 'test', action: 'test.change', subject: 'something', atMs: NOW, ...change }
 }
 
-/** A new store with an account that has this much money, and a key. */
+/** A new store with an account with this balance, and a key. */
 export async function openWithFunds(kind: StoreKind, funds: NanoUsd) {
   const { store, reopen } = await kind.open()
   return { store, reopen, ledger: store.ledger, ...(await anAccount(store, { funds })) }
@@ -62,7 +62,7 @@ export function aHold(terms: HoldTerms) {
   return { id: anId(), atMs: NOW, ...terms }
 }
 
-/** Places a hold that must not be refused. */
+/** Places a hold, and fails if it is refused. */
 export async function hold(ledger: Ledger, terms: HoldTerms): Promise<Hold> {
   const outcome = await ledger.placeHold(aHold(terms))
   if (outcome.outcome === 'refused') throw new Error(`The hold of ${terms.amount} was refused.`)
@@ -73,10 +73,10 @@ export async function available(ledger: Ledger, accountId: number): Promise<Nano
   return (await ledger.balance(accountId)).available
 }
 
-/** A dollar for each input token, two for each output token. */
+/** 1 USD per input token and 2 USD per output token. */
 const DOLLAR_A_TOKEN: TextTariff = { input: usd('1000000'), output: usd('2000000') }
 
-/** The charge of a request of so many input tokens at a dollar each, unless told otherwise. */
+/** The charge of a request with this many input tokens. Default price: 1 USD each. */
 export function aCharge(
   apiKeyId: number,
   { tokens = 1, ...change }: Partial<Charge> & { readonly tokens?: number } = {},
@@ -97,7 +97,7 @@ export function aCharge(
   }
 }
 
-/** An attempt that timed out, of a request at a dollar for each input token. */
+/** An attempt that timed out, of a request at 1 USD per input token. */
 export function anAttempt({
   accountId,
   apiKeyId,
@@ -121,7 +121,7 @@ export function anAttempt({
   }
 }
 
-/** What an attempt used after all: so many input tokens. */
+/** The usage of a late answer: this many input tokens. */
 export function aBill({ tokens = 1 } = {}): Bill {
   const usage = { ...NO_USAGE, input: tokens }
   return { usage, cost: chargeForTokens(usage, DOLLAR_A_TOKEN), isClamped: false }

@@ -1,4 +1,7 @@
-/** An exact fraction, to check prices with arithmetic that shares nothing with the code under test. Neither part is negative. */
+/**
+ * An exact fraction, to check prices with arithmetic that shares nothing with the code under test. Neither part is
+ * negative.
+ */
 export type Rational = { readonly numerator: bigint; readonly denominator: bigint }
 
 export function rational(numerator: bigint | number, denominator: bigint | number = 1n): Rational {

@@ -1,6 +1,6 @@
 import type { SentText } from '../../src/protocol/json/parse-json.ts'
 
-/** A body as the server hands it on when a client has sent this text. */
+/** The body that the server reads when a client sends this text. */
 export function sentText(text: string): SentText {
   return { text, byteLength: Buffer.byteLength(text) }
 }

@@ -1,6 +1,6 @@
 import type { SqliteStore } from '../../src/stores/sqlite/store.ts'
 
-/** Changes what the triggers protect, as somebody with the file in hand could. */
+/** Changes rows that triggers protect, like someone with access to the file. */
 export function tamper({ database }: SqliteStore, sql: string): void {
   const triggers = database
     .query<{ name: string }, []>("SELECT name FROM sqlite_master WHERE type = 'trigger'")

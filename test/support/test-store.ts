@@ -6,7 +6,7 @@ import type { Ledger } from '../../src/gateway/ports/ledger.ts'
 import { openSqliteStore, type SqliteStore } from '../../src/stores/sqlite/store.ts'
 import { aDataFolder } from './data-folder.ts'
 
-/** What every store offers, whatever it is made of. */
+/** The ports that every store implements. */
 export type TestStore = {
   readonly ledger: Ledger
   readonly attempts: Attempts
@@ -14,14 +14,14 @@ export type TestStore = {
   readonly auditLog: AuditLog
 }
 
-/** A store under test. Each `open` makes a new empty one. */
+/** A store under test. Each `open` creates a new empty one. */
 export type StoreKind = {
   readonly open: () => Promise<{
     readonly store: TestStore
-    /** The same data in a new process: whatever was only remembered is gone. */
+    /** The same data in a new process, without the state that was only in memory. */
     readonly reopen: () => Promise<TestStore>
   }>
-  /** Whether the holds of text requests survive the process. */
+  /** Whether text holds survive the process. */
   readonly textHolds: 'volatile' | 'durable'
 }
 
@@ -45,7 +45,7 @@ export function aSqliteStore(path: string = join(aDataFolder(), 'tollgate.db')):
   return openSqliteStore({ path, secretKey: () => ({ bytes: new Uint8Array(32), isNew: false }) })
 }
 
-/** Takes the file away from under the store: what waits to be committed is lost, as in a crash. */
+/** Closes the file under the store, so that uncommitted work is lost, as in a crash. */
 export function kill({ database }: SqliteStore): void {
   database.close(true)
 }

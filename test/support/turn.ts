@@ -1,4 +1,4 @@
-/** One turn of the event loop: everything that is under way, and waits for nothing outside, has happened after it. */
+/** Waits for one turn of the event loop, after which all work that does not wait for I/O is done. */
 export function turn(): Promise<void> {
   return new Promise(resolve => {
     setImmediate(resolve)

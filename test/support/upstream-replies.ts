@@ -4,7 +4,7 @@ type Head = { readonly status?: number; readonly headers?: Readonly<Record<strin
 
 const encoder = new TextEncoder()
 
-/** A whole answer, framed by its length. */
+/** A complete answer with a content-length. */
 export function answer(body: string | Uint8Array, { status = 200, headers = {} }: Head = {}): Reply {
   const bytes = bytesOf(body)
   return async exchange => {
@@ -13,7 +13,7 @@ export function answer(body: string | Uint8Array, { status = 200, headers = {} }
   }
 }
 
-/** A whole JSON answer. */
+/** A complete JSON answer. */
 export function json(value: unknown, { status, headers }: Head = {}): Reply {
   return answer(JSON.stringify(value), {
     ...(status === undefined ? {} : { status }),
@@ -27,7 +27,7 @@ export type ChatAnswer = {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A chat completion with ten tokens in and five out, if not told otherwise; a usage of null leaves it out. */
+/** A chat completion, by default with 10 input and 5 output tokens. A usage of null leaves the usage out. */
 export function chatAnswer({
   content = 'Hello.',
   usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
@@ -38,7 +38,7 @@ export function chatAnswer({
   return json(usage === null ? common : { ...common, usage }, { headers })
 }
 
-/** A page that some proxy in front of the provider wrote, with a 200. */
+/** An HTML page with status 200 from a proxy in front of the provider. */
 export function html(): Reply {
   return answer('<html><body>Welcome to nginx</body></html>', { headers: { 'content-type': 'text/html' } })
 }
@@ -47,24 +47,24 @@ export function redirect(location: string): Reply {
   return answer('', { status: 302, headers: { location } })
 }
 
-/** A JSON answer in gzip, though nobody asked for it. */
+/** A JSON answer in gzip that was not requested. */
 export function gzip(value: unknown): Reply {
   return answer(Bun.gzipSync(encoder.encode(JSON.stringify(value))), {
     headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
   })
 }
 
-/** Takes the request and breaks the connection before a byte of an answer. */
+/** Reads the request and resets the connection before the answer. */
 export function resetBeforeHeaders(): Reply {
   return exchange => exchange.reset()
 }
 
-/** Closes the connection, as if in peace, before a byte of an answer. */
+/** Closes the connection normally before the answer. */
 export function closeBeforeHeaders(): Reply {
   return exchange => exchange.end()
 }
 
-/** Breaks the connection after the headers and a few bytes of a longer body. */
+/** Resets the connection after the headers and a few bytes of the body. */
 export function resetAfterHeaders(): Reply {
   return async exchange => {
     await exchange.write(head(200, { ...JSON_TYPE, 'content-length': '1000' }))
@@ -74,7 +74,7 @@ export function resetAfterHeaders(): Reply {
   }
 }
 
-/** Promises more bytes than it sends, then closes. */
+/** Announces more bytes than it sends, and closes the connection. */
 export function shortBody(body: string, headers = JSON_TYPE): Reply {
   return async exchange => {
     await exchange.write(head(200, { ...headers, 'content-length': String(bytesOf(body).length + 10) }))
@@ -83,7 +83,7 @@ export function shortBody(body: string, headers = JSON_TYPE): Reply {
   }
 }
 
-/** A body whose end is the end of the connection: nothing says whether it is whole. */
+/** A body that ends with the connection, so that nothing shows whether it is complete. */
 export function closeDelimited(body: string, headers: Readonly<Record<string, string>> = JSON_TYPE): Reply {
   return async exchange => {
     await exchange.write(head(200, { ...headers, connection: 'close' }))
@@ -92,7 +92,7 @@ export function closeDelimited(body: string, headers: Readonly<Record<string, st
   }
 }
 
-/** A chunked body whose second chunk has no readable length. */
+/** A chunked body whose second chunk has an invalid length. */
 export function badChunk(headers = JSON_TYPE): Reply {
   return async exchange => {
     await exchange.write(head(200, { ...headers, 'transfer-encoding': 'chunked' }))
@@ -100,7 +100,7 @@ export function badChunk(headers = JSON_TYPE): Reply {
   }
 }
 
-/** A chunked body, of any content type, that closes before its last chunk. */
+/** A chunked body that ends before its last chunk. */
 export function cutChunked(parts: readonly (string | Uint8Array)[], headers = JSON_TYPE): Reply {
   return async exchange => {
     await writeChunks(exchange, parts, headers)
@@ -108,7 +108,7 @@ export function cutChunked(parts: readonly (string | Uint8Array)[], headers = JS
   }
 }
 
-/** A whole chunked body; each part is sent on its own, so that it mostly arrives on its own. */
+/** A complete chunked body. Each part is sent separately, so it usually arrives separately. */
 export function chunked(parts: readonly (string | Uint8Array)[], headers = JSON_TYPE): Reply {
   return async exchange => {
     await writeChunks(exchange, parts, headers)
@@ -116,12 +116,12 @@ export function chunked(parts: readonly (string | Uint8Array)[], headers = JSON_
   }
 }
 
-/** Server-sent events, cut into parts wherever the test likes. */
+/** Server-sent events in any parts. */
 export function sse(parts: readonly (string | Uint8Array)[]): Reply {
   return chunked(parts, EVENT_STREAM)
 }
 
-/** Takes the request and says nothing until the client gives up. */
+/** Reads the request and sends nothing until the client disconnects. */
 export function silence(): Reply {
   return exchange => exchange.closed
 }
@@ -129,13 +129,13 @@ export function silence(): Reply {
 export const JSON_TYPE: Readonly<Record<string, string>> = { 'content-type': 'application/json' }
 export const EVENT_STREAM: Readonly<Record<string, string>> = { 'content-type': 'text/event-stream' }
 
-/** The status line and headers, for tests that write the rest of an answer themselves. */
+/** The status line and headers, for tests that write the body themselves. */
 export function head(status: number, headers: Readonly<Record<string, string>>): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   return `HTTP/1.1 ${status} Scripted\r\n${lines.join('')}\r\n`
 }
 
-/** One chunk of a chunked body, for tests that write the parts themselves. */
+/** One chunk of a chunked body, for tests that write the chunks themselves. */
 export function chunk(part: string | Uint8Array): Uint8Array {
   const bytes = bytesOf(part)
   return Buffer.concat([encoder.encode(`${bytes.length.toString(16)}\r\n`), bytes, encoder.encode('\r\n')])
@@ -153,7 +153,7 @@ async function writeChunks(
   }
 }
 
-/** A turn of the event loop, in which the client reads what was written. */
+/** A turn of the event loop, in which the client reads the bytes. */
 function settled(): Promise<void> {
   return new Promise(resolve => {
     setImmediate(resolve)

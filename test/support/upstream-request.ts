@@ -1,14 +1,14 @@
-/** One request as it came over the wire. */
+/** A request as it was received. */
 export type RecordedRequest = {
   readonly method: string
-  /** With the query. */
+  /** Includes the query string. */
   readonly path: string
-  /** By lower-case name; the last of a repeated header counts, as `head` shows all. */
+  /** By lower-case name. For a repeated header, the last one; `head` has all of them. */
   readonly headers: Readonly<Record<string, string>>
-  /** The request line and header lines exactly as they came, without the blank line. */
+  /** The request line and header lines as received, without the blank line. */
   readonly head: string
   readonly body: Uint8Array<ArrayBuffer>
-  /** Which of the upstream's connections it came on, counted from 1: equal numbers mean a reused connection. */
+  /** The number of the upstream's connection, from 1. Equal numbers mean a reused connection. */
   readonly connection: number
   text(): string
   json(): unknown
@@ -19,8 +19,8 @@ const decoder = new TextDecoder()
 const HEAD_END = encoder.encode('\r\n\r\n')
 
 /**
- * Cuts requests out of the bytes of one connection. Bodies need a `content-length` (what the gateway sends has one); any
- * other framing throws, so that a test never records half a truth.
+ * Splits the bytes of one connection into requests. Bodies need a `content-length`, which the gateway always sends. Any
+ * other framing throws, so that a test never records a wrong request.
  */
 export function requestReader(connection: number): (bytes: Uint8Array) => RecordedRequest[] {
   let waiting = Buffer.alloc(0)
@@ -42,7 +42,8 @@ export function requestReader(connection: number): (bytes: Uint8Array) => Record
 }
 
 function bodyLength(head: string): number {
-  if (/^transfer-encoding:/im.test(head)) throw new Error('the fake upstream reads no chunked request bodies')
+  if (/^transfer-encoding:/im.test(head))
+    throw new Error('The fake upstream does not support chunked request bodies.')
   return Number(/^content-length: *(\d+)/im.exec(head)?.[1] ?? 0)
 }
 

@@ -3,38 +3,41 @@ import { chatAnswer } from './upstream-replies.ts'
 import { requestReader, type RecordedRequest } from './upstream-request.ts'
 
 /**
- * A provider played over real TCP, byte by byte, so that it can also misbehave in ways no HTTP server lets one: see
- * `upstream-replies.ts` for what it can be told to do.
+ * A fake provider over real TCP. It writes raw bytes, so that it can misbehave in ways that no HTTP server allows. See
+ * `upstream-replies.ts` for its replies.
  */
 export type Upstream = {
-  /** The base URL for a provider row, without a slash at its end. */
+  /** The base URL for a provider row, without a trailing slash. */
   readonly baseUrl: string
-  /** Every request so far, in order. */
+  /** All requests so far, in order. */
   readonly requests: readonly RecordedRequest[]
-  /** How many connections were ever opened. */
+  /** The number of connections that were opened. */
   readonly connections: number
-  /** What the following requests get: one reply each, in this order, and the last one for all that come after. */
+  /** Sets the replies for the next requests, in this order. All later requests get the last one. */
   reply(...replies: readonly [Reply, ...Reply[]]): void
-  /** The next request gets nothing but what the test itself writes; resolves once it has come. */
+  /** Lets the test write the reply to the next request. Resolves when the request has arrived. */
   hold(): Promise<Exchange>
-  /** Breaks every connection. Throws what a reply threw. */
+  /** Breaks all connections. Throws if a reply threw. */
   close(): void
 }
 
-/** One way to answer. What it does not close stays open. */
+/** One way to reply. The connection stays open unless the reply closes it. */
 export type Reply = (exchange: Exchange) => void | Promise<void>
 
 export type Exchange = {
   readonly request: RecordedRequest
-  /** Resolves when the kernel has taken all of it; waits while the client does not read. Once the client has gone, it does nothing. */
+  /**
+   * Resolves when the kernel has accepted all bytes. Waits while the client does not read. Does nothing after a
+   * disconnect.
+   */
   write(bytes: string | Uint8Array): Promise<void>
-  /** How many bytes the kernel has taken so far. */
+  /** The number of bytes that the kernel has accepted. */
   readonly written: number
-  /** Closes the connection as after a last word (FIN). */
+  /** Closes the connection normally (FIN). */
   end(): void
-  /** Breaks the connection (RST). */
+  /** Resets the connection (RST). */
   reset(): void
-  /** Resolves when the connection is closed, by whichever side. */
+  /** Resolves when the connection is closed by either side. */
   readonly closed: Promise<void>
 }
 
@@ -44,7 +47,7 @@ type Connection = {
   readonly closed: PromiseWithResolvers<void>
 }
 
-/** The first byte of a client that speaks TLS; it gets what real servers of plain HTTP say then. */
+/** The first byte of a TLS client. It gets the reply of a real plain HTTP server. */
 const TLS_HANDSHAKE = 0x16
 const PLAIN_HTTP_ONLY = 'HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\n\r\n'
 
@@ -118,7 +121,7 @@ export function startUpstream(): Upstream {
   }
 }
 
-/** A base URL at which nothing listens: its port is below those that the system gives to servers that ask for any. */
+/** A base URL where nothing listens. Its port is below the range for automatic ports. */
 export function refusedUrl(): string {
   return 'http://127.0.0.1:2/v1'
 }

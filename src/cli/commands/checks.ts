@@ -44,8 +44,8 @@ export async function reconcile(ask: Ask): Promise<Outcome> {
 }
 
 /**
- * Prints the self-checks of the gateway. Exits with 1 if there is a problem. `url` is the address of the running server;
- * undefined if this command opened the data folder.
+ * Prints the self-checks of the gateway. Exits with 1 if there is a problem. `url` is the address of the running
+ * server; undefined if this command opened the data folder.
  */
 export async function doctor(ask: Ask, url: string | undefined): Promise<Outcome> {
   type Check = { readonly name: string; readonly ok: boolean; readonly detail: string }

@@ -10,7 +10,10 @@ import { openAiCompatible } from '../../../src/providers/openai-compatible/opena
 import { ANSWER_BYTES_MAX } from '../../../src/providers/openai-compatible/read-answer.ts'
 import { isPending, type OpenHttp, providerAt } from './open-http.ts'
 
-/** What a call for a whole answer must do, whichever client carries it. Run by src/providers/openai-compatible/openai-compatible.test.ts. */
+/**
+ * What a call for a whole answer must do, whichever client carries it. Run by
+ * src/providers/openai-compatible/openai-compatible.test.ts.
+ */
 export function completeConforms(open: OpenHttp): void {
   let upstream: Upstream
   let clock: FakeClock

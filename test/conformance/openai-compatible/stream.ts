@@ -16,7 +16,10 @@ import type { HttpClient } from '../../../src/http1/client/http-client.ts'
 import { openAiCompatible } from '../../../src/providers/openai-compatible/openai-compatible.ts'
 import { isPending, type OpenHttp, providerAt } from './open-http.ts'
 
-/** What a call for a stream must do, whichever client carries it. Run by src/providers/openai-compatible/openai-compatible.test.ts. */
+/**
+ * What a call for a stream must do, whichever client carries it. Run by
+ * src/providers/openai-compatible/openai-compatible.test.ts.
+ */
 export function streamConforms(open: OpenHttp): void {
   const FRAMES = ['data: {"a":1}\n\n', 'data: {"b":"é"}\n\n', 'data: [DONE]\n\n']
 
@@ -245,7 +248,8 @@ export function streamConforms(open: OpenHttp): void {
       await exchange.write(replies.head(500, { 'content-length': '10' }))
       expect(await isPending(pending)).toBe(true)
 
-      // The limit begins when the headers have come, which a busy machine may delay; the first byte has five times as long.
+      // The limit begins when the headers have come, which a busy machine may delay; the first byte has five times as
+      // long.
       for (let limits = 0; limits < 4 && (await isPending(pending, 5_000)); limits += 1) clock.advance(60_000)
 
       expect(await pending).toEqual({ outcome: 'timed_out' })

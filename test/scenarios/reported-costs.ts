@@ -1,11 +1,11 @@
 import { formatUsd, nanoUsd, usd } from '../../src/domain/money.ts'
 import { startGatewayProcess, type GatewayProcess } from '../support/gateway-process.ts'
 
-/** An account with money, and a key of it, at a gateway that will be killed. */
+/** An account with money and its key, on a gateway that will be killed. */
 export type Customer = { readonly accountId: string; readonly key: string }
 
-/** What clients were told by the time their gateway was gone, by request id; null where a whole answer named no cost. */
-export type ToldCosts = ReadonlyMap<string, string | null>
+/** The costs that clients were told until the gateway ended, by request id. Null if a complete answer named no cost. */
+export type ReportedCosts = ReadonlyMap<string, string | null>
 
 const ADMIN_KEY = 'tg_admin_kill_nine'
 const GRANT = '1000'
@@ -30,13 +30,14 @@ export async function makeCustomer(gateway: GatewayProcess): Promise<Customer> {
 }
 
 /**
- * Every cost that was told is in the books as told, the books verify, nothing is held, and the balance is what was granted
- * less what was charged. Adds this round's charges to `charged`, which holds those of all rounds before. Throws what is not so.
+ * Checks that every reported cost is in the ledger, the ledger is sound, nothing is held, and the balance is the
+ * granted amount minus the charges. Adds the charges of this round to `charged`, which has those of all earlier rounds.
+ * Throws if a check fails.
  */
-export async function checkTold(
+export async function checkReported(
   gateway: GatewayProcess,
   { accountId, key }: Customer,
-  costs: ToldCosts,
+  costs: ReportedCosts,
   charged: Map<string, string>,
 ): Promise<void> {
   for await (const { id, cost_usd } of newestCharges(gateway, key)) {
@@ -46,10 +47,12 @@ export async function checkTold(
   for (const [id, cost] of costs) {
     const inBooks = charged.get(id)
     if (inBooks === undefined || (cost !== null && inBooks !== cost))
-      throw new Error(`${id} was told ${cost ?? 'all'} and the books say ${inBooks ?? 'nothing'}.`)
+      throw new Error(
+        `${id}: the client was told ${cost ?? 'no cost'}, and the ledger has ${inBooks ?? 'no charge'}.`,
+      )
   }
   const { ok, problems } = await admin<{ ok: boolean; problems: unknown[] }>(gateway, 'POST', 'verify')
-  if (!ok) throw new Error(`The books do not verify: ${JSON.stringify(problems)}`)
+  if (!ok) throw new Error(`The ledger is not sound: ${JSON.stringify(problems)}`)
   const account = await admin<{ available_usd: string; held_usd: string }>(
     gateway,
     'GET',
