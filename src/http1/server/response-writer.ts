@@ -1,4 +1,21 @@
 import type { ByteStream } from '../byte-stream.ts'
+import type { RequestHead } from '../wire/request-head.ts'
+import { hasNoBody, responseStart } from '../wire/response-start.ts'
+
+export type ServerResponse = {
+  readonly status: number
+  /** By names in lower case. The server adds `date`, `content-length` or `transfer-encoding`, and `connection`. */
+  readonly headers: Readonly<Record<string, string>>
+  /**
+   * A string is sent as UTF-8. A stream is read as fast as the client takes it, and cancelled when the client
+   * disconnects.
+   */
+  readonly body: string | Uint8Array | ByteStream | null
+}
+
+export function isStream(body: ServerResponse['body']): body is ByteStream {
+  return body !== null && typeof body === 'object' && 'cancel' in body
+}
 
 /** Writes of up to this size are assembled in one buffer that all connections share. */
 const SCRATCH_BYTES = 64 * 1024
@@ -38,7 +55,7 @@ export class ResponseWriter {
    */
   async send(text: string, content: Uint8Array | string): Promise<void> {
     this.#write(text, content, '')
-    await this.#flushed()
+    if (!this.isFlushed) await this.#flushed()
   }
 
   /** Sends a head and a stream. Resolves like `send`; rejects when the stream cannot be read. */
@@ -54,7 +71,7 @@ export class ResponseWriter {
       else if (piece === undefined) this.#write(before + LAST_CHUNK, '', '')
       else this.#write(`${before}${piece.length.toString(16)}\r\n`, piece, LINE_END)
       before = ''
-      await this.#flushed()
+      if (!this.isFlushed) await this.#flushed()
     } while (piece !== undefined && !this.#isClosed)
     this.#stream = undefined
   }
@@ -76,8 +93,8 @@ export class ResponseWriter {
     this.#onFlushed?.()
   }
 
-  async #flushed(): Promise<void> {
-    if (this.#unsent !== undefined) await new Promise<void>(resolve => (this.#onFlushed = resolve))
+  #flushed(): Promise<void> {
+    return new Promise(resolve => (this.#onFlushed = resolve))
   }
 
   /** Sends all three in one write. `before` and `after` are Latin-1. */
@@ -105,4 +122,23 @@ export class ResponseWriter {
     this.#unsent = bytes === scratch ? Buffer.from(rest) : rest
     this.#onBlocked()
   }
+}
+
+/** The head of a response, including the blank line. Throws for a header value that does not fit in one line. */
+export function responseHead(
+  { status, headers, body }: ServerResponse,
+  { isHttp10 }: RequestHead,
+  { date, isLast }: { readonly date: string; readonly isLast: boolean },
+): string {
+  let text = `${responseStart(status, headers)}date: ${date}\r\n`
+  if (isLast) {
+    if (headers['connection'] === undefined) text += 'connection: close\r\n'
+  } else if (isHttp10) text += 'connection: keep-alive\r\n'
+  if (hasNoBody(status)) return `${text}\r\n`
+  if (isStream(body)) return isHttp10 ? `${text}\r\n` : `${text}transfer-encoding: chunked\r\n\r\n`
+  return `${text}content-length: ${byteLength(body)}\r\n\r\n`
+}
+
+function byteLength(body: string | Uint8Array | null): number {
+  return typeof body === 'string' ? Buffer.byteLength(body) : (body?.length ?? 0)
 }

@@ -13,9 +13,8 @@ import {
 } from './limits.ts'
 import type { BodyConnection } from './request-body.ts'
 import { RequestReader } from './request-reader.ts'
-import { ResponseWriter } from './response-writer.ts'
 import { ServerRequest, unreadRequest, type Responder } from './server-request.ts'
-import { isStream, responseHead, type ServerResponse } from './server-response.ts'
+import { isStream, responseHead, ResponseWriter, type ServerResponse } from './response-writer.ts'
 
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
 

@@ -4,7 +4,7 @@ import type { RequestHead } from '../wire/request-head.ts'
 import { utf8Text } from '../wire/utf8-text.ts'
 import { bodyTooLarge, HttpError } from './http-error.ts'
 import { RequestBody, type BodyLimits } from './request-body.ts'
-import type { ServerResponse } from './server-response.ts'
+import type { ServerResponse } from './response-writer.ts'
 
 /** A body as text, with its size before it was decoded. A byte order mark is part of the text. */
 export type BodyText = { readonly text: string; readonly byteLength: number }

@@ -5,7 +5,7 @@ import { turn } from '../../../test/support/turn.ts'
 import { rawConnection, rawRequest } from '../../../test/scenarios/raw-http.ts'
 import { until } from '../../../test/scenarios/until.ts'
 import type { ServerRequest } from './server-request.ts'
-import type { ServerResponse } from './server-response.ts'
+import type { ServerResponse } from './response-writer.ts'
 
 const GET = 'GET / HTTP/1.1\r\nhost: h\r\n\r\n'
 const hello: ServerResponse = { status: 200, headers: {}, body: 'hello' }
