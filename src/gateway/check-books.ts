@@ -2,20 +2,20 @@ import type { Clock } from './ports/clock.ts'
 import type { Ledger, Verification } from './ports/ledger.ts'
 
 /**
- * Checks the books now and then every `everyMs`, one check at a time, and tells each result. A check that fails to run is
- * told as a problem too. Returns how to stop it.
+ * Checks the books now, and again `everyMs` after each check. Reports each result; if a check cannot run, that is reported as a
+ * problem. Returns a function that stops it.
  */
 export function checkBooksRegularly(
   ports: { readonly ledger: Ledger; readonly clock: Clock },
   everyMs: number,
-  tell: (result: Verification) => void,
+  report: (result: Verification) => void,
 ): () => void {
   let isStopped = false
   let cancel = () => {}
   const check = async () => {
     const result = await ports.ledger.verify().catch(failedToRun)
     if (isStopped) return
-    tell(result)
+    report(result)
     cancel = ports.clock.after(everyMs, () => void check())
   }
   void check()

@@ -1,25 +1,25 @@
 import { expect, test } from 'bun:test'
 import { DisconnectSignal } from './disconnect-signal.ts'
 
-test('every listener hears of a leave once, in their order, and then none any more', () => {
+test('calls each listener once, in their order, and none that is added later', () => {
   const signal = new DisconnectSignal()
-  const heard: string[] = []
-  signal.addEventListener('abort', () => heard.push('function'))
-  signal.addEventListener('abort', { handleEvent: () => heard.push('object') })
+  const called: string[] = []
+  signal.addEventListener('abort', () => called.push('function'))
+  signal.addEventListener('abort', { handleEvent: () => called.push('object') })
 
   signal.fire()
-  signal.addEventListener('abort', () => heard.push('late'))
+  signal.addEventListener('abort', () => called.push('late'))
   signal.fire()
 
   expect(signal.aborted).toBe(true)
-  expect(heard).toEqual(['function', 'object'])
+  expect(called).toEqual(['function', 'object'])
 })
 
-test('a listener that was removed hears nothing, also where another one removes it meanwhile', () => {
+test('does not call a listener that was removed, also by another listener', () => {
   const signal = new DisconnectSignal()
-  const heard: string[] = []
-  const early = () => heard.push('early')
-  const last = () => heard.push('last')
+  const called: string[] = []
+  const early = () => called.push('early')
+  const last = () => called.push('last')
   signal.addEventListener('abort', early)
   signal.addEventListener('abort', () => signal.removeEventListener('abort', last))
   signal.addEventListener('abort', last)
@@ -28,5 +28,5 @@ test('a listener that was removed hears nothing, also where another one removes 
   signal.removeEventListener('abort', early)
   signal.fire()
 
-  expect(heard).toEqual([])
+  expect(called).toEqual([])
 })

@@ -2,31 +2,37 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { ByteStream } from '../../src/gateway/ports/byte-stream.ts'
 import { replayBudget } from '../../src/gateway/replays/replay-budget.ts'
-import { BEHIND_BYTES_MAX, COPY_BYTES_MAX, SharedStream } from '../../src/gateway/replays/shared-stream.ts'
+import { LAG_BYTES_MAX, COPY_BYTES_MAX, SharedStream } from '../../src/gateway/replays/shared-stream.ts'
 import { turn } from '../support/turn.ts'
 
 const PIECE_BYTES = 48 * 1024
-/** The copy, the lag of the readers, and one piece, with the overhead of a piece. */
-const HELD_BYTES_MAX = COPY_BYTES_MAX + BEHIND_BYTES_MAX + 2 * PIECE_BYTES
-const LOST = 0
+/** The copy, the largest lag and one piece, with room for the overhead of the pieces. */
+const HELD_BYTES_MAX = COPY_BYTES_MAX + LAG_BYTES_MAX + 2 * PIECE_BYTES
+/** The content of the lag error. Pieces count from 1. */
+const LAG_ERROR = 0
 const READERS_MAX = 6
 
-type Step = { readonly step: 'open' | 'read' | 'leave' | 'produce'; readonly reader: number }
+type Step = { readonly step: 'open' | 'read' | 'cancel' | 'produce'; readonly reader: number }
 
 const aStep: fc.Arbitrary<Step> = fc.record({
   step: fc.oneof(
     { weight: 1, arbitrary: fc.constant('open' as const) },
     { weight: 10, arbitrary: fc.constant('read' as const) },
-    { weight: 1, arbitrary: fc.constant('leave' as const) },
+    { weight: 1, arbitrary: fc.constant('cancel' as const) },
     { weight: 6, arbitrary: fc.constant('produce' as const) },
   ),
   reader: fc.nat(READERS_MAX - 1),
 })
 
-/** One reader, and the numbers of the pieces that it got. */
-type Seen = { readonly source: ByteStream; readonly numbers: number[]; isReading: boolean; hasLeft: boolean }
+/** One reader and the numbers of the pieces that it got. */
+type Seen = {
+  readonly source: ByteStream
+  readonly numbers: number[]
+  isReading: boolean
+  isCancelled: boolean
+}
 
-/** A stream of `piecesMax` pieces, each filled with its number, and readers that follow the steps. */
+/** A stream of `piecesMax` pieces, each its own number repeated, and readers that follow the steps. */
 function aRun(piecesMax: number, budgetBytes: number) {
   let produced = 0
   let isCancelled = false
@@ -53,16 +59,16 @@ function aRun(piecesMax: number, budgetBytes: number) {
   }
   const steps: Record<Step['step'], (reader: Seen | undefined) => void> = {
     open() {
-      const opened = readers.length < READERS_MAX ? stream.open(() => new Uint8Array([LOST])) : undefined
+      const opened = readers.length < READERS_MAX ? stream.open(() => new Uint8Array([LAG_ERROR])) : undefined
       if (opened !== undefined)
-        readers.push({ source: opened, numbers: [], isReading: false, hasLeft: false })
+        readers.push({ source: opened, numbers: [], isReading: false, isCancelled: false })
     },
     read(reader) {
       if (reader?.isReading === false) void read(reader)
     },
-    leave(reader) {
+    cancel(reader) {
       if (reader === undefined) return
-      reader.hasLeft = true
+      reader.isCancelled = true
       reader.source.cancel()
     },
     produce() {
@@ -82,9 +88,9 @@ function aRun(piecesMax: number, budgetBytes: number) {
       steps[step](readers[reader])
       await turn()
     },
-    /** All connected readers read to the end, in turns. */
+    /** All remaining readers read to the end, in turns. */
     async finish() {
-      const going = new Set(readers.filter(reader => !reader.hasLeft))
+      const going = new Set(readers.filter(reader => !reader.isCancelled))
       while (going.size > 0) {
         for (const reader of going) {
           if (!reader.isReading) void read(reader).then(goesOn => goesOn || going.delete(reader))
@@ -95,13 +101,13 @@ function aRun(piecesMax: number, budgetBytes: number) {
       }
     },
     /** The source has ended or was cancelled. */
-    get isOver() {
+    get hasEnded() {
       return isCancelled || produced > piecesMax
     },
   }
 }
 
-test('readers that join, read and disconnect get no wrong bytes, the leader gets all bytes, and memory is bounded', async () => {
+test('in any order of joining, reading and cancelling, no reader gets a wrong byte, the leader gets all, and memory is bounded', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(aStep, { minLength: 20, maxLength: 120 }),
@@ -119,15 +125,15 @@ test('readers that join, read and disconnect get no wrong bytes, the leader gets
         run.stream.close()
 
         const all = Array.from({ length: piecesMax }, (_, index) => index + 1)
-        for (const { numbers, hasLeft } of run.readers) {
-          const isLost = numbers.at(-1) === LOST
-          const pieces = isLost ? numbers.slice(0, -1) : numbers
+        for (const { numbers, isCancelled } of run.readers) {
+          const isDropped = numbers.at(-1) === LAG_ERROR
+          const pieces = isDropped ? numbers.slice(0, -1) : numbers
           expect(pieces).toEqual(all.slice(0, pieces.length))
-          if (!hasLeft && !isLost) expect(pieces).toHaveLength(piecesMax)
+          if (!isCancelled && !isDropped) expect(pieces).toHaveLength(piecesMax)
         }
-        const leader = run.readers.find(({ hasLeft }) => !hasLeft)
+        const leader = run.readers.find(({ isCancelled }) => !isCancelled)
         if (run.readers[0] === leader) expect(leader?.numbers).toEqual(all)
-        expect(run.isOver).toBe(true)
+        expect(run.hasEnded).toBe(true)
         expect(run.budget.taken).toBe(0)
       },
     ),

@@ -127,9 +127,14 @@ describe('doctor', () => {
   }
 
   test.each([
-    ['answers', PASSED, true, 'Answers.'],
-    ['gives no verdict', json({}, { status: 401 }), false, 'every request passes (status 401).'],
-    ['flags everything', FLAGGED, false, 'Stops a plain greeting'],
+    ['answers', PASSED, true, 'The moderator answers.'],
+    [
+      'gives no verdict',
+      json({}, { status: 401 }),
+      false,
+      'every request continues unmoderated (status 401).',
+    ],
+    ['flags everything', FLAGGED, false, 'The moderator flags a plain greeting'],
   ])('reports whether the moderator works: one that %s', async (_, reply, ok, detail) => {
     moderator.reply(reply)
 

@@ -9,7 +9,7 @@ test.each([
     `tg_live_${'0'.repeat(42)}1`,
   ],
   ['the largest', new Uint8Array(32).fill(255), 'tg_live_yhjskwdA6OZ1AL1YmHWZWm8LLG7HjnuCA2j5rOw8Xp1'],
-])('the number %s is written in 43 digits', (_, random, expected) => {
+])('the number %s has 43 digits', (_, random, expected) => {
   const text = apiKeyText(random)
 
   expect(text).toHaveLength(51)
@@ -22,6 +22,6 @@ test('a key is listed by its first 12 characters', () => {
   expect(prefix).toBe('tg_live_abcd')
 })
 
-test('a key of fewer random bytes is never made', () => {
+test('a key cannot be made from fewer random bytes', () => {
   expect(() => apiKeyText(new Uint8Array(31))).toThrow(RangeError)
 })

@@ -1,14 +1,14 @@
-/** What every key begins with, so that it is recognised wherever it turns up. */
+/** The prefix of every key. Secret scanners recognise a leaked key by it. */
 const MARK = 'tg_live_'
 export const KEY_BYTES = 32
-/** 43 digits in base 62 are the fewest that hold every 256-bit number. */
+/** The fewest base-62 digits that can hold every 256-bit number. */
 const KEY_DIGITS = 43
-/** By this much of a key it is listed: its mark and four digits, which tell too little to guess the rest. */
+/** Keys are listed by this many characters: the prefix and four digits, which are too few to guess the rest. */
 const PREFIX_LENGTH = 12
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const BASE = 62n
 
-/** A key is its mark and 32 random bytes as a base-62 number of fixed width. Throws a RangeError for any other count. */
+/** Makes a key of 32 random bytes, as a base-62 number with a fixed number of digits. Throws a RangeError for another number of bytes. */
 export function apiKeyText(random: Uint8Array): string {
   if (random.length !== KEY_BYTES) throw new RangeError(`A key needs ${KEY_BYTES} random bytes.`)
   let rest = 0n

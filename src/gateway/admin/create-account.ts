@@ -6,15 +6,12 @@ import type { Clock } from '../ports/clock.ts'
 import { auditOf, type Actor } from './operator.ts'
 
 export const NAME_LENGTH_MAX = 100
-/** Control characters and line ends would break the lists a name stands in. */
+/** Control characters and line ends would break lists of names. */
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}]/u
-/** A name stands in paths, where `.` and `..` mean something else. */
+/** Names are used in paths, where `.` and `..` have another meaning. */
 const WORDLIKE = /[\p{L}\p{N}]/u
 
-/**
- * Makes an account without money or keys. Throws `invalid_field` for a name that cannot be used and `already_exists` for
- * one that is taken.
- */
+/** Creates an account without money or keys. Throws `invalid_field` for an invalid name and `already_exists` for a name in use. */
 export async function createAccount(
   request: { readonly name: string; readonly sandboxOnly?: boolean; readonly actor: Actor },
   ports: { readonly accounts: Accounts; readonly newId: () => Id; readonly clock: Clock },
@@ -29,19 +26,19 @@ export async function createAccount(
   })
 }
 
-/** A name that can be listed and typed. Throws `invalid_field` for any other. */
+/** Returns the name without surrounding spaces. Throws `invalid_field` if it cannot be listed or typed. */
 export function checkedName(text: string): string {
   const name = text.trim()
   if (!WORDLIKE.test(name) || name.length > NAME_LENGTH_MAX || UNPRINTABLE.test(name)) {
     throw new GatewayError(
       'invalid_field',
-      `"name" must be 1 to ${NAME_LENGTH_MAX} characters with a letter or digit among them, on one line.`,
+      `"name" must be 1 to ${NAME_LENGTH_MAX} characters on one line, with at least one letter or digit.`,
       { param: 'name' },
     )
   }
-  // Wherever an account is named, its id will do as well; a name that looks like one could mean two accounts.
+  // Commands accept a name or an id, so a name that looks like an id could mean two accounts.
   if (name.startsWith('acct_')) {
-    throw new GatewayError('invalid_field', '"name" must not begin with "acct_", as the ids do.', {
+    throw new GatewayError('invalid_field', '"name" must not begin with "acct_", because account ids do.', {
       param: 'name',
     })
   }

@@ -6,17 +6,17 @@ import { apiKeyPrefix, apiKeyText, KEY_BYTES } from './api-key-text.ts'
 import { checkedName } from './create-account.ts'
 import { auditOf, type Actor } from './operator.ts'
 
-/** The name of a key that was given none. */
+/** The name of a key without a name. */
 const UNNAMED = 'default'
 
-/** Makes a key of an account. `text` is the key itself, here for the only time: the store gets its hash. */
+/** Creates an API key for an account. `text` is the key itself. It is returned only here, and the store keeps its hash. */
 export async function createApiKey(
   request: { readonly account: Account; readonly name?: string | undefined; readonly actor: Actor },
   ports: {
     readonly accounts: Accounts
     readonly newId: () => Id
     readonly clock: Clock
-    /** Unguessable bytes. */
+    /** Cryptographically secure random bytes. */
     readonly randomBytes: (count: number) => Uint8Array
     readonly sha256: (text: string) => Uint8Array
   },

@@ -6,17 +6,17 @@ import type { Clock } from '../ports/clock.ts'
 import type { Credit, Ledger } from '../ports/ledger.ts'
 import { auditOf, type Actor } from './operator.ts'
 
-/** What an operator gives an account: money that was paid in, or a gift of the house. */
+/** A top-up is money that the customer paid. A grant is given by the operator. */
 export const creditSources = ['grant', 'top_up'] as const
 export type CreditSource = (typeof creditSources)[number]
 
-/** Far above any real credit, and far below what the books can add up. */
+/** Far above any real credit, and far below the largest sum that the books can hold. */
 const CREDIT_MAX = usd('1000000000')
 const bookOf = { grant: 'promotions', top_up: 'cash' } as const
 
 /**
- * Credits an account. With an `idempotencyKey`, repeating it returns the first credit; with another amount or source it
- * throws `idempotency_key_reuse`. Throws `invalid_field` for an amount that is not above zero.
+ * Credits an account. Repeating it with the same `idempotencyKey` returns the first credit; with another amount or source it throws
+ * `idempotency_key_reuse`. Throws `invalid_field` if the amount is not above zero.
  */
 export async function creditAccount(
   request: {

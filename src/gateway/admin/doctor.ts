@@ -3,25 +3,25 @@ import type { Provider } from '../../domain/catalog/provider.ts'
 import type { AuditLog } from '../ports/audit.ts'
 import type { Moderator } from '../ports/moderator.ts'
 
-/** One thing that was looked at. `detail` is a sentence for the operator, without secrets. */
+/** The result of one check. `detail` is a sentence for the operator, without secrets. */
 export type Check = { readonly name: string; readonly ok: boolean; readonly detail: string }
 
-/** Asks a provider whether it is there and takes its key. Sends nothing that costs, never throws, and ends within seconds. */
+/** Checks that a provider is reachable and accepts its key. It costs nothing, never rejects, and ends within seconds. */
 export type ProbeProvider = (provider: Provider) => Promise<Omit<Check, 'name'>>
 
-/** A catalog may name hundreds of providers; more calls at once would say more about this machine than about them. */
+/** A catalog can have hundreds of providers. More probes at once would slow each other and time out. */
 const PROBES_AT_ONCE = 8
 
-/** What is put to the moderator: nothing that any would stop. */
+/** A text that no moderator should flag. */
 const HARMLESS = 'Good morning.'
 
-/** Looks at the store, the catalog, the moderator and every provider. Changes nothing. */
+/** Checks the store, the catalog, the moderator and every provider. Changes nothing. */
 export async function examine(ports: {
   readonly catalog: { current(): Catalog }
   readonly auditLog: AuditLog
   readonly isSandboxOn: boolean
   readonly probeProvider: ProbeProvider
-  /** Undefined where moderation is off. */
+  /** Undefined if moderation is off. */
   readonly moderator: Moderator | undefined
 }): Promise<readonly Check[]> {
   const catalog = ports.catalog.current()
@@ -35,7 +35,7 @@ export async function examine(ports: {
 
 async function checkStore(auditLog: AuditLog): Promise<Check> {
   await auditLog.list({ limit: 1 })
-  return { name: 'store', ok: true, detail: 'The store answers.' }
+  return { name: 'store', ok: true, detail: 'The store can be read.' }
 }
 
 function checkCatalog(catalog: Catalog, sandbox: { readonly isSandboxOn: boolean }): Check {
@@ -43,22 +43,26 @@ function checkCatalog(catalog: Catalog, sandbox: { readonly isSandboxOn: boolean
   const rows = catalog.models.size + catalog.drafts.size
   const detail =
     count === 0
-      ? 'No model is on, so that every request will be refused. Import a catalog or switch a model on.'
+      ? 'No model is on, so every request is refused. Import a catalog or switch a model on.'
       : `${count} of ${rows} models are on (revision ${catalog.revision}).`
   return { name: 'catalog', ok: count > 0, detail }
 }
 
-/** Without verdicts requests pass unmoderated, and nobody would notice. */
+/** Without verdicts, requests continue unmoderated and nothing else shows it. */
 async function checkModerator(moderator: Moderator): Promise<Check> {
   const name = 'moderation'
   const moderation = await moderator.judge([HARMLESS])
   switch (moderation.verdict) {
     case 'passed':
-      return { name, ok: true, detail: 'Answers.' }
+      return { name, ok: true, detail: 'The moderator answers.' }
     case 'flagged':
-      return { name, ok: false, detail: 'Stops a plain greeting, and so perhaps everything.' }
+      return {
+        name,
+        ok: false,
+        detail: 'The moderator flags a plain greeting, so it may flag every request.',
+      }
     case 'unavailable': {
-      const detail = `Gives no verdict, so that every request passes (${moderation.problem}).`
+      const detail = `The moderator gives no verdict, so every request continues unmoderated (${moderation.problem}).`
       return { name, ok: false, detail }
     }
   }

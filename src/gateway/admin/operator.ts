@@ -1,10 +1,10 @@
 import type { Audit } from '../ports/audit.ts'
 import type { Clock } from '../ports/clock.ts'
 
-/** Whoever changes something: the holder of the admin key, or the gateway itself at its start. */
+/** Who makes a change: the holder of the admin key, or the gateway itself at its start. */
 export type Actor = 'admin' | 'startup'
 
-/** The audit line of a change that is being made now. */
+/** The audit line of a change at the current time. */
 export function auditOf(
   change: { readonly actor: Actor } & Pick<Audit, 'action' | 'subject' | 'detail'>,
   clock: Clock,

@@ -1,18 +1,18 @@
-/** Who changed what. Written in the transaction of the change, so that neither is without the other. */
+/** Who changed what. It is written in the transaction of the change, so neither exists without the other. */
 export type Audit = {
-  /** `admin` for the admin key, `startup` for what the gateway does by itself. */
+  /** `admin` for the admin key, `startup` for a change by the gateway itself. */
   readonly actor: string
   /** A verb and its object: `model.put`, `key.revoke`, `account.grant`. */
   readonly action: string
-  /** The public id or name of what changed. */
+  /** The public id or name of the changed object. */
   readonly subject: string
-  /** What the change came to, where action and subject do not say it: the amount of a grant, the price of a model. No secret. */
+  /** The result of the change if action and subject do not say it: the amount of a grant, the price of a model. No secret. */
   readonly detail?: string | undefined
   readonly atMs: number
 }
 
 export interface AuditLog {
-  /** Newest first: at most `limit`, older than `before` where given. Lines are never changed or deleted. */
+  /** Newest first: at most `limit` lines, older than `before` if given. Lines are never changed or deleted. */
   list(page: {
     readonly limit: number
     readonly before?: bigint

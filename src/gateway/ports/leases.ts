@@ -1,10 +1,10 @@
-/** Work that should be done by one node at a time. Whatever is done under a lease must be safe without it: it may run out. */
+/** Leases for work that one node at a time should do. The work must be safe without the lease, because a lease can run out. */
 export interface Leases {
-  /** Takes the lease of that name for `ttlMs`. Undefined while another taker has it, on this node or on another. */
+  /** Takes the lease with this name for `ttlMs`. Undefined if another holder has it, on this node or on another. */
   take(name: string, ttlMs: number): Promise<Lease | undefined>
 }
 
 export type Lease = {
-  /** Gives it back before its time. Repeating it, or giving back one that has run out, changes nothing. */
+  /** Ends the lease early. Repeating it, or releasing a lease that has run out, changes nothing. */
   release(): Promise<void>
 }

@@ -1,8 +1,8 @@
-/** Says whether a text may be sent to a model. */
+/** Decides whether a text may be sent to a model. */
 export interface Moderator {
   /**
-   * Judges the pieces of one request's text together. Never rejects, and answers within seconds: a moderator that is down, slow
-   * or says something else than a verdict is `unavailable`. Changes nothing, so repeating it is harmless.
+   * Judges the pieces of one request's text together. Never rejects, and resolves within seconds: if the moderator is down, slow or
+   * gives an unreadable reply, the verdict is `unavailable`. It changes nothing, so it can be repeated.
    */
   judge(pieces: readonly string[]): Promise<Moderation>
 }
@@ -10,5 +10,5 @@ export interface Moderator {
 export type Moderation =
   | { readonly verdict: 'passed' }
   | { readonly verdict: 'flagged' }
-  /** `problem` is for the operator: no key, no address. */
+  /** `problem` is for the operator. It contains no key and no address. */
   | { readonly verdict: 'unavailable'; readonly problem: string }

@@ -1,16 +1,16 @@
 import type { NanoUsd } from '../../domain/money.ts'
 
-/** One pass over what was left open: a bounded batch of each sort. Rejects where the store cannot be read. */
+/** Settles a bounded batch of each kind of unfinished work. Rejects if the store cannot be read. */
 export type Reconcile = () => Promise<ReconcilerPass>
 
 export type ReconcilerPass = {
-  /** False where another pass was under way, here or on another node; this one then did nothing. */
+  /** False if another pass was running, on this node or on another. Then this pass did nothing. */
   readonly hasRun: boolean
-  /** Late answers that were charged and given back, and their amount. */
+  /** The late answers that were charged and refunded, and their total amount. */
   readonly compensated: number
   readonly compensatedUsd: NanoUsd
-  /** Attempts of which nothing more can come. */
+  /** The attempts that were closed without a charge. */
   readonly closed: number
-  /** What could not be settled; the next pass tries again. */
+  /** The attempts that could not be settled. The next pass tries them again. */
   readonly failed: number
 }

@@ -5,15 +5,15 @@ import type { CallerSignal } from './caller-signal.ts'
 /** A kind of provider that serves text routes, such as `openai-compatible` or the sandbox. */
 export interface TextProvider {
   /**
-   * Sends one request and reads the whole answer. Never throws for what an upstream or the network does; each way it can
-   * end is an outcome. Never repeats the request. `signal` aborts it, and then the outcome is `aborted`; one that has timed out
-   * goes on without it.
+   * Sends one request and reads the whole answer. It never rejects for an error of the upstream or the network: each way to end is an
+   * outcome. It never repeats the request. `signal` cancels the call, and then the outcome is `aborted`. After a timeout, `signal`
+   * has no effect.
    */
   complete(call: ProviderCall, signal?: CallerSignal): Promise<ProviderOutcome>
 
   /**
-   * Sends one request for a streamed answer and waits for its headers. Like `complete`, it never throws for what an upstream
-   * does and never repeats the request. An opened stream must be read to its end or cancelled; `signal` aborts it too.
+   * Sends one request for a stream and waits for the head of the answer. Like `complete`, it never rejects for an error of the
+   * upstream and never repeats the request. An opened stream must be read to its end or cancelled; `signal` cancels it too.
    */
   stream(call: StreamCall, signal?: CallerSignal): Promise<StreamOutcome>
 }
@@ -21,57 +21,57 @@ export interface TextProvider {
 export type ProviderCall = {
   readonly provider: Provider
   readonly route: TextRoute
-  /** The upstream's own model name, as it stands in `body`. */
+  /** The upstream's own model name, as in `body`. */
   readonly model: string
-  /** Sent as it is, in UTF-8. */
+  /** Sent unchanged, in UTF-8. */
   readonly body: string
   readonly readTimeoutMs: number
-  /** How long a call that has timed out may go on, as `late` of its outcome. Absent where it ends there. */
+  /** How long a call may continue after its timeout, as `late` of its outcome. Without it, the call ends at its timeout. */
   readonly lateMs?: number
 }
 
 export type ProviderOutcome =
-  /** A whole HTTP answer, of any status. */
+  /** A complete HTTP answer with any status. */
   | {
       readonly outcome: 'answered'
       readonly status: number
-      /** Only those that are looked at here: `content-type` and `retry-after`. */
+      /** Only `content-type` and `retry-after`, if the upstream sent them. */
       readonly headers: Readonly<Record<string, string>>
       readonly rateLimits?: RateLimits
       /** The value of the provider's cost header. */
       readonly reportedCost: string | null
-      /** As text; `NOT_UTF8` where it is none, and so no answer of any route. */
+      /** The text of the body; `NOT_UTF8` if it is not UTF-8, which is not an answer of any route. */
       readonly body: string
     }
-  /** DNS, TLS, refused, reset, or cut before the answer was whole. */
+  /** DNS, TLS or the connection failed, or the connection was closed before the answer was complete. */
   | { readonly outcome: 'unreachable'; readonly reason: string }
-  /** Nothing whole came in time. `late` is the call where it goes on all the same. */
+  /** No complete answer arrived in time. `late` is the call if it continues. */
   | { readonly outcome: 'timed_out'; readonly late?: LateCall }
   | { readonly outcome: 'aborted' }
 
-/** The upstream's `x-ratelimit-*` headers as names in lower case and values, in their order. They are handed on to the client. */
+/** The upstream's `x-ratelimit-*` headers in their order, with names in lower case. They are passed on to the client. */
 export type RateLimits = readonly (readonly [name: string, value: string])[]
 
-/** Stands for a body that is not UTF-8. */
+/** The body of an answer that is not UTF-8. */
 export const NOT_UTF8 = '\uFFFD'
 
-/** A call that goes on although its time is over: the upstream may yet finish, and bill. */
+/** A call that continues after its timeout, because the upstream may still finish and bill. */
 export type LateCall = {
-  /** How it ends after all; `timed_out` where it does not, within `lateMs`. Never rejects. */
+  /** How the call ends; `timed_out` if it does not end within `lateMs`. Never rejects. */
   readonly outcome: Promise<ProviderOutcome>
-  /** Ends it at once, and its outcome is `aborted`. After its end, or repeated, it changes nothing. */
+  /** Cancels the call, and its outcome is `aborted`. After its end, or repeated, it changes nothing. */
   abandon(): void
 }
 
 export type StreamCall = Omit<ProviderCall, 'readTimeoutMs' | 'lateMs'> & {
-  /** From the start of the call to the answer's headers. */
+  /** From the start of the call to the head of the answer. */
   readonly firstByteTimeoutMs: number
-  /** From the headers, or from one byte, to the next, while the caller waits for it. */
+  /** The longest pause after the head, counted only while the caller waits for bytes. */
   readonly idleTimeoutMs: number
 }
 
 export type StreamOutcome =
-  /** A success whose body comes in pieces. */
+  /** A success whose body is a stream. */
   | {
       readonly outcome: 'opened'
       readonly status: number
@@ -80,7 +80,7 @@ export type StreamOutcome =
       readonly reportedCost: string | null
       readonly body: UpstreamStream
     }
-  /** Whatever else `complete` can end with: an error status, or a success in JSON or HTML, is read whole and `answered`. */
+  /** An outcome of `complete`. An error status, or a success with JSON or HTML, is read completely and `answered`. */
   | ProviderOutcome
 
 /**
@@ -93,10 +93,10 @@ export interface UpstreamStream extends ByteStream {
 }
 
 export type StreamEnd =
-  /** The body came to its end. One that ends with its connection looks the same: only the content tells whether it is whole. */
+  /** The body ended. If it has no declared length, a broken connection looks the same, so only its content shows whether it is complete. */
   | { readonly end: 'ended' }
-  /** Reset, or cut before the body was whole. */
+  /** The connection was reset, or closed before the body was complete. */
   | { readonly end: 'broken'; readonly reason: string }
-  /** Nothing came for `idleTimeoutMs`. */
+  /** Nothing arrived for `idleTimeoutMs`. */
   | { readonly end: 'idle' }
   | { readonly end: 'aborted' }

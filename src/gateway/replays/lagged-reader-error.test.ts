@@ -33,21 +33,21 @@ function aCall(body: object): TextCall {
   }
 }
 
-test('a lost follower of a chat stream is told by an error, and gets no [DONE]', () => {
+test('a dropped follower of a chat stream gets an error and no [DONE]', () => {
   const call = aCall({ model: 'gpt-x', messages: [], stream: true })
 
-  const word = decoder.decode(laggedReaderError(call, chatDialect, 0))
+  const last = decoder.decode(laggedReaderError(call, chatDialect, 0))
 
-  expect(word).toStartWith('\n\ndata: {"error":{')
-  expect(word).toContain('"code":"unavailable"')
-  expect(word).not.toContain('[DONE]')
+  expect(last).toStartWith('\n\ndata: {"error":{')
+  expect(last).toContain('"code":"unavailable"')
+  expect(last).not.toContain('[DONE]')
 })
 
-test('a lost follower of a responses stream is told by a response that failed', () => {
+test('a dropped follower of a responses stream gets a failed response', () => {
   const call = aCall({ model: 'gpt-x', input: 'Hi', stream: true })
 
-  const word = decoder.decode(laggedReaderError(call, responsesDialect, 0))
+  const last = decoder.decode(laggedReaderError(call, responsesDialect, 0))
 
-  expect(word).toStartWith('\n\nevent: response.failed\ndata: {')
-  expect(word).toContain('"code":"unavailable"')
+  expect(last).toStartWith('\n\nevent: response.failed\ndata: {')
+  expect(last).toContain('"code":"unavailable"')
 })

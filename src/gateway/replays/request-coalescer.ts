@@ -92,14 +92,14 @@ export class RequestCoalescer {
     const leader = openReader() as StreamReader
     run.request.settle(() => {
       const follower = openReader()
-      return follower && { ...replayed(answer), body: follower, ended: follower.done }
+      return follower && { ...replayed(answer), body: follower, ended: follower.ended }
     })
     void this.#keepStream(run, stream, answer)
     return { ...answer, body: leader }
   }
 
   async #keepStream(run: Run, stream: SharedStream, answer: StreamedAnswer): Promise<void> {
-    const [, { isWhole }] = await Promise.all([stream.over, answer.ended])
+    const [, { isWhole }] = await Promise.all([stream.sourceEnded, answer.ended])
     const body = stream.copy()
     if (body !== undefined && isSmall(body) && isWhole) {
       const { contentType, model } = answer

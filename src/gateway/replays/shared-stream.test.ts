@@ -2,14 +2,14 @@ import { describe, expect, test } from 'bun:test'
 import { turn } from '../../../test/support/turn.ts'
 import type { ByteStream } from '../ports/byte-stream.ts'
 import { replayBudget } from './replay-budget.ts'
-import { BEHIND_BYTES_MAX, COPY_BYTES_MAX, SharedStream } from './shared-stream.ts'
+import { LAG_BYTES_MAX, COPY_BYTES_MAX, SharedStream } from './shared-stream.ts'
 
-const LOST = new TextEncoder().encode('lost')
+const LAG_ERROR = new TextEncoder().encode('lag error')
 const PIECE_BYTES = 64 * 1024
 const PIECES_OF_COPY = COPY_BYTES_MAX / PIECE_BYTES
-const PIECES_BEHIND = BEHIND_BYTES_MAX / PIECE_BYTES
+const PIECES_OF_LAG = LAG_BYTES_MAX / PIECE_BYTES
 
-/** A source of pieces that the test hands in; each is one number, repeated. */
+/** A source whose pieces the test sends. Each piece is one number, repeated. */
 function aSource() {
   const waiting: ((piece: Uint8Array<ArrayBuffer> | undefined) => void)[] = []
   let reads = 0
@@ -26,7 +26,7 @@ function aSource() {
   }
   return {
     source,
-    /** Answers the read that waits. */
+    /** Resolves the read that waits. */
     send: (number: number, length = PIECE_BYTES) => waiting.shift()!(new Uint8Array(length).fill(number)),
     end: () => waiting.shift()!(undefined),
     get reads() {
@@ -47,17 +47,17 @@ function share({ bytesMax = 100 * COPY_BYTES_MAX } = {}) {
     stream,
     script,
     budget,
-    open: () => stream.open(() => LOST)!,
+    open: () => stream.open(() => LAG_ERROR)!,
     get closed() {
       return closed
     },
   }
 }
 
-/** The number of the next piece. */
+/** The number in the next piece. */
 const next = async (reader: ByteStream) => (await reader.read())?.[0]
 
-/** The leader reads so many pieces, numbered from 1. */
+/** The reader reads `count` pieces, with the numbers from `from`. */
 async function lead(leader: ByteStream, script: ReturnType<typeof aSource>, count: number, from = 1) {
   for (let number = from; number < from + count; number += 1) {
     const piece = leader.read()
@@ -66,7 +66,7 @@ async function lead(leader: ByteStream, script: ReturnType<typeof aSource>, coun
   }
 }
 
-/** Whether a promise is settled once everything that was under way has happened. */
+/** Whether a promise is settled after one turn of the event loop. */
 async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   let settled = false
   void promise.then(() => (settled = true))
@@ -75,7 +75,7 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
 }
 
 describe('readers', () => {
-  test('who read at once ask the source once, and all get the piece', async () => {
+  test('that read at the same time cause one read of the source, and all get the piece', async () => {
     const { open, script } = share()
     const [leader, follower] = [open(), open()]
 
@@ -86,7 +86,7 @@ describe('readers', () => {
     expect(script.reads).toBe(1)
   })
 
-  test('who join later get the stream from its start', async () => {
+  test('that join later get the stream from its start', async () => {
     const { open, script } = share()
     const leader = open()
     await lead(leader, script, 2)
@@ -97,7 +97,7 @@ describe('readers', () => {
     expect(script.reads).toBe(2)
   })
 
-  test('may read ahead of a leader that stalls, which loses nothing', async () => {
+  test('may read ahead of a stalled leader, which still gets every piece', async () => {
     const { open, script } = share()
     const [leader, follower] = [open(), open()]
     await lead(follower, script, 3)
@@ -105,7 +105,7 @@ describe('readers', () => {
     expect([await next(leader), await next(leader), await next(leader)]).toEqual([1, 2, 3])
   })
 
-  test('get the end, and each is done when it has read it', async () => {
+  test('get the end, and each ends when it has read it', async () => {
     const { open, script, stream } = share()
     const [leader, follower] = [open(), open()]
     await lead(leader, script, 1)
@@ -113,21 +113,21 @@ describe('readers', () => {
     script.end()
 
     expect(await end).toBeUndefined()
-    expect(await leader.done).toEqual({ isWhole: true })
-    expect(await isSettled(follower.done)).toBe(false)
+    expect(await leader.ended).toEqual({ isWhole: true })
+    expect(await isSettled(follower.ended)).toBe(false)
     expect([await next(follower), await next(follower), await next(follower)]).toEqual([
       1,
       undefined,
       undefined,
     ])
-    expect(await follower.done).toEqual({ isWhole: true })
-    await stream.over
+    expect(await follower.ended).toEqual({ isWhole: true })
+    await stream.sourceEnded
     expect(stream.copy()).toHaveLength(PIECE_BYTES)
   })
 })
 
-describe('a reader that leaves', () => {
-  test('as the only one cancels the source', async () => {
+describe('cancelling a reader', () => {
+  test('cancels the source if it is the only reader', async () => {
     const { open, script, stream } = share()
     const leader = open()
     const piece = next(leader)
@@ -136,13 +136,13 @@ describe('a reader that leaves', () => {
 
     expect(script.isCancelled).toBe(true)
     expect(await piece).toBeUndefined()
-    expect(stream.open(() => LOST)).toBeUndefined()
-    expect(await leader.done).toEqual({ isWhole: false })
-    await stream.over
+    expect(stream.open(() => LAG_ERROR)).toBeUndefined()
+    expect(await leader.ended).toEqual({ isWhole: false })
+    await stream.sourceEnded
     expect(stream.copy()).toEqual(new Uint8Array())
   })
 
-  test('leaves the source to the others, and the next one leads', async () => {
+  test('leaves the source to the others, and the next reader leads', async () => {
     const { open, script } = share()
     const [leader, second, third] = [open(), open(), open()]
     await lead(leader, script, 1)
@@ -158,7 +158,7 @@ describe('a reader that leaves', () => {
     expect(script.isCancelled).toBe(true)
   })
 
-  test('twice leaves once', async () => {
+  test('twice counts once', async () => {
     const { open, script } = share()
     const [leader, follower] = [open(), open()]
     leader.cancel()
@@ -171,7 +171,7 @@ describe('a reader that leaves', () => {
 })
 
 describe('the copy', () => {
-  test('is all that was read, and the budget has it until the stream is closed', async () => {
+  test('is everything that was read, and counts in the budget until the stream is closed', async () => {
     const { open, script, stream, budget } = share()
     const leader = open()
     await lead(leader, script, PIECES_OF_COPY)
@@ -179,14 +179,14 @@ describe('the copy', () => {
     script.end()
     await end
 
-    await stream.over
+    await stream.sourceEnded
     expect(stream.copy()).toHaveLength(COPY_BYTES_MAX)
     expect(budget.taken).toBeGreaterThan(COPY_BYTES_MAX)
     stream.close()
     expect(budget.taken).toBe(0)
   })
 
-  test('is given up when the stream grows beyond it; who comes then is too late', async () => {
+  test('is dropped when the stream becomes too long, and then no reader can join', async () => {
     const shared = share()
     const { open, script, stream, budget } = shared
     const leader = open()
@@ -196,16 +196,16 @@ describe('the copy', () => {
     await lead(leader, script, 1)
 
     expect(shared.closed).toBe(1)
-    expect(stream.open(() => LOST)).toBeUndefined()
+    expect(stream.open(() => LAG_ERROR)).toBeUndefined()
     expect(budget.taken).toBe(0)
     const end = next(leader)
     script.end()
     expect(await end).toBeUndefined()
-    await stream.over
+    await stream.sourceEnded
     expect(stream.copy()).toBeUndefined()
   })
 
-  test('is given up when the budget has no room for it, and the leader reads on', async () => {
+  test('is dropped when the budget has no room for it, and the leader reads on', async () => {
     const shared = share({ bytesMax: PIECE_BYTES })
     const { open, script, budget } = shared
     const leader = open()
@@ -217,24 +217,24 @@ describe('the copy', () => {
   })
 })
 
-describe('beyond the copy', () => {
-  test('a follower may be so far behind, and is lost when it is further', async () => {
+describe('after the copy was dropped', () => {
+  test('a follower is dropped when its lag exceeds the limit, and gets an error as its last bytes', async () => {
     const { open, script } = share()
     const [leader, follower] = [open(), open()]
-    await lead(leader, script, PIECES_BEHIND)
-    expect(await isSettled(follower.done)).toBe(false)
+    await lead(leader, script, PIECES_OF_LAG)
+    expect(await isSettled(follower.ended)).toBe(false)
 
     await lead(leader, script, 1)
 
-    expect(await follower.done).toEqual({ isWhole: false })
-    expect(await follower.read()).toEqual(LOST)
+    expect(await follower.ended).toEqual({ isWhole: false })
+    expect(await follower.read()).toEqual(LAG_ERROR)
     expect(await follower.read()).toBeUndefined()
   })
 
-  test('one that keeps up is never lost, and nothing is held for it', async () => {
+  test('a follower that keeps up is never dropped, and nothing is buffered for it', async () => {
     const { open, script, budget } = share()
     const [leader, follower] = [open(), open()]
-    for (let number = 1; number <= 3 * PIECES_BEHIND; number += 1) {
+    for (let number = 1; number <= 3 * PIECES_OF_LAG; number += 1) {
       const pieces = [next(leader), next(follower)]
       script.send(number)
       expect(await Promise.all(pieces)).toEqual([number, number])
@@ -243,14 +243,14 @@ describe('beyond the copy', () => {
     expect(budget.taken).toBe(0)
   })
 
-  test('a follower that is so far ahead of its leader waits for it', async () => {
+  test('a follower that is too far ahead of the leader waits for it', async () => {
     const { open, script } = share()
     const [leader, follower] = [open(), open()]
-    await lead(follower, script, PIECES_BEHIND)
+    await lead(follower, script, PIECES_OF_LAG)
 
     const ahead = next(follower)
     expect(await isSettled(ahead)).toBe(false)
-    expect(script.reads).toBe(PIECES_BEHIND)
+    expect(script.reads).toBe(PIECES_OF_LAG)
     expect(await next(leader)).toBe(1)
     expect(await isSettled(ahead)).toBe(false)
     script.send(99)
@@ -258,10 +258,10 @@ describe('beyond the copy', () => {
     expect(await ahead).toBe(99)
   })
 
-  test('a follower that waits for its leader leads when that leaves', async () => {
+  test('a follower that waits for the leader leads when the leader is cancelled', async () => {
     const { open, script } = share()
     const [leader, follower] = [open(), open()]
-    await lead(follower, script, PIECES_BEHIND)
+    await lead(follower, script, PIECES_OF_LAG)
     const ahead = next(follower)
     expect(await isSettled(ahead)).toBe(false)
 
@@ -272,7 +272,7 @@ describe('beyond the copy', () => {
     expect(await ahead).toBe(99)
   })
 
-  test('without room in the budget, nobody runs ahead of the leader', async () => {
+  test('without room in the budget, no follower reads ahead of the leader', async () => {
     const { open, script } = share({ bytesMax: PIECE_BYTES })
     const [leader, follower] = [open(), open()]
     await lead(follower, script, 1)
@@ -287,7 +287,7 @@ describe('beyond the copy', () => {
     expect(await ahead).toBe(2)
   })
 
-  test('without room in the budget, only those who keep up are kept', async () => {
+  test('without room in the budget, only followers that keep up are not dropped', async () => {
     const { open, script, budget } = share({ bytesMax: PIECE_BYTES })
     const [leader, steady, slow] = [open(), open(), open()]
     for (const number of [1, 2, 3]) {
@@ -296,7 +296,7 @@ describe('beyond the copy', () => {
       expect(await Promise.all(pieces)).toEqual([number, number])
     }
 
-    expect(await slow.read()).toEqual(LOST)
+    expect(await slow.read()).toEqual(LAG_ERROR)
     expect(budget.taken).toBe(0)
   })
 })

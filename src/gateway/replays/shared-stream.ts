@@ -1,237 +1,226 @@
 import type { ByteStream } from '../ports/byte-stream.ts'
 import type { ReplayBudget } from '../ports/replays.ts'
+import type { StreamEnding } from '../text/text-result.ts'
 import { StreamBuffer } from './stream-buffer.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>
 
 /**
- * How much of a stream is copied whole, so that a reader may still join it and it can be replayed: the bound of an answer
- * that is kept.
+ * How much of a stream is copied from its start, so that readers can still join and the answer can be kept. It is also the largest
+ * answer that is kept.
  */
 export const COPY_BYTES_MAX = 256 * 1024
 /**
- * How far behind the others a reader may be once the copy is given up. Twice the copy, so that one who joins at the last
- * moment can catch up.
+ * How far a follower may be behind the leader after the copy was dropped. It is twice the copy, so that a reader that joins at the
+ * last moment can catch up.
  */
-export const BEHIND_BYTES_MAX = 2 * COPY_BYTES_MAX
+export const LAG_BYTES_MAX = 2 * COPY_BYTES_MAX
+
 type Reader = {
-  /** The place in the stream that it has read up to. */
-  at: number
-  /** The last bytes of one that is lost, until it was given them. */
-  lastWord: Bytes | undefined
-  readonly makeLastWord: () => Bytes
-  readonly tellDone: (how: { readonly isWhole: boolean }) => void
+  /** The position in the stream up to which it has read. */
+  position: number
+  /** The last bytes of a reader that was dropped, until it has read them. */
+  lagError: Bytes | undefined
+  readonly makeLagError: () => Bytes
+  readonly resolveEnded: (ending: StreamEnding) => void
 }
 
 export type StreamReader = ByteStream & {
-  /** Resolves when this reader has read to the end (`isWhole`), has left, or was lost. */
-  readonly done: Promise<{ readonly isWhole: boolean }>
+  /** Resolves when this reader has read the whole stream (`isWhole`), was cancelled, or was dropped. */
+  readonly ended: Promise<StreamEnding>
 }
 
 /**
- * One stream read by many. Each gets the same bytes from the start, and asks the source for more when it has read all there
- * is. The first to come is the leader: nobody slows it, and it loses nothing. A follower that falls too far behind is lost,
- * and one that is too far ahead of the leader waits. When the leader leaves, the next one leads; when the last one leaves, the
+ * One stream with many readers. Each gets all bytes from the start. A reader that has read everything reads the source for all.
+ *
+ * The first reader is the leader. It is never slowed and never dropped. A follower that is too far behind the leader is dropped, and
+ * one that is too far ahead of it waits. If the leader is cancelled, the next reader leads. If the last reader is cancelled, the
  * source is cancelled.
  */
 export class SharedStream {
-  /** Resolves when the source is over. */
-  readonly over: Promise<void>
-  readonly #tellOver: () => void
+  /** Resolves when the source has ended. */
+  readonly sourceEnded: Promise<void>
+  readonly #resolveSourceEnded: () => void
   readonly #source: ByteStream
-  readonly #budget: ReplayBudget
   readonly #onClosed: () => void
-  /** In the order they came: the first one leads. */
+  /** In the order in which they joined. The first one is the leader. */
   readonly #readers: Reader[] = []
-  /** All from the start or, once the copy is given up, what some reader has yet to read. */
-  readonly #held = new StreamBuffer()
-  /** Where the piece that came last begins. */
-  #newestAt = 0
-  #takenFromBudget = 0
-  #isShortOfBudget = false
-  /** Nothing was forgotten yet. */
+  /** The whole stream or, after the copy was dropped, the part that some reader has not read. */
+  readonly #buffer: StreamBuffer
+  /** The position at which the latest piece begins. */
+  #latestPosition = 0
+  /** True until the start of the stream is dropped. */
   #isCopied = true
-  #mayJoin = true
-  #isOver = false
-  /** True while the source is read: one read at a time serves all readers that wait. */
-  #isPulling = false
-  #moving: PromiseWithResolvers<void> | undefined
+  #canJoin = true
+  #hasEnded = false
+  /** True while the source is read. One read serves all readers that wait. */
+  #isReading = false
+  /** Resolves when something changes for readers that wait. */
+  #change: PromiseWithResolvers<void> | undefined
 
-  /** `onClosed` is called once, when readers can join no more. */
+  /** `onClosed` is called once, when no reader can join any more. */
   constructor(source: ByteStream, ports: { readonly budget: ReplayBudget; readonly onClosed: () => void }) {
     const { promise, resolve } = Promise.withResolvers<void>()
-    this.over = promise
-    this.#tellOver = resolve
+    this.sourceEnded = promise
+    this.#resolveSourceEnded = resolve
     this.#source = source
-    this.#budget = ports.budget
+    this.#buffer = new StreamBuffer(ports.budget)
     this.#onClosed = ports.onClosed
   }
 
-  /** A reader from the start, or undefined where it is too late for one. `makeLastWord` is for one that is lost. */
-  open(makeLastWord: () => Bytes): StreamReader | undefined {
-    if (!this.#mayJoin) return undefined
-    const { promise: done, resolve: tellDone } = Promise.withResolvers<{ isWhole: boolean }>()
-    const reader: Reader = { at: 0, lastWord: undefined, makeLastWord, tellDone }
+  /** Adds a reader; undefined if the start of the stream was dropped. `makeLagError` makes the last bytes of a dropped reader. */
+  open(makeLagError: () => Bytes): StreamReader | undefined {
+    if (!this.#canJoin) return undefined
+    const { promise: ended, resolve: resolveEnded } = Promise.withResolvers<StreamEnding>()
+    const reader: Reader = { position: 0, lagError: undefined, makeLagError, resolveEnded }
     this.#readers.push(reader)
-    return { read: () => this.#read(reader), cancel: () => this.#depart(reader), done }
+    return { read: () => this.#read(reader), cancel: () => this.#remove(reader), ended }
   }
 
-  /** All bytes so far, to be used at once; undefined where the copy was given up. */
+  /** All bytes so far, valid until the next call for any stream; undefined if the copy was dropped. */
   copy(): Bytes | undefined {
-    return this.#isCopied ? this.#held.whole() : undefined
+    return this.#isCopied ? this.#buffer.whole() : undefined
   }
 
-  /** Gives the copy up: nobody joins any more, and what all have read is forgotten. Repeating it changes nothing. */
+  /** Drops the copy. No reader can join any more. Repeating it changes nothing. */
   close(): void {
     if (!this.#isCopied) return
     this.#isCopied = false
-    this.#forgetRead()
+    this.#dropRead()
     this.#endJoining()
   }
 
   #endJoining(): void {
-    if (!this.#mayJoin) return
-    this.#mayJoin = false
+    if (!this.#canJoin) return
+    this.#canJoin = false
     this.#onClosed()
   }
 
   async #read(reader: Reader): Promise<Bytes | undefined> {
     for (;;) {
-      if (!this.#readers.includes(reader)) return takeLastWord(reader)
-      const held = this.#held.from(reader.at)
-      if (held !== undefined) return this.#hand(held, reader)
-      if (this.#isOver) {
-        this.#depart(reader)
+      if (!this.#readers.includes(reader)) return takeLagError(reader)
+      const bytes = this.#buffer.from(reader.position)
+      if (bytes !== undefined) {
+        reader.position += bytes.length
+        this.#dropRead()
+        this.#notifyReaders()
+        return bytes
+      }
+      if (this.#hasEnded) {
+        this.#remove(reader)
         return undefined
       }
-      if (!this.#isPulling && this.#mayPull(reader)) void this.#pull()
-      await this.#nextMove()
+      if (!this.#isReading && this.#mayReadSource(reader)) void this.#readSource()
+      await this.#nextChange()
     }
   }
 
-  #hand(bytes: Bytes, reader: Reader): Bytes {
-    reader.at += bytes.length
-    this.#forgetRead()
-    this.#tellMove()
-    return bytes
-  }
-
-  /** One that is ahead may go on while what waits for the leader is bounded, and paid for by the budget. */
-  #mayPull(reader: Reader): boolean {
+  /** A reader may go ahead of the leader while the bytes that wait for the leader are limited and within the budget. */
+  #mayReadSource(reader: Reader): boolean {
     const leader = this.#readers[0]
-    if (leader === undefined || reader === leader || this.#behind(leader) === 0) return true
-    return !this.#isShortOfBudget && this.#behind(leader) < BEHIND_BYTES_MAX
+    if (leader === undefined || reader === leader || this.#lag(leader) === 0) return true
+    return this.#buffer.isWithinBudget && this.#lag(leader) < LAG_BYTES_MAX
   }
 
-  /** What a reader has yet to read. */
-  #behind({ at }: Reader): number {
-    return this.#held.end - at
+  /** The number of bytes that a reader has not read. */
+  #lag({ position }: Reader): number {
+    return this.#buffer.end - position
   }
 
-  /** Reads the next piece of the source, for the readers and the copy. */
-  async #pull(): Promise<void> {
-    this.#isPulling = true
+  async #readSource(): Promise<void> {
+    this.#isReading = true
     const piece = await this.#source.read()
-    this.#isPulling = false
+    this.#isReading = false
     if (piece === undefined) this.#end()
     else this.#append(piece)
+    this.#notifyReaders()
     if (this.#readers.length === 0) this.#readToEnd()
   }
 
   #append(piece: Bytes): void {
-    this.#newestAt = this.#held.end
-    this.#held.append(piece)
-    if (this.#held.length > COPY_BYTES_MAX) this.close()
-    this.#keepWithinBounds()
-    this.#tellMove()
+    this.#latestPosition = this.#buffer.end
+    this.#buffer.append(piece)
+    if (this.#buffer.length > COPY_BYTES_MAX) this.close()
+    this.#dropLaggedReaders()
   }
 
   #end(): void {
-    this.#isOver = true
-    this.#tellOver()
-    this.#forgetRead()
-    this.#tellMove()
+    this.#hasEnded = true
+    this.#resolveSourceEnded()
+    this.#dropRead()
   }
 
-  #depart(reader: Reader): void {
+  #remove(reader: Reader): void {
     const index = this.#readers.indexOf(reader)
     if (index === -1) return
     this.#readers.splice(index, 1)
-    reader.tellDone({ isWhole: this.#isOver && this.#behind(reader) === 0 })
-    this.#forgetRead()
-    this.#tellMove()
-    if (this.#readers.length > 0 || this.#isOver) return
+    reader.resolveEnded({ isWhole: this.#hasEnded && this.#lag(reader) === 0 })
+    this.#dropRead()
+    this.#notifyReaders()
+    if (this.#readers.length > 0 || this.#hasEnded) return
     this.#source.cancel()
     this.#endJoining()
-    // What the source had settled before it was cancelled still belongs to the copy.
+    // If the source was already settling when it was cancelled, its last bytes belong to the copy.
     this.#readToEnd()
   }
 
   #readToEnd(): void {
-    if (!this.#isOver && !this.#isPulling) void this.#pull()
+    if (!this.#hasEnded && !this.#isReading) void this.#readSource()
   }
 
-  #keepWithinBounds(): void {
+  /** Keeps the buffer within its bounds: drops the copy first, and then the slowest followers. */
+  #dropLaggedReaders(): void {
     if (!this.#isCopied) {
-      for (const reader of this.#readers.slice(1))
-        if (this.#behind(reader) > BEHIND_BYTES_MAX) this.#lose(reader)
+      for (const reader of this.#readers.slice(1)) if (this.#lag(reader) > LAG_BYTES_MAX) this.#drop(reader)
     }
-    while (!this.#payForHeld()) {
+    while (!this.#buffer.isWithinBudget) {
       if (this.#isCopied) this.close()
       else {
         const slowest = this.#slowestFollower()
         if (slowest === undefined) return
-        this.#lose(slowest)
+        this.#drop(slowest)
       }
     }
   }
 
-  /** The follower with the most to read. One that lacks only the newest piece is not slow. */
+  /** The follower with the largest lag. A follower that lacks only the latest piece is not slow. */
   #slowestFollower(): Reader | undefined {
     let slowest: Reader | undefined
     for (const reader of this.#readers.slice(1)) {
-      if (reader.at < this.#newestAt && reader.at < (slowest?.at ?? Infinity)) slowest = reader
+      const isSlow = reader.position < this.#latestPosition
+      if (isSlow && reader.position < (slowest?.position ?? Infinity)) slowest = reader
     }
     return slowest
   }
 
-  #lose(reader: Reader): void {
-    reader.lastWord = reader.makeLastWord()
-    this.#depart(reader)
+  #drop(reader: Reader): void {
+    reader.lagError = reader.makeLagError()
+    this.#remove(reader)
   }
 
-  #forgetRead(): void {
-    if (this.#isCopied || this.#held.length === 0) return
-    let at = this.#held.end
-    for (const reader of this.#readers) at = Math.min(at, reader.at)
-    this.#held.forget(at)
-    this.#payForHeld()
+  /** Drops from the buffer what all readers have read, unless the copy is kept. */
+  #dropRead(): void {
+    if (this.#isCopied || this.#buffer.length === 0) return
+    let position = this.#buffer.end
+    for (const reader of this.#readers) position = Math.min(position, reader.position)
+    this.#buffer.dropBefore(position)
   }
 
-  /** Takes from the budget, or gives back, so that it says what is held; false where it has not enough. */
-  #payForHeld(): boolean {
-    const owed = this.#held.weight - this.#takenFromBudget
-    if (owed < 0) this.#budget.give(-owed)
-    this.#isShortOfBudget = owed > 0 && !this.#budget.take(owed)
-    if (!this.#isShortOfBudget) this.#takenFromBudget += owed
-    return !this.#isShortOfBudget
+  #nextChange(): Promise<void> {
+    return (this.#change ??= Promise.withResolvers<void>()).promise
   }
 
-  #nextMove(): Promise<void> {
-    return (this.#moving ??= Promise.withResolvers<void>()).promise
-  }
-
-  #tellMove(): void {
-    const moving = this.#moving
-    if (moving === undefined) return
-    this.#moving = undefined
-    moving.resolve()
+  #notifyReaders(): void {
+    const change = this.#change
+    if (change === undefined) return
+    this.#change = undefined
+    change.resolve()
   }
 }
 
-/** Of one that was lost; the others have none. */
-function takeLastWord(reader: Reader): Bytes | undefined {
-  const { lastWord } = reader
-  reader.lastWord = undefined
-  return lastWord
+/** The last bytes of a dropped reader, once. */
+function takeLagError(reader: Reader): Bytes | undefined {
+  const { lagError } = reader
+  reader.lagError = undefined
+  return lagError
 }

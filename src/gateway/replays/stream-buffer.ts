@@ -1,73 +1,85 @@
+import type { ReplayBudget } from '../ports/replays.ts'
+
 type Bytes = Uint8Array<ArrayBuffer>
 
-/** A few dozen tokens as upstreams wrap them. A larger piece is a block of its own. */
+/** The size of a block: room for a few dozen chunks of a usual stream. A larger piece gets a block of its own size. */
 const BLOCK_BYTES = 8 * 1024
-/** Blocks that are kept for the streams that follow: fresh memory costs the kernel more than all that is done with a block. */
+/** How many free blocks are reused. The kernel needs more time to provide new memory than the gateway needs to fill it. */
 const SPARE_BLOCKS_MAX = 512
-/** What a block weighs beside its bytes. */
+/** The memory of a block besides its bytes. */
 const BLOCK_OVERHEAD_BYTES = 128
 
 const spareBlocks: Bytes[] = []
-/** Where `whole` puts together what it gives. */
+/** The memory for the results of `whole`. */
 let scratch: Bytes = new Uint8Array(0)
 
-/** So many bytes of a stream, from the place `start` in it on. */
+/** Some bytes of the stream, from the position `start`. */
 type Block = { readonly start: number; readonly bytes: Bytes; length: number }
 
 /**
- * The part of a stream that somebody may still ask for: it grows at its end and is forgotten from its start. Pieces are copied
- * into blocks, because a word at a time kept as it came would weigh several times as much, and keep the garbage collector busy.
+ * The part of a stream that may still be read. It grows at its end and is dropped from its start. Pieces are copied into blocks,
+ * because thousands of small pieces would need several times the memory and much work of the garbage collector. The memory is taken
+ * from a budget.
  */
 export class StreamBuffer {
+  readonly #budget: ReplayBudget
   readonly #blocks: Block[] = []
   #end = 0
+  /** The memory of the blocks, and how much of it was taken from the budget. */
   #weight = 0
+  #taken = 0
 
-  /** The place in the stream behind the last byte. */
+  constructor(budget: ReplayBudget) {
+    this.#budget = budget
+  }
+
+  /** The position in the stream after the last byte. */
   get end(): number {
     return this.#end
   }
 
-  /** How many bytes are held. */
+  /** The number of bytes in the buffer. */
   get length(): number {
     const first = this.#blocks[0]
     return first === undefined ? 0 : this.#end - first.start
   }
 
-  /** How many bytes of memory it takes. */
-  get weight(): number {
-    return this.#weight
+  /** Whether the budget had room for all of the buffer. */
+  get isWithinBudget(): boolean {
+    return this.#taken >= this.#weight
   }
 
   append(piece: Bytes): void {
-    const last = this.#blocks[this.#blocks.length - 1]
+    const last = this.#blocks.at(-1)
     if (last !== undefined && last.length + piece.length <= last.bytes.length) {
       last.bytes.set(piece, last.length)
       last.length += piece.length
-    } else this.#begin(piece)
+    } else this.#addBlock(piece)
     this.#end += piece.length
+    this.#pay()
   }
 
-  /** A copy of what is held from a place on, as far as it stands in one block; undefined at the end. */
-  from(place: number): Bytes | undefined {
-    if (place === this.#end) return undefined
-    const block = this.#blocks.findLast(({ start }) => start <= place)
-    return block?.bytes.slice(place - block.start, block.length)
+  /** A copy of the bytes from a position to the end of their block; undefined at the end of the stream. */
+  from(position: number): Bytes | undefined {
+    if (position === this.#end) return undefined
+    const block = this.#blocks.findLast(({ start }) => start <= position)
+    return block?.bytes.slice(position - block.start, block.length)
   }
 
-  /** Forgets the blocks that end at a place or before it. */
-  forget(place: number): void {
+  /** Drops the blocks that end at or before a position. */
+  dropBefore(position: number): void {
     let count = 0
     for (const { start, bytes, length } of this.#blocks) {
-      if (start + length > place) break
+      if (start + length > position) break
       this.#weight -= bytes.length + BLOCK_OVERHEAD_BYTES
       if (bytes.length === BLOCK_BYTES && spareBlocks.length < SPARE_BLOCKS_MAX) spareBlocks.push(bytes)
       count += 1
     }
     this.#blocks.splice(0, count)
+    this.#pay()
   }
 
-  /** All that is held, in one piece that is there until somebody asks for the whole of any stream again. */
+  /** All bytes in one piece. It is valid until this is called for any buffer. */
   whole(): Bytes {
     if (scratch.length < this.length) scratch = new Uint8Array(this.length)
     let at = 0
@@ -78,7 +90,7 @@ export class StreamBuffer {
     return scratch.subarray(0, at)
   }
 
-  #begin(piece: Bytes): void {
+  #addBlock(piece: Bytes): void {
     const bytes =
       piece.length > BLOCK_BYTES
         ? new Uint8Array(piece.length)
@@ -86,5 +98,12 @@ export class StreamBuffer {
     bytes.set(piece)
     this.#blocks.push({ start: this.#end, bytes, length: piece.length })
     this.#weight += bytes.length + BLOCK_OVERHEAD_BYTES
+  }
+
+  /** Takes what the buffer lacks from the budget if there is room, or gives back what it no longer needs. */
+  #pay(): void {
+    const owed = this.#weight - this.#taken
+    if (owed < 0) this.#budget.give(-owed)
+    if (owed <= 0 || this.#budget.take(owed)) this.#taken = this.#weight
   }
 }

@@ -25,7 +25,7 @@ export async function meterUsage(
   const { usage, isClamped } = produced
   if (usage !== null) return { usage, provenance: 'reported', isClamped }
   const { texts, tokens } = admitted.request.input()
-  // A row without an output limit, such as an embedding, has no output.
+  // A row without an output ceiling, such as an embedding, has no output.
   const { outputTokensMax = 0 } = usageLimits(admitted)
   const [read, written] = await Promise.all([
     tokenizer.countTokens(texts),

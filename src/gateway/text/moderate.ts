@@ -17,10 +17,7 @@ export async function moderate(text: string, moderator: Moderator, trace: TextTr
   trace.moderation = moderation.verdict
   if (moderation.verdict === 'unavailable') trace.moderationProblem = moderation.problem
   if (moderation.verdict !== 'flagged') return
-  throw new GatewayError(
-    'content_policy_violation',
-    'The text of this request was stopped by content moderation.',
-  )
+  throw new GatewayError('content_policy_violation', 'Content moderation refused the text of this request.')
 }
 
 function piecesOf(text: string): string[] {

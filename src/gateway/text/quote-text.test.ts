@@ -6,7 +6,7 @@ import { NO_USAGE, type Usage } from '../../domain/pricing/usage.ts'
 import type { TextRequest } from '../../protocol/text-dialect.ts'
 import { affordableCeiling, priceText, quoteText } from './quote-text.ts'
 
-/** A thousandth of a dollar a token in, two a token out, a cent a request. */
+/** 0.001 USD for an input token, 0.002 USD for an output token and 0.01 USD for a request. */
 const TARIFF = { input: usd('1000'), output: usd('2000'), perRequest: usd('0.01') }
 const tariff: TextPricing = { kind: 'tariff', tariff: TARIFF }
 const free: TextPricing = { kind: 'free' }
@@ -47,14 +47,19 @@ const quote = (pricing: TextPricing, change?: Partial<TextRequest>) =>
 
 describe('the worst case of', () => {
   test.each([
-    ['a request without a ceiling is priced with the row’s', tariff, {}, '0.22'],
-    ['a request with a ceiling, with its own', tariff, { outputCeiling: 5 }, '0.03'],
-    ['a request with a ceiling above the row’s, with its own', tariff, { outputCeiling: 1000 }, '2.02'],
-    ['several choices, with the ceiling of each', tariff, { outputCeiling: 5, choices: 3 }, '0.05'],
-    ['a row at the upstream’s own cost, with its ceiling tariff', upstreamCost, {}, '0.22'],
-    ['a free row is nothing', free, {}, '0'],
+    ['a request without an output ceiling uses the ceiling of the row', tariff, {}, '0.22'],
+    ['a request with an output ceiling uses it', tariff, { outputCeiling: 5 }, '0.03'],
     [
-      'input of unknown length, for a row that does not say what its model reads, with 128,000 tokens',
+      'a request with an output ceiling above that of the row uses its own',
+      tariff,
+      { outputCeiling: 1000 },
+      '2.02',
+    ],
+    ['several choices counts the output ceiling for each', tariff, { outputCeiling: 5, choices: 3 }, '0.05'],
+    ['a row that charges the upstream’s own cost uses its ceiling tariff', upstreamCost, {}, '0.22'],
+    ['a free row is 0', free, {}, '0'],
+    [
+      'input of unknown length, without a context window, is 128,000 tokens',
       tariff,
       { inputTokensEstimate: Infinity },
       '128.21',
@@ -63,7 +68,7 @@ describe('the worst case of', () => {
     expect(quote(pricing, change).amount).toBe(usd(amount))
   })
 
-  test('no more input is priced than the model reads, also where nobody knows how much there is', () => {
+  test('input beyond the context window is the context window, also for input of unknown length', () => {
     const model = { ...aModel(tariff), contextWindow: 1000 }
     const amount = (inputTokensEstimate: number) => quoteText(model, aRequest({ inputTokensEstimate })).amount
 
@@ -72,7 +77,7 @@ describe('the worst case of', () => {
     expect(amount(Infinity)).toBe(usd('1.21'))
   })
 
-  test('of texts that are read one by one, each may be as long as the model reads', () => {
+  test('separate inputs is up to one context window for each', () => {
     const model = { ...aModel(tariff), contextWindow: 1000 }
     const amount = (separateInputs: number) =>
       quoteText(model, aRequest({ inputTokensEstimate: 2500, separateInputs })).amount
@@ -80,21 +85,21 @@ describe('the worst case of', () => {
     expect([1, 2, 3].map(amount)).toEqual([usd('1.21'), usd('2.21'), usd('2.71')])
   })
 
-  test('an embedding has no output', () => {
+  test('an embedding has no output part', () => {
     expect(quoteText(aModel(tariff, 'embedding'), aRequest()).amount).toBe(usd('0.02'))
   })
 })
 
-describe('the ceiling that a balance would pay for', () => {
+describe('the output ceiling that a balance can pay for', () => {
   test.each([
-    ['is what is left after the input and the request', tariff, {}, '0.03', 5],
+    ['uses what remains after the input and the request fee', tariff, {}, '0.03', 5],
     ['is rounded down', tariff, {}, '0.031999999', 5],
-    ['is that of each choice', tariff, { choices: 2 }, '0.04', 5],
-    ['is never more than was asked for', tariff, { outputCeiling: 3 }, '5', 3],
-    ['is none where not one token would fit', tariff, {}, '0.021999999', undefined],
-    ['is none below zero', tariff, {}, '-1', undefined],
-    ['is that of the ceiling tariff', upstreamCost, {}, '0.03', 5],
-    ['is none for a free row', free, {}, '0', undefined],
+    ['is for each choice', tariff, { choices: 2 }, '0.04', 5],
+    ['is never more than the request asks for', tariff, { outputCeiling: 3 }, '5', 3],
+    ['is undefined if it cannot pay for one token', tariff, {}, '0.021999999', undefined],
+    ['is undefined for a negative balance', tariff, {}, '-1', undefined],
+    ['uses the ceiling tariff', upstreamCost, {}, '0.03', 5],
+    ['is undefined for a free row', free, {}, '0', undefined],
   ])('%s', (_, pricing, change, available, ceiling) => {
     expect(affordableCeiling(quote(pricing, change), usd(available))).toBe(ceiling)
   })
@@ -108,30 +113,30 @@ describe('the price of', () => {
     ...change,
   })
 
-  test('a reported usage is exact, also above the worst case', () => {
+  test('a reported usage is exact, even above the worst case', () => {
     const price = priceText(quote(tariff), used({ input: 1000, output: 1 }), null)
 
     expect(price).toMatchObject({ cost: usd('1.012'), tariff: TARIFF, isClamped: false })
   })
 
-  test('a free row is nothing', () => {
+  test('a free row is 0', () => {
     const price = priceText(quote(free), used({ input: 9 }), usd('7'))
 
     expect(price).toMatchObject({ cost: ZERO, tariff: null, isCostUnreported: false })
   })
 
   test.each([
-    ['times the markup', '0.1', '0.15', false],
+    ['multiplied by the markup', '0.1', '0.15', false],
     ['rounded up to a billionth', '0.000000001', '0.000000002', false],
-    ['cut to the worst case', '1', '0.22', true],
-    ['no less than nothing', '-1', '0', true],
-  ])('a row at the upstream’s own cost is that cost, %s', (_, reported, cost, isClamped) => {
+    ['limited to the worst case', '1', '0.22', true],
+    ['at least 0', '-1', '0', true],
+  ])('an upstream’s own cost is that cost, %s', (_, reported, cost, isClamped) => {
     const price = priceText(quote(upstreamCost), used({ input: 1 }), usd(reported))
 
     expect(price).toMatchObject({ cost: usd(cost), tariff: null, isClamped })
   })
 
-  test('a row at the upstream’s own cost is nothing where that is not reported, and says so', () => {
+  test('an upstream’s own cost that was not reported is 0 and is marked as unreported', () => {
     const price = priceText(quote(upstreamCost), used({ input: 1 }), null)
 
     expect(price).toMatchObject({ cost: ZERO, isCostUnreported: true })

@@ -20,7 +20,7 @@ export type Quote = {
 export const UNKNOWN_WINDOW_TOKENS = 128_000
 
 /**
- * Prices the worst case: the estimated input, at most the context window, and the output limit of the request or else of the row.
+ * Prices the worst case: the estimated input, at most the context window, and the output ceiling of the request or else of the row.
  */
 export function quoteText(model: TextModel, request: TextRequest): Quote {
   const window = model.contextWindow
@@ -41,15 +41,15 @@ function inputMost(estimate: number, most: number | undefined): number {
   return estimate === Infinity ? UNKNOWN_WINDOW_TOKENS : estimate
 }
 
-/** The largest output limit that `available` can pay for; undefined if no limit is small enough. */
+/** The largest output ceiling that `available` can pay for; undefined if no ceiling is small enough. */
 export function affordableCeiling({ pricing, worst }: Quote, available: NanoUsd): number | undefined {
   const tariff = ceilingTariff(pricing)
   return tariff === null ? undefined : affordableOutputTokens(worst, tariff, available)
 }
 
 /**
- * The largest usage that is believed of an upstream. Its output cannot exceed the limit the request was admitted with: if the
- * upstream ignores that limit, the customer does not pay for it. So only input, which is estimated, can make a charge exceed its hold.
+ * The largest usage that is believed of an upstream. Its output cannot exceed the ceiling the request was admitted with: if the
+ * upstream ignores that ceiling, the customer does not pay for it. So only input, which is estimated, can make a charge exceed its hold.
  *
  * Without a context window, the input has no limit except where no count can be right. The length of the request is not a limit: the
  * model also reads the pages of a document, content stored at the provider, and the results of the provider's own tools.

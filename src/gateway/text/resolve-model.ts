@@ -5,15 +5,14 @@ import { GatewayError } from '../../domain/errors.ts'
 import type { TextDialect } from '../../protocol/text-dialect.ts'
 import type { Authenticated } from '../ports/accounts.ts'
 
-/** Where one attempt goes. */
+/** The target of one call: an upstream of a catalog row and its provider. */
 export type Destination = { readonly upstream: Upstream; readonly provider: Provider }
 
 export type ResolvedModel = { readonly model: TextModel; readonly destinations: readonly Destination[] }
 
 /**
- * The row a request's model name means, and the upstreams that offer the route, in order. Throws `model_not_found` for a name
- * that is unknown, switched off or another kind's, so that none of them can be told from outside, and `route_not_supported`
- * where no upstream of the row has the route.
+ * Finds the catalog row of a model name and its upstreams that have the route. Throws `model_not_found` if the name is unknown, its
+ * row is off or of another kind; a client cannot distinguish these. Throws `route_not_supported` if no upstream has the route.
  */
 export function resolveModel(
   name: string,
@@ -46,14 +45,14 @@ function destinationsOf(model: TextModel, catalog: Catalog): Destination[] {
   return destinations
 }
 
-/** For a name that is unknown, switched off, or another kind's: which of them, nobody is told. */
+/** The error for a name that is unknown, switched off or of another kind. It does not say which. */
 export function modelNotFound(name: string, { account }: Pick<Authenticated, 'account'>): GatewayError {
   const shown = name.slice(0, NAME_SHOWN_MAX)
   const message = account.sandboxOnly
-    ? `There is no model called "${shown}" on the sandbox, and this key is for the sandbox alone.`
-    : `There is no model called "${shown}".`
+    ? `The sandbox has no model "${shown}", and this key works only on the sandbox.`
+    : `The model "${shown}" does not exist.`
   return new GatewayError('model_not_found', message, { param: 'model' })
 }
 
-/** A client can send a name of any length; the error repeats only this much of it. */
+/** A client can send a name of any length. The error repeats only its beginning. */
 const NAME_SHOWN_MAX = 200

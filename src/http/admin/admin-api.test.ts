@@ -429,7 +429,7 @@ describe('every route', () => {
 
     const report = await ok('GET', 'doctor')
 
-    expect(report['checks']).toContainEqual({ name: 'store', ok: true, detail: 'The store answers.' })
+    expect(report['checks']).toContainEqual({ name: 'store', ok: true, detail: 'The store can be read.' })
     expect(report['checks']).toContainEqual({
       name: 'provider main',
       ok: false,

@@ -1,7 +1,7 @@
 import type { Clock } from '../../gateway/ports/clock.ts'
 import type { Lease, Leases } from '../../gateway/ports/leases.ts'
 
-/** The leases of a single node. They end with its process, like its work. */
+/** The leases of a single node. They end with its process, as its work does. */
 export class MemoryLeases implements Leases {
   readonly #taken = new Map<string, { readonly untilMs: number }>()
   readonly #clock: Clock
@@ -14,11 +14,11 @@ export class MemoryLeases implements Leases {
     const nowMs = this.#clock.monotonicMs()
     const taken = this.#taken.get(name)
     if (taken !== undefined && taken.untilMs > nowMs) return undefined
-    const mine = { untilMs: nowMs + ttlMs }
-    this.#taken.set(name, mine)
+    const own = { untilMs: nowMs + ttlMs }
+    this.#taken.set(name, own)
     return {
       release: async () => {
-        if (this.#taken.get(name) === mine) this.#taken.delete(name)
+        if (this.#taken.get(name) === own) this.#taken.delete(name)
       },
     }
   }
