@@ -15,19 +15,22 @@ import { startServer } from './http1/server/server.ts'
 import { errorFields } from './telemetry/log.ts'
 import { openMetrics } from './telemetry/metrics.ts'
 
-/** What a test may put in the place of the real one. */
+/** Parts that a test can replace. */
 export type AppOverrides = { readonly clock?: Clock }
 
 export type App = {
   readonly url: string
-  /** Takes no new request, waits for the running ones up to the drain limit, and closes the store. Repeating it waits for the same stop. */
+  /**
+   * Refuses new requests, waits for running ones up to the drain limit, and closes the store. Repeated calls share one
+   * stop.
+   */
   stop(): Promise<void>
 }
 
-/** A stream that is cut is counted and charged within this; a call whose upstream has not answered yet is not. */
+/** The time to charge streams that were cut. Calls without an answer are not waited for. */
 const SETTLE_WITHIN_MS = 7000
 
-/** Wires every part and listens. Throws, with nothing left open, where the data folder or the address is taken. */
+/** Wires all parts and listens. If the data folder or the address is in use, it closes everything and throws. */
 export async function startApp(config: Config, overrides: AppOverrides = {}): Promise<App> {
   const folder = openDataFolder(config.dataDir)
   const parts = openParts(config, folder, overrides.clock)
@@ -40,7 +43,9 @@ export async function startApp(config: Config, overrides: AppOverrides = {}): Pr
   }
 }
 
-/** The admin API of a data folder that no server runs on; throws `DataFolderInUseError` while one does. */
+/**
+ * The admin API of a data folder without a running server. Throws `DataFolderInUseError` if a server uses the folder.
+ */
 export async function openAdmin(config: Config): Promise<{
   handle(request: Request): Promise<Response>
   close(): Promise<void>
@@ -96,7 +101,7 @@ async function serve(config: Config, folder: ReturnType<typeof openDataFolder>, 
     }),
     onHandlerError: error => log.error('a request could not be recorded', errorFields(error)),
   })
-  // Only now: a start whose address is taken must not make keys that nobody is shown.
+  // After the server listens, so that a start whose address is in use does not create keys that are never shown.
   const started = await firstStart(config, admin).catch(async (error: unknown) => {
     await server.abort()
     throw error
@@ -129,7 +134,7 @@ async function serve(config: Config, folder: ReturnType<typeof openDataFolder>, 
   return { url: server.url, stop: () => (stopped ??= stop()) }
 }
 
-/** Lets running requests end, for at most `drainMs`; then cuts them, and lets streams that were cut settle. */
+/** Waits up to `drainMs` for running requests, then aborts them and waits until aborted streams are settled. */
 async function drained(server: ReturnType<typeof startServer>, drainMs: number, clock: Clock): Promise<void> {
   if (await endsWithin(drainMs, server.drain(), clock)) return
   await endsWithin(SETTLE_WITHIN_MS, server.abort(), clock)

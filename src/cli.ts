@@ -8,7 +8,7 @@ const LOG_WAIT_MS = 1000
 
 const args = process.argv.slice(2)
 const isServer = args.includes('serve')
-// A reader that has seen enough, such as `head`, is no failure of ours. A server outlives whoever reads its log.
+// If the reader of the output ends early, such as `head`, the command ends without an error. A server continues.
 process.stdout.on('error', () => {
   if (!isServer) process.exit(0)
 })
@@ -20,13 +20,14 @@ const exitCode = await main(args, {
   out: text => process.stdout.write(text),
   err: text => process.stderr.write(text),
 })
-// After what was written: a pipe takes it only as fast as it is read. Then at once, whatever a drain has left open.
+// Waits until the output is written, because a pipe is as slow as its reader. Then exits, even if a drain left work
+// open.
 const written = Promise.all([process.stdout, process.stderr].map(ended))
-// A server that is told to stop does not wait for a log that nobody reads.
+// A stopping server does not wait for a log that is not read.
 await (isServer ? Promise.race([written, Bun.sleep(LOG_WAIT_MS)]) : written)
 process.exit(exitCode)
 
-/** Resolves when all is written. An empty write would be called back while what came before it still waits. */
+/** Resolves when everything is written. The callback of an empty write could come before earlier writes are done. */
 function ended(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise(resolve => {
     stream.end(() => resolve())

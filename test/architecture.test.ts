@@ -92,7 +92,7 @@ function importsOf(path: string): string[] {
 
 describe('architecture', () => {
   test('every source file belongs to a layer', () => {
-    // A check that reads no file would pass for ever.
+    // A check that reads no file would always pass.
     expect(sources.length).toBeGreaterThan(15)
 
     const strays = sources.filter(path => layerOf(path) === undefined)

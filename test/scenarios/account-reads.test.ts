@@ -180,7 +180,10 @@ test('reads need a key, are free, and need no balance', async () => {
 
   for (const path of paths) {
     expect((await get(poor.key, path)).status).toBe(200)
-    expect(await refusalOf(await get('nobody', path))).toMatchObject({ status: 401, code: 'invalid_api_key' })
+    expect(await refusalOf(await get('unknown', path))).toMatchObject({
+      status: 401,
+      code: 'invalid_api_key',
+    })
   }
   expect(await poor.balance()).toMatchObject({ available_usd: '0', held_usd: '0' })
 })

@@ -115,8 +115,8 @@ describe('401 invalid_api_key for', () => {
   test.each<[string, Record<string, string>]>([
     ['no key', {}],
     ['an empty key', { authorization: 'Bearer ', 'x-api-key': '' }],
-    ['an unknown key', { authorization: 'Bearer tg_live_nobody' }],
-    ['an unknown key in the other header', { 'x-api-key': 'tg_live_nobody' }],
+    ['an unknown key', { authorization: 'Bearer tg_live_unknown' }],
+    ['an unknown key in the other header', { 'x-api-key': 'tg_live_unknown' }],
     ['a very long key', { authorization: `Bearer ${'x'.repeat(10_000)}` }],
     ['another scheme', { authorization: 'Basic dTpw' }],
   ])('%s', async (_, headers) => {
@@ -243,8 +243,8 @@ test('the first failing check is the reply', async () => {
   const large = 'x'.repeat(MEGABYTE + 1)
 
   const codes = [
-    await ask('/v1/nothing', 'nobody', large),
-    await ask(chat, 'nobody', large),
+    await ask('/v1/nothing', 'unknown', large),
+    await ask(chat, 'unknown', large),
     await ask(chat, poor.key, large),
     await ask(chat, poor.key, '{"model":1,'),
     await ask(chat, poor.key, '{"model":1,"model":2}'),

@@ -108,7 +108,7 @@ test.each([
 
 describe('the gateway refuses a stream with a status before the first byte', () => {
   const refusals: [title: string, status: number, code: string, body: NonNullable<Asking['body']>][] = [
-    ['an unknown model', 404, 'model_not_found', { model: 'nobody' }],
+    ['an unknown model', 404, 'model_not_found', { model: 'unknown' }],
     ['a worst case above the balance', 402, 'insufficient_balance', { max_tokens: 10_000_000 }],
     ['stream options that are not an object', 400, 'invalid_field', { stream_options: 'usage' }],
     [

@@ -131,17 +131,17 @@ describe('accounts and keys', () => {
   })
 
   test.each([
-    ['GET', 'accounts/nobody'],
-    ['POST', 'accounts/nobody/keys'],
-    ['GET', 'accounts/nobody/keys'],
-    ['POST', 'accounts/nobody/grants'],
-    ['GET', 'accounts/nobody/statement'],
-    ['GET', 'usage?account=nobody'],
+    ['GET', 'accounts/unknown'],
+    ['POST', 'accounts/unknown/keys'],
+    ['GET', 'accounts/unknown/keys'],
+    ['POST', 'accounts/unknown/grants'],
+    ['GET', 'accounts/unknown/statement'],
+    ['GET', 'usage?account=unknown'],
     ['POST', 'keys/key_0/revoke'],
-    ['GET', 'providers/nobody'],
-    ['DELETE', 'providers/nobody'],
-    ['GET', 'models/nobody'],
-    ['DELETE', 'models/nobody'],
+    ['GET', 'providers/unknown'],
+    ['DELETE', 'providers/unknown'],
+    ['GET', 'models/unknown'],
+    ['DELETE', 'models/unknown'],
     ['GET', 'nothing'],
     ['GET', ''],
   ])('%s %s of a missing row is 404', async (method, path) => {
