@@ -13,7 +13,6 @@ const parts = [
   'gateway',
   'catalog-file',
   'config',
-  'event-loop',
   'providers',
   'reconciler',
   'stores',
@@ -30,9 +29,8 @@ const parts = [
  */
 const layers: Record<string, readonly string[]> = {
   domain: [],
-  'event-loop': [],
-  // A library of its own. The client still uses two other parts.
-  http1: ['event-loop', 'providers'],
+  // A library of its own.
+  http1: [],
   protocol: ['domain'],
   gateway: ['domain', 'protocol'],
   'catalog-file': ['domain', 'yaml', 'zod'],

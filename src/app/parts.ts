@@ -12,9 +12,9 @@ import { CircuitBreakers } from '../gateway/upstreams/circuit-breakers.ts'
 import type { AdminPorts } from '../http/admin/call.ts'
 import type { HashKey } from '../http/authenticate.ts'
 import { openAiModerations } from '../providers/moderation/openai-moderations.ts'
-import { Deadlines } from '../providers/deadlines.ts'
 import { fetchClient } from '../http1/client/fetch-client.ts'
-import { httpClient } from '../http1/client/http-client.ts'
+import { httpClient, type HttpClient } from '../http1/client/http-client.ts'
+import { Timers } from '../http1/timers.ts'
 import { openAiCompatible } from '../providers/openai-compatible/openai-compatible.ts'
 import { providerProbe } from '../providers/probe.ts'
 import { sandbox } from '../providers/sandbox/sandbox.ts'
@@ -73,11 +73,11 @@ export function openParts(config: Config, folder: DataFolder, clock: Clock = sys
     log.error('the end of a request could not be written', errorFields(error))
   const leases = new MemoryLeases(clock)
   const onReconcileFailed = (error: unknown) => log.error('the reconciler failed', errorFields(error))
-  const deadlines = new Deadlines(clock)
-  const http = isProxyNamed() ? fetchClient() : httpClient(deadlines)
+  const timers = new Timers(clock)
+  const http = isProxyNamed() ? fetchClient(timers) : httpClient(timers)
   const tokenizer = openTokenizer()
   const settings = describeConfig()
-  const moderator = moderatorOf(config, clock)
+  const moderator = moderatorOf(config, http)
   const { isSandboxOn } = config
   const admin: AdminPorts = {
     accounts,
@@ -90,7 +90,7 @@ export function openParts(config: Config, folder: DataFolder, clock: Clock = sys
     randomBytes: count => randomBytes(count),
     sha256: text => createHash('sha256').update(text).digest(),
     isSandboxOn,
-    probeProvider: providerProbe({ secretOf, isSandboxOn }),
+    probeProvider: providerProbe({ secretOf, isSandboxOn, http }),
     moderator,
     settings: () => settings,
   }
@@ -105,7 +105,7 @@ export function openParts(config: Config, folder: DataFolder, clock: Clock = sys
     lateAnswers: new LateAnswers({ attempts, clock, onFailed: onSettleFailed }),
     hashKey: (key: string) => Bun.SHA256.hash(key, 'base64'),
     providers: {
-      'openai-compatible': openAiCompatible({ deadlines, secretOf, http }),
+      'openai-compatible': openAiCompatible({ timers, secretOf, http }),
       sandbox: sandbox({ clock }),
     },
     tokenizer,
@@ -146,7 +146,7 @@ function randomInBulk(): () => bigint {
   }
 }
 
-function moderatorOf({ moderationUrl, moderationKey }: Config, clock: Clock): Moderator | undefined {
+function moderatorOf({ moderationUrl, moderationKey }: Config, http: HttpClient): Moderator | undefined {
   if (moderationUrl === undefined) return undefined
-  return openAiModerations({ url: moderationUrl, key: moderationKey }, { clock })
+  return openAiModerations({ url: moderationUrl, key: moderationKey }, { http })
 }

@@ -189,6 +189,31 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
     'line 5, column 15: providers[0].headers.x a is "x a"; write the name of an HTTP header.',
   ],
   [
+    'a connect limit that is a text',
+    compatible('connect_timeout_s: "5"'),
+    'line 5, column 5: providers[0].connect_timeout_s is "5"; write a number from 0.1 to 60.',
+  ],
+  [
+    'a connect limit of zero',
+    compatible('connect_timeout_s: 0'),
+    'line 5, column 5: providers[0].connect_timeout_s is 0; write a number from 0.1 to 60.',
+  ],
+  [
+    'a connect limit in milliseconds',
+    compatible('connect_timeout_s: 5000'),
+    'line 5, column 5: providers[0].connect_timeout_s is 5000; write a number from 0.1 to 60.',
+  ],
+  [
+    'a reuse of connections that is neither true nor false',
+    compatible('reuse_connections: never'),
+    'line 5, column 5: providers[0].reuse_connections is "never"; write true or false.',
+  ],
+  [
+    'a connect limit of the sandbox',
+    provider('kind: sandbox\nconnect_timeout_s: 5'),
+    'line 4, column 5: providers[0].connect_timeout_s is not a field of a provider of kind sandbox; the fields are id, kind, routes.',
+  ],
+  [
     'an unknown route',
     compatible('routes: [chat, embedding]'),
     'line 5, column 20: providers[0].routes[1] is "embedding"; write one of chat, responses, embeddings (did you mean "embeddings"?).',
@@ -527,6 +552,8 @@ describe('a catalog file', () => {
           headers: {},
           routes: ['chat', 'responses', 'embeddings'],
           maxTokensField: 'max_tokens',
+          connectTimeoutMs: 5000,
+          reusesConnections: true,
         },
         {
           id: 'box',
@@ -535,6 +562,8 @@ describe('a catalog file', () => {
           headers: {},
           routes: ['chat', 'responses', 'embeddings'],
           maxTokensField: 'max_tokens',
+          connectTimeoutMs: 5000,
+          reusesConnections: true,
         },
       ],
       models: [

@@ -1,8 +1,12 @@
 import { afterEach, expect, test } from 'bun:test'
 import type { Provider } from '../domain/catalog/provider.ts'
+import { fakeClock } from '../../test/support/fake-clock.ts'
+import { httpClient } from '../http1/client/http-client.ts'
+import { Timers } from '../http1/timers.ts'
 import { providerProbe } from './probe.ts'
 
 const KEY = 'sk-probe-secret'
+const http = httpClient(new Timers(fakeClock()))
 let server: ReturnType<typeof Bun.serve> | undefined
 
 afterEach(async () => {
@@ -10,7 +14,7 @@ afterEach(async () => {
   server = undefined
 })
 
-test('a provider that answers its list of models is well', async () => {
+test('a provider that responds with its list of models is fine', async () => {
   const seen: string[] = []
   const url = upstream(request => {
     seen.push(`${request.method} ${new URL(request.url).pathname} ${request.headers.get('authorization')}`)
@@ -19,7 +23,7 @@ test('a provider that answers its list of models is well', async () => {
 
   const probed = await probe({ baseUrl: `${url}/v1` })
 
-  expect(probed).toEqual({ ok: true, detail: 'Answers (status 200).' })
+  expect(probed).toEqual({ ok: true, detail: 'Responds (status 200).' })
   expect(seen).toEqual([`GET /v1/models Bearer ${KEY}`])
 })
 
@@ -27,13 +31,13 @@ test.each([
   [
     404,
     true,
-    'Answers, and has no list of models (status 404). If it should have one, base_url lacks a part of its path, such as /v1.',
+    'Responds, but has no list of models (status 404). If it should have one, base_url lacks part of its path, such as /v1.',
   ],
-  [405, true, 'Answers (status 405).'],
+  [405, true, 'Responds (status 405).'],
   [401, false, 'Refuses its key (status 401).'],
   [403, false, 'Refuses its key (status 403).'],
-  [503, false, 'Answers with status 503.'],
-])('of a provider that answers %i, the probe says %p: %s', async (status, ok, detail) => {
+  [503, false, 'Responds with status 503.'],
+])('a provider that responds with status %i gets %p: %s', async (status, ok, detail) => {
   const url = upstream(() => new Response(null, { status }))
 
   const probed = await probe({ baseUrl: url })
@@ -41,26 +45,26 @@ test.each([
   expect(probed).toEqual({ ok, detail })
 })
 
-test('a provider that is not there is named by the code of the network', async () => {
+test('a provider that is not there is reported with the code of the network', async () => {
   const url = upstream(() => new Response())
   await server?.stop(true)
 
   const probed = await probe({ baseUrl: url })
 
   expect(probed.ok).toBe(false)
-  expect(probed.detail).toStartWith('Does not answer (')
+  expect(probed.detail).toStartWith('Does not respond (')
   expect(probed.detail).not.toContain(KEY)
 })
 
-test('a key whose variable is not set is named before anything is sent', async () => {
+test('a variable that is not set is reported before anything is sent', async () => {
   const provider = aProvider({ secret: { from: 'environment', variable: 'MAIN_API_KEY' } })
 
-  const probed = await providerProbe({ secretOf: () => undefined, isSandboxOn: true })(provider)
+  const probed = await providerProbe({ secretOf: () => undefined, isSandboxOn: true, http })(provider)
 
   expect(probed).toEqual({ ok: false, detail: 'The environment variable MAIN_API_KEY is not set.' })
 })
 
-test('a query of the base URL and the headers of the row are the same as those of calls', async () => {
+test('a probe has the same query and the same headers as a call', async () => {
   const seen: string[] = []
   const url = upstream(request => {
     const { pathname, search } = new URL(request.url)
@@ -75,20 +79,20 @@ test('a query of the base URL and the headers of the row are the same as those o
   expect(seen).toEqual(['/v1/models?api-version=1 k identity'])
 })
 
-test('a key that no header can carry is told without the key', async () => {
-  const probed = await providerProbe({ secretOf: () => 'a\nb', isSandboxOn: true })(aProvider({}))
+test('a key that cannot be sent in a header is reported without the key', async () => {
+  const probed = await providerProbe({ secretOf: () => 'a\nb', isSandboxOn: true, http })(aProvider({}))
 
   expect(probed).toEqual({ ok: false, detail: 'Its key or one of its headers cannot be sent in a header.' })
 })
 
-test('the sandbox is always there', async () => {
+test('the sandbox is always available', async () => {
   const probed = await probe({ kind: 'sandbox' })
 
   expect(probed.ok).toBe(true)
 })
 
 function probe(changes: Partial<Provider>) {
-  return providerProbe({ secretOf: () => KEY, isSandboxOn: true })(aProvider(changes))
+  return providerProbe({ secretOf: () => KEY, isSandboxOn: true, http })(aProvider(changes))
 }
 
 function aProvider(changes: Partial<Provider>): Provider {
@@ -100,6 +104,8 @@ function aProvider(changes: Partial<Provider>): Provider {
     headers: {},
     routes: ['chat'],
     maxTokensField: 'max_tokens',
+    connectTimeoutMs: 5000,
+    reusesConnections: true,
     ...changes,
   }
 }

@@ -324,6 +324,8 @@ function aProvider(id: string, own: Partial<ProviderSettings> = {}): ProviderSet
     headers: {},
     routes: ['chat', 'responses', 'embeddings'],
     maxTokensField: 'max_tokens',
+    connectTimeoutMs: 5000,
+    reusesConnections: true,
     ...own,
   }
 }

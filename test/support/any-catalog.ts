@@ -43,6 +43,8 @@ function anyProvider(): fc.Arbitrary<Provider> {
     headers: fc.constant({}),
     routes,
     maxTokensField: fc.constant('max_tokens' as const),
+    connectTimeoutMs: fc.constant(5000),
+    reusesConnections: fc.constant(true),
   })
   const compatible = fc.record(
     {
@@ -64,9 +66,23 @@ function anyProvider(): fc.Arbitrary<Provider> {
       ),
       routes,
       maxTokensField: fc.constantFrom('max_tokens' as const, 'max_completion_tokens' as const),
+      connectTimeoutMs: fc.integer({ min: 100, max: 60_000 }),
+      reusesConnections: fc.boolean(),
       costHeader: fc.constantFrom('x-cost', 'no', 'null'),
     },
-    { requiredKeys: ['id', 'kind', 'baseUrl', 'secret', 'headers', 'routes', 'maxTokensField'] },
+    {
+      requiredKeys: [
+        'id',
+        'kind',
+        'baseUrl',
+        'secret',
+        'headers',
+        'routes',
+        'maxTokensField',
+        'connectTimeoutMs',
+        'reusesConnections',
+      ],
+    },
   )
   return fc.oneof(sandbox, compatible)
 }

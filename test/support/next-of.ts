@@ -4,10 +4,3 @@ import type { StreamEnd, UpstreamStream } from '../../src/gateway/ports/text-pro
 export async function nextOf(body: UpstreamStream): Promise<Uint8Array<ArrayBuffer> | StreamEnd> {
   return (await body.read()) ?? body.end!
 }
-
-/** The next piece of an exchange's body, as a promise. */
-export function pieceOf<Piece>(exchange: {
-  read(receiver: { onPiece(piece: Piece): void; onFailed(error: unknown): void }): void
-}): Promise<Piece> {
-  return new Promise((onPiece, onFailed) => exchange.read({ onPiece, onFailed }))
-}

@@ -22,6 +22,8 @@ export function aDestination(id: string, { order = 1, weight = 1 } = {}): Destin
     headers: {},
     routes: ['chat'],
     maxTokensField: 'max_tokens',
+    connectTimeoutMs: 5000,
+    reusesConnections: true,
   }
   return { provider, upstream: { provider: id, model: `${id}-model`, order, weight } }
 }

@@ -5,6 +5,9 @@ export type TextRoute = (typeof textRoutes)[number]
 export const providerKinds = ['sandbox', 'openai-compatible'] as const
 export type ProviderKind = (typeof providerKinds)[number]
 
+/** The connect limit of a provider that sets none. */
+export const CONNECT_TIMEOUT_MS = 5000
+
 export const maxTokensFields = ['max_tokens', 'max_completion_tokens'] as const
 
 /** Where a provider's key comes from. A literal key is stored encrypted and never shown again. */
@@ -28,6 +31,10 @@ export type Provider = {
   readonly maxTokensField: (typeof maxTokensFields)[number]
   /** The response header with the provider's own cost in dollars, for `upstream_cost` rows. */
   readonly costHeader?: string
+  /** The limit for opening a connection, TCP and TLS together. */
+  readonly connectTimeoutMs: number
+  /** Whether a request may use the connection of an earlier one. */
+  readonly reusesConnections: boolean
 }
 
 /** A provider as an operator writes it. An export omits literal keys, so its import keeps the stored one. */

@@ -1,7 +1,7 @@
 import { usd } from '../money.ts'
 import type { CatalogSettings } from './catalog.ts'
 import type { ModelSettings, Upstream } from './model.ts'
-import { textRoutes } from './provider.ts'
+import { CONNECT_TIMEOUT_MS, textRoutes } from './provider.ts'
 
 const PROVIDER = 'sandbox'
 const CONTEXT_WINDOW = 128_000
@@ -21,6 +21,8 @@ export const SANDBOX_CATALOG: CatalogSettings = {
       headers: {},
       routes: textRoutes,
       maxTokensField: 'max_tokens',
+      connectTimeoutMs: CONNECT_TIMEOUT_MS,
+      reusesConnections: true,
     },
   ],
   models: [

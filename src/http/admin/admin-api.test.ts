@@ -433,7 +433,7 @@ describe('every route', () => {
     expect(report['checks']).toContainEqual({
       name: 'provider main',
       ok: false,
-      detail: expect.stringContaining('Does not answer'),
+      detail: expect.stringContaining('Does not respond'),
     })
     expect(report['settings']).toContainEqual({
       name: 'TOLLGATE_PORT',

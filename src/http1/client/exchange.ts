@@ -1,185 +1,137 @@
-import type { AnswerReceiver, HttpExchange, PieceReceiver } from './http-client.ts'
-import { httpFailure } from './http-failure.ts'
+import type { OwnedByteStream } from '../byte-stream.ts'
+import type { Timers } from '../timers.ts'
+import type { AbortSignalLike } from './http-client.ts'
+import { clientError, type ClientError } from './client-error.ts'
+import { RequestLimits } from './request-limits.ts'
 import type { ResponseHead } from './response-head.ts'
 import type { ResponseSink } from './response-reader.ts'
 
-/** The connection of an exchange, as far as the exchange knows it. */
-export type Line = {
+/** What carries an exchange: a connection, or the opening of one. */
+export type Transport = {
+  /** Stops reading from the server. */
   pause(): void
   resume(): void
-  /** Closes it at once; the exchange hears no more of it. */
+  /** Closes the connection at once. The exchange hears no more of it. */
   abandon(): void
 }
 
-type Bytes = Uint8Array<ArrayBuffer>
-type Waiting =
-  | { readonly for: 'head'; readonly resolve: (head: ResponseHead) => void; readonly reject: Reject }
-  | { readonly for: 'piece'; readonly receiver: PieceReceiver }
-  | { readonly for: 'answer'; readonly bytesMax: number; readonly receiver: AnswerReceiver }
-type Reject = (reason: Error) => void
+type Piece = Uint8Array<ArrayBuffer>
 
 /**
- * How much of a body waits here for a reader before the server has to wait. One read of the socket, half a megabyte at most, can
- * come on top; so the socket also rests behind a piece of this size, until more is asked for: else a reader that stalls over it
- * would have a second one waiting here. What is asked for comes in smaller pieces as a rule, and then the socket never rests.
+ * How much of a body is buffered before the server has to wait. One read of the socket, half a megabyte at most, can come on top.
+ * The socket is also paused behind a piece of this size until more is asked for, so that a reader that stalls over it does not
+ * have a second one buffered.
  */
 const READ_AHEAD_BYTES = 32 * 1024
 
-/** Up to here a piece is copied: the runtime has so small an array at hand, and a view of what was received costs it more. */
-const COPIED_BYTES_MAX = 1000
-
-/** Holds what has come of one answer until it is asked for. */
-export class Exchange implements HttpExchange, ResponseSink {
-  #line: Line | undefined
+/** One request and its response: buffers the response until it is read, and ends it when its time is over. */
+export class Exchange implements OwnedByteStream, ResponseSink {
+  readonly #limits: RequestLimits
+  #transport: Transport | undefined
   #head: ResponseHead | undefined
-  /** What has come of the body and was not taken: nearly always within one read of the socket. */
-  #first: Buffer | undefined
-  #start = 0
-  #end = 0
-  #more: Buffer[] | undefined
-  #length = 0
+  #headWaiter: PromiseWithResolvers<ResponseHead> | undefined
+  #buffered: Piece[] = []
+  #bufferedBytes = 0
+  #reader: PromiseWithResolvers<Piece | undefined> | undefined
   #isEnded = false
-  #failure: Error | undefined
-  #waiting: Waiting | undefined
+  #failure: ClientError | undefined
 
+  constructor(timers: Timers, signal: AbortSignalLike | undefined) {
+    this.#limits = new RequestLimits(timers, signal, failure => this.#cut(failure))
+  }
+
+  /** Why the exchange failed. */
+  get failure(): ClientError | undefined {
+    return this.#failure
+  }
+
+  /** Begins to watch the time and the caller's signal. Throws where that has fired already. */
+  start(timeoutMs: number | undefined): void {
+    this.#limits.start(timeoutMs)
+  }
+
+  /** The transport from now on. One that comes too late is abandoned. */
+  attach(transport: Transport): void {
+    if (this.#failure === undefined) this.#transport = transport
+    else transport.abandon()
+  }
+
+  /** Resolves when the head of the response has come. */
   head(): Promise<ResponseHead> {
-    return new Promise((resolve, reject) => this.#ask({ for: 'head', resolve, reject }))
+    if (this.#head !== undefined) return Promise.resolve(this.#head)
+    if (this.#failure !== undefined) return Promise.reject(this.#failure)
+    this.#headWaiter = Promise.withResolvers<ResponseHead>()
+    return this.#headWaiter.promise
   }
 
-  read(receiver: PieceReceiver): void {
-    this.#ask({ for: 'piece', receiver })
+  read(): Promise<Piece | undefined> {
+    const piece = this.#buffered.shift()
+    if (piece !== undefined) {
+      this.#bufferedBytes -= piece.length
+      return Promise.resolve(piece)
+    }
+    if (this.#failure !== undefined) return Promise.reject(this.#failure)
+    if (this.#isEnded) return Promise.resolve(undefined)
+    this.#reader = Promise.withResolvers<Piece | undefined>()
+    this.#transport?.resume()
+    return this.#reader.promise
   }
 
-  answer(bytesMax: number, receiver: AnswerReceiver): void {
-    this.#ask({ for: 'answer', bytesMax, receiver })
-  }
-
-  cut(): void {
-    if (this.#isEnded && this.#length === 0) return
-    this.#drop()
-    this.#line?.abandon()
-    this.onFailed(httpFailure('ABORT_ERR'))
-  }
-
-  /** From its connection, before anything else. */
-  onLine(line: Line): void {
-    this.#line = line
+  /** Closes the connection; pending and later reads reject. Does nothing after the whole response was read. */
+  cancel(): void {
+    this.#cut(clientError('ABORT_ERR'))
   }
 
   onHead(head: ResponseHead): void {
     this.#head = head
-    this.#settle()
+    this.#headWaiter?.resolve(head)
+    this.#headWaiter = undefined
   }
 
-  onPiece(bytes: Buffer, start: number, end: number): void {
-    if (this.#first === undefined) {
-      this.#first = bytes
-      this.#start = start
-      this.#end = end
-    } else (this.#more ??= []).push(bytes.subarray(start, end))
-    this.#length += end - start
-    this.#settle()
-    if (this.#length >= READ_AHEAD_BYTES && this.#waiting?.for !== 'answer') this.#line?.pause()
+  onPiece(bytes: Buffer<ArrayBuffer>, start: number, end: number): void {
+    // Not a Buffer, whose `slice` does not copy.
+    const piece = new Uint8Array(bytes.buffer, bytes.byteOffset + start, end - start)
+    const reader = this.#reader
+    this.#reader = undefined
+    if (reader !== undefined) reader.resolve(piece)
+    else {
+      this.#buffered.push(piece)
+      this.#bufferedBytes += piece.length
+    }
+    if (piece.length >= READ_AHEAD_BYTES || this.#bufferedBytes >= READ_AHEAD_BYTES) this.#transport?.pause()
   }
 
-  /** The answer is whole. The connection is no longer this exchange's. */
+  /** The response is whole. Its connection is no longer this exchange's. */
   onEnd(): void {
-    this.#line = undefined
+    this.#finish()
     this.#isEnded = true
-    this.#settle()
+    this.#reader?.resolve(undefined)
+    this.#reader = undefined
   }
 
-  onFailed(failure: Error): void {
-    this.#line = undefined
-    this.#failure ??= failure
-    this.#settle()
+  /** The response will not become whole. What has come of it can still be read. */
+  fail(failure: ClientError): void {
+    if (this.#isEnded || this.#failure !== undefined) return
+    this.#finish()
+    this.#failure = failure
+    this.#headWaiter?.reject(failure)
+    this.#headWaiter = undefined
+    this.#reader?.reject(failure)
+    this.#reader = undefined
   }
 
-  #ask(waiting: Waiting): void {
-    this.#waiting = waiting
-    this.#settle()
-    if (this.#waiting !== undefined) this.#line?.resume()
+  #cut(failure: ClientError): void {
+    if (this.#isEnded && this.#buffered.length === 0) return
+    this.#buffered = []
+    this.#bufferedBytes = 0
+    this.#isEnded = false
+    const transport = this.#transport
+    this.fail(failure)
+    transport?.abandon()
   }
 
-  /** Gives what is waited for, where it is there. */
-  #settle(): void {
-    const waiting = this.#waiting
-    if (waiting === undefined) return
-    if (waiting.for === 'answer') this.#settleAnswer(waiting)
-    else if (waiting.for === 'piece') this.#settlePiece(waiting.receiver)
-    else if (this.#head !== undefined) {
-      this.#waiting = undefined
-      waiting.resolve(this.#head)
-    } else if (this.#failure !== undefined) {
-      this.#waiting = undefined
-      waiting.reject(this.#failure)
-    }
-  }
-
-  #settlePiece(receiver: PieceReceiver): void {
-    if (this.#length === 0 && this.#failure === undefined && !this.#isEnded) return
-    this.#waiting = undefined
-    if (this.#length > 0) receiver.onPiece(this.#takePiece())
-    else if (this.#failure !== undefined) receiver.onFailed(this.#failure)
-    else receiver.onPiece(undefined)
-  }
-
-  #settleAnswer({ bytesMax, receiver }: Waiting & { readonly for: 'answer' }): void {
-    const head = this.#head
-    const promised = head === undefined || typeof head.framing !== 'number' ? 0 : head.framing
-    if (this.#failure !== undefined) {
-      this.#waiting = undefined
-      receiver.onFailed(this.#failure)
-    } else if (promised > bytesMax || this.#length > bytesMax) {
-      this.#waiting = undefined
-      this.cut()
-      receiver.onTooLarge()
-    } else if (this.#isEnded && head !== undefined) {
-      this.#waiting = undefined
-      const bytes = this.#join()
-      receiver.onAnswer(head, bytes, this.#start, this.#end)
-      this.#drop()
-    }
-  }
-
-  /** All that has come, in one piece. */
-  #takePiece(): Bytes {
-    if (this.#length >= READ_AHEAD_BYTES) this.#line?.pause()
-    const bytes = this.#join()
-    if (this.#length <= COPIED_BYTES_MAX) {
-      const copy = new Uint8Array(this.#length)
-      bytes.copy(copy, 0, this.#start, this.#end)
-      this.#drop()
-      return copy
-    }
-    const piece = new Uint8Array(
-      bytes.buffer as ArrayBuffer,
-      bytes.byteOffset + this.#start,
-      this.#end - this.#start,
-    )
-    this.#drop()
-    return piece
-  }
-
-  /** Puts together what has come: it then stands in the bytes this gives, from `#start` to `#end`. */
-  #join(): Buffer {
-    if (this.#more !== undefined && this.#first !== undefined) {
-      const first = this.#first.subarray(this.#start, this.#end)
-      this.#first = Buffer.concat([first, ...this.#more], this.#length)
-      this.#more = undefined
-      this.#start = 0
-      this.#end = this.#length
-    }
-    return this.#first ?? NOTHING
-  }
-
-  #drop(): void {
-    this.#first = undefined
-    this.#more = undefined
-    this.#start = 0
-    this.#end = 0
-    this.#length = 0
+  #finish(): void {
+    this.#transport = undefined
+    this.#limits.stop()
   }
 }
-
-const NOTHING = Buffer.alloc(0)

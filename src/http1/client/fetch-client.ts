@@ -1,106 +1,153 @@
+import type { OwnedByteStream } from '../byte-stream.ts'
+import type { Timers } from '../timers.ts'
 import { HeaderFields } from '../wire/header-fields.ts'
-import { gather } from '../../providers/gather.ts'
-import type { AnswerReceiver, HttpClient, HttpExchange, PieceReceiver } from './http-client.ts'
-import { httpFailure } from './http-failure.ts'
-import type { HttpRequest } from './http-request.ts'
+import { ClientResponse } from './client-response.ts'
+import type { AbortSignalLike, HttpClient, HttpResponse, SendOptions } from './http-client.ts'
+import { clientError } from './client-error.ts'
+import { FRAMING_HEADERS, type HttpRequest } from './http-request.ts'
+import { isStreamBody, type OutgoingBody } from './outgoing-body.ts'
+import { RequestLimits } from './request-limits.ts'
 import type { ResponseHead } from './response-head.ts'
 
-/** What fetch decompresses by itself, so that neither encoding nor length are what the headers say. */
-const DECOMPRESSED = new Set(['gzip', 'x-gzip', 'deflate', 'br', 'zstd'])
+/** The encodings that fetch decodes by itself: the headers then give the encoding and the length before that. */
+const DECODED: ReadonlySet<string> = new Set(['gzip', 'x-gzip', 'deflate', 'br', 'zstd'])
 
-const TRAVEL = new Set(['connection', 'content-length', 'transfer-encoding'])
-
-/** The client by way of `fetch`, which alone knows the proxies that HTTP_PROXY and HTTPS_PROXY name. */
-export function fetchClient(): HttpClient {
-  return { begin: (request, body) => new FetchExchange(request, body), close: () => {} }
+/**
+ * The client by way of `fetch`, which alone knows the proxies that HTTP_PROXY and HTTPS_PROXY name. The proxy resolves names and
+ * connects, so that `connectTimeoutMs` has no effect, and a request with a pinned address is refused.
+ */
+export function fetchClient(timers: Timers): HttpClient {
+  return {
+    async send(request, options = {}) {
+      const { body } = options
+      const cancellation = new FetchCancellation(timers, options.signal)
+      try {
+        if (request.pinnedAddress !== undefined) throw clientError('ADDRESS_NEEDS_DIRECT_CONNECTION')
+        return await sendByFetch(request, options, cancellation)
+      } catch (error) {
+        cancellation.limits.stop()
+        if (isStreamBody(body)) body.stream.cancel()
+        throw cancellation.failure ?? error
+      }
+    },
+    close: () => {},
+  }
 }
 
-class FetchExchange implements HttpExchange {
-  readonly #controller = new AbortController()
-  readonly #request: HttpRequest
-  readonly #body: string
-  #head: ResponseHead | undefined
-  #reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> | undefined
+async function sendByFetch(
+  { method, url, headers, reusesConnection }: HttpRequest,
+  { body, timeoutMs, onSent }: SendOptions,
+  cancellation: FetchCancellation,
+): Promise<HttpResponse> {
+  cancellation.limits.start(timeoutMs)
+  // fetch does not report when it has connected.
+  onSent?.()
+  const response = await fetch(url, {
+    method,
+    headers: isStreamBody(body) ? withLength(headers, body.length) : headers,
+    body: fetchBody(body),
+    // A redirect is a response like any other: followed, it would take the key and the request to another server.
+    redirect: 'manual',
+    signal: cancellation.controller.signal,
+    keepalive: reusesConnection,
+    // Bun's own idle limit of five minutes would end longer limits early.
+    timeout: false,
+  })
+  return new ClientResponse(headOf(response), new FetchBody(response, cancellation))
+}
 
-  constructor(request: HttpRequest, body: string) {
-    this.#request = request
-    this.#body = body
+function withLength(headers: Headers, length: number | undefined): Headers {
+  if (length === undefined) return headers
+  const framed = new Headers(headers)
+  framed.set('content-length', String(length))
+  return framed
+}
+
+function fetchBody(body: OutgoingBody | undefined): BodyInit | null {
+  if (body === undefined) return null
+  if (!isStreamBody(body)) return body as BodyInit
+  const { stream, length } = body
+  let sent = 0
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const piece = await stream.read()
+        sent += piece?.length ?? 0
+        if (length !== undefined && (piece === undefined ? sent < length : sent > length)) {
+          controller.error(clientError('REQUEST_BODY_LENGTH'))
+        } else if (piece === undefined) controller.close()
+        // The bytes of a stream are valid only until its next read.
+        else controller.enqueue(new Uint8Array(piece))
+      },
+      cancel: () => stream.cancel(),
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+/** What can end a fetch early, and why it did. */
+class FetchCancellation {
+  readonly controller = new AbortController()
+  readonly limits: RequestLimits
+  failure: Error | undefined
+
+  constructor(timers: Timers, signal: AbortSignalLike | undefined) {
+    this.limits = new RequestLimits(timers, signal, failure => this.cancel(failure))
   }
 
-  async head(): Promise<ResponseHead> {
-    const response = await fetch(this.#request.url, {
-      method: 'POST',
-      headers: this.#request.headers,
-      body: this.#body,
-      // A redirect is an answer like any other: followed, it would carry the key and the request to somebody else.
-      redirect: 'manual',
-      signal: this.#controller.signal,
-      // Off: Bun's own idle limit of five minutes, which a longer limit of ours would never reach.
-      timeout: false,
-    })
+  cancel(failure: Error): void {
+    this.failure ??= failure
+    this.limits.stop()
+    this.controller.abort()
+  }
+}
+
+class FetchBody implements OwnedByteStream {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> | undefined
+  readonly #cancellation: FetchCancellation
+  #isEnded = false
+
+  constructor(response: Response, cancellation: FetchCancellation) {
     this.#reader = response.body?.getReader()
-    return (this.#head = headOf(response))
+    this.#cancellation = cancellation
   }
 
-  read(receiver: PieceReceiver): void {
-    void this.#next().then(
-      piece => receiver.onPiece(piece),
-      (error: unknown) => receiver.onFailed(error),
-    )
-  }
-
-  answer(bytesMax: number, receiver: AnswerReceiver): void {
-    void this.#tell(bytesMax, receiver)
-  }
-
-  cut(): void {
-    this.#controller.abort()
-  }
-
-  async #next(): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    for (;;) {
-      if (this.#controller.signal.aborted) throw httpFailure('ABORT_ERR')
-      const read = await this.#reader?.read()
-      if (read === undefined || read.done) return undefined
-      if (read.value.length > 0) return read.value
-    }
-  }
-
-  async #tell(bytesMax: number, receiver: AnswerReceiver): Promise<void> {
-    let head: ResponseHead
-    let body: Buffer | undefined
+  async read(): Promise<Uint8Array<ArrayBuffer> | undefined> {
     try {
-      head = this.#head ?? (await this.head())
-      body = await this.#whole(head, bytesMax)
+      for (;;) {
+        if (this.#cancellation.failure !== undefined) throw this.#cancellation.failure
+        const read = this.#isEnded ? undefined : await this.#reader?.read()
+        if (read === undefined || read.done) return this.#end()
+        if (read.value.length > 0) return read.value
+      }
     } catch (error) {
-      receiver.onFailed(error)
-      return
+      this.#cancellation.limits.stop()
+      throw this.#cancellation.failure ?? error
     }
-    if (body === undefined) {
-      this.cut()
-      receiver.onTooLarge()
-    } else receiver.onAnswer(head, body, 0, body.length)
   }
 
-  /** Undefined where it is longer than `bytesMax`. */
-  async #whole({ framing }: ResponseHead, bytesMax: number): Promise<Buffer | undefined> {
-    if (typeof framing === 'number' && framing > bytesMax) return undefined
-    return gather(() => this.#next(), bytesMax)
+  cancel(): void {
+    if (!this.#isEnded) this.#cancellation.cancel(clientError('ABORT_ERR'))
+  }
+
+  #end(): undefined {
+    this.#isEnded = true
+    this.#cancellation.limits.stop()
   }
 }
 
 function headOf(response: Response): ResponseHead {
   const encoding = response.headers.get('content-encoding')?.toLowerCase() ?? ''
-  const isDecompressed = DECOMPRESSED.has(encoding)
+  const isDecoded = DECODED.has(encoding)
   const lines: string[] = []
   for (const [name, value] of response.headers) {
-    // fetch has seen to how the body travels. What it makes of several values is one, with commas between.
-    const isOver = TRAVEL.has(name) || (isDecompressed && name === 'content-encoding')
-    if (!isOver) lines.push(`${name}: ${value}`)
+    // fetch has removed the framing already, and joined repeated headers with commas.
+    const isGone = FRAMING_HEADERS.has(name) || (isDecoded && name === 'content-encoding')
+    if (!isGone) lines.push(`${name}: ${value}`)
   }
   const fields = HeaderFields.read(Buffer.from([...lines, '', ''].join('\r\n'), 'latin1'), 0)
-  if (typeof fields === 'string') throw httpFailure('Malformed_HTTP_Response')
-  const length = isDecompressed ? null : response.headers.get('content-length')
+  if (typeof fields === 'string') throw clientError('Malformed_HTTP_Response')
+  const length = isDecoded || response.body === null ? null : response.headers.get('content-length')
   const framing = length === null ? 'until_close' : Number(length)
-  return { status: response.status, fields, framing, isKept: false }
+  return { status: response.status, fields, framing, isReusable: false }
 }

@@ -1,93 +1,143 @@
-import { getEventListeners } from 'node:events'
-import { nextOf, pieceOf } from '../../../test/support/next-of.ts'
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { rejection } from '../../../test/support/rejection.ts'
 import { fakeClock, type FakeClock } from '../../../test/support/fake-clock.ts'
 import * as replies from '../../../test/support/upstream-replies.ts'
 import { startUpstream, type Exchange, type Reply, type Upstream } from '../../../test/support/upstream.ts'
-import { Deadlines } from '../../providers/deadlines.ts'
-import { openAiCompatible } from '../../providers/openai-compatible/openai-compatible.ts'
-import { httpClient, type HttpClient, type HttpExchange } from './http-client.ts'
+import { Timers } from '../timers.ts'
+import { httpClient, type HttpClient } from './http-client.ts'
 import { httpRequest } from './http-request.ts'
+
+const RESPONSE = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}'
 
 let upstream: Upstream
 let http: HttpClient
 let clock: FakeClock
-let deadlines: Deadlines
 
 beforeEach(() => {
   upstream = startUpstream()
   clock = fakeClock()
-  deadlines = new Deadlines(clock)
-  http = httpClient(deadlines)
+  http = httpClient(new Timers(clock))
 })
 
 afterEach(() => {
   http.close()
   upstream.close()
+  expect(clock.waiting).toBe(0)
 })
 
-test('calls at once have a connection each, and the calls after them use those', async () => {
+test('concurrent requests have a connection each, and later requests use those', async () => {
   await Promise.all([ask(), ask(), ask()])
   await Promise.all([ask(), ask(), ask()])
 
   expect(upstream.connections).toBe(3)
 })
 
-test.each<[string, Reply]>([
-  ['asks to be closed', replies.answer('{}', { headers: { connection: 'close' } })],
-  ['speaks HTTP/1.0', exchange => exchange.write('HTTP/1.0 200 OK\r\ncontent-length: 2\r\n\r\n{}')],
-  [
-    'sent more than its answer',
-    exchange => exchange.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}HTTP'),
-  ],
-])('a connection whose server %s is not used again', async (_name, reply) => {
-  upstream.reply(reply)
+describe('a connection is not used again', () => {
+  test.each<[string, Reply]>([
+    ['asks to close it', replies.answer('{}', { headers: { connection: 'close' } })],
+    ['speaks HTTP/1.0', exchange => exchange.write('HTTP/1.0 200 OK\r\ncontent-length: 2\r\n\r\n{}')],
+    ['sent more than its response', exchange => exchange.write(`${RESPONSE}HTTP`)],
+  ])('if its server %s', async (_name, reply) => {
+    upstream.reply(reply)
 
-  expect([await ask(), await ask()]).toEqual(['{}', '{}'])
+    expect([await ask(), await ask()]).toEqual(['{}', '{}'])
 
-  expect(upstream.connections).toBe(2)
+    expect(upstream.connections).toBe(2)
+  })
+
+  test('after unsolicited bytes', async () => {
+    const exchange = await heldResponse()
+
+    await exchange.write('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nwrong')
+    await exchange.closed
+
+    expect(await ask()).toContain('Hello.')
+    expect(upstream.connections).toBe(2)
+  })
+
+  test('if its server closed it while it was idle', async () => {
+    const exchange = await heldResponse()
+
+    exchange.end()
+    await exchange.closed
+    // The client learns of it in these.
+    await turns(20)
+
+    expect(await ask()).toContain('Hello.')
+    expect(upstream.connections).toBe(2)
+  })
+
+  test('after it was idle for 30 seconds', async () => {
+    const first = await heldResponse()
+    clock.advance(29_999)
+    const second = upstream.hold()
+    const asked = ask()
+    const reused = await second
+    await reused.write(RESPONSE)
+    await asked
+    expect(upstream.connections).toBe(1)
+
+    clock.advance(30_000)
+    await first.closed
+
+    await ask()
+    expect(upstream.connections).toBe(2)
+  })
+
+  test('if the response came before the request was sent whole', async () => {
+    let connections = 0
+    const server = Bun.listen({
+      hostname: '127.0.0.1',
+      port: 0,
+      socket: { open: () => void (connections += 1), data: socket => void socket.write(RESPONSE) },
+    })
+    const request = requestTo(`http://127.0.0.1:${server.port}`)
+    let isCancelled = false
+    const stream = { read: () => new Promise<undefined>(() => {}), cancel: () => (isCancelled = true) }
+
+    const early = await http.send(request, { body: { stream } })
+    const next = await http.send(request)
+
+    expect((await early.readAll(10)).toString()).toBe('{}')
+    expect(isCancelled).toBe(true)
+    expect((await next.readAll(10)).toString()).toBe('{}')
+    expect(connections).toBe(2)
+    server.stop(true)
+  })
+
+  test('if the request does not want that', async () => {
+    const request = httpRequest({ method: 'POST', url: new URL(upstream.baseUrl), reuseConnection: false })
+    await ask()
+
+    for (let count = 0; count < 2; count += 1) await (await http.send(request)).readAll(10_000)
+
+    expect(upstream.connections).toBe(3)
+    expect(upstream.requests.map(({ headers }) => headers['connection'])).toEqual([
+      'keep-alive',
+      'close',
+      'close',
+    ])
+    await ask()
+    expect(upstream.connections).toBe(3)
+  })
+
+  test('after its response was cancelled', async () => {
+    const held = upstream.hold()
+    const sent = http.send(requestTo(upstream.baseUrl))
+    const exchange = await held
+    await exchange.write(replies.head(200, { 'content-length': '10' }))
+    const response = await sent
+
+    response.cancel()
+
+    await exchange.closed
+    expect(await rejection(response.read())).toMatchObject({ code: 'ABORT_ERR', isRequestSent: true })
+    await ask()
+    expect(upstream.connections).toBe(2)
+  })
 })
 
-test('a connection on which something came unasked is closed', async () => {
-  const exchange = await heldAnswer()
-
-  await exchange.write('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nwrong')
-  await exchange.closed
-
-  expect(await ask()).toContain('Hello.')
-  expect(upstream.connections).toBe(2)
-})
-
-test('a connection that its server closes while it waits is not used again', async () => {
-  const exchange = await heldAnswer()
-
-  exchange.end()
-  await exchange.closed
-  // In which the client hears of it.
-  await turns(20)
-
-  expect(await ask()).toContain('Hello.')
-  expect(upstream.connections).toBe(2)
-})
-
-test('a connection that has waited for 30 seconds is closed', async () => {
-  const first = await heldAnswer()
-  clock.advance(29_999)
-  const second = upstream.hold()
-  const asked = ask()
-  const reused = await second
-  await reused.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}')
-  await asked
-  expect(upstream.connections).toBe(1)
-
-  clock.advance(30_000)
-  await first.closed
-
-  await ask()
-  expect(upstream.connections).toBe(2)
-})
-
-test('of 300 connections 256 wait for the calls to come, and the others are closed', async () => {
+test('of 300 connections 256 are kept for later requests, and the others are closed', async () => {
   const held = Array.from({ length: 300 }, () => upstream.hold())
   const asked = held.map(() => ask())
   const exchanges = await Promise.all(held)
@@ -95,7 +145,7 @@ test('of 300 connections 256 wait for the calls to come, and the others are clos
   for (const exchange of exchanges) void exchange.closed.then(() => (closed += 1))
   const enough = Promise.all(exchanges.slice(256).map(({ closed }) => closed))
 
-  for (const exchange of exchanges) await exchange.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}')
+  for (const exchange of exchanges) await exchange.write(RESPONSE)
   await Promise.all(asked)
   await enough
 
@@ -104,23 +154,24 @@ test('of 300 connections 256 wait for the calls to come, and the others are clos
   expect(upstream.connections).toBe(344)
 })
 
-test('a large request goes up whole, at the pace of the server', async () => {
+test('a large request is sent whole, at the pace of the server', async () => {
   const body = 'Ein Stück Text. '.repeat(1024 * 1024)
 
-  await wholeOf(http.begin(requestTo(upstream.baseUrl), body))
+  await ask(body)
 
   expect(Bun.hash(upstream.requests[0]!.body)).toBe(Bun.hash(body))
 })
 
-test('pieces that were handed over do not change with what comes after', async () => {
+test('pieces do not change after they were read', async () => {
   const held = upstream.hold()
-  const running = http.begin(requestTo(upstream.baseUrl), '')
+  const sent = http.send(requestTo(upstream.baseUrl))
   const exchange = await held
   await exchange.write(replies.head(200, { 'content-length': '2000' }))
+  const response = await sent
   const pieces: Uint8Array[] = []
   for (const letter of 'ab') {
     await exchange.write(letter.repeat(1000))
-    pieces.push((await pieceOf(running)) ?? new Uint8Array())
+    pieces.push((await response.read()) ?? new Uint8Array())
   }
 
   expect(pieces.map(piece => Buffer.from(piece).toString()).join('')).toBe(
@@ -128,99 +179,19 @@ test('pieces that were handed over do not change with what comes after', async (
   )
 })
 
-test('2,000 calls that end in every way leave no socket, timer or listener', async () => {
-  const provider = openAiCompatible({ deadlines, http, secretOf: () => undefined })
-  const row = {
-    id: 'main',
-    kind: 'openai-compatible',
-    baseUrl: upstream.baseUrl,
-    secret: { from: 'none' },
-    headers: {},
-    routes: ['chat'],
-    maxTokensField: 'max_tokens',
-  } as const
-  const ways = [
-    replies.chatAnswer(),
-    replies.sse(['data: 1\n\n', 'data: [DONE]\n\n']),
-    replies.resetBeforeHeaders(),
-    replies.resetAfterHeaders(),
-    replies.badChunk(),
-    replies.cutChunked(['a']),
-    replies.closeDelimited('{}'),
-    replies.silence(),
-  ]
-  const closed: Promise<void>[] = []
-  let turn = 0
-  upstream.reply(exchange => {
-    closed.push(exchange.closed)
-    return ways[(turn += 1) % ways.length]!(exchange)
-  })
-  const kept = new AbortController()
-  const call = async (index: number) => {
-    const leaving = new AbortController()
-    const common = { provider: row, route: 'chat', model: 'm', body: '{"model":"m"}' } as const
-    const running =
-      index % 2 === 0
-        ? provider.complete(
-            { ...common, readTimeoutMs: 1000 },
-            index % 3 === 0 ? leaving.signal : kept.signal,
-          )
-        : provider.stream({ ...common, firstByteTimeoutMs: 1000, idleTimeoutMs: 1000 }, kept.signal)
-    await turns(index % 7)
-    leaving.abort()
-    const outcome = await running
-    if (outcome.outcome !== 'opened') return
-    while ((await nextOf(outcome.body)) instanceof Uint8Array);
-  }
-  for (let first = 0; first < 2000; first += 50) {
-    const batch = Array.from({ length: 50 }, (_, index) => call(first + index))
-    // The silent ones run into their limits, however many turns the others took before.
-    for (let round = 0; round < 30; round += 1) {
-      await turns(5)
-      clock.advance(100)
-    }
-    await Promise.all(batch)
-  }
-
-  http.close()
-  await Promise.all(closed)
-
-  expect(closed.length).toBeGreaterThan(1000)
-  expect(clock.waiting).toBe(0)
-  expect(getEventListeners(kept.signal, 'abort')).toEqual([])
-})
-
-/** An exchange whose answer has been read, so that its connection waits. */
-async function heldAnswer(): Promise<Exchange> {
+/** An exchange whose response has been read, so that its connection is idle. */
+async function heldResponse(): Promise<Exchange> {
   const held = upstream.hold()
   const asked = ask()
   const exchange = await held
-  await exchange.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}')
+  await exchange.write(RESPONSE)
   await asked
   return exchange
 }
 
-function ask(): Promise<string> {
-  return askAt(upstream.baseUrl)
-}
-
-async function askAt(url: string): Promise<string> {
-  try {
-    return await wholeOf(http.begin(requestTo(url), '{}'))
-  } catch (error) {
-    return error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
-  }
-}
-
-/** The body of the whole answer. */
-function wholeOf(exchange: HttpExchange): Promise<string> {
-  return new Promise((resolve, reject) =>
-    exchange.answer(10_000, {
-      onAnswer: (_, bytes, start, end) => resolve(bytes.toString('utf8', start, end)),
-      onTooLarge: () => resolve('too large'),
-      onFailed: reject,
-    }),
-  )
+async function ask(body = '{}'): Promise<string> {
+  const response = await http.send(requestTo(upstream.baseUrl), { body })
+  return (await response.readAll(10_000)).toString()
 }
 
 async function turns(count: number): Promise<void> {
@@ -228,5 +199,5 @@ async function turns(count: number): Promise<void> {
 }
 
 function requestTo(url: string) {
-  return httpRequest(new URL(url), new Headers())
+  return httpRequest({ method: 'POST', url: new URL(url) })
 }

@@ -1,65 +1,115 @@
-import { connectionTurns } from '../../event-loop/connection-turns.ts'
-import type { Deadlines } from '../../providers/deadlines.ts'
-import { Connection } from './connection.ts'
+import type { ByteStream, OwnedByteStream } from '../byte-stream.ts'
+import type { Timers } from '../timers.ts'
+import type { HeaderFields } from '../wire/header-fields.ts'
+import { ClientConnection } from './client-connection.ts'
+import { ClientResponse } from './client-response.ts'
+import { ConnectionPool } from './connection-pool.ts'
 import { Exchange } from './exchange.ts'
-import { socketFailure } from './http-failure.ts'
+import { socketError, unsent } from './client-error.ts'
 import type { HttpRequest } from './http-request.ts'
-import { IdleConnections } from './idle-connections.ts'
-import type { ResponseHead } from './response-head.ts'
+import { ConnectionOpener } from './open-connection.ts'
+import { isStreamBody, type OutgoingBody } from './outgoing-body.ts'
 
-/** Sends requests to http and https servers, and keeps connections for the ones that follow. */
-export type HttpClient = {
-  /** Sends one POST, once: a connection that breaks under it is a failure, never a reason to send again. Never throws. */
-  begin(request: HttpRequest, body: string): HttpExchange
-  /** Closes the connections that wait for a request; exchanges that run end by themselves. */
+/** Sends requests to http and https servers, and keeps connections for later requests. */
+export interface HttpClient {
+  /**
+   * Sends one request, once: a connection that breaks under it is a failure, never a reason to send it again. Resolves when the
+   * head of the response has come; any status is a response, and redirects are not followed. This and reads of the response
+   * reject with an `ClientError`.
+   *
+   * The response must be read to its end or cancelled. The stream of a body is read to its end or cancelled in any case.
+   */
+  send(request: HttpRequest, options?: SendOptions): Promise<HttpResponse>
+  /** Closes idle connections. Running requests end by themselves. */
   close(): void
 }
 
-/**
- * One request and its answer. Ask for the whole answer; or for its head first, and then for the body in pieces, or whole after all;
- * one thing at a time. Whatever fails fails with an error whose `code` says why and names neither host nor key.
- *
- * What has come and was not asked for waits: of a body that is read in pieces up to 32 KB and one more read of the socket, and then
- * the server waits. What comes next is lost where the exchange is cut.
- */
-export type HttpExchange = {
-  /** Resolves when the answer's head has come. */
-  head(): Promise<ResponseHead>
-  /** Gives the receiver the next bytes of the body, never none, and undefined at its end; or tells it why there are none. */
-  read(receiver: PieceReceiver): void
-  /** Tells the receiver, once, of the whole answer or why there is none. One that is longer than `bytesMax` is cut. */
-  answer(bytesMax: number, receiver: AnswerReceiver): void
-  /** Closes the connection at once; what waits, and whatever is asked later, fails. After the end it changes nothing. */
-  cut(): void
+export type SendOptions = {
+  readonly body?: OutgoingBody
+  /** Aborts the request, or its response, until that was read to its end. */
+  readonly signal?: AbortSignalLike
+  /** For TCP and TLS together; 5 seconds if absent. */
+  readonly connectTimeoutMs?: number
+  /** From the call to the end of the response; none if absent. */
+  readonly timeoutMs?: number
+  /** Called once, when a connection is there and the request is written to it. */
+  readonly onSent?: () => void
 }
 
-export type PieceReceiver = {
-  onPiece(piece: Uint8Array<ArrayBuffer> | undefined): void
-  onFailed(error: unknown): void
+/** The body of a response is read as it comes; what is not read slows the server, once about 32 KB are buffered. */
+export interface HttpResponse extends OwnedByteStream {
+  readonly status: number
+  readonly headers: HeaderFields
+  /** The length of the body as sent; undefined where the server does not declare it. */
+  readonly contentLength: number | undefined
+  /** The rest of the body. Cancels a response that is longer, and rejects with `RESPONSE_TOO_LARGE`. */
+  readAll(bytesMax: number): Promise<Buffer>
 }
 
-/** Called rather than promised to: each promise on the way of a request costs more than most of what is done on it. */
-export type AnswerReceiver = {
-  /** The body is what stands in `bytes` from `start` up to, not including, `end`. */
-  onAnswer(head: ResponseHead, bytes: Buffer, start: number, end: number): void
-  onTooLarge(): void
-  onFailed(error: unknown): void
+/** As much of an `AbortSignal` as the client uses. */
+export type AbortSignalLike = {
+  readonly aborted: boolean
+  addEventListener(type: 'abort', listener: () => void): void
+  removeEventListener(type: 'abort', listener: () => void): void
 }
 
-/**
- * A client that runs on this thread: Bun's `fetch` works in another one, and the way there and back costs more
- * than the work. Connections that wait have their deadlines among `deadlines`.
- */
-export function httpClient(deadlines: Deadlines): HttpClient {
-  const idle = new IdleConnections(deadlines)
-  const turns = connectionTurns<Connection>((connection, error) => connection.fail(socketFailure(error)))
+/** Long enough for three lost packets and a TLS handshake across the world. */
+export const CONNECT_TIMEOUT_MS = 5000
+
+/** A client on this thread: Bun's `fetch` works on another one, and the way there and back costs more than the work. */
+export function httpClient(timers: Timers): HttpClient {
+  const pool = new ConnectionPool(timers)
+  const opener = new ConnectionOpener(timers)
+
+  /** Sends the request on an idle connection or on a new one. False where the exchange was cancelled before that. */
+  async function transmit(request: HttpRequest, options: SendOptions, exchange: Exchange): Promise<boolean> {
+    const { timeoutMs, connectTimeoutMs = CONNECT_TIMEOUT_MS } = options
+    const { origin, reusesConnection } = request
+    exchange.start(timeoutMs)
+    const idle = reusesConnection ? pool.take(origin) : undefined
+    if (idle !== undefined) return write(idle, request, options, exchange)
+    const socket = await opener.open(origin, connectTimeoutMs, exchange)
+    const connection = (socket.data = new ClientConnection(origin, socket, pool))
+    if (exchange.failure === undefined) return write(connection, request, options, exchange)
+    connection.abandon()
+    return false
+  }
+
   return {
-    begin(request, body) {
-      const exchange = new Exchange()
-      const connection = idle.take(request.origin) ?? new Connection(request.origin, { idle, turns })
-      connection.start(exchange, request, body)
-      return exchange
+    send(request, options = {}) {
+      const exchange = new Exchange(timers, options.signal)
+      const transmitted = transmit(request, options, exchange)
+      return received(transmitted, exchange, isStreamBody(options.body) ? options.body.stream : undefined)
     },
-    close: () => idle.close(),
+    close: () => pool.close(),
+  }
+}
+
+function write(
+  connection: ClientConnection,
+  request: HttpRequest,
+  { body, onSent }: SendOptions,
+  exchange: Exchange,
+): true {
+  onSent?.()
+  connection.send(exchange, request, body)
+  return true
+}
+
+/** Waits for the head of a response. While it waits, it has no reference to a body of text or bytes, which may be large. */
+async function received(
+  transmitted: Promise<boolean>,
+  exchange: Exchange,
+  upload: ByteStream | undefined,
+): Promise<HttpResponse> {
+  let isSent = false
+  try {
+    isSent = await transmitted
+    return new ClientResponse(await exchange.head(), exchange)
+  } catch (error) {
+    upload?.cancel()
+    const failure = exchange.failure ?? socketError(error)
+    exchange.fail(failure)
+    throw isSent ? failure : unsent(failure)
   }
 }

@@ -1,25 +1,43 @@
-/** Where requests go: what a connection is opened with and kept under. */
+import { endOf, TOKEN } from '../wire/char-class.ts'
+
+/** Where connections go. Requests of equal keys may share connections. */
 export type Origin = {
-  /** Equal for equal servers. */
   readonly key: string
-  readonly hostname: string
+  /** The IP address to connect to, or a name to resolve. */
+  readonly address: string
   readonly port: number
   readonly isTls: boolean
-  /** Whether the host is an IP address and no name. */
-  readonly isAddress: boolean
+  /** The name that TLS asks for and the certificate is checked against. Absent for an IP address, which is checked itself. */
+  readonly serverName?: string
 }
 
-/** All of a POST request that is the same each time. */
+/** All of a request but its body: made once for many requests that differ in nothing else. */
 export type HttpRequest = {
+  readonly method: string
   readonly url: string
   readonly headers: Headers
   readonly origin: Origin
-  /** Latin-1, up to and including the name of `content-length`, whose value and body follow. */
+  /** The IP address that the caller pinned. */
+  readonly pinnedAddress: string | undefined
+  /** Whether it may go out on a connection that another request has used, and leave it to the next one. */
+  readonly reusesConnection: boolean
+  /** The request line and the header lines, in Latin-1. The lines that frame the body follow. */
   readonly head: string
 }
 
-/** Names that say how this one message travels, which is for the client alone to say. */
-const FRAMING = new Set([
+export type HttpRequestOptions = {
+  readonly method: string
+  /** http or https. */
+  readonly url: URL
+  readonly headers?: Headers
+  /** The IP address to connect to. The `host` header, TLS and its certificate check still use the URL's host. */
+  readonly pinnedAddress?: string
+  /** True if absent. */
+  readonly reuseConnection?: boolean
+}
+
+/** Headers that frame one message. The client writes them itself. */
+export const FRAMING_HEADERS: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
   'expect',
@@ -30,26 +48,49 @@ const FRAMING = new Set([
   'upgrade',
 ])
 
-/** A POST to an http or https URL. The headers have been checked, as `Headers` does. */
-export function httpRequest(url: URL, headers: Headers): HttpRequest {
-  const isTls = url.protocol === 'https:'
-  const port = url.port === '' ? (isTls ? 443 : 80) : Number(url.port)
-  // IPv6 addresses stand in brackets in a URL, and nowhere else.
-  const hostname = url.hostname.replace(/^\[(.*)\]$/, '$1')
-  const isAddress = hostname.includes(':') || /^[0-9.]+$/.test(hostname)
+/** Throws a TypeError for what this client cannot send. */
+export function httpRequest({
+  method,
+  url,
+  headers = new Headers(),
+  pinnedAddress,
+  reuseConnection = true,
+}: HttpRequestOptions): HttpRequest {
+  if (!isToken(method)) throw new TypeError('The method is not an HTTP token.')
+  if (method === 'CONNECT') throw new TypeError('CONNECT requests are not supported.')
+  const origin = originOf(url, pinnedAddress)
   const lines = [
-    `POST ${url.pathname}${url.search} HTTP/1.1`,
+    `${method} ${url.pathname}${url.search} HTTP/1.1`,
     ...(headers.has('host') ? [] : [`host: ${url.host}`]),
-    'connection: keep-alive',
+    `connection: ${reuseConnection ? 'keep-alive' : 'close'}`,
   ]
   for (const [name, value] of headers) {
-    if (!FRAMING.has(name)) lines.push(`${name}: ${value}`)
+    if (!FRAMING_HEADERS.has(name)) lines.push(`${name}: ${value}`)
   }
-  const head = `${lines.join('\r\n')}\r\ncontent-length: `
-  return {
-    url: url.href,
-    headers,
-    origin: { key: `${url.protocol}//${hostname}:${port}`, hostname, port, isTls, isAddress },
-    head,
+  const head = `${lines.join('\r\n')}\r\n`
+  return { method, url: url.href, headers, origin, pinnedAddress, reusesConnection: reuseConnection, head }
+}
+
+function originOf(url: URL, pinnedAddress: string | undefined): Origin {
+  const isTls = url.protocol === 'https:'
+  if (!isTls && url.protocol !== 'http:') throw new TypeError('The URL is neither http nor https.')
+  const port = url.port === '' ? (isTls ? 443 : 80) : Number(url.port)
+  // Only URLs write IPv6 addresses in brackets.
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
+  const address = pinnedAddress ?? host
+  if (!isAddress(host)) {
+    const key = `${url.protocol}//${host}:${port}@${pinnedAddress ?? ''}`
+    return { key, address, port, isTls, ...(isTls ? { serverName: host } : {}) }
   }
+  if (address !== host) throw new TypeError('The URL names another address than the pinned one.')
+  return { key: `${url.protocol}//${host}:${port}@`, address, port, isTls }
+}
+
+/** A URL writes an IPv4 address in four numbers, and a name never ends in a number. */
+function isAddress(host: string): boolean {
+  return host.includes(':') || /^[0-9.]+$/.test(host)
+}
+
+function isToken(text: string): boolean {
+  return text !== '' && endOf(TOKEN, Buffer.from(text), 0) === Buffer.byteLength(text)
 }

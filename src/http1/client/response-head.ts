@@ -8,10 +8,10 @@ export type ResponseHead = {
   readonly fields: HeaderFields
   readonly framing: BodyFraming
   /** Whether the connection can carry another request after this response. */
-  readonly isKept: boolean
+  readonly isReusable: boolean
 }
 
-/** The number of bytes; or in chunks; or until the connection closes. */
+/** The number of bytes, or chunks, or all bytes until the connection closes. */
 export type BodyFraming = number | 'chunked' | 'until_close'
 
 /** The server stopped waiting for the request. It may still answer it later, and that must not answer the next request. */
@@ -24,10 +24,11 @@ const CR = 13
 const ZERO = 48
 
 /**
- * Reads the head that begins at `at`; what is none is said before its end has come. So is one whose framing could be read in
- * two ways (several lengths, a length beside chunks): whoever guessed there could take one answer for the next.
+ * Reads the head that begins at `at`, and refuses a malformed one before its end has come. A head whose framing could be read in
+ * two ways (several lengths, or a length and chunks) is malformed: a wrong guess would take one response for the next. The response
+ * to a HEAD request has no body.
  */
-export function readResponseHead(bytes: Buffer, at: number): ResponseHead | HeadProblem {
+export function readResponseHead(bytes: Buffer, at: number, method: string): ResponseHead | HeadProblem {
   for (let index = 0; index < PROTOCOL.length; index += 1) {
     if (at + index === bytes.length) return 'partial'
     if (bytes[at + index] !== PROTOCOL.charCodeAt(index)) return 'malformed'
@@ -43,18 +44,18 @@ export function readResponseHead(bytes: Buffer, at: number): ResponseHead | Head
   if (!isLineEnd(bytes, lineEnd)) return lineProblem(bytes, lineEnd)
   const fields = HeaderFields.read(bytes, lineEnd + 2)
   if (typeof fields === 'string') return fields
-  const said = fields.framing() ?? 'until_close'
-  if (said === 'malformed' || (minor === 0 && said === 'chunked')) return 'malformed'
-  const framing = hasNoBody(status) ? 0 : said
-  const isKept =
+  const declared = fields.framing() ?? 'until_close'
+  if (declared === 'malformed' || (minor === 0 && declared === 'chunked')) return 'malformed'
+  const framing = method === 'HEAD' || hasNoBody(status) ? 0 : declared
+  const isReusable =
     minor === 1 &&
     framing !== 'until_close' &&
     status !== REQUEST_TIMEOUT &&
     !fields.saysOfConnection('close')
-  return { status, fields, framing, isKept }
+  return { status, fields, framing, isReusable }
 }
 
-/** Three digits, and behind them a space and words, or nothing. */
+/** Three digits, followed by a space and the reason, or by the end of the line. */
 function statusOf(bytes: Uint8Array, start: number, end: number): number | undefined {
   let status = 0
   for (let at = start; at < end; at += 1) {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
 import * as replies from '../../../test/support/upstream-replies.ts'
 import { startUpstream, type Exchange, type Reply, type Upstream } from '../../../test/support/upstream.ts'
-import { Deadlines } from '../../providers/deadlines.ts'
+import { Timers } from '../timers.ts'
 import { httpClient, type HttpClient } from './http-client.ts'
 import { httpRequest } from './http-request.ts'
 
@@ -14,7 +14,7 @@ let http: HttpClient
 
 beforeEach(() => {
   upstream = startUpstream()
-  http = httpClient(new Deadlines(fakeClock()))
+  http = httpClient(new Timers(fakeClock()))
 })
 
 afterEach(() => {
@@ -107,16 +107,14 @@ test('a connection is used again after another error whose body was whole', asyn
   expect(upstream.connections).toBe(1)
 })
 
-function ask(mark: string): Promise<{ readonly status: number; readonly body: string }> {
-  const exchange = http.begin(httpRequest(new URL(upstream.baseUrl), new Headers()), mark)
-  return new Promise(resolve =>
-    exchange.answer(10_000, {
-      onAnswer: (head, bytes, start, end) =>
-        resolve({ status: head.status, body: bytes.toString('utf8', start, end) }),
-      onTooLarge: () => resolve({ status: 0, body: 'too large' }),
-      onFailed: error => resolve({ status: 0, body: String(error) }),
-    }),
-  )
+async function ask(mark: string): Promise<{ readonly status: number; readonly body: string }> {
+  try {
+    const request = httpRequest({ method: 'POST', url: new URL(upstream.baseUrl) })
+    const response = await http.send(request, { body: mark })
+    return { status: response.status, body: (await response.readAll(10_000)).toString() }
+  } catch (error) {
+    return { status: 0, body: String(error) }
+  }
 }
 
 async function turns(count: number): Promise<void> {

@@ -32,7 +32,7 @@ const inChunks = fc
   }))
 
 describe('a response', () => {
-  test('is read the same however its bytes are cut', () => {
+  test('is read the same, however its bytes are split', () => {
     const response = fc.record({
       framed: fc.oneof(withLength, inChunks),
       interim: fc.boolean(),
@@ -52,11 +52,11 @@ describe('a response', () => {
     ['a length', `${JSON_HEAD}content-length: 2\r\n\r\n{}`],
     ['chunks', `${JSON_HEAD}transfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`],
     ['no body', 'HTTP/1.1 204 No Content\r\n\r\n'],
-  ])('with %s that more bytes follow says so', (_name, wire) => {
+  ])('with %s reports bytes that follow it', (_name, wire) => {
     expect(read([`${wire}HTTP`]).progress).toBe('surplus')
   })
 
-  test('that never ends where its bytes do is not whole before them', () => {
+  test('is not whole before its last byte', () => {
     const wire = `${JSON_HEAD}content-length: 10\r\n\r\n123456789`
 
     expect(read([wire])).toEqual({ body: '123456789', progress: 'more' })
@@ -67,12 +67,20 @@ describe('a response', () => {
     ['1.1', 'content-length: 0\r\nconnection: Close', false],
     ['1.0', 'content-length: 0', false],
     ['1.1', 'server: x', false],
-  ])('of HTTP/%s with %p keeps its connection: %p', (version, headers, isKept) => {
-    const reader = new ResponseReader()
+  ])('of HTTP/%s with %p leaves a reusable connection: %p', (version, headers, isReusable) => {
+    const reader = new ResponseReader('GET')
     reader.feed(Buffer.from(`HTTP/${version} 200 OK\r\n${headers}\r\n\r\n`), nowhere)
 
-    expect(reader.isKept).toBe(isKept)
+    expect(reader.isReusable).toBe(isReusable)
   })
+})
+
+test('the response to a HEAD request has no body, whatever it declares', () => {
+  const reader = new ResponseReader('HEAD')
+
+  const progress = reader.feed(Buffer.from(`${JSON_HEAD}content-length: 10\r\n\r\n`), nowhere)
+
+  expect(progress).toBe('whole')
 })
 
 describe('a head is refused', () => {
@@ -80,11 +88,11 @@ describe('a head is refused', () => {
     ['of another protocol', 'SSH-2.0-OpenSSH_9.6\r\n'],
     ['of HTTP/2', 'HTTP/2 200 OK\r\n\r\n'],
     ['with a status of four digits', 'HTTP/1.1 2000 OK\r\n\r\n'],
-    ['with a protocol nobody asked for', 'HTTP/1.1 101 Switching Protocols\r\n\r\n'],
+    ['that switches protocols', 'HTTP/1.1 101 Switching Protocols\r\n\r\n'],
     ['with two lengths', `${JSON_HEAD}content-length: 1\r\nContent-Length: 2\r\n\r\n`],
     ['with a list of lengths', `${JSON_HEAD}content-length: 1, 1\r\n\r\n`],
     ['with a negative length', `${JSON_HEAD}content-length: -1\r\n\r\n`],
-    ['with an endless length', `${JSON_HEAD}content-length: 99999999999999999999\r\n\r\n`],
+    ['with a length beyond what a number holds', `${JSON_HEAD}content-length: 99999999999999999999\r\n\r\n`],
     ['with a length and chunks', `${JSON_HEAD}content-length: 1\r\ntransfer-encoding: chunked\r\n\r\n`],
     ['with another transfer encoding', `${JSON_HEAD}transfer-encoding: gzip, chunked\r\n\r\n`],
     ['with chunks in HTTP/1.0', 'HTTP/1.0 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'],
@@ -94,7 +102,7 @@ describe('a head is refused', () => {
     ['with a bare line feed', 'HTTP/1.1 200 OK\r\na: b\nc: d\r\n\r\n'],
     ['with a bare carriage return', 'HTTP/1.1 200 OK\r\na: b\rc: d\r\n\r\n'],
     ['with a NUL in it', 'HTTP/1.1 200 OK\r\na: b\0\r\n\r\n'],
-    ['with a line of nothing but a name', 'HTTP/1.1 200 OK\r\n: b\r\n\r\n'],
+    ['with an empty name', 'HTTP/1.1 200 OK\r\n: b\r\n\r\n'],
     ['that is larger than 64 KB', `HTTP/1.1 200 OK\r\na: ${'x'.repeat(64 * 1024)}`],
   ])('%s', (_name, wire) => {
     expect(read([wire]).progress).toBe('malformed_head')
@@ -105,11 +113,11 @@ describe('a chunk is refused', () => {
   test.each([
     ['without a length', 'x\r\n'],
     ['with a negative length', '-1\r\n'],
-    ['with a length that no body has', `${'f'.repeat(16)}\r\n`],
+    ['with a length beyond what a number holds', `${'f'.repeat(16)}\r\n`],
     ['whose line ends in a bare line feed', '1\nx\r\n'],
     ['that is longer than it says', '1\r\nxy\r\n'],
-    ['with an endless extension', `1;${'x'.repeat(9000)}`],
-    ['behind which come endless trailers', `0\r\n${`a: ${'x'.repeat(1000)}\r\n`.repeat(70)}`],
+    ['with an extension that is too long', `1;${'x'.repeat(9000)}`],
+    ['followed by trailers that are too long', `0\r\n${`a: ${'x'.repeat(1000)}\r\n`.repeat(70)}`],
   ])('%s', (_name, chunks) => {
     const wire = `${JSON_HEAD}transfer-encoding: chunked\r\n\r\n${chunks}`
 
@@ -117,13 +125,13 @@ describe('a chunk is refused', () => {
   })
 })
 
-test('garbage is never thrown over', () => {
+test('garbage never throws', () => {
   fc.assert(
     fc.property(
       fc.constantFrom('', 'HTTP/1.1 200 OK\r\n', `${JSON_HEAD}transfer-encoding: chunked\r\n\r\n`),
       fc.array(fc.uint8Array()),
       (start, pieces) => {
-        const reader = new ResponseReader()
+        const reader = new ResponseReader('GET')
         for (const piece of [Buffer.from(start), ...pieces]) {
           if (reader.feed(Buffer.from(piece), nowhere) !== 'more') break
         }
@@ -136,11 +144,11 @@ const nowhere = { onHead() {}, onPiece() {} }
 
 function read(pieces: readonly string[]): { body: string; progress: Progress } {
   const parts: Uint8Array[] = []
-  const reader = new ResponseReader()
+  const reader = new ResponseReader('GET')
   let progress: Progress = 'more'
   for (const piece of pieces) {
     expect(progress).toBe('more')
-    // Each piece in memory of its own, as sockets give it.
+    // Each piece has its own memory, as pieces from a socket have.
     progress = reader.feed(Buffer.from(Uint8Array.from(Buffer.from(piece, 'latin1')).buffer), {
       onHead() {},
       onPiece: (bytes, start, end) => void parts.push(bytes.subarray(start, end)),

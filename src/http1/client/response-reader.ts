@@ -1,42 +1,49 @@
 import { ChunkedBody } from '../wire/chunked-body.ts'
 import { readResponseHead, type ResponseHead } from './response-head.ts'
 
-/** Where a response goes as it is read. */
+/** Where a response goes while it is read. */
 export type ResponseSink = {
   onHead(head: ResponseHead): void
-  /** The next bytes of the body, never none: those of `bytes` from `start` up to, not including, `end`. They are the sink's to keep. */
-  onPiece(bytes: Buffer, start: number, end: number): void
+  /** The next bytes of the body, at least one: those of `bytes` from `start` to before `end`. The sink may keep them. */
+  onPiece(bytes: Buffer<ArrayBuffer>, start: number, end: number): void
 }
 
-/** What the bytes so far amount to. `surplus`: the response is whole, and more came behind it. */
+/** The state after the bytes so far. `surplus`: the response is whole, and more bytes follow it. */
 export type Progress = 'more' | 'whole' | 'surplus' | 'malformed_head' | 'malformed_body'
 
 const HEAD_BYTES_MAX = 64 * 1024
+const SWITCHING_PROTOCOLS = 101
 
-/** Reads one response from the bytes of a connection, however they are cut. Make another for the next response. */
+/** Reads one response from the bytes of a connection, in pieces of any size. Each response needs a new reader. */
 export class ResponseReader {
-  /** The beginning of a head whose end has not come. */
-  #partialHead: Buffer | undefined
+  readonly #method: string
+  /** The bytes of a head that has not come whole. */
+  #partialHead: Buffer<ArrayBuffer> | undefined
   #head: ResponseHead | undefined
   #missing = 0
   #chunks: ChunkedBody | undefined
 
-  /** Takes the next bytes, which it may change and keep. After anything but `more` it is not to be fed again. */
-  feed(received: Buffer, sink: ResponseSink): Progress {
+  /** The method is that of the request. */
+  constructor(method: string) {
+    this.#method = method
+  }
+
+  /** Takes the next bytes, and may change and keep them. Must not be called again after anything but `more`. */
+  feed(received: Buffer<ArrayBuffer>, sink: ResponseSink): Progress {
     let bytes = received
     let at = 0
     while (this.#head === undefined) {
       if (this.#partialHead !== undefined) bytes = Buffer.concat([this.#partialHead, bytes])
       this.#partialHead = undefined
-      const head = readResponseHead(bytes, at)
+      const head = readResponseHead(bytes, at, this.#method)
       if (head === 'malformed' || head === 'too_many') return 'malformed_head'
       if ((head === 'partial' ? bytes.length : head.fields.end) - at > HEAD_BYTES_MAX) return 'malformed_head'
       if (head === 'partial') {
         this.#partialHead = bytes.subarray(at)
         return 'more'
       }
-      // Nobody asked to switch protocols; the other interim answers say nothing that matters here.
-      if (head.status === 101) return 'malformed_head'
+      // The client never asks for another protocol. It ignores the other interim responses.
+      if (head.status === SWITCHING_PROTOCOLS) return 'malformed_head'
       at = head.fields.end
       if (head.status >= 200) this.#begin(head, sink)
     }
@@ -48,13 +55,14 @@ export class ResponseReader {
     return end < bytes.length ? 'surplus' : 'whole'
   }
 
-  /** Whether the end of the connection is how this response was to end. */
+  /** Whether the end of the connection ends this response. */
   get endsWithConnection(): boolean {
     return this.#head?.framing === 'until_close'
   }
 
-  get isKept(): boolean {
-    return this.#head?.isKept === true
+  /** Whether the connection can carry another request after this response. */
+  get isReusable(): boolean {
+    return this.#head?.isReusable === true
   }
 
   #begin(head: ResponseHead, sink: ResponseSink): void {
@@ -65,7 +73,7 @@ export class ResponseReader {
     sink.onHead(head)
   }
 
-  #feedChunks(chunks: ChunkedBody, bytes: Buffer, start: number, sink: ResponseSink): Progress {
+  #feedChunks(chunks: ChunkedBody, bytes: Buffer<ArrayBuffer>, start: number, sink: ResponseSink): Progress {
     const end = chunks.feed(bytes, start)
     if (chunks.contentEnd > chunks.contentStart) sink.onPiece(bytes, chunks.contentStart, chunks.contentEnd)
     if (chunks.state === 'broken') return 'malformed_body'

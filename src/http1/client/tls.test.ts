@@ -23,6 +23,7 @@ describe.skipIf(Bun.which('openssl') === null)('TLS', () => {
         '/': new Response('hi'),
         '/sent': () => new Response(String(sentMegabytes)),
         '/flood': () => new Response(flood()),
+        '/host': request => new Response(request.headers.get('host')),
       },
     })
   })
@@ -48,9 +49,9 @@ describe.skipIf(Bun.which('openssl') === null)('TLS', () => {
 
   const urlsOf = (hosts: readonly string[]) => hosts.map(host => `https://${host}:${server.port}`)
 
-  test('needs a trusted certificate for the very host', async () => {
+  test('needs a trusted certificate for the host of the URL', async () => {
     const urls = urlsOf(['localhost', '127.0.0.1', '127.0.0.2'])
-    const script = `tell(await Promise.all(${JSON.stringify(urls)}.map(url => ask(url).catch(error => error.code))))`
+    const script = `report(await Promise.all(${JSON.stringify(urls)}.map(url => ask(url))))`
 
     const untrusting = await inChild(script, {})
     const trusting = await inChild(script, { NODE_EXTRA_CA_CERTS: certificate })
@@ -59,56 +60,76 @@ describe.skipIf(Bun.which('openssl') === null)('TLS', () => {
     expect(trusting).toEqual(['hi', 'hi', 'ERR_TLS_CERT_ALTNAME_INVALID'])
   })
 
-  test('a reader that stops reading stops the server, and gets every byte once it goes on', async () => {
+  test('connects to a pinned address, and checks the certificate for the host of the URL', async () => {
+    const script = `report([
+      await ask('https://pinned.test:${server.port}/host', '127.0.0.1'),
+      await ask('https://other.test:${server.port}/host', '127.0.0.1'),
+      await ask('https://localhost:${server.port}/host', '127.0.0.2'),
+    ])`
+
+    const results = await inChild(script, { NODE_EXTRA_CA_CERTS: certificate })
+
+    expect(results).toEqual([
+      `pinned.test:${server.port}`,
+      'ERR_TLS_CERT_ALTNAME_INVALID',
+      `localhost:${server.port}`,
+    ])
+  })
+
+  test('a reader that stops reading stops the server, and gets every byte once it continues', async () => {
     const [url = ''] = urlsOf(['localhost'])
 
-    const told = await inChild(
+    const result = await inChild(
       `
-      const flood = begin('${url}/flood')
-      await flood.head()
-      let read = (await pieceOf(flood)).length
+      const flood = await send('${url}/flood')
+      let read = (await flood.read()).length
       let stalledAt = -1
       for (let sent = 0; sent !== stalledAt; ) {
         stalledAt = sent
         for (let turn = 0; turn < 200; turn += 1) await new Promise(resolve => setImmediate(resolve))
         sent = Number(await ask('${url}/sent'))
       }
-      for (let piece = await pieceOf(flood); piece !== undefined; piece = await pieceOf(flood)) read += piece.length
-      tell({ stalledAt, read })`,
+      for (let piece = await flood.read(); piece !== undefined; piece = await flood.read()) read += piece.length
+      report({ stalledAt, read })`,
       { NODE_EXTRA_CA_CERTS: certificate },
     )
 
-    const { stalledAt, read } = told as { readonly stalledAt: number; readonly read: number }
+    const { stalledAt, read } = result as { readonly stalledAt: number; readonly read: number }
     expect(stalledAt).toBeLessThan(FLOOD_MEGABYTES / 2)
     expect(read).toBe(FLOOD_MEGABYTES * MEGABYTE)
   })
 })
 
 function makeCertificate(key: string, certificate: string): void {
-  const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
+  const names = [
+    '-subj',
+    '/CN=localhost',
+    '-addext',
+    'subjectAltName=DNS:localhost,DNS:pinned.test,IP:127.0.0.1',
+  ]
   const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']
   const files = ['-keyout', key, '-out', certificate, '-days', '2']
   const made = Bun.spawnSync(['openssl', 'req', '-x509', ...kind, ...files, ...names])
   if (!made.success) throw new Error(made.stderr.toString())
 }
 
-/** The certificates that a process trusts are those of its start. Gives what the script tells. */
+/** Runs the script in a new process, because a process reads its trusted certificates at its start. Gives what the script reports. */
 async function inChild(script: string, environment: Readonly<Record<string, string>>): Promise<unknown> {
   const program = `
     const { httpClient } = await import(${JSON.stringify(join(import.meta.dir, 'http-client.ts'))})
     const { httpRequest } = await import(${JSON.stringify(join(import.meta.dir, 'http-request.ts'))})
-    const { Deadlines } = await import(${JSON.stringify(join(import.meta.dir, '../../providers/deadlines.ts'))})
-    const { pieceOf } = await import(${JSON.stringify(join(import.meta.dir, '../../../test/support/next-of.ts'))})
-    const http = httpClient(new Deadlines({ now: () => Date.now(), monotonicMs: () => performance.now(), after: () => () => {} }))
-    const begin = url => http.begin(httpRequest(new URL(url), new Headers()), '')
-    const ask = async url => {
-      const exchange = begin(url)
-      await exchange.head()
-      const piece = await pieceOf(exchange)
-      await pieceOf(exchange)
-      return new TextDecoder().decode(piece)
+    const { Timers } = await import(${JSON.stringify(join(import.meta.dir, '../timers.ts'))})
+    const http = httpClient(new Timers({ monotonicMs: () => performance.now(), after: () => () => {} }))
+    const send = (url, pinnedAddress) =>
+      http.send(httpRequest({ method: 'GET', url: new URL(url), ...(pinnedAddress === undefined ? {} : { pinnedAddress }) }))
+    const ask = async (url, pinnedAddress) => {
+      try {
+        return (await (await send(url, pinnedAddress)).readAll(1000)).toString()
+      } catch (error) {
+        return error.code
+      }
     }
-    const tell = told => console.log(JSON.stringify(told))
+    const report = result => console.log(JSON.stringify(result))
     ${script}
     http.close()`
   const child = Bun.spawn([process.execPath, '-e', program], { env: { ...process.env, ...environment } })

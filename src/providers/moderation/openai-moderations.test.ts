@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { fakeClock, type FakeClock } from '../../../test/support/fake-clock.ts'
 import {
   answer,
@@ -12,6 +12,8 @@ import {
 } from '../../../test/support/upstream-replies.ts'
 import { refusedUrl, startUpstream, type Reply, type Upstream } from '../../../test/support/upstream.ts'
 import type { Moderator } from '../../gateway/ports/moderator.ts'
+import { httpClient, type HttpClient } from '../../http1/client/http-client.ts'
+import { Timers } from '../../http1/timers.ts'
 import {
   MODERATION_TIMEOUT_MS,
   moderationsRoute,
@@ -22,6 +24,7 @@ import {
 
 let upstream: Upstream
 let clock: FakeClock
+let http: HttpClient
 let moderator: Moderator
 
 beforeAll(() => {
@@ -30,13 +33,18 @@ beforeAll(() => {
 afterAll(() => upstream.close())
 beforeEach(() => {
   clock = fakeClock()
-  moderator = openAiModerations({ url: `${upstream.baseUrl}/moderations`, key: 'sk-mod' }, { clock })
+  http = httpClient(new Timers(clock))
+  moderator = openAiModerations({ url: `${upstream.baseUrl}/moderations`, key: 'sk-mod' }, { http })
+})
+afterEach(() => {
+  http.close()
+  expect(clock.waiting).toBe(0)
 })
 
 const results = (...flags: unknown[]) => ({ id: 'modr-1', results: flags.map(flagged => ({ flagged })) })
 const bytes = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
 
-test('one piece is asked as a string, with the key', async () => {
+test('one piece is sent as a string, with the key', async () => {
   upstream.reply(json(results(false)))
 
   expect(await moderator.judge(['Is this fine?'])).toEqual({ verdict: 'passed' })
@@ -50,16 +58,16 @@ test('one piece is asked as a string, with the key', async () => {
   expect(request?.json()).toEqual({ input: 'Is this fine?' })
 })
 
-test('several pieces are asked together, and one that is flagged flags all', async () => {
+test('several pieces are sent together, and one flag counts for all of them', async () => {
   upstream.reply(json(results(false, true)))
 
   expect(await moderator.judge(['fine', 'not fine'])).toEqual({ verdict: 'flagged' })
   expect(upstream.requests.at(-1)?.json()).toEqual({ input: ['fine', 'not fine'] })
 })
 
-test('without a key none is sent', async () => {
+test('no key is sent where none is set', async () => {
   upstream.reply(json(results(false)))
-  const keyless = openAiModerations({ url: upstream.baseUrl, key: undefined }, { clock })
+  const keyless = openAiModerations({ url: upstream.baseUrl, key: undefined }, { http })
 
   await keyless.judge(['text'])
 
@@ -72,20 +80,20 @@ test.each([
   ['https://api.example.com/v1', 'https://api.example.com/v1/moderations'],
   ['https://api.example.com/', 'https://api.example.com/moderations'],
   ['https://api.example.com', 'https://api.example.com/moderations'],
-])('%s is asked at %s', (url, route) => {
+])('requests for %s go to %s', (url, route) => {
   expect(moderationsRoute(url)).toBe(route)
 })
 
-describe('no verdict, and so no flag, is', () => {
+describe('the verdict is unavailable for', () => {
   test.each<[title: string, reply: Reply, problem: string]>([
-    ['a status of its own', json({ error: { message: 'No.' } }, { status: 500 }), 'status 500'],
+    ['an error status', json({ error: { message: 'No.' } }, { status: 500 }), 'status 500'],
     ['a flag with an error status', json(results(true), { status: 400 }), 'status 400'],
     ['a redirect', redirect('http://127.0.0.1:1/'), 'status 302'],
-    ['a page', html(), 'its answer is no verdict'],
+    ['a page', html(), 'its answer contains no verdict'],
     ['a broken connection', resetBeforeHeaders(), 'ECONNRESET'],
     ['a broken body', badChunk(), 'InvalidHTTPResponse'],
     [
-      'an answer without end',
+      'an answer that is too long',
       answer(' '.repeat(VERDICT_BYTES_MAX + 1), { headers: JSON_TYPE }),
       'its answer is too long',
     ],
@@ -93,33 +101,35 @@ describe('no verdict, and so no flag, is', () => {
     upstream.reply(reply)
 
     expect(await moderator.judge(['text'])).toEqual({ verdict: 'unavailable', problem })
-    expect(clock.waiting).toBe(0)
   })
 
   test.each([
     ['no results', {}],
-    ['results that are none', { results: [] }],
-    ['results that are no list', { results: { flagged: true } }],
+    ['an empty list of results', { results: [] }],
+    ['results that are not a list', { results: { flagged: true } }],
     ['a result without a flag', { results: [{}] }],
-    ['a result that is no object', { results: [true] }],
+    ['a result that is not an object', { results: [true] }],
     ['a flag that is a text', results('true')],
     ['a flag that is a number', results(1)],
     ['a flag that is null', results(null)],
-    ['one plain result beside one that is odd', results(false, 'true')],
+    ['a plain flag next to a flag that is a text', results(false, 'true')],
   ])('%s', (_, body) => {
-    expect(readVerdict(bytes(body))).toEqual({ verdict: 'unavailable', problem: 'its answer is no verdict' })
+    expect(readVerdict(bytes(body))).toEqual({
+      verdict: 'unavailable',
+      problem: 'its answer contains no verdict',
+    })
   })
 
-  test('nobody there', async () => {
-    const nobody = openAiModerations({ url: refusedUrl(), key: undefined }, { clock })
+  test('a refused connection', async () => {
+    const unreachable = openAiModerations({ url: refusedUrl(), key: undefined }, { http })
 
-    expect(await nobody.judge(['text'])).toMatchObject({ verdict: 'unavailable' })
+    expect(await unreachable.judge(['text'])).toMatchObject({ verdict: 'unavailable' })
   })
 
   test.each([
     ['silence', ''],
     ['half an answer', `${head(200, { ...JSON_TYPE, 'content-length': '50' })}{"results":`],
-  ])('%s, after three seconds, and the call is ended', async (_, sent) => {
+  ])('%s, after three seconds, and the request is aborted', async (_, sent) => {
     const held = upstream.hold()
     const judged = moderator.judge(['text'])
     const exchange = await held
@@ -129,6 +139,5 @@ describe('no verdict, and so no flag, is', () => {
 
     expect(await judged).toEqual({ verdict: 'unavailable', problem: 'no answer in time' })
     await exchange.closed
-    expect(clock.waiting).toBe(0)
   })
 })

@@ -1,20 +1,25 @@
-import type { Clock } from '../../gateway/ports/clock.ts'
 import type { Moderation, Moderator } from '../../gateway/ports/moderator.ts'
+import type { HttpClient } from '../../http1/client/http-client.ts'
+import { httpRequest } from '../../http1/client/http-request.ts'
+import { readAll } from '../../http1/read-all.ts'
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
 import { failureReason } from '../failure-reason.ts'
-import { gather } from '../gather.ts'
+import { readHead } from '../openai-compatible/answer-head.ts'
+import { decompressed } from '../openai-compatible/read-answer.ts'
 
-/** Every request waits for its verdict, so that a moderator that takes longer is as good as down. */
+/** Every request waits for its verdict, so a moderator that needs longer counts as down. */
 export const MODERATION_TIMEOUT_MS = 3000
 /** A verdict is a few kilobytes for each piece. */
 export const VERDICT_BYTES_MAX = 1 << 20
 
+/** The codes of the HTTP client for a time that is over. */
+const timeouts: ReadonlySet<string> = new Set(['CONNECT_TIMEOUT', 'RESPONSE_TIMEOUT'])
+
 /** A moderator behind an OpenAI-style `POST /moderations`. */
 export function openAiModerations(
   { url, key }: { readonly url: string; readonly key: string | undefined },
-  { clock }: { readonly clock: Clock },
+  { http }: { readonly http: HttpClient },
 ): Moderator {
-  const route = moderationsRoute(url)
   const headers = new Headers({
     'content-type': 'application/json',
     accept: 'application/json',
@@ -22,48 +27,51 @@ export function openAiModerations(
     'user-agent': 'tollgate',
   })
   if (key !== undefined) headers.set('authorization', `Bearer ${key}`)
+  const request = httpRequest({ method: 'POST', url: new URL(moderationsRoute(url)), headers })
 
-  const ask = async (pieces: readonly string[], signal: AbortSignal): Promise<Moderation> => {
-    // A short text goes as a string, which every server of this dialect takes.
+  const ask = async (pieces: readonly string[]): Promise<Moderation> => {
+    // Every server of this dialect accepts a string; not all accept a list.
     const input = pieces.length === 1 ? pieces[0] : pieces
-    const body = JSON.stringify({ input })
-    const response = await fetch(route, { method: 'POST', headers, body, redirect: 'manual', signal })
-    const reader = response.body?.getReader()
-    const answer = await gather(async () => (await reader?.read())?.value, VERDICT_BYTES_MAX)
-    if (answer === undefined) return unavailable('its answer is too long')
-    return response.ok ? readVerdict(answer) : unavailable(`status ${response.status}`)
+    const response = await http.send(request, {
+      body: JSON.stringify({ input }),
+      connectTimeoutMs: MODERATION_TIMEOUT_MS,
+      timeoutMs: MODERATION_TIMEOUT_MS,
+    })
+    try {
+      const answer = await readAll(decompressed(response, readHead(response, undefined)), VERDICT_BYTES_MAX)
+      if (answer === undefined) return unavailable('its answer is too long')
+      const isSuccess = response.status >= 200 && response.status < 300
+      return isSuccess ? readVerdict(answer) : unavailable(`status ${response.status}`)
+    } finally {
+      response.cancel()
+    }
   }
 
   return {
     async judge(pieces) {
-      const controller = new AbortController()
-      const cancel = clock.after(MODERATION_TIMEOUT_MS, () => controller.abort())
       try {
-        return await ask(pieces, controller.signal)
+        return await ask(pieces)
       } catch (error) {
-        return unavailable(controller.signal.aborted ? 'no answer in time' : failureReason(error))
-      } finally {
-        cancel()
-        // Ends what was not read to its end; changes nothing for the rest.
-        controller.abort()
+        const reason = failureReason(error)
+        return unavailable(timeouts.has(reason) ? 'no answer in time' : reason)
       }
     },
   }
 }
 
-/** An address without a path, or with one that ends in a version, is the base of the API and not yet the route. */
+/** A URL without a path, or with a path that ends in a version, is the base of the API; any other URL is the route itself. */
 export function moderationsRoute(url: string): string {
   const { pathname } = new URL(url)
   return /^\/$|\/v\d+\/?$/.test(pathname) ? `${url.replace(/\/$/, '')}/moderations` : url
 }
 
-/** A verdict only where it is plain: one flag that is true, or flags that are all false. */
+/** Reads a verdict: at least one flag that is true, or only flags that are false. */
 export function readVerdict(answer: Uint8Array): Moderation {
   const results = findJsonObject(new TextDecoder().decode(answer))?.['results']
   const flags = Array.isArray(results) ? results.map(flagOf) : []
   if (flags.includes(true)) return { verdict: 'flagged' }
   if (flags.length > 0 && flags.every(flag => flag === false)) return { verdict: 'passed' }
-  return unavailable('its answer is no verdict')
+  return unavailable('its answer contains no verdict')
 }
 
 function flagOf(result: unknown): unknown {

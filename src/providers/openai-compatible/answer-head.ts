@@ -1,15 +1,15 @@
 import type { RateLimits } from '../../gateway/ports/text-provider.ts'
+import type { HttpResponse } from '../../http1/client/http-client.ts'
 import type { HeaderFields } from '../../http1/wire/header-fields.ts'
-import type { ResponseHead } from '../../http1/client/response-head.ts'
 
-/** What is read of an answer's head. */
+/** The parts of an answer's head that are used. */
 export type AnswerHead = {
   readonly status: number
   /** The allowlist: `content-type` and `retry-after`. */
   readonly headers: Readonly<Record<string, string>>
   readonly rateLimits: RateLimits
   readonly reportedCost: string | null
-  /** The promised length of the body, as it travels; undefined where none is promised. */
+  /** The declared length of the body as sent; undefined where none is declared. */
   readonly contentLength: number | undefined
   /** Undefined for a plain body. */
   readonly contentEncoding: string | undefined
@@ -17,9 +17,8 @@ export type AnswerHead = {
 
 const RATE_LIMITS = 'x-ratelimit-'
 
-/** What an answer's head says that matters. */
 export function readHead(
-  { status, fields, framing }: ResponseHead,
+  { status, headers: fields, contentLength }: Pick<HttpResponse, 'status' | 'headers' | 'contentLength'>,
   costHeader: string | undefined,
 ): AnswerHead {
   const headers: Record<string, string> = {}
@@ -34,7 +33,6 @@ export function readHead(
     if (costName !== undefined && fields.isNamed(index, costName))
       reportedCost = joined(reportedCost ?? undefined, fields.valueAt(index))
   }
-  const contentLength = typeof framing === 'number' ? framing : undefined
   return { status, headers, rateLimits: rateLimitsOf(fields), reportedCost, contentLength, contentEncoding }
 }
 
@@ -51,7 +49,7 @@ function rateLimitsOf(fields: HeaderFields): RateLimits {
   return rateLimits
 }
 
-/** A header that came more than once means its values in a list. */
+/** A header that comes more than once is a list of its values. */
 function joined(before: string | undefined, value: string): string {
   return before === undefined ? value : `${before}, ${value}`
 }

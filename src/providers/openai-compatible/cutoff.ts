@@ -1,61 +1,99 @@
 import type { CallerSignal } from '../../gateway/ports/caller-signal.ts'
-import type { Deadlines, Timed } from '../deadlines.ts'
+import type { AbortSignalLike } from '../../http1/client/http-client.ts'
+import type { Timer, Timers } from '../../http1/timers.ts'
 
 export type CutCause = 'timed_out' | 'aborted'
 
-/** Ends one stream's exchange early: when a wait takes too long, or when its caller aborts. */
-export class Cutoff implements Timed {
-  /** Set by `start`. A stream starts and rests at every chunk, which only moves this. */
-  deadlineMs = Infinity
-  place = -1
-  readonly #exchange: { readonly cut: () => void }
-  readonly #deadlines: Deadlines
-  readonly #caller: CallerSignal | undefined
-  readonly #onAbort = () => this.cut('aborted')
+/** Ends one call early: when a wait takes too long, or when its caller aborts. It is the abort signal of the call's HTTP request. */
+export class Cutoff implements AbortSignalLike, Timer {
+  /** A stream starts and pauses this at every chunk, which moves no timer of the runtime. */
+  expiresAtMs = Infinity
+  readonly #timers: Timers
+  #caller: CallerSignal | undefined
+  readonly #onCallerAbort = () => this.cut('aborted')
+  #abortRequest: (() => void) | undefined
+  #onTimeout: (() => void) | undefined
   #cause: CutCause | undefined
+  #isSent = false
 
-  constructor(
-    exchange: { readonly cut: () => void },
-    deadlines: Deadlines,
-    caller: CallerSignal | undefined,
-  ) {
-    this.#exchange = exchange
-    this.#deadlines = deadlines
+  constructor(timers: Timers, caller: CallerSignal | undefined) {
+    this.#timers = timers
     this.#caller = caller
-    caller?.addEventListener('abort', this.#onAbort)
+    caller?.addEventListener('abort', this.#onCallerAbort)
   }
 
-  /** Why the exchange was cut; undefined while it goes on, and for ever where it ended by itself. */
-  cause(): CutCause | undefined {
+  /** Why the call was ended early. */
+  get cause(): CutCause | undefined {
     return this.#cause
   }
 
-  /** From now on the exchange may take so long until `rest`, or else is cut. Starting again begins anew. */
+  /** Whether the request has been sent, so that the upstream may be working on it. */
+  get isSent(): boolean {
+    return this.#isSent
+  }
+
+  onSent(): void {
+    this.#isSent = true
+  }
+
+  get aborted(): boolean {
+    return this.#cause !== undefined
+  }
+
+  addEventListener(_type: 'abort', listener: () => void): void {
+    this.#abortRequest = listener
+  }
+
+  removeEventListener(): void {
+    this.#abortRequest = undefined
+  }
+
+  /** Ends the call in `limitMs`, unless it is paused, released or started again before. */
   start(limitMs: number): void {
-    this.deadlineMs = this.#deadlines.now() + limitMs
-    this.#deadlines.watch(this)
+    this.#onTimeout = undefined
+    this.#expireIn(limitMs)
   }
 
-  /** Nobody waits, so no time runs. */
-  rest(): void {
-    this.deadlineMs = Infinity
+  /** Resolves in `limitMs`, under the same conditions, and does not end the call. */
+  timeout(limitMs: number): Promise<'timed_out'> {
+    const { promise, resolve } = Promise.withResolvers<'timed_out'>()
+    this.#onTimeout = () => resolve('timed_out')
+    this.#expireIn(limitMs)
+    return promise
   }
 
-  /** Cuts the exchange, for good. */
+  /** Stops the time. */
+  pause(): void {
+    this.expiresAtMs = Infinity
+  }
+
+  /** Ends the call. Only the first cause counts. */
   cut(cause: CutCause): void {
     if (this.#cause !== undefined) return
     this.#cause = cause
-    this.#exchange.cut()
+    this.#abortRequest?.()
   }
 
-  /** Lets go of deadline and signal. Call it when the exchange is over, however it ended. */
-  lift(): void {
-    this.#deadlines.forget(this)
-    this.#caller?.removeEventListener('abort', this.#onAbort)
+  /** From now on the caller does not end the call. */
+  ignoreCaller(): void {
+    this.#caller?.removeEventListener('abort', this.#onCallerAbort)
+    this.#caller = undefined
   }
 
-  onDeadline(): void {
-    this.rest()
-    this.cut('timed_out')
+  /** Call it when the call is over, however it ended. */
+  release(): void {
+    this.#timers.stop(this)
+    this.ignoreCaller()
+  }
+
+  onExpired(): void {
+    this.pause()
+    if (this.#onTimeout === undefined) this.cut('timed_out')
+    else this.#onTimeout()
+  }
+
+  #expireIn(limitMs: number): void {
+    this.expiresAtMs = this.#timers.now() + limitMs
+    this.#timers.start(this)
   }
 }

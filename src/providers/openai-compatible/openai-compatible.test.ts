@@ -7,7 +7,7 @@ import { httpClient } from '../../http1/client/http-client.ts'
 
 describe.each<[string, OpenHttp]>([
   ['over our own sockets', httpClient],
-  ['through fetch', () => fetchClient()],
+  ['by way of fetch', fetchClient],
 ])('%s', (_, open) => {
   completeConforms(open)
   streamConforms(open)

@@ -1,109 +1,94 @@
 import type { CallerSignal } from '../../gateway/ports/caller-signal.ts'
 import type {
   ProviderCall,
-  ProviderOutcome,
   StreamCall,
   StreamOutcome,
   TextProvider,
 } from '../../gateway/ports/text-provider.ts'
-import { failureReason } from '../failure-reason.ts'
-import type { HttpClient, HttpExchange } from '../../http1/client/http-client.ts'
-import type { HttpRequest } from '../../http1/client/http-request.ts'
+import type { HttpClient } from '../../http1/client/http-client.ts'
+import type { Timers } from '../../http1/timers.ts'
 import { readHead, type AnswerHead } from './answer-head.ts'
-import { byteStream } from './byte-stream.ts'
 import { Cutoff } from './cutoff.ts'
-import type { Deadlines } from '../deadlines.ts'
-import { ANSWER_BYTES_MAX, answered, bodyProblem, piecesOf, TOO_LARGE } from './read-answer.ts'
+import { bodyProblem, decompressed, readAnswer } from './read-answer.ts'
 import { targets, type SecretOf } from './target.ts'
-import { WholeCall } from './whole-call.ts'
+import { failedOutcome, type FailedOutcome, type UpstreamCall } from './upstream-call.ts'
+import { upstreamStream } from './upstream-stream.ts'
+import { answerInTime, wholeAnswer } from './whole-answer.ts'
 
 export type OpenAiCompatiblePorts = {
-  readonly deadlines: Deadlines
+  readonly timers: Timers
   readonly secretOf: SecretOf
   readonly http: HttpClient
 }
 
-type Failure = Exclude<ProviderOutcome, { readonly outcome: 'answered' }>
-
 /**
- * Any server that speaks OpenAI's HTTP dialect. The request's text goes up as it is, with headers from the provider's
- * row alone; the answer's comes down as it is.
+ * Any server that speaks OpenAI's HTTP dialect. The request's text is sent as it is, with headers from the provider's row alone.
+ * The answer is handed on as it is.
  */
-export function openAiCompatible({ deadlines, secretOf, http }: OpenAiCompatiblePorts): TextProvider {
+export function openAiCompatible({ timers, secretOf, http }: OpenAiCompatiblePorts): TextProvider {
   const targetOf = targets(secretOf)
 
-  /** What to send, or why nothing is. */
-  function requestOf(
-    { provider, route }: ProviderCall | StreamCall,
+  /** Sends the request, or gives the reason why it cannot be sent. The caller starts the cutoff with its limit. */
+  function begin(
+    { provider, route, body }: ProviderCall | StreamCall,
     signal: CallerSignal | undefined,
-  ): HttpRequest | Failure {
+  ): UpstreamCall | FailedOutcome {
     if (signal?.aborted === true) return { outcome: 'aborted' }
     const target = targetOf(provider)
-    return 'problem' in target ? { outcome: 'unreachable', reason: target.problem } : target[route]
+    if ('problem' in target) return { outcome: 'unreachable', reason: target.problem }
+    const cutoff = new Cutoff(timers, signal)
+    const { connectTimeoutMs } = provider
+    const onSent = () => cutoff.onSent()
+    return { cutoff, response: http.send(target[route], { body, signal: cutoff, connectTimeoutMs, onSent }) }
   }
 
+  // While the upstream works, nothing here has a reference to the body of the request, which may be large.
   return {
-    complete(call, signal) {
-      const request = requestOf(call, signal)
-      if ('outcome' in request) return Promise.resolve(request)
-      return new Promise(resolve => new WholeCall(call, request, { http, deadlines, signal }, resolve))
+    async complete(call, signal) {
+      const { readTimeoutMs, lateMs } = call
+      const begun = begin(call, signal)
+      if ('outcome' in begun) return begun
+      const answer = wholeAnswer(begun, call.provider.costHeader)
+      if (lateMs !== undefined) return answerInTime(answer, begun, { readTimeoutMs, lateMs })
+      begun.cutoff.start(readTimeoutMs)
+      return answer
     },
 
     async stream(call, signal) {
-      const request = requestOf(call, signal)
-      if ('outcome' in request) return request
-      const exchange = http.begin(request, call.body)
-      const limits = new Cutoff(exchange, deadlines, signal)
-      limits.start(call.firstByteTimeoutMs)
-      try {
-        const outcome = await openStream(call, exchange, limits)
-        // An open stream goes on under the same limits.
-        if (outcome.outcome !== 'opened') limits.lift()
-        return outcome
-      } catch (error) {
-        limits.lift()
-        const outcome = limits.cause()
-        return outcome === undefined ? { outcome: 'unreachable', reason: failureReason(error) } : { outcome }
-      }
+      const begun = begin(call, signal)
+      if ('outcome' in begun) return begun
+      begun.cutoff.start(call.firstByteTimeoutMs)
+      return openStream(begun, call.provider.costHeader, call.idleTimeoutMs)
     },
   }
 }
 
 async function openStream(
-  { provider, idleTimeoutMs }: StreamCall,
-  exchange: HttpExchange,
-  limits: Cutoff,
+  { response, cutoff }: UpstreamCall,
+  costHeader: string | undefined,
+  idleTimeoutMs: number,
 ): Promise<StreamOutcome> {
-  const head = readHead(await exchange.head(), provider.costHeader)
-  if (!isStreamed(head) || bodyProblem(head) !== undefined) {
-    limits.start(idleTimeoutMs)
-    return readWhole(head, exchange)
+  try {
+    const answer = await response
+    const head = readHead(answer, costHeader)
+    if (!isStreamed(head) || bodyProblem(head) !== undefined) {
+      cutoff.start(idleTimeoutMs)
+      const outcome = await readAnswer(head, answer)
+      cutoff.release()
+      return outcome
+    }
+    cutoff.pause()
+    const { status, headers, rateLimits, reportedCost } = head
+    const body = upstreamStream(decompressed(answer, head), cutoff, idleTimeoutMs)
+    return { outcome: 'opened', status, headers, rateLimits, reportedCost, body }
+  } catch (error) {
+    cutoff.release()
+    return failedOutcome(error, cutoff)
   }
-  limits.rest()
-  const { status, headers, rateLimits, reportedCost } = head
-  const body = byteStream(piecesOf(exchange, head), limits, idleTimeoutMs)
-  return { outcome: 'opened', status, headers, rateLimits, reportedCost, body }
 }
 
-/** Some servers stream without naming the type, so that only what is surely something else is not taken for a stream. */
+/** Some servers stream without naming a type, so that only another type is taken for a whole answer. */
 function isStreamed({ status, headers }: AnswerHead): boolean {
   if (status < 200 || status > 299 || status === 204) return false
   return !/^(?:application\/json|text\/html)\b/i.test(headers['content-type'] ?? '')
-}
-
-/** What came in the place of a stream. */
-function readWhole(head: AnswerHead, exchange: HttpExchange): Promise<ProviderOutcome> {
-  const problem = bodyProblem(head)
-  if (problem !== undefined) {
-    // The body is not worth reading, and the connection is lost with it.
-    exchange.cut()
-    return Promise.resolve({ outcome: 'unreachable', reason: problem })
-  }
-  return new Promise((resolve, reject) =>
-    exchange.answer(ANSWER_BYTES_MAX, {
-      onAnswer: (_, bytes, start, end) => resolve(answered(head, bytes, start, end)),
-      onTooLarge: () => resolve({ outcome: 'unreachable', reason: TOO_LARGE }),
-      onFailed: reject,
-    }),
-  )
 }

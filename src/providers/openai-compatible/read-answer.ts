@@ -1,16 +1,17 @@
 import type { ProviderOutcome } from '../../gateway/ports/text-provider.ts'
 import { NOT_UTF8 } from '../../gateway/ports/text-provider.ts'
+import type { OwnedByteStream } from '../../http1/byte-stream.ts'
+import type { HttpResponse } from '../../http1/client/http-client.ts'
+import { readAll } from '../../http1/read-all.ts'
 import { utf8Text } from '../../http1/wire/utf8-text.ts'
-import { gather } from '../gather.ts'
-import type { HttpExchange, PieceReceiver } from '../../http1/client/http-client.ts'
 import type { AnswerHead } from './answer-head.ts'
 
 /** The largest answer that is read into memory. A chat answer of the largest models is under 1 MB; embeddings reach tens. */
 export const ANSWER_BYTES_MAX = 64 * 1024 * 1024
 
-export const TOO_LARGE = 'the answer is larger than 64 MB'
+const TOO_LARGE = 'the answer is larger than 64 MB'
 
-/** What can be unpacked. Nobody asked for it, but some proxies in front of providers do it anyway. */
+/** The encodings that can be decompressed. The gateway never asks for one, but some proxies in front of providers compress anyway. */
 const formats = new Map<string, Bun.CompressionFormat>([
   ['gzip', 'gzip'],
   ['x-gzip', 'gzip'],
@@ -18,10 +19,6 @@ const formats = new Map<string, Bun.CompressionFormat>([
   ['br', 'brotli'],
   ['zstd', 'zstd'],
 ])
-
-/** Gives the next bytes of a body, never none, and undefined at its end. */
-export type ReadPiece = (receiver: PieceReceiver) => void
-type NextPiece = () => Promise<Uint8Array<ArrayBuffer> | undefined>
 
 /** Why the body behind these headers cannot be used; undefined where it can. */
 export function bodyProblem({ contentEncoding, contentLength }: AnswerHead): string | undefined {
@@ -31,73 +28,41 @@ export function bodyProblem({ contentEncoding, contentLength }: AnswerHead): str
   return contentLength !== undefined && contentLength > ANSWER_BYTES_MAX ? TOO_LARGE : undefined
 }
 
-/** What a whole answer comes to, whose body stands in `bytes` from `start` to `end`. A promise only where it is compressed. */
-export function answered(
-  head: AnswerHead,
-  bytes: Buffer,
-  start: number,
-  end: number,
-): ProviderOutcome | Promise<ProviderOutcome> {
+/** Reads a whole answer. Rejects where it breaks off or cannot be decompressed. */
+export async function readAnswer(head: AnswerHead, response: HttpResponse): Promise<ProviderOutcome> {
   const problem = bodyProblem(head)
-  if (problem !== undefined) return { outcome: 'unreachable', reason: problem }
-  if (head.contentEncoding === undefined) return withBody(head, bytes, start, end)
-  return unpacked(head, bytes.subarray(start, end))
-}
-
-/** The body's pieces, unpacked. */
-export function piecesOf(exchange: HttpExchange, { contentEncoding }: AnswerHead): ReadPiece {
-  const format = formats.get(contentEncoding?.toLowerCase() ?? '')
-  if (format === undefined) return receiver => exchange.read(receiver)
-  const next = unpackedPieces(
-    () => new Promise((resolve, reject) => exchange.read({ onPiece: resolve, onFailed: reject })),
-    format,
-  )
-  return receiver => {
-    void next().then(
-      piece => receiver.onPiece(piece),
-      (error: unknown) => receiver.onFailed(error),
-    )
+  // The limit holds for the decompressed body, which may be any number of times larger.
+  const bytes =
+    problem === undefined ? await readAll(decompressed(response, head), ANSWER_BYTES_MAX) : undefined
+  if (bytes === undefined) {
+    response.cancel()
+    return { outcome: 'unreachable', reason: problem ?? TOO_LARGE }
   }
+  const { status, headers, rateLimits, reportedCost } = head
+  const body = utf8Text(bytes, 0, bytes.length) ?? NOT_UTF8
+  return { outcome: 'answered', status, headers, rateLimits, reportedCost, body }
 }
 
-/** A compressed body may unfold to anything, so its pieces are counted. Rejects for what cannot be unpacked. */
-async function unpacked(head: AnswerHead, bytes: Buffer): Promise<ProviderOutcome> {
-  const format = formats.get(head.contentEncoding?.toLowerCase() ?? '') as Bun.CompressionFormat
-  let packed: Uint8Array<ArrayBuffer> | undefined = new Uint8Array(bytes)
-  const read = unpackedPieces(async () => {
-    const piece = packed
-    packed = undefined
-    return piece
-  }, format)
-  const plain = await gather(read, ANSWER_BYTES_MAX)
-  if (plain === undefined) return { outcome: 'unreachable', reason: TOO_LARGE }
-  return withBody(head, plain, 0, plain.length)
-}
-
-function unpackedPieces(read: NextPiece, format: Bun.CompressionFormat): NextPiece {
-  const packed = new ReadableStream<Uint8Array<ArrayBuffer>>({
+/** The body without its content encoding. Reads reject where it cannot be decompressed. */
+export function decompressed(body: OwnedByteStream, { contentEncoding }: AnswerHead): OwnedByteStream {
+  const format = formats.get(contentEncoding?.toLowerCase() ?? '')
+  if (format === undefined) return body
+  const compressed = new ReadableStream<Uint8Array<ArrayBuffer>>({
     async pull(controller) {
-      const piece = await read()
+      const piece = await body.read()
       if (piece === undefined) controller.close()
       else controller.enqueue(piece)
     },
   })
-  // The DOM's list of formats is the shorter one.
-  const reader = packed.pipeThrough(new DecompressionStream(format as CompressionFormat)).getReader()
-  return async () => {
-    for (;;) {
-      const { value } = await reader.read()
-      if (value === undefined || value.length > 0) return value
-    }
+  // The DOM's list of formats is shorter than Bun's.
+  const reader = compressed.pipeThrough(new DecompressionStream(format as CompressionFormat)).getReader()
+  return {
+    async read() {
+      for (;;) {
+        const { value } = await reader.read()
+        if (value === undefined || value.length > 0) return value
+      }
+    },
+    cancel: () => body.cancel(),
   }
-}
-
-function withBody(
-  { status, headers, rateLimits, reportedCost }: AnswerHead,
-  bytes: Buffer,
-  start: number,
-  end: number,
-): ProviderOutcome {
-  const body = utf8Text(bytes, start, end) ?? NOT_UTF8
-  return { outcome: 'answered', status, headers, rateLimits, reportedCost, body }
 }

@@ -34,7 +34,13 @@ export function targets(secretOf: SecretOf): (provider: Provider) => TargetOutco
 function makeTarget(provider: Provider, secretOf: SecretOf): TargetOutcome {
   const base = baseOf(provider, secretOf)
   if ('problem' in base) return base
-  const request = (path: string) => httpRequest(urlUnder(base.url, path), base.headers)
+  const request = (path: string) =>
+    httpRequest({
+      method: 'POST',
+      url: urlUnder(base.url, path),
+      headers: base.headers,
+      reuseConnection: provider.reusesConnections,
+    })
   return {
     chat: request(pathOf.chat),
     responses: request(pathOf.responses),

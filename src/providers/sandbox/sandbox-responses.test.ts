@@ -198,6 +198,8 @@ const PROVIDER: Provider = {
   headers: {},
   routes: ['responses'],
   maxTokensField: 'max_tokens',
+  connectTimeoutMs: 5000,
+  reusesConnections: true,
 }
 
 type Item = {

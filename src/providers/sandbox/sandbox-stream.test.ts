@@ -272,6 +272,8 @@ const PROVIDER: Provider = {
   headers: {},
   routes: ['chat', 'embeddings'],
   maxTokensField: 'max_tokens',
+  connectTimeoutMs: 5000,
+  reusesConnections: true,
 }
 
 const MESSAGES = [{ role: 'user', content: 'Hello.' }]

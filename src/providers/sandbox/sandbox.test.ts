@@ -343,6 +343,8 @@ const PROVIDER: Provider = {
   headers: {},
   routes: ['chat', 'embeddings'],
   maxTokensField: 'max_tokens',
+  connectTimeoutMs: 5000,
+  reusesConnections: true,
 }
 
 type Options = { readonly readTimeoutMs?: number; readonly lateMs?: number; readonly signal?: AbortSignal }

@@ -22,6 +22,8 @@ const provider: Provider = {
   headers: {},
   routes: ['chat'],
   maxTokensField: 'max_tokens',
+  connectTimeoutMs: 5000,
+  reusesConnections: true,
 }
 
 function openStore(folder: string, { byte = 7, isNew = false } = {}) {

@@ -4,38 +4,38 @@ import { NOT_UTF8, type ProviderCall } from '../../../src/gateway/ports/text-pro
 import { fakeClock, type FakeClock } from '../../support/fake-clock.ts'
 import * as replies from '../../support/upstream-replies.ts'
 import { refusedUrl, startUpstream, type Reply, type Upstream } from '../../support/upstream.ts'
-import { Deadlines } from '../../../src/providers/deadlines.ts'
+import { Timers } from '../../../src/http1/timers.ts'
 import type { HttpClient } from '../../../src/http1/client/http-client.ts'
 import { openAiCompatible } from '../../../src/providers/openai-compatible/openai-compatible.ts'
 import { ANSWER_BYTES_MAX } from '../../../src/providers/openai-compatible/read-answer.ts'
 import { isPending, type OpenHttp, providerAt } from './open-http.ts'
 
 /**
- * What a call for a whole answer must do, whichever client carries it. Run by
+ * The rules for a call for a whole answer, with any client. Run by
  * src/providers/openai-compatible/openai-compatible.test.ts.
  */
 export function completeConforms(open: OpenHttp): void {
   let upstream: Upstream
   let clock: FakeClock
-  let deadlines: Deadlines
+  let timers: Timers
   let http: HttpClient
 
   beforeEach(() => {
     upstream = startUpstream()
     clock = fakeClock()
-    deadlines = new Deadlines(clock)
-    http = open(deadlines)
+    timers = new Timers(clock)
+    http = open(timers)
   })
 
   afterEach(() => {
     http.close()
     upstream.close()
-    // Whatever a call set up, it has let go of.
+    // No call leaves a timer.
     expect(clock.waiting).toBe(0)
   })
 
   describe('the request', () => {
-    test('goes up byte for byte, with headers from the provider row alone', async () => {
+    test('is sent byte for byte, with headers from the provider row only', async () => {
       const body = '{"model":"m",  "x":1.0,"big":12345678901234567890}'
 
       await complete({ body, provider: { headers: { 'x-org': 'acme' } } })
@@ -73,27 +73,33 @@ export function completeConforms(open: OpenHttp): void {
       expect(upstream.requests[0]?.path).toBe('/v1/chat/completions?api-version=2026-01')
     })
 
-    test('carries no authorization where the provider has no key', async () => {
+    test('has no authorization header if the provider has no key', async () => {
       await complete({ provider: { secret: { from: 'none' } }, secretOf: () => undefined })
 
       expect(upstream.requests[0]?.headers['authorization']).toBeUndefined()
     })
 
-    test('carries the provider header instead of the one the gateway would send', async () => {
+    test('has the header of the provider instead of the default one', async () => {
       await complete({ provider: { headers: { authorization: 'Token abc', 'accept-encoding': 'gzip' } } })
 
       expect(upstream.requests[0]?.headers['authorization']).toBe('Token abc')
       expect(upstream.requests[0]?.headers['accept-encoding']).toBe('identity')
     })
 
-    test('reuses the connection of the one before', async () => {
+    test('uses the connection of an earlier one', async () => {
       for (let count = 0; count < 5; count += 1) await complete()
 
       expect(upstream.requests).toHaveLength(5)
       expect(upstream.connections).toBe(1)
     })
 
-    test('is sent once, also where a reused connection breaks under it', async () => {
+    test('has a connection of its own if the provider does not reuse connections', async () => {
+      for (let count = 0; count < 3; count += 1) await complete({ provider: { reusesConnections: false } })
+
+      expect(upstream.connections).toBe(3)
+    })
+
+    test('is sent once, even if a reused connection breaks', async () => {
       upstream.reply(replies.chatAnswer(), replies.resetBeforeHeaders())
       await complete()
 
@@ -105,7 +111,7 @@ export function completeConforms(open: OpenHttp): void {
   })
 
   describe('the answer', () => {
-    test('comes down byte for byte, with its allowed headers and reported cost', async () => {
+    test('is handed on byte for byte, with its allowed headers and its reported cost', async () => {
       const body = '{"id":"x",  "n":1.0,"usage":{"prompt_tokens":1e2}}'
       upstream.reply(
         replies.answer(body, {
@@ -142,7 +148,7 @@ export function completeConforms(open: OpenHttp): void {
 
     test.each<[string, Reply, number, string]>([
       ['in chunks', replies.chunked(['{"a":', '1', '}']), 200, '{"a":1}'],
-      ['whose end is the end of the connection', replies.closeDelimited('{"a":1}'), 200, '{"a":1}'],
+      ['that ends with its connection', replies.closeDelimited('{"a":1}'), 200, '{"a":1}'],
       ['of a 500', replies.answer('oh no', { status: 500 }), 500, 'oh no'],
       ['of a 429', replies.json({ error: {} }, { status: 429 }), 429, '{"error":{}}'],
       ['that is HTML', replies.html(), 200, '<html><body>Welcome to nginx</body></html>'],
@@ -157,7 +163,7 @@ export function completeConforms(open: OpenHttp): void {
       expect(upstream.requests).toHaveLength(1)
     })
 
-    test('in gzip that nobody asked for is unpacked, and its headers do not say otherwise', async () => {
+    test('in unrequested gzip is decompressed, and its headers agree with that', async () => {
       upstream.reply(replies.gzip({ a: 1 }))
 
       const outcome = await complete()
@@ -166,7 +172,7 @@ export function completeConforms(open: OpenHttp): void {
       expect(outcome).toMatchObject({ headers: { 'content-type': 'application/json' } })
     })
 
-    test('that is not UTF-8 is as good as none', async () => {
+    test('that is not UTF-8 is marked as such', async () => {
       upstream.reply(exchange =>
         exchange.write(Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\n"\xff"', 'latin1')),
       )
@@ -174,7 +180,7 @@ export function completeConforms(open: OpenHttp): void {
       expect(await complete()).toMatchObject({ outcome: 'answered', body: NOT_UTF8 })
     })
 
-    test.each(['"\uFFFD"', '"é😀"', '\uFEFF{}'])('of %j comes down as it is', async body => {
+    test.each(['"\uFFFD"', '"é😀"', '\uFEFF{}'])('of %j is handed on as it is', async body => {
       upstream.reply(replies.answer(body))
 
       expect(await complete()).toMatchObject({ outcome: 'answered', body })
@@ -190,7 +196,7 @@ export function completeConforms(open: OpenHttp): void {
     })
   })
 
-  describe('what is no whole answer is unreachable, with a reason that names neither host nor key', () => {
+  describe('the outcome is unreachable, with a reason that names neither host nor key, for', () => {
     const endless: Reply = async exchange => {
       await exchange.write(
         replies.head(200, { 'content-type': 'application/json', 'transfer-encoding': 'chunked' }),
@@ -203,8 +209,8 @@ export function completeConforms(open: OpenHttp): void {
       ['a reset before the headers', replies.resetBeforeHeaders(), 'ECONNRESET'],
       ['a close before the headers', replies.closeBeforeHeaders(), 'ECONNRESET'],
       ['a reset after the headers', replies.resetAfterHeaders(), 'ECONNRESET'],
-      ['a body shorter than promised', replies.shortBody('{"id":1}'), 'ECONNRESET'],
-      ['a chunked body that is cut', replies.cutChunked(['{"id":', '1}']), 'ECONNRESET'],
+      ['a body shorter than declared', replies.shortBody('{"id":1}'), 'ECONNRESET'],
+      ['a chunked body that breaks off', replies.cutChunked(['{"id":', '1}']), 'ECONNRESET'],
       ['a chunk without a length', replies.badChunk(), 'InvalidHTTPResponse'],
       [
         'something that is not HTTP',
@@ -212,16 +218,16 @@ export function completeConforms(open: OpenHttp): void {
         'Malformed_HTTP_Response',
       ],
       [
-        'an answer in an encoding that it cannot read',
+        'an answer in an unknown encoding',
         replies.answer('x', { headers: { 'content-encoding': 'secret-sauce' } }),
         'the answer has an unknown content-encoding',
       ],
       [
-        'a promised length over the bound',
+        'a declared length over the limit',
         exchange => exchange.write(replies.head(200, { 'content-length': String(ANSWER_BYTES_MAX + 1) })),
         'the answer is larger than 64 MB',
       ],
-      ['an endless body', endless, 'the answer is larger than 64 MB'],
+      ['a body over the limit', endless, 'the answer is larger than 64 MB'],
     ])('%s', async (_name, reply, reason) => {
       upstream.reply(reply)
 
@@ -275,7 +281,7 @@ export function completeConforms(open: OpenHttp): void {
   })
 
   describe('time', () => {
-    test('is up when nothing has come within the read limit, and the upstream is cut off', async () => {
+    test('is over when nothing has come within the read limit, and the request is aborted', async () => {
       const held = upstream.hold()
       const pending = complete({ readTimeoutMs: 300_000 })
       const exchange = await held
@@ -288,7 +294,7 @@ export function completeConforms(open: OpenHttp): void {
       await exchange.closed
     })
 
-    test('runs over the whole answer, however steadily it drips', async () => {
+    test('is limited for the whole answer, even if its bytes keep coming', async () => {
       const held = upstream.hold()
       const pending = complete({ readTimeoutMs: 1_000 })
       const exchange = await held
@@ -304,7 +310,7 @@ export function completeConforms(open: OpenHttp): void {
     })
   })
 
-  describe('a call that may go on late', () => {
+  describe('a call with a late limit', () => {
     async function late() {
       const held = upstream.hold()
       const caller = new AbortController()
@@ -316,7 +322,7 @@ export function completeConforms(open: OpenHttp): void {
       return { late: outcome.late, exchange, caller }
     }
 
-    test('is told to be late at once, and of its answer when that comes', async () => {
+    test('has timed out after the read limit, and gives its answer later', async () => {
       const { late: call, exchange } = await late()
 
       await replies.answer('{"late":true}')(exchange)
@@ -326,7 +332,7 @@ export function completeConforms(open: OpenHttp): void {
       expect(clock.waiting).toBe(0)
     })
 
-    test('goes on although its caller has left', async () => {
+    test('continues although its caller aborts', async () => {
       const { late: call, exchange, caller } = await late()
 
       caller.abort()
@@ -335,7 +341,7 @@ export function completeConforms(open: OpenHttp): void {
       expect(answered(await call.outcome)).toEqual({ status: 200, text: '{}' })
     })
 
-    test('is cut off when that time is up too', async () => {
+    test('is aborted after the late limit', async () => {
       const { late: call, exchange } = await late()
 
       clock.advance(4_999)
@@ -347,7 +353,7 @@ export function completeConforms(open: OpenHttp): void {
       expect(clock.waiting).toBe(0)
     })
 
-    test('is cut off when it is abandoned', async () => {
+    test('is aborted when it is abandoned', async () => {
       const { late: call, exchange } = await late()
 
       call.abandon()
@@ -358,7 +364,7 @@ export function completeConforms(open: OpenHttp): void {
       expect(clock.waiting).toBe(0)
     })
 
-    test('is like any other where it ends in time', async () => {
+    test('is like any other call if it ends in time', async () => {
       upstream.reply(replies.answer('{}'))
 
       const outcome = await complete({ lateMs: 5_000 })
@@ -368,7 +374,7 @@ export function completeConforms(open: OpenHttp): void {
       expect(clock.waiting).toBe(0)
     })
 
-    test('is ended by its caller while it is in time', async () => {
+    test('is aborted by its caller before the read limit', async () => {
       const held = upstream.hold()
       const caller = new AbortController()
       const pending = complete({ lateMs: 5_000, signal: caller.signal })
@@ -381,8 +387,8 @@ export function completeConforms(open: OpenHttp): void {
     })
   })
 
-  describe('a caller that aborts', () => {
-    test('before the call is not heard of upstream', async () => {
+  describe('aborting', () => {
+    test('before the call sends nothing', async () => {
       const outcome = await complete({ signal: AbortSignal.abort() })
 
       expect(outcome).toEqual({ outcome: 'aborted' })
@@ -396,7 +402,7 @@ export function completeConforms(open: OpenHttp): void {
         'in the middle of a chunked body',
         `${replies.head(200, { 'transfer-encoding': 'chunked' })}5\r\n{"a":\r\n`,
       ],
-    ])('%s cuts the upstream off', async (_name, sofar) => {
+    ])('%s aborts the request', async (_name, sofar) => {
       const held = upstream.hold()
       const caller = new AbortController()
       const pending = complete({ signal: caller.signal })
@@ -422,7 +428,7 @@ export function completeConforms(open: OpenHttp): void {
   }
 
   function complete({ provider, route = 'chat', body = '{}', readTimeoutMs = 60_000, ...rest }: Call = {}) {
-    const main = openAiCompatible({ deadlines, http, secretOf: rest.secretOf ?? (() => 'sk-test') })
+    const main = openAiCompatible({ timers, http, secretOf: rest.secretOf ?? (() => 'sk-test') })
     const row = providerAt(upstream.baseUrl, provider)
     const late = rest.lateMs === undefined ? {} : { lateMs: rest.lateMs }
     return main.complete({ provider: row, route, model: 'm', body, readTimeoutMs, ...late }, rest.signal)

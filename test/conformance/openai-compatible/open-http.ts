@@ -1,11 +1,11 @@
 import type { Provider } from '../../../src/domain/catalog/provider.ts'
-import type { Deadlines } from '../../../src/providers/deadlines.ts'
+import type { Timers } from '../../../src/http1/timers.ts'
 import type { HttpClient } from '../../../src/http1/client/http-client.ts'
 
-/** Opens the client under test, whose connections wait under these deadlines if it keeps any. */
-export type OpenHttp = (deadlines: Deadlines) => HttpClient
+/** Opens the client under test. */
+export type OpenHttp = (timers: Timers) => HttpClient
 
-/** A provider at that address, with a key. */
+/** A provider at this base URL, with a key. */
 export function providerAt(baseUrl: string, changes: Partial<Provider> = {}): Provider {
   return {
     id: 'main',
@@ -15,11 +15,13 @@ export function providerAt(baseUrl: string, changes: Partial<Provider> = {}): Pr
     headers: {},
     routes: ['chat'],
     maxTokensField: 'max_tokens',
+    connectTimeoutMs: 5000,
+    reusesConnections: true,
     ...changes,
   }
 }
 
-/** True where a promise is still open after the network has had a few turns, or so many, to settle it. */
+/** Whether a promise is still pending after a number of turns of the event loop. */
 export async function isPending(promise: Promise<unknown>, turns = 20): Promise<boolean> {
   const settling = { isOver: false }
   const end = () => {

@@ -11,13 +11,13 @@ import {
   type Reply,
   type Upstream,
 } from '../../support/upstream.ts'
-import { Deadlines } from '../../../src/providers/deadlines.ts'
+import { Timers } from '../../../src/http1/timers.ts'
 import type { HttpClient } from '../../../src/http1/client/http-client.ts'
 import { openAiCompatible } from '../../../src/providers/openai-compatible/openai-compatible.ts'
 import { isPending, type OpenHttp, providerAt } from './open-http.ts'
 
 /**
- * What a call for a stream must do, whichever client carries it. Run by
+ * The rules for a call for a stream, with any client. Run by
  * src/providers/openai-compatible/openai-compatible.test.ts.
  */
 export function streamConforms(open: OpenHttp): void {
@@ -25,25 +25,25 @@ export function streamConforms(open: OpenHttp): void {
 
   let upstream: Upstream
   let clock: FakeClock
-  let deadlines: Deadlines
+  let timers: Timers
   let http: HttpClient
 
   beforeEach(() => {
     upstream = startUpstream()
     clock = fakeClock()
-    deadlines = new Deadlines(clock)
-    http = open(deadlines)
+    timers = new Timers(clock)
+    http = open(timers)
   })
 
   afterEach(() => {
     http.close()
     upstream.close()
-    // Whatever a call set up, it has let go of.
+    // No call leaves a timer.
     expect(clock.waiting).toBe(0)
   })
 
   describe('a stream', () => {
-    test('opens with its status, allowed headers and reported cost', async () => {
+    test('opens with its status, its allowed headers and its reported cost', async () => {
       upstream.reply(
         replies.chunked(FRAMES, {
           ...replies.EVENT_STREAM,
@@ -67,17 +67,17 @@ export function streamConforms(open: OpenHttp): void {
 
     test.each<[string, Reply]>([
       ['in chunks', replies.sse(FRAMES)],
-      ['cut anywhere', replies.sse([...Buffer.from(FRAMES.join(''))].map(byte => new Uint8Array([byte])))],
+      ['split anywhere', replies.sse([...Buffer.from(FRAMES.join(''))].map(byte => new Uint8Array([byte])))],
       ['with a length', replies.answer(FRAMES.join(''), { headers: replies.EVENT_STREAM })],
       ['that ends with its connection', replies.closeDelimited(FRAMES.join(''), replies.EVENT_STREAM)],
       ['without a content type', replies.chunked(FRAMES, {})],
       [
-        'in gzip that nobody asked for',
+        'in unrequested gzip',
         replies.answer(Bun.gzipSync(FRAMES.join('')), {
           headers: { ...replies.EVENT_STREAM, 'content-encoding': 'gzip' },
         }),
       ],
-    ])('%s comes byte for byte and then ends, and stays ended', async (_name, reply) => {
+    ])('%s is handed on byte for byte, and then ends', async (_name, reply) => {
       upstream.reply(reply)
 
       const body = opened(await stream())
@@ -86,7 +86,7 @@ export function streamConforms(open: OpenHttp): void {
       expect(await nextOf(body)).toEqual({ end: 'ended' })
     })
 
-    test('hands over each piece as it comes', async () => {
+    test('hands on each piece as it comes', async () => {
       const { exchange, body } = await openHeld()
 
       await exchange.write(replies.chunk('one'))
@@ -105,7 +105,7 @@ export function streamConforms(open: OpenHttp): void {
     })
   })
 
-  describe('what is no stream is read whole', () => {
+  describe('an answer that is not a stream is read whole:', () => {
     test.each<[string, Reply, number, string]>([
       ['an error', replies.json({ error: { code: 'x' } }, { status: 429 }), 429, '{"error":{"code":"x"}}'],
       ['a JSON answer', replies.json({ id: 'x' }), 200, '{"id":"x"}'],
@@ -113,7 +113,7 @@ export function streamConforms(open: OpenHttp): void {
       ['a redirect', replies.redirect('http://127.0.0.1:1/'), 302, ''],
       ['an answer without a body', exchange => exchange.write('HTTP/1.1 204 No Content\r\n\r\n'), 204, ''],
       [
-        'an error that calls itself a stream',
+        'an error with the type of a stream',
         replies.answer('no', { status: 500, headers: replies.EVENT_STREAM }),
         500,
         'no',
@@ -137,7 +137,7 @@ export function streamConforms(open: OpenHttp): void {
         'Malformed_HTTP_Response',
       ],
       [
-        'an encoding that it cannot read',
+        'an unknown encoding',
         replies.answer('x', { headers: { ...replies.EVENT_STREAM, 'content-encoding': 'secret-sauce' } }),
         'the answer has an unknown content-encoding',
       ],
@@ -153,7 +153,7 @@ export function streamConforms(open: OpenHttp): void {
       expect(outcome).toEqual({ outcome: 'unreachable', reason: 'ECONNREFUSED' })
     })
 
-    test('silence runs into the limit to the first byte, and the upstream is cut off', async () => {
+    test('silence ends at the first-byte limit, and the request is aborted', async () => {
       const held = upstream.hold()
       const pending = stream()
       const exchange = await held
@@ -164,7 +164,7 @@ export function streamConforms(open: OpenHttp): void {
       await exchange.closed
     })
 
-    test('a caller that aborts cuts the upstream off', async () => {
+    test('a caller that aborts aborts the request', async () => {
       const caller = new AbortController()
       const held = upstream.hold()
       const pending = stream({ signal: caller.signal })
@@ -178,7 +178,7 @@ export function streamConforms(open: OpenHttp): void {
   })
 
   describe('a stream that breaks', () => {
-    test('by a reset hands over what came, then says so', async () => {
+    test('by a reset hands on what has come, and then is broken', async () => {
       const { exchange, body } = await openHeld()
       await exchange.write(replies.chunk('one'))
       expect(textOf(await nextOf(body))).toBe('one')
@@ -193,7 +193,7 @@ export function streamConforms(open: OpenHttp): void {
       ['before its last chunk', replies.cutChunked(FRAMES, replies.EVENT_STREAM), 'ECONNRESET'],
       ['short of its length', replies.shortBody(FRAMES.join(''), replies.EVENT_STREAM), 'ECONNRESET'],
       ['in a chunk without a length', replies.badChunk(replies.EVENT_STREAM), 'InvalidHTTPResponse'],
-    ])('%s is broken, never ended', async (_name, reply, reason) => {
+    ])('%s is broken, not ended', async (_name, reply, reason) => {
       upstream.reply(reply)
 
       const { end } = await drain(opened(await stream()))
@@ -203,7 +203,7 @@ export function streamConforms(open: OpenHttp): void {
   })
 
   describe('a stream that goes silent', () => {
-    test('is idle when nothing comes for the limit, and the upstream is cut off', async () => {
+    test('is idle when nothing comes within the limit, and the request is aborted', async () => {
       const { exchange, body } = await openHeld()
       const pending = nextOf(body)
 
@@ -216,7 +216,7 @@ export function streamConforms(open: OpenHttp): void {
       await exchange.closed
     })
 
-    test('gets the whole limit again with each byte', async () => {
+    test('has the whole limit again after each byte', async () => {
       const { exchange, body } = await openHeld()
 
       for (let count = 0; count < 5; count += 1) {
@@ -229,7 +229,7 @@ export function streamConforms(open: OpenHttp): void {
       body.cancel()
     })
 
-    test('is not idle while its reader is the slow one', async () => {
+    test('is not idle while its reader is slow', async () => {
       const { exchange, body } = await openHeld()
       await exchange.write(replies.chunk('one'))
       await nextOf(body)
@@ -241,15 +241,15 @@ export function streamConforms(open: OpenHttp): void {
       body.cancel()
     })
 
-    test('after the headers of an answer that is no stream runs into the same limit', async () => {
+    test('after the headers of an answer that is not a stream ends at the same limit', async () => {
       const held = upstream.hold()
       const pending = stream()
       const exchange = await held
       await exchange.write(replies.head(500, { 'content-length': '10' }))
       expect(await isPending(pending)).toBe(true)
 
-      // The limit begins when the headers have come, which a busy machine may delay; the first byte has five times as
-      // long.
+      // The limit begins when the headers have come, which a busy machine may delay. The limit before them is five
+      // times as long.
       for (let limits = 0; limits < 4 && (await isPending(pending, 5_000)); limits += 1) clock.advance(60_000)
 
       expect(await pending).toEqual({ outcome: 'timed_out' })
@@ -257,8 +257,8 @@ export function streamConforms(open: OpenHttp): void {
     })
   })
 
-  describe('leaving a stream', () => {
-    test('by cancelling cuts the upstream off at once', async () => {
+  describe('giving up a stream', () => {
+    test('by cancelling aborts the request at once', async () => {
       const { exchange, body } = await openHeld()
 
       body.cancel()
@@ -268,7 +268,7 @@ export function streamConforms(open: OpenHttp): void {
       await exchange.closed
     })
 
-    test('by cancelling ends a read that waits', async () => {
+    test('by cancelling ends a pending read', async () => {
       const { exchange, body } = await openHeld()
       const pending = nextOf(body)
 
@@ -278,7 +278,7 @@ export function streamConforms(open: OpenHttp): void {
       await exchange.closed
     })
 
-    test('by the caller’s signal cuts the upstream off, and what was not read is not handed over', async () => {
+    test('by the signal of the caller aborts the request, and drops what was not read', async () => {
       const caller = new AbortController()
       const { exchange, body } = await openHeld({ signal: caller.signal })
       await exchange.write(replies.chunk('one'))
@@ -302,7 +302,7 @@ export function streamConforms(open: OpenHttp): void {
     })
   })
 
-  test('a reader that stops reading stops the upstream, and gets every byte once it goes on', async () => {
+  test('a reader that stops reading stops the upstream, and gets every byte once it continues', async () => {
     const { exchange, body } = await openHeld()
     const piece = replies.chunk(new Uint8Array(1024 * 1024))
     const pieces = 64
@@ -333,7 +333,7 @@ export function streamConforms(open: OpenHttp): void {
   type Call = { readonly provider?: Partial<Provider>; readonly signal?: AbortSignal }
 
   function stream({ provider, signal }: Call = {}): Promise<StreamOutcome> {
-    const main = openAiCompatible({ deadlines, http, secretOf: () => 'sk-test' })
+    const main = openAiCompatible({ timers, http, secretOf: () => 'sk-test' })
     const row = providerAt(upstream.baseUrl, provider)
     const body = '{"stream":true}'
     const limits = { firstByteTimeoutMs: 300_000, idleTimeoutMs: 60_000 }
@@ -367,7 +367,7 @@ export function streamConforms(open: OpenHttp): void {
     return read instanceof Uint8Array ? new TextDecoder().decode(read) : read.end
   }
 
-  /** Waits until the upstream can write no more: its count has stood still for many turns of the loop. */
+  /** Waits until the upstream cannot write any more: its count has not changed for many turns of the loop. */
   async function settledWriting(exchange: Exchange): Promise<void> {
     for (let before = -1; before !== exchange.written;) {
       before = exchange.written

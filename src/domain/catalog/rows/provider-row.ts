@@ -1,4 +1,5 @@
 import {
+  CONNECT_TIMEOUT_MS,
   maxTokensFields,
   providerKinds,
   textRoutes,
@@ -6,7 +7,17 @@ import {
   type ProviderKind,
   type ProviderSettings,
 } from '../provider.ts'
-import { checkOneOf, checkText, list, oneOf, requiredOneOf, requiredText, text } from './fields.ts'
+import {
+  checkOneOf,
+  checkText,
+  flag,
+  list,
+  number,
+  oneOf,
+  requiredOneOf,
+  requiredText,
+  text,
+} from './fields.ts'
 import { checked, report, type Checked } from './problem.ts'
 import {
   definedOnly,
@@ -26,6 +37,8 @@ export const STORED_SECRET = '<stored>'
 
 const ENVIRONMENT = 'env:'
 const HEADERS_MAX = 32
+/** A server that needs longer to connect is down, and waiting for it only delays the failover. */
+const connectTimeoutS = { min: 0.1, max: 60, whole: false }
 
 const fieldsOf = {
   sandbox: ['id', 'kind', 'routes'],
@@ -38,6 +51,8 @@ const fieldsOf = {
     'routes',
     'max_tokens_field',
     'cost_header',
+    'connect_timeout_s',
+    'reuse_connections',
   ],
 } as const satisfies Record<ProviderKind, readonly string[]>
 
@@ -84,8 +99,10 @@ export function encodeProvider(provider: Provider | ProviderSettings): Record<st
     api_key: writeSecret(provider.secret),
     headers: writeHeaders(provider.headers),
     routes: provider.routes.length === textRoutes.length ? undefined : provider.routes,
-    max_tokens_field: provider.maxTokensField === maxTokensFields[0] ? undefined : provider.maxTokensField,
+    max_tokens_field: unless(maxTokensFields[0], provider.maxTokensField),
     cost_header: provider.costHeader,
+    connect_timeout_s: unless(CONNECT_TIMEOUT_MS / 1000, provider.connectTimeoutMs / 1000),
+    reuse_connections: unless(true, provider.reusesConnections),
   })
 }
 
@@ -107,6 +124,8 @@ export function readProvider(value: unknown, place: Place): ProviderSettings | u
     (route, at) => checkOneOf(route, textRoutes, at),
   )
   const maxTokensField = oneOf(row, 'max_tokens_field', maxTokensFields) ?? maxTokensFields[0]
+  const connectTimeout = number(row, 'connect_timeout_s', connectTimeoutS) ?? CONNECT_TIMEOUT_MS / 1000
+  const reusesConnections = flag(row, 'reuse_connections') ?? true
   const secret = readSecret(row)
   if (id === undefined) return undefined
   return {
@@ -116,8 +135,15 @@ export function readProvider(value: unknown, place: Place): ProviderSettings | u
     headers,
     routes: textRoutes.filter(route => routes?.includes(route) ?? true),
     maxTokensField,
+    connectTimeoutMs: Math.round(connectTimeout * 1000),
+    reusesConnections,
     ...definedOnly({ baseUrl, costHeader }),
   }
+}
+
+/** Omits the default value of a field. */
+function unless<Value>(defaultValue: Value, value: Value): Value | undefined {
+  return value === defaultValue ? undefined : value
 }
 
 function readBaseUrl(row: Row, kind: ProviderKind): string | undefined {

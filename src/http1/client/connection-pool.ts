@@ -1,0 +1,59 @@
+import type { Timers } from '../timers.ts'
+import type { ClientConnection } from './client-connection.ts'
+import type { Origin } from './http-request.ts'
+
+/** Connections of one origin that may be idle at once. More are closed. */
+const IDLE_MAX = 256
+/** Most servers close a connection that is idle for this long, or longer. */
+const IDLE_MS_MAX = 30_000
+
+/** Idle connections by origin. */
+export class ConnectionPool {
+  readonly #idle = new Map<string, ClientConnection[]>()
+  readonly #timers: Timers
+  #isClosed = false
+
+  constructor(timers: Timers) {
+    this.#timers = timers
+  }
+
+  /** The connection used last, because the server is least likely to close that one. */
+  take({ key }: Origin): ClientConnection | undefined {
+    const idle = this.#idle.get(key)
+    const connection = idle?.pop()
+    if (connection === undefined) return undefined
+    if (idle?.length === 0) this.#idle.delete(key)
+    this.#timers.stop(connection)
+    return connection
+  }
+
+  /** Keeps a connection for the next request. False where enough are kept. */
+  keep(connection: ClientConnection): boolean {
+    if (this.#isClosed) return false
+    const { key } = connection.origin
+    const idle = this.#idle.get(key)
+    if (idle === undefined) this.#idle.set(key, [connection])
+    else if (idle.length < IDLE_MAX) idle.push(connection)
+    else return false
+    connection.expiresAtMs = this.#timers.now() + IDLE_MS_MAX
+    this.#timers.start(connection)
+    return true
+  }
+
+  /** Removes a connection that has closed. Does nothing for one that is not idle. */
+  remove(connection: ClientConnection): void {
+    const { key } = connection.origin
+    const idle = this.#idle.get(key)
+    const index = idle?.lastIndexOf(connection) ?? -1
+    if (idle === undefined || index < 0) return
+    this.#timers.stop(connection)
+    idle.splice(index, 1)
+    if (idle.length === 0) this.#idle.delete(key)
+  }
+
+  /** Closes idle connections, and keeps no other from now on. */
+  close(): void {
+    this.#isClosed = true
+    for (const connection of [...this.#idle.values()].flat()) connection.abandon()
+  }
+}
