@@ -1,7 +1,8 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { exactCount } from './exact-count.ts'
 import { roughCount } from './rough-count.ts'
-import { CALL_CHARS_MAX, openTokenizer, WAITING_CHARS_MAX, type OpenTokenizer } from './tokenizer.ts'
+import { CALL_CHARS_MAX, openTokenizer, type OpenTokenizer } from './tokenizer.ts'
+import { WAITING_CHARS_MAX } from './worker-counter.ts'
 
 const text = 'The gateway counts what the upstream did not: “naïve”, 你好, {"a":[1,2]}. '
 const opened: OpenTokenizer[] = []
