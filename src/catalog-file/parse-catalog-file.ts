@@ -1,12 +1,12 @@
 import type { CatalogSettings } from '../domain/catalog/catalog.ts'
 import { decodeCatalog } from '../domain/catalog/rows/catalog-rows.ts'
 import { formatPath, problemSentence, PROBLEMS_MAX, type RowProblem } from '../domain/catalog/rows/problem.ts'
-import { readYaml, type Position } from './read-yaml.ts'
+import { readYaml, type FilePosition } from './read-yaml.ts'
 
 /** Enough for ten thousand rows. Parsing blocks the thread for at least half a second per million characters. */
 export const FILE_LENGTH_MAX = 8 << 20
 
-export type FileProblem = Position & {
+export type FileProblem = FilePosition & {
   /** For example `models[0].pricing.input_per_mtok`; empty for a problem of the whole file. */
   readonly field: string
   /** A sentence that says what is wrong with the field and how to fix it. */
@@ -37,7 +37,7 @@ export function formatFileProblem({ line, column, message }: FileProblem): strin
   return `line ${line}, column ${column}: ${message}`
 }
 
-function refused(problems: readonly (RowProblem & Position)[]): ParsedCatalogFile {
+function refused(problems: readonly (RowProblem & FilePosition)[]): ParsedCatalogFile {
   const inOrder = problems.toSorted((left, right) => left.line - right.line || left.column - right.column)
   return {
     ok: false,

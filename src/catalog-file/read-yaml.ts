@@ -13,15 +13,15 @@ import {
 import type { Path, RowProblem } from '../domain/catalog/rows/problem.ts'
 
 /** Starts at line 1, column 1. */
-export type Position = { readonly line: number; readonly column: number }
+export type FilePosition = { readonly line: number; readonly column: number }
 
 export type YamlText = {
   /** Plain mappings, lists and scalars. Use it only if there are no problems. */
   readonly value: unknown
   /** Problems with the YAML syntax. */
-  readonly problems: readonly (RowProblem & Position)[]
+  readonly problems: readonly (RowProblem & FilePosition)[]
   /** The position of a part of the value: of a field's name, of an item's start, or of the parent of a missing part. */
-  readonly positionOf: (path: Path) => Position
+  readonly positionOf: (path: Path) => FilePosition
 }
 
 /** A catalog has four levels. Deeper text is not a catalog, and must not exhaust the stack. */
@@ -42,7 +42,7 @@ export function readYaml(text: string): YamlText {
     resolveKnownTags: false,
     uniqueKeys: false,
   })
-  const problems: (RowProblem & Position)[] = []
+  const problems: (RowProblem & FilePosition)[] = []
   const reader = nodeReader((path, offset, { message, remedy }) => {
     problems.push({ path, message, remedy, ...positionAt(lines, offset) })
   })
@@ -158,7 +158,7 @@ function offsetOfNode(node: unknown): number {
   return (node as ParsedNode | null)?.range?.[0] ?? 0
 }
 
-function positionAt(lines: LineCounter, offset: number): Position {
+function positionAt(lines: LineCounter, offset: number): FilePosition {
   const { line, col } = lines.linePos(offset)
   // The counter returns 0 for an empty text.
   return { line: Math.max(line, 1), column: Math.max(col, 1) }

@@ -3,7 +3,7 @@ import type { Clock } from '../../src/gateway/ports/clock.ts'
 import type { Leases } from '../../src/gateway/ports/leases.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 
-/** What any leases must do. Run by stores/memory/leases.test.ts, and by each store to come. */
+/** What any leases must do. Run by stores/memory/leases.test.ts, and by each store that follows. */
 export function leasesConform(open: (clock: Clock) => Leases): void {
   function setUp() {
     const clock = fakeClock()
@@ -11,7 +11,7 @@ export function leasesConform(open: (clock: Clock) => Leases): void {
   }
 
   describe('a lease', () => {
-    test('of 100 takers, one gets it', async () => {
+    test('is granted to one of 100 callers', async () => {
       const { leases } = setUp()
 
       const taken = await Promise.all(Array.from({ length: 100 }, () => leases.take('sweep', 1_000)))
@@ -19,14 +19,14 @@ export function leasesConform(open: (clock: Clock) => Leases): void {
       expect(taken.filter(lease => lease !== undefined)).toHaveLength(1)
     })
 
-    test('is one of its name: others are free', async () => {
+    test('does not block leases with other names', async () => {
       const { leases } = setUp()
       await leases.take('sweep', 1_000)
 
       expect(await leases.take('other', 1_000)).toBeDefined()
     })
 
-    test('can be taken again once it is given back', async () => {
+    test('can be taken again after its release', async () => {
       const { leases } = setUp()
       const lease = await leases.take('sweep', 1_000)
 
@@ -35,7 +35,7 @@ export function leasesConform(open: (clock: Clock) => Leases): void {
       expect(await leases.take('sweep', 1_000)).toBeDefined()
     })
 
-    test('can be taken again once its time is over, and not before', async () => {
+    test('can be taken again after its time, and not before', async () => {
       const { clock, leases } = setUp()
       await leases.take('sweep', 1_000)
 
@@ -48,7 +48,7 @@ export function leasesConform(open: (clock: Clock) => Leases): void {
       expect(late).toBeDefined()
     })
 
-    test('that has run out is not given back for the one who has it now', async () => {
+    test('that has expired cannot release the lease of the next holder', async () => {
       const { clock, leases } = setUp()
       const old = await leases.take('sweep', 1_000)
       clock.advance(1_000)

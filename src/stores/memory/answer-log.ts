@@ -1,7 +1,7 @@
 import type { Fingerprint, KeptAnswer, ReplayBudget } from '../../gateway/ports/replays.ts'
 
 /** Bytes since the first record ever. It only grows, so it never identifies two records. */
-export type Position = number
+export type RecordOffset = number
 
 /** The unit in which memory is allocated and freed. No record is larger. */
 export const SLAB_BYTES = 1 << 20
@@ -12,7 +12,7 @@ const SPARE_SLABS_MAX = 4
 export type RecordTerms = {
   readonly expiresAtMs: number
   /** The position of another record, or -1. */
-  readonly earlier: Position
+  readonly earlier: RecordOffset
 }
 
 // A record begins at a multiple of 8 bytes. Its head has these fields as doubles,
@@ -43,8 +43,8 @@ export class AnswerLog {
   readonly #routes: string[] = []
   /** The number of the first slab that is in use. */
   #firstSlab = 0
-  #oldest: Position = 0
-  #end: Position = 0
+  #oldest: RecordOffset = 0
+  #end: RecordOffset = 0
 
   /** The memory of the records is taken from `budget`. */
   constructor(budget: ReplayBudget) {
@@ -52,7 +52,7 @@ export class AnswerLog {
   }
 
   /** The position of the oldest record, or of the next one if there is none. Everything before it was dropped. */
-  get oldest(): Position {
+  get oldest(): RecordOffset {
     return this.#oldest
   }
 
@@ -65,7 +65,7 @@ export class AnswerLog {
     fingerprint: Fingerprint,
     { expiresAtMs, earlier }: RecordTerms,
     { contentType, model, body }: KeptAnswer,
-  ): Position | undefined {
+  ): RecordOffset | undefined {
     // Under overload the budget is full most of the time. This check is cheaper than measuring the record.
     if (!this.#budget.take(body.length)) return undefined
     this.#budget.give(body.length)
@@ -108,15 +108,15 @@ export class AnswerLog {
     this.#drop(isSlabOver ? next + left : next)
   }
 
-  earlierThan(position: Position): Position {
+  earlierThan(position: RecordOffset): RecordOffset {
     return this.#double(position, EARLIER)
   }
 
-  expiresAtMs(position: Position): number {
+  expiresAtMs(position: RecordOffset): number {
     return this.#double(position, EXPIRES_AT_MS)
   }
 
-  isOf(position: Position, { apiKeyId, route, digest }: Fingerprint): boolean {
+  isOf(position: RecordOffset, { apiKeyId, route, digest }: Fingerprint): boolean {
     const { words } = this.#slabOf(position)
     const digestAt = (position % SLAB_BYTES) / 4 + DIGEST
     for (let index = 0; index < DIGEST_WORDS; index += 1)
@@ -127,7 +127,7 @@ export class AnswerLog {
   }
 
   /** Returns a copy, because the record may be dropped before the reader is done. */
-  answer(position: Position): KeptAnswer {
+  answer(position: RecordOffset): KeptAnswer {
     const { bytes } = this.#slabOf(position)
     const typeAt = (position % SLAB_BYTES) + HEAD_BYTES
     const modelAt = typeAt + this.#word(position, TYPE_BYTES)
@@ -145,11 +145,11 @@ export class AnswerLog {
     return number < 0 ? this.#routes.push(route) - 1 : number
   }
 
-  #word(position: Position, field: number): number {
+  #word(position: RecordOffset, field: number): number {
     return this.#slabOf(position).words[(position % SLAB_BYTES) / 4 + field] ?? 0
   }
 
-  #double(position: Position, field: number): number {
+  #double(position: RecordOffset, field: number): number {
     return this.#slabOf(position).doubles[(position % SLAB_BYTES) / 8 + field] ?? 0
   }
 
@@ -158,7 +158,7 @@ export class AnswerLog {
     if (left >= HEAD_BYTES) this.#slabOf(this.#end).words[(this.#end % SLAB_BYTES) / 4 + SIZE] = 0
   }
 
-  #drop(oldest: Position): void {
+  #drop(oldest: RecordOffset): void {
     this.#budget.give(oldest - this.#oldest)
     this.#oldest = oldest
     const slab = Math.floor(oldest / SLAB_BYTES)
@@ -168,7 +168,7 @@ export class AnswerLog {
     this.#firstSlab = slab
   }
 
-  #slabOf(position: Position): Slab {
+  #slabOf(position: RecordOffset): Slab {
     const index = Math.floor(position / SLAB_BYTES) - this.#firstSlab
     return this.#slabs[index] ?? this.#nextSlab()
   }

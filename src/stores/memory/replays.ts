@@ -1,6 +1,6 @@
 import type { Clock } from '../../gateway/ports/clock.ts'
 import type { Fingerprint, ReplayBudget, Replays } from '../../gateway/ports/replays.ts'
-import { AnswerLog, type Position } from './answer-log.ts'
+import { AnswerLog, type RecordOffset } from './answer-log.ts'
 
 /**
  * The answers of one bucket form a chain. With fifty thousand answers most buckets are empty, so a lookup seldom reads the answer of
@@ -31,7 +31,7 @@ export function memoryReplays(
   return {
     async find(fingerprint) {
       dropExpired(clock.monotonicMs())
-      let position: Position = latest[bucketOf(fingerprint)] ?? -1
+      let position: RecordOffset = latest[bucketOf(fingerprint)] ?? -1
       while (position >= log.oldest) {
         if (log.isOf(position, fingerprint)) return log.answer(position)
         position = log.earlierThan(position)
