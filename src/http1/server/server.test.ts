@@ -295,3 +295,22 @@ test('a handler that rejects is reported, its client gets a 500, and drain does 
   expect(response).toStartWith('HTTP/1.1 500 ')
   expect(errors).toEqual([fault])
 })
+
+test('a fault while a request is read breaks its connection, is reported, and leaves others alone', async () => {
+  const fault = new Error('A bug.')
+  const { url, errors } = serve(request => {
+    if (request.path === '/bug') throw fault
+    return Promise.resolve(hello)
+  })
+  const other = rawConnection(url)
+  await other.write('GET / HTTP/1.1\r\n')
+
+  const broken = rawConnection(url)
+  await broken.write(GET.replace('/', '/bug'))
+
+  expect(await broken.closed).toBe('')
+  expect(errors).toEqual([fault])
+  await other.write('host: h\r\n\r\n')
+  expect(await other.response()).toStartWith('HTTP/1.1 200 ')
+  other.leave()
+})
