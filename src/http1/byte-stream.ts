@@ -1,8 +1,8 @@
 /** Bytes that a reader asks for one piece at a time. */
 export interface ByteStream {
   /**
-   * Returns the next bytes, never an empty piece, or undefined at the end. Rejects when the stream breaks off. The bytes
-   * are valid until the next `read`. Start a `read` only after the previous one has ended.
+   * Returns the next bytes, never an empty piece, or undefined at the end. Rejects when the stream breaks off. The
+   * bytes are valid until the next `read`. Start a `read` only after the previous one has ended.
    */
   read(): Promise<Uint8Array | undefined>
   /** Ends the stream early. A pending `read` returns undefined. Has no effect when the stream has already ended. */

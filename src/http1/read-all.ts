@@ -2,8 +2,8 @@ import type { OwnedByteStream } from './byte-stream.ts'
 import { GrowingBuffer } from './growing-buffer.ts'
 
 /**
- * Reads a stream to its end. Stops, without cancelling the stream, and returns undefined when it is longer than `bytesMax`. A
- * stream of one piece is not copied.
+ * Reads a stream to its end. Stops, without cancelling the stream, and returns undefined when it is longer than
+ * `bytesMax`. A stream of one piece is not copied.
  */
 export async function readAll(
   stream: Pick<OwnedByteStream, 'read'>,

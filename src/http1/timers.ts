@@ -8,8 +8,8 @@ export type TimerClock = {
 
 export type Timer = {
   /**
-   * When it expires, on the monotonic clock; Infinity pauses it. It may be moved later at any time. After it was moved earlier,
-   * or from Infinity, it must be started again.
+   * When it expires, on the monotonic clock; Infinity pauses it. It may be moved later at any time. After it was moved
+   * earlier, or from Infinity, it must be started again.
    */
   expiresAtMs: number
   /** It has been stopped by then, and may be started again. */
@@ -17,8 +17,8 @@ export type Timer = {
 }
 
 /**
- * Runs many timers on one timer of the clock. Hardly any timer of a call expires, and setting and clearing one of the runtime's
- * timers for each call, or for each piece of a stream, costs more than sending it.
+ * Runs many timers on one timer of the clock. Hardly any timer of a call expires, and setting and clearing one of the
+ * runtime's timers for each call, or for each piece of a stream, costs more than sending it.
  */
 export class Timers {
   readonly #clock: TimerClock

@@ -14,7 +14,7 @@ import {
   type StreamBody,
 } from './outgoing-body.ts'
 import { ResponseReader } from './response-reader.ts'
-import { SocketWriter } from './socket-writer.ts'
+import { SocketWriter } from '../socket-writer.ts'
 
 /** An open connection to a server, which carries one exchange at a time. */
 export class ClientConnection implements Transport, SocketOwner, Timer {

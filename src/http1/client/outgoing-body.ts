@@ -1,6 +1,6 @@
 import type { ByteStream } from '../byte-stream.ts'
 import { clientError } from './client-error.ts'
-import type { SocketWriter } from './socket-writer.ts'
+import type { SocketWriter } from '../socket-writer.ts'
 
 /** Text is sent in UTF-8. */
 export type OutgoingBody = string | Uint8Array | StreamBody

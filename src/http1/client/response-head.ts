@@ -51,7 +51,7 @@ export function readResponseHead(bytes: Buffer, at: number, method: string): Res
     minor === 1 &&
     framing !== 'until_close' &&
     status !== REQUEST_TIMEOUT &&
-    !fields.saysOfConnection('close')
+    !fields.hasConnectionOption('close')
   return { status, fields, framing, isReusable }
 }
 

@@ -76,8 +76,8 @@ export class ResponseReader {
   #feedChunks(chunks: ChunkedBody, bytes: Buffer<ArrayBuffer>, start: number, sink: ResponseSink): Progress {
     const end = chunks.feed(bytes, start)
     if (chunks.contentEnd > chunks.contentStart) sink.onPiece(bytes, chunks.contentStart, chunks.contentEnd)
-    if (chunks.state === 'broken') return 'malformed_body'
-    if (chunks.state !== 'whole') return 'more'
+    if (chunks.state === 'malformed') return 'malformed_body'
+    if (chunks.state !== 'complete') return 'more'
     return end < bytes.length ? 'surplus' : 'whole'
   }
 }

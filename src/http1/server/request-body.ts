@@ -133,9 +133,9 @@ export class RequestBody implements ByteStream {
 
   #feedChunks(chunks: ChunkedBody, bytes: Buffer, at: number): number {
     const end = chunks.feed(bytes, at)
-    if (chunks.state === 'whole') this.#state = 'complete'
+    if (chunks.state === 'complete') this.#state = 'complete'
     this.#receive(bytes.subarray(chunks.contentStart, chunks.contentEnd))
-    if (chunks.state === 'broken') {
+    if (chunks.state === 'malformed') {
       this.#state = 'malformed'
       this.fail(new HttpError('malformed_request', 'The request body has malformed chunks.'))
     }

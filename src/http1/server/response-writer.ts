@@ -1,6 +1,8 @@
 import type { ByteStream } from '../byte-stream.ts'
+import { SocketWriter, type WritableSocket } from '../socket-writer.ts'
 import type { RequestHead } from '../wire/request-head.ts'
 import { hasNoBody, responseStart } from '../wire/response-start.ts'
+import { HttpError } from './http-error.ts'
 
 export type ServerResponse = {
   readonly status: number
@@ -24,41 +26,40 @@ const scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES)
 const LINE_END = '\r\n'
 const LAST_CHUNK = '0\r\n\r\n'
 
-export type WritableSocket = { write(bytes: Uint8Array, from: number, length: number): number }
-
 /**
- * Writes to a socket. Each write goes to the kernel at once, and the part that the kernel does not take is kept until
- * it does. A stream is read again only when its previous piece has been taken, so that at most one piece is kept.
+ * Writes responses to a socket. A stream is read again only when its previous piece has been taken by the kernel, so
+ * that at most one piece is kept.
  */
 export class ResponseWriter {
-  readonly #socket: WritableSocket
+  readonly #writer: SocketWriter
   readonly #onBlocked: () => void
-  #unsent: Buffer | undefined
-  #onFlushed: (() => void) | undefined
   #stream: ByteStream | undefined
   #isClosed = false
 
-  /** `onBlocked` is called when the kernel does not take all of a write. */
+  /** `onBlocked` is called when the kernel does not take everything. */
   constructor(socket: WritableSocket, onBlocked: () => void) {
-    this.#socket = socket
+    this.#writer = new SocketWriter(socket)
     this.#onBlocked = onBlocked
   }
 
   /** Whether the kernel has taken everything. */
-  get isFlushed(): boolean {
-    return this.#unsent === undefined
+  get isDrained(): boolean {
+    return this.#writer.isDrained
+  }
+
+  sendContinue(): void {
+    this.#write('HTTP/1.1 100 Continue\r\n\r\n', '', '')
   }
 
   /**
-   * Sends Latin-1 text and content, a string as UTF-8. Resolves when the kernel has taken all of it, or the connection
-   * is closed.
+   * Sends a head and a body. Resolves when the kernel has taken it; rejects when the connection is closed before that.
    */
-  async send(text: string, content: Uint8Array | string): Promise<void> {
-    this.#write(text, content, '')
-    if (!this.isFlushed) await this.#flushed()
+  async send(head: string, body: Uint8Array | string): Promise<void> {
+    this.#write(head, body, '')
+    if (!this.isDrained) await this.#writer.drained()
   }
 
-  /** Sends a head and a stream. Resolves like `send`; rejects when the stream cannot be read. */
+  /** Sends a head and a stream. Also rejects when the stream cannot be read. */
   async sendStream(head: string, stream: ByteStream, { isChunked }: { isChunked: boolean }): Promise<void> {
     this.#stream = stream
     // The head is sent together with the first piece, which is usually there already.
@@ -71,58 +72,45 @@ export class ResponseWriter {
       else if (piece === undefined) this.#write(before + LAST_CHUNK, '', '')
       else this.#write(`${before}${piece.length.toString(16)}\r\n`, piece, LINE_END)
       before = ''
-      if (!this.isFlushed) await this.#flushed()
-    } while (piece !== undefined && !this.#isClosed)
+      if (!this.isDrained) await this.#writer.drained()
+    } while (piece !== undefined)
     this.#stream = undefined
   }
 
   /** The kernel takes more bytes. */
   onDrain(): void {
-    const unsent = this.#unsent
-    if (unsent === undefined) return
-    this.#unsent = undefined
-    this.#writeBytes(unsent, unsent.length)
-    if (this.#unsent === undefined) this.#onFlushed?.()
+    this.#writer.onDrain()
+    if (!this.isDrained) this.#onBlocked()
   }
 
   /** The connection is closed. Cancels the stream. */
   onClose(): void {
     this.#isClosed = true
-    this.#unsent = undefined
     this.#stream?.cancel()
-    this.#onFlushed?.()
+    this.#writer.close(DISCONNECTED)
   }
 
-  #flushed(): Promise<void> {
-    return new Promise(resolve => (this.#onFlushed = resolve))
-  }
-
-  /** Sends all three in one write. `before` and `after` are Latin-1. */
+  /** Sends all three in one write. `before` and `after` are Latin-1, and a string as content is sent as UTF-8. */
   #write(before: string, content: Uint8Array | string, after: string): void {
     const contentBytes = typeof content === 'string' ? Buffer.byteLength(content) : content.length
     const size = before.length + contentBytes + after.length
     if (size === 0) return
-    const target = size <= SCRATCH_BYTES ? scratch : Buffer.allocUnsafe(size)
+    const isSmall = size <= SCRATCH_BYTES
+    const target = isSmall ? scratch.subarray(0, size) : Buffer.allocUnsafe(size)
     target.write(before, 0, 'latin1')
     if (typeof content === 'string') target.write(content, before.length)
     else target.set(content, before.length)
     target.write(after, size - after.length, 'latin1')
-    this.#writeBytes(target, size)
-  }
-
-  #writeBytes(bytes: Buffer, size: number): void {
-    if (this.#unsent !== undefined) {
-      this.#unsent = Buffer.concat([this.#unsent, bytes.subarray(0, size)])
-      return
-    }
-    const taken = this.#socket.write(bytes, 0, size)
-    // A negative number means that the socket is closed, which `onClose` is about to report.
-    if (taken === size || taken < 0) return
-    const rest = bytes.subarray(taken, size)
-    this.#unsent = bytes === scratch ? Buffer.from(rest) : rest
-    this.#onBlocked()
+    if (isSmall) this.#writer.writeShared(target)
+    else this.#writer.write(target)
+    if (!this.isDrained) this.#onBlocked()
   }
 }
+
+const DISCONNECTED = new HttpError(
+  'client_disconnected',
+  'The client disconnected before the end of the response.',
+)
 
 /** The head of a response, including the blank line. Throws for a header value that does not fit in one line. */
 export function responseHead(

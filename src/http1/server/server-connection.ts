@@ -16,8 +16,6 @@ import { RequestReader } from './request-reader.ts'
 import { ServerRequest, unreadRequest, type Responder } from './server-request.ts'
 import { isStream, responseHead, ResponseWriter, type ServerResponse } from './response-writer.ts'
 
-const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
-
 /** What a connection uses of its server. */
 export type ConnectionServer = {
   readonly tick: number
@@ -106,7 +104,7 @@ export class ServerConnection implements Responder, BodyConnection {
 
   onDrain(): void {
     this.#writer.onDrain()
-    if (this.#writer.isFlushed && this.isBusy) this.#setBodyDeadline()
+    if (this.#writer.isDrained && this.isBusy) this.#setBodyDeadline()
   }
 
   /** The client has closed the connection, or it broke. */
@@ -156,7 +154,7 @@ export class ServerConnection implements Responder, BodyConnection {
   onBodyRead(): void {
     if (this.#awaitsContinue) {
       this.#awaitsContinue = false
-      void this.#writer.send(CONTINUE, '')
+      this.#writer.sendContinue()
     }
     this.#setBodyDeadline()
     this.#reader.resume()
@@ -181,9 +179,13 @@ export class ServerConnection implements Responder, BodyConnection {
     const hasBody = head.method !== 'HEAD' && !hasNoBody(response.status)
     this.#send(text, hasBody ? body : null, head).then(
       () => this.#onResponded(),
-      (error: Error) => this.#server.onFailure(this, error),
+      (error: Error) => this.#onResponseFailed(error),
     )
     if (!hasBody && isStream(body)) body.cancel()
+  }
+
+  #onResponseFailed(error: Error): void {
+    if (this.#state !== 'closed') this.#server.onFailure(this, error)
   }
 
   #send(text: string, body: ServerResponse['body'], { isHttp10 }: RequestHead): Promise<void> {

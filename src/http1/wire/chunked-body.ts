@@ -10,8 +10,8 @@ const LENGTH = /^([0-9a-f]{1,12})[ \t]*(?:;.*)?$/i
 
 /** Decodes a chunked body from pieces of any size. */
 export class ChunkedBody {
-  /** `whole` after the last chunk and the trailers; `broken` after a malformed chunk. Both are final. */
-  state: 'length' | 'content' | 'after_content' | 'trailers' | 'whole' | 'broken' = 'length'
+  /** `complete` after the last chunk and the trailers; `malformed` after an invalid chunk. Both are final. */
+  state: 'length' | 'content' | 'after_content' | 'trailers' | 'complete' | 'malformed' = 'length'
   #missing = 0
   #line = ''
   #trailerBytes = 0
@@ -21,12 +21,12 @@ export class ChunkedBody {
 
   /**
    * Takes bytes from `at` and returns the position after the last one taken, which is before their end when the body is
-   * whole or broken. Moves the content of all chunks together, so that it is one range of `bytes`.
+   * complete or malformed. Moves the content of all chunks together, so that it is one range of `bytes`.
    */
   feed(bytes: Buffer, at: number): number {
     this.contentStart = this.contentEnd = at
     let position = at
-    while (position < bytes.length && this.state !== 'whole' && this.state !== 'broken') {
+    while (position < bytes.length && this.state !== 'complete' && this.state !== 'malformed') {
       position =
         this.state === 'content' ? this.#takeContent(bytes, position) : this.#takeLine(bytes, position)
     }
@@ -53,16 +53,16 @@ export class ChunkedBody {
     const end = bytes.indexOf(LF, at)
     const stop = end < 0 ? bytes.length : end
     if (this.#line.length + stop - at > LINE_BYTES_MAX) {
-      this.state = 'broken'
+      this.state = 'malformed'
       return at
     }
     this.#line += bytes.toString('latin1', at, stop)
     if (end < 0) {
       // The end of a malformed line may never arrive, so it is detected before that.
-      if (this.state === 'after_content' && this.#line !== '\r') this.state = 'broken'
+      if (this.state === 'after_content' && this.#line !== '\r') this.state = 'malformed'
       return stop
     }
-    if (this.#line.charCodeAt(this.#line.length - 1) !== CR) this.state = 'broken'
+    if (this.#line.charCodeAt(this.#line.length - 1) !== CR) this.state = 'malformed'
     else this.#onLine(this.#line.slice(0, -1))
     this.#line = ''
     return end + 1
@@ -96,13 +96,13 @@ export class ChunkedBody {
     if (this.state === 'length') {
       const match = LENGTH.exec(line)
       this.#missing = match === null ? -1 : Number.parseInt(match[1] ?? '', 16)
-      if (match === null) this.state = 'broken'
+      if (match === null) this.state = 'malformed'
       else this.state = this.#missing === 0 ? 'trailers' : 'content'
-    } else if (this.state === 'after_content') this.state = line === '' ? 'length' : 'broken'
-    else if (line === '') this.state = 'whole'
+    } else if (this.state === 'after_content') this.state = line === '' ? 'length' : 'malformed'
+    else if (line === '') this.state = 'complete'
     else {
       this.#trailerBytes += line.length
-      if (this.#trailerBytes > TRAILER_BYTES_MAX) this.state = 'broken'
+      if (this.#trailerBytes > TRAILER_BYTES_MAX) this.state = 'malformed'
     }
   }
 }

@@ -3,7 +3,7 @@ import { endOf, TOKEN, VALUE } from './char-class.ts'
 /** The most fields that a head may have. */
 const FIELDS_MAX = 200
 /** Most heads have fewer, so room for this many is allocated at first. */
-const FIELDS_USUAL = 24
+const FIELDS_INITIAL = 24
 
 const TAB = 9
 const LF = 10
@@ -35,7 +35,7 @@ export class HeaderFields {
   count = 0
   readonly #bytes: Buffer
   /** The positions where the lines begin. The last one is of the blank line. */
-  #lines = new Int32Array(FIELDS_USUAL + 1)
+  #lines = new Int32Array(FIELDS_INITIAL + 1)
 
   private constructor(bytes: Buffer) {
     this.#bytes = bytes
@@ -76,11 +76,11 @@ export class HeaderFields {
   }
 
   /** Whether a field has this name, or one that begins with it. `name` is in lower case. */
-  isNamed(index: number, name: string, how: 'whole' | 'beginning' = 'whole'): boolean {
+  isNamed(index: number, name: string, match: 'exact' | 'prefix' = 'exact'): boolean {
     const bytes = this.#bytes
     const start = this.#lines[index] ?? 0
     // Names of other lengths have no colon here, so that most fields need only this comparison.
-    if (how === 'whole' && bytes[start + name.length] !== COLON) return false
+    if (match === 'exact' && bytes[start + name.length] !== COLON) return false
     for (let at = 0; at < name.length; at += 1) {
       const expected = name.charCodeAt(at)
       const actual = bytes[start + at] ?? 0
@@ -114,10 +114,10 @@ export class HeaderFields {
   }
 
   /** Whether the `connection` field lists this option. */
-  saysOfConnection(word: 'close' | 'keep-alive'): boolean {
+  hasConnectionOption(option: 'close' | 'keep-alive'): boolean {
     const list = this.get('connection')?.toLowerCase()
-    if (list === undefined || list === word) return list === word
-    return list.split(',').some(one => one.trim() === word)
+    if (list === undefined || list === option) return list === option
+    return list.split(',').some(item => item.trim() === option)
   }
 
   /** Accepts digits only, up to the largest exact number. */
@@ -174,7 +174,7 @@ export class HeaderFields {
   }
 
   #note(line: number): void {
-    if (this.count === FIELDS_USUAL) {
+    if (this.count === FIELDS_INITIAL) {
       const more = new Int32Array(FIELDS_MAX + 1)
       more.set(this.#lines)
       this.#lines = more

@@ -70,7 +70,7 @@ describe('a request head', () => {
     expect(indexes.map(index => fields.valueAt(index))).toEqual(['h', '9', '1'])
     expect(indexes.map(index => fields.nameAt(index))).toEqual(['host', 'x-ratelimit-left', 'x-rate'])
     expect(indexes.map(index => fields.isNamed(index, 'x-rate'))).toEqual([false, false, true])
-    expect(indexes.map(index => fields.isNamed(index, 'x-rate', 'beginning'))).toEqual([false, true, true])
+    expect(indexes.map(index => fields.isNamed(index, 'x-rate', 'prefix'))).toEqual([false, true, true])
   })
 
   test('with HTTP/1.0 needs no host', () => {

@@ -61,7 +61,7 @@ export function readRequestHead(bytes: Buffer, at: number): RequestHead | HeadPr
   let pathEnd = pathStart
   while (pathEnd < targetEnd && bytes[pathEnd] !== QUESTION_MARK) pathEnd += 1
   const isKeepAlive =
-    !fields.saysOfConnection('close') && (!isHttp10 || fields.saysOfConnection('keep-alive'))
+    !fields.hasConnectionOption('close') && (!isHttp10 || fields.hasConnectionOption('keep-alive'))
   return {
     method: methodOf(bytes, at, methodEnd),
     path: pathEnd === pathStart ? '/' : textOf(bytes, pathStart, pathEnd),

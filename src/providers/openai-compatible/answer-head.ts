@@ -44,7 +44,7 @@ function allowedName(fields: HeaderFields, index: number): string | undefined {
 function rateLimitsOf(fields: HeaderFields): RateLimits {
   const rateLimits: [string, string][] = []
   for (let index = 0; index < fields.count; index += 1)
-    if (fields.isNamed(index, RATE_LIMITS, 'beginning'))
+    if (fields.isNamed(index, RATE_LIMITS, 'prefix'))
       rateLimits.push([fields.nameAt(index), fields.valueAt(index)])
   return rateLimits
 }

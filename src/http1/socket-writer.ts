@@ -1,5 +1,5 @@
 /** As much of a socket as writing needs. */
-type WritableSocket = { write(bytes: Uint8Array): number }
+export type WritableSocket = { write(bytes: Uint8Array): number }
 
 /** Writes to a socket in order, and keeps what the socket has not taken yet. */
 export class SocketWriter {
@@ -31,7 +31,7 @@ export class SocketWriter {
     if (last !== undefined) this.#unsent[this.#unsent.length - 1] = new Uint8Array(last)
   }
 
-  /** Resolves when the socket has taken everything; rejects when it has closed. */
+  /** Resolves when the socket has taken everything; rejects when it is closed before that. */
   drained(): Promise<void> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure)
     if (this.isDrained) return Promise.resolve()
@@ -42,7 +42,7 @@ export class SocketWriter {
   /** The socket takes bytes again. */
   onDrain(): void {
     for (let next = this.#unsent[0]; next !== undefined; next = this.#unsent[0]) {
-      // Less than nothing is taken where the socket has closed, which it reports itself.
+      // A negative number means that the socket is closed. Its `close` event follows.
       const taken = Math.max(0, this.#socket.write(next))
       if (taken < next.length) {
         this.#unsent[0] = next.subarray(taken)

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { rejection } from '../../../test/support/rejection.ts'
-import { clientError } from './client-error.ts'
+import { rejection } from '../../test/support/rejection.ts'
+import { clientError } from './client/client-error.ts'
 import { SocketWriter } from './socket-writer.ts'
 
 /** A writer over a socket that takes as many bytes as the test lets it. */
