@@ -5,10 +5,10 @@ const ASCII_CHARS_PER_TOKEN = 4
 const ASCII_END = 0x80
 
 /**
- * Estimates the tokens of a request's body: a quarter of a token for an ASCII character, one token for any other character, a
- * fixed number for each image or audio part, the most that the bytes of a file or a video can be, and one token for each
- * number, so that token arrays count exactly. `UNBOUNDED_INPUT` when a file or a video is only referenced: the provider opens
- * it, and its length is not known here.
+ * Estimates the tokens of a request's body: a quarter of a token for an ASCII character, one token for any other
+ * character, a fixed number for each image or audio part, the most that the bytes of a file or a video can be, and one
+ * token for each number, so that token arrays count exactly. `UNBOUNDED_INPUT` when a file or a video is only
+ * referenced: the provider opens it, and its length is not known here.
  */
 export function estimateInputTokens({ value, isAscii }: Pick<JsonDocument, 'value' | 'isAscii'>): number {
   const estimate = new Estimate(isAscii)
@@ -16,7 +16,10 @@ export function estimateInputTokens({ value, isAscii }: Pick<JsonDocument, 'valu
   return estimate.total()
 }
 
-/** Like `estimateInputTokens`, for a value that is all input. `isAscii` says that all of its texts are known to be ASCII. */
+/**
+ * Like `estimateInputTokens`, for a value that is all input. `isAscii` says that all of its texts are known to be
+ * ASCII.
+ */
 export function estimateTokensOf(input: unknown, isAscii: boolean): number {
   const estimate = new Estimate(isAscii)
   walkInputOf(input, estimate)
@@ -61,7 +64,9 @@ class Estimate implements InputSink {
   }
 }
 
-/** A character outside the basic plane is two UTF-16 units and counts once. A lone surrogate counts as one character. */
+/**
+ * A character outside the basic plane is two UTF-16 units and counts once. A lone surrogate counts as one character.
+ */
 function isSecondHalf(text: string, at: number, unit: number): boolean {
   return (unit & 0xfc00) === 0xdc00 && at > 0 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800
 }

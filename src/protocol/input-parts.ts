@@ -45,7 +45,10 @@ const mediaParts: ReadonlyMap<unknown, MediaPart> = new Map<unknown, MediaPart>(
   ['video_url', { payload: 'video_url', tokens: VIDEO_TOKENS, bytesPerToken: VIDEO_BYTES_PER_TOKEN }],
 ])
 
-/** Only the parts in these fields carry media. Elsewhere, such as in a tool's schema, the model reads the same shape as text. */
+/**
+ * Only the parts in these fields carry media. Elsewhere, such as in a tool's schema, the model reads the same shape as
+ * text.
+ */
 export const conversationFields: ReadonlySet<string> = new Set(['messages', 'input'])
 
 /** Receives what a walk over a request's body finds. */
@@ -59,8 +62,8 @@ export type InputSink = {
 }
 
 /**
- * Walks the given fields of a request body, or all of them, except plain numbers, booleans and nulls: these are settings, not input.
- * A request with an output ceiling therefore has the same estimate as without.
+ * Walks the given fields of a request body, or all of them, except plain numbers, booleans and nulls: these are
+ * settings, not input. A request with an output ceiling therefore has the same estimate as without.
  */
 export function walkInput(
   body: Readonly<Record<string, unknown>>,

@@ -25,7 +25,9 @@ const SETTINGS: ReadonlySet<string> = new Set([
   'verbosity',
 ])
 
-/** Fields that the model reads before the conversation, in this order. The conversation comes last, in its own order. */
+/**
+ * Fields that the model reads before the conversation, in this order. The conversation comes last, in its own order.
+ */
 const FIELDS_IN_ORDER = ['system', 'instructions', 'tools', 'functions', 'response_format', 'text']
 
 /** Members with an id, in the items of a conversation and in their parts. */
@@ -48,8 +50,8 @@ const PAYLOADS: ReadonlySet<string> = new Set([
 const ENCODED = /^(?:data:[^,\s]{0,200},)?[\w+/=-]{1000,}$/
 
 /**
- * The text that the model reads in the body of a chat or responses request, for a moderator: a line for each string, without
- * media. Unknown fields reach the upstream, so every field that is not a known setting counts as text.
+ * The text that the model reads in the body of a chat or responses request, for a moderator: a line for each string,
+ * without media. Unknown fields reach the upstream, so every field that is not a known setting counts as text.
  */
 export function moderatedText(body: Readonly<Record<string, unknown>>): string {
   const texts: string[] = []
@@ -97,7 +99,10 @@ type Visit = (
   push: (value: unknown) => void,
 ) => void
 
-/** Collects the strings below `root` in order. Keeps its own stack, because a body may be nested deeper than the runtime's. */
+/**
+ * Collects the strings below `root` in order. Keeps its own stack, because a body may be nested deeper than the
+ * runtime's.
+ */
 function walk(root: unknown, texts: string[], visit: Visit): void {
   const values = [root]
   const depths = [0]

@@ -21,8 +21,8 @@ export type PassThroughRequest = TextRequest & {
 export type PassThroughAnswer = TextAnswer & { readonly reply: ReplyObject }
 
 /**
- * Reads the model of a request on any of these routes. Throws `ambiguous_field` when one of `fieldsRead` could be read in two
- * ways, and `invalid_field` when the request names no model.
+ * Reads the model of a request on any of these routes. Throws `ambiguous_field` when one of `fieldsRead` could be read
+ * in two ways, and `invalid_field` when the request names no model.
  */
 export function readNamedModel(
   document: JsonDocument,
@@ -33,7 +33,10 @@ export function readNamedModel(
   return { model, modelMember: wanted as Member }
 }
 
-/** The input in these fields, for a tokenizer. Parses the text again, which is rare: keeping the values would double the memory. */
+/**
+ * The input in these fields, for a tokenizer. Parses the text again, which is rare: keeping the values would double the
+ * memory.
+ */
 export function inputOf(text: string, fields: readonly string[]): InputParts {
   return inputParts(jsonObjectOf(text), fields)
 }

@@ -1,6 +1,6 @@
 /**
- * The bytes of text kept of one stream, for the tokenizer. The tokens of the rest are extrapolated. 16 KB is about 4,000
- * tokens, enough for a good estimate of the tokens per character.
+ * The bytes of text kept of one stream, for the tokenizer. The tokens of the rest are extrapolated. 16 KB is about
+ * 4,000 tokens, enough for a good estimate of the tokens per character.
  */
 export const SAMPLE_BYTES_MAX = 16 * 1024
 

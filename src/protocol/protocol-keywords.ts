@@ -17,8 +17,8 @@ const words: ReadonlySet<string> = new Set(
 )
 
 /**
- * Whether a word is a member or type name of the chat, responses and JSON Schema formats. In such a place it is structure, not
- * content.
+ * Whether a word is a member or type name of the chat, responses and JSON Schema formats. In such a place it is
+ * structure, not content.
  */
 export function isProtocolKeyword(text: string): boolean {
   return words.has(text)

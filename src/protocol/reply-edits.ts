@@ -21,8 +21,8 @@ export type ModelAndCost = { readonly model: string; readonly cost: NanoUsd | nu
 
 /**
  * The reply's text with the logical name in `model`, added as the first member if there is none, and the cost in
- * `usage.cost_usd`, which replaces the upstream's own or is added at the end. A cost of null removes `cost_usd`. A reply
- * without a `usage` object gets no cost.
+ * `usage.cost_usd`, which replaces the upstream's own or is added at the end. A cost of null removes `cost_usd`. A
+ * reply without a `usage` object gets no cost.
  */
 export function withModelAndCost(reply: ReplyObject, shown: ModelAndCost): string {
   return spliceText(reply.text, modelAndCostEdits(reply, shown))

@@ -19,9 +19,10 @@ const USAGE = '"usage"'
 const BACKSLASH = 0x5c
 
 /**
- * Walks from the front to the model and from the usage to the end, and skips the content between them: an embedding has tens of
- * kilobytes of it. Undefined when that cannot find every place. In JSON, a name between two quotes is a whole string if the first
- * quote is not escaped. So if `"model"` occurs once, and the text has no `\u` escapes, no other member has that name.
+ * Walks from the front to the model and from the usage to the end, and skips the content between them: an embedding has
+ * tens of kilobytes of it. Undefined when that cannot find every place. In JSON, a name between two quotes is a whole
+ * string if the first quote is not escaped. So if `"model"` occurs once, and the text has no `\u` escapes, no other
+ * member has that name.
  */
 function fromTheEnds(text: string): ReplyPlaces | undefined {
   const modelAt = text.indexOf(MODEL)

@@ -10,8 +10,8 @@ const SCALE_MAX = 30
 const SCALE_MIN = -100
 
 /**
- * Reads a cost in dollars: a decimal or JSON number of any precision, with or without an exponent. The result is exact and
- * rounded up once, to a billionth of a dollar. Undefined for anything else.
+ * Reads a cost in dollars: a decimal or JSON number of any precision, with or without an exponent. The result is exact
+ * and rounded up once, to a billionth of a dollar. Undefined for anything else.
  */
 export function parseReportedCost(text: string): NanoUsd | undefined {
   if (text.length > COST_CHARS_MAX) return undefined
@@ -28,8 +28,8 @@ export function parseReportedCost(text: string): NanoUsd | undefined {
 }
 
 /**
- * Reads the upstream's own `usage.cost` in dollars from the digits in a reply's text, because a JSON number may be more precise
- * than a float. Null when there is none. `usage` is the parsed value of the reply's `usage`.
+ * Reads the upstream's own `usage.cost` in dollars from the digits in a reply's text, because a JSON number may be more
+ * precise than a float. Null when there is none. `usage` is the parsed value of the reply's `usage`.
  */
 export function findReportedCost(reply: string, usage: unknown): NanoUsd | null {
   const cost = (usage as { readonly cost?: unknown } | null | undefined)?.cost

@@ -5,8 +5,8 @@ import { isJsonObject } from './json/parse-json.ts'
 const CHOICE_CHARS_MAX = 40
 
 /**
- * Checks of the fields that the gateway reads. Each takes a field's value and its path, treats null as absent, and throws
- * `invalid_field` with a message that says what the field must be.
+ * Checks of the fields that the gateway reads. Each takes a field's value and its path, treats null as absent, and
+ * throws `invalid_field` with a message that says what the field must be.
  */
 
 export function requiredName(value: unknown, param: string): string {

@@ -3,8 +3,8 @@ import { spliceText, type Edit } from './json/splice.ts'
 import { scrubTexts, type UpstreamSecrets } from './scrub.ts'
 
 /**
- * A reply's text with its top-level `error` scrubbed: the error comes from the operator's provider, not from the model. All other
- * bytes stay, and an error with nothing to remove keeps its bytes too.
+ * A reply's text with its top-level `error` scrubbed: the error comes from the operator's provider, not from the model.
+ * All other bytes stay, and an error with nothing to remove keeps its bytes too.
  */
 export function scrubReplyError(reply: string, secrets: UpstreamSecrets): string {
   const edits: Edit[] = []

@@ -25,7 +25,9 @@ export class StreamTally {
     this.#hasBegun = true
   }
 
-  /** May be called twice for one error: for the name and the data of a frame, or for an event and the response's end. */
+  /**
+   * May be called twice for one error: for the name and the data of a frame, or for an event and the response's end.
+   */
   takeError(): void {
     this.#errorSeen = true
     if (!this.#hasBegun) this.#errorFirst = true

@@ -23,7 +23,9 @@ export type TextDialect<Request extends TextRequest = TextRequest, Answer extend
   forUpstream(request: Request, model: string, provider: Pick<Provider, 'maxTokensField'>): string
   /** Undefined for a text that is not an answer of this route, at any status. */
   readAnswer(body: string, limits: UsageLimits): Answer | undefined
-  /** The answer's text with the model's name replaced and the cost added or, on a converted route, the converted answer. */
+  /**
+   * The answer's text with the model's name replaced and the cost added or, on a converted route, the converted answer.
+   */
   forClient(answer: Answer, receipt: Receipt, request: Request): string
   /** The media type of a converted answer. Absent on a route that is not converted, which uses the upstream's. */
   contentTypeOf?(request: Request): string
@@ -77,8 +79,8 @@ export interface TextStream {
   /** What has been read so far. */
   reading(): StreamReading
   /**
-   * Returns the last bytes, to send once the charge is durable. `charge` is null when nothing was charged. `failure` is the
-   * error to send for a stream that did not end well.
+   * Returns the last bytes, to send once the charge is durable. `charge` is null when nothing was charged. `failure` is
+   * the error to send for a stream that did not end well.
    */
   finish(charge: StreamCharge | null, failure: GatewayError | null): Uint8Array<ArrayBuffer>
 }
@@ -100,8 +102,8 @@ export type StreamReading = {
   /** The upstream's own cost, if its usage reports one. */
   readonly reportedCost: NanoUsd | null
   /**
-   * The produced texts, for the tokenizer. Only the first part of a very long stream is kept: the tokens of the whole are about
-   * the tokens of these texts times `textsScale`.
+   * The produced texts, for the tokenizer. Only the first part of a very long stream is kept: the tokens of the whole
+   * are about the tokens of these texts times `textsScale`.
    */
   texts(): readonly string[]
   readonly textsScale: number
@@ -123,11 +125,14 @@ export type TextRequest = {
   /** The field that sets the output ceiling, for error messages. Absent on a route without output. */
   readonly outputCeilingField?: string
   readonly choices: number
-  /** The number of texts that the model reads separately, each within its context window. Absent when it reads all as one. */
+  /**
+   * The number of texts that the model reads separately, each within its context window. Absent when it reads all as
+   * one.
+   */
   readonly separateInputs?: number
   /**
-   * A cheap estimate by counting characters, rather too high than too low. Infinity when the request references content that only
-   * the provider has, such as a stored conversation or a file, whose length is not known here.
+   * A cheap estimate by counting characters, rather too high than too low. Infinity when the request references content
+   * that only the provider has, such as a stored conversation or a file, whose length is not known here.
    */
   readonly inputTokensEstimate: number
   /** The texts for a tokenizer, and the tokens of what it cannot count. Made on demand. */

@@ -20,8 +20,8 @@ const UNSAID = 'The provider of the model rejected the request without giving a 
 const OWN_TYPE = 'invalid_request_error'
 
 /**
- * The error that a client gets for an upstream's 4xx: the upstream's own error in any of the shapes that providers use, or else
- * a new one with the text of the body. Hosts, keys and organisations are removed from both. Never throws.
+ * The error that a client gets for an upstream's 4xx: the upstream's own error in any of the shapes that providers use,
+ * or else a new one with the text of the body. Hosts, keys and organisations are removed from both. Never throws.
  */
 export function readUpstreamError(
   body: string,
@@ -69,7 +69,9 @@ function messageOf(source: Readonly<Record<string, unknown>>): string | undefine
   return undefined
 }
 
-/** A string, the strings of a list such as FastAPI's `[{loc: ["body", "n"], msg: "…"}]`, or the message in an object. */
+/**
+ * A string, the strings of a list such as FastAPI's `[{loc: ["body", "n"], msg: "…"}]`, or the message in an object.
+ */
 function sentence(value: unknown): string | undefined {
   if (Array.isArray(value)) {
     const parts = value.slice(0, DETAILS_MAX).map(detail)

@@ -8,12 +8,15 @@ export type ReportedUsage = {
   readonly isClamped: boolean
 }
 
-/** For rows without a maximum: ten times the largest context window on offer, so that a faulty count has a finite cost. */
+/**
+ * For rows without a maximum: ten times the largest context window on offer, so that a faulty count has a finite cost.
+ */
 export const TOKENS_MAX = 100_000_000
 
 /**
  * Reads the usage object of any text route into disjoint buckets. Null when there is none, or when it counts no tokens.
- * Explicit zeros stay zero. A count that is negative, fractional or not a number is 0, and one above its limit is the limit.
+ * Explicit zeros stay zero. A count that is negative, fractional or not a number is 0, and one above its limit is the
+ * limit.
  */
 export function readUsage(usage: unknown, limits: UsageLimits): ReportedUsage | null {
   if (!isJsonObject(usage)) return null
@@ -45,8 +48,8 @@ type Totals = { readonly prompt: unknown; readonly completion: unknown; readonly
 const NO_COUNTS: Counts = {}
 
 /**
- * OpenAI counts cached tokens inside `prompt_tokens`, Anthropic beside `input_tokens`, and relays mix the names of both. Each
- * token goes into one bucket in every case.
+ * OpenAI counts cached tokens inside `prompt_tokens`, Anthropic beside `input_tokens`, and relays mix the names of
+ * both. Each token goes into one bucket in every case.
  */
 function readInput(usage: Counts, totals: Totals, counter: Counter, max: number) {
   const details = countsIn(usage['prompt_tokens_details'] ?? usage['input_tokens_details'])

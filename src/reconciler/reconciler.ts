@@ -2,8 +2,9 @@ import type { Clock } from '../gateway/ports/clock.ts'
 import type { Reconcile } from '../gateway/ports/reconcile.ts'
 
 /**
- * Reconciles now, because the last process may have died with open work, and then every `everyMs`, one pass at a time. A failed
- * pass is reported to `onFailed`, and the next one still runs. Returns a function that stops it and waits for the running pass.
+ * Reconciles now, because the last process may have died with open work, and then every `everyMs`, one pass at a time.
+ * A failed pass is reported to `onFailed`, and the next one still runs. Returns a function that stops it and waits for
+ * the running pass.
  */
 export function startReconciler(
   reconcile: Reconcile,

@@ -2,8 +2,8 @@
 export const WAITING_CHARS_MAX = 8 << 20
 
 /**
- * A `write` for `openLog` that drops lines while too much text waits for a slow reader, and reports their number once there is
- * room. `write` calls `done` when its text has been read.
+ * A `write` for `openLog` that drops lines while too much text waits for a slow reader, and reports their number once
+ * there is room. `write` calls `done` when its text has been read.
  */
 export function boundedWriter(
   write: (text: string, done: () => void) => void,

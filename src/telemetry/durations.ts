@@ -1,6 +1,9 @@
 const BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
 
-/** The durations of requests by route: a Prometheus histogram that counts in plain numbers and becomes text when it is read. */
+/**
+ * The durations of requests by route: a Prometheus histogram that counts in plain numbers and becomes text when it is
+ * read.
+ */
 export class Durations {
   readonly #byRoute = new Map<string, { readonly counts: Float64Array; sumS: number }>()
 

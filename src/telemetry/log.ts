@@ -25,7 +25,10 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const DELETE = 0x7f
 
-/** A log that writes to `write`. It writes many lines at once: a write for each line would cost more than the rest of its work. */
+/**
+ * A log that writes to `write`. It writes many lines at once: a write for each line would cost more than the rest of
+ * its work.
+ */
 export function openLog(options: {
   /** The lowest level to write; `silent` writes nothing. */
   readonly level: LogLevel | 'silent'

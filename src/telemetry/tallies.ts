@@ -12,8 +12,8 @@ export type Tally = {
 }
 
 /**
- * Counts in plain numbers, and passes them to prom-client when the metrics are read. prom-client builds a text from the labels of
- * each increment, which would cost more than the rest of the counting.
+ * Counts in plain numbers, and passes them to prom-client when the metrics are read. prom-client builds a text from the
+ * labels of each increment, which would cost more than the rest of the counting.
  */
 export class Tallies {
   readonly #byRoute = new Map<string, Map<string, Map<number, Tally>>>()

@@ -1,8 +1,8 @@
 import { countTokens, setMergeCacheSize } from 'gpt-tokenizer/encoding/o200k_base'
 
 /**
- * The longest piece that is counted at once. Merging an unbroken run of letters takes quadratic time: 60,000 letters took three
- * seconds as a whole, and a tenth of a second in pieces of this length.
+ * The longest piece that is counted at once. Merging an unbroken run of letters takes quadratic time: 60,000 letters
+ * took three seconds as a whole, and a tenth of a second in pieces of this length.
  */
 const PIECE_CHARS = 128
 /** A piece ends at a space if there is one within this distance from its end. A cut at a space costs no accuracy. */
@@ -15,7 +15,9 @@ const AS_TEXT = { disallowedSpecial: new Set<string>() }
 
 setMergeCacheSize(MERGED_WORDS_MAX)
 
-/** The tokens of the texts in the vocabulary of current OpenAI models (o200k). Blocks while it counts, at about 25 MB/s. */
+/**
+ * The tokens of the texts in the vocabulary of current OpenAI models (o200k). Blocks while it counts, at about 25 MB/s.
+ */
 export function exactCount(texts: readonly string[]): number {
   let tokens = 0
   for (const text of texts) {

@@ -3,8 +3,8 @@ import { roughCount } from './rough-count.ts'
 import { WorkerCounter } from './worker-counter.ts'
 
 /**
- * The characters of one call that are counted exactly; the rest is extrapolated. That is about 50,000 tokens of text in 8 ms, or
- * one second of the worst case.
+ * The characters of one call that are counted exactly; the rest is extrapolated. That is about 50,000 tokens of text in
+ * 8 ms, or one second of the worst case.
  */
 export const CALL_CHARS_MAX = 200_000
 export type OpenTokenizer = Tokenizer & {
@@ -13,8 +13,8 @@ export type OpenTokenizer = Tokenizer & {
 }
 
 /**
- * A tokenizer in its own thread: counting an answer takes longer than the rest of its processing, and loading the vocabulary
- * (0.3 s, 90 MB) would block every stream. The thread starts with the first call.
+ * A tokenizer in its own thread: counting an answer takes longer than the rest of its processing, and loading the
+ * vocabulary (0.3 s, 90 MB) would block every stream. The thread starts with the first call.
  */
 export function openTokenizer(workerUrl = new URL('worker.ts', import.meta.url)): OpenTokenizer {
   const counter = new WorkerCounter(workerUrl)

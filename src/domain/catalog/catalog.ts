@@ -46,7 +46,9 @@ export function withoutSandbox(catalog: Catalog): Catalog {
   return withModels(catalog, model => model.upstreams.some(upstream => !isOnSandbox(catalog, upstream)))
 }
 
-/** The catalog with only the models that the sandbox offers, alone or with other providers, for sandbox-only accounts. */
+/**
+ * The catalog with only the models that the sandbox offers, alone or with other providers, for sandbox-only accounts.
+ */
 export function ofSandbox(catalog: Catalog): Catalog {
   return withModels(catalog, model => model.upstreams.some(upstream => isOnSandbox(catalog, upstream)))
 }

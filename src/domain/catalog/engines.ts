@@ -3,7 +3,9 @@ export type Durations =
   | { readonly kind: 'set'; readonly seconds: readonly number[] }
   | { readonly kind: 'range'; readonly secondsMin: number; readonly secondsMax: number }
 
-/** What a family of video models accepts. The public catalog does not show it; clients see it in error messages only. */
+/**
+ * What a family of video models accepts. The public catalog does not show it; clients see it in error messages only.
+ */
 export type Engine = {
   readonly durations: Durations
   /** The duration that the provider is sent for a request without one. */

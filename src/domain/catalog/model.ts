@@ -4,7 +4,9 @@ import type { EngineName } from './engines.ts'
 export const modelKinds = ['chat', 'embedding', 'image', 'video'] as const
 export type ModelKind = (typeof modelKinds)[number]
 
-/** Where a model's requests go. Upstreams with a lower `order` are tried first; within an order, `weight` is the share. */
+/**
+ * Where a model's requests go. Upstreams with a lower `order` are tried first; within an order, `weight` is the share.
+ */
 export type Upstream = {
   readonly provider: string
   /** The provider's own name of the model. */

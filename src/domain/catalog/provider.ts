@@ -27,7 +27,10 @@ export type Provider = {
   /** Extra request headers, by lower-case name. */
   readonly headers: Readonly<Record<string, string>>
   readonly routes: readonly TextRoute[]
-  /** The field for the output ceiling in a chat request that the gateway writes itself, for a converted messages request. */
+  /**
+   * The field for the output ceiling in a chat request that the gateway writes itself, for a converted messages
+   * request.
+   */
   readonly maxTokensField: (typeof maxTokensFields)[number]
   /** The response header with the provider's own cost in dollars, for `upstream_cost` rows. */
   readonly costHeader?: string

@@ -9,8 +9,8 @@ const OUTPUT_TOKENS_MAX = 4096
 const OWNER = 'sandbox'
 
 /**
- * The catalog of a first start. Its models run on the built-in sandbox provider, and their names say so. Their prices are made
- * up, and cover every kind of price that a text tariff can have.
+ * The catalog of a first start. Its models run on the built-in sandbox provider, and their names say so. Their prices
+ * are made up, and cover every kind of price that a text tariff can have.
  */
 export const SANDBOX_CATALOG: CatalogSettings = {
   providers: [

@@ -18,7 +18,9 @@ export function chargeForImages(images: number, { perImage }: ImageTariff): Nano
   return nanoUsd(BigInt(images) * perImage)
 }
 
-/** The price of a clip: its duration in whole milliseconds times the price per second, rounded up once to a nano-USD. */
+/**
+ * The price of a clip: its duration in whole milliseconds times the price per second, rounded up once to a nano-USD.
+ */
 export function chargeForVideo(durationMs: number, { perSecond }: VideoTariff): NanoUsd {
   return divideRoundingUp(BigInt(durationMs) * perSecond, MS_PER_SECOND)
 }

@@ -12,8 +12,8 @@ export type WorstCase = {
 }
 
 /**
- * Prices a worst case: all input at the highest input price, the output ceiling of every choice at the highest output price, rounded
- * up once to a nano-USD, and the price per request.
+ * Prices a worst case: all input at the highest input price, the output ceiling of every choice at the highest output
+ * price, rounded up once to a nano-USD, and the price per request.
  */
 export function worstCasePrice(worst: WorstCase, tariff: TextTariff): NanoUsd {
   const { inputTokens, outputTokens, choices } = worst
@@ -24,8 +24,8 @@ export function worstCasePrice(worst: WorstCase, tariff: TextTariff): NanoUsd {
 }
 
 /**
- * The largest output ceiling whose worst case costs at most `budget`; undefined when not even one token fits. A 402 tells the
- * client this number.
+ * The largest output ceiling whose worst case costs at most `budget`; undefined when not even one token fits. A 402
+ * tells the client this number.
  */
 export function affordableOutputTokens(
   worst: WorstCase,

@@ -21,8 +21,8 @@ export type ChatStreamMode = {
   readonly choices: number
   readonly limits: UsageLimits
   /**
-   * With `include_usage`: the model's name in the catalog. It replaces the name in every chunk, and the last usage frame gets the
-   * cost. Null relays the stream byte for byte.
+   * With `include_usage`: the model's name in the catalog. It replaces the name in every chunk, and the last usage
+   * frame gets the cost. Null relays the stream byte for byte.
    */
   readonly rewriteModel: string | null
   /** What must not appear in an error from the upstream. */
@@ -36,13 +36,13 @@ const USAGE_WITHOUT_COST = {}
 /**
  * A chat stream from the upstream to the client. `TextStream` has the order of the calls.
  *
- * Frames that may be the end are deferred until `finish`, so that neither the cost nor the last frame is sent before the charge
- * is durable: the frame after which every choice is finished, a usage frame without choices, and `[DONE]`. When more output
- * follows, the deferred frames were not the end and are sent.
+ * Frames that may be the end are deferred until `finish`, so that neither the cost nor the last frame is sent before
+ * the charge is durable: the frame after which every choice is finished, a usage frame without choices, and `[DONE]`.
+ * When more output follows, the deferred frames were not the end and are sent.
  *
- * An incomplete frame is kept until it is complete. A client cannot use it, and would read a frame that breaks off together with
- * the error after it. Frames without a readable chunk are kept until the first readable one, so that failover is still possible
- * if none comes.
+ * An incomplete frame is kept until it is complete. A client cannot use it, and would read a frame that breaks off
+ * together with the error after it. Frames without a readable chunk are kept until the first readable one, so that
+ * failover is still possible if none comes.
  */
 export class ChatStream implements TextStream {
   /** Null when the stream is relayed byte for byte. */
@@ -98,8 +98,9 @@ export class ChatStream implements TextStream {
   }
 
   /**
-   * Returns the deferred frames with the cost and, after a failure, an error frame instead of `[DONE]`. `failure` is the error of a
-   * stream that did not end well, or that could not be charged. It is not sent if the upstream's own error has been sent.
+   * Returns the deferred frames with the cost and, after a failure, an error frame instead of `[DONE]`. `failure` is
+   * the error of a stream that did not end well, or that could not be charged. It is not sent if the upstream's own
+   * error has been sent.
    */
   finish(charge: StreamCharge | null, failure: GatewayError | null): Bytes {
     const carriesUsage = this.#tail.firstCarriesUsage
@@ -139,7 +140,10 @@ export class ChatStream implements TextStream {
     else this.#takeData(bytes, readChunk(data), out)
   }
 
-  /** Takes a frame that differs from an earlier one only in its text, and is sent at once. Undefined for any other bytes. */
+  /**
+   * Takes a frame that differs from an earlier one only in its text, and is sent at once. Undefined for any other
+   * bytes.
+   */
   #takeMatching(bytes: Bytes): Bytes | undefined {
     if (this.#isDone || !this.#tail.isEmpty || this.#meter.allFinished) return undefined
     return this.#matcher.take(bytes)

@@ -30,9 +30,9 @@ const meteredMembers = [
 ] as const
 
 /**
- * The pattern of a frame that adds one text to one choice and has nothing else to meter. A frame that differs only in that text,
- * or in the padding after it, can then be metered and passed on without parsing. Undefined for all other frames. The chunk must
- * not be an error. `model` replaces the upstream's name; null keeps it.
+ * The pattern of a frame that adds one text to one choice and has nothing else to meter. A frame that differs only in
+ * that text, or in the padding after it, can then be metered and passed on without parsing. Undefined for all other
+ * frames. The chunk must not be an error. `model` replaces the upstream's name; null keeps it.
  */
 export function deltaPattern(
   frame: Bytes,
@@ -89,8 +89,8 @@ function isGoingOn(calls: unknown): boolean {
 }
 
 /**
- * The member at the end of a path. Undefined when a list on the path has more than one object, or an object on it has a repeated
- * name, of which the parser has kept only one.
+ * The member at the end of a path. Undefined when a list on the path has more than one object, or an object on it has a
+ * repeated name, of which the parser has kept only one.
  */
 function findMember(json: string, chunk: JsonObject, path: readonly string[]): Member | undefined {
   let value: unknown = chunk
@@ -112,8 +112,9 @@ function findMember(json: string, chunk: JsonObject, path: readonly string[]): M
 }
 
 /**
- * Finds the padding that some upstreams add to each frame, which hides the length of its text from an eavesdropper. It is the last
- * member. A last member that is the model's name is not padding, because the gateway reads it in each frame.
+ * Finds the padding that some upstreams add to each frame, which hides the length of its text from an eavesdropper. It
+ * is the last member. A last member that is the model's name is not padding, because the gateway reads it in each
+ * frame.
  */
 function findPadding(json: string, chunk: JsonObject): Member | undefined {
   const name = Object.keys(chunk).at(-1)

@@ -16,7 +16,9 @@ const contentFields = [
   'images',
 ]
 
-/** Finish reasons of an answer that was cut by its output ceiling or by policy. Such an answer does not count as empty. */
+/**
+ * Finish reasons of an answer that was cut by its output ceiling or by policy. Such an answer does not count as empty.
+ */
 const cutReasons: ReadonlySet<unknown> = new Set(['length', 'max_tokens', 'content_filter', 'safety'])
 
 /** True when no choice has text, reasoning, a refusal, a tool call or media, and none was cut short. */

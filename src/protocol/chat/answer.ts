@@ -9,7 +9,9 @@ export type ChatAnswer = PassThroughAnswer & {
   readonly completion: Readonly<Record<string, unknown>>
 }
 
-/** Undefined for a text that is not a chat completion, at any status: HTML, broken JSON, an object without `choices`. */
+/**
+ * Undefined for a text that is not a chat completion, at any status: HTML, broken JSON, an object without `choices`.
+ */
 export function readChatAnswer(text: string, limits: UsageLimits): ChatAnswer | undefined {
   const answer = findJsonObject(text)
   const choices: unknown = answer?.['choices']

@@ -24,7 +24,9 @@ const fieldsRead: ReadonlySet<string> = new Set([
 
 const inputFields = ['messages', 'tools', 'functions', 'response_format']
 
-/** Throws `invalid_field` or `ambiguous_field` for a field that the gateway must read and cannot. Reads no other fields. */
+/**
+ * Throws `invalid_field` or `ambiguous_field` for a field that the gateway must read and cannot. Reads no other fields.
+ */
 export function readChatRequest(document: JsonDocument): ChatRequest {
   const { text, value } = document
   const { model, modelMember } = readNamedModel(document, fieldsRead)

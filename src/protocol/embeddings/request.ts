@@ -8,9 +8,9 @@ import { optionalBoolean, requiredTextOrArray } from '../request-fields.ts'
 const fieldsRead: ReadonlySet<string> = new Set(['model', 'input', 'stream'])
 
 /**
- * Reads what the gateway needs of an embeddings request. Everything else passes through. An array may contain texts, tokens,
- * arrays of tokens, or parts; the upstream checks them. Throws `invalid_field` or `ambiguous_field` for a field that the gateway
- * must read and cannot, and for `stream: true`.
+ * Reads what the gateway needs of an embeddings request. Everything else passes through. An array may contain texts,
+ * tokens, arrays of tokens, or parts; the upstream checks them. Throws `invalid_field` or `ambiguous_field` for a field
+ * that the gateway must read and cannot, and for `stream: true`.
  */
 export function readEmbeddingsRequest(document: JsonDocument): PassThroughRequest {
   const { text, value, isAscii } = document

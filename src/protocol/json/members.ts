@@ -22,9 +22,9 @@ export type Member = {
 const NEAR_CHARS = 24
 
 /**
- * Walks the members of the object whose brace is at `objectStart`, in order, duplicates included. Each `next()` moves to the next
- * member, and returns false after the last one. The text must be one that JSON.parse accepts: nothing is checked here. The walk
- * itself moves, so that members that are skipped need no object.
+ * Walks the members of the object whose brace is at `objectStart`, in order, duplicates included. Each `next()` moves
+ * to the next member, and returns false after the last one. The text must be one that JSON.parse accepts: nothing is
+ * checked here. The walk itself moves, so that members that are skipped need no object.
  */
 export class MemberWalk implements Member {
   keyStart = 0
@@ -143,8 +143,8 @@ function skipSpace(text: string, from: number): number {
 }
 
 /**
- * Finds the end of a string. The end of a short string, or of a run of escapes, is near, and checking a few characters here costs
- * less than a native call. Most of a large body is long strings, for which the native `indexOf` is faster.
+ * Finds the end of a string. The end of a short string, or of a run of escapes, is near, and checking a few characters
+ * here costs less than a native call. Most of a large body is long strings, for which the native `indexOf` is faster.
  */
 function afterString(text: string, start: number): number {
   let at = start + 1

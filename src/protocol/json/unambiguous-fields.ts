@@ -13,9 +13,9 @@ export type TopLevel = {
 }
 
 /**
- * Finds the member `name` of a document. Throws `ambiguous_field` when one of `fields`, the ones that the gateway reads, occurs
- * twice or in another case: the upstream's parser could read the other one, and then the price would be wrong. Members that the
- * gateway does not read may repeat.
+ * Finds the member `name` of a document. Throws `ambiguous_field` when one of `fields`, the ones that the gateway
+ * reads, occurs twice or in another case: the upstream's parser could read the other one, and then the price would be
+ * wrong. Members that the gateway does not read may repeat.
  */
 export function unambiguousFields(
   { text, value }: JsonDocument,
@@ -31,7 +31,8 @@ export function unambiguousFields(
   for (const key in value) {
     if (fields.has(key) || PLAIN.test(key)) count -= 1
   }
-  // The parser kept as many keys as there are members, all in plain lower case: none repeats, and none has another spelling.
+  // The parser kept as many keys as there are members, all in plain lower case: none repeats, and none has another
+  // spelling.
   if (count !== 0) refuseAmbiguous(text, fields)
   return { wanted, depth: walk.depth }
 }
@@ -56,8 +57,8 @@ function refuseAmbiguous(text: string, fields: ReadonlySet<string>): void {
 }
 
 /**
- * Folds case like the most tolerant parser. Converting to upper case first also folds the long s (U+017F) and the Kelvin sign
- * (U+212A), as Go's encoding/json does, and the dotless i, as Java does.
+ * Folds case like the most tolerant parser. Converting to upper case first also folds the long s (U+017F) and the
+ * Kelvin sign (U+212A), as Go's encoding/json does, and the dotless i, as Java does.
  */
 function folded(key: string): string {
   return key.toUpperCase().toLowerCase().replaceAll('\u0307', '')

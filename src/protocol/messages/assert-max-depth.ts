@@ -1,8 +1,8 @@
 import { GatewayError } from '../../domain/errors.ts'
 
 /**
- * Deeper than any tool's schema or arguments. JSON.stringify checks all outer levels at each level, so that a few kilobytes of
- * brackets would take a second.
+ * Deeper than any tool's schema or arguments. JSON.stringify checks all outer levels at each level, so that a few
+ * kilobytes of brackets would take a second.
  */
 const DEPTH_MAX = 500
 

@@ -2,8 +2,9 @@ import { TEXT_SEPARATOR } from './blocks.ts'
 import type { ChatMessage, ChatToolCall } from './chat-body.ts'
 
 /**
- * Puts messages into the order that chat requires: the results of parallel calls directly after the one message that made the
- * calls. Results therefore go before other content of the user's turns, and calls from several turns are merged.
+ * Puts messages into the order that chat requires: the results of parallel calls directly after the one message that
+ * made the calls. Results therefore go before other content of the user's turns, and calls from several turns are
+ * merged.
  */
 export class ChatOrder {
   readonly #messages: ChatMessage[] = []

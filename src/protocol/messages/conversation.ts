@@ -11,8 +11,8 @@ const userBlocks = ['text', 'image', 'tool_result']
 const assistantBlocks = ['text', 'tool_use']
 
 /**
- * Converts a conversation to chat: first one system message with the `system` field and every system entry among the turns, then
- * the turns. Thinking is dropped. Throws `invalid_field` with the path for content that chat cannot carry.
+ * Converts a conversation to chat: first one system message with the `system` field and every system entry among the
+ * turns, then the turns. Thinking is dropped. Throws `invalid_field` with the path for content that chat cannot carry.
  */
 export function conversationOf(system: unknown, turns: unknown): readonly ChatMessage[] {
   const order = new ChatOrder()

@@ -16,8 +16,8 @@ const CHARS_PER_TOKEN = 4
 export type CountTokensRequest = { readonly model: string; readonly inputTokens: number }
 
 /**
- * Reads a count request, which has the body of a messages request, and estimates its tokens: a quarter of a token for a character,
- * an overhead for each message and tool, and a fixed number for an image. Uses no tokenizer.
+ * Reads a count request, which has the body of a messages request, and estimates its tokens: a quarter of a token for a
+ * character, an overhead for each message and tool, and a fixed number for an image. Uses no tokenizer.
  */
 export function readCountTokensRequest(document: JsonDocument): CountTokensRequest {
   const model = requiredName(document.value['model'], 'model')

@@ -9,7 +9,9 @@ import { messageOf } from './message.ts'
 import { messageEvents, messageJson } from './reply.ts'
 import { chatRequestOf, readMessagesRequest, type MessagesRequest } from './request.ts'
 
-/** `POST /v1/messages`: calls the upstream's chat route, and converts its finished answer to a message or to its events. */
+/**
+ * `POST /v1/messages`: calls the upstream's chat route, and converts its finished answer to a message or to its events.
+ */
 export const messagesDialect = {
   route: 'messages',
   upstreamRoute: 'chat',

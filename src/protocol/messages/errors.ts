@@ -1,8 +1,8 @@
 type Envelope = { readonly error: { readonly code?: string } }
 
 /**
- * Converts an error envelope for SDKs of the messages dialect: they need a `type` beside `error`, and some decide what to do by the
- * code in `error.details.error_code`.
+ * Converts an error envelope for SDKs of the messages dialect: they need a `type` beside `error`, and some decide what
+ * to do by the code in `error.details.error_code`.
  */
 export function messagesErrorBody<Body extends Envelope>(body: Body) {
   const { error } = body

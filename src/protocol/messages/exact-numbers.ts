@@ -1,14 +1,17 @@
 /** Digits that may not fit in a double, or a number that JSON.stringify would write differently. */
 const INEXACT = /\d{16}|\de[+-]/
 
-/** A cheap check whether parsing may have changed a number in the value that this JSON was written from. May be true in vain. */
+/**
+ * A cheap check whether parsing may have changed a number in the value that this JSON was written from. May be true in
+ * vain.
+ */
 export function mayBeInexact(json: string): boolean {
   return INEXACT.test(json)
 }
 
 /**
- * Like JSON.parse, but keeps the digits of a number that a double would change, such as a 64-bit id, so that JSON.stringify writes
- * them again. Much slower. The text must be one that JSON.parse accepts.
+ * Like JSON.parse, but keeps the digits of a number that a double would change, such as a 64-bit id, so that
+ * JSON.stringify writes them again. Much slower. The text must be one that JSON.parse accepts.
  */
 export function parseExactly(text: string): Readonly<Record<string, unknown>> {
   const keepDigits = (_key: string, value: unknown, { source }: { readonly source?: string }) => {

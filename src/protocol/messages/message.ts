@@ -32,8 +32,8 @@ const NONE: readonly JsonObject[] = []
 const noArguments: ReadonlySet<string> = new Set(['', 'null'])
 
 /**
- * Converts the first choice of a chat completion to a message. The id is the upstream's, or `fallbackId()` when it sent none.
- * Content that is missing or malformed adds no block.
+ * Converts the first choice of a chat completion to a message. The id is the upstream's, or `fallbackId()` when it sent
+ * none. Content that is missing or malformed adds no block.
  */
 export function messageOf(completion: JsonObject, fallbackId: () => string): Message {
   const id = nameOf(completion['id']) ?? fallbackId()
@@ -77,8 +77,8 @@ function addCalls(blocks: MessageBlock[], message: JsonObject, messageId: string
 }
 
 /**
- * Arguments are normally JSON text. Some upstreams send an object, or nothing for a call without arguments. Text that is not a
- * JSON object, such as text that the output ceiling cut, is passed on for the client to see.
+ * Arguments are normally JSON text. Some upstreams send an object, or nothing for a call without arguments. Text that
+ * is not a JSON object, such as text that the output ceiling cut, is passed on for the client to see.
  */
 function inputJsonOf(args: unknown): string {
   if (isJsonObject(args)) return JSON.stringify(args)

@@ -25,8 +25,8 @@ function blockJson(block: MessageBlock): string {
 }
 
 /**
- * The reply as server-sent events, made from the finished message. The first event has the input tokens and the cost, and only
- * `message_delta` has the output tokens. Every event has a name, because clients ignore events without one.
+ * The reply as server-sent events, made from the finished message. The first event has the input tokens and the cost,
+ * and only `message_delta` has the output tokens. Every event has a name, because clients ignore events without one.
  */
 export function messageEvents(message: Message, receipt: MessageReceipt): string {
   const { blocks, stopReason } = message

@@ -23,7 +23,10 @@ type Mutable<Value> = { -readonly [Key in keyof Value]: Value[Key] }
 
 /** A messages request. Only what is in it reaches an upstream. */
 export type MessagesRequest = TextRequest & {
-  /** The chat request without the parts that depend on the upstream: the model's name, and the field for the output ceiling. */
+  /**
+   * The chat request without the parts that depend on the upstream: the model's name, and the field for the output
+   * ceiling.
+   */
   readonly chatJson: string
 }
 
@@ -51,8 +54,8 @@ const sameInChat = ['temperature', 'top_p', 'metadata'] as const
 const inputFields = ['messages', 'tools']
 
 /**
- * Converts a messages request to chat. Throws `invalid_field` or `ambiguous_field` with the path of a field that cannot be
- * converted. Fields without an equivalent in chat, and unknown members of known blocks, are dropped.
+ * Converts a messages request to chat. Throws `invalid_field` or `ambiguous_field` with the path of a field that cannot
+ * be converted. Fields without an equivalent in chat, and unknown members of known blocks, are dropped.
  */
 export function readMessagesRequest(document: JsonDocument): MessagesRequest {
   const { value } = document
@@ -76,8 +79,8 @@ export function readMessagesRequest(document: JsonDocument): MessagesRequest {
 }
 
 /**
- * The body of the chat request for an upstream. The output ceiling, if there is one, has the field name that the provider expects.
- * The upstream is never asked to stream: the events are made from its finished answer.
+ * The body of the chat request for an upstream. The output ceiling, if there is one, has the field name that the
+ * provider expects. The upstream is never asked to stream: the events are made from its finished answer.
  */
 export function chatRequestOf(
   { chatJson, outputCeiling }: MessagesRequest,
@@ -95,8 +98,8 @@ export function readChatBody({ text, value }: JsonDocument): ChatBody {
 }
 
 /**
- * A thread is a conversation that the server stores. A client with one sends only new messages, and the model would answer those
- * alone. Clients that get this code send the whole conversation again.
+ * A thread is a conversation that the server stores. A client with one sends only new messages, and the model would
+ * answer those alone. Clients that get this code send the whole conversation again.
  */
 function refuseThread(thread: unknown): void {
   if (thread === undefined || thread === null) return

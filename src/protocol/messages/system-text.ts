@@ -5,8 +5,8 @@ import { blocksOf, textOf } from './blocks.ts'
 const TELEMETRY = 'x-anthropic-billing-header:'
 
 /**
- * Adds the texts of a `system` field, or of a system entry among the messages: a string or text blocks. Drops telemetry and empty
- * texts.
+ * Adds the texts of a `system` field, or of a system entry among the messages: a string or text blocks. Drops telemetry
+ * and empty texts.
  */
 export function addSystemTexts(texts: string[], content: unknown, path: string): void {
   if (content === undefined || content === null) return

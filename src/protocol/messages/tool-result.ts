@@ -4,13 +4,15 @@ import type { ChatMessage, ChatPart } from './chat-body.ts'
 
 export type ToolResult = {
   readonly message: ChatMessage
-  /** Chat allows no images in a tool message, so they go into the user's message, after a caption with the call's id. */
+  /**
+   * Chat allows no images in a tool message, so they go into the user's message, after a caption with the call's id.
+   */
   readonly imageParts: readonly ChatPart[]
 }
 
 /**
- * Converts a tool's result. Its texts become one string. Chat has no `is_error`, so a failure without a text gets the text
- * "Error".
+ * Converts a tool's result. Its texts become one string. Chat has no `is_error`, so a failure without a text gets the
+ * text "Error".
  */
 export function toolResultOf(block: Block, path: string): ToolResult {
   const callId = requiredText(block['tool_use_id'], `${path}.tool_use_id`)

@@ -9,8 +9,8 @@ import {
 import type { ChatTool, ChatToolChoice } from './chat-body.ts'
 
 /**
- * Converts the tools to functions. Drops a tool without `input_schema`, which another provider runs on its own servers. Undefined
- * when none is left.
+ * Converts the tools to functions. Drops a tool without `input_schema`, which another provider runs on its own servers.
+ * Undefined when none is left.
  */
 export function functionToolsOf(tools: unknown): readonly ChatTool[] | undefined {
   const functions: ChatTool[] = []

@@ -4,8 +4,8 @@ import type { UsageLimits } from '../text-dialect.ts'
 import { outputTexts } from './output-texts.ts'
 
 /**
- * Reads an answer of `/v1/responses`. Undefined for a text that is not a response, at any status: HTML, broken JSON, or an object
- * that is neither named a response nor has an output.
+ * Reads an answer of `/v1/responses`. Undefined for a text that is not a response, at any status: HTML, broken JSON, or
+ * an object that is neither named a response nor has an output.
  */
 export function readResponsesAnswer(text: string, limits: UsageLimits): PassThroughAnswer | undefined {
   const answer = findJsonObject(text)

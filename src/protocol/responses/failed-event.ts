@@ -13,8 +13,8 @@ export type ResponseIdentity = {
 }
 
 /**
- * The event for a responses stream that broke. Real clients ignore a bare `error` event. They notice this one, which has a
- * complete response object.
+ * The event for a responses stream that broke. Real clients ignore a bare `error` event. They notice this one, which
+ * has a complete response object.
  */
 export function failedEvent(
   { id, createdAtS, model, sequenceNumber }: ResponseIdentity,

@@ -9,7 +9,10 @@ import { outputTexts } from './output-texts.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-/** The number of items in one response whose texts are kept separately. The texts of all further items are kept together. */
+/**
+ * The number of items in one response whose texts are kept separately. The texts of all further items are kept
+ * together.
+ */
 const CHANNELS_MAX = 64
 /** Deltas with audio, which a tokenizer cannot count. */
 const soundTypes: ReadonlySet<string> = new Set(['response.audio.delta', 'response.output_audio.delta'])

@@ -22,8 +22,9 @@ const fieldsRead: ReadonlySet<string> = new Set([
 const inputFields = ['instructions', 'input', 'tools', 'text']
 
 /**
- * Reads what the gateway needs of a responses request. Everything else passes through, including items and tools of unknown
- * types. Throws `invalid_field` or `ambiguous_field` for fields that it must read and cannot, and for background requests.
+ * Reads what the gateway needs of a responses request. Everything else passes through, including items and tools of
+ * unknown types. Throws `invalid_field` or `ambiguous_field` for fields that it must read and cannot, and for
+ * background requests.
  */
 export function readResponsesRequest(document: JsonDocument): PassThroughRequest {
   const { text, value } = document

@@ -29,8 +29,9 @@ type End = { readonly frame: Bytes; readonly event: ResponsesEvent; readonly isR
 /**
  * A responses stream from the upstream to the client. `TextStream` has the order of the calls.
  *
- * A frame with an `event:` line passes through unchanged. A frame that starts with `data:` gets the catalog's name of the model
- * and, if it ends the response and has a usage, the cost. The event that ends the stream is deferred until `finish`.
+ * A frame with an `event:` line passes through unchanged. A frame that starts with `data:` gets the catalog's name of
+ * the model and, if it ends the response and has a usage, the cost. The event that ends the stream is deferred until
+ * `finish`.
  */
 export class ResponsesStream implements TextStream {
   readonly #model: string
@@ -44,7 +45,10 @@ export class ResponsesStream implements TextStream {
   #isDone = false
   /** An event has been read. Until then, this may not be a responses stream at all. */
   #hasBegun = false
-  /** Frames without a readable event, kept until the first readable one, so that failover is still possible if none comes. */
+  /**
+   * Frames without a readable event, kept until the first readable one, so that failover is still possible if none
+   * comes.
+   */
   #unread: Bytes[] = []
   #unreadLength = 0
   readonly #trailing: Bytes[] = []
@@ -90,8 +94,9 @@ export class ResponsesStream implements TextStream {
   }
 
   /**
-   * Returns the deferred end with the cost or, after a failure, an event of its own. `failure` is the error of a stream that did
-   * not end well, or that could not be charged. If the upstream ended the response with its own failure, that event is sent.
+   * Returns the deferred end with the cost or, after a failure, an event of its own. `failure` is the error of a stream
+   * that did not end well, or that could not be charged. If the upstream ended the response with its own failure, that
+   * event is sent.
    */
   finish(charge: StreamCharge | null, failure: GatewayError | null): Bytes {
     const end = this.#end

@@ -11,12 +11,13 @@ const SPACE = 0x20
 
 const ASCII_END = 0x80
 
-// A frame with invalid UTF-8 does not match and is read as a whole. A byte order mark inside a text is a part of the text.
+// A frame with invalid UTF-8 does not match and is read as a whole. A byte order mark inside a text is a part of the
+// text.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * A parsed frame as a pattern for the frames that follow: the same bytes except for one text and, after it, an unused padding.
- * Most frames of a stream differ in nothing else, and comparing them costs far less than parsing them.
+ * A parsed frame as a pattern for the frames that follow: the same bytes except for one text and, after it, an unused
+ * padding. Most frames of a stream differ in nothing else, and comparing them costs far less than parsing them.
  */
 export class FramePattern {
   /** The text of the frame that was matched last. `isPlain` means ASCII without escapes. */
@@ -30,8 +31,8 @@ export class FramePattern {
   readonly #edits: EndEdits | undefined
 
   /**
-   * The pattern of a frame with this text and padding. `edits` are made in each matching frame before a client sees it. None of
-   * them is in the text, in the padding, or between the two.
+   * The pattern of a frame with this text and padding. `edits` are made in each matching frame before a client sees it.
+   * None of them is in the text, in the padding, or between the two.
    */
   constructor(
     frame: Bytes,

@@ -16,11 +16,11 @@ export type Frame = {
 }
 
 /**
- * Splits a stream of server-sent events into frames, with any line ends, any number of frames in a read, and any number of reads
- * in a frame. The frames and the final `rest` are together the stream, byte for byte.
+ * Splits a stream of server-sent events into frames, with any line ends, any number of frames in a read, and any number
+ * of reads in a frame. The frames and the final `rest` are together the stream, byte for byte.
  *
- * A frame ends with its blank line. A comment line outside a frame is a frame by itself, because a heartbeat is useless if it
- * waits for the next event. So is a blank line by itself.
+ * A frame ends with its blank line. A comment line outside a frame is a frame by itself, because a heartbeat is useless
+ * if it waits for the next event. So is a blank line by itself.
  */
 export class FrameSplitter {
   readonly #frameBytesMax: number

@@ -39,8 +39,8 @@ export function dataFrame(data: string): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * The frame with spaces in place of everything but the data, at the same offsets, so that its JSON can be scanned in place even
- * when it spans several data lines. Returns the same frame when that changes nothing.
+ * The frame with spaces in place of everything but the data, at the same offsets, so that its JSON can be scanned in
+ * place even when it spans several data lines. Returns the same frame when that changes nothing.
  */
 export function dataInPlace(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   const isOneLine = bytes.indexOf(LF) === bytes.length - 2 && bytes[bytes.length - 1] === LF

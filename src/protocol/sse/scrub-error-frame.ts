@@ -7,9 +7,9 @@ type Bytes = Uint8Array<ArrayBuffer>
 const encoder = new TextEncoder()
 
 /**
- * An upstream's error frame without hosts, keys and organisations. It is the only kind of frame that changes even in a stream that
- * is relayed byte for byte, because the error comes from the operator's provider, not from the model. Returns the same frame when
- * there was nothing to remove.
+ * An upstream's error frame without hosts, keys and organisations. It is the only kind of frame that changes even in a
+ * stream that is relayed byte for byte, because the error comes from the operator's provider, not from the model.
+ * Returns the same frame when there was nothing to remove.
  */
 export function scrubErrorFrame(frame: Bytes, secrets: UpstreamSecrets): Bytes {
   const { name, data } = readFrame(frame)

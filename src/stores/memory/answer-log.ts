@@ -5,7 +5,10 @@ export type RecordOffset = number
 
 /** The unit in which memory is allocated and freed. No record is larger. */
 export const SLAB_BYTES = 1 << 20
-/** How many free slabs are reused. They do not count in the budget. The kernel needs longer to clear a new slab than we need to fill it. */
+/**
+ * How many free slabs are reused. They do not count in the budget. The kernel needs longer to clear a new slab than we
+ * need to fill it.
+ */
 const SPARE_SLABS_MAX = 4
 
 /** The fields of a record besides its fingerprint and its answer. */
@@ -32,8 +35,8 @@ const HEAD_BYTES = 80
 const decoder = new TextDecoder()
 
 /**
- * Stores answers in the order they came, in a few large slabs of memory, so that the garbage collector has no work with tens of
- * thousands of answers. Each record has the position of an earlier one, so records can form chains.
+ * Stores answers in the order they came, in a few large slabs of memory, so that the garbage collector has no work with
+ * tens of thousands of answers. Each record has the position of an earlier one, so records can form chains.
  */
 export class AnswerLog {
   readonly #budget: ReplayBudget

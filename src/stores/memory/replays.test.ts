@@ -99,7 +99,9 @@ describe('the budget', () => {
 })
 
 describe('many answers', () => {
-  /** Lengths that leave different remainders at the end of a slab: none, less than the head of a record, and many bytes. */
+  /**
+   * Lengths that leave different remainders at the end of a slab: none, less than the head of a record, and many bytes.
+   */
   const bodies = Array.from({ length: 400 }, (_, index) =>
     new Uint8Array((index * 7919) % 200_000).fill(index % 251),
   )

@@ -3,14 +3,14 @@ import type { Fingerprint, ReplayBudget, Replays } from '../../gateway/ports/rep
 import { AnswerLog, type RecordOffset } from './answer-log.ts'
 
 /**
- * The answers of one bucket form a chain. With fifty thousand answers most buckets are empty, so a lookup seldom reads the answer of
- * another request, which would be in memory that nothing has touched for long.
+ * The answers of one bucket form a chain. With fifty thousand answers most buckets are empty, so a lookup seldom reads
+ * the answer of another request, which would be in memory that nothing has touched for long.
  */
 const BUCKETS = 1 << 18
 
 /**
- * Keeps answers in this process. All live equally long, so the oldest one expires first. They share a budget with other parts. An
- * answer that does not fit is not kept; an answer that is kept is never dropped early.
+ * Keeps answers in this process. All live equally long, so the oldest one expires first. They share a budget with other
+ * parts. An answer that does not fit is not kept; an answer that is kept is never dropped early.
  */
 export function memoryReplays(
   { budget, clock }: { readonly budget: ReplayBudget; readonly clock: Clock },

@@ -64,8 +64,8 @@ const paragraph = {
 }
 
 /**
- * Checks a model in the format of the catalog file and the admin API. A disabled row may lack its price or its output ceiling,
- * and is then a draft. An enabled row may not.
+ * Checks a model in the format of the catalog file and the admin API. A disabled row may lack its price or its output
+ * ceiling, and is then a draft. An enabled row may not.
  */
 export function decodeModel(value: unknown): Checked<AnyModelSettings> {
   return checked(problems => readModel(value, { path: [], problems }))
@@ -131,7 +131,10 @@ function requireFinished(row: Row, kind: ModelKind): void {
   }
 }
 
-/** Reads the fields that only this kind has. A price or output ceiling may be absent here: `requireFinished` checks that. */
+/**
+ * Reads the fields that only this kind has. A price or output ceiling may be absent here: `requireFinished` checks
+ * that.
+ */
 function readKind(row: Row, kind: ModelKind) {
   switch (kind) {
     case 'chat':
