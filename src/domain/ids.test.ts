@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { formatId, idSource, parseId } from './ids.ts'
+import { formatId, idNumber, idSource, parseId } from './ids.ts'
 
 const anId = fc.record({
   key: fc.bigInt({ min: 0n, max: (1n << 63n) - 1n }),
@@ -12,7 +12,19 @@ describe('ids', () => {
     fc.assert(fc.property(anId, id => expect(parseId('req', formatId('req', id))).toEqual(id)))
   })
 
-  test('public forms sort as their ids were made', () => {
+  test('the number of an id is different for every id, and grows with its key', () => {
+    fc.assert(
+      fc.property(anId, anId, (left, right) => {
+        const isSame = left.key === right.key && left.tail === right.tail
+
+        expect(idNumber(left) === idNumber(right)).toBe(isSame)
+        if (left.key < right.key) expect(idNumber(left)).toBeLessThan(idNumber(right))
+      }),
+    )
+    expect(idNumber({ key: 1n, tail: -1n })).toBe((1n << 65n) - 1n)
+  })
+
+  test('public forms sort like their ids', () => {
     fc.assert(
       fc.property(anId, anId, (left, right) => {
         fc.pre(left.key !== right.key)
@@ -28,7 +40,7 @@ describe('ids', () => {
     'req_01jd',
     'req_zzzzzzzzzzzzzzzzzzzzzzzzzz',
     'req_01jd00000000000000000000u0',
-  ])('%p is no request id', text => {
+  ])('%p is not a request id', text => {
     expect(parseId('req', text)).toBeUndefined()
   })
 

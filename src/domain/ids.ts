@@ -1,11 +1,11 @@
 /**
- * Ids are 128 bits: 48 bits of time in milliseconds, 16 of sequence, 64 of randomness. The first 64 are the integer key
- * under which hot tables keep the row (text keys there cost up to twice the CPU); the text form is for the world outside.
+ * Ids are 128 bits: 48 bits of time in milliseconds, 16 of sequence, 64 of randomness. The two halves are integers, because text
+ * keys in a database cost up to twice the CPU. Only the whole id is unique: two nodes can make the same first half.
  */
 export type Id = {
-  /** The first 64 bits; positive, and growing with time within one source. */
+  /** The first 64 bits. Positive, and growing with time within one source. */
   readonly key: bigint
-  /** The last 64 bits, as a signed integer, so that a store can keep it as one. */
+  /** The last 64 bits as a signed integer, as stores keep it. */
   readonly tail: bigint
 }
 
@@ -25,11 +25,11 @@ export function idNumber({ key, tail }: Id): bigint {
   return (key << HALF) | BigInt.asUintN(64, tail)
 }
 
-/** The public form: the prefix, an underscore and 26 base32 digits, in the order of creation when sorted. */
+/** The public form: the prefix, an underscore and 26 base32 digits. Public forms sort like their ids. */
 export function formatId(prefix: IdPrefix, id: Id): string {
   words.setBigInt64(0, id.key)
   words.setBigInt64(8, id.tail)
-  // 26 digits hold 130 bits, so two zero bits go first. Small integers only, and one text: every reply pays for this.
+  // 26 digits have 130 bits, so two zero bits come first. Small integers are fast, and every reply needs an id.
   let at = 0
   let pending = 0
   let pendingBits = 2
@@ -46,7 +46,7 @@ export function formatId(prefix: IdPrefix, id: Id): string {
   return `${prefix}_${ascii.decode(digits)}`
 }
 
-/** Undefined for text that is no id of this prefix. */
+/** Undefined for a text that is not an id with this prefix. */
 export function parseId(prefix: IdPrefix, text: string): Id | undefined {
   if (!text.startsWith(`${prefix}_`) || text.length !== prefix.length + 1 + DIGITS) return undefined
   let bits = 0n
@@ -60,14 +60,14 @@ export function parseId(prefix: IdPrefix, text: string): Id | undefined {
 }
 
 /**
- * A source of ids whose keys always grow, also when the clock steps back: more than 65,536 in one millisecond, or a
- * start before `after`, borrow from the milliseconds to come.
+ * A source of ids whose keys always grow. If the clock steps back or is behind `after`, or if a millisecond has more than
+ * 65,536 ids, keys run ahead of the clock.
  */
 export function idSource(ports: {
   readonly now: () => number
-  /** 64 random bits, signed. */
+  /** 64 random bits as a signed integer. */
   readonly random64: () => bigint
-  /** The largest key in the store, so that a clock set back over a restart cannot make a key twice. */
+  /** The largest key in the store, so that keys grow over a restart although the clock was set back. */
   readonly after?: bigint
 }): () => Id {
   let last = ports.after ?? 0n

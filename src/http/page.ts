@@ -4,11 +4,9 @@ import type { Page } from '../gateway/ports/ledger.ts'
 const LIMIT_DEFAULT = 50
 /** A page is built in memory. */
 const LIMIT_MAX = 500
-const CURSOR = /^\d{1,19}$/
-const CURSOR_MAX = 2n ** 63n - 1n
 
 /** The page that a client asks for: the first one if there is no cursor. */
-export type PageQuery = { readonly limit: number; readonly cursor: bigint | undefined }
+export type PageQuery = { readonly limit: number; readonly cursor: string | undefined }
 
 /** Reads `?limit=` and `?cursor=`, which is the `next` of the previous page. Throws `invalid_field`. */
 export function readPage(query: URLSearchParams): PageQuery {
@@ -17,12 +15,7 @@ export function readPage(query: URLSearchParams): PageQuery {
   if (limit < 1 || limit > LIMIT_MAX) {
     throw wrong('limit', `must be a whole number from 1 to ${LIMIT_MAX}`)
   }
-  const cursorText = query.get('cursor')
-  if (cursorText === null) return { limit, cursor: undefined }
-  if (!CURSOR.test(cursorText) || BigInt(cursorText) > CURSOR_MAX) {
-    throw wrong('cursor', 'must be the "next" of an earlier page')
-  }
-  return { limit, cursor: BigInt(cursorText) }
+  return { limit, cursor: query.get('cursor') ?? undefined }
 }
 
 /** The rows to read for a page of a list with the newest rows first: one more than the page shows. */
@@ -42,12 +35,12 @@ export type PageReply<Row> = {
 export function pageOf<Line, Row>(
   lines: readonly Line[],
   limit: number,
-  { cursorOf, rowOf }: { readonly cursorOf: (line: Line) => bigint; readonly rowOf: (line: Line) => Row },
+  { cursorOf, rowOf }: { readonly cursorOf: (line: Line) => string; readonly rowOf: (line: Line) => Row },
 ): PageReply<Row> {
   const shown = lines.slice(0, limit)
   const last = shown.at(-1)
   const hasMore = lines.length > limit && last !== undefined
-  return { data: shown.map(rowOf), has_more: hasMore, next: hasMore ? String(cursorOf(last)) : null }
+  return { data: shown.map(rowOf), has_more: hasMore, next: hasMore ? cursorOf(last) : null }
 }
 
 function wrong(param: string, problem: string): GatewayError {

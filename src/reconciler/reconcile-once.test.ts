@@ -6,15 +6,14 @@ import { sqlite } from '../../test/support/test-store.ts'
 import { usd, ZERO } from '../domain/money.ts'
 import { LATE_MS } from '../gateway/upstreams/late-answers.ts'
 import type { Attempts } from '../gateway/ports/attempts.ts'
-import { MemoryLeases } from '../stores/memory/leases.ts'
 import { LOST_AFTER_MS } from './close-lost-attempts.ts'
 import { reconcileOnce } from './reconcile-once.ts'
 import { startReconciler } from './reconciler.ts'
 
 async function setUp() {
-  const { store, ledger, accountId, apiKeyId } = await openWithFunds(sqlite, usd('5'))
   const clock = fakeClock(NOW)
-  const leases = new MemoryLeases(clock)
+  const { store, ledger, accountId, apiKeyId } = await openWithFunds(sqlite, usd('5'), { clock })
+  const { leases } = store
   const failures: unknown[] = []
   const { attempts } = store
   const ports = { attempts, ledger, leases, clock, onFailed: (error: unknown) => void failures.push(error) }

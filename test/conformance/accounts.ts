@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import type { Account, ApiKey } from '../../src/domain/accounts/account.ts'
 import type { Accounts } from '../../src/gateway/ports/accounts.ts'
+import { fakeClock } from '../support/fake-clock.ts'
 import { anAudit, anId, NOW } from '../support/ledger-builders.ts'
 import { rejection } from '../support/rejection.ts'
 import type { StoreKind } from '../support/test-store.ts'
 
-/** What any store of accounts must do. Run by stores/sqlite/accounts.test.ts, and by each store to come. */
+/** What the accounts of any store must do. */
 export function accountsConform(kind: StoreKind): void {
   describe('accounts', () => {
     test('an account is found by its id and by its name', async () => {
@@ -30,7 +31,7 @@ export function accountsConform(kind: StoreKind): void {
       expect(await store.accounts.findAccount('bob')).toBeUndefined()
     })
 
-    test('of two accounts made at once with one name, one is made', async () => {
+    test('of two accounts created at once with one name, one is created', async () => {
       const { store } = await kind.open()
 
       const outcomes = await Promise.allSettled([make(store.accounts, 'ada'), make(store.accounts, 'ada')])
@@ -40,7 +41,7 @@ export function accountsConform(kind: StoreKind): void {
       expect(await store.accounts.listAccounts({ limit: 10 })).toHaveLength(1)
     })
 
-    test('accounts are listed in the order of their creation, a page at a time', async () => {
+    test('accounts are listed in the order of their creation, page by page', async () => {
       const { store } = await kind.open()
       for (const name of ['cleo', 'ada', 'bob']) await make(store.accounts, name)
 
@@ -53,7 +54,7 @@ export function accountsConform(kind: StoreKind): void {
   })
 
   describe('api keys', () => {
-    test('a key is known by its hash, with its account', async () => {
+    test('a key is found by its hash, with its account', async () => {
       const { store } = await kind.open()
       const { account, apiKey, hash } = await makeWithKey(store.accounts)
 
@@ -63,7 +64,7 @@ export function accountsConform(kind: StoreKind): void {
       expect(apiKey).toMatchObject({ accountId: account.id, prefix: 'tg_live_abcd', revokedAtMs: null })
     })
 
-    test('a key that was asked for before it was made is known from then on', async () => {
+    test('a key that was unknown before it was created is known from then on', async () => {
       const { store } = await kind.open()
       const account = await make(store.accounts, 'ada')
       const bytes = new Uint8Array(32).fill(7)
@@ -75,7 +76,7 @@ export function accountsConform(kind: StoreKind): void {
       expect(await store.accounts.authenticate(base64(bytes))).toEqual({ account, apiKey })
     })
 
-    test('a revoked key is refused at once, and for ever', async () => {
+    test('a revoked key is refused at once, and after a restart', async () => {
       const { store, reopen } = await kind.open()
       const { apiKey, hash } = await makeWithKey(store.accounts)
       await store.accounts.authenticate(hash)
@@ -89,7 +90,7 @@ export function accountsConform(kind: StoreKind): void {
       expect(await reopened.accounts.authenticate(hash)).toBeUndefined()
     })
 
-    test('revoking a key again changes nothing, and there is nothing to revoke where there is no key', async () => {
+    test('revoking a key again changes nothing, and an unknown key cannot be revoked', async () => {
       const { store } = await kind.open()
       const { apiKey } = await makeWithKey(store.accounts)
       const first = await store.accounts.revokeKey(apiKey.publicId, anAudit({ atMs: NOW + 1 }))
@@ -101,7 +102,7 @@ export function accountsConform(kind: StoreKind): void {
       expect(none).toBeUndefined()
     })
 
-    test('revoking one key leaves the others', async () => {
+    test('revoking one key does not affect the others', async () => {
       const { store } = await kind.open()
       const { account, apiKey } = await makeWithKey(store.accounts)
       const bytes = new Uint8Array(32).fill(9)
@@ -113,7 +114,7 @@ export function accountsConform(kind: StoreKind): void {
       expect(await store.accounts.listKeys(account.id)).toEqual([{ ...apiKey, revokedAtMs: NOW + 1 }, other])
     })
 
-    test('a key outlives the process', async () => {
+    test('a key is still known after a restart', async () => {
       const { store, reopen } = await kind.open()
       const { account, apiKey, hash } = await makeWithKey(store.accounts)
 
@@ -122,7 +123,7 @@ export function accountsConform(kind: StoreKind): void {
       expect(await accounts.authenticate(hash)).toEqual({ account, apiKey })
     })
 
-    test('a key of an account that does not exist is not made', async () => {
+    test('a key for an account that does not exist is refused', async () => {
       const { store } = await kind.open()
       const account = await make(store.accounts, 'ada')
 
@@ -132,8 +133,67 @@ export function accountsConform(kind: StoreKind): void {
     })
   })
 
+  describe('two nodes', () => {
+    /** Other nodes see a change of accounts and keys within this. */
+    const VISIBLE_MS = 1_000
+
+    async function openTwo() {
+      const clock = fakeClock(NOW)
+      const { store, other } = await kind.open({ clock })
+      return { clock, accounts: store.accounts, other: other.accounts }
+    }
+
+    test('refuse a key within 1 s after one of them revoked it', async () => {
+      const { clock, accounts, other } = await openTwo()
+      const { apiKey, hash } = await makeWithKey(accounts)
+      const before = await other.authenticate(hash)
+
+      await accounts.revokeKey(apiKey.publicId, anAudit())
+      const here = await accounts.authenticate(hash)
+      clock.advance(VISIBLE_MS)
+      const there = await other.authenticate(hash)
+
+      expect(before).toMatchObject({ apiKey })
+      expect([here, there]).toEqual([undefined, undefined])
+    })
+
+    test('know a key within 1 s after one of them created it', async () => {
+      const { clock, accounts, other } = await openTwo()
+      const account = await make(accounts, 'ada')
+      const bytes = new Uint8Array(32).fill(7)
+      const before = await other.authenticate(base64(bytes))
+
+      const apiKey = await makeKey(accounts, account, bytes)
+      clock.advance(VISIBLE_MS)
+
+      expect(before).toBeUndefined()
+      expect(await other.authenticate(base64(bytes))).toEqual({ account, apiKey })
+    })
+
+    test('create one account of two with one name', async () => {
+      const { accounts, other } = await openTwo()
+
+      const outcomes = await Promise.allSettled([make(accounts, 'ada'), make(other, 'ada')])
+
+      expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+      expect(await accounts.listAccounts({ limit: 10 })).toHaveLength(1)
+    })
+
+    test('revoke a key once', async () => {
+      const { accounts, other } = await openTwo()
+      const { apiKey } = await makeWithKey(accounts)
+
+      const revoked = await Promise.all([
+        accounts.revokeKey(apiKey.publicId, anAudit({ atMs: NOW + 1 })),
+        other.revokeKey(apiKey.publicId, anAudit({ atMs: NOW + 2 })),
+      ])
+
+      expect(revoked[0]).toEqual(revoked[1])
+    })
+  })
+
   describe('audit log', () => {
-    test('has a line for each change, newest first, and none for what was refused or changed nothing', async () => {
+    test('has a line for each change, newest first, and none for a refused call or one that changed nothing', async () => {
       const { store } = await kind.open()
       const { apiKey } = await makeWithKey(store.accounts)
       await rejection(make(store.accounts, 'ada'))
@@ -145,7 +205,7 @@ export function accountsConform(kind: StoreKind): void {
       expect(lines.map(line => line.action)).toEqual(['key.revoke', 'key.create', 'account.create'])
     })
 
-    test('says what a change came to, where the change said it', async () => {
+    test('has the detail of a change if the change has one', async () => {
       const { store } = await kind.open()
       const change = { publicId: 'acct_1', name: 'ada', sandboxOnly: false }
       await store.accounts.createAccount({ ...change, audit: anAudit({ detail: 'by hand' }) })
@@ -156,12 +216,12 @@ export function accountsConform(kind: StoreKind): void {
       expect(lines.map(({ detail }) => detail)).toEqual([undefined, 'by hand'])
     })
 
-    test('is read a page at a time', async () => {
+    test('is read page by page', async () => {
       const { store } = await kind.open()
       for (const name of ['ada', 'bob', 'cleo']) await make(store.accounts, name)
 
       const first = await store.auditLog.list({ limit: 2 })
-      const second = await store.auditLog.list({ limit: 2, before: first.at(-1)!.id })
+      const second = await store.auditLog.list({ limit: 2, before: first.at(-1)!.cursor })
 
       expect([...first, ...second].map(line => line.subject)).toEqual(['cleo', 'bob', 'ada'])
     })

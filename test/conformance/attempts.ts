@@ -3,7 +3,7 @@ import { anAttempt, aBill, openWithFunds, NOW } from '../support/ledger-builders
 import { usd } from '../../src/domain/money.ts'
 import type { StoreKind } from '../support/test-store.ts'
 
-/** What any store of attempts must do; what becomes of one that is compensated is in `ledger/compensations.ts`. */
+/** What the attempts of any store must do, except compensations (`ledger/compensations.ts`). */
 export function attemptsConform(kind: StoreKind): void {
   describe('attempts', () => {
     async function open() {
@@ -11,7 +11,7 @@ export function attemptsConform(kind: StoreKind): void {
       return { attempts: store.attempts, reopen, payer, ledger: store.ledger }
     }
 
-    test('one that timed out and then finished is to be settled, also after a crash', async () => {
+    test('an attempt that timed out and then finished has to be settled, also after a crash', async () => {
       const { attempts, reopen, payer } = await open()
       const timedOut = anAttempt(payer)
       await attempts.record(timedOut)
@@ -23,14 +23,14 @@ export function attemptsConform(kind: StoreKind): void {
       expect(await (await reopen()).attempts.billed(10)).toEqual([{ requestId, number }])
     })
 
-    test('one that nobody heard of again is not to be settled', async () => {
+    test('an attempt without a result does not have to be settled', async () => {
       const { attempts, payer } = await open()
       await attempts.record(anAttempt(payer))
 
       expect(await attempts.billed(10)).toEqual([])
     })
 
-    test('recording one again changes nothing', async () => {
+    test('recording an attempt again changes nothing', async () => {
       const { attempts, payer } = await open()
       const timedOut = anAttempt(payer)
       await attempts.record(timedOut)
@@ -41,7 +41,7 @@ export function attemptsConform(kind: StoreKind): void {
       expect(await attempts.billed(10)).toHaveLength(1)
     })
 
-    test('of 100 answers to one, one counts', async () => {
+    test('of 100 bills for one attempt, one counts', async () => {
       const { attempts, payer } = await open()
       const timedOut = anAttempt(payer)
       await attempts.record(timedOut)
@@ -51,7 +51,7 @@ export function attemptsConform(kind: StoreKind): void {
       expect(billed.filter(isFirst => isFirst)).toHaveLength(1)
     })
 
-    test('one that is closed is not billed, and one that is billed is not closed', async () => {
+    test('a closed attempt is not billed, and a billed one is not closed', async () => {
       const { attempts, payer } = await open()
       const [closed, billed] = [anAttempt(payer), anAttempt(payer)]
       await attempts.record(closed)
@@ -68,14 +68,14 @@ export function attemptsConform(kind: StoreKind): void {
       expect(await attempts.billed(10)).toMatchObject([{ requestId: billed.requestId }])
     })
 
-    test('one that was never recorded is neither billed nor closed', async () => {
+    test('an attempt that was never recorded is neither billed nor closed', async () => {
       const { attempts, payer } = await open()
       const never = anAttempt(payer)
 
       expect([await attempts.bill(never, aBill()), await attempts.close(never)]).toEqual([false, false])
     })
 
-    test('one that was abandoned keeps its usage and is never settled', async () => {
+    test('an abandoned attempt keeps its usage and is never settled', async () => {
       const { attempts, payer, ledger } = await open()
       const { usage } = aBill()
       const abandoned = { ...anAttempt(payer), state: 'abandoned', usage } as const
@@ -88,7 +88,7 @@ export function attemptsConform(kind: StoreKind): void {
       expect(await ledger.verify()).toMatchObject({ problems: [] })
     })
 
-    test('those that timed out before an instant are closed together, the oldest first, so many at a time', async () => {
+    test('attempts that timed out before an instant are closed oldest first, up to a limit', async () => {
       const { attempts, payer } = await open()
       const [oldest, older, young] = [1, 2, 3].map(age => anAttempt({ ...payer, atMs: NOW + age }))
       for (const attempt of [young!, older!, oldest!]) await attempts.record(attempt)
@@ -105,7 +105,7 @@ export function attemptsConform(kind: StoreKind): void {
       expect(closed).toEqual([1, false, 1, 0, false, true])
     })
 
-    test('no more are given to settle than were asked for', async () => {
+    test('at most the requested number of billed attempts is returned', async () => {
       const { attempts, payer } = await open()
       for (let made = 0; made < 3; made += 1) {
         const timedOut = anAttempt(payer)

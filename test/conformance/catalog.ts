@@ -6,19 +6,26 @@ import type { ProviderSettings } from '../../src/domain/catalog/provider.ts'
 import { usd } from '../../src/domain/money.ts'
 import type { GatewayError } from '../../src/domain/errors.ts'
 import type { Audit } from '../../src/gateway/ports/audit.ts'
-import type { CatalogStore } from '../../src/gateway/ports/catalog.ts'
 import { anyCatalog } from '../support/any-catalog.ts'
+import { fakeClock } from '../support/fake-clock.ts'
+import type { StoreKind } from '../support/test-store.ts'
 
-export type OpenedCatalog = {
-  readonly store: CatalogStore
-  /** The actions and subjects of the audit log, oldest first. */
-  readonly audited: () => Promise<readonly string[]>
-  /** Closes the store and opens it again, as a restart does. */
-  readonly reopen: () => Promise<CatalogStore>
-}
+/** What the catalog of any store must do. */
+export function catalogConforms(kind: StoreKind): void {
+  async function open() {
+    const opened = await kind.open()
+    return {
+      store: opened.store.catalog,
+      other: opened.other.catalog,
+      /** The actions and subjects of the audit log, oldest first. */
+      audited: async () => {
+        const lines = await opened.store.auditLog.list({ limit: 100 })
+        return lines.toReversed().map(({ action, subject }) => `${action} ${subject}`)
+      },
+      reopen: async () => (await opened.reopen()).catalog,
+    }
+  }
 
-/** What any catalog store must do, from an empty one on. */
-export function catalogConforms(open: () => Promise<OpenedCatalog>): void {
   describe('a catalog store', () => {
     test('is empty at first', async () => {
       const { store } = await open()
@@ -311,6 +318,29 @@ export function catalogConforms(open: () => Promise<OpenedCatalog>): void {
       expect(store.current().revision).toBe(22)
       expect(await audited()).toHaveLength(22)
       expect((await reopen()).current()).toEqual(store.current())
+    })
+
+    test('shows an edit on another node within 1 s', async () => {
+      const clock = fakeClock()
+      const { store, other } = await kind.open({ clock })
+
+      const edited = await store.catalog.putProvider(aProvider('main'), at(1))
+      clock.advance(1_000)
+
+      expect(viewOf(other.catalog.current())).toEqual(viewOf(edited))
+      expect(other.catalog.current().revision).toBe(edited.revision)
+    })
+
+    test('keeps the edits of two nodes at the same time, each with a revision of its own', async () => {
+      const { store, other } = await open()
+
+      const edited = await Promise.all([
+        store.putProvider(aProvider('main'), at(1)),
+        other.putProvider(aProvider('spare'), at(1)),
+      ])
+
+      expect(new Set(edited.map(({ revision }) => revision))).toEqual(new Set([1, 2]))
+      expect([...store.current().providers.keys()].sort()).toEqual(['main', 'spare'])
     })
   })
 }

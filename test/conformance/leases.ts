@@ -1,58 +1,59 @@
 import { describe, expect, test } from 'bun:test'
-import type { Clock } from '../../src/gateway/ports/clock.ts'
-import type { Leases } from '../../src/gateway/ports/leases.ts'
 import { fakeClock } from '../support/fake-clock.ts'
+import type { StoreKind } from '../support/test-store.ts'
 
-/** What any leases must do. Run by stores/memory/leases.test.ts, and by each store that follows. */
-export function leasesConform(open: (clock: Clock) => Leases): void {
-  function setUp() {
+/** What the leases of any store must do. */
+export function leasesConform(kind: StoreKind): void {
+  async function setUp() {
     const clock = fakeClock()
-    return { clock, leases: open(clock) }
+    const { store, other } = await kind.open({ clock })
+    return { clock, leases: store.leases, other: other.leases }
   }
 
   describe('a lease', () => {
-    test('is granted to one of 100 callers', async () => {
-      const { leases } = setUp()
+    test('is given to one of 100 takers on two nodes', async () => {
+      const { leases, other } = await setUp()
+      const takers = Array.from({ length: 100 }, (_, index) => (index % 2 === 0 ? leases : other))
 
-      const taken = await Promise.all(Array.from({ length: 100 }, () => leases.take('sweep', 1_000)))
+      const taken = await Promise.all(takers.map(taker => taker.take('sweep', 1_000)))
 
       expect(taken.filter(lease => lease !== undefined)).toHaveLength(1)
     })
 
-    test('does not block leases with other names', async () => {
-      const { leases } = setUp()
+    test('leaves other names free', async () => {
+      const { leases } = await setUp()
       await leases.take('sweep', 1_000)
 
       expect(await leases.take('other', 1_000)).toBeDefined()
     })
 
-    test('can be taken again after its release', async () => {
-      const { leases } = setUp()
+    test('can be taken again after its release, by another node too', async () => {
+      const { leases, other } = await setUp()
       const lease = await leases.take('sweep', 1_000)
 
       await lease!.release()
 
-      expect(await leases.take('sweep', 1_000)).toBeDefined()
+      expect(await other.take('sweep', 1_000)).toBeDefined()
     })
 
     test('can be taken again after its time, and not before', async () => {
-      const { clock, leases } = setUp()
+      const { clock, leases, other } = await setUp()
       await leases.take('sweep', 1_000)
 
       clock.advance(999)
-      const early = await leases.take('sweep', 1_000)
+      const early = [await leases.take('sweep', 1_000), await other.take('sweep', 1_000)]
       clock.advance(1)
-      const late = await leases.take('sweep', 1_000)
+      const late = await other.take('sweep', 1_000)
 
-      expect(early).toBeUndefined()
+      expect(early).toEqual([undefined, undefined])
       expect(late).toBeDefined()
     })
 
-    test('that has expired cannot release the lease of the next holder', async () => {
-      const { clock, leases } = setUp()
+    test('that has run out does not release the lease of its successor', async () => {
+      const { clock, leases, other } = await setUp()
       const old = await leases.take('sweep', 1_000)
       clock.advance(1_000)
-      await leases.take('sweep', 1_000)
+      await other.take('sweep', 1_000)
 
       await old!.release()
 

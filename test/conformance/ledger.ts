@@ -16,12 +16,13 @@ import { compensationsConform } from './ledger/compensations.ts'
 import { creditsConform } from './ledger/credits.ts'
 import { restartsConform } from './ledger/restarts.ts'
 import { statementConforms } from './ledger/statement.ts'
+import { twoNodesConform } from './ledger/two-nodes.ts'
 import { usageConforms } from './ledger/usage.ts'
 
-/** What any ledger must do. Run by stores/sqlite/ledger.test.ts, and by each store to come. */
+/** What the ledger of any store must do. */
 export function ledgerConforms(kind: StoreKind): void {
   describe.each(['text', 'media'] as const)('%s holds', holdKind => {
-    test('a hold takes its money out of what is available, and stands under its own kind', async () => {
+    test('a hold moves its money from available to held, counted under its own kind', async () => {
       const { ledger, accountId } = await openWithFunds(kind, usd('3'))
 
       const outcome = await ledger.placeHold(aHold({ accountId, kind: holdKind, amount: usd('1') }))
@@ -38,7 +39,7 @@ export function ledgerConforms(kind: StoreKind): void {
       })
     })
 
-    test('whoever listens hears of an account when it gets money and when a hold of it ends, before the caller does', async () => {
+    test('listeners are told of an account when it gets money and when its hold ends, before the caller is', async () => {
       const { ledger, accountId, apiKeyId } = await openWithFunds(kind, usd('2'))
       const captured = await hold(ledger, { accountId, kind: holdKind, amount: usd('1') })
       const released = await hold(ledger, { accountId, kind: holdKind, amount: usd('1') })
@@ -56,7 +57,7 @@ export function ledgerConforms(kind: StoreKind): void {
       expect([...new Set(heard)]).toEqual(['credit', 'capture', 'release'])
     })
 
-    test('a hold above what is available is refused with what there is, and leaves no trace', async () => {
+    test('a hold above the available balance is refused with the balance, and changes nothing', async () => {
       const { ledger, accountId } = await openWithFunds(kind, usd('3'))
       await hold(ledger, { accountId, kind: 'text', amount: usd('0.5') })
       await hold(ledger, { accountId, kind: 'media', amount: usd('1') })
@@ -78,7 +79,7 @@ export function ledgerConforms(kind: StoreKind): void {
       expect(await available(ledger, accountId)).toBe(ZERO)
     })
 
-    test('of 200 requests at once on a balance for 10, exactly 10 are held, and the books balance', async () => {
+    test('of 200 concurrent requests on a balance for 10, exactly 10 are held, and the books balance', async () => {
       const { ledger, accountId, apiKeyId } = await openWithFunds(kind, usd('10'))
       const request = async () => {
         const outcome = await ledger.placeHold(aHold({ accountId, kind: holdKind, amount: usd('1') }))
@@ -118,7 +119,7 @@ export function ledgerConforms(kind: StoreKind): void {
       expect(await available(ledger, accountId)).toBe(usd('2'))
     })
 
-    test('a hold of nothing needs no money', async () => {
+    test('a hold of zero needs no money', async () => {
       const { ledger, accountId } = await openWithFunds(kind, ZERO)
 
       const outcome = await ledger.placeHold(aHold({ accountId, kind: holdKind, amount: ZERO }))
@@ -165,7 +166,7 @@ export function ledgerConforms(kind: StoreKind): void {
       expect(await ledger.verify()).toMatchObject({ problems: [] })
     })
 
-    test('of 100 captures of one hold, one charges, and all are told of it', async () => {
+    test('of 100 captures of one hold, one charges, and all get the same outcome', async () => {
       const { ledger, accountId, apiKeyId } = await openWithFunds(kind, usd('3'))
       const held = await hold(ledger, { accountId, kind: holdKind, amount: usd('2') })
       const capture = () => ledger.captureHold(held, aCharge(apiKeyId))
@@ -188,7 +189,7 @@ export function ledgerConforms(kind: StoreKind): void {
       expect(await available(ledger, accountId)).toBe(usd('2'))
     })
 
-    test('a negative cost never credits: it is refused, and the hold stays', async () => {
+    test('a negative cost is refused, and the hold stays', async () => {
       const { ledger, accountId, apiKeyId } = await openWithFunds(kind, usd('3'))
       const held = await hold(ledger, { accountId, kind: holdKind, amount: usd('2') })
 
@@ -233,7 +234,7 @@ export function ledgerConforms(kind: StoreKind): void {
       expect(await available(ledger, accountId)).toBe(usd('3'))
     })
 
-    test('releasing a hold while its capture is on the way does not undo the capture', async () => {
+    test('releasing a hold while its capture waits does not undo the capture', async () => {
       const { ledger, accountId, apiKeyId } = await openWithFunds(kind, usd('3'))
       const held = await hold(ledger, { accountId, kind: holdKind, amount: usd('2') })
 
@@ -250,7 +251,7 @@ export function ledgerConforms(kind: StoreKind): void {
       })
     })
 
-    test('the money of a hold that is captured is never free in between', async () => {
+    test('the money of a hold is never free while it is captured', async () => {
       const { ledger, accountId, apiKeyId } = await openWithFunds(kind, usd('1'))
       const held = await hold(ledger, { accountId, kind: holdKind, amount: usd('1') })
 
@@ -264,7 +265,7 @@ export function ledgerConforms(kind: StoreKind): void {
   })
 
   describe('text holds alone', () => {
-    test('a cost above its hold takes the shortfall from what is available, below zero and no further', async () => {
+    test('a cost above its hold takes the shortfall from the available balance, below zero if needed', async () => {
       const { ledger, accountId, apiKeyId } = await openWithFunds(kind, usd('2'))
       const held = await hold(ledger, { accountId, kind: 'text', amount: usd('1.5') })
 
@@ -275,7 +276,7 @@ export function ledgerConforms(kind: StoreKind): void {
       expect(await ledger.verify()).toMatchObject({ problems: [] })
     })
 
-    test('an account below zero can hold nothing but nothing', async () => {
+    test('an account below zero can only hold zero', async () => {
       const { ledger, accountId, apiKeyId } = await openWithFunds(kind, ZERO)
       await ledger.captureHold(
         await hold(ledger, { accountId, kind: 'text', amount: ZERO }),
@@ -321,5 +322,6 @@ export function ledgerConforms(kind: StoreKind): void {
   creditsConform(kind)
   restartsConform(kind)
   statementConforms(kind)
+  twoNodesConform(kind)
   usageConforms(kind)
 }

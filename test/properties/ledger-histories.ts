@@ -1,19 +1,19 @@
 import fc from 'fast-check'
 
-/** Few and small values, so that repeats, races and low balances are common. */
+/** Few and small numbers, so that repeats, races and shortages are common. */
 export const ACCOUNTS = 2
 const HOLDS = 6
 const CREDITS = 8
 const ATTEMPTS = 4
 const DOLLARS_MAX = 6
 
-/** One call. `credit`, `hold` and `attempt` are numbers, so that several calls can refer to the same one. */
-export type Call =
+/** One call on one of two nodes. `credit`, `hold` and `attempt` are numbers of its subject, so that several calls have the same one. */
+export type Call = { readonly node: 0 | 1 } & (
   | {
       readonly call: 'credit'
       readonly credit: number
       readonly idempotencyKey: string | undefined
-      /** With another amount than the other calls for this credit. */
+      /** With another amount than other calls for this credit. */
       readonly differs: boolean
     }
   | {
@@ -29,6 +29,7 @@ export type Call =
   | { readonly call: 'recordAttempt'; readonly attempt: number }
   | { readonly call: 'billAttempt'; readonly attempt: number; readonly dollars: number }
   | { readonly call: 'compensate'; readonly attempt: number }
+)
 
 /** Concurrent calls, and what happens to them. */
 export type Wave = {
@@ -36,6 +37,7 @@ export type Wave = {
   readonly fate: 'answered' | 'disk full' | 'killed before the commit' | 'killed after the commit' | 'closed'
 }
 
+const node = fc.constantFrom(0 as const, 1 as const)
 const hold = fc.nat(HOLDS - 1)
 const attempt = fc.nat(ATTEMPTS - 1)
 const dollars = fc.nat(DOLLARS_MAX)
@@ -45,6 +47,7 @@ const call: fc.Arbitrary<Call> = fc.oneof(
   {
     weight: 2,
     arbitrary: fc.record({
+      node,
       call: fc.constant('credit' as const),
       credit: fc.nat(CREDITS - 1),
       idempotencyKey: fc.constantFrom(undefined, undefined, 'code-1', 'code-2'),
@@ -54,6 +57,7 @@ const call: fc.Arbitrary<Call> = fc.oneof(
   {
     weight: 4,
     arbitrary: fc.record({
+      node,
       call: fc.constant('placeHold' as const),
       hold,
       account: fc.nat(ACCOUNTS - 1),
@@ -61,11 +65,11 @@ const call: fc.Arbitrary<Call> = fc.oneof(
       differs,
     }),
   },
-  { weight: 4, arbitrary: fc.record({ call: fc.constant('captureHold' as const), hold, dollars }) },
-  { weight: 2, arbitrary: fc.record({ call: fc.constant('releaseHold' as const), hold }) },
-  { weight: 1, arbitrary: fc.record({ call: fc.constant('recordAttempt' as const), attempt }) },
-  { weight: 1, arbitrary: fc.record({ call: fc.constant('billAttempt' as const), attempt, dollars }) },
-  { weight: 1, arbitrary: fc.record({ call: fc.constant('compensate' as const), attempt }) },
+  { weight: 4, arbitrary: fc.record({ node, call: fc.constant('captureHold' as const), hold, dollars }) },
+  { weight: 2, arbitrary: fc.record({ node, call: fc.constant('releaseHold' as const), hold }) },
+  { weight: 1, arbitrary: fc.record({ node, call: fc.constant('recordAttempt' as const), attempt }) },
+  { weight: 1, arbitrary: fc.record({ node, call: fc.constant('billAttempt' as const), attempt, dollars }) },
+  { weight: 1, arbitrary: fc.record({ node, call: fc.constant('compensate' as const), attempt }) },
 )
 
 const accidents = ['disk full', 'killed before the commit', 'killed after the commit', 'closed'] as const
@@ -75,7 +79,7 @@ const fate: fc.Arbitrary<Wave['fate']> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(...accidents) },
 )
 
-/** Any calls by any number of callers, with repeats, crashes and full disks. */
+/** Any calls of any number of callers, with repeats, crashes and full disks in between. */
 export const histories: fc.Arbitrary<readonly Wave[]> = fc.array(
   fc.record({
     calls: fc.array(call, { minLength: 1, maxLength: 16, size: 'max' }),

@@ -10,4 +10,4 @@ await fc.assert(fc.asyncProperty(histories, runHistory), {
   numRuns,
   ...(seed === undefined ? {} : { seed: Number(seed) }),
 })
-console.log(`${numRuns} histories, and in each the books did what the model did.`)
+console.log(`${numRuns} histories: in each one the ledger agreed with the model.`)

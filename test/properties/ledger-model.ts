@@ -1,11 +1,11 @@
 import type { HoldKind } from '../../src/domain/ledger/books.ts'
 
 /**
- * The reference implementation: the ledger of a few accounts in the simplest form. Money is a bigint without a unit, a
- * hold is an object, and there is no concurrency.
+ * The reference: the books of a few accounts in the simplest form. Money is a bigint without a unit, a hold is an object, and
+ * calls are never concurrent.
  */
 export class LedgerModel {
-  /** In the order of the charges. */
+  /** In the order of charging. */
   readonly charges: { readonly key: bigint; readonly accountId: number; readonly cost: bigint }[] = []
   readonly #accounts = new Map<number, { credited: bigint; readonly spent: Record<HoldKind, bigint> }>()
   readonly #credits = new Map<string, ModelCredit & { readonly available: bigint }>()
@@ -91,7 +91,7 @@ export class LedgerModel {
     return { compensated: cost, isFirst: true }
   }
 
-  /** The process dies and loses the holds that are only in memory. */
+  /** The process ends, and what was only in memory is lost. */
   forgetTextHolds(): void {
     for (const { key, kind } of this.#holds.values()) if (kind === 'text') this.releaseHold(key)
   }
@@ -108,7 +108,7 @@ export class LedgerModel {
   }
 }
 
-/** The result of a call. */
+/** The outcome of a call. */
 export type Outcome =
   | 'held'
   | 'released'

@@ -4,16 +4,16 @@ import type { Id } from '../../src/domain/ids.ts'
 import { nanoUsd, usd, type NanoUsd } from '../../src/domain/money.ts'
 import type { AttemptId } from '../../src/gateway/ports/attempts.ts'
 import type { Captured, Credit, Hold, HoldOutcome } from '../../src/gateway/ports/ledger.ts'
-import type { SqliteStore } from '../../src/stores/sqlite/store.ts'
 import { aDataFolder } from '../support/data-folder.ts'
 import { aBill, aCharge, anAccount, anAttempt, anAudit, NOW } from '../support/ledger-builders.ts'
-import { aSqliteStore, kill } from '../support/test-store.ts'
+import { fakeClock } from '../support/fake-clock.ts'
+import { aSqliteStore, kill, nodeSettings, type TestSqlite, type TestStore } from '../support/test-store.ts'
 import { ACCOUNTS, type Call, type Wave } from './ledger-histories.ts'
 import { LedgerModel, type ModelTerms, type Outcome } from './ledger-model.ts'
 
 /**
- * Runs a history on a real store and on the model. Each call must have the same result in both, and after each wave
- * every balance must be the same. At the end, the ledger must be sound, also after the store is opened again.
+ * Runs a history on two nodes of a real store and on the model. Each call must have the same outcome in both, and so must every
+ * balance after each wave. At the end the books must be in order, also after a restart.
  */
 export async function runHistory(history: readonly Wave[]): Promise<void> {
   const run = await Run.start()
@@ -28,46 +28,49 @@ class Run {
   readonly #path = join(aDataFolder(), 'tollgate.db')
   readonly #model = new LedgerModel()
   readonly #payers: { readonly accountId: number; readonly apiKeyId: number }[] = []
-  /** The current hold of each number. After a hold has ended, the next one with its number gets a new id. */
+  /** The terms of each hold. After a hold has ended, the next one with its number gets a new id. */
   readonly #terms = new Map<number, ModelTerms>()
-  #store: SqliteStore = aSqliteStore(this.#path)
-  /** The text holds with a pending capture. Releasing one waits for the capture. */
+  /** The text holds whose capture waits: a release waits behind it. */
   readonly #capturing = new Set<bigint>()
+  #store!: TestSqlite
+  #nodes!: readonly Pick<TestStore, 'ledger' | 'attempts'>[]
   #keys = 1000n
   #isDiskFull = false
-  #signalCommitted: () => void = () => undefined
 
   static async start(): Promise<Run> {
     const run = new Run()
-    run.#watchCommits()
+    run.#open()
     for (let made = 0; made < ACCOUNTS; made += 1) run.#payers.push(await anAccount(run.#store))
     return run
   }
 
   async runWave({ calls, fate }: Wave): Promise<void> {
     this.#isDiskFull = fate === 'disk full'
-    const committed = new Promise<void>(resolve => (this.#signalCommitted = resolve))
-    const made = calls.map(call => this.#make(call))
-    const isCommitted = fate !== 'disk full' && fate !== 'killed before the commit'
-    if (fate === 'killed after the commit' && made.some(({ decided }) => decided === undefined))
-      await committed
+    const made = calls.map(call => ({ node: call.node, ...this.#make(call) }))
+    const undecided = made.filter(({ decided }) => decided === undefined)
+    // Each node commits its calls of a wave in one turn, and no other code runs between the commit and this.
+    const first = Promise.race(undecided.map(({ node, outcome }) => outcome.then(() => node)))
+    if (fate === 'killed after the commit' && undecided.length > 0) await first
     if (fate.startsWith('killed')) kill(this.#store)
     if (fate === 'closed') await this.#store.close()
-    // In the order of the calls. Calls that were decided immediately have been applied already.
-    const expected = made.map(({ decided, apply }) => decided ?? (isCommitted ? apply() : 'error'))
 
     const outcomes = await Promise.all(made.map(({ outcome }) => outcome))
 
-    expect(outcomes).toEqual(expected)
+    const firstNode = undecided.length > 0 ? await first : 0
+    const committed = committedNodes(fate, firstNode)
+    const expected = new Map(made.map(one => [one, one.decided ?? 'error']))
+    for (const node of committed)
+      for (const one of undecided) if (one.node === node) expected.set(one, one.apply())
+    expect(outcomes).toEqual(made.map(one => expected.get(one)!))
     this.#isDiskFull = false
     this.#capturing.clear()
-    if (fate !== 'answered' && fate !== 'disk full') await this.#openAgain()
+    if (fate !== 'answered' && fate !== 'disk full') this.#openAgain()
     await this.#expectBalances()
   }
 
   async reopen(): Promise<void> {
     await this.end()
-    await this.#openAgain()
+    this.#openAgain()
   }
 
   end(): Promise<void> {
@@ -84,8 +87,8 @@ class Run {
       expect(lines.reduce((sum, { amount }) => sum + amount, 0n)).toBe(available + held.text)
       const charges = this.#model.charges.filter(charge => charge.accountId === accountId).toReversed()
       const usage = await ledger.usage(accountId, { limit: 1000 })
-      expect(usage.map(({ id, cost }): unknown => [id.key, cost])).toEqual(
-        charges.map(({ key, cost }) => [key, cost]),
+      expect(usage.map(({ id, cost }): unknown => [id.tail, cost])).toEqual(
+        charges.map(({ key, cost }) => [-key, cost]),
       )
     }
   }
@@ -97,19 +100,23 @@ class Run {
     }
   }
 
-  async #openAgain(): Promise<void> {
-    this.#store = aSqliteStore(this.#path)
-    this.#watchCommits()
+  #openAgain(): void {
+    this.#open()
     this.#model.forgetTextHolds()
   }
 
-  #watchCommits(): void {
+  #open(): void {
+    this.#store = aSqliteStore(this.#path)
+    this.#nodes = [this.#store, this.#store.openNode(nodeSettings('other', fakeClock()))]
     this.#store.transactions.join({
       beforeCommit: () => {
         if (this.#isDiskFull) throw new Error('disk full')
       },
-      afterCommit: () => this.#signalCommitted(),
     })
+  }
+
+  #on({ node }: Call) {
+    return this.#nodes[node]!
   }
 
   #make(call: Call): Made {
@@ -131,7 +138,8 @@ class Run {
     }
   }
 
-  #credit({ credit, idempotencyKey, differs }: Extract<Call, { call: 'credit' }>): Made {
+  #credit(call: Extract<Call, { call: 'credit' }>): Made {
+    const { credit, idempotencyKey, differs } = call
     const request = {
       key: BigInt(credit + 1),
       accountId: this.#payer(credit).accountId,
@@ -139,7 +147,7 @@ class Run {
       source: credit % 3 === 0 ? ('promotions' as const) : ('cash' as const),
     }
     const { key, ...rest } = request
-    const answer = this.#store.ledger.credit({
+    const answer = this.#on(call).ledger.credit({
       ...rest,
       id: idOf(key),
       audit: anAudit(),
@@ -148,7 +156,8 @@ class Run {
     return inTurn(answer, creditOutcome, () => this.#model.credit(request, idempotencyKey))
   }
 
-  #placeHold({ hold, account, dollars: count, differs }: Extract<Call, { call: 'placeHold' }>): Made {
+  #placeHold(call: Extract<Call, { call: 'placeHold' }>): Made {
+    const { hold, account, dollars: count, differs } = call
     const open = this.#terms.get(hold)
     const state = open === undefined ? undefined : this.#model.stateOf(open.key)
     const terms =
@@ -159,33 +168,36 @@ class Run {
           : open
     const { key, accountId, kind } = terms
     const request = { id: idOf(key), accountId, kind, amount: nanoUsd(terms.amount), atMs: NOW }
-    const answer = this.#store.ledger.placeHold(request)
+    const answer = this.#on(call).ledger.placeHold(request)
     return kind === 'text'
       ? atOnce(answer, holdOutcome, this.#model.placeHold(terms))
       : inTurn(answer, holdOutcome, () => this.#model.placeHold(terms))
   }
 
-  #captureHold({ hold, dollars: count }: Extract<Call, { call: 'captureHold' }>): Made {
+  #captureHold(call: Extract<Call, { call: 'captureHold' }>): Made {
+    const { hold, dollars: count } = call
     const terms = this.#termsOf(hold)
     const charge = aCharge(this.#apiKeyIdOf(terms.accountId), { tokens: count })
     if (this.#model.stateOf(terms.key) === 'open') this.#capturing.add(terms.key)
-    const answer = this.#store.ledger.captureHold(holdOf(terms), charge)
+    const answer = this.#on(call).ledger.captureHold(holdOf(terms), charge)
     return inTurn(answer, capturedOutcome, () => this.#model.captureHold(terms.key, charge.cost))
   }
 
-  #releaseHold({ hold }: Extract<Call, { call: 'releaseHold' }>): Made {
+  #releaseHold(call: Extract<Call, { call: 'releaseHold' }>): Made {
+    const { hold } = call
     const terms = this.#termsOf(hold)
-    const answer = this.#store.ledger.releaseHold(holdOf(terms), NOW)
+    const answer = this.#on(call).ledger.releaseHold(holdOf(terms), NOW)
     const isAtOnce = terms.kind === 'text' && !this.#capturing.has(terms.key)
     return isAtOnce
       ? atOnce(answer, releasedOutcome, this.#model.releaseHold(terms.key))
       : inTurn(answer, releasedOutcome, () => this.#model.releaseHold(terms.key))
   }
 
-  #recordAttempt({ attempt }: Extract<Call, { call: 'recordAttempt' }>): Made {
-    const { key } = attemptOf(attempt).requestId
+  #recordAttempt(call: Extract<Call, { call: 'recordAttempt' }>): Made {
+    const { attempt } = call
+    const key = attemptKey(attempt)
     const payer = this.#payer(attempt)
-    const answer = this.#store.attempts.record({ ...anAttempt(payer), ...attemptOf(attempt) })
+    const answer = this.#on(call).attempts.record({ ...anAttempt(payer), ...attemptOf(attempt) })
     return inTurn(
       answer,
       () => 'recorded',
@@ -193,10 +205,11 @@ class Run {
     )
   }
 
-  #billAttempt({ attempt, dollars: count }: Extract<Call, { call: 'billAttempt' }>): Made {
-    const { key } = attemptOf(attempt).requestId
+  #billAttempt(call: Extract<Call, { call: 'billAttempt' }>): Made {
+    const { attempt, dollars: count } = call
+    const key = attemptKey(attempt)
     const bill = aBill({ tokens: count })
-    const answer = this.#store.attempts.bill(attemptOf(attempt), bill)
+    const answer = this.#on(call).attempts.bill(attemptOf(attempt), bill)
     return inTurn(
       answer,
       isBilled => ({ isBilled }),
@@ -204,9 +217,10 @@ class Run {
     )
   }
 
-  #compensate({ attempt }: Extract<Call, { call: 'compensate' }>): Made {
-    const { key } = attemptOf(attempt).requestId
-    const answer = this.#store.ledger.compensate(attemptOf(attempt), NOW)
+  #compensate(call: Extract<Call, { call: 'compensate' }>): Made {
+    const { attempt } = call
+    const key = attemptKey(attempt)
+    const answer = this.#on(call).ledger.compensate(attemptOf(attempt), NOW)
     return inTurn(
       answer,
       ({ cost, isFirst }) => ({ compensated: cost, isFirst }),
@@ -225,7 +239,7 @@ class Run {
     return terms
   }
 
-  /** The current hold of this number, or one that was never placed. */
+  /** The terms of a hold; of one that was never placed if there is none with this number. */
   #termsOf(hold: number): ModelTerms {
     return this.#terms.get(hold) ?? this.#newTerms(hold, { account: 0, amount: dollars(1) })
   }
@@ -239,12 +253,12 @@ class Run {
   }
 }
 
-/** A pending call, and its expected result. */
+/** A pending call, and its outcome in the model. */
 type Made = {
   readonly outcome: Promise<Outcome>
-  /** The result, if the store decides immediately, as for text holds. */
+  /** The outcome of a call that the store decides at once, as it does for text holds. */
   readonly decided: Outcome | undefined
-  /** Applies the call to the model when it is its turn. */
+  /** Applies a call that waits for its commit to the model. */
   readonly apply: () => Outcome
 }
 
@@ -265,7 +279,7 @@ function inTurn<Answer>(
 }
 
 function creditOutcome({ id, available }: Credit): Outcome {
-  return { credit: id.key, available }
+  return { credit: -id.tail, available }
 }
 
 function holdOutcome(outcome: HoldOutcome): Outcome {
@@ -285,11 +299,32 @@ function holdOf({ key, accountId, kind, amount }: ModelTerms): Hold {
 }
 
 function attemptOf(attempt: number): AttemptId {
-  return { requestId: idOf(BigInt(500 + attempt)), number: 1 }
+  return { requestId: idOf(attemptKey(attempt)), number: 1 }
 }
 
+function attemptKey(attempt: number): bigint {
+  return BigInt(500 + attempt)
+}
+
+/** Ids that share their first half, as those of two nodes can. */
 function idOf(key: bigint): Id {
-  return { key, tail: -key }
+  return { key: key / 100n, tail: -key }
+}
+
+/** The nodes whose calls of the wave are committed, in the order of their commits. */
+function committedNodes(fate: Wave['fate'], first: number): readonly number[] {
+  switch (fate) {
+    case 'disk full':
+    case 'killed before the commit':
+      return []
+    case 'killed after the commit':
+      return [first]
+    case 'closed':
+      // The store closes its nodes in the order in which they were opened.
+      return [0, 1]
+    case 'answered':
+      return [first, 1 - first]
+  }
 }
 
 function dollars(count: number): NanoUsd {

@@ -7,7 +7,7 @@ import { NO_USAGE } from '../../src/domain/pricing/usage.ts'
 import type { Attempt, Bill } from '../../src/gateway/ports/attempts.ts'
 import type { Audit } from '../../src/gateway/ports/audit.ts'
 import type { Charge, Hold, Ledger } from '../../src/gateway/ports/ledger.ts'
-import type { StoreKind, TestStore } from './test-store.ts'
+import type { OpenOptions, StoreKind, TestStore } from './test-store.ts'
 
 export const NOW = 1_800_000_000_000
 
@@ -22,13 +22,13 @@ export function anAudit(change: Partial<Audit> = {}): Audit {
   return { actor: 'test', action: 'test.change', subject: 'something', atMs: NOW, ...change }
 }
 
-/** A new store with an account with this balance, and a key. */
-export async function openWithFunds(kind: StoreKind, funds: NanoUsd) {
-  const { store, reopen } = await kind.open()
-  return { store, reopen, ledger: store.ledger, ...(await anAccount(store, { funds })) }
+/** A new store with an account that has these funds and a key. */
+export async function openWithFunds(kind: StoreKind, funds: NanoUsd, options?: OpenOptions) {
+  const { store, other, reopen } = await kind.open(options)
+  return { store, other, reopen, ledger: store.ledger, ...(await anAccount(store, { funds })) }
 }
 
-/** A new account with money and a key. */
+/** A new account with funds and a key. */
 export async function anAccount(
   { accounts, ledger }: TestStore,
   { funds = ZERO }: { readonly funds?: NanoUsd } = {},
@@ -62,7 +62,7 @@ export function aHold(terms: HoldTerms) {
   return { id: anId(), atMs: NOW, ...terms }
 }
 
-/** Places a hold, and fails if it is refused. */
+/** Places a hold that must not be refused. */
 export async function hold(ledger: Ledger, terms: HoldTerms): Promise<Hold> {
   const outcome = await ledger.placeHold(aHold(terms))
   if (outcome.outcome === 'refused') throw new Error(`The hold of ${terms.amount} was refused.`)
@@ -73,10 +73,10 @@ export async function available(ledger: Ledger, accountId: number): Promise<Nano
   return (await ledger.balance(accountId)).available
 }
 
-/** 1 USD per input token and 2 USD per output token. */
+/** One dollar per input token, two per output token. */
 const DOLLAR_A_TOKEN: TextTariff = { input: usd('1000000'), output: usd('2000000') }
 
-/** The charge of a request with this many input tokens. Default price: 1 USD each. */
+/** The charge of a request with this number of input tokens at one dollar each. */
 export function aCharge(
   apiKeyId: number,
   { tokens = 1, ...change }: Partial<Charge> & { readonly tokens?: number } = {},
@@ -97,7 +97,7 @@ export function aCharge(
   }
 }
 
-/** An attempt that timed out, of a request at 1 USD per input token. */
+/** An attempt that timed out, at one dollar per input token. */
 export function anAttempt({
   accountId,
   apiKeyId,
@@ -121,7 +121,7 @@ export function anAttempt({
   }
 }
 
-/** The usage of a late answer: this many input tokens. */
+/** The bill of an attempt that used this number of input tokens. */
 export function aBill({ tokens = 1 } = {}): Bill {
   const usage = { ...NO_USAGE, input: tokens }
   return { usage, cost: chargeForTokens(usage, DOLLAR_A_TOKEN), isClamped: false }

@@ -1,7 +1,7 @@
-import type { SqliteStore } from '../../src/stores/sqlite/store.ts'
+import type { TestSqlite } from './test-store.ts'
 
-/** Changes rows that triggers protect, like someone with access to the file. */
-export function tamper({ database }: SqliteStore, sql: string): void {
+/** Changes the file as a person with access to it could, without the triggers. */
+export function tamper({ database }: Pick<TestSqlite, 'database'>, sql: string): void {
   const triggers = database
     .query<{ name: string }, []>("SELECT name FROM sqlite_master WHERE type = 'trigger'")
     .all()

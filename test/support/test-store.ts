@@ -1,51 +1,85 @@
 import { join } from 'node:path'
+import type { Id } from '../../src/domain/ids.ts'
 import type { Accounts } from '../../src/gateway/ports/accounts.ts'
 import type { Attempts } from '../../src/gateway/ports/attempts.ts'
 import type { AuditLog } from '../../src/gateway/ports/audit.ts'
+import type { CatalogStore } from '../../src/gateway/ports/catalog.ts'
+import type { Clock } from '../../src/gateway/ports/clock.ts'
+import type { Leases } from '../../src/gateway/ports/leases.ts'
 import type { Ledger } from '../../src/gateway/ports/ledger.ts'
+import type { SqliteNode } from '../../src/stores/sqlite/node.ts'
 import { openSqliteStore, type SqliteStore } from '../../src/stores/sqlite/store.ts'
 import { aDataFolder } from './data-folder.ts'
+import { fakeClock } from './fake-clock.ts'
 
-/** The ports that every store implements. */
+/** The ports that a node of any store offers. */
 export type TestStore = {
+  readonly newId: () => Id
   readonly ledger: Ledger
   readonly attempts: Attempts
   readonly accounts: Accounts
+  readonly catalog: CatalogStore
   readonly auditLog: AuditLog
+  readonly leases: Leases
 }
 
-/** A store under test. Each `open` creates a new empty one. */
+export type OpenOptions = {
+  /** The clock of the store and of both nodes; a fake one by default. */
+  readonly clock?: Clock
+  /** Listeners are never told of freed money, as if all hints were lost. */
+  readonly dropHints?: boolean
+}
+
+/** A kind of store under test. Each `open` makes a new empty one. */
 export type StoreKind = {
-  readonly open: () => Promise<{
+  readonly open: (options?: OpenOptions) => Promise<{
     readonly store: TestStore
-    /** The same data in a new process, without the state that was only in memory. */
+    /** A second node over the same open store. */
+    readonly other: TestStore
+    /** The same data in a new process: what was only in memory is lost. */
     readonly reopen: () => Promise<TestStore>
   }>
-  /** Whether text holds survive the process. */
+  /** Whether the holds of text requests survive the process. */
   readonly textHolds: 'volatile' | 'durable'
 }
 
 export const sqlite: StoreKind = {
   textHolds: 'volatile',
-  async open() {
+  async open({ clock = fakeClock(), dropHints = false } = {}) {
     const path = join(aDataFolder(), 'tollgate.db')
-    let store = aSqliteStore(path)
+    const withHints = (node: TestStore): TestStore =>
+      dropHints ? { ...node, ledger: { ...node.ledger, onFreed: () => undefined } } : node
+    let store = aSqliteStore(path, clock)
     return {
-      store,
+      store: withHints(store),
+      other: withHints(store.openNode(nodeSettings('other', clock))),
       async reopen() {
         kill(store)
-        store = aSqliteStore(path)
-        return store
+        store = aSqliteStore(path, clock)
+        return withHints(store)
       },
     }
   },
 }
 
-export function aSqliteStore(path: string = join(aDataFolder(), 'tollgate.db')): SqliteStore {
-  return openSqliteStore({ path, secretKey: () => ({ bytes: new Uint8Array(32), isNew: false }) })
+/** A node with its store. */
+export type TestSqlite = Omit<SqliteNode, 'close'> & SqliteStore
+
+export function aSqliteStore(
+  path: string = join(aDataFolder(), 'tollgate.db'),
+  clock: Clock = fakeClock(),
+): TestSqlite {
+  const secretKey = () => ({ bytes: new Uint8Array(32), isNew: false })
+  const store = openSqliteStore({ path, secretKey })
+  return { ...store.openNode(nodeSettings('main', clock)), ...store }
 }
 
-/** Closes the file under the store, so that uncommitted work is lost, as in a crash. */
-export function kill({ database }: SqliteStore): void {
+export function nodeSettings(name: string, clock: Clock) {
+  const random64 = () => crypto.getRandomValues(new BigInt64Array(1))[0]!
+  return { name, clock, random64 }
+}
+
+/** Takes the file away from under the store: what waits to be committed is lost, as in a crash. */
+export function kill({ database }: Pick<SqliteStore, 'database'>): void {
   database.close(true)
 }

@@ -1,20 +1,20 @@
 import type { NanoUsd } from '../money.ts'
 import type { Movement } from './post.ts'
 
-/** What becomes of a call to an upstream whose answer nobody was handed. */
+/** The state of a call to an upstream whose answer did not reach the client. */
 export type AttemptState =
-  /** Another upstream's answer was handed over. What this one used is the operator's. */
+  /** The client got the answer of another upstream. The operator pays for what this one used. */
   | 'abandoned'
-  /** Its client got a 504. The upstream may yet finish, and bill. */
+  /** The client got a 504. The upstream may still finish and bill. */
   | 'timed_out'
-  /** It came to nothing that could be billed. */
+  /** It ended without anything to bill. */
   | 'closed'
-  /** It finished after all, with a usage. */
+  /** It finished with a usage after the client got a 504. */
   | 'billed'
-  /** That was charged, and made good. */
+  /** The usage was charged, and the charge was credited back. */
   | 'compensated'
 
-/** What may follow what. Nothing leaves a final state. */
+/** The transitions between states. A final state has none. */
 export const following = {
   abandoned: [],
   timed_out: ['closed', 'billed'],
@@ -24,8 +24,8 @@ export const following = {
 } as const satisfies Record<AttemptState, readonly AttemptState[]>
 
 /**
- * Charges what an attempt used, and gives the same amount back out of `losses`: two operations, one after the other, that leave what
- * the account has as it was.
+ * Charges an attempt and credits the same amount back from `losses`: two operations that together do not change the account's
+ * balance.
  */
 export function compensating(cost: NanoUsd): {
   readonly charge: readonly Movement[]

@@ -1,10 +1,9 @@
 import { nanoUsd, ZERO, type NanoUsd } from '../money.ts'
 
 /**
- * The books. Each customer has its own `available` and `held.*`; the house books are the other side of every movement, and
- * of these too each customer has its own part, so that the books of one customer are closed in themselves. Balances are
- * credit-positive: a customer's money is positive, `cash` and `promotions` go below zero by what was given out, and all of
- * a customer's books together are always zero.
+ * The books of an account. Its money is in `available` and `held.*`; the house books are the other side of every movement. The
+ * house books too are kept per account, so that the books of one account always sum to zero. Balances are credit-positive: a
+ * customer's money is positive, and `cash` and `promotions` are negative by what they paid out.
  */
 export const customerBooks = ['available', 'held.text', 'held.media'] as const
 export const houseBooks = ['cash', 'promotions', 'revenue.text', 'revenue.media', 'losses'] as const
@@ -14,7 +13,7 @@ export type CustomerBook = (typeof customerBooks)[number]
 export type HouseBook = (typeof houseBooks)[number]
 export type Book = CustomerBook | HouseBook
 
-/** Text and media money is kept apart in accounts, holds, statements and metrics. */
+/** Accounts, holds, statements and metrics keep the money of text and media apart. */
 export type HoldKind = 'text' | 'media'
 
 export const heldBook = { text: 'held.text', media: 'held.media' } as const satisfies Record<HoldKind, Book>
@@ -23,7 +22,7 @@ export const revenueBook = { text: 'revenue.text', media: 'revenue.media' } as c
   Book
 >
 
-/** What stands in each book of one customer. */
+/** The balance of each book of one account. */
 export type Balances = Readonly<Record<Book, NanoUsd>>
 
 export const NO_BALANCES: Balances = {
@@ -37,7 +36,7 @@ export const NO_BALANCES: Balances = {
   losses: ZERO,
 }
 
-/** All that a customer was ever given: paid in, granted, or made good. Equals available + held + spent. */
+/** Everything that was credited to the account: paid in, granted or compensated. Equals available + held + spent. */
 export function creditedIn(balances: Balances): NanoUsd {
   return nanoUsd(0n - balances.cash - balances.promotions - balances.losses)
 }

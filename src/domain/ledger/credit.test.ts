@@ -14,7 +14,7 @@ describe('a credit', () => {
     expect(() => crediting(NO_BALANCES, { amount, source: 'cash' })).toThrow(RangeError)
   })
 
-  test('is refused where all that was ever given would pass the limit, however much was spent', () => {
+  test('is refused if the sum of all credits would exceed the maximum, however much was spent', () => {
     const balances = {
       ...NO_BALANCES,
       cash: nanoUsd(1n - CREDITED_MAX),
@@ -25,7 +25,7 @@ describe('a credit', () => {
 
     expect(last).toHaveLength(1)
     expect(() => crediting(balances, { amount: nanoUsd(2n), source: 'promotions' })).toThrow(
-      'the most its books can hold',
+      'would exceed 4611686018.427387904 USD',
     )
   })
 })

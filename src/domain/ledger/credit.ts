@@ -5,10 +5,10 @@ import type { Movement } from './post.ts'
 
 export type CreditSource = 'cash' | 'promotions'
 
-/** All that one account may be given, ever: half of what 64 bits hold, so that no sum of its books can pass them. */
+/** The maximum sum of all credits of an account: half of what 64 bits can represent, so that no sum of its books overflows. */
 export const CREDITED_MAX = nanoUsd(2n ** 62n)
 
-/** Throws a RangeError for an amount that is not above zero, and `invalid_field` where the books could not hold it. */
+/** Throws a RangeError for an amount that is not above zero, and `invalid_field` above `CREDITED_MAX`. */
 export function crediting(
   balances: Balances,
   { amount, source }: { readonly amount: NanoUsd; readonly source: CreditSource },
@@ -17,7 +17,7 @@ export function crediting(
   if (creditedIn(balances) + amount > CREDITED_MAX)
     throw new GatewayError(
       'invalid_field',
-      `With this credit the account would have been given more than ${formatUsd(CREDITED_MAX)} USD, the most its books can hold.`,
+      `With this credit the sum of the account's credits would exceed ${formatUsd(CREDITED_MAX)} USD, the maximum.`,
       { param: 'amount_usd' },
     )
   return [{ from: source, to: 'available', amount }]

@@ -3,7 +3,7 @@ import { usd, ZERO } from '../money.ts'
 import { EntryFold, type StoredOperation } from './entry-fold.ts'
 import type { Entry } from './post.ts'
 
-/** A credit of 5 and a charge of 2, right in all. */
+/** A credit of 5 and a charge of 2, both right. */
 const credit = operation(1n, 'top_up', { amount: '5', cost: '0' }, [
   entry('cash', '-5', '-5'),
   entry('available', '5', '5'),
@@ -14,7 +14,7 @@ const charge = operation(2n, 'charge', { amount: '-2', cost: '2' }, [
 ])
 
 describe('the fold of the entries', () => {
-  test('comes to the balances of each account', () => {
+  test('adds up the balances of each account', () => {
     const fold = folded([credit, charge])
 
     expect(fold.wrong).toBeUndefined()
@@ -56,7 +56,7 @@ describe('the fold of the entries', () => {
       'another book',
       '2.2',
       [credit, changed(charge, 1, { book: 'losses' })],
-      'Entry 2.2 stands in "losses", which no charge touches.',
+      'Entry 2.2 is in "losses", which no charge touches.',
     ],
     [
       'a missing entry',
@@ -64,7 +64,18 @@ describe('the fold of the entries', () => {
       [{ ...credit, entries: credit.entries.slice(0, 1) }, charge],
       'Entry 1.1 begins operation 1, whose entries sum to -5000000000 and not to zero.',
     ],
-    ['a missing operation', '2.1', [credit, { ...charge, id: 3n }], 'Entry 2.1 is missing.'],
+    [
+      'a missing operation',
+      '3.1',
+      [credit, { ...charge, id: 3n, number: 3 }],
+      'Entry 3.1 begins operation 3 of its account, where operation 2 is due.',
+    ],
+    [
+      'a repeated number',
+      '2.1',
+      [credit, { ...charge, number: 1 }],
+      'Entry 2.1 begins operation 1 of its account, where operation 2 is due.',
+    ],
     [
       'an operation of another amount',
       '1.1',
@@ -83,14 +94,21 @@ describe('the fold of the entries', () => {
     expect(fold.wrong).toEqual({ entryId, message })
   })
 
-  test('folds no operation behind a wrong entry', () => {
+  test('adds nothing after a wrong entry', () => {
     const fold = folded([changed(credit, 0, { balanceAfter: usd('6') }), charge])
 
     expect({ last: fold.lastOperationId, entries: fold.entries }).toEqual({ last: 0n, entries: 0 })
     expect(fold.balancesOf(1)).toMatchObject({ available: ZERO })
   })
 
-  test('goes on where it stopped', () => {
+  test('the ids of operations may have gaps', () => {
+    const fold = folded([credit, { ...charge, id: 7n }])
+
+    expect(fold.wrong).toBeUndefined()
+    expect(fold.lastOperationId).toBe(7n)
+  })
+
+  test('continues where it stopped', () => {
     const fold = folded([credit])
 
     fold.add(charge)
@@ -113,10 +131,18 @@ function changed(stored: StoredOperation, at: number, change: Partial<Entry>): S
 function operation(
   id: bigint,
   kind: StoredOperation['kind'],
-  told: { readonly amount: string; readonly cost: string },
+  stated: { readonly amount: string; readonly cost: string },
   entries: readonly Entry[],
 ): StoredOperation {
-  return { id, accountId: 1, kind, amount: usd(told.amount), cost: usd(told.cost), entries }
+  return {
+    id,
+    number: Number(id),
+    accountId: 1,
+    kind,
+    amount: usd(stated.amount),
+    cost: usd(stated.cost),
+    entries,
+  }
 }
 
 function entry(book: Entry['book'], amount: string, balanceAfter: string): Entry {

@@ -3,28 +3,29 @@ import { NO_BALANCES, type Balances, type Book } from './books.ts'
 import { booksTouchedBy, type OperationKind } from './operation.ts'
 import type { Entry } from './post.ts'
 
-/** An operation as a store has it, with what belongs to it elsewhere. */
+/** An operation as it is stored, with the cost of its charge. */
 export type StoredOperation = {
   readonly id: bigint
   readonly accountId: number
+  /** 1 for the first operation of its account, without gaps. */
+  readonly number: number
   readonly kind: OperationKind
   /** The change of the account's available balance. */
   readonly amount: NanoUsd
   readonly entries: readonly Entry[]
-  /** What it charged; zero for an operation that is no charge. */
+  /** The cost of its charge; zero for an operation without one. */
   readonly cost: NanoUsd
 }
 
-/** An entry is named by its operation and its place there: `4.2` is the second of operation 4. */
+/** The name of an entry is its operation and its place there: `4.2` is the second entry of operation 4. */
 export type WrongEntry = { readonly entryId: string; readonly message: string }
 
 /**
- * Folds the entries of all books, operation by operation, from the first on and in order, and finds the first that cannot be.
- * Operations are numbered without a gap, so that one that was taken away is missed. Behind a wrong entry nothing is certain,
- * and nothing is folded any more.
+ * Adds up the entries of all books, operation by operation and in order, and finds the first wrong one. After a wrong entry
+ * nothing is certain, so nothing more is added.
  */
 export class EntryFold {
-  readonly #balances = new Map<number, Record<Book, NanoUsd>>()
+  readonly #accounts = new Map<number, { readonly balances: Record<Book, NanoUsd>; operations: number }>()
   #lastOperationId = 0n
   #entries = 0
   #wrong: WrongEntry | undefined
@@ -33,19 +34,19 @@ export class EntryFold {
     return this.#wrong
   }
 
-  /** All operations up to this one are right. */
+  /** The operations up to this one are right. */
   get lastOperationId(): bigint {
     return this.#lastOperationId
   }
 
-  /** How many entries are right. */
+  /** The number of right entries. */
   get entries(): number {
     return this.#entries
   }
 
-  /** What an account's books must be, by its entries. */
+  /** The balances of an account according to its entries. */
   balancesOf(accountId: number): Balances {
-    return this.#balances.get(accountId) ?? NO_BALANCES
+    return this.#accounts.get(accountId)?.balances ?? NO_BALANCES
   }
 
   add(operation: StoredOperation): void {
@@ -57,32 +58,44 @@ export class EntryFold {
   }
 
   #objectionTo(operation: StoredOperation): WrongEntry | undefined {
-    const next = this.#lastOperationId + 1n
-    if (operation.id !== next) return wrong(next, 1, 'is missing')
+    const { id, accountId, number } = operation
+    const account = this.#accountOf(accountId)
+    account.operations += 1
+    if (number !== account.operations)
+      return wrong(
+        id,
+        1,
+        `begins operation ${number} of its account, where operation ${account.operations} is due`,
+      )
     for (const [index, entry] of operation.entries.entries()) {
       const objection = this.#fold(entry, operation)
-      if (objection !== undefined) return wrong(operation.id, index + 1, objection)
+      if (objection !== undefined) return wrong(id, index + 1, objection)
     }
     const objection = objectionToSums(operation)
     return objection === undefined
       ? undefined
-      : wrong(operation.id, 1, `begins operation ${operation.id}, whose entries ${objection}`)
+      : wrong(id, 1, `begins operation ${id}, whose entries ${objection}`)
   }
 
   #fold({ book, amount, balanceAfter }: Entry, { accountId, kind }: StoredOperation): string | undefined {
-    // Whatever stands in the file: a kind that does not exist touches nothing.
+    // The stored kind can be any text: a kind that does not exist touches no book.
     const touchedBy: Readonly<Record<string, readonly Book[]>> = booksTouchedBy
-    if (touchedBy[kind]?.includes(book) !== true) return `stands in "${book}", which no ${kind} touches`
-    const balances = this.#balances.get(accountId) ?? { ...NO_BALANCES }
-    this.#balances.set(accountId, balances)
+    if (touchedBy[kind]?.includes(book) !== true) return `is in "${book}", which no ${kind} touches`
+    const { balances } = this.#accountOf(accountId)
     const expected = addUsd(balances[book], amount)
     if (expected !== balanceAfter) return `leaves ${balanceAfter} in "${book}", where ${expected} is due`
     balances[book] = expected
     return undefined
   }
+
+  #accountOf(accountId: number) {
+    const account = this.#accounts.get(accountId) ?? { balances: { ...NO_BALANCES }, operations: 0 }
+    this.#accounts.set(accountId, account)
+    return account
+  }
 }
 
-function objectionToSums({ entries, amount: told, cost }: StoredOperation): string | undefined {
+function objectionToSums({ entries, amount: stated, cost }: StoredOperation): string | undefined {
   let sum = ZERO
   let available = ZERO
   let revenue = ZERO
@@ -92,7 +105,7 @@ function objectionToSums({ entries, amount: told, cost }: StoredOperation): stri
     if (book === 'revenue.text' || book === 'revenue.media') revenue = addUsd(revenue, amount)
   }
   if (sum !== 0n) return `sum to ${sum} and not to zero`
-  if (available !== told) return `change the available balance by ${available} and not by ${told}`
+  if (available !== stated) return `change the available balance by ${available} and not by ${stated}`
   return revenue === cost ? undefined : `earn ${revenue} where the charge is ${cost}`
 }
 

@@ -1,6 +1,6 @@
 import type { Book } from './books.ts'
 
-/** What can happen to money, and the books that each may touch. */
+/** The kinds of operations, and the books that each may touch. */
 export const booksTouchedBy = {
   top_up: ['cash', 'available'],
   grant: ['promotions', 'available'],

@@ -4,7 +4,7 @@ import { NO_BALANCES } from './books.ts'
 import { post } from './post.ts'
 
 describe('posting', () => {
-  test('takes money out of books and puts it into others, and notes once for each book its change and its balance', () => {
+  test('makes one entry for each book, with its change and its balance', () => {
     const before = { ...NO_BALANCES, available: usd('5'), cash: usd('-5') }
 
     const entries = post(before, [
@@ -19,7 +19,7 @@ describe('posting', () => {
     ])
   })
 
-  test('of nothing makes no entry', () => {
+  test('of zero makes no entry', () => {
     expect(post(NO_BALANCES, [{ from: 'available', to: 'revenue.text', amount: ZERO }])).toEqual([])
   })
 

@@ -1,10 +1,10 @@
 import { addUsd, nanoUsd, type NanoUsd } from '../money.ts'
 import type { Balances, Book } from './books.ts'
 
-/** Takes money out of one book and puts it into another: all that ever happens to money. */
+/** Moves money from one book to another. */
 export type Movement = { readonly from: Book; readonly to: Book; readonly amount: NanoUsd }
 
-/** What an operation did to one book, as it stands there for ever. */
+/** What an operation does to one book. */
 export type Entry = {
   readonly book: Book
   /** Negative where money left the book. */
@@ -12,13 +12,13 @@ export type Entry = {
   readonly balanceAfter: NanoUsd
 }
 
-/** Every store keeps a balance in 64 bits. */
+/** Stores keep a balance in 64 bits. */
 const BALANCE_MAX = 2n ** 63n - 1n
 const BALANCE_MIN = -BALANCE_MAX
 
 /**
- * The entries that movements make, one for each book they touch. A movement of nothing makes no entry. Throws a RangeError for
- * a negative amount and where a balance would pass 64 bits (about 9.2 billion dollars).
+ * The entries of some movements, one for each book that they touch. A movement of zero makes no entry. Throws a RangeError for a
+ * negative amount and for a balance beyond 64 bits (about 9.2 billion dollars).
  */
 export function post(balances: Balances, movements: readonly Movement[]): readonly Entry[] {
   const entries: Entry[] = []
@@ -36,7 +36,7 @@ function enter(entries: Entry[], balances: Balances, book: Book, change: NanoUsd
   const earlier = entries[place]
   const balanceAfter = addUsd(earlier?.balanceAfter ?? balances[book], change)
   if (balanceAfter > BALANCE_MAX || balanceAfter < BALANCE_MIN)
-    throw new RangeError(`A balance of ${balanceAfter} in "${book}" would pass 64 bits.`)
+    throw new RangeError(`A balance of ${balanceAfter} in "${book}" would exceed 64 bits.`)
   if (earlier === undefined) entries.push({ book, amount: change, balanceAfter })
   else entries[place] = { book, amount: addUsd(earlier.amount, change), balanceAfter }
 }

@@ -4,23 +4,23 @@ import type { TextTariff } from '../../domain/pricing/tariff.ts'
 import type { Usage } from '../../domain/pricing/usage.ts'
 
 /**
- * Calls to upstreams whose answer nobody was handed. Their states and what may follow what are in `domain/ledger/attempt.ts`;
- * `Ledger.compensate` makes the last step.
+ * Calls to upstreams whose answer did not reach the client. Their states and transitions are in `domain/ledger/attempt.ts`;
+ * `Ledger.compensate` makes the last transition.
  */
 export interface Attempts {
-  /** Keeps an attempt; durable when it resolves. Repeating it changes nothing. */
+  /** Records an attempt; durable when it resolves. Repeating it changes nothing. */
   record(attempt: Attempt): Promise<void>
 
-  /** One that timed out finished after all, and this is what it used. False, and nothing changed, for one in another state. */
+  /** Bills an attempt that timed out and then finished. Returns false, and changes nothing, for one in another state. */
   bill(id: AttemptId, bill: Bill): Promise<boolean>
 
-  /** One that timed out came to nothing. False, and nothing changed, for one in another state. */
+  /** Closes an attempt that timed out without a result. Returns false, and changes nothing, for one in another state. */
   close(id: AttemptId): Promise<boolean>
 
-  /** As `close`, for at most `limit` that timed out before an instant, the oldest first. Gives how many it closed. */
+  /** Closes at most `limit` attempts that timed out before an instant, oldest first. Returns the number of closed ones. */
   closeOlder(than: { readonly atMs: number; readonly limit: number }): Promise<number>
 
-  /** At most `limit` of those that were billed and not compensated yet. */
+  /** At most `limit` attempts that are billed and not yet compensated. */
   billed(limit: number): Promise<readonly AttemptId[]>
 }
 
@@ -44,8 +44,8 @@ export type Attempt = AttemptId & {
 
 export type Bill = {
   readonly usage: Usage
-  /** What that costs at the prices the request was admitted with. */
+  /** The cost of the usage at the prices the request was admitted with. */
   readonly cost: NanoUsd
-  /** True where an impossible part of the reported usage was clamped. */
+  /** True if an impossible part of the reported usage was clamped. */
   readonly isClamped: boolean
 }

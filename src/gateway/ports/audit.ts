@@ -1,20 +1,26 @@
-/** Who changed what. It is written in the transaction of the change, so neither exists without the other. */
+/** A line of the audit log. It is written in the same transaction as the change that it records. */
 export type Audit = {
-  /** `admin` for the admin key, `startup` for a change by the gateway itself. */
+  /** `admin` for the admin key, `startup` for changes that the gateway makes by itself when it starts. */
   readonly actor: string
   /** A verb and its object: `model.put`, `key.revoke`, `account.grant`. */
   readonly action: string
-  /** The public id or name of the changed object. */
+  /** The public id or name of what changed. */
   readonly subject: string
-  /** The result of the change if action and subject do not say it: the amount of a grant, the price of a model. No secret. */
+  /** What action and subject do not say: the amount of a grant, the price of a model. Never a secret. */
   readonly detail?: string | undefined
   readonly atMs: number
 }
 
 export interface AuditLog {
-  /** Newest first: at most `limit` lines, older than `before` if given. Lines are never changed or deleted. */
-  list(page: {
-    readonly limit: number
-    readonly before?: bigint
-  }): Promise<readonly (Audit & { readonly id: bigint })[]>
+  /**
+   * At most `limit` lines, newest first, after the line with the cursor `before`. Lines are never changed or deleted. Throws
+   * `invalid_field` for a text that is no cursor.
+   */
+  list(page: { readonly limit: number; readonly before?: string }): Promise<readonly AuditLine[]>
+}
+
+export type AuditLine = Audit & {
+  readonly id: bigint
+  /** Where the line is in the list; opaque. */
+  readonly cursor: string
 }

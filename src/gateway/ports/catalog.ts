@@ -4,24 +4,24 @@ import type { AnyModelSettings } from '../../domain/catalog/model.ts'
 import type { ProviderSettings } from '../../domain/catalog/provider.ts'
 
 /**
- * The stored catalog. Edits are durable when they resolve and are seen by the next `current()`. Each that changes something
- * makes a new revision, with its audit line; one that changes nothing leaves no trace.
+ * The stored catalog. An edit is durable when it resolves. `current()` has it at once on this node and within 1 s on other
+ * nodes. Each edit that changes something makes a new revision, with its audit line; an edit that changes nothing leaves no
+ * trace.
  *
- * Values are validated before they come here (`domain/catalog/rows`), the references between them here: a model whose
- * provider does not exist, a provider that a model still uses, or a secret to keep where there is none, is refused with
- * `invalid_field`.
+ * Callers validate values (`domain/catalog/rows`); the store validates references. It refuses a model whose provider does not
+ * exist, the deletion of a provider that a model uses, and a secret to keep if there is none, with `invalid_field`.
  */
 export interface CatalogStore {
-  /** The catalog as it is now. Synchronous: every request reads it. */
+  /** The current catalog. Synchronous, because every request reads it. */
   current(): Catalog
-  /** Makes or replaces one provider; a new one is listed last. A secret `from: 'keep'` leaves the stored one. */
+  /** Creates or replaces a provider; a new one is listed last. A secret `from: 'keep'` keeps the stored one. */
   putProvider(provider: ProviderSettings, audit: Audit): Promise<Catalog>
-  /** False where there was none. */
+  /** False if there was none. */
   deleteProvider(id: string, audit: Audit): Promise<boolean>
-  /** Makes or replaces one row, a draft or not; a new one is listed last. */
+  /** Creates or replaces a model, finished or draft; a new one is listed last. */
   putModel(model: AnyModelSettings, audit: Audit): Promise<Catalog>
-  /** False where there was none. */
+  /** False if there was none. */
   deleteModel(id: string, audit: Audit): Promise<boolean>
-  /** Replaces everything, or nothing if any part is wrong. The same catalog again makes no new revision. */
+  /** Replaces the whole catalog, or nothing if a part of it is wrong. */
   replace(catalog: CatalogSettings, audit: Audit): Promise<Catalog>
 }

@@ -8,9 +8,8 @@ import type { AttemptId } from './attempts.ts'
 import type { Audit } from './audit.ts'
 
 /**
- * The books. Every method is one atomic, durable step; each says what repeating it does. Many callers may call at once:
- * what waits is committed together, and each call gets its own outcome. What needs no commit may be answered at once; what is
- * refused always rejects.
+ * The books. Each method is one atomic, durable step, and says what repeating it does. Calls may be concurrent, also on several
+ * nodes: a store may commit several together, and each call gets its own outcome.
  */
 export interface Ledger {
   /**
@@ -29,8 +28,8 @@ export interface Ledger {
   }): Promise<Credit>
 
   /**
-   * Moves `amount` (zero or more) from available to held, or refuses without a trace. Repeating it with the same id
-   * while the hold is open returns the same hold. A text hold may be volatile: it dies with the process, as its request does.
+   * Moves `amount` (zero or more) from available to held, or refuses and changes nothing. Repeating it with the same id while
+   * the hold is open returns the same hold. A text hold may be only in memory, and then ends with the process.
    */
   placeHold(request: {
     readonly id: Id
@@ -42,37 +41,37 @@ export interface Ledger {
 
   /**
    * Ends an open hold: takes `charge.cost`, frees the rest, and records the charge in the same transaction. A text cost may
-   * exceed its hold, and then takes the shortfall from available, below zero if need be; a media cost may not (throws).
+   * exceed its hold; the shortfall is taken from available, below zero if needed. A media cost may not: it throws a RangeError.
    * Repeating it returns the first outcome. Throws a RangeError for a hold that was released or never placed.
    */
   captureHold(hold: Hold, charge: Charge): Promise<Captured>
 
-  /** Frees the whole hold. Repeating it, or releasing one that was captured, changes nothing. */
+  /** Frees the whole hold. Repeating it, or releasing a hold that has ended, changes nothing. */
   releaseHold(hold: Hold, atMs: number): Promise<void>
 
   /**
-   * Charges an attempt that was billed after its client had been turned away, and gives the same amount back, in one step: the
-   * statement shows both, under the request's id, and what the account has is as before. Repeating it changes nothing. Throws a
+   * Charges an attempt that was billed after its client got an error, and credits the same amount back, in one step. The
+   * statement shows both under the request's id, and the balance does not change. Repeating it changes nothing. Throws a
    * RangeError for an attempt that was not billed.
    */
   compensate(attempt: AttemptId, atMs: number): Promise<Compensated>
 
   /**
-   * Has `listener` told of each account that may have got money to hold: a commit came to it, or a hold ended. It is told at once,
-   * and before those who wait for the step itself.
+   * Calls `listener` with each account that may have money to hold again, after this node changed its balance or ended its
+   * hold, and before the caller of that step gets its outcome. A hint only: changes of other nodes may come late or never.
    */
   onFreed(listener: (accountId: number) => void): void
 
-  /** What an account has. Reading costs nothing and waits for no commit. */
+  /** The balance of an account. Waits for no commit. */
   balance(accountId: number): Promise<Balance>
 
-  /** Movements of an account's money, newest first: at most `limit`, before the `position` that `before` names. */
+  /** The operations of an account, newest first. */
   statement(accountId: number, page: Page): Promise<readonly StatementLine[]>
 
-  /** Charged requests, newest first; of one account, or of all where it is undefined. `before` is an `id.key`. */
+  /** The charges of one account, or of all accounts if it is undefined; newest first. */
   usage(accountId: number | undefined, page: Page): Promise<readonly UsageLine[]>
 
-  /** Checks every invariant of the books against the entries. Names the first entry that is wrong. */
+  /** Checks every invariant of the books against the entries, and reports the first entry that is wrong. */
   verify(): Promise<Verification>
 }
 
@@ -87,7 +86,7 @@ export type HoldOutcome =
   | { readonly outcome: 'held'; readonly hold: Hold }
   | { readonly outcome: 'refused'; readonly available: NanoUsd; readonly held: NanoUsd }
 
-/** What is recorded of a charge: enough to recompute it without today's prices. */
+/** A charge as it is recorded: it can be recomputed without current prices. */
 export type Charge = {
   readonly cost: NanoUsd
   readonly route: string
@@ -96,9 +95,9 @@ export type Charge = {
   readonly provider: string
   readonly usage: Usage
   readonly provenance: Provenance
-  /** True where an impossible part of the reported usage was clamped. */
+  /** True if an impossible part of the reported usage was clamped. */
   readonly isClamped: boolean
-  /** The frozen quote: the prices this cost was computed with. Null for free rows and the upstream's own cost. */
+  /** The prices this cost was computed with. Null for free rows and the upstream's own cost. */
   readonly tariff: TextTariff | null
   readonly atMs: number
 }
@@ -110,9 +109,9 @@ export type Captured = {
 }
 
 export type Compensated = {
-  /** What was charged, and given back. */
+  /** The amount that was charged and credited back. */
   readonly cost: NanoUsd
-  /** False where it had been done before. */
+  /** False if it had been done before. */
   readonly isFirst: boolean
 }
 
@@ -125,15 +124,22 @@ export type Balance = {
   readonly credited: NanoUsd
 }
 
-export type Page = { readonly limit: number; readonly before?: bigint }
+/** A page of a list. A store refuses a cursor that it did not give with `invalid_field`. */
+export type Page = {
+  readonly limit: number
+  /** The `cursor` of the last line of the page before. */
+  readonly before?: string
+}
 
 export type StatementLine = {
-  /** The credit's, the charged request's or the hold's. */
+  /** The id of the credit, the charged request or the hold. */
   readonly id: Id
-  /** The place in the books, in the order of booking: what `Page.before` counts from. */
-  readonly position: bigint
+  /** 1 for the account's first operation, without gaps. */
+  readonly number: number
+  /** Where the line is in the list; opaque. */
+  readonly cursor: string
   readonly kind: OperationKind
-  /** The change of the account's available balance: negative where money left it. */
+  /** The change of the account's available balance: negative if money left it. */
   readonly amount: NanoUsd
   /** The request, job or idempotency key the movement belongs to. */
   readonly ref: string
@@ -141,10 +147,15 @@ export type StatementLine = {
   readonly atMs: number
 }
 
-export type UsageLine = Charge & { readonly id: Id; readonly accountId: number }
+export type UsageLine = Charge & {
+  readonly id: Id
+  readonly accountId: number
+  /** Where the line is in the list; opaque. */
+  readonly cursor: string
+}
 
 export type Problem = {
-  /** The first wrong entry, where one is. */
+  /** The first wrong entry; null for a problem elsewhere. */
   readonly entryId: string | null
   readonly message: string
 }

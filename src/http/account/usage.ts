@@ -17,7 +17,7 @@ export async function readUsage(
   const lines = await ledger.usage(account.id, rowsBefore(asked))
   return jsonReply(200, {
     object: 'list',
-    ...pageOf(lines, asked.limit, { cursorOf: line => line.id.key, rowOf: usageJson }),
+    ...pageOf(lines, asked.limit, { cursorOf: line => line.cursor, rowOf: usageJson }),
   })
 }
 

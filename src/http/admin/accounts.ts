@@ -3,7 +3,7 @@ import { addUsd, formatUsd } from '../../domain/money.ts'
 import { createAccount } from '../../gateway/admin/create-account.ts'
 import { createApiKey } from '../../gateway/admin/create-api-key.ts'
 import { auditOf } from '../../gateway/admin/operator.ts'
-import { optionalTextField, readFields, textField } from './body.ts'
+import { optionalTextField, readFields, textField, wrongField } from './body.ts'
 import type { BufferedReply } from '../request-context.ts'
 import { adminReply, type AdminCall, type AdminPorts } from './call.ts'
 import { pageOf } from '../page.ts'
@@ -16,10 +16,10 @@ export async function listAccounts({ query }: AdminCall, ports: AdminPorts): Pro
   const { limit, cursor } = readAdminPage(query)
   const accounts = await ports.accounts.listAccounts({
     limit: limit + 1,
-    ...(cursor === undefined ? {} : { afterId: Number(cursor) }),
+    ...(cursor === undefined ? {} : { afterId: accountIdOf(cursor) }),
   })
   const page = pageOf(accounts, limit, {
-    cursorOf: account => BigInt(account.id),
+    cursorOf: account => String(account.id),
     rowOf: account => account,
   })
   return adminReply({
@@ -76,6 +76,12 @@ export async function accountOf(params: AdminCall['params'], ports: AdminPorts):
     await ports.accounts.findAccount(params['account'] ?? ''),
     'There is no account with this id or name.',
   )
+}
+
+/** Reads a cursor of the list of accounts. */
+function accountIdOf(cursor: string): number {
+  if (!/^\d{1,15}$/.test(cursor)) throw wrongField('cursor', 'must be the "next" of an earlier page')
+  return Number(cursor)
 }
 
 async function revoke(publicId: string, { accounts, clock }: AdminPorts): Promise<BufferedReply> {

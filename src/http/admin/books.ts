@@ -44,7 +44,7 @@ export async function getStatement({ query, params }: AdminCall, ports: AdminPor
   const account = await accountOf(params, ports)
   const asked = readAdminPage(query)
   const lines = await ports.ledger.statement(account.id, rowsBefore(asked))
-  return adminReply(pageOf(lines, asked.limit, { cursorOf: line => line.position, rowOf: statementBody }))
+  return adminReply(pageOf(lines, asked.limit, { cursorOf: line => line.cursor, rowOf: statementBody }))
 }
 
 /** Checks the ledger. A ledger that does not balance is a result, not an error. */
@@ -74,7 +74,7 @@ export async function listAudit({ query }: AdminCall, { auditLog }: AdminPorts):
   const asked = readAdminPage(query)
   const lines = await auditLog.list(rowsBefore(asked))
   const page = pageOf(lines, asked.limit, {
-    cursorOf: line => line.id,
+    cursorOf: line => line.cursor,
     rowOf: ({ id, actor, action, subject, detail, atMs }) => ({
       id: String(id),
       actor,

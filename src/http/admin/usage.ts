@@ -15,7 +15,7 @@ export async function listUsage({ query }: AdminCall, ports: AdminPorts): Promis
   const lines = await ports.ledger.usage(account?.id, rowsBefore(asked))
   const names = await publicNames(lines, ports)
   return adminReply(
-    pageOf(lines, asked.limit, { cursorOf: line => line.id.key, rowOf: line => usageBody(line, names) }),
+    pageOf(lines, asked.limit, { cursorOf: line => line.cursor, rowOf: line => usageBody(line, names) }),
   )
 }
 

@@ -14,6 +14,7 @@ const EVICTION_TRIES = 8
 /** What the steps of a transaction change, one after the other. */
 export type StagedBooks = {
   readonly balances: Record<Book, NanoUsd>
+  operationCount: number
   latestOperationId: bigint | null
   latestChargeId: bigint | null
 }
@@ -92,9 +93,8 @@ export class BooksOfAccounts {
   /** Inside a step: what the step may change. */
   stage(books: AccountBooks): StagedBooks {
     if (books.staged !== null) return books.staged
-    const { balances, latestOperationId, latestChargeId } = books.committed
     this.#changed.push(books)
-    return (books.staged = { balances: { ...balances }, latestOperationId, latestChargeId })
+    return (books.staged = { ...books.committed, balances: { ...books.committed.balances } })
   }
 
   #write(): void {

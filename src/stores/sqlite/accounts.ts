@@ -4,11 +4,11 @@ import { GatewayError } from '../../domain/errors.ts'
 import type { Audit } from '../../gateway/ports/audit.ts'
 import type { Accounts, Authenticated } from '../../gateway/ports/accounts.ts'
 import { accountFrom, apiKeyFrom, type AccountRow, type ApiKeyRow } from './account-rows.ts'
-import { ApiKeyCache } from './api-key-cache.ts'
+import type { ApiKeyCache } from './api-key-cache.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
 import type { GroupCommit } from './group-commit.ts'
 
-/** Accounts and keys in their tables. `authenticate` takes the hash in base64. */
+/** The accounts port of one node. `authenticate` takes the hash in base64. */
 export class SqliteAccounts implements Accounts {
   readonly #groupCommit: GroupCommit
   readonly #auditLog: SqliteAuditLog
@@ -19,11 +19,12 @@ export class SqliteAccounts implements Accounts {
     readonly database: Database
     readonly groupCommit: GroupCommit
     readonly auditLog: SqliteAuditLog
+    readonly apiKeys: ApiKeyCache
   }) {
     this.#groupCommit = parts.groupCommit
     this.#auditLog = parts.auditLog
     this.#sql = statements(parts.database)
-    this.#keys = new ApiKeyCache(parts.database)
+    this.#keys = parts.apiKeys
   }
 
   createAccount({

@@ -6,7 +6,7 @@ import { accountFrom, apiKeyFrom, type AccountRow, type ApiKeyRow } from './acco
 const KEYS_KEPT_MAX = 100_000
 
 /**
- * The keys in use, by their hash in base64. Only keys that exist are kept: an unknown one costs a read of an index, and a
+ * The keys in use by their hash in base64, which all nodes of a store share. Only keys that exist are kept: an unknown one costs a read of an index, and a
  * flood of them takes no memory.
  */
 export class ApiKeyCache {

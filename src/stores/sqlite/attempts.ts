@@ -47,7 +47,7 @@ export function createAttempts(parts: {
           model,
           provider,
           state,
-          ...(attempt.state === 'abandoned' ? bucketsOf(attempt.usage) : NOT_TOLD),
+          ...(attempt.state === 'abandoned' ? bucketsOf(attempt.usage) : NOT_REPORTED),
           tariff === null ? null : tariffs.idOf(tariff),
           atMs,
         )
@@ -70,7 +70,7 @@ export function createAttempts(parts: {
   }
 }
 
-const NOT_TOLD = [null, null, null, null, null, null, null] as const
+const NOT_REPORTED = [null, null, null, null, null, null, null] as const
 
 /** In the order of the columns. */
 function bucketsOf(usage: Usage) {

@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import type { Audit, AuditLog } from '../../gateway/ports/audit.ts'
+import { cursorOf, readCursor, ROW_ID_MAX } from './row-ids.ts'
 
 type Row = {
   id: bigint
@@ -11,7 +12,7 @@ type Row = {
 }
 
 export type SqliteAuditLog = AuditLog & {
-  /** Writes one line. Called inside the step of the change it tells of, so that neither is without the other. */
+  /** Inside a step: writes one line, in the same transaction as the change that it records. */
   append(audit: Audit): void
 }
 
@@ -19,17 +20,18 @@ export function createAuditLog(database: Database): SqliteAuditLog {
   const insert = database.prepare(
     'INSERT INTO audit_log (actor, action, subject, detail, at_ms) VALUES (?, ?, ?, ?, ?)',
   )
-  const older = database.prepare<Row, [bigint | null, number]>(
-    'SELECT * FROM audit_log WHERE id < ifnull(?, 9223372036854775807) ORDER BY id DESC LIMIT ?',
+  const select = database.prepare<Row, [bigint, number]>(
+    'SELECT * FROM audit_log WHERE id < ? ORDER BY id DESC LIMIT ?',
   )
   return {
     append({ actor, action, subject, detail, atMs }) {
       insert.run(actor, action, subject, detail ?? null, atMs)
     },
     async list({ limit, before }) {
-      const rows = older.all(before ?? null, limit)
+      const rows = select.all(before === undefined ? ROW_ID_MAX : readCursor(before).value, limit)
       return rows.map(({ id, actor, action, subject, detail, at_ms }) => ({
         id,
+        cursor: cursorOf(id),
         actor,
         action,
         subject,

@@ -5,6 +5,8 @@ import { nanoUsd } from '../../domain/money.ts'
 /** The balances of an account's books, and where its chains of operations and charges end. */
 export type BooksState = {
   readonly balances: Balances
+  /** The number of its operations, which is the number of the latest one. */
+  readonly operationCount: number
   readonly latestOperationId: bigint | null
   readonly latestChargeId: bigint | null
 }
@@ -18,7 +20,8 @@ export class BalancesTable {
     this.#select = database.prepare('SELECT * FROM balances WHERE account_id = ?')
     this.#update = database.prepare(
       `UPDATE balances SET available = ?, held_text = ?, held_media = ?, cash = ?, promotions = ?, revenue_text = ?,
-        revenue_media = ?, losses = ?, latest_operation_id = ?, latest_charge_id = ? WHERE account_id = ?`,
+        revenue_media = ?, losses = ?, operation_count = ?, latest_operation_id = ?, latest_charge_id = ?
+        WHERE account_id = ?`,
     )
   }
 
@@ -29,7 +32,8 @@ export class BalancesTable {
     return booksStateFrom(row)
   }
 
-  write(accountId: number, { balances, latestOperationId, latestChargeId }: BooksState): void {
+  write(accountId: number, state: BooksState): void {
+    const { balances } = state
     this.#update.run(
       balances.available,
       balances['held.text'],
@@ -39,8 +43,9 @@ export class BalancesTable {
       balances['revenue.text'],
       balances['revenue.media'],
       balances.losses,
-      latestOperationId,
-      latestChargeId,
+      state.operationCount,
+      state.latestOperationId,
+      state.latestChargeId,
       accountId,
     )
   }
@@ -56,6 +61,7 @@ export type BalancesRow = {
   revenue_text: bigint
   revenue_media: bigint
   losses: bigint
+  operation_count: bigint
   latest_operation_id: bigint | null
   latest_charge_id: bigint | null
 }
@@ -72,6 +78,7 @@ export function booksStateFrom(row: BalancesRow): BooksState {
       'revenue.media': nanoUsd(row.revenue_media),
       losses: nanoUsd(row.losses),
     },
+    operationCount: Number(row.operation_count),
     latestOperationId: row.latest_operation_id,
     latestChargeId: row.latest_charge_id,
   }

@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'bun:test'
 import { catalogConforms } from '../../../test/conformance/catalog.ts'
 import { aDataFolder } from '../../../test/support/data-folder.ts'
+import { fakeClock } from '../../../test/support/fake-clock.ts'
+import { aCredit } from '../../../test/support/ledger-builders.ts'
 import { rejection } from '../../../test/support/rejection.ts'
+import { nodeSettings, sqlite } from '../../../test/support/test-store.ts'
+import { usd } from '../../domain/money.ts'
 import type { Provider } from '../../domain/catalog/provider.ts'
-import { createAuditLog } from './audit-log.ts'
-import { openCatalogStore } from './catalog.ts'
-import { openDatabase } from './database.ts'
-import { GroupCommit } from './group-commit.ts'
-import { Transactions } from './transactions.ts'
+import { openSqliteStore } from './store.ts'
 
 const SECRET = 'sk-a-secret-that-must-not-be-read'
 const audit = { actor: 'admin', action: 'provider.put', subject: 'main', atMs: 1 }
@@ -27,44 +27,17 @@ const provider: Provider = {
 }
 
 function openStore(folder: string, { byte = 7, isNew = false } = {}) {
-  const secretKey = { bytes: new Uint8Array(32).fill(byte), isNew }
-  const database = openDatabase({ path: join(folder, 'tollgate.db') })
-  try {
-    const transactions = new Transactions(database)
-    const groupCommit = new GroupCommit(transactions)
-    const auditLog = createAuditLog(database)
-    const store = openCatalogStore({ database, transactions, groupCommit, auditLog, secretKey })
-    const close = () => {
-      groupCommit.close()
-      // This also finalizes prepared statements, which would keep the file locked.
-      database.close(true)
-    }
-    return { database, transactions, groupCommit, auditLog, store, close }
-  } catch (error) {
-    database.close(true)
-    throw error
-  }
+  const secretKey = () => ({ bytes: new Uint8Array(32).fill(byte), isNew })
+  const store = openSqliteStore({ path: join(folder, 'tollgate.db'), secretKey })
+  const { catalog, ledger, auditLog } = store.openNode(nodeSettings('main', fakeClock()))
+  const { database, transactions } = store
+  return { store: catalog, ledger, auditLog, database, transactions, close: () => store.close() }
 }
 
-catalogConforms(async () => {
-  const folder = aDataFolder()
-  let opened = openStore(folder)
-  return {
-    store: opened.store,
-    audited: async () => {
-      const lines = await opened.auditLog.list({ limit: 100 })
-      return lines.toReversed().map(({ action, subject }) => `${action} ${subject}`)
-    },
-    reopen: async () => {
-      opened.close()
-      opened = openStore(folder)
-      return opened.store
-    },
-  }
-})
+catalogConforms(sqlite)
 
 describe('the catalog in a data folder', () => {
-  test('holds no secret in plain text, not in the log of writes either', async () => {
+  test('has no secret in plain text, not in the write-ahead log either', async () => {
     const folder = aDataFolder()
     const { store, close } = openStore(folder)
 
@@ -73,33 +46,33 @@ describe('the catalog in a data folder', () => {
     const files = readdirSync(folder).map(name => readFileSync(join(folder, name)))
     expect(files.some(bytes => bytes.includes('https://api.example.com/v1'))).toBe(true)
     expect(files.some(bytes => bytes.includes(SECRET))).toBe(false)
-    close()
+    await close()
   })
 
-  test('does not open under another secret key, and says which file is wrong', async () => {
+  test('does not open with another secret key, and the error names the file', async () => {
     const folder = aDataFolder()
     const { store, close } = openStore(folder)
     await store.putProvider(provider, audit)
-    close()
+    await close()
 
     expect(() => openStore(folder, { byte: 8 })).toThrow(
       'The provider keys in this data folder were encrypted under another secret.key. Put back the secret.key that belongs to it.',
     )
   })
 
-  test('has lost its secrets where there was no secret key, until they are entered again', async () => {
+  test('loses its secrets with the secret key, until they are entered again', async () => {
     const folder = aDataFolder()
     const first = openStore(folder)
     await first.store.putProvider(provider, audit)
-    first.close()
+    await first.close()
 
     const second = openStore(folder, { byte: 8, isNew: true })
     const lost = second.store.current().providers.get('main')
     const kept = await rejection(second.store.putProvider({ ...provider, secret: { from: 'keep' } }, audit))
-    second.close()
+    await second.close()
     const third = openStore(folder, { byte: 8 })
     await third.store.putProvider(provider, audit)
-    third.close()
+    await third.close()
 
     expect(lost).toEqual({ ...provider, secret: { from: 'lost' } })
     expect(kept).toMatchObject({ code: 'invalid_field' })
@@ -107,31 +80,31 @@ describe('the catalog in a data folder', () => {
     expect(store.current().providers.get('main')).toEqual(provider)
   })
 
-  test('has its secrets again when their key comes back after another one was made', async () => {
+  test('has its secrets again when the first key is put back after another one was made', async () => {
     const folder = aDataFolder()
     const first = openStore(folder)
     await first.store.putProvider(provider, audit)
-    first.close()
-    openStore(folder, { byte: 8, isNew: true }).close()
+    await first.close()
+    await openStore(folder, { byte: 8, isNew: true }).close()
 
     const { store } = openStore(folder)
 
     expect(store.current().providers.get('main')).toEqual(provider)
   })
 
-  test('opens under any secret key where it holds no secret', async () => {
+  test('opens with any secret key if it has no secret', async () => {
     const folder = aDataFolder()
     const first = openStore(folder)
     const free = { ...provider, secret: { from: 'none' } } as const
     await first.store.putProvider(free, audit)
-    first.close()
+    await first.close()
 
     const { store } = openStore(folder, { byte: 8 })
 
     expect(store.current().providers.get('main')).toEqual(free)
   })
 
-  test('does not take the sealed key of one provider for that of another', async () => {
+  test('does not accept the sealed key of another provider', async () => {
     const folder = aDataFolder()
     const { store, database, close } = openStore(folder)
     await store.putProvider(provider, audit)
@@ -139,26 +112,26 @@ describe('the catalog in a data folder', () => {
     database.run(
       "UPDATE providers SET sealed_secret = (SELECT sealed_secret FROM providers WHERE id = 'main') WHERE id = 'spare'",
     )
-    close()
+    await close()
 
     const { store: reopened } = openStore(folder)
     expect(reopened.current().providers.get('main')?.secret).toEqual({ from: 'literal', value: SECRET })
     expect(reopened.current().providers.get('spare')?.secret).toEqual({ from: 'lost' })
   })
 
-  test('names a stored row that this version cannot read', async () => {
+  test('reports a stored row that this version cannot read', async () => {
     const folder = aDataFolder()
     const { store, database, close } = openStore(folder)
     await store.putProvider(provider, audit)
     database.run(`UPDATE providers SET content = json_set(content, '$.kind', 'later')`)
-    close()
+    await close()
 
     expect(() => openStore(folder)).toThrow(
       'The stored provider "main" cannot be read by this version of tollgate: kind is "later"; write one of sandbox, openai-compatible.',
     )
   })
 
-  test('stays as it was when the commit of an edit fails', async () => {
+  test('does not change when the commit of an edit fails', async () => {
     const { store, transactions, auditLog, close } = openStore(aDataFolder())
     let isFailing = true
     transactions.join({
@@ -177,23 +150,21 @@ describe('the catalog in a data folder', () => {
     expect([...after.providers.keys()]).toEqual(['spare'])
     expect(after.revision).toBe(1)
     expect(await auditLog.list({ limit: 10 })).toHaveLength(1)
-    close()
+    await close()
   })
 
-  test('is edited together with the other writes of a turn, and one that fails takes nothing with it', async () => {
-    const { store, groupCommit, close } = openStore(aDataFolder())
+  test('is edited in one transaction with other writes, and a write that fails does not affect the edits', async () => {
+    const { store, ledger, close } = openStore(aDataFolder())
 
     const outcomes = await Promise.allSettled([
       store.putProvider(provider, audit),
-      groupCommit.run(() => {
-        throw new Error('Another caller was refused.')
-      }),
+      ledger.credit({ ...aCredit(404), amount: usd('1') }),
       store.putProvider({ ...provider, id: 'spare' }, audit),
     ])
 
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
     expect([...store.current().providers.keys()]).toEqual(['main', 'spare'])
     expect(store.current().revision).toBe(2)
-    close()
+    await close()
   })
 })

@@ -9,72 +9,70 @@ import { GatewayError } from '../../domain/errors.ts'
 import type { Audit } from '../../gateway/ports/audit.ts'
 import type { CatalogStore } from '../../gateway/ports/catalog.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
-import { catalogOf, catalogTables, listsOf, type CatalogLists } from './catalog-tables.ts'
+import { catalogOf, catalogTables, listsOf, type CatalogLists, type CatalogTables } from './catalog-tables.ts'
 import type { Database } from './database.ts'
 import type { GroupCommit } from './group-commit.ts'
 import { secretBox, type SecretKey } from './secrets/secret-box.ts'
 import type { Transactions } from './transactions.ts'
 
-/**
- * The catalog of a data folder, read once and then kept in memory. Throws an Error for the operator where `secretKey` is
- * another than the one its secrets were encrypted under, unless it is new: then they are lost.
- */
-export function openCatalogStore({
-  database,
-  transactions,
-  groupCommit,
-  auditLog,
-  secretKey,
-}: {
+type CatalogParts = {
   readonly database: Database
   readonly transactions: Transactions
-  readonly groupCommit: GroupCommit
   readonly auditLog: SqliteAuditLog
   readonly secretKey: SecretKey
-}): CatalogStore {
-  const tables = catalogTables(database, secretBox(secretKey.bytes), secretKey)
-  let committed = tables.load()
-  /** What the running transaction has made of it so far. */
-  let staged: Catalog | undefined
-  transactions.join({
-    afterCommit() {
-      if (staged !== undefined) committed = staged
-      staged = undefined
-    },
-    afterRollback() {
-      staged = undefined
-    },
-  })
+}
 
-  function edit(audit: Audit, change: (catalog: Catalog) => CatalogLists): Promise<Catalog> {
-    return groupCommit.run(() => {
-      const before = staged ?? committed
-      const revision = { revision: before.revision + 1, updatedAtMs: audit.atMs }
-      const after = catalogOf(change(before), revision)
-      if (isSame(before, after)) return before
-      tables.write(before, after)
-      auditLog.append(audit)
-      staged = after
-      return after
+/** The catalog in memory, which all nodes of a store share. */
+export class CatalogState {
+  readonly #tables: CatalogTables
+  readonly #auditLog: SqliteAuditLog
+  #committed: Catalog
+  /** The catalog in the running transaction; undefined outside of one, and if it has not changed it. */
+  #staged: Catalog | undefined
+
+  /**
+   * Reads the catalog. Throws an Error for the operator if its secrets were encrypted with another key than `secretKey`, unless
+   * that key is new: then the secrets are lost.
+   */
+  constructor({ database, transactions, auditLog, secretKey }: CatalogParts) {
+    this.#tables = catalogTables(database, secretBox(secretKey.bytes), secretKey)
+    this.#auditLog = auditLog
+    this.#committed = this.#tables.load()
+    transactions.join({
+      afterCommit: () => {
+        this.#committed = this.#staged ?? this.#committed
+        this.#staged = undefined
+      },
+      afterRollback: () => (this.#staged = undefined),
     })
   }
 
+  get current(): Catalog {
+    return this.#committed
+  }
+
+  /** Inside a step: writes what `change` makes of the catalog, with its audit line. Writes nothing if that is the same. */
+  edit(audit: Audit, change: (catalog: Catalog) => CatalogLists): Catalog {
+    const before = this.#staged ?? this.#committed
+    const revision = { revision: before.revision + 1, updatedAtMs: audit.atMs }
+    const after = catalogOf(change(before), revision)
+    if (isSame(before, after)) return before
+    this.#tables.write(before, after)
+    this.#auditLog.append(audit)
+    this.#staged = after
+    return after
+  }
+}
+
+/** The catalog port of one node. */
+export function createCatalogStore(state: CatalogState, groupCommit: GroupCommit): CatalogStore {
+  const edit = (audit: Audit, change: (catalog: Catalog) => CatalogLists) =>
+    groupCommit.run(() => state.edit(audit, change))
+
   return {
-    current: () => committed,
-    putProvider: (settings, audit) =>
-      edit(audit, catalog => {
-        const provider = storedProvider(settings, catalog, [])
-        const lists = listsOf(catalog)
-        return { ...lists, providers: put(lists.providers, provider) }
-      }),
-    putModel: (settings, audit) =>
-      edit(audit, catalog => {
-        const problems: RowProblem[] = []
-        refuseUnknownProviders(settings, new Set(catalog.providers.keys()), { path: [], problems })
-        if (problems.length > 0) throw refusalOf(problems)
-        const lists = listsOf(catalog)
-        return { ...lists, models: put(lists.models, storedModel(settings, catalog, audit)) }
-      }),
+    current: () => state.current,
+    putProvider: (settings, audit) => edit(audit, catalog => withProvider(settings, catalog)),
+    putModel: (settings, audit) => edit(audit, catalog => withModel(settings, catalog, audit)),
     replace: (settings, audit) => edit(audit, catalog => storedLists(settings, catalog, audit)),
     async deleteProvider(id, audit) {
       let isThere = false
@@ -96,6 +94,20 @@ export function openCatalogStore({
       return isThere
     },
   }
+}
+
+function withProvider(settings: ProviderSettings, catalog: Catalog): CatalogLists {
+  const provider = storedProvider(settings, catalog, [])
+  const lists = listsOf(catalog)
+  return { ...lists, providers: put(lists.providers, provider) }
+}
+
+function withModel(settings: AnyModelSettings, catalog: Catalog, audit: Audit): CatalogLists {
+  const problems: RowProblem[] = []
+  refuseUnknownProviders(settings, new Set(catalog.providers.keys()), { path: [], problems })
+  if (problems.length > 0) throw refusalOf(problems)
+  const lists = listsOf(catalog)
+  return { ...lists, models: put(lists.models, storedModel(settings, catalog, audit)) }
 }
 
 function storedLists(settings: CatalogSettings, catalog: Catalog, audit: Audit): CatalogLists {

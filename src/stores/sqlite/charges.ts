@@ -1,8 +1,9 @@
 import type { Database, Statement } from 'bun:sqlite'
-import type { Id } from '../../domain/ids.ts'
+import { formatId, type Id } from '../../domain/ids.ts'
 import { nanoUsd, type NanoUsd } from '../../domain/money.ts'
 import type { Captured, Charge } from '../../gateway/ports/ledger.ts'
 import type { AccountBooks, BooksOfAccounts } from './account-books.ts'
+import { nextRowId } from './row-ids.ts'
 import type { Tariffs } from './tariffs.ts'
 
 /** The steps that write charges. */
@@ -10,7 +11,8 @@ export class Charges {
   readonly #books: BooksOfAccounts
   readonly #tariffs: Tariffs
   readonly #insert: Statement
-  readonly #selectOutcome: Statement<OutcomeRow, [bigint]>
+  readonly #selectOutcome: Statement<OutcomeRow, [bigint, bigint]>
+  #nextId: bigint
 
   constructor(parts: {
     readonly database: Database
@@ -21,14 +23,16 @@ export class Charges {
     this.#books = parts.booksOfAccounts
     this.#tariffs = parts.tariffs
     this.#insert = database.prepare(
-      `INSERT INTO charges (id, tail, account_id, previous_id, operation_id, api_key_id, route, model, provider,
+      `INSERT INTO charges (id, id_key, id_tail, account_id, previous_id, operation_id, api_key_id, route, model, provider,
           input, cached_input, cache_write, audio_input, output, reasoning, audio_output,
           provenance, is_clamped, tariff_id, cost, shortfall, at_ms)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (id_key, id_tail) DO NOTHING`,
     )
     this.#selectOutcome = database.prepare(
-      'SELECT tail, account_id, cost, shortfall FROM charges WHERE id = ?',
+      'SELECT account_id, cost, shortfall FROM charges WHERE id_key = ? AND id_tail = ?',
     )
+    this.#nextId = nextRowId(database, 'charges')
   }
 
   /**
@@ -41,7 +45,9 @@ export class Charges {
     of: { readonly id: Id; readonly shortfall: NanoUsd; readonly operationId: bigint | null },
   ): boolean {
     const { usage, tariff } = charge
+    const id = this.#nextId
     const { changes } = this.#insert.run(
+      id,
       of.id.key,
       of.id.tail,
       books.accountId,
@@ -66,7 +72,8 @@ export class Charges {
       charge.atMs,
     )
     if (changes === 0) return false
-    this.#books.stage(books).latestChargeId = of.id.key
+    this.#nextId += 1n
+    this.#books.stage(books).latestChargeId = id
     return true
   }
 
@@ -74,21 +81,16 @@ export class Charges {
    * The outcome of the first capture of this id, for a repeat of it. Throws a RangeError if the first capture was of another
    * account or cost, and if there was none because the hold was released or never placed.
    */
-  outcome({
-    id,
-    accountId,
-    cost,
-  }: {
-    readonly id: Id
-    readonly accountId: number
-    readonly cost: NanoUsd
-  }): Captured {
-    const row = this.#selectOutcome.get(id.key)
-    if (row === null) throw new RangeError(`Hold ${id.key} is not open: it was released or never placed.`)
-    if (row.tail !== id.tail || Number(row.account_id) !== accountId || row.cost !== cost)
-      throw new RangeError(`The id ${id.key} was charged before, with a cost of ${row.cost}.`)
+  outcome({ id, accountId, cost }: Repeat): Captured {
+    const row = this.#selectOutcome.get(id.key, id.tail)
+    const name = formatId('hold', id)
+    if (row === null) throw new RangeError(`${name} is not open: it was released or never placed.`)
+    if (Number(row.account_id) !== accountId || row.cost !== cost)
+      throw new RangeError(`${name} was captured before, with a cost of ${row.cost} nano-USD.`)
     return { cost, shortfall: nanoUsd(row.shortfall) }
   }
 }
 
-type OutcomeRow = { tail: bigint; account_id: bigint; cost: bigint; shortfall: bigint }
+type Repeat = { readonly id: Id; readonly accountId: number; readonly cost: NanoUsd }
+
+type OutcomeRow = { account_id: bigint; cost: bigint; shortfall: bigint }

@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'bun:sqlite'
+import { formatId } from '../../domain/ids.ts'
 import { compensating, type AttemptState } from '../../domain/ledger/attempt.ts'
 import { nanoUsd, ZERO } from '../../domain/money.ts'
 import type { AttemptId } from '../../gateway/ports/attempts.ts'
@@ -19,7 +20,7 @@ type Parts = {
 /** The step of `Ledger.compensate`. */
 export class Compensations {
   readonly #parts: Parts
-  readonly #select: Statement<AttemptRow, [bigint, number]>
+  readonly #select: Statement<AttemptRow, [bigint, bigint, number]>
   readonly #settle: Statement
 
   constructor(parts: Parts) {
@@ -27,40 +28,43 @@ export class Compensations {
     this.#parts = parts
     this.#select = database.prepare(
       `SELECT attempts.*, tariffs.content FROM attempts LEFT JOIN tariffs ON tariffs.id = tariff_id
-        WHERE request_key = ? AND number = ?`,
+        WHERE request_key = ? AND request_tail = ? AND number = ?`,
     )
     this.#settle = database.prepare(
       `UPDATE attempts SET state = 'compensated', compensated_by = ?
-        WHERE request_key = ? AND number = ? AND state = 'billed'`,
+        WHERE request_key = ? AND request_tail = ? AND number = ? AND state = 'billed'`,
     )
   }
 
   /** Inside a step: charges the attempt and gives the same amount back. */
-  compensate({ requestId: id, number }: AttemptId, atMs: number): Compensated {
+  compensate(attempt: AttemptId, atMs: number): Compensated {
+    const { requestId: id, number } = attempt
     const { booksOfAccounts, journal, charges } = this.#parts
-    const row = this.#select.get(id.key, number)
-    if (row === null || row.request_tail !== id.tail)
-      throw new RangeError(`There is no attempt ${number} of request ${id.key}.`)
-    if (row.cost === null) throw new RangeError(`Attempt ${number} of request ${id.key} is ${row.state}.`)
+    const row = this.#select.get(id.key, id.tail, number)
+    if (row === null) throw new RangeError(`There is no ${nameOf(attempt)}.`)
+    if (row.cost === null) throw new RangeError(`The ${nameOf(attempt)} is ${row.state}.`)
     const cost = nanoUsd(row.cost)
     if (row.state === 'compensated') return { cost, isFirst: false }
 
     const books = booksOfAccounts.of(Number(row.account_id))
     const operationId = cost === 0n ? null : journal.nextOperationId
     if (!charges.insert(books, { ...chargeFrom(row), cost, atMs }, { id, shortfall: ZERO, operationId }))
-      throw new RangeError(`The id ${id.key} was charged before.`)
+      throw new RangeError(`The request of the ${nameOf(attempt)} was charged before.`)
     const { charge, compensation } = compensating(cost)
     journal.write(books, { kind: 'charge', subject: id, movements: charge, atMs })
     const operation = { kind: 'compensation', subject: id, movements: compensation, atMs } as const
     const compensatedBy = journal.write(books, operation)
-    const { changes } = this.#settle.run(compensatedBy, id.key, number)
-    if (changes !== 1) throw new Error(`Attempt ${number} of request ${id.key} is not billed.`)
+    const { changes } = this.#settle.run(compensatedBy, id.key, id.tail, number)
+    if (changes !== 1) throw new Error(`The ${nameOf(attempt)} is not billed.`)
     return { cost, isFirst: true }
   }
 }
 
+function nameOf({ requestId, number }: AttemptId): string {
+  return `attempt ${number} of ${formatId('req', requestId)}`
+}
+
 type AttemptRow = UsageColumns & {
-  request_tail: bigint
   account_id: bigint
   api_key_id: bigint
   route: string

@@ -1,5 +1,6 @@
 import type { Database, Statement } from 'bun:sqlite'
 import { GatewayError } from '../../domain/errors.ts'
+import { formatId } from '../../domain/ids.ts'
 import { crediting, type CreditSource } from '../../domain/ledger/credit.ts'
 import { nanoUsd } from '../../domain/money.ts'
 import type { Credit, Ledger } from '../../gateway/ports/ledger.ts'
@@ -21,17 +22,17 @@ const kindOf = { cash: 'top_up', promotions: 'grant' } as const satisfies Record
 /** The step of `Ledger.credit`. */
 export class Credits {
   readonly #parts: Parts
-  readonly #selectById: Statement<CreditRow, [bigint]>
+  readonly #selectById: Statement<CreditRow, [bigint, bigint]>
   readonly #selectByKey: Statement<CreditRow, [number, string]>
   readonly #insert: Statement
 
   constructor(parts: Parts) {
     const { database } = parts
     this.#parts = parts
-    this.#selectById = database.prepare('SELECT * FROM credits WHERE id = ?')
+    this.#selectById = database.prepare('SELECT * FROM credits WHERE id_key = ? AND id_tail = ?')
     this.#selectByKey = database.prepare('SELECT * FROM credits WHERE account_id = ? AND idempotency_key = ?')
     this.#insert = database.prepare(
-      `INSERT INTO credits (id, tail, account_id, operation_id, amount, source, note, idempotency_key, available_after)
+      `INSERT INTO credits (id_key, id_tail, account_id, operation_id, amount, source, note, idempotency_key, available_after)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     )
   }
@@ -64,10 +65,10 @@ export class Credits {
 
   #first(request: CreditRequest): Credit | undefined {
     const { id, accountId, idempotencyKey } = request
-    const byId = this.#selectById.get(id.key)
+    const byId = this.#selectById.get(id.key, id.tail)
     if (byId !== null) {
-      if (byId.tail === id.tail && isSame(byId, request)) return creditFrom(byId)
-      throw new RangeError(`The id ${id.key} was given to another credit.`)
+      if (isSame(byId, request)) return creditFrom(byId)
+      throw new RangeError(`The id ${formatId('op', id)} was given to another credit.`)
     }
     if (idempotencyKey === undefined) return undefined
     const byKey = this.#selectByKey.get(accountId, idempotencyKey)
@@ -81,8 +82,8 @@ export class Credits {
 }
 
 type CreditRow = {
-  id: bigint
-  tail: bigint
+  id_key: bigint
+  id_tail: bigint
   account_id: bigint
   amount: bigint
   source: CreditSource
@@ -93,6 +94,6 @@ function isSame(row: CreditRow, { accountId, amount, source }: CreditRequest): b
   return Number(row.account_id) === accountId && row.amount === amount && row.source === source
 }
 
-function creditFrom({ id, tail, amount, available_after }: CreditRow): Credit {
-  return { id: { key: id, tail }, amount: nanoUsd(amount), available: nanoUsd(available_after) }
+function creditFrom({ id_key: key, id_tail: tail, amount, available_after }: CreditRow): Credit {
+  return { id: { key, tail }, amount: nanoUsd(amount), available: nanoUsd(available_after) }
 }

@@ -4,7 +4,7 @@ import { post, type Entry, type Movement } from '../../domain/ledger/post.ts'
 import { ZERO, type NanoUsd } from '../../domain/money.ts'
 import type { OperationKind } from '../../domain/ledger/operation.ts'
 import type { AccountBooks, BooksOfAccounts } from './account-books.ts'
-import type { Transactions } from './transactions.ts'
+import { nextRowId } from './row-ids.ts'
 
 export type Operation = {
   readonly kind: OperationKind
@@ -18,51 +18,42 @@ export type Operation = {
 export class Journal {
   readonly #books: BooksOfAccounts
   readonly #insert: Statement
-  #committed: bigint
-  #written: bigint
+  #nextId: bigint
 
-  constructor(parts: {
-    readonly database: Database
-    readonly transactions: Transactions
-    readonly booksOfAccounts: BooksOfAccounts
-  }) {
-    const { database, transactions } = parts
+  constructor(parts: { readonly database: Database; readonly booksOfAccounts: BooksOfAccounts }) {
     this.#books = parts.booksOfAccounts
-    this.#insert = database.prepare(
-      `INSERT INTO operations (id, previous_id, account_id, kind, subject_key, subject_tail, amount, at_ms,
+    this.#insert = parts.database.prepare(
+      `INSERT INTO operations (id, account_id, number, previous_id, kind, subject_key, subject_tail, amount, at_ms,
           book_1, amount_1, balance_after_1, book_2, amount_2, balance_after_2, book_3, amount_3, balance_after_3)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     )
-    const last = database.prepare<{ id: bigint }, []>('SELECT ifnull(max(id), 0) AS id FROM operations').get()
-    this.#committed = this.#written = last?.id ?? 0n
-    // An id that was rolled back is given again: a gap would look like a deleted operation.
-    transactions.join({
-      afterCommit: () => (this.#committed = this.#written),
-      afterRollback: () => (this.#written = this.#committed),
-    })
+    this.#nextId = nextRowId(parts.database, 'operations')
   }
 
-  /** The id that the next operation gets. */
+  /** The row id that the next operation gets. */
   get nextOperationId(): bigint {
-    return this.#written + 1n
+    return this.#nextId
   }
 
   /**
-   * Inside a step: writes an operation with its entries, and stages the balances after them. Returns its id, or null for an
-   * operation that moves nothing, which is not written.
+   * Inside a step: writes an operation with its entries, and stages the balances after them. Returns its row id, or null for
+   * an operation that moves nothing, which is not written.
    */
   write(books: AccountBooks, { kind, subject, movements, atMs }: Operation): bigint | null {
-    const { balances, latestOperationId } = books.current
+    const { balances, operationCount, latestOperationId } = books.current
     const entries = post(balances, movements)
     const [first, second, third] = entries
     if (first === undefined || second === undefined) return null
     if (entries.length > 3)
       throw new Error(`A ${kind} touches ${entries.length} books; a row has room for three.`)
-    const id = this.nextOperationId
+    // A row id that is rolled back leaves a gap. The number within the account does not.
+    const id = this.#nextId
+    this.#nextId += 1n
     this.#insert.run(
       id,
-      latestOperationId,
       books.accountId,
+      operationCount + 1,
+      latestOperationId,
       kind,
       subject.key,
       subject.tail,
@@ -80,8 +71,8 @@ export class Journal {
     )
     const staged = this.#books.stage(books)
     for (const { book, balanceAfter } of entries) staged.balances[book] = balanceAfter
+    staged.operationCount += 1
     staged.latestOperationId = id
-    this.#written = id
     return id
   }
 }

@@ -12,15 +12,15 @@ import {
   NOW,
 } from '../../../test/support/ledger-builders.ts'
 import { rejection } from '../../../test/support/rejection.ts'
-import { aSqliteStore, sqlite } from '../../../test/support/test-store.ts'
+import { aSqliteStore, sqlite, type TestSqlite } from '../../../test/support/test-store.ts'
 import { ledgerConforms } from '../../../test/conformance/ledger.ts'
+import type { Id } from '../../domain/ids.ts'
 import { usd, ZERO } from '../../domain/money.ts'
-import type { SqliteStore } from './store.ts'
 
 ledgerConforms(sqlite)
 
 describe('a commit that fails', () => {
-  test('charges nobody, and the hold stays until it is released', async () => {
+  test('charges nothing, and the hold stays until it is released', async () => {
     const { store, accountId, apiKeyId } = await openWithFunds()
     const { ledger } = store
     const held = await hold(ledger, { accountId, kind: 'text', amount: usd('2') })
@@ -51,7 +51,7 @@ describe('a commit that fails', () => {
     expect(await ledger.verify()).toMatchObject({ problems: [] })
   })
 
-  test('leaves the books as they were for everyone in its batch, prices too', async () => {
+  test('changes nothing for all callers of its batch, including tariffs', async () => {
     const { store, accountId, apiKeyId } = await openWithFunds()
     const { ledger } = store
     const media = await hold(ledger, { accountId, kind: 'media', amount: usd('1') })
@@ -79,7 +79,7 @@ describe('a commit that fails', () => {
 })
 
 describe('a batch', () => {
-  test('commits what it can, and what was refused leaves no trace', async () => {
+  test('commits what it can, and a refused call leaves no trace', async () => {
     const { store, accountId, apiKeyId } = await openWithFunds()
     const { ledger } = store
     const held = await hold(ledger, { accountId, kind: 'media', amount: usd('1') })
@@ -102,7 +102,7 @@ describe('a batch', () => {
     expect(await ledger.verify()).toMatchObject({ problems: [] })
   })
 
-  test('sees what it did itself: together its holds cannot take more than there is', async () => {
+  test('sees its own changes: together its holds cannot take more than the balance', async () => {
     const { store, accountId } = await openWithFunds()
     const request = () => store.ledger.placeHold(aHold({ accountId, kind: 'media', amount: usd('2') }))
 
@@ -111,7 +111,7 @@ describe('a batch', () => {
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(['held', 'held', 'refused'])
   })
 
-  test('frees what a text charge leaves for the next of it', async () => {
+  test('frees the rest of a text hold for the next step', async () => {
     const { store, accountId, apiKeyId } = await openWithFunds()
     const held = await hold(store.ledger, { accountId, kind: 'text', amount: usd('5') })
 
@@ -125,7 +125,7 @@ describe('a batch', () => {
 })
 
 describe('text holds', () => {
-  test('cost no commit', async () => {
+  test('need no commit', async () => {
     const { store, accountId } = await openWithFunds()
     let commits = 0
     store.transactions.join({ afterCommit: () => (commits += 1) })
@@ -150,7 +150,7 @@ describe('text holds', () => {
     expect(store.ledger.heldNow('media')).toBe(ZERO)
   })
 
-  test('of one id are charged once, also where the id is placed again after its charge', async () => {
+  test('with one id are charged once, also if the id is placed again after its charge', async () => {
     const { store, accountId, apiKeyId } = await openWithFunds()
     const request = aHold({ accountId, kind: 'text', amount: usd('1') })
     await store.ledger.placeHold(request)
@@ -163,6 +163,53 @@ describe('text holds', () => {
     expect(await store.ledger.balance(accountId)).toMatchObject({ available: usd('4'), held: { text: ZERO } })
     expect(await store.ledger.verify()).toMatchObject({ problems: [] })
   })
+})
+
+describe('a cursor of an earlier version', () => {
+  test('of a usage list, the first half of an id, continues after that charge', async () => {
+    const { store, accountId, apiKeyId } = await openWithFunds()
+    const ids: Id[] = []
+    for (let made = 0; made < 3; made += 1) {
+      const held = await hold(store.ledger, { accountId, kind: 'text', amount: usd('1') })
+      await store.ledger.captureHold(held, aCharge(apiKeyId))
+      ids.unshift(held.id)
+    }
+    const before = String(ids[1]!.key)
+
+    const own = await store.ledger.usage(accountId, { limit: 5, before })
+    const all = await store.ledger.usage(undefined, { limit: 5, before })
+
+    expect([own, all].map(lines => lines.map(({ id }) => id))).toEqual([[ids[2]!], [ids[2]!]])
+  })
+
+  test('of a statement or the audit log, a row id, continues after that row', async () => {
+    const { store, accountId } = await openWithFunds()
+    await store.ledger.credit({ ...aCredit(accountId), amount: usd('1') })
+
+    const lines = await store.ledger.statement(accountId, { limit: 5, before: '2' })
+    const audit = await store.auditLog.list({ limit: 5, before: '3' })
+
+    expect(lines.map(({ number }) => number)).toEqual([1])
+    expect(audit.map(({ id }) => id)).toEqual([2n, 1n])
+  })
+
+  test.each(['', '-1', 'r', 'x7', '9'.repeat(19), 'req_01m7y7e9pn000erz6xh32q2gqs'])(
+    'a text that no version gave is refused: %p',
+    async before => {
+      const { store, accountId } = await openWithFunds()
+      const page = { limit: 5, before }
+
+      const refused = await Promise.all([
+        rejection(store.ledger.usage(accountId, page)),
+        rejection(store.ledger.usage(undefined, page)),
+        rejection(store.ledger.statement(accountId, page)),
+        rejection(store.auditLog.list(page)),
+      ])
+
+      for (const error of refused)
+        expect(error).toMatchObject({ code: 'invalid_field', extras: { param: 'cursor' } })
+    },
+  )
 })
 
 describe('the store', () => {
@@ -181,7 +228,7 @@ describe('the store', () => {
     expect(await available(reopened.ledger, accountId)).toBe(usd('4'))
   })
 
-  test('knows its largest id key, whatever it belongs to', async () => {
+  test('knows the largest first half of its ids in every table', async () => {
     const store = aSqliteStore()
     const ofNothing = store.lastKey()
     const { accountId, apiKeyId } = await anAccount(store)
@@ -207,8 +254,8 @@ async function openWithFunds() {
   return { store, ...(await anAccount(store, { funds: usd('5') })) }
 }
 
-/** As a full disk would. */
-function failNextCommit({ transactions }: SqliteStore): void {
+/** Fails the next commit, as a full disk does. */
+function failNextCommit({ transactions }: TestSqlite): void {
   let isFull = true
   transactions.join({
     beforeCommit: () => {

@@ -2,65 +2,51 @@ import type { Database } from 'bun:sqlite'
 import { creditedIn, type HoldKind } from '../../domain/ledger/books.ts'
 import { addUsd, nanoUsd, type NanoUsd } from '../../domain/money.ts'
 import type { Balance, Ledger } from '../../gateway/ports/ledger.ts'
-import { BooksOfAccounts, type AccountBooks } from './account-books.ts'
-import type { SqliteAuditLog } from './audit-log.ts'
-import { Charges } from './charges.ts'
-import { Compensations } from './compensations.ts'
-import { Credits } from './credits.ts'
-import { DurableHolds } from './durable-holds.ts'
-import { FreedHints } from './freed-hints.ts'
+import type { AccountBooks } from './account-books.ts'
 import type { GroupCommit } from './group-commit.ts'
-import { Journal } from './journal.ts'
-import { createStatement } from './statement.ts'
-import type { Tariffs } from './tariffs.ts'
-import type { Transactions } from './transactions.ts'
-import { createUsageList } from './usage-list.ts'
-import { createVerify } from './verify/verify.ts'
-import { VolatileHolds } from './volatile-holds.ts'
+import type { LedgerSteps } from './ledger-steps.ts'
+import { Statement } from './statement.ts'
+import { UsageList } from './usage-list.ts'
+import { verifyBooks } from './verify/verify.ts'
 
 export type SqliteLedger = Ledger & {
   /** The amount that all accounts together hold now. */
   heldNow(kind: HoldKind): NanoUsd
 }
 
-/** The ledger on SQLite. Text holds are in memory, media holds are rows. */
+/** The ledger of one node. Text holds are in memory, media holds are rows. */
 export function createLedger(parts: {
   readonly database: Database
-  readonly transactions: Transactions
+  readonly steps: LedgerSteps
   readonly groupCommit: GroupCommit
-  readonly auditLog: SqliteAuditLog
-  readonly tariffs: Tariffs
 }): SqliteLedger {
   const { database, groupCommit } = parts
-  const freedHints = new FreedHints()
-  const booksOfAccounts = new BooksOfAccounts({ ...parts, freedHints })
-  const journal = new Journal({ ...parts, booksOfAccounts })
-  const charges = new Charges({ ...parts, booksOfAccounts })
-  const steps = { ...parts, freedHints, booksOfAccounts, journal, charges }
-  const text = new VolatileHolds(steps)
-  const media = new DurableHolds(steps)
-  const credits = new Credits(steps)
-  const compensations = new Compensations(steps)
+  const { text, media, credits, compensations, booksOfAccounts, freedHints } = parts.steps
+  const statement = new Statement({ database, booksOfAccounts })
+  const usageList = new UsageList({ database, booksOfAccounts })
   const mediaHeld = database.prepare<{ held: bigint }, []>(
     "SELECT ifnull(sum(amount), 0) AS held FROM holds WHERE state = 'open'",
   )
 
   return {
     credit: request => groupCommit.run(() => credits.credit(request)),
-    placeHold: ({ atMs, ...hold }) =>
-      hold.kind === 'text' ? text.placeHold(hold) : groupCommit.run(() => media.place(hold, atMs)),
+    placeHold: async ({ atMs, ...hold }) =>
+      hold.kind === 'text' ? text.place(hold) : groupCommit.run(() => media.place(hold, atMs)),
     captureHold: (hold, charge) =>
       hold.kind === 'text'
-        ? text.captureHold(hold, charge)
+        ? text.capture(hold, charge, groupCommit)
         : groupCommit.run(() => media.capture(hold, charge)),
     releaseHold: (hold, atMs) =>
-      hold.kind === 'text' ? text.releaseHold(hold) : groupCommit.run(() => media.release(hold, atMs)),
+      hold.kind === 'text'
+        ? text.release(hold, groupCommit)
+        : groupCommit.run(() => media.release(hold, atMs)),
     compensate: (attempt, atMs) => groupCommit.run(() => compensations.compensate(attempt, atMs)),
-    onFreed: listener => freedHints.listen(listener),
+    onFreed: listener => void freedHints.listen(listener),
     balance: async accountId => balanceOf(booksOfAccounts.of(accountId)),
-    ...createStatement(database, booksOfAccounts),
-    ...createUsageList(database, booksOfAccounts),
-    ...createVerify(database),
+    statement: async (accountId, page) => statement.ofAccount(accountId, page),
+    usage: async (accountId, page) =>
+      accountId === undefined ? usageList.ofAll(page) : usageList.ofAccount(accountId, page),
+    verify: () => verifyBooks(database),
     heldNow: kind => (kind === 'text' ? text.held() : nanoUsd(mediaHeld.get()?.held ?? 0n)),
   }
 }

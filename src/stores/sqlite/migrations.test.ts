@@ -2,13 +2,14 @@ import { copyFileSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
+import { nanoUsd } from '../../domain/money.ts'
 import { aDataFolder } from '../../../test/support/data-folder.ts'
 import { aSqliteStore } from '../../../test/support/test-store.ts'
 import { migrate } from './migrate.ts'
 
 const FOLDER = join(import.meta.dirname, 'migrations')
 
-/** A store as the first so many migrations leave it. */
+/** A database with the first migrations only, as an earlier version left it. */
 function aStoreOf(migrations: number): { readonly path: string; readonly database: Database } {
   const folder = aDataFolder()
   const some = join(folder, 'migrations')
@@ -21,7 +22,7 @@ function aStoreOf(migrations: number): { readonly path: string; readonly databas
   return { path, database }
 }
 
-test('books whose operations and entries were rows of their own are in order when each operation is one row', async () => {
+test('operations and entries that were separate rows become one row each', async () => {
   const { path, database } = aStoreOf(4)
   database.run(BOOKS_BEFORE_0005)
   database.close()
@@ -55,7 +56,44 @@ test('books whose operations and entries were rows of their own are in order whe
   await store.close()
 })
 
-/** A credit of 100, a text charge of 30, a media hold of 10 of which 6 were charged, and one of 10 that was released. */
+test('ids that were only stored by their first half keep their money, their statements and their order', async () => {
+  const { path, database } = aStoreOf(5)
+  database.run(BOOKS_BEFORE_0006)
+  database.close()
+
+  const store = aSqliteStore(path)
+
+  const { ledger } = store
+  const idsOf = (lines: readonly { id: { key: bigint; tail: bigint } }[]) =>
+    lines.map(({ id: { key, tail } }) => (tail === -key ? Number(key) : undefined))
+  expect(await ledger.verify()).toEqual({ problems: [], entries: 17 })
+  expect(await ledger.balance(1)).toEqual({
+    available: nanoUsd(54n),
+    held: { text: nanoUsd(0n), media: nanoUsd(3n) },
+    spent: { text: nanoUsd(37n), media: nanoUsd(6n) },
+    credited: nanoUsd(100n),
+  })
+  expect((await ledger.balance(2)).available).toBe(nanoUsd(45n))
+  const statement = await ledger.statement(1, { limit: 10 })
+  expect(statement.map(({ number, kind, amount }) => `${number} ${kind} ${amount}`)).toEqual([
+    '6 hold -3',
+    '5 capture 4',
+    '4 hold -10',
+    '3 charge -7',
+    '2 charge -30',
+    '1 top_up 100',
+  ])
+  expect(statement.at(-1)).toMatchObject({ note: 'hello', ref: 'code-1' })
+  expect(idsOf(await ledger.usage(1, { limit: 10 }))).toEqual([13, 10, 11, 12])
+  expect(idsOf(await ledger.usage(undefined, { limit: 10 }))).toEqual([13, 10, 21, 11, 12])
+  expect(idsOf(await ledger.usage(undefined, { limit: 10, before: '21' }))).toEqual([11, 12])
+  expect(await store.attempts.billed(5)).toEqual([{ requestId: { key: 30n, tail: -30n }, number: 2 }])
+  expect(store.database.query('PRAGMA foreign_key_check').all()).toEqual([])
+  expect(store.lastKey()).toBe(30n)
+  await store.close()
+})
+
+/** A credit of 100, a text charge of 30, a media hold of 10 of which 6 were charged, and a released one of 10. */
 const BOOKS_BEFORE_0005 = `
   INSERT INTO accounts VALUES (1, 'acct_1', 'ada', 0, 1);
   INSERT INTO api_keys VALUES (1, 'key_1', 1, 'default', zeroblob(32), 'tg_', 1, NULL);
@@ -76,4 +114,36 @@ const BOOKS_BEFORE_0005 = `
     (12, -12, 1, NULL, 2, 1, 'chat', 'gpt-x', 'main', 3, 0, 0, 0, 4, 0, 0, 'reported', 0, NULL, 30, 0, 2),
     (13, -13, 1, 12, 4, 1, 'images', 'draw', 'main', 0, 0, 0, 0, 0, 0, 0, 'reported', 0, NULL, 6, 0, 4);
   INSERT INTO balances VALUES (1, 64, 0, 0, -100, 0, 30, 6, 0, 6, 13);
+`
+
+/**
+ * Account 1: a credit of 100, text charges of 30, 0 and 7 (the last with the smallest id), a media hold of 10 of which 6 were
+ * charged, and an open one of 3. Account 2: a credit of 50 and a text charge of 5. And a billed attempt.
+ */
+const BOOKS_BEFORE_0006 = `
+  INSERT INTO accounts VALUES (1, 'acct_1', 'ada', 0, 1), (2, 'acct_2', 'ben', 0, 1);
+  INSERT INTO api_keys VALUES (1, 'key_1', 1, 'default', zeroblob(32), 'tg_', 1, NULL),
+    (2, 'key_2', 2, 'default', randomblob(32), 'tg_', 1, NULL);
+  INSERT INTO operations VALUES
+    (1, NULL, 1, 'top_up', 5, -5, 100, 1, 'cash', -100, -100, 'available', 100, 100, NULL, NULL, NULL),
+    (2, NULL, 2, 'top_up', 6, -6, 50, 2, 'cash', -50, -50, 'available', 50, 50, NULL, NULL, NULL),
+    (3, 1, 1, 'charge', 12, -12, -30, 3, 'available', -30, 70, 'revenue.text', 30, 30, NULL, NULL, NULL),
+    (4, 2, 2, 'charge', 21, -21, -5, 4, 'available', -5, 45, 'revenue.text', 5, 5, NULL, NULL, NULL),
+    (5, 3, 1, 'charge', 10, -10, -7, 5, 'available', -7, 63, 'revenue.text', 7, 37, NULL, NULL, NULL),
+    (6, 5, 1, 'hold', 13, -13, -10, 6, 'available', -10, 53, 'held.media', 10, 10, NULL, NULL, NULL),
+    (7, 6, 1, 'capture', 13, -13, 4, 7, 'held.media', -10, 0, 'revenue.media', 6, 6, 'available', 4, 57),
+    (8, 7, 1, 'hold', 14, -14, -3, 8, 'available', -3, 54, 'held.media', 3, 3, NULL, NULL, NULL);
+  INSERT INTO credits VALUES (5, -5, 1, 1, 100, 'cash', 'hello', 'code-1', 100),
+    (6, -6, 2, 2, 50, 'cash', NULL, NULL, 50);
+  INSERT INTO holds VALUES (13, -13, 1, 'media', 10, 'captured', 6, 7, 6, 7),
+    (14, -14, 1, 'media', 3, 'open', 8, NULL, 8, NULL);
+  INSERT INTO charges VALUES
+    (12, -12, 1, NULL, 3, 1, 'chat', 'gpt-x', 'main', 3, 0, 0, 0, 4, 0, 0, 'reported', 0, NULL, 30, 0, 3),
+    (11, -11, 1, 12, NULL, 1, 'chat', 'free', 'main', 3, 0, 0, 0, 4, 0, 0, 'reported', 0, NULL, 0, 0, 4),
+    (21, -21, 2, NULL, 4, 2, 'chat', 'gpt-x', 'main', 1, 0, 0, 0, 1, 0, 0, 'estimated', 0, NULL, 5, 2, 4),
+    (10, -10, 1, 11, 5, 1, 'chat', 'gpt-x', 'main', 1, 0, 0, 0, 1, 0, 0, 'reported', 0, NULL, 7, 0, 5),
+    (13, -13, 1, 10, 7, 1, 'images', 'draw', 'main', 0, 0, 0, 0, 0, 0, 0, 'reported', 0, NULL, 6, 0, 7);
+  INSERT INTO attempts VALUES
+    (30, -30, 2, 1, 1, 'chat', 'gpt-x', 'main', 'billed', 1, 0, 0, 0, 1, 0, 0, NULL, 4, 0, NULL, 9);
+  INSERT INTO balances VALUES (1, 54, 0, 3, -100, 0, 37, 6, 0, 8, 13), (2, 45, 0, 0, -50, 0, 5, 0, 0, 4, 21);
 `

@@ -1,72 +1,93 @@
-import type { Accounts } from '../../gateway/ports/accounts.ts'
-import type { Attempts } from '../../gateway/ports/attempts.ts'
-import type { CatalogStore } from '../../gateway/ports/catalog.ts'
-import { SqliteAccounts } from './accounts.ts'
-import { createAttempts } from './attempts.ts'
-import { createAuditLog, type SqliteAuditLog } from './audit-log.ts'
-import { openCatalogStore } from './catalog.ts'
+import { ApiKeyCache } from './api-key-cache.ts'
+import { createAuditLog } from './audit-log.ts'
+import { CatalogState } from './catalog.ts'
 import { openDatabase, type Database } from './database.ts'
 import { GroupCommit } from './group-commit.ts'
-import { createLedger, type SqliteLedger } from './ledger.ts'
+import { createLedgerSteps } from './ledger-steps.ts'
+import { createNode, type NodeSettings, type SharedState, type SqliteNode } from './node.ts'
 import type { SecretKey } from './secrets/secret-box.ts'
 import { Tariffs } from './tariffs.ts'
 import { Transactions } from './transactions.ts'
 import { createWriteProbe } from './write-probe.ts'
 
-/** All that one node keeps, in one file. */
+/** One database file, open. Its contents are used through nodes. */
 export type SqliteStore = {
-  readonly ledger: SqliteLedger
-  readonly attempts: Attempts
-  readonly accounts: Accounts
-  readonly catalog: CatalogStore
-  readonly auditLog: SqliteAuditLog
+  /** Throws an Error if a node of that name is open. */
+  openNode(settings: NodeSettings): SqliteNode
   readonly database: Database
   readonly transactions: Transactions
-  /** False while commits fail. Asking then has another one tried. */
+  /** False while commits fail. While it is false, each call tries another commit. */
   readonly isWritable: () => boolean
-  /** The largest id key in the store; zero in a new one. An id source must start after it. */
+  /** The largest first half of an id in the store, 0 if there is none. New ids start after it, so that ids grow with time. */
   lastKey(): bigint
-  /** Commits what waits and lets go of the data folder. What comes later is refused with `unavailable`. */
+  /** Closes all nodes and releases the data folder. */
   close(): Promise<void>
 }
 
-/** Opens the store of one database file. Throws as `openDatabase` and `openCatalogStore` do. */
-export function openSqliteStore(settings: {
+export type StoreSettings = {
   readonly path: string
-  /** Under which provider secrets are encrypted. */
+  /** The key that provider secrets are encrypted with. */
   readonly secretKey: () => SecretKey
-}): SqliteStore {
+}
+
+/** Opens the store of one database file. Throws what `openDatabase` and `CatalogState` throw. */
+export function openSqliteStore(settings: StoreSettings): SqliteStore {
   const database = openDatabase({ path: settings.path })
   try {
-    const transactions = new Transactions(database)
-    const groupCommit = new GroupCommit(transactions)
-    const auditLog = createAuditLog(database)
-    const secretKey = settings.secretKey()
-    const tariffs = new Tariffs({ database, transactions })
-    const writes = createWriteProbe({ database, transactions, groupCommit })
-    return {
-      ledger: createLedger({ database, transactions, groupCommit, auditLog, tariffs }),
-      attempts: createAttempts({ database, groupCommit, tariffs }),
-      accounts: new SqliteAccounts({ database, groupCommit, auditLog }),
-      catalog: openCatalogStore({ database, transactions, groupCommit, auditLog, secretKey }),
-      auditLog,
-      database,
-      transactions,
-      isWritable: writes.isWritable,
-      lastKey: () => lastKey(database),
-      async close() {
-        groupCommit.close()
-        letGo(database)
-      },
-    }
+    return storeOf(openShared(database, settings.secretKey()))
   } catch (error) {
-    letGo(database)
+    release(database)
     throw error
   }
 }
 
-/** Ends every statement too: while one is left, SQLite keeps the lock. */
-function letGo(database: Database): void {
+function openShared(database: Database, secretKey: SecretKey): SharedState {
+  const transactions = new Transactions(database)
+  const auditLog = createAuditLog(database)
+  const tariffs = new Tariffs({ database, transactions })
+  return {
+    database,
+    transactions,
+    auditLog,
+    tariffs,
+    steps: createLedgerSteps({ database, transactions, auditLog, tariffs }),
+    apiKeys: new ApiKeyCache(database),
+    catalog: new CatalogState({ database, transactions, auditLog, secretKey }),
+    takenLeases: new Map(),
+  }
+}
+
+function storeOf(shared: SharedState): SqliteStore {
+  const { database, transactions } = shared
+  const probe = createWriteProbe({ database, transactions, groupCommit: new GroupCommit(transactions) })
+  const nodes = new Map<string, SqliteNode>()
+  return {
+    openNode(settings) {
+      if (nodes.has(settings.name)) throw new Error(`There is already an open node "${settings.name}".`)
+      const node = createNode(shared, settings, lastKey(database))
+      nodes.set(settings.name, node)
+      return {
+        ...node,
+        close() {
+          node.close()
+          nodes.delete(settings.name)
+        },
+      }
+    },
+    database,
+    transactions,
+    isWritable: probe.isWritable,
+    lastKey: () => lastKey(database),
+    async close() {
+      for (const node of nodes.values()) node.close()
+      nodes.clear()
+      release(database)
+    },
+  }
+}
+
+/** Finalizes the prepared statements too: while one is left, SQLite keeps the lock. */
+function release(database: Database): void {
   database.close(true)
 }
 
@@ -74,9 +95,9 @@ function lastKey(database: Database): bigint {
   const row = database
     .query<{ last: bigint }, []>(
       `SELECT max(
-        (SELECT ifnull(max(id), 0) FROM credits),
-        (SELECT ifnull(max(id), 0) FROM holds),
-        (SELECT ifnull(max(id), 0) FROM charges),
+        (SELECT ifnull(max(id_key), 0) FROM credits),
+        (SELECT ifnull(max(id_key), 0) FROM holds),
+        (SELECT ifnull(max(id_key), 0) FROM charges),
         (SELECT ifnull(max(request_key), 0) FROM attempts)
       ) AS last`,
     )

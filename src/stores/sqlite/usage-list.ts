@@ -1,30 +1,46 @@
-import type { Database } from 'bun:sqlite'
+import type { Database, Statement } from 'bun:sqlite'
 import { nanoUsd } from '../../domain/money.ts'
 import type { Provenance } from '../../domain/pricing/usage.ts'
-import type { Ledger, Page, UsageLine } from '../../gateway/ports/ledger.ts'
+import type { Page, UsageLine } from '../../gateway/ports/ledger.ts'
 import type { BooksOfAccounts } from './account-books.ts'
+import { cursorOf, readCursor, ROW_ID_MAX } from './row-ids.ts'
 import { tariffFrom } from './tariffs.ts'
 import { usageFrom, type UsageColumns } from './usage-columns.ts'
 
-/** `Ledger.usage`: the charges of one account along its chain, or of all accounts by their ids. */
-export function createUsageList(database: Database, booksOfAccounts: BooksOfAccounts): Pick<Ledger, 'usage'> {
-  // A subquery, because a LEFT JOIN made each read ten times as slow.
-  const line = 'SELECT *, (SELECT content FROM tariffs WHERE tariffs.id = tariff_id) AS content FROM charges'
-  const selectOne = database.prepare<ChargeRow, [bigint]>(`${line} WHERE id = ?`)
-  const selectAll = database.prepare<ChargeRow, [bigint | null, number]>(
-    `${line} WHERE id < ifnull(?, 9223372036854775807) ORDER BY id DESC LIMIT ?`,
-  )
+// A subquery, because a LEFT JOIN made each read ten times as slow.
+const SELECT = 'SELECT *, (SELECT content FROM tariffs WHERE tariffs.id = tariff_id) AS content FROM charges'
 
-  /** Walks the chain of the account back. */
-  function linesOfAccount(accountId: number, { limit, before }: Page): readonly UsageLine[] {
-    let next = booksOfAccounts.of(accountId).committed.latestChargeId
+/** Reads charges, newest first. */
+export class UsageList {
+  readonly #books: BooksOfAccounts
+  readonly #selectOne: Statement<ChargeRow, [bigint]>
+  readonly #selectAll: Statement<ChargeRow, [bigint, number]>
+  readonly #selectByKey: Statement<{ id: bigint | null }, [bigint]>
+
+  constructor(parts: { readonly database: Database; readonly booksOfAccounts: BooksOfAccounts }) {
+    const { database } = parts
+    this.#books = parts.booksOfAccounts
+    this.#selectOne = database.prepare(`${SELECT} WHERE id = ?`)
+    this.#selectAll = database.prepare(`${SELECT} WHERE id < ? ORDER BY id DESC LIMIT ?`)
+    this.#selectByKey = database.prepare('SELECT min(id) AS id FROM charges WHERE id_key = ?')
+  }
+
+  ofAll({ limit, before }: Page): readonly UsageLine[] {
+    const rowId = before === undefined ? ROW_ID_MAX : this.#rowIdOf(before)
+    return rowId === undefined ? [] : this.#selectAll.all(rowId, limit).map(usageLineFrom)
+  }
+
+  /** Walks the chain of the account back. A page after a charge of another account is empty. */
+  ofAccount(accountId: number, { limit, before }: Page): readonly UsageLine[] {
+    let next = this.#books.of(accountId).committed.latestChargeId
     if (before !== undefined) {
-      const row = selectOne.get(before)
+      const rowId = this.#rowIdOf(before)
+      const row = rowId === undefined ? null : this.#selectOne.get(rowId)
       next = row !== null && Number(row.account_id) === accountId ? row.previous_id : null
     }
     const lines: UsageLine[] = []
     while (next !== null && lines.length < limit) {
-      const row = selectOne.get(next)
+      const row = this.#selectOne.get(next)
       if (row === null) throw new Error(`Charge ${next} of account ${accountId} is missing.`)
       lines.push(usageLineFrom(row))
       next = row.previous_id
@@ -32,17 +48,17 @@ export function createUsageList(database: Database, booksOfAccounts: BooksOfAcco
     return lines
   }
 
-  return {
-    async usage(accountId, page) {
-      if (accountId !== undefined) return linesOfAccount(accountId, page)
-      return selectAll.all(page.before ?? null, page.limit).map(usageLineFrom)
-    },
+  /** Earlier versions named a charge by the first half of its id. */
+  #rowIdOf(cursor: string): bigint | undefined {
+    const { value, isOld } = readCursor(cursor)
+    return isOld ? (this.#selectByKey.get(value)?.id ?? undefined) : value
   }
 }
 
 export type ChargeRow = UsageColumns & {
   id: bigint
-  tail: bigint
+  id_key: bigint
+  id_tail: bigint
   account_id: bigint
   previous_id: bigint | null
   operation_id: bigint | null
@@ -60,7 +76,8 @@ export type ChargeRow = UsageColumns & {
 
 function usageLineFrom(row: ChargeRow): UsageLine {
   return {
-    id: { key: row.id, tail: row.tail },
+    id: { key: row.id_key, tail: row.id_tail },
+    cursor: cursorOf(row.id),
     accountId: Number(row.account_id),
     apiKeyId: Number(row.api_key_id),
     route: row.route,

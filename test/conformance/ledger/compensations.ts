@@ -6,7 +6,7 @@ import { aBill, aCharge, anAttempt, hold, NOW, openWithFunds } from '../../suppo
 import { rejection } from '../../support/rejection.ts'
 import type { StoreKind } from '../../support/test-store.ts'
 
-/** What was billed after its client had been turned away. */
+/** Attempts that were billed after their client got an error. */
 export function compensationsConform(kind: StoreKind): void {
   describe('compensations', () => {
     async function openWithBilled(funds: NanoUsd, bill: Bill = aBill()) {
@@ -17,7 +17,7 @@ export function compensationsConform(kind: StoreKind): void {
       return { ...store, reopen, ...payer, attempt }
     }
 
-    test('an attempt is charged and given back in one step: the statement shows both, and the balance is as before', async () => {
+    test('an attempt is charged and credited back in one step: the statement has both, and the balance does not change', async () => {
       const { ledger, attempts, accountId, attempt } = await openWithBilled(usd('5'), aBill({ tokens: 2 }))
 
       const compensated = await ledger.compensate(attempt, NOW)
@@ -39,17 +39,23 @@ export function compensationsConform(kind: StoreKind): void {
       expect(await ledger.verify()).toMatchObject({ problems: [] })
     })
 
-    test('its usage stands among the charged requests, at the prices of its mark', async () => {
+    test('its usage is in the usage list, at the prices that it was recorded with', async () => {
       const { ledger, accountId, apiKeyId, attempt } = await openWithBilled(usd('5'))
 
       await ledger.compensate(attempt, NOW + 7)
 
       expect(await ledger.usage(accountId, { limit: 10 })).toEqual([
-        { ...aCharge(apiKeyId), id: attempt.requestId, accountId, atMs: NOW + 7 },
+        {
+          ...aCharge(apiKeyId),
+          id: attempt.requestId,
+          cursor: expect.any(String),
+          accountId,
+          atMs: NOW + 7,
+        },
       ])
     })
 
-    test('of 100 compensations of one attempt, one counts, and all are told of it', async () => {
+    test('of 100 compensations of one attempt, one counts, and all get the same outcome', async () => {
       const { ledger, accountId, attempt } = await openWithBilled(usd('5'))
       const compensate = () => ledger.compensate(attempt, NOW)
 
@@ -62,7 +68,7 @@ export function compensationsConform(kind: StoreKind): void {
       expect(await ledger.verify()).toMatchObject({ problems: [] })
     })
 
-    test('one that a crash interrupted is made once after it', async () => {
+    test('one that a crash interrupted is made once after the restart', async () => {
       const { attempt, accountId, reopen, ledger } = await openWithBilled(usd('5'))
       void ledger.compensate(attempt, NOW).catch(() => undefined)
 
@@ -74,7 +80,7 @@ export function compensationsConform(kind: StoreKind): void {
       expect(await reopened.verify()).toMatchObject({ problems: [] })
     })
 
-    test('an account without money is compensated like any other, and is never below zero for it', async () => {
+    test('an account without money is compensated too, and its balance stays zero', async () => {
       const { ledger, accountId, attempt } = await openWithBilled(ZERO)
 
       await ledger.compensate(attempt, NOW)
@@ -83,7 +89,7 @@ export function compensationsConform(kind: StoreKind): void {
       expect(await ledger.verify()).toMatchObject({ problems: [] })
     })
 
-    test('what others hold of the account stays held', async () => {
+    test('other holds of the account stay held', async () => {
       const { ledger, accountId, apiKeyId, attempt } = await openWithBilled(usd('5'))
       const held = await hold(ledger, { accountId, kind: 'text', amount: usd('3') })
 
@@ -95,7 +101,7 @@ export function compensationsConform(kind: StoreKind): void {
       expect((await ledger.balance(accountId)).available).toBe(usd('4'))
     })
 
-    test('one that cost nothing moves nothing', async () => {
+    test('one with a cost of zero moves nothing', async () => {
       const { ledger, accountId, attempt } = await openWithBilled(usd('5'), aBill({ tokens: 0 }))
 
       const compensated = await ledger.compensate(attempt, NOW)

@@ -5,33 +5,30 @@ import { aCredit, anAccount, anAudit, anId, available, openWithFunds } from '../
 import { rejection } from '../../support/rejection.ts'
 import type { StoreKind } from '../../support/test-store.ts'
 
-/** Money that is given to an account. */
+/** Credits to an account. */
 export function creditsConform(kind: StoreKind): void {
   describe('credits', () => {
     test.each([
       ['cash', 'top_up'],
       ['promotions', 'grant'],
-    ] as const)(
-      'money from %s can be spent at once, and stands in the statement as %s',
-      async (source, name) => {
-        const { ledger, accountId } = await openWithFunds(kind, ZERO)
+    ] as const)('money from %s can be spent at once, and is in the statement as %s', async (source, name) => {
+      const { ledger, accountId } = await openWithFunds(kind, ZERO)
 
-        const credit = await ledger.credit({
-          ...aCredit(accountId),
-          amount: usd('2'),
-          source,
-          note: 'welcome',
-        })
+      const credit = await ledger.credit({
+        ...aCredit(accountId),
+        amount: usd('2'),
+        source,
+        note: 'welcome',
+      })
 
-        expect(credit).toMatchObject({ amount: usd('2'), available: usd('2') })
-        expect(await ledger.balance(accountId)).toMatchObject({ available: usd('2'), credited: usd('2') })
-        expect(await ledger.statement(accountId, { limit: 10 })).toMatchObject([
-          { id: credit.id, kind: name, amount: usd('2'), note: 'welcome', ref: '' },
-        ])
-      },
-    )
+      expect(credit).toMatchObject({ amount: usd('2'), available: usd('2') })
+      expect(await ledger.balance(accountId)).toMatchObject({ available: usd('2'), credited: usd('2') })
+      expect(await ledger.statement(accountId, { limit: 10 })).toMatchObject([
+        { id: credit.id, kind: name, amount: usd('2'), note: 'welcome', ref: '' },
+      ])
+    })
 
-    test('a credit with the id of an earlier one is that one', async () => {
+    test('a credit with the id of an earlier one returns the earlier one', async () => {
       const { ledger, accountId } = await openWithFunds(kind, ZERO)
       const request = { ...aCredit(accountId), amount: usd('1') }
       const first = await ledger.credit(request)
@@ -43,7 +40,7 @@ export function creditsConform(kind: StoreKind): void {
       expect(await available(ledger, accountId)).toBe(usd('6'))
     })
 
-    test('of 100 credits with one idempotency key, one counts, and all are told of it', async () => {
+    test('of 100 credits with one idempotency key, one counts, and all get the same outcome', async () => {
       const { ledger, accountId } = await openWithFunds(kind, ZERO)
       const redeem = () =>
         ledger.credit({ ...aCredit(accountId), amount: usd('1'), idempotencyKey: 'code-1' })
@@ -89,7 +86,7 @@ export function creditsConform(kind: StoreKind): void {
       expect(await available(ledger, accountId)).toBe(usd('1'))
     })
 
-    test('more than the books can hold is refused and moves nothing', async () => {
+    test('more than the books can represent is refused and moves nothing', async () => {
       const { ledger, accountId } = await openWithFunds(kind, usd('1'))
 
       const error = await rejection(ledger.credit({ ...aCredit(accountId), amount: CREDITED_MAX }))

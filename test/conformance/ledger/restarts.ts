@@ -3,10 +3,10 @@ import { subtractUsd, usd, ZERO } from '../../../src/domain/money.ts'
 import { aCharge, aCredit, anId, available, hold, NOW, openWithFunds } from '../../support/ledger-builders.ts'
 import type { StoreKind } from '../../support/test-store.ts'
 
-/** What outlives the process. */
+/** What survives the process. */
 export function restartsConform(kind: StoreKind): void {
   describe('a new process', () => {
-    test('has every charge and credit that was answered, and answers repeats of them as before', async () => {
+    test('has every charge and credit that was answered, and gives repeats the same outcome', async () => {
       const { store, reopen, accountId, apiKeyId } = await openWithFunds(kind, usd('5'))
       const held = await hold(store.ledger, { accountId, kind: 'text', amount: usd('2') })
       const credit = { ...aCredit(accountId), amount: usd('1'), idempotencyKey: 'code-1' }

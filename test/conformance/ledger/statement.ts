@@ -12,10 +12,10 @@ import {
 } from '../../support/ledger-builders.ts'
 import type { StoreKind } from '../../support/test-store.ts'
 
-/** Where an account's money came from and went. */
+/** The operations of an account. */
 export function statementConforms(kind: StoreKind): void {
   describe('statement', () => {
-    test('tells every movement of the available balance, newest first, and what it belongs to', async () => {
+    test('has every change of the available balance, newest first, with its subject', async () => {
       const { ledger, accountId, apiKeyId } = await openWithFunds(kind, usd('10'))
       const text = await hold(ledger, { accountId, kind: 'text', amount: usd('2') })
       await ledger.captureHold(text, aCharge(apiKeyId))
@@ -38,7 +38,7 @@ export function statementConforms(kind: StoreKind): void {
       expect(sum).toBe(await available(ledger, accountId))
     })
 
-    test('pages hold each line once', async () => {
+    test('pages have each line once', async () => {
       const { ledger, store, accountId } = await openWithFunds(kind, usd('1'))
       for (const amount of ['2', '3', '4']) {
         await ledger.credit({ ...aCredit(accountId), amount: usd(amount) })
@@ -46,25 +46,25 @@ export function statementConforms(kind: StoreKind): void {
       }
 
       const first = await ledger.statement(accountId, { limit: 3 })
-      const second = await ledger.statement(accountId, { limit: 3, before: first.at(-1)!.position })
-      const third = await ledger.statement(accountId, { limit: 3, before: second.at(-1)!.position })
+      const second = await ledger.statement(accountId, { limit: 3, before: first.at(-1)!.cursor })
+      const third = await ledger.statement(accountId, { limit: 3, before: second.at(-1)!.cursor })
 
       expect(first.map(line => line.amount)).toEqual([usd('4'), usd('3'), usd('2')])
       expect(second.map(line => line.amount)).toEqual([usd('1')])
       expect(third).toEqual([])
     })
 
-    test("a page behind another account's line is empty", async () => {
+    test("a page after another account's line is empty", async () => {
       const { ledger, store, accountId } = await openWithFunds(kind, usd('1'))
       const other = await anAccount(store, { funds: usd('9') })
       const [line] = await ledger.statement(other.accountId, { limit: 1 })
 
-      const lines = await ledger.statement(accountId, { limit: 3, before: line!.position })
+      const lines = await ledger.statement(accountId, { limit: 3, before: line!.cursor })
 
       expect(lines).toEqual([])
     })
 
-    test('a request that cost nothing moves nothing and is not in it', async () => {
+    test('a request that cost nothing is not in it', async () => {
       const { ledger, accountId, apiKeyId } = await openWithFunds(kind, ZERO)
       const held = await hold(ledger, { accountId, kind: 'text', amount: ZERO })
       await ledger.captureHold(held, aCharge(apiKeyId, { tokens: 0 }))

@@ -1,14 +1,15 @@
 import { describe, expect, test } from 'bun:test'
+import type { Id } from '../../../src/domain/ids.ts'
 import { usd, ZERO } from '../../../src/domain/money.ts'
 import { NO_USAGE } from '../../../src/domain/pricing/usage.ts'
 import type { Charge, Ledger } from '../../../src/gateway/ports/ledger.ts'
 import { aCharge, anAccount, hold, NOW, openWithFunds } from '../../support/ledger-builders.ts'
 import type { StoreKind } from '../../support/test-store.ts'
 
-/** What was charged, and for what. */
+/** The charges. */
 export function usageConforms(kind: StoreKind): void {
   describe('usage', () => {
-    test('tells each charge as it was made, with its frozen tariff', async () => {
+    test('has each charge as it was made, with its frozen tariff', async () => {
       const { ledger, accountId, apiKeyId } = await openWithFunds(kind, usd('100'))
       const held = await hold(ledger, { accountId, kind: 'text', amount: usd('1') })
       const charge: Charge = {
@@ -27,11 +28,11 @@ export function usageConforms(kind: StoreKind): void {
 
       const lines = await ledger.usage(accountId, { limit: 10 })
 
-      expect(lines).toEqual([{ ...charge, id: held.id, accountId }])
+      expect(lines).toEqual([{ ...charge, id: held.id, cursor: expect.any(String), accountId }])
       expect(await ledger.verify()).toMatchObject({ problems: [] })
     })
 
-    test('knows free requests and those at the upstream’s own cost, which have no tariff', async () => {
+    test('has free requests and those at the upstream’s own cost, which have no tariff', async () => {
       const { ledger, accountId, apiKeyId } = await openWithFunds(kind, usd('1'))
       const free = await hold(ledger, { accountId, kind: 'text', amount: ZERO })
       await ledger.captureHold(free, aCharge(apiKeyId, { tariff: null, tokens: 7 }))
@@ -47,35 +48,37 @@ export function usageConforms(kind: StoreKind): void {
       expect(await ledger.verify()).toMatchObject({ problems: [] })
     })
 
-    test('pages of one account and of all hold each charge once, newest first', async () => {
+    test('pages of one account and of all have each charge once, newest first', async () => {
       const { ledger, store, accountId, apiKeyId } = await openWithFunds(kind, usd('9'))
       const other = await anAccount(store, { funds: usd('9') })
       const mine = { accountId, apiKeyId }
-      const charged: { readonly accountId: number; readonly key: bigint }[] = []
+      const charged: { readonly accountId: number; readonly id: Id }[] = []
       for (const payer of [mine, other, mine, mine]) {
         const held = await hold(ledger, { accountId: payer.accountId, kind: 'text', amount: usd('1') })
         await ledger.captureHold(held, aCharge(payer.apiKeyId))
-        charged.unshift({ accountId: payer.accountId, key: held.id.key })
+        charged.unshift({ accountId: payer.accountId, id: held.id })
       }
 
       const own = await readPages(before => ledger.usage(accountId, { limit: 2, ...before }))
       const all = await readPages(before => ledger.usage(undefined, { limit: 2, ...before }))
 
-      expect(own).toEqual(charged.filter(charge => charge.accountId === accountId).map(({ key }) => key))
-      expect(all).toEqual(charged.map(({ key }) => key))
+      expect(own).toEqual(charged.filter(charge => charge.accountId === accountId).map(({ id }) => id))
+      expect(all).toEqual(charged.map(({ id }) => id))
     })
   })
 }
 
-/** The id keys of all pages in turn. */
+/** The ids of all pages in turn. */
 async function readPages(
-  read: (page: { before?: bigint }) => ReturnType<Ledger['usage']>,
-): Promise<readonly bigint[]> {
-  const keys: bigint[] = []
+  read: (page: { before?: string }) => ReturnType<Ledger['usage']>,
+): Promise<readonly Id[]> {
+  const ids: Id[] = []
+  let page = {}
   for (;;) {
-    const last = keys.at(-1)
-    const lines = await read(last === undefined ? {} : { before: last })
-    if (lines.length === 0) return keys
-    keys.push(...lines.map(line => line.id.key))
+    const lines = await read(page)
+    const last = lines.at(-1)
+    if (last === undefined) return ids
+    ids.push(...lines.map(line => line.id))
+    page = { before: last.cursor }
   }
 }

@@ -12,24 +12,27 @@ const ATTEMPTS_A_TURN = 128
  * have neither. (A compensation that names no such attempt is found among the entries.)
  */
 export function* checkAttempts(database: Database): Generator<readonly Problem[]> {
-  const select = database.prepare<Row, [bigint, bigint, number]>(
+  const select = database.prepare<Row, [bigint, number]>(
     `SELECT attempts.*, content,
-        (SELECT cost FROM charges WHERE charges.id = request_key AND charges.account_id = attempts.account_id) AS charged,
+        (SELECT cost FROM charges WHERE id_key = request_key AND id_tail = request_tail
+          AND charges.account_id = attempts.account_id) AS charged,
         (SELECT amount FROM operations WHERE operations.id = compensated_by AND kind = 'compensation'
-          AND subject_key = request_key AND operations.account_id = attempts.account_id) AS given_back
+          AND subject_key = request_key AND subject_tail = request_tail
+          AND operations.account_id = attempts.account_id) AS given_back
       FROM attempts LEFT JOIN tariffs ON tariffs.id = tariff_id
-      WHERE (request_key, number) > (?, ?) ORDER BY request_key, number LIMIT ?`,
+      WHERE attempts.id > ? ORDER BY attempts.id LIMIT ?`,
   )
-  let last: Pick<Row, 'request_key' | 'number'> = { request_key: -1n, number: 0n }
+  let last = 0n
   for (;;) {
-    const rows = select.all(last.request_key, last.number, ATTEMPTS_A_TURN)
+    const rows = select.all(last, ATTEMPTS_A_TURN)
     yield rows.flatMap(problemsOf)
-    last = rows.at(-1) ?? last
+    last = rows.at(-1)?.id ?? last
     if (rows.length < ATTEMPTS_A_TURN) return
   }
 }
 
 type Row = UsageColumns & {
+  id: bigint
   request_key: bigint
   request_tail: bigint
   number: bigint

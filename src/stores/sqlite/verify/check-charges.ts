@@ -21,7 +21,7 @@ type Row = ChargeRow & {
 export function* checkCharges(database: Database): Generator<readonly Problem[]> {
   const select = database.prepare<Row, [bigint, number]>(
     `SELECT charges.*, content,
-        (SELECT subject_key = charges.id AND subject_tail = charges.tail AND account_id = charges.account_id
+        (SELECT subject_key = id_key AND subject_tail = id_tail AND account_id = charges.account_id
             AND kind IN ('charge', 'capture') AND at_ms = charges.at_ms
           FROM operations WHERE operations.id = operation_id) AS is_of_operation,
         EXISTS (SELECT 1 FROM api_keys WHERE api_keys.id = api_key_id AND api_keys.account_id = charges.account_id)
@@ -43,7 +43,7 @@ export function* checkCharges(database: Database): Generator<readonly Problem[]>
 function problemsOf(row: Row): readonly Problem[] {
   const objection = objectionTo(row)
   if (objection === undefined) return []
-  const id = formatId('req', { key: row.id, tail: row.tail })
+  const id = formatId('req', { key: row.id_key, tail: row.id_tail })
   return [{ entryId: null, message: `Charge ${id} ${objection}.` }]
 }
 

@@ -11,10 +11,12 @@ const HOLDS_A_TURN = 256
  */
 export function* checkHolds(database: Database): Generator<readonly Problem[]> {
   const select = database.prepare<Row, [bigint, number]>(
-    `SELECT holds.id, holds.tail, holds.amount, state,
-        (SELECT kind FROM operations WHERE operations.id = placed_by AND subject_key = holds.id) AS placing,
-        (SELECT kind FROM operations WHERE operations.id = resolved_by AND subject_key = holds.id) AS resolving,
-        (SELECT cost FROM charges WHERE charges.id = holds.id) AS cost
+    `SELECT holds.id, holds.id_key, holds.id_tail, holds.amount, state,
+        (SELECT kind FROM operations WHERE operations.id = placed_by
+          AND subject_key = holds.id_key AND subject_tail = holds.id_tail) AS placing,
+        (SELECT kind FROM operations WHERE operations.id = resolved_by
+          AND subject_key = holds.id_key AND subject_tail = holds.id_tail) AS resolving,
+        (SELECT cost FROM charges WHERE charges.id_key = holds.id_key AND charges.id_tail = holds.id_tail) AS cost
       FROM holds WHERE holds.id > ? ORDER BY holds.id LIMIT ?`,
   )
   let last = -1n
@@ -28,7 +30,8 @@ export function* checkHolds(database: Database): Generator<readonly Problem[]> {
 
 type Row = {
   id: bigint
-  tail: bigint
+  id_key: bigint
+  id_tail: bigint
   amount: bigint
   state: HoldState
   placing: string | null
@@ -45,7 +48,7 @@ const resolvingOf = { open: null, captured: 'capture', released: 'release' } as 
 function problemsOf(row: Row): readonly Problem[] {
   const objection = objectionTo(row)
   if (objection === undefined) return []
-  const id = formatId('hold', { key: row.id, tail: row.tail })
+  const id = formatId('hold', { key: row.id_key, tail: row.id_tail })
   return [{ entryId: null, message: `Hold ${id} ${objection}.` }]
 }
 

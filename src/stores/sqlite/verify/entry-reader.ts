@@ -60,7 +60,15 @@ export class EntryReader {
     const accountId = Number(row.account_id)
     const cost = nanoUsd(row.cost ?? 0n)
     if (!isThirdWhole(row)) return { entryId: `${id}.3`, message: `Entry ${id}.3 is not whole.` }
-    this.fold.add({ id, accountId, kind, amount: nanoUsd(row.amount), entries: entriesOf(row), cost })
+    this.fold.add({
+      id,
+      number: Number(row.number),
+      accountId,
+      kind,
+      amount: nanoUsd(row.amount),
+      entries: entriesOf(row),
+      cost,
+    })
     if (this.fold.wrong !== undefined) return this.fold.wrong
 
     const ends = this.#ends.get(accountId)
@@ -103,20 +111,24 @@ function entriesOf(row: OperationRow): readonly Entry[] {
 /** `subject_at_ms` is when what an operation is of says that it happened; of credits and compensations nothing else says so. */
 const SELECT = `SELECT *,
     CASE WHEN kind IN ('charge', 'capture')
-      THEN (SELECT cost FROM charges WHERE charges.id = subject_key AND charges.operation_id = operations.id) END AS cost,
+      THEN (SELECT cost FROM charges WHERE id_key = subject_key AND id_tail = subject_tail
+        AND charges.operation_id = operations.id) END AS cost,
     CASE
       WHEN kind IN ('top_up', 'grant')
-        THEN (SELECT operations.at_ms FROM credits WHERE credits.id = subject_key AND credits.operation_id = operations.id
-          AND credits.amount = operations.amount)
+        THEN (SELECT operations.at_ms FROM credits WHERE id_key = subject_key AND id_tail = subject_tail
+          AND credits.operation_id = operations.id AND credits.amount = operations.amount)
       WHEN kind = 'charge'
-        THEN ifnull((SELECT at_ms FROM charges WHERE charges.id = subject_key AND charges.operation_id = operations.id),
-          operations.at_ms)
+        THEN ifnull((SELECT at_ms FROM charges WHERE id_key = subject_key AND id_tail = subject_tail
+          AND charges.operation_id = operations.id), operations.at_ms)
       WHEN kind = 'hold'
-        THEN (SELECT placed_at_ms FROM holds WHERE holds.id = subject_key AND placed_by = operations.id)
+        THEN (SELECT placed_at_ms FROM holds WHERE id_key = subject_key AND id_tail = subject_tail
+          AND placed_by = operations.id)
       WHEN kind IN ('capture', 'release')
-        THEN (SELECT resolved_at_ms FROM holds WHERE holds.id = subject_key AND resolved_by = operations.id)
+        THEN (SELECT resolved_at_ms FROM holds WHERE id_key = subject_key AND id_tail = subject_tail
+          AND resolved_by = operations.id)
       WHEN kind = 'compensation'
-        THEN (SELECT operations.at_ms FROM attempts WHERE request_key = subject_key AND compensated_by = operations.id)
+        THEN (SELECT operations.at_ms FROM attempts WHERE request_key = subject_key AND request_tail = subject_tail
+          AND compensated_by = operations.id)
       ELSE operations.at_ms
     END AS subject_at_ms
   FROM operations WHERE id > ? ORDER BY id LIMIT ?`
@@ -124,6 +136,7 @@ const SELECT = `SELECT *,
 type OperationRow = {
   id: bigint
   account_id: bigint
+  number: bigint
   kind: OperationKind
   previous_id: bigint | null
   amount: bigint

@@ -44,7 +44,7 @@ describe('verify', () => {
     [
       "UPDATE operations SET book_2 = 'losses' WHERE id = 3",
       '3.2',
-      'Entry 3.2 stands in "losses", which no hold touches',
+      'Entry 3.2 is in "losses", which no hold touches',
     ],
     [
       "UPDATE operations SET book_3 = 'available', amount_3 = 1, balance_after_3 = 9 WHERE id = 2",
@@ -56,9 +56,14 @@ describe('verify', () => {
     ['UPDATE operations SET balance_after_3 = 0 WHERE id = 2', '2.3', 'Entry 2.3 is not whole'],
     ["UPDATE tariffs SET content = ''", null, 'has tariff 1, whose prices cannot be read'],
     [`UPDATE tariffs SET content = '{"input":"a dollar"}'`, null, 'whose prices cannot be read'],
-    ['DELETE FROM operations WHERE id = 2', '2.1', 'Entry 2.1 is missing'],
+    ['DELETE FROM operations WHERE id = 2', '3.1', 'operation 3 of its account, where operation 2 is due'],
     ['DELETE FROM operations WHERE id > 6', null, 'Account 1 has'],
-    ['UPDATE operations SET id = 9 WHERE id = 7', '7.1', 'Entry 7.1 is missing'],
+    ['UPDATE operations SET id = 9 WHERE id = 7', '9.1', 'a hold that nothing knows of'],
+    [
+      'UPDATE operations SET number = 8 WHERE id = 7',
+      '7.1',
+      'operation 8 of its account, where operation 7 is due',
+    ],
     [
       'UPDATE operations SET amount = amount - 1 WHERE id = 2',
       '2.1',
@@ -69,9 +74,9 @@ describe('verify', () => {
       '3.1',
       'which follows null where 2 came before',
     ],
-    ['UPDATE operations SET account_id = 2 WHERE id = 3', '3.1', 'Entry 3.1 leaves'],
+    ['UPDATE operations SET account_id = 2 WHERE id = 3', '3.1', 'operation 3 of its account'],
     ['UPDATE operations SET subject_key = 1 WHERE id = 6', '6.1', 'a release that nothing knows of'],
-    ['UPDATE operations SET subject_tail = 1 WHERE id = 2', null, 'has operation 2, which is not its own'],
+    ['UPDATE operations SET subject_tail = 1 WHERE id = 2', '2.1', 'earn 1000000000 where the charge is 0'],
     ["UPDATE operations SET kind = 'gift' WHERE id = 1", '1.1', 'which no gift touches'],
     [
       'UPDATE operations SET at_ms = at_ms + 1 WHERE id = 2',
@@ -99,7 +104,7 @@ describe('verify', () => {
       null,
       'does not lead to the one of operation 4',
     ],
-    ['UPDATE balances SET latest_charge_id = 1', null, 'has charge 1 as its latest'],
+    ['UPDATE balances SET latest_charge_id = 7', null, 'has charge 7 as its latest'],
     ['UPDATE charges SET cost = cost + 1 WHERE operation_id = 2', '2.1', 'where the charge is 1000000001'],
     ['UPDATE charges SET input = 2 WHERE operation_id = 2', null, 'is worth 2000000000 by its frozen tariff'],
     [
@@ -116,8 +121,8 @@ describe('verify', () => {
     ["UPDATE charges SET provenance = 'guessed'", null, 'of the provenance "guessed"'],
     ['UPDATE charges SET is_clamped = 2', null, 'says 2 of whether it was clamped'],
     ['UPDATE charges SET shortfall = -1', null, 'of which -1 exceeded its hold'],
-    ['UPDATE charges SET tail = 1 WHERE operation_id = 2', null, 'operation 2, which is not its own'],
-    ['UPDATE charges SET previous_id = 1 WHERE operation_id = 4', null, 'follows charge 1'],
+    ['UPDATE charges SET id_tail = 1 WHERE operation_id = 2', '2.1', 'earn 1000000000 where the charge is 0'],
+    ['UPDATE charges SET previous_id = 7 WHERE operation_id = 4', null, 'follows charge 7'],
     [`UPDATE tariffs SET content = '{"input":"1","output":"1"}'`, null, 'is worth 1 by its frozen tariff'],
     ['DELETE FROM tariffs', null, 'has tariff 1, which does not exist'],
     [

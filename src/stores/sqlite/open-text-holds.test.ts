@@ -2,16 +2,21 @@ import { expect, test } from 'bun:test'
 import { NO_BALANCES } from '../../domain/ledger/books.ts'
 import { nanoUsd, ZERO } from '../../domain/money.ts'
 import { AccountBooks } from './account-books.ts'
-import { OpenHold, OpenHolds } from './open-holds.ts'
+import { TextHold, OpenTextHolds } from './open-text-holds.ts'
 
 const books = () =>
-  new AccountBooks(1, { balances: NO_BALANCES, latestOperationId: null, latestChargeId: null })
+  new AccountBooks(1, {
+    balances: NO_BALANCES,
+    operationCount: 0,
+    latestOperationId: null,
+    latestChargeId: null,
+  })
 
-const aHoldOf = (id: OpenHold['id'], of = books()) =>
-  new OpenHold({ id, accountId: 1, kind: 'text', amount: nanoUsd(3n) }, of)
+const aHoldOf = (id: TextHold['id'], of = books()) =>
+  new TextHold({ id, accountId: 1, kind: 'text', amount: nanoUsd(3n) }, of)
 
 test('an open hold is found by its id until it is removed, and its account counts it', () => {
-  const open = new OpenHolds()
+  const open = new OpenTextHolds()
   const hold = aHoldOf({ key: 7n, tail: -1n })
 
   open.add(hold)
@@ -36,7 +41,7 @@ test.each([
     { key: 8n, tail: -1n },
   ],
 ])('ids that share a half are different holds: %p and %p', (one, other) => {
-  const open = new OpenHolds()
+  const open = new OpenTextHolds()
   const [first, second] = [aHoldOf(one), aHoldOf(other)]
   open.add(first)
   open.add(second)

@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'bun:sqlite'
+import { formatId } from '../../domain/ids.ts'
 import type { HoldKind } from '../../domain/ledger/books.ts'
 import {
   canHold,
@@ -13,7 +14,7 @@ import type { Captured, Charge, Hold, HoldOutcome } from '../../gateway/ports/le
 import { refusalFor, type BooksOfAccounts } from './account-books.ts'
 import type { Charges } from './charges.ts'
 import type { Journal } from './journal.ts'
-import { anotherHold } from './open-holds.ts'
+import { anotherHold } from './open-text-holds.ts'
 
 type Parts = {
   readonly database: Database
@@ -23,22 +24,25 @@ type Parts = {
 }
 
 /** The steps of the holds of media jobs. These are rows with their money moved, because a job outlives its process. */
-export class DurableHolds {
+export class MediaHolds {
   readonly #parts: Parts
-  readonly #select: Statement<HoldRow, [bigint]>
+  readonly #select: Statement<HoldRow, [bigint, bigint]>
   readonly #insert: Statement
   readonly #resolve: Statement
 
   constructor(parts: Parts) {
     const { database } = parts
     this.#parts = parts
-    this.#select = database.prepare('SELECT tail, account_id, kind, amount, state FROM holds WHERE id = ?')
+    this.#select = database.prepare(
+      'SELECT account_id, kind, amount, state FROM holds WHERE id_key = ? AND id_tail = ?',
+    )
     this.#insert = database.prepare(
-      `INSERT INTO holds (id, tail, account_id, kind, amount, state, placed_by, placed_at_ms)
+      `INSERT INTO holds (id_key, id_tail, account_id, kind, amount, state, placed_by, placed_at_ms)
         VALUES (?, ?, ?, ?, ?, 'open', ?, ?)`,
     )
     this.#resolve = database.prepare(
-      `UPDATE holds SET state = ?, resolved_by = ?, resolved_at_ms = ? WHERE id = ? AND state = 'open'`,
+      `UPDATE holds SET state = ?, resolved_by = ?, resolved_at_ms = ?
+        WHERE id_key = ? AND id_tail = ? AND state = 'open'`,
     )
   }
 
@@ -48,7 +52,7 @@ export class DurableHolds {
     const { id, accountId, kind, amount } = hold
     const state = this.#find(hold)
     if (state === 'open') return { outcome: 'held', hold }
-    if (state !== undefined) throw new RangeError(`Hold ${id.key} is ${state} already.`)
+    if (state !== undefined) throw new RangeError(`${formatId('hold', id)} is ${state} already.`)
     const books = booksOfAccounts.of(accountId)
     if (!canHold(books.free, amount)) return refusalFor(books)
     const movements = placing(termsOf(hold))
@@ -68,7 +72,7 @@ export class DurableHolds {
     const { movements, shortfall } = capturing(termsOf(hold), cost)
     const operationId = cost === 0n ? null : journal.nextOperationId
     if (!charges.insert(books, charge, { id, shortfall, operationId }))
-      throw new RangeError(`The id ${id.key} was charged without its hold.`)
+      throw new RangeError(`${formatId('hold', id)} was charged without its hold.`)
     const resolvedBy = journal.write(books, { kind: 'capture', subject: id, movements, atMs })
     this.#end(hold, 'captured', { resolvedBy, atMs })
     return { cost, shortfall }
@@ -86,13 +90,9 @@ export class DurableHolds {
 
   /** Undefined if it was never placed. Throws a RangeError if the id is of another hold. */
   #find({ id, accountId, kind, amount }: Hold): HoldState | undefined {
-    const row = this.#select.get(id.key)
+    const row = this.#select.get(id.key, id.tail)
     if (row === null) return undefined
-    const isSame =
-      row.tail === id.tail &&
-      Number(row.account_id) === accountId &&
-      row.kind === kind &&
-      row.amount === amount
+    const isSame = Number(row.account_id) === accountId && row.kind === kind && row.amount === amount
     if (!isSame) throw anotherHold(id)
     return row.state
   }
@@ -102,13 +102,12 @@ export class DurableHolds {
     state: (typeof following)['open'][number],
     by: { readonly resolvedBy: bigint | null; readonly atMs: number },
   ): void {
-    const { changes } = this.#resolve.run(state, by.resolvedBy, by.atMs, id.key)
-    if (changes !== 1) throw new Error(`Hold ${id.key} could not be ${state}: it is not open.`)
+    const { changes } = this.#resolve.run(state, by.resolvedBy, by.atMs, id.key, id.tail)
+    if (changes !== 1) throw new Error(`${formatId('hold', id)} could not be ${state}: it is not open.`)
   }
 }
 
 type HoldRow = {
-  tail: bigint
   account_id: bigint
   kind: HoldKind
   amount: bigint

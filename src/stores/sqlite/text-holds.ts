@@ -1,20 +1,16 @@
 import { canHold, capturing } from '../../domain/ledger/hold.ts'
 import type { NanoUsd } from '../../domain/money.ts'
-import type { Captured, Charge, Hold, HoldOutcome, Ledger } from '../../gateway/ports/ledger.ts'
+import type { Captured, Charge, Hold, HoldOutcome } from '../../gateway/ports/ledger.ts'
 import { refusalFor, type BooksOfAccounts } from './account-books.ts'
 import type { Charges } from './charges.ts'
 import type { FreedHints } from './freed-hints.ts'
 import type { GroupCommit } from './group-commit.ts'
 import type { Journal } from './journal.ts'
-import { anotherHold, OpenHold, OpenHolds } from './open-holds.ts'
+import { anotherHold, OpenTextHolds, TextHold } from './open-text-holds.ts'
 import type { Transactions } from './transactions.ts'
-
-/** How holds of one kind are placed and ended. */
-export type Holds = Pick<Ledger, 'placeHold' | 'captureHold' | 'releaseHold'>
 
 type Parts = {
   readonly transactions: Transactions
-  readonly groupCommit: GroupCommit
   readonly booksOfAccounts: BooksOfAccounts
   readonly journal: Journal
   readonly charges: Charges
@@ -25,11 +21,11 @@ type Parts = {
  * The holds of running text requests, kept in memory only: no other process can spend the money, and a request dies with its
  * process. So placing a hold reads the balance and needs no commit, and a killed process leaves none behind.
  */
-export class VolatileHolds implements Holds {
+export class TextHolds {
   readonly #parts: Parts
-  readonly #open = new OpenHolds()
+  readonly #open = new OpenTextHolds()
   /** The holds that the running transaction ends. */
-  #ended: OpenHold[] = []
+  #ended: TextHold[] = []
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -44,7 +40,7 @@ export class VolatileHolds implements Holds {
     return this.#open.sum()
   }
 
-  async placeHold(hold: Hold): Promise<HoldOutcome> {
+  place(hold: Hold): HoldOutcome {
     const open = this.#open.find(hold)
     if (open !== undefined) {
       if (open.amount !== hold.amount) throw anotherHold(hold.id)
@@ -52,27 +48,27 @@ export class VolatileHolds implements Holds {
     }
     const books = this.#parts.booksOfAccounts.of(hold.accountId)
     if (!canHold(books.free, hold.amount)) return refusalFor(books)
-    const placed = new OpenHold(hold, books)
+    const placed = new TextHold(hold, books)
     this.#open.add(placed)
     return { outcome: 'held', hold: placed }
   }
 
-  async captureHold(hold: Hold, charge: Charge): Promise<Captured> {
+  async capture(hold: Hold, charge: Charge, groupCommit: GroupCommit): Promise<Captured> {
     const open = this.#open.find(hold)
     if (open !== undefined) open.capturesWaiting += 1
     try {
-      return await this.#parts.groupCommit.run(() => this.#capture(hold, charge))
+      return await groupCommit.run(() => this.#capture(hold, charge))
     } finally {
       if (open !== undefined) open.capturesWaiting -= 1
     }
   }
 
-  async releaseHold(hold: Hold): Promise<void> {
+  async release(hold: Hold, groupCommit: GroupCommit): Promise<void> {
     const open = this.#open.find(hold)
     if (open === undefined) return
     if (open.capturesWaiting > 0) {
       // A capture was asked for first. This frees the hold only if the capture fails.
-      await this.#parts.groupCommit.run(() => {
+      await groupCommit.run(() => {
         if (open.isOpen) this.#end(open)
       })
       return
@@ -100,7 +96,7 @@ export class VolatileHolds implements Holds {
   }
 
   /** Inside a step: no other code runs before the commit or rollback, so none sees the money free in between. */
-  #end(hold: OpenHold): void {
+  #end(hold: TextHold): void {
     this.#open.remove(hold)
     this.#ended.push(hold)
   }

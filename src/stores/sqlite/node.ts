@@ -1,0 +1,72 @@
+import type { Database } from 'bun:sqlite'
+import { idSource, type Id } from '../../domain/ids.ts'
+import type { Accounts } from '../../gateway/ports/accounts.ts'
+import type { Attempts } from '../../gateway/ports/attempts.ts'
+import type { AuditLog } from '../../gateway/ports/audit.ts'
+import type { CatalogStore } from '../../gateway/ports/catalog.ts'
+import type { Clock } from '../../gateway/ports/clock.ts'
+import type { Leases } from '../../gateway/ports/leases.ts'
+import { SqliteAccounts } from './accounts.ts'
+import type { ApiKeyCache } from './api-key-cache.ts'
+import { createAttempts } from './attempts.ts'
+import type { SqliteAuditLog } from './audit-log.ts'
+import { createCatalogStore, type CatalogState } from './catalog.ts'
+import { GroupCommit } from './group-commit.ts'
+import { SqliteLeases, type TakenLeases } from './leases.ts'
+import { createLedger, type SqliteLedger } from './ledger.ts'
+import type { LedgerSteps } from './ledger-steps.ts'
+import type { Tariffs } from './tariffs.ts'
+import type { Transactions } from './transactions.ts'
+
+export type NodeSettings = {
+  /** Unique among the nodes of a store. */
+  readonly name: string
+  readonly clock: Clock
+  /** 64 random bits as a signed integer. */
+  readonly random64: () => bigint
+}
+
+/** The ports of one node over a shared store. Each node has its own ids and its own queue of writes. */
+export type SqliteNode = {
+  readonly name: string
+  readonly newId: () => Id
+  readonly ledger: SqliteLedger
+  readonly accounts: Accounts
+  readonly attempts: Attempts
+  readonly catalog: CatalogStore
+  readonly auditLog: AuditLog
+  readonly leases: Leases
+  /** Commits what waits. Later writes are refused with `unavailable`. */
+  close(): void
+}
+
+/** What the nodes of a store share. */
+export type SharedState = {
+  readonly database: Database
+  readonly transactions: Transactions
+  readonly auditLog: SqliteAuditLog
+  readonly tariffs: Tariffs
+  readonly steps: LedgerSteps
+  readonly apiKeys: ApiKeyCache
+  readonly catalog: CatalogState
+  readonly takenLeases: TakenLeases
+}
+
+export function createNode(
+  shared: SharedState,
+  { name, clock, random64 }: NodeSettings,
+  lastKey: bigint,
+): SqliteNode {
+  const groupCommit = new GroupCommit(shared.transactions)
+  return {
+    name,
+    newId: idSource({ now: () => clock.now(), random64, after: lastKey }),
+    ledger: createLedger({ ...shared, groupCommit }),
+    accounts: new SqliteAccounts({ ...shared, groupCommit }),
+    attempts: createAttempts({ ...shared, groupCommit }),
+    catalog: createCatalogStore(shared.catalog, groupCommit),
+    auditLog: shared.auditLog,
+    leases: new SqliteLeases({ taken: shared.takenLeases, clock }),
+    close: () => groupCommit.close(),
+  }
+}
