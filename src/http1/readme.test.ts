@@ -41,6 +41,16 @@ test('the server example of the README works', async () => {
   expect(errors).toMatchObject([{ code: 'body_too_large' }])
 })
 
+test('the client example of the README works', async () => {
+  const server = Bun.serve({ port: 0, fetch: async request => new Response(`got ${await request.text()}`) })
+  const replacements = { '127.0.0.1:8080': `127.0.0.1:${server.port}`, 'const text': 'export const text' }
+
+  const { text } = (await runExample('Client', replacements)) as { text: string }
+  await server.stop()
+
+  expect(text).toBe('got hello')
+})
+
 test('the README has the limits of the server', () => {
   const limits = new Map(Object.entries(serverLimits))
   const rows = readme.split('\n').filter(line => /^\| `[A-Z_]+`/.test(line))

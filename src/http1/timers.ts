@@ -1,3 +1,5 @@
+import { systemClock } from './system-clock.ts'
+
 /** The clock that timers run on. */
 export type TimerClock = {
   /** Milliseconds from an arbitrary start. It never goes back. */
@@ -27,7 +29,7 @@ export class Timers {
   #wakesAtMs = Infinity
   #cancelWakeUp: (() => void) | undefined
 
-  constructor(clock: TimerClock) {
+  constructor(clock: TimerClock = systemClock) {
     this.#clock = clock
   }
 

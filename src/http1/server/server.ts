@@ -1,3 +1,4 @@
+import { systemClock } from '../system-clock.ts'
 import { HttpError } from './http-error.ts'
 import { CONNECTIONS_MAX, TICK_MS } from './limits.ts'
 import { ServerConnection, type ConnectionServer } from './server-connection.ts'
@@ -179,14 +180,6 @@ class Server implements ConnectionServer {
     }
     this.#cancelTick = this.#options.clock.after(TICK_MS, this.#onTick)
   }
-}
-
-const systemClock: ServerClock = {
-  now: () => Date.now(),
-  after: (delayMs, then) => {
-    const timer = setTimeout(then, delayMs)
-    return () => clearTimeout(timer)
-  },
 }
 
 function dateOf(clock: ServerClock): string {
