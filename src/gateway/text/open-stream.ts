@@ -6,7 +6,7 @@ import { attemptResult, type AttemptFailure, type AttemptResult } from '../upstr
 import type { AdmittedRequest } from './admit-text.ts'
 import { usageLimits } from './quote-text.ts'
 import type { Destination } from './resolve-model.ts'
-import type { TextPorts, TextSettings } from './run-text.ts'
+import type { TextPorts, TextSettings } from './text-ports.ts'
 import { upstreamSecrets } from './upstream-secrets.ts'
 
 /** A stream whose first bytes have arrived. */

@@ -1,34 +1,19 @@
-import type { Provider } from '../../domain/catalog/provider.ts'
 import type { Usage } from '../../domain/pricing/usage.ts'
 import { scrubReplyError } from '../../protocol/scrub-reply-error.ts'
 import type { CallerSignal } from '../ports/caller-signal.ts'
-import type { TextProvider } from '../ports/text-provider.ts'
 import { attemptResult, type AttemptResult } from '../upstreams/attempt-result.ts'
-import { callWithFailover, type FailoverPorts } from '../upstreams/call-with-failover.ts'
-import { LATE_MS, type LateAnswers } from '../upstreams/late-answers.ts'
-import { admitText, type AdmitPorts, type AdmittedRequest } from './admit-text.ts'
+import { callWithFailover } from '../upstreams/call-with-failover.ts'
+import { LATE_MS } from '../upstreams/late-answers.ts'
+import { admitText, type AdmittedRequest } from './admit-text.ts'
 import { meterUsage, reportedCostOf } from './meter-usage.ts'
 import { priceText, usageLimits } from './quote-text.ts'
 import { refuseText, unrepeatable } from './refuse-text.ts'
 import type { Destination } from './resolve-model.ts'
-import { isCostCertain, settleText, type SettlePorts } from './settle-text.ts'
+import { isCostCertain, settleText } from './settle-text.ts'
 import type { ParsedCall } from './text-call.ts'
+import type { TextPorts, TextSettings } from './text-ports.ts'
 import type { TextResult, WholeAnswer } from './text-result.ts'
-import { upstreamSecrets, type SecretOf } from './upstream-secrets.ts'
-
-export type TextPorts = AdmitPorts &
-  FailoverPorts &
-  SettlePorts & {
-    readonly providers: { readonly [kind in Provider['kind']]: TextProvider }
-    readonly lateAnswers: LateAnswers
-    readonly secretOf: SecretOf
-  }
-
-export type TextSettings = {
-  readonly readTimeoutMs: number
-  readonly streamIdleTimeoutMs: number
-  readonly isSandboxOn: boolean
-}
+import { upstreamSecrets } from './upstream-secrets.ts'
 
 /**
  * Answers one request with JSON: holds its worst case, calls its upstreams, charges what the answer used, and then replies. Rejects

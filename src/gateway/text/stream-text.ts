@@ -5,7 +5,7 @@ import { admitText } from './admit-text.ts'
 import { openStream } from './open-stream.ts'
 import { refuseText, unrepeatable } from './refuse-text.ts'
 import { RelayedStream } from './relay-stream.ts'
-import type { TextPorts, TextSettings } from './run-text.ts'
+import type { TextPorts, TextSettings } from './text-ports.ts'
 import type { ParsedCall } from './text-call.ts'
 import type { TextResult } from './text-result.ts'
 

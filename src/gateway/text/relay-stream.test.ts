@@ -1,0 +1,237 @@
+import { describe, expect, test } from 'bun:test'
+import { fakeClock } from '../../../test/support/fake-clock.ts'
+import { anAccount } from '../../../test/support/ledger-builders.ts'
+import { aSqliteStore } from '../../../test/support/test-store.ts'
+import { aDestination, anAdmittedRequest } from '../../../test/support/upstream-rows.ts'
+import { DONE, FINISH, HEL, LO, ROLE } from '../../../test/scenarios/stream-frames.ts'
+import { usd } from '../../domain/money.ts'
+import { parseJsonObject } from '../../protocol/json/parse-json.ts'
+import { chatDialect } from '../../protocol/chat/dialect.ts'
+import type { TextStream } from '../../protocol/text-dialect.ts'
+import { HoldQueue } from '../hold-queue.ts'
+import type { StreamEnd, UpstreamStream } from '../ports/text-provider.ts'
+import { RelayedStream } from './relay-stream.ts'
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+const main = aDestination('main')
+
+/** The body of an upstream. The test sends its pieces and its end. */
+function anUpstream() {
+  const pieces: string[] = []
+  let end: StreamEnd | undefined
+  let wake = () => {}
+  const upstream: UpstreamStream = {
+    get end() {
+      return end
+    },
+    async read() {
+      if (pieces.length === 0 && end === undefined) await new Promise<void>(resolve => (wake = resolve))
+      const piece = pieces.shift()
+      return piece === undefined ? undefined : encoder.encode(piece)
+    },
+    cancel() {
+      end ??= { end: 'aborted' }
+      wake()
+    },
+  }
+  return {
+    upstream,
+    send(...more: string[]) {
+      pieces.push(...more)
+      wake()
+    },
+    end(how: StreamEnd) {
+      end = how
+      wake()
+    },
+  }
+}
+
+/** A relayed stream of an account with 1 USD. `first` was read when the stream was opened. */
+async function setUp({ first = ROLE, failsAt }: { first?: string; failsAt?: string } = {}) {
+  const store = aSqliteStore()
+  const clock = fakeClock()
+  const holds = new HoldQueue({ ledger: store.ledger, clock }, { waitMs: 0, mode: 'hold' })
+  const payer = await anAccount(store, { funds: usd('1') })
+  const { hold: _, ...admitted } = anAdmittedRequest([main], payer)
+  const { call, quote } = admitted
+  const request = chatDialect.readRequest(parseJsonObject(call.body))
+  const outcome = await holds.place(
+    { id: call.id, accountId: payer.accountId, amount: quote.amount },
+    call.client,
+  )
+  if (outcome.outcome === 'refused') throw new Error('The hold was refused.')
+  const source = anUpstream()
+  const stream = chatDialect.openStream(request, {
+    model: 'gpt-x',
+    limits: { inputTokensMax: undefined, outputTokensMax: 100 },
+    fallback: { id: 'req_1', createdAtS: 0 },
+  })
+  const failures: unknown[] = []
+  const relayed = new RelayedStream(
+    {
+      admitted: { ...admitted, hold: outcome.hold },
+      attempt: { destination: main, number: 1, result: undefined },
+      opened: {
+        rateLimits: [],
+        retryAfterS: undefined,
+        reportedCost: null,
+        upstream: source.upstream,
+        stream: failsAt === undefined ? stream : failingAt(failsAt, stream),
+        first: stream.feed(encoder.encode(first)),
+      },
+    },
+    {
+      holds,
+      clock,
+      tokenizer: { countTokens: async () => 1 },
+      onSettleFailed: error => failures.push(error),
+    },
+  )
+  return {
+    relayed,
+    source,
+    store,
+    clock,
+    failures,
+    trace: call.trace,
+    balance: () => store.ledger.balance(payer.accountId),
+    charges: () => store.ledger.usage(payer.accountId, { limit: 10 }),
+  }
+}
+
+/** A stream with a bug: it throws when it is fed this piece. */
+function failingAt(piece: string, stream: TextStream): TextStream {
+  return {
+    get isDone() {
+      return stream.isDone
+    },
+    feed(chunk) {
+      if (decoder.decode(chunk) === piece) throw new Error('a bug')
+      return stream.feed(chunk)
+    },
+    end: () => stream.end(),
+    reading: () => stream.reading(),
+    finish: (charge, failure) => stream.finish(charge, failure),
+  }
+}
+
+async function textOf(relayed: RelayedStream): Promise<string> {
+  let text = ''
+  for (let piece = await relayed.read(); piece !== undefined; piece = await relayed.read())
+    text += decoder.decode(piece)
+  return text
+}
+
+describe('a relayed stream', () => {
+  test('is passed on and charged when it is complete', async () => {
+    const { relayed, source, balance, charges } = await setUp()
+    source.send(HEL, LO, FINISH, DONE)
+
+    const text = await textOf(relayed)
+
+    expect(text).toBe(ROLE + HEL + LO + FINISH + DONE)
+    expect(await relayed.ended).toEqual({ isWhole: true })
+    expect(await charges()).toMatchObject([{ provider: 'main', model: 'gpt-x', provenance: 'estimated' }])
+    expect((await balance()).held.text).toBe(usd('0'))
+  })
+
+  test('frees its hold and charges nothing if it breaks before any output', async () => {
+    const { relayed, source, balance, charges, trace } = await setUp()
+    source.end({ end: 'broken', reason: 'ECONNRESET' })
+
+    const text = await textOf(relayed)
+
+    expect(text).toContain('The stream broke off')
+    expect(await relayed.ended).toEqual({ isWhole: false })
+    expect(await charges()).toEqual([])
+    expect(await balance()).toMatchObject({ available: usd('1'), held: { text: usd('0') } })
+    expect(trace).toEqual({
+      upstreamProblem: 'the stream broke: ECONNRESET',
+      upstreamFailures: [{ provider: 'main', reason: 'broken_stream' }],
+    })
+  })
+
+  test('ends with an error, and frees its hold, if the charge cannot be recorded', async () => {
+    const { relayed, source, store, failures, balance } = await setUp()
+    source.send(HEL, LO, FINISH, DONE)
+    await store.close()
+
+    const text = await textOf(relayed)
+
+    expect(text).toContain('The gateway failed to settle this stream.')
+    expect(text).not.toContain('[DONE]')
+    expect(await relayed.ended).toEqual({ isWhole: false })
+    expect(failures).toMatchObject([{ code: 'unavailable' }])
+    expect((await balance()).held.text).toBe(usd('0'))
+  })
+
+  test('ends as a broken stream, and is charged, if a piece cannot be read', async () => {
+    const { relayed, source, failures, charges } = await setUp({ failsAt: LO })
+    source.send(HEL, LO, FINISH, DONE)
+
+    const text = await textOf(relayed)
+
+    expect(text).toStartWith(ROLE + HEL)
+    expect(text).toContain('The stream broke off')
+    expect(source.upstream.end).toEqual({ end: 'aborted' })
+    expect(failures).toMatchObject([{ message: 'a bug' }])
+    expect(await charges()).toHaveLength(1)
+  })
+})
+
+describe('cancelling a relayed stream', () => {
+  test('ends a read that waits, and charges the output so far', async () => {
+    const { relayed, source, charges, trace } = await setUp({ first: ROLE + HEL })
+    await relayed.read()
+    const waiting = relayed.read()
+
+    relayed.cancel()
+
+    expect(await waiting).toBeUndefined()
+    expect(await relayed.ended).toEqual({ isWhole: false })
+    expect(source.upstream.end).toEqual({ end: 'aborted' })
+    expect(await charges()).toHaveLength(1)
+    expect(trace.clientDisconnected).toBe(true)
+  })
+
+  test('charges a complete stream once, and it counts as not read', async () => {
+    const { relayed, source, charges } = await setUp()
+    source.send(HEL + FINISH + DONE)
+    await relayed.read()
+    await relayed.read()
+
+    relayed.cancel()
+    relayed.cancel()
+
+    expect(await relayed.ended).toEqual({ isWhole: false })
+    expect(await relayed.read()).toBeUndefined()
+    expect(await charges()).toHaveLength(1)
+  })
+
+  test('while it is settled changes nothing', async () => {
+    const { relayed, source, charges } = await setUp()
+    source.send(HEL + FINISH + DONE)
+    await relayed.read()
+    await relayed.read()
+    const last = relayed.read()
+
+    relayed.cancel()
+
+    expect(decoder.decode(await last)).toEndWith(DONE)
+    expect(await relayed.ended).toEqual({ isWhole: true })
+    expect(await charges()).toHaveLength(1)
+  })
+})
+
+test('an upstream that does not close its complete stream is cancelled after a second', async () => {
+  const { relayed, source, clock } = await setUp()
+  source.send(HEL, FINISH, DONE)
+  await textOf(relayed)
+  const before = source.upstream.end
+
+  clock.advance(1000)
+
+  expect([before, source.upstream.end]).toEqual([undefined, { end: 'aborted' }])
+})

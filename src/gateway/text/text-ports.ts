@@ -1,0 +1,23 @@
+import type { Provider } from '../../domain/catalog/provider.ts'
+import type { TextProvider } from '../ports/text-provider.ts'
+import type { FailoverPorts } from '../upstreams/call-with-failover.ts'
+import type { LateAnswers } from '../upstreams/late-answers.ts'
+import type { AdmitPorts } from './admit-text.ts'
+import type { SettlePorts } from './settle-text.ts'
+import type { SecretOf } from './upstream-secrets.ts'
+
+/** What answering text requests needs from outside. */
+export type TextPorts = AdmitPorts &
+  FailoverPorts &
+  SettlePorts & {
+    readonly providers: { readonly [kind in Provider['kind']]: TextProvider }
+    readonly lateAnswers: LateAnswers
+    readonly secretOf: SecretOf
+  }
+
+/** The settings of text routes. */
+export type TextSettings = {
+  readonly readTimeoutMs: number
+  readonly streamIdleTimeoutMs: number
+  readonly isSandboxOn: boolean
+}
