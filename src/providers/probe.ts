@@ -17,9 +17,9 @@ const SANDBOX_OFF = 'Is switched off by TOLLGATE_SANDBOX: its models are neither
 export type Probed = { readonly ok: boolean; readonly detail: string }
 
 /**
- * Requests a provider's list of models, which costs nothing, to learn whether the provider responds and accepts the key. Not every
- * provider has such a list, so any response is fine except one that refuses the key or reports a failure of the server. Never
- * throws; ends within five seconds.
+ * Requests a provider's list of models, which costs nothing, to learn whether the provider responds and accepts the
+ * key. Not every provider has such a list, so any response is fine except one that refuses the key or reports a failure
+ * of the server. Never throws; ends within five seconds.
  */
 export function providerProbe(ports: {
   /** The key as it is sent; undefined where there is none, or its environment variable is not set. */

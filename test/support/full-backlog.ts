@@ -1,6 +1,9 @@
 import { dlopen, ptr } from 'bun:ffi'
 
-/** A port on loopback to which no connection can be opened: its queue of unaccepted connections is full, so that the kernel drops each SYN. */
+/**
+ * A port on loopback to which no connection can be opened: its queue of unaccepted connections is full, so that the
+ * kernel drops each SYN.
+ */
 export type FullBacklog = { readonly port: number; close(): void }
 
 const AF_INET = 2

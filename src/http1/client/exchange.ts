@@ -18,9 +18,9 @@ export type Transport = {
 type Piece = Uint8Array<ArrayBuffer>
 
 /**
- * How much of a body is buffered before the server has to wait. One read of the socket, half a megabyte at most, can come on top.
- * The socket is also paused behind a piece of this size until more is asked for, so that a reader that stalls over it does not
- * have a second one buffered.
+ * How much of a body is buffered before the server has to wait. One read of the socket, half a megabyte at most, can
+ * come on top. The socket is also paused behind a piece of this size until more is asked for, so that a reader that
+ * stalls over it does not have a second one buffered.
  */
 const READ_AHEAD_BYTES = 32 * 1024
 

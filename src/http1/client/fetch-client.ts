@@ -13,8 +13,8 @@ import type { ResponseHead } from './response-head.ts'
 const DECODED: ReadonlySet<string> = new Set(['gzip', 'x-gzip', 'deflate', 'br', 'zstd'])
 
 /**
- * The client by way of `fetch`, which alone knows the proxies that HTTP_PROXY and HTTPS_PROXY name. The proxy resolves names and
- * connects, so that `connectTimeoutMs` has no effect, and a request with a pinned address is refused.
+ * The client by way of `fetch`, which alone knows the proxies that HTTP_PROXY and HTTPS_PROXY name. The proxy resolves
+ * names and connects, so that `connectTimeoutMs` has no effect, and a request with a pinned address is refused.
  */
 export function fetchClient(timers: Timers): HttpClient {
   return {

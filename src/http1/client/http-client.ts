@@ -13,11 +13,12 @@ import { isStreamBody, type OutgoingBody } from './outgoing-body.ts'
 /** Sends requests to http and https servers, and keeps connections for later requests. */
 export interface HttpClient {
   /**
-   * Sends one request, once: a connection that breaks under it is a failure, never a reason to send it again. Resolves when the
-   * head of the response has come; any status is a response, and redirects are not followed. This and reads of the response
-   * reject with an `ClientError`.
+   * Sends one request, once: a connection that breaks under it is a failure, never a reason to send it again. Resolves
+   * when the head of the response has come; any status is a response, and redirects are not followed. This and reads of
+   * the response reject with an `ClientError`.
    *
-   * The response must be read to its end or cancelled. The stream of a body is read to its end or cancelled in any case.
+   * The response must be read to its end or cancelled. The stream of a body is read to its end or cancelled in any
+   * case.
    */
   send(request: HttpRequest, options?: SendOptions): Promise<HttpResponse>
   /** Closes idle connections. Running requests end by themselves. */
@@ -96,7 +97,9 @@ function write(
   return true
 }
 
-/** Waits for the head of a response. While it waits, it has no reference to a body of text or bytes, which may be large. */
+/**
+ * Waits for the head of a response. While it waits, it has no reference to a body of text or bytes, which may be large.
+ */
 async function received(
   transmitted: Promise<boolean>,
   exchange: Exchange,

@@ -7,7 +7,10 @@ export type Origin = {
   readonly address: string
   readonly port: number
   readonly isTls: boolean
-  /** The name that TLS asks for and the certificate is checked against. Absent for an IP address, which is checked itself. */
+  /**
+   * The name that TLS asks for and the certificate is checked against. Absent for an IP address, which is checked
+   * itself.
+   */
   readonly serverName?: string
 }
 

@@ -18,8 +18,8 @@ export interface SocketOwner {
 }
 
 /**
- * The runtime cannot call back a TCP connect. One that was given up goes on until the operating system gives it up, after about
- * two minutes. While an origin has this many, another one fails at once.
+ * The runtime cannot call back a TCP connect. One that was given up goes on until the operating system gives it up,
+ * after about two minutes. While an origin has this many, another one fails at once.
  */
 const GIVEN_UP_MAX = 256
 
@@ -34,8 +34,8 @@ export class ConnectionOpener {
   }
 
   /**
-   * Resolves when TCP, and TLS where the origin has it, are there. Rejects with `CONNECT_TIMEOUT` after `timeoutMs`, and where the
-   * exchange is cancelled. Nothing has been sent by then.
+   * Resolves when TCP, and TLS where the origin has it, are there. Rejects with `CONNECT_TIMEOUT` after `timeoutMs`,
+   * and where the exchange is cancelled. Nothing has been sent by then.
    */
   open(origin: Origin, timeoutMs: number, exchange: Exchange): Promise<ClientSocket> {
     if ((this.#givenUp.get(origin.key) ?? 0) >= GIVEN_UP_MAX)
@@ -59,7 +59,7 @@ class Opening implements SocketOwner, Transport, Timer {
   expiresAtMs = Infinity
   readonly #origin: Origin
   readonly #timers: Timers
-  /** Told when the connect goes on although it was given up, and when that ends. */
+  /** Called when the connect goes on although it was given up, and when that ends. */
   readonly #onGivenUp: (goesOn: boolean) => void
   readonly #opened = Promise.withResolvers<ClientSocket>()
   #socket: ClientSocket | undefined

@@ -15,8 +15,8 @@ const LINE_END = '\r\n'
 const HEAD_END = '\r\n\r\n'
 
 /**
- * Requests up to this size are put together in memory that they share, and sent with one write. Buffers of their own would cost
- * a few percent of a request.
+ * Requests up to this size are put together in memory that they share, and sent with one write. Buffers of their own
+ * would cost a few percent of a request.
  */
 const SCRATCH_BYTES = 64 * 1024
 const scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES)
@@ -55,7 +55,9 @@ function writeWhole(head: string, body: string | Uint8Array, writer: SocketWrite
   writer.writeShared(scratch.subarray(0, start.length + bodyLength))
 }
 
-/** Sends the stream of a body at the pace of the server. Rejects where the stream breaks off or the connection closes. */
+/**
+ * Sends the stream of a body at the pace of the server. Rejects where the stream breaks off or the connection closes.
+ */
 export async function uploadStream({ stream, length }: StreamBody, writer: SocketWriter): Promise<void> {
   let sent = 0
   for (let piece = await stream.read(); piece !== undefined; piece = await stream.read()) {

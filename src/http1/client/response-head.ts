@@ -14,7 +14,9 @@ export type ResponseHead = {
 /** The number of bytes, or chunks, or all bytes until the connection closes. */
 export type BodyFraming = number | 'chunked' | 'until_close'
 
-/** The server stopped waiting for the request. It may still answer it later, and that must not answer the next request. */
+/**
+ * The server stopped waiting for the request. It may still answer it later, and that must not answer the next request.
+ */
 const REQUEST_TIMEOUT = 408
 
 const PROTOCOL = 'HTTP/1.'
@@ -24,9 +26,9 @@ const CR = 13
 const ZERO = 48
 
 /**
- * Reads the head that begins at `at`, and refuses a malformed one before its end has come. A head whose framing could be read in
- * two ways (several lengths, or a length and chunks) is malformed: a wrong guess would take one response for the next. The response
- * to a HEAD request has no body.
+ * Reads the head that begins at `at`, and refuses a malformed one before its end has come. A head whose framing could
+ * be read in two ways (several lengths, or a length and chunks) is malformed: a wrong guess would take one response for
+ * the next. The response to a HEAD request has no body.
  */
 export function readResponseHead(bytes: Buffer, at: number, method: string): ResponseHead | HeadProblem {
   for (let index = 0; index < PROTOCOL.length; index += 1) {

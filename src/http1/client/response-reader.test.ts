@@ -75,7 +75,7 @@ describe('a response', () => {
   })
 })
 
-test('the response to a HEAD request has no body, whatever it declares', () => {
+test('the response to a HEAD request has no body, even if it declares one', () => {
   const reader = new ResponseReader('HEAD')
 
   const progress = reader.feed(Buffer.from(`${JSON_HEAD}content-length: 10\r\n\r\n`), nowhere)

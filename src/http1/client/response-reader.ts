@@ -4,7 +4,9 @@ import { readResponseHead, type ResponseHead } from './response-head.ts'
 /** Where a response goes while it is read. */
 export type ResponseSink = {
   onHead(head: ResponseHead): void
-  /** The next bytes of the body, at least one: those of `bytes` from `start` to before `end`. The sink may keep them. */
+  /**
+   * The next bytes of the body, at least one: those of `bytes` from `start` to before `end`. The sink may keep them.
+   */
   onPiece(bytes: Buffer<ArrayBuffer>, start: number, end: number): void
 }
 

@@ -70,7 +70,7 @@ describe.each([
     },
   )
 
-  test('the response to a HEAD request has no body, whatever it declares', async () => {
+  test('the response to a HEAD request has no body, even if it declares one', async () => {
     const head = await send('/moved', { method: 'HEAD' })
     expect(await head.read()).toBeUndefined()
 

@@ -113,7 +113,10 @@ function makeCertificate(key: string, certificate: string): void {
   if (!made.success) throw new Error(made.stderr.toString())
 }
 
-/** Runs the script in a new process, because a process reads its trusted certificates at its start. Gives what the script reports. */
+/**
+ * Runs the script in a new process, because a process reads its trusted certificates at its start. Gives what the
+ * script reports.
+ */
 async function inChild(script: string, environment: Readonly<Record<string, string>>): Promise<unknown> {
   const program = `
     const { httpClient } = await import(${JSON.stringify(join(import.meta.dir, 'http-client.ts'))})

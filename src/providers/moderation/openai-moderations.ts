@@ -59,7 +59,10 @@ export function openAiModerations(
   }
 }
 
-/** A URL without a path, or with a path that ends in a version, is the base of the API; any other URL is the route itself. */
+/**
+ * A URL without a path, or with a path that ends in a version, is the base of the API; any other URL is the route
+ * itself.
+ */
 export function moderationsRoute(url: string): string {
   const { pathname } = new URL(url)
   return /^\/$|\/v\d+\/?$/.test(pathname) ? `${url.replace(/\/$/, '')}/moderations` : url

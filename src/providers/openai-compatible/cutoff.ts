@@ -4,7 +4,10 @@ import type { Timer, Timers } from '../../http1/timers.ts'
 
 export type CutCause = 'timed_out' | 'aborted'
 
-/** Ends one call early: when a wait takes too long, or when its caller aborts. It is the abort signal of the call's HTTP request. */
+/**
+ * Ends one call early: when a wait takes too long, or when its caller aborts. It is the abort signal of the call's HTTP
+ * request.
+ */
 export class Cutoff implements AbortSignalLike, Timer {
   /** A stream starts and pauses this at every chunk, which moves no timer of the runtime. */
   expiresAtMs = Infinity

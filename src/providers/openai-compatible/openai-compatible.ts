@@ -22,8 +22,8 @@ export type OpenAiCompatiblePorts = {
 }
 
 /**
- * Any server that speaks OpenAI's HTTP dialect. The request's text is sent as it is, with headers from the provider's row alone.
- * The answer is handed on as it is.
+ * Any server that speaks OpenAI's HTTP dialect. The request's text is sent as it is, with headers from the provider's
+ * row alone. The answer is handed on as it is.
  */
 export function openAiCompatible({ timers, secretOf, http }: OpenAiCompatiblePorts): TextProvider {
   const targetOf = targets(secretOf)

@@ -6,12 +6,18 @@ import { readAll } from '../../http1/read-all.ts'
 import { utf8Text } from '../../http1/wire/utf8-text.ts'
 import type { AnswerHead } from './answer-head.ts'
 
-/** The largest answer that is read into memory. A chat answer of the largest models is under 1 MB; embeddings reach tens. */
+/**
+ * The largest answer that is read into memory. A chat answer of the largest models is under 1 MB; embeddings reach
+ * tens.
+ */
 export const ANSWER_BYTES_MAX = 64 * 1024 * 1024
 
 const TOO_LARGE = 'the answer is larger than 64 MB'
 
-/** The encodings that can be decompressed. The gateway never asks for one, but some proxies in front of providers compress anyway. */
+/**
+ * The encodings that can be decompressed. The gateway never asks for one, but some proxies in front of providers
+ * compress anyway.
+ */
 const formats = new Map<string, Bun.CompressionFormat>([
   ['gzip', 'gzip'],
   ['x-gzip', 'gzip'],

@@ -1,13 +1,13 @@
 import type { Provider, TextRoute } from '../../domain/catalog/provider.ts'
 import { httpRequest, type HttpRequest } from '../../http1/client/http-request.ts'
 
-/** The key of a provider as it is sent, or undefined where it has none or its environment variable is not set. */
+/** The key of a provider as it is sent; undefined if it has none or its environment variable is not set. */
 export type SecretOf = (provider: Provider) => string | undefined
 
-/** Where a provider's requests go and with which headers: all of a request but its body. */
+/** The requests to a provider without their bodies. */
 export type Target = Readonly<Record<TextRoute, HttpRequest>>
 
-/** A target, or why a provider cannot be called at all: a sentence for the operator, without its key. */
+/** A target, or why the provider cannot be called: a sentence for the operator, without the key. */
 export type TargetOutcome = Target | { readonly problem: string }
 
 const pathOf: Readonly<Record<TextRoute, string>> = {
@@ -17,8 +17,8 @@ const pathOf: Readonly<Record<TextRoute, string>> = {
 }
 
 /**
- * Finds the target of a provider. It is made once for each provider value, as the catalog makes a new one with each
- * edit; a problem is looked at again each time.
+ * Finds the target of a provider. A target is made once for each provider value, because the catalog makes a new value with
+ * each edit. A problem is checked again each time.
  */
 export function targets(secretOf: SecretOf): (provider: Provider) => TargetOutcome {
   const known = new WeakMap<Provider, Target>()
@@ -61,15 +61,15 @@ function baseOf(provider: Provider, secretOf: SecretOf): Address | { readonly pr
   try {
     return { url, headers: headersOf(provider, secret) }
   } catch {
-    // The error's own message would quote the value, which may be the key.
+    // The message of the error quotes the value, which may be the key.
     return { problem: 'its key or one of its headers cannot be sent in a header' }
   }
 }
 
-/** A provider's headers, and the place of one path of its API; or why it cannot be called. */
+/** The URL of one path of a provider's API, and the headers of requests to it. */
 export type Address = { readonly url: URL; readonly headers: Headers }
 
-/** Where a path of the provider's API is, and what its requests carry. */
+/** The address of a path of the provider's API, or why the provider cannot be called. */
 export function addressOf(
   provider: Provider,
   path: string,
@@ -80,7 +80,7 @@ export function addressOf(
   return { url: urlUnder(base.url, path), headers: base.headers }
 }
 
-/** The path under the base URL, whose query (an `api-version`, say) stays. */
+/** Appends the path to the base URL. The query of the base URL, such as an `api-version`, stays. */
 function urlUnder(base: URL, path: string): URL {
   const url = new URL(base)
   url.pathname = url.pathname.replace(/\/$/, '') + path
@@ -88,7 +88,7 @@ function urlUnder(base: URL, path: string): URL {
   return url
 }
 
-/** The provider's own headers win over ours, except that compression is never asked for. */
+/** The headers of the provider's row replace the default ones. Compression is never requested. */
 function headersOf(provider: Provider, secret: string | undefined): Headers {
   const headers = new Headers({
     'content-type': 'application/json',

@@ -10,8 +10,8 @@ export type UpstreamCall = { readonly response: Promise<HttpResponse>; readonly 
 export type FailedOutcome = Exclude<ProviderOutcome, { readonly outcome: 'answered' }>
 
 /**
- * The outcome of a call that was cut off, or that failed with this error. A call whose time is over before its request was sent has
- * not timed out but failed to connect: no upstream works on it, and another one may be called.
+ * The outcome of a call that was cut off, or that failed with this error. A call whose time is over before its request
+ * was sent has not timed out but failed to connect: no upstream works on it, and another one may be called.
  */
 export function failedOutcome(error: unknown, { cause, isSent }: Cutoff): FailedOutcome {
   if (cause === 'timed_out' && !isSent) return { outcome: 'unreachable', reason: 'CONNECT_TIMEOUT' }

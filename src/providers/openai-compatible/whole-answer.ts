@@ -18,7 +18,10 @@ export async function wholeAnswer(
   }
 }
 
-/** Gives the answer of a call if it comes in time. Otherwise the call has timed out, and goes on for `lateMs` without its caller. */
+/**
+ * Gives the answer of a call if it comes in time. Otherwise the call has timed out, and goes on for `lateMs` without
+ * its caller.
+ */
 export async function answerInTime(
   answer: Promise<ProviderOutcome>,
   { cutoff }: UpstreamCall,

@@ -5,32 +5,32 @@ import type { ChatRequest } from './wire.ts'
 const DONE = 'data: [DONE]\n\n'
 
 /**
- * An answer as server-sent frames, one token each, made as they are asked for: the role first, then reasoning, words or tool
- * calls, the finish reason, the usage where it was asked for, and `[DONE]`. Several choices take turns.
+ * An answer as server-sent frames of one token each, generated on demand: the role, then reasoning, text or tool calls,
+ * the finish reason, the usage if it was requested, and `[DONE]`. The frames of several choices alternate.
  */
 export function* chatFrames(answer: ChatAnswer, request: ChatRequest, createdS: number): Generator<string> {
   const { sandbox: options, model } = request
   const usage = options.no_usage === true ? undefined : answer.usage
-  const isAskedFor = usage !== undefined && request.stream_options?.include_usage === true
+  const isRequested = usage !== undefined && request.stream_options?.include_usage === true
   const common = { id: answer.id, object: 'chat.completion.chunk', created: createdS, model }
-  // Where usage was asked for, OpenAI writes a null on every frame before the one that has it.
+  // If usage was requested, OpenAI sends `null` on every frame before the one with the usage.
   const frame = (
     choices: readonly unknown[],
-    reported: ReportedUsage | null = isAskedFor ? null : undefined,
+    reported: ReportedUsage | null = isRequested ? null : undefined,
   ) => `data: ${JSON.stringify({ ...common, system_fingerprint: 'sandbox', choices, usage: reported })}\n\n`
 
-  let said = 0
-  for (const { step, isLast } of takingTurns(answer.choices.map(stepsOf))) {
-    said += step.tokens
+  let outputTokens = 0
+  for (const { step, isLast } of alternating(answer.choices.map(stepsOf))) {
+    outputTokens += step.tokens
     if (options.usage_in_last_choice === true && isLast) yield frame([step.choice], usage)
-    else if (options.cumulative_usage === true) yield frame([step.choice], usageSoFar(usage, said))
+    else if (options.cumulative_usage === true) yield frame([step.choice], usageSoFar(usage, outputTokens))
     else yield frame([step.choice])
   }
-  if (isAskedFor && options.usage_in_last_choice !== true) yield frame([], usage)
+  if (isRequested && options.usage_in_last_choice !== true) yield frame([], usage)
   if (options.no_done !== true) yield DONE
 }
 
-/** One frame's part of one choice, and the tokens of output it adds. */
+/** The part of one choice in one frame, and the output tokens that it adds. */
 type Step = { readonly choice: unknown; readonly tokens: number }
 
 function* stepsOf({ index, reasoning, text, refusal, toolCalls, finishReason }: Choice): Generator<Step> {
@@ -52,8 +52,8 @@ function* stepsOf({ index, reasoning, text, refusal, toolCalls, finishReason }: 
   yield step({}, 0, finishReason)
 }
 
-/** One step of each choice, then the next of each, until all have ended; `isLast` is true for the very last of all. */
-function* takingTurns(
+/** One step of each choice in turn, until all have ended. `isLast` is true for the last step of all. */
+function* alternating(
   choices: readonly Generator<Step>[],
 ): Generator<{ readonly step: Step; readonly isLast: boolean }> {
   let running = [...choices]
@@ -73,8 +73,8 @@ function* takingTurns(
   if (held !== undefined) yield { step: held, isLast: true }
 }
 
-function usageSoFar(usage: ReportedUsage, said: number): ReportedUsage {
+function usageSoFar(usage: ReportedUsage, outputTokens: number): ReportedUsage {
   if (usage === undefined) return undefined
   const prompt = Number(usage['prompt_tokens'])
-  return { prompt_tokens: prompt, completion_tokens: said, total_tokens: prompt + said }
+  return { prompt_tokens: prompt, completion_tokens: outputTokens, total_tokens: prompt + outputTokens }
 }

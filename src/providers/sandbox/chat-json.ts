@@ -19,10 +19,10 @@ export function chatJson(answer: ChatAnswer, model: string, createdS: number): u
 }
 
 function messageOf({ text, reasoning, refusal, toolCalls }: Choice) {
-  const isSpoken = refusal === undefined && toolCalls.length === 0
+  const hasContent = refusal === undefined && toolCalls.length === 0
   return {
     role: 'assistant',
-    content: isSpoken ? text : null,
+    content: hasContent ? text : null,
     refusal: refusal ?? null,
     ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
     ...(toolCalls.length === 0 ? {} : { tool_calls: toolCalls.map(toolCallJson) }),

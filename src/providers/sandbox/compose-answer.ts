@@ -15,7 +15,7 @@ export type Choice = {
 
 export type ToolCall = { readonly id: string; readonly name: string; readonly arguments: string }
 
-/** The usage object as it is reported; undefined where none is. */
+/** The usage object as reported; undefined if none is reported. */
 export type ReportedUsage = Readonly<Record<string, unknown>> | undefined
 
 export type ChatAnswer = {
@@ -24,11 +24,11 @@ export type ChatAnswer = {
   readonly usage: ReportedUsage
 }
 
-/** The flat tokens of a message's frame, and of an image or another part that is not text. */
+/** Fixed token counts: for each message, and for an image or another part that is not text. */
 const MESSAGE_TOKENS = 3
 const PART_TOKENS = 85
 
-/** What the sandbox answers: the same for the same model, messages, seed and options, however it is asked to send it. */
+/** The sandbox's answer: the same for the same model, messages, seed and options, streamed or not. */
 export function composeAnswer(request: ChatRequest): ChatAnswer {
   const key = JSON.stringify([request.model, request.messages, request.seed, request.sandbox])
   const choices = Array.from({ length: request.n ?? 1 }, (_, index) => composeChoice(request, index, key))
@@ -64,7 +64,10 @@ function choiceOf(index: number, parts: Partial<Choice> & Pick<Choice, 'finishRe
   return { index, reasoning: '', text: '', refusal: undefined, toolCalls: [], ...parts }
 }
 
-/** Hands out the tokens under the request's ceiling: what does not fit is cut, and the answer then ends by `length`. */
+/**
+ * Counts tokens up to the request's output ceiling. A text that does not fit is cut, and the answer then ends with
+ * `length`.
+ */
 function outputRoom(tokens: number) {
   let left = tokens
   let isCut = false
@@ -99,8 +102,8 @@ function stopped(text: string, stop: ChatRequest['stop']): string {
 }
 
 /**
- * The tools that the choice forces, or else those whose names the user's last message mentions; a conversation whose last
- * message is a tool's result is answered in words.
+ * The tools that `tool_choice` forces, or else those that the user's last message names. If the last message is the
+ * result of a tool, the answer is text.
  */
 function calledTools(request: ChatRequest): readonly Tool[] {
   const { tools, tool_choice: choice, sandbox, messages } = request
@@ -122,7 +125,7 @@ function plainText(message: Message): string {
 
 function usageOf(request: ChatRequest, choices: readonly Choice[]): ReportedUsage {
   const reasoning = sum(choices.map(choice => countTokens(choice.reasoning)))
-  const output = reasoning + sum(choices.map(spokenTokens))
+  const output = reasoning + sum(choices.map(contentTokens))
   const input = sum(request.messages.map(inputTokensOf)) + countTokens(JSON.stringify(request.tools ?? ''))
   return {
     prompt_tokens: input,
@@ -132,7 +135,7 @@ function usageOf(request: ChatRequest, choices: readonly Choice[]): ReportedUsag
   }
 }
 
-function spokenTokens({ text, refusal = '', toolCalls }: Choice): number {
+function contentTokens({ text, refusal = '', toolCalls }: Choice): number {
   const calls = toolCalls.map(call => countTokens(call.name) + countTokens(call.arguments))
   return countTokens(text) + countTokens(refusal) + sum(calls)
 }

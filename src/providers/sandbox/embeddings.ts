@@ -5,8 +5,8 @@ import type { EmbeddingsRequest } from './wire.ts'
 const DIMENSIONS = 256
 
 /**
- * Unit vectors that stay the same for the same text. Each token has a direction of its own and a text the sum of its tokens',
- * so that texts that share words lie near each other.
+ * Unit vectors, the same for the same text. Each token has its own direction, and a text has the sum of the directions
+ * of its tokens, so texts with common words are close to each other.
  */
 export function embeddingsJson(request: EmbeddingsRequest): unknown {
   const inputs = inputsOf(request.input)
@@ -24,7 +24,7 @@ export function embeddingsJson(request: EmbeddingsRequest): unknown {
   }
 }
 
-/** Each input as its tokens; ids of a client's own tokenizer stand for themselves. */
+/** The tokens of each input. Token ids of the client are tokens as they are. */
 function inputsOf(input: EmbeddingsRequest['input']): readonly (readonly string[])[] {
   if (typeof input === 'string') return [tokenize(input)]
   if (input.every(entry => typeof entry === 'number')) return [input.map(String)]
@@ -33,7 +33,7 @@ function inputsOf(input: EmbeddingsRequest['input']): readonly (readonly string[
 
 function unitVector(tokens: readonly string[], dimensions: number): Float32Array<ArrayBuffer> {
   const sum = new Float64Array(dimensions)
-  // The empty text has a direction too, as no vector of length 0 can be a unit.
+  // The empty text has a direction too, because a vector of length 0 cannot be normalized.
   for (const token of tokens.length === 0 ? [''] : tokens) {
     const random = seededRandom(token.trim().toLowerCase())
     for (let axis = 0; axis < dimensions; axis += 1) sum[axis] = (sum[axis] ?? 0) + random() - 0.5
@@ -42,7 +42,7 @@ function unitVector(tokens: readonly string[], dimensions: number): Float32Array
   return new Float32Array(sum.map(value => value / length))
 }
 
-/** Little-endian 32-bit floats, as OpenAI's clients unpack them. */
+/** Little-endian 32-bit floats, which OpenAI's clients decode. */
 function base64Of(vector: Float32Array<ArrayBuffer>): string {
   return new Uint8Array(vector.buffer).toBase64()
 }

@@ -4,9 +4,9 @@ import { tokenize } from './tokens.ts'
 type Event = Readonly<Record<string, unknown>> & { readonly type: string }
 
 /**
- * A response as named events, one token a delta: the response begins, each item and each of its parts begins, comes and ends,
- * and the last event has the whole once more with its usage. Without `hasNames` no event has an `event:` line, as some
- * upstreams send them.
+ * A response as named events, with one token per delta: the start of the response; the start, deltas and end of each
+ * part of each item; and a last event with the complete response and its usage. Without `hasNames` no event has an
+ * `event:` line, because some upstreams leave it out.
  */
 export function* responseEvents(response: SandboxResponse, hasNames: boolean): Generator<string> {
   let sequenceNumber = 0
@@ -83,7 +83,7 @@ function* contentEvents(part: ContentPart, place: Place & { readonly content_ind
   yield { type: 'response.content_part.done', ...place, part }
 }
 
-/** An error in the middle of a stream. */
+/** An error event inside a stream. */
 export function responseErrorEvent(error: Readonly<Record<string, unknown>>, sequenceNumber: number): string {
   const { message, code = null, param = null } = error
   const event = { type: 'error', code, message, param, sequence_number: sequenceNumber }

@@ -2,7 +2,7 @@ import { isJsonObject } from '../../protocol/json/parse-json.ts'
 import { composeAnswer, type ChatAnswer, type Choice, type ReportedUsage } from './compose-answer.ts'
 import { asChat, type ResponsesRequest } from './responses-request.ts'
 
-/** One item of a response's output, whole. */
+/** One complete item of a response's output. */
 export type OutputItem =
   | { readonly type: 'reasoning'; readonly id: string; readonly summary: readonly SummaryPart[] }
   | {
@@ -31,20 +31,20 @@ export type ContentPart =
     }
   | { readonly type: 'refusal'; readonly refusal: string }
 
-/** How a response stands. It has its output and its usage once it is over. */
-export type Standing = 'in_progress' | 'over'
+/** A response that is over has its output and its usage. */
+export type ResponsePhase = 'in_progress' | 'over'
 
-/** A response in the full shape that strict clients demand, as it stands at its begin or at its end. */
+/** A response with all fields that strict clients require, at its start or at its end. */
 export type SandboxResponse = {
   readonly output: readonly OutputItem[]
-  at(standing: Standing): Readonly<Record<string, unknown>>
+  at(phase: ResponsePhase): Readonly<Record<string, unknown>>
 }
 
-/** What the sandbox answers to a responses request: in other words what it would say to the same chat request. */
+/** The sandbox's answer to a responses request, with the content of its answer to the same chat request. */
 export function composeResponse(request: ResponsesRequest, createdS: number): SandboxResponse {
   const answer = composeAnswer(asChat(request))
   const id = `resp_${answer.id}`
-  // A chat request of no count has one choice.
+  // A chat request without `n` has one choice.
   const choice = answer.choices[0] as Choice
   const cutBy = cutReasons[choice.finishReason]
   const output = outputOf(choice, id, cutBy === undefined ? 'completed' : 'incomplete')
@@ -58,13 +58,13 @@ export function composeResponse(request: ResponsesRequest, createdS: number): Sa
   const settings = settingsOf(request)
   return {
     output,
-    at: standing => ({
+    at: phase => ({
       id,
       object: 'response',
       created_at: createdS,
       error: null,
       ...settings,
-      ...(standing === 'over' ? over : begun),
+      ...(phase === 'over' ? over : begun),
     }),
   }
 }
@@ -95,7 +95,7 @@ function contentOf(text: string, refusal: string | undefined): readonly ContentP
   return text === '' ? [] : [{ type: 'output_text', text, annotations: [], logprobs: [] }]
 }
 
-/** The names of the counts are others than chat's; a usage that the request dictates is reported as it is. */
+/** The counts have other names than in chat. A usage that the request sets is reported as it is. */
 function usageOf({ usage }: ChatAnswer, { sandbox }: ResponsesRequest): ReportedUsage {
   if (usage === undefined || sandbox.usage !== undefined) return usage
   const details = usage['completion_tokens_details']
@@ -110,7 +110,7 @@ function usageOf({ usage }: ChatAnswer, { sandbox }: ResponsesRequest): Reported
   }
 }
 
-/** What a response repeats of its request. */
+/** The fields of the request that the response repeats. */
 function settingsOf(request: ResponsesRequest): Readonly<Record<string, unknown>> {
   return {
     model: request.model,

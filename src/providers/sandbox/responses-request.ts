@@ -4,7 +4,9 @@ import { SandboxOptions, type ChatRequest, type Message, type Tool } from './wir
 const InputItem = z.looseObject({ type: z.string().optional(), role: z.string().optional() })
 type InputItem = z.infer<typeof InputItem>
 
-/** What the sandbox reads of a responses request. Items and tools of types it does not know are welcome, and do nothing. */
+/**
+ * The fields of a responses request that the sandbox reads. Items and tools of unknown types are accepted and ignored.
+ */
 export const ResponsesRequest = z.looseObject({
   model: z.string(),
   input: z.union([z.string(), z.array(InputItem)]),
@@ -18,7 +20,7 @@ export const ResponsesRequest = z.looseObject({
 })
 export type ResponsesRequest = z.infer<typeof ResponsesRequest>
 
-/** The same request as chat has it, so that both routes are answered alike. */
+/** The equivalent chat request, so that both routes get the same content. */
 export function asChat(request: ResponsesRequest): ChatRequest {
   const { model, input, instructions, parallel_tool_calls, sandbox } = request
   const items = typeof input === 'string' ? [{ role: 'user', content: input }] : input

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { SandboxOptions } from './wire.ts'
 
-test('the docs name everything that can be asked of the sandbox', () => {
+test('the documentation names every option of the sandbox', () => {
   const docs = readFileSync(new URL('../../../docs/sandbox.md', import.meta.url), 'utf8')
 
   const documented = [...docs.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name)

@@ -22,7 +22,7 @@ const weather = {
 }
 
 describe('a response', () => {
-  test('is a whole one, whose usage counts what it says', async () => {
+  test('is complete, and its usage counts its content', async () => {
     const reply = await respond({ input: 'How are you?' })
 
     expect(reply).toMatchObject({
@@ -50,7 +50,7 @@ describe('a response', () => {
     })
   })
 
-  test('answers the last of a list of items, whatever other items and tools are in it', async () => {
+  test('answers the last message, and ignores other items and tools', async () => {
     const reply = await respond({
       instructions: 'Be brief.',
       input: [
@@ -65,7 +65,7 @@ describe('a response', () => {
     expect(reply.output[0]!.content![0]!.text).toContain('You wrote: "Where to?".')
   })
 
-  test('calls the function that the choice forces, and answers its result in words', async () => {
+  test('calls the function that the choice forces, and answers its result with text', async () => {
     const question = { role: 'user', content: 'How is it in Oslo?' }
     const tools = [{ type: 'custom', name: 'grep' }, weather]
     const called = await respond({
@@ -75,14 +75,14 @@ describe('a response', () => {
     })
     const [call] = called.output
     const result = { type: 'function_call_output', call_id: call!.call_id, output: 'Rain.' }
-    const told = await respond({ input: [question, call, result], tools })
+    const reported = await respond({ input: [question, call, result], tools })
 
     expect(called.output).toMatchObject([{ type: 'function_call', name: 'weather', status: 'completed' }])
     expect(JSON.parse(call!.arguments!)).toEqual({ city: expect.any(String) })
-    expect(told.output[0]!.content![0]!.text).toContain('Rain.')
+    expect(reported.output[0]!.content![0]!.text).toContain('Rain.')
   })
 
-  test('has reasoning as an item of its own, or a refusal in the place of words', async () => {
+  test('has reasoning as its own item, or a refusal instead of text', async () => {
     const reasoned = await respond({ sandbox: { reasoning: 'Two and two.', reply: 'Four.' } })
     const refused = await respond({ sandbox: { refusal: 'No, thanks.' } })
 
@@ -94,7 +94,7 @@ describe('a response', () => {
     expect(refused.output[0]!.content).toMatchObject([{ type: 'refusal', refusal: 'No, thanks.' }])
   })
 
-  test('fits the schema that its text is to have', async () => {
+  test('matches the schema of its text format', async () => {
     const schema = { type: 'object', properties: { age: { type: 'integer' } }, required: ['age'] }
     const reply = await respond({ text: { format: { type: 'json_schema', name: 'person', schema } } })
 
@@ -104,7 +104,7 @@ describe('a response', () => {
   test.each([
     [{ max_output_tokens: 3 }, 'max_output_tokens'],
     [{ sandbox: { finish_reason: 'content_filter' } }, 'content_filter'],
-  ])('cut short by %j is incomplete and says why', async (request, reason) => {
+  ])('cut short by %j is incomplete and gives the reason', async (request, reason) => {
     const reply = await respond(request)
 
     expect(reply).toMatchObject({
@@ -114,11 +114,11 @@ describe('a response', () => {
     })
   })
 
-  test('reports the usage that it was told to, or none', async () => {
-    const told = await respond({ sandbox: { usage: { input_tokens: -1 } } })
+  test('reports the usage that the request sets, or none', async () => {
+    const reported = await respond({ sandbox: { usage: { input_tokens: -1 } } })
     const none = await respond({ sandbox: { usage: null } })
 
-    expect(told.usage).toEqual({ input_tokens: -1 } as never)
+    expect(reported.usage).toEqual({ input_tokens: -1 } as never)
     expect(none.usage).toBeNull()
   })
 })
@@ -144,7 +144,7 @@ describe('a stream of events', () => {
     expect(end).toEqual({ end: 'ended' })
   })
 
-  test('begins with a response that has nothing yet, and counts its events', async () => {
+  test('begins with an empty response, and numbers its events', async () => {
     const { events, names } = await stream({})
 
     const begun = { status: 'in_progress', output: [], usage: null }
@@ -154,14 +154,14 @@ describe('a stream of events', () => {
     expect(names).toEqual(events.map(({ type }) => type))
   })
 
-  test('has no names where none are wanted', async () => {
+  test('has no event names if the request does not want them', async () => {
     const { events, names } = await stream({ sandbox: { no_event_names: true } })
 
     expect(names).toEqual(events.map(() => undefined))
     expect(events.at(-1)!.type).toBe('response.completed')
   })
 
-  test('tells an error as an event of that name', async () => {
+  test('reports an error as an error event', async () => {
     const { events } = await stream({ sandbox: { error_frame_after: 3, error: { message: 'Too much.' } } })
 
     expect(events).toHaveLength(4)
@@ -174,7 +174,7 @@ describe('a stream of events', () => {
     })
   })
 
-  test('breaks where it was told to', async () => {
+  test('breaks after the requested number of events', async () => {
     const { events, end } = await stream({ sandbox: { break_after: 2 } })
 
     expect(events).toHaveLength(2)
@@ -182,7 +182,7 @@ describe('a stream of events', () => {
   })
 })
 
-test('a request it cannot use is a 400 that names the field', async () => {
+test('an invalid request gets a 400 that names the field', async () => {
   const outcome = await sandbox({ clock }).complete({ ...call({ input: 7 }), readTimeoutMs: 1_000 })
 
   expect(outcome).toMatchObject({ outcome: 'answered', status: 400 })
@@ -237,7 +237,7 @@ async function respond(request: Record<string, unknown>): Promise<Response> {
   return JSON.parse(outcome.body) as Response
 }
 
-/** Played to its end without pace. */
+/** A stream played to its end without a pace. */
 async function stream(request: Record<string, unknown> & { readonly sandbox?: object }) {
   const unpaced = { ...request, sandbox: { pace_ms: 0, ...request.sandbox } }
   const outcome = await sandbox({ clock }).stream({

@@ -17,7 +17,7 @@ afterEach(() => {
 })
 
 describe('a chat stream', () => {
-  test('has the role first, then the words of the JSON answer, the reason, and [DONE]', async () => {
+  test('has the role, then the text of the JSON answer, the finish reason and [DONE]', async () => {
     const whole = await json({})
     const { frames, end } = await chat({})
 
@@ -32,13 +32,13 @@ describe('a chat stream', () => {
     expect(end).toEqual({ end: 'ended' })
   })
 
-  test('has no usage where none was asked for', async () => {
+  test('has no usage if none was requested', async () => {
     const { frames } = await chat({})
 
     expect(frames.filter(frame => typeof frame === 'object' && 'usage' in frame)).toEqual([])
   })
 
-  test('ends with the usage of the JSON answer in a frame without choices, where it was asked for', async () => {
+  test('ends with the usage of the JSON answer in a frame without choices, if it was requested', async () => {
     const whole = await json(WITH_USAGE)
     const { frames } = await chat(WITH_USAGE)
 
@@ -46,7 +46,7 @@ describe('a chat stream', () => {
     expect(frames.slice(0, -2).every(frame => typeof frame === 'object' && frame.usage === null)).toBe(true)
   })
 
-  test('has reasoning before the words, and a refusal instead of them', async () => {
+  test('has reasoning before the text, and a refusal instead of the text', async () => {
     const reasoned = await chat({ sandbox: { reasoning: 'Two and two.', reply: 'Four.' } })
     const refused = await chat({ sandbox: { refusal: 'No, thanks.' } })
 
@@ -55,7 +55,7 @@ describe('a chat stream', () => {
     expect(joined(refused.frames, 'refusal')).toBe('No, thanks.')
   })
 
-  test('has a tool call opened by its name and filled with its arguments', async () => {
+  test('begins a tool call with its name and continues it with its arguments', async () => {
     const parameters = { type: 'object', properties: { zone: { const: 'UTC' } } }
     const tools = ['get_time', 'get_zone'].map(name => ({ type: 'function', function: { name, parameters } }))
     const { frames } = await chat({ tools, messages: [{ role: 'user', content: 'get_time and get_zone' }] })
@@ -73,7 +73,7 @@ describe('a chat stream', () => {
     expect(frames.at(-2)).toMatchObject({ choices: [{ finish_reason: 'tool_calls' }] })
   })
 
-  test('of several choices has each whole, in turns', async () => {
+  test('contains several choices in alternating frames', async () => {
     const request = { n: 2, sandbox: { reply: 'one two three', pace_ms: 0 } }
     const { frames } = await chat(request)
 
@@ -83,7 +83,7 @@ describe('a chat stream', () => {
     expect(contentOf(frames, 1)).toBe('one two three')
   })
 
-  test('keeps its pace: the first frame at once, each other after its time', async () => {
+  test('sends the first frame at once, and the others at its pace', async () => {
     const body = opened(await stream({ sandbox: { pace_ms: 20 } }))
     expect(await nextOf(body)).toBeInstanceOf(Uint8Array)
     const second = nextOf(body)
@@ -96,7 +96,7 @@ describe('a chat stream', () => {
     body.cancel()
   })
 
-  test('has a pace where none is asked for', async () => {
+  test('has a default pace', async () => {
     const body = opened(await stream({ sandbox: { pace_ms: undefined } }))
     await nextOf(body)
     const second = nextOf(body)
@@ -107,7 +107,7 @@ describe('a chat stream', () => {
   })
 })
 
-describe('faults of a stream on demand', () => {
+describe('a requested fault of a stream:', () => {
   const reply = 'one two three four'
 
   test.each<[Record<string, unknown>, number, object, unknown]>([
@@ -137,7 +137,7 @@ describe('faults of a stream on demand', () => {
     if (last !== undefined) expect([frames.at(-1)]).toMatchObject([last])
   })
 
-  test('silence runs into the idle limit', async () => {
+  test('silence ends at the idle limit', async () => {
     const body = opened(await stream({ sandbox: { silent_after: 1 } }))
     expect(await nextOf(body)).toBeInstanceOf(Uint8Array)
     const pending = nextOf(body)
@@ -148,7 +148,7 @@ describe('faults of a stream on demand', () => {
     expect(await nextOf(body)).toEqual({ end: 'idle' })
   })
 
-  test('a pace slower than the idle limit runs into it', async () => {
+  test('a pace slower than the idle limit ends at that limit', async () => {
     const body = opened(await stream({ sandbox: { pace_ms: 60_000 } }))
     await nextOf(body)
     const pending = nextOf(body)
@@ -158,7 +158,7 @@ describe('faults of a stream on demand', () => {
     expect(await pending).toEqual({ end: 'idle' })
   })
 
-  test('the usage rides on the last frame with choices, asked for or not', async () => {
+  test('the usage is on the last frame with choices, requested or not', async () => {
     const { frames } = await chat({ sandbox: { reply, usage_in_last_choice: true } })
 
     expect(frames.at(-2)).toMatchObject({
@@ -167,7 +167,7 @@ describe('faults of a stream on demand', () => {
     })
   })
 
-  test('a cumulative usage grows with each frame up to the whole', async () => {
+  test('a cumulative usage grows with each frame up to the total', async () => {
     const { frames } = await chat({ sandbox: { reply, cumulative_usage: true } })
 
     const tokens = frames.map(frame =>
@@ -176,13 +176,13 @@ describe('faults of a stream on demand', () => {
     expect(tokens).toEqual([0, 1, 2, 3, 4, 4, undefined])
   })
 
-  test('pieces of a few bytes carry the same bytes', async () => {
+  test('pieces of a few bytes add up to the same bytes', async () => {
     const whole = await drain(opened(await stream({ sandbox: { reply: 'naïve 😀', pace_ms: 0 } })))
     const pieces = await drain(
       opened(await stream({ sandbox: { reply: 'naïve 😀', pace_ms: 0, chunk_bytes: 3 } })),
     )
 
-    // The options are part of what makes the id.
+    // The id depends on the options.
     expect(contentOf(framesOf(pieces.text))).toBe(contentOf(framesOf(whole.text)))
     expect(pieces.lengths.slice(0, -1).every(length => length === 3)).toBe(true)
   })
@@ -221,11 +221,11 @@ describe('faults of a stream on demand', () => {
       { outcome: 'answered', status: 503, headers: { 'retry-after': '1' } },
     ],
     [{ stauts: 503 }, { outcome: 'answered', status: 400 }],
-  ])('%j comes before the stream opens', async (options, expected) => {
+  ])('%j takes effect before the stream opens', async (options, expected) => {
     expect(await stream({ sandbox: options })).toMatchObject(expected)
   })
 
-  test('silence before the headers runs into the limit to the first byte', async () => {
+  test('silence before the headers ends at the first-byte limit', async () => {
     const pending = stream({ sandbox: { fail: 'hang' } })
 
     clock.advance(300_000)
@@ -234,8 +234,8 @@ describe('faults of a stream on demand', () => {
   })
 })
 
-describe('leaving a stream', () => {
-  test.each(['cancel', 'abort'] as const)('by %s ends a read that waits', async way => {
+describe('giving up a stream', () => {
+  test.each(['cancel', 'abort'] as const)('by %s ends a pending read', async way => {
     const caller = new AbortController()
     const body = opened(await stream({ sandbox: { silent_after: 0 } }, caller.signal))
     const pending = nextOf(body)
@@ -319,7 +319,7 @@ type Frame =
       readonly usage?: { readonly completion_tokens: number } | null
     }
 
-/** A stream played to its end without pace. */
+/** A stream played to its end without a pace. */
 async function chat(request: Record<string, unknown> & { readonly sandbox?: object }) {
   const { text, end } = await drain(
     opened(await stream({ ...request, sandbox: { pace_ms: 0, ...request.sandbox } })),
@@ -335,7 +335,7 @@ function framesOf(text: string): Frame[] {
     .map(data => (data === '[DONE]' ? data : (JSON.parse(data) as Frame)))
 }
 
-/** The same request's JSON answer. */
+/** The JSON answer to the same request. */
 async function json(request: Record<string, unknown>) {
   const paced = { ...request, sandbox: { pace_ms: 0 } }
   const body = JSON.stringify({ model: 'sandbox-chat', messages: MESSAGES, ...paced })

@@ -1,7 +1,7 @@
 import { pick, type Random } from './seeded-random.ts'
 import { tokenize } from './tokens.ts'
 
-/** Each is one token, also with the space before it. */
+/** Each word is one token, with or without a space before it. */
 const WORDS = [
   'amber',
   'basin',
@@ -46,12 +46,12 @@ const WORDS = [
 const SENTENCE_WORDS = 9
 const QUOTE_CHARACTERS_MAX = 60
 
-/** What the sandbox says where nobody told it what to say: plainly itself, quoting what it was asked, and idle words. */
+/** The default text: it names the sandbox, quotes the question and fills the rest with random words. */
 export function sandboxText(question: string, random: Random, tokens: number | undefined): string {
   const quoted = question.replace(/\s+/gu, ' ').trim()
   const quote = Array.from(quoted).slice(0, QUOTE_CHARACTERS_MAX).join('')
-  const said = quote === '' ? '' : ` You wrote: "${quote}".`
-  const opening = tokenize(`This is the sandbox, not a model.${said}`)
+  const quotation = quote === '' ? '' : ` You wrote: "${quote}".`
+  const opening = tokenize(`This is the sandbox, not a model.${quotation}`)
   const length = tokens ?? opening.length + 12 + Math.floor(random() * 24)
   const pieces = opening.slice(0, length)
   while (pieces.length < length) pieces.push(nextPiece(pieces.length, random))

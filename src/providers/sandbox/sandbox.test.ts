@@ -16,7 +16,7 @@ afterEach(() => {
 })
 
 describe('a chat answer', () => {
-  test('is a whole chat completion whose usage counts what it says', async () => {
+  test('is a complete chat completion, and its usage counts its content', async () => {
     const reply = await chat({ messages: [user('How are you?')] })
 
     expect(reply).toMatchObject({
@@ -32,7 +32,7 @@ describe('a chat answer', () => {
     expect(reply.usage?.total_tokens).toBe(reply.usage!.prompt_tokens + reply.usage!.completion_tokens)
   })
 
-  test('is the same for the same request, and another for another', async () => {
+  test('is the same for the same request, and different for a different one', async () => {
     const [first, again, other] = [
       await chat({ messages: [user('one')] }),
       await chat({ messages: [user('one')] }),
@@ -55,7 +55,7 @@ describe('a chat answer', () => {
     },
   )
 
-  test('has as many different choices as n asks for, all of them counted', async () => {
+  test('has n different choices, and its usage counts all of them', async () => {
     const reply = await chat({ n: 3 })
 
     const texts = reply.choices.map(choice => choice.message.content ?? '')
@@ -73,7 +73,7 @@ describe('a chat answer', () => {
     expect(reply.choices[0]?.finish_reason).toBe('stop')
   })
 
-  test('says what it is told, with reasoning beside it', async () => {
+  test('has the text and the reasoning that the request sets', async () => {
     const reply = await chat({ sandbox: { reply: 'Four.', reasoning: 'Two and two.' } })
 
     expect(reply.choices[0]?.message).toMatchObject({ content: 'Four.', reasoning_content: 'Two and two.' })
@@ -83,14 +83,14 @@ describe('a chat answer', () => {
     })
   })
 
-  test('says exactly as many tokens as asked for', async () => {
+  test('has exactly the requested number of tokens', async () => {
     const reply = await chat({ sandbox: { output_tokens: 500 } })
 
     expect(reply.usage?.completion_tokens).toBe(500)
     expect(countTokens(reply.choices[0]?.message.content ?? '')).toBe(500)
   })
 
-  test('refuses or is filtered when asked to', async () => {
+  test('refuses or is filtered if the request asks for it', async () => {
     const reply = await chat({ sandbox: { refusal: 'No.', finish_reason: 'content_filter' } })
 
     expect(reply.choices[0]).toMatchObject({
@@ -99,16 +99,18 @@ describe('a chat answer', () => {
     })
   })
 
-  test('reports the usage and the cost it is told, or no usage at all', async () => {
-    const told = await complete({ sandbox: { usage: { prompt_tokens: -1 }, cost_usd: '0.25' } })
+  test('reports the usage and the cost that the request sets, or no usage', async () => {
+    const reported = await complete({ sandbox: { usage: { prompt_tokens: -1 }, cost_usd: '0.25' } })
     const silent = await chat({ sandbox: { usage: null } })
 
-    expect(told.outcome === 'answered' && told.reportedCost).toBe('0.25')
-    expect(told.outcome === 'answered' && jsonOf(told.body)).toMatchObject({ usage: { prompt_tokens: -1 } })
+    expect(reported.outcome === 'answered' && reported.reportedCost).toBe('0.25')
+    expect(reported.outcome === 'answered' && jsonOf(reported.body)).toMatchObject({
+      usage: { prompt_tokens: -1 },
+    })
     expect(silent.usage).toBeUndefined()
   })
 
-  test('fits the JSON schema it is asked for', async () => {
+  test('matches the requested JSON schema', async () => {
     const schema = {
       type: 'object',
       properties: { name: { type: 'string' }, age: { type: 'integer', minimum: 18 } },
@@ -124,7 +126,7 @@ describe('a chat answer', () => {
     expect(z.fromJSONSchema(schema as never).safeParse(JSON.parse(text)).success).toBe(true)
   })
 
-  test('is a JSON object where one is asked for', async () => {
+  test('is a JSON object if one is requested', async () => {
     const reply = await chat({ response_format: { type: 'json_object' } })
 
     expect(JSON.parse(reply.choices[0]?.message.content ?? '')).toBeObject()
@@ -157,7 +159,7 @@ describe('tools', () => {
     expect(new Set(calls.map(call => call.id)).size).toBe(called.length)
   })
 
-  test('are called with arguments that fit their schema, which count as output', async () => {
+  test('are called with arguments that match their schema and count as output', async () => {
     const reply = await chat({ tools: [time], tool_choice: 'required' })
 
     const [call] = reply.choices[0]?.message.tool_calls ?? []
@@ -168,8 +170,8 @@ describe('tools', () => {
   })
 })
 
-describe('faults on demand', () => {
-  test('an error has the status, the members and the Retry-After asked for', async () => {
+describe('a requested fault:', () => {
+  test('an error has the requested status, members and Retry-After', async () => {
     const outcome = await complete({
       sandbox: { status: 429, retry_after_s: 2, error: { message: 'Slow down.', code: 'rate_limit' } },
     })
@@ -190,21 +192,21 @@ describe('faults on demand', () => {
     ['cut', { outcome: 'unreachable', reason: 'ECONNRESET' }],
     ['html', { outcome: 'answered', status: 200, headers: { 'content-type': 'text/html' } }],
     ['broken_json', { outcome: 'answered', status: 200, headers: { 'content-type': 'application/json' } }],
-  ])('"%s" is one', async (fail, expected) => {
+  ])('"%s"', async (fail, expected) => {
     const outcome = await complete({ sandbox: { fail } })
 
     expect(outcome).toMatchObject(expected)
     if (outcome.outcome === 'answered') expect(() => jsonOf(outcome.body)).toThrow()
   })
 
-  test('an empty answer says nothing and costs no output', async () => {
+  test('an empty answer has no output tokens', async () => {
     const reply = await chat({ sandbox: { fail: 'empty' } })
 
     expect(reply.choices[0]).toMatchObject({ message: { content: '' }, finish_reason: 'stop' })
     expect(reply.usage?.completion_tokens).toBe(0)
   })
 
-  test('a body is handed over byte for byte', async () => {
+  test('a body is returned byte for byte', async () => {
     const body = '{"id":"x",  "usage":{"prompt_tokens":1e0}}'
 
     const outcome = await complete({ sandbox: { body, status: 201 } })
@@ -222,7 +224,7 @@ describe('faults on demand', () => {
     expect(await pending).toMatchObject({ outcome: 'answered', status: 200 })
   })
 
-  test.each([{ fail: 'hang' }, { delay_ms: 1_000 }])('%j runs into the read limit', async options => {
+  test.each([{ fail: 'hang' }, { delay_ms: 1_000 }])('%j ends at the read limit', async options => {
     const pending = complete({ sandbox: options }, { readTimeoutMs: 1_000 })
 
     clock.advance(1_000)
@@ -230,7 +232,7 @@ describe('faults on demand', () => {
     expect(await pending).toEqual({ outcome: 'timed_out' })
   })
 
-  test('a call that may go on late is told to be late, and answers after all', async () => {
+  test('a call with a late limit times out and answers later', async () => {
     const pending = complete({ sandbox: { delay_ms: 1_500 } }, { readTimeoutMs: 1_000, lateMs: 5_000 })
     clock.advance(1_000)
     const outcome = await pending
@@ -270,7 +272,7 @@ describe('faults on demand', () => {
   })
 })
 
-describe('a request it cannot use is a 400 that names the field', () => {
+describe('an invalid request gets a 400 that names the field:', () => {
   test.each<[unknown, string]>([
     [{ sandbox: { stauts: 500 } }, 'sandbox.stauts'],
     [{ sandbox: { fail: 'explode' } }, 'sandbox.fail'],
@@ -289,7 +291,7 @@ describe('a request it cannot use is a 400 that names the field', () => {
     })
   })
 
-  test('a body that is no JSON', async () => {
+  test('a body that is not JSON', async () => {
     const outcome = await send('chat', '{"model":')
 
     expect(outcome).toMatchObject({ outcome: 'answered', status: 400 })
@@ -309,14 +311,14 @@ describe('embeddings', () => {
     expect(reply.usage).toEqual({ prompt_tokens: 7, total_tokens: 7 })
   })
 
-  test('of texts that share words lie nearer than of those that do not', async () => {
+  test('are closer for texts with common words', async () => {
     const reply = await embed({ input: ['a quiet river', 'the quiet river', 'fast trains'] })
 
     const [river, same, trains] = reply.data.map(entry => entry.embedding as number[])
     expect(dot(river!, same!)).toBeGreaterThan(dot(river!, trains!) + 0.3)
   })
 
-  test('come in base64, and in as many dimensions as asked for', async () => {
+  test('can be requested in base64 and with a number of dimensions', async () => {
     const floats = await embed({ input: 'hello', dimensions: 8 })
     const packed = await embed({ input: 'hello', dimensions: 8, encoding_format: 'base64' })
 

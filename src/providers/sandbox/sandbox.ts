@@ -21,35 +21,40 @@ import {
   type SandboxOptions,
 } from './wire.ts'
 
-/** Between two frames of a stream: about the pace of a quick model. */
+/** The time between two frames of a stream: about the pace of a fast model. */
 const PACE_MS = 15
 
 /**
- * The built-in provider: answers in the OpenAI dialect without any model, the same for the same request, with usage that
- * counts what it says; and, asked in a request's `sandbox` member, with any fault a real provider has.
+ * The built-in provider. It answers in the OpenAI dialect without a model: always the same for the same request, with
+ * usage that counts the answer. The `sandbox` member of a request can ask for any fault of a real provider.
  */
 export function sandbox({ clock }: { readonly clock: Clock }): TextProvider {
   return {
     async complete(call, signal) {
-      const asked = answerTo[call.route](call.body)
-      if ('problem' in asked) return badRequest(asked.problem)
+      const scripted = answerTo[call.route](call.body)
+      if ('problem' in scripted) return badRequest(scripted.problem)
       const { readTimeoutMs: limitMs, lateMs } = call
-      const delayMs = delayOf(asked.options)
+      const delayMs = delayOf(scripted.options)
       const outcome = await waited(delayMs, clock, { limitMs, signal })
       if (outcome?.outcome === 'timed_out' && lateMs !== undefined)
-        return { outcome: 'timed_out', late: lateCall(asked, clock, { delayMs: delayMs - limitMs, lateMs }) }
-      return outcome ?? wholeAnswer(asked, clock.now())
+        return {
+          outcome: 'timed_out',
+          late: lateCall(scripted, clock, { delayMs: delayMs - limitMs, lateMs }),
+        }
+      return outcome ?? wholeAnswer(scripted, clock.now())
     },
 
     async stream(call, signal) {
-      const asked = answerTo[call.route](call.body)
-      if ('problem' in asked) return badRequest(asked.problem)
+      const scripted = answerTo[call.route](call.body)
+      if ('problem' in scripted) return badRequest(scripted.problem)
       const limits = { limitMs: call.firstByteTimeoutMs, signal }
-      const outcome = (await waited(delayOf(asked.options), clock, limits)) ?? insteadOfAnswer(asked.options)
+      const outcome =
+        (await waited(delayOf(scripted.options), clock, limits)) ?? insteadOfAnswer(scripted.options)
       if (outcome !== undefined) return outcome
-      if (asked.stream === undefined) return whole(JSON.stringify(asked.json(clock.now())), asked.options)
-      const { status = 200, cost_usd: cost = null } = asked.options
-      const script = streamScript(asked.stream(clock.now()), asked.options, PACE_MS)
+      if (scripted.stream === undefined)
+        return whole(JSON.stringify(scripted.json(clock.now())), scripted.options)
+      const { status = 200, cost_usd: cost = null } = scripted.options
+      const script = streamScript(scripted.stream(clock.now()), scripted.options, PACE_MS)
       const body = scriptedStream(script, clock, { idleTimeoutMs: call.idleTimeoutMs, signal })
       const headers = { 'content-type': 'text/event-stream' }
       return { outcome: 'opened', status, headers, reportedCost: cost, body }
@@ -57,14 +62,16 @@ export function sandbox({ clock }: { readonly clock: Clock }): TextProvider {
   }
 }
 
-type Asked = {
+type ScriptedAnswer = {
   readonly options: SandboxOptions
   readonly json: (nowMs: number) => unknown
-  /** Absent where the route does not stream. */
+  /** Absent if the route does not stream. */
   readonly stream?: (nowMs: number) => WholeStream
 }
 
-const answerTo: Readonly<Record<TextRoute, (body: string) => Asked | { readonly problem: Problem }>> = {
+const answerTo: Readonly<
+  Record<TextRoute, (body: string) => ScriptedAnswer | { readonly problem: Problem }>
+> = {
   chat(body) {
     const read = readRequest(ChatRequest, body)
     if ('problem' in read) return read
@@ -100,7 +107,7 @@ const answerTo: Readonly<Record<TextRoute, (body: string) => Asked | { readonly 
   },
 }
 
-/** A Unix time as OpenAI's `created` has it. */
+/** Unix time in seconds, as in OpenAI's `created`. */
 function secondsOf(nowMs: number): number {
   return Math.floor(nowMs / 1000)
 }
@@ -111,7 +118,7 @@ function delayOf({ fail, delay_ms: delayMs = 0 }: SandboxOptions): number {
   return fail === 'hang' ? Infinity : delayMs
 }
 
-/** Waits as asked; the outcome where it is not waited out. */
+/** Waits. Resolves with an outcome if the wait ended early. */
 async function waited(
   delayMs: number,
   clock: Clock,
@@ -123,29 +130,29 @@ async function waited(
 }
 
 function lateCall(
-  asked: Asked,
+  scripted: ScriptedAnswer,
   clock: Clock,
   { delayMs, lateMs }: { readonly delayMs: number; readonly lateMs: number },
 ): LateCall {
   const abandoned = new AbortController()
   const answer = async () => {
     const outcome = await waited(delayMs, clock, { limitMs: lateMs, signal: abandoned.signal })
-    return outcome ?? wholeAnswer(asked, clock.now())
+    return outcome ?? wholeAnswer(scripted, clock.now())
   }
   return { outcome: answer(), abandon: () => abandoned.abort() }
 }
 
-function wholeAnswer(asked: Asked, nowMs: number): ProviderOutcome {
-  const outcome = insteadOfAnswer(asked.options)
+function wholeAnswer(scripted: ScriptedAnswer, nowMs: number): ProviderOutcome {
+  const outcome = insteadOfAnswer(scripted.options)
   if (outcome !== undefined) return outcome
-  const { body, fail } = asked.options
-  if (body !== undefined) return whole(body, asked.options)
+  const { body, fail } = scripted.options
+  if (body !== undefined) return whole(body, scripted.options)
   if (fail === 'cut') return { outcome: 'unreachable', reason: 'ECONNRESET' }
-  if (fail === 'broken_json') return whole(BROKEN_JSON, asked.options)
-  return whole(JSON.stringify(asked.json(nowMs)), asked.options)
+  if (fail === 'broken_json') return whole(BROKEN_JSON, scripted.options)
+  return whole(JSON.stringify(scripted.json(nowMs)), scripted.options)
 }
 
-/** The outcomes that come instead of any answer, streamed or not. */
+/** The outcomes without an answer of the route, streamed or not. */
 function insteadOfAnswer(options: SandboxOptions): ProviderOutcome | undefined {
   if (options.fail === 'refused') return { outcome: 'unreachable', reason: 'ECONNREFUSED' }
   if (options.fail === 'reset') return { outcome: 'unreachable', reason: 'ECONNRESET' }
@@ -155,11 +162,11 @@ function insteadOfAnswer(options: SandboxOptions): ProviderOutcome | undefined {
 
 const HTML = '<html><body>Welcome to the sandbox</body></html>'
 
-/** The error that was asked for, by its status or by its members. */
+/** The error that the request asks for with a status or with the members of the error. */
 function scriptedError(options: SandboxOptions): ProviderOutcome | undefined {
   const { status = 200, error, error_frame_after } = options
-  const isAskedFor = status >= 400 || (error !== undefined && error_frame_after === undefined)
-  if (!isAskedFor) return undefined
+  const isRequested = status >= 400 || (error !== undefined && error_frame_after === undefined)
+  if (!isRequested) return undefined
   const body = options.body ?? JSON.stringify({ error: sandboxError(options) })
   return whole(body, { ...options, status: status < 400 ? 500 : status })
 }

@@ -37,19 +37,19 @@ test.each<[string, Record<string, unknown>]>([
   ['references', referring],
   ['a tuple', { type: 'array', prefixItems: [{ type: 'string' }, { type: 'integer' }] }],
   ['a lone number', { type: 'number', exclusiveMinimum: 5 }],
-])('the example of %s is what the schema allows', (_name, schema) => {
+])('the example of %s matches the schema', (_name, schema) => {
   const example = exampleOf(schema, seededRandom('a'))
 
   expect(z.fromJSONSchema(schema).safeParse(example)).toMatchObject({ success: true })
 })
 
-test('every part of an allOf is in the example', () => {
+test('the example contains every part of an allOf', () => {
   const part = (name: string) => ({ properties: { [name]: { const: name } }, required: [name] })
 
   expect(exampleOf({ allOf: [part('a'), part('b')] }, seededRandom('a'))).toEqual({ a: 'a', b: 'b' })
 })
 
-test('a schema that contains itself has a finite example', () => {
+test('a recursive schema has a finite example', () => {
   const node = { type: 'object', properties: { next: { $ref: '#' } }, required: ['next'] }
 
   const example = JSON.stringify(exampleOf(node, seededRandom('a')))
@@ -57,7 +57,7 @@ test('a schema that contains itself has a finite example', () => {
   expect(example.length).toBeLessThan(1_000)
 })
 
-test('references in a circle end', () => {
+test('circular references end', () => {
   const schema = { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' } } }
 
   expect(exampleOf(schema, seededRandom('a'))).toBe('anything')

@@ -2,14 +2,17 @@ import { pick, type Random } from './seeded-random.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
-/** Below this depth only what is required is made, and below the second nothing: schemas may refer to themselves. */
+/**
+ * Below the first depth only required properties are generated, and below the second nothing: schemas can be recursive.
+ */
 const GENEROUS_DEPTH_MAX = 6
 const DEPTH_MAX = 24
 const ITEMS_MAX = 16
 
 /**
- * A value that a JSON schema allows, of the keywords that tool and answer schemas use: types, properties, items, enums,
- * bounds, formats, `anyOf`, `oneOf`, `allOf` and local `$ref`s. What it does not know (`pattern`, `not`, `if`) it ignores.
+ * A value that a JSON schema allows. Supports the keywords of common tool and answer schemas: types, properties, items,
+ * enums, bounds, formats, `anyOf`, `oneOf`, `allOf` and local `$ref`s. Ignores others, such as `pattern`, `not` and
+ * `if`.
  */
 export function exampleOf(schema: unknown, random: Random): unknown {
   return example(schema, { root: schema, random, depth: 0 })
@@ -47,7 +50,7 @@ function example(given: unknown, context: Context): unknown {
   }
 }
 
-/** The schema with its `$ref` followed and its `allOf` folded in. */
+/** The schema with its `$ref` resolved and its `allOf` merged. */
 function resolved(schema: Schema, root: unknown, hops = 0): Schema {
   const { $ref: ref, allOf, ...own } = schema
   const target =
@@ -83,7 +86,7 @@ function anObject(schema: Schema, context: Context): Record<string, unknown> {
   const properties = propertiesOf(schema)
   const required = listOf(schema['required']).map(String)
   const names = context.depth > GENEROUS_DEPTH_MAX ? [] : Object.keys(properties)
-  // Defined one by one, so that a property called `__proto__` is one like any other.
+  // `fromEntries` defines properties, so `__proto__` is a property like any other.
   return Object.fromEntries(
     [...new Set([...names, ...required])].map(name => [name, example(properties[name], context)]),
   )

@@ -6,7 +6,7 @@ import type { StreamScript } from './stream-script.ts'
 
 type Limits = { readonly idleTimeoutMs: number; readonly signal: CallerSignal | undefined }
 
-/** Plays a script: the first piece at once, the others at its pace, and each only when it is asked for. */
+/** Plays a script: the first piece at once, the others at its pace, and each only when it is read. */
 export function scriptedStream(
   script: StreamScript,
   clock: Clock,
@@ -23,7 +23,7 @@ export function scriptedStream(
     end ??= how
     return end
   }
-  /** Lets time pass as on a network: undefined where it has, or else how the stream ended meanwhile. */
+  /** Waits. Resolves with the end of the stream if it ended during the wait. */
   const wait = async (delayMs: number): Promise<StreamEnd | undefined> => {
     const isOver = await pause(clock, Math.min(delayMs, idleTimeoutMs), controller.signal)
     if (!isOver) return finish({ end: 'aborted' })

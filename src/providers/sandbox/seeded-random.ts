@@ -1,9 +1,9 @@
-/** Numbers from 0 up to 1, the same ones for the same text: what the sandbox does instead of chance. */
+/** Pseudo-random numbers from 0 to below 1, the same sequence for the same text. */
 export type Random = () => number
 
 export function seededRandom(text: string): Random {
   let state = hash32(text)
-  // Mulberry32: small, fast, and even enough to pick words and vectors with.
+  // Mulberry32: small and fast, and uniform enough for words and vectors.
   return () => {
     state = (state + 0x6d2b79f5) | 0
     let mixed = Math.imul(state ^ (state >>> 15), state | 1)

@@ -1,6 +1,6 @@
 import { sandboxError, type SandboxOptions } from './wire.ts'
 
-/** How a scripted stream ends, once its pieces are through. */
+/** How a scripted stream ends after its last piece. */
 export type ScriptedEnd = 'ended' | 'broken' | 'silent'
 
 export type StreamScript = {
@@ -11,18 +11,18 @@ export type StreamScript = {
 
 const encoder = new TextEncoder()
 
-/** A whole stream of one route, and how that route tells an error in the middle of one. */
+/** A whole stream of one route, and the frame in which the route reports an error. */
 export type WholeStream = {
   readonly frames: () => Iterable<string>
   readonly errorFrame: (error: Readonly<Record<string, unknown>>) => string
 }
 
-/** What a stream sends, with the faults that its request asks for. */
+/** The script of a stream, with the faults that its request asks for. */
 export function streamScript(whole: WholeStream, options: SandboxOptions, paceMs: number): StreamScript {
   const { frames, end } = withFaults(whole, options)
   const bytes = options.chunk_bytes
   return {
-    pieces: bytes === undefined ? encoded(frames) : recut(encoded(frames), bytes),
+    pieces: bytes === undefined ? encoded(frames) : splitAgain(encoded(frames), bytes),
     end,
     paceMs: options.pace_ms ?? paceMs,
   }
@@ -48,7 +48,7 @@ function withFaults({ frames: whole, errorFrame }: WholeStream, options: Sandbox
 
 const BROKEN_FRAME = 'data: {"id":"chatcmpl-sandbox","choices":[{"ind\n\n'
 
-/** Half of the frames, and half of the next. */
+/** Half of the frames, and half of the next frame. */
 function cutInHalf(frames: readonly string[]): readonly string[] {
   const whole = Math.floor(frames.length / 2)
   const last = frames[whole] ?? ''
@@ -70,8 +70,11 @@ function* encoded(frames: Iterable<string>): Generator<Uint8Array<ArrayBuffer>> 
   }
 }
 
-/** The same bytes in pieces of `size`, and one for the rest. */
-function* recut(pieces: Iterable<Uint8Array<ArrayBuffer>>, size: number): Generator<Uint8Array<ArrayBuffer>> {
+/** The same bytes in pieces of `size`; the last one may be shorter. */
+function* splitAgain(
+  pieces: Iterable<Uint8Array<ArrayBuffer>>,
+  size: number,
+): Generator<Uint8Array<ArrayBuffer>> {
   let filling = new Uint8Array(size)
   let filled = 0
   for (const piece of pieces) {

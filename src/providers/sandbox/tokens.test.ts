@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { countTokens, tokenize } from './tokens.ts'
 
-test('tokens joined are the text again, whatever the text', () => {
+test('joined tokens are the text again', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), text => {
       expect(tokenize(text).join('')).toBe(text)
@@ -10,7 +10,7 @@ test('tokens joined are the text again, whatever the text', () => {
   )
 })
 
-test('a text cut after any token has as many tokens as were kept', () => {
+test('a text that is cut after a token has the tokens before the cut', () => {
   fc.assert(
     fc.property(fc.lorem(), fc.nat(), (text, seed) => {
       const pieces = tokenize(text)

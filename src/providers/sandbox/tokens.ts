@@ -1,7 +1,7 @@
-/** A run of up to eight letters or three digits, or any other single character, with the space before it. */
+/** Up to eight letters, up to three digits, or any other single character; with the white space before it. */
 const TOKEN = /\s*(?:[\p{L}\p{M}]{1,8}|\p{N}{1,3}|[^\s\p{L}\p{M}\p{N}])|\s+$/gu
 
-/** The sandbox's own tokens. Joined, they are the text again, so that a text can be cut after any of them. */
+/** Splits a text into the sandbox's tokens. Joined, they are the text again, so a text can be cut after any of them. */
 export function tokenize(text: string): string[] {
   return text.match(TOKEN) ?? []
 }

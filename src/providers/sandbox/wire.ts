@@ -1,59 +1,64 @@
 import { z } from 'zod'
 
-/** The longest delay, and the longest text, that a request may ask for. */
+/** The limits of what a request can ask for. */
 const DELAY_MS_MAX = 600_000
 const OUTPUT_TOKENS_MAX = 100_000
 const CHOICES_MAX = 128
 
 const count = z.int().min(0).optional()
 
-/** What a request can ask of the sandbox in its `sandbox` member. Strict: a mistyped fault must not pass as a success. */
+/** The `sandbox` member of a request. It is strict, because a mistyped fault must not look like a success. */
 export const SandboxOptions = z.strictObject({
-  /** Answer with this status; from 400 up, with an error. */
+  /** The status of the answer. From 400 up, the answer is an error. */
   status: z.int().min(200).max(599).optional(),
   /** The members of the error object. */
   error: z.record(z.string(), z.unknown()).optional(),
   retry_after_s: z.int().min(0).optional(),
   delay_ms: z.int().min(0).max(DELAY_MS_MAX).optional(),
   fail: z.enum(['refused', 'reset', 'hang', 'html', 'broken_json', 'empty', 'cut']).optional(),
-  /** Say this, in every choice. */
+  /** The text of every choice. */
   reply: z.string().optional(),
   reasoning: z.string().optional(),
   refusal: z.string().optional(),
   finish_reason: z.enum(['stop', 'length', 'tool_calls', 'content_filter']).optional(),
-  /** Say exactly so many tokens, where nothing else says what to say. */
+  /** The length of the default text. */
   output_tokens: z.int().min(0).max(OUTPUT_TOKENS_MAX).optional(),
-  /** Report this usage, whatever was used; null reports none. */
+  /** The usage to report; null reports none. */
   usage: z.record(z.string(), z.unknown()).nullable().optional(),
-  /** Report this cost in dollars in the provider's cost header. */
+  /** The cost in dollars to report in the provider's cost header. */
   cost_usd: z.string().optional(),
-  /** Answer with these bytes instead of the sandbox's own. */
+  /** The body of the answer. */
   body: z.string().optional(),
 
-  // Of streams alone; counts are of frames, the one with the role included.
+  // Only for streams. Counts are of frames, including the one with the role.
   /** The time between two frames. */
   pace_ms: z.int().min(0).max(DELAY_MS_MAX).optional(),
-  /** Break the connection after so many frames, or say nothing more. */
+  /** The number of frames before the connection breaks, or before the stream goes silent. */
   break_after: count,
   silent_after: count,
-  /** After so many frames send an error as one more, and end. */
+  /** The number of frames before an error frame, which ends the stream. */
   error_frame_after: count,
   /** End without `[DONE]`. */
   no_done: z.boolean().optional(),
-  /** Of chat: report the usage on the last frame with choices instead of one of its own, or on every frame so far, or never. */
+  /** Only for chat: report the usage on the last frame with choices, on every frame for the output so far, or never. */
   usage_in_last_choice: z.boolean().optional(),
   cumulative_usage: z.boolean().optional(),
   no_usage: z.boolean().optional(),
-  /** Send the events of a response without their names, as `data:` alone. */
+  /** Send the events of a response without `event:` lines. */
   no_event_names: z.boolean().optional(),
-  /** Send pieces of so many bytes, wherever that cuts. */
+  /** Send pieces of this many bytes, regardless of frames and characters. */
   chunk_bytes: z.int().min(1).optional(),
 })
 export type SandboxOptions = z.infer<typeof SandboxOptions>
 
 /** The error object that a request asked for. */
 export function sandboxError({ error }: SandboxOptions): Readonly<Record<string, unknown>> {
-  return { message: 'The sandbox was asked for this error.', type: 'sandbox_error', code: null, ...error }
+  return {
+    message: 'This error was requested from the sandbox.',
+    type: 'sandbox_error',
+    code: null,
+    ...error,
+  }
 }
 
 const Message = z.looseObject({
@@ -70,7 +75,7 @@ export type Tool = z.infer<typeof Tool>
 
 const ceiling = z.int().min(1).nullish()
 
-/** What the sandbox reads of a chat request. The rest is as welcome as at any provider, and does nothing. */
+/** The fields of a chat request that the sandbox reads. Others are accepted and ignored. */
 export const ChatRequest = z.looseObject({
   model: z.string(),
   messages: z.array(Message).min(1),
@@ -113,13 +118,13 @@ export type EmbeddingsRequest = z.infer<typeof EmbeddingsRequest>
 export type Read<Request> = { readonly request: Request } | { readonly problem: Problem }
 export type Problem = { readonly message: string; readonly param: string | null }
 
-/** A request's body as the sandbox understands it, or what is wrong with it: the first field, and what would be right. */
+/** Reads a request's body. A problem names the first wrong field and says what is right. */
 export function readRequest<Request>(schema: z.ZodType<Request>, body: string): Read<Request> {
   let json: unknown
   try {
     json = JSON.parse(body)
   } catch {
-    return { problem: { message: 'The sandbox could not read the body as JSON.', param: null } }
+    return { problem: { message: 'The body is not valid JSON.', param: null } }
   }
   const read = schema.safeParse(json)
   return read.success ? { request: read.data } : { problem: problemOf(read.error) }
@@ -127,12 +132,12 @@ export function readRequest<Request>(schema: z.ZodType<Request>, body: string): 
 
 function problemOf(error: z.ZodError): Problem {
   const [issue] = error.issues
-  if (issue === undefined) return { message: 'The sandbox could not read the request.', param: null }
+  if (issue === undefined) return { message: 'The request is invalid.', param: null }
   if (issue.code === 'unrecognized_keys') {
     const param = [...issue.path, issue.keys[0]].join('.')
     const known = Object.keys(SandboxOptions.shape).join(', ')
-    return { message: `The sandbox knows no "${param}". What can be asked of it: ${known}.`, param }
+    return { message: `"${param}" is not an option of the sandbox. The options are: ${known}.`, param }
   }
   const param = issue.path.join('.')
-  return { message: `The sandbox cannot use "${param}": ${issue.message}.`, param }
+  return { message: `"${param}" is invalid: ${issue.message}.`, param }
 }
