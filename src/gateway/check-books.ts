@@ -2,8 +2,8 @@ import type { Clock } from './ports/clock.ts'
 import type { Ledger, Verification } from './ports/ledger.ts'
 
 /**
- * Checks the books now, and again `everyMs` after each check. Reports each result; if a check cannot run, that is reported as a
- * problem. Returns a function that stops it.
+ * Checks the books now, and again `everyMs` after each check. Reports each result; if a check cannot run, that is
+ * reported as a problem. Returns a function that stops it.
  */
 export function checkBooksRegularly(
   ports: { readonly ledger: Ledger; readonly clock: Clock },

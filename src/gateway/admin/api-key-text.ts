@@ -8,7 +8,10 @@ const PREFIX_LENGTH = 12
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const BASE = 62n
 
-/** Makes a key of 32 random bytes, as a base-62 number with a fixed number of digits. Throws a RangeError for another number of bytes. */
+/**
+ * Makes a key of 32 random bytes, as a base-62 number with a fixed number of digits. Throws a RangeError for another
+ * number of bytes.
+ */
 export function apiKeyText(random: Uint8Array): string {
   if (random.length !== KEY_BYTES) throw new RangeError(`A key needs ${KEY_BYTES} random bytes.`)
   let rest = 0n

@@ -11,7 +11,10 @@ const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}]/u
 /** Names are used in paths, where `.` and `..` have another meaning. */
 const WORDLIKE = /[\p{L}\p{N}]/u
 
-/** Creates an account without money or keys. Throws `invalid_field` for an invalid name and `already_exists` for a name in use. */
+/**
+ * Creates an account without money or keys. Throws `invalid_field` for an invalid name and `already_exists` for a name
+ * in use.
+ */
 export async function createAccount(
   request: { readonly name: string; readonly sandboxOnly?: boolean; readonly actor: Actor },
   ports: { readonly accounts: Accounts; readonly newId: () => Id; readonly clock: Clock },

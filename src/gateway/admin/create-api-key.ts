@@ -9,7 +9,9 @@ import { auditOf, type Actor } from './operator.ts'
 /** The name of a key without a name. */
 const UNNAMED = 'default'
 
-/** Creates an API key for an account. `text` is the key itself. It is returned only here, and the store keeps its hash. */
+/**
+ * Creates an API key for an account. `text` is the key itself. It is returned only here, and the store keeps its hash.
+ */
 export async function createApiKey(
   request: { readonly account: Account; readonly name?: string | undefined; readonly actor: Actor },
   ports: {

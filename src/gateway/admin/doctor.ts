@@ -6,7 +6,9 @@ import type { Moderator } from '../ports/moderator.ts'
 /** The result of one check. `detail` is a sentence for the operator, without secrets. */
 export type Check = { readonly name: string; readonly ok: boolean; readonly detail: string }
 
-/** Checks that a provider is reachable and accepts its key. It costs nothing, never rejects, and ends within seconds. */
+/**
+ * Checks that a provider is reachable and accepts its key. It costs nothing, never rejects, and ends within seconds.
+ */
 export type ProbeProvider = (provider: Provider) => Promise<Omit<Check, 'name'>>
 
 /** A catalog can have hundreds of providers. More probes at once would slow each other and time out. */

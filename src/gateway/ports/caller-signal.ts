@@ -1,6 +1,7 @@
 /**
- * Fires once, when the caller disconnects. It is the part of `AbortSignal` that the gateway uses, so every `AbortSignal` is one. The
- * runtime's own signals take microseconds to create and to watch, and almost none of them ever fires.
+ * Fires once, when the caller disconnects. It is the part of `AbortSignal` that the gateway uses, so every
+ * `AbortSignal` is one. The runtime's own signals take microseconds to create and to watch, and almost none of them
+ * ever fires.
  */
 export interface CallerSignal {
   /** Whether it has fired. A listener that is added later is not called. */

@@ -1,4 +1,7 @@
-/** Leases for work that one node at a time should do. The work must be safe without the lease, because a lease can run out. */
+/**
+ * Leases for work that one node at a time should do. The work must be safe without the lease, because a lease can run
+ * out.
+ */
 export interface Leases {
   /** Takes the lease with this name for `ttlMs`. Undefined if another holder has it, on this node or on another. */
   take(name: string, ttlMs: number): Promise<Lease | undefined>

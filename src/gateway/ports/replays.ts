@@ -17,16 +17,17 @@ export type Fingerprint = {
 }
 
 /**
- * Recent answers by the fingerprint of their request. It is a cache: if it is full or down, it keeps and finds nothing, which costs
- * another call of the model and is never an error. No method rejects, and each resolves within milliseconds.
+ * Recent answers by the fingerprint of their request. It is a cache: if it is full or down, it keeps and finds nothing,
+ * which costs another call of the model and is never an error. No method rejects, and each resolves within
+ * milliseconds.
  */
 export interface Replays {
   /** The kept answer; undefined if there is none or its time is over. */
   find(fingerprint: Fingerprint): Promise<KeptAnswer | undefined>
 
   /**
-   * Keeps an answer for the time that the cache was opened with, from now. Keeping another answer replaces it and starts its time
-   * again. The body is copied before this returns.
+   * Keeps an answer for the time that the cache was opened with, from now. Keeping another answer replaces it and
+   * starts its time again. The body is copied before this returns.
    */
   keep(fingerprint: Fingerprint, answer: KeptAnswer): Promise<void>
 }

@@ -5,15 +5,16 @@ import type { CallerSignal } from './caller-signal.ts'
 /** A kind of provider that serves text routes, such as `openai-compatible` or the sandbox. */
 export interface TextProvider {
   /**
-   * Sends one request and reads the whole answer. It never rejects for an error of the upstream or the network: each way to end is an
-   * outcome. It never repeats the request. `signal` cancels the call, and then the outcome is `aborted`. After a timeout, `signal`
-   * has no effect.
+   * Sends one request and reads the whole answer. It never rejects for an error of the upstream or the network: each
+   * way to end is an outcome. It never repeats the request. `signal` cancels the call, and then the outcome is
+   * `aborted`. After a timeout, `signal` has no effect.
    */
   complete(call: ProviderCall, signal?: CallerSignal): Promise<ProviderOutcome>
 
   /**
-   * Sends one request for a stream and waits for the head of the answer. Like `complete`, it never rejects for an error of the
-   * upstream and never repeats the request. An opened stream must be read to its end or cancelled; `signal` cancels it too.
+   * Sends one request for a stream and waits for the head of the answer. Like `complete`, it never rejects for an error
+   * of the upstream and never repeats the request. An opened stream must be read to its end or cancelled; `signal`
+   * cancels it too.
    */
   stream(call: StreamCall, signal?: CallerSignal): Promise<StreamOutcome>
 }
@@ -26,7 +27,9 @@ export type ProviderCall = {
   /** Sent unchanged, in UTF-8. */
   readonly body: string
   readonly readTimeoutMs: number
-  /** How long a call may continue after its timeout, as `late` of its outcome. Without it, the call ends at its timeout. */
+  /**
+   * How long a call may continue after its timeout, as `late` of its outcome. Without it, the call ends at its timeout.
+   */
   readonly lateMs?: number
 }
 
@@ -49,7 +52,9 @@ export type ProviderOutcome =
   | { readonly outcome: 'timed_out'; readonly late?: LateCall }
   | { readonly outcome: 'aborted' }
 
-/** The upstream's `x-ratelimit-*` headers in their order, with names in lower case. They are passed on to the client. */
+/**
+ * The upstream's `x-ratelimit-*` headers in their order, with names in lower case. They are passed on to the client.
+ */
 export type RateLimits = readonly (readonly [name: string, value: string])[]
 
 /** The body of an answer that is not UTF-8. */
@@ -84,8 +89,8 @@ export type StreamOutcome =
   | ProviderOutcome
 
 /**
- * The body of a streamed answer. It asks the network for more only while a read waits, so a slow reader slows the upstream. If
- * the connection breaks, bytes that had arrived and were not read are lost.
+ * The body of a streamed answer. It asks the network for more only while a read waits, so a slow reader slows the
+ * upstream. If the connection breaks, bytes that had arrived and were not read are lost.
  */
 export interface UpstreamStream extends ByteStream {
   /** How the stream ended; set once `read()` has given undefined. */
@@ -93,7 +98,10 @@ export interface UpstreamStream extends ByteStream {
 }
 
 export type StreamEnd =
-  /** The body ended. If it has no declared length, a broken connection looks the same, so only its content shows whether it is complete. */
+  /**
+   * The body ended. If it has no declared length, a broken connection looks the same, so only its content shows whether
+   * it is complete.
+   */
   | { readonly end: 'ended' }
   /** The connection was reset, or closed before the body was complete. */
   | { readonly end: 'broken'; readonly reason: string }

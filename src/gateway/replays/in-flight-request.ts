@@ -9,8 +9,9 @@ type Client = TextCall['client']
 export type Share = () => TextResult | undefined
 
 /**
- * A request that is being answered, and the identical requests that wait for the same answer: one leader and its followers. The call
- * gets this object instead of the leader's client, so it continues until all of them have disconnected.
+ * A request that is being answered, and the identical requests that wait for the same answer: one leader and its
+ * followers. The call gets this object instead of the leader's client, so it continues until all of them have
+ * disconnected.
  */
 export class InFlightRequest implements Client {
   readonly #leader: Client
@@ -31,7 +32,8 @@ export class InFlightRequest implements Client {
   }
 
   /**
-   * Waits for the answer and returns a share of it; undefined if there is nothing to share. Rejects if `client` disconnects before.
+   * Waits for the answer and returns a share of it; undefined if there is nothing to share. Rejects if `client`
+   * disconnects before.
    */
   join(client: Client): Promise<TextResult | undefined> {
     if (this.#isSettled) return Promise.resolve(this.#share?.())
@@ -54,8 +56,8 @@ export class InFlightRequest implements Client {
   }
 
   /**
-   * Ends the wait of all followers. `share` makes the result of each, and of those that join later; without it there is nothing to
-   * share. Settling again changes nothing.
+   * Ends the wait of all followers. `share` makes the result of each, and of those that join later; without it there is
+   * nothing to share. Settling again changes nothing.
    */
   settle(share?: Share): void {
     if (this.#isSettled) return

@@ -20,9 +20,9 @@ export type CoalescerPorts = {
 type Dialect = TextDialect | StreamDialect
 
 /**
- * Answers identical requests of one API key once. If the answer is kept, a request gets it; if the answer is being produced, the
- * request waits for it or follows its stream. Such a request is not charged, and reads neither the catalog nor the balance. Only
- * answers are shared: after a failure, the next request in line calls the model itself.
+ * Answers identical requests of one API key once. If the answer is kept, a request gets it; if the answer is being
+ * produced, the request waits for it or follows its stream. Such a request is not charged, and reads neither the
+ * catalog nor the balance. Only answers are shared: after a failure, the next request in line calls the model itself.
  */
 export class RequestCoalescer {
   readonly #ports: CoalescerPorts
@@ -30,8 +30,8 @@ export class RequestCoalescer {
   readonly #inFlight = new Map<string, InFlightRequest>()
 
   /**
-   * While the requests before it fail, a request waits for its turn, so that only one at a time calls the model. After `patienceMs`
-   * it calls the model even if another request is in flight.
+   * While the requests before it fail, a request waits for its turn, so that only one at a time calls the model. After
+   * `patienceMs` it calls the model even if another request is in flight.
    */
   constructor(ports: CoalescerPorts, { patienceMs }: { readonly patienceMs: number }) {
     this.#ports = ports
@@ -131,7 +131,10 @@ function keyOf({ apiKeyId, route, digest }: Fingerprint): string {
 const UTF8_BYTES_PER_UNIT_MAX = 3
 const encoder = new TextEncoder()
 
-/** Whether an answer is small enough to be kept, by its length in UTF-8. Most texts are so short that their bytes need no count. */
+/**
+ * Whether an answer is small enough to be kept, by its length in UTF-8. Most texts are so short that their bytes need
+ * no count.
+ */
 function isSmall(body: WholeAnswer['body']): boolean {
   if (typeof body !== 'string') return body.length <= COPY_BYTES_MAX
   return (

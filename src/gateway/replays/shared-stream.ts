@@ -6,13 +6,13 @@ import { StreamBuffer } from './stream-buffer.ts'
 type Bytes = Uint8Array<ArrayBuffer>
 
 /**
- * How much of a stream is copied from its start, so that readers can still join and the answer can be kept. It is also the largest
- * answer that is kept.
+ * How much of a stream is copied from its start, so that readers can still join and the answer can be kept. It is also
+ * the largest answer that is kept.
  */
 export const COPY_BYTES_MAX = 256 * 1024
 /**
- * How far a follower may be behind the leader after the copy was dropped. It is twice the copy, so that a reader that joins at the
- * last moment can catch up.
+ * How far a follower may be behind the leader after the copy was dropped. It is twice the copy, so that a reader that
+ * joins at the last moment can catch up.
  */
 export const LAG_BYTES_MAX = 2 * COPY_BYTES_MAX
 
@@ -31,11 +31,12 @@ export type StreamReader = ByteStream & {
 }
 
 /**
- * One stream with many readers. Each gets all bytes from the start. A reader that has read everything reads the source for all.
+ * One stream with many readers. Each gets all bytes from the start. A reader that has read everything reads the source
+ * for all.
  *
- * The first reader is the leader. It is never slowed and never dropped. A follower that is too far behind the leader is dropped, and
- * one that is too far ahead of it waits. If the leader is cancelled, the next reader leads. If the last reader is cancelled, the
- * source is cancelled.
+ * The first reader is the leader. It is never slowed and never dropped. A follower that is too far behind the leader is
+ * dropped, and one that is too far ahead of it waits. If the leader is cancelled, the next reader leads. If the last
+ * reader is cancelled, the source is cancelled.
  */
 export class SharedStream {
   /** Resolves when the source has ended. */
@@ -68,7 +69,10 @@ export class SharedStream {
     this.#onClosed = ports.onClosed
   }
 
-  /** Adds a reader; undefined if the start of the stream was dropped. `makeLagError` makes the last bytes of a dropped reader. */
+  /**
+   * Adds a reader; undefined if the start of the stream was dropped. `makeLagError` makes the last bytes of a dropped
+   * reader.
+   */
   open(makeLagError: () => Bytes): StreamReader | undefined {
     if (!this.#canJoin) return undefined
     const { promise: ended, resolve: resolveEnded } = Promise.withResolvers<StreamEnding>()

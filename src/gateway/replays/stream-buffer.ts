@@ -4,7 +4,9 @@ type Bytes = Uint8Array<ArrayBuffer>
 
 /** The size of a block: room for a few dozen chunks of a usual stream. A larger piece gets a block of its own size. */
 const BLOCK_BYTES = 8 * 1024
-/** How many free blocks are reused. The kernel needs more time to provide new memory than the gateway needs to fill it. */
+/**
+ * How many free blocks are reused. The kernel needs more time to provide new memory than the gateway needs to fill it.
+ */
 const SPARE_BLOCKS_MAX = 512
 /** The memory of a block besides its bytes. */
 const BLOCK_OVERHEAD_BYTES = 128
@@ -17,9 +19,9 @@ let scratch: Bytes = new Uint8Array(0)
 type Block = { readonly start: number; readonly bytes: Bytes; length: number }
 
 /**
- * The part of a stream that may still be read. It grows at its end and is dropped from its start. Pieces are copied into blocks,
- * because thousands of small pieces would need several times the memory and much work of the garbage collector. The memory is taken
- * from a budget.
+ * The part of a stream that may still be read. It grows at its end and is dropped from its start. Pieces are copied
+ * into blocks, because thousands of small pieces would need several times the memory and much work of the garbage
+ * collector. The memory is taken from a budget.
  */
 export class StreamBuffer {
   readonly #budget: ReplayBudget

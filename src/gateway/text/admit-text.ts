@@ -26,8 +26,8 @@ export type AdmitPorts = {
 }
 
 /**
- * Finds the model of a request, moderates its text and holds its worst case. Rejects with a GatewayError if the request is refused;
- * then nothing is held.
+ * Finds the model of a request, moderates its text and holds its worst case. Rejects with a GatewayError if the request
+ * is refused; then nothing is held.
  */
 export async function admitText<Dialect extends TextDialect>(
   parsed: ParsedCall<Dialect>,

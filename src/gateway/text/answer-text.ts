@@ -8,8 +8,8 @@ import type { TextCall } from './text-call.ts'
 import type { TextResult } from './text-result.ts'
 
 /**
- * Answers one request of a text route: with a stream if it asks for one and the route has streams, else with JSON. Rejects with a
- * GatewayError if the request is not admitted.
+ * Answers one request of a text route: with a stream if it asks for one and the route has streams, else with JSON.
+ * Rejects with a GatewayError if the request is not admitted.
  */
 export async function answerText(
   call: TextCall,
@@ -24,10 +24,11 @@ export async function answerText(
 }
 
 /**
- * Answers one messages request. A stream is made from the complete answer. Rejects with a GatewayError if the request is not
- * admitted.
+ * Answers one messages request. A stream is made from the complete answer. Rejects with a GatewayError if the request
+ * is not admitted.
  *
- * Answers of this route are not kept for repeats. If the client disconnects, the upstream's call ends and nothing is charged.
+ * Answers of this route are not kept for repeats. If the client disconnects, the upstream's call ends and nothing is
+ * charged.
  */
 export async function answerMessage(
   call: TextCall,

@@ -6,8 +6,8 @@ import type { TextCall } from './text-call.ts'
 import type { WholeAnswer } from './text-result.ts'
 
 /**
- * Estimates the input tokens of a messages request for any enabled model of the catalog. Nothing is charged. Rejects with
- * `model_not_found` for any other name, and with the errors of `readCountTokensRequest`.
+ * Estimates the input tokens of a messages request for any enabled model of the catalog. Nothing is charged. Rejects
+ * with `model_not_found` for any other name, and with the errors of `readCountTokensRequest`.
  */
 export async function countTokens({ body, caller, trace }: TextCall, catalog: Catalog): Promise<WholeAnswer> {
   const { model: name, inputTokens } = readCountTokensRequest(parseJsonObject(body))

@@ -14,8 +14,8 @@ export type Produced = Pick<MeteredUsage, 'isClamped'> & {
 }
 
 /**
- * The usage that the upstream reported or, if it reported none, the tokenizer's estimate of the input and the output. An estimate
- * is at most the worst case that the request was admitted with.
+ * The usage that the upstream reported or, if it reported none, the tokenizer's estimate of the input and the output.
+ * An estimate is at most the worst case that the request was admitted with.
  */
 export async function meterUsage(
   produced: Produced,
@@ -37,8 +37,8 @@ export async function meterUsage(
 }
 
 /**
- * The operator's cost as the upstream reported it; null if it did not. The provider's configured header comes first: if an operator
- * configured one, the provider bills by it.
+ * The operator's cost as the upstream reported it; null if it did not. The provider's configured header comes first: if
+ * an operator configured one, the provider bills by it.
  */
 export function reportedCostOf(
   produced: { readonly reportedCost: NanoUsd | null },

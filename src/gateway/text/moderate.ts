@@ -8,8 +8,8 @@ export const MODERATED_CHARS_MAX = 128_000
 export const PIECE_CHARS_MAX = 8_000
 
 /**
- * Throws `content_policy_violation` if the moderator flags the text. If it gives no verdict, the request continues, because a failing
- * moderator must not stop every model.
+ * Throws `content_policy_violation` if the moderator flags the text. If it gives no verdict, the request continues,
+ * because a failing moderator must not stop every model.
  */
 export async function moderate(text: string, moderator: Moderator, trace: TextTrace): Promise<void> {
   if (text === '') return

@@ -25,8 +25,9 @@ export type StreamResult =
   | Exclude<AttemptResult, { kind: 'answer' }>
 
 /**
- * Opens the stream of one upstream and reads until something can go to the client. Until then nothing has been sent, so another
- * upstream can be called, or the client can get an error status. If the client disconnects, the upstream's call ends.
+ * Opens the stream of one upstream and reads until something can go to the client. Until then nothing has been sent, so
+ * another upstream can be called, or the client can get an error status. If the client disconnects, the upstream's call
+ * ends.
  */
 export async function openStream(
   admitted: AdmittedRequest<StreamDialect>,

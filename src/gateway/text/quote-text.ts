@@ -20,7 +20,8 @@ export type Quote = {
 export const UNKNOWN_WINDOW_TOKENS = 128_000
 
 /**
- * Prices the worst case: the estimated input, at most the context window, and the output ceiling of the request or else of the row.
+ * Prices the worst case: the estimated input, at most the context window, and the output ceiling of the request or else
+ * of the row.
  */
 export function quoteText(model: TextModel, request: TextRequest): Quote {
   const window = model.contextWindow
@@ -48,11 +49,13 @@ export function affordableCeiling({ pricing, worst }: Quote, available: NanoUsd)
 }
 
 /**
- * The largest usage that is believed of an upstream. Its output cannot exceed the ceiling the request was admitted with: if the
- * upstream ignores that ceiling, the customer does not pay for it. So only input, which is estimated, can make a charge exceed its hold.
+ * The largest usage that is believed of an upstream. Its output cannot exceed the ceiling the request was admitted
+ * with: if the upstream ignores that ceiling, the customer does not pay for it. So only input, which is estimated, can
+ * make a charge exceed its hold.
  *
- * Without a context window, the input has no limit except where no count can be right. The length of the request is not a limit: the
- * model also reads the pages of a document, content stored at the provider, and the results of the provider's own tools.
+ * Without a context window, the input has no limit except where no count can be right. The length of the request is not
+ * a limit: the model also reads the pages of a document, content stored at the provider, and the results of the
+ * provider's own tools.
  */
 export function usageLimits({
   model,
@@ -86,8 +89,9 @@ export type TextPrice = {
 }
 
 /**
- * The price of a usage under a quote. At a tariff it is exact, so that the books can be checked against it. An upstream's own cost is
- * charged up to the worst case, because its ceiling tariff is the most that the operator promised.
+ * The price of a usage under a quote. At a tariff it is exact, so that the books can be checked against it. An
+ * upstream's own cost is charged up to the worst case, because its ceiling tariff is the most that the operator
+ * promised.
  */
 export function priceText(
   quote: Quote,

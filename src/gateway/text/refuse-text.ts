@@ -45,8 +45,8 @@ export function refuseText(
 }
 
 /**
- * The error for a request that failed unexpectedly after an upstream may have been called. A client library must not retry it by
- * itself, because the upstream could bill a second time.
+ * The error for a request that failed unexpectedly after an upstream may have been called. A client library must not
+ * retry it by itself, because the upstream could bill a second time.
  */
 export function unrepeatable(cause: unknown): GatewayError {
   if (cause instanceof GatewayError) return cause

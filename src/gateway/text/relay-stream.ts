@@ -8,13 +8,16 @@ import type { StreamEnding } from './text-result.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>
 
-/** How long an upstream may take to end a body whose stream is complete. After that its connection is closed instead of reused. */
+/**
+ * How long an upstream may take to end a body whose stream is complete. After that its connection is closed instead of
+ * reused.
+ */
 const CLOSE_WITHIN_MS = 1000
 const NOTHING: Bytes = new Uint8Array()
 
 /**
- * Relays an opened stream to its client. It reads one piece of the upstream's body for each piece that the client takes, so a slow
- * client slows the upstream. The last piece is sent when the charge is durable.
+ * Relays an opened stream to its client. It reads one piece of the upstream's body for each piece that the client
+ * takes, so a slow client slows the upstream. The last piece is sent when the charge is durable.
  */
 export class RelayedStream implements ByteStream {
   readonly #upstream: UpstreamStream

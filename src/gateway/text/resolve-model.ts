@@ -11,8 +11,9 @@ export type Destination = { readonly upstream: Upstream; readonly provider: Prov
 export type ResolvedModel = { readonly model: TextModel; readonly destinations: readonly Destination[] }
 
 /**
- * Finds the catalog row of a model name and its upstreams that have the route. Throws `model_not_found` if the name is unknown, its
- * row is off or of another kind; a client cannot distinguish these. Throws `route_not_supported` if no upstream has the route.
+ * Finds the catalog row of a model name and its upstreams that have the route. Throws `model_not_found` if the name is
+ * unknown, its row is off or of another kind; a client cannot distinguish these. Throws `route_not_supported` if no
+ * upstream has the route.
  */
 export function resolveModel(
   name: string,

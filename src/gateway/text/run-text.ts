@@ -16,11 +16,11 @@ import type { TextResult, WholeAnswer } from './text-result.ts'
 import { upstreamSecrets } from './upstream-secrets.ts'
 
 /**
- * Answers one request with JSON: holds its worst case, calls its upstreams, charges what the answer used, and then replies. Rejects
- * with a GatewayError if the request is not admitted. In every case nothing is held afterwards.
+ * Answers one request with JSON: holds its worst case, calls its upstreams, charges what the answer used, and then
+ * replies. Rejects with a GatewayError if the request is not admitted. In every case nothing is held afterwards.
  *
- * Without a `signal`, the answer is finished and charged even if the client disconnects. With one, the upstream's call ends when the
- * signal fires, unless it timed out before.
+ * Without a `signal`, the answer is finished and charged even if the client disconnects. With one, the upstream's call
+ * ends when the signal fires, unless it timed out before.
  */
 export async function runText(
   parsed: ParsedCall,

@@ -41,8 +41,9 @@ export class StreamSettlement {
   }
 
   /**
-   * Charges the stream and returns its last bytes, which may be none. They are for the client when the charge is durable. `end` is
-   * how the upstream's body ended; undefined if it did not end before the stream was complete. Never rejects. Call it once.
+   * Charges the stream and returns its last bytes, which may be none. They are for the client when the charge is
+   * durable. `end` is how the upstream's body ended; undefined if it did not end before the stream was complete. Never
+   * rejects. Call it once.
    */
   async settle(end: StreamEnd | undefined, { isRead }: { readonly isRead: boolean }): Promise<Bytes> {
     this.#hasBegun = true
@@ -88,8 +89,8 @@ export class StreamSettlement {
 }
 
 /**
- * Whether a stream is charged: it ended well, or it produced output, which may be known only from the upstream's usage. Input alone
- * is not charged.
+ * Whether a stream is charged: it ended well, or it produced output, which may be known only from the upstream's usage.
+ * Input alone is not charged.
  */
 function isOwed({ endedWell, outputBegan, usage }: StreamReading): boolean {
   return (

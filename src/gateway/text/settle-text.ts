@@ -42,7 +42,10 @@ export async function settleText(
   return cost
 }
 
-/** Whether a reply may name the cost: it must not follow from an estimate, nor from a cost that the upstream did not report. */
+/**
+ * Whether a reply may name the cost: it must not follow from an estimate, nor from a cost that the upstream did not
+ * report.
+ */
 export function isCostCertain(
   { provenance }: MeteredUsage,
   { tariff, isCostUnreported }: TextPrice,

@@ -10,9 +10,9 @@ import type { ParsedCall } from './text-call.ts'
 import type { TextResult } from './text-result.ts'
 
 /**
- * Answers one request with a stream: holds its worst case, calls its upstreams until one produces output, and relays the rest.
- * Rejects with a GatewayError if the request is not admitted. A stream charges itself when it ends, however it ends; if no stream
- * opens, nothing is held afterwards.
+ * Answers one request with a stream: holds its worst case, calls its upstreams until one produces output, and relays
+ * the rest. Rejects with a GatewayError if the request is not admitted. A stream charges itself when it ends, however
+ * it ends; if no stream opens, nothing is held afterwards.
  */
 export async function streamText(
   parsed: ParsedCall<StreamDialect>,

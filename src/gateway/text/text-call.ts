@@ -10,7 +10,9 @@ export type TextCall = {
   readonly id: Id
   readonly caller: Authenticated
   readonly body: SentText
-  /** Its `signal` fires when the client disconnects. The signal is made on first use, so read it only where it matters. */
+  /**
+   * Its `signal` fires when the client disconnects. The signal is made on first use, so read it only where it matters.
+   */
   readonly client: { readonly signal: CallerSignal }
   readonly trace: TextTrace
 }

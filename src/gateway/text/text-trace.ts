@@ -3,8 +3,8 @@ import type { Provenance, Usage } from '../../domain/pricing/usage.ts'
 import type { Moderation } from '../ports/moderator.ts'
 
 /**
- * What is known of a request when it ends, for the log line and the metrics. It is only written here: no decision and no book entry
- * is made from it.
+ * What is known of a request when it ends, for the log line and the metrics. It is only written here: no decision and
+ * no book entry is made from it.
  */
 export type TextTrace = {
   model?: string

@@ -3,7 +3,10 @@ import type { Destination } from '../text/resolve-model.ts'
 import type { Attempt, AttemptId } from '../ports/attempts.ts'
 import type { AttemptResult } from './attempt-result.ts'
 
-/** One call to one upstream and how it ended, with the usage if it answered. Failover and settlement work on these values. */
+/**
+ * One call to one upstream and how it ended, with the usage if it answered. Failover and settlement work on these
+ * values.
+ */
 export type AttemptRecord<Result = AttemptResult> = {
   readonly destination: Destination
   /** Its place among the attempts of its request, from 1. */

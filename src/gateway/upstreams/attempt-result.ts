@@ -13,7 +13,9 @@ export type AttemptResult =
       readonly answer: TextAnswer
       readonly outcome: Answered
     }
-  /** The upstream refused the request itself. The refusal is handed on with its status, and no other upstream is called. */
+  /**
+   * The upstream refused the request itself. The refusal is handed on with its status, and no other upstream is called.
+   */
   | { readonly kind: 'refusal'; readonly status: number; readonly outcome: Answered }
   /** This upstream cannot answer. Another one might. */
   | AttemptFailure
@@ -34,8 +36,8 @@ export type AttemptFailure = {
 }
 
 /**
- * Statuses that concern the operator and never the client. 401 and 402 concern the operator's key and credit, which every request
- * would meet. 403 and 404 concern this model or this content.
+ * Statuses that concern the operator and never the client. 401 and 402 concern the operator's key and credit, which
+ * every request would meet. 403 and 404 concern this model or this content.
  */
 const operatorReasons: Readonly<Record<number, AttemptFailure['reason']>> = {
   401: 'unpaid',

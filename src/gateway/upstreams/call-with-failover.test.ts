@@ -19,7 +19,7 @@ import type { CallResult } from './select-result.ts'
 const READ_MS = 300_000
 const HOUR_MS = 3_600_000
 
-/** Upstreams `a`, `b`, … with increasing orders, and the results of their calls. The last result of a list repeats. */
+/** Upstreams `a`, `b`, … with increasing orders, and the results of their calls. The last result repeats. */
 function setUp(results: Readonly<Record<string, readonly CallResult[]>>) {
   const clock = fakeClock()
   const destinations = Object.keys(results).map((id, index) => aDestination(id, { order: index + 1 }))

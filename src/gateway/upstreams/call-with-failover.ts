@@ -20,9 +20,9 @@ export type FailoverPorts = AbandonPorts & {
 }
 
 /**
- * Calls the upstreams of a request one after the other until one answers, and returns the attempt whose result the client gets.
- * Upstreams with an open circuit breaker are skipped; if all are open, one of them is called. After `failOverWithinMs`, no further
- * upstream is called.
+ * Calls the upstreams of a request one after the other until one answers, and returns the attempt whose result the
+ * client gets. Upstreams with an open circuit breaker are skipped; if all are open, one of them is called. After
+ * `failOverWithinMs`, no further upstream is called.
  */
 export async function callWithFailover<Result extends CallResult>(
   admitted: AdmittedRequest,

@@ -1,8 +1,8 @@
 import type { Destination } from '../text/resolve-model.ts'
 
 /**
- * Chooses one of the upstreams with the lowest order, at random by weight. `random` is at least 0 and below 1. Undefined if there
- * are no upstreams.
+ * Chooses one of the upstreams with the lowest order, at random by weight. `random` is at least 0 and below 1.
+ * Undefined if there are no upstreams.
  */
 export function chooseUpstream(
   destinations: readonly Destination[],

@@ -17,11 +17,11 @@ export type HealthSignal =
   | { readonly signal: 'unhealthy'; readonly retryAfterMs: number | undefined }
 
 /**
- * The circuit breakers of this node's upstreams. One that opened becomes half-open when its time is over: then one request at a time
- * probes the upstream, until a probe succeeds and closes it.
+ * The circuit breakers of this node's upstreams. One that opened becomes half-open when its time is over: then one
+ * request at a time probes the upstream, until a probe succeeds and closes it.
  *
- * It keeps a breaker only for upstreams that failed lately. It drops the breakers of upstreams that left the catalog, and those
- * whose provider was edited, because the edit may have fixed it.
+ * It keeps a breaker only for upstreams that failed lately. It drops the breakers of upstreams that left the catalog,
+ * and those whose provider was edited, because the edit may have fixed it.
  */
 export class CircuitBreakers {
   readonly #breakers = new Map<string, Breaker>()
@@ -52,8 +52,8 @@ export class CircuitBreakers {
   }
 
   /**
-   * Undefined if the upstream may be called: its breaker is closed, or half-open without a probe. Otherwise the monotonic instant at
-   * which the breaker becomes half-open, or became half-open while a probe runs.
+   * Undefined if the upstream may be called: its breaker is closed, or half-open without a probe. Otherwise the
+   * monotonic instant at which the breaker becomes half-open, or became half-open while a probe runs.
    */
   openUntilMs(destination: Destination): number | undefined {
     const breaker = this.#find(destination)
@@ -85,7 +85,8 @@ export class CircuitBreakers {
     const nowMs = this.#clock.monotonicMs()
     const breaker = this.#find(destination) ?? this.#add(destination)
     const retryAtMs = retryAfterMs === undefined ? nowMs : nowMs + Math.min(retryAfterMs, OPEN_MS_MAX)
-    // A call that ran when the breaker opened, or one that was made because every breaker was open. It does not count again.
+    // A call that ran when the breaker opened, or one that was made because every breaker was open. It does not count
+    // again.
     if (isOpen(breaker, nowMs)) {
       breaker.openUntilMs = Math.max(breaker.openUntilMs, retryAtMs)
       return

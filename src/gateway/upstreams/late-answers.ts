@@ -9,14 +9,17 @@ import { attemptResult } from './attempt-result.ts'
 
 /** How long an upstream call may continue after its client got a 504. */
 export const LATE_MS = 600_000
-/** The limits of late calls: how many at once, and how many bytes their requests have. Each has a connection. Others are cancelled. */
+/**
+ * The limits of late calls: how many at once, and how many bytes their requests have. Each has a connection. Others are
+ * cancelled.
+ */
 export const LATE_CALLS_MAX = 1024
 export const LATE_BYTES_MAX = 64 * 1024 * 1024
 
 /**
- * Calls that continue after their client got a 504. Each attempt is recorded durably before the client gets its reply. If the call
- * ends with a usage, the record gets it, and the reconciler settles it. A stop or a crash drops the calls, and their records stay
- * `timed_out`.
+ * Calls that continue after their client got a 504. Each attempt is recorded durably before the client gets its reply.
+ * If the call ends with a usage, the record gets it, and the reconciler settles it. A stop or a crash drops the calls,
+ * and their records stay `timed_out`.
  */
 export class LateAnswers {
   readonly #attempts: Attempts
@@ -88,7 +91,9 @@ export class LateAnswers {
   }
 }
 
-/** Returns a function that prices a late outcome; null if it has no usage. It keeps only what this needs of the request. */
+/**
+ * Returns a function that prices a late outcome; null if it has no usage. It keeps only what this needs of the request.
+ */
 function billing({ dialect, model, quote }: AdmittedRequest): (outcome: ProviderOutcome) => Bill | null {
   const limits = usageLimits({ model, quote })
   return outcome => {

@@ -13,8 +13,8 @@ export type AbandonPorts = {
 }
 
 /**
- * Ends an attempt whose result the client does not get. The usage of an answer is recorded as the operator's cost, in the background.
- * A call that still runs is cancelled.
+ * Ends an attempt whose result the client does not get. The usage of an answer is recorded as the operator's cost, in
+ * the background. A call that still runs is cancelled.
  */
 export function recordAbandonedAttempt(
   admitted: AdmittedRequest,

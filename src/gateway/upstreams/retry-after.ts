@@ -1,6 +1,9 @@
 const SECONDS = /^\d{1,9}$/
 
-/** The wait of a `Retry-After` header in milliseconds. The header is a number of seconds or a date; anything else is undefined. */
+/**
+ * The wait of a `Retry-After` header in milliseconds. The header is a number of seconds or a date; anything else is
+ * undefined.
+ */
 export function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined) return undefined
   const text = header.trim()
