@@ -48,17 +48,19 @@ export class StreamSettlement {
   async settle(end: StreamEnd | undefined, { isRead }: { readonly isRead: boolean }): Promise<Bytes> {
     this.#hasBegun = true
     const { admitted, attempt, opened } = this.#run
-    const reading = opened.stream.reading()
     let isWhole = false
     try {
+      const reading = opened.stream.reading()
       const charge = isOwed(reading) ? await this.#charge(reading) : null
-      isWhole = reading.endedWell && isRead
-      if (reading.endedWell) return opened.stream.finish(charge, null)
-      reportBreak(admitted.call.trace, end, attempt.destination.provider.id)
-      return opened.stream.finish(charge, breakForClient(end))
+      if (!reading.endedWell) {
+        reportBreak(admitted.call.trace, end, attempt.destination.provider.id)
+        return opened.stream.finish(charge, breakForClient(end))
+      }
+      const last = opened.stream.finish(charge, null)
+      isWhole = isRead
+      return last
     } catch (error) {
       this.#ports.onSettleFailed(error)
-      isWhole = false
       // The charge is not durable, so the stream must not name its cost, and must not look complete.
       const failure = new GatewayError('server_error', 'The gateway failed to settle this stream.')
       return opened.stream.finish(null, failure)
