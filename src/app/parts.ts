@@ -5,6 +5,7 @@ import type { HoldKind } from '../domain/ledger/books.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
 import type { Moderator } from '../gateway/ports/moderator.ts'
+import type { ProviderAdapters } from '../gateway/ports/providers.ts'
 import type { Tokenizer } from '../gateway/ports/tokenizer.ts'
 import type { TextPorts } from '../gateway/text/text-ports.ts'
 import { CircuitBreakers } from '../gateway/upstreams/circuit-breakers.ts'
@@ -15,9 +16,7 @@ import { fetchClient } from '../http1/client/fetch-client.ts'
 import { httpClient, type HttpClient } from '../http1/client/http-client.ts'
 import { Timers } from '../http1/timers.ts'
 import { openAiModerations } from '../providers/moderation/openai-moderations.ts'
-import { openAiCompatible } from '../providers/openai-compatible/openai-compatible.ts'
-import { providerProbe } from '../providers/probe.ts'
-import { sandbox } from '../providers/sandbox/sandbox.ts'
+import { providerAdapters } from '../providers/provider-adapters.ts'
 import { reconcileOnce } from '../reconciler/reconcile-once.ts'
 import { boundedWriter } from '../telemetry/bounded-writer.ts'
 import { errorFields, openLog, type Log } from '../telemetry/log.ts'
@@ -42,7 +41,9 @@ export type Parts = {
 /** Log lines are buffered this long. A stop writes the buffer. */
 const LOG_DELAY_MS = 20
 
-/** Opens the store and makes the parts around it. Throws `DataFolderInUseError` while another process has the folder. */
+/**
+ * Opens the store and makes the parts around it. Throws `DataFolderInUseError` while another process has the folder.
+ */
 export function openParts(config: Config, folder: DataFolder, clock: Clock = systemClock): Parts {
   const log = openLogOf(config, clock)
   const node = openNode(folder, clock)
@@ -50,13 +51,14 @@ export function openParts(config: Config, folder: DataFolder, clock: Clock = sys
   const http = isProxyNamed() ? fetchClient(timers) : httpClient(timers)
   const tokenizer = openTokenizer()
   const moderator = moderatorOf(config, http)
+  const providers = providerAdapters({ clock, http, timers, secretOf, isSandboxOn: config.isSandboxOn })
   const onReconcileFailed = (error: unknown) => log.error('the reconciler failed', errorFields(error))
   return {
     log,
     clock,
-    admin: adminPortsOf({ node, config, clock, moderator, http, onReconcileFailed }),
+    admin: adminPortsOf({ node, config, clock, moderator, providers, onReconcileFailed }),
     onReconcileFailed,
-    text: textPortsOf({ node, clock, log, moderator, http, timers, tokenizer }),
+    text: textPortsOf({ node, clock, log, moderator, providers, tokenizer }),
     heldNow: kind => node.ledger.heldNow(kind),
     probeStore: node.probe,
     close: async () => {
@@ -85,10 +87,10 @@ function adminPortsOf(parts: {
   readonly config: Config
   readonly clock: Clock
   readonly moderator: Moderator | undefined
-  readonly http: HttpClient
+  readonly providers: ProviderAdapters
   readonly onReconcileFailed: (error: unknown) => void
 }): AdminPorts {
-  const { node, clock, moderator, http, onReconcileFailed: onFailed } = parts
+  const { node, clock, moderator, providers, onReconcileFailed: onFailed } = parts
   const { accounts, ledger, catalog, auditLog, newId } = node
   const { isSandboxOn } = parts.config
   const settings = describeConfig()
@@ -103,7 +105,7 @@ function adminPortsOf(parts: {
     randomBytes: count => randomBytes(count),
     sha256: text => createHash('sha256').update(text).digest(),
     isSandboxOn,
-    probeProvider: providerProbe({ secretOf, isSandboxOn, http }),
+    probeProvider: provider => providers[provider.kind].probe(provider),
     moderator,
     settings: () => settings,
   }
@@ -114,11 +116,10 @@ function textPortsOf(parts: {
   readonly clock: Clock
   readonly log: Log
   readonly moderator: Moderator | undefined
-  readonly http: HttpClient
-  readonly timers: Timers
+  readonly providers: ProviderAdapters
   readonly tokenizer: Tokenizer
 }): Parts['text'] {
-  const { clock, log, moderator, http, timers, tokenizer } = parts
+  const { clock, log, moderator, providers, tokenizer } = parts
   const { catalog, attempts } = parts.node
   const onSettleFailed = (error: unknown) =>
     log.error('the end of a request could not be written', errorFields(error))
@@ -131,10 +132,7 @@ function textPortsOf(parts: {
     attempts,
     lateAnswers: new LateAnswers({ attempts, clock, onFailed: onSettleFailed }),
     hashKey: (key: string) => Bun.SHA256.hash(key, 'base64'),
-    providers: {
-      'openai-compatible': openAiCompatible({ timers, secretOf, http }),
-      sandbox: sandbox({ clock }),
-    },
+    providers,
     tokenizer,
     circuitBreakers: new CircuitBreakers({ catalog, clock }),
     random: () => Math.random(),

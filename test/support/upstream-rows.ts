@@ -6,6 +6,7 @@ import { NO_USAGE } from '../../src/domain/pricing/usage.ts'
 import type { AdmittedRequest } from '../../src/gateway/text/admit-text.ts'
 import type { AttemptFailure, AttemptResult } from '../../src/gateway/upstreams/attempt-result.ts'
 import { quoteText } from '../../src/gateway/text/quote-text.ts'
+import type { TextProvider } from '../../src/gateway/ports/text-provider.ts'
 import type { Destination } from '../../src/gateway/text/resolve-model.ts'
 import { chatDialect } from '../../src/protocol/chat/dialect.ts'
 import { sentText } from './sent-text.ts'
@@ -25,7 +26,12 @@ export function aDestination(id: string, { order = 1, weight = 1 } = {}): Destin
     connectTimeoutMs: 5000,
     reusesConnections: true,
   }
-  return { provider, upstream: { provider: id, model: `${id}-model`, order, weight } }
+  return { provider, upstream: { provider: id, model: `${id}-model`, order, weight }, adapter: notCalled }
+}
+
+const notCalled: TextProvider = {
+  complete: () => Promise.reject(new Error('not called')),
+  stream: () => Promise.reject(new Error('not called')),
 }
 
 /** A catalog with one model on these upstreams. */

@@ -1,6 +1,7 @@
 import { countOn, type Catalog } from '../../domain/catalog/catalog.ts'
 import type { Provider } from '../../domain/catalog/provider.ts'
 import type { AuditLog } from '../ports/audit.ts'
+import type { ProbeResult } from '../ports/providers.ts'
 import type { Moderator } from '../ports/moderator.ts'
 
 /** The result of one check. `detail` is a sentence for the operator, without secrets. */
@@ -9,7 +10,7 @@ export type Check = { readonly name: string; readonly ok: boolean; readonly deta
 /**
  * Checks that a provider is reachable and accepts its key. It costs nothing, never rejects, and ends within seconds.
  */
-export type ProbeProvider = (provider: Provider) => Promise<Omit<Check, 'name'>>
+export type ProbeProvider = (provider: Provider) => Promise<ProbeResult>
 
 /** A catalog can have hundreds of providers. More probes at once would slow each other and time out. */
 const PROBES_AT_ONCE = 8

@@ -5,6 +5,7 @@ import type { HoldQueue } from '../hold-queue.ts'
 import type { CatalogStore } from '../ports/catalog.ts'
 import type { Hold, HoldOutcome } from '../ports/ledger.ts'
 import type { Moderator } from '../ports/moderator.ts'
+import type { ProviderAdapters } from '../ports/providers.ts'
 import { moderate } from './moderate.ts'
 import { affordableCeiling, quoteText, type Quote } from './quote-text.ts'
 import { resolveModel, type ResolvedModel } from './resolve-model.ts'
@@ -21,6 +22,7 @@ export type AdmittedRequest<Dialect extends TextDialect = TextDialect> = ParsedC
 export type AdmitPorts = {
   readonly catalog: CatalogStore
   readonly holds: HoldQueue
+  readonly providers: ProviderAdapters
   /** Undefined if moderation is off. */
   readonly moderator: Moderator | undefined
 }
@@ -31,12 +33,13 @@ export type AdmitPorts = {
  */
 export async function admitText<Dialect extends TextDialect>(
   parsed: ParsedCall<Dialect>,
-  { catalog, holds, moderator }: AdmitPorts,
+  { catalog, holds, moderator, providers }: AdmitPorts,
   { isSandboxOn }: { readonly isSandboxOn: boolean },
 ): Promise<AdmittedRequest<Dialect>> {
   const { call, dialect, request } = parsed
   const { id, caller, client, trace } = call
-  const resolved = resolveModel(request.model, dialect, { catalog: catalog.current(), caller, isSandboxOn })
+  const context = { catalog: catalog.current(), caller, providers, isSandboxOn }
+  const resolved = resolveModel(request.model, dialect, context)
   trace.model = resolved.model.id
   const quote = quoteText(resolved.model, request)
   if (moderator !== undefined && dialect.moderatedText !== undefined)

@@ -31,12 +31,12 @@ export type StreamResult =
  */
 export async function openStream(
   admitted: AdmittedRequest<StreamDialect>,
-  { provider, upstream }: Destination,
+  { provider, upstream, adapter }: Destination,
   settings: TextSettings,
-  ports: Pick<TextPorts, 'providers' | 'secretOf'> & { readonly clock: Clock },
+  ports: Pick<TextPorts, 'secretOf'> & { readonly clock: Clock },
 ): Promise<StreamResult> {
   const { call, dialect, request } = admitted
-  const outcome = await ports.providers[provider.kind].stream(
+  const outcome = await adapter.stream(
     {
       provider,
       route: dialect.upstreamRoute,

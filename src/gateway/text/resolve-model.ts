@@ -4,31 +4,46 @@ import type { Provider } from '../../domain/catalog/provider.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import type { TextDialect } from '../../protocol/text-dialect.ts'
 import type { Authenticated } from '../ports/accounts.ts'
+import type { ProviderAdapters } from '../ports/providers.ts'
+import type { TextProvider } from '../ports/text-provider.ts'
 
-/** The target of one call: an upstream of a catalog row and its provider. */
-export type Destination = { readonly upstream: Upstream; readonly provider: Provider }
+/** The target of one call: an upstream of a catalog row, its provider, and the adapter that calls it. */
+export type Destination = {
+  readonly upstream: Upstream
+  readonly provider: Provider
+  readonly adapter: TextProvider
+}
 
 export type ResolvedModel = { readonly model: TextModel; readonly destinations: readonly Destination[] }
 
 /**
  * Finds the catalog row of a model name and its upstreams that have the route. Throws `model_not_found` if the name is
  * unknown, its row is off or of another kind; a client cannot distinguish these. Throws `route_not_supported` if no
- * upstream has the route.
+ * upstream has the route, or none of their providers serves text.
  */
 export function resolveModel(
   name: string,
   dialect: Pick<TextDialect, 'upstreamRoute' | 'serves'>,
-  context: { readonly catalog: Catalog; readonly caller: Authenticated; readonly isSandboxOn: boolean },
+  context: {
+    readonly catalog: Catalog
+    readonly caller: Authenticated
+    readonly providers: ProviderAdapters
+    readonly isSandboxOn: boolean
+  },
 ): ResolvedModel {
-  const { catalog, caller, isSandboxOn } = context
+  const { catalog, caller, providers, isSandboxOn } = context
   const model = findModel(catalog, name)
   if (model === undefined || !model.enabled || model.kind !== dialect.serves)
     throw modelNotFound(name, caller)
-  const reachable = destinationsOf(model, catalog).filter(({ provider }) =>
+  const reachable = upstreamsOf(model, catalog).filter(({ provider }) =>
     provider.kind === 'sandbox' ? isSandboxOn : !caller.account.sandboxOnly,
   )
   if (reachable.length === 0) throw modelNotFound(name, caller)
-  const destinations = reachable.filter(({ provider }) => provider.routes.includes(dialect.upstreamRoute))
+  const destinations = reachable.flatMap(({ upstream, provider }): readonly Destination[] => {
+    const adapter = providers[provider.kind].text
+    const isServed = adapter !== undefined && provider.routes.includes(dialect.upstreamRoute)
+    return isServed ? [{ upstream, provider, adapter }] : []
+  })
   if (destinations.length === 0) {
     throw new GatewayError('route_not_supported', `"${model.id}" cannot be called on this route.`, {
       param: 'model',
@@ -37,13 +52,11 @@ export function resolveModel(
   return { model, destinations }
 }
 
-function destinationsOf(model: TextModel, catalog: Catalog): Destination[] {
-  const destinations: Destination[] = []
-  for (const upstream of model.upstreams) {
+function upstreamsOf(model: TextModel, catalog: Catalog): readonly Omit<Destination, 'adapter'>[] {
+  return model.upstreams.flatMap(upstream => {
     const provider = catalog.providers.get(upstream.provider)
-    if (provider !== undefined) destinations.push({ upstream, provider })
-  }
-  return destinations
+    return provider === undefined ? [] : [{ upstream, provider }]
+  })
 }
 
 /** The error for a name that is unknown, switched off or of another kind. It does not say which. */

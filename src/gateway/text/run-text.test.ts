@@ -39,6 +39,7 @@ async function setUp(complete: TextProvider['complete']) {
     throw error
   }
   const provider: TextProvider = { complete, stream: () => Promise.reject(new Error('not called')) }
+  const adapter = { text: provider, probe: () => Promise.reject(new Error('not called')) }
   const run = () =>
     runText(
       { call, dialect, request },
@@ -51,7 +52,7 @@ async function setUp(complete: TextProvider['complete']) {
         lateAnswers: new LateAnswers({ attempts, clock, onFailed: onSettleFailed }),
         moderator: undefined,
         onSettleFailed,
-        providers: { 'openai-compatible': provider, sandbox: provider },
+        providers: { 'openai-compatible': adapter, sandbox: adapter },
         random: () => 0,
         secretOf: () => undefined,
         tokenizer: { countTokens: async () => 1 },

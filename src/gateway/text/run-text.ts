@@ -32,7 +32,7 @@ export async function runText(
   try {
     const attempt = await callWithFailover(
       admitted,
-      destination => callUpstream(admitted, destination, { ...settings, signal }, ports),
+      destination => callUpstream(admitted, destination, { ...settings, signal }),
       ports,
       { failOverWithinMs: settings.readTimeoutMs },
     )
@@ -57,11 +57,10 @@ export async function runText(
 
 async function callUpstream(
   { dialect, request, model, quote }: AdmittedRequest,
-  { provider, upstream }: Destination,
+  { provider, upstream, adapter }: Destination,
   { readTimeoutMs, signal }: { readonly readTimeoutMs: number; readonly signal: CallerSignal | undefined },
-  { providers }: Pick<TextPorts, 'providers'>,
 ): Promise<AttemptResult> {
-  const outcome = await providers[provider.kind].complete(
+  const outcome = await adapter.complete(
     {
       provider,
       route: dialect.upstreamRoute,

@@ -1,5 +1,3 @@
-import type { Provider } from '../../domain/catalog/provider.ts'
-import type { TextProvider } from '../ports/text-provider.ts'
 import type { FailoverPorts } from '../upstreams/call-with-failover.ts'
 import type { LateAnswers } from '../upstreams/late-answers.ts'
 import type { AdmitPorts } from './admit-text.ts'
@@ -10,7 +8,6 @@ import type { SecretOf } from './upstream-secrets.ts'
 export type TextPorts = AdmitPorts &
   FailoverPorts &
   SettlePorts & {
-    readonly providers: { readonly [kind in Provider['kind']]: TextProvider }
     readonly lateAnswers: LateAnswers
     readonly secretOf: SecretOf
   }

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import type { Provider, TextRoute } from '../../domain/catalog/provider.ts'
 import { fakeClock, type FakeClock } from '../../../test/support/fake-clock.ts'
-import { sandbox } from './sandbox.ts'
+import { probeSandbox, sandbox } from './sandbox.ts'
 import { countTokens } from './tokens.ts'
 
 let clock: FakeClock
@@ -421,3 +421,10 @@ function tool(name: string, properties: Record<string, unknown>) {
 function dot(a: readonly number[], b: readonly number[]): number {
   return a.reduce((sum, value, axis) => sum + value * b[axis]!, 0)
 }
+
+test.each([
+  [true, 'Runs inside the gateway.'],
+  [false, 'Is switched off by TOLLGATE_SANDBOX: its models are neither listed nor served.'],
+])('with the sandbox switched on: %p, a probe gives: %s', async (isSandboxOn, detail) => {
+  expect(await probeSandbox({ isSandboxOn })).toEqual({ ok: true, detail })
+})

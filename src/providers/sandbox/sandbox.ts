@@ -1,6 +1,7 @@
 import type { TextRoute } from '../../domain/catalog/provider.ts'
 import type { CallerSignal } from '../../gateway/ports/caller-signal.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
+import type { ProbeResult } from '../../gateway/ports/providers.ts'
 import type { LateCall, ProviderOutcome, TextProvider } from '../../gateway/ports/text-provider.ts'
 import { chatFrames } from './chat-frames.ts'
 import { chatJson } from './chat-json.ts'
@@ -60,6 +61,14 @@ export function sandbox({ clock }: { readonly clock: Clock }): TextProvider {
       return { outcome: 'opened', status, headers, reportedCost: cost, body }
     },
   }
+}
+
+/** The sandbox is always available, unless it is switched off. */
+export async function probeSandbox({ isSandboxOn }: { readonly isSandboxOn: boolean }): Promise<ProbeResult> {
+  const detail = isSandboxOn
+    ? 'Runs inside the gateway.'
+    : 'Is switched off by TOLLGATE_SANDBOX: its models are neither listed nor served.'
+  return { ok: true, detail }
 }
 
 type ScriptedAnswer = {

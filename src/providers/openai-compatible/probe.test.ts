@@ -1,9 +1,9 @@
 import { afterEach, expect, test } from 'bun:test'
-import type { Provider } from '../domain/catalog/provider.ts'
-import { fakeClock } from '../../test/support/fake-clock.ts'
-import { httpClient } from '../http1/client/http-client.ts'
-import { Timers } from '../http1/timers.ts'
-import { providerProbe } from './probe.ts'
+import type { Provider } from '../../domain/catalog/provider.ts'
+import { fakeClock } from '../../../test/support/fake-clock.ts'
+import { httpClient } from '../../http1/client/http-client.ts'
+import { Timers } from '../../http1/timers.ts'
+import { probeOpenAiCompatible } from './probe.ts'
 
 const KEY = 'sk-probe-secret'
 const http = httpClient(new Timers(fakeClock()))
@@ -59,7 +59,7 @@ test('a provider that is not there is reported with the code of the network', as
 test('a variable that is not set is reported before anything is sent', async () => {
   const provider = aProvider({ secret: { from: 'environment', variable: 'MAIN_API_KEY' } })
 
-  const probed = await providerProbe({ secretOf: () => undefined, isSandboxOn: true, http })(provider)
+  const probed = await probeOpenAiCompatible(provider, { secretOf: () => undefined, http })
 
   expect(probed).toEqual({ ok: false, detail: 'The environment variable MAIN_API_KEY is not set.' })
 })
@@ -80,19 +80,13 @@ test('a probe has the same query and the same headers as a call', async () => {
 })
 
 test('a key that cannot be sent in a header is reported without the key', async () => {
-  const probed = await providerProbe({ secretOf: () => 'a\nb', isSandboxOn: true, http })(aProvider({}))
+  const probed = await probeOpenAiCompatible(aProvider({}), { secretOf: () => 'a\nb', http })
 
   expect(probed).toEqual({ ok: false, detail: 'Its key or one of its headers cannot be sent in a header.' })
 })
 
-test('the sandbox is always available', async () => {
-  const probed = await probe({ kind: 'sandbox' })
-
-  expect(probed.ok).toBe(true)
-})
-
 function probe(changes: Partial<Provider>) {
-  return providerProbe({ secretOf: () => KEY, isSandboxOn: true, http })(aProvider(changes))
+  return probeOpenAiCompatible(aProvider(changes), { secretOf: () => KEY, http })
 }
 
 function aProvider(changes: Partial<Provider>): Provider {

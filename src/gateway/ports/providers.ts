@@ -1,0 +1,15 @@
+import type { Provider, ProviderKind } from '../../domain/catalog/provider.ts'
+import type { TextProvider } from './text-provider.ts'
+
+/** What one kind of provider serves. A kind that does not serve text has no `text`. */
+export interface ProviderAdapter {
+  readonly text?: TextProvider
+  /** Checks whether a provider of this kind responds and accepts its key. Costs nothing, never throws, and ends within seconds. */
+  probe(provider: Provider): Promise<ProbeResult>
+}
+
+/** `detail` is a sentence for the operator, without secrets. */
+export type ProbeResult = { readonly ok: boolean; readonly detail: string }
+
+/** The adapter of each kind of provider. */
+export type ProviderAdapters = { readonly [kind in ProviderKind]: ProviderAdapter }
