@@ -4,12 +4,16 @@ import { dirname, join, resolve } from 'node:path'
 
 const root = resolve(import.meta.dirname, '..')
 const pages = ['README.md', 'CHANGELOG.md', ...globSync(['docs/**/*.md', 'examples/*.md'], { cwd: root })]
+const COLUMNS_MAX = 120
 
 /** The targets of a page's links as paths from the root, without links to the web and within the page. */
 function linksOf(page: string): string[] {
-  const text = readFileSync(join(root, page), 'utf8')
-  const targets = [...text.matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)].map(([, target = '']) => target)
+  const targets = [...textOf(page).matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)].map(([, target = '']) => target)
   return targets.filter(target => !/^[a-z]+:/.test(target)).map(target => join(dirname(page), target))
+}
+
+function textOf(page: string): string {
+  return readFileSync(join(root, page), 'utf8')
 }
 
 test('every link between the pages has an existing target', () => {
@@ -23,4 +27,20 @@ test('the README links to every page of the docs', () => {
   const linked = linksOf('README.md')
 
   expect(globSync('docs/*.md', { cwd: root }).filter(page => !linked.includes(page))).toEqual([])
+})
+
+test.each(pages)('%s has at most 120 columns outside of code blocks', page => {
+  const prose = textOf(page).replaceAll(/^```[^]*?^```/gm, '')
+
+  expect(prose.split('\n').filter(line => line.length > COLUMNS_MAX)).toEqual([])
+})
+
+test('every file that the pages about the code name exists', () => {
+  const named = ['docs/architecture.md', ...globSync('docs/decisions/*.md', { cwd: root })].flatMap(page =>
+    [...textOf(page).matchAll(/[\w./-]+\.(?:ts|sql|mjs|sh)\b/g)].map(([path]) => ({ page, path })),
+  )
+  const places = ['.', 'src', 'src/gateway/text', 'src/protocol', 'test/scenarios']
+
+  expect(named.length).toBeGreaterThan(30)
+  expect(named.filter(({ path }) => !places.some(place => existsSync(join(root, place, path))))).toEqual([])
 })
