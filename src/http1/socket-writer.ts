@@ -1,5 +1,5 @@
 /** As much of a socket as writing needs. */
-export type WritableSocket = { write(bytes: Uint8Array): number }
+export type WritableSocket = { write(bytes: Uint8Array, offset: number, length: number): number }
 
 /** Writes to a socket in order, and keeps what the socket has not taken yet. */
 export class SocketWriter {
@@ -19,16 +19,15 @@ export class SocketWriter {
 
   /** Writes as much as the socket takes, and the rest later. The bytes must not change until then. */
   write(bytes: Uint8Array): void {
-    this.#unsent.push(bytes)
-    if (this.#unsent.length === 1) this.onDrain()
+    const taken = this.#send(bytes, bytes.length)
+    if (taken < bytes.length) this.#unsent.push(taken === 0 ? bytes : bytes.subarray(taken))
   }
 
-  /** As `write`, for bytes that may change once this returns. */
-  writeShared(bytes: Uint8Array): void {
-    this.write(bytes)
-    const last = this.#unsent.at(-1)
+  /** As `write`, for the first bytes of a buffer that may change once this returns. */
+  writeShared(buffer: Uint8Array, length: number): void {
+    const taken = this.#send(buffer, length)
     // Not `slice`, which does not copy a Buffer.
-    if (last !== undefined) this.#unsent[this.#unsent.length - 1] = new Uint8Array(last)
+    if (taken < length) this.#unsent.push(new Uint8Array(buffer.subarray(taken, length)))
   }
 
   /** Resolves when the socket has taken everything; rejects when it is closed before that. */
@@ -42,8 +41,7 @@ export class SocketWriter {
   /** The socket takes bytes again. */
   onDrain(): void {
     for (let next = this.#unsent[0]; next !== undefined; next = this.#unsent[0]) {
-      // A negative number means that the socket is closed. Its `close` event follows.
-      const taken = Math.max(0, this.#socket.write(next))
+      const taken = this.#take(next, next.length)
       if (taken < next.length) {
         this.#unsent[0] = next.subarray(taken)
         return
@@ -52,6 +50,16 @@ export class SocketWriter {
     }
     this.#draining?.resolve()
     this.#draining = undefined
+  }
+
+  /** How much the socket takes of the first bytes of a buffer: nothing while others wait. */
+  #send(buffer: Uint8Array, length: number): number {
+    return this.#unsent.length > 0 ? 0 : this.#take(buffer, length)
+  }
+
+  /** A negative number means that the socket is closed. Its `close` event follows. */
+  #take(buffer: Uint8Array, length: number): number {
+    return Math.max(0, this.#socket.write(buffer, 0, length))
   }
 
   /** The socket has closed. */

@@ -1,3 +1,4 @@
+import { wholeRange } from '../../http1/byte-range.ts'
 import { bodyTooLarge } from '../../http1/server/http-error.ts'
 import { bodyText } from '../../http1/server/server-request.ts'
 import type { AdminRequest } from './call.ts'
@@ -13,7 +14,7 @@ export function localRequest(request: Request): AdminRequest {
     async text({ bytesMax }) {
       const bytes = Buffer.from(await request.arrayBuffer())
       if (bytes.length > bytesMax) throw bodyTooLarge(bytesMax)
-      return bodyText(bytes)
+      return bodyText(wholeRange(bytes))
     },
   }
 }

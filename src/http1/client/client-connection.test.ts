@@ -18,9 +18,9 @@ function aConnection() {
   const written: string[] = []
   let isTerminated = false
   const socket = {
-    write(bytes: Uint8Array) {
-      written.push(Buffer.from(bytes).toString())
-      return bytes.length
+    write(bytes: Buffer, offset: number, length: number) {
+      written.push(bytes.toString('utf8', offset, offset + length))
+      return length
     },
     terminate: () => (isTerminated = true),
     pause() {},

@@ -1,8 +1,8 @@
-import type { OwnedByteStream } from '../byte-stream.ts'
-import { readAll } from '../read-all.ts'
+import { textOf, viewOf, type ByteRange } from '../byte-range.ts'
 import type { HeaderFields } from '../wire/header-fields.ts'
 import type { HttpResponse } from './http-client.ts'
 import { clientError } from './client-error.ts'
+import type { ResponseBody } from './exchange.ts'
 import type { ResponseHead } from './response-head.ts'
 
 /** A response whose head has come and whose body is read from a stream. */
@@ -10,9 +10,9 @@ export class ClientResponse implements HttpResponse {
   readonly status: number
   readonly headers: HeaderFields
   readonly contentLength: number | undefined
-  readonly #body: OwnedByteStream
+  readonly #body: ResponseBody
 
-  constructor({ status, fields, framing }: ResponseHead, body: OwnedByteStream) {
+  constructor({ status, fields, framing }: ResponseHead, body: ResponseBody) {
     this.status = status
     this.headers = fields
     this.contentLength = typeof framing === 'number' ? framing : undefined
@@ -24,14 +24,22 @@ export class ClientResponse implements HttpResponse {
   }
 
   async readAll(bytesMax: number): Promise<Buffer> {
-    const isTooLong = this.contentLength !== undefined && this.contentLength > bytesMax
-    const body = isTooLong ? undefined : await readAll(this.#body, bytesMax)
-    if (body !== undefined) return body
-    this.cancel()
-    throw clientError('RESPONSE_TOO_LARGE')
+    return viewOf(await this.#readWhole(bytesMax))
+  }
+
+  async readText(bytesMax: number): Promise<string | undefined> {
+    return textOf(await this.#readWhole(bytesMax))
   }
 
   cancel(): void {
     this.#body.cancel()
+  }
+
+  async #readWhole(bytesMax: number): Promise<ByteRange> {
+    const isTooLong = this.contentLength !== undefined && this.contentLength > bytesMax
+    const body = isTooLong ? undefined : await this.#body.readWhole(bytesMax)
+    if (body !== undefined) return body
+    this.cancel()
+    throw clientError('RESPONSE_TOO_LARGE')
   }
 }

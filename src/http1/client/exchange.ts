@@ -1,3 +1,4 @@
+import { viewOf, wholeRange, type ByteRange } from '../byte-range.ts'
 import type { OwnedByteStream } from '../byte-stream.ts'
 import type { Timers } from '../timers.ts'
 import type { AbortSignalLike } from './http-client.ts'
@@ -17,6 +18,15 @@ export type Transport = {
 
 type Piece = Uint8Array<ArrayBuffer>
 
+/** A body that can also be read whole. */
+export interface ResponseBody extends OwnedByteStream {
+  /**
+   * All of the body. Undefined if it is longer than `bytesMax`; what is left of it is then cancelled. To be called
+   * instead of `read`.
+   */
+  readWhole(bytesMax: number): Promise<ByteRange | undefined>
+}
+
 /**
  * How much of a body is buffered before the server has to wait. One read of the socket, half a megabyte at most, can
  * come on top. The socket is also paused behind a piece of this size until more is asked for, so that a reader that
@@ -25,14 +35,17 @@ type Piece = Uint8Array<ArrayBuffer>
 const READ_AHEAD_BYTES = 32 * 1024
 
 /** One request and its response: buffers the response until it is read, and ends it when its time is over. */
-export class Exchange implements OwnedByteStream, ResponseSink {
+export class Exchange implements ResponseBody, ResponseSink {
   readonly #limits: RequestLimits
   #transport: Transport | undefined
   #head: ResponseHead | undefined
   #headWaiter: PromiseWithResolvers<ResponseHead> | undefined
-  #buffered: Piece[] = []
+  #buffered: ByteRange[] = []
   #bufferedBytes = 0
   #reader: PromiseWithResolvers<Piece | undefined> | undefined
+  /** The reader of the whole body, and how long that may be. */
+  #wholeReader: PromiseWithResolvers<void> | undefined
+  #wholeBytesMax = 0
   #isEnded = false
   #failure: ClientError | undefined
 
@@ -65,16 +78,32 @@ export class Exchange implements OwnedByteStream, ResponseSink {
   }
 
   read(): Promise<Piece | undefined> {
-    const piece = this.#buffered.shift()
-    if (piece !== undefined) {
-      this.#bufferedBytes -= piece.length
-      return Promise.resolve(piece)
+    const range = this.#buffered.shift()
+    if (range !== undefined) {
+      this.#bufferedBytes -= range.end - range.start
+      return Promise.resolve(pieceOf(range))
     }
     if (this.#failure !== undefined) return Promise.reject(this.#failure)
     if (this.#isEnded) return Promise.resolve(undefined)
     this.#reader = Promise.withResolvers<Piece | undefined>()
     this.#transport?.resume()
     return this.#reader.promise
+  }
+
+  async readWhole(bytesMax: number): Promise<ByteRange | undefined> {
+    this.#wholeBytesMax = bytesMax
+    if (this.#failure === undefined && !this.#isEnded) {
+      this.#wholeReader = Promise.withResolvers<void>()
+      this.#transport?.resume()
+      this.#cancelIfTooLong()
+      await this.#wholeReader.promise
+    }
+    if (this.#failure?.code === 'RESPONSE_TOO_LARGE' || this.#bufferedBytes > bytesMax) return undefined
+    if (this.#failure !== undefined) throw this.#failure
+    const ranges = this.#buffered
+    this.#buffered = []
+    const [only] = ranges
+    return ranges.length === 1 && only !== undefined ? only : wholeRange(Buffer.concat(ranges.map(viewOf)))
   }
 
   /** Closes the connection; pending and later reads reject. Does nothing after the whole response was read. */
@@ -89,16 +118,17 @@ export class Exchange implements OwnedByteStream, ResponseSink {
   }
 
   onPiece(bytes: Buffer<ArrayBuffer>, start: number, end: number): void {
-    // Not a Buffer, whose `slice` does not copy.
-    const piece = new Uint8Array(bytes.buffer, bytes.byteOffset + start, end - start)
+    const range = { bytes, start, end }
     const reader = this.#reader
     this.#reader = undefined
-    if (reader !== undefined) reader.resolve(piece)
+    if (reader !== undefined) reader.resolve(pieceOf(range))
     else {
-      this.#buffered.push(piece)
-      this.#bufferedBytes += piece.length
+      this.#buffered.push(range)
+      this.#bufferedBytes += end - start
     }
-    if (piece.length >= READ_AHEAD_BYTES || this.#bufferedBytes >= READ_AHEAD_BYTES) this.#transport?.pause()
+    if (this.#wholeReader !== undefined) this.#cancelIfTooLong()
+    else if (end - start >= READ_AHEAD_BYTES || this.#bufferedBytes >= READ_AHEAD_BYTES)
+      this.#transport?.pause()
   }
 
   /** The response is whole. Its connection is no longer this exchange's. */
@@ -107,6 +137,7 @@ export class Exchange implements OwnedByteStream, ResponseSink {
     this.#isEnded = true
     this.#reader?.resolve(undefined)
     this.#reader = undefined
+    this.#wholeReader?.resolve()
   }
 
   /** The response will not become whole. What has come of it can still be read. */
@@ -118,6 +149,12 @@ export class Exchange implements OwnedByteStream, ResponseSink {
     this.#headWaiter = undefined
     this.#reader?.reject(failure)
     this.#reader = undefined
+    // It looks at the failure itself.
+    this.#wholeReader?.resolve()
+  }
+
+  #cancelIfTooLong(): void {
+    if (this.#bufferedBytes > this.#wholeBytesMax) this.#cut(clientError('RESPONSE_TOO_LARGE'))
   }
 
   #cut(failure: ClientError): void {
@@ -134,4 +171,9 @@ export class Exchange implements OwnedByteStream, ResponseSink {
     this.#transport = undefined
     this.#limits.stop()
   }
+}
+
+/** Not a Buffer, whose `slice` does not copy. */
+function pieceOf({ bytes, start, end }: ByteRange): Piece {
+  return new Uint8Array(bytes.buffer as ArrayBuffer, bytes.byteOffset + start, end - start)
 }

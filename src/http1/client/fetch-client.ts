@@ -1,4 +1,6 @@
-import type { OwnedByteStream } from '../byte-stream.ts'
+import { wholeRange, type ByteRange } from '../byte-range.ts'
+import { readAll } from '../read-all.ts'
+import type { ResponseBody } from './exchange.ts'
 import type { Timers } from '../timers.ts'
 import { HeaderFields } from '../wire/header-fields.ts'
 import { ClientResponse } from './client-response.ts'
@@ -102,7 +104,7 @@ class FetchCancellation {
   }
 }
 
-class FetchBody implements OwnedByteStream {
+class FetchBody implements ResponseBody {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> | undefined
   readonly #cancellation: FetchCancellation
   #isEnded = false
@@ -124,6 +126,11 @@ class FetchBody implements OwnedByteStream {
       this.#cancellation.limits.stop()
       throw this.#cancellation.failure ?? error
     }
+  }
+
+  async readWhole(bytesMax: number): Promise<ByteRange | undefined> {
+    const bytes = await readAll(this, bytesMax)
+    return bytes === undefined ? undefined : wholeRange(bytes)
   }
 
   cancel(): void {

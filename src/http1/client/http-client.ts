@@ -45,6 +45,8 @@ export interface HttpResponse extends OwnedByteStream {
   readonly contentLength: number | undefined
   /** The rest of the body. Cancels a response that is longer, and rejects with `RESPONSE_TOO_LARGE`. */
   readAll(bytesMax: number): Promise<Buffer>
+  /** As `readAll`, decoded. Undefined if the body is not UTF-8. */
+  readText(bytesMax: number): Promise<string | undefined>
 }
 
 /** As much of an `AbortSignal` as the client uses. */

@@ -52,7 +52,7 @@ function writeWhole(head: string, body: string | Uint8Array, writer: SocketWrite
   scratch.write(start, 'latin1')
   if (typeof body === 'string') scratch.write(body, start.length)
   else scratch.set(body, start.length)
-  writer.writeShared(scratch.subarray(0, start.length + bodyLength))
+  writer.writeShared(scratch, start.length + bodyLength)
 }
 
 /**

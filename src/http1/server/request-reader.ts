@@ -1,3 +1,4 @@
+import type { ByteRange } from '../byte-range.ts'
 import { readRequestHead, type RequestHead } from '../wire/request-head.ts'
 import { HttpError } from './http-error.ts'
 import { HEAD_BYTES_MAX, READ_AHEAD_BYTES } from './limits.ts'
@@ -88,12 +89,11 @@ export class RequestReader {
   }
 
   /** Reads the body that follows a head. If it is incomplete, the bytes that arrive next go to it. */
-  readBody(framing: RequestHead['framing']): Buffer | RequestBody {
+  readBody(framing: RequestHead['framing']): ByteRange | RequestBody {
     if (framing !== 'chunked' && framing <= this.#length) {
-      const start = this.#at
-      const bytes = this.#bytes.subarray(start, start + framing)
-      this.#moveTo(start + framing)
-      return bytes
+      const range = { bytes: this.#bytes, start: this.#at, end: this.#at + framing }
+      this.#moveTo(range.end)
+      return range
     }
     const body = new RequestBody(framing, this.#connection)
     this.#moveTo(body.feed(this.#bytes, this.#at))

@@ -96,12 +96,12 @@ export class ResponseWriter {
     const size = before.length + contentBytes + after.length
     if (size === 0) return
     const isSmall = size <= SCRATCH_BYTES
-    const target = isSmall ? scratch.subarray(0, size) : Buffer.allocUnsafe(size)
+    const target = isSmall ? scratch : Buffer.allocUnsafe(size)
     target.write(before, 0, 'latin1')
     if (typeof content === 'string') target.write(content, before.length)
     else target.set(content, before.length)
-    target.write(after, size - after.length, 'latin1')
-    if (isSmall) this.#writer.writeShared(target)
+    if (after !== '') target.write(after, size - after.length, 'latin1')
+    if (isSmall) this.#writer.writeShared(target, size)
     else this.#writer.write(target)
     if (!this.isDrained) this.#onBlocked()
   }

@@ -1,7 +1,7 @@
+import { textOf, viewOf, wholeRange, type ByteRange } from '../byte-range.ts'
 import { streamOf, type ByteStream } from '../byte-stream.ts'
 import { HeaderFields } from '../wire/header-fields.ts'
 import type { RequestHead } from '../wire/request-head.ts'
-import { utf8Text } from '../wire/utf8-text.ts'
 import { bodyTooLarge, HttpError } from './http-error.ts'
 import { RequestBody, type BodyLimits } from './request-body.ts'
 import type { ServerResponse } from './response-writer.ts'
@@ -22,13 +22,13 @@ export type Responder = {
 export class ServerRequest {
   readonly head: RequestHead
   /** A body that arrived with its head is complete already. */
-  readonly #body: Buffer | RequestBody
+  readonly #body: ByteRange | RequestBody
   readonly #responder: Responder
   #isBodyRead = false
   #isDisconnected = false
   #abortController: AbortController | undefined
 
-  constructor(head: RequestHead, body: Buffer | RequestBody, responder: Responder) {
+  constructor(head: RequestHead, body: ByteRange | RequestBody, responder: Responder) {
     this.head = head
     this.#body = body
     this.#responder = responder
@@ -72,13 +72,14 @@ export class ServerRequest {
 
   /** Reads the whole body. Rejects with `body_not_utf8` when it is not UTF-8. */
   async text(limits: BodyLimits): Promise<BodyText> {
-    return bodyText(await this.bytes(limits))
+    const body = this.#takeBody(limits)
+    return bodyText(body instanceof RequestBody ? wholeRange(await body.readAll(limits)) : body)
   }
 
   /** Reads the whole body. */
   async bytes(limits: BodyLimits): Promise<Buffer> {
     const body = this.#takeBody(limits)
-    return body instanceof RequestBody ? body.readAll(limits) : body
+    return body instanceof RequestBody ? body.readAll(limits) : viewOf(body)
   }
 
   /**
@@ -87,7 +88,7 @@ export class ServerRequest {
    */
   stream(limits: BodyLimits): ByteStream {
     const body = this.#takeBody(limits)
-    return body instanceof RequestBody ? body.open(limits) : streamOf(body)
+    return body instanceof RequestBody ? body.open(limits) : streamOf(viewOf(body))
   }
 
   /**
@@ -104,7 +105,7 @@ export class ServerRequest {
     this.#abortController?.abort()
   }
 
-  #takeBody({ bytesMax }: BodyLimits): Buffer | RequestBody {
+  #takeBody({ bytesMax }: BodyLimits): ByteRange | RequestBody {
     if (this.#isBodyRead) throw new Error('The request body has already been read.')
     this.#isBodyRead = true
     const { framing } = this.head
@@ -114,10 +115,10 @@ export class ServerRequest {
 }
 
 /** Throws `body_not_utf8`. */
-export function bodyText(bytes: Buffer): BodyText {
-  const text = utf8Text(bytes, 0, bytes.length)
+export function bodyText(range: ByteRange): BodyText {
+  const text = textOf(range)
   if (text === undefined) throw new HttpError('body_not_utf8', 'The request body is not valid UTF-8.')
-  return { text, byteLength: bytes.length }
+  return { text, byteLength: range.end - range.start }
 }
 
 /** Stands in for a request that could not be read, so that its refusal can be sent. */
@@ -125,7 +126,7 @@ export function unreadRequest(responder: Responder): ServerRequest {
   return new ServerRequest(UNREAD, NO_BODY, responder)
 }
 
-const NO_BODY = Buffer.alloc(0)
+const NO_BODY = wholeRange(Buffer.alloc(0))
 
 const UNREAD: RequestHead = {
   method: '',

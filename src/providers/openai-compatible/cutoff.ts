@@ -57,12 +57,10 @@ export class Cutoff implements AbortSignalLike, Timer {
     this.#expireIn(limitMs)
   }
 
-  /** Resolves in `limitMs`, under the same conditions, and does not end the call. */
-  timeout(limitMs: number): Promise<'timed_out'> {
-    const { promise, resolve } = Promise.withResolvers<'timed_out'>()
-    this.#onTimeout = () => resolve('timed_out')
+  /** Calls `onTimeout` in `limitMs`, under the same conditions, instead of ending the call. */
+  startWith(limitMs: number, onTimeout: () => void): void {
+    this.#onTimeout = onTimeout
     this.#expireIn(limitMs)
-    return promise
   }
 
   /** Stops the time. */

@@ -1,6 +1,7 @@
 import type { ProviderOutcome } from '../../gateway/ports/text-provider.ts'
 import { NOT_UTF8 } from '../../gateway/ports/text-provider.ts'
 import type { OwnedByteStream } from '../../http1/byte-stream.ts'
+import { ClientError, clientError } from '../../http1/client/client-error.ts'
 import type { HttpResponse } from '../../http1/client/http-client.ts'
 import { readAll } from '../../http1/read-all.ts'
 import { utf8Text } from '../../http1/wire/utf8-text.ts'
@@ -37,16 +38,29 @@ export function bodyProblem({ contentEncoding, contentLength }: AnswerHead): str
 /** Reads a whole answer. Rejects where it breaks off or cannot be decompressed. */
 export async function readAnswer(head: AnswerHead, response: HttpResponse): Promise<ProviderOutcome> {
   const problem = bodyProblem(head)
-  // The limit holds for the decompressed body, which may be any number of times larger.
-  const bytes =
-    problem === undefined ? await readAll(decompressed(response, head), ANSWER_BYTES_MAX) : undefined
-  if (bytes === undefined) {
+  if (problem !== undefined) {
     response.cancel()
-    return { outcome: 'unreachable', reason: problem ?? TOO_LARGE }
+    return { outcome: 'unreachable', reason: problem }
   }
   const { status, headers, rateLimits, reportedCost } = head
-  const body = utf8Text(bytes, 0, bytes.length) ?? NOT_UTF8
-  return { outcome: 'answered', status, headers, rateLimits, reportedCost, body }
+  try {
+    const text = await (head.contentEncoding === undefined
+      ? response.readText(ANSWER_BYTES_MAX)
+      : decompressedText(response, head))
+    return { outcome: 'answered', status, headers, rateLimits, reportedCost, body: text ?? NOT_UTF8 }
+  } catch (error) {
+    if (error instanceof ClientError && error.code === 'RESPONSE_TOO_LARGE')
+      return { outcome: 'unreachable', reason: TOO_LARGE }
+    throw error
+  }
+}
+
+/** The limit holds for the decompressed body, which may be any number of times larger. */
+async function decompressedText(response: HttpResponse, head: AnswerHead): Promise<string | undefined> {
+  const bytes = await readAll(decompressed(response, head), ANSWER_BYTES_MAX)
+  if (bytes !== undefined) return utf8Text(bytes, 0, bytes.length)
+  response.cancel()
+  throw clientError('RESPONSE_TOO_LARGE')
 }
 
 /** The body without its content encoding. Reads reject where it cannot be decompressed. */

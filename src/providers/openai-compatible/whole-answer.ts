@@ -22,18 +22,18 @@ export async function wholeAnswer(
  * Gives the answer of a call if it comes in time. Otherwise the call has timed out, and goes on for `lateMs` without
  * its caller.
  */
-export async function answerInTime(
+export function answerInTime(
   answer: Promise<ProviderOutcome>,
   { cutoff }: UpstreamCall,
   { readTimeoutMs, lateMs }: { readonly readTimeoutMs: number; readonly lateMs: number },
 ): Promise<ProviderOutcome> {
-  const first = await Promise.race([answer, cutoff.timeout(readTimeoutMs)])
-  if (first !== 'timed_out') return first
-  if (!cutoff.isSent) {
-    cutoff.cut('timed_out')
-    return answer
-  }
-  cutoff.ignoreCaller()
-  cutoff.start(lateMs)
-  return { outcome: 'timed_out', late: { outcome: answer, abandon: () => cutoff.cut('aborted') } }
+  return new Promise(resolve => {
+    cutoff.startWith(readTimeoutMs, () => {
+      if (!cutoff.isSent) return cutoff.cut('timed_out')
+      cutoff.ignoreCaller()
+      cutoff.start(lateMs)
+      resolve({ outcome: 'timed_out', late: { outcome: answer, abandon: () => cutoff.cut('aborted') } })
+    })
+    void answer.then(resolve)
+  })
 }
