@@ -43,7 +43,7 @@ export function readYaml(text: string): YamlText {
     uniqueKeys: false,
   })
   const problems: (RowProblem & FilePosition)[] = []
-  const reader = nodeReader((path, offset, { message, remedy }) => {
+  const reader = new NodeReader((path, offset, { message, remedy }) => {
     problems.push({ path, message, remedy, ...positionAt(lines, offset) })
   })
   const errors = [...document.errors, ...document.warnings]
@@ -66,73 +66,36 @@ type Report = (
 ) => void
 
 /** Converts nodes to values, and remembers the node of each mapping and list. */
-function nodeReader(report: Report) {
-  const anchors = new Map<string, unknown>()
-  const nodeOf = new Map<unknown, Node>()
+class NodeReader {
+  readonly #report: Report
+  readonly #anchors = new Map<string, unknown>()
+  readonly #nodes = new Map<unknown, Node>()
 
-  function read(node: unknown, path: Path): unknown {
+  constructor(report: Report) {
+    this.#report = report
+  }
+
+  read(node: unknown, path: Path): unknown {
     if (path.length > DEPTH_MAX) {
-      report(path, offsetOfNode(node), {
-        message: 'is nested too deeply',
-        remedy: `write at most ${DEPTH_MAX} levels`,
-      })
+      const remedy = `write at most ${DEPTH_MAX} levels`
+      this.#report(path, offsetOfNode(node), { message: 'is nested too deeply', remedy })
       return undefined
     }
-    if (isAlias(node)) return readAlias(node as ParsedNode & { source: string }, path)
-    const value = readContent(node, path)
+    if (isAlias(node)) return this.#readAlias(node as ParsedNode & { source: string }, path)
+    const value = this.#readContent(node, path)
     // The anchor is set after its content is read, so a value cannot contain itself.
     if ((isMap(node) || isSeq(node) || isScalar(node)) && node.anchor !== undefined) {
-      anchors.set(node.anchor, value)
+      this.#anchors.set(node.anchor, value)
     }
     return value
   }
 
-  function readAlias(node: ParsedNode & { source: string }, path: Path): unknown {
-    if (!anchors.has(node.source)) {
-      const remedy = `write &${node.source} at a value before this one that does not contain it`
-      report(path, offsetOfNode(node), { message: `is *${node.source}, an alias without an anchor`, remedy })
-    }
-    return anchors.get(node.source)
-  }
-
-  function readContent(node: unknown, path: Path): unknown {
-    if (isMap(node)) return readMap(node.items, node, path)
-    if (isSeq(node)) {
-      const list: unknown[] = []
-      nodeOf.set(list, node)
-      for (const [index, item] of node.items.entries()) list.push(read(item, [...path, index]))
-      return list
-    }
-    return isScalar(node) ? node.value : null
-  }
-
-  function readMap(pairs: readonly Pair[], node: Node, path: Path): Record<string, unknown> {
-    // An object without a prototype has no special keys such as __proto__.
-    const map = Object.create(null) as Record<string, unknown>
-    nodeOf.set(map, node)
-    for (const pair of pairs) {
-      const key = keyOf(pair)
-      if (key === undefined) {
-        const remedy = 'write a name before each colon'
-        report(path, offsetOfNode(pair.key), { message: 'has a key that is not text', remedy })
-        continue
-      }
-      if (key in map) {
-        const problem = { message: 'is listed twice', remedy: 'list it once' }
-        report([...path, key], offsetOfNode(pair.key), problem)
-      }
-      map[key] = read(pair.value, [...path, key])
-    }
-    return map
-  }
-
   /** Follows the path as far as it exists. */
-  function offsetOf(value: unknown, path: Path): number {
+  offsetOf(value: unknown, path: Path): number {
     let offset = 0
     let parent = value
     for (const step of path) {
-      const node = nodeOf.get(parent)
-      const child = childOf(node, step)
+      const child = childOf(this.#nodes.get(parent), step)
       if (child === undefined) break
       offset = offsetOfNode(child)
       parent = (parent as Record<string | number, unknown>)[step]
@@ -140,7 +103,45 @@ function nodeReader(report: Report) {
     return offset
   }
 
-  return { read, offsetOf }
+  #readAlias(node: ParsedNode & { source: string }, path: Path): unknown {
+    if (!this.#anchors.has(node.source)) {
+      const message = `is *${node.source}, an alias without an anchor`
+      const remedy = `write &${node.source} at a value before this one that does not contain it`
+      this.#report(path, offsetOfNode(node), { message, remedy })
+    }
+    return this.#anchors.get(node.source)
+  }
+
+  #readContent(node: unknown, path: Path): unknown {
+    if (isMap(node)) return this.#readMap(node.items, node, path)
+    if (isSeq(node)) {
+      const list: unknown[] = []
+      this.#nodes.set(list, node)
+      for (const [index, item] of node.items.entries()) list.push(this.read(item, [...path, index]))
+      return list
+    }
+    return isScalar(node) ? node.value : null
+  }
+
+  #readMap(pairs: readonly Pair[], node: Node, path: Path): Record<string, unknown> {
+    // An object without a prototype has no special keys such as __proto__.
+    const map = Object.create(null) as Record<string, unknown>
+    this.#nodes.set(map, node)
+    for (const pair of pairs) {
+      const key = keyOf(pair)
+      if (key === undefined) {
+        const remedy = 'write a name before each colon'
+        this.#report(path, offsetOfNode(pair.key), { message: 'has a key that is not text', remedy })
+        continue
+      }
+      if (key in map) {
+        const problem = { message: 'is listed twice', remedy: 'list it once' }
+        this.#report([...path, key], offsetOfNode(pair.key), problem)
+      }
+      map[key] = this.read(pair.value, [...path, key])
+    }
+    return map
+  }
 }
 
 /** The node of one step of a path: the name of a field, or the item of a list. */

@@ -283,6 +283,17 @@ describe('catalog', () => {
     expect<object>(await ok('DELETE', 'providers/env')).toEqual({ id: 'env', deleted: true })
   })
 
+  test('a provider shows its connect limit and its reuse of connections unless they are the defaults', async () => {
+    const limits = { connect_timeout_s: 2.5, reuse_connections: false }
+
+    const set = await ok('PUT', 'providers/main', { ...PROVIDER, ...limits })
+    const defaults = { connect_timeout_s: 5, reuse_connections: true }
+    const reset = await ok('PUT', 'providers/main', { ...PROVIDER, ...defaults })
+
+    expect(set).toMatchObject(limits)
+    for (const field of Object.keys(defaults)) expect(reset).not.toContainKey(field)
+  })
+
   test('a model is created, switched off and on, replaced and deleted', async () => {
     await ok('PUT', 'providers/main', PROVIDER)
 
@@ -333,6 +344,8 @@ describe('catalog', () => {
     ],
     ['PUT', 'providers/bad', { kind: 'openai-compatible' }, 'base_url'],
     ['PUT', 'providers/bad', { ...PROVIDER, id: 'other' }, 'id'],
+    ['PUT', 'providers/bad', { ...PROVIDER, connect_timeout_s: 61 }, 'connect_timeout_s'],
+    ['PUT', 'providers/bad', { ...PROVIDER, reuse_connections: 'no' }, 'reuse_connections'],
     ['PATCH', 'models/bad', { enabled: 'yes' }, 'enabled'],
     ['PATCH', 'models/bad', { price: 1 }, 'price'],
     [
