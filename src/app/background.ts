@@ -1,8 +1,11 @@
 import type { Config } from '../config/config.ts'
+import { HOLD_RENEW_EVERY_MS } from '../domain/ledger/hold.ts'
 import { checkBooksRegularly } from '../gateway/check-books.ts'
 import type { Verification } from '../gateway/ports/ledger.ts'
 import type { Reconcile } from '../gateway/ports/reconcile.ts'
+import { renewHoldsRegularly } from '../gateway/renew-holds.ts'
 import { startReconciler } from '../reconciler/reconciler.ts'
+import { errorFields } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Parts } from './parts.ts'
 
@@ -19,8 +22,8 @@ export function countedPasses({ admin }: Parts, metrics: Metrics): Reconcile {
 }
 
 /**
- * Starts the background work: checks of the ledger, and the reconciler. Returns a function that stops it and abandons
- * late answers.
+ * Starts the background work: checks of the ledger, renewals of holds, and the reconciler. Returns a function that stops it
+ * and abandons late answers.
  */
 export function startBackground(
   { admin, clock, log, text, onReconcileFailed }: Parts,
@@ -32,9 +35,12 @@ export function startBackground(
     metrics.countLedgerCheck({ problems: result.problems.length, entries: result.entries, atMs: clock.now() })
     logProblems(result, log)
   })
+  const onRenewalFailed = (error: unknown) => log.error('the holds could not be renewed', errorFields(error))
+  const stopRenewing = renewHoldsRegularly({ ledger, clock, onFailed: onRenewalFailed }, HOLD_RENEW_EVERY_MS)
   const stopReconciling = startReconciler(reconcile, { clock, onFailed: onReconcileFailed }, reconcileEveryMs)
   return async () => {
     stopChecking()
+    stopRenewing()
     text.lateAnswers.abandon()
     await stopReconciling()
   }

@@ -159,7 +159,7 @@ describe('on a stopped data folder', () => {
 
     expect(text.code).toBe(0)
     expect(text.out).toContain('Late answers charged and given back: 0 (0 USD).')
-    const nothing = { has_run: true, compensated: 0, compensated_usd: '0', closed: 0, failed: 0 }
+    const nothing = { has_run: true, compensated: 0, compensated_usd: '0', closed: 0, expired: 0, failed: 0 }
     expect(JSON.parse(json.out)).toEqual(nothing)
   })
 

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { fakeClock } from '../../test/support/fake-clock.ts'
-import { aBill, anAttempt, NOW, openWithFunds } from '../../test/support/ledger-builders.ts'
+import { aBill, anAttempt, hold, NOW, openWithFunds } from '../../test/support/ledger-builders.ts'
 import { rejection } from '../../test/support/rejection.ts'
 import { sqlite } from '../../test/support/test-store.ts'
+import { HOLD_TTL_MS } from '../domain/ledger/hold.ts'
 import { usd, ZERO } from '../domain/money.ts'
 import { LATE_MS } from '../gateway/upstreams/late-answers.ts'
 import type { Attempts } from '../gateway/ports/attempts.ts'
@@ -37,7 +38,7 @@ async function setUp() {
   }
 }
 
-const NOTHING_DONE = { hasRun: true, compensated: 0, compensatedUsd: ZERO, closed: 0, failed: 0 }
+const NOTHING_DONE = { hasRun: true, compensated: 0, compensatedUsd: ZERO, closed: 0, expired: 0, failed: 0 }
 
 test('an attempt only counts as lost when its call can no longer run', () => {
   expect(LOST_AFTER_MS).toBeGreaterThan(LATE_MS)
@@ -69,6 +70,22 @@ describe('a pass of the reconciler', () => {
 
     expect([early.closed, late.closed]).toEqual([0, 1])
     expect(await attempts.bill(attempt, aBill())).toBe(false)
+  })
+
+  test('frees holds that their owner no longer renews', async () => {
+    const { reconcile, clock, ledger, accountId } = await setUp()
+    const text = await hold(ledger, { accountId, kind: 'text', amount: usd('1') })
+    await hold(ledger, { accountId, kind: 'media', amount: usd('2') })
+
+    clock.advance(HOLD_TTL_MS - 1)
+    const early = await reconcile()
+    clock.advance(1)
+    const late = await reconcile()
+    await ledger.releaseHold(text, clock.now())
+
+    expect([early.expired, late.expired]).toEqual([0, 2])
+    expect((await ledger.balance(accountId)).available).toBe(usd('5'))
+    expect(await reconcile()).toEqual(NOTHING_DONE)
   })
 
   test('does nothing while another pass is running', async () => {

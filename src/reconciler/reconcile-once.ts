@@ -5,6 +5,7 @@ import type { Leases } from '../gateway/ports/leases.ts'
 import type { Ledger } from '../gateway/ports/ledger.ts'
 import type { ReconcilerPass } from '../gateway/ports/reconcile.ts'
 import { closeLostAttempts } from './close-lost-attempts.ts'
+import { expireHolds } from './expire-holds.ts'
 import { settleLateAnswers } from './settle-late-answers.ts'
 
 const LEASE = 'reconciler'
@@ -16,6 +17,7 @@ const NOTHING: ReconcilerPass = {
   compensated: 0,
   compensatedUsd: ZERO,
   closed: 0,
+  expired: 0,
   failed: 0,
 }
 
@@ -28,13 +30,14 @@ export async function reconcileOnce(ports: {
   /** Called with the error of each attempt that could not be settled. */
   readonly onFailed: (error: unknown) => void
 }): Promise<ReconcilerPass> {
-  const { attempts, leases, clock, onFailed } = ports
+  const { attempts, ledger, leases, clock, onFailed } = ports
   const lease = await leases.take(LEASE, LEASE_MS)
   if (lease === undefined) return NOTHING
   try {
     const settled = await settleLateAnswers(ports, clock.now(), onFailed)
     const { closed } = await closeLostAttempts(attempts, clock.now())
-    return { hasRun: true, closed, ...settled }
+    const { expired } = await expireHolds(ledger, clock.now())
+    return { hasRun: true, closed, expired, ...settled }
   } finally {
     await lease.release()
   }

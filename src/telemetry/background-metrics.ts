@@ -26,7 +26,7 @@ export function openBackgroundMetrics(registry: Registry): BackgroundMetrics {
   })
   const reconciled = new Counter({
     name: 'tollgate_reconciled_total',
-    help: 'Work of the reconciler, by outcome: late answers compensated, attempts closed, and failures.',
+    help: 'Work of the reconciler, by outcome: late answers compensated, attempts closed, holds expired, and failures.',
     labelNames: ['outcome'],
     registers,
   })
@@ -48,7 +48,7 @@ export function openBackgroundMetrics(registry: Registry): BackgroundMetrics {
       ledgerCheckedAt.set(check.atMs / 1000)
     },
     countReconcilerPass: pass => {
-      for (const outcome of ['compensated', 'closed', 'failed'] as const)
+      for (const outcome of ['compensated', 'closed', 'expired', 'failed'] as const)
         reconciled.inc({ outcome }, pass[outcome])
       compensatedUsd.inc(dollars(pass.compensatedUsd))
     },

@@ -56,7 +56,7 @@ test('overdrafts, unreported costs and replays are counted', async () => {
 
 test('the work of the reconciler is summed by outcome', async () => {
   const metrics = open()
-  const pass = { hasRun: true, compensated: 2, compensatedUsd: usd('0.25'), closed: 3, failed: 0 }
+  const pass = { hasRun: true, compensated: 2, compensatedUsd: usd('0.25'), closed: 3, expired: 4, failed: 0 }
   metrics.countReconcilerPass(pass)
   metrics.countReconcilerPass({ ...pass, failed: 1 })
 
@@ -66,6 +66,7 @@ test('the work of the reconciler is summed by outcome', async () => {
     expect.arrayContaining([
       'tollgate_reconciled_total{outcome="compensated"} 4',
       'tollgate_reconciled_total{outcome="closed"} 6',
+      'tollgate_reconciled_total{outcome="expired"} 8',
       'tollgate_reconciled_total{outcome="failed"} 1',
       'tollgate_compensated_usd_total 0.5',
       'tollgate_late_calls 2',

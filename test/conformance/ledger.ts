@@ -14,6 +14,7 @@ import { rejection } from '../support/rejection.ts'
 import type { StoreKind } from '../support/test-store.ts'
 import { compensationsConform } from './ledger/compensations.ts'
 import { creditsConform } from './ledger/credits.ts'
+import { expiryConforms } from './ledger/expiry.ts'
 import { restartsConform } from './ledger/restarts.ts'
 import { statementConforms } from './ledger/statement.ts'
 import { twoNodesConform } from './ledger/two-nodes.ts'
@@ -320,6 +321,7 @@ export function ledgerConforms(kind: StoreKind): void {
 
   compensationsConform(kind)
   creditsConform(kind)
+  expiryConforms(kind)
   restartsConform(kind)
   statementConforms(kind)
   twoNodesConform(kind)

@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { HOLD_TTL_MS } from '../../src/domain/ledger/hold.ts'
 
 /** Few and small numbers, so that repeats, races and shortages are common. */
 export const ACCOUNTS = 2
@@ -26,6 +27,8 @@ export type Call = { readonly node: 0 | 1 } & (
     }
   | { readonly call: 'captureHold'; readonly hold: number; readonly dollars: number }
   | { readonly call: 'releaseHold'; readonly hold: number }
+  | { readonly call: 'expireHold'; readonly hold: number }
+  | { readonly call: 'renewHolds' }
   | { readonly call: 'recordAttempt'; readonly attempt: number }
   | { readonly call: 'billAttempt'; readonly attempt: number; readonly dollars: number }
   | { readonly call: 'compensate'; readonly attempt: number }
@@ -33,6 +36,8 @@ export type Call = { readonly node: 0 | 1 } & (
 
 /** Concurrent calls, and what happens to them. */
 export type Wave = {
+  /** The time since the wave before. */
+  readonly afterMs: number
   readonly calls: readonly Call[]
   readonly fate: 'answered' | 'disk full' | 'killed before the commit' | 'killed after the commit' | 'closed'
 }
@@ -67,6 +72,8 @@ const call: fc.Arbitrary<Call> = fc.oneof(
   },
   { weight: 4, arbitrary: fc.record({ node, call: fc.constant('captureHold' as const), hold, dollars }) },
   { weight: 2, arbitrary: fc.record({ node, call: fc.constant('releaseHold' as const), hold }) },
+  { weight: 2, arbitrary: fc.record({ node, call: fc.constant('expireHold' as const), hold }) },
+  { weight: 1, arbitrary: fc.record({ node, call: fc.constant('renewHolds' as const) }) },
   { weight: 1, arbitrary: fc.record({ node, call: fc.constant('recordAttempt' as const), attempt }) },
   { weight: 1, arbitrary: fc.record({ node, call: fc.constant('billAttempt' as const), attempt, dollars }) },
   { weight: 1, arbitrary: fc.record({ node, call: fc.constant('compensate' as const), attempt }) },
@@ -82,6 +89,7 @@ const fate: fc.Arbitrary<Wave['fate']> = fc.oneof(
 /** Any calls of any number of callers, with repeats, crashes and full disks in between. */
 export const histories: fc.Arbitrary<readonly Wave[]> = fc.array(
   fc.record({
+    afterMs: fc.constantFrom(0, 0, HOLD_TTL_MS / 2, HOLD_TTL_MS),
     calls: fc.array(call, { minLength: 1, maxLength: 16, size: 'max' }),
     fate,
   }),

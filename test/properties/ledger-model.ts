@@ -1,10 +1,13 @@
 import type { HoldKind } from '../../src/domain/ledger/books.ts'
+import { HOLD_TTL_MS, type HoldState } from '../../src/domain/ledger/hold.ts'
 
 /**
  * The reference: the books of a few accounts in the simplest form. Money is a bigint without a unit, a hold is an object, and
  * calls are never concurrent.
  */
 export class LedgerModel {
+  /** The clock of the store. */
+  nowMs = 0
   /** In the order of charging. */
   readonly charges: { readonly key: bigint; readonly accountId: number; readonly cost: bigint }[] = []
   readonly #accounts = new Map<number, { credited: bigint; readonly spent: Record<HoldKind, bigint> }>()
@@ -37,23 +40,39 @@ export class LedgerModel {
     return { credit: key, available }
   }
 
-  placeHold({ key, accountId, kind, amount }: ModelTerms): Outcome {
+  /** `owner` is the node that places it. */
+  placeHold({ key, accountId, kind, amount }: ModelTerms, owner: number): Outcome {
     const same = this.#holds.get(key)
     if (same !== undefined) return same.state === 'open' && same.amount === amount ? 'held' : 'error'
     const { available, held } = this.balance(accountId)
     if (amount > 0n && amount > available) return { refused: available, held: held.text + held.media }
-    this.#holds.set(key, { key, accountId, kind, amount, state: 'open', cost: undefined })
+    const expiresAtMs = this.nowMs + HOLD_TTL_MS
+    const shortfall = 0n
+    const hold = {
+      key,
+      accountId,
+      kind,
+      amount,
+      owner,
+      expiresAtMs,
+      state: 'open',
+      cost: undefined,
+      shortfall,
+    } as const
+    this.#holds.set(key, { ...hold })
     return 'held'
   }
 
   captureHold(key: bigint, cost: bigint): Outcome {
     const hold = this.#holds.get(key)
     if (hold === undefined || hold.state === 'released') return 'error'
-    const shortfall = cost > hold.amount ? cost - hold.amount : 0n
-    if (hold.state === 'captured') return hold.cost === cost ? { cost, shortfall } : 'error'
-    if (shortfall > 0n && hold.kind === 'media') return 'error'
+    if (hold.state === 'captured') return hold.cost === cost ? { cost, shortfall: hold.shortfall } : 'error'
+    const held = hold.state === 'expired' ? 0n : hold.amount
+    const shortfall = cost > held ? cost - held : 0n
+    if (hold.kind === 'media' && (shortfall > 0n || hold.state === 'expired')) return 'error'
     hold.state = 'captured'
     hold.cost = cost
+    hold.shortfall = shortfall
     this.#account(hold.accountId).spent[hold.kind] += cost
     this.charges.push({ key, accountId: hold.accountId, cost })
     return { cost, shortfall }
@@ -61,8 +80,24 @@ export class LedgerModel {
 
   releaseHold(key: bigint): Outcome {
     const hold = this.#holds.get(key)
-    if (hold?.state === 'open') hold.state = 'released'
+    // The release of an expired text hold says that its request ended without a charge.
+    const isEndedText = hold?.state === 'expired' && hold.kind === 'text'
+    if (hold?.state === 'open' || isEndedText) hold.state = 'released'
     return 'released'
+  }
+
+  renewHolds(kind: HoldKind, owner: number): Outcome {
+    for (const hold of this.#holds.values())
+      if (hold.kind === kind && hold.owner === owner && hold.state === 'open')
+        hold.expiresAtMs = this.nowMs + HOLD_TTL_MS
+    return 'renewed'
+  }
+
+  expireHold(key: bigint): Outcome {
+    const hold = this.#holds.get(key)
+    if (hold?.state !== 'open' || hold.expiresAtMs > this.nowMs) return { isExpired: false }
+    hold.state = 'expired'
+    return { isExpired: true }
   }
 
   recordAttempt(key: bigint, accountId: number): Outcome {
@@ -91,9 +126,18 @@ export class LedgerModel {
     return { compensated: cost, isFirst: true }
   }
 
+  /** A node closes, and its text holds are freed. */
+  closeNode(owner: number): void {
+    for (const hold of this.#holds.values())
+      if (hold.kind === 'text' && hold.owner === owner) this.releaseHold(hold.key)
+  }
+
   /** The process ends, and what was only in memory is lost. */
-  forgetTextHolds(): void {
-    for (const { key, kind } of this.#holds.values()) if (kind === 'text') this.releaseHold(key)
+  restart(): void {
+    for (const hold of this.#holds.values()) {
+      if (hold.kind === 'text') this.releaseHold(hold.key)
+      hold.owner = -1
+    }
   }
 
   #account(accountId: number) {
@@ -113,8 +157,10 @@ export type Outcome =
   | 'held'
   | 'released'
   | 'recorded'
+  | 'renewed'
   | 'error'
   | { readonly isBilled: boolean }
+  | { readonly isExpired: boolean }
   | { readonly compensated: bigint; readonly isFirst: boolean }
   | { readonly credit: bigint; readonly available: bigint }
   | { readonly refused: bigint; readonly held: bigint }
@@ -134,7 +180,14 @@ export type ModelTerms = {
   readonly amount: bigint
 }
 
-type ModelHold = ModelTerms & { state: 'open' | 'captured' | 'released'; cost: bigint | undefined }
+type ModelHold = ModelTerms & {
+  /** The node that renews it; -1 for a node of a former process. */
+  owner: number
+  expiresAtMs: number
+  state: HoldState
+  cost: bigint | undefined
+  shortfall: bigint
+}
 
 type ModelAttempt = {
   readonly accountId: number

@@ -26,6 +26,7 @@ export async function runHistory(history: readonly Wave[]): Promise<void> {
 
 class Run {
   readonly #path = join(aDataFolder(), 'tollgate.db')
+  readonly #clock = fakeClock(NOW)
   readonly #model = new LedgerModel()
   readonly #payers: { readonly accountId: number; readonly apiKeyId: number }[] = []
   /** The terms of each hold. After a hold has ended, the next one with its number gets a new id. */
@@ -44,7 +45,9 @@ class Run {
     return run
   }
 
-  async runWave({ calls, fate }: Wave): Promise<void> {
+  async runWave({ afterMs, calls, fate }: Wave): Promise<void> {
+    this.#clock.advance(afterMs)
+    this.#model.nowMs = this.#clock.now()
     this.#isDiskFull = fate === 'disk full'
     const made = calls.map(call => ({ node: call.node, ...this.#make(call) }))
     const undecided = made.filter(({ decided }) => decided === undefined)
@@ -59,8 +62,10 @@ class Run {
     const firstNode = undecided.length > 0 ? await first : 0
     const committed = committedNodes(fate, firstNode)
     const expected = new Map(made.map(one => [one, one.decided ?? 'error']))
-    for (const node of committed)
+    for (const node of committed) {
       for (const one of undecided) if (one.node === node) expected.set(one, one.apply())
+      if (fate === 'closed') this.#model.closeNode(node)
+    }
     expect(outcomes).toEqual(made.map(one => expected.get(one)!))
     this.#isDiskFull = false
     this.#capturing.clear()
@@ -102,12 +107,12 @@ class Run {
 
   #openAgain(): void {
     this.#open()
-    this.#model.forgetTextHolds()
+    this.#model.restart()
   }
 
   #open(): void {
-    this.#store = aSqliteStore(this.#path)
-    this.#nodes = [this.#store, this.#store.openNode(nodeSettings('other', fakeClock()))]
+    this.#store = aSqliteStore(this.#path, this.#clock)
+    this.#nodes = [this.#store, this.#store.openNode(nodeSettings('other', this.#clock))]
     this.#store.transactions.join({
       beforeCommit: () => {
         if (this.#isDiskFull) throw new Error('disk full')
@@ -129,6 +134,10 @@ class Run {
         return this.#captureHold(call)
       case 'releaseHold':
         return this.#releaseHold(call)
+      case 'expireHold':
+        return this.#expireHold(call)
+      case 'renewHolds':
+        return this.#renewHolds(call)
       case 'recordAttempt':
         return this.#recordAttempt(call)
       case 'billAttempt':
@@ -161,7 +170,10 @@ class Run {
     const open = this.#terms.get(hold)
     const state = open === undefined ? undefined : this.#model.stateOf(open.key)
     const terms =
-      open === undefined || state === 'captured' || state === 'released'
+      open === undefined ||
+      state === 'captured' ||
+      state === 'released' ||
+      (state === 'expired' && hold % 2 === 1)
         ? this.#newTerms(hold, { account, amount: dollars(count) })
         : differs && state === 'open'
           ? { ...open, amount: nanoUsd(open.amount + 1n) }
@@ -170,15 +182,16 @@ class Run {
     const request = { id: idOf(key), accountId, kind, amount: nanoUsd(terms.amount), atMs: NOW }
     const answer = this.#on(call).ledger.placeHold(request)
     return kind === 'text'
-      ? atOnce(answer, holdOutcome, this.#model.placeHold(terms))
-      : inTurn(answer, holdOutcome, () => this.#model.placeHold(terms))
+      ? atOnce(answer, holdOutcome, this.#model.placeHold(terms, call.node))
+      : inTurn(answer, holdOutcome, () => this.#model.placeHold(terms, call.node))
   }
 
   #captureHold(call: Extract<Call, { call: 'captureHold' }>): Made {
     const { hold, dollars: count } = call
     const terms = this.#termsOf(hold)
     const charge = aCharge(this.#apiKeyIdOf(terms.accountId), { tokens: count })
-    if (this.#model.stateOf(terms.key) === 'open') this.#capturing.add(terms.key)
+    const state = this.#model.stateOf(terms.key)
+    if (state === 'open' || state === 'expired') this.#capturing.add(terms.key)
     const answer = this.#on(call).ledger.captureHold(holdOf(terms), charge)
     return inTurn(answer, capturedOutcome, () => this.#model.captureHold(terms.key, charge.cost))
   }
@@ -191,6 +204,26 @@ class Run {
     return isAtOnce
       ? atOnce(answer, releasedOutcome, this.#model.releaseHold(terms.key))
       : inTurn(answer, releasedOutcome, () => this.#model.releaseHold(terms.key))
+  }
+
+  #expireHold(call: Extract<Call, { call: 'expireHold' }>): Made {
+    const terms = this.#termsOf(call.hold)
+    const answer = this.#on(call).ledger.expireHold(holdOf(terms), NOW)
+    const read = (isExpired: boolean) => ({ isExpired })
+    if (terms.kind === 'media') return inTurn(answer, read, () => this.#model.expireHold(terms.key))
+    return this.#capturing.has(terms.key)
+      ? atOnce(answer, read, { isExpired: false })
+      : atOnce(answer, read, this.#model.expireHold(terms.key))
+  }
+
+  #renewHolds(call: Extract<Call, { call: 'renewHolds' }>): Made {
+    const answer = this.#on(call).ledger.renewHolds()
+    this.#model.renewHolds('text', call.node)
+    return inTurn(
+      answer,
+      () => 'renewed',
+      () => this.#model.renewHolds('media', call.node),
+    )
   }
 
   #recordAttempt(call: Extract<Call, { call: 'recordAttempt' }>): Made {

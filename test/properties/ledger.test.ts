@@ -6,4 +6,4 @@ import { runHistory } from './ledger-run.ts'
 /** The long run: `bun test/properties/ledger-long.ts 10000`. */
 test('the ledger agrees with the model under concurrent, repeated, failing and killed calls on two nodes', async () => {
   await fc.assert(fc.asyncProperty(histories, runHistory), { numRuns: 60 })
-}, 30_000)
+}, 60_000)

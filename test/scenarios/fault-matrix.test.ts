@@ -26,8 +26,8 @@ type Case = {
 let gateway: ScriptedGateway
 let spare: Upstream
 
-/** The ledger check, the reconciler, and the server's connection sweep. */
-const BACKGROUND_TIMERS = 3
+/** The ledger check, the renewal of holds, the reconciler, and the connection sweep of the server. */
+const BACKGROUND_TIMERS = 4
 
 beforeAll(async () => {
   spare = startUpstream()

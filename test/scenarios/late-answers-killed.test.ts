@@ -144,6 +144,7 @@ describe('kill -9', () => {
       compensated: 1,
       compensated_usd: COST,
       closed: 0,
+      expired: 0,
       failed: 0,
     })
     await expectCompensatedOnce(ref)

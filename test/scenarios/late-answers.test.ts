@@ -100,7 +100,14 @@ describe('a JSON request that times out', () => {
     const pass = await gateway.admin('POST', 'reconcile')
 
     const ref = response.headers.get('x-request-id')!
-    expect(pass).toEqual({ has_run: true, compensated: 1, compensated_usd: COST, closed: 0, failed: 0 })
+    expect(pass).toEqual({
+      has_run: true,
+      compensated: 1,
+      compensated_usd: COST,
+      closed: 0,
+      expired: 0,
+      failed: 0,
+    })
     expect(before).toHaveLength(1)
     const after = await statement()
     expect(new Set(after.map(({ id }) => id)).size).toBe(3)

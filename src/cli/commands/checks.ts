@@ -30,14 +30,16 @@ export async function reconcile(ask: Ask): Promise<Outcome> {
     compensated: number
     compensated_usd: string
     closed: number
+    expired: number
     failed: number
   }>({ method: 'POST', path: 'reconcile' })
   if (!pass.has_run)
     return { value: pass, text: 'Another run of the reconciler is in progress. Nothing was done.' }
-  const { compensated, compensated_usd, closed, failed } = pass
+  const { compensated, compensated_usd, closed, expired, failed } = pass
   const lines = [
     `Late answers charged and given back: ${compensated} (${compensated_usd} USD).`,
     `Timed-out attempts closed, because their process ended: ${closed}.`,
+    `Expired holds freed: ${expired}.`,
   ]
   if (failed > 0) lines.push(`Not settled: ${failed}. See the log for the reasons. The next run tries again.`)
   return { value: pass, text: lines.join('\n'), exitCode: failed > 0 ? 1 : 0 }

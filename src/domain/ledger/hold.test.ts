@@ -1,17 +1,27 @@
 import { describe, expect, test } from 'bun:test'
 import { nanoUsd, usd, ZERO } from '../money.ts'
-import { canHold, capturing, following, placing, releasing, type HoldTerms } from './hold.ts'
+import {
+  canHold,
+  capturing,
+  EXPIRED_TEXT_HOLD,
+  following,
+  HOLD_RENEW_EVERY_MS,
+  HOLD_TTL_MS,
+  placing,
+  releasing,
+  type HoldTerms,
+} from './hold.ts'
 
 const text: HoldTerms = { kind: 'text', amount: usd('2'), isVolatile: false }
 const media: HoldTerms = { kind: 'media', amount: usd('2'), isVolatile: false }
-const remembered: HoldTerms = { kind: 'text', amount: usd('2'), isVolatile: true }
+const volatile: HoldTerms = { kind: 'text', amount: usd('2'), isVolatile: true }
 
 describe('hold', () => {
   test.each([
-    ['all that is free', usd('1'), usd('1'), true],
-    ['a nano-dollar more', usd('1'), nanoUsd(usd('1') + 1n), false],
-    ['nothing, of nothing', ZERO, ZERO, true],
-    ['nothing, of less than nothing', usd('-1'), ZERO, true],
+    ['the whole free amount', usd('1'), usd('1'), true],
+    ['one nano-dollar more', usd('1'), nanoUsd(usd('1') + 1n), false],
+    ['zero of zero', ZERO, ZERO, true],
+    ['zero of a negative amount', usd('-1'), ZERO, true],
   ])('%s: %p free, %p held, %p', (_, free, amount, expected) => {
     expect(canHold(free, amount)).toBe(expected)
   })
@@ -20,8 +30,17 @@ describe('hold', () => {
     expect(() => canHold(usd('1'), usd('-1'))).toThrow(RangeError)
   })
 
-  test('ends once: nothing follows a final state', () => {
-    expect(following).toEqual({ open: ['captured', 'released'], captured: [], released: [] })
+  test('ends once, except that text can be captured after it expired', () => {
+    expect(following).toEqual({
+      open: ['captured', 'released', 'expired'],
+      captured: [],
+      released: [],
+      expired: ['captured'],
+    })
+  })
+
+  test('is renewed several times before it expires', () => {
+    expect(HOLD_TTL_MS / HOLD_RENEW_EVERY_MS).toBeGreaterThanOrEqual(3)
   })
 })
 
@@ -31,7 +50,7 @@ describe('a durable hold', () => {
     expect(releasing(media)).toEqual([{ from: 'held.media', to: 'available', amount: usd('2') }])
   })
 
-  test('pays its cost out of what is held, and frees the rest', () => {
+  test('pays its cost from the held money, and frees the rest', () => {
     const { movements, shortfall } = capturing(media, usd('0.5'))
 
     expect(shortfall).toBe(ZERO)
@@ -42,7 +61,7 @@ describe('a durable hold', () => {
     ])
   })
 
-  test('pays a text cost above it out of what is available', () => {
+  test('pays a text cost above it from the available money', () => {
     const { movements, shortfall } = capturing(text, usd('3'))
 
     expect(shortfall).toBe(usd('1'))
@@ -60,23 +79,30 @@ describe('a durable hold', () => {
 
 describe('a volatile hold', () => {
   test('moves nothing until it is captured, and then only its cost', () => {
-    const { movements, shortfall } = capturing(remembered, usd('0.5'))
+    const { movements, shortfall } = capturing(volatile, usd('0.5'))
 
-    expect(placing(remembered)).toEqual([])
-    expect(releasing(remembered)).toEqual([])
+    expect(placing(volatile)).toEqual([])
+    expect(releasing(volatile)).toEqual([])
     expect(shortfall).toBe(ZERO)
     expect(movements).toEqual([{ from: 'available', to: 'revenue.text', amount: usd('0.5') }])
   })
 
-  test('tells by how much its cost exceeds it', () => {
-    expect(capturing(remembered, usd('3')).shortfall).toBe(usd('1'))
+  test('has a shortfall if its cost exceeds it', () => {
+    expect(capturing(volatile, usd('3')).shortfall).toBe(usd('1'))
+  })
+})
+
+test('the whole cost of text is shortfall after its hold expired', () => {
+  expect(capturing(EXPIRED_TEXT_HOLD, usd('3'))).toEqual({
+    movements: [{ from: 'available', to: 'revenue.text', amount: usd('3') }],
+    shortfall: usd('3'),
   })
 })
 
 test.each([
   ['durable text', text],
   ['durable media', media],
-  ['volatile text', remembered],
+  ['volatile text', volatile],
 ])('a negative cost of a %s hold is refused', (_, terms) => {
   expect(() => capturing(terms, usd('-1'))).toThrow(RangeError)
 })

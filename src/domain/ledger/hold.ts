@@ -2,10 +2,15 @@ import { nanoUsd, subtractUsd, ZERO, type NanoUsd } from '../money.ts'
 import { heldBook, revenueBook, type HoldKind } from './books.ts'
 import type { Movement } from './post.ts'
 
+/** A hold that its owner does not renew expires after this time. The hold of a job does not expire. */
+export const HOLD_TTL_MS = 120_000
+/** How often a node renews its holds: three renewals may fail before a hold expires. */
+export const HOLD_RENEW_EVERY_MS = 30_000
+
 /**
- * Money set aside for work whose cost is not known yet. A durable hold is in the books: its money has moved from
- * `available` to `held`. A volatile one is only remembered, by the one process that can spend the account's money, and dies
- * with it; its money stays in `available`, where that process does not count it as free.
+ * Money set aside for work whose cost is not known yet. The money of a durable hold has moved from `available` to `held`. A
+ * volatile hold is only in the memory of the one process that can spend the account's money: its money stays in `available`, and
+ * that process does not count it as free.
  */
 export type HoldTerms = {
   readonly kind: HoldKind
@@ -13,16 +18,17 @@ export type HoldTerms = {
   readonly isVolatile: boolean
 }
 
-export type HoldState = 'open' | 'captured' | 'released'
+export type HoldState = 'open' | 'captured' | 'released' | 'expired'
 
-/** What may follow what. A hold is placed once and ends once; nothing leaves a final state. */
+/** The transitions between states. Text that ends after its hold expired is still charged; media is not. */
 export const following = {
-  open: ['captured', 'released'],
+  open: ['captured', 'released', 'expired'],
   captured: [],
   released: [],
+  expired: ['captured'],
 } as const satisfies Record<HoldState, readonly HoldState[]>
 
-/** Whether `free` (available, less what is remembered as held) covers a hold. Holding nothing needs no money. */
+/** Whether `free` (available less volatile holds) covers a hold. A hold of zero needs no money. */
 export function canHold(free: NanoUsd, amount: NanoUsd): boolean {
   if (amount < 0n) throw new RangeError(`A hold of ${amount} is negative.`)
   return amount === 0n || amount <= free
@@ -33,8 +39,8 @@ export function placing({ kind, amount, isVolatile }: HoldTerms): readonly Movem
 }
 
 /**
- * Takes the cost and frees the rest. Only text may cost more than was held, because its input is estimated: the shortfall
- * comes out of `available`, below zero if need be. Throws a RangeError for media that does, and for a negative cost.
+ * Takes the cost and frees the rest. Only text may cost more than its hold, because its input is estimated: the shortfall is taken
+ * from `available`, below zero if needed. Throws a RangeError for media above its hold, and for a negative cost.
  */
 export function capturing(
   { kind, amount, isVolatile }: HoldTerms,
@@ -58,6 +64,10 @@ export function capturing(
   }
 }
 
+/** The terms of a text hold after it expired: nothing is held, so the whole cost is shortfall. */
+export const EXPIRED_TEXT_HOLD: HoldTerms = { kind: 'text', amount: ZERO, isVolatile: true }
+
+/** Frees the whole hold, when it is released or expires. */
 export function releasing({ kind, amount, isVolatile }: HoldTerms): readonly Movement[] {
   return isVolatile ? [] : [{ from: heldBook[kind], to: 'available', amount }]
 }

@@ -8,6 +8,7 @@ export const booksTouchedBy = {
   hold: ['available', 'held.text', 'held.media'],
   capture: ['held.text', 'held.media', 'revenue.text', 'revenue.media', 'available'],
   release: ['held.text', 'held.media', 'available'],
+  expire: ['held.text', 'held.media', 'available'],
   compensation: ['losses', 'available'],
 } as const satisfies Record<string, readonly Book[]>
 

@@ -30,12 +30,16 @@ export interface Ledger {
   /**
    * Moves `amount` (zero or more) from available to held, or refuses and changes nothing. Repeating it with the same id while
    * the hold is open returns the same hold. A text hold may be only in memory, and then ends with the process.
+   *
+   * The node that placed a hold owns it. Unless the node renews it, the hold expires after `HOLD_TTL_MS` of the store's clock.
    */
   placeHold(request: {
     readonly id: Id
     readonly accountId: number
     readonly kind: HoldKind
     readonly amount: NanoUsd
+    /** The job that the hold belongs to. Such a hold does not expire: it ends with its job. */
+    readonly job?: Id
     readonly atMs: number
   }): Promise<HoldOutcome>
 
@@ -43,11 +47,22 @@ export interface Ledger {
    * Ends an open hold: takes `charge.cost`, frees the rest, and records the charge in the same transaction. A text cost may
    * exceed its hold; the shortfall is taken from available, below zero if needed. A media cost may not: it throws a RangeError.
    * Repeating it returns the first outcome. Throws a RangeError for a hold that was released or never placed.
+   *
+   * A text hold that has expired is charged too, with the whole cost as shortfall. An expired media hold throws a RangeError.
    */
   captureHold(hold: Hold, charge: Charge): Promise<Captured>
 
   /** Frees the whole hold. Repeating it, or releasing a hold that has ended, changes nothing. */
   releaseHold(hold: Hold, atMs: number): Promise<void>
+
+  /** Renews the open holds that this node owns: each then expires `HOLD_TTL_MS` from now. */
+  renewHolds(): Promise<void>
+
+  /** At most `limit` open holds of any owner that have expired and are not freed yet. */
+  expiredHolds(limit: number): Promise<readonly Hold[]>
+
+  /** Frees an expired hold. Returns false, and changes nothing, if it has ended, was renewed or has not expired. */
+  expireHold(hold: Hold, atMs: number): Promise<boolean>
 
   /**
    * Charges an attempt that was billed after its client got an error, and credits the same amount back, in one step. The

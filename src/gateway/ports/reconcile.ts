@@ -11,6 +11,8 @@ export type ReconcilerPass = {
   readonly compensatedUsd: NanoUsd
   /** The attempts that were closed without a charge. */
   readonly closed: number
+  /** The holds that were freed because their owner no longer renewed them. */
+  readonly expired: number
   /** The attempts that could not be settled. The next pass tries them again. */
   readonly failed: number
 }

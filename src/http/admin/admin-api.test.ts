@@ -249,6 +249,7 @@ describe('money', () => {
       compensated: 0,
       compensated_usd: '0',
       closed: 0,
+      expired: 0,
       failed: 0,
     })
   })

@@ -11,7 +11,7 @@ import { pageOf, rowsBefore } from '../page.ts'
 import { instant } from './instant.ts'
 import { readAdminPage } from './query.ts'
 
-const SECOND_STEPS: ReadonlySet<OperationKind> = new Set(['compensation', 'capture', 'release'])
+const SECOND_STEPS: ReadonlySet<OperationKind> = new Set(['compensation', 'capture', 'release', 'expire'])
 const NOTE_LENGTH_MAX = 500
 const IDEMPOTENCY_KEY = /^[\u0021-\u007e]{1,255}$/
 const AMOUNT = 'a decimal string of dollars such as "12.5", with at most nine decimals'
@@ -59,12 +59,13 @@ export async function postVerification(_: AdminCall, { ledger }: AdminPorts): Pr
 
 /** Runs the reconciler once. */
 export async function postReconciliation(_: AdminCall, { reconcile }: AdminPorts): Promise<BufferedReply> {
-  const { hasRun, compensated, compensatedUsd, closed, failed } = await reconcile()
+  const { hasRun, compensated, compensatedUsd, closed, expired, failed } = await reconcile()
   return adminReply({
     has_run: hasRun,
     compensated,
     compensated_usd: formatUsd(compensatedUsd),
     closed,
+    expired,
     failed,
   })
 }

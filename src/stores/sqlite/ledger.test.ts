@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'bun:test'
 import { aDataFolder } from '../../../test/support/data-folder.ts'
+import { fakeClock } from '../../../test/support/fake-clock.ts'
 import {
   aCharge,
   aCredit,
@@ -12,7 +13,7 @@ import {
   NOW,
 } from '../../../test/support/ledger-builders.ts'
 import { rejection } from '../../../test/support/rejection.ts'
-import { aSqliteStore, sqlite, type TestSqlite } from '../../../test/support/test-store.ts'
+import { aSqliteStore, nodeSettings, sqlite, type TestSqlite } from '../../../test/support/test-store.ts'
 import { ledgerConforms } from '../../../test/conformance/ledger.ts'
 import type { Id } from '../../domain/ids.ts'
 import { usd, ZERO } from '../../domain/money.ts'
@@ -210,6 +211,19 @@ describe('a cursor of an earlier version', () => {
         expect(error).toMatchObject({ code: 'invalid_field', extras: { param: 'cursor' } })
     },
   )
+})
+
+describe('a node that closes', () => {
+  test('frees its text holds and leaves those of other nodes', async () => {
+    const { store, accountId } = await openWithFunds()
+    const other = store.openNode(nodeSettings('other', fakeClock()))
+    await hold(store.ledger, { accountId, kind: 'text', amount: usd('1') })
+    await hold(other.ledger, { accountId, kind: 'text', amount: usd('2') })
+
+    other.close()
+
+    expect(await available(store.ledger, accountId)).toBe(usd('4'))
+  })
 })
 
 describe('the store', () => {

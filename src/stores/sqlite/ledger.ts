@@ -4,6 +4,7 @@ import { addUsd, nanoUsd, type NanoUsd } from '../../domain/money.ts'
 import type { Balance, Ledger } from '../../gateway/ports/ledger.ts'
 import type { AccountBooks } from './account-books.ts'
 import type { GroupCommit } from './group-commit.ts'
+import type { HoldOwner } from './hold-owner.ts'
 import type { LedgerSteps } from './ledger-steps.ts'
 import { Statement } from './statement.ts'
 import { UsageList } from './usage-list.ts'
@@ -19,8 +20,9 @@ export function createLedger(parts: {
   readonly database: Database
   readonly steps: LedgerSteps
   readonly groupCommit: GroupCommit
+  readonly owner: HoldOwner
 }): SqliteLedger {
-  const { database, groupCommit } = parts
+  const { database, groupCommit, owner } = parts
   const { text, media, credits, compensations, booksOfAccounts, freedHints } = parts.steps
   const statement = new Statement({ database, booksOfAccounts })
   const usageList = new UsageList({ database, booksOfAccounts })
@@ -31,7 +33,7 @@ export function createLedger(parts: {
   return {
     credit: request => groupCommit.run(() => credits.credit(request)),
     placeHold: async ({ atMs, ...hold }) =>
-      hold.kind === 'text' ? text.place(hold) : groupCommit.run(() => media.place(hold, atMs)),
+      hold.kind === 'text' ? text.place(hold, owner) : groupCommit.run(() => media.place(hold, owner, atMs)),
     captureHold: (hold, charge) =>
       hold.kind === 'text'
         ? text.capture(hold, charge, groupCommit)
@@ -40,6 +42,19 @@ export function createLedger(parts: {
       hold.kind === 'text'
         ? text.release(hold, groupCommit)
         : groupCommit.run(() => media.release(hold, atMs)),
+    renewHolds() {
+      text.renew(owner)
+      return groupCommit.run(() => media.renew(owner))
+    },
+    async expiredHolds(limit) {
+      const nowMs = owner.nowMs()
+      const expired = text.expired(nowMs, limit)
+      return [...expired, ...media.expired(nowMs, limit - expired.length)]
+    },
+    expireHold: async (hold, atMs) =>
+      hold.kind === 'text'
+        ? text.expire(hold, owner.nowMs())
+        : groupCommit.run(() => media.expire(hold, { nowMs: owner.nowMs(), atMs })),
     compensate: (attempt, atMs) => groupCommit.run(() => compensations.compensate(attempt, atMs)),
     onFreed: listener => void freedHints.listen(listener),
     balance: async accountId => balanceOf(booksOfAccounts.of(accountId)),

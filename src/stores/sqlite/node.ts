@@ -12,6 +12,7 @@ import { createAttempts } from './attempts.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
 import { createCatalogStore, type CatalogState } from './catalog.ts'
 import { GroupCommit } from './group-commit.ts'
+import { HoldOwner } from './hold-owner.ts'
 import { SqliteLeases, type TakenLeases } from './leases.ts'
 import { createLedger, type SqliteLedger } from './ledger.ts'
 import type { LedgerSteps } from './ledger-steps.ts'
@@ -26,7 +27,7 @@ export type NodeSettings = {
   readonly random64: () => bigint
 }
 
-/** The ports of one node over a shared store. Each node has its own ids and its own queue of writes. */
+/** The ports of one node over a shared store. Each node has its own ids and queue of writes, and owns the holds it places. */
 export type SqliteNode = {
   readonly name: string
   readonly newId: () => Id
@@ -36,7 +37,7 @@ export type SqliteNode = {
   readonly catalog: CatalogStore
   readonly auditLog: AuditLog
   readonly leases: Leases
-  /** Commits what waits. Later writes are refused with `unavailable`. */
+  /** Commits what waits and frees the text holds of this node. Later writes are refused with `unavailable`. */
   close(): void
 }
 
@@ -58,15 +59,19 @@ export function createNode(
   lastKey: bigint,
 ): SqliteNode {
   const groupCommit = new GroupCommit(shared.transactions)
+  const owner = new HoldOwner(random64(), clock)
   return {
     name,
     newId: idSource({ now: () => clock.now(), random64, after: lastKey }),
-    ledger: createLedger({ ...shared, groupCommit }),
+    ledger: createLedger({ ...shared, groupCommit, owner }),
     accounts: new SqliteAccounts({ ...shared, groupCommit }),
     attempts: createAttempts({ ...shared, groupCommit }),
     catalog: createCatalogStore(shared.catalog, groupCommit),
     auditLog: shared.auditLog,
     leases: new SqliteLeases({ taken: shared.takenLeases, clock }),
-    close: () => groupCommit.close(),
+    close() {
+      groupCommit.close()
+      shared.steps.text.forget(owner)
+    },
   }
 }

@@ -13,7 +13,10 @@ const books = () =>
   })
 
 const aHoldOf = (id: TextHold['id'], of = books()) =>
-  new TextHold({ id, accountId: 1, kind: 'text', amount: nanoUsd(3n) }, of)
+  new TextHold(
+    { id, accountId: 1, kind: 'text', amount: nanoUsd(3n) },
+    { books: of, owner: 1n, expiresAtMs: 0 },
+  )
 
 test('an open hold is found by its id until it is removed, and its account counts it', () => {
   const open = new OpenTextHolds()
@@ -50,4 +53,17 @@ test.each([
 
   expect([open.find(first), open.find(second)]).toEqual([undefined, second])
   expect(open.sum()).toBe(nanoUsd(3n))
+})
+
+test('an expired hold is found and counts nothing', () => {
+  const open = new OpenTextHolds()
+  const hold = aHoldOf({ key: 7n, tail: 1n })
+  open.add(hold)
+
+  open.expire(hold)
+  const during = [open.find(hold), open.sum(), hold.books.heldInMemory, hold.books.isInUse]
+  open.remove(hold)
+
+  expect(during).toEqual([hold, ZERO, ZERO, true])
+  expect([open.find(hold), hold.books.heldInMemory, hold.books.isInUse]).toEqual([undefined, ZERO, false])
 })

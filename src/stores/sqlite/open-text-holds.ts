@@ -11,49 +11,74 @@ export class TextHold implements Hold {
   readonly kind: HoldKind = 'text'
   readonly amount: NanoUsd
   readonly books: AccountBooks
-  isOpen = false
+  /** The node that placed it. */
+  readonly owner: bigint
+  expiresAtMs: number
+  /** After it expired, a hold is kept until its request ends, so that the request can still be charged. */
+  state: 'open' | 'expired' | 'ended' = 'ended'
   /** The number of its captures that wait for their commit. */
   capturesWaiting = 0
 
-  constructor({ id, accountId, amount }: Hold, books: AccountBooks) {
+  constructor(
+    { id, accountId, amount }: Hold,
+    of: { readonly books: AccountBooks; readonly owner: bigint; readonly expiresAtMs: number },
+  ) {
     this.id = id
     this.accountId = accountId
     this.amount = amount
-    this.books = books
+    this.books = of.books
+    this.owner = of.owner
+    this.expiresAtMs = of.expiresAtMs
   }
 }
 
-/** The open text holds by their ids. The books of their accounts count what they hold. */
+/** The text holds that have not ended, by their ids. The books of their accounts count what they hold. */
 export class OpenTextHolds {
   readonly #holds = new Map<bigint, TextHold>()
 
-  /** Undefined if it is not open. Throws a RangeError if the id is of a hold of another account. */
+  /** Undefined if it has ended. Throws a RangeError if the id is of a hold of another account. */
   find({ id, accountId }: Pick<Hold, 'id' | 'accountId'>): TextHold | undefined {
     const found = this.#holds.get(idNumber(id))
     if (found !== undefined && found.accountId !== accountId) throw anotherHold(id)
     return found
   }
 
-  /** The id must not be open. */
-  add(hold: TextHold): void {
+  /** Adds an ended hold in another state. Its id must not be in use. */
+  add(hold: TextHold, state: 'open' | 'expired' = 'open'): void {
     this.#holds.set(idNumber(hold.id), hold)
-    hold.isOpen = true
-    hold.books.heldInMemory = addUsd(hold.books.heldInMemory, hold.amount)
+    hold.state = state
     hold.books.holdsInMemory += 1
+    if (state === 'open') hold.books.heldInMemory = addUsd(hold.books.heldInMemory, hold.amount)
   }
 
-  /** The hold must be open. */
+  /** Frees the money of an open hold and keeps the hold. */
+  expire(hold: TextHold): void {
+    hold.state = 'expired'
+    hold.books.heldInMemory = subtractUsd(hold.books.heldInMemory, hold.amount)
+  }
+
+  /** The hold must not have ended. */
   remove(hold: TextHold): void {
     this.#holds.delete(idNumber(hold.id))
-    hold.isOpen = false
-    hold.books.heldInMemory = subtractUsd(hold.books.heldInMemory, hold.amount)
+    if (hold.state === 'open') hold.books.heldInMemory = subtractUsd(hold.books.heldInMemory, hold.amount)
     hold.books.holdsInMemory -= 1
+    hold.state = 'ended'
+  }
+
+  /** The open holds. */
+  *open(): Generator<TextHold> {
+    for (const hold of this.#holds.values()) if (hold.state === 'open') yield hold
+  }
+
+  /** The holds of an owner that have not ended. */
+  of(owner: bigint): readonly TextHold[] {
+    return [...this.#holds.values()].filter(hold => hold.owner === owner)
   }
 
   /** The amount of all open holds together. */
   sum(): NanoUsd {
     let sum = ZERO
-    for (const { amount } of this.#holds.values()) sum = addUsd(sum, amount)
+    for (const { amount } of this.open()) sum = addUsd(sum, amount)
     return sum
   }
 }

@@ -77,6 +77,7 @@ const prefixOf = {
   hold: 'hold',
   capture: 'hold',
   release: 'hold',
+  expire: 'hold',
 } as const satisfies Record<OperationKind, IdPrefix | null>
 
 function refOf({ kind, idempotency_key }: OperationRow, id: Id): string {

@@ -1,10 +1,12 @@
-import { canHold, capturing } from '../../domain/ledger/hold.ts'
+import { formatId } from '../../domain/ids.ts'
+import { canHold, capturing, EXPIRED_TEXT_HOLD } from '../../domain/ledger/hold.ts'
 import type { NanoUsd } from '../../domain/money.ts'
 import type { Captured, Charge, Hold, HoldOutcome } from '../../gateway/ports/ledger.ts'
 import { refusalFor, type BooksOfAccounts } from './account-books.ts'
 import type { Charges } from './charges.ts'
 import type { FreedHints } from './freed-hints.ts'
 import type { GroupCommit } from './group-commit.ts'
+import type { HoldOwner } from './hold-owner.ts'
 import type { Journal } from './journal.ts'
 import { anotherHold, OpenTextHolds, TextHold } from './open-text-holds.ts'
 import type { Transactions } from './transactions.ts'
@@ -17,64 +19,101 @@ type Parts = {
   readonly freedHints: FreedHints
 }
 
+/** A hold that the running transaction ends, and its state before. */
+type Ended = { readonly hold: TextHold; readonly before: 'open' | 'expired' }
+
 /**
  * The holds of running text requests, kept in memory only: no other process can spend the money, and a request dies with its
  * process. So placing a hold reads the balance and needs no commit, and a killed process leaves none behind.
  */
 export class TextHolds {
   readonly #parts: Parts
-  readonly #open = new OpenTextHolds()
-  /** The holds that the running transaction ends. */
-  #ended: TextHold[] = []
+  readonly #holds = new OpenTextHolds()
+  #ended: Ended[] = []
 
   constructor(parts: Parts) {
     this.#parts = parts
     parts.transactions.join({
       afterCommit: () => this.#tellEnded(),
-      afterRollback: () => this.#reopenEnded(),
+      afterRollback: () => this.#restoreEnded(),
     })
   }
 
   /** The amount of all open text holds together. */
   held(): NanoUsd {
-    return this.#open.sum()
+    return this.#holds.sum()
   }
 
-  place(hold: Hold): HoldOutcome {
-    const open = this.#open.find(hold)
-    if (open !== undefined) {
-      if (open.amount !== hold.amount) throw anotherHold(hold.id)
-      return { outcome: 'held', hold: open }
+  place(hold: Hold, owner: HoldOwner): HoldOutcome {
+    const same = this.#holds.find(hold)
+    if (same !== undefined) {
+      if (same.amount !== hold.amount) throw anotherHold(hold.id)
+      if (same.state === 'expired') throw new RangeError(`${formatId('hold', hold.id)} has expired.`)
+      return { outcome: 'held', hold: same }
     }
     const books = this.#parts.booksOfAccounts.of(hold.accountId)
     if (!canHold(books.free, hold.amount)) return refusalFor(books)
-    const placed = new TextHold(hold, books)
-    this.#open.add(placed)
+    const placed = new TextHold(hold, { books, owner: owner.number, expiresAtMs: owner.expiresAtMs() })
+    this.#holds.add(placed)
     return { outcome: 'held', hold: placed }
   }
 
   async capture(hold: Hold, charge: Charge, groupCommit: GroupCommit): Promise<Captured> {
-    const open = this.#open.find(hold)
-    if (open !== undefined) open.capturesWaiting += 1
+    const found = this.#holds.find(hold)
+    if (found !== undefined) found.capturesWaiting += 1
     try {
       return await groupCommit.run(() => this.#capture(hold, charge))
     } finally {
-      if (open !== undefined) open.capturesWaiting -= 1
+      if (found !== undefined) found.capturesWaiting -= 1
     }
   }
 
   async release(hold: Hold, groupCommit: GroupCommit): Promise<void> {
-    const open = this.#open.find(hold)
-    if (open === undefined) return
-    if (open.capturesWaiting > 0) {
+    const found = this.#holds.find(hold)
+    if (found === undefined) return
+    if (found.capturesWaiting > 0) {
       // A capture was asked for first. This frees the hold only if the capture fails.
       await groupCommit.run(() => {
-        if (open.isOpen) this.#end(open)
+        if (found.state !== 'ended') this.#end(found, found.state)
       })
       return
     }
-    this.#open.remove(open)
-    this.#parts.freedHints.tell(open.accountId)
+    this.#holds.remove(found)
+    this.#parts.freedHints.tell(found.accountId)
+  }
+
+  renew(owner: HoldOwner): void {
+    const expiresAtMs = owner.expiresAtMs()
+    for (const hold of this.#holds.open()) if (hold.owner === owner.number) hold.expiresAtMs = expiresAtMs
+  }
+
+  /** At most `limit` open holds whose time is over. */
+  expired(nowMs: number, limit: number): readonly Hold[] {
+    const expired: Hold[] = []
+    for (const hold of this.#holds.open()) {
+      if (expired.length >= limit) break
+      if (hold.expiresAtMs <= nowMs) expired.push(hold)
+    }
+    return expired
+  }
+
+  /** Frees the money of a hold whose time is over. Its request can still be charged. */
+  expire(hold: Hold, nowMs: number): boolean {
+    const found = this.#holds.find(hold)
+    const isDue = found?.state === 'open' && found.expiresAtMs <= nowMs
+    // A waiting capture ends the hold within milliseconds.
+    if (!isDue || found.capturesWaiting > 0) return false
+    this.#holds.expire(found)
+    this.#parts.freedHints.tell(found.accountId)
+    return true
+  }
+
+  /** Forgets the holds of a node that closes: its requests have ended. */
+  forget(owner: HoldOwner): void {
+    for (const hold of this.#holds.of(owner.number)) {
+      this.#holds.remove(hold)
+      this.#parts.freedHints.tell(hold.accountId)
+    }
   }
 
   /** Inside a step. */
@@ -82,13 +121,14 @@ export class TextHolds {
     const { journal, charges } = this.#parts
     const { id, accountId } = hold
     const { cost, atMs } = charge
-    const open = this.#open.find(hold)
-    if (open === undefined) return charges.outcome({ id, accountId, cost })
-    const { kind, amount, books } = open
-    const { movements, shortfall } = capturing({ kind, amount, isVolatile: true }, cost)
+    const found = this.#holds.find(hold)
+    if (found === undefined || found.state === 'ended') return charges.outcome({ id, accountId, cost })
+    const { kind, amount, books, state } = found
+    const terms = state === 'expired' ? EXPIRED_TEXT_HOLD : { kind, amount, isVolatile: true }
+    const { movements, shortfall } = capturing(terms, cost)
     const operationId = cost === 0n ? null : journal.nextOperationId
     const isFirst = charges.insert(books, charge, { id, shortfall, operationId })
-    this.#end(open)
+    this.#end(found, state)
     // The id was charged before this hold was placed with it. It is charged only once.
     if (!isFirst) return charges.outcome({ id, accountId, cost })
     journal.write(books, { kind: 'charge', subject: id, movements, atMs })
@@ -96,19 +136,19 @@ export class TextHolds {
   }
 
   /** Inside a step: no other code runs before the commit or rollback, so none sees the money free in between. */
-  #end(hold: TextHold): void {
-    this.#open.remove(hold)
-    this.#ended.push(hold)
+  #end(hold: TextHold, before: Ended['before']): void {
+    this.#holds.remove(hold)
+    this.#ended.push({ hold, before })
   }
 
   #tellEnded(): void {
     const ended = this.#ended
     this.#ended = []
-    for (const { accountId } of ended) this.#parts.freedHints.tell(accountId)
+    for (const { hold } of ended) this.#parts.freedHints.tell(hold.accountId)
   }
 
-  #reopenEnded(): void {
-    for (const hold of this.#ended) this.#open.add(hold)
+  #restoreEnded(): void {
+    for (const { hold, before } of this.#ended) this.#holds.add(hold, before)
     this.#ended = []
   }
 }

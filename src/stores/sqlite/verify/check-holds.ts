@@ -40,10 +40,12 @@ type Row = {
 }
 
 /** The operation that each state comes with. */
-const resolvingOf = { open: null, captured: 'capture', released: 'release' } as const satisfies Record<
-  HoldState,
-  string | null
->
+const resolvingOf = {
+  open: null,
+  captured: 'capture',
+  released: 'release',
+  expired: 'expire',
+} as const satisfies Record<HoldState, string | null>
 
 function problemsOf(row: Row): readonly Problem[] {
   const objection = objectionTo(row)

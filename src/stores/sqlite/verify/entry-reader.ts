@@ -123,7 +123,7 @@ const SELECT = `SELECT *,
       WHEN kind = 'hold'
         THEN (SELECT placed_at_ms FROM holds WHERE id_key = subject_key AND id_tail = subject_tail
           AND placed_by = operations.id)
-      WHEN kind IN ('capture', 'release')
+      WHEN kind IN ('capture', 'release', 'expire')
         THEN (SELECT resolved_at_ms FROM holds WHERE id_key = subject_key AND id_tail = subject_tail
           AND resolved_by = operations.id)
       WHEN kind = 'compensation'
