@@ -1,12 +1,12 @@
 import type { Id } from '../../src/domain/ids.ts'
 import type { HoldKind } from '../../src/domain/ledger/books.ts'
 import { usd, ZERO, type NanoUsd } from '../../src/domain/money.ts'
-import { chargeForTokens } from '../../src/domain/pricing/charge.ts'
+import { chargeForImages, chargeForTokens, chargeForVideo } from '../../src/domain/pricing/charge.ts'
 import type { TextTariff } from '../../src/domain/pricing/tariff.ts'
 import { NO_USAGE } from '../../src/domain/pricing/usage.ts'
 import type { Attempt, Bill } from '../../src/gateway/ports/attempts.ts'
 import type { Audit } from '../../src/gateway/ports/audit.ts'
-import type { Charge, Hold, Ledger } from '../../src/gateway/ports/ledger.ts'
+import type { ImagesCharge, TextCharge, VideoCharge, Hold, Ledger } from '../../src/gateway/ports/ledger.ts'
 import type { OpenOptions, StoreKind, TestStore } from './test-store.ts'
 
 export const NOW = 1_800_000_000_000
@@ -79,10 +79,11 @@ const DOLLAR_A_TOKEN: TextTariff = { input: usd('1000000'), output: usd('2000000
 /** The charge of a request with this number of input tokens at one dollar each. */
 export function aCharge(
   apiKeyId: number,
-  { tokens = 1, ...change }: Partial<Charge> & { readonly tokens?: number } = {},
-): Charge {
+  { tokens = 1, ...change }: Partial<TextCharge> & { readonly tokens?: number } = {},
+): TextCharge {
   const { usage = { ...NO_USAGE, input: tokens }, tariff = DOLLAR_A_TOKEN } = change
   return {
+    kind: 'text',
     cost: tariff === null ? ZERO : chargeForTokens(usage, tariff),
     route: 'chat',
     apiKeyId,
@@ -95,6 +96,28 @@ export function aCharge(
     atMs: NOW,
     ...change,
   }
+}
+
+/** The charge of this number of images at one dollar each. */
+export function anImagesCharge(apiKeyId: number, images = 1): ImagesCharge {
+  const tariff = { perImage: usd('1') }
+  return { kind: 'images', ...mediaCharge(apiKeyId), images, tariff, cost: chargeForImages(images, tariff) }
+}
+
+/** The charge of a clip at one dollar a second. */
+export function aVideoCharge(apiKeyId: number, durationMs = 1000): VideoCharge {
+  const tariff = { perSecond: usd('1') }
+  return {
+    kind: 'video',
+    ...mediaCharge(apiKeyId),
+    durationMs,
+    tariff,
+    cost: chargeForVideo(durationMs, tariff),
+  }
+}
+
+function mediaCharge(apiKeyId: number) {
+  return { route: 'images', apiKeyId, model: 'draw', provider: 'main', atMs: NOW }
 }
 
 /** An attempt that timed out, at one dollar per input token. */

@@ -3,7 +3,7 @@ import type { OperationKind } from '../../domain/ledger/operation.ts'
 import type { Id } from '../../domain/ids.ts'
 import type { NanoUsd } from '../../domain/money.ts'
 import type { Provenance, Usage } from '../../domain/pricing/usage.ts'
-import type { TextTariff } from '../../domain/pricing/tariff.ts'
+import type { ImageTariff, TextTariff, VideoTariff } from '../../domain/pricing/tariff.ts'
 import type { AttemptId } from './attempts.ts'
 import type { Audit } from './audit.ts'
 
@@ -101,20 +101,39 @@ export type HoldOutcome =
   | { readonly outcome: 'held'; readonly hold: Hold }
   | { readonly outcome: 'refused'; readonly available: NanoUsd; readonly held: NanoUsd }
 
-/** A charge as it is recorded: it can be recomputed without current prices. */
-export type Charge = {
+/** A charge as it is recorded: with its frozen tariff, it can be recomputed without current prices. */
+export type Charge = TextCharge | ImagesCharge | VideoCharge
+
+type CommonCharge = {
   readonly cost: NanoUsd
   readonly route: string
   readonly apiKeyId: number
   readonly model: string
   readonly provider: string
+  readonly atMs: number
+}
+
+export type TextCharge = CommonCharge & {
+  readonly kind: 'text'
   readonly usage: Usage
   readonly provenance: Provenance
   /** True if an impossible part of the reported usage was clamped. */
   readonly isClamped: boolean
-  /** The prices this cost was computed with. Null for free rows and the upstream's own cost. */
+  /** Null for free rows and the upstream's own cost. */
   readonly tariff: TextTariff | null
-  readonly atMs: number
+}
+
+export type ImagesCharge = CommonCharge & {
+  readonly kind: 'images'
+  readonly images: number
+  readonly tariff: ImageTariff
+}
+
+export type VideoCharge = CommonCharge & {
+  readonly kind: 'video'
+  /** The part of the clip that is charged. */
+  readonly durationMs: number
+  readonly tariff: VideoTariff
 }
 
 export type Captured = {

@@ -25,6 +25,7 @@ export async function settleText(
   const { usage, provenance } = metered
   const { isClamped, isCostUnreported, tariff } = price
   const { cost } = await holds.capture(hold, {
+    kind: 'text',
     cost: price.cost,
     route: dialect.route,
     apiKeyId: call.caller.apiKey.id,

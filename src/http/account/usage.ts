@@ -2,7 +2,7 @@ import { formatId } from '../../domain/ids.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { inputTokens, outputTokens } from '../../domain/pricing/usage.ts'
 import type { Authenticated } from '../../gateway/ports/accounts.ts'
-import type { Ledger, UsageLine } from '../../gateway/ports/ledger.ts'
+import type { Charge, Ledger, UsageLine } from '../../gateway/ports/ledger.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
 import { pageOf, readPage, rowsBefore } from '../page.ts'
 import { jsonReply, type HttpReply } from '../request-context.ts'
@@ -21,14 +21,27 @@ export async function readUsage(
   })
 }
 
-/** One charged request. `usage` has the totals and the buckets of the tariff, which do not overlap. */
+/** One charged request or job. */
 export function usageJson(line: UsageLine) {
-  const { usage } = line
   return {
     id: formatId('req', line.id),
     object: 'usage',
     route: line.route,
     model: line.model,
+    ...measureJson(line),
+    cost_usd: formatUsd(line.cost),
+    created_at: new Date(line.atMs).toISOString(),
+  }
+}
+
+/** What was charged for. `usage` of text has the totals and the buckets of the tariff, which do not overlap. */
+function measureJson(charge: Charge) {
+  if (charge.kind === 'images')
+    return { usage: { images: charge.images }, source: 'reported', is_clamped: false }
+  if (charge.kind === 'video')
+    return { usage: { seconds: charge.durationMs / 1000 }, source: 'reported', is_clamped: false }
+  const { usage } = charge
+  return {
     usage: {
       input_tokens: inputTokens(usage),
       output_tokens: outputTokens(usage),
@@ -38,9 +51,7 @@ export function usageJson(line: UsageLine) {
       reasoning_tokens: usage.reasoning,
       audio_output_tokens: usage.audioOutput,
     },
-    cost_usd: formatUsd(line.cost),
-    source: line.provenance,
-    is_clamped: line.isClamped,
-    created_at: new Date(line.atMs).toISOString(),
+    source: charge.provenance,
+    is_clamped: charge.isClamped,
   }
 }

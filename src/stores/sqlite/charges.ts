@@ -1,6 +1,7 @@
 import type { Database, Statement } from 'bun:sqlite'
 import { formatId, type Id } from '../../domain/ids.ts'
 import { nanoUsd, type NanoUsd } from '../../domain/money.ts'
+import { NO_USAGE } from '../../domain/pricing/usage.ts'
 import type { Captured, Charge } from '../../gateway/ports/ledger.ts'
 import type { AccountBooks, BooksOfAccounts } from './account-books.ts'
 import { nextRowId } from './row-ids.ts'
@@ -25,8 +26,8 @@ export class Charges {
     this.#insert = database.prepare(
       `INSERT INTO charges (id, id_key, id_tail, account_id, previous_id, operation_id, api_key_id, route, model, provider,
           input, cached_input, cache_write, audio_input, output, reasoning, audio_output,
-          provenance, is_clamped, tariff_id, cost, shortfall, at_ms)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+          provenance, is_clamped, images, duration_ms, tariff_id, cost, shortfall, at_ms)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (id_key, id_tail) DO NOTHING`,
     )
     this.#selectOutcome = database.prepare(
@@ -44,7 +45,8 @@ export class Charges {
     charge: Charge,
     of: { readonly id: Id; readonly shortfall: NanoUsd; readonly operationId: bigint | null },
   ): boolean {
-    const { usage, tariff } = charge
+    const { tariff } = charge
+    const usage = charge.kind === 'text' ? charge.usage : NO_USAGE
     const id = this.#nextId
     const { changes } = this.#insert.run(
       id,
@@ -64,8 +66,10 @@ export class Charges {
       usage.output,
       usage.reasoning,
       usage.audioOutput,
-      charge.provenance,
-      charge.isClamped ? 1 : 0,
+      charge.kind === 'text' ? charge.provenance : null,
+      charge.kind === 'text' && charge.isClamped ? 1 : 0,
+      charge.kind === 'images' ? charge.images : null,
+      charge.kind === 'video' ? charge.durationMs : null,
       tariff === null ? null : this.#tariffs.idOf(tariff),
       charge.cost,
       of.shortfall,

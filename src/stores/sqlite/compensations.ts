@@ -3,7 +3,7 @@ import { formatId } from '../../domain/ids.ts'
 import { compensating, type AttemptState } from '../../domain/ledger/attempt.ts'
 import { nanoUsd, ZERO } from '../../domain/money.ts'
 import type { AttemptId } from '../../gateway/ports/attempts.ts'
-import type { Charge, Compensated } from '../../gateway/ports/ledger.ts'
+import type { TextCharge, Compensated } from '../../gateway/ports/ledger.ts'
 import type { BooksOfAccounts } from './account-books.ts'
 import type { Charges } from './charges.ts'
 import type { Journal } from './journal.ts'
@@ -76,8 +76,9 @@ type AttemptRow = UsageColumns & {
   is_clamped: bigint | null
 }
 
-function chargeFrom(row: AttemptRow): Omit<Charge, 'cost' | 'atMs'> {
+function chargeFrom(row: AttemptRow): Omit<TextCharge, 'cost' | 'atMs'> {
   return {
+    kind: 'text',
     route: row.route,
     apiKeyId: Number(row.api_key_id),
     model: row.model,

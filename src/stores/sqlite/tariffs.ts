@@ -1,14 +1,16 @@
 import type { Database, Statement } from 'bun:sqlite'
 import { nanoUsd, type NanoUsd } from '../../domain/money.ts'
-import type { TextTariff } from '../../domain/pricing/tariff.ts'
+import type { ImageTariff, TextTariff, VideoTariff } from '../../domain/pricing/tariff.ts'
 import type { Transactions } from './transactions.ts'
+
+type Tariff = TextTariff | ImageTariff | VideoTariff
 
 /** The table of the tariffs that charges were priced with: one row for each different set of prices. */
 export class Tariffs {
   readonly #insert: Statement
   readonly #findId: Statement<{ id: bigint }, [string]>
   /** By identity: the catalog is frozen, so all charges of a model at a revision come with the same object. */
-  #ids = new WeakMap<TextTariff, bigint>()
+  #ids = new WeakMap<Tariff, bigint>()
 
   constructor({
     database,
@@ -23,11 +25,11 @@ export class Tariffs {
   }
 
   /** Inside a step: the row of a tariff, which is written if it is new. */
-  idOf(tariff: TextTariff): bigint {
+  idOf(tariff: Tariff): bigint {
     return this.#ids.get(tariff) ?? this.#write(tariff)
   }
 
-  #write(tariff: TextTariff): bigint {
+  #write(tariff: Tariff): bigint {
     const content = contentOf(tariff)
     this.#insert.run(content)
     const row = this.#findId.get(content)
@@ -46,23 +48,39 @@ const prices = [
   'reasoning',
   'audioOutput',
   'perRequest',
-] as const satisfies readonly (keyof TextTariff)[]
+  'perImage',
+  'perSecond',
+] as const satisfies readonly (keyof TextTariff | keyof ImageTariff | keyof VideoTariff)[]
 
 /** Equal prices always make the same text, because a row is found by it. */
-function contentOf(tariff: TextTariff): string {
+function contentOf(tariff: Tariff): string {
   const set = prices.flatMap(price => {
-    const amount = tariff[price]
+    const amount = (tariff as { readonly [name in typeof price]?: NanoUsd })[price]
     return amount === undefined ? [] : [[price, amount.toString()] as const]
   })
   return JSON.stringify(Object.fromEntries(set))
 }
 
-/** The prices in a row's `content`. */
+/** The prices in a row's `content`, of a charge for text. */
 export function tariffFrom(content: string): TextTariff {
+  return pricesFrom(content) as TextTariff
+}
+
+/** The prices in a row's `content`, of a charge for images. */
+export function imageTariffFrom(content: string): ImageTariff {
+  return pricesFrom(content) as ImageTariff
+}
+
+/** The prices in a row's `content`, of a charge for a clip. */
+export function videoTariffFrom(content: string): VideoTariff {
+  return pricesFrom(content) as VideoTariff
+}
+
+function pricesFrom(content: string): unknown {
   const texts = JSON.parse(content) as Record<string, string>
   const amounts = Object.entries(texts).map(([price, amount]): [string, NanoUsd] => [
     price,
     nanoUsd(BigInt(amount)),
   ])
-  return Object.fromEntries(amounts) as TextTariff
+  return Object.fromEntries(amounts)
 }

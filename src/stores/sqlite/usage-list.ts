@@ -1,10 +1,10 @@
 import type { Database, Statement } from 'bun:sqlite'
 import { nanoUsd } from '../../domain/money.ts'
 import type { Provenance } from '../../domain/pricing/usage.ts'
-import type { Page, UsageLine } from '../../gateway/ports/ledger.ts'
+import type { Charge, Page, UsageLine } from '../../gateway/ports/ledger.ts'
 import type { BooksOfAccounts } from './account-books.ts'
 import { cursorOf, readCursor, ROW_ID_MAX } from './row-ids.ts'
-import { tariffFrom } from './tariffs.ts'
+import { imageTariffFrom, tariffFrom, videoTariffFrom } from './tariffs.ts'
 import { usageFrom, type UsageColumns } from './usage-columns.ts'
 
 // A subquery, because a LEFT JOIN made each read ten times as slow.
@@ -66,7 +66,10 @@ export type ChargeRow = UsageColumns & {
   route: string
   model: string
   provider: string
-  provenance: Provenance
+  /** Null for charges that are not for text. */
+  provenance: Provenance | null
+  images: bigint | null
+  duration_ms: bigint | null
   is_clamped: bigint
   content: string | null
   cost: bigint
@@ -79,15 +82,34 @@ function usageLineFrom(row: ChargeRow): UsageLine {
     id: { key: row.id_key, tail: row.id_tail },
     cursor: cursorOf(row.id),
     accountId: Number(row.account_id),
-    apiKeyId: Number(row.api_key_id),
-    route: row.route,
-    model: row.model,
-    provider: row.provider,
+    ...chargeFrom(row),
+  }
+}
+
+function chargeFrom(row: ChargeRow): Charge {
+  const { route, model, provider, content, provenance, images, duration_ms: durationMs } = row
+  const apiKeyId = Number(row.api_key_id)
+  const common = { route, model, provider, apiKeyId, cost: nanoUsd(row.cost), atMs: Number(row.at_ms) }
+  if (images !== null)
+    return {
+      kind: 'images',
+      ...common,
+      images: Number(images),
+      tariff: imageTariffFrom(content ?? '{}'),
+    }
+  if (durationMs !== null)
+    return {
+      kind: 'video',
+      ...common,
+      durationMs: Number(durationMs),
+      tariff: videoTariffFrom(content ?? '{}'),
+    }
+  return {
+    kind: 'text',
+    ...common,
     usage: usageFrom(row),
-    provenance: row.provenance,
+    provenance: provenance ?? 'reported',
     isClamped: row.is_clamped === 1n,
-    tariff: row.content === null ? null : tariffFrom(row.content),
-    cost: nanoUsd(row.cost),
-    atMs: Number(row.at_ms),
+    tariff: content === null ? null : tariffFrom(content),
   }
 }

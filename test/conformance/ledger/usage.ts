@@ -1,9 +1,17 @@
 import { describe, expect, test } from 'bun:test'
 import type { Id } from '../../../src/domain/ids.ts'
-import { usd, ZERO } from '../../../src/domain/money.ts'
+import { subtractUsd, usd, ZERO } from '../../../src/domain/money.ts'
 import { NO_USAGE } from '../../../src/domain/pricing/usage.ts'
 import type { Charge, Ledger } from '../../../src/gateway/ports/ledger.ts'
-import { aCharge, anAccount, hold, NOW, openWithFunds } from '../../support/ledger-builders.ts'
+import {
+  aCharge,
+  anAccount,
+  anImagesCharge,
+  aVideoCharge,
+  hold,
+  NOW,
+  openWithFunds,
+} from '../../support/ledger-builders.ts'
 import type { StoreKind } from '../../support/test-store.ts'
 
 /** The charges. */
@@ -13,6 +21,7 @@ export function usageConforms(kind: StoreKind): void {
       const { ledger, accountId, apiKeyId } = await openWithFunds(kind, usd('100'))
       const held = await hold(ledger, { accountId, kind: 'text', amount: usd('1') })
       const charge: Charge = {
+        kind: 'text',
         cost: usd('0.000092'),
         route: 'chat',
         apiKeyId,
@@ -29,6 +38,22 @@ export function usageConforms(kind: StoreKind): void {
       const lines = await ledger.usage(accountId, { limit: 10 })
 
       expect(lines).toEqual([{ ...charge, id: held.id, cursor: expect.any(String), accountId }])
+      expect(await ledger.verify()).toMatchObject({ problems: [] })
+    })
+
+    test.each([
+      ['images', (apiKeyId: number) => anImagesCharge(apiKeyId, 3)],
+      ['a clip', (apiKeyId: number) => aVideoCharge(apiKeyId, 4250)],
+    ])('has a charge for %s as it was made, and takes it out of the hold', async (_, chargeOf) => {
+      const { ledger, accountId, apiKeyId } = await openWithFunds(kind, usd('10'))
+      const held = await hold(ledger, { accountId, kind: 'media', amount: usd('5') })
+      const charge = chargeOf(apiKeyId)
+      await ledger.captureHold(held, charge)
+
+      const lines = await ledger.usage(accountId, { limit: 10 })
+
+      expect(lines).toEqual([{ ...charge, id: held.id, cursor: expect.any(String), accountId }])
+      expect((await ledger.balance(accountId)).available).toBe(subtractUsd(usd('10'), charge.cost))
       expect(await ledger.verify()).toMatchObject({ problems: [] })
     })
 

@@ -53,7 +53,11 @@ function objectionTo(row: Row): string | undefined {
   if (row.operation_id !== null && row.is_of_operation !== 1n)
     return `has operation ${row.operation_id}, which is not its own`
   if (row.is_of_key !== 1n) return `was made with API key ${row.api_key_id}, which its account does not have`
-  if (!provenances.includes(row.provenance)) return `has a usage of the provenance "${row.provenance}"`
+  const measures = [row.provenance, row.images, row.duration_ms].filter(measure => measure !== null)
+  if (measures.length !== 1) return 'is not for exactly one of text, images and video'
+  if (row.provenance !== null && !provenances.includes(row.provenance))
+    return `has a usage of the provenance "${row.provenance}"`
+  if (row.provenance === null && row.content === null) return 'has no tariff'
   if (row.is_clamped !== 0n && row.is_clamped !== 1n)
     return `says ${row.is_clamped} of whether it was clamped`
   if (row.shortfall < 0n || row.shortfall > row.cost)

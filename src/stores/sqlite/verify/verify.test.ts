@@ -119,6 +119,8 @@ describe('verify', () => {
     ],
     ['UPDATE charges SET api_key_id = 7', null, 'API key 7, which its account does not have'],
     ["UPDATE charges SET provenance = 'guessed'", null, 'of the provenance "guessed"'],
+    ['UPDATE charges SET images = 1', null, 'is not for exactly one of text, images and video'],
+    ['UPDATE charges SET provenance = NULL', null, 'is not for exactly one of text, images and video'],
     ['UPDATE charges SET is_clamped = 2', null, 'says 2 of whether it was clamped'],
     ['UPDATE charges SET shortfall = -1', null, 'of which -1 exceeded its hold'],
     ['UPDATE charges SET id_tail = 1 WHERE operation_id = 2', '2.1', 'earn 1000000000 where the charge is 0'],
