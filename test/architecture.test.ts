@@ -5,7 +5,7 @@ import { parseSync } from 'oxc-parser'
 
 const root = resolve(import.meta.dirname, '../src')
 
-/** `app.ts` and its folder wire the parts together, so they may know them all. */
+/** `app.ts` and `app/` wire the parts, so they may import all of them. */
 const parts = [
   'app',
   'domain',
@@ -24,12 +24,12 @@ const parts = [
 ]
 
 /**
- * Who may import whom, and which packages. A layer may import itself; nothing else is implied, and the first name that
- * fits a file is its layer. Changing this table is a decision for docs/decisions/.
+ * The layers and packages that each layer may import. A layer may import itself. The layer of a file is the first name
+ * that matches its path. A change of this table needs a page in docs/decisions/.
  */
 const layers: Record<string, readonly string[]> = {
   domain: [],
-  // A library of its own.
+  // A separate library.
   http1: [],
   protocol: ['domain'],
   gateway: ['domain', 'protocol'],
@@ -68,7 +68,7 @@ function isWithin(path: string, layer: string): boolean {
   return path === layer || path.startsWith(layer.endsWith(':') ? layer : `${layer}/`)
 }
 
-/** Every module a file names: static, type-only and dynamic imports and re-exports. */
+/** All modules that a file imports or re-exports, including types and dynamic imports. */
 function importsOf(path: string): string[] {
   const file = resolve(root, path)
   const code = readFileSync(file, 'utf8')
@@ -76,7 +76,7 @@ function importsOf(path: string): string[] {
   if (errors.length > 0) throw new Error(`${path} does not parse: ${errors[0]!.message}`)
   const dynamic = module.dynamicImports.map(({ moduleRequest }) => {
     const literal = /^(['"])(.*)\1$/.exec(code.slice(moduleRequest.start, moduleRequest.end))
-    return literal?.[2] ?? 'an import whose name is computed'
+    return literal?.[2] ?? 'an import with a computed name'
   })
   const named = [
     ...module.staticImports.map(found => found.moduleRequest.value),
@@ -90,12 +90,12 @@ function importsOf(path: string): string[] {
 
 describe('architecture', () => {
   test('every source file belongs to a layer', () => {
-    // A check that reads no file would always pass.
+    // Without any files, the test would always pass.
     expect(sources.length).toBeGreaterThan(15)
 
-    const strays = sources.filter(path => layerOf(path) === undefined)
+    const unknown = sources.filter(path => layerOf(path) === undefined)
 
-    expect(strays).toEqual([])
+    expect(unknown).toEqual([])
   })
 
   test.each(sources)('%s imports only what its layer may', path => {

@@ -195,7 +195,7 @@ type FailedResponse = { readonly usage: { readonly cost_usd: string } | null }
 /** The response in the only event of a text. */
 function failedIn(text: string): FailedResponse {
   const [, data] = /^\s*event: response\.failed\ndata: (.*)\n\n$/.exec(text) ?? []
-  if (data === undefined) throw new Error(`This is no failed response: ${text}`)
+  if (data === undefined) throw new Error(`Not a failed response: ${text}`)
   return (JSON.parse(data) as { response: FailedResponse }).response
 }
 

@@ -108,7 +108,7 @@ describe.each(textRouteCases.map(route => [route.title, route] as const))('%s:',
       ['a rate limit', refused(429, { 'retry-after': '7' }), 429, 'rate_limited'],
       ['a failure of the upstream', refused(500), 502, 'upstream_error'],
       ['an HTML page', html(), 502, 'upstream_error'],
-      ['JSON that is no answer of this route', json({ detail: 'hello' }), 502, 'upstream_error'],
+      ['JSON that is not an answer of this route', json({ detail: 'hello' }), 502, 'upstream_error'],
       ['an incomplete answer', answer('{"id":"x","choices":[{"ind'), 502, 'upstream_error'],
       ['a connection that breaks', resetBeforeHeaders(), 502, 'upstream_error'],
     ]

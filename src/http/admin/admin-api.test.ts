@@ -20,7 +20,7 @@ const MODEL = {
   max_output_tokens: 1000,
 }
 
-/** What any answer may have; a test that reads more of it compares it whole. */
+/** The common members of replies. A test that needs other members compares the whole reply. */
 type Answer = {
   readonly id: string
   readonly key: string
@@ -88,7 +88,7 @@ describe('accounts and keys', () => {
 
   test.each<[string, unknown, string | undefined]>([
     ['no name', {}, 'name'],
-    ['a name that is no text', { name: 5 }, 'name'],
+    ['a name that is not text', { name: 5 }, 'name'],
     ['an empty name', { name: '  ' }, 'name'],
     ['a name without a letter', { name: '..' }, 'name'],
     ['a name of two lines', { name: 'a\nb' }, 'name'],
@@ -202,7 +202,7 @@ describe('money', () => {
     ['a negative amount', { amount_usd: '-1' }, 'amount_usd'],
     ['more than a billion', { amount_usd: '1000000001' }, 'amount_usd'],
     ['an unknown source', { amount_usd: '1', source: 'cash' }, 'source'],
-    ['a note that is no text', { amount_usd: '1', note: 1 }, 'note'],
+    ['a note that is not text', { amount_usd: '1', note: 1 }, 'note'],
     ['a long note', { amount_usd: '1', note: 'x'.repeat(501) }, 'note'],
     ['an unknown field', { amount_usd: '1', currency: 'EUR' }, 'currency'],
   ])('a grant with %s is refused with the field', async (_, body, param) => {
@@ -472,7 +472,7 @@ describe('every route', () => {
   test.each<[string, string | Uint8Array<ArrayBuffer>, number, string]>([
     ['half a JSON', '{"name": ', 400, 'invalid_json'],
     ['a list', '["name"]', 400, 'invalid_json'],
-    ['bytes that are no UTF-8', new Uint8Array([0x22, 0xff, 0x22]), 400, 'invalid_json'],
+    ['bytes that are not UTF-8', new Uint8Array([0x22, 0xff, 0x22]), 400, 'invalid_json'],
     ['more than 8 MB', 'x'.repeat((8 << 20) + 1), 413, 'request_too_large'],
   ])('a body of %s is refused', async (_, body, status, code) => {
     const response = await send('POST', 'accounts', body)
