@@ -3,7 +3,6 @@ import { rejection } from '../../../test/support/rejection.ts'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { Timers } from '../timers.ts'
 import { ClientConnection } from './client-connection.ts'
-import { ClientResponse } from './client-response.ts'
 import { ConnectionPool } from './connection-pool.ts'
 import { Exchange } from './exchange.ts'
 import { httpRequest } from './http-request.ts'
@@ -36,7 +35,7 @@ function aConnection() {
     ask: async (body: string) => {
       const exchange = new Exchange(timers, undefined)
       connection.send(exchange, request, body)
-      const response = new ClientResponse(await exchange.head(), exchange)
+      const response = await exchange.response
       return (await response.readAll(100)).toString()
     },
   }

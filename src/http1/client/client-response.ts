@@ -35,11 +35,10 @@ export class ClientResponse implements HttpResponse {
     this.#body.cancel()
   }
 
-  async #readWhole(bytesMax: number): Promise<ByteRange> {
-    const isTooLong = this.contentLength !== undefined && this.contentLength > bytesMax
-    const body = isTooLong ? undefined : await this.#body.readWhole(bytesMax)
-    if (body !== undefined) return body
+  #readWhole(bytesMax: number): Promise<ByteRange> {
+    if (this.contentLength === undefined || this.contentLength <= bytesMax)
+      return this.#body.readWhole(bytesMax)
     this.cancel()
-    throw clientError('RESPONSE_TOO_LARGE')
+    return Promise.reject(clientError('RESPONSE_TOO_LARGE'))
   }
 }

@@ -1,9 +1,10 @@
 import { viewOf, wholeRange, type ByteRange } from '../byte-range.ts'
 import type { OwnedByteStream } from '../byte-stream.ts'
 import type { Timers } from '../timers.ts'
-import type { AbortSignalLike } from './http-client.ts'
-import { clientError, type ClientError } from './client-error.ts'
-import { RequestLimits } from './request-limits.ts'
+import type { AbortSignalLike, HttpResponse } from './http-client.ts'
+import { clientError, unsent, type ClientError } from './client-error.ts'
+import { ClientResponse } from './client-response.ts'
+import { RequestLimits, type LimitedRequest } from './request-limits.ts'
 import type { ResponseHead } from './response-head.ts'
 import type { ResponseSink } from './response-reader.ts'
 
@@ -21,10 +22,10 @@ type Piece = Uint8Array<ArrayBuffer>
 /** A body that can also be read whole. */
 export interface ResponseBody extends OwnedByteStream {
   /**
-   * All of the body. Undefined if it is longer than `bytesMax`; what is left of it is then cancelled. To be called
+   * All of the body. Cancels one that is longer than `bytesMax`, and rejects with `RESPONSE_TOO_LARGE`. To be called
    * instead of `read`.
    */
-  readWhole(bytesMax: number): Promise<ByteRange | undefined>
+  readWhole(bytesMax: number): Promise<ByteRange>
 }
 
 /**
@@ -35,22 +36,27 @@ export interface ResponseBody extends OwnedByteStream {
 const READ_AHEAD_BYTES = 32 * 1024
 
 /** One request and its response: buffers the response until it is read, and ends it when its time is over. */
-export class Exchange implements ResponseBody, ResponseSink {
+export class Exchange implements ResponseBody, ResponseSink, LimitedRequest {
   readonly #limits: RequestLimits
+  readonly #response = Promise.withResolvers<HttpResponse>()
   #transport: Transport | undefined
-  #head: ResponseHead | undefined
-  #headWaiter: PromiseWithResolvers<ResponseHead> | undefined
+  #isSent = false
   #buffered: ByteRange[] = []
   #bufferedBytes = 0
   #reader: PromiseWithResolvers<Piece | undefined> | undefined
   /** The reader of the whole body, and how long that may be. */
-  #wholeReader: PromiseWithResolvers<void> | undefined
+  #wholeReader: PromiseWithResolvers<ByteRange> | undefined
   #wholeBytesMax = 0
   #isEnded = false
   #failure: ClientError | undefined
 
   constructor(timers: Timers, signal: AbortSignalLike | undefined) {
-    this.#limits = new RequestLimits(timers, signal, failure => this.#cut(failure))
+    this.#limits = new RequestLimits(timers, signal, this)
+  }
+
+  /** Resolves when the head of the response has come. */
+  get response(): Promise<HttpResponse> {
+    return this.#response.promise
   }
 
   /** Why the exchange failed. */
@@ -69,12 +75,9 @@ export class Exchange implements ResponseBody, ResponseSink {
     else transport.abandon()
   }
 
-  /** Resolves when the head of the response has come. */
-  head(): Promise<ResponseHead> {
-    if (this.#head !== undefined) return Promise.resolve(this.#head)
-    if (this.#failure !== undefined) return Promise.reject(this.#failure)
-    this.#headWaiter = Promise.withResolvers<ResponseHead>()
-    return this.#headWaiter.promise
+  /** The request was written to a connection, so the server may see it. */
+  onSent(): void {
+    this.#isSent = true
   }
 
   read(): Promise<Piece | undefined> {
@@ -90,31 +93,23 @@ export class Exchange implements ResponseBody, ResponseSink {
     return this.#reader.promise
   }
 
-  async readWhole(bytesMax: number): Promise<ByteRange | undefined> {
+  readWhole(bytesMax: number): Promise<ByteRange> {
     this.#wholeBytesMax = bytesMax
-    if (this.#failure === undefined && !this.#isEnded) {
-      this.#wholeReader = Promise.withResolvers<void>()
-      this.#transport?.resume()
-      this.#cancelIfTooLong()
-      await this.#wholeReader.promise
-    }
-    if (this.#failure?.code === 'RESPONSE_TOO_LARGE' || this.#bufferedBytes > bytesMax) return undefined
-    if (this.#failure !== undefined) throw this.#failure
-    const ranges = this.#buffered
-    this.#buffered = []
-    const [only] = ranges
-    return ranges.length === 1 && only !== undefined ? only : wholeRange(Buffer.concat(ranges.map(viewOf)))
+    this.#cutIfTooLong()
+    if (this.#failure !== undefined) return Promise.reject(this.#failure)
+    if (this.#isEnded) return Promise.resolve(this.#takeWhole())
+    this.#wholeReader = Promise.withResolvers<ByteRange>()
+    this.#transport?.resume()
+    return this.#wholeReader.promise
   }
 
   /** Closes the connection; pending and later reads reject. Does nothing after the whole response was read. */
   cancel(): void {
-    this.#cut(clientError('ABORT_ERR'))
+    this.cut(clientError('ABORT_ERR'))
   }
 
   onHead(head: ResponseHead): void {
-    this.#head = head
-    this.#headWaiter?.resolve(head)
-    this.#headWaiter = undefined
+    this.#response.resolve(new ClientResponse(head, this))
   }
 
   onPiece(bytes: Buffer<ArrayBuffer>, start: number, end: number): void {
@@ -126,7 +121,7 @@ export class Exchange implements ResponseBody, ResponseSink {
       this.#buffered.push(range)
       this.#bufferedBytes += end - start
     }
-    if (this.#wholeReader !== undefined) this.#cancelIfTooLong()
+    if (this.#wholeReader !== undefined) this.#cutIfTooLong()
     else if (end - start >= READ_AHEAD_BYTES || this.#bufferedBytes >= READ_AHEAD_BYTES)
       this.#transport?.pause()
   }
@@ -137,7 +132,7 @@ export class Exchange implements ResponseBody, ResponseSink {
     this.#isEnded = true
     this.#reader?.resolve(undefined)
     this.#reader = undefined
-    this.#wholeReader?.resolve()
+    this.#wholeReader?.resolve(this.#takeWhole())
   }
 
   /** The response will not become whole. What has come of it can still be read. */
@@ -145,19 +140,14 @@ export class Exchange implements ResponseBody, ResponseSink {
     if (this.#isEnded || this.#failure !== undefined) return
     this.#finish()
     this.#failure = failure
-    this.#headWaiter?.reject(failure)
-    this.#headWaiter = undefined
+    this.#response.reject(this.#isSent ? failure : unsent(failure))
     this.#reader?.reject(failure)
     this.#reader = undefined
-    // It looks at the failure itself.
-    this.#wholeReader?.resolve()
+    this.#wholeReader?.reject(failure)
   }
 
-  #cancelIfTooLong(): void {
-    if (this.#bufferedBytes > this.#wholeBytesMax) this.#cut(clientError('RESPONSE_TOO_LARGE'))
-  }
-
-  #cut(failure: ClientError): void {
+  /** Fails the exchange, drops what is buffered and closes the connection. */
+  cut(failure: ClientError): void {
     if (this.#isEnded && this.#buffered.length === 0) return
     this.#buffered = []
     this.#bufferedBytes = 0
@@ -165,6 +155,17 @@ export class Exchange implements ResponseBody, ResponseSink {
     const transport = this.#transport
     this.fail(failure)
     transport?.abandon()
+  }
+
+  #cutIfTooLong(): void {
+    if (this.#bufferedBytes > this.#wholeBytesMax) this.cut(clientError('RESPONSE_TOO_LARGE'))
+  }
+
+  #takeWhole(): ByteRange {
+    const ranges = this.#buffered
+    this.#buffered = []
+    const [only] = ranges
+    return ranges.length === 1 && only !== undefined ? only : wholeRange(Buffer.concat(ranges.map(viewOf)))
   }
 
   #finish(): void {

@@ -5,10 +5,10 @@ import type { Timers } from '../timers.ts'
 import { HeaderFields } from '../wire/header-fields.ts'
 import { ClientResponse } from './client-response.ts'
 import type { AbortSignalLike, HttpClient, HttpResponse, SendOptions } from './http-client.ts'
-import { clientError } from './client-error.ts'
+import { clientError, type ClientError } from './client-error.ts'
 import { FRAMING_HEADERS, type HttpRequest } from './http-request.ts'
 import { isStreamBody, type OutgoingBody } from './outgoing-body.ts'
-import { RequestLimits } from './request-limits.ts'
+import { RequestLimits, type LimitedRequest } from './request-limits.ts'
 import type { ResponseHead } from './response-head.ts'
 
 /** The encodings that fetch decodes by itself: the headers then give the encoding and the length before that. */
@@ -88,16 +88,16 @@ function fetchBody(body: OutgoingBody | undefined): BodyInit | null {
 }
 
 /** What can end a fetch early, and why it did. */
-class FetchCancellation {
+class FetchCancellation implements LimitedRequest {
   readonly controller = new AbortController()
   readonly limits: RequestLimits
-  failure: Error | undefined
+  failure: ClientError | undefined
 
   constructor(timers: Timers, signal: AbortSignalLike | undefined) {
-    this.limits = new RequestLimits(timers, signal, failure => this.cancel(failure))
+    this.limits = new RequestLimits(timers, signal, this)
   }
 
-  cancel(failure: Error): void {
+  cut(failure: ClientError): void {
     this.failure ??= failure
     this.limits.stop()
     this.controller.abort()
@@ -128,13 +128,15 @@ class FetchBody implements ResponseBody {
     }
   }
 
-  async readWhole(bytesMax: number): Promise<ByteRange | undefined> {
+  async readWhole(bytesMax: number): Promise<ByteRange> {
     const bytes = await readAll(this, bytesMax)
-    return bytes === undefined ? undefined : wholeRange(bytes)
+    if (bytes !== undefined) return wholeRange(bytes)
+    this.cancel()
+    throw clientError('RESPONSE_TOO_LARGE')
   }
 
   cancel(): void {
-    if (!this.#isEnded) this.#cancellation.cancel(clientError('ABORT_ERR'))
+    if (!this.#isEnded) this.#cancellation.cut(clientError('ABORT_ERR'))
   }
 
   #end(): undefined {

@@ -1,11 +1,10 @@
-import type { ByteStream, OwnedByteStream } from '../byte-stream.ts'
+import type { OwnedByteStream } from '../byte-stream.ts'
 import type { Timers } from '../timers.ts'
 import type { HeaderFields } from '../wire/header-fields.ts'
 import { ClientConnection } from './client-connection.ts'
-import { ClientResponse } from './client-response.ts'
 import { ConnectionPool } from './connection-pool.ts'
 import { Exchange } from './exchange.ts'
-import { socketError, unsent } from './client-error.ts'
+import { socketError } from './client-error.ts'
 import type { HttpRequest } from './http-request.ts'
 import { ConnectionOpener } from './open-connection.ts'
 import { isStreamBody, type OutgoingBody } from './outgoing-body.ts'
@@ -52,9 +51,12 @@ export interface HttpResponse extends OwnedByteStream {
 /** As much of an `AbortSignal` as the client uses. */
 export type AbortSignalLike = {
   readonly aborted: boolean
-  addEventListener(type: 'abort', listener: () => void): void
-  removeEventListener(type: 'abort', listener: () => void): void
+  addEventListener(type: 'abort', listener: AbortListener): void
+  removeEventListener(type: 'abort', listener: AbortListener): void
 }
+
+/** An object, because a request then needs no function of its own for it. */
+export type AbortListener = { handleEvent(): void }
 
 /** Long enough for three lost packets and a TLS handshake across the world. */
 export const CONNECT_TIMEOUT_MS = 5000
@@ -64,57 +66,54 @@ export function httpClient(timers: Timers): HttpClient {
   const pool = new ConnectionPool(timers)
   const opener = new ConnectionOpener(timers)
 
-  /** Sends the request on an idle connection or on a new one. False where the exchange was cancelled before that. */
-  async function transmit(request: HttpRequest, options: SendOptions, exchange: Exchange): Promise<boolean> {
-    const { timeoutMs, connectTimeoutMs = CONNECT_TIMEOUT_MS } = options
-    const { origin, reusesConnection } = request
-    exchange.start(timeoutMs)
-    const idle = reusesConnection ? pool.take(origin) : undefined
-    if (idle !== undefined) return write(idle, request, options, exchange)
-    const socket = await opener.open(origin, connectTimeoutMs, exchange)
-    const connection = (socket.data = new ClientConnection(origin, socket, pool))
-    if (exchange.failure === undefined) return write(connection, request, options, exchange)
-    connection.abandon()
-    return false
+  async function sendOnNewConnection(
+    request: HttpRequest,
+    options: SendOptions,
+    exchange: Exchange,
+  ): Promise<void> {
+    const { connectTimeoutMs = CONNECT_TIMEOUT_MS } = options
+    try {
+      const socket = await opener.open(request.origin, connectTimeoutMs, exchange)
+      const connection = (socket.data = new ClientConnection(request.origin, socket, pool))
+      if (exchange.failure === undefined) return sendOn(connection, request, options, exchange)
+      connection.abandon()
+      throw exchange.failure
+    } catch (error) {
+      giveUp(error, options, exchange)
+    }
   }
 
   return {
+    // Nothing that waits for the response has a reference to a body of text or bytes, which may be large.
     send(request, options = {}) {
       const exchange = new Exchange(timers, options.signal)
-      const transmitted = transmit(request, options, exchange)
-      return received(transmitted, exchange, isStreamBody(options.body) ? options.body.stream : undefined)
+      try {
+        exchange.start(options.timeoutMs)
+        const idle = request.reusesConnection ? pool.take(request.origin) : undefined
+        if (idle === undefined) void sendOnNewConnection(request, options, exchange)
+        else sendOn(idle, request, options, exchange)
+      } catch (error) {
+        giveUp(error, options, exchange)
+      }
+      return exchange.response
     },
     close: () => pool.close(),
   }
 }
 
-function write(
+function sendOn(
   connection: ClientConnection,
   request: HttpRequest,
   { body, onSent }: SendOptions,
   exchange: Exchange,
-): true {
+): void {
   onSent?.()
   connection.send(exchange, request, body)
-  return true
+  exchange.onSent()
 }
 
-/**
- * Waits for the head of a response. While it waits, it has no reference to a body of text or bytes, which may be large.
- */
-async function received(
-  transmitted: Promise<boolean>,
-  exchange: Exchange,
-  upload: ByteStream | undefined,
-): Promise<HttpResponse> {
-  let isSent = false
-  try {
-    isSent = await transmitted
-    return new ClientResponse(await exchange.head(), exchange)
-  } catch (error) {
-    upload?.cancel()
-    const failure = exchange.failure ?? socketError(error)
-    exchange.fail(failure)
-    throw isSent ? failure : unsent(failure)
-  }
+/** Ends a request that could not be sent. */
+function giveUp(error: unknown, { body }: SendOptions, exchange: Exchange): void {
+  if (isStreamBody(body)) body.stream.cancel()
+  exchange.fail(socketError(error))
 }

@@ -1,25 +1,24 @@
 import type { Timer, Timers } from '../timers.ts'
-import type { AbortSignalLike } from './http-client.ts'
+import type { AbortListener, AbortSignalLike } from './http-client.ts'
 import { clientError, type ClientError } from './client-error.ts'
 
 /** Ends one request when its time is over, or when its caller aborts it. */
-export class RequestLimits implements Timer {
+export class RequestLimits implements Timer, AbortListener {
   expiresAtMs = Infinity
   readonly #timers: Timers
   readonly #signal: AbortSignalLike | undefined
-  readonly #end: (failure: ClientError) => void
-  readonly #onAbort = () => this.#end(clientError('ABORT_ERR'))
+  readonly #request: LimitedRequest
 
-  constructor(timers: Timers, signal: AbortSignalLike | undefined, end: (failure: ClientError) => void) {
+  constructor(timers: Timers, signal: AbortSignalLike | undefined, request: LimitedRequest) {
     this.#timers = timers
     this.#signal = signal
-    this.#end = end
+    this.#request = request
   }
 
   /** Throws where the signal has fired already. */
   start(timeoutMs: number | undefined): void {
     if (this.#signal?.aborted === true) throw clientError('ABORT_ERR')
-    this.#signal?.addEventListener('abort', this.#onAbort)
+    this.#signal?.addEventListener('abort', this)
     if (timeoutMs === undefined) return
     this.expiresAtMs = this.#timers.now() + timeoutMs
     this.#timers.start(this)
@@ -28,10 +27,18 @@ export class RequestLimits implements Timer {
   /** Call it when the request is over, however it ended. */
   stop(): void {
     this.#timers.stop(this)
-    this.#signal?.removeEventListener('abort', this.#onAbort)
+    this.#signal?.removeEventListener('abort', this)
+  }
+
+  /** The caller aborts the request. */
+  handleEvent(): void {
+    this.#request.cut(clientError('ABORT_ERR'))
   }
 
   onExpired(): void {
-    this.#end(clientError('RESPONSE_TIMEOUT'))
+    this.#request.cut(clientError('RESPONSE_TIMEOUT'))
   }
 }
+
+/** A request that can be ended early. */
+export type LimitedRequest = { cut(failure: ClientError): void }

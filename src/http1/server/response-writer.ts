@@ -54,9 +54,9 @@ export class ResponseWriter {
   /**
    * Sends a head and a body. Resolves when the kernel has taken it; rejects when the connection is closed before that.
    */
-  async send(head: string, body: Uint8Array | string): Promise<void> {
+  send(head: string, body: Uint8Array | string): Promise<void> {
     this.#write(head, body, '')
-    if (!this.isDrained) await this.#writer.drained()
+    return this.#writer.drained()
   }
 
   /** Sends a head and a stream. Also rejects when the stream cannot be read. */

@@ -177,14 +177,11 @@ export class ServerConnection implements Responder, BodyConnection {
       new HttpError('body_discarded', 'The response was sent before the request body was read.'),
     )
     const hasBody = head.method !== 'HEAD' && !hasNoBody(response.status)
-    this.#send(text, hasBody ? body : null, head).then(
-      () => this.#onResponded(),
-      (error: Error) => this.#onResponseFailed(error),
-    )
+    this.#send(text, hasBody ? body : null, head).then(this.#onResponded, this.#onResponseFailed)
     if (!hasBody && isStream(body)) body.cancel()
   }
 
-  #onResponseFailed(error: Error): void {
+  readonly #onResponseFailed = (error: Error): void => {
     if (this.#state !== 'closed') this.#server.onFailure(this, error)
   }
 
@@ -203,7 +200,7 @@ export class ServerConnection implements Responder, BodyConnection {
   }
 
   /** The kernel has taken the whole response. */
-  #onResponded(): void {
+  readonly #onResponded = (): void => {
     if (this.#state === 'closed') return
     this.#request = undefined
     if (this.#isLast || this.#server.isStopping) this.#finish()

@@ -109,11 +109,11 @@ class Server implements ConnectionServer {
   }
 
   onRequest(request: ServerRequest): void {
-    void this.#run(request, this.#options.handler.handle(request))
+    this.#onStarted(request, this.#options.handler.handle(request))
   }
 
   onRefused(request: ServerRequest, error: Error): void {
-    void this.#run(request, this.#options.handler.refuse(request, error))
+    this.#onStarted(request, this.#options.handler.refuse(request, error))
   }
 
   onClosed(connection: ServerConnection): void {
@@ -148,17 +148,18 @@ class Server implements ConnectionServer {
   }
 
   /** A request may run longer than its connection. */
-  async #run(request: ServerRequest, answered: Promise<void>): Promise<void> {
+  #onStarted(request: ServerRequest, answered: Promise<void>): void {
     this.#runningRequests += 1
-    try {
-      await answered
-    } catch (error) {
+    answered.then(this.#onAnswered, (error: unknown) => {
       request.respond({ status: 500, headers: { connection: 'close' }, body: null })
       this.#options.onHandlerError(error)
-    } finally {
-      this.#runningRequests -= 1
-      this.#checkEmpty()
-    }
+      this.#onAnswered()
+    })
+  }
+
+  readonly #onAnswered = () => {
+    this.#runningRequests -= 1
+    this.#checkEmpty()
   }
 
   async #ended(): Promise<void> {

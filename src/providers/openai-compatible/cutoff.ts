@@ -1,5 +1,5 @@
 import type { CallerSignal } from '../../gateway/ports/caller-signal.ts'
-import type { AbortSignalLike } from '../../http1/client/http-client.ts'
+import type { AbortListener, AbortSignalLike } from '../../http1/client/http-client.ts'
 import type { Timer, Timers } from '../../http1/timers.ts'
 
 export type CutCause = 'timed_out' | 'aborted'
@@ -8,13 +8,12 @@ export type CutCause = 'timed_out' | 'aborted'
  * Ends one call early: when a wait takes too long, or when its caller aborts. It is the abort signal of the call's HTTP
  * request.
  */
-export class Cutoff implements AbortSignalLike, Timer {
+export class Cutoff implements AbortSignalLike, AbortListener, Timer {
   /** A stream starts and pauses this at every chunk, which moves no timer of the runtime. */
   expiresAtMs = Infinity
   readonly #timers: Timers
   #caller: CallerSignal | undefined
-  readonly #onCallerAbort = () => this.cut('aborted')
-  #abortRequest: (() => void) | undefined
+  #request: AbortListener | undefined
   #onTimeout: (() => void) | undefined
   #cause: CutCause | undefined
   #isSent = false
@@ -22,7 +21,7 @@ export class Cutoff implements AbortSignalLike, Timer {
   constructor(timers: Timers, caller: CallerSignal | undefined) {
     this.#timers = timers
     this.#caller = caller
-    caller?.addEventListener('abort', this.#onCallerAbort)
+    caller?.addEventListener('abort', this)
   }
 
   /** Why the call was ended early. */
@@ -43,12 +42,17 @@ export class Cutoff implements AbortSignalLike, Timer {
     return this.#cause !== undefined
   }
 
-  addEventListener(_type: 'abort', listener: () => void): void {
-    this.#abortRequest = listener
+  addEventListener(_type: 'abort', request: AbortListener): void {
+    this.#request = request
   }
 
   removeEventListener(): void {
-    this.#abortRequest = undefined
+    this.#request = undefined
+  }
+
+  /** The caller aborts. */
+  handleEvent(): void {
+    this.cut('aborted')
   }
 
   /** Ends the call in `limitMs`, unless it is paused, released or started again before. */
@@ -72,12 +76,12 @@ export class Cutoff implements AbortSignalLike, Timer {
   cut(cause: CutCause): void {
     if (this.#cause !== undefined) return
     this.#cause = cause
-    this.#abortRequest?.()
+    this.#request?.handleEvent()
   }
 
   /** From now on the caller does not end the call. */
   ignoreCaller(): void {
-    this.#caller?.removeEventListener('abort', this.#onCallerAbort)
+    this.#caller?.removeEventListener('abort', this)
     this.#caller = undefined
   }
 

@@ -44,10 +44,10 @@ export function openAiCompatible({ timers, secretOf, http }: OpenAiCompatiblePor
 
   // While the upstream works, nothing here has a reference to the body of the request, which may be large.
   return {
-    async complete(call, signal) {
+    complete(call, signal) {
       const { readTimeoutMs, lateMs } = call
       const begun = begin(call, signal)
-      if ('outcome' in begun) return begun
+      if ('outcome' in begun) return Promise.resolve(begun)
       const answer = wholeAnswer(begun, call.provider.costHeader)
       if (lateMs !== undefined) return answerInTime(answer, begun, { readTimeoutMs, lateMs })
       begun.cutoff.start(readTimeoutMs)

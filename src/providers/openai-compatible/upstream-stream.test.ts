@@ -8,7 +8,7 @@ import { upstreamStream } from './upstream-stream.ts'
 test('a body that cannot be decompressed is broken, and its request is aborted', async () => {
   let aborts = 0
   const cutoff = new Cutoff(new Timers(fakeClock()), undefined)
-  cutoff.addEventListener('abort', () => (aborts += 1))
+  cutoff.addEventListener('abort', { handleEvent: () => (aborts += 1) })
   const failure = Object.assign(new Error('bad'), { code: 'Z_DATA_ERROR' })
   const body = { read: () => Promise.reject(failure), cancel() {} }
   const stream = upstreamStream(body, cutoff, 1000)
