@@ -29,14 +29,14 @@ export function memoryReplays(
   }
 
   return {
-    async find(fingerprint) {
+    find(fingerprint) {
       dropExpired(clock.monotonicMs())
       let position: RecordOffset = latest[bucketOf(fingerprint)] ?? -1
       while (position >= log.oldest) {
-        if (log.isOf(position, fingerprint)) return log.answer(position)
+        if (log.isOf(position, fingerprint)) return Promise.resolve(log.answer(position))
         position = log.earlierThan(position)
       }
-      return undefined
+      return Promise.resolve(undefined)
     },
     async keep(fingerprint, answer) {
       const nowMs = clock.monotonicMs()

@@ -91,8 +91,8 @@ export class SqliteAccounts implements Accounts {
     })
   }
 
-  async authenticate(hash: string): Promise<Authenticated | undefined> {
-    return this.#keys.find(hash)
+  authenticate(hash: string): Promise<Authenticated | undefined> {
+    return Promise.resolve(this.#keys.find(hash))
   }
 }
 

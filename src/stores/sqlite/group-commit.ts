@@ -40,16 +40,12 @@ export class GroupCommit {
    * participant of the transactions restores.
    */
   run<T>(step: () => T): Promise<T> {
-    return new Promise((resolve, reject) => {
-      this.#assertAccepts()
-      let result: T
-      this.#waiting.push({
-        run: () => void (result = step()),
-        committed: () => resolve(result),
-        failed: reject,
-      })
-      this.#plan()
-    })
+    const refusal = this.#refusal()
+    if (refusal !== undefined) return Promise.reject(refusal)
+    const waiting = new WaitingStep(step)
+    this.#waiting.push(waiting)
+    this.#plan()
+    return waiting.outcome
   }
 
   /** Commits what waits, now, and refuses later steps with `unavailable`. */
@@ -58,10 +54,10 @@ export class GroupCommit {
     while (this.#waiting.length > 0) this.#commitBatch()
   }
 
-  #assertAccepts(): void {
-    if (this.#isClosed) throw new GatewayError('unavailable', 'The store is closing.')
-    if (this.#waiting.length >= WAITING_MAX)
-      throw new GatewayError('unavailable', 'The store has too many writes waiting. Try again shortly.')
+  #refusal(): GatewayError | undefined {
+    if (this.#isClosed) return new GatewayError('unavailable', 'The store is closing.')
+    if (this.#waiting.length < WAITING_MAX) return undefined
+    return new GatewayError('unavailable', 'The store has too many writes waiting. Try again shortly.')
   }
 
   #plan(): void {
@@ -90,5 +86,32 @@ export class GroupCommit {
     this.#waiting = batch.length > BATCH_MAX ? batch.splice(BATCH_MAX) : []
     this.#transactions.commit(batch)
     return batch.length
+  }
+}
+
+/** A step and the promise of its caller. */
+class WaitingStep<T> implements Step {
+  readonly #step: () => T
+  readonly #outcome = Promise.withResolvers<T>()
+  #result!: T
+
+  constructor(step: () => T) {
+    this.#step = step
+  }
+
+  get outcome(): Promise<T> {
+    return this.#outcome.promise
+  }
+
+  run(): void {
+    this.#result = this.#step()
+  }
+
+  committed(): void {
+    this.#outcome.resolve(this.#result)
+  }
+
+  failed(error: unknown): void {
+    this.#outcome.reject(error)
   }
 }

@@ -30,10 +30,12 @@ export function createLedger(parts: {
     "SELECT ifnull(sum(amount), 0) AS held FROM holds WHERE state = 'open'",
   )
 
+  const placeMedia = ({ atMs, ...hold }: Parameters<Ledger['placeHold']>[0]) =>
+    groupCommit.run(() => media.place(hold, owner, atMs))
+
   return {
     credit: request => groupCommit.run(() => credits.credit(request)),
-    placeHold: async ({ atMs, ...hold }) =>
-      hold.kind === 'text' ? text.place(hold, owner) : groupCommit.run(() => media.place(hold, owner, atMs)),
+    placeHold: async request => (request.kind === 'text' ? text.place(request, owner) : placeMedia(request)),
     captureHold: (hold, charge) =>
       hold.kind === 'text'
         ? text.capture(hold, charge, groupCommit)

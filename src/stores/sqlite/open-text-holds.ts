@@ -7,6 +7,8 @@ import type { AccountBooks } from './account-books.ts'
 /** A text hold, which is only in memory, with the books of its account. */
 export class TextHold implements Hold {
   readonly id: Id
+  /** The id as one number. It is kept because making it costs more than finding the hold by it. */
+  readonly number: bigint
   readonly accountId: number
   readonly kind: HoldKind = 'text'
   readonly amount: NanoUsd
@@ -24,6 +26,7 @@ export class TextHold implements Hold {
     of: { readonly books: AccountBooks; readonly owner: bigint; readonly expiresAtMs: number },
   ) {
     this.id = id
+    this.number = idNumber(id)
     this.accountId = accountId
     this.amount = amount
     this.books = of.books
@@ -37,15 +40,15 @@ export class OpenTextHolds {
   readonly #holds = new Map<bigint, TextHold>()
 
   /** Undefined if it has ended. Throws a RangeError if the id is of a hold of another account. */
-  find({ id, accountId }: Pick<Hold, 'id' | 'accountId'>): TextHold | undefined {
-    const found = this.#holds.get(idNumber(id))
-    if (found !== undefined && found.accountId !== accountId) throw anotherHold(id)
+  find(hold: Pick<Hold, 'id' | 'accountId'>): TextHold | undefined {
+    const found = this.#holds.get(hold instanceof TextHold ? hold.number : idNumber(hold.id))
+    if (found !== undefined && found.accountId !== hold.accountId) throw anotherHold(hold.id)
     return found
   }
 
   /** Adds an ended hold in another state. Its id must not be in use. */
   add(hold: TextHold, state: 'open' | 'expired' = 'open'): void {
-    this.#holds.set(idNumber(hold.id), hold)
+    this.#holds.set(hold.number, hold)
     hold.state = state
     hold.books.holdsInMemory += 1
     if (state === 'open') hold.books.heldInMemory = addUsd(hold.books.heldInMemory, hold.amount)
@@ -59,7 +62,7 @@ export class OpenTextHolds {
 
   /** The hold must not have ended. */
   remove(hold: TextHold): void {
-    this.#holds.delete(idNumber(hold.id))
+    this.#holds.delete(hold.number)
     if (hold.state === 'open') hold.books.heldInMemory = subtractUsd(hold.books.heldInMemory, hold.amount)
     hold.books.holdsInMemory -= 1
     hold.state = 'ended'

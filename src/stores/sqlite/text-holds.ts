@@ -68,18 +68,14 @@ export class TextHolds {
     }
   }
 
-  async release(hold: Hold, groupCommit: GroupCommit): Promise<void> {
+  release(hold: Hold, groupCommit: GroupCommit): Promise<void> {
     const found = this.#holds.find(hold)
-    if (found === undefined) return
-    if (found.capturesWaiting > 0) {
-      // A capture was asked for first. This frees the hold only if the capture fails.
-      await groupCommit.run(() => {
-        if (found.state !== 'ended') this.#end(found, found.state)
-      })
-      return
-    }
+    if (found === undefined) return Promise.resolve()
+    // If a capture was asked for first, this frees the hold only if the capture fails.
+    if (found.capturesWaiting > 0) return groupCommit.run(() => this.#endIfOpen(found))
     this.#holds.remove(found)
     this.#parts.freedHints.tell(found.accountId)
+    return Promise.resolve()
   }
 
   renew(owner: HoldOwner): void {
@@ -133,6 +129,11 @@ export class TextHolds {
     if (!isFirst) return charges.outcome({ id, accountId, cost })
     journal.write(books, { kind: 'charge', subject: id, movements, atMs })
     return { cost, shortfall }
+  }
+
+  /** Inside a step. */
+  #endIfOpen(hold: TextHold): void {
+    if (hold.state !== 'ended') this.#end(hold, hold.state)
   }
 
   /** Inside a step: no other code runs before the commit or rollback, so none sees the money free in between. */
