@@ -33,7 +33,7 @@ export type HttpReply = {
   /** The charge, for the cost header. */
   readonly cost?: NanoUsd | null
   /** For the header that marks a replay. */
-  readonly isReplay?: true
+  readonly isReplay?: true | undefined
 }
 
 /** A reply whose body is not a stream. */

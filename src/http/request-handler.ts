@@ -44,28 +44,37 @@ export function requestHandler(routes: readonly Route[], ports: RequestHandlerPo
 /** Gives a request its id, sends the reply or an error envelope, and records the request when the reply has ended. */
 export async function answer(
   request: RespondableRequest,
-  { route, handle, style }: Endpoint,
+  endpoint: Endpoint,
   ports: RequestHandlerPorts,
 ): Promise<void> {
   const startedMs = ports.elapsed()
   const id = ports.nextId()
   const context: RequestContext = { request, id, requestId: formatId('req', id), trace: {} }
-  const send = (reply: HttpReply) => {
-    const headers = headersOf(reply, context, style, ports)
-    request.respond({ status: reply.status, headers, body: reply.body })
-  }
   let reply: HttpReply | undefined
   try {
-    reply = await handle(context)
-    send(reply)
+    reply = await endpoint.handle(context)
+    send(reply, request, headersOf(reply, context, endpoint.style, ports))
   } catch (error) {
     // `send` throws for a header that cannot be sent.
     if (reply !== undefined && isStream(reply.body)) reply.body.cancel()
-    reply = errorReply(error, context, style)
-    send(reply)
+    reply = errorReply(error, context, endpoint.style)
+    send(reply, request, headersOf(reply, context, endpoint.style, ports))
   }
   if (reply.ended !== undefined) await reply.ended
-  ports.observe({ context, route, status: reply.status, durationMs: ports.elapsed() - startedMs })
+  ports.observe({
+    context,
+    route: endpoint.route,
+    status: reply.status,
+    durationMs: ports.elapsed() - startedMs,
+  })
+}
+
+function send(
+  { status, body }: HttpReply,
+  request: RespondableRequest,
+  headers: Readonly<Record<string, string>>,
+): void {
+  request.respond({ status, headers, body })
 }
 
 /** Adds the headers that are the same on all routes. */

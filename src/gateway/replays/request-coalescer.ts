@@ -38,26 +38,33 @@ export class RequestCoalescer {
     this.#patienceMs = patienceMs
   }
 
-  async answer(call: TextCall, dialect: Dialect, answer: AnswerCall): Promise<TextResult> {
-    const { clock, sha256 } = this.#ports
+  answer(call: TextCall, dialect: Dialect, answer: AnswerCall): Promise<TextResult> {
     const { route } = dialect
-    const fingerprint = { apiKeyId: call.caller.apiKey.id, route, digest: sha256(call.body.text) }
-    const key = keyOf(fingerprint)
+    const fingerprint = { apiKeyId: call.caller.apiKey.id, route, digest: this.#ports.sha256(call.body.text) }
+    const identical = { key: keyOf(fingerprint), fingerprint, call, dialect }
+    const earlier = this.#inFlight.get(identical.key)
+    return earlier === undefined ? this.#lead(identical, answer) : this.#follow(earlier, identical, answer)
+  }
+
+  /** Waits for the requests before this one. If there is nothing to share, this request calls the model. */
+  async #follow(first: InFlightRequest, identical: Identical, answer: AnswerCall): Promise<TextResult> {
+    const { clock } = this.#ports
+    const { key, call } = identical
     const patientUntilMs = clock.monotonicMs() + this.#patienceMs
-    let earlier = this.#inFlight.get(key)
+    let earlier: InFlightRequest | undefined = first
     while (earlier !== undefined && clock.monotonicMs() < patientUntilMs) {
       const shared = await earlier.join(call.client)
       if (shared !== undefined) return reportReplay(shared, call)
       earlier = this.#inFlight.get(key)
     }
-    // An await between the last lookup and this registration would let two identical requests call the model.
-    const request = new InFlightRequest(call.client)
-    this.#inFlight.set(key, request)
-    return this.#execute({ request, key, fingerprint, call, dialect }, answer)
+    return this.#lead(identical, answer)
   }
 
-  async #execute(run: Run, answer: AnswerCall): Promise<TextResult> {
-    const { request, fingerprint, call } = run
+  /** An await between the last lookup and this registration would let two identical requests call the model. */
+  async #lead({ key, fingerprint, call, dialect }: Identical, answer: AnswerCall): Promise<TextResult> {
+    const request = new InFlightRequest(call.client)
+    this.#inFlight.set(key, request)
+    const run = { request, key, fingerprint, call, dialect }
     try {
       const kept = await this.#ports.replays.find(fingerprint)
       if (kept !== undefined) {
@@ -116,13 +123,15 @@ export class RequestCoalescer {
   }
 }
 
-type Run = {
-  readonly request: InFlightRequest
+/** A request with what makes others identical to it. */
+type Identical = {
   readonly key: string
   readonly fingerprint: Fingerprint
   readonly call: TextCall
   readonly dialect: Dialect
 }
+
+type Run = Identical & { readonly request: InFlightRequest }
 
 function keyOf({ apiKeyId, route, digest }: Fingerprint): string {
   return `${apiKeyId} ${route} ${digest.join()}`

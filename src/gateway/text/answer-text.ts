@@ -9,9 +9,9 @@ import type { TextResult } from './text-result.ts'
 
 /**
  * Answers one request of a text route: with a stream if it asks for one and the route has streams, else with JSON.
- * Rejects with a GatewayError if the request is not admitted.
+ * Throws a GatewayError if the body is malformed. Rejects with one if the request is not admitted.
  */
-export async function answerText(
+export function answerText(
   call: TextCall,
   dialect: TextDialect | StreamDialect,
   ports: TextPorts,
@@ -24,17 +24,13 @@ export async function answerText(
 }
 
 /**
- * Answers one messages request. A stream is made from the complete answer. Rejects with a GatewayError if the request
- * is not admitted.
+ * Answers one messages request. A stream is made from the complete answer. Throws a GatewayError if the body is
+ * malformed. Rejects with one if the request is not admitted.
  *
  * Answers of this route are not kept for repeats. If the client disconnects, the upstream's call ends and nothing is
  * charged.
  */
-export async function answerMessage(
-  call: TextCall,
-  ports: TextPorts,
-  settings: TextSettings,
-): Promise<TextResult> {
+export function answerMessage(call: TextCall, ports: TextPorts, settings: TextSettings): Promise<TextResult> {
   const request = messagesDialect.readRequest(parseJsonObject(call.body))
   return runText({ call, dialect: messagesDialect, request }, ports, settings, call.client.signal)
 }

@@ -17,13 +17,23 @@ export type Produced = Pick<MeteredUsage, 'isClamped'> & {
  * The usage that the upstream reported or, if it reported none, the tokenizer's estimate of the input and the output.
  * An estimate is at most the worst case that the request was admitted with.
  */
-export async function meterUsage(
+export function meterUsage(
   produced: Produced,
-  admitted: Pick<AdmittedRequest, 'request' | 'quote' | 'model'>,
+  admitted: Metered,
   tokenizer: Tokenizer,
 ): Promise<MeteredUsage> {
   const { usage, isClamped } = produced
-  if (usage !== null) return { usage, provenance: 'reported', isClamped }
+  if (usage === null) return estimateUsage(produced, admitted, tokenizer)
+  return Promise.resolve({ usage, provenance: 'reported', isClamped })
+}
+
+type Metered = Pick<AdmittedRequest, 'request' | 'quote' | 'model'>
+
+async function estimateUsage(
+  produced: Produced,
+  admitted: Metered,
+  tokenizer: Tokenizer,
+): Promise<MeteredUsage> {
   const { texts, tokens } = admitted.request.input()
   // A row without an output ceiling, such as an embedding, has no output.
   const { outputTokensMax = 0 } = usageLimits(admitted)

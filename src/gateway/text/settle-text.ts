@@ -39,7 +39,13 @@ export async function settleText(
   })
   // The hold's own shortfall would be wrong: in the mode that only checks balances, nothing is held.
   const shortfall = cost > quote.amount ? subtractUsd(cost, quote.amount) : ZERO
-  Object.assign(call.trace, { usage, provenance, isClamped, cost, shortfall, isCostUnreported })
+  const { trace } = call
+  trace.usage = usage
+  trace.provenance = provenance
+  trace.isClamped = isClamped
+  trace.cost = cost
+  trace.shortfall = shortfall
+  trace.isCostUnreported = isCostUnreported
   return cost
 }
 

@@ -30,10 +30,19 @@ export async function callWithFailover<Result extends CallResult>(
   ports: FailoverPorts,
   { failOverWithinMs }: { readonly failOverWithinMs: number },
 ): Promise<AttemptRecord<Result>> {
+  const { trace } = admitted.call
+  const [first] = admitted.destinations
+  if (first !== undefined && admitted.destinations.length === 1) {
+    // There is nothing to fail over to, so it needs no circuit breaker.
+    trace.provider = first.provider.id
+    const only = { destination: first, number: 1, result: await call(first) }
+    reportAttempts(trace, [only], only)
+    return only
+  }
   const attempts = await callInTurn(admitted, call, ports, failOverWithinMs)
   const selected = selectResult(attempts, ports.clock.now())
   for (const attempt of attempts) if (attempt !== selected) recordAbandonedAttempt(admitted, attempt, ports)
-  reportAttempts(admitted.call.trace, attempts, selected)
+  reportAttempts(trace, attempts, selected)
   return selected
 }
 
@@ -51,10 +60,7 @@ async function callInTurn<Result extends CallResult>(
     const available = left.filter(destination => circuitBreakers.openUntilMs(destination) === undefined)
     const destination = chooseUpstream(available, random) ?? firstToClose(left, circuitBreakers)
     trace.provider = destination.provider.id
-    // A row with one upstream has nothing to fail over to, so it needs no circuit breaker.
-    const result = await (destinations.length === 1
-      ? call(destination)
-      : callThroughBreaker(destination, call, ports))
+    const result = await callThroughBreaker(destination, call, ports)
     attempts.push({ destination, number: attempts.length + 1, result })
     left = left.filter(other => other !== destination)
     const isLast = left.length === 0 || available.length === 0 || attempts.length === ATTEMPTS_MAX

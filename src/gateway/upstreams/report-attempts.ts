@@ -1,4 +1,4 @@
-import type { TextTrace, UpstreamFailure } from '../text/text-trace.ts'
+import type { TextTrace, UpstreamFailureReason } from '../text/text-trace.ts'
 import type { AttemptRecord } from './attempt-record.ts'
 import type { CallResult } from './select-result.ts'
 
@@ -9,19 +9,22 @@ export function reportAttempts(trace: TextTrace, attempts: readonly Attempt[], s
   const { destination, result } = selected
   trace.provider = destination.provider.id
   if (result.status !== undefined) trace.upstreamStatus = result.status
-  const failures = attempts.flatMap(attempt => failureOf(attempt, attempt === selected))
-  if (failures.length > 0) trace.upstreamFailures = failures
+  for (const attempt of attempts) {
+    const reason = failureOf(attempt.result, attempt === selected)
+    if (reason === undefined) continue
+    const failure = { provider: attempt.destination.provider.id, reason }
+    trace.upstreamFailures = [...(trace.upstreamFailures ?? []), failure]
+  }
   if (attempts.length === 1) return
   trace.failedOverFrom = attempts
     .filter(attempt => attempt !== selected)
     .map(attempt => `${attempt.destination.provider.id}: ${problemOf(attempt.result)}`)
 }
 
-function failureOf({ destination, result }: Attempt, isSelected: boolean): readonly UpstreamFailure[] {
-  const provider = destination.provider.id
-  if (result.kind === 'failure') return [{ provider, reason: result.reason }]
-  if (result.kind === 'timeout') return [{ provider, reason: 'timeout' }]
-  return result.kind === 'answer' && !isSelected ? [{ provider, reason: 'no_answer' }] : []
+function failureOf(result: CallResult, isSelected: boolean): UpstreamFailureReason | undefined {
+  if (result.kind === 'failure') return result.reason
+  if (result.kind === 'timeout') return 'timeout'
+  return result.kind === 'answer' && !isSelected ? 'no_answer' : undefined
 }
 
 function problemOf(result: CallResult): string {

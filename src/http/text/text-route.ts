@@ -41,30 +41,41 @@ const UNBUFFERED = { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' }
 function textReply(result: TextResult): HttpReply {
   switch (result.kind) {
     case 'answer':
-      return { ...answerHead(result), body: result.body, cost: result.cost }
+      return {
+        status: 200,
+        headers: answerHeaders(result),
+        body: result.body,
+        cost: result.cost,
+        isReplay: result.isReplay,
+      }
     case 'stream':
-      return { ...answerHead(result), body: result.body, ended: result.ended }
-    case 'refusal': {
-      const { status, body, retryAfterS, rateLimits } = result
-      return { status, headers: { ...Object.fromEntries(rateLimits), ...retryAfter(retryAfterS) }, body }
-    }
+      return {
+        status: 200,
+        headers: answerHeaders(result),
+        body: result.body,
+        ended: result.ended,
+        isReplay: result.isReplay,
+      }
+    case 'refusal':
+      return { status: result.status, headers: upstreamHeaders({}, result), body: result.body }
     case 'error':
       throw result.error
   }
 }
 
-function answerHead(answer: WholeAnswer | StreamedAnswer): Omit<HttpReply, 'body'> {
-  const { contentType, retryAfterS, rateLimits, isReplay } = answer
-  const isEventStream = contentType.startsWith('text/event-stream')
-  const headers = {
-    'content-type': contentType,
-    ...(isEventStream && UNBUFFERED),
-    ...Object.fromEntries(rateLimits),
-    ...retryAfter(retryAfterS),
-  }
-  return { status: 200, headers, ...(isReplay && { isReplay }) }
+function answerHeaders(answer: WholeAnswer | StreamedAnswer): Record<string, string> {
+  const { contentType } = answer
+  const headers: Record<string, string> = { 'content-type': contentType }
+  if (contentType.startsWith('text/event-stream')) Object.assign(headers, UNBUFFERED)
+  return upstreamHeaders(headers, answer)
 }
 
-function retryAfter(seconds: string | undefined): Record<string, string> {
-  return seconds === undefined ? {} : { 'retry-after': seconds }
+/** Adds the rate limits and the `retry-after` of the upstream. */
+function upstreamHeaders(
+  headers: Record<string, string>,
+  { rateLimits, retryAfterS }: Pick<WholeAnswer, 'rateLimits' | 'retryAfterS'>,
+): Record<string, string> {
+  for (const [name, value] of rateLimits) headers[name] = value
+  if (retryAfterS !== undefined) headers['retry-after'] = retryAfterS
+  return headers
 }
