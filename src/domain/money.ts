@@ -5,7 +5,6 @@ export type NanoUsd = bigint & { readonly [unit]: 'NanoUsd' }
 
 const NANO_DIGITS = 9
 const NANO_PER_USD = 1_000_000_000n
-const TRAILING_ZEROS = /0+$/
 const DECIMAL = /^(-?)(\d{1,18})(?:\.(\d{1,9}))?$/
 
 export const ZERO = nanoUsd(0n)
@@ -37,10 +36,12 @@ export function usd(text: string): NanoUsd {
 /** The canonical decimal string in dollars: no trailing zeros, no trailing point, `"0"` for zero. */
 export function formatUsd(amount: NanoUsd): string {
   if (amount < 0n) return `-${formatUsd(nanoUsd(0n - amount))}`
-  const whole = amount / NANO_PER_USD
-  const fraction = amount % NANO_PER_USD
-  if (fraction === 0n) return whole.toString()
-  return `${whole}.${fraction.toString().padStart(NANO_DIGITS, '0').replace(TRAILING_ZEROS, '')}`
+  const digits = amount.toString().padStart(NANO_DIGITS + 1, '0')
+  const point = digits.length - NANO_DIGITS
+  let end = digits.length
+  while (end > point && digits[end - 1] === '0') end -= 1
+  const whole = digits.slice(0, point)
+  return end === point ? whole : `${whole}.${digits.slice(point, end)}`
 }
 
 export function addUsd(left: NanoUsd, right: NanoUsd): NanoUsd {

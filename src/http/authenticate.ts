@@ -16,18 +16,23 @@ export async function authenticate(
   request: Pick<IncomingRequest, 'header'>,
   { accounts, hashKey }: { readonly accounts: Accounts; readonly hashKey: HashKey },
 ): Promise<Authenticated> {
-  const keys = [bearerKey(request.header('authorization')), request.header('x-api-key')].filter(isPossibleKey)
-  if (keys.length === 0) {
-    throw new GatewayError(
-      'invalid_api_key',
-      'No API key was given. Send it as "Authorization: Bearer <key>" or as "x-api-key: <key>".',
-    )
-  }
-  for (const key of keys) {
-    const authenticated = await accounts.authenticate(hashKey(key))
+  const bearer = bearerKey(request.header('authorization'))
+  if (isPossibleKey(bearer)) {
+    const authenticated = await accounts.authenticate(hashKey(bearer))
     if (authenticated !== undefined) return authenticated
   }
-  throw new GatewayError('invalid_api_key', 'This API key is unknown or was revoked.')
+  const other = request.header('x-api-key')
+  if (isPossibleKey(other)) {
+    const authenticated = await accounts.authenticate(hashKey(other))
+    if (authenticated !== undefined) return authenticated
+  }
+  const isGiven = isPossibleKey(bearer) || isPossibleKey(other)
+  throw new GatewayError(
+    'invalid_api_key',
+    isGiven
+      ? 'This API key is unknown or was revoked.'
+      : 'No API key was given. Send it as "Authorization: Bearer <key>" or as "x-api-key: <key>".',
+  )
 }
 
 function isPossibleKey(key: string | null): key is string {

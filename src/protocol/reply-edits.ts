@@ -35,7 +35,8 @@ export function modelAndCostEdits(
 ): Edit[] {
   const name = quotedName(model)
   const { models, usage: usageMember, isEmpty } = replyPlaces(text, objectStart)
-  const edits: Edit[] = models.map(({ start, end }) => ({ start, end, text: name }))
+  const edits: Edit[] = []
+  for (const { start, end } of models) edits.push({ start, end, text: name })
   if (edits.length === 0) {
     const at = (objectStart ?? text.indexOf('{')) + 1
     edits.push({ start: at, end: at, text: `"model":${name}${isEmpty ? '' : ','}` })

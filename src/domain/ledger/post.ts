@@ -32,11 +32,12 @@ export function post(balances: Balances, movements: readonly Movement[]): readon
 }
 
 function enter(entries: Entry[], balances: Balances, book: Book, change: NanoUsd): void {
-  const place = entries.findIndex(entry => entry.book === book)
+  let place = 0
+  while (place < entries.length && entries[place]?.book !== book) place += 1
   const earlier = entries[place]
   const balanceAfter = addUsd(earlier?.balanceAfter ?? balances[book], change)
   if (balanceAfter > BALANCE_MAX || balanceAfter < BALANCE_MIN)
     throw new RangeError(`A balance of ${balanceAfter} in "${book}" would exceed 64 bits.`)
-  if (earlier === undefined) entries.push({ book, amount: change, balanceAfter })
-  else entries[place] = { book, amount: addUsd(earlier.amount, change), balanceAfter }
+  const amount = earlier === undefined ? change : addUsd(earlier.amount, change)
+  entries[place] = { book, amount, balanceAfter }
 }

@@ -9,7 +9,11 @@ const BILLION = 1_000_000_000n
 /** The exact price of a usage: tokens times prices, rounded up once to a nano-USD, and the price per request. */
 export function chargeForTokens(usage: Usage, tariff: TextTariff): NanoUsd {
   let femtoUsd = 0n
-  for (const bucket of usageBuckets) femtoUsd += BigInt(usage[bucket]) * priceOf(tariff, bucket)
+  for (const bucket of usageBuckets) {
+    const tokens = usage[bucket]
+    // Most buckets of a usage are empty, and each operation on bigints allocates one.
+    if (tokens !== 0) femtoUsd += BigInt(tokens) * priceOf(tariff, bucket)
+  }
   return addUsd(divideRoundingUp(femtoUsd, TOKENS_PER_PRICE), tariff.perRequest ?? ZERO)
 }
 

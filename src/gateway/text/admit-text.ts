@@ -39,14 +39,14 @@ export async function admitText<Dialect extends TextDialect>(
   const { call, dialect, request } = parsed
   const { id, caller, client, trace } = call
   const context = { catalog: catalog.current(), caller, providers, isSandboxOn }
-  const resolved = resolveModel(request.model, dialect, context)
-  trace.model = resolved.model.id
-  const quote = quoteText(resolved.model, request)
+  const { model, destinations } = resolveModel(request.model, dialect, context)
+  trace.model = model.id
+  const quote = quoteText(model, request)
   if (moderator !== undefined && dialect.moderatedText !== undefined)
     await moderate(dialect.moderatedText(request), moderator, trace)
   const outcome = await holds.place({ id, accountId: caller.account.id, amount: quote.amount }, client)
   if (outcome.outcome === 'refused') throw insufficientBalance(request, quote, outcome)
-  return { ...parsed, ...resolved, quote, hold: outcome.hold }
+  return { call, dialect, request, model, destinations, quote, hold: outcome.hold }
 }
 
 function insufficientBalance(

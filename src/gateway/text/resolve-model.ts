@@ -35,28 +35,24 @@ export function resolveModel(
   const model = findModel(catalog, name)
   if (model === undefined || !model.enabled || model.kind !== dialect.serves)
     throw modelNotFound(name, caller)
-  const reachable = upstreamsOf(model, catalog).filter(({ provider }) =>
-    provider.kind === 'sandbox' ? isSandboxOn : !caller.account.sandboxOnly,
-  )
-  if (reachable.length === 0) throw modelNotFound(name, caller)
-  const destinations = reachable.flatMap(({ upstream, provider }): readonly Destination[] => {
+  const destinations: Destination[] = []
+  let isReachable = false
+  for (const upstream of model.upstreams) {
+    const provider = catalog.providers.get(upstream.provider)
+    if (provider === undefined) continue
+    if (provider.kind === 'sandbox' ? !isSandboxOn : caller.account.sandboxOnly) continue
+    isReachable = true
     const adapter = providers[provider.kind].text
-    const isServed = adapter !== undefined && provider.routes.includes(dialect.upstreamRoute)
-    return isServed ? [{ upstream, provider, adapter }] : []
-  })
+    if (adapter !== undefined && provider.routes.includes(dialect.upstreamRoute))
+      destinations.push({ upstream, provider, adapter })
+  }
+  if (!isReachable) throw modelNotFound(name, caller)
   if (destinations.length === 0) {
     throw new GatewayError('route_not_supported', `"${model.id}" cannot be called on this route.`, {
       param: 'model',
     })
   }
   return { model, destinations }
-}
-
-function upstreamsOf(model: TextModel, catalog: Catalog): readonly Omit<Destination, 'adapter'>[] {
-  return model.upstreams.flatMap(upstream => {
-    const provider = catalog.providers.get(upstream.provider)
-    return provider === undefined ? [] : [{ upstream, provider }]
-  })
 }
 
 /** The error for a name that is unknown, switched off or of another kind. It does not say which. */

@@ -32,7 +32,7 @@ export async function runText(
   try {
     const attempt = await callWithFailover(
       admitted,
-      destination => callUpstream(admitted, destination, { ...settings, signal }),
+      destination => callUpstream(admitted, destination, settings, signal),
       ports,
       { failOverWithinMs: settings.readTimeoutMs },
     )
@@ -58,7 +58,8 @@ export async function runText(
 async function callUpstream(
   { dialect, request, model, quote }: AdmittedRequest,
   { provider, upstream, adapter }: Destination,
-  { readTimeoutMs, signal }: { readonly readTimeoutMs: number; readonly signal: CallerSignal | undefined },
+  { readTimeoutMs }: Pick<TextSettings, 'readTimeoutMs'>,
+  signal: CallerSignal | undefined,
 ): Promise<AttemptResult> {
   const outcome = await adapter.complete(
     {

@@ -38,16 +38,17 @@ export function memoryReplays(
       }
       return Promise.resolve(undefined)
     },
-    async keep(fingerprint, answer) {
+    keep(fingerprint, answer) {
       const nowMs = clock.monotonicMs()
       dropExpired(nowMs)
       const expiresAtMs = nowMs + ttlMs
       const bucket = bucketOf(fingerprint)
       const earlier = latest[bucket] ?? -1
       const position = log.append(fingerprint, { expiresAtMs, earlier }, answer)
-      if (position === undefined) return
+      if (position === undefined) return Promise.resolve()
       latest[bucket] = position
       if (oldestExpiresAtMs === Infinity) oldestExpiresAtMs = expiresAtMs
+      return Promise.resolve()
     },
   }
 }

@@ -79,5 +79,6 @@ export class Journal {
 
 /** The change of the account's available balance. */
 function availableIn(entries: readonly Entry[]): NanoUsd {
-  return entries.find(({ book }) => book === 'available')?.amount ?? ZERO
+  for (const { book, amount } of entries) if (book === 'available') return amount
+  return ZERO
 }
