@@ -1,0 +1,129 @@
+import type { Id } from '../ids.ts'
+import type { NanoUsd } from '../money.ts'
+import type { ImagePricing, VideoPricing } from '../pricing/tariff.ts'
+import type { Params } from './params.ts'
+
+export type JobKind = 'image' | 'video'
+
+/**
+ * - `queued`: recorded and its money reserved; the provider has not answered the submit. Clients of videos see `pending`.
+ * - `processing`: the provider accepted it and has not finished it, whatever the provider calls that.
+ * - `unknown_submit`: the submit may have reached the provider, and nothing says whether the provider accepted it.
+ * - `completed`, `failed`: final.
+ */
+export type JobState = 'queued' | 'processing' | 'unknown_submit' | 'completed' | 'failed'
+
+/** Which state may follow which. A job never steps back, and nothing leaves a final state. */
+export const following = {
+  queued: ['processing', 'unknown_submit', 'completed', 'failed'],
+  processing: ['completed', 'failed'],
+  // `processing` where the reconciler finds the job running at its provider.
+  unknown_submit: ['processing', 'completed', 'failed'],
+  completed: [],
+  failed: [],
+} as const satisfies Record<JobState, readonly JobState[]>
+
+export function mayFollow(from: JobState, to: JobState): boolean {
+  return (following[from] as readonly JobState[]).includes(to)
+}
+
+export function isFinal(state: JobState): state is 'completed' | 'failed' {
+  return following[state].length === 0
+}
+
+/** Why a job failed. The code and the message for the client stand beside it. */
+export type FailureReason =
+  /** The provider refused the submit with a 4xx. */
+  | 'rejected'
+  /** The provider refused the submit with a 429. */
+  | 'rate_limited'
+  /** The provider refused the operator: its key, its credit. */
+  | 'provider_unavailable'
+  /** The provider answered the submit with a success that names no job. */
+  | 'no_job_id'
+  /** The provider accepted the job and could not make the result. */
+  | 'generation_failed'
+  /** Nobody knows whether the provider accepted the job, and the time to find out is over. */
+  | 'submit_unconfirmed'
+  /** The job was not finished within its time to live. */
+  | 'overdue'
+  /** The provider made a result that can never be fetched. */
+  | 'result_lost'
+
+export type Failure = { readonly reason: FailureReason; readonly code?: string; readonly message: string }
+
+/** A file in the blob store. */
+export type StoredFile = {
+  readonly key: string
+  /** SHA-256 in hexadecimal digits. */
+  readonly sha256: string
+  readonly bytes: number
+  readonly mediaType: string
+}
+
+/** What the client asked for, as far as the provider needs it. */
+export type JobRequest = {
+  readonly prompt: string
+  /** Fields of the row's allowlist, each with a value of its set, and the row's fixed parameters. */
+  readonly params: Params
+  /** Images asked for; 1 for a video. It sizes the hold and the charge, and never goes to the provider. */
+  readonly count: number
+  /** The duration that the provider gets, in milliseconds. Videos only. */
+  readonly durationMs?: number
+  readonly images: readonly JobInput[]
+  readonly videos: readonly JobInput[]
+  /** The provider's id of an earlier job of the same account, to go on from. */
+  readonly refUpstreamId?: string
+  /** For storyboard engines; not validated. */
+  readonly scenes?: string | readonly string[]
+}
+
+export type JobInput =
+  /** Passed on as a link. */
+  | { readonly from: 'url'; readonly url: string }
+  | { readonly from: 'file'; readonly file: StoredFile }
+  /** The provider's own id of a file. */
+  | { readonly from: 'provider_id'; readonly id: string }
+
+/** The price a job was created with. Settlement never reads today's. */
+export type MediaTariff =
+  | { readonly kind: 'images'; readonly tariff: ImagePricing }
+  | { readonly kind: 'video'; readonly tariff: VideoPricing }
+
+export type Job = {
+  readonly id: Id
+  readonly kind: JobKind
+  readonly state: JobState
+  readonly accountId: number
+  readonly apiKeyId: number
+  readonly route: string
+  /** The catalog row's name. */
+  readonly model: string
+  readonly provider: string
+  /** The provider's own name of the model. */
+  readonly upstreamModel: string
+  readonly request: JobRequest
+  readonly tariff: MediaTariff
+  /** What is held while the job runs. */
+  readonly held: NanoUsd
+  readonly createdAtMs: number
+  /** When the state last changed. */
+  readonly changedAtMs: number
+  /** When the submit began. Durable before its first byte leaves; a submit is never repeated. */
+  readonly submittedAtMs: number | null
+  /** The provider's id of the job. */
+  readonly upstreamId: string | null
+  /** The provider's state word of the last poll, for the operator. */
+  readonly upstreamStatus: string | null
+  /** What went wrong last, for the operator. */
+  readonly problem: string | null
+  readonly nextPollAtMs: number
+  /** When the hold is released whatever the provider does. */
+  readonly deadlineAtMs: number
+  /** When it is `completed`. */
+  readonly outputs: readonly StoredFile[]
+  readonly durationMs: number | null
+  readonly cost: NanoUsd | null
+  readonly failure: Failure | null
+  readonly archivedAtMs: number | null
+}

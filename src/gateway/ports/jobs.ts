@@ -1,0 +1,138 @@
+import type { Failure, Job, JobKind, JobState, StoredFile } from '../../domain/jobs/job.ts'
+import type { Id } from '../../domain/ids.ts'
+import type { NanoUsd } from '../../domain/money.ts'
+
+/**
+ * Media jobs and their money. Each method is one atomic, durable step: the job's state, its hold, the entries and the stored
+ * result move together or not at all. State changes are compare-and-set: of several callers that see the same end, one
+ * changes the job, and the others get the job as that one left it. Repeating a step changes nothing.
+ */
+export interface Jobs {
+  /**
+   * Records a job as `queued` and holds its money, which is released or captured with the job. Refuses, without a trace, where
+   * the balance does not cover it.
+   */
+  create(job: NewJob): Promise<Created>
+
+  /** Marks the submit as begun; durable when it resolves. `changed` for one caller only: a submit is never repeated. */
+  beginSubmit(id: Id, atMs: number): Promise<Changed>
+
+  /**
+   * `queued` or `unknown_submit` → `processing`. Throws `UpstreamIdTakenError` where another job of the provider has the
+   * upstream id.
+   */
+  accept(
+    id: Id,
+    to: { readonly upstreamId: string; readonly atMs: number; readonly nextPollAtMs: number },
+  ): Promise<Changed>
+
+  /** `queued` → `unknown_submit`. Its money stays held until `deadlineAtMs`. */
+  loseSubmit(
+    id: Id,
+    to: { readonly problem: string; readonly atMs: number; readonly deadlineAtMs: number },
+  ): Promise<Changed>
+
+  /** → `completed`: captures the hold with the cost, frees the rest, and stores what the result is. Cost ≤ held. */
+  complete(id: Id, result: JobResult): Promise<Changed>
+
+  /** → `failed`: releases the hold. */
+  fail(id: Id, failure: Failure & { readonly atMs: number }): Promise<Changed>
+
+  /** Notes a poll that left the job running. Never moves the job's state. */
+  notePoll(
+    id: Id,
+    poll: { readonly nextPollAtMs: number; readonly upstreamStatus?: string; readonly problem?: string },
+  ): Promise<void>
+
+  /**
+   * The provider finished a job whose hold had been released: books its price as a loss, once. The job stays as it
+   * ended, and the account's balance as it is. False where it was booked before, or the job did not fail.
+   */
+  bookLateCompletion(id: Id, late: { readonly cost: NanoUsd; readonly atMs: number }): Promise<boolean>
+
+  /** Marks the result of a completed job as archived. */
+  archive(id: Id, atMs: number): Promise<Changed>
+
+  find(id: Id): Promise<Job | undefined>
+
+  /** What happened to a job, oldest first. */
+  history(id: Id): Promise<readonly JobEvent[]>
+
+  /** Newest first; of one account, or of all. */
+  list(page: JobPage): Promise<{ readonly jobs: readonly Job[]; readonly next?: string }>
+
+  /** At most `limit` jobs that need work at an instant, the most overdue first. */
+  due(work: JobWork, at: { readonly atMs: number; readonly limit: number }): Promise<readonly Job[]>
+}
+
+/** What the reconciler can have to do for a job. */
+export type JobWork =
+  /** `queued` without a begun submit, or with one that cannot still be running: older than `atMs`. */
+  | 'stale_queued'
+  /** `processing`, and its next poll is due. */
+  | 'poll'
+  /** `unknown_submit`: ask the provider. */
+  | 'recover'
+  /** Not final, and its deadline is over. */
+  | 'overdue'
+  /** `failed` after its provider may have accepted it, and still watched for a late end. */
+  | 'watch'
+  /** `completed` before `atMs`, and not archived. */
+  | 'archive'
+
+export type NewJob = Pick<
+  Job,
+  | 'id'
+  | 'kind'
+  | 'accountId'
+  | 'apiKeyId'
+  | 'route'
+  | 'model'
+  | 'provider'
+  | 'upstreamModel'
+  | 'request'
+  | 'tariff'
+  | 'held'
+  | 'createdAtMs'
+  | 'deadlineAtMs'
+> & {
+  /** A client's key, and the fingerprint of its request: a repeat with both gets the first job. Kept for 24 hours. */
+  readonly idempotency?: { readonly key: string; readonly fingerprint: string }
+}
+
+export type Created =
+  | { readonly outcome: 'created'; readonly job: Job }
+  /** The account used the idempotency key before, for the same request. */
+  | { readonly outcome: 'repeated'; readonly job: Job }
+  /** The account used the idempotency key before, for another request. */
+  | { readonly outcome: 'key_reused' }
+  | { readonly outcome: 'refused'; readonly available: NanoUsd; readonly held: NanoUsd }
+
+/** `changed` is true for the caller whose step this was. */
+export type Changed = { readonly changed: boolean; readonly job: Job }
+
+export type JobResult = {
+  readonly outputs: readonly StoredFile[]
+  readonly cost: NanoUsd
+  /** Images charged. */
+  readonly count?: number
+  /** The clip's duration as it is charged and shown. */
+  readonly durationMs?: number
+  readonly atMs: number
+}
+
+export type JobEvent = { readonly state: JobState; readonly detail: string | null; readonly atMs: number }
+
+export type JobPage = {
+  readonly accountId?: number
+  readonly kind?: JobKind
+  readonly state?: JobState
+  readonly limit: number
+  /** The `next` of the page before. */
+  readonly cursor?: string
+}
+
+/** A provider named an id that another job has already: it can belong to only one of them. */
+export class UpstreamIdTakenError extends Error {
+  override readonly name = 'UpstreamIdTakenError'
+}
