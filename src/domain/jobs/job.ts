@@ -1,6 +1,6 @@
 import type { Id } from '../ids.ts'
 import type { NanoUsd } from '../money.ts'
-import type { ImagePricing, VideoPricing } from '../pricing/tariff.ts'
+import type { ImageTariff, VideoTariff } from '../pricing/tariff.ts'
 import type { Params } from './params.ts'
 
 export type JobKind = 'image' | 'video'
@@ -87,8 +87,8 @@ export type JobInput =
 
 /** The price a job was created with. Settlement never reads today's. */
 export type MediaTariff =
-  | { readonly kind: 'images'; readonly tariff: ImagePricing }
-  | { readonly kind: 'video'; readonly tariff: VideoPricing }
+  | { readonly kind: 'images'; readonly tariff: ImageTariff }
+  | { readonly kind: 'video'; readonly tariff: VideoTariff }
 
 export type Job = {
   readonly id: Id

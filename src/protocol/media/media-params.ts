@@ -1,0 +1,39 @@
+import type { MediaParams } from '../../domain/catalog/model.ts'
+import type { Params } from '../../domain/jobs/params.ts'
+import { invalidChoice } from '../request-fields.ts'
+
+/** What a field of an image or video request is where the request does not name it, if the row's set has that value. */
+export type ParamDefaults = Readonly<Record<string, string>>
+
+export const imageDefaults: ParamDefaults = { aspect_ratio: '1:1', resolution: '1K', orientation: 'square' }
+export const videoDefaults: ParamDefaults = { aspect_ratio: '16:9' }
+
+/**
+ * The values of a row's allowlist for one request: the request's, else the contract's default where the row's set has it,
+ * else the set's first. A number counts as its digits. Fields that the row does not list are left out. Throws
+ * `invalid_field`, naming the set, for a value outside it.
+ */
+export function chooseParams(
+  fields: Readonly<Record<string, unknown>>,
+  sets: MediaParams,
+  defaults: ParamDefaults,
+): Params {
+  const chosen: Record<string, string> = {}
+  for (const [name, set] of Object.entries(sets)) {
+    const asked = fields[name] ?? undefined
+    const value = asked === undefined ? defaultOf(set, defaults[name]) : valueIn(set, asked, name)
+    if (value !== undefined) chosen[name] = value
+  }
+  return chosen
+}
+
+function defaultOf(set: readonly string[], preferred: string | undefined): string | undefined {
+  return preferred !== undefined && set.includes(preferred) ? preferred : set[0]
+}
+
+function valueIn(set: readonly string[], asked: unknown, name: string): string {
+  const text = typeof asked === 'number' ? String(asked) : asked
+  const found = set.find(value => value === text)
+  if (found === undefined) throw invalidChoice(name, set, asked)
+  return found
+}
