@@ -38,6 +38,7 @@ const layers: Record<string, readonly string[]> = {
   reconciler: ['domain', 'gateway'],
   providers: ['domain', 'protocol', 'gateway/ports', 'http1', 'zod'],
   'stores/sqlite': ['domain', 'gateway/ports', 'bun:sqlite', 'node:'],
+  'stores/disk': ['gateway/ports', 'node:'],
   'stores/memory': ['gateway/ports'],
   telemetry: ['domain', 'gateway', 'prom-client'],
   tokenizer: ['gateway/ports', 'gpt-tokenizer', 'tokenx'],

@@ -1,8 +1,9 @@
 /** Bytes that are read one piece at a time, each when its reader asks for it. */
 export interface ByteStream {
   /**
-   * The next bytes, never empty; undefined at the end, and after it. One read at a time. The bytes are valid until the
-   * next read. Never rejects.
+   * The next bytes, never empty; undefined at the end, and after it. One read at a time. The bytes are valid until
+   * the next read. Rejects if the source breaks: a cut upload, an unreadable file. A stream that makes a text reply
+   * never rejects.
    */
   read(): Promise<Uint8Array<ArrayBuffer> | undefined>
   /** Stops it at once; a read that waits resolves with undefined. After the end, or repeated, it changes nothing. */

@@ -1,0 +1,40 @@
+import { join } from 'node:path'
+import { BLOB_KEY_CHARS_MAX } from '../../gateway/ports/blobs.ts'
+
+/** Lower case only: some file systems take names in two cases for one. */
+const KEY = /^[a-z0-9_-]+(?:\/[a-z0-9_-]+){0,3}$/
+
+/**
+ * Files are spread over folders named by the first characters of their names. Job ids begin with a prefix (`img_`)
+ * and the time, so that each folder has the blobs of 17 minutes, and the order of folders and names is the order of
+ * creation.
+ */
+const FOLDER_CHARS = 10
+
+/** A slash of a key, in the name of its file. No key contains it. */
+const SEPARATOR = '.'
+
+/** Where the file of a key is, below the root of its kind. */
+export type BlobPath = { readonly folder: string; readonly name: string }
+
+/**
+ * Throws a RangeError for text that is not a key. No key can name a file outside the root: its name has no slash and
+ * no empty segment.
+ */
+export function blobPath(key: string): BlobPath {
+  if (key.length > BLOB_KEY_CHARS_MAX || !KEY.test(key)) {
+    throw new RangeError(`Invalid blob key: ${JSON.stringify(key.slice(0, BLOB_KEY_CHARS_MAX))}.`)
+  }
+  const name = key.replaceAll('/', SEPARATOR)
+  return { folder: name.slice(0, FOLDER_CHARS), name }
+}
+
+export function fileIn(root: string, { folder, name }: BlobPath): string {
+  return join(root, folder, name)
+}
+
+/** The key of a file's name; undefined for a file that is not a blob. */
+export function keyOfName(name: string): string | undefined {
+  const key = name.replaceAll(SEPARATOR, '/')
+  return key.length <= BLOB_KEY_CHARS_MAX && KEY.test(key) ? key : undefined
+}

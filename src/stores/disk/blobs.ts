@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto'
+import { open, readdir, rm, stat } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import type { ByteStream } from '../../gateway/ports/byte-stream.ts'
+import type { BlobRange, Blobs, ListedBlob, OpenBlob, StoredBlob } from '../../gateway/ports/blobs.ts'
+import { blobPath, fileIn } from './blob-path.ts'
+import { makeFolder, moveDurably, removeFile, tidyFolder, unlessAbsent, writeFile } from './durable-files.ts'
+import { FileStream } from './file-stream.ts'
+import { listFiles } from './list-files.ts'
+
+/**
+ * Opens the blobs in a folder, which is made where there is none and must belong to this process alone. Removes what
+ * writes that were cut off by the end of an earlier process left.
+ */
+export async function openDiskBlobs(options: { readonly folder: string }): Promise<Blobs> {
+  const folder = resolve(options.folder)
+  const folders = {
+    live: join(folder, 'live'),
+    archive: join(folder, 'archive'),
+    partial: join(folder, 'partial'),
+  }
+  await makeFolder(folder)
+  for (const each of Object.values(folders)) await makeFolder(each)
+  for (const name of await readdir(folders.partial)) {
+    await rm(join(folders.partial, name), { recursive: true, force: true })
+  }
+  return new DiskBlobs(folders)
+}
+
+type Folders = {
+  readonly live: string
+  readonly archive: string
+  /** Files that are being written. On the same file system, so that a rename is one step. */
+  readonly partial: string
+}
+
+class DiskBlobs implements Blobs {
+  readonly #folders: Folders
+
+  constructor(folders: Folders) {
+    this.#folders = folders
+  }
+
+  async write(
+    key: string,
+    source: ByteStream,
+    { bytesMax }: { readonly bytesMax: number },
+  ): Promise<StoredBlob> {
+    const partial = join(this.#folders.partial, randomUUID())
+    try {
+      const path = this.#liveFile(key)
+      const stored = await writeFile(partial, source, bytesMax)
+      const isMoved = await moveDurably(partial, path)
+      if (!isMoved) throw new Error('A blob that was being written is gone: another process uses the folder.')
+      return stored
+    } catch (error) {
+      source.cancel()
+      await rm(partial, { force: true })
+      throw error
+    }
+  }
+
+  async read(key: string, range?: BlobRange): Promise<OpenBlob | undefined> {
+    const file = await unlessAbsent(open(this.#liveFile(key), 'r'))
+    if (file === undefined) return undefined
+    try {
+      const { size } = await file.stat()
+      const start = Math.max(0, range?.start ?? 0)
+      const end = Math.min(size, range?.end ?? size)
+      return { bytes: size, stream: new FileStream(file, { start, end }) }
+    } catch (error) {
+      await file.close()
+      throw error
+    }
+  }
+
+  async remove(key: string): Promise<void> {
+    await removeFile(this.#liveFile(key))
+  }
+
+  async archive(key: string): Promise<void> {
+    const from = this.#liveFile(key)
+    if ((await unlessAbsent(stat(from))) === undefined) return
+    const isMoved = await moveDurably(from, fileIn(this.#folders.archive, blobPath(key)))
+    if (isMoved) await tidyFolder(dirname(from))
+  }
+
+  async list(page: {
+    readonly after?: string
+    readonly limit: number
+    readonly olderThanMs: number
+  }): Promise<readonly ListedBlob[]> {
+    const after = page.after === undefined ? undefined : blobPath(page.after)
+    return listFiles(this.#folders.live, { ...page, after })
+  }
+
+  #liveFile(key: string): string {
+    return fileIn(this.#folders.live, blobPath(key))
+  }
+}

@@ -1,0 +1,60 @@
+import type { FileHandle } from 'node:fs/promises'
+import type { ByteStream } from '../../gateway/ports/byte-stream.ts'
+import type { BlobRange } from '../../gateway/ports/blobs.ts'
+
+/** What one reader of a file takes in memory. */
+const PIECE_BYTES = 128 * 1024
+
+/**
+ * A part of an open file. Reads it only as it is asked for, always into the same memory, and closes the file at the
+ * end, on a failure and when it is cancelled.
+ */
+export class FileStream implements ByteStream {
+  readonly #file: FileHandle
+  readonly #end: number
+  #at: number
+  #memory: Uint8Array<ArrayBuffer> | undefined
+  #isOver = false
+  #isReading = false
+
+  constructor(file: FileHandle, { start, end }: BlobRange) {
+    this.#file = file
+    this.#at = start
+    this.#end = end
+  }
+
+  async read(): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    if (this.#isOver) return undefined
+    this.#isReading = true
+    try {
+      const piece = await this.#nextPiece()
+      // It may have been cancelled meanwhile.
+      return this.#isOver ? undefined : piece
+    } catch (error) {
+      this.#isOver = true
+      throw error
+    } finally {
+      this.#isReading = false
+      this.#isOver ||= this.#at >= this.#end
+      if (this.#isOver) await this.#file.close()
+    }
+  }
+
+  cancel(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    // A read that runs closes the file itself: a descriptor that is closed under it could become another file.
+    if (!this.#isReading) this.#file.close().catch(() => {})
+  }
+
+  async #nextPiece(): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    const length = Math.min(PIECE_BYTES, this.#end - this.#at)
+    if (length <= 0) return undefined
+    this.#memory ??= new Uint8Array(length)
+    const { bytesRead } = await this.#file.read(this.#memory, 0, length, this.#at)
+    // Blobs are replaced by other files, never shortened.
+    if (bytesRead === 0) throw new Error('A stored file is shorter than it was.')
+    this.#at += bytesRead
+    return this.#memory.subarray(0, bytesRead)
+  }
+}
