@@ -456,6 +456,17 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
     row('video', 'pricing: {per_second: "1"}\nengine: family-f\nfixed_params: {}'),
     'line 14, column 5: models[0].fixed_params.duration is missing; pin one of its durations: {duration: 4}.',
   ],
+
+  [
+    'a fixed parameter that requests may choose too',
+    row('image', 'pricing: {per_image: "1"}\nparams: {resolution: [1K]}\nfixed_params: {resolution: 1K}'),
+    'line 14, column 20: models[0].fixed_params.resolution is in "params" too; write it in one of the two.',
+  ],
+  [
+    'a fixed parameter that is a list',
+    row('image', 'pricing: {per_image: "1"}\nfixed_params: {quality: [high]}'),
+    'line 13, column 20: models[0].fixed_params.quality is a list; write text of at most 64 characters, in quotes if it is a number.',
+  ],
   [
     'a hold shorter than the fixed duration',
     row(

@@ -137,8 +137,9 @@ function anyModel(providers: string[]): fc.Arbitrary<Model | ModelDraft> {
       kind: fc.constant('image'),
       pricing: fc.record({ perImage: anyPrice() }),
       params: anyParams(),
+      fixedParams: anyFixedParams(),
     },
-    { requiredKeys: [...required, 'kind', 'params'] },
+    { requiredKeys: [...required, 'kind', 'params', 'fixedParams'] },
   )
   const video = fc
     .record(
@@ -195,6 +196,15 @@ function anyParams() {
   )
 }
 
+/** Under names that no value set has. */
+function anyFixedParams() {
+  const value = fc.oneof(anyText(1, 8), fc.boolean(), fc.integer({ min: -9, max: 9 }))
+  return fc.dictionary(fc.stringMatching(/^fixed_[a-z0-9_]{0,8}$/), value, {
+    maxKeys: 2,
+    noNullPrototype: true,
+  })
+}
+
 function anyVideo() {
   return fc.constantFrom(...engineNames).chain(name => {
     const engine = engines[name]
@@ -202,7 +212,9 @@ function anyVideo() {
     const pinned = fc.constantFrom(...durations).map(duration => ({ duration }))
     return fc.record({
       engine: fc.constant(name),
-      fixedParams: engine.requiresPin ? pinned : fc.oneof(fc.constant({}), pinned),
+      fixedParams: fc
+        .tuple(anyFixedParams(), engine.requiresPin ? pinned : fc.oneof(fc.constant({}), pinned))
+        .map(([others, pin]) => ({ ...others, ...pin })),
       holdDurationSeconds: fc.constantFrom(secondsMax(engine), 60),
     })
   })

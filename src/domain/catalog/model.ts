@@ -1,4 +1,5 @@
 import type { ImageTariff, TextPricing, VideoTariff } from '../pricing/tariff.ts'
+import type { Params } from '../jobs/params.ts'
 import type { EngineName } from './engines.ts'
 
 export const modelKinds = ['chat', 'embedding', 'image', 'video'] as const
@@ -42,10 +43,17 @@ type EmbeddingSettings = CommonSettings & {
 /** The value sets of a media model by field name: the allowlist of fields that reach the provider. */
 export type MediaParams = Readonly<Record<string, readonly string[]>>
 
+/**
+ * Parameters that the provider gets whatever a request says, such as a resolution or a tier. A `duration`, in seconds, pins the
+ * length of every clip.
+ */
+export type FixedParams = Params & { readonly duration?: number }
+
 type ImageSettings = CommonSettings & {
   readonly kind: 'image'
   readonly pricing: ImageTariff
   readonly params: MediaParams
+  readonly fixedParams: FixedParams
 }
 
 type VideoSettings = CommonSettings & {
@@ -54,7 +62,7 @@ type VideoSettings = CommonSettings & {
   readonly pricing: VideoTariff
   readonly params: MediaParams
   /** A pinned duration is one of those that the engine allows. */
-  readonly fixedParams: { readonly duration?: number }
+  readonly fixedParams: FixedParams
   readonly holdDurationSeconds: number
 }
 

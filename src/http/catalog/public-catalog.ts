@@ -64,7 +64,7 @@ function mediaBody(model: MediaModel): object {
       ? { per_second: formatUsd(model.pricing.perSecond) }
       : { per_image: formatUsd(model.pricing.perImage) },
     params: model.params,
-    fixed_params: isVideo ? model.fixedParams : {},
+    fixed_params: model.fixedParams,
     hold_duration_seconds: isVideo ? model.holdDurationSeconds : null,
   }
 }

@@ -1,38 +1,16 @@
-import {
-  allowsDuration,
-  describeDurations,
-  engineNames,
-  engines,
-  secondsMax,
-  type Engine,
-} from '../engines.ts'
+import { engineNames, engines, secondsMax } from '../engines.ts'
 import type { DraftSettings, MediaParams, ModelSettings } from '../model.ts'
 import { checkList, checkText, number, requiredOneOf } from './fields.ts'
+import { readFixedParams, writeFixedParams } from './fixed-params.ts'
+import { paramName, paramValue, SECONDS } from './param-rules.ts'
 import { report } from './problem.ts'
-import {
-  definedOnly,
-  fieldOf,
-  openRow,
-  placeOf,
-  refuseUnknownFields,
-  reportField,
-  reportMissing,
-  type Row,
-} from './row.ts'
+import { fieldOf, openRow, placeOf, reportField, type Row } from './row.ts'
 
 type VideoSettings = Extract<ModelSettings, { kind: 'video' }>
 type VideoOwn = Pick<VideoSettings, 'engine' | 'params' | 'fixedParams' | 'holdDurationSeconds'>
 
 const PARAMS_MAX = 32
 const VALUES_MAX = 64
-/** No engine makes a clip of an hour. A larger number is a mistake, such as milliseconds. */
-const SECONDS = { min: 0.001, max: 3600, whole: false }
-
-const paramName = /^[a-z][a-z0-9_]{0,63}$/
-const paramValue = {
-  pattern: /^[^\p{Cc}\p{Cs}]{1,64}$/u,
-  remedy: 'write text of at most 64 characters, in quotes if it is a number',
-}
 
 /** The allowlist of a media row; empty when it has none. */
 export function readParams(row: Row): MediaParams {
@@ -75,7 +53,8 @@ export function readVideoSettings(row: Row): VideoOwn | undefined {
   const name = requiredOneOf(row, 'engine', engineNames)
   if (name === undefined) return undefined
   const engine = engines[name]
-  const pinned = readPinnedDuration(row, engine)
+  const fixedParams = readFixedParams(row, params, engine)
+  const pinned = fixedParams.duration
   const held = number(row, 'hold_duration_seconds', SECONDS) ?? pinned ?? secondsMax(engine)
   const heldMin = pinned ?? engine.defaultSeconds
   if (held < heldMin) {
@@ -85,7 +64,7 @@ export function readVideoSettings(row: Row): VideoOwn | undefined {
       remedy: `write at least ${heldMin}, the duration of a request that names none`,
     })
   }
-  return { engine: name, params, fixedParams: definedOnly({ duration: pinned }), holdDurationSeconds: held }
+  return { engine: name, params, fixedParams, holdDurationSeconds: held }
 }
 
 export function writeVideoSettings(
@@ -93,28 +72,7 @@ export function writeVideoSettings(
 ): Record<string, unknown> {
   const { fixedParams, holdDurationSeconds } = model
   return {
-    ...(fixedParams.duration === undefined ? {} : { fixed_params: { duration: fixedParams.duration } }),
+    ...writeFixedParams(fixedParams),
     hold_duration_seconds: holdDurationSeconds,
   }
-}
-
-function readPinnedDuration(row: Row, engine: Engine): number | undefined {
-  const value = fieldOf(row, 'fixed_params')
-  const remedy = `pin one of its durations: {duration: ${engine.defaultSeconds}}`
-  if (value === undefined) {
-    if (engine.requiresPin) reportMissing(row, 'fixed_params', remedy)
-    return undefined
-  }
-  const fixed = openRow(value, placeOf(row, 'fixed_params'), remedy)
-  if (fixed === undefined) return undefined
-  refuseUnknownFields(fixed, 'fixed_params', ['duration'])
-  if (engine.requiresPin && fieldOf(fixed, 'duration') === undefined) {
-    reportMissing(fixed, 'duration', remedy)
-  }
-  const duration = number(fixed, 'duration', SECONDS)
-  if (duration !== undefined && !allowsDuration(engine, duration)) {
-    const allowed = `write ${describeDurations(engine)}, the seconds that the engine allows`
-    reportField(fixed, 'duration', { message: `is ${duration}`, remedy: allowed })
-  }
-  return duration
 }

@@ -1,5 +1,6 @@
 import { isFinished, modelKinds, type AnyModelSettings, type ModelKind, type Upstream } from '../model.ts'
 import { flag, list, number, requiredOneOf, requiredText, text } from './fields.ts'
+import { readFixedParams, writeFixedParams } from './fixed-params.ts'
 import { readParams, readVideoSettings, writeParams, writeVideoSettings } from './media-row.ts'
 import {
   readTextPricing,
@@ -41,7 +42,7 @@ const commonFields = [
 const fieldsOf = {
   chat: [...commonFields, 'markup', 'ceiling_pricing', 'max_output_tokens', 'context_window'],
   embedding: [...commonFields, 'markup', 'ceiling_pricing', 'context_window'],
-  image: [...commonFields, 'params'],
+  image: [...commonFields, 'params', 'fixed_params'],
   video: [...commonFields, 'engine', 'params', 'fixed_params', 'hold_duration_seconds'],
 } as const satisfies Record<ModelKind, readonly string[]>
 
@@ -157,7 +158,8 @@ function readKind(row: Row, kind: ModelKind) {
     case 'image': {
       const perImage = readUnitPricing(row, 'per_image')
       const params = readParams(row)
-      return { kind, params, ...(perImage === undefined ? {} : { pricing: { perImage } }) }
+      const fixedParams = readFixedParams(row, params)
+      return { kind, params, fixedParams, ...(perImage === undefined ? {} : { pricing: { perImage } }) }
     }
     case 'video': {
       const perSecond = readUnitPricing(row, 'per_second')
@@ -183,6 +185,7 @@ function writeKind(model: AnyModelSettings): Record<string, unknown> {
       return {
         ...(model.pricing && { pricing: { per_image: formatUsd(model.pricing.perImage) } }),
         ...writeParams(model.params),
+        ...writeFixedParams(model.fixedParams),
       }
     case 'video':
       return {
