@@ -85,10 +85,11 @@ export type JobInput =
   /** The provider's own id of a file. */
   | { readonly from: 'provider_id'; readonly id: string }
 
-/** The price a job was created with. Settlement never reads today's. */
-export type MediaTariff =
+/** The price a job was created with, and what is held for. Settlement never reads today's price. */
+export type MediaQuote =
+  /** The request's `count` is held for. */
   | { readonly kind: 'images'; readonly tariff: ImageTariff }
-  | { readonly kind: 'video'; readonly tariff: VideoTariff }
+  | { readonly kind: 'video'; readonly tariff: VideoTariff; readonly heldMs: number }
 
 export type Job = {
   readonly id: Id
@@ -103,7 +104,7 @@ export type Job = {
   /** The provider's own name of the model. */
   readonly upstreamModel: string
   readonly request: JobRequest
-  readonly tariff: MediaTariff
+  readonly quote: MediaQuote
   /** What is held while the job runs. */
   readonly held: NanoUsd
   readonly createdAtMs: number

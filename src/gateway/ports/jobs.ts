@@ -61,8 +61,14 @@ export interface Jobs {
   /** Newest first; of one account, or of all. */
   list(page: JobPage): Promise<{ readonly jobs: readonly Job[]; readonly next?: string }>
 
-  /** At most `limit` jobs that need work at an instant, the most overdue first. */
-  due(work: JobWork, at: { readonly atMs: number; readonly limit: number }): Promise<readonly Job[]>
+  /**
+   * At most `limit` jobs that need work at an instant, in an order that does not change while they do; `after` is the `next` of the page
+   * before.
+   */
+  due(
+    work: JobWork,
+    page: { readonly atMs: number; readonly limit: number; readonly after?: string },
+  ): Promise<{ readonly jobs: readonly Job[]; readonly next?: string }>
 }
 
 /** What the reconciler can have to do for a job. */
@@ -91,7 +97,7 @@ export type NewJob = Pick<
   | 'provider'
   | 'upstreamModel'
   | 'request'
-  | 'tariff'
+  | 'quote'
   | 'held'
   | 'createdAtMs'
   | 'deadlineAtMs'
@@ -116,8 +122,9 @@ export type JobResult = {
   readonly cost: NanoUsd
   /** Images charged. */
   readonly count?: number
-  /** The clip's duration as it is charged and shown. */
+  /** The clip's duration, and the part of it that is charged: no more than is held for. */
   readonly durationMs?: number
+  readonly chargedMs?: number
   readonly atMs: number
 }
 

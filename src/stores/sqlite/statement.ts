@@ -78,6 +78,7 @@ const prefixOf = {
   capture: 'hold',
   release: 'hold',
   expire: 'hold',
+  late_completion: 'hold',
 } as const satisfies Record<OperationKind, IdPrefix | null>
 
 function refOf({ kind, idempotency_key }: OperationRow, id: Id): string {

@@ -1,0 +1,15 @@
+import type { FailureReason } from './job.ts'
+
+/** How long a job whose money was released is watched for a late end at its provider. */
+const WATCH_MS = 86_400_000
+
+/**
+ * How long a failed job is watched. Null where its provider cannot finish it any more: it refused the job, ended it, or never got
+ * it.
+ */
+export function releaseWatchMs(
+  reason: FailureReason,
+  { isSubmitted }: { readonly isSubmitted: boolean },
+): number | null {
+  return isSubmitted && (reason === 'submit_unconfirmed' || reason === 'overdue') ? WATCH_MS : null
+}

@@ -1,0 +1,54 @@
+import type { Catalog } from '../../domain/catalog/catalog.ts'
+import type { Id } from '../../domain/ids.ts'
+import type { Job } from '../../domain/jobs/job.ts'
+import { chargeForImages } from '../../domain/pricing/charge.ts'
+import { imageNames } from '../../protocol/media/input-names.ts'
+import { readImageRequest } from '../../protocol/media/image-request.ts'
+import { chooseParams, imageDefaults } from '../../protocol/media/media-params.ts'
+import { createJob, type CreateJobPorts } from './create-job.ts'
+import { jobInputs } from './job-inputs.ts'
+import type { MediaCall } from './media-call.ts'
+import type { ResolveContext } from './media-ports.ts'
+import { resolveMediaModel } from './resolve-media-model.ts'
+
+/**
+ * Makes the job of an image request: reads it, prices it, holds its money and has it submitted. Throws a GatewayError for every
+ * refusal; after one, nothing is held.
+ */
+export async function createImageJob(
+  call: MediaCall,
+  ports: CreateJobPorts &
+    ResolveContext & { readonly newId: () => Id; readonly catalog: { current(): Catalog } },
+  settings: { readonly jobTtlMs: number },
+): Promise<Job> {
+  const { fields } = call.body
+  const { model: name, prompt, count } = readImageRequest(fields)
+  const { caller, trace } = call
+  const catalog = ports.catalog.current()
+  const { model, upstream, provider } = resolveMediaModel(name, 'image', { ...ports, catalog, caller })
+  trace.model = model.id
+  trace.provider = provider.id
+  const params = { ...chooseParams(fields, model.params, imageDefaults), ...model.fixedParams }
+  const images = jobInputs(call.body, imageNames, { takesProviderIds: false })
+  const nowMs = ports.clock.now()
+  return createJob(
+    {
+      id: ports.newId(),
+      kind: 'image',
+      accountId: caller.account.id,
+      apiKeyId: caller.apiKey.id,
+      route: call.route,
+      model: model.id,
+      provider: provider.id,
+      upstreamModel: upstream.model,
+      request: { prompt, params, count, images, videos: [] },
+      quote: { kind: 'images', tariff: model.pricing },
+      held: chargeForImages(count, model.pricing),
+      createdAtMs: nowMs,
+      deadlineAtMs: nowMs + settings.jobTtlMs,
+      ...(call.idempotency === undefined ? {} : { idempotency: call.idempotency }),
+    },
+    call,
+    ports,
+  )
+}

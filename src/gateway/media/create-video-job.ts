@@ -1,0 +1,133 @@
+import { engines } from '../../domain/catalog/engines.ts'
+import type { Catalog } from '../../domain/catalog/catalog.ts'
+import type { VideoModel } from '../../domain/catalog/model.ts'
+import { GatewayError } from '../../domain/errors.ts'
+import type { Id } from '../../domain/ids.ts'
+import type { Job, JobRequest } from '../../domain/jobs/job.ts'
+import { chargeForVideo } from '../../domain/pricing/charge.ts'
+import { imageNames, videoNames } from '../../protocol/media/input-names.ts'
+import { chooseParams, videoDefaults } from '../../protocol/media/media-params.ts'
+import { readDuration, type VideoRequest } from '../../protocol/media/video-request.ts'
+import type { Jobs } from '../ports/jobs.ts'
+import { createJob, type CreateJobPorts } from './create-job.ts'
+import { jobInputs } from './job-inputs.ts'
+import type { MediaCall } from './media-call.ts'
+import type { ResolveContext } from './media-ports.ts'
+import { ownJob } from './read-job.ts'
+import { resolveMediaModel } from './resolve-media-model.ts'
+
+const MS = 1000
+
+export type CreateVideoPorts = CreateJobPorts &
+  ResolveContext & {
+    readonly newId: () => Id
+    readonly catalog: { current(): Catalog }
+    readonly jobs: Jobs
+  }
+
+/**
+ * Makes the job of a video request: checks it against the model's engine, prices it, holds its money and has it submitted. Throws a
+ * GatewayError for every refusal; after one, nothing is held.
+ */
+export async function createVideoJob(
+  call: MediaCall,
+  request: VideoRequest,
+  ports: CreateVideoPorts,
+  settings: { readonly jobTtlMs: number },
+): Promise<Job> {
+  const { caller, trace } = call
+  const catalog = ports.catalog.current()
+  const source = await sourceJob(request, call, ports)
+  const { model, upstream, provider } = resolveMediaModel(request.model, 'video', {
+    ...ports,
+    catalog,
+    caller,
+    ...(source === undefined ? {} : { onlyProvider: source.provider }),
+  })
+  trace.model = model.id
+  trace.provider = provider.id
+  const { durationMs, heldMs } = durations(call, model)
+  const nowMs = ports.clock.now()
+  return createJob(
+    {
+      id: ports.newId(),
+      kind: 'video',
+      accountId: caller.account.id,
+      apiKeyId: caller.apiKey.id,
+      route: call.route,
+      model: model.id,
+      provider: provider.id,
+      upstreamModel: upstream.model,
+      request: { ...inputsOf(call, request, { model, source }), durationMs },
+      quote: { kind: 'video', tariff: model.pricing, heldMs },
+      held: chargeForVideo(heldMs, model.pricing),
+      createdAtMs: nowMs,
+      deadlineAtMs: nowMs + settings.jobTtlMs,
+      ...(call.idempotency === undefined ? {} : { idempotency: call.idempotency }),
+    },
+    call,
+    ports,
+  )
+}
+
+/** Whatever the request says, a row's own parameters win. An engine that works on a video gets one, or an earlier job. */
+function inputsOf(
+  call: MediaCall,
+  { prompt, scenes }: VideoRequest,
+  { model, source }: { readonly model: VideoModel; readonly source: Job | undefined },
+): Omit<JobRequest, 'durationMs'> {
+  const { duration: _pinned, ...fixedParams } = model.fixedParams
+  const videos = jobInputs(call.body, videoNames, { takesProviderIds: true })
+  if (engines[model.engine].requiresVideo && videos.length === 0 && source === undefined) {
+    throw new GatewayError(
+      'invalid_field',
+      '"video" is missing. This model needs an input video or a `ref_video_job_id`.',
+      {
+        param: 'video',
+      },
+    )
+  }
+  return {
+    prompt,
+    params: { ...chooseParams(call.body.fields, model.params, videoDefaults), ...fixedParams },
+    count: 1,
+    images: jobInputs(call.body, imageNames, { takesProviderIds: true }),
+    videos,
+    ...(source?.upstreamId == null ? {} : { refUpstreamId: source.upstreamId }),
+    ...(scenes === undefined || model.engine !== 'storyboard' ? {} : { scenes }),
+  }
+}
+
+/**
+ * What the provider gets, and what is held for: the row's pinned duration; else the request's; else the engine's default for the
+ * provider, and the row's maximum for the hold.
+ */
+function durations(
+  { body }: MediaCall,
+  model: VideoModel,
+): { readonly durationMs: number; readonly heldMs: number } {
+  const engine = engines[model.engine]
+  const asked = readDuration(body.fields, engine)
+  const pinned = model.fixedParams.duration
+  if (pinned !== undefined) return { durationMs: pinned * MS, heldMs: pinned * MS }
+  if (asked !== undefined) return { durationMs: asked, heldMs: asked }
+  return { durationMs: engine.defaultSeconds * MS, heldMs: model.holdDurationSeconds * MS }
+}
+
+/** The earlier job that a request goes on from: the caller's own, and finished. */
+async function sourceJob(
+  { refVideoJobId }: VideoRequest,
+  { caller }: MediaCall,
+  { jobs }: Pick<CreateVideoPorts, 'jobs'>,
+): Promise<Job | undefined> {
+  if (refVideoJobId === undefined) return undefined
+  const job = await ownJob(refVideoJobId, 'video', caller.account.id, jobs)
+  if (job.state === 'completed') return job
+  throw new GatewayError(
+    'ref_video_not_ready',
+    `Job "${refVideoJobId}" is not finished. Wait until it is completed.`,
+    {
+      param: 'ref_video_job_id',
+    },
+  )
+}

@@ -1,0 +1,69 @@
+import type { Provider } from '../../domain/catalog/provider.ts'
+import type { Failure } from '../../domain/jobs/job.ts'
+import { scrub } from '../../protocol/scrub.ts'
+import type { Rejection } from '../ports/media-provider.ts'
+
+/** A provider's text is repeated to the client up to this length. */
+const MESSAGE_CHARS_MAX = 1000
+const CODE_CHARS_MAX = 200
+
+export type SecretsPorts = { readonly secretsOf: (provider: Provider) => readonly string[] }
+
+export const NO_PROVIDER: Failure = {
+  reason: 'provider_unavailable',
+  code: 'provider_unavailable',
+  message: 'The model is not available at its provider. Try another model.',
+}
+export const ID_TAKEN: Failure = {
+  reason: 'no_job_id',
+  message: 'The provider answered with the id of another job, so this job cannot be followed.',
+}
+export const NOTHING_MADE: Failure = {
+  reason: 'generation_failed',
+  message: 'The provider finished the job without a result.',
+}
+export const SUBMIT_UNCONFIRMED: Failure = {
+  reason: 'submit_unconfirmed',
+  code: 'submit_unconfirmed',
+  message: 'The provider never confirmed the job. Its reserve was released.',
+}
+export const OVERDUE: Failure = {
+  reason: 'overdue',
+  code: 'job_overdue',
+  message: 'The job did not finish in time. Its reserve was released.',
+}
+export const RESULT_LOST: Failure = {
+  reason: 'result_lost',
+  code: 'result_lost',
+  message: 'The provider made a result that cannot be downloaded. Its reserve was released.',
+}
+
+/** The provider refused a submit. The operator's own trouble at the provider is never shown to a customer. */
+export function rejectionFailure(rejection: Rejection, provider: Provider, ports: SecretsPorts): Failure {
+  switch (rejection.reason) {
+    case 'operator':
+      return NO_PROVIDER
+    case 'no_id':
+      return { reason: 'no_job_id', message: 'The provider answered without an id for the job.' }
+    case 'rate_limited':
+      return { reason: 'rate_limited', ...failureText(rejection, provider, ports) }
+    case 'invalid':
+      return { reason: 'rejected', ...failureText(rejection, provider, ports) }
+  }
+}
+
+/** A provider's code and message without its hosts and keys. */
+export function failureText(
+  { code, message }: { readonly code?: string; readonly message: string },
+  provider: Provider,
+  { secretsOf }: SecretsPorts,
+): { readonly code?: string; readonly message: string } {
+  const secrets = {
+    baseUrls: provider.baseUrl === undefined ? [] : [provider.baseUrl],
+    keys: secretsOf(provider),
+  }
+  const shown = scrub(message.slice(0, MESSAGE_CHARS_MAX), secrets)
+  return code === undefined || code === ''
+    ? { message: shown }
+    : { code: scrub(code.slice(0, CODE_CHARS_MAX), secrets), message: shown }
+}

@@ -1,0 +1,24 @@
+import type { JobInput } from '../../domain/jobs/job.ts'
+import type { InputName } from '../../protocol/media/input-names.ts'
+import type { MediaBody, MediaInput } from '../../protocol/media/media-body.ts'
+
+/** Providers name their files with ids such as UUIDs; a longer text is not one. */
+const PROVIDER_ID = /^[A-Za-z0-9_-]{8,128}$/
+const LINK = /^https?:\/\//i
+
+/** The inputs of several names, joined in the order of the names. What is neither a link nor bytes is left out. */
+export function jobInputs(
+  { inputs }: MediaBody,
+  names: readonly InputName[],
+  { takesProviderIds }: { readonly takesProviderIds: boolean },
+): readonly JobInput[] {
+  const values = names.flatMap(name => inputs.get(name) ?? [])
+  return values.flatMap(value => jobInput(value, takesProviderIds) ?? [])
+}
+
+function jobInput(value: MediaInput, takesProviderIds: boolean): JobInput | undefined {
+  if (value.kind === 'file') return { from: 'file', file: value.file }
+  const text = value.text.trim()
+  if (LINK.test(text)) return { from: 'url', url: text }
+  return takesProviderIds && PROVIDER_ID.test(text) ? { from: 'provider_id', id: text } : undefined
+}

@@ -1,0 +1,30 @@
+import type { Id } from '../../domain/ids.ts'
+import type { JobState } from '../../domain/jobs/job.ts'
+import type { NanoUsd } from '../../domain/money.ts'
+import type { MediaBody } from '../../protocol/media/media-body.ts'
+import type { Authenticated } from '../ports/accounts.ts'
+import type { CallerSignal } from '../ports/caller-signal.ts'
+
+/** One request of a customer on a media route, read whole and not yet understood. */
+export type MediaCall = {
+  /** The request's id; the job it makes has an id of its own. */
+  readonly id: Id
+  readonly route: string
+  readonly caller: Authenticated
+  readonly body: MediaBody
+  /** The client's key and the fingerprint of its request. */
+  readonly idempotency?: { readonly key: string; readonly fingerprint: string }
+  readonly client: { readonly signal: CallerSignal }
+  readonly trace: MediaTrace
+}
+
+/** What is known of a media request when it ends, for the log line and the metrics. */
+export type MediaTrace = {
+  model?: string
+  provider?: string
+  jobId?: string
+  jobState?: JobState
+  held?: NanoUsd
+  cost?: NanoUsd
+  isReplay?: boolean
+}

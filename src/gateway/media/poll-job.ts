@@ -1,0 +1,66 @@
+import type { Provider } from '../../domain/catalog/provider.ts'
+import type { Job } from '../../domain/jobs/job.ts'
+import type { AcceptedJob, MediaProvider, PollOutcome } from '../ports/media-provider.ts'
+import { failureText } from './job-failures.ts'
+import { publicId } from './job-id.ts'
+import { settleJob, type SettlePorts } from './settle-job.ts'
+
+/** How long a provider may take to answer a poll. */
+export const POLL_TIMEOUT_MS = 30_000
+const MS = 1000
+
+/** Asks the provider once how a job is, and applies the answer. A failed poll is not a failed job. */
+export async function pollJob(job: Job, ports: SettlePorts): Promise<Job> {
+  const { jobs, clock } = ports
+  if (job.state !== 'processing' || job.upstreamId === null) return job
+  const provider = ports.catalog.current().providers.get(job.provider)
+  const adapter = provider === undefined ? undefined : ports.providerOf(provider)
+  if (provider === undefined || adapter === undefined) {
+    const problem = `There is no provider "${job.provider}" in the catalog.`
+    await jobs.notePoll(job.id, { problem, nextPollAtMs: clock.now() + POLL_TIMEOUT_MS })
+    return job
+  }
+  const outcome = await adapter.poll(acceptedJob(job, job.upstreamId, provider))
+  return applyPoll(job, outcome, { provider, adapter }, ports)
+}
+
+/** Applies what a provider said of a job that it has. */
+export async function applyPoll(
+  job: Job,
+  outcome: PollOutcome,
+  { provider, adapter }: { readonly provider: Provider; readonly adapter: MediaProvider },
+  ports: SettlePorts,
+): Promise<Job> {
+  const { jobs, clock } = ports
+  const atMs = clock.now()
+  switch (outcome.outcome) {
+    case 'running': {
+      const { upstreamStatus, isKnownStatus } = outcome
+      if (!isKnownStatus) ports.onUnknownStatus(provider.id, upstreamStatus)
+      await jobs.notePoll(job.id, { upstreamStatus, nextPollAtMs: atMs + adapter.pollEveryMsMin })
+      return job
+    }
+    case 'unavailable': {
+      const waitMs = Math.max(adapter.pollEveryMsMin, (outcome.retryAfterS ?? 0) * MS)
+      await jobs.notePoll(job.id, { problem: outcome.problem, nextPollAtMs: atMs + waitMs })
+      return job
+    }
+    case 'finished':
+      return settleJob(job, outcome.result, ports)
+    case 'failed': {
+      const text = failureText(outcome, provider, ports)
+      return (await jobs.fail(job.id, { reason: 'generation_failed', ...text, atMs })).job
+    }
+  }
+}
+
+export function acceptedJob(job: Job, upstreamId: string, provider: Provider): AcceptedJob {
+  return {
+    jobId: publicId(job),
+    kind: job.kind,
+    provider,
+    model: job.upstreamModel,
+    timeoutMs: POLL_TIMEOUT_MS,
+    upstreamId,
+  }
+}

@@ -1,0 +1,40 @@
+import { GatewayError } from '../../domain/errors.ts'
+import type { Job, JobKind } from '../../domain/jobs/job.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Jobs } from '../ports/jobs.ts'
+import { parseJobId } from './job-id.ts'
+import type { JobRunner } from './job-runner.ts'
+import { within } from './wait-for-job.ts'
+
+/** How long a reader waits for the provider's answer to a poll. After that it gets the job as it was. */
+const READ_WAIT_MS = 2000
+
+/**
+ * A job of the caller's account, after a poll of its provider where one is due. Throws `not_found` for an id that does not exist, is
+ * another account's, or is a job of another kind.
+ */
+export async function readJob(
+  text: string,
+  kind: JobKind,
+  { accountId }: { readonly accountId: number },
+  { jobs, runner, clock }: { readonly jobs: Jobs; readonly runner: JobRunner; readonly clock: Clock },
+): Promise<Job> {
+  const job = await ownJob(text, kind, accountId, jobs)
+  if (job.state !== 'processing') return job
+  await within(READ_WAIT_MS, runner.poll(job), { clock })
+  return (await jobs.find(job.id)) ?? job
+}
+
+/** As `readJob`, without a poll. */
+export async function ownJob(
+  text: string,
+  kind: JobKind,
+  accountId: number,
+  jobs: Pick<Jobs, 'find'>,
+): Promise<Job> {
+  const id = parseJobId(kind, text)
+  const job = id === undefined ? undefined : await jobs.find(id)
+  if (job === undefined || job.accountId !== accountId || job.kind !== kind)
+    throw new GatewayError('not_found', `There is no ${kind} job "${text.slice(0, 60)}".`)
+  return job
+}

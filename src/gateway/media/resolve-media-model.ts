@@ -1,0 +1,60 @@
+import { findModel, type Catalog } from '../../domain/catalog/catalog.ts'
+import type { ImageModel, MediaModel, Upstream, VideoModel } from '../../domain/catalog/model.ts'
+import type { Provider } from '../../domain/catalog/provider.ts'
+import { GatewayError } from '../../domain/errors.ts'
+import type { JobKind } from '../../domain/jobs/job.ts'
+import type { Authenticated } from '../ports/accounts.ts'
+import { modelNotFound } from '../text/resolve-model.ts'
+import { chooseUpstream } from '../upstreams/choose-upstream.ts'
+
+type ModelOf<Kind extends JobKind> = Kind extends 'image' ? ImageModel : VideoModel
+
+export type ResolvedMediaModel<Model extends MediaModel = MediaModel> = {
+  readonly model: Model
+  readonly upstream: Upstream
+  readonly provider: Provider
+}
+
+/**
+ * The media row that a model name means, and the one upstream that gets the job: a submit has no failover. Throws
+ * `model_not_found` for a name that is unknown, switched off or another kind's, and for one whose provider the account may
+ * not call or the gateway cannot; `ref_video_mismatch` where the row is not served by `onlyProvider`.
+ */
+export function resolveMediaModel<Kind extends JobKind>(
+  name: string,
+  kind: Kind,
+  context: {
+    readonly catalog: Catalog
+    readonly caller: Authenticated
+    readonly isSandboxOn: boolean
+    readonly serves: (provider: Provider, kind: JobKind) => boolean
+    readonly random: () => number
+    /** The provider of an earlier job to go on from: no other has it. */
+    readonly onlyProvider?: string
+  },
+): ResolvedMediaModel<ModelOf<Kind>> {
+  const { catalog, caller, isSandboxOn, serves, random, onlyProvider } = context
+  const model = findModel(catalog, name)
+  if (model === undefined || !model.enabled || model.kind !== kind) throw modelNotFound(name, caller)
+  const destinations = model.upstreams.flatMap(upstream => {
+    const provider = catalog.providers.get(upstream.provider)
+    if (provider === undefined || !serves(provider, kind)) return []
+    const isAllowed = provider.kind === 'sandbox' ? isSandboxOn : !caller.account.sandboxOnly
+    return isAllowed ? [{ upstream, provider }] : []
+  })
+  if (destinations.length === 0) throw modelNotFound(name, caller)
+  const fitting = destinations.filter(
+    ({ provider }) => onlyProvider === undefined || provider.id === onlyProvider,
+  )
+  const chosen = chooseUpstream(fitting, random)
+  if (chosen === undefined) {
+    throw new GatewayError(
+      'ref_video_mismatch',
+      'The earlier video was made by another provider than this model uses.',
+      {
+        param: 'ref_video_job_id',
+      },
+    )
+  }
+  return { model: model as ModelOf<Kind>, ...chosen }
+}

@@ -1,0 +1,48 @@
+import type { Catalog } from '../../domain/catalog/catalog.ts'
+import type { Provider } from '../../domain/catalog/provider.ts'
+import type { Job } from '../../domain/jobs/job.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Jobs } from '../ports/jobs.ts'
+import type { MediaProvider, MediaResult } from '../ports/media-provider.ts'
+import { NOTHING_MADE, RESULT_LOST, type SecretsPorts } from './job-failures.ts'
+import { priceResult } from './price-result.ts'
+import { storeOutputs, type StoreOutputsPorts } from './store-outputs.ts'
+
+export type SettlePorts = SecretsPorts &
+  StoreOutputsPorts & {
+    readonly jobs: Jobs
+    readonly clock: Clock
+    readonly catalog: { current(): Catalog }
+    readonly providerOf: (provider: Provider) => MediaProvider | undefined
+    /** Counts a state word of a provider that its adapter does not know. */
+    readonly onUnknownStatus: (provider: string, status: string) => void
+  }
+
+/** When a result that could not be fetched is tried again. */
+export const FETCH_AGAIN_MS = 15_000
+
+/**
+ * Ends a job that its provider finished: stores the result, and then completes the job with its charge in one step of the store.
+ * The price is the job's own; a result that cannot be fetched for now leaves the job as it is. Safe to call more than once and on
+ * several nodes: the job is charged once.
+ */
+export async function settleJob(job: Job, result: MediaResult, ports: SettlePorts): Promise<Job> {
+  const { jobs, clock } = ports
+  if (result.outputs.length === 0 && result.isCounted)
+    return (await jobs.fail(job.id, { ...NOTHING_MADE, atMs: clock.now() })).job
+  const stored = await storeOutputs(job, result, ports)
+  switch (stored.outcome) {
+    case 'lost':
+      return (await jobs.fail(job.id, { ...RESULT_LOST, atMs: clock.now() })).job
+    case 'unavailable': {
+      const nextPollAtMs = clock.now() + FETCH_AGAIN_MS
+      await jobs.notePoll(job.id, { problem: stored.problem, nextPollAtMs })
+      return job
+    }
+    case 'stored': {
+      const price = priceResult(job, { ...result, outputs: stored.files, clipMs: stored.clipMs })
+      const completed = { outputs: stored.files, ...price, atMs: clock.now() }
+      return (await jobs.complete(job.id, completed)).job
+    }
+  }
+}

@@ -1,0 +1,116 @@
+import type { Catalog } from '../../domain/catalog/catalog.ts'
+import type { Provider } from '../../domain/catalog/provider.ts'
+import type { Failure, Job, JobInput } from '../../domain/jobs/job.ts'
+import type { Blobs } from '../ports/blobs.ts'
+import type { Clock } from '../ports/clock.ts'
+import { UpstreamIdTakenError, type Jobs } from '../ports/jobs.ts'
+import type { MediaInput, MediaProvider, SubmitOutcome } from '../ports/media-provider.ts'
+import { publicId } from './job-id.ts'
+import { ID_TAKEN, NO_PROVIDER, rejectionFailure } from './job-failures.ts'
+import { settleJob, type SettlePorts } from './settle-job.ts'
+
+/** A provider may take minutes: a synchronous one makes the result within the call. */
+export const SUBMIT_TIMEOUT_MS = 600_000
+
+export type SubmitPorts = SettlePorts & {
+  readonly jobs: Jobs
+  readonly blobs: Blobs
+  readonly clock: Clock
+  readonly catalog: { current(): Catalog }
+  readonly providerOf: (provider: Provider) => MediaProvider | undefined
+  readonly settings: { readonly unknownSubmitTtlMs: number }
+}
+
+/**
+ * Submits a job, once: the submit is marked durably before its first byte leaves, and a job whose submit was marked before is left
+ * as it is. Resolves with the job after it.
+ */
+export async function submitJob(job: Job, ports: SubmitPorts): Promise<Job> {
+  const { jobs, clock } = ports
+  const provider = ports.catalog.current().providers.get(job.provider)
+  const adapter = provider === undefined ? undefined : ports.providerOf(provider)
+  // The row was deleted between the job's creation and here. Nothing was sent.
+  if (provider === undefined || adapter === undefined) return fail(job, NO_PROVIDER, ports)
+  const begun = await jobs.beginSubmit(job.id, clock.now())
+  if (!begun.changed) return begun.job
+  const outcome = await adapter.submit({
+    jobId: publicId(job),
+    kind: job.kind,
+    provider,
+    model: job.upstreamModel,
+    timeoutMs: SUBMIT_TIMEOUT_MS,
+    ...job.request,
+    images: job.request.images.map(input => mediaInput(input, ports.blobs)),
+    videos: job.request.videos.map(input => mediaInput(input, ports.blobs)),
+  })
+  return recordSubmit(begun.job, { outcome, provider, adapter }, ports)
+}
+
+async function recordSubmit(
+  job: Job,
+  {
+    outcome,
+    provider,
+    adapter,
+  }: {
+    readonly outcome: SubmitOutcome
+    readonly provider: Provider
+    readonly adapter: MediaProvider
+  },
+  ports: SubmitPorts,
+): Promise<Job> {
+  const { jobs, clock } = ports
+  const atMs = clock.now()
+  switch (outcome.outcome) {
+    case 'accepted':
+      return accept(
+        job,
+        { upstreamId: outcome.upstreamId, nextPollAtMs: atMs + adapter.pollEveryMsMin },
+        ports,
+      )
+    case 'finished':
+      return settleJob(job, outcome.result, ports)
+    case 'rejected':
+      return fail(job, rejectionFailure(outcome, provider, ports), ports)
+    case 'unknown': {
+      const deadlineAtMs = atMs + ports.settings.unknownSubmitTtlMs
+      return (await jobs.loseSubmit(job.id, { problem: outcome.problem, atMs, deadlineAtMs })).job
+    }
+    case 'not_sent':
+      // Released at the reconciler's next pass.
+      return (await jobs.loseSubmit(job.id, { problem: outcome.problem, atMs, deadlineAtMs: atMs })).job
+  }
+}
+
+/** A provider that answers with an id another job has cannot mean both: this one is not followed. */
+async function accept(
+  job: Job,
+  { upstreamId, nextPollAtMs }: { readonly upstreamId: string; readonly nextPollAtMs: number },
+  ports: SubmitPorts,
+): Promise<Job> {
+  try {
+    return (await ports.jobs.accept(job.id, { upstreamId, nextPollAtMs, atMs: ports.clock.now() })).job
+  } catch (error) {
+    if (!(error instanceof UpstreamIdTakenError)) throw error
+    return fail(job, ID_TAKEN, ports)
+  }
+}
+
+async function fail(job: Job, failure: Failure, { jobs, clock }: SubmitPorts): Promise<Job> {
+  return (await jobs.fail(job.id, { ...failure, atMs: clock.now() })).job
+}
+
+function mediaInput(input: JobInput, blobs: Blobs): MediaInput {
+  if (input.from !== 'file') return input
+  const { key, bytes, mediaType } = input.file
+  return {
+    from: 'bytes',
+    bytes,
+    mediaType,
+    async open() {
+      const blob = await blobs.read(key)
+      if (blob === undefined) throw new Error(`The input ${key} is not in the blob store.`)
+      return blob.stream
+    },
+  }
+}

@@ -1,0 +1,72 @@
+import type { ByteStream } from '../../http1/byte-stream.ts'
+
+const GROUP = 3
+const encoder = new TextEncoder()
+
+/** One part of a body: text, or bytes that are written as base64. */
+export type BodyPart = string | { open(): Promise<ByteStream> }
+
+/**
+ * A body made of texts and of files in base64, piece by piece: no file is ever whole in memory. A file that cannot be opened or breaks
+ * ends the body early, which the client sees as a broken reply.
+ */
+export class Base64Body implements ByteStream {
+  readonly #parts: readonly BodyPart[]
+  #next = 0
+  #file: ByteStream | undefined
+  /** Bytes that wait for the rest of their group of three. */
+  #carry: Uint8Array = new Uint8Array()
+  #isCancelled = false
+
+  constructor(parts: readonly BodyPart[]) {
+    this.#parts = parts
+  }
+
+  async read(): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    while (!this.#isCancelled) {
+      if (this.#file !== undefined) {
+        const text = await this.#readFile(this.#file)
+        if (text !== '') return encoder.encode(text)
+        continue
+      }
+      const part = this.#parts[this.#next]
+      this.#next += 1
+      if (part === undefined) return undefined
+      if (typeof part === 'string') return encoder.encode(part)
+      this.#file = await part.open()
+    }
+    return undefined
+  }
+
+  cancel(): void {
+    this.#isCancelled = true
+    this.#file?.cancel()
+  }
+
+  /** Empty where there is nothing to write yet. */
+  async #readFile(file: ByteStream): Promise<string> {
+    const bytes = await file.read()
+    if (bytes === undefined) {
+      const rest = this.#carry
+      this.#file = undefined
+      this.#carry = new Uint8Array()
+      return toBase64(rest)
+    }
+    const joined = joinBytes(this.#carry, bytes)
+    const whole = joined.length - (joined.length % GROUP)
+    this.#carry = joined.slice(whole)
+    return toBase64(joined.subarray(0, whole))
+  }
+}
+
+function joinBytes(first: Uint8Array, second: Uint8Array): Uint8Array {
+  if (first.length === 0) return second
+  const joined = new Uint8Array(first.length + second.length)
+  joined.set(first)
+  joined.set(second, first.length)
+  return joined
+}
+
+function toBase64(bytes: Uint8Array): string {
+  return bytes.length === 0 ? '' : bytes.toBase64()
+}

@@ -1,0 +1,33 @@
+import type { Job } from '../../domain/jobs/job.ts'
+import { formatUsd } from '../../domain/money.ts'
+import { publicId } from '../../gateway/media/job-id.ts'
+import { jsonReply } from '../request-context.ts'
+import { failureBody, failureStatus } from './failed-job.ts'
+
+/** Money may have moved, so client libraries must not send the request again by themselves. */
+const NO_RETRY = { 'x-should-retry': 'false' }
+
+const MS = 1000
+
+/** What a 202 says beside the fields of its kind. */
+export function seconds(atMs: number): number {
+  return Math.floor(atMs / MS)
+}
+
+/** The reply to the request that created a job which has no result to show (yet): 202, or the error that it ended with. */
+export function unfinishedReply(job: Job, own: object = {}) {
+  if (job.state === 'failed')
+    return jsonReply(failureStatus(job.failure?.reason ?? 'generation_failed'), failureBody(job), NO_RETRY)
+  const id = publicId(job)
+  const estimate = { estimated_cost_usd: formatUsd(job.held) }
+  if (job.state === 'unknown_submit') {
+    const error = {
+      message:
+        'The provider did not confirm the job. It is looked for, and its reserve stays held meanwhile.',
+      type: 'upstream_error',
+      code: 'unknown_submit',
+    }
+    return jsonReply(502, { error, id, status: 'unknown_submit', ...estimate }, NO_RETRY)
+  }
+  return jsonReply(202, { id, status: 'processing', ...own, ...estimate })
+}

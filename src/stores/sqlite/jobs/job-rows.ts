@@ -1,0 +1,101 @@
+import type {
+  Failure,
+  FailureReason,
+  Job,
+  JobKind,
+  JobRequest,
+  JobState,
+  MediaQuote,
+  StoredFile,
+} from '../../../domain/jobs/job.ts'
+import { nanoUsd } from '../../../domain/money.ts'
+
+export type JobRow = {
+  row_id: bigint
+  id_key: bigint
+  id_tail: bigint
+  kind: JobKind
+  state: JobState
+  account_id: bigint
+  api_key_id: bigint
+  route: string
+  model: string
+  provider: string
+  upstream_model: string
+  request: string
+  quote: string
+  held: bigint
+  created_at_ms: bigint
+  changed_at_ms: bigint
+  submitted_at_ms: bigint | null
+  upstream_id: string | null
+  upstream_status: string | null
+  problem: string | null
+  next_poll_at_ms: bigint
+  deadline_at_ms: bigint
+  outputs: string | null
+  duration_ms: bigint | null
+  cost: bigint | null
+  failure_reason: FailureReason | null
+  failure_code: string | null
+  failure_message: string | null
+  archived_at_ms: bigint | null
+  watch_until_ms: bigint | null
+}
+
+export function jobFrom(row: JobRow): Job {
+  return {
+    id: { key: row.id_key, tail: row.id_tail },
+    kind: row.kind,
+    state: row.state,
+    accountId: Number(row.account_id),
+    apiKeyId: Number(row.api_key_id),
+    route: row.route,
+    model: row.model,
+    provider: row.provider,
+    upstreamModel: row.upstream_model,
+    request: JSON.parse(row.request) as JobRequest,
+    quote: quoteFrom(row.quote),
+    held: nanoUsd(row.held),
+    createdAtMs: Number(row.created_at_ms),
+    changedAtMs: Number(row.changed_at_ms),
+    submittedAtMs: numberOrNull(row.submitted_at_ms),
+    upstreamId: row.upstream_id,
+    upstreamStatus: row.upstream_status,
+    problem: row.problem,
+    nextPollAtMs: Number(row.next_poll_at_ms),
+    deadlineAtMs: Number(row.deadline_at_ms),
+    outputs: row.outputs === null ? [] : (JSON.parse(row.outputs) as StoredFile[]),
+    durationMs: numberOrNull(row.duration_ms),
+    cost: row.cost === null ? null : nanoUsd(row.cost),
+    failure: failureFrom(row),
+    archivedAtMs: numberOrNull(row.archived_at_ms),
+  }
+}
+
+/** Prices are written as their digits: JSON has no exact integers of this size. */
+export function quoteText(quote: MediaQuote): string {
+  return quote.kind === 'images'
+    ? JSON.stringify({ per_image: String(quote.tariff.perImage) })
+    : JSON.stringify({ per_second: String(quote.tariff.perSecond), held_ms: quote.heldMs })
+}
+
+function quoteFrom(text: string): MediaQuote {
+  const quote = JSON.parse(text) as { per_image: string } | { per_second: string; held_ms: number }
+  return 'per_image' in quote
+    ? { kind: 'images', tariff: { perImage: nanoUsd(BigInt(quote.per_image)) } }
+    : { kind: 'video', tariff: { perSecond: nanoUsd(BigInt(quote.per_second)) }, heldMs: quote.held_ms }
+}
+
+function failureFrom({
+  failure_reason: reason,
+  failure_code: code,
+  failure_message: message,
+}: JobRow): Failure | null {
+  if (reason === null) return null
+  return { reason, message: message ?? '', ...(code === null ? {} : { code }) }
+}
+
+function numberOrNull(value: bigint | null): number | null {
+  return value === null ? null : Number(value)
+}

@@ -1,0 +1,155 @@
+import { releaseWatchMs } from '../../../domain/jobs/watch.ts'
+import type { Failure, Job } from '../../../domain/jobs/job.ts'
+import type { Id } from '../../../domain/ids.ts'
+import type { NanoUsd } from '../../../domain/money.ts'
+import type { Charge, Hold } from '../../../gateway/ports/ledger.ts'
+import {
+  UpstreamIdTakenError,
+  type Changed,
+  type Created,
+  type JobResult,
+  type NewJob,
+} from '../../../gateway/ports/jobs.ts'
+import type { BooksOfAccounts } from '../account-books.ts'
+import type { DurableHolds } from '../durable-holds.ts'
+import type { Journal } from '../journal.ts'
+import type { JobKeys } from './job-keys.ts'
+import { jobFrom, type JobRow } from './job-rows.ts'
+import type { JobTable } from './job-table.ts'
+
+type Parts = {
+  readonly table: JobTable
+  readonly keys: JobKeys
+  readonly holds: DurableHolds
+  readonly booksOfAccounts: BooksOfAccounts
+  readonly journal: Journal
+}
+
+/** The steps of `Jobs`: each moves a job and its money inside one transaction. */
+export class JobSteps {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  create(job: NewJob): Created {
+    const { table, keys, holds } = this.#parts
+    const { idempotency, accountId, createdAtMs: atMs } = job
+    const repeated = this.#repeated(job)
+    if (repeated !== undefined) return repeated
+    const outcome = holds.place(holdOf(job), atMs)
+    if (outcome.outcome === 'refused') return outcome
+    const rowId = table.insert(job)
+    if (idempotency !== undefined) keys.insert(accountId, idempotency, { job: rowId, atMs })
+    return { outcome: 'created', job: jobFrom(table.row(job.id)) }
+  }
+
+  beginSubmit(id: Id, atMs: number): Changed {
+    return this.#change(id, row => this.#parts.table.beginSubmit(row, atMs))
+  }
+
+  accept(
+    id: Id,
+    to: { readonly upstreamId: string; readonly atMs: number; readonly nextPollAtMs: number },
+  ): Changed {
+    const { table } = this.#parts
+    return this.#change(id, row => {
+      if (row.state !== 'queued' && row.state !== 'unknown_submit') return false
+      const owner = table.findByUpstream(row.provider, to.upstreamId)
+      if (owner !== undefined)
+        throw new UpstreamIdTakenError(`Another job has the upstream id of job ${row.id_key}.`)
+      table.setUpstream(row, to)
+      return table.move(row, { state: 'processing', detail: null, atMs: to.atMs })
+    })
+  }
+
+  loseSubmit(
+    id: Id,
+    {
+      problem,
+      atMs,
+      deadlineAtMs,
+    }: { readonly problem: string; readonly atMs: number; readonly deadlineAtMs: number },
+  ): Changed {
+    const { table } = this.#parts
+    return this.#change(id, row => {
+      if (row.state !== 'queued') return false
+      table.setLost(row, problem, deadlineAtMs)
+      return table.move(row, { state: 'unknown_submit', detail: problem, atMs })
+    })
+  }
+
+  /** The hold is captured with the charge, and only for the caller whose step completes the job. */
+  complete(id: Id, result: JobResult): Changed {
+    const { table, holds } = this.#parts
+    return this.#change(id, row => {
+      if (!table.complete(row, result)) return false
+      const job = jobFrom(row)
+      holds.capture(holdOf(job), chargeOf(job, result))
+      return true
+    })
+  }
+
+  fail(id: Id, failure: Failure & { readonly atMs: number }): Changed {
+    const { table, holds } = this.#parts
+    return this.#change(id, row => {
+      const watchMs = releaseWatchMs(failure.reason, { isSubmitted: row.submitted_at_ms !== null })
+      const watchUntilMs = watchMs === null ? null : failure.atMs + watchMs
+      if (!table.fail(row, { ...failure, watchUntilMs })) return false
+      holds.release(holdOf(jobFrom(row)), failure.atMs)
+      return true
+    })
+  }
+
+  bookLateCompletion(id: Id, { cost, atMs }: { readonly cost: NanoUsd; readonly atMs: number }): boolean {
+    const { table, booksOfAccounts, journal } = this.#parts
+    const row = table.row(id)
+    if (row.state !== 'failed' || !table.endWatch(row)) return false
+    const movements = [{ from: 'losses', to: 'revenue.media', amount: cost }] as const
+    const books = booksOfAccounts.of(Number(row.account_id))
+    journal.write(books, { kind: 'late_completion', subject: id, movements, atMs })
+    const detail =
+      'The provider finished the job after its reserve was released. Its price was booked as a loss.'
+    table.note(row.row_id, { state: 'failed', detail, atMs })
+    return true
+  }
+
+  archive(id: Id, atMs: number): Changed {
+    const { table } = this.#parts
+    return this.#change(id, row => {
+      if (row.state !== 'completed' || !table.archive(row, atMs)) return false
+      table.note(row.row_id, { state: 'completed', detail: 'The result was archived.', atMs })
+      return true
+    })
+  }
+
+  #repeated({ idempotency, accountId, createdAtMs }: NewJob): Created | undefined {
+    if (idempotency === undefined) return undefined
+    const { table, keys } = this.#parts
+    const known = keys.find(accountId, idempotency.key, createdAtMs)
+    if (known === undefined) return undefined
+    if (known.fingerprint !== idempotency.fingerprint) return { outcome: 'key_reused' }
+    return { outcome: 'repeated', job: jobFrom(table.rowAt(known.job)) }
+  }
+
+  /** Applies a change to the row as it is now, and gives the job as it is then. */
+  #change(id: Id, change: (row: JobRow) => boolean): Changed {
+    const { table } = this.#parts
+    const changed = change(table.row(id))
+    return { changed, job: jobFrom(table.row(id)) }
+  }
+}
+
+/** A job's hold has the job's id. */
+function holdOf({ id, accountId, held }: Pick<Job, 'id' | 'accountId' | 'held'>): Hold {
+  return { id, accountId, kind: 'media', amount: held }
+}
+
+function chargeOf({ quote, route, apiKeyId, model, provider }: Job, result: JobResult): Charge {
+  const { cost, count = 0, chargedMs = 0, atMs } = result
+  const common = { cost, route, apiKeyId, model, provider, atMs }
+  return quote.kind === 'images'
+    ? { ...common, kind: 'images', images: count, tariff: quote.tariff }
+    : { ...common, kind: 'video', durationMs: chargedMs, tariff: quote.tariff }
+}

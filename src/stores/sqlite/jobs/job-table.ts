@@ -1,0 +1,195 @@
+import type { Database, Statement } from 'bun:sqlite'
+import type { Id } from '../../../domain/ids.ts'
+import { mayFollow, type Failure, type JobState } from '../../../domain/jobs/job.ts'
+import type { JobEvent, JobResult, NewJob } from '../../../gateway/ports/jobs.ts'
+import { quoteText, type JobRow } from './job-rows.ts'
+
+const INSERT = `INSERT INTO jobs (id_key, id_tail, kind, state, account_id, api_key_id, route, model, provider, upstream_model,
+    request, quote, held, created_at_ms, changed_at_ms, next_poll_at_ms, deadline_at_ms,
+    job_deadline_at_ms)
+  VALUES (?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+const BEGIN_SUBMIT = `UPDATE jobs SET submitted_at_ms = ?
+  WHERE row_id = ? AND state = 'queued' AND submitted_at_ms IS NULL`
+const NOTE_POLL = `UPDATE jobs SET next_poll_at_ms = ?, upstream_status = ifnull(?, upstream_status), problem = ?
+  WHERE row_id = ? AND (state = 'processing' OR state = 'unknown_submit')`
+
+/**
+ * The rows of jobs, and of what happened to them. Methods that write are for use inside a step. A state changes by
+ * compare-and-set: the update names the state that the row had when it was read in the same step.
+ */
+export class JobTable {
+  readonly #statements: ReturnType<typeof prepare>
+
+  constructor(database: Database) {
+    this.#statements = prepare(database)
+  }
+
+  find({ key, tail }: Id): JobRow | undefined {
+    return this.#statements.find.get(key, tail) ?? undefined
+  }
+
+  findByUpstream(provider: string, upstreamId: string): JobRow | undefined {
+    return this.#statements.findByUpstream.get(provider, upstreamId) ?? undefined
+  }
+
+  rowAt(rowId: bigint): JobRow {
+    const row = this.#statements.rowAt.get(rowId)
+    if (row === null) throw new RangeError(`There is no job in row ${rowId}.`)
+    return row
+  }
+
+  /** Throws a RangeError for an id that no job has. */
+  row(id: Id): JobRow {
+    const row = this.find(id)
+    if (row === undefined) throw new RangeError(`There is no job ${id.key}.`)
+    return row
+  }
+
+  insert(job: NewJob): bigint {
+    const { id, createdAtMs: atMs } = job
+    const { lastInsertRowid } = this.#statements.insert.run(
+      id.key,
+      id.tail,
+      job.kind,
+      job.accountId,
+      job.apiKeyId,
+      job.route,
+      job.model,
+      job.provider,
+      job.upstreamModel,
+      JSON.stringify(job.request),
+      quoteText(job.quote),
+      job.held,
+      atMs,
+      atMs,
+      atMs,
+      job.deadlineAtMs,
+      job.deadlineAtMs,
+    )
+    const rowId = BigInt(lastInsertRowid)
+    this.note(rowId, { state: 'queued', detail: null, atMs })
+    return rowId
+  }
+
+  beginSubmit(row: JobRow, atMs: number): boolean {
+    const isBegun = this.#statements.beginSubmit.run(atMs, row.row_id).changes === 1
+    if (isBegun) this.note(row.row_id, { state: 'queued', detail: 'The submit began.', atMs })
+    return isBegun
+  }
+
+  /** False, and nothing written, where `state` may not follow the row's state. */
+  move(
+    row: JobRow,
+    to: { readonly state: JobState; readonly detail: string | null; readonly atMs: number },
+  ): boolean {
+    if (!mayFollow(row.state, to.state)) return false
+    const { changes } = this.#statements.move.run(to.state, to.atMs, row.row_id, row.state)
+    if (changes !== 1) throw new Error(`Job ${row.id_key} is not ${row.state} any more.`)
+    this.note(row.row_id, to)
+    return true
+  }
+
+  /** Before the move to `processing`, which needs the upstream id. */
+  setUpstream(row: JobRow, to: { readonly upstreamId: string; readonly nextPollAtMs: number }): void {
+    this.#statements.setUpstream.run(to.upstreamId, to.nextPollAtMs, row.row_id)
+  }
+
+  setLost(row: JobRow, problem: string, deadlineAtMs: number): void {
+    this.#statements.setLost.run(problem, deadlineAtMs, row.row_id)
+  }
+
+  complete(row: JobRow, { outputs, durationMs, cost, atMs }: JobResult): boolean {
+    if (!mayFollow(row.state, 'completed')) return false
+    this.#statements.complete.run(
+      atMs,
+      JSON.stringify(outputs),
+      durationMs ?? null,
+      cost,
+      row.row_id,
+      row.state,
+    )
+    this.note(row.row_id, { state: 'completed', detail: null, atMs })
+    return true
+  }
+
+  fail(row: JobRow, { reason, code, message, atMs, watchUntilMs }: Failed): boolean {
+    if (!mayFollow(row.state, 'failed')) return false
+    this.#statements.fail.run(atMs, reason, code ?? null, message, watchUntilMs, row.row_id, row.state)
+    this.note(row.row_id, { state: 'failed', detail: reason, atMs })
+    return true
+  }
+
+  notePoll(
+    row: JobRow,
+    poll: { readonly nextPollAtMs: number; readonly upstreamStatus?: string; readonly problem?: string },
+  ): void {
+    const { nextPollAtMs, upstreamStatus, problem } = poll
+    this.#statements.notePoll.run(nextPollAtMs, upstreamStatus ?? null, problem ?? null, row.row_id)
+  }
+
+  archive(row: JobRow, atMs: number): boolean {
+    return this.#statements.archive.run(atMs, row.row_id).changes === 1
+  }
+
+  /** False where the job is not watched: it never was, its time is over, or its late end was seen. */
+  endWatch(row: JobRow): boolean {
+    return this.#statements.endWatch.run(row.row_id).changes === 1
+  }
+
+  note(rowId: bigint, { state, detail, atMs }: JobEvent): void {
+    this.#statements.note.run(rowId, state, detail, atMs)
+  }
+
+  events(row: JobRow): readonly JobEvent[] {
+    return this.#statements.events
+      .all(row.row_id)
+      .map(({ state, detail, at_ms }) => ({ state, detail, atMs: Number(at_ms) }))
+  }
+}
+
+type Failed = Failure & { readonly atMs: number; readonly watchUntilMs: number | null }
+type EventRow = { state: JobState; detail: string | null; at_ms: bigint }
+
+function prepare(database: Database) {
+  const find: Statement<JobRow, [bigint, bigint]> = database.prepare(
+    'SELECT * FROM jobs WHERE id_key = ? AND id_tail = ?',
+  )
+  const findByUpstream: Statement<JobRow, [string, string]> = database.prepare(
+    'SELECT * FROM jobs WHERE provider = ? AND upstream_id = ?',
+  )
+  const rowAt: Statement<JobRow, [bigint]> = database.prepare('SELECT * FROM jobs WHERE row_id = ?')
+  const events: Statement<EventRow, [bigint]> = database.prepare(
+    'SELECT state, detail, at_ms FROM job_events WHERE job = ? ORDER BY row_id',
+  )
+  return {
+    find,
+    findByUpstream,
+    rowAt,
+    events,
+    insert: database.prepare(INSERT),
+    beginSubmit: database.prepare(BEGIN_SUBMIT),
+    move: database.prepare('UPDATE jobs SET state = ?, changed_at_ms = ? WHERE row_id = ? AND state = ?'),
+    setUpstream: database.prepare(
+      // The time to live of an unknown submit was its deadline. A job that is found has the one of its creation again.
+      'UPDATE jobs SET upstream_id = ?, next_poll_at_ms = ?, deadline_at_ms = job_deadline_at_ms, problem = NULL WHERE row_id = ?',
+    ),
+    setLost: database.prepare('UPDATE jobs SET problem = ?, deadline_at_ms = ? WHERE row_id = ?'),
+    complete: database.prepare(
+      `UPDATE jobs SET state = 'completed', changed_at_ms = ?, outputs = ?, duration_ms = ?, cost = ?, problem = NULL
+        WHERE row_id = ? AND state = ?`,
+    ),
+    fail: database.prepare(
+      `UPDATE jobs SET state = 'failed', changed_at_ms = ?, failure_reason = ?, failure_code = ?, failure_message = ?,
+          watch_until_ms = ?
+        WHERE row_id = ? AND state = ?`,
+    ),
+    notePoll: database.prepare(NOTE_POLL),
+    archive: database.prepare(
+      'UPDATE jobs SET archived_at_ms = ? WHERE row_id = ? AND archived_at_ms IS NULL',
+    ),
+    endWatch: database.prepare(
+      'UPDATE jobs SET watch_until_ms = NULL WHERE row_id = ? AND watch_until_ms IS NOT NULL',
+    ),
+    note: database.prepare('INSERT INTO job_events (job, state, detail, at_ms) VALUES (?, ?, ?, ?)'),
+  }
+}

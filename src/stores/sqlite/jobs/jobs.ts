@@ -1,0 +1,49 @@
+import type { Database } from 'bun:sqlite'
+import type { Jobs } from '../../../gateway/ports/jobs.ts'
+import type { BooksOfAccounts } from '../account-books.ts'
+import type { DurableHolds } from '../durable-holds.ts'
+import type { GroupCommit } from '../group-commit.ts'
+import type { Journal } from '../journal.ts'
+import { JobKeys } from './job-keys.ts'
+import { JobLists } from './job-lists.ts'
+import { jobFrom } from './job-rows.ts'
+import { JobSteps } from './job-steps.ts'
+import { JobTable } from './job-table.ts'
+
+/** `Jobs` on SQLite: every step is one transaction, shared with the other steps of its commit. */
+export function createJobs(parts: {
+  readonly database: Database
+  readonly groupCommit: GroupCommit
+  readonly holds: DurableHolds
+  readonly booksOfAccounts: BooksOfAccounts
+  readonly journal: Journal
+}): Jobs {
+  const { database, groupCommit } = parts
+  const table = new JobTable(database)
+  const steps = new JobSteps({ ...parts, table, keys: new JobKeys(database) })
+  const lists = new JobLists(database)
+  return {
+    create: job => groupCommit.run(() => steps.create(job)),
+    beginSubmit: (id, atMs) => groupCommit.run(() => steps.beginSubmit(id, atMs)),
+    accept: (id, to) => groupCommit.run(() => steps.accept(id, to)),
+    loseSubmit: (id, to) => groupCommit.run(() => steps.loseSubmit(id, to)),
+    complete: (id, result) => groupCommit.run(() => steps.complete(id, result)),
+    fail: (id, failure) => groupCommit.run(() => steps.fail(id, failure)),
+    notePoll: (id, poll) => groupCommit.run(() => table.notePoll(table.row(id), poll)),
+    bookLateCompletion: (id, late) => groupCommit.run(() => steps.bookLateCompletion(id, late)),
+    archive: (id, atMs) => groupCommit.run(() => steps.archive(id, atMs)),
+    async find(id) {
+      const row = table.find(id)
+      return row === undefined ? undefined : jobFrom(row)
+    },
+    async history(id) {
+      return table.events(table.row(id))
+    },
+    async list(page) {
+      return lists.list(page)
+    },
+    async due(work, page) {
+      return lists.due(work, page)
+    },
+  }
+}
