@@ -36,7 +36,7 @@ const layers: Record<string, readonly string[]> = {
   'catalog-file': ['domain', 'yaml', 'zod'],
   config: ['domain', 'gateway'],
   reconciler: ['domain', 'gateway'],
-  providers: ['domain', 'protocol', 'gateway/ports', 'http1', 'zod'],
+  providers: ['domain', 'protocol', 'gateway/ports', 'http1', 'h264-mp4-encoder', 'pngjs', 'zod'],
   'stores/sqlite': ['domain', 'gateway/ports', 'bun:sqlite', 'node:'],
   'stores/disk': ['gateway/ports', 'node:'],
   'stores/memory': ['gateway/ports'],

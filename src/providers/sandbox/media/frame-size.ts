@@ -1,0 +1,33 @@
+import type { Params } from '../../../domain/jobs/params.ts'
+
+/** In pixels. */
+export type Size = { readonly width: number; readonly height: number }
+
+const longSides: Readonly<Record<string, number>> = { '1K': 1024, '2K': 2048, '4K': 4096 }
+const ratios: Readonly<Record<string, string>> = { landscape: '16:9', portrait: '9:16', square: '1:1' }
+const RATIO_MAX = 4
+
+/** Clips are small whatever the resolution, so that they are made quickly. */
+const CLIP_LONG_SIDE = 640
+
+/** An image of the asked aspect ratio, or else orientation. The resolution is the longer side. */
+export function imageSize({ aspect_ratio, orientation, resolution }: Params): Size {
+  const ratio = ratioOf(aspect_ratio) ?? ratioOf(ratios[String(orientation)]) ?? 1
+  return sized(ratio, longSides[String(resolution)] ?? 1024, 1)
+}
+
+export function clipSize({ aspect_ratio }: Params): Size {
+  // The encoder takes even sides only.
+  return sized(ratioOf(aspect_ratio) ?? 16 / 9, CLIP_LONG_SIDE, 2)
+}
+
+function sized(ratio: number, longSide: number, multiple: number): Size {
+  const short = Math.round(longSide / Math.max(ratio, 1 / ratio) / multiple) * multiple
+  return ratio >= 1 ? { width: longSide, height: short } : { width: short, height: longSide }
+}
+
+function ratioOf(value: unknown): number | undefined {
+  const [, width, height] = /^(\d{1,4}):(\d{1,4})$/.exec(String(value)) ?? []
+  const ratio = Number(width) / Number(height)
+  return ratio >= 1 / RATIO_MAX && ratio <= RATIO_MAX ? ratio : undefined
+}

@@ -1,0 +1,58 @@
+import type { Clock } from '../../../gateway/ports/clock.ts'
+import type { MediaOutput, PollOutcome } from '../../../gateway/ports/media-provider.ts'
+import type { Renderer } from './renderer.ts'
+import type { SandboxJob } from './sandbox-jobs.ts'
+
+/** How a job of the sandbox is now. Makes its files once it is finished. */
+export async function pollJob(
+  job: SandboxJob,
+  { clock, renderer }: { readonly clock: Clock; readonly renderer: Renderer },
+): Promise<PollOutcome> {
+  const { directives, finishesAtMs } = job
+  if (job.pollFailuresLeft > 0) {
+    job.pollFailuresLeft -= 1
+    return unavailable('The sandbox was asked to fail this poll.')
+  }
+  if (clock.monotonicMs() < finishesAtMs) {
+    const { upstream_status: word } = directives
+    return { outcome: 'running', upstreamStatus: word ?? 'running', isKnownStatus: word === undefined }
+  }
+  if (directives.fail !== undefined) {
+    job.isDelivered = true
+    const message = 'The sandbox was asked to fail this generation.'
+    return { outcome: 'failed', code: directives.fail, message }
+  }
+  const outputs = await outputsOf(job, renderer)
+  if (outputs === undefined) return unavailable('The sandbox has too much to render.')
+  job.isDelivered = true
+  const durationMs = reportedDurationMs(job)
+  const isCounted = directives.uncounted === undefined
+  return {
+    outcome: 'finished',
+    result: { outputs, isCounted, ...(durationMs === undefined ? {} : { durationMs }) },
+  }
+}
+
+function unavailable(problem: string): PollOutcome {
+  return { outcome: 'unavailable', problem }
+}
+
+async function outputsOf(job: SandboxJob, renderer: Renderer): Promise<readonly MediaOutput[] | undefined> {
+  const { result } = job.directives
+  const file = job.kind === 'image' ? 'image.png' : 'clip.mp4'
+  if (result === 'refused') return [{ from: 'url', url: `http://169.254.169.254/${file}` }]
+  // The top-level domain is reserved, so that it never resolves (RFC 6761).
+  if (result === 'unreachable') return [{ from: 'url', url: `http://sandbox.invalid/${file}` }]
+  const files = await Promise.all(job.renderings.map(rendering => renderer.render(rendering)))
+  const made = files.filter(bytes => bytes !== undefined)
+  return made.length < files.length ? undefined : made.map(bytes => ({ from: 'bytes', bytes }))
+}
+
+/** What the sandbox says of a clip's length, which a prompt can make a lie. */
+function reportedDurationMs({ kind, directives, renderings }: SandboxJob): number | undefined {
+  const { reported_s: reportedS } = directives
+  if (kind === 'image' || reportedS === 'none') return undefined
+  if (reportedS !== undefined) return Math.round(reportedS * 1000)
+  const [clip] = renderings
+  return clip?.file === 'clip' ? clip.durationMs : undefined
+}

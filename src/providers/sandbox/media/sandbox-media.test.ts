@@ -1,0 +1,156 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { fakeClock } from '../../../../test/support/fake-clock.ts'
+import { accepted, aSubmitCall, unconfirmed } from '../../../../test/support/media-calls.ts'
+import { sandboxProvider } from '../../../../test/support/sandbox-provider.ts'
+import type { SubmitCall } from '../../../gateway/ports/media-provider.ts'
+import { openRenderer } from './renderer.ts'
+import { JOB_TTL_MS } from './sandbox-jobs.ts'
+import { sandboxMedia } from './sandbox-media.ts'
+
+const renderer = openRenderer()
+afterAll(() => renderer.close())
+
+function open(options: { readonly jobsMax?: number; readonly videoMs?: number } = {}) {
+  const clock = fakeClock()
+  const sandbox = sandboxMedia({ clock, renderer, ...options })
+  const aVideo = (change: Partial<SubmitCall> = {}) =>
+    aSubmitCall(sandboxProvider, { kind: 'video', ...change })
+  const poll = (call: SubmitCall) => sandbox.poll(accepted(call, call.jobId))
+  return { clock, sandbox, aVideo, poll }
+}
+
+describe('the sandbox', () => {
+  test.each(['', ' \n'])('rejects the empty prompt %j as models do', async prompt => {
+    const { sandbox } = open()
+
+    const outcome = await sandbox.submit(aSubmitCall(sandboxProvider, { prompt }))
+
+    expect(outcome).toMatchObject({
+      outcome: 'rejected',
+      reason: 'invalid',
+      status: 400,
+      code: 'EMPTY_PROMPT',
+    })
+  })
+
+  test('rejects directives that it does not know, and lists those it knows', async () => {
+    const { sandbox } = open()
+
+    const outcome = await sandbox.submit(aSubmitCall(sandboxProvider, { prompt: '[sandbox explode]' }))
+
+    expect(outcome).toMatchObject({
+      outcome: 'rejected',
+      reason: 'invalid',
+      code: 'sandbox_invalid_request',
+      message: expect.stringContaining('delay_ms'),
+    })
+  })
+
+  test('rejects a second submit of the same job', async () => {
+    const { sandbox, aVideo } = open()
+    const call = aVideo()
+    await sandbox.submit(call)
+
+    expect(await sandbox.submit(call)).toMatchObject({
+      outcome: 'rejected',
+      status: 409,
+      code: 'DUPLICATE_JOB',
+    })
+  })
+
+  test('finishes a video after the set time', async () => {
+    const { sandbox, clock, aVideo, poll } = open({ videoMs: 700 })
+    const call = aVideo()
+    await sandbox.submit(call)
+
+    clock.advance(699)
+    const before = await poll(call)
+    clock.advance(1)
+
+    expect(before.outcome).toBe('running')
+    expect((await poll(call)).outcome).toBe('finished')
+  })
+
+  test('answers a silent submit only when its time is over', async () => {
+    const { sandbox, clock, aVideo } = open()
+    let isAnswered = false
+    const answered = sandbox
+      .submit(aVideo({ prompt: '[sandbox submit=hang]', timeoutMs: 1000 }))
+      .then(outcome => {
+        isAnswered = true
+        return outcome
+      })
+
+    clock.advance(999)
+    await Promise.resolve()
+    expect(isAnswered).toBe(false)
+    clock.advance(1)
+
+    expect(await answered).toEqual({ outcome: 'unknown', problem: 'no answer in time' })
+  })
+
+  test('says that a job failed which it has no longer', async () => {
+    const { sandbox, clock, aVideo, poll } = open()
+    const call = aVideo()
+    await sandbox.submit(call)
+    const restarted = open()
+
+    clock.advance(JOB_TTL_MS)
+
+    expect(await poll(call)).toMatchObject({ outcome: 'failed', code: 'SANDBOX_JOB_LOST' })
+    expect(await restarted.poll(call)).toMatchObject({ outcome: 'failed', code: 'SANDBOX_JOB_LOST' })
+    expect(await restarted.sandbox.recover?.(unconfirmed(call))).toEqual({ outcome: 'absent' })
+  })
+
+  test('takes no more jobs than it can remember, until some were delivered', async () => {
+    const { sandbox, clock, aVideo, poll } = open({ jobsMax: 10 })
+    const calls = Array.from({ length: 10 }, () => aVideo({ prompt: '[sandbox fail=TOO_DARK]' }))
+    for (const call of calls) await sandbox.submit(call)
+
+    const refused = await sandbox.submit(aVideo())
+    clock.advance(10_000)
+    await poll(calls[4]!)
+    await poll(calls[7]!)
+    const taken = await sandbox.submit(aVideo())
+
+    expect(refused).toMatchObject({
+      outcome: 'rejected',
+      reason: 'rate_limited',
+      status: 429,
+      code: 'SANDBOX_FULL',
+    })
+    expect(taken.outcome).toBe('accepted')
+    // The job delivered first made room; the other one may still be asked for.
+    expect(await poll(calls[4]!)).toMatchObject({ code: 'SANDBOX_JOB_LOST' })
+    expect(await poll(calls[7]!)).toMatchObject({ code: 'TOO_DARK' })
+  })
+
+  test('forgets jobs that are too old before it refuses new ones', async () => {
+    const { sandbox, clock, aVideo } = open({ jobsMax: 2 })
+    await sandbox.submit(aVideo({ prompt: '[sandbox never]' }))
+    await sandbox.submit(aVideo({ prompt: '[sandbox never]' }))
+
+    clock.advance(JOB_TTL_MS)
+
+    expect((await sandbox.submit(aVideo())).outcome).toBe('accepted')
+  })
+
+  test('accepts an image that it cannot render now, and renders it when it is polled', async () => {
+    const clock = fakeClock()
+    let isBusy = true
+    const busy = {
+      ...renderer,
+      render: async (file: Parameters<typeof renderer.render>[0]) =>
+        isBusy ? undefined : renderer.render(file),
+    }
+    const sandbox = sandboxMedia({ clock, renderer: busy })
+    const call = aSubmitCall(sandboxProvider)
+
+    const outcome = await sandbox.submit(call)
+    const first = await sandbox.poll(accepted(call, call.jobId))
+    isBusy = false
+    const second = await sandbox.poll(accepted(call, call.jobId))
+
+    expect([outcome.outcome, first.outcome, second.outcome]).toEqual(['accepted', 'unavailable', 'finished'])
+  })
+})

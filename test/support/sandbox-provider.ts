@@ -1,0 +1,11 @@
+import type { Provider } from '../../src/domain/catalog/provider.ts'
+
+/** The row of the built-in sandbox. */
+export const sandboxProvider: Provider = {
+  id: 'sandbox',
+  kind: 'sandbox',
+  secret: { from: 'none' },
+  headers: {},
+  routes: [],
+  maxTokensField: 'max_tokens',
+}
