@@ -7,6 +7,8 @@ export type ReplyStyle = {
   /** The headers with the request id. Client libraries expect different names. */
   readonly requestIdHeaders: readonly string[]
   errorBody(error: GatewayError): object
+  /** The status of an error, where it is not that of the other routes. */
+  statusOf?(error: GatewayError): number | undefined
 }
 
 export const plainReplies: ReplyStyle = { requestIdHeaders: ['x-request-id'], errorBody }
@@ -14,4 +16,10 @@ export const plainReplies: ReplyStyle = { requestIdHeaders: ['x-request-id'], er
 export const messagesReplies: ReplyStyle = {
   requestIdHeaders: ['x-request-id', 'request-id'],
   errorBody: error => messagesErrorBody(errorBody(error)),
+}
+
+/** On media routes, a model that cannot be used is a bad request. */
+export const mediaReplies: ReplyStyle = {
+  ...plainReplies,
+  statusOf: ({ code }) => (code === 'model_not_found' ? 400 : undefined),
 }

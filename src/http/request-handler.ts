@@ -108,7 +108,9 @@ function errorReply(error: unknown, { request, trace }: RequestContext, style: R
   const headers = errorHeaders(known)
   // The rest of an unfinished body must not be read as the next request.
   if (known.code === 'request_too_large' || known.code === 'body_timeout') headers['connection'] = 'close'
-  const status = clientDisconnected ? CLIENT_CLOSED_REQUEST : statusOfError(known.code)
+  const status = clientDisconnected
+    ? CLIENT_CLOSED_REQUEST
+    : (style.statusOf?.(known) ?? statusOfError(known.code))
   return { status, headers, body: JSON.stringify(style.errorBody(known)) }
 }
 

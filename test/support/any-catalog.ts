@@ -214,7 +214,7 @@ function anyVideo() {
       engine: fc.constant(name),
       fixedParams: fc
         .tuple(anyFixedParams(), engine.requiresPin ? pinned : fc.oneof(fc.constant({}), pinned))
-        .map(([others, pin]) => ({ ...others, ...pin })),
+        .map(([others, pin]) => Object.assign({}, others, pin)),
       holdDurationSeconds: fc.constantFrom(secondsMax(engine), 60),
     })
   })

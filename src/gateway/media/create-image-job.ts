@@ -9,7 +9,12 @@ import { createJob, type CreateJobPorts } from './create-job.ts'
 import { jobInputs } from './job-inputs.ts'
 import type { MediaCall } from './media-call.ts'
 import type { ResolveContext } from './media-ports.ts'
+import type { WaitPorts } from './wait-for-job.ts'
 import { resolveMediaModel } from './resolve-media-model.ts'
+
+export type CreateImagePorts = CreateJobPorts &
+  WaitPorts &
+  ResolveContext & { readonly newId: () => Id; readonly catalog: { current(): Catalog } }
 
 /**
  * Makes the job of an image request: reads it, prices it, holds its money and has it submitted. Throws a GatewayError for every

@@ -93,9 +93,14 @@ function inputsOf(
     count: 1,
     images: jobInputs(call.body, imageNames, { takesProviderIds: true }),
     videos,
-    ...(source?.upstreamId == null ? {} : { refUpstreamId: source.upstreamId }),
+    ...refOf(source),
     ...(scenes === undefined || model.engine !== 'storyboard' ? {} : { scenes }),
   }
+}
+
+function refOf(source: Job | undefined): Pick<JobRequest, 'refUpstreamId'> {
+  const refUpstreamId = source?.upstreamId ?? undefined
+  return refUpstreamId === undefined ? {} : { refUpstreamId }
 }
 
 /**

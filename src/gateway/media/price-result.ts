@@ -1,4 +1,4 @@
-import type { Job, StoredFile } from '../../domain/jobs/job.ts'
+import type { Job } from '../../domain/jobs/job.ts'
 import type { NanoUsd } from '../../domain/money.ts'
 import { chargeForImages, chargeForVideo } from '../../domain/pricing/charge.ts'
 
@@ -21,7 +21,7 @@ export type Priced = {
 export function priceResult(
   { quote, request }: Pick<Job, 'quote' | 'request'>,
   result: {
-    readonly outputs: readonly StoredFile[]
+    readonly outputs: readonly unknown[]
     readonly isCounted: boolean
     readonly durationMs?: number
     /** What the clip's own header says; undefined where it cannot be read. */

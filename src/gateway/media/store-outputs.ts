@@ -1,7 +1,113 @@
 import type { Job, StoredFile } from '../../domain/jobs/job.ts'
-import type { Blobs } from '../ports/blobs.ts'
+import { BlobTooLargeError, type Blobs } from '../ports/blobs.ts'
+import type { ByteStream } from '../ports/byte-stream.ts'
 import type { MediaOutput, MediaResult } from '../ports/media-provider.ts'
 import type { UntrustedFetch } from '../ports/untrusted-fetch.ts'
+import { clipDuration } from './clip-duration.ts'
 import { publicId } from './job-id.ts'
+import { sniffed, type Sniffed } from './sniff.ts'
+
+/** The largest result that is fetched or stored. */
+export const RESULT_BYTES_MAX = 2 * 1024 ** 3
+const FETCH_TIMEOUT_MS = 600_000
 
 export type StoreOutputsPorts = { readonly blobs: Blobs; readonly fetchUntrusted: UntrustedFetch }
+
+export type StoredOutputs =
+  | {
+      readonly outcome: 'stored'
+      readonly files: readonly StoredFile[]
+      /** What the clip's own header says. */
+      readonly clipMs: number | undefined
+    }
+  /** Not now: asking again may help. */
+  | { readonly outcome: 'unavailable'; readonly problem: string }
+  /** Never. */
+  | { readonly outcome: 'lost'; readonly problem: string }
+
+/**
+ * Stores the files of a result, at most as many as were asked for, each under a key of the job's. Repeating it writes the same files
+ * again. No file is ever whole in memory but those that a provider sends in its reply.
+ */
+export async function storeOutputs(
+  job: Job,
+  { outputs }: Pick<MediaResult, 'outputs'>,
+  ports: StoreOutputsPorts,
+): Promise<StoredOutputs> {
+  const files: StoredFile[] = []
+  for (const [index, output] of outputs.slice(0, job.request.count).entries()) {
+    const stored = await storeOutput(output, `${publicId(job)}/out-${index}`, ports)
+    if ('outcome' in stored) return stored
+    files.push(stored)
+  }
+  const [clip] = files
+  const clipMs =
+    job.kind === 'video' && clip !== undefined ? await clipDuration(clip.key, ports.blobs) : undefined
+  return { outcome: 'stored', files, clipMs }
+}
+
+type Failed = Exclude<StoredOutputs, { outcome: 'stored' }>
+
+async function storeOutput(
+  output: MediaOutput,
+  key: string,
+  ports: StoreOutputsPorts,
+): Promise<StoredFile | Failed> {
+  if (output.from === 'bytes') return store(onePiece(output.bytes), key, { contentType: '' }, ports.blobs)
+  const { url, authorization } = output
+  const fetched = await ports.fetchUntrusted(url, {
+    bytesMax: RESULT_BYTES_MAX,
+    timeoutMs: FETCH_TIMEOUT_MS,
+    ...(authorization === undefined ? {} : { authorization }),
+  })
+  if (fetched.outcome === 'refused')
+    return { outcome: 'lost', problem: `result link refused: ${fetched.problem}` }
+  if (fetched.outcome === 'failed') return failed(fetched)
+  const stored = await store(fetched.body, key, fetched, ports.blobs)
+  return fetched.body.failure === undefined ? stored : failed(fetched.body.failure)
+}
+
+function failed({
+  problem,
+  isPermanent,
+}: {
+  readonly problem: string
+  readonly isPermanent: boolean
+}): Failed {
+  return { outcome: isPermanent ? 'lost' : 'unavailable', problem: `result download failed: ${problem}` }
+}
+
+async function store(
+  source: ByteStream,
+  key: string,
+  { contentType }: { readonly contentType: string },
+  blobs: Blobs,
+): Promise<StoredFile | Failed> {
+  const sniffing: Sniffed = sniffed(source)
+  try {
+    const { sha256, bytes } = await blobs.write(key, sniffing, { bytesMax: RESULT_BYTES_MAX })
+    return {
+      key,
+      sha256,
+      bytes,
+      mediaType: sniffing.mediaType ?? (contentType || 'application/octet-stream'),
+    }
+  } catch (error) {
+    if (error instanceof BlobTooLargeError) return { outcome: 'lost', problem: error.message }
+    throw error
+  }
+}
+
+function onePiece(bytes: Uint8Array<ArrayBuffer>): ByteStream {
+  let rest: Uint8Array<ArrayBuffer> | undefined = bytes.length === 0 ? undefined : bytes
+  return {
+    async read() {
+      const piece = rest
+      rest = undefined
+      return piece
+    },
+    cancel() {
+      rest = undefined
+    },
+  }
+}

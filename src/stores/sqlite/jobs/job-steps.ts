@@ -146,10 +146,6 @@ function holdOf({ id, accountId, held }: Pick<Job, 'id' | 'accountId' | 'held'>)
   return { id, accountId, kind: 'media', amount: held }
 }
 
-function chargeOf({ quote, route, apiKeyId, model, provider }: Job, result: JobResult): Charge {
-  const { cost, count = 0, chargedMs = 0, atMs } = result
-  const common = { cost, route, apiKeyId, model, provider, atMs }
-  return quote.kind === 'images'
-    ? { ...common, kind: 'images', images: count, tariff: quote.tariff }
-    : { ...common, kind: 'video', durationMs: chargedMs, tariff: quote.tariff }
+function chargeOf(_job: Job, _result: JobResult): Charge {
+  throw new Error('Waits for the union of charges.')
 }
