@@ -15,10 +15,10 @@ const REASON_CHARS_MAX = 100
 
 /** Reads a request's body. Throws `invalid_json` with the reason unless it is one JSON object. */
 export function parseJsonObject({ text, byteLength }: SentText): JsonDocument {
-  if (byteLength === 0) throw invalid('it is empty, not a JSON object')
+  if (byteLength === 0) throw invalidJson('it is empty, not a JSON object')
   const value = parsed(text)
   if (!isJsonObject(value)) {
-    throw invalid(`it is ${nameOf(value)}, not a JSON object`)
+    throw invalidJson(`it is ${nameOf(value)}, not a JSON object`)
   }
   return { text, value, isAscii: text.length === byteLength && !text.includes('\\u') }
 }
@@ -47,15 +47,16 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    if (text.startsWith('\uFEFF')) throw invalid('it starts with a byte order mark', cause)
+    if (text.startsWith('\uFEFF')) throw invalidJson('it starts with a byte order mark', cause)
     // A RangeError means that the text is nested deeper than the parser's stack.
-    if (cause instanceof RangeError) throw invalid('it is nested too deeply', cause)
+    if (cause instanceof RangeError) throw invalidJson('it is nested too deeply', cause)
     const reason = (cause as Error).message.replace(/^JSON Parse error: /, '')
-    throw invalid(reason.slice(0, REASON_CHARS_MAX), cause)
+    throw invalidJson(reason.slice(0, REASON_CHARS_MAX), cause)
   }
 }
 
-function invalid(reason: string, cause?: unknown): GatewayError {
+/** For a body that is not one JSON object; `reason` completes the sentence. */
+export function invalidJson(reason: string, cause?: unknown): GatewayError {
   return new GatewayError('invalid_json', `The request body is not valid JSON: ${reason}.`, { cause })
 }
 

@@ -1,0 +1,216 @@
+import { invalidJson, jsonObjectOf, parseJsonObject } from '../json/parse-json.ts'
+import { unambiguousFields } from '../json/unambiguous-fields.ts'
+import type { InputName } from './input-names.ts'
+import { KeptJson } from './kept-json.ts'
+import { MediaString } from './media-string.ts'
+import type { MediaType } from './media-signature.ts'
+
+/** A longer string of a media input can only be base64. Links and ids are much shorter. */
+export const TEXT_BYTES_MAX = 16 * 1024
+/** For everything that is kept in memory: all members besides media inputs, and the links among these. */
+export const KEPT_BYTES_MAX = 1024 * 1024
+/** Of one input, decoded: the contract's 80 MB. */
+export const FILE_BYTES_MAX = 80 * 1024 * 1024
+
+/** What comes out of a body as it is read. The events of one file follow each other without others between them. */
+export type MediaBodyEvent =
+  /** A short string that is not a file: a link, a provider's id, base64 of an unknown format, or none of these. */
+  | { readonly event: 'text'; readonly name: InputName; readonly text: string }
+  /** The bytes of a data URL or of base64 follow. `mediaType` is undefined if they begin as no format that we know. */
+  | { readonly event: 'file_start'; readonly name: InputName; readonly mediaType: MediaType | undefined }
+  | { readonly event: 'file_bytes'; readonly bytes: Uint8Array<ArrayBuffer> }
+  | { readonly event: 'file_end' }
+  /** The rest of the string is not base64. The file is to be dropped. */
+  | { readonly event: 'file_invalid' }
+
+export type MediaBodyOptions = {
+  /** The members whose strings are media inputs: the member's value, or the elements of its array. */
+  readonly names: ReadonlySet<InputName>
+  /** The other members that the gateway reads. None of all these may stand twice, or in another case. */
+  readonly fields: ReadonlySet<string>
+  readonly textBytesMax?: number
+  readonly keptBytesMax?: number
+  readonly fileBytesMax?: number
+}
+
+const QUOTE = 0x22
+const COMMA = 0x2c
+const COLON = 0x3a
+const BRACKET_OPEN = 0x5b
+const BACKSLASH = 0x5c
+const BRACKET_CLOSE = 0x5d
+const BRACE_OPEN = 0x7b
+const BRACE_CLOSE = 0x7d
+const SPACE = 0x20
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/**
+ * Reads a JSON object that is too large for memory, because some of its members contain files as base64. Feed it the
+ * bytes as they come, and call `end` behind the last ones. Strings of media inputs come out as events. Everything
+ * else is kept, with empty strings in their places, and parsed at the end: what is kept is valid JSON exactly where
+ * the body is.
+ *
+ * Throws `invalid_json` for a body that is not a JSON object, `ambiguous_field`, and `invalid_field` for what is too
+ * large.
+ */
+export class MediaBodyReader {
+  readonly #options: Required<MediaBodyOptions>
+  readonly #kept: KeptJson
+  readonly #head: Uint8Array
+  #depth = 0
+  /** Whether the next string at the top level is the key of a member. */
+  #isKeyNext = false
+  /** The media input whose value is being read. */
+  #input: InputName | undefined
+  #isInInputArray = false
+  /** The string that is being read. */
+  #string: 'none' | 'key' | 'other' | MediaString = 'none'
+  #keyStart = 0
+  #isEscaped = false
+
+  constructor({
+    textBytesMax = TEXT_BYTES_MAX,
+    keptBytesMax = KEPT_BYTES_MAX,
+    fileBytesMax = FILE_BYTES_MAX,
+    ...options
+  }: MediaBodyOptions) {
+    this.#options = { ...options, textBytesMax, keptBytesMax, fileBytesMax }
+    this.#kept = new KeptJson(keptBytesMax)
+    this.#head = new Uint8Array(textBytesMax)
+  }
+
+  /** How much of the body is in memory. */
+  get bufferedBytes(): number {
+    return this.#kept.capacity + this.#head.length
+  }
+
+  /** Takes the next bytes, which are not kept. */
+  feed(bytes: Uint8Array): readonly MediaBodyEvent[] {
+    const events: MediaBodyEvent[] = []
+    for (let at = 0; at < bytes.length;) {
+      at = this.#string === 'none' ? this.#feedStructure(bytes, at) : this.#feedString(bytes, at, events)
+    }
+    return events
+  }
+
+  /** The body has ended. Gives the members that are not media inputs. */
+  end(): Readonly<Record<string, unknown>> {
+    const { names, fields } = this.#options
+    const kept = this.#kept.from(0)
+    let text: string
+    try {
+      text = utf8.decode(kept)
+    } catch (cause) {
+      throw invalidJson('it is not UTF-8', cause)
+    }
+    const document = parseJsonObject({ text, byteLength: kept.length })
+    unambiguousFields(document, new Set([...fields, ...names]), '')
+    return Object.fromEntries(
+      Object.entries(jsonObjectOf(text)).filter(([key]) => !(names as ReadonlySet<string>).has(key)),
+    )
+  }
+
+  /** Reads up to the next string. Gives the place behind its opening quote. */
+  #feedStructure(bytes: Uint8Array, from: number): number {
+    for (let at = from; at < bytes.length; at += 1) {
+      const byte = bytes[at] ?? 0
+      if (this.#kept.length === 0 && byte !== BRACE_OPEN && !isSpace(byte)) {
+        throw invalidJson('a JSON object was expected, and it does not begin with {')
+      }
+      if (byte === QUOTE) {
+        this.#kept.push(QUOTE)
+        this.#startString()
+        return at + 1
+      }
+      if (isSpace(byte)) this.#keepSpace()
+      else {
+        this.#note(byte)
+        this.#kept.push(byte)
+      }
+    }
+    return bytes.length
+  }
+
+  /** Spaces separate, and one does that as well as many. */
+  #keepSpace(): void {
+    if (this.#kept.length > 0 && this.#kept.from(this.#kept.length - 1)[0] !== SPACE) this.#kept.push(SPACE)
+  }
+
+  /** Follows the structure as far as it decides which strings are keys and which are inputs. */
+  #note(byte: number): void {
+    if (byte === BRACE_OPEN || byte === BRACKET_OPEN) {
+      this.#depth += 1
+      this.#isKeyNext ||= this.#depth === 1
+      if (this.#depth === 2) this.#isInInputArray = byte === BRACKET_OPEN && this.#input !== undefined
+    } else if (byte === BRACE_CLOSE || byte === BRACKET_CLOSE) {
+      this.#depth -= 1
+    } else if (this.#depth === 1 && byte === COMMA) {
+      this.#isKeyNext = true
+      this.#input = undefined
+    } else if (this.#depth === 1 && byte === COLON) this.#isKeyNext = false
+  }
+
+  #startString(): void {
+    const isTop = this.#depth === 1
+    if (isTop && this.#isKeyNext) {
+      this.#string = 'key'
+      this.#keyStart = this.#kept.length - 1
+    } else if (this.#input !== undefined && (isTop || (this.#depth === 2 && this.#isInInputArray))) {
+      const { fileBytesMax } = this.#options
+      this.#string = new MediaString({ name: this.#input, head: this.#head, fileBytesMax })
+    } else this.#string = 'other'
+  }
+
+  /** Reads up to the string's end. Gives the place behind its closing quote. */
+  #feedString(bytes: Uint8Array, from: number, events: MediaBodyEvent[]): number {
+    const end = this.#findEnd(bytes, from)
+    if (this.#string instanceof MediaString) this.#string.push(bytes, from, end, events)
+    else this.#kept.append(bytes, from, end)
+    if (end === bytes.length) return end
+    this.#endString(events)
+    return end + 1
+  }
+
+  /** Where the closing quote is; the end of the bytes if it is not among them. */
+  #findEnd(bytes: Uint8Array, from: number): number {
+    let at = this.#isEscaped ? from + 1 : from
+    let quote = indexOrEnd(bytes, QUOTE, at)
+    let backslash = bytes.subarray(at, quote).indexOf(BACKSLASH)
+    while (backslash >= 0) {
+      // Behind the escaped character, which may be the first one of the next bytes.
+      at += backslash + 2
+      if (quote < at) quote = indexOrEnd(bytes, QUOTE, at)
+      backslash = bytes.subarray(at, quote).indexOf(BACKSLASH)
+    }
+    this.#isEscaped = at > bytes.length
+    return quote
+  }
+
+  #endString(events: MediaBodyEvent[]): void {
+    this.#kept.push(QUOTE)
+    if (this.#string instanceof MediaString) this.#kept.count(this.#string.finish(events))
+    else if (this.#string === 'key') this.#input = this.#inputNamed(this.#kept.from(this.#keyStart))
+    this.#string = 'none'
+  }
+
+  /** The media input that a key names. */
+  #inputNamed(quoted: Uint8Array): InputName | undefined {
+    try {
+      const key = JSON.parse(utf8.decode(quoted)) as InputName
+      return this.#options.names.has(key) ? key : undefined
+    } catch {
+      // What is kept is no more valid, and will be refused at the end.
+      return undefined
+    }
+  }
+}
+
+function indexOrEnd(bytes: Uint8Array, byte: number, from: number): number {
+  const index = bytes.indexOf(byte, from)
+  return index < 0 ? bytes.length : index
+}
+
+function isSpace(byte: number): boolean {
+  return byte === SPACE || byte === 0x0a || byte === 0x0d || byte === 0x09
+}

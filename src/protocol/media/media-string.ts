@@ -1,0 +1,164 @@
+import { GatewayError } from '../../domain/errors.ts'
+import { invalidJson } from '../json/parse-json.ts'
+import { Base64Decoder } from './base64-decoder.ts'
+import type { InputName } from './input-names.ts'
+import { bytesOfInput, dataUrlContent } from './input-text.ts'
+import { JsonUnescaper, refuseControls, type Unescaped } from './json-unescaper.ts'
+import type { MediaBodyEvent } from './media-body-reader.ts'
+import { mediaTypeOf } from './media-signature.ts'
+
+const LINE_END_CODES: ReadonlySet<number> = new Set([0x09, 0x0a, 0x0d])
+const LAST_ASCII = 0x7f
+const MEGABYTE = 1024 * 1024
+
+const latin1 = new TextDecoder('latin1')
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/**
+ * One string of a media input, as it comes. Its beginning is kept as it was sent, until the string ends, or until it
+ * is longer than the memory for that: then it can only be base64, and is decoded as it comes.
+ */
+export class MediaString implements Unescaped {
+  readonly #name: InputName
+  readonly #fileBytesMax: number
+  readonly #head: Uint8Array
+  #headLength = 0
+  #mode: 'head' | 'base64' | 'dropped' = 'head'
+  readonly #unescaper = new JsonUnescaper()
+  readonly #decoder = new Base64Decoder()
+  #out = new Uint8Array(0)
+  #outLength = 0
+  #fileBytes = 0
+
+  /** `head` is the memory for the beginning. It may be used again for the next string. */
+  constructor(options: {
+    readonly name: InputName
+    readonly head: Uint8Array
+    readonly fileBytesMax: number
+  }) {
+    this.#name = options.name
+    this.#head = options.head
+    this.#fileBytesMax = options.fileBytesMax
+  }
+
+  /** Takes more of what is between the quotes. */
+  push(raw: Uint8Array, from: number, to: number, events: MediaBodyEvent[]): void {
+    const headEnd = this.#mode === 'head' ? Math.min(to, from + this.#head.length - this.#headLength) : from
+    this.#head.set(raw.subarray(from, headEnd), this.#headLength)
+    this.#headLength += headEnd - from
+    if (headEnd === to) return
+    if (this.#mode === 'head') this.#endHead(events)
+    this.#stream(raw, headEnd, to, events)
+  }
+
+  /** The closing quote has come. Gives the length of the text that was given as one. */
+  finish(events: MediaBodyEvent[]): number {
+    if (this.#mode === 'head') return this.#finishShort(events)
+    this.#unescaper.finish()
+    if (this.#mode === 'base64') {
+      this.#out = new Uint8Array(Base64Decoder.roomFor(0))
+      this.#outLength = this.#decoder.finish(this.#out, 0)
+      this.#giveBytes(events)
+      events.push({ event: this.#decoder.isInvalid ? 'file_invalid' : 'file_end' })
+    }
+    return 0
+  }
+
+  onRun(bytes: Uint8Array, start: number, end: number): void {
+    const spaces = this.#decoder.spaces
+    if (this.#mode === 'base64') this.#decode(bytes, start, end)
+    // Base64 has no control characters but line ends, and JSON has none that is not escaped.
+    const isChecked = this.#mode === 'base64' && this.#decoder.spaces === spaces && !this.#decoder.isInvalid
+    if (!isChecked) refuseControls(bytes, start, end)
+  }
+
+  onEscaped(code: number): void {
+    if (this.#mode !== 'base64' || LINE_END_CODES.has(code)) return
+    // Outside ASCII any byte is as invalid as another.
+    this.#decode(Uint8Array.of(Math.min(code, LAST_ASCII)), 0, 1)
+  }
+
+  #decode(bytes: Uint8Array, start: number, end: number): void {
+    this.#outLength = this.#decoder.push(bytes, start, end, this.#out, this.#outLength)
+  }
+
+  #finishShort(events: MediaBodyEvent[]): number {
+    const text = textOf(this.#head.subarray(0, this.#headLength))
+    const bytes = bytesOfInput(text)
+    if (bytes === undefined) {
+      events.push({ event: 'text', name: this.#name, text })
+      return text.length
+    }
+    events.push({ event: 'file_start', name: this.#name, mediaType: mediaTypeOf(bytes) })
+    this.#out = bytes
+    this.#outLength = bytes.length
+    this.#giveBytes(events)
+    events.push({ event: 'file_end' })
+    return 0
+  }
+
+  /** The string is a long one. Its beginning is decoded, unless it shows that the string is not base64. */
+  #endHead(events: MediaBodyEvent[]): void {
+    const head = this.#head.subarray(0, this.#headLength)
+    const start = contentStart(head)
+    this.#out = new Uint8Array(Base64Decoder.roomFor(head.length))
+    this.#mode = 'base64'
+    this.#unescaper.push(head, start, head.length, this)
+    if (this.#decoder.isInvalid) this.#mode = 'dropped'
+    else {
+      const mediaType = mediaTypeOf(this.#out.subarray(0, this.#outLength))
+      events.push({ event: 'file_start', name: this.#name, mediaType })
+      this.#giveBytes(events)
+    }
+  }
+
+  #stream(raw: Uint8Array, from: number, to: number, events: MediaBodyEvent[]): void {
+    if (this.#mode === 'base64') this.#out = new Uint8Array(Base64Decoder.roomFor(to - from))
+    this.#unescaper.push(raw, from, to, this)
+    if (this.#mode !== 'base64') return
+    this.#giveBytes(events)
+    if (!this.#decoder.isInvalid) return
+    this.#mode = 'dropped'
+    events.push({ event: 'file_invalid' })
+  }
+
+  #giveBytes(events: MediaBodyEvent[]): void {
+    const bytes = this.#out.subarray(0, this.#outLength)
+    this.#fileBytes += bytes.length
+    if (this.#fileBytes > this.#fileBytesMax) throw tooLarge(this.#name, this.#fileBytesMax)
+    if (bytes.length > 0) events.push({ event: 'file_bytes', bytes })
+    this.#out = NOTHING
+    this.#outLength = 0
+  }
+}
+
+const NOTHING = new Uint8Array(0)
+
+/** What a string means, given what is between its quotes. */
+function textOf(raw: Uint8Array): string {
+  try {
+    return JSON.parse(`"${utf8.decode(raw)}"`) as string
+  } catch (cause) {
+    throw invalidJson('a string is not valid', cause)
+  }
+}
+
+/** Where the base64 begins in a raw string: behind the header of a data URL, if there is one. */
+function contentStart(raw: Uint8Array): number {
+  const text = latin1.decode(raw)
+  const comma = text.indexOf(',')
+  if (comma < 0) return 0
+  const header = textOf(raw.subarray(0, comma + 1))
+  return dataUrlContent(header) === header.length ? comma + 1 : 0
+}
+
+function tooLarge(name: InputName, bytesMax: number): GatewayError {
+  const limit = `${bytesMax / MEGABYTE} MB`
+  return new GatewayError(
+    'invalid_field',
+    `"${name}" has a file of more than ${limit}. Send a smaller one.`,
+    {
+      param: name,
+    },
+  )
+}
