@@ -33,7 +33,7 @@ const SETTLE_WITHIN_MS = 7000
 /** Wires all parts and listens. If the data folder or the address is in use, it closes everything and throws. */
 export async function startApp(config: Config, overrides: AppOverrides = {}): Promise<App> {
   const folder = openDataFolder(config.dataDir)
-  const parts = openParts(config, folder, overrides.clock)
+  const parts = await openParts(config, folder, overrides)
   try {
     return await serve(config, folder, parts)
   } catch (error) {
@@ -50,7 +50,7 @@ export async function openAdmin(config: Config): Promise<{
   handle(request: Request): Promise<Response>
   close(): Promise<void>
 }> {
-  const parts = openParts(config, openDataFolder(config.dataDir))
+  const parts = await openParts(config, openDataFolder(config.dataDir))
   return { handle: trustedAdminApi(parts.admin), close: parts.close }
 }
 
@@ -79,6 +79,7 @@ async function serve(config: Config, folder: ReturnType<typeof openDataFolder>, 
   }
   const reconcile = countedPasses(parts, metrics)
   const ports = {
+    ...parts.media,
     ...parts.text,
     ...admin,
     reconcile,

@@ -6,6 +6,8 @@ import { join, resolve } from 'node:path'
 export type DataFolder = {
   readonly path: string
   readonly database: string
+  /** The files of media jobs. */
+  readonly blobs: string
   /** The key that encrypts provider secrets. Created if it does not exist. */
   secretKey(): { readonly bytes: Uint8Array; readonly isNew: boolean }
   /** The admin key. A new key is written only by `keep`, so that a failed start leaves no key that was never shown. */
@@ -26,6 +28,7 @@ export function openDataFolder(dataDir: string): DataFolder {
   return {
     path,
     database: file('tollgate.db'),
+    blobs: file('blobs'),
     secretKey: () => {
       const isNew = !existsSync(file('secret.key'))
       if (isNew) writeWhole(file('secret.key'), randomBytes(SECRET_KEY_BYTES).toString('base64'))

@@ -3,6 +3,7 @@ import { describeConfig, isProxyNamed, secretFromEnvironment, type Config } from
 import type { Provider } from '../domain/catalog/provider.ts'
 import type { HoldKind } from '../domain/ledger/books.ts'
 import type { NanoUsd } from '../domain/money.ts'
+import type { ObserveJob } from '../gateway/media/observe-jobs.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
 import type { Moderator } from '../gateway/ports/moderator.ts'
 import type { ProviderAdapters } from '../gateway/ports/providers.ts'
@@ -17,11 +18,16 @@ import { httpClient, type HttpClient } from '../http1/client/http-client.ts'
 import { Timers } from '../http1/timers.ts'
 import { openAiModerations } from '../providers/moderation/openai-moderations.ts'
 import { providerAdapters } from '../providers/provider-adapters.ts'
+import { openAiCompatible } from '../providers/openai-compatible/openai-compatible.ts'
+import { providerProbe } from '../providers/probe.ts'
+import { sandbox } from '../providers/sandbox/sandbox.ts'
+import { reconcileJobs } from '../reconciler/reconcile-jobs.ts'
 import { reconcileOnce } from '../reconciler/reconcile-once.ts'
 import { boundedWriter } from '../telemetry/bounded-writer.ts'
 import { errorFields, openLog, type Log } from '../telemetry/log.ts'
 import { openTokenizer } from '../tokenizer/tokenizer.ts'
 import type { DataFolder } from './data-folder.ts'
+import { openMedia, type MediaParts } from './media.ts'
 import { openNode, type Node } from './open-node.ts'
 import { systemClock } from './system-clock.ts'
 
@@ -32,6 +38,7 @@ export type Parts = {
   readonly admin: AdminPorts
   readonly onReconcileFailed: (error: unknown) => void
   readonly text: Omit<TextPorts, 'holds'> & { readonly hashKey: HashKey }
+  readonly media: MediaParts
   readonly heldNow: (kind: HoldKind) => NanoUsd
   /** Rejects if the store cannot be read or written. */
   readonly probeStore: () => Promise<void>
@@ -45,6 +52,15 @@ const LOG_DELAY_MS = 20
  * Opens the store and makes the parts around it. Throws `DataFolderInUseError` while another process has the folder.
  */
 export function openParts(config: Config, folder: DataFolder, clock: Clock = systemClock): Parts {
+/** Opens the store and makes the parts around it. Throws `DataFolderInUseError` while another process has the folder. */
+export async function openParts(
+  config: Config,
+  folder: DataFolder,
+  {
+    clock = systemClock,
+    observeJob = () => undefined,
+  }: { readonly clock?: Clock; readonly observeJob?: ObserveJob } = {},
+): Promise<Parts> {
   const log = openLogOf(config, clock)
   const node = openNode(folder, clock)
   const timers = new Timers(clock)
@@ -53,17 +69,23 @@ export function openParts(config: Config, folder: DataFolder, clock: Clock = sys
   const moderator = moderatorOf(config, http)
   const providers = providerAdapters({ clock, http, timers, secretOf, isSandboxOn: config.isSandboxOn })
   const onReconcileFailed = (error: unknown) => log.error('the reconciler failed', errorFields(error))
+  const media = await openMedia({ node, clock, log, blobFolder: folder.blobs, config, secretOf, observeJob })
   return {
     log,
     clock,
     admin: adminPortsOf({ node, config, clock, moderator, providers, onReconcileFailed }),
     onReconcileFailed,
     text: textPortsOf({ node, clock, log, moderator, providers, tokenizer }),
+    admin: adminPortsOf({ node, media, config, clock, moderator, http, onReconcileFailed }),
+    onReconcileFailed,
+    text: textPortsOf({ node, clock, log, moderator, http, timers, tokenizer }),
+    media,
     heldNow: kind => node.ledger.heldNow(kind),
     probeStore: node.probe,
     close: async () => {
       http.close()
       tokenizer.close()
+      media.close()
       await node.close()
       log.flush()
     },
@@ -84,6 +106,7 @@ function openLogOf({ logLevel }: Config, clock: Clock): Log {
 
 function adminPortsOf(parts: {
   readonly node: Node
+  readonly media: MediaParts
   readonly config: Config
   readonly clock: Clock
   readonly moderator: Moderator | undefined
@@ -94,10 +117,18 @@ function adminPortsOf(parts: {
   const { accounts, ledger, catalog, auditLog, newId } = node
   const { isSandboxOn } = parts.config
   const settings = describeConfig()
+  const { imageRetentionMs: imageMs, videoRetentionMs: videoMs = null } = parts.config
+  const retention = { imageMs, videoMs }
   return {
     accounts,
     ledger,
-    reconcile: () => reconcileOnce({ ...node, clock, onFailed }),
+    reconcile: () =>
+      reconcileOnce({
+        ...node,
+        clock,
+        onFailed,
+        reconcileJobs: onFailed => reconcileJobs({ ...parts.media, retention }, onFailed),
+      }),
     catalog,
     auditLog,
     clock,

@@ -16,6 +16,7 @@ import type { Handler, HttpReply, RequestContext } from '../http/request-context
 import { messagesReplies } from '../http/reply-style.ts'
 import type { Route } from '../http/routes.ts'
 import { textRoute } from '../http/text/text-route.ts'
+import { imageRoutes, type ImageRoutePorts } from '../http/media/image-routes.ts'
 import { listings } from './listings.ts'
 import type { Authenticated } from '../gateway/ports/accounts.ts'
 import { chatDialect } from '../protocol/chat/dialect.ts'
@@ -25,7 +26,8 @@ import type { StreamDialect, TextDialect } from '../protocol/text-dialect.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
 export type RoutePorts = TextPorts &
-  AdminPorts & {
+  AdminPorts &
+  Omit<ImageRoutePorts, 'bodyLimits'> & {
     readonly hashKey: HashKey
     readonly metrics: Metrics
     /** Undefined if replays are off. */
@@ -35,8 +37,7 @@ export type RoutePorts = TextPorts &
   }
 
 /** The time limits of an upload: in total, and without progress. */
-const BODY_TOTAL_MS = 600_000
-const BODY_IDLE_MS = 30_000
+const BODY_TIMES = { totalMs: 600_000, idleMs: 30_000 }
 
 /** All routes of the gateway. Any other path is 404, and any other method is 405. */
 export function gatewayRoutes(ports: RoutePorts, config: Config): readonly Route[] {
@@ -46,6 +47,11 @@ export function gatewayRoutes(ports: RoutePorts, config: Config): readonly Route
   const listed = listings(ports.catalog, config)
   return [
     ...textRoutes(ports, config, listed),
+    ...imageRoutes(
+      { ...ports, bodyLimits: { ...BODY_TIMES, bytesMax: config.mediaBodyBytesMax } },
+      config,
+      keyed,
+    ),
     ...modelsRoutes(listed, keyed),
     { path: '/v1/balance', name: 'balance', methods: { GET: keyed(caller => readBalance(caller, ledger)) } },
     { path: '/v1/credits', name: 'credits', methods: { GET: keyed(caller => readCredits(caller, ledger)) } },
@@ -72,8 +78,7 @@ export function gatewayRoutes(ports: RoutePorts, config: Config): readonly Route
 function textRoutes(ports: RoutePorts, config: Config, { forAll }: Listings): readonly Route[] {
   const bodyLimits: BodyLimits = {
     bytesMax: config.bodyBytesMax,
-    idleMs: BODY_IDLE_MS,
-    totalMs: BODY_TOTAL_MS,
+    ...BODY_TIMES,
   }
   const route = { ...ports, idempotencyHeader: `x-${config.brand}-idempotency`, bodyLimits }
   const { coalescer } = ports

@@ -29,6 +29,15 @@ test('an empty environment gives the defaults, frozen', () => {
     replayBytesMax: 67_108_864,
     reconcileEveryMs: 150_000,
     bodyBytesMax: 67_108_864,
+    mediaBodyBytesMax: 671_088_640,
+    spoolBytesMax: 10_737_418_240,
+    imageWaitMs: 150_000,
+    videoWaitMs: 90_000,
+    unknownSubmitTtlMs: 900_000,
+    jobTtlMs: 86_400_000,
+    imageRetentionMs: 604_800_000,
+    videoRetentionMs: undefined,
+    arePrivateAddressesAllowed: false,
     holdWaitMs: 5000,
     textHolds: 'hold',
     isProxyTrusted: false,
@@ -119,7 +128,7 @@ test('a moderation key without a moderation URL is refused', () => {
   ])
 })
 
-test.each(['DATABASE_URL', 'REDIS_URL', 'S3_BUCKET', 'TOLLGATE_IMAGE_WAIT_S'])(
+test.each(['DATABASE_URL', 'REDIS_URL', 'S3_BUCKET'])(
   '%s is refused, because this version does not support it',
   name => {
     const [problem] = problemsOf({ [name]: 'x' })

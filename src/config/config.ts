@@ -23,7 +23,20 @@ export type Config = {
   readonly replayTtlMs: number
   readonly replayBytesMax: number
   readonly reconcileEveryMs: number
+  /** For text routes. */
   readonly bodyBytesMax: number
+  /** For media routes. */
+  readonly mediaBodyBytesMax: number
+  readonly spoolBytesMax: number
+  readonly imageWaitMs: number
+  readonly videoWaitMs: number
+  readonly unknownSubmitTtlMs: number
+  readonly jobTtlMs: number
+  readonly imageRetentionMs: number
+  /** Undefined keeps clips without a limit. */
+  readonly videoRetentionMs: number | undefined
+  /** For inputs and results, not for the operator's own base URLs. */
+  readonly arePrivateAddressesAllowed: boolean
   /** 0 does not wait. */
   readonly holdWaitMs: number
   readonly textHolds: 'hold' | 'check'

@@ -7,6 +7,7 @@ export type Form<Value> = {
 }
 
 const MS_PER_S = 1000
+const MS_PER_DAY = 86_400_000
 const BYTES_PER_MB = 1_048_576
 const WHOLE = /^\d{1,9}$/
 const DECIMAL = /^\d{1,9}(?:\.\d{1,3})?$/
@@ -31,6 +32,14 @@ export function seconds({ min, max }: Range): Form<number> {
   return {
     expected: `a number of seconds from ${min} to ${max}`,
     parse: text => scaled(text, MS_PER_S, { min, max }),
+  }
+}
+
+/** Days with a fraction of up to three decimals, as milliseconds. */
+export function days({ min, max }: Range): Form<number> {
+  return {
+    expected: `a number of days from ${min} to ${max}`,
+    parse: text => scaled(text, MS_PER_DAY, { min, max }),
   }
 }
 

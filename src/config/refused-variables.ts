@@ -8,12 +8,7 @@ import { settings } from './settings.ts'
 const notSupported: readonly { readonly pattern: RegExp; readonly sentence: string }[] = [
   { pattern: /^DATABASE_URL$/, sentence: 'this version stores its data in SQLite, in TOLLGATE_DATA_DIR' },
   { pattern: /^REDIS_URL$/, sentence: 'this version keeps answers for replays in memory' },
-  { pattern: /^S3_[A-Z_]+$/, sentence: 'this version stores no files' },
-  {
-    pattern:
-      /^TOLLGATE_(IMAGE_WAIT_S|VIDEO_WAIT_S|UNKNOWN_SUBMIT_TTL_S|JOB_TTL_S|RETENTION_DAYS|VIDEO_RETENTION_DAYS|ALLOW_PRIVATE_UPSTREAMS)$/,
-    sentence: 'this version has no image or video routes',
-  },
+  { pattern: /^S3_[A-Z_]+$/, sentence: 'this version stores files in TOLLGATE_DATA_DIR' },
 ]
 
 /** A name with more differences is taken for a variable of another program. */

@@ -1,5 +1,6 @@
 import type { Config } from './config.ts'
 import {
+  days,
   filePath,
   guessedSecret,
   headerSecret,
@@ -33,6 +34,10 @@ type SettingOf<Value> = Setting &
 const DAY_S = 86_400
 /** Bodies are read into memory. A larger one could stop the process. */
 const BODY_MB_MAX = 1024
+/** Bodies of media routes go to disk. */
+const MEDIA_BODY_MB_MAX = 16_384
+const SPOOL_MB_MAX = 10_485_760
+const RETENTION_DAYS_MAX = 36_500
 const REPLAY_MB_MAX = 16_384
 const PORT_MAX = 65_535
 /** A limit of 0 would fail every request. */
@@ -62,7 +67,7 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
     name: 'TOLLGATE_BASE_URL',
     default: null,
     meaning:
-      'The public address of the gateway, for the example that the first start prints. Nothing else in this version uses it. Unset: the address that the gateway listens on.',
+      'The public address of the gateway, for links to clips and for the examples that the first start prints. Unset: the `Host` of each request.',
     ...webAddress,
   },
   adminKey: {
@@ -141,8 +146,65 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
   bodyBytesMax: {
     name: 'TOLLGATE_MAX_BODY_MB',
     default: '64',
-    meaning: 'The size limit of a request body. A larger body is refused with 413.',
+    meaning: 'The size limit of a request body on text routes. A larger body is refused with 413.',
     ...megabytes({ min: TIMEOUT_S_MIN, max: BODY_MB_MAX }),
+  },
+  mediaBodyBytesMax: {
+    name: 'TOLLGATE_MAX_MEDIA_BODY_MB',
+    default: '640',
+    meaning: 'The size limit of a request body on image and video routes. A larger body is refused with 413.',
+    ...megabytes({ min: TIMEOUT_S_MIN, max: MEDIA_BODY_MB_MAX }),
+  },
+  spoolBytesMax: {
+    name: 'TOLLGATE_MAX_SPOOL_MB',
+    default: '10240',
+    meaning:
+      'The disk space for inputs of image and video requests that are being received. One account gets a quarter of it.',
+    ...megabytes({ min: TIMEOUT_S_MIN, max: SPOOL_MB_MAX }),
+  },
+  imageWaitMs: {
+    name: 'TOLLGATE_IMAGE_WAIT_S',
+    default: '150',
+    meaning:
+      'How long an image request waits for its images. After that the reply is 202 with the id of the job.',
+    ...seconds({ min: 0, max: DAY_S }),
+  },
+  videoWaitMs: {
+    name: 'TOLLGATE_VIDEO_WAIT_S',
+    default: '90',
+    meaning: 'The longest that a video request with `wait` or `timeout` waits for its clip.',
+    ...seconds({ min: 0, max: DAY_S }),
+  },
+  unknownSubmitTtlMs: {
+    name: 'TOLLGATE_UNKNOWN_SUBMIT_TTL_S',
+    default: '900',
+    meaning: 'How long the money of a job stays held when nobody knows whether the provider accepted it.',
+    ...seconds({ min: 1, max: DAY_S * 30 }),
+  },
+  jobTtlMs: {
+    name: 'TOLLGATE_JOB_TTL_S',
+    default: '86400',
+    meaning: 'How long a job may run. After that it fails and its money is released.',
+    ...seconds({ min: 1, max: DAY_S * 30 }),
+  },
+  imageRetentionMs: {
+    name: 'TOLLGATE_RETENTION_DAYS',
+    default: '7',
+    meaning: 'How long images can be read. After that they are archived.',
+    ...days({ min: TIMEOUT_S_MIN, max: RETENTION_DAYS_MAX }),
+  },
+  videoRetentionMs: {
+    name: 'TOLLGATE_VIDEO_RETENTION_DAYS',
+    default: null,
+    meaning: 'How long clips can be read. After that they are archived. Unset: without a limit.',
+    ...days({ min: TIMEOUT_S_MIN, max: RETENTION_DAYS_MAX }),
+  },
+  arePrivateAddressesAllowed: {
+    name: 'TOLLGATE_ALLOW_PRIVATE_UPSTREAMS',
+    default: 'off',
+    meaning:
+      '`on` lets the gateway fetch inputs and results from private addresses. The base URLs of providers may always be private.',
+    ...onOff,
   },
   holdWaitMs: {
     name: 'TOLLGATE_HOLD_WAIT_S',
@@ -162,7 +224,7 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
     name: 'TOLLGATE_TRUST_PROXY',
     default: 'off',
     meaning:
-      'Trusts `x-forwarded-*` headers for links in replies. No route of this version has such links. Set it only behind a proxy that overwrites these headers.',
+      'Trusts `x-forwarded-host` and `x-forwarded-proto` for links to clips. Set it only behind a proxy that overwrites these headers.',
     ...onOff,
   },
   drainMs: {

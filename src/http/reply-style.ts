@@ -21,5 +21,10 @@ export const messagesReplies: ReplyStyle = {
 /** On media routes, a model that cannot be used is a bad request. */
 export const mediaReplies: ReplyStyle = {
   ...plainReplies,
+  errorBody(refusal) {
+    const { error, ...beside } = errorBody(refusal)
+    const isBadRequest = refusal.code === 'model_not_found'
+    return { error: isBadRequest ? { ...error, type: 'invalid_request_error' } : error, ...beside }
+  },
   statusOf: ({ code }) => (code === 'model_not_found' ? 400 : undefined),
 }

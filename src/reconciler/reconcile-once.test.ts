@@ -8,6 +8,7 @@ import { usd, ZERO } from '../domain/money.ts'
 import { LATE_MS } from '../gateway/upstreams/late-answers.ts'
 import type { Attempts } from '../gateway/ports/attempts.ts'
 import { LOST_AFTER_MS } from './close-lost-attempts.ts'
+import { NO_JOBS } from '../gateway/ports/reconcile.ts'
 import { reconcileOnce } from './reconcile-once.ts'
 import { startReconciler } from './reconciler.ts'
 
@@ -17,7 +18,8 @@ async function setUp() {
   const { leases } = store
   const failures: unknown[] = []
   const { attempts } = store
-  const ports = { attempts, ledger, leases, clock, onFailed: (error: unknown) => void failures.push(error) }
+  const onFailed = (error: unknown) => void failures.push(error)
+  const ports = { attempts, ledger, leases, clock, reconcileJobs: async () => NO_JOBS, onFailed }
   const bill = async (tokens: number) => {
     const attempt = anAttempt({ accountId, apiKeyId })
     await attempts.record(attempt)
@@ -39,6 +41,14 @@ async function setUp() {
 }
 
 const NOTHING_DONE = { hasRun: true, compensated: 0, compensatedUsd: ZERO, closed: 0, expired: 0, failed: 0 }
+const NOTHING_DONE = {
+  hasRun: true,
+  compensated: 0,
+  compensatedUsd: ZERO,
+  closed: 0,
+  failed: 0,
+  jobs: NO_JOBS,
+}
 
 test('an attempt only counts as lost when its call can no longer run', () => {
   expect(LOST_AFTER_MS).toBeGreaterThan(LATE_MS)

@@ -3,7 +3,7 @@ import type { Attempts } from '../gateway/ports/attempts.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
 import type { Leases } from '../gateway/ports/leases.ts'
 import type { Ledger } from '../gateway/ports/ledger.ts'
-import type { ReconcilerPass } from '../gateway/ports/reconcile.ts'
+import { NO_JOBS, type JobsPass, type ReconcilerPass } from '../gateway/ports/reconcile.ts'
 import { closeLostAttempts } from './close-lost-attempts.ts'
 import { expireHolds } from './expire-holds.ts'
 import { settleLateAnswers } from './settle-late-answers.ts'
@@ -18,11 +18,14 @@ const NOTHING: ReconcilerPass = {
   compensatedUsd: ZERO,
   closed: 0,
   expired: 0,
+  jobs: NO_JOBS,
   failed: 0,
 }
 
 /** Runs every sweep once, unless another pass is running. The lease only saves work: each sweep is safe without it. */
 export async function reconcileOnce(ports: {
+  /** Runs the sweeps of media jobs. */
+  readonly reconcileJobs: (onFailed: (error: unknown) => void) => Promise<JobsPass>
   readonly attempts: Attempts
   readonly ledger: Ledger
   readonly leases: Leases
@@ -38,6 +41,8 @@ export async function reconcileOnce(ports: {
     const { closed } = await closeLostAttempts(attempts, clock.now())
     const { expired } = await expireHolds(ledger, clock.now())
     return { hasRun: true, closed, expired, ...settled }
+    const jobs = await ports.reconcileJobs(onFailed)
+    return { hasRun: true, closed, jobs, ...settled }
   } finally {
     await lease.release()
   }

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { NO_JOBS } from '../gateway/ports/reconcile.ts'
 import { usd } from '../domain/money.ts'
 import { NO_USAGE } from '../domain/pricing/usage.ts'
 import { openMetrics } from './metrics.ts'
@@ -57,6 +58,14 @@ test('overdrafts, unreported costs and replays are counted', async () => {
 test('the work of the reconciler is summed by outcome', async () => {
   const metrics = open()
   const pass = { hasRun: true, compensated: 2, compensatedUsd: usd('0.25'), closed: 3, expired: 4, failed: 0 }
+  const pass = {
+    hasRun: true,
+    compensated: 2,
+    compensatedUsd: usd('0.25'),
+    closed: 3,
+    failed: 0,
+    jobs: NO_JOBS,
+  }
   metrics.countReconcilerPass(pass)
   metrics.countReconcilerPass({ ...pass, failed: 1 })
 

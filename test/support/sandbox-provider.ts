@@ -8,4 +8,6 @@ export const sandboxProvider: Provider = {
   headers: {},
   routes: [],
   maxTokensField: 'max_tokens',
+  connectTimeoutMs: 5000,
+  reusesConnections: true,
 }

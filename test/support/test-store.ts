@@ -5,6 +5,7 @@ import type { Attempts } from '../../src/gateway/ports/attempts.ts'
 import type { AuditLog } from '../../src/gateway/ports/audit.ts'
 import type { CatalogStore } from '../../src/gateway/ports/catalog.ts'
 import type { Clock } from '../../src/gateway/ports/clock.ts'
+import type { Jobs } from '../../src/gateway/ports/jobs.ts'
 import type { Leases } from '../../src/gateway/ports/leases.ts'
 import type { Ledger } from '../../src/gateway/ports/ledger.ts'
 import type { SqliteNode } from '../../src/stores/sqlite/node.ts'
@@ -17,6 +18,7 @@ export type TestStore = {
   readonly newId: () => Id
   readonly ledger: Ledger
   readonly attempts: Attempts
+  readonly jobs: Jobs
   readonly accounts: Accounts
   readonly catalog: CatalogStore
   readonly auditLog: AuditLog

@@ -1,5 +1,4 @@
 import type { Catalog } from '../../domain/catalog/catalog.ts'
-import type { Id } from '../../domain/ids.ts'
 import type { Job } from '../../domain/jobs/job.ts'
 import { chargeForImages } from '../../domain/pricing/charge.ts'
 import { imageNames } from '../../protocol/media/input-names.ts'
@@ -14,7 +13,7 @@ import { resolveMediaModel } from './resolve-media-model.ts'
 
 export type CreateImagePorts = CreateJobPorts &
   WaitPorts &
-  ResolveContext & { readonly newId: () => Id; readonly catalog: { current(): Catalog } }
+  ResolveContext & { readonly catalog: { current(): Catalog } }
 
 /**
  * Makes the job of an image request: reads it, prices it, holds its money and has it submitted. Throws a GatewayError for every
@@ -22,8 +21,7 @@ export type CreateImagePorts = CreateJobPorts &
  */
 export async function createImageJob(
   call: MediaCall,
-  ports: CreateJobPorts &
-    ResolveContext & { readonly newId: () => Id; readonly catalog: { current(): Catalog } },
+  ports: CreateJobPorts & ResolveContext & { readonly catalog: { current(): Catalog } },
   settings: { readonly jobTtlMs: number },
 ): Promise<Job> {
   const { fields } = call.body
@@ -38,7 +36,7 @@ export async function createImageJob(
   const nowMs = ports.clock.now()
   return createJob(
     {
-      id: ports.newId(),
+      id: call.jobId,
       kind: 'image',
       accountId: caller.account.id,
       apiKeyId: caller.apiKey.id,

@@ -2,7 +2,6 @@ import { engines } from '../../domain/catalog/engines.ts'
 import type { Catalog } from '../../domain/catalog/catalog.ts'
 import type { VideoModel } from '../../domain/catalog/model.ts'
 import { GatewayError } from '../../domain/errors.ts'
-import type { Id } from '../../domain/ids.ts'
 import type { Job, JobRequest } from '../../domain/jobs/job.ts'
 import { chargeForVideo } from '../../domain/pricing/charge.ts'
 import { imageNames, videoNames } from '../../protocol/media/input-names.ts'
@@ -20,7 +19,6 @@ const MS = 1000
 
 export type CreateVideoPorts = CreateJobPorts &
   ResolveContext & {
-    readonly newId: () => Id
     readonly catalog: { current(): Catalog }
     readonly jobs: Jobs
   }
@@ -50,7 +48,7 @@ export async function createVideoJob(
   const nowMs = ports.clock.now()
   return createJob(
     {
-      id: ports.newId(),
+      id: call.jobId,
       kind: 'video',
       accountId: caller.account.id,
       apiKeyId: caller.apiKey.id,

@@ -4,7 +4,7 @@ import type { MediaBody, MediaInput } from '../../protocol/media/media-body.ts'
 
 /** Providers name their files with ids such as UUIDs; a longer text is not one. */
 const PROVIDER_ID = /^[A-Za-z0-9_-]{8,128}$/
-const LINK = /^https?:\/\//i
+export const LINK = /^\s*https?:\/\//i
 
 /** The inputs of several names, joined in the order of the names. What is neither a link nor bytes is left out. */
 export function jobInputs(

@@ -1,14 +1,16 @@
 import type { Id } from '../../domain/ids.ts'
-import type { JobState } from '../../domain/jobs/job.ts'
+import type { Job, JobState } from '../../domain/jobs/job.ts'
 import type { NanoUsd } from '../../domain/money.ts'
 import type { MediaBody } from '../../protocol/media/media-body.ts'
 import type { Authenticated } from '../ports/accounts.ts'
 import type { CallerSignal } from '../ports/caller-signal.ts'
+import { publicId } from './job-id.ts'
 
 /** One request of a customer on a media route, read whole and not yet understood. */
 export type MediaCall = {
-  /** The request's id; the job it makes has an id of its own. */
   readonly id: Id
+  /** The id of the job that the request makes. Its files are in the blob store under it already. */
+  readonly jobId: Id
   readonly route: string
   readonly caller: Authenticated
   readonly body: MediaBody
@@ -27,4 +29,11 @@ export type MediaTrace = {
   held?: NanoUsd
   cost?: NanoUsd
   isReplay?: boolean
+}
+
+/** Records what a request's job had come to when its reply was made. */
+export function noteJob(trace: MediaTrace, job: Job): void {
+  trace.jobId = publicId(job)
+  trace.jobState = job.state
+  if (job.cost !== null) trace.cost = job.cost
 }

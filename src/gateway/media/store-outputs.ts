@@ -5,7 +5,7 @@ import type { MediaOutput, MediaResult } from '../ports/media-provider.ts'
 import type { UntrustedFetch } from '../ports/untrusted-fetch.ts'
 import { clipDuration } from './clip-duration.ts'
 import { publicId } from './job-id.ts'
-import { sniffed, type Sniffed } from './sniff.ts'
+import { SniffedStream } from './sniffed-stream.ts'
 
 /** The largest result that is fetched or stored. */
 export const RESULT_BYTES_MAX = 2 * 1024 ** 3
@@ -83,7 +83,7 @@ async function store(
   { contentType }: { readonly contentType: string },
   blobs: Blobs,
 ): Promise<StoredFile | Failed> {
-  const sniffing: Sniffed = sniffed(source)
+  const sniffing = new SniffedStream(source)
   try {
     const { sha256, bytes } = await blobs.write(key, sniffing, { bytesMax: RESULT_BYTES_MAX })
     return {

@@ -13,6 +13,35 @@ export type ReconcilerPass = {
   readonly closed: number
   /** The holds that were freed because their owner no longer renewed them. */
   readonly expired: number
+  /** What was done for media jobs. */
+  readonly jobs: JobsPass
   /** The attempts that could not be settled. The next pass tries them again. */
   readonly failed: number
+}
+
+export type JobsPass = {
+  /** Jobs whose node died during their submit. */
+  readonly lost: number
+  readonly polled: number
+  /** Polled jobs that had ended. */
+  readonly ended: number
+  /** Unknown submits that their provider has. */
+  readonly recovered: number
+  /** Jobs whose deadline was over. */
+  readonly released: number
+  /** Jobs that their provider finished after their money had been released. */
+  readonly lateCompletions: number
+  readonly archived: number
+  readonly removedFiles: number
+}
+
+export const NO_JOBS: JobsPass = {
+  lost: 0,
+  polled: 0,
+  ended: 0,
+  recovered: 0,
+  released: 0,
+  lateCompletions: 0,
+  archived: 0,
+  removedFiles: 0,
 }

@@ -1,37 +1,41 @@
-import type { Job } from '../../domain/jobs/job.ts'
 import { createImageJob, type CreateImagePorts } from '../../gateway/media/create-image-job.ts'
-import type { MediaCall } from '../../gateway/media/media-call.ts'
+import { noteJob, type MediaCall } from '../../gateway/media/media-call.ts'
 import { readJob } from '../../gateway/media/read-job.ts'
 import { waitForJob } from '../../gateway/media/wait-for-job.ts'
 import type { Authenticated } from '../../gateway/ports/accounts.ts'
-import type { Blobs } from '../../gateway/ports/blobs.ts'
 import type { Jobs } from '../../gateway/ports/jobs.ts'
 import type { Handler, HttpReply, RequestContext } from '../request-context.ts'
 import { mediaReplies } from '../reply-style.ts'
 import type { Route } from '../routes.ts'
 import { createdImageReply, imageReply } from './image-replies.ts'
+import { mediaRoute, type MediaRoutePorts } from './media-route.ts'
 
 const IMAGE_JOBS = '/v1/images/jobs/'
 
-export type ImageRoutePorts = CreateImagePorts & { readonly jobs: Jobs; readonly blobs: Blobs }
+export type ImageRoutePorts = CreateImagePorts & MediaRoutePorts & { readonly jobs: Jobs }
 
 type Keyed = (handle: (caller: Authenticated, context: RequestContext) => Promise<HttpReply>) => Handler
-/** A keyed route whose body is a media request. */
-type MediaRoute = (answer: (call: MediaCall) => Promise<HttpReply>) => Handler
 
-/** Generations, edits, and the lookup of image jobs. Edits are the same handler: only their paths differ. */
+const fields: ReadonlySet<string> = new Set(['model', 'prompt', 'n', 'response_format'])
+
+/** Generations, edits, and the lookup of image jobs. Edits are the same handler under another path. */
 export function imageRoutes(
   ports: ImageRoutePorts,
   settings: { readonly imageWaitMs: number; readonly jobTtlMs: number },
-  { keyed, mediaRoute }: { readonly keyed: Keyed; readonly mediaRoute: MediaRoute },
+  keyed: Keyed,
 ): readonly Route[] {
-  const create = mediaRoute(async call => {
+  const create = async (call: MediaCall) => {
     const job = await createImageJob(call, ports, settings)
-    const { signal } = call.client
-    return createdImageReply(await waitForJob(job, { waitMs: settings.imageWaitMs, signal }, ports), ports)
+    const waiting = { waitMs: settings.imageWaitMs, signal: call.client.signal }
+    const ended = await waitForJob(job, waiting, ports)
+    noteJob(call.trace, ended)
+    return createdImageReply(ended, ports)
+  }
+  const route = (name: string) => ({
+    POST: mediaRoute({ kind: 'image', route: name, fields }, create, ports),
   })
   const read = keyed(async ({ account }, { request }) => {
-    const job: Job = await readJob(
+    const job = await readJob(
       request.path.slice(IMAGE_JOBS.length),
       'image',
       { accountId: account.id },
@@ -40,8 +44,8 @@ export function imageRoutes(
     return imageReply(job, ports)
   })
   return [
-    { path: '/v1/images/generations', name: 'images', methods: { POST: create }, style: mediaReplies },
-    { path: '/v1/images/edits', name: 'images.edits', methods: { POST: create }, style: mediaReplies },
+    { path: '/v1/images/generations', name: 'images', methods: route('images'), style: mediaReplies },
+    { path: '/v1/images/edits', name: 'images.edits', methods: route('images.edits'), style: mediaReplies },
     { path: `${IMAGE_JOBS}*`, name: 'images.job', methods: { GET: read }, style: mediaReplies },
   ]
 }

@@ -31,6 +31,7 @@ export function createLedgerSteps(parts: {
   return {
     freedHints,
     booksOfAccounts,
+    journal,
     text: new TextHolds(shared),
     media: new MediaHolds(shared),
     credits: new Credits(shared),

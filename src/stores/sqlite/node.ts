@@ -5,6 +5,7 @@ import type { Attempts } from '../../gateway/ports/attempts.ts'
 import type { AuditLog } from '../../gateway/ports/audit.ts'
 import type { CatalogStore } from '../../gateway/ports/catalog.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
+import type { Jobs } from '../../gateway/ports/jobs.ts'
 import type { Leases } from '../../gateway/ports/leases.ts'
 import { SqliteAccounts } from './accounts.ts'
 import type { ApiKeyCache } from './api-key-cache.ts'
@@ -13,6 +14,7 @@ import type { SqliteAuditLog } from './audit-log.ts'
 import { createCatalogStore, type CatalogState } from './catalog.ts'
 import { GroupCommit } from './group-commit.ts'
 import { HoldOwner } from './hold-owner.ts'
+import { createJobs } from './jobs/jobs.ts'
 import { SqliteLeases, type TakenLeases } from './leases.ts'
 import { createLedger, type SqliteLedger } from './ledger.ts'
 import type { LedgerSteps } from './ledger-steps.ts'
@@ -34,6 +36,7 @@ export type SqliteNode = {
   readonly ledger: SqliteLedger
   readonly accounts: Accounts
   readonly attempts: Attempts
+  readonly jobs: Jobs
   readonly catalog: CatalogStore
   readonly auditLog: AuditLog
   readonly leases: Leases
@@ -66,6 +69,7 @@ export function createNode(
     ledger: createLedger({ ...shared, groupCommit, owner }),
     accounts: new SqliteAccounts({ ...shared, groupCommit }),
     attempts: createAttempts({ ...shared, groupCommit }),
+    jobs: createJobs({ ...shared, groupCommit }),
     catalog: createCatalogStore(shared.catalog, groupCommit),
     auditLog: shared.auditLog,
     leases: new SqliteLeases({ taken: shared.takenLeases, clock }),

@@ -98,6 +98,7 @@ function lastKey(database: Database): bigint {
         (SELECT ifnull(max(id_key), 0) FROM credits),
         (SELECT ifnull(max(id_key), 0) FROM holds),
         (SELECT ifnull(max(id_key), 0) FROM charges),
+        (SELECT ifnull(max(id_key), 0) FROM jobs),
         (SELECT ifnull(max(request_key), 0) FROM attempts)
       ) AS last`,
     )

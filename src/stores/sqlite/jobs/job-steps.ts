@@ -1,5 +1,6 @@
 import { releaseWatchMs } from '../../../domain/jobs/watch.ts'
 import type { Failure, Job } from '../../../domain/jobs/job.ts'
+import { NO_USAGE } from '../../../domain/pricing/usage.ts'
 import type { Id } from '../../../domain/ids.ts'
 import type { NanoUsd } from '../../../domain/money.ts'
 import type { Charge, Hold } from '../../../gateway/ports/ledger.ts'
@@ -11,8 +12,8 @@ import {
   type NewJob,
 } from '../../../gateway/ports/jobs.ts'
 import type { BooksOfAccounts } from '../account-books.ts'
-import type { DurableHolds } from '../durable-holds.ts'
 import type { Journal } from '../journal.ts'
+import type { MediaHolds } from '../media-holds.ts'
 import type { JobKeys } from './job-keys.ts'
 import { jobFrom, type JobRow } from './job-rows.ts'
 import type { JobTable } from './job-table.ts'
@@ -20,7 +21,7 @@ import type { JobTable } from './job-table.ts'
 type Parts = {
   readonly table: JobTable
   readonly keys: JobKeys
-  readonly holds: DurableHolds
+  readonly holds: MediaHolds
   readonly booksOfAccounts: BooksOfAccounts
   readonly journal: Journal
 }
@@ -146,6 +147,17 @@ function holdOf({ id, accountId, held }: Pick<Job, 'id' | 'accountId' | 'held'>)
   return { id, accountId, kind: 'media', amount: held }
 }
 
-function chargeOf(_job: Job, _result: JobResult): Charge {
-  throw new Error('Waits for the union of charges.')
+function chargeOf({ route, apiKeyId, model, provider }: Job, { cost, atMs }: JobResult): Charge {
+  return {
+    cost,
+    route,
+    apiKeyId,
+    model,
+    provider,
+    usage: NO_USAGE,
+    provenance: 'reported',
+    isClamped: false,
+    tariff: null,
+    atMs,
+  }
 }

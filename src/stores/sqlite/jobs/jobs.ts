@@ -1,9 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import type { Jobs } from '../../../gateway/ports/jobs.ts'
-import type { BooksOfAccounts } from '../account-books.ts'
-import type { DurableHolds } from '../durable-holds.ts'
 import type { GroupCommit } from '../group-commit.ts'
-import type { Journal } from '../journal.ts'
+import type { LedgerSteps } from '../ledger-steps.ts'
 import { JobKeys } from './job-keys.ts'
 import { JobLists } from './job-lists.ts'
 import { jobFrom } from './job-rows.ts'
@@ -14,13 +12,12 @@ import { JobTable } from './job-table.ts'
 export function createJobs(parts: {
   readonly database: Database
   readonly groupCommit: GroupCommit
-  readonly holds: DurableHolds
-  readonly booksOfAccounts: BooksOfAccounts
-  readonly journal: Journal
+  readonly steps: LedgerSteps
 }): Jobs {
   const { database, groupCommit } = parts
+  const { media: holds, booksOfAccounts, journal } = parts.steps
   const table = new JobTable(database)
-  const steps = new JobSteps({ ...parts, table, keys: new JobKeys(database) })
+  const steps = new JobSteps({ table, keys: new JobKeys(database), holds, booksOfAccounts, journal })
   const lists = new JobLists(database)
   return {
     create: job => groupCommit.run(() => steps.create(job)),

@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto'
+import type { Config } from '../config/config.ts'
+import type { Provider } from '../domain/catalog/provider.ts'
+import type { JobKind } from '../domain/jobs/job.ts'
+import { JobRunner } from '../gateway/media/job-runner.ts'
+import { observedJobs, type ObserveJob } from '../gateway/media/observe-jobs.ts'
+import { removeInputs } from '../gateway/media/remove-inputs.ts'
+import type { SubmitPorts } from '../gateway/media/submit-job.ts'
+import type { Clock } from '../gateway/ports/clock.ts'
+import type { MediaProvider } from '../gateway/ports/media-provider.ts'
+import { openRenderer } from '../providers/sandbox/media/renderer.ts'
+import { sandboxMedia } from '../providers/sandbox/media/sandbox-media.ts'
+import { openDiskBlobs } from '../stores/disk/blobs.ts'
+import { errorFields, type Log } from '../telemetry/log.ts'
+import type { Node } from './open-node.ts'
+
+/** A kind of provider that makes media, and what it makes. */
+type MediaAdapter = { readonly kinds: readonly JobKind[]; readonly adapter: MediaProvider }
+
+export type MediaParts = SubmitPorts & {
+  readonly runner: JobRunner
+  readonly serves: (provider: Provider, kind: JobKind) => boolean
+  readonly random: () => number
+  readonly newHash: () => ReturnType<typeof createHash>
+  /** Waits for the jobs that this node works on, and stops the sandbox's worker. */
+  readonly close: () => void
+}
+
+/** Opens what image and video requests need: the blob store, the providers that make media, and the runner of jobs. */
+export async function openMedia(parts: {
+  readonly node: Node
+  readonly clock: Clock
+  readonly log: Log
+  readonly blobFolder: string
+  readonly config: Config
+  readonly secretOf: (provider: Provider) => string | undefined
+  readonly observeJob: ObserveJob
+}): Promise<MediaParts> {
+  const { node, clock, log, config, secretOf, observeJob } = parts
+  const blobs = await openDiskBlobs({ folder: parts.blobFolder })
+  const renderer = openRenderer()
+  const adapters: Partial<Record<Provider['kind'], MediaAdapter>> = {
+    sandbox: { kinds: ['image', 'video'], adapter: sandboxMedia({ clock, renderer }) },
+  }
+  const onFailed = (error: unknown) => log.error('a media job could not be worked on', errorFields(error))
+  const jobs = observedJobs(node.jobs, job => {
+    observeJob(job)
+    void removeInputs(job, blobs).catch(onFailed)
+  })
+  const ports: SubmitPorts = {
+    jobs,
+    blobs,
+    clock,
+    catalog: node.catalog,
+    providerOf: ({ kind }) => adapters[kind]?.adapter,
+    secretsOf: provider => [secretOf(provider) ?? []].flat(),
+    fetchUntrusted: async () => ({ outcome: 'refused', problem: 'not wired' }),
+    onUnknownStatus: (provider, status) =>
+      log.error('a provider sent an unknown job status', { provider, status }),
+    settings: { unknownSubmitTtlMs: config.unknownSubmitTtlMs },
+  }
+  return {
+    ...ports,
+    runner: new JobRunner({ ...ports, onFailed }),
+    serves: ({ kind }, jobKind) => adapters[kind]?.kinds.includes(jobKind) === true,
+    random: () => Math.random(),
+    newHash: () => createHash('sha256'),
+    close: () => renderer.close(),
+  }
+}

@@ -1,0 +1,125 @@
+import type { StoredFile } from '../../domain/jobs/job.ts'
+import type { InputName } from '../../protocol/media/input-names.ts'
+import type { MediaBody, MediaInput } from '../../protocol/media/media-body.ts'
+import {
+  MediaBodyReader,
+  type MediaBodyEvent,
+  type MediaBodyOptions,
+} from '../../protocol/media/media-body-reader.ts'
+import { decodeBase64 } from '../../protocol/media/input-text.ts'
+import type { Blobs } from '../ports/blobs.ts'
+import { LINK } from './job-inputs.ts'
+import { Pipe } from './pipe.ts'
+
+export type SpoolOptions = MediaBodyOptions & {
+  readonly prefix: string
+  /** Of one file, decoded. */
+  readonly bytesMax: number
+  /** Whether a short text can be a provider's id. Where it cannot, base64 of any content is a file. */
+  readonly takesIds: boolean
+}
+
+/**
+ * Reads the JSON body of a media request while it comes: files in it go to the blob store under keys that begin with `prefix`, and
+ * everything else, which is small, is parsed. Rejects as the body and the reader do, and where the store cannot be written; then
+ * none of its files is left.
+ */
+export async function spoolBody(
+  body: { read(): Promise<Uint8Array | undefined>; cancel(): void },
+  { prefix, bytesMax, takesIds, ...options }: SpoolOptions,
+  blobs: Blobs,
+): Promise<MediaBody> {
+  const reader = new MediaBodyReader(options)
+  const inputs = new InputSpool({ prefix, bytesMax, takesIds }, blobs)
+  try {
+    for (let piece = await body.read(); piece !== undefined; piece = await body.read()) {
+      for (const event of reader.feed(piece)) await inputs.take(event)
+    }
+    return { fields: reader.end(), inputs: inputs.byName }
+  } catch (error) {
+    body.cancel()
+    await inputs.discard()
+    throw error
+  }
+}
+
+/** Collects the inputs of one body, and writes its files one after the other. */
+class InputSpool {
+  readonly byName = new Map<InputName, MediaInput[]>()
+  readonly #options: Pick<SpoolOptions, 'prefix' | 'bytesMax' | 'takesIds'>
+  readonly #blobs: Blobs
+  #files = 0
+  #open: { readonly name: InputName; readonly pipe: Pipe; readonly written: Promise<StoredFile> } | undefined
+
+  constructor(options: Pick<SpoolOptions, 'prefix' | 'bytesMax' | 'takesIds'>, blobs: Blobs) {
+    this.#options = options
+    this.#blobs = blobs
+  }
+
+  async take(event: MediaBodyEvent): Promise<void> {
+    switch (event.event) {
+      case 'text':
+        return this.#takeText(event.name, event.text)
+      case 'file_start':
+        return this.#start(event.name, event.mediaType)
+      case 'file_bytes':
+        await this.#open?.pipe.write(event.bytes)
+        return undefined
+      case 'file_end':
+        return this.#end()
+      case 'file_invalid':
+        return this.#drop()
+    }
+  }
+
+  /** Removes what was written. */
+  async discard(): Promise<void> {
+    await this.#drop()
+    for (const value of [...this.byName.values()].flat())
+      if (value.kind === 'file') await this.#blobs.remove(value.file.key)
+  }
+
+  async #takeText(name: InputName, text: string): Promise<void> {
+    const bytes = this.#options.takesIds || LINK.test(text) ? undefined : decodeBase64(text)
+    if (bytes === undefined) return this.#add(name, { kind: 'text', text })
+    this.#start(name)
+    await this.#open?.pipe.write(bytes)
+    return this.#end()
+  }
+
+  #add(name: InputName, value: MediaInput): void {
+    const values = this.byName.get(name)
+    if (values === undefined) this.byName.set(name, [value])
+    else values.push(value)
+  }
+
+  #start(name: InputName, mediaType = 'application/octet-stream'): void {
+    const pipe = new Pipe()
+    const key = `${this.#options.prefix}/in-${this.#files}`
+    this.#files += 1
+    const written = this.#blobs
+      .write(key, pipe, { bytesMax: this.#options.bytesMax })
+      .then(({ sha256, bytes }) => ({ key, sha256, bytes, mediaType }))
+    // A failure is seen where the file ends; until then it only must not count as unhandled.
+    written.catch(() => pipe.cancel())
+    this.#open = { name, pipe, written }
+  }
+
+  async #end(): Promise<void> {
+    const open = this.#open
+    if (open === undefined) return
+    this.#open = undefined
+    open.pipe.end()
+    this.#add(open.name, { kind: 'file', file: await open.written })
+  }
+
+  /** What is not base64 after all was never an input. */
+  async #drop(): Promise<void> {
+    const open = this.#open
+    if (open === undefined) return
+    this.#open = undefined
+    open.pipe.fail(new Error('The input is not base64.'))
+    const file = await open.written.catch(() => undefined)
+    if (file !== undefined) await this.#blobs.remove(file.key)
+  }
+}

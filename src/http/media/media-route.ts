@@ -1,0 +1,125 @@
+import { GatewayError } from '../../domain/errors.ts'
+import type { Id } from '../../domain/ids.ts'
+import { ZERO } from '../../domain/money.ts'
+import type { JobKind } from '../../domain/jobs/job.ts'
+import { publicId } from '../../gateway/media/job-id.ts'
+import type { MediaCall } from '../../gateway/media/media-call.ts'
+import { spoolBody } from '../../gateway/media/spool-body.ts'
+import type { Accounts, Authenticated } from '../../gateway/ports/accounts.ts'
+import type { Blobs } from '../../gateway/ports/blobs.ts'
+import type { Jobs } from '../../gateway/ports/jobs.ts'
+import type { Ledger } from '../../gateway/ports/ledger.ts'
+import type { BodyLimits } from '../../http1/server/request-body.ts'
+import { imageNames, videoNames, type InputName } from '../../protocol/media/input-names.ts'
+import { authenticate, type HashKey } from '../authenticate.ts'
+import type { IncomingRequest } from '../incoming-request.ts'
+import type { Handler, HttpReply } from '../request-context.ts'
+import { HashingStream, type NewHash } from './hashing-stream.ts'
+
+/** The contract's limit of one input, decoded. */
+const INPUT_BYTES_MAX = 80 * 1024 * 1024
+const KEY_CHARS_MAX = 255
+
+export type MediaRoutePorts = {
+  readonly accounts: Accounts
+  readonly hashKey: HashKey
+  readonly ledger: Pick<Ledger, 'balance'>
+  readonly blobs: Blobs
+  readonly jobs: Pick<Jobs, 'find'>
+  readonly newId: () => Id
+  readonly newHash: NewHash
+  readonly bodyLimits: BodyLimits
+}
+
+/** What a kind of route reads of its body. */
+export type BodyForm = {
+  readonly kind: JobKind
+  readonly route: string
+  /** Fields that decide the request, beside the media inputs. */
+  readonly fields: ReadonlySet<string>
+}
+
+const imageInputs: ReadonlySet<InputName> = new Set(imageNames)
+const videoInputs: ReadonlySet<InputName> = new Set([...imageNames, ...videoNames])
+
+/**
+ * A media route for holders of an API key. Files in the body go to the blob store as they arrive, once the account has money. Files
+ * of a request that made no job are removed before the reply.
+ */
+export function mediaRoute(
+  form: BodyForm,
+  answer: (call: MediaCall) => Promise<HttpReply>,
+  ports: MediaRoutePorts,
+): Handler {
+  return async ({ request, id, trace }) => {
+    const caller = await authenticate(request, ports)
+    trace.accountId = caller.account.publicId
+    trace.apiKeyId = caller.apiKey.publicId
+    refuseMultipart(request)
+    await requireMoney(caller, ports)
+    const jobId = ports.newId()
+    const prefix = publicId({ id: jobId, kind: form.kind })
+    const bytes = new HashingStream(request.stream(ports.bodyLimits), ports.newHash())
+    const body = await spoolBody(
+      bytes,
+      {
+        prefix,
+        names: form.kind === 'image' ? imageInputs : videoInputs,
+        fields: form.fields,
+        bytesMax: INPUT_BYTES_MAX,
+        takesIds: form.kind === 'video',
+      },
+      ports.blobs,
+    )
+    const key = idempotencyKey(request)
+    const idempotency =
+      key === undefined ? {} : { idempotency: { key, fingerprint: `${form.route} ${bytes.digest()}` } }
+    try {
+      return await answer({
+        id,
+        jobId,
+        route: form.route,
+        caller,
+        body,
+        client: request,
+        trace,
+        ...idempotency,
+      })
+    } finally {
+      if ((await ports.jobs.find(jobId)) === undefined) await removeFiles(body, ports.blobs)
+    }
+  }
+}
+
+/** Image routes take JSON alone, whatever a client library sends. */
+function refuseMultipart(request: IncomingRequest): void {
+  const type = request.header('content-type') ?? ''
+  if (type.toLowerCase().startsWith('multipart/')) throw new GatewayError('invalid_json', 'Invalid JSON')
+}
+
+/** Before anything is written to disk. What the job costs is checked when it is known. */
+async function requireMoney({ account }: Authenticated, { ledger }: MediaRoutePorts): Promise<void> {
+  const { available } = await ledger.balance(account.id)
+  if (available > ZERO) return
+  throw new GatewayError('insufficient_balance', 'No money is available on this account. Add funds.', {
+    beside: { available_usd: '0' },
+  })
+}
+
+function idempotencyKey(request: IncomingRequest): string | undefined {
+  const key = request.header('idempotency-key')
+  if (key === null || key === '') return undefined
+  if (key.length <= KEY_CHARS_MAX) return key
+  throw new GatewayError(
+    'invalid_field',
+    `"Idempotency-Key" must have at most ${KEY_CHARS_MAX} characters.`,
+    {
+      param: 'Idempotency-Key',
+    },
+  )
+}
+
+async function removeFiles({ inputs }: MediaCall['body'], blobs: Blobs): Promise<void> {
+  for (const value of [...inputs.values()].flat())
+    if (value.kind === 'file') await blobs.remove(value.file.key)
+}
