@@ -28,6 +28,8 @@ export type HttpReply = {
   readonly headers: Readonly<Record<string, string>>
   /** A stream is read as fast as the client takes it, and cancelled when the client disconnects. */
   readonly body: Uint8Array | string | ByteStream | null
+  /** The length of a stream, if it is known. */
+  readonly contentLength?: number
   /** For a stream: resolves when it has ended. The request is recorded then. */
   readonly ended?: Promise<unknown>
   /** The charge, for the cost header. */

@@ -70,11 +70,11 @@ export async function answer(
 }
 
 function send(
-  { status, body }: HttpReply,
+  { status, body, contentLength }: HttpReply,
   request: RespondableRequest,
   headers: Readonly<Record<string, string>>,
 ): void {
-  request.respond({ status, headers, body })
+  request.respond({ status, headers, body, ...(contentLength !== undefined && { contentLength }) })
 }
 
 /** Adds the headers that are the same on all routes. */

@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { getRequest, responseHeadText } from '../../../test/support/http-text.ts'
 import { fakeConnection } from '../../../test/support/server-connection.ts'
 import { turn } from '../../../test/support/turn.ts'
@@ -60,6 +60,70 @@ test('an empty stream is sent as a head and the last chunk', async () => {
   await turn()
 
   expect(fake.sent).toBe(`${responseHeadText('transfer-encoding: chunked')}0\r\n\r\n`)
+})
+
+describe('a stream of a declared length', () => {
+  const answeredWithLength = (body: ByteStream, contentLength: number) =>
+    fakeConnection(request => request.respond({ status: 200, headers: {}, body, contentLength }))
+
+  test('is sent with a content-length and without chunks, and the connection is kept', async () => {
+    const stream = aStream()
+    const fake = answeredWithLength(stream.body, 10)
+    fake.send(getRequest('/1') + getRequest('/2'))
+    stream.put('hello')
+    stream.put('world')
+    stream.put(undefined)
+    await turn()
+
+    expect(fake.sent).toBe(`${responseHeadText('content-length: 10')}helloworld`)
+    expect([fake.requests.length, fake.done]).toEqual([2, []])
+  })
+
+  test('keeps the connection of an HTTP/1.0 client that asks for that', async () => {
+    const stream = aStream()
+    const fake = answeredWithLength(stream.body, 5)
+    fake.send('GET / HTTP/1.0\r\nconnection: keep-alive\r\n\r\n')
+    stream.put('hello')
+    stream.put(undefined)
+    await turn()
+
+    expect(fake.sent).toBe(`${responseHeadText('connection: keep-alive', 'content-length: 5')}hello`)
+    expect(fake.done).toEqual([])
+  })
+
+  test('may be empty', async () => {
+    const stream = aStream()
+    const fake = answeredWithLength(stream.body, 0)
+    fake.send(getRequest())
+    stream.put(undefined)
+    await turn()
+
+    expect(fake.sent).toBe(responseHeadText('content-length: 0'))
+  })
+
+  test('has its length in the response to HEAD, and is not read', () => {
+    const stream = aStream()
+    const fake = answeredWithLength(stream.body, 10)
+
+    fake.send(getRequest().replace('GET', 'HEAD'))
+
+    expect(fake.sent).toBe(responseHeadText('content-length: 10'))
+    expect([stream.reads, stream.isCancelled]).toEqual([0, true])
+  })
+
+  test.each([
+    ['shorter', ['hello'], 'hello'],
+    ['longer', ['hello', 'world!'], 'hello'],
+  ])('is reported if it is %s, and nothing more is sent', async (_, pieces, sent) => {
+    const stream = aStream()
+    const fake = answeredWithLength(stream.body, 10)
+    fake.send(getRequest())
+    for (const piece of [...pieces, undefined]) stream.put(piece)
+    await turn()
+
+    expect(fake.done).toEqual(['A streamed response does not have the 10 bytes that were declared.'])
+    expect(fake.sent).toBe(`${responseHeadText('content-length: 10')}${sent}`)
+  })
 })
 
 test('a stream to an HTTP/1.0 client ends with the connection', async () => {

@@ -13,6 +13,8 @@ export type ServerResponse = {
    * disconnects.
    */
   readonly body: string | Uint8Array | ByteStream | null
+  /** The length of a stream, if it is known. A stream of another length breaks the connection. */
+  readonly contentLength?: number
 }
 
 export function isStream(body: ServerResponse['body']): body is ByteStream {
@@ -59,15 +61,23 @@ export class ResponseWriter {
     return this.#writer.drained()
   }
 
-  /** Sends a head and a stream. Also rejects when the stream cannot be read. */
-  async sendStream(head: string, stream: ByteStream, { isChunked }: { isChunked: boolean }): Promise<void> {
+  /** Sends a head and a stream. Also rejects when the stream cannot be read, or does not have its declared length. */
+  async sendStream(
+    head: string,
+    stream: ByteStream,
+    { isChunked, length }: { readonly isChunked: boolean; readonly length?: number | undefined },
+  ): Promise<void> {
     this.#stream = stream
     // The head is sent together with the first piece, which is usually there already.
     let before = head
+    let missing = length ?? 0
     let piece: Uint8Array | undefined
     do {
       piece = await stream.read()
       if (this.#isClosed) return
+      missing -= piece?.length ?? 0
+      const isEnd = piece === undefined
+      if (length !== undefined && (missing < 0 || (isEnd && missing > 0))) throw wrongLength(length)
       if (!isChunked) this.#write(before, piece ?? '', '')
       else if (piece === undefined) this.#write(before + LAST_CHUNK, '', '')
       else this.#write(`${before}${piece.length.toString(16)}\r\n`, piece, LINE_END)
@@ -107,6 +117,11 @@ export class ResponseWriter {
   }
 }
 
+/** The response cannot be mended: its head has named the length. */
+function wrongLength(length: number): Error {
+  return new Error(`A streamed response does not have the ${length} bytes that were declared.`)
+}
+
 const DISCONNECTED = new HttpError(
   'client_disconnected',
   'The client disconnected before the end of the response.',
@@ -114,7 +129,7 @@ const DISCONNECTED = new HttpError(
 
 /** The head of a response, including the blank line. Throws for a header value that does not fit in one line. */
 export function responseHead(
-  { status, headers, body }: ServerResponse,
+  { status, headers, body, contentLength }: ServerResponse,
   { isHttp10 }: RequestHead,
   { date, isLast }: { readonly date: string; readonly isLast: boolean },
 ): string {
@@ -123,6 +138,7 @@ export function responseHead(
     if (headers['connection'] === undefined) text += 'connection: close\r\n'
   } else if (isHttp10) text += 'connection: keep-alive\r\n'
   if (hasNoBody(status)) return `${text}\r\n`
+  if (isStream(body) && contentLength !== undefined) return `${text}content-length: ${contentLength}\r\n\r\n`
   if (isStream(body)) return isHttp10 ? `${text}\r\n` : `${text}transfer-encoding: chunked\r\n\r\n`
   return `${text}content-length: ${byteLength(body)}\r\n\r\n`
 }

@@ -32,6 +32,9 @@ export type ConnectionServer = {
   onClosed(connection: ServerConnection): void
 }
 
+type Body = Pick<ServerResponse, 'body' | 'contentLength'>
+const NO_BODY: Body = { body: null }
+
 export type ServerSocket = Pick<
   Bun.Socket<ServerConnection>,
   'write' | 'end' | 'shutdown' | 'terminate' | 'pause' | 'resume'
@@ -177,7 +180,7 @@ export class ServerConnection implements Responder, BodyConnection {
       new HttpError('body_discarded', 'The response was sent before the request body was read.'),
     )
     const hasBody = head.method !== 'HEAD' && !hasNoBody(response.status)
-    this.#send(text, hasBody ? body : null, head).then(this.#onResponded, this.#onResponseFailed)
+    this.#send(text, hasBody ? response : NO_BODY, head).then(this.#onResponded, this.#onResponseFailed)
     if (!hasBody && isStream(body)) body.cancel()
   }
 
@@ -185,14 +188,16 @@ export class ServerConnection implements Responder, BodyConnection {
     if (this.#state !== 'closed') this.#server.onFailure(this, error)
   }
 
-  #send(text: string, body: ServerResponse['body'], { isHttp10 }: RequestHead): Promise<void> {
-    if (isStream(body)) return this.#writer.sendStream(text, body, { isChunked: !isHttp10 })
-    return this.#writer.send(text, body ?? '')
+  #send(text: string, { body, contentLength: length }: Body, { isHttp10 }: RequestHead): Promise<void> {
+    if (!isStream(body)) return this.#writer.send(text, body ?? '')
+    return this.#writer.sendStream(text, body, { isChunked: !isHttp10 && length === undefined, length })
   }
 
   /** Whether the connection cannot be used after this response, even if client and server would keep it. */
-  #mustEndAfter({ headers, body }: ServerResponse, { isHttp10, expectsContinue }: RequestHead): boolean {
-    if (headers['connection'] === 'close' || (isHttp10 && isStream(body))) return true
+  #mustEndAfter(response: ServerResponse, { isHttp10, expectsContinue }: RequestHead): boolean {
+    const { headers, body, contentLength } = response
+    if (headers['connection'] === 'close') return true
+    if (isHttp10 && isStream(body) && contentLength === undefined) return true
     const rest = this.#reader.body
     if (rest === undefined) return false
     // The rest of the body may be too large to discard, or the client may never send it.
