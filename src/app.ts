@@ -8,6 +8,7 @@ import type { Config } from './config/config.ts'
 import { countOn, providersWithoutKeys } from './domain/catalog/catalog.ts'
 import { HoldQueue } from './gateway/hold-queue.ts'
 import type { Clock } from './gateway/ports/clock.ts'
+import type { MediaProvider } from './gateway/ports/media-provider.ts'
 import { trustedAdminApi } from './http/admin/admin-api.ts'
 import { observeRequests } from './http/operating/observe.ts'
 import { requestHandler } from './http/request-handler.ts'
@@ -16,7 +17,11 @@ import { errorFields } from './telemetry/log.ts'
 import { openMetrics } from './telemetry/metrics.ts'
 
 /** Parts that a test can replace. */
-export type AppOverrides = { readonly clock?: Clock }
+export type AppOverrides = {
+  readonly clock?: Clock
+  /** Makes the images and videos of the sandbox. */
+  readonly sandboxMedia?: MediaProvider
+}
 
 export type App = {
   readonly url: string

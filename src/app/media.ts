@@ -35,12 +35,14 @@ export async function openMedia(parts: {
   readonly config: Config
   readonly secretOf: (provider: Provider) => string | undefined
   readonly observeJob: ObserveJob
+  /** In place of the sandbox's own. */
+  readonly sandboxMedia: MediaProvider | undefined
 }): Promise<MediaParts> {
   const { node, clock, log, config, secretOf, observeJob } = parts
   const blobs = await openDiskBlobs({ folder: parts.blobFolder })
   const renderer = openRenderer()
   const adapters: Partial<Record<Provider['kind'], MediaAdapter>> = {
-    sandbox: { kinds: ['image', 'video'], adapter: sandboxMedia({ clock, renderer }) },
+    sandbox: { kinds: ['image', 'video'], adapter: parts.sandboxMedia ?? sandboxMedia({ clock, renderer }) },
   }
   const onFailed = (error: unknown) => log.error('a media job could not be worked on', errorFields(error))
   const jobs = observedJobs(node.jobs, job => {

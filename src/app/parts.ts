@@ -5,6 +5,7 @@ import type { HoldKind } from '../domain/ledger/books.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import type { ObserveJob } from '../gateway/media/observe-jobs.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
+import type { MediaProvider } from '../gateway/ports/media-provider.ts'
 import type { Moderator } from '../gateway/ports/moderator.ts'
 import type { ProviderAdapters } from '../gateway/ports/providers.ts'
 import type { Tokenizer } from '../gateway/ports/tokenizer.ts'
@@ -59,7 +60,12 @@ export async function openParts(
   {
     clock = systemClock,
     observeJob = () => undefined,
-  }: { readonly clock?: Clock; readonly observeJob?: ObserveJob } = {},
+    sandboxMedia,
+  }: {
+    readonly clock?: Clock
+    readonly observeJob?: ObserveJob
+    readonly sandboxMedia?: MediaProvider
+  } = {},
 ): Promise<Parts> {
   const log = openLogOf(config, clock)
   const node = openNode(folder, clock)
@@ -69,7 +75,16 @@ export async function openParts(
   const moderator = moderatorOf(config, http)
   const providers = providerAdapters({ clock, http, timers, secretOf, isSandboxOn: config.isSandboxOn })
   const onReconcileFailed = (error: unknown) => log.error('the reconciler failed', errorFields(error))
-  const media = await openMedia({ node, clock, log, blobFolder: folder.blobs, config, secretOf, observeJob })
+  const media = await openMedia({
+    node,
+    clock,
+    log,
+    blobFolder: folder.blobs,
+    config,
+    secretOf,
+    observeJob,
+    sandboxMedia,
+  })
   return {
     log,
     clock,

@@ -17,6 +17,7 @@ import { messagesReplies } from '../http/reply-style.ts'
 import type { Route } from '../http/routes.ts'
 import { textRoute } from '../http/text/text-route.ts'
 import { imageRoutes, type ImageRoutePorts } from '../http/media/image-routes.ts'
+import { videoRoutes, type VideoRoutePorts } from '../http/media/video-routes.ts'
 import { listings } from './listings.ts'
 import type { Authenticated } from '../gateway/ports/accounts.ts'
 import { chatDialect } from '../protocol/chat/dialect.ts'
@@ -27,7 +28,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 
 export type RoutePorts = TextPorts &
   AdminPorts &
-  Omit<ImageRoutePorts, 'bodyLimits'> & {
+  Omit<ImageRoutePorts & VideoRoutePorts, 'bodyLimits'> & {
     readonly hashKey: HashKey
     readonly metrics: Metrics
     /** Undefined if replays are off. */
@@ -45,13 +46,11 @@ export function gatewayRoutes(ports: RoutePorts, config: Config): readonly Route
   const keyed = keyedRoute(ports)
   const admin = adminApi(ports, adminKey)
   const listed = listings(ports.catalog, config)
+  const media = { ...ports, bodyLimits: { ...BODY_TIMES, bytesMax: config.mediaBodyBytesMax } }
   return [
     ...textRoutes(ports, config, listed),
-    ...imageRoutes(
-      { ...ports, bodyLimits: { ...BODY_TIMES, bytesMax: config.mediaBodyBytesMax } },
-      config,
-      keyed,
-    ),
+    ...imageRoutes(media, config, keyed),
+    ...videoRoutes(media, config, keyed),
     ...modelsRoutes(listed, keyed),
     { path: '/v1/balance', name: 'balance', methods: { GET: keyed(caller => readBalance(caller, ledger)) } },
     { path: '/v1/credits', name: 'credits', methods: { GET: keyed(caller => readCredits(caller, ledger)) } },

@@ -12,7 +12,9 @@ export type Endpoint = {
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** One path. A path that ends in `/*` matches everything below it. */
+/**
+ * One path. A `*` matches any text. Exact paths come first, and then the first path that matches.
+ */
 export type Route = {
   readonly path: string
   /** The name in logs and metrics. */
@@ -32,16 +34,21 @@ type Endpoints = ReadonlyMap<string, Endpoint>
  */
 export function routeTable(routes: readonly Route[]): FindEndpoint {
   const exact = new Map<string, Endpoints>()
-  const below: { readonly start: string; readonly endpoints: Endpoints }[] = []
+  const patterns: { readonly matches: (path: string) => boolean; readonly endpoints: Endpoints }[] = []
   for (const route of routes) {
     const endpoints = endpointsOf(route)
-    if (route.path.endsWith('/*')) below.push({ start: route.path.slice(0, -1), endpoints })
+    if (route.path.includes('*')) patterns.push({ matches: matcherOf(route.path), endpoints })
     else exact.set(route.path, endpoints)
   }
   return (method, path) => {
-    const endpoints = exact.get(path) ?? below.find(({ start }) => path.startsWith(start))?.endpoints
+    const endpoints = exact.get(path) ?? patterns.find(({ matches }) => matches(path))?.endpoints
     return endpoints?.get(method) ?? notRouted({ method, path, endpoints, style: styleAt(path, routes) })
   }
+}
+
+function matcherOf(pattern: string): (path: string) => boolean {
+  const [start = '', end = ''] = pattern.split('*')
+  return path => path.length >= start.length + end.length && path.startsWith(start) && path.endsWith(end)
 }
 
 function endpointsOf({ name, methods, style = plainReplies }: Route): Endpoints {

@@ -5,7 +5,7 @@ import { GatewayError } from '../../domain/errors.ts'
 import type { Job, JobRequest } from '../../domain/jobs/job.ts'
 import { chargeForVideo } from '../../domain/pricing/charge.ts'
 import { imageNames, videoNames } from '../../protocol/media/input-names.ts'
-import { chooseParams, videoDefaults } from '../../protocol/media/media-params.ts'
+import { chooseParams, videoDefaults, videoParams } from '../../protocol/media/media-params.ts'
 import { readDuration, type VideoRequest } from '../../protocol/media/video-request.ts'
 import type { Jobs } from '../ports/jobs.ts'
 import { createJob, type CreateJobPorts } from './create-job.ts'
@@ -68,37 +68,27 @@ export async function createVideoJob(
   )
 }
 
-/** Whatever the request says, a row's own parameters win. An engine that works on a video gets one, or an earlier job. */
+/** A row's fixed parameters win over the request's. An engine that works on a video must get one, or an earlier job. */
 function inputsOf(
   call: MediaCall,
   { prompt, scenes }: VideoRequest,
-  { model, source }: { readonly model: VideoModel; readonly source: Job | undefined },
+  { model, source }: { readonly model: VideoModel; readonly source: SourceJob | undefined },
 ): Omit<JobRequest, 'durationMs'> {
   const { duration: _pinned, ...fixedParams } = model.fixedParams
   const videos = jobInputs(call.body, videoNames, { takesProviderIds: true })
   if (engines[model.engine].requiresVideo && videos.length === 0 && source === undefined) {
-    throw new GatewayError(
-      'invalid_field',
-      '"video" is missing. This model needs an input video or a `ref_video_job_id`.',
-      {
-        param: 'video',
-      },
-    )
+    const message = '"video" is missing. This model needs an input video or a `ref_video_job_id`.'
+    throw new GatewayError('invalid_field', message, { param: 'video' })
   }
   return {
     prompt,
-    params: { ...chooseParams(call.body.fields, model.params, videoDefaults), ...fixedParams },
+    params: { ...chooseParams(call.body.fields, videoParams(model), videoDefaults), ...fixedParams },
     count: 1,
     images: jobInputs(call.body, imageNames, { takesProviderIds: true }),
     videos,
-    ...refOf(source),
+    ...(source === undefined ? {} : { refUpstreamId: source.upstreamId }),
     ...(scenes === undefined || model.engine !== 'storyboard' ? {} : { scenes }),
   }
-}
-
-function refOf(source: Job | undefined): Pick<JobRequest, 'refUpstreamId'> {
-  const refUpstreamId = source?.upstreamId ?? undefined
-  return refUpstreamId === undefined ? {} : { refUpstreamId }
 }
 
 /**
@@ -117,20 +107,25 @@ function durations(
   return { durationMs: engine.defaultSeconds * MS, heldMs: model.holdDurationSeconds * MS }
 }
 
-/** The earlier job that a request goes on from: the caller's own, and finished. */
+/** An earlier job to go on from, with the id that its provider knows. */
+type SourceJob = { readonly provider: string; readonly upstreamId: string }
+
+/** The caller's own job that a request names. Throws `not_found`, or `ref_video_not_ready` for one without a clip. */
 async function sourceJob(
   { refVideoJobId }: VideoRequest,
   { caller }: MediaCall,
   { jobs }: Pick<CreateVideoPorts, 'jobs'>,
-): Promise<Job | undefined> {
+): Promise<SourceJob | undefined> {
   if (refVideoJobId === undefined) return undefined
-  const job = await ownJob(refVideoJobId, 'video', caller.account.id, jobs)
-  if (job.state === 'completed') return job
-  throw new GatewayError(
-    'ref_video_not_ready',
-    `Job "${refVideoJobId}" is not finished. Wait until it is completed.`,
-    {
-      param: 'ref_video_job_id',
-    },
-  )
+  const { state, provider, upstreamId } = await ownJob(refVideoJobId, 'video', caller.account.id, jobs)
+  const param = 'ref_video_job_id'
+  if (state !== 'completed') {
+    const problem =
+      state === 'failed' ? 'failed, so it has no video' : 'is not finished. Wait until it is completed'
+    throw new GatewayError('ref_video_not_ready', `Job "${refVideoJobId}" ${problem}.`, { param })
+  }
+  if (upstreamId !== null) return { provider, upstreamId }
+  throw new GatewayError('ref_video_mismatch', 'The provider of the earlier video cannot go on from it.', {
+    param,
+  })
 }

@@ -46,8 +46,10 @@ export class JobRunner {
     return job
   }
 
-  /** What this node does for a job now, or begins to do; at once where there is nothing to do. */
-  follow(job: Job): Promise<unknown> {
+  /**
+   * Resolves with the job after what this node does for it now, or begins to do; at once, with the job, where there is nothing to do.
+   */
+  async follow(job: Job): Promise<Job> {
     return this.#running.get(keyOf(job.id)) ?? this.poll(job)
   }
 

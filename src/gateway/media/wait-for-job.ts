@@ -11,51 +11,77 @@ export type WaitPorts = {
 }
 
 /**
+ * How long a client waits for the provider's answer to the submit of its job. After that it gets the id of the job, which goes on: many
+ * clients and proxies do not wait much longer.
+ */
+export const SUBMIT_WAIT_MS = 150_000
+
+/**
  * Waits until a job has ended or cannot be followed, for at most `waitMs`, and polls its provider meanwhile. Resolves with the job as
  * it is then. A client that leaves ends the wait, and never the job.
  */
 export async function waitForJob(
   job: Job,
   { waitMs, signal }: { readonly waitMs: number; readonly signal: CallerSignal },
+  ports: WaitPorts,
+): Promise<Job> {
+  const isOver = ({ state }: Job) => isFinal(state) || state === 'unknown_submit'
+  return waitUntil(job, isOver, { waitMs, signal }, ports)
+}
+
+/** As `waitForJob`, until the provider has answered the submit, whatever the answer is. */
+export async function waitForSubmit(
+  job: Job,
+  { signal }: { readonly signal: CallerSignal },
+  ports: WaitPorts,
+): Promise<Job> {
+  return waitUntil(job, ({ state }) => state !== 'queued', { waitMs: SUBMIT_WAIT_MS, signal }, ports)
+}
+
+async function waitUntil(
+  job: Job,
+  isOver: (job: Job) => boolean,
+  { waitMs, signal }: { readonly waitMs: number; readonly signal: CallerSignal },
   { jobs, runner, clock }: WaitPorts,
 ): Promise<Job> {
   const untilMs = clock.monotonicMs() + waitMs
   let latest = job
-  for (;;) {
-    if (isFinal(latest.state) || latest.state === 'unknown_submit' || signal.aborted) return latest
+  while (!isOver(latest) && !signal.aborted) {
     const leftMs = untilMs - clock.monotonicMs()
-    if (leftMs <= 0) return latest
+    if (leftMs <= 0) break
     await step(runner, latest, Math.min(POLL_EVERY_MS_MIN, leftMs), { signal, clock })
     latest = (await jobs.find(job.id)) ?? latest
   }
+  return latest
 }
 
-/** Until this node's work for the job ends, or where it has none, for a while: another node or the provider may be at it. */
-async function step(
-  runner: JobRunner,
-  job: Job,
-  limitMs: number,
-  ends: { readonly signal: CallerSignal; readonly clock: Clock },
-): Promise<void> {
-  const work = runner.isRunning(job.id) ? runner.follow(job) : runner.follow(job).then(() => never)
-  await within(limitMs, work, ends)
-}
+type Ends = { readonly signal?: CallerSignal; readonly clock: Clock }
 
-const never = new Promise<void>(() => undefined)
+/** Until this node's work has moved the job; else for a while, as another node or the provider may be at it. */
+async function step(runner: JobRunner, job: Job, limitMs: number, ends: Ends): Promise<void> {
+  const follow = async (end: () => void) => {
+    // A failure is reported elsewhere. A job that cannot be worked on is tried again a step later, not at once.
+    const now = await runner.follow(job).catch(() => job)
+    if (now.state !== job.state) end()
+  }
+  await pause(limitMs, ends, end => void follow(end))
+}
 
 /** Resolves when `work` has ended, the time is over, or the client has left. What fails in `work` is reported elsewhere. */
-export async function within(
+export async function within(limitMs: number, work: Promise<unknown>, ends: Ends): Promise<void> {
+  await pause(limitMs, ends, end => void work.then(end, end))
+}
+
+/** Resolves when `end` is called, the time is over, or the client has left. */
+async function pause(
   limitMs: number,
-  work: Promise<unknown>,
-  { signal, clock }: { readonly signal?: CallerSignal; readonly clock: Clock },
+  { signal, clock }: Ends,
+  begin: (end: () => void) => void,
 ): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const cancel = clock.after(limitMs, resolve)
   signal?.addEventListener('abort', resolve)
-  work.then(
-    () => resolve(),
-    () => resolve(),
-  )
+  begin(resolve)
   await promise
   cancel()
   signal?.removeEventListener('abort', resolve)

@@ -26,12 +26,3 @@ function prepareJson(value: unknown): PreparedJson {
   const hash = createHash('sha256').update(body).digest('base64url')
   return { etag: `"${hash.slice(0, ETAG_LENGTH)}"`, body }
 }
-
-/** Whether `If-None-Match` contains this ETag, so that the client has the body already. */
-export function isKnown(etag: string, ifNoneMatch: string | null): boolean {
-  if (ifNoneMatch === null) return false
-  return ifNoneMatch.split(',').some(known => {
-    const candidate = known.trim()
-    return candidate === '*' || candidate.replace(/^W\//, '') === etag
-  })
-}

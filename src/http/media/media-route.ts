@@ -48,7 +48,7 @@ const videoInputs: ReadonlySet<InputName> = new Set([...imageNames, ...videoName
  */
 export function mediaRoute(
   form: BodyForm,
-  answer: (call: MediaCall) => Promise<HttpReply>,
+  answer: (call: MediaCall, request: IncomingRequest) => Promise<HttpReply>,
   ports: MediaRoutePorts,
 ): Handler {
   return async ({ request, id, trace }) => {
@@ -75,16 +75,8 @@ export function mediaRoute(
     const idempotency =
       key === undefined ? {} : { idempotency: { key, fingerprint: `${form.route} ${bytes.digest()}` } }
     try {
-      return await answer({
-        id,
-        jobId,
-        route: form.route,
-        caller,
-        body,
-        client: request,
-        trace,
-        ...idempotency,
-      })
+      const call = { id, jobId, route: form.route, caller, body, client: request, trace, ...idempotency }
+      return await answer(call, request)
     } finally {
       if ((await ports.jobs.find(jobId)) === undefined) await removeFiles(body, ports.blobs)
     }

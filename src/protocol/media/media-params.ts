@@ -1,4 +1,4 @@
-import type { MediaParams } from '../../domain/catalog/model.ts'
+import type { MediaParams, VideoModel } from '../../domain/catalog/model.ts'
 import type { Params } from '../../domain/jobs/params.ts'
 import { invalidChoice } from '../request-fields.ts'
 
@@ -7,6 +7,16 @@ export type ParamDefaults = Readonly<Record<string, string>>
 
 export const imageDefaults: ParamDefaults = { aspect_ratio: '1:1', resolution: '1K', orientation: 'square' }
 export const videoDefaults: ParamDefaults = { aspect_ratio: '16:9' }
+
+const videoAspectRatios = ['16:9', '9:16', '1:1'] as const
+
+/** The value sets of a video row. All of them have an aspect ratio; a row that does not list one has the contract's set. */
+export function videoParams({
+  params,
+  fixedParams,
+}: Pick<VideoModel, 'params' | 'fixedParams'>): MediaParams {
+  return 'aspect_ratio' in fixedParams ? params : { aspect_ratio: videoAspectRatios, ...params }
+}
 
 /**
  * The values of a row's allowlist for one request: the request's, else the contract's default where the row's set has it,

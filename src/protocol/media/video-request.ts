@@ -61,7 +61,8 @@ export function readDuration(fields: Readonly<Record<string, unknown>>, engine: 
   const asked = fields[name] ?? undefined
   if (asked === undefined) return undefined
   const seconds = numberIn(asked)
-  if (seconds === undefined) throw invalidField(name, 'a number of seconds', asked)
+  if (seconds === undefined)
+    throw invalidField(name, `a number of seconds: ${describeDurations(engine)}`, asked)
   if (!allowsDuration(engine, seconds)) {
     throw new GatewayError(
       'invalid_field',

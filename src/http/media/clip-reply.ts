@@ -1,0 +1,61 @@
+import type { StoredFile } from '../../domain/jobs/job.ts'
+import type { BlobRange, Blobs } from '../../gateway/ports/blobs.ts'
+import { isKnown } from '../etag.ts'
+import type { IncomingRequest } from '../incoming-request.ts'
+import type { HttpReply } from '../request-context.ts'
+import { readRange, type AskedRange } from './byte-range.ts'
+
+/** A browser must not run what a provider sent in place of a clip. */
+const MEDIA_TYPE = /^(?:video|image)\/[\w.+-]+$/
+
+/** The bytes of a clip, or the part that the request asks for, read from the blob store as the client takes them. */
+export async function clipReply(
+  clip: StoredFile,
+  request: Pick<IncomingRequest, 'method' | 'header'>,
+  blobs: Pick<Blobs, 'read'>,
+): Promise<HttpReply> {
+  const etag = `"${clip.sha256}"`
+  const common = {
+    'accept-ranges': 'bytes',
+    etag,
+    // Shared caches may keep it for the account of the key only, and must ask whether it is still there.
+    'cache-control': 'private, no-cache',
+  }
+  if (isKnown(etag, request.header('if-none-match'))) return { status: 304, headers: common, body: null }
+  const range = askedRange(clip, etag, request)
+  if (range.kind === 'unsatisfiable')
+    return { status: 416, headers: { ...common, 'content-range': `bytes */${clip.bytes}` }, body: '' }
+  const headers = {
+    ...common,
+    'content-type': MEDIA_TYPE.test(clip.mediaType) ? clip.mediaType : 'application/octet-stream',
+    'x-content-type-options': 'nosniff',
+  }
+  if (range.kind === 'whole') return { status: 200, headers, ...(await content(clip, blobs)) }
+  const contentRange = `bytes ${range.start}-${range.end - 1}/${clip.bytes}`
+  return {
+    status: 206,
+    headers: { ...headers, 'content-range': contentRange },
+    ...(await content(clip, blobs, range)),
+  }
+}
+
+/** Ranges are for GET only, and `If-Range` asks for the whole clip if it is another one. */
+function askedRange(
+  { bytes }: StoredFile,
+  etag: string,
+  request: Pick<IncomingRequest, 'method' | 'header'>,
+): AskedRange {
+  const ifRange = request.header('if-range')
+  const isMeant = request.method === 'GET' && (ifRange === null || ifRange.trim() === etag)
+  return readRange(isMeant ? request.header('range') : null, bytes)
+}
+
+async function content(
+  { key, bytes }: StoredFile,
+  blobs: Pick<Blobs, 'read'>,
+  range: BlobRange = { start: 0, end: bytes },
+) {
+  const blob = await blobs.read(key, range)
+  if (blob === undefined) throw new Error(`The clip ${key} is not in the blob store.`)
+  return { body: blob.stream, contentLength: range.end - range.start }
+}

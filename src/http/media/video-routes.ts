@@ -1,0 +1,86 @@
+import { createVideoJob, type CreateVideoPorts } from '../../gateway/media/create-video-job.ts'
+import { noteJob, type MediaCall } from '../../gateway/media/media-call.ts'
+import { readClip } from '../../gateway/media/read-clip.ts'
+import { readJob } from '../../gateway/media/read-job.ts'
+import { waitForJob, waitForSubmit } from '../../gateway/media/wait-for-job.ts'
+import type { Authenticated } from '../../gateway/ports/accounts.ts'
+import { readVideoRequest } from '../../protocol/media/video-request.ts'
+import type { IncomingRequest } from '../incoming-request.ts'
+import type { Handler, HttpReply, RequestContext } from '../request-context.ts'
+import { mediaReplies } from '../reply-style.ts'
+import type { Route } from '../routes.ts'
+import { clipReply } from './clip-reply.ts'
+import { mediaRoute, type MediaRoutePorts } from './media-route.ts'
+import { publicBaseUrl, type BaseUrlSettings } from './public-base-url.ts'
+import { createdVideoReply, videoReply } from './video-replies.ts'
+
+const VIDEOS = '/v1/videos/'
+const CONTENT = '/content'
+
+export type VideoRoutePorts = CreateVideoPorts & MediaRoutePorts
+
+export type VideoRouteSettings = BaseUrlSettings & {
+  readonly videoWaitMs: number
+  readonly jobTtlMs: number
+}
+
+type Keyed = (handle: (caller: Authenticated, context: RequestContext) => Promise<HttpReply>) => Handler
+
+const fields: ReadonlySet<string> = new Set([
+  'model',
+  'prompt',
+  'duration',
+  'seconds',
+  'aspect_ratio',
+  'wait',
+  'timeout',
+  'ref_video_job_id',
+  'scenes',
+])
+
+/** The creation of video jobs under its four paths, the lookup of a job, and its clip. */
+export function videoRoutes(
+  ports: VideoRoutePorts,
+  settings: VideoRouteSettings,
+  keyed: Keyed,
+): readonly Route[] {
+  const create = (path: string, name: string): Route => ({
+    path,
+    name,
+    methods: {
+      POST: mediaRoute({ kind: 'video', route: name, fields }, createVideo(ports, settings), ports),
+    },
+    style: mediaReplies,
+  })
+  const read = keyed(async ({ account }, { request }) => {
+    const job = await readJob(request.path.slice(VIDEOS.length), 'video', { accountId: account.id }, ports)
+    return videoReply(job, publicBaseUrl(request, settings))
+  })
+  const content = keyed(async ({ account }, { request }) => {
+    const id = request.path.slice(VIDEOS.length, -CONTENT.length)
+    return clipReply(await readClip(id, { accountId: account.id }, ports), request, ports.blobs)
+  })
+  return [
+    create('/v1/videos', 'videos'),
+    create('/v1/video/generations', 'videos.generations'),
+    create('/v1/videos/extend', 'videos.extend'),
+    create('/v1/videos/storyboard', 'videos.storyboard'),
+    { path: `${VIDEOS}*${CONTENT}`, name: 'videos.content', methods: { GET: content }, style: mediaReplies },
+    { path: `${VIDEOS}*`, name: 'videos.job', methods: { GET: read }, style: mediaReplies },
+  ]
+}
+
+/** Replies when the provider has answered the submit, or later for a client that waits for the clip. */
+function createVideo(ports: VideoRoutePorts, settings: VideoRouteSettings) {
+  return async (call: MediaCall, http: IncomingRequest): Promise<HttpReply> => {
+    const { signal } = http
+    const startedMs = ports.clock.monotonicMs()
+    const request = readVideoRequest(call.body.fields, { waitMsMax: settings.videoWaitMs })
+    const created = await createVideoJob(call, request, ports, settings)
+    const submitted = await waitForSubmit(created, { signal }, ports)
+    const waitMs = (request.waitMs ?? 0) - (ports.clock.monotonicMs() - startedMs)
+    const job = await waitForJob(submitted, { waitMs, signal }, ports)
+    noteJob(call.trace, job)
+    return createdVideoReply(job, publicBaseUrl(http, settings))
+  }
+}

@@ -1,0 +1,71 @@
+import type {
+  MediaInput,
+  MediaProvider,
+  MediaResult,
+  PollOutcome,
+  SubmitCall,
+  SubmitOutcome,
+} from '../../src/gateway/ports/media-provider.ts'
+import { bytesOf } from './byte-streams.ts'
+
+/** A provider of images and videos whose answers a test sets. */
+export type ScriptedMedia = MediaProvider & {
+  /** All submits so far, in order. */
+  readonly submits: readonly RecordedSubmit[]
+  /** How many polls there were. */
+  readonly polls: number
+  /** The answer to the submits that follow. At first each is accepted, under an id of its own. */
+  submitted: SubmitOutcome | Promise<SubmitOutcome> | undefined
+  /** The answer to the polls that follow. At first the job runs. */
+  polled: PollOutcome
+}
+
+/** What a submit brought, its files read to their ends. */
+export type RecordedSubmit = Omit<SubmitCall, 'images' | 'videos'> & {
+  readonly images: readonly RecordedInput[]
+  readonly videos: readonly RecordedInput[]
+}
+
+export type RecordedInput =
+  | Exclude<MediaInput, { readonly from: 'bytes' }>
+  | { readonly from: 'bytes'; readonly mediaType: string; readonly content: Buffer }
+
+export const RUNNING: PollOutcome = { outcome: 'running', upstreamStatus: 'running', isKnownStatus: true }
+
+/** The result of a job with one clip, whose content is no clip unless a test gives one. */
+export function aClip(
+  change: Partial<MediaResult> & { readonly bytes?: Uint8Array<ArrayBuffer> } = {},
+): PollOutcome {
+  const { bytes = new TextEncoder().encode('clip'), ...result } = change
+  return { outcome: 'finished', result: { outputs: [{ from: 'bytes', bytes }], isCounted: true, ...result } }
+}
+
+export function scriptedMedia(): ScriptedMedia {
+  const submits: RecordedSubmit[] = []
+  const media = {
+    pollEveryMsMin: 1000,
+    submits,
+    polls: 0,
+    submitted: undefined as ScriptedMedia['submitted'],
+    polled: RUNNING,
+    async submit(call: SubmitCall): Promise<SubmitOutcome> {
+      const images = await Promise.all(call.images.map(recorded))
+      const videos = await Promise.all(call.videos.map(recorded))
+      submits.push({ ...call, images, videos })
+      return media.submitted ?? { outcome: 'accepted', upstreamId: `upstream-${submits.length}` }
+    },
+    async poll() {
+      media.polls += 1
+      return media.polled
+    },
+  }
+  return media
+}
+
+async function recorded(input: MediaInput): Promise<RecordedInput> {
+  if (input.from !== 'bytes') return input
+  const content = await bytesOf(await input.open())
+  if (content.length !== input.bytes)
+    throw new Error(`An input has ${content.length} bytes, not ${input.bytes}.`)
+  return { from: 'bytes', mediaType: input.mediaType, content }
+}
