@@ -1,9 +1,12 @@
-import type { Id } from '../ids.ts'
+import type { Id, IdPrefix } from '../ids.ts'
 import type { NanoUsd } from '../money.ts'
 import type { ImageTariff, VideoTariff } from '../pricing/tariff.ts'
 import type { Params } from './params.ts'
 
 export type JobKind = 'image' | 'video'
+
+/** The prefix of the id by which clients and providers know a job. */
+export const jobIdPrefix = { image: 'img', video: 'vid' } as const satisfies Record<JobKind, IdPrefix>
 
 /**
  * - `queued`: recorded and its money reserved; the provider has not answered the submit. Clients of videos see `pending`.
@@ -31,7 +34,7 @@ export function isFinal(state: JobState): state is 'completed' | 'failed' {
   return following[state].length === 0
 }
 
-/** Why a job failed. The code and the message for the client stand beside it. */
+/** Why a job failed. */
 export type FailureReason =
   /** The provider refused the submit with a 4xx. */
   | 'rejected'
@@ -43,14 +46,22 @@ export type FailureReason =
   | 'no_job_id'
   /** The provider accepted the job and could not make the result. */
   | 'generation_failed'
-  /** Nobody knows whether the provider accepted the job, and the time to find out is over. */
+  /** It is not known whether the provider accepted the job, and the time to find out is over. */
   | 'submit_unconfirmed'
   /** The job was not finished within its time to live. */
   | 'overdue'
   /** The provider made a result that can never be fetched. */
   | 'result_lost'
 
-export type Failure = { readonly reason: FailureReason; readonly code?: string; readonly message: string }
+export type Failure = {
+  readonly reason: FailureReason
+  /** The provider's code, or the gateway's. */
+  readonly code?: string
+  /** For the client. */
+  readonly message: string
+  /** How long the provider asks to wait before another try. */
+  readonly retryAfterS?: number
+}
 
 /** A file in the blob store. */
 export type StoredFile = {
@@ -107,6 +118,8 @@ export type Job = {
   readonly quote: MediaQuote
   /** What is held while the job runs. */
   readonly held: NanoUsd
+  /** The node that recorded the job, and submits it. */
+  readonly node: string
   readonly createdAtMs: number
   /** When the state last changed. */
   readonly changedAtMs: number
@@ -127,4 +140,8 @@ export type Job = {
   readonly cost: NanoUsd | null
   readonly failure: Failure | null
   readonly archivedAtMs: number | null
+  /** Until when a failed job is watched for a late end at its provider. Null where it is not, or not any more. */
+  readonly watchUntilMs: number | null
+  /** The price of a result that the provider finished after the release. It was booked as a loss. */
+  readonly lateCost: NanoUsd | null
 }

@@ -9,17 +9,24 @@ import type { NanoUsd } from '../../domain/money.ts'
  */
 export interface Jobs {
   /**
-   * Records a job as `queued` and holds its money, which is released or captured with the job. Refuses, without a trace, where
-   * the balance does not cover it.
+   * Records a job of this node as `queued` and holds its money, which is released or captured with the job. Refuses, without a
+   * trace, where the balance does not cover it. A repeat, by the job's id or by its idempotency key, gets the first job.
    */
   create(job: NewJob): Promise<Created>
+
+  /** The job that an account made with an idempotency key, for as long as keys are kept. */
+  findByKey(
+    accountId: number,
+    key: string,
+    atMs: number,
+  ): Promise<{ readonly fingerprint: string; readonly job: Job } | undefined>
 
   /** Marks the submit as begun; durable when it resolves. `changed` for one caller only: a submit is never repeated. */
   beginSubmit(id: Id, atMs: number): Promise<Changed>
 
   /**
    * `queued` or `unknown_submit` → `processing`. Throws `UpstreamIdTakenError` where another job of the provider has the
-   * upstream id.
+   * upstream id. A job that was released before its provider answered stays `failed`, and is watched under the upstream id.
    */
   accept(
     id: Id,
@@ -45,10 +52,13 @@ export interface Jobs {
   ): Promise<void>
 
   /**
-   * The provider finished a job whose hold had been released: books its price as a loss, once. The job stays as it
-   * ended, and the account's balance as it is. False where it was booked before, or the job did not fail.
+   * The provider finished a job whose hold had been released: books its price as a loss, once, and ends the watch. The job
+   * stays as it ended, and the account's balance as it is. False where the job is not watched, or not any more.
    */
   bookLateCompletion(id: Id, late: { readonly cost: NanoUsd; readonly atMs: number }): Promise<boolean>
+
+  /** The provider cannot finish the job any more: ends the watch. */
+  endWatch(id: Id, end: { readonly detail: string; readonly atMs: number }): Promise<void>
 
   /** Marks the result of a completed job as archived. */
   archive(id: Id, atMs: number): Promise<Changed>
@@ -62,18 +72,26 @@ export interface Jobs {
   list(page: JobPage): Promise<{ readonly jobs: readonly Job[]; readonly next?: string }>
 
   /**
-   * At most `limit` jobs that need work at an instant, in an order that does not change while they do; `after` is the `next` of the page
-   * before.
+   * At most `limit` jobs that need work at an instant, in an order that does not change; `after` is the `next` of the page
+   * before. A job that stops needing the work between two pages moves no other job.
    */
   due(
     work: JobWork,
-    page: { readonly atMs: number; readonly limit: number; readonly after?: string },
+    page: {
+      readonly atMs: number
+      /** Both kinds where it is absent. */
+      readonly kind?: JobKind
+      readonly limit: number
+      readonly after?: string
+    },
   ): Promise<{ readonly jobs: readonly Job[]; readonly next?: string }>
 }
 
 /** What the reconciler can have to do for a job. */
 export type JobWork =
-  /** `queued` without a begun submit, or with one that cannot still be running: older than `atMs`. */
+  /** `queued` by the process that was this node before: nothing submits it any more. */
+  | 'left_queued'
+  /** `queued` on any node, and nothing has happened to it since `atMs`. */
   | 'stale_queued'
   /** `processing`, and its next poll is due. */
   | 'poll'
@@ -81,7 +99,7 @@ export type JobWork =
   | 'recover'
   /** Not final, and its deadline is over. */
   | 'overdue'
-  /** `failed` after its provider may have accepted it, and still watched for a late end. */
+  /** `failed` after its provider may have accepted it, and still watched at `atMs` for a late end. */
   | 'watch'
   /** `completed` before `atMs`, and not archived. */
   | 'archive'

@@ -1,79 +1,100 @@
 import type { Database, Statement } from 'bun:sqlite'
+import type { JobKind } from '../../../domain/jobs/job.ts'
 import type { JobPage, JobWork, Jobs } from '../../../gateway/ports/jobs.ts'
+import { cursorOf, readCursor, ROW_ID_MAX } from '../row-ids.ts'
 import { jobFrom, type JobRow } from './job-rows.ts'
 
 type Page = Awaited<ReturnType<Jobs['list']>>
+type DueParams = {
+  at: number
+  after: bigint
+  limit: number
+  node: string
+  left: bigint
+  kind: JobKind | null
+}
 
 const OPEN = "(state = 'queued' OR state = 'processing' OR state = 'unknown_submit')"
 
-/** Which rows need each kind of work at the instant `$at`. */
+/** Which rows need each kind of work at the instant `$at`. `$left` is the last row of the process that was this node before. */
 const conditionOf = {
-  stale_queued: "state = 'queued' AND ifnull(submitted_at_ms, created_at_ms) < $at",
+  left_queued: "state = 'queued' AND node = $node AND row_id <= $left",
+  stale_queued: "state = 'queued' AND ifnull(submitted_at_ms, created_at_ms) <= $at",
   poll: "state = 'processing' AND next_poll_at_ms <= $at",
   recover: "state = 'unknown_submit'",
   overdue: `${OPEN} AND deadline_at_ms <= $at`,
-  watch: 'watch_until_ms IS NOT NULL',
+  watch: 'watch_until_ms > $at',
   archive: "state = 'completed' AND archived_at_ms IS NULL AND changed_at_ms <= $at",
 } as const satisfies Record<JobWork, string>
 
-/** `Jobs.list` and `Jobs.due`. A cursor is the row id of the last job of the page before. */
+/** Without these, SQLite would read all rows in their order to find a few. */
+const indexOf: Partial<Record<JobWork, string>> = {
+  watch: 'INDEXED BY jobs_watched',
+  archive: 'INDEXED BY jobs_to_archive',
+}
+
+/** `Jobs.list` and `Jobs.due` of one node. A cursor is the row id of the last job of the page before. */
 export class JobLists {
   readonly #database: Database
-  readonly #due = new Map<JobWork, Statement<JobRow, [{ $at: number; $after: bigint; $limit: number }]>>()
+  readonly #node: string
+  /** A node of a name is open once, so nothing submits the queued jobs that it had when it was opened. */
+  readonly #left: bigint
+  readonly #due = new Map<string, Statement<JobRow, [DueParams]>>()
 
-  constructor(database: Database) {
+  constructor(database: Database, node: string) {
     this.#database = database
+    this.#node = node
+    const last = database.query<{ last: bigint | null }, []>('SELECT max(row_id) AS last FROM jobs').get()
+    this.#left = last?.last ?? 0n
   }
 
   list({ accountId, kind, state, limit, cursor }: JobPage): Page {
+    const filters = { account_id: accountId, kind, state }
+    const given = Object.entries(filters).flatMap(([column, value]) =>
+      value === undefined ? [] : ([[column, value]] as const),
+    )
+    // Only the conditions that are asked for, so that the list of one account uses the index of its jobs.
+    const where = ['row_id < $before', ...given.map(([column]) => `${column} = $${column}`)].join(' AND ')
     const rows = this.#database
-      .query<JobRow, [Record<string, string | number | bigint | null>]>(
-        `SELECT * FROM jobs
-          WHERE row_id < $before
-            AND ($account IS NULL OR account_id = $account) AND ($kind IS NULL OR kind = $kind)
-            AND ($state IS NULL OR state = $state)
-          ORDER BY row_id DESC LIMIT $limit`,
+      .query<JobRow, [Record<string, string | number | bigint>]>(
+        `SELECT * FROM jobs WHERE ${where} ORDER BY row_id DESC LIMIT $limit`,
       )
       .all({
-        before: cursor === undefined ? LAST : rowIdOf(cursor),
-        account: accountId ?? null,
-        kind: kind ?? null,
-        state: state ?? null,
+        ...Object.fromEntries(given),
+        before: cursor === undefined ? ROW_ID_MAX : readCursor(cursor).value,
         limit: limit + 1,
       })
     return pageOf(rows, limit)
   }
 
-  due(work: JobWork, { atMs, limit, after }: Parameters<Jobs['due']>[1]): Page {
-    const rows = this.#statement(work).all({
-      $at: atMs,
-      $after: after === undefined ? 0n : rowIdOf(after),
-      $limit: limit + 1,
+  due(work: JobWork, { atMs, kind, limit, after }: Parameters<Jobs['due']>[1]): Page {
+    const rows = this.#statement(work, kind).all({
+      at: atMs,
+      after: after === undefined ? 0n : readCursor(after).value,
+      limit: limit + 1,
+      node: this.#node,
+      left: this.#left,
+      kind: kind ?? null,
     })
     return pageOf(rows, limit)
   }
 
-  #statement(work: JobWork) {
-    const known = this.#due.get(work)
+  #statement(work: JobWork, kind: JobKind | undefined): Statement<JobRow, [DueParams]> {
+    const name = `${work} ${kind}`
+    const known = this.#due.get(name)
     if (known !== undefined) return known
-    const made: Statement<JobRow, [{ $at: number; $after: bigint; $limit: number }]> = this.#database.prepare(
-      `SELECT * FROM jobs WHERE ${conditionOf[work]} AND row_id > $after ORDER BY row_id LIMIT $limit`,
+    const where = `${conditionOf[work]} AND row_id > $after${kind === undefined ? '' : ' AND kind = $kind'}`
+    const made: Statement<JobRow, [DueParams]> = this.#database.prepare(
+      `SELECT * FROM jobs ${indexOf[work] ?? ''} WHERE ${where} ORDER BY row_id LIMIT $limit`,
     )
-    this.#due.set(work, made)
+    this.#due.set(name, made)
     return made
   }
 }
-
-const LAST = 9_223_372_036_854_775_807n
 
 function pageOf(rows: readonly JobRow[], limit: number): Page {
   const jobs = rows.slice(0, limit)
   const last = jobs.at(-1)
   const hasMore = rows.length > limit && last !== undefined
-  return { jobs: jobs.map(jobFrom), ...(hasMore ? { next: last.row_id.toString(36) } : {}) }
-}
-
-/** A cursor that is not ours names no row, and the page is empty. */
-function rowIdOf(cursor: string): bigint {
-  return /^[0-9a-z]{1,13}$/.test(cursor) ? BigInt(Number.parseInt(cursor, 36)) : 0n
+  return { jobs: jobs.map(jobFrom), ...(hasMore ? { next: cursorOf(last.row_id) } : {}) }
 }

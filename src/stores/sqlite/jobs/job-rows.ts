@@ -25,6 +25,7 @@ export type JobRow = {
   request: string
   quote: string
   held: bigint
+  node: string
   created_at_ms: bigint
   changed_at_ms: bigint
   submitted_at_ms: bigint | null
@@ -39,8 +40,12 @@ export type JobRow = {
   failure_reason: FailureReason | null
   failure_code: string | null
   failure_message: string | null
+  failure_retry_after_s: bigint | null
   archived_at_ms: bigint | null
   watch_until_ms: bigint | null
+  late_cost: bigint | null
+  late_at_ms: bigint | null
+  late_by: bigint | null
 }
 
 export function jobFrom(row: JobRow): Job {
@@ -57,6 +62,7 @@ export function jobFrom(row: JobRow): Job {
     request: JSON.parse(row.request) as JobRequest,
     quote: quoteFrom(row.quote),
     held: nanoUsd(row.held),
+    node: row.node,
     createdAtMs: Number(row.created_at_ms),
     changedAtMs: Number(row.changed_at_ms),
     submittedAtMs: numberOrNull(row.submitted_at_ms),
@@ -70,6 +76,8 @@ export function jobFrom(row: JobRow): Job {
     cost: row.cost === null ? null : nanoUsd(row.cost),
     failure: failureFrom(row),
     archivedAtMs: numberOrNull(row.archived_at_ms),
+    watchUntilMs: numberOrNull(row.watch_until_ms),
+    lateCost: row.late_cost === null ? null : nanoUsd(row.late_cost),
   }
 }
 
@@ -91,9 +99,15 @@ function failureFrom({
   failure_reason: reason,
   failure_code: code,
   failure_message: message,
+  failure_retry_after_s: retryAfterS,
 }: JobRow): Failure | null {
   if (reason === null) return null
-  return { reason, message: message ?? '', ...(code === null ? {} : { code }) }
+  return {
+    reason,
+    message: message ?? '',
+    ...(code === null ? {} : { code }),
+    ...(retryAfterS === null ? {} : { retryAfterS: Number(retryAfterS) }),
+  }
 }
 
 function numberOrNull(value: bigint | null): number | null {

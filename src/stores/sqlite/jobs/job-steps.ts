@@ -1,7 +1,7 @@
+import { mayFollow, type Failure, type Job } from '../../../domain/jobs/job.ts'
 import { releaseWatchMs } from '../../../domain/jobs/watch.ts'
-import type { Failure, Job } from '../../../domain/jobs/job.ts'
 import { NO_USAGE } from '../../../domain/pricing/usage.ts'
-import type { Id } from '../../../domain/ids.ts'
+import { formatId, type Id } from '../../../domain/ids.ts'
 import type { NanoUsd } from '../../../domain/money.ts'
 import type { Charge, Hold } from '../../../gateway/ports/ledger.ts'
 import {
@@ -37,6 +37,8 @@ export class JobSteps {
   create(job: NewJob): Created {
     const { table, keys, holds } = this.#parts
     const { idempotency, accountId, createdAtMs: atMs } = job
+    const existing = table.find(job.id)
+    if (existing !== undefined) return { outcome: 'repeated', job: jobFrom(existing) }
     const repeated = this.#repeated(job)
     if (repeated !== undefined) return repeated
     const outcome = holds.place(holdOf(job), atMs)
@@ -56,10 +58,15 @@ export class JobSteps {
   ): Changed {
     const { table } = this.#parts
     return this.#change(id, row => {
-      if (row.state !== 'queued' && row.state !== 'unknown_submit') return false
-      const owner = table.findByUpstream(row.provider, to.upstreamId)
-      if (owner !== undefined)
-        throw new UpstreamIdTakenError(`Another job has the upstream id of job ${row.id_key}.`)
+      const isReleased = row.state === 'failed' && row.watch_until_ms !== null && row.upstream_id === null
+      if (!isReleased && !mayFollow(row.state, 'processing')) return false
+      if (table.findByUpstream(row.provider, to.upstreamId) !== undefined)
+        throw new UpstreamIdTakenError(`The upstream id of ${formatId('op', id)} belongs to another job.`)
+      if (isReleased) {
+        table.setWatchedUpstream(row, to.upstreamId)
+        table.note(row.row_id, { state: row.state, detail: ACCEPTED_LATE, atMs: to.atMs })
+        return false
+      }
       table.setUpstream(row, to)
       return table.move(row, { state: 'processing', detail: null, atMs: to.atMs })
     })
@@ -75,7 +82,7 @@ export class JobSteps {
   ): Changed {
     const { table } = this.#parts
     return this.#change(id, row => {
-      if (row.state !== 'queued') return false
+      if (!mayFollow(row.state, 'unknown_submit')) return false
       table.setLost(row, problem, deadlineAtMs)
       return table.move(row, { state: 'unknown_submit', detail: problem, atMs })
     })
@@ -106,20 +113,23 @@ export class JobSteps {
   bookLateCompletion(id: Id, { cost, atMs }: { readonly cost: NanoUsd; readonly atMs: number }): boolean {
     const { table, booksOfAccounts, journal } = this.#parts
     const row = table.row(id)
-    if (row.state !== 'failed' || !table.endWatch(row)) return false
+    if (!table.endWatch(row, { detail: COMPLETED_LATE, atMs })) return false
     const movements = [{ from: 'losses', to: 'revenue.media', amount: cost }] as const
     const books = booksOfAccounts.of(Number(row.account_id))
-    journal.write(books, { kind: 'late_completion', subject: id, movements, atMs })
-    const detail =
-      'The provider finished the job after its reserve was released. Its price was booked as a loss.'
-    table.note(row.row_id, { state: 'failed', detail, atMs })
+    const by = journal.write(books, { kind: 'late_completion', subject: id, movements, atMs })
+    table.setLate(row, { cost, atMs, by })
     return true
+  }
+
+  endWatch(id: Id, end: { readonly detail: string; readonly atMs: number }): void {
+    const { table } = this.#parts
+    table.endWatch(table.row(id), end)
   }
 
   archive(id: Id, atMs: number): Changed {
     const { table } = this.#parts
     return this.#change(id, row => {
-      if (row.state !== 'completed' || !table.archive(row, atMs)) return false
+      if (!table.archive(row, atMs)) return false
       table.note(row.row_id, { state: 'completed', detail: 'The result was archived.', atMs })
       return true
     })
@@ -141,6 +151,10 @@ export class JobSteps {
     return { changed, job: jobFrom(table.row(id)) }
   }
 }
+
+const ACCEPTED_LATE = 'The provider accepted the job after its reserve was released.'
+const COMPLETED_LATE =
+  'The provider finished the job after its reserve was released. Its price was booked as a loss.'
 
 /** A job's hold has the job's id. */
 function holdOf({ id, accountId, held }: Pick<Job, 'id' | 'accountId' | 'held'>): Hold {

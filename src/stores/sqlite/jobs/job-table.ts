@@ -1,13 +1,13 @@
 import type { Database, Statement } from 'bun:sqlite'
-import type { Id } from '../../../domain/ids.ts'
+import { formatId, type Id } from '../../../domain/ids.ts'
 import { mayFollow, type Failure, type JobState } from '../../../domain/jobs/job.ts'
+import type { NanoUsd } from '../../../domain/money.ts'
 import type { JobEvent, JobResult, NewJob } from '../../../gateway/ports/jobs.ts'
 import { quoteText, type JobRow } from './job-rows.ts'
 
 const INSERT = `INSERT INTO jobs (id_key, id_tail, kind, state, account_id, api_key_id, route, model, provider, upstream_model,
-    request, quote, held, created_at_ms, changed_at_ms, next_poll_at_ms, deadline_at_ms,
-    job_deadline_at_ms)
-  VALUES (?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+    request, quote, held, node, created_at_ms, changed_at_ms, next_poll_at_ms, deadline_at_ms, job_deadline_at_ms)
+  VALUES (?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const BEGIN_SUBMIT = `UPDATE jobs SET submitted_at_ms = ?
   WHERE row_id = ? AND state = 'queued' AND submitted_at_ms IS NULL`
 const NOTE_POLL = `UPDATE jobs SET next_poll_at_ms = ?, upstream_status = ifnull(?, upstream_status), problem = ?
@@ -19,9 +19,12 @@ const NOTE_POLL = `UPDATE jobs SET next_poll_at_ms = ?, upstream_status = ifnull
  */
 export class JobTable {
   readonly #statements: ReturnType<typeof prepare>
+  readonly #node: string
 
-  constructor(database: Database) {
+  /** `node` is the name of the node whose jobs are inserted. */
+  constructor(database: Database, node: string) {
     this.#statements = prepare(database)
+    this.#node = node
   }
 
   find({ key, tail }: Id): JobRow | undefined {
@@ -41,7 +44,7 @@ export class JobTable {
   /** Throws a RangeError for an id that no job has. */
   row(id: Id): JobRow {
     const row = this.find(id)
-    if (row === undefined) throw new RangeError(`There is no job ${id.key}.`)
+    if (row === undefined) throw new RangeError(`There is no job ${formatId('op', id)}.`)
     return row
   }
 
@@ -60,6 +63,7 @@ export class JobTable {
       JSON.stringify(job.request),
       quoteText(job.quote),
       job.held,
+      this.#node,
       atMs,
       atMs,
       atMs,
@@ -84,7 +88,7 @@ export class JobTable {
   ): boolean {
     if (!mayFollow(row.state, to.state)) return false
     const { changes } = this.#statements.move.run(to.state, to.atMs, row.row_id, row.state)
-    if (changes !== 1) throw new Error(`Job ${row.id_key} is not ${row.state} any more.`)
+    if (changes !== 1) throw new Error(`The job in row ${row.row_id} is not ${row.state} any more.`)
     this.note(row.row_id, to)
     return true
   }
@@ -92,6 +96,11 @@ export class JobTable {
   /** Before the move to `processing`, which needs the upstream id. */
   setUpstream(row: JobRow, to: { readonly upstreamId: string; readonly nextPollAtMs: number }): void {
     this.#statements.setUpstream.run(to.upstreamId, to.nextPollAtMs, row.row_id)
+  }
+
+  /** Of a failed job that is watched. */
+  setWatchedUpstream(row: JobRow, upstreamId: string): void {
+    this.#statements.setWatchedUpstream.run(upstreamId, row.row_id)
   }
 
   setLost(row: JobRow, problem: string, deadlineAtMs: number): void {
@@ -112,9 +121,18 @@ export class JobTable {
     return true
   }
 
-  fail(row: JobRow, { reason, code, message, atMs, watchUntilMs }: Failed): boolean {
+  fail(row: JobRow, { reason, code, message, retryAfterS, atMs, watchUntilMs }: Failed): boolean {
     if (!mayFollow(row.state, 'failed')) return false
-    this.#statements.fail.run(atMs, reason, code ?? null, message, watchUntilMs, row.row_id, row.state)
+    this.#statements.fail.run(
+      atMs,
+      reason,
+      code ?? null,
+      message,
+      retryAfterS ?? null,
+      watchUntilMs,
+      row.row_id,
+      row.state,
+    )
     this.note(row.row_id, { state: 'failed', detail: reason, atMs })
     return true
   }
@@ -131,9 +149,19 @@ export class JobTable {
     return this.#statements.archive.run(atMs, row.row_id).changes === 1
   }
 
-  /** False where the job is not watched: it never was, its time is over, or its late end was seen. */
-  endWatch(row: JobRow): boolean {
-    return this.#statements.endWatch.run(row.row_id).changes === 1
+  /** False where the job is not watched: it never was, its time is over, or its watch has ended. */
+  endWatch(row: JobRow, { detail, atMs }: { readonly detail: string; readonly atMs: number }): boolean {
+    if (this.#statements.endWatch.run(row.row_id, atMs).changes !== 1) return false
+    this.note(row.row_id, { state: row.state, detail, atMs })
+    return true
+  }
+
+  /** After its watch has ended. `by` is the operation that booked the cost; null for a cost of zero. */
+  setLate(
+    row: JobRow,
+    { cost, atMs, by }: { readonly cost: NanoUsd; readonly atMs: number; readonly by: bigint | null },
+  ): void {
+    this.#statements.setLate.run(cost, atMs, by, row.row_id)
   }
 
   note(rowId: bigint, { state, detail, atMs }: JobEvent): void {
@@ -173,6 +201,7 @@ function prepare(database: Database) {
       // The time to live of an unknown submit was its deadline. A job that is found has the one of its creation again.
       'UPDATE jobs SET upstream_id = ?, next_poll_at_ms = ?, deadline_at_ms = job_deadline_at_ms, problem = NULL WHERE row_id = ?',
     ),
+    setWatchedUpstream: database.prepare('UPDATE jobs SET upstream_id = ? WHERE row_id = ?'),
     setLost: database.prepare('UPDATE jobs SET problem = ?, deadline_at_ms = ? WHERE row_id = ?'),
     complete: database.prepare(
       `UPDATE jobs SET state = 'completed', changed_at_ms = ?, outputs = ?, duration_ms = ?, cost = ?, problem = NULL
@@ -180,16 +209,17 @@ function prepare(database: Database) {
     ),
     fail: database.prepare(
       `UPDATE jobs SET state = 'failed', changed_at_ms = ?, failure_reason = ?, failure_code = ?, failure_message = ?,
-          watch_until_ms = ?
+          failure_retry_after_s = ?, watch_until_ms = ?
         WHERE row_id = ? AND state = ?`,
     ),
     notePoll: database.prepare(NOTE_POLL),
     archive: database.prepare(
-      'UPDATE jobs SET archived_at_ms = ? WHERE row_id = ? AND archived_at_ms IS NULL',
+      "UPDATE jobs SET archived_at_ms = ? WHERE row_id = ? AND state = 'completed' AND archived_at_ms IS NULL",
     ),
     endWatch: database.prepare(
-      'UPDATE jobs SET watch_until_ms = NULL WHERE row_id = ? AND watch_until_ms IS NOT NULL',
+      'UPDATE jobs SET watch_until_ms = NULL WHERE row_id = ? AND watch_until_ms > ?',
     ),
+    setLate: database.prepare('UPDATE jobs SET late_cost = ?, late_at_ms = ?, late_by = ? WHERE row_id = ?'),
     note: database.prepare('INSERT INTO job_events (job, state, detail, at_ms) VALUES (?, ?, ?, ?)'),
   }
 }

@@ -8,17 +8,20 @@ import { jobFrom } from './job-rows.ts'
 import { JobSteps } from './job-steps.ts'
 import { JobTable } from './job-table.ts'
 
-/** `Jobs` on SQLite: every step is one transaction, shared with the other steps of its commit. */
+/** `Jobs` of one node on SQLite: every step is one transaction, shared with the other steps of its commit. */
 export function createJobs(parts: {
   readonly database: Database
+  /** The name of the node. */
+  readonly node: string
   readonly groupCommit: GroupCommit
   readonly steps: LedgerSteps
 }): Jobs {
-  const { database, groupCommit } = parts
+  const { database, node, groupCommit } = parts
   const { media: holds, booksOfAccounts, journal } = parts.steps
-  const table = new JobTable(database)
-  const steps = new JobSteps({ table, keys: new JobKeys(database), holds, booksOfAccounts, journal })
-  const lists = new JobLists(database)
+  const keys = new JobKeys(database)
+  const table = new JobTable(database, node)
+  const steps = new JobSteps({ table, keys, holds, booksOfAccounts, journal })
+  const lists = new JobLists(database, node)
   return {
     create: job => groupCommit.run(() => steps.create(job)),
     beginSubmit: (id, atMs) => groupCommit.run(() => steps.beginSubmit(id, atMs)),
@@ -28,7 +31,12 @@ export function createJobs(parts: {
     fail: (id, failure) => groupCommit.run(() => steps.fail(id, failure)),
     notePoll: (id, poll) => groupCommit.run(() => table.notePoll(table.row(id), poll)),
     bookLateCompletion: (id, late) => groupCommit.run(() => steps.bookLateCompletion(id, late)),
+    endWatch: (id, end) => groupCommit.run(() => steps.endWatch(id, end)),
     archive: (id, atMs) => groupCommit.run(() => steps.archive(id, atMs)),
+    async findByKey(accountId, key, atMs) {
+      const known = keys.find(accountId, key, atMs)
+      return known && { fingerprint: known.fingerprint, job: jobFrom(table.rowAt(known.job)) }
+    },
     async find(id) {
       const row = table.find(id)
       return row === undefined ? undefined : jobFrom(row)

@@ -17,6 +17,8 @@ CREATE TABLE jobs (
   request TEXT NOT NULL,
   quote TEXT NOT NULL,
   held INTEGER NOT NULL CHECK (held >= 0),
+  -- The name of the node that recorded it, and submits it.
+  node TEXT NOT NULL,
   created_at_ms INTEGER NOT NULL,
   changed_at_ms INTEGER NOT NULL,
   -- Durable before the first byte of the submit leaves.
@@ -35,20 +37,27 @@ CREATE TABLE jobs (
   failure_reason TEXT,
   failure_code TEXT,
   failure_message TEXT,
+  failure_retry_after_s INTEGER,
   archived_at_ms INTEGER,
   -- A failed job that its provider may still finish is watched until then.
   watch_until_ms INTEGER,
+  -- The price of a result that the provider finished after the release; when it was booked as a loss, and by which operation.
+  late_cost INTEGER CHECK (late_cost >= 0),
+  late_at_ms INTEGER,
+  late_by INTEGER,
   CHECK ((state = 'completed') = (cost IS NOT NULL)),
   CHECK ((state = 'failed') = (failure_reason IS NOT NULL)),
-  CHECK (state <> 'processing' OR upstream_id IS NOT NULL)
+  CHECK (state <> 'processing' OR upstream_id IS NOT NULL),
+  CHECK (late_cost IS NULL OR (state = 'failed' AND watch_until_ms IS NULL)),
+  CHECK ((late_cost IS NULL) = (late_at_ms IS NULL))
 ) STRICT;
 
 CREATE UNIQUE INDEX jobs_by_id ON jobs (id_key, id_tail);
 -- A provider's job belongs to one of ours.
 CREATE UNIQUE INDEX jobs_by_upstream ON jobs (provider, upstream_id) WHERE upstream_id IS NOT NULL;
 CREATE INDEX jobs_by_account ON jobs (account_id, row_id);
-CREATE INDEX jobs_open ON jobs (state, row_id) WHERE state = 'queued' OR state = 'processing' OR state = 'unknown_submit';
-CREATE INDEX jobs_to_archive ON jobs (changed_at_ms) WHERE state = 'completed' AND archived_at_ms IS NULL;
+CREATE INDEX jobs_by_state ON jobs (state, row_id);
+CREATE INDEX jobs_to_archive ON jobs (kind, changed_at_ms) WHERE state = 'completed' AND archived_at_ms IS NULL;
 CREATE INDEX jobs_watched ON jobs (watch_until_ms) WHERE watch_until_ms IS NOT NULL;
 
 -- What happened to a job, for the operator.

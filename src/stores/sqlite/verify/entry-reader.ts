@@ -58,7 +58,7 @@ export class EntryReader {
   #add(row: OperationRow): Problem | undefined {
     const { id, kind } = row
     const accountId = Number(row.account_id)
-    const cost = nanoUsd(row.cost ?? 0n)
+    const cost = nanoUsd(row.cost ?? row.late_cost ?? 0n)
     if (!isThirdWhole(row)) return { entryId: `${id}.3`, message: `Entry ${id}.3 is not whole.` }
     this.fold.add({
       id,
@@ -108,11 +108,17 @@ function entriesOf(row: OperationRow): readonly Entry[] {
   return entries
 }
 
-/** `subject_at_ms` is when what an operation is of says that it happened; of credits and compensations nothing else says so. */
+/**
+ * `cost` is what the operation must earn. `subject_at_ms` is the time of the operation according to its subject; the subjects of
+ * credits and compensations have no time of their own.
+ */
 const SELECT = `SELECT *,
     CASE WHEN kind IN ('charge', 'capture')
       THEN (SELECT cost FROM charges WHERE id_key = subject_key AND id_tail = subject_tail
         AND charges.operation_id = operations.id) END AS cost,
+    CASE WHEN kind = 'late_completion'
+      THEN (SELECT late_cost FROM jobs WHERE id_key = subject_key AND id_tail = subject_tail
+        AND late_by = operations.id) END AS late_cost,
     CASE
       WHEN kind IN ('top_up', 'grant')
         THEN (SELECT operations.at_ms FROM credits WHERE id_key = subject_key AND id_tail = subject_tail
@@ -129,7 +135,9 @@ const SELECT = `SELECT *,
       WHEN kind = 'compensation'
         THEN (SELECT operations.at_ms FROM attempts WHERE request_key = subject_key AND request_tail = subject_tail
           AND compensated_by = operations.id)
-      ELSE operations.at_ms
+      WHEN kind = 'late_completion'
+        THEN (SELECT late_at_ms FROM jobs WHERE id_key = subject_key AND id_tail = subject_tail
+          AND late_by = operations.id)
     END AS subject_at_ms
   FROM operations WHERE id > ? ORDER BY id LIMIT ?`
 
@@ -151,5 +159,6 @@ type OperationRow = {
   amount_3: bigint | null
   balance_after_3: bigint | null
   cost: bigint | null
+  late_cost: bigint | null
   subject_at_ms: bigint | null
 }

@@ -4,6 +4,7 @@ import { checkAttempts } from './check-attempts.ts'
 import { checkBalances } from './check-balances.ts'
 import { checkCharges } from './check-charges.ts'
 import { checkHolds } from './check-holds.ts'
+import { checkJobs } from './check-jobs.ts'
 import { EntryReader } from './entry-reader.ts'
 
 /** More problems would not help the operator. */
@@ -21,6 +22,7 @@ export async function verifyBooks(database: Database): Promise<Verification> {
     checkBalances(database, entries),
     checkCharges(database),
     checkHolds(database),
+    checkJobs(database),
     checkAttempts(database),
   ]
   for (const check of checks) {

@@ -1,0 +1,159 @@
+import { describe, expect, test } from 'bun:test'
+import { usd } from '../../../src/domain/money.ts'
+import { UpstreamIdTakenError, type Jobs } from '../../../src/gateway/ports/jobs.ts'
+import {
+  aFailure,
+  aJob,
+  aResult,
+  COST,
+  jobIn,
+  moneyWith,
+  moveTo,
+  openJobs,
+  record,
+  soundBalance,
+} from '../../support/job-builders.ts'
+import { NOW } from '../../support/ledger-builders.ts'
+import type { StoreKind } from '../../support/test-store.ts'
+
+/** What two nodes over one store must do when they see the same job at the same time. */
+export function jobRacesConform(kind: StoreKind): void {
+  async function openTwo() {
+    const { store, other, ...opened } = await openJobs(kind)
+    return { ...opened, store, both: [store.jobs, other.jobs] as const }
+  }
+
+  /** Both orders, because the node that asks first need not be the one that commits first. */
+  const orders = [
+    ['first', (both: readonly Jobs[]) => both],
+    ['second', (both: readonly Jobs[]) => both.toReversed()],
+  ] as const
+
+  describe.each(orders)('two nodes, the %s one asking first', (_, ordered) => {
+    test('that complete a job: it is charged once', async () => {
+      const { store, jobs, both, payer } = await openTwo()
+      const { id } = await jobIn('processing', jobs, aJob(payer))
+
+      const ends = await Promise.all(
+        ordered(both).map((node, index) => node.complete(id, aResult({ atMs: NOW + index }))),
+      )
+
+      expect(ends.filter(({ changed }) => changed)).toHaveLength(1)
+      expect(ends[0]!.job).toEqual(ends[1]!.job)
+      expect(await store.ledger.usage(payer.accountId, { limit: 5 })).toHaveLength(1)
+      expect(await soundBalance(store, payer.accountId)).toMatchObject(moneyWith('completed'))
+    })
+
+    test('of which one completes a job and one fails it: one of the two happens', async () => {
+      const { store, jobs, both, payer } = await openTwo()
+      const { id } = await jobIn('processing', jobs, aJob(payer))
+      const [one, two] = ordered(both)
+
+      const [completed, failed] = await Promise.all([one!.complete(id, aResult()), two!.fail(id, aFailure)])
+
+      expect([completed, failed].filter(({ changed }) => changed)).toHaveLength(1)
+      expect(completed.job).toEqual(failed.job)
+      expect(completed.job.state).toBe(completed.changed ? 'completed' : 'failed')
+      expect(await soundBalance(store, payer.accountId)).toMatchObject(moneyWith(completed.job.state))
+    })
+
+    test('that fail a job: its money is freed once', async () => {
+      const { store, jobs, both, payer } = await openTwo()
+      const { id } = await jobIn('unknown_submit', jobs, aJob(payer))
+
+      const ends = await Promise.all(ordered(both).map(node => node.fail(id, aFailure)))
+
+      expect(ends.filter(({ changed }) => changed)).toHaveLength(1)
+      const { ledger } = store
+      const statement = await ledger.statement(payer.accountId, { limit: 9 })
+      expect(statement.filter(line => line.kind === 'release')).toHaveLength(1)
+      expect(await soundBalance(store, payer.accountId)).toMatchObject(moneyWith('failed'))
+    })
+
+    test('that begin a submit: one does', async () => {
+      const { jobs, both, payer } = await openTwo()
+      const { id } = await record(jobs, aJob(payer))
+
+      const begun = await Promise.all(ordered(both).map((node, index) => node.beginSubmit(id, NOW + index)))
+
+      expect(begun.filter(({ changed }) => changed)).toHaveLength(1)
+      const events = await jobs.history(id)
+      expect(events.map(({ detail }) => detail)).toEqual([null, 'The submit began.'])
+    })
+
+    test('of which one accepts a job and one loses it: it is found', async () => {
+      const { store, jobs, both, payer } = await openTwo()
+      const { id } = await jobIn('queued', jobs, aJob(payer))
+      const [one, two] = ordered(both)
+
+      const [accepted, lost] = await Promise.all([
+        moveTo.processing(one!, id),
+        moveTo.unknown_submit(two!, id),
+      ])
+
+      expect(accepted.changed).toBe(true)
+      expect((await jobs.find(id))?.state).toBe('processing')
+      expect((await jobs.history(id)).some(({ state }) => state === 'unknown_submit')).toBe(lost.changed)
+      expect(await soundBalance(store, payer.accountId)).toMatchObject(moneyWith('processing'))
+    })
+
+    test('that accept two jobs with one upstream id: one job has it', async () => {
+      const { store, jobs, both, payer } = await openTwo()
+      const ids = [
+        (await jobIn('queued', jobs, aJob(payer))).id,
+        (await jobIn('queued', jobs, aJob(payer))).id,
+      ]
+      const to = { upstreamId: 'up-shared', atMs: NOW, nextPollAtMs: NOW }
+
+      const outcomes = await Promise.allSettled(
+        ordered(both).map((node, index) => node.accept(ids[index]!, to)),
+      )
+
+      const refused = outcomes.filter(({ status }) => status === 'rejected')
+      expect(refused).toEqual([{ status: 'rejected', reason: expect.any(UpstreamIdTakenError) }])
+      const found = await Promise.all(ids.map(id => jobs.find(id)))
+      expect(found.map(job => job!.state).sort()).toEqual(['processing', 'queued'])
+      expect(await soundBalance(store, payer.accountId)).toMatchObject(moneyWith('processing', 'queued'))
+    })
+
+    test('that book a late completion: it is booked once, and costs the customer nothing', async () => {
+      const { store, jobs, both, payer } = await openTwo()
+      const { id } = await jobIn('processing', jobs, aJob(payer))
+      await jobs.fail(id, { reason: 'overdue', message: 'Late.', atMs: NOW })
+
+      const booked = await Promise.all(
+        ordered(both).map(node => node.bookLateCompletion(id, { cost: COST, atMs: NOW + 1 })),
+      )
+
+      expect(booked.filter(isBooked => isBooked)).toHaveLength(1)
+      const statement = await store.ledger.statement(payer.accountId, { limit: 9 })
+      expect(statement.filter(line => line.kind === 'late_completion')).toHaveLength(1)
+      const { available, held } = await soundBalance(store, payer.accountId)
+      expect({ available, held }).toEqual({ available: usd('10'), held: moneyWith().held })
+    })
+
+    test('that archive a job: one does', async () => {
+      const { jobs, both, payer } = await openTwo()
+      const { id } = await jobIn('completed', jobs, aJob(payer))
+
+      const archived = await Promise.all(ordered(both).map(node => node.archive(id, NOW + 9)))
+
+      expect(archived.filter(({ changed }) => changed)).toHaveLength(1)
+    })
+  })
+
+  test('of 50 jobs that two nodes create at once on a balance for 5, five are created', async () => {
+    const { store, both, payer } = await openTwo()
+
+    const created = await Promise.all(
+      Array.from({ length: 50 }, (_, index) => both[index % 2]!.create(aJob(payer, { held: usd('2') }))),
+    )
+
+    expect(created.filter(({ outcome }) => outcome === 'created')).toHaveLength(5)
+    expect(created.filter(({ outcome }) => outcome === 'refused')).toHaveLength(45)
+    expect(await soundBalance(store, payer.accountId)).toMatchObject({
+      available: 0n,
+      held: { media: usd('10') },
+    })
+  })
+}
