@@ -1,7 +1,7 @@
 import { invalidJson } from '../json/parse-json.ts'
+import type { Unescaped } from './string-syntax.ts'
 
 const BACKSLASH = 0x5c
-const FIRST_PLAIN = 0x20
 
 const SHORT_ESCAPES: Readonly<Record<string, string>> = {
   '"': '"',
@@ -12,14 +12,6 @@ const SHORT_ESCAPES: Readonly<Record<string, string>> = {
   n: '\n',
   r: '\r',
   t: '\t',
-}
-
-/** Where the content of a string goes. */
-export type Unescaped = {
-  /** Characters that mean themselves: those of `bytes` from `start` to `end`. They may contain control characters. */
-  onRun(bytes: Uint8Array, start: number, end: number): void
-  /** One UTF-16 code unit that was escaped. */
-  onEscaped(code: number): void
 }
 
 /**
@@ -67,12 +59,4 @@ function hexCode(escape: string): number | 'partial' | undefined {
   const digits = escape.slice(2)
   if (!/^[0-9a-f]+$/i.test(digits)) return undefined
   return digits.length < 4 ? 'partial' : Number.parseInt(digits, 16)
-}
-
-/** Throws `invalid_json` for a control character, which a JSON string has only as an escape. */
-export function refuseControls(bytes: Uint8Array, start: number, end: number): void {
-  for (let at = start; at < end; at += 1) {
-    if ((bytes[at] ?? 0) < FIRST_PLAIN)
-      throw invalidJson('a string has a control character that is not escaped')
-  }
 }

@@ -2,16 +2,29 @@ import { GatewayError } from '../../domain/errors.ts'
 
 const FIRST_BYTES = 4096
 
-/** The part of a JSON text that is kept in memory, up to a limit. */
-export class KeptJson {
+/** A limit for what is kept in memory of a body. Throws `invalid_field` when it is passed. */
+export class KeptLimit {
   readonly #bytesMax: number
-  #bytes = new Uint8Array(FIRST_BYTES)
-  #length = 0
-  /** Bytes that count against the limit and are kept elsewhere. */
-  #elsewhere = 0
+  #bytes = 0
 
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax
+  }
+
+  add(bytes: number): void {
+    this.#bytes += bytes
+    if (this.#bytes > this.#bytesMax) throw tooLong(this.#bytesMax)
+  }
+}
+
+/** The part of a JSON text that is kept in memory, up to a limit. */
+export class KeptJson {
+  readonly #limit: KeptLimit
+  #bytes = new Uint8Array(FIRST_BYTES)
+  #length = 0
+
+  constructor(limit: KeptLimit) {
+    this.#limit = limit
   }
 
   get length(): number {
@@ -25,32 +38,25 @@ export class KeptJson {
 
   push(byte: number): void {
     this.#makeRoom(1)
-    this.#bytes[this.#length] = byte
-    this.#length += 1
+    this.#bytes[this.#length - 1] = byte
   }
 
   append(bytes: Uint8Array, from: number, to: number): void {
     this.#makeRoom(to - from)
-    this.#bytes.set(bytes.subarray(from, to), this.#length)
-    this.#length += to - from
-  }
-
-  /** Counts bytes that the caller keeps. */
-  count(bytes: number): void {
-    this.#elsewhere += bytes
-    this.#makeRoom(0)
+    this.#bytes.set(bytes.subarray(from, to), this.#length - (to - from))
   }
 
   from(start: number): Uint8Array {
     return this.#bytes.subarray(start, this.#length)
   }
 
+  /** At the end, for so many bytes. */
   #makeRoom(bytes: number): void {
-    const length = this.#length + bytes
-    if (length + this.#elsewhere > this.#bytesMax) throw tooLong(this.#bytesMax)
-    if (length <= this.#bytes.length) return
-    const larger = new Uint8Array(Math.min(this.#bytesMax, Math.max(length, 2 * this.#bytes.length)))
-    larger.set(this.#bytes.subarray(0, this.#length))
+    this.#limit.add(bytes)
+    this.#length += bytes
+    if (this.#length <= this.#bytes.length) return
+    const larger = new Uint8Array(Math.max(this.#length, 2 * this.#bytes.length))
+    larger.set(this.#bytes)
     this.#bytes = larger
   }
 }
@@ -59,6 +65,6 @@ function tooLong(bytesMax: number): GatewayError {
   const limit = `${Math.floor(bytesMax / 1024)} KB`
   return new GatewayError(
     'invalid_field',
-    `The body has more than ${limit} of JSON besides the files in it. Shorten its text fields or send fewer links.`,
+    `The body has more than ${limit} besides the files in it. Shorten its text fields or send fewer links.`,
   )
 }

@@ -2,8 +2,14 @@ import { Buffer } from 'node:buffer'
 import { createHash, type Hash } from 'node:crypto'
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../../domain/errors.ts'
-import { FILE_BYTES_MAX, KEPT_BYTES_MAX, MediaBodyReader, TEXT_BYTES_MAX } from './media-body-reader.ts'
-import type { MediaBodyEvent, MediaBodyOptions } from './media-body-reader.ts'
+import {
+  FILE_BYTES_MAX,
+  KEPT_BYTES_MAX,
+  TEXT_BYTES_MAX,
+  type MediaBodyEvent,
+  type MediaBodyOptions,
+} from './media-body-events.ts'
+import { MediaBodyReader } from './media-body-reader.ts'
 
 const options: MediaBodyOptions = {
   names: new Set(['image', 'image_urls']),

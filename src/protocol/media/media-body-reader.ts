@@ -1,37 +1,19 @@
-import { invalidJson, jsonObjectOf, parseJsonObject } from '../json/parse-json.ts'
-import { unambiguousFields } from '../json/unambiguous-fields.ts'
+import { invalidJson } from '../json/parse-json.ts'
 import type { InputName } from './input-names.ts'
-import { KeptJson } from './kept-json.ts'
+import { fieldsOf } from './fields-of.ts'
+import { KeptJson, KeptLimit } from './kept-json.ts'
+import {
+  FILE_BYTES_MAX,
+  KEPT_BYTES_MAX,
+  TEXT_BYTES_MAX,
+  type BodyReader,
+  type MediaBodyEvent,
+  type MediaBodyOptions,
+} from './media-body-events.ts'
 import { MediaString } from './media-string.ts'
-import type { MediaType } from './media-signature.ts'
+import { jsonString } from './string-syntax.ts'
 
-/** A longer string of a media input can only be base64. Links and ids are much shorter. */
-export const TEXT_BYTES_MAX = 16 * 1024
-/** For everything that is kept in memory: all members besides media inputs, and the links among these. */
-export const KEPT_BYTES_MAX = 1024 * 1024
-/** Of one input, decoded: the contract's 80 MB. */
-export const FILE_BYTES_MAX = 80 * 1024 * 1024
-
-/** What comes out of a body as it is read. The events of one file follow each other without others between them. */
-export type MediaBodyEvent =
-  /** A short string that is not a file: a link, a provider's id, base64 of an unknown format, or none of these. */
-  | { readonly event: 'text'; readonly name: InputName; readonly text: string }
-  /** The bytes of a data URL or of base64 follow. `mediaType` is undefined if they begin as no format that we know. */
-  | { readonly event: 'file_start'; readonly name: InputName; readonly mediaType: MediaType | undefined }
-  | { readonly event: 'file_bytes'; readonly bytes: Uint8Array<ArrayBuffer> }
-  | { readonly event: 'file_end' }
-  /** The rest of the string is not base64. The file is to be dropped. */
-  | { readonly event: 'file_invalid' }
-
-export type MediaBodyOptions = {
-  /** The members whose strings are media inputs: the member's value, or the elements of its array. */
-  readonly names: ReadonlySet<InputName>
-  /** The other members that the gateway reads. None of all these may stand twice, or in another case. */
-  readonly fields: ReadonlySet<string>
-  readonly textBytesMax?: number
-  readonly keptBytesMax?: number
-  readonly fileBytesMax?: number
-}
+export type { MediaBodyEvent, MediaBodyOptions } from './media-body-events.ts'
 
 const QUOTE = 0x22
 const COMMA = 0x2c
@@ -54,8 +36,9 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
  * Throws `invalid_json` for a body that is not a JSON object, `ambiguous_field`, and `invalid_field` for what is too
  * large.
  */
-export class MediaBodyReader {
+export class MediaBodyReader implements BodyReader {
   readonly #options: Required<MediaBodyOptions>
+  readonly #limit: KeptLimit
   readonly #kept: KeptJson
   readonly #head: Uint8Array
   #depth = 0
@@ -76,7 +59,8 @@ export class MediaBodyReader {
     ...options
   }: MediaBodyOptions) {
     this.#options = { ...options, textBytesMax, keptBytesMax, fileBytesMax }
-    this.#kept = new KeptJson(keptBytesMax)
+    this.#limit = new KeptLimit(keptBytesMax)
+    this.#kept = new KeptJson(this.#limit)
     this.#head = new Uint8Array(textBytesMax)
   }
 
@@ -96,7 +80,6 @@ export class MediaBodyReader {
 
   /** The body has ended. Gives the members that are not media inputs. */
   end(): Readonly<Record<string, unknown>> {
-    const { names, fields } = this.#options
     const kept = this.#kept.from(0)
     let text: string
     try {
@@ -104,11 +87,7 @@ export class MediaBodyReader {
     } catch (cause) {
       throw invalidJson('it is not UTF-8', cause)
     }
-    const document = parseJsonObject({ text, byteLength: kept.length })
-    unambiguousFields(document, new Set([...fields, ...names]), '')
-    return Object.fromEntries(
-      Object.entries(jsonObjectOf(text)).filter(([key]) => !(names as ReadonlySet<string>).has(key)),
-    )
+    return fieldsOf({ text, byteLength: kept.length }, this.#options)
   }
 
   /** Reads up to the next string. Gives the place behind its opening quote. */
@@ -158,7 +137,12 @@ export class MediaBodyReader {
       this.#keyStart = this.#kept.length - 1
     } else if (this.#input !== undefined && (isTop || (this.#depth === 2 && this.#isInInputArray))) {
       const { fileBytesMax } = this.#options
-      this.#string = new MediaString({ name: this.#input, head: this.#head, fileBytesMax })
+      this.#string = new MediaString({
+        name: this.#input,
+        syntax: jsonString(),
+        head: this.#head,
+        fileBytesMax,
+      })
     } else this.#string = 'other'
   }
 
@@ -189,7 +173,7 @@ export class MediaBodyReader {
 
   #endString(events: MediaBodyEvent[]): void {
     this.#kept.push(QUOTE)
-    if (this.#string instanceof MediaString) this.#kept.count(this.#string.finish(events))
+    if (this.#string instanceof MediaString) this.#limit.add(this.#string.finish(events))
     else if (this.#string === 'key') this.#input = this.#inputNamed(this.#kept.from(this.#keyStart))
     this.#string = 'none'
   }

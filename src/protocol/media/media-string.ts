@@ -1,18 +1,15 @@
-import { GatewayError } from '../../domain/errors.ts'
-import { invalidJson } from '../json/parse-json.ts'
 import { Base64Decoder } from './base64-decoder.ts'
+import { fileTooLarge } from './file-too-large.ts'
 import type { InputName } from './input-names.ts'
 import { bytesOfInput, dataUrlContent } from './input-text.ts'
-import { JsonUnescaper, refuseControls, type Unescaped } from './json-unescaper.ts'
-import type { MediaBodyEvent } from './media-body-reader.ts'
+import type { MediaBodyEvent } from './media-body-events.ts'
 import { mediaTypeOf } from './media-signature.ts'
+import type { StringSyntax, Unescaped } from './string-syntax.ts'
 
 const LINE_END_CODES: ReadonlySet<number> = new Set([0x09, 0x0a, 0x0d])
 const LAST_ASCII = 0x7f
-const MEGABYTE = 1024 * 1024
 
 const latin1 = new TextDecoder('latin1')
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
  * One string of a media input, as it comes. Its beginning is kept as it was sent, until the string ends, or until it
@@ -24,7 +21,7 @@ export class MediaString implements Unescaped {
   readonly #head: Uint8Array
   #headLength = 0
   #mode: 'head' | 'base64' | 'dropped' = 'head'
-  readonly #unescaper = new JsonUnescaper()
+  readonly #syntax: StringSyntax
   readonly #decoder = new Base64Decoder()
   #out = new Uint8Array(0)
   #outLength = 0
@@ -33,15 +30,17 @@ export class MediaString implements Unescaped {
   /** `head` is the memory for the beginning. It may be used again for the next string. */
   constructor(options: {
     readonly name: InputName
+    readonly syntax: StringSyntax
     readonly head: Uint8Array
     readonly fileBytesMax: number
   }) {
     this.#name = options.name
+    this.#syntax = options.syntax
     this.#head = options.head
     this.#fileBytesMax = options.fileBytesMax
   }
 
-  /** Takes more of what is between the quotes. */
+  /** Takes more of the string. */
   push(raw: Uint8Array, from: number, to: number, events: MediaBodyEvent[]): void {
     const headEnd = this.#mode === 'head' ? Math.min(to, from + this.#head.length - this.#headLength) : from
     this.#head.set(raw.subarray(from, headEnd), this.#headLength)
@@ -51,10 +50,10 @@ export class MediaString implements Unescaped {
     this.#stream(raw, headEnd, to, events)
   }
 
-  /** The closing quote has come. Gives the length of the text that was given as one. */
+  /** The string has ended. Gives the length of the text, if it came as one. */
   finish(events: MediaBodyEvent[]): number {
     if (this.#mode === 'head') return this.#finishShort(events)
-    this.#unescaper.finish()
+    this.#syntax.finish()
     if (this.#mode === 'base64') {
       this.#out = new Uint8Array(Base64Decoder.roomFor(0))
       this.#outLength = this.#decoder.finish(this.#out, 0)
@@ -67,9 +66,9 @@ export class MediaString implements Unescaped {
   onRun(bytes: Uint8Array, start: number, end: number): void {
     const spaces = this.#decoder.spaces
     if (this.#mode === 'base64') this.#decode(bytes, start, end)
-    // Base64 has no control characters but line ends, and JSON has none that is not escaped.
+    // The characters that base64 has besides spaces are allowed in every syntax.
     const isChecked = this.#mode === 'base64' && this.#decoder.spaces === spaces && !this.#decoder.isInvalid
-    if (!isChecked) refuseControls(bytes, start, end)
+    if (!isChecked) this.#syntax.check(bytes, start, end)
   }
 
   onEscaped(code: number): void {
@@ -83,7 +82,7 @@ export class MediaString implements Unescaped {
   }
 
   #finishShort(events: MediaBodyEvent[]): number {
-    const text = textOf(this.#head.subarray(0, this.#headLength))
+    const text = this.#syntax.textOf(this.#head.subarray(0, this.#headLength))
     const bytes = bytesOfInput(text)
     if (bytes === undefined) {
       events.push({ event: 'text', name: this.#name, text })
@@ -100,10 +99,10 @@ export class MediaString implements Unescaped {
   /** The string is a long one. Its beginning is decoded, unless it shows that the string is not base64. */
   #endHead(events: MediaBodyEvent[]): void {
     const head = this.#head.subarray(0, this.#headLength)
-    const start = contentStart(head)
+    const start = contentStart(head, this.#syntax)
     this.#out = new Uint8Array(Base64Decoder.roomFor(head.length))
     this.#mode = 'base64'
-    this.#unescaper.push(head, start, head.length, this)
+    this.#syntax.push(head, start, head.length, this)
     if (this.#decoder.isInvalid) this.#mode = 'dropped'
     else {
       const mediaType = mediaTypeOf(this.#out.subarray(0, this.#outLength))
@@ -114,7 +113,7 @@ export class MediaString implements Unescaped {
 
   #stream(raw: Uint8Array, from: number, to: number, events: MediaBodyEvent[]): void {
     if (this.#mode === 'base64') this.#out = new Uint8Array(Base64Decoder.roomFor(to - from))
-    this.#unescaper.push(raw, from, to, this)
+    this.#syntax.push(raw, from, to, this)
     if (this.#mode !== 'base64') return
     this.#giveBytes(events)
     if (!this.#decoder.isInvalid) return
@@ -125,7 +124,7 @@ export class MediaString implements Unescaped {
   #giveBytes(events: MediaBodyEvent[]): void {
     const bytes = this.#out.subarray(0, this.#outLength)
     this.#fileBytes += bytes.length
-    if (this.#fileBytes > this.#fileBytesMax) throw tooLarge(this.#name, this.#fileBytesMax)
+    if (this.#fileBytes > this.#fileBytesMax) throw fileTooLarge(this.#name, this.#fileBytesMax)
     if (bytes.length > 0) events.push({ event: 'file_bytes', bytes })
     this.#out = NOTHING
     this.#outLength = 0
@@ -134,31 +133,11 @@ export class MediaString implements Unescaped {
 
 const NOTHING = new Uint8Array(0)
 
-/** What a string means, given what is between its quotes. */
-function textOf(raw: Uint8Array): string {
-  try {
-    return JSON.parse(`"${utf8.decode(raw)}"`) as string
-  } catch (cause) {
-    throw invalidJson('a string is not valid', cause)
-  }
-}
-
 /** Where the base64 begins in a raw string: behind the header of a data URL, if there is one. */
-function contentStart(raw: Uint8Array): number {
+function contentStart(raw: Uint8Array, syntax: StringSyntax): number {
   const text = latin1.decode(raw)
   const comma = text.indexOf(',')
   if (comma < 0) return 0
-  const header = textOf(raw.subarray(0, comma + 1))
+  const header = syntax.textOf(raw.subarray(0, comma + 1))
   return dataUrlContent(header) === header.length ? comma + 1 : 0
-}
-
-function tooLarge(name: InputName, bytesMax: number): GatewayError {
-  const limit = `${bytesMax / MEGABYTE} MB`
-  return new GatewayError(
-    'invalid_field',
-    `"${name}" has a file of more than ${limit}. Send a smaller one.`,
-    {
-      param: name,
-    },
-  )
 }

@@ -1,4 +1,7 @@
-/** Reads a part of a file, so that it need not be in memory. Gives fewer bytes than asked for only at the end of the file. */
+/**
+ * Reads a part of a file, so that it need not be in memory. Gives fewer bytes than asked for only at the end of the
+ * file.
+ */
 export type ReadAt = (offset: number, length: number) => Promise<Uint8Array>
 
 /** A box with a size of 64 bits has the longest header. */
@@ -13,8 +16,9 @@ const MS = 1000n
 type Box = { readonly type: string; readonly start: number; readonly end: number }
 
 /**
- * The duration that an MP4 or QuickTime file states in its header (`moov`), in milliseconds; undefined for a file that states none,
- * such as a live recording, or is not such a file. Reads a few bytes of each box on the way, wherever `moov` is.
+ * The duration that an MP4 or QuickTime file states in its header (`moov`), in milliseconds; undefined for a file
+ * that states none, such as a live recording, or is not such a file. Reads a few bytes of each box on the way,
+ * wherever `moov` is.
  */
 export async function mp4Duration(read: ReadAt, fileBytes: number): Promise<number | undefined> {
   const moov = await findBox('moov', { start: 0, end: fileBytes }, read)
