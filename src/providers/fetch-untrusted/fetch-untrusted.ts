@@ -1,0 +1,137 @@
+import type { Clock } from '../../gateway/ports/clock.ts'
+import type { FetchOutcome, FetchTerms, UntrustedFetch } from '../../gateway/ports/untrusted-fetch.ts'
+import { ClientError } from '../../http1/client/client-error.ts'
+import type { HttpClient, HttpResponse } from '../../http1/client/http-client.ts'
+import { httpRequest } from '../../http1/client/http-request.ts'
+import { FetchError, networkError, RefusedError } from './fetch-error.ts'
+import { FetchLimits } from './fetch-limits.ts'
+import { LimitedBody, tooLarge } from './limited-body.ts'
+import { findTarget, type Target } from './find-target.ts'
+import type { Resolver } from './resolver.ts'
+import { untrustedUrl } from './untrusted-url.ts'
+
+const REDIRECTS_MAX = 5
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+/** A file that is not there, or not allowed, may be there a moment later: stores are not consistent at once. */
+const PASSING_STATUSES: ReadonlySet<number> = new Set([403, 404, 408, 409, 423, 425, 429])
+
+export type UntrustedFetchPorts = {
+  /** The client over sockets: one that uses proxies cannot connect to the address that was checked. */
+  readonly http: Pick<HttpClient, 'send'>
+  readonly resolve: Resolver
+  readonly clock: Clock
+  readonly version: string
+  /** Whether private and loopback addresses may be reached. */
+  readonly allowsPrivate: boolean
+}
+
+/** Fetches what a client or a provider named, without reaching anything that only this machine may reach. */
+export function untrustedFetch(ports: UntrustedFetchPorts): UntrustedFetch {
+  return async (text, terms) => {
+    const limits = new FetchLimits(ports.clock, terms)
+    try {
+      const response = await follow(text, { terms, limits, ports })
+      return opened(response, { terms, limits })
+    } catch (error) {
+      limits.stop()
+      if (error instanceof RefusedError) return { outcome: 'refused', problem: error.message }
+      const { message, isPermanent } = limits.failure ?? networkError('connection', error)
+      return { outcome: 'failed', problem: message, isPermanent }
+    }
+  }
+}
+
+type Fetch = {
+  readonly terms: FetchTerms
+  readonly limits: FetchLimits
+  readonly ports: UntrustedFetchPorts
+}
+
+/** The first response that does not redirect. Each redirect is checked as the first URL is. */
+async function follow(text: string, fetch: Fetch): Promise<HttpResponse> {
+  let url = untrustedUrl(text)
+  // After a redirect to another origin, the key stays off: the chain could lead back with a path of that origin's
+  // choice.
+  let isAuthorized = true
+  for (let redirects = 0; ; redirects += 1) {
+    const target = await findTarget(url, { ...fetch.ports, limits: fetch.limits })
+    const response = await request(url, target, { ...fetch, isAuthorized })
+    if (!REDIRECTS.has(response.status)) return response
+    response.cancel()
+    if (redirects === REDIRECTS_MAX) throw permanent(`more than ${REDIRECTS_MAX} redirects`)
+    const location = response.headers.get('location')
+    if (location === null) throw permanent('a redirect without a location')
+    const next = untrustedUrl(location, url)
+    isAuthorized &&= next.origin === url.origin
+    url = next
+  }
+}
+
+/** Asks the addresses of a target, one after another, until one can be connected to. */
+async function request(
+  url: URL,
+  { addresses, isPrivate }: Target,
+  { terms, limits, ports, isAuthorized }: Fetch & { readonly isAuthorized: boolean },
+): Promise<HttpResponse> {
+  const { authorization } = terms
+  const isTrusted =
+    isAuthorized &&
+    authorization?.hosts.includes(url.host) === true &&
+    // Elsewhere, plain http would show the key to everybody on the way.
+    (url.protocol === 'https:' || isPrivate)
+  const headers = new Headers(isTrusted ? authorization.headers : {})
+  headers.set('accept', '*/*')
+  headers.set('accept-encoding', 'identity')
+  headers.set('user-agent', `tollgate/${ports.version}`)
+  for (const [index, pinnedAddress] of addresses.entries()) {
+    const pinned = pinnedAddress === undefined ? {} : { pinnedAddress }
+    // A connection of its own: one from a pool could be to another address.
+    const request = httpRequest({ method: 'GET', url, headers, ...pinned, reuseConnection: false })
+    try {
+      return await ports.http.send(request, { signal: limits.signal })
+    } catch (error) {
+      const isLast = index === addresses.length - 1
+      const isConnected = !(error instanceof ClientError) || error.isRequestSent
+      if (isLast || isConnected || limits.failure !== undefined) throw error
+    }
+  }
+  throw new FetchError('DNS: no address')
+}
+
+function opened(
+  response: HttpResponse,
+  { terms: { bytesMax }, limits }: Pick<Fetch, 'terms' | 'limits'>,
+): FetchOutcome {
+  const { status, headers, contentLength } = response
+  const problem =
+    status === 200
+      ? contentLength !== undefined && contentLength > bytesMax
+        ? tooLarge(bytesMax)
+        : encodingProblem(headers.get('content-encoding'))
+      : statusProblem(status)
+  if (problem !== undefined) {
+    response.cancel()
+    throw problem
+  }
+  return {
+    outcome: 'opened',
+    contentType: headers.get('content-type') ?? '',
+    ...(contentLength === undefined ? {} : { bytes: contentLength }),
+    body: new LimitedBody(response, { bytesMax, limits }),
+  }
+}
+
+function statusProblem(status: number): FetchError {
+  const isPermanent = status < 500 && !PASSING_STATUSES.has(status)
+  return new FetchError(`status ${status}`, { isPermanent })
+}
+
+/** A compressed body would be stored as it is, and be no image or video. */
+function encodingProblem(encoding: string | null): FetchError | undefined {
+  const isPlain = encoding === null || encoding.trim() === '' || encoding.toLowerCase() === 'identity'
+  return isPlain ? undefined : permanent('a compressed body')
+}
+
+function permanent(problem: string): FetchError {
+  return new FetchError(problem, { isPermanent: true })
+}
