@@ -19,9 +19,6 @@ import { httpClient, type HttpClient } from '../http1/client/http-client.ts'
 import { Timers } from '../http1/timers.ts'
 import { openAiModerations } from '../providers/moderation/openai-moderations.ts'
 import { providerAdapters } from '../providers/provider-adapters.ts'
-import { openAiCompatible } from '../providers/openai-compatible/openai-compatible.ts'
-import { providerProbe } from '../providers/probe.ts'
-import { sandbox } from '../providers/sandbox/sandbox.ts'
 import { reconcileJobs } from '../reconciler/reconcile-jobs.ts'
 import { reconcileOnce } from '../reconciler/reconcile-once.ts'
 import { boundedWriter } from '../telemetry/bounded-writer.ts'
@@ -52,8 +49,6 @@ const LOG_DELAY_MS = 20
 /**
  * Opens the store and makes the parts around it. Throws `DataFolderInUseError` while another process has the folder.
  */
-export function openParts(config: Config, folder: DataFolder, clock: Clock = systemClock): Parts {
-/** Opens the store and makes the parts around it. Throws `DataFolderInUseError` while another process has the folder. */
 export async function openParts(
   config: Config,
   folder: DataFolder,
@@ -88,12 +83,9 @@ export async function openParts(
   return {
     log,
     clock,
-    admin: adminPortsOf({ node, config, clock, moderator, providers, onReconcileFailed }),
+    admin: adminPortsOf({ node, media, config, clock, moderator, providers, onReconcileFailed }),
     onReconcileFailed,
     text: textPortsOf({ node, clock, log, moderator, providers, tokenizer }),
-    admin: adminPortsOf({ node, media, config, clock, moderator, http, onReconcileFailed }),
-    onReconcileFailed,
-    text: textPortsOf({ node, clock, log, moderator, http, timers, tokenizer }),
     media,
     heldNow: kind => node.ledger.heldNow(kind),
     probeStore: node.probe,

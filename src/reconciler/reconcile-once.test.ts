@@ -40,12 +40,12 @@ async function setUp() {
   }
 }
 
-const NOTHING_DONE = { hasRun: true, compensated: 0, compensatedUsd: ZERO, closed: 0, expired: 0, failed: 0 }
 const NOTHING_DONE = {
   hasRun: true,
   compensated: 0,
   compensatedUsd: ZERO,
   closed: 0,
+  expired: 0,
   failed: 0,
   jobs: NO_JOBS,
 }

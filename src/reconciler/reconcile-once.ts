@@ -40,9 +40,8 @@ export async function reconcileOnce(ports: {
     const settled = await settleLateAnswers(ports, clock.now(), onFailed)
     const { closed } = await closeLostAttempts(attempts, clock.now())
     const { expired } = await expireHolds(ledger, clock.now())
-    return { hasRun: true, closed, expired, ...settled }
     const jobs = await ports.reconcileJobs(onFailed)
-    return { hasRun: true, closed, jobs, ...settled }
+    return { hasRun: true, closed, expired, jobs, ...settled }
   } finally {
     await lease.release()
   }

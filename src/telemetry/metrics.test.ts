@@ -57,12 +57,12 @@ test('overdrafts, unreported costs and replays are counted', async () => {
 
 test('the work of the reconciler is summed by outcome', async () => {
   const metrics = open()
-  const pass = { hasRun: true, compensated: 2, compensatedUsd: usd('0.25'), closed: 3, expired: 4, failed: 0 }
   const pass = {
     hasRun: true,
     compensated: 2,
     compensatedUsd: usd('0.25'),
     closed: 3,
+    expired: 4,
     failed: 0,
     jobs: NO_JOBS,
   }

@@ -113,7 +113,8 @@ export function jobsConform(kind: StoreKind): void {
     test('needs no money where it costs nothing', async () => {
       const { jobs, store, payer } = await openJobs(kind)
       await record(jobs, aJob(payer, { held: usd('10') }))
-      const free = aJob(payer, { held: ZERO })
+      const quote = { kind: 'images', tariff: { perImage: ZERO } } as const
+      const free = aJob(payer, { held: ZERO, quote })
 
       const { id } = await record(jobs, free)
       const completed = await jobs.complete(id, aResult({ cost: ZERO }))

@@ -4,10 +4,10 @@ import type { Destination } from '../text/resolve-model.ts'
  * Chooses one of the upstreams with the lowest order, at random by weight. `random` is at least 0 and below 1.
  * Undefined if there are no upstreams.
  */
-export function chooseUpstream(
-  destinations: readonly Destination[],
+export function chooseUpstream<Choice extends Pick<Destination, 'upstream'>>(
+  destinations: readonly Choice[],
   random: () => number,
-): Destination | undefined {
+): Choice | undefined {
   const order = Math.min(...destinations.map(({ upstream }) => upstream.order))
   const group = destinations.filter(({ upstream }) => upstream.order === order)
   if (group.length < 2) return group[0]

@@ -69,7 +69,7 @@ export function createNode(
     ledger: createLedger({ ...shared, groupCommit, owner }),
     accounts: new SqliteAccounts({ ...shared, groupCommit }),
     attempts: createAttempts({ ...shared, groupCommit }),
-    jobs: createJobs({ ...shared, node: name, groupCommit }),
+    jobs: createJobs({ ...shared, node: name, groupCommit, owner }),
     catalog: createCatalogStore(shared.catalog, groupCommit),
     auditLog: shared.auditLog,
     leases: new SqliteLeases({ taken: shared.takenLeases, clock }),

@@ -1,6 +1,5 @@
 import { mayFollow, type Failure, type Job } from '../../../domain/jobs/job.ts'
 import { releaseWatchMs } from '../../../domain/jobs/watch.ts'
-import { NO_USAGE } from '../../../domain/pricing/usage.ts'
 import { formatId, type Id } from '../../../domain/ids.ts'
 import type { NanoUsd } from '../../../domain/money.ts'
 import type { Charge, Hold } from '../../../gateway/ports/ledger.ts'
@@ -12,6 +11,7 @@ import {
   type NewJob,
 } from '../../../gateway/ports/jobs.ts'
 import type { BooksOfAccounts } from '../account-books.ts'
+import type { HoldOwner } from '../hold-owner.ts'
 import type { Journal } from '../journal.ts'
 import type { MediaHolds } from '../media-holds.ts'
 import type { JobKeys } from './job-keys.ts'
@@ -34,14 +34,14 @@ export class JobSteps {
     this.#parts = parts
   }
 
-  create(job: NewJob): Created {
+  create(job: NewJob, owner: HoldOwner): Created {
     const { table, keys, holds } = this.#parts
     const { idempotency, accountId, createdAtMs: atMs } = job
     const existing = table.find(job.id)
     if (existing !== undefined) return { outcome: 'repeated', job: jobFrom(existing) }
     const repeated = this.#repeated(job)
     if (repeated !== undefined) return repeated
-    const outcome = holds.place(holdOf(job), atMs)
+    const outcome = holds.place({ ...holdOf(job), job: job.id }, owner, atMs)
     if (outcome.outcome === 'refused') return outcome
     const rowId = table.insert(job)
     if (idempotency !== undefined) keys.insert(accountId, idempotency, { job: rowId, atMs })
@@ -161,17 +161,10 @@ function holdOf({ id, accountId, held }: Pick<Job, 'id' | 'accountId' | 'held'>)
   return { id, accountId, kind: 'media', amount: held }
 }
 
-function chargeOf({ route, apiKeyId, model, provider }: Job, { cost, atMs }: JobResult): Charge {
-  return {
-    cost,
-    route,
-    apiKeyId,
-    model,
-    provider,
-    usage: NO_USAGE,
-    provenance: 'reported',
-    isClamped: false,
-    tariff: null,
-    atMs,
-  }
+function chargeOf({ quote, route, apiKeyId, model, provider }: Job, result: JobResult): Charge {
+  const { cost, count = 0, chargedMs = 0, atMs } = result
+  const common = { cost, route, apiKeyId, model, provider, atMs }
+  return quote.kind === 'images'
+    ? { kind: 'images', ...common, images: count, tariff: quote.tariff }
+    : { kind: 'video', ...common, durationMs: chargedMs, tariff: quote.tariff }
 }

@@ -1,6 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import type { Jobs } from '../../../gateway/ports/jobs.ts'
 import type { GroupCommit } from '../group-commit.ts'
+import type { HoldOwner } from '../hold-owner.ts'
 import type { LedgerSteps } from '../ledger-steps.ts'
 import { JobKeys } from './job-keys.ts'
 import { JobLists } from './job-lists.ts'
@@ -15,6 +16,7 @@ export function createJobs(parts: {
   readonly node: string
   readonly groupCommit: GroupCommit
   readonly steps: LedgerSteps
+  readonly owner: HoldOwner
 }): Jobs {
   const { database, node, groupCommit } = parts
   const { media: holds, booksOfAccounts, journal } = parts.steps
@@ -23,7 +25,7 @@ export function createJobs(parts: {
   const steps = new JobSteps({ table, keys, holds, booksOfAccounts, journal })
   const lists = new JobLists(database, node)
   return {
-    create: job => groupCommit.run(() => steps.create(job)),
+    create: job => groupCommit.run(() => steps.create(job, parts.owner)),
     beginSubmit: (id, atMs) => groupCommit.run(() => steps.beginSubmit(id, atMs)),
     accept: (id, to) => groupCommit.run(() => steps.accept(id, to)),
     loseSubmit: (id, to) => groupCommit.run(() => steps.loseSubmit(id, to)),
