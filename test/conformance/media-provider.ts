@@ -11,7 +11,7 @@ import { accepted, unconfirmed } from '../support/media-calls.ts'
 
 /** What can happen to one job at a provider, from its submit to its result. */
 export const mediaFaults = [
-  /** A 4xx about the request, with the code `BAD_INPUT`. */
+  /** A 4xx about the request, with a code. */
   'rejected',
   /** 408 and 409: refused as by any other 4xx. */
   'rejected_408',
@@ -54,7 +54,7 @@ export type MediaUnderTest = {
   call(fault?: MediaFault): SubmitCall
   /** How many submits have arrived at the provider; absent where it is not behind a network. */
   submits?(): number
-  /** Lets time pass until the call of a silent provider is over. */
+  /** Waits until a silent provider has the request, and lets the time of its call pass. */
   passTimeout(call: SubmitCall): Promise<void>
   /** Lets the provider work until its jobs are finished. */
   finishJobs(): Promise<void>
@@ -116,7 +116,7 @@ function submitConforms(open: Open, { makesVideos, hasKey }: MediaTraits, faults
 
         const outcome = await submit(under, fault)
 
-        expect(outcome).toMatchObject({ outcome: 'rejected', reason: 'invalid', code: 'BAD_INPUT' })
+        expect(outcome).toMatchObject({ outcome: 'rejected', reason: 'invalid', code: expect.any(String) })
         expectSubmits(under, 1)
       },
     )
@@ -257,7 +257,7 @@ function recoverConforms(open: Open, faults: PossibleFaults): void {
       async fault => {
         const under = await open()
         const call = under.call(fault)
-        await submitted(under, call)
+        await submitted(under, fault, call)
 
         const found = await under.provider.recover?.(unconfirmed(call))
         await under.finishJobs()
@@ -283,7 +283,7 @@ function recoverConforms(open: Open, faults: PossibleFaults): void {
       async fault => {
         const under = await open()
         const call = under.call(fault)
-        await submitted(under, call)
+        await submitted(under, fault, call)
         await acceptedJob(under)
 
         expect(await under.provider.recover?.(unconfirmed(call))).toEqual({ outcome: 'absent' })
@@ -297,12 +297,12 @@ function expectSubmits(under: MediaUnderTest, count: number): void {
 }
 
 async function submit(under: MediaUnderTest, fault: MediaFault): Promise<SubmitOutcome> {
-  return submitted(under, under.call(fault))
+  return submitted(under, fault, under.call(fault))
 }
 
-async function submitted(under: MediaUnderTest, call: SubmitCall): Promise<SubmitOutcome> {
+async function submitted(under: MediaUnderTest, fault: MediaFault, call: SubmitCall): Promise<SubmitOutcome> {
   const outcome = under.provider.submit(call)
-  await under.passTimeout(call)
+  if (fault === 'silent') await under.passTimeout(call)
   return outcome
 }
 

@@ -7,6 +7,7 @@ import type {
   SubmitCall,
   UnconfirmedJob,
 } from '../../src/gateway/ports/media-provider.ts'
+import { streamOf } from './byte-streams.ts'
 
 let jobs = 0n
 
@@ -61,22 +62,9 @@ export function bytesInput(
   bytes: Uint8Array<ArrayBuffer>,
   mediaType = 'image/png',
   pieceBytes = 1000,
-): MediaInput {
-  return {
-    from: 'bytes',
-    bytes: bytes.length,
-    mediaType,
-    async open() {
-      let at = 0
-      return {
-        async read() {
-          if (at >= bytes.length) return undefined
-          const piece = bytes.slice(at, at + pieceBytes)
-          at += piece.length
-          return piece
-        },
-        cancel: () => void (at = bytes.length),
-      }
-    },
-  }
+): Extract<MediaInput, { from: 'bytes' }> {
+  const pieces = Array.from({ length: Math.ceil(bytes.length / pieceBytes) }, (_, index) =>
+    bytes.subarray(index * pieceBytes, (index + 1) * pieceBytes),
+  )
+  return { from: 'bytes', bytes: bytes.length, mediaType, open: async () => streamOf(pieces) }
 }

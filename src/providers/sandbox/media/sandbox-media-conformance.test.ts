@@ -6,7 +6,7 @@ import {
 } from '../../../../test/conformance/media-provider.ts'
 import { fakeClock } from '../../../../test/support/fake-clock.ts'
 import { aSubmitCall } from '../../../../test/support/media-calls.ts'
-import { sandboxProvider } from '../../../../test/support/sandbox-provider.ts'
+import { sandboxProvider } from '../../../../test/support/media-providers.ts'
 import { openRenderer } from './renderer.ts'
 import { sandboxMedia, VIDEO_MS } from './sandbox-media.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { fakeClock } from '../../../../test/support/fake-clock.ts'
 import { accepted, aSubmitCall, unconfirmed } from '../../../../test/support/media-calls.ts'
-import { sandboxProvider } from '../../../../test/support/sandbox-provider.ts'
+import { sandboxProvider } from '../../../../test/support/media-providers.ts'
 import type { SubmitCall } from '../../../gateway/ports/media-provider.ts'
 import { openRenderer } from './renderer.ts'
 import { JOB_TTL_MS } from './sandbox-jobs.ts'

@@ -1,0 +1,30 @@
+import type { Provider } from '../../domain/catalog/provider.ts'
+import type { JoinedBody } from './joined-body.ts'
+
+/** One request to a provider of images or videos. */
+export type WholeRequest = {
+  readonly provider: Provider
+  readonly method: 'GET' | 'POST'
+  readonly url: URL
+  readonly headers: Headers
+  /** Text goes in UTF-8. */
+  readonly body?: string | JoinedBody
+  /** From the call to the end of the answer. */
+  readonly timeoutMs: number
+}
+
+export type WholeAnswer = {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  /** As text; not JSON where the bytes were no text. */
+  readonly body: string
+  readonly retryAfterS?: number
+}
+
+export type WholeReply =
+  | ({ readonly reply: 'answer' } & WholeAnswer)
+  /** No whole answer came. `isSent` is false where the server cannot have seen any of the request. The problem has no secrets. */
+  | { readonly reply: 'none'; readonly isSent: boolean; readonly problem: string }
+
+/** Sends one request, once, and reads the whole answer. Never rejects. */
+export type SendWhole = (request: WholeRequest) => Promise<WholeReply>

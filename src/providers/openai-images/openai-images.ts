@@ -1,0 +1,82 @@
+import type {
+  MediaOutput,
+  MediaProvider,
+  MediaResult,
+  SubmitCall,
+  SubmitOutcome,
+} from '../../gateway/ports/media-provider.ts'
+import { joinedBody } from '../media/joined-body.ts'
+import type { SendWhole, WholeReply } from '../media/send-whole.ts'
+import { addressOf, type Address, type SecretOf } from '../openai-compatible/target.ts'
+import { editForm, generationJson, readRejection, readResult } from './wire.ts'
+
+export type OpenAiImagesPorts = { readonly send: SendWhole; readonly secretOf: SecretOf }
+
+/** Nothing is ever polled; a row that was of another kind before may have jobs that wait for their deadline. */
+const POLL_EVERY_MS = 60_000
+
+/**
+ * Any server that speaks OpenAI's images dialect. It makes images within the submit, so there is no job to poll, and no way to
+ * find the one of a lost answer. With an input image the request is an edit, else a generation.
+ */
+export function openAiImages({ send, secretOf }: OpenAiImagesPorts): MediaProvider {
+  return {
+    pollEveryMsMin: POLL_EVERY_MS,
+
+    async submit(call) {
+      if (call.kind !== 'image') return notCallable('this kind of provider makes images only')
+      const path = call.images.length === 0 ? '/images/generations' : '/images/edits'
+      const address = addressOf(call.provider, path, secretOf)
+      if ('problem' in address) return notCallable(address.problem)
+      return outcomeOf(await sendTo(address, call, send), address)
+    },
+
+    async poll() {
+      return {
+        outcome: 'unavailable',
+        problem: 'This provider makes images within the submit and has no jobs.',
+      }
+    },
+  }
+}
+
+function sendTo({ url, headers }: Address, call: SubmitCall, send: SendWhole): Promise<WholeReply> {
+  const { provider, timeoutMs, images } = call
+  const request = { provider, method: 'POST', url, timeoutMs } as const
+  if (images.length === 0) return send({ ...request, headers, body: generationJson(call) })
+  // Nobody can have put it into an image or a prompt, because the job's id was made after those came.
+  const boundary = `tollgate-${call.jobId}`
+  const formHeaders = new Headers(headers)
+  formHeaders.set('content-type', `multipart/form-data; boundary=${boundary}`)
+  return send({ ...request, headers: formHeaders, body: joinedBody(editForm(call, boundary)) })
+}
+
+function outcomeOf(reply: WholeReply, address: Address): SubmitOutcome {
+  if (reply.reply === 'none') {
+    return { outcome: reply.isSent ? 'unknown' : 'not_sent', problem: reply.problem }
+  }
+  const { status } = reply
+  if (status >= 500) return { outcome: 'unknown', problem: `status ${status}` }
+  if (status < 200 || status > 299) return { outcome: 'rejected', ...readRejection(reply) }
+  const result = readResult(reply.body)
+  if (result !== undefined) return { outcome: 'finished', result: withKey(result, address) }
+  const message = 'The answer is not a list of images.'
+  return { outcome: 'rejected', reason: 'no_id', status, message }
+}
+
+/** A link to the provider's own server may need its key. Links to anywhere else never get it. */
+function withKey(result: MediaResult, { url, headers }: Address): MediaResult {
+  const authorization = headers.get('authorization')
+  if (authorization === null) return result
+  const own = { hosts: [url.host], headers: { authorization } }
+  const outputs = result.outputs.map((output): MediaOutput =>
+    output.from === 'url' && URL.parse(output.url)?.origin === url.origin
+      ? Object.assign({}, output, { authorization: own })
+      : output,
+  )
+  return { ...result, outputs }
+}
+
+function notCallable(problem: string): SubmitOutcome {
+  return { outcome: 'rejected', reason: 'operator', message: `The provider cannot be called: ${problem}.` }
+}

@@ -1,0 +1,136 @@
+import type {
+  MediaInput,
+  MediaOutput,
+  MediaResult,
+  Rejection,
+  SubmitCall,
+} from '../../gateway/ports/media-provider.ts'
+import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
+import { readUpstreamError } from '../../protocol/upstream-error.ts'
+import type { BodyPart } from '../media/joined-body.ts'
+import type { WholeAnswer } from '../media/send-whole.ts'
+import { dallEVersion, imageSize } from './image-size.ts'
+
+/** Their meaning goes into `size`. */
+const SHAPE_PARAMS = new Set(['aspect_ratio', 'resolution', 'orientation', 'size'])
+/**
+ * Never sent, whatever a row allows: the gateway writes some of them itself, and the others would change how many images there
+ * are or how the answer is framed.
+ */
+const OWN_FIELDS = new Set(['model', 'prompt', 'image', 'n', 'stream', 'partial_images', 'response_format'])
+
+/** The fields of a request, without its images. */
+function fieldsOf({
+  model,
+  prompt,
+  params,
+}: SubmitCall): Readonly<Record<string, string | number | boolean>> {
+  const others = Object.entries(params).filter(([name]) => !SHAPE_PARAMS.has(name) && !OWN_FIELDS.has(name))
+  const size = imageSize(model, params)
+  return {
+    model,
+    prompt,
+    ...Object.fromEntries(others),
+    ...(size === undefined ? {} : { size }),
+    // Other models return base64 only and refuse the field.
+    ...(dallEVersion(model) === undefined ? {} : { response_format: 'b64_json' }),
+  }
+}
+
+/** The body of `POST /images/generations`. */
+export function generationJson(call: SubmitCall): string {
+  return JSON.stringify(fieldsOf(call))
+}
+
+/**
+ * The body of `POST /images/edits`, as `multipart/form-data`. A link, or an id of the provider, goes as text in the field of the
+ * image: some servers of this dialect fetch it, and the others refuse it with a code of their own.
+ */
+export function editForm(call: SubmitCall, boundary: string): readonly BodyPart[] {
+  const name = call.images.length > 1 ? 'image[]' : 'image'
+  const fields = Object.entries(fieldsOf(call)).flatMap(([field, value]) =>
+    textField(field, String(value), boundary),
+  )
+  const images = call.images.flatMap((image, place) => imageField(name, { image, place }, boundary))
+  return [...fields, ...images, `--${boundary}--\r\n`]
+}
+
+function textField(name: string, value: string, boundary: string): readonly BodyPart[] {
+  return [`--${boundary}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`]
+}
+
+function imageField(
+  name: string,
+  { image, place }: { readonly image: MediaInput; readonly place: number },
+  boundary: string,
+): readonly BodyPart[] {
+  switch (image.from) {
+    case 'url':
+      return textField(name, image.url, boundary)
+    case 'provider_id':
+      return textField(name, image.id, boundary)
+    case 'bytes': {
+      const file = `image-${place}.${extensionOf(image.mediaType)}`
+      const disposition = `content-disposition: form-data; name="${name}"; filename="${file}"`
+      return [`--${boundary}\r\n${disposition}\r\ncontent-type: ${image.mediaType}\r\n\r\n`, image, '\r\n']
+    }
+  }
+}
+
+function extensionOf(mediaType: string): string {
+  return /^image\/([a-z]+)$/.exec(mediaType)?.[1] ?? 'bin'
+}
+
+/** The images of a success. Undefined where the answer is none, because it is not JSON or has no list of images. */
+export function readResult(body: string): MediaResult | undefined {
+  const images = findJsonObject(body)?.['data']
+  if (!Array.isArray(images)) return undefined
+  return { outputs: images.flatMap(image => outputOf(image) ?? []), isCounted: true }
+}
+
+function outputOf(image: unknown): MediaOutput | undefined {
+  if (!isJsonObject(image)) return undefined
+  const { b64_json: base64, url } = image
+  if (typeof base64 === 'string' && base64 !== '') return bytesOutput(base64)
+  if (typeof url !== 'string' || url === '') return undefined
+  // Some servers put the image itself where others put a link to it.
+  const [, inLink] = /^data:[^,]{0,100};base64,(.*)$/is.exec(url) ?? []
+  return inLink === undefined ? { from: 'url', url } : bytesOutput(inLink)
+}
+
+function bytesOutput(base64: string): MediaOutput | undefined {
+  try {
+    return { from: 'bytes', bytes: Uint8Array.fromBase64(base64) }
+  } catch {
+    return undefined
+  }
+}
+
+/** Codes, under whatever status, that say that the operator's account cannot be used. */
+const OPERATOR_CODES = new Set([
+  'insufficient_quota',
+  'billing_hard_limit_reached',
+  'billing_not_active',
+  'account_deactivated',
+  'invalid_api_key',
+])
+
+/** Why an answer is not a success. */
+export function readRejection({ status, headers, body, retryAfterS }: WholeAnswer): Rejection {
+  const { message, type, code } = readUpstreamError(body, headers['content-type'])
+  return {
+    reason: reasonOf(status, [code, type]),
+    status,
+    message,
+    ...(code === undefined ? {} : { code }),
+    ...(retryAfterS === undefined ? {} : { retryAfterS }),
+  }
+}
+
+function reasonOf(status: number, names: readonly (string | undefined)[]): Rejection['reason'] {
+  if (names.some(name => name !== undefined && OPERATOR_CODES.has(name))) return 'operator'
+  if (status === 401 || status === 402 || status === 403) return 'operator'
+  if (status === 429) return 'rate_limited'
+  // A redirect comes from a base URL that is not the provider's, and is never followed.
+  return status < 400 ? 'operator' : 'invalid'
+}

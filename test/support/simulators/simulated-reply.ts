@@ -1,0 +1,44 @@
+/** One request as a simulated provider sees it. */
+export type SimulatedRequest = {
+  readonly method: string
+  /** With the query. */
+  readonly path: string
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** What a simulated provider does with a request. */
+export type SimulatedReply =
+  | {
+      readonly send: 'answer'
+      readonly status: number
+      readonly headers: Readonly<Record<string, string>>
+      readonly body: string | Uint8Array<ArrayBuffer>
+    }
+  /** A body of this length: the piece, again and again, with a pause before each but the first. */
+  | {
+      readonly send: 'pieces'
+      readonly headers: Readonly<Record<string, string>>
+      readonly piece: Uint8Array<ArrayBuffer>
+      readonly bytes: number
+      readonly pauseMs: number
+    }
+  /** The connection breaks before a byte of an answer. */
+  | { readonly send: 'reset' }
+  /** No answer ever comes. */
+  | { readonly send: 'nothing' }
+
+export function jsonReply(
+  value: unknown,
+  status = 200,
+  headers: Readonly<Record<string, string>> = {},
+): SimulatedReply {
+  const type = { 'content-type': 'application/json' }
+  return { send: 'answer', status, headers: { ...type, ...headers }, body: JSON.stringify(value) }
+}
+
+export function htmlReply(status = 200, headers: Readonly<Record<string, string>> = {}): SimulatedReply {
+  const type = { 'content-type': 'text/html' }
+  return { send: 'answer', status, headers: { ...type, ...headers }, body: '<html>Bad gateway</html>' }
+}
