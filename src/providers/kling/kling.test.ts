@@ -1,0 +1,271 @@
+import { describe, expect, test } from 'bun:test'
+import { fakeClock } from '../../../test/support/fake-clock.ts'
+import { accepted, aSubmitCall, bytesInput, unconfirmed } from '../../../test/support/media-calls.ts'
+import { klingProvider, literalSecret } from '../../../test/support/media-providers.ts'
+import { KlingSimulator, type KlingSimulatorOptions } from '../../../test/support/simulators/kling.ts'
+import { simulatedSend } from '../../../test/support/simulators/simulated-send.ts'
+import type { SubmitCall } from '../../gateway/ports/media-provider.ts'
+import type { WholeRequest } from '../media/send-whole.ts'
+import { kling } from './kling.ts'
+
+const keys = { accessKey: 'access-1', secretKey: 'secret-1' }
+const JOB_MS = 5000
+const HOUR_MS = 3_600_000
+
+function open({
+  baseUrl = 'https://api.example.com',
+  ...options
+}: Partial<KlingSimulatorOptions> & { baseUrl?: string } = {}) {
+  const clock = fakeClock()
+  const simulator = new KlingSimulator({ clock, keys, jobMs: JOB_MS, ...options })
+  const sent: WholeRequest[] = []
+  const send = simulatedSend(request => simulator.handle(request), clock)
+  const provider = kling({
+    clock,
+    secretOf: literalSecret,
+    send: async request => {
+      sent.push(request)
+      return send(request)
+    },
+  })
+  const aCall = (change: Partial<SubmitCall> = {}) =>
+    aSubmitCall(klingProvider(baseUrl, `${keys.accessKey},${keys.secretKey}`), {
+      kind: 'video',
+      durationMs: 5000,
+      ...change,
+    })
+  const submitted = async (call = aCall()) => {
+    const outcome = await provider.submit(call)
+    if (outcome.outcome !== 'accepted') throw new Error(`The submit was ${outcome.outcome}.`)
+    return accepted(call, outcome.upstreamId)
+  }
+  return { clock, simulator, sent, provider, aCall, submitted }
+}
+
+describe('kling', () => {
+  test('creates a job once, under our id', async () => {
+    const { simulator, aCall, submitted } = open()
+    const call = aCall({ prompt: 'Ein Türmchen' })
+
+    await submitted(call)
+
+    expect(simulator.ledger()).toMatchObject([
+      {
+        externalTaskId: call.jobId,
+        kind: 'text2video',
+        prompt: 'Ein Türmchen',
+        seconds: 5,
+        creates: 1,
+        isConfirmed: true,
+      },
+    ])
+  })
+
+  test('queries a job under the kind that it was created with', async () => {
+    const { clock, sent, provider, aCall, submitted } = open()
+    const fromText = await submitted()
+    const fromImage = await submitted(aCall({ images: [bytesInput(new Uint8Array([1, 2, 3]))] }))
+    clock.advance(JOB_MS)
+
+    const outcomes = [await provider.poll(fromText), await provider.poll(fromImage)]
+
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(['finished', 'finished'])
+    expect(sent.map(({ method, url }) => `${method} ${url.pathname.replace(/\d+$/, 'N')}`)).toEqual([
+      'POST /v1/videos/text2video',
+      'POST /v1/videos/image2video',
+      'GET /v1/videos/text2video/N',
+      'GET /v1/videos/image2video/N',
+    ])
+  })
+
+  test('recovers a job that was created from an image', async () => {
+    const { simulator, provider, aCall } = open()
+    const call = aCall({ images: [bytesInput(new Uint8Array([1, 2, 3]))] })
+    simulator.scriptSubmits('accept_reset')
+    await provider.submit(call)
+
+    const found = await provider.recover?.(unconfirmed(call))
+
+    const [{ taskId } = {}] = simulator.ledger()
+    expect(found).toMatchObject({ outcome: 'running', upstreamId: `image2video/${taskId}` })
+  })
+
+  test('does not take the job of another external id, even if the provider gives it', async () => {
+    const { simulator, provider, aCall, submitted } = open()
+    const other = aCall()
+    const { upstreamId } = await submitted(other)
+    const call = aCall()
+    // The provider's own id of another job is looked up as if it were ours.
+    const asked = unconfirmed({ ...call, jobId: upstreamId.replace('text2video/', '') })
+
+    expect(await provider.recover?.(asked)).toMatchObject({ outcome: 'unavailable' })
+    expect(simulator.ledger().length).toBe(1)
+  })
+
+  test.each(['id_with_slash', 'id_of_4_kb'] as const)('polls a job with a strange id: %s', async behavior => {
+    const { clock, simulator, provider, submitted } = open()
+    simulator.scriptSubmits(behavior)
+    const job = await submitted()
+    clock.advance(JOB_MS)
+
+    expect((await provider.poll(job)).outcome).toBe('finished')
+  })
+
+  test('takes an id that no path can name for none', async () => {
+    const { simulator, provider, aCall } = open()
+    simulator.scriptSubmits('id_of_dots')
+
+    expect(await provider.submit(aCall())).toMatchObject({ outcome: 'rejected', reason: 'no_id' })
+  })
+
+  test('gives the same upstream id twice where the provider does, for the store to notice', async () => {
+    const { simulator, submitted } = open()
+    simulator.scriptSubmits('accept', 'previous_id')
+
+    const jobs = [await submitted(), await submitted()]
+
+    expect(new Set(jobs.map(({ upstreamId }) => upstreamId)).size).toBe(1)
+  })
+
+  test.each([
+    ['backwards', { outcome: 'running', upstreamStatus: 'submitted', isKnownStatus: true }],
+    ['unknown_status', { outcome: 'running', upstreamStatus: 'dreaming', isKnownStatus: false }],
+    ['no_status', { outcome: 'unavailable', problem: 'status 200' }],
+    ['status_404', { outcome: 'unavailable', problem: 'status 404, code 1203' }],
+    ['status_429', { outcome: 'unavailable', problem: 'status 429, code 1302', retryAfterS: 7 }],
+    ['envelope_5001', { outcome: 'unavailable', problem: 'status 200, code 5001' }],
+    ['reset', { outcome: 'unavailable', problem: 'ECONNRESET' }],
+  ] as const)('says of a poll answered with %s: %j', async (behavior, outcome) => {
+    const { simulator, provider, submitted } = open()
+    const job = await submitted()
+    simulator.scriptPolls(behavior)
+
+    expect(await provider.poll(job)).toEqual(outcome)
+  })
+
+  test('says of a job that the provider no longer knows nothing, and of its submit that it is absent', async () => {
+    const { clock, simulator, provider, aCall, submitted } = open()
+    simulator.scriptSubmits('forgotten')
+    const call = aCall()
+    const job = await submitted(call)
+
+    clock.advance(JOB_MS + 1000)
+
+    expect((await provider.poll(job)).outcome).toBe('unavailable')
+    expect(await provider.recover?.(unconfirmed(call))).toEqual({ outcome: 'absent' })
+  })
+
+  test('passes on the limit of parallel jobs as a rate limit', async () => {
+    const { provider, aCall, submitted } = open({ parallelMax: 1 })
+    await submitted()
+
+    expect(await provider.submit(aCall())).toMatchObject({
+      outcome: 'rejected',
+      reason: 'rate_limited',
+      code: '1303',
+    })
+  })
+
+  test('renews its token before the old one ends, for as long as the process runs', async () => {
+    const { clock, provider, submitted } = open({ jobMs: Infinity })
+    const job = await submitted()
+    const outcomes = new Set<string>()
+
+    for (let minutes = 0; minutes < 24 * 60; minutes += 7) {
+      clock.advance(7 * 60_000)
+      outcomes.add((await provider.poll(job)).outcome)
+    }
+
+    expect([...outcomes]).toEqual(['running'])
+  })
+
+  test('has a valid token again after the wall clock was set, at the poll after the one that is refused', async () => {
+    const { clock, provider, submitted } = open({ jobMs: Infinity })
+    const job = await submitted()
+
+    clock.setWallClock(clock.now() + HOUR_MS)
+    const refused = await provider.poll(job)
+    const second = await provider.poll(job)
+
+    expect(refused).toEqual({ outcome: 'unavailable', problem: 'status 401, code 1004' })
+    expect(second.outcome).toBe('running')
+  })
+
+  test.each([59_000, -25 * 60_000])(
+    "has a token that a provider's clock takes that is %d ms behind",
+    async behindMs => {
+      const clock = fakeClock()
+      const theirs = { now: () => clock.now() - behindMs, monotonicMs: () => clock.monotonicMs() }
+      const simulator = new KlingSimulator({ clock: theirs, keys })
+      const provider = kling({
+        clock,
+        secretOf: literalSecret,
+        send: simulatedSend(request => simulator.handle(request), clock),
+      })
+      const row = klingProvider('https://api.example.com', 'access-1,secret-1')
+
+      expect((await provider.submit(aSubmitCall(row, { kind: 'video' }))).outcome).toBe('accepted')
+    },
+  )
+
+  test.each(['https://api.example.com/', 'https://api.example.com/v1', 'https://api.example.com/v1/'])(
+    'finds the API under the base URL %s',
+    async baseUrl => {
+      const { sent, submitted } = open({ baseUrl })
+
+      await submitted()
+
+      expect(sent[0]?.url.href).toBe('https://api.example.com/v1/videos/text2video')
+    },
+  )
+
+  test.each<[string, Partial<SubmitCall>]>([
+    ['makes an image', { kind: 'image' }],
+    ['has one key only', { provider: klingProvider('https://api.example.com', 'access') }],
+    ['has three keys', { provider: klingProvider('https://api.example.com', 'a,b,c') }],
+    ['has no key', { provider: { ...klingProvider('https://api.example.com'), secret: { from: 'none' } } }],
+    ['has no base URL', { provider: klingProvider('') }],
+    [
+      'has a header that cannot be sent',
+      { provider: { ...klingProvider('https://api.example.com'), headers: { 'x-a': 'ü→' } } },
+    ],
+  ])('sends nothing for a row that %s', async (_, change) => {
+    const { sent, provider, aCall } = open()
+
+    const outcome = await provider.submit(aCall(change))
+
+    expect(outcome).toMatchObject({ outcome: 'rejected', reason: 'operator' })
+    expect(sent).toEqual([])
+  })
+
+  test('names the environment variables of keys that are not set', async () => {
+    const { provider, aCall } = open()
+    const secret = { from: 'environment_pair', variables: ['KLING_ACCESS', 'KLING_SECRET'] } as const
+
+    const outcome = await provider.submit(
+      aCall({ provider: { ...klingProvider('https://api.example.com'), secret } }),
+    )
+
+    expect(outcome).toMatchObject({
+      message:
+        'The provider cannot be called: the environment variables KLING_ACCESS and KLING_SECRET are not both set.',
+    })
+  })
+
+  test('says nothing about a job that another kind of provider has accepted', async () => {
+    const { provider, aCall, sent } = open()
+
+    expect(await provider.poll(accepted(aCall(), 'vid_1'))).toMatchObject({ outcome: 'unavailable' })
+    expect(sent).toEqual([])
+  })
+
+  test('is refused with another secret key', async () => {
+    const { provider, aCall } = open()
+
+    const outcome = await provider.submit(
+      aCall({ provider: klingProvider('https://api.example.com', 'access-1,wrong') }),
+    )
+
+    expect(outcome).toMatchObject({ outcome: 'rejected', reason: 'operator', code: '1002' })
+  })
+})

@@ -1,0 +1,109 @@
+import type { Provider } from '../../domain/catalog/provider.ts'
+import type { Clock } from '../../gateway/ports/clock.ts'
+import type {
+  MediaProvider,
+  PollOutcome,
+  RecoverOutcome,
+  SubmitOutcome,
+} from '../../gateway/ports/media-provider.ts'
+import { joinedBody } from '../media/joined-body.ts'
+import type { SendWhole, WholeReply } from '../media/send-whole.ts'
+import type { SecretOf } from '../openai-compatible/target.ts'
+import { isTokenRefused, NO_SUCH_RESOURCE, readEnvelope } from './envelope.ts'
+import { klingTarget } from './kling-target.ts'
+import { klingTokens, type KlingKeys, type KlingTokens } from './kling-token.ts'
+import {
+  createBody,
+  createKind,
+  externalIdOf,
+  formatUpstreamId,
+  parseUpstreamId,
+  readCreated,
+  readTask,
+  taskOf,
+  type KlingJob,
+} from './wire.ts'
+
+export type KlingPorts = { readonly send: SendWhole; readonly clock: Clock; readonly secretOf: SecretOf }
+
+const POLL_EVERY_MS = 2000
+
+/**
+ * The Kling API: videos from text or from images. The submit carries our job id as `external_task_id`, by which a job is found again
+ * exactly.
+ */
+export function kling({ send, clock, secretOf }: KlingPorts): MediaProvider {
+  const tokens = klingTokens(clock)
+
+  async function query(call: QueryCall, { kind, taskId }: KlingJob): Promise<WholeReply | Problem> {
+    const target = klingTarget(call.provider, `${kind}/${encodeURIComponent(taskId)}`, { tokens, secretOf })
+    if ('problem' in target) return target
+    const { provider, timeoutMs } = call
+    const reply = await send({ provider, method: 'GET', url: target.url, headers: target.headers, timeoutMs })
+    forgetRefusedToken(reply, target.keys, tokens)
+    return reply
+  }
+
+  return {
+    pollEveryMsMin: POLL_EVERY_MS,
+
+    async submit(call) {
+      if (call.kind !== 'video') return notCallable('this kind of provider makes videos only')
+      const kind = createKind(call)
+      const target = klingTarget(call.provider, kind, { tokens, secretOf })
+      if ('problem' in target) return notCallable(target.problem)
+      const { provider, timeoutMs } = call
+      const body = joinedBody(createBody(call))
+      const reply = await send({
+        provider,
+        method: 'POST',
+        url: target.url,
+        headers: target.headers,
+        body,
+        timeoutMs,
+      })
+      forgetRefusedToken(reply, target.keys, tokens)
+      if (reply.reply === 'answer') return readCreated(reply, kind)
+      return { outcome: reply.isSent ? 'unknown' : 'not_sent', problem: reply.problem }
+    },
+
+    async poll(job) {
+      const known = parseUpstreamId(job.upstreamId)
+      if (known === undefined) return unavailable('the job was not made by this kind of provider')
+      const reply = await query(job, known)
+      return isAnswer(reply) ? readTask(reply) : unavailable(reply.problem)
+    },
+
+    async recover(job): Promise<RecoverOutcome> {
+      const kind = createKind(job.request)
+      const reply = await query(job, { kind, taskId: job.jobId })
+      if (!isAnswer(reply)) return unavailable(reply.problem)
+      if (readEnvelope(reply.body)?.code === NO_SUCH_RESOURCE) return { outcome: 'absent' }
+      const outcome = readTask(reply)
+      if (outcome.outcome === 'unavailable') return outcome
+      const task = taskOf(reply, kind)
+      if (task === undefined || (externalIdOf(reply) ?? job.jobId) !== job.jobId)
+        return unavailable('the answer is about another job')
+      return { ...outcome, upstreamId: formatUpstreamId(task) }
+    },
+  }
+}
+
+type QueryCall = { readonly provider: Provider; readonly timeoutMs: number }
+type Problem = { readonly problem: string }
+
+function forgetRefusedToken(reply: WholeReply, keys: KlingKeys, tokens: KlingTokens): void {
+  if (reply.reply === 'answer' && isTokenRefused(readEnvelope(reply.body)?.code)) tokens.forget(keys)
+}
+
+function isAnswer(reply: WholeReply | Problem): reply is Extract<WholeReply, { readonly reply: 'answer' }> {
+  return 'reply' in reply && reply.reply === 'answer'
+}
+
+function unavailable(problem: string): Extract<PollOutcome, { readonly outcome: 'unavailable' }> {
+  return { outcome: 'unavailable', problem }
+}
+
+function notCallable(problem: string): SubmitOutcome {
+  return { outcome: 'rejected', reason: 'operator', message: `The provider cannot be called: ${problem}.` }
+}

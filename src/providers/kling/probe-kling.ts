@@ -1,0 +1,34 @@
+import type { Provider } from '../../domain/catalog/provider.ts'
+import type { Clock } from '../../gateway/ports/clock.ts'
+import type { SendWhole } from '../media/send-whole.ts'
+import type { SecretOf } from '../openai-compatible/target.ts'
+import type { Probed } from '../probe.ts'
+import { isTokenRefused, readEnvelope, troubleOf } from './envelope.ts'
+import { klingTarget } from './kling-target.ts'
+import { klingTokens } from './kling-token.ts'
+
+export type ProbeKlingPorts = { readonly send: SendWhole; readonly clock: Clock; readonly secretOf: SecretOf }
+
+/** Requests a page of one job, which costs nothing. Never throws. */
+export async function probeKling(
+  provider: Provider,
+  timeoutMs: number,
+  { send, clock, secretOf }: ProbeKlingPorts,
+): Promise<Probed> {
+  const target = klingTarget(provider, 'text2video', { tokens: klingTokens(clock), secretOf })
+  if ('problem' in target) return { ok: false, detail: `It cannot be called: ${target.problem}.` }
+  const { url, headers } = target
+  url.search = '?pageNum=1&pageSize=1'
+  const reply = await send({ provider, method: 'GET', url, headers, timeoutMs })
+  if (reply.reply === 'none') return { ok: false, detail: `Does not respond (${reply.problem}).` }
+  return judge(reply.status, readEnvelope(reply.body)?.code)
+}
+
+function judge(status: number, code: number | undefined): Probed {
+  const shown = code === undefined ? `status ${status}` : `status ${status}, code ${code}`
+  if (code === undefined || status === 404 || status >= 500)
+    return { ok: false, detail: `Responds, but not as the Kling API does (${shown}).` }
+  if (isTokenRefused(code)) return { ok: false, detail: `Refuses its keys (${shown}).` }
+  if (troubleOf(code) === 'operator') return { ok: false, detail: `Refuses the account (${shown}).` }
+  return { ok: true, detail: `Responds (${shown}).` }
+}

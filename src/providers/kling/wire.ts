@@ -1,0 +1,209 @@
+import type { JobRequest } from '../../domain/jobs/job.ts'
+import type {
+  MediaInput,
+  MediaResult,
+  PollOutcome,
+  Rejection,
+  SubmitCall,
+  SubmitOutcome,
+} from '../../gateway/ports/media-provider.ts'
+import { isJsonObject } from '../../protocol/json/parse-json.ts'
+import type { BodyPart } from '../media/joined-body.ts'
+import { jsonParts, type MemberValue } from '../media/json-parts.ts'
+import type { WholeAnswer } from '../media/send-whole.ts'
+import { readEnvelope, troubleOf, type Envelope, type Trouble } from './envelope.ts'
+
+/** A job is queried under the kind that it was created with. */
+export type CreateKind = 'text2video' | 'image2video'
+
+export function createKind({ images }: Pick<JobRequest, 'images'> | Pick<SubmitCall, 'images'>): CreateKind {
+  return images.length === 0 ? 'text2video' : 'image2video'
+}
+
+/** The provider's id of a job, and the kind that it is queried under. */
+export type KlingJob = { readonly kind: CreateKind; readonly taskId: string }
+
+/** The upstream id that the gateway stores. */
+export function formatUpstreamId({ kind, taskId }: KlingJob): string {
+  return `${kind}/${taskId}`
+}
+
+/** Undefined for an id of another provider. */
+export function parseUpstreamId(upstreamId: string): KlingJob | undefined {
+  const [, kind, taskId] = /^(text2video|image2video)\/(.+)$/s.exec(upstreamId) ?? []
+  return kind === undefined || taskId === undefined ? undefined : { kind: kind as CreateKind, taskId }
+}
+
+/** Never sent, whatever a row allows: the adapter writes them itself, or they would change what the job is. */
+const OWN_FIELDS = new Set([
+  'model_name',
+  'prompt',
+  'duration',
+  'image',
+  'image_tail',
+  'external_task_id',
+  'callback_url',
+  'n',
+])
+
+/**
+ * The body of a create. The second image is the last frame. The API has no place for more images, for videos or for scenes on these
+ * routes; they go along under names of their own, for the provider to take or refuse.
+ */
+export function createBody(call: SubmitCall): readonly BodyPart[] {
+  const { jobId, model, prompt, params, durationMs, refUpstreamId, scenes } = call
+  const [image, tail, ...others] = call.images.map(inputValue)
+  const videos = call.videos.map(inputValue)
+  const source = refUpstreamId === undefined ? undefined : parseUpstreamId(refUpstreamId)
+  return jsonParts({
+    model_name: model,
+    prompt,
+    ...Object.fromEntries(Object.entries(params).filter(([name]) => !OWN_FIELDS.has(name))),
+    duration: durationMs === undefined ? undefined : String(durationMs / 1000),
+    external_task_id: jobId,
+    image,
+    image_tail: tail,
+    image_list: others.length === 0 ? undefined : others,
+    video: videos.length > 1 ? videos : videos[0],
+    video_id: source?.taskId ?? refUpstreamId,
+    scenes,
+  })
+}
+
+function inputValue(input: MediaInput): MemberValue {
+  switch (input.from) {
+    case 'url':
+      return input.url
+    case 'provider_id':
+      return input.id
+    case 'bytes':
+      return input
+  }
+}
+
+/** What the answer to a create means. A 5xx is unknown whatever its body says, and a 4xx is always a rejection. */
+export function readCreated(answer: WholeAnswer, kind: CreateKind): SubmitOutcome {
+  const { status, body } = answer
+  const envelope = readEnvelope(body)
+  const taskId = taskIdOf(envelope)
+  const code = envelope?.code ?? (taskId === undefined ? undefined : 0)
+  const trouble = code === undefined ? undefined : troubleOf(code)
+  const isSuccess = status >= 200 && status <= 299
+  if (status >= 500 || (isSuccess && trouble === 'server'))
+    return { outcome: 'unknown', problem: problemOf(answer) }
+  if (!isSuccess || trouble !== undefined) {
+    return rejected(answer, reasonOf(status, trouble), envelope)
+  }
+  if (taskId === undefined) return rejected(answer, 'no_id', envelope)
+  return { outcome: 'accepted', upstreamId: formatUpstreamId({ kind, taskId }) }
+}
+
+/** The id of a task; undefined for one that no path can name. */
+function taskIdOf(envelope: Envelope | undefined): string | undefined {
+  const id = envelope?.data?.['task_id']
+  const text = typeof id === 'number' && Number.isSafeInteger(id) ? String(id) : id
+  const isUsable = typeof text === 'string' && text.isWellFormed() && !/^\.{0,2}$/.test(text)
+  return isUsable ? text : undefined
+}
+
+/** The code decides where the documentation says what it means, and else the HTTP status. */
+function reasonOf(status: number, trouble: Trouble | undefined): Rejection['reason'] {
+  if (trouble !== undefined && trouble !== 'server' && trouble !== 'unlisted') return trouble
+  if (status === 401 || status === 402 || status === 403) return 'operator'
+  if (status === 429) return 'rate_limited'
+  // A redirect comes from a base URL that is not the provider's, and is never followed.
+  return status >= 300 && status < 400 ? 'operator' : 'invalid'
+}
+
+function rejected(
+  { status, retryAfterS }: WholeAnswer,
+  reason: Rejection['reason'],
+  envelope: Envelope | undefined,
+): SubmitOutcome {
+  const { code, message } = envelope ?? {}
+  return {
+    outcome: 'rejected',
+    reason,
+    status,
+    message: message ?? 'The provider refused the job and did not say why.',
+    ...(code === undefined || code === 0 ? {} : { code: String(code) }),
+    ...(retryAfterS === undefined ? {} : { retryAfterS }),
+  }
+}
+
+/** What the answer to a query says of a job. */
+export function readTask(answer: WholeAnswer): PollOutcome {
+  const { status, body, retryAfterS } = answer
+  const envelope = readEnvelope(body)
+  const word = envelope?.data?.['task_status']
+  const isSuccess = status >= 200 && status <= 299 && (envelope?.code ?? 0) === 0
+  if (!isSuccess || typeof word !== 'string' || word === '') {
+    return {
+      outcome: 'unavailable',
+      problem: problemOf(answer),
+      ...(retryAfterS === undefined ? {} : { retryAfterS }),
+    }
+  }
+  const data = envelope?.data ?? {}
+  const state = stateOf[word.toLowerCase()]
+  if (state === 'finished') return { outcome: 'finished', result: resultOf(data) }
+  if (state === 'failed') return { outcome: 'failed', message: failureOf(data) }
+  return { outcome: 'running', upstreamStatus: word, isKnownStatus: state === 'running' }
+}
+
+/** The API writes `succeed`. Servers that offer the same API write it in other ways as well. */
+const stateOf: Readonly<Record<string, 'running' | 'finished' | 'failed'>> = {
+  submitted: 'running',
+  processing: 'running',
+  succeed: 'finished',
+  succeeded: 'finished',
+  success: 'finished',
+  completed: 'finished',
+  failed: 'failed',
+}
+
+/** For which of our jobs the task was created, as far as the answer says. */
+export function externalIdOf(answer: WholeAnswer): string | undefined {
+  const info = readEnvelope(answer.body)?.data?.['task_info']
+  const id = isJsonObject(info) ? info['external_task_id'] : undefined
+  return typeof id === 'string' && id !== '' ? id : undefined
+}
+
+/** The job that the answer to a query is about. */
+export function taskOf(answer: WholeAnswer, kind: CreateKind): KlingJob | undefined {
+  const taskId = taskIdOf(readEnvelope(answer.body))
+  return taskId === undefined ? undefined : { kind, taskId }
+}
+
+function resultOf(data: Readonly<Record<string, unknown>>): MediaResult {
+  const result = data['task_result']
+  const listed = isJsonObject(result) ? result['videos'] : undefined
+  const videos = (Array.isArray(listed) ? listed : []).filter(isJsonObject)
+  const outputs = videos.flatMap(({ url }) =>
+    typeof url === 'string' && url !== '' ? [{ from: 'url', url } as const] : [],
+  )
+  const durationMs = millisecondsOf(videos[0]?.['duration'])
+  return { outputs, isCounted: true, ...(durationMs === undefined ? {} : { durationMs }) }
+}
+
+/** Seconds as the API writes them, in a string. Undefined for what is not the length of a clip. */
+function millisecondsOf(seconds: unknown): number | undefined {
+  const isNumeric =
+    typeof seconds === 'number' || (typeof seconds === 'string' && /^\d{1,6}(?:\.\d{1,9})?$/.test(seconds))
+  const milliseconds = isNumeric ? Math.round(Number(seconds) * 1000) : 0
+  return Number.isSafeInteger(milliseconds) && milliseconds > 0 ? milliseconds : undefined
+}
+
+const MESSAGE_CHARS_MAX = 2000
+
+function failureOf({ task_status_msg: message }: Readonly<Record<string, unknown>>): string {
+  return typeof message === 'string' && message !== ''
+    ? message.slice(0, MESSAGE_CHARS_MAX)
+    : 'The provider could not make the video and did not say why.'
+}
+
+/** For the operator. */
+function problemOf({ status, body }: WholeAnswer): string {
+  const code = readEnvelope(body)?.code
+  return code === undefined || code === 0 ? `status ${status}` : `status ${status}, code ${code}`
+}

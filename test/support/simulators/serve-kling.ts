@@ -1,0 +1,17 @@
+/**
+ * Serves the simulated Kling API in real time, on a port of this machine that it prints.
+ * Its keys are `access` and `secret`. What the next creates and polls are treated like is set by
+ * `POST /__sim/kling/script {"submits": ["accept_reset"], "polls": ["status_429"]}`; `GET /__sim/kling/ledger` shows its books.
+ */
+import { systemClock } from '../../../src/app/system-clock.ts'
+import { KlingSimulator } from './kling.ts'
+import { simulatedServer } from './simulated-server.ts'
+
+let url = ''
+const simulator = new KlingSimulator({
+  clock: systemClock,
+  keys: { accessKey: 'access', secretKey: 'secret' },
+  filesUrl: () => `${url}/files`,
+})
+url = simulatedServer(request => simulator.handle(request), systemClock).url
+console.log(`The simulated Kling API is at ${url}`)
