@@ -8,6 +8,10 @@ import { removeInputs } from '../gateway/media/remove-inputs.ts'
 import type { SubmitPorts } from '../gateway/media/submit-job.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
 import type { MediaProvider } from '../gateway/ports/media-provider.ts'
+import type { HttpClient } from '../http1/client/http-client.ts'
+import { kling } from '../providers/kling/kling.ts'
+import { mediaHttp } from '../providers/media/media-http.ts'
+import { openAiImages } from '../providers/openai-images/openai-images.ts'
 import { openRenderer } from '../providers/sandbox/media/renderer.ts'
 import { sandboxMedia } from '../providers/sandbox/media/sandbox-media.ts'
 import { openDiskBlobs } from '../stores/disk/blobs.ts'
@@ -33,16 +37,20 @@ export async function openMedia(parts: {
   readonly log: Log
   readonly blobFolder: string
   readonly config: Config
+  readonly http: HttpClient
   readonly secretOf: (provider: Provider) => string | undefined
   readonly observeJob: ObserveJob
   /** In place of the sandbox's own. */
   readonly sandboxMedia: MediaProvider | undefined
 }): Promise<MediaParts> {
-  const { node, clock, log, config, secretOf, observeJob } = parts
+  const { node, clock, log, config, http, secretOf, observeJob } = parts
   const blobs = await openDiskBlobs({ folder: parts.blobFolder })
   const renderer = openRenderer()
+  const send = mediaHttp(http)
   const adapters: Partial<Record<Provider['kind'], MediaAdapter>> = {
     sandbox: { kinds: ['image', 'video'], adapter: parts.sandboxMedia ?? sandboxMedia({ clock, renderer }) },
+    'openai-images': { kinds: ['image'], adapter: openAiImages({ send, secretOf }) },
+    kling: { kinds: ['video'], adapter: kling({ send, clock, secretOf }) },
   }
   const onFailed = (error: unknown) => log.error('a media job could not be worked on', errorFields(error))
   const jobs = observedJobs(node.jobs, job => {
@@ -55,7 +63,7 @@ export async function openMedia(parts: {
     clock,
     catalog: node.catalog,
     providerOf: ({ kind }) => adapters[kind]?.adapter,
-    secretsOf: provider => [secretOf(provider) ?? []].flat(),
+    secretsOf: provider => secretsIn(secretOf(provider), provider.kind),
     fetchUntrusted: async () => ({ outcome: 'refused', problem: 'not wired' }),
     onUnknownStatus: (provider, status) =>
       log.error('a provider sent an unknown job status', { provider, status }),
@@ -69,4 +77,10 @@ export async function openMedia(parts: {
     newHash: () => createHash('sha256'),
     close: () => renderer.close(),
   }
+}
+
+/** The texts that no client may see. The two keys of kling are one secret, and either could be in a message alone. */
+function secretsIn(secret: string | undefined, kind: Provider['kind']): readonly string[] {
+  if (secret === undefined) return []
+  return kind === 'kling' ? secret.split(',') : [secret]
 }

@@ -76,6 +76,7 @@ export async function openParts(
     log,
     blobFolder: folder.blobs,
     config,
+    http,
     secretOf,
     observeJob,
     sandboxMedia,
