@@ -96,17 +96,17 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
   [
     'a provider without a kind',
     provider('base_url: https://x.example'),
-    'line 2, column 5: providers[0].kind is missing; write one of sandbox, openai-compatible.',
+    'line 2, column 5: providers[0].kind is missing; write one of sandbox, openai-compatible, openai-images, kling.',
   ],
   [
     'a provider of an unknown kind',
     provider('kind: fal'),
-    'line 3, column 5: providers[0].kind is "fal"; write one of sandbox, openai-compatible.',
+    'line 3, column 5: providers[0].kind is "fal"; write one of sandbox, openai-compatible, openai-images, kling.',
   ],
   [
     'a misspelled kind',
     provider('kind: openai_compatible\nbase_url: https://x.example'),
-    'line 3, column 5: providers[0].kind is "openai_compatible"; write one of sandbox, openai-compatible (did you mean "openai-compatible"?).',
+    'line 3, column 5: providers[0].kind is "openai_compatible"; write one of sandbox, openai-compatible, openai-images, kling (did you mean "openai-compatible"?).',
   ],
   [
     'a provider without an id',

@@ -6,6 +6,18 @@ import { textRoutes, type Provider } from '../../src/domain/catalog/provider.ts'
 import { nanoUsd, ZERO } from '../../src/domain/money.ts'
 import type { TextPricing, TextTariff } from '../../src/domain/pricing/tariff.ts'
 
+const requiredOfProvider = [
+  'id',
+  'kind',
+  'baseUrl',
+  'secret',
+  'headers',
+  'routes',
+  'maxTokensField',
+  'connectTimeoutMs',
+  'reusesConnections',
+] as const
+
 /** Any valid catalog, including drafts and unusual texts. */
 export const anyCatalog: fc.Arbitrary<Catalog> = fc
   .uniqueArray(anyProvider(), { selector: ({ id }) => id, maxLength: 4 })
@@ -46,45 +58,53 @@ function anyProvider(): fc.Arbitrary<Provider> {
     connectTimeoutMs: fc.constant(5000),
     reusesConnections: fc.constant(true),
   })
+  const environment = fc.record({
+    from: fc.constant('environment' as const),
+    variable: fc.constantFrom('KEY', '_k9', 'NO'),
+  })
+  const remote = {
+    id,
+    baseUrl: fc.constantFrom('https://api.example.com/v1', 'http://127.0.0.1:8080', 'http://[::1]:1/a'),
+    headers: fc.dictionary(
+      fc.stringMatching(/^x-[a-z0-9!#$%&'*+.^_`|~-]{0,8}$/),
+      fc.stringMatching(/^[ -~]{0,12}$/),
+      { noNullPrototype: true },
+    ),
+    connectTimeoutMs: fc.integer({ min: 100, max: 60_000 }),
+    reusesConnections: fc.boolean(),
+  }
+  const secret = fc.oneof(
+    fc.constant({ from: 'none' as const }),
+    environment,
+    fc.record({ from: fc.constant('literal' as const), value: fc.stringMatching(/^[!-~]{1,40}$/) }),
+  )
   const compatible = fc.record(
     {
-      id,
+      ...remote,
       kind: fc.constant('openai-compatible' as const),
-      baseUrl: fc.constantFrom('https://api.example.com/v1', 'http://127.0.0.1:8080', 'http://[::1]:1/a'),
-      secret: fc.oneof(
-        fc.constant({ from: 'none' as const }),
-        fc.record({
-          from: fc.constant('environment' as const),
-          variable: fc.constantFrom('KEY', '_k9', 'NO'),
-        }),
-        fc.record({ from: fc.constant('literal' as const), value: fc.stringMatching(/^[!-~]{1,40}$/) }),
-      ),
-      headers: fc.dictionary(
-        fc.stringMatching(/^x-[a-z0-9!#$%&'*+.^_`|~-]{0,8}$/),
-        fc.stringMatching(/^[ -~]{0,12}$/),
-        { noNullPrototype: true },
-      ),
+      secret,
       routes,
       maxTokensField: fc.constantFrom('max_tokens' as const, 'max_completion_tokens' as const),
-      connectTimeoutMs: fc.integer({ min: 100, max: 60_000 }),
-      reusesConnections: fc.boolean(),
       costHeader: fc.constantFrom('x-cost', 'no', 'null'),
     },
-    {
-      requiredKeys: [
-        'id',
-        'kind',
-        'baseUrl',
-        'secret',
-        'headers',
-        'routes',
-        'maxTokensField',
-        'connectTimeoutMs',
-        'reusesConnections',
-      ],
-    },
+    { requiredKeys: [...requiredOfProvider] },
   )
-  return fc.oneof(sandbox, compatible)
+  const media = { ...remote, routes: fc.constant([]), maxTokensField: fc.constant('max_tokens' as const) }
+  const images = fc.record({ ...media, kind: fc.constant('openai-images' as const), secret })
+  const kling = fc.record({
+    ...media,
+    kind: fc.constant('kling' as const),
+    secret: fc.oneof(
+      fc.constant({ from: 'none' as const }),
+      environment,
+      fc.constant({ from: 'environment_pair' as const, variables: ['ACCESS', '_s2'] as const }),
+      fc.record({
+        from: fc.constant('literal' as const),
+        value: fc.stringMatching(/^[a-z]{1,9},[!-+./-9]{1,9}$/),
+      }),
+    ),
+  })
+  return fc.oneof(sandbox, compatible, images, kling)
 }
 
 function anyModel(providers: string[]): fc.Arbitrary<Model | ModelDraft> {

@@ -2,8 +2,16 @@ export const textRoutes = ['chat', 'responses', 'embeddings'] as const
 /** The routes an upstream can offer. A messages request goes upstream as chat. */
 export type TextRoute = (typeof textRoutes)[number]
 
-export const providerKinds = ['sandbox', 'openai-compatible'] as const
+export const textProviderKinds = ['sandbox', 'openai-compatible'] as const
+export type TextProviderKind = (typeof textProviderKinds)[number]
+
+/** The kinds after those of text make images or videos only. */
+export const providerKinds = [...textProviderKinds, 'openai-images', 'kling'] as const
 export type ProviderKind = (typeof providerKinds)[number]
+
+export function servesText(kind: ProviderKind): kind is TextProviderKind {
+  return (textProviderKinds as readonly ProviderKind[]).includes(kind)
+}
 
 /** The connect limit of a provider that sets none. */
 export const CONNECT_TIMEOUT_MS = 5000
@@ -14,6 +22,8 @@ export const maxTokensFields = ['max_tokens', 'max_completion_tokens'] as const
 export type ProviderSecret =
   | { readonly from: 'none' }
   | { readonly from: 'environment'; readonly variable: string }
+  /** An access key and a secret key. Together they are one key, with a comma between them. */
+  | { readonly from: 'environment_pair'; readonly variables: readonly [access: string, secret: string] }
   | { readonly from: 'literal'; readonly value: string }
   /** A stored literal key that can no longer be decrypted. The provider cannot be called until it gets a new key. */
   | { readonly from: 'lost' }

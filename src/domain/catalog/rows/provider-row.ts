@@ -2,10 +2,12 @@ import {
   CONNECT_TIMEOUT_MS,
   maxTokensFields,
   providerKinds,
+  servesText,
   textRoutes,
   type Provider,
   type ProviderKind,
   type ProviderSettings,
+  type TextRoute,
 } from '../provider.ts'
 import {
   checkOneOf,
@@ -19,6 +21,7 @@ import {
   text,
 } from './fields.ts'
 import { checked, report, type Checked } from './problem.ts'
+import { readSecret, writeSecret } from './provider-secret.ts'
 import {
   definedOnly,
   describe,
@@ -32,13 +35,19 @@ import {
   type Row,
 } from './row.ts'
 
-/** Stands for a literal key in an exported row. On import it keeps the stored key. No real key looks like this. */
-export const STORED_SECRET = '<stored>'
-
-const ENVIRONMENT = 'env:'
 const HEADERS_MAX = 32
 /** A server that needs longer to connect is down, and waiting for it only delays the failover. */
 const connectTimeoutS = { min: 0.1, max: 60, whole: false }
+
+const mediaFields = [
+  'id',
+  'kind',
+  'base_url',
+  'api_key',
+  'headers',
+  'connect_timeout_s',
+  'reuse_connections',
+] as const
 
 const fieldsOf = {
   sandbox: ['id', 'kind', 'routes'],
@@ -54,6 +63,8 @@ const fieldsOf = {
     'connect_timeout_s',
     'reuse_connections',
   ],
+  'openai-images': mediaFields,
+  kling: mediaFields,
 } as const satisfies Record<ProviderKind, readonly string[]>
 
 const providerId = {
@@ -68,8 +79,6 @@ const headerValue = {
   pattern: /^[\x20-\x7e]{0,4096}$/,
   remedy: 'write plain ASCII text of at most 4096 characters, in quotes',
 }
-const variableName = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
-const secretText = /^[\x21-\x7e]{1,4096}$/
 
 /** The gateway writes these headers itself. A second one could contradict it, or store a secret unencrypted. */
 const ownHeaders = new Set([
@@ -98,7 +107,7 @@ export function encodeProvider(provider: Provider | ProviderSettings): Record<st
     base_url: provider.baseUrl,
     api_key: writeSecret(provider.secret),
     headers: writeHeaders(provider.headers),
-    routes: provider.routes.length === textRoutes.length ? undefined : provider.routes,
+    routes: writeRoutes(provider),
     max_tokens_field: unless(maxTokensFields[0], provider.maxTokensField),
     cost_header: provider.costHeader,
     connect_timeout_s: unless(CONNECT_TIMEOUT_MS / 1000, provider.connectTimeoutMs / 1000),
@@ -126,14 +135,14 @@ export function readProvider(value: unknown, place: Place): ProviderSettings | u
   const maxTokensField = oneOf(row, 'max_tokens_field', maxTokensFields) ?? maxTokensFields[0]
   const connectTimeout = number(row, 'connect_timeout_s', connectTimeoutS) ?? CONNECT_TIMEOUT_MS / 1000
   const reusesConnections = flag(row, 'reuse_connections') ?? true
-  const secret = readSecret(row)
+  const secret = readSecret(row, kind)
   if (id === undefined) return undefined
   return {
     id,
     kind,
     secret,
     headers,
-    routes: textRoutes.filter(route => routes?.includes(route) ?? true),
+    routes: servesText(kind) ? textRoutes.filter(route => routes?.includes(route) ?? true) : [],
     maxTokensField,
     connectTimeoutMs: Math.round(connectTimeout * 1000),
     reusesConnections,
@@ -144,6 +153,10 @@ export function readProvider(value: unknown, place: Place): ProviderSettings | u
 /** Omits the default value of a field. */
 function unless<Value>(defaultValue: Value, value: Value): Value | undefined {
   return value === defaultValue ? undefined : value
+}
+
+function writeRoutes({ kind, routes }: Pick<Provider, 'kind' | 'routes'>): readonly TextRoute[] | undefined {
+  return servesText(kind) && routes.length < textRoutes.length ? routes : undefined
 }
 
 function readBaseUrl(row: Row, kind: ProviderKind): string | undefined {
@@ -207,40 +220,4 @@ function readHeaders(row: Row): Record<string, string> {
 function writeHeaders(headers: Provider['headers']): Record<string, string> | undefined {
   const named = Object.entries(headers).sort(([left], [right]) => (left < right ? -1 : 1))
   return named.length === 0 ? undefined : Object.fromEntries(named)
-}
-
-function readSecret(row: Row): ProviderSettings['secret'] {
-  const value = fieldOf(row, 'api_key')
-  if (value === undefined) return { from: 'none' }
-  if (value === STORED_SECRET) return { from: 'keep' }
-  // The message never repeats the value: a wrong one may be almost the secret.
-  if (typeof value !== 'string' || !secretText.test(value)) {
-    reportField(row, 'api_key', {
-      message: 'cannot be sent in a header',
-      remedy: 'write env:NAME for an environment variable, or the key itself without spaces, in quotes',
-    })
-  } else if (!value.startsWith(ENVIRONMENT)) {
-    return { from: 'literal', value }
-  } else if (variableName.test(value.slice(ENVIRONMENT.length))) {
-    return { from: 'environment', variable: value.slice(ENVIRONMENT.length) }
-  } else {
-    reportField(row, 'api_key', {
-      message: 'does not name an environment variable',
-      remedy: 'write env: and a name of letters, digits and "_", such as env:MAIN_API_KEY',
-    })
-  }
-  return { from: 'none' }
-}
-
-function writeSecret(secret: ProviderSettings['secret']): string | undefined {
-  switch (secret.from) {
-    case 'none':
-      return undefined
-    case 'environment':
-      return ENVIRONMENT + secret.variable
-    case 'literal':
-    case 'lost':
-    case 'keep':
-      return STORED_SECRET
-  }
 }

@@ -105,6 +105,54 @@ describe('a provider row', () => {
     expect(decoded.ok && encodeProvider(decoded.value)['api_key']).toBe(shown)
   })
 
+  test.each([
+    [
+      'env:ACCESS,env:SECRET',
+      { from: 'environment_pair', variables: ['ACCESS', 'SECRET'] },
+      'env:ACCESS,env:SECRET',
+    ],
+    ['env:BOTH', { from: 'environment', variable: 'BOTH' }, 'env:BOTH'],
+    ['access,secret', { from: 'literal', value: 'access,secret' }, '<stored>'],
+    ['<stored>', { from: 'keep' }, '<stored>'],
+  ])('of a provider with two keys reads the api_key %p', (written, secret, shown) => {
+    const decoded = decodeProvider({ ...row, kind: 'kling', api_key: written })
+
+    expect(decoded.ok && decoded.value.secret).toEqual(secret as never)
+    expect(decoded.ok && encodeProvider(decoded.value)['api_key']).toBe(shown)
+  })
+
+  test.each([
+    'hunter2',
+    'hunter2,',
+    ',hunter2',
+    'a,hunter2,c',
+    'env:A,hunter2',
+    'hunter2,env:A',
+    'env:A,env:',
+    'env:A,env:B,env:C',
+  ])('of a provider with two keys refuses the api_key %p without repeating it', written => {
+    const decoded = decodeProvider({ ...row, kind: 'kling', api_key: written })
+
+    const [problem] = decoded.ok ? [] : decoded.problems
+    expect(problem?.message).toBe('is not an access key and a secret key')
+    expect(JSON.stringify(problem)).not.toContain('hunter2')
+  })
+
+  test('of a provider with one key refuses two environment variables', () => {
+    const decoded = decodeProvider({ ...row, api_key: 'env:ACCESS,env:SECRET' })
+
+    expect(decoded.ok).toBe(false)
+  })
+
+  test.each(['openai-images', 'kling'])('of kind %s has no text routes, and no field for them', kind => {
+    const decoded = decodeProvider({ ...row, kind })
+    const withRoutes = decodeProvider({ ...row, kind, routes: ['chat'] })
+
+    expect(decoded.ok && decoded.value.routes).toEqual([])
+    expect(decoded.ok && Object.keys(encodeProvider(decoded.value))).toEqual(['id', 'kind', 'base_url'])
+    expect(withRoutes.ok ? [] : withRoutes.problems.map(({ path }) => formatPath(path))).toEqual(['routes'])
+  })
+
   test('is the same row in any order and case of its headers and routes', () => {
     const left = decodeProvider({
       ...row,
