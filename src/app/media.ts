@@ -7,27 +7,16 @@ import { observedJobs, type ObserveJob } from '../gateway/media/observe-jobs.ts'
 import { removeInputs } from '../gateway/media/remove-inputs.ts'
 import type { SubmitPorts } from '../gateway/media/submit-job.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
-import type { MediaProvider } from '../gateway/ports/media-provider.ts'
-import type { HttpClient } from '../http1/client/http-client.ts'
-import { kling } from '../providers/kling/kling.ts'
-import { mediaHttp } from '../providers/media/media-http.ts'
-import { openAiImages } from '../providers/openai-images/openai-images.ts'
-import { openRenderer } from '../providers/sandbox/media/renderer.ts'
-import { sandboxMedia } from '../providers/sandbox/media/sandbox-media.ts'
+import type { ProviderAdapters } from '../gateway/ports/providers.ts'
 import { openDiskBlobs } from '../stores/disk/blobs.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
 import type { Node } from './open-node.ts'
-
-/** A kind of provider that makes media, and what it makes. */
-type MediaAdapter = { readonly kinds: readonly JobKind[]; readonly adapter: MediaProvider }
 
 export type MediaParts = SubmitPorts & {
   readonly runner: JobRunner
   readonly serves: (provider: Provider, kind: JobKind) => boolean
   readonly random: () => number
   readonly newHash: () => ReturnType<typeof createHash>
-  /** Waits for the jobs that this node works on, and stops the sandbox's worker. */
-  readonly close: () => void
 }
 
 /** Opens what image and video requests need: the blob store, the providers that make media, and the runner of jobs. */
@@ -37,21 +26,12 @@ export async function openMedia(parts: {
   readonly log: Log
   readonly blobFolder: string
   readonly config: Config
-  readonly http: HttpClient
+  readonly providers: ProviderAdapters
   readonly secretOf: (provider: Provider) => string | undefined
   readonly observeJob: ObserveJob
-  /** In place of the sandbox's own. */
-  readonly sandboxMedia: MediaProvider | undefined
 }): Promise<MediaParts> {
-  const { node, clock, log, config, http, secretOf, observeJob } = parts
+  const { node, clock, log, config, providers, secretOf, observeJob } = parts
   const blobs = await openDiskBlobs({ folder: parts.blobFolder })
-  const renderer = openRenderer()
-  const send = mediaHttp(http)
-  const adapters: Partial<Record<Provider['kind'], MediaAdapter>> = {
-    sandbox: { kinds: ['image', 'video'], adapter: parts.sandboxMedia ?? sandboxMedia({ clock, renderer }) },
-    'openai-images': { kinds: ['image'], adapter: openAiImages({ send, secretOf }) },
-    kling: { kinds: ['video'], adapter: kling({ send, clock, secretOf }) },
-  }
   const onFailed = (error: unknown) => log.error('a media job could not be worked on', errorFields(error))
   const jobs = observedJobs(node.jobs, job => {
     observeJob(job)
@@ -62,7 +42,7 @@ export async function openMedia(parts: {
     blobs,
     clock,
     catalog: node.catalog,
-    providerOf: ({ kind }) => adapters[kind]?.adapter,
+    providerOf: ({ kind }) => providers[kind].media?.provider,
     secretsOf: provider => secretsIn(secretOf(provider), provider.kind),
     fetchUntrusted: async () => ({ outcome: 'refused', problem: 'not wired' }),
     onUnknownStatus: (provider, status) =>
@@ -72,10 +52,9 @@ export async function openMedia(parts: {
   return {
     ...ports,
     runner: new JobRunner({ ...ports, onFailed }),
-    serves: ({ kind }, jobKind) => adapters[kind]?.kinds.includes(jobKind) === true,
+    serves: ({ kind }, jobKind) => providers[kind].media?.kinds.includes(jobKind) === true,
     random: () => Math.random(),
     newHash: () => createHash('sha256'),
-    close: () => renderer.close(),
   }
 }
 

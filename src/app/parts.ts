@@ -19,6 +19,7 @@ import { httpClient, type HttpClient } from '../http1/client/http-client.ts'
 import { Timers } from '../http1/timers.ts'
 import { openAiModerations } from '../providers/moderation/openai-moderations.ts'
 import { providerAdapters } from '../providers/provider-adapters.ts'
+import { openRenderer } from '../providers/sandbox/media/renderer.ts'
 import { reconcileJobs } from '../reconciler/reconcile-jobs.ts'
 import { reconcileOnce } from '../reconciler/reconcile-once.ts'
 import { boundedWriter } from '../telemetry/bounded-writer.ts'
@@ -67,8 +68,17 @@ export async function openParts(
   const timers = new Timers(clock)
   const http = isProxyNamed() ? fetchClient(timers) : httpClient(timers)
   const tokenizer = openTokenizer()
+  const renderer = openRenderer()
   const moderator = moderatorOf(config, http)
-  const providers = providerAdapters({ clock, http, timers, secretOf, isSandboxOn: config.isSandboxOn })
+  const providers = providerAdapters({
+    clock,
+    http,
+    timers,
+    secretOf,
+    isSandboxOn: config.isSandboxOn,
+    renderer,
+    sandboxMedia,
+  })
   const onReconcileFailed = (error: unknown) => log.error('the reconciler failed', errorFields(error))
   const media = await openMedia({
     node,
@@ -76,10 +86,9 @@ export async function openParts(
     log,
     blobFolder: folder.blobs,
     config,
-    http,
+    providers,
     secretOf,
     observeJob,
-    sandboxMedia,
   })
   return {
     log,
@@ -93,7 +102,7 @@ export async function openParts(
     close: async () => {
       http.close()
       tokenizer.close()
-      media.close()
+      renderer.close()
       await node.close()
       log.flush()
     },

@@ -146,13 +146,13 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
   bodyBytesMax: {
     name: 'TOLLGATE_MAX_BODY_MB',
     default: '64',
-    meaning: 'The size limit of a request body on text routes. A larger body is refused with 413.',
+    meaning: 'The size limit of a body on text routes. A larger one is refused with 413.',
     ...megabytes({ min: TIMEOUT_S_MIN, max: BODY_MB_MAX }),
   },
   mediaBodyBytesMax: {
     name: 'TOLLGATE_MAX_MEDIA_BODY_MB',
     default: '640',
-    meaning: 'The size limit of a request body on image and video routes. A larger body is refused with 413.',
+    meaning: 'The size limit of a body on image and video routes. A larger one is refused with 413.',
     ...megabytes({ min: TIMEOUT_S_MIN, max: MEDIA_BODY_MB_MAX }),
   },
   spoolBytesMax: {

@@ -1,9 +1,12 @@
 import type { Provider, ProviderKind } from '../../domain/catalog/provider.ts'
+import type { JobKind } from '../../domain/jobs/job.ts'
+import type { MediaProvider } from './media-provider.ts'
 import type { TextProvider } from './text-provider.ts'
 
-/** What one kind of provider serves. A kind that does not serve text has no `text`. */
+/** What one kind of provider serves: text, images, videos. What it does not serve is absent. */
 export interface ProviderAdapter {
   readonly text?: TextProvider
+  readonly media?: { readonly kinds: readonly JobKind[]; readonly provider: MediaProvider }
   /** Checks whether a provider of this kind responds and accepts its key. Costs nothing, never throws, and ends within seconds. */
   probe(provider: Provider): Promise<ProbeResult>
 }

@@ -52,7 +52,12 @@ async function setUp(complete: TextProvider['complete']) {
         lateAnswers: new LateAnswers({ attempts, clock, onFailed: onSettleFailed }),
         moderator: undefined,
         onSettleFailed,
-        providers: { 'openai-compatible': adapter, sandbox: adapter },
+        providers: {
+          'openai-compatible': adapter,
+          'openai-images': adapter,
+          kling: adapter,
+          sandbox: adapter,
+        },
         random: () => 0,
         secretOf: () => undefined,
         tokenizer: { countTokens: async () => 1 },

@@ -2,29 +2,30 @@ import type { Provider } from '../../domain/catalog/provider.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
 import type { SendWhole } from '../media/send-whole.ts'
 import type { SecretOf } from '../openai-compatible/target.ts'
-import type { Probed } from '../probe.ts'
+import type { ProbeResult } from '../../gateway/ports/providers.ts'
 import { isTokenRefused, readEnvelope, troubleOf } from './envelope.ts'
 import { klingTarget } from './kling-target.ts'
 import { klingTokens } from './kling-token.ts'
 
 export type ProbeKlingPorts = { readonly send: SendWhole; readonly clock: Clock; readonly secretOf: SecretOf }
 
-/** Requests a page of one job, which costs nothing. Never throws. */
+const PROBE_TIMEOUT_MS = 5000
+
+/** Requests a page of one job, which costs nothing. Never throws; ends within five seconds. */
 export async function probeKling(
   provider: Provider,
-  timeoutMs: number,
   { send, clock, secretOf }: ProbeKlingPorts,
-): Promise<Probed> {
+): Promise<ProbeResult> {
   const target = klingTarget(provider, 'text2video', { tokens: klingTokens(clock), secretOf })
   if ('problem' in target) return { ok: false, detail: `It cannot be called: ${target.problem}.` }
   const { url, headers } = target
   url.search = '?pageNum=1&pageSize=1'
-  const reply = await send({ provider, method: 'GET', url, headers, timeoutMs })
+  const reply = await send({ provider, method: 'GET', url, headers, timeoutMs: PROBE_TIMEOUT_MS })
   if (reply.reply === 'none') return { ok: false, detail: `Does not respond (${reply.problem}).` }
   return judge(reply.status, readEnvelope(reply.body)?.code)
 }
 
-function judge(status: number, code: number | undefined): Probed {
+function judge(status: number, code: number | undefined): ProbeResult {
   const shown = code === undefined ? `status ${status}` : `status ${status}, code ${code}`
   if (code === undefined || status === 404 || status >= 500)
     return { ok: false, detail: `Responds, but not as the Kling API does (${shown}).` }
