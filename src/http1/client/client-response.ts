@@ -23,12 +23,12 @@ export class ClientResponse implements HttpResponse {
     return this.#body.read()
   }
 
-  async readAll(bytesMax: number): Promise<Buffer> {
-    return viewOf(await this.#readWhole(bytesMax))
+  readAll(bytesMax: number): Promise<Buffer> {
+    return this.#readWhole(bytesMax).then(viewOf)
   }
 
-  async readText(bytesMax: number): Promise<string | undefined> {
-    return textOf(await this.#readWhole(bytesMax))
+  readText(bytesMax: number): Promise<string | undefined> {
+    return this.#readWhole(bytesMax).then(textOf)
   }
 
   cancel(): void {

@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import { creditedIn, type HoldKind } from '../../domain/ledger/books.ts'
 import { addUsd, nanoUsd, type NanoUsd } from '../../domain/money.ts'
-import type { Balance, Ledger } from '../../gateway/ports/ledger.ts'
+import type { Balance, Hold, Ledger } from '../../gateway/ports/ledger.ts'
 import type { AccountBooks } from './account-books.ts'
 import type { GroupCommit } from './group-commit.ts'
 import type { HoldOwner } from './hold-owner.ts'
@@ -30,12 +30,13 @@ export function createLedger(parts: {
     "SELECT ifnull(sum(amount), 0) AS held FROM holds WHERE state = 'open'",
   )
 
+  const placeText = (hold: Hold) => text.place(hold, owner)
   const placeMedia = ({ atMs, ...hold }: Parameters<Ledger['placeHold']>[0]) =>
     groupCommit.run(() => media.place(hold, owner, atMs))
 
   return {
     credit: request => groupCommit.run(() => credits.credit(request)),
-    placeHold: async request => (request.kind === 'text' ? text.place(request, owner) : placeMedia(request)),
+    placeHold: request => (request.kind === 'text' ? Promise.try(placeText, request) : placeMedia(request)),
     captureHold: (hold, charge) =>
       hold.kind === 'text'
         ? text.capture(hold, charge, groupCommit)
