@@ -14,7 +14,7 @@ export type Share = () => TextResult | undefined
  * disconnected.
  */
 export class InFlightRequest implements Client {
-  readonly #leader: Client
+  #leader: Client | undefined
   #followers: Set<Follower> | undefined
   /** Made only if the call reads its client's signal. */
   #allDisconnected: DisconnectSignal | undefined
@@ -64,15 +64,26 @@ export class InFlightRequest implements Client {
     this.#isSettled = true
     this.#share = share
     if (this.#onLeaderDisconnect !== undefined)
-      this.#leader.signal.removeEventListener('abort', this.#onLeaderDisconnect)
+      this.#leader?.signal.removeEventListener('abort', this.#onLeaderDisconnect)
     const followers = this.#followers ?? []
     this.#followers = undefined
     for (const follower of followers) follower(share)
   }
 
+  /**
+   * Ends it for all, when no other request can find it. It drops its references, because the runtime frees what was in
+   * a changing Map only with a full garbage collection.
+   */
+  end(): void {
+    this.settle()
+    this.#leader = undefined
+    this.#share = undefined
+  }
+
   #watchLeader(): DisconnectSignal {
     const allDisconnected = (this.#allDisconnected = new DisconnectSignal())
-    const { signal } = this.#leader
+    const signal = this.#leader?.signal
+    if (signal === undefined) return allDisconnected
     this.#onLeaderDisconnect = () => this.#abortIfAllDisconnected()
     if (signal.aborted) this.#abortIfAllDisconnected()
     else signal.addEventListener('abort', this.#onLeaderDisconnect)
@@ -80,7 +91,7 @@ export class InFlightRequest implements Client {
   }
 
   #abortIfAllDisconnected(): void {
-    if (this.#allDisconnected === undefined || !this.#leader.signal.aborted) return
+    if (this.#allDisconnected === undefined || this.#leader?.signal.aborted !== true) return
     if (this.#followers === undefined || this.#followers.size === 0) this.#allDisconnected.fire()
   }
 }

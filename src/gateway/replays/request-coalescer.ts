@@ -74,7 +74,7 @@ export class RequestCoalescer {
       }
       const result = await answer({ ...call, client: request })
       if (result.kind === 'stream') return this.#shareStream(run, result)
-      if (result.kind === 'answer') void this.#shareAnswer(run, result)
+      if (result.kind === 'answer') this.#shareAnswer(run, result)
       else this.#forget(run)
       return result
     } catch (error) {
@@ -84,11 +84,11 @@ export class RequestCoalescer {
   }
 
   /** The followers get the answer now. New requests join this one until the answer is kept. */
-  async #shareAnswer(run: Run, { contentType, model, body }: WholeAnswer): Promise<void> {
+  #shareAnswer(run: Run, { contentType, model, body }: WholeAnswer): void {
     const answer = { contentType, model, body }
     run.request.settle(() => replayOf(answer))
-    if (isSmall(body)) await this.#ports.replays.keep(run.fingerprint, answer)
-    this.#forget(run)
+    if (isSmall(body)) void this.#ports.replays.keep(run.fingerprint, answer).then(() => this.#forget(run))
+    else this.#forget(run)
   }
 
   #shareStream(run: Run, answer: StreamedAnswer): StreamedAnswer {
@@ -119,7 +119,7 @@ export class RequestCoalescer {
   #forget({ key, request }: Run): void {
     // After `patienceMs`, another request may have taken its place.
     if (this.#inFlight.get(key) === request) this.#inFlight.delete(key)
-    request.settle()
+    request.end()
   }
 }
 

@@ -85,10 +85,15 @@ export class Cutoff implements AbortSignalLike, AbortListener, Timer {
     this.#caller = undefined
   }
 
-  /** Call it when the call is over, however it ended. */
+  /**
+   * Call it when the call is over, however it ended. It drops its references, because the runtime frees what was in a
+   * changing Set or Map only with a full garbage collection.
+   */
   release(): void {
     this.#timers.stop(this)
     this.ignoreCaller()
+    this.#onTimeout = undefined
+    this.#request = undefined
   }
 
   onExpired(): void {

@@ -1,0 +1,36 @@
+import { expect, test } from 'bun:test'
+import { DisconnectSignal } from '../disconnect-signal.ts'
+import type { TextResult } from '../text/text-result.ts'
+import { InFlightRequest } from './in-flight-request.ts'
+
+const answer: TextResult = {
+  kind: 'answer',
+  model: 'm',
+  contentType: 'application/json',
+  body: '{}',
+  rateLimits: [],
+  retryAfterS: undefined,
+  usage: null,
+  cost: null,
+}
+
+test('a settled request shares its answer until it ends', async () => {
+  const follower = { signal: new DisconnectSignal() }
+  const request = new InFlightRequest({ signal: new DisconnectSignal() })
+
+  request.settle(() => answer)
+  const shared = await request.join(follower)
+  request.end()
+
+  expect(shared).toBe(answer)
+  expect(await request.join(follower)).toBeUndefined()
+})
+
+test('the end of a request ends the wait of its followers', async () => {
+  const request = new InFlightRequest({ signal: new DisconnectSignal() })
+  const joined = request.join({ signal: new DisconnectSignal() })
+
+  request.end()
+
+  expect(await joined).toBeUndefined()
+})
