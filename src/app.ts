@@ -8,7 +8,7 @@ import type { Config } from './config/config.ts'
 import { countOn, providersWithoutKeys } from './domain/catalog/catalog.ts'
 import { HoldQueue } from './gateway/hold-queue.ts'
 import type { Clock } from './gateway/ports/clock.ts'
-import type { MediaProvider } from './gateway/ports/media-provider.ts'
+import type { MediaProviders } from './gateway/ports/providers.ts'
 import { trustedAdminApi } from './http/admin/admin-api.ts'
 import { observeRequests } from './http/operating/observe.ts'
 import { requestHandler } from './http/request-handler.ts'
@@ -19,8 +19,8 @@ import { openMetrics } from './telemetry/metrics.ts'
 /** Parts that a test can replace. */
 export type AppOverrides = {
   readonly clock?: Clock
-  /** Makes the images and videos of the sandbox. */
-  readonly sandboxMedia?: MediaProvider
+  /** What makes images and videos, by the kind of the provider; the others stay as they are. */
+  readonly mediaProviders?: MediaProviders
 }
 
 export type App = {

@@ -8,9 +8,14 @@ import { removeInputs } from '../gateway/media/remove-inputs.ts'
 import type { SubmitPorts } from '../gateway/media/submit-job.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
 import type { ProviderAdapters } from '../gateway/ports/providers.ts'
+import type { HttpClient } from '../http1/client/http-client.ts'
+import { untrustedFetch } from '../providers/fetch-untrusted/fetch-untrusted.ts'
+import { isPrivateHost } from '../providers/fetch-untrusted/is-private-host.ts'
+import { systemResolver } from '../providers/fetch-untrusted/resolver.ts'
 import { openDiskBlobs } from '../stores/disk/blobs.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
 import type { Node } from './open-node.ts'
+import { version } from './version.ts'
 
 export type MediaParts = SubmitPorts & {
   readonly runner: JobRunner
@@ -27,6 +32,8 @@ export async function openMedia(parts: {
   readonly blobFolder: string
   readonly config: Config
   readonly providers: ProviderAdapters
+  /** The client over sockets, whether or not there is a proxy: only it connects to the address that was checked. */
+  readonly sockets: HttpClient
   readonly secretOf: (provider: Provider) => string | undefined
   readonly observeJob: ObserveJob
 }): Promise<MediaParts> {
@@ -44,7 +51,15 @@ export async function openMedia(parts: {
     catalog: node.catalog,
     providerOf: ({ kind }) => providers[kind].media?.provider,
     secretsOf: provider => secretsIn(secretOf(provider), provider.kind),
-    fetchUntrusted: async () => ({ outcome: 'refused', problem: 'not wired' }),
+    fetchUntrusted: untrustedFetch({
+      http: parts.sockets,
+      resolve: systemResolver,
+      clock,
+      version,
+      allowsPrivate: config.arePrivateAddressesAllowed,
+    }),
+    isPrivate: async ({ baseUrl }) =>
+      baseUrl !== undefined && isPrivateHost(new URL(baseUrl), systemResolver),
     onUnknownStatus: (provider, status) =>
       log.error('a provider sent an unknown job status', { provider, status }),
     settings: { unknownSubmitTtlMs: config.unknownSubmitTtlMs },

@@ -5,9 +5,8 @@ import type { HoldKind } from '../domain/ledger/books.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import type { ObserveJob } from '../gateway/media/observe-jobs.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
-import type { MediaProvider } from '../gateway/ports/media-provider.ts'
 import type { Moderator } from '../gateway/ports/moderator.ts'
-import type { ProviderAdapters } from '../gateway/ports/providers.ts'
+import type { MediaProviders, ProviderAdapters } from '../gateway/ports/providers.ts'
 import type { Tokenizer } from '../gateway/ports/tokenizer.ts'
 import type { TextPorts } from '../gateway/text/text-ports.ts'
 import { CircuitBreakers } from '../gateway/upstreams/circuit-breakers.ts'
@@ -56,17 +55,18 @@ export async function openParts(
   {
     clock = systemClock,
     observeJob = () => undefined,
-    sandboxMedia,
+    mediaProviders = {},
   }: {
     readonly clock?: Clock
     readonly observeJob?: ObserveJob
-    readonly sandboxMedia?: MediaProvider
+    readonly mediaProviders?: MediaProviders
   } = {},
 ): Promise<Parts> {
   const log = openLogOf(config, clock)
   const node = openNode(folder, clock)
   const timers = new Timers(clock)
-  const http = isProxyNamed() ? fetchClient(timers) : httpClient(timers)
+  const sockets = httpClient(timers)
+  const http = isProxyNamed() ? fetchClient(timers) : sockets
   const tokenizer = openTokenizer()
   const renderer = openRenderer()
   const moderator = moderatorOf(config, http)
@@ -77,7 +77,7 @@ export async function openParts(
     secretOf,
     isSandboxOn: config.isSandboxOn,
     renderer,
-    sandboxMedia,
+    mediaProviders,
   })
   const onReconcileFailed = (error: unknown) => log.error('the reconciler failed', errorFields(error))
   const media = await openMedia({
@@ -87,6 +87,7 @@ export async function openParts(
     blobFolder: folder.blobs,
     config,
     providers,
+    sockets,
     secretOf,
     observeJob,
   })
@@ -101,6 +102,7 @@ export async function openParts(
     probeStore: node.probe,
     close: async () => {
       http.close()
+      sockets.close()
       tokenizer.close()
       renderer.close()
       await node.close()

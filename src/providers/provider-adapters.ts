@@ -1,8 +1,7 @@
 import type { Clock } from '../gateway/ports/clock.ts'
-import type { ProviderAdapters } from '../gateway/ports/providers.ts'
+import type { MediaProviders, ProviderAdapters } from '../gateway/ports/providers.ts'
 import type { HttpClient } from '../http1/client/http-client.ts'
 import type { Timers } from '../http1/timers.ts'
-import type { MediaProvider } from '../gateway/ports/media-provider.ts'
 import { kling } from './kling/kling.ts'
 import { probeKling } from './kling/probe-kling.ts'
 import { mediaHttp } from './media/media-http.ts'
@@ -21,13 +20,13 @@ export type AdapterPorts = {
   readonly secretOf: SecretOf
   readonly isSandboxOn: boolean
   readonly renderer: Renderer
-  /** In place of the sandbox's own. */
-  readonly sandboxMedia?: MediaProvider | undefined
+  /** In place of the ones below. */
+  readonly mediaProviders?: MediaProviders
 }
 
 /** The adapters of all kinds of providers. A new kind is a folder beside this file and an entry here. */
 export function providerAdapters(ports: AdapterPorts): ProviderAdapters {
-  const { clock, renderer, secretOf } = ports
+  const { clock, renderer, secretOf, mediaProviders: given = {} } = ports
   const send = mediaHttp(ports.http)
   return {
     'openai-compatible': {
@@ -35,18 +34,18 @@ export function providerAdapters(ports: AdapterPorts): ProviderAdapters {
       probe: provider => probeOpenAiCompatible(provider, ports),
     },
     'openai-images': {
-      media: { kinds: ['image'], provider: openAiImages({ send, secretOf }) },
+      media: { kinds: ['image'], provider: given['openai-images'] ?? openAiImages({ send, secretOf }) },
       probe: provider => probeOpenAiCompatible(provider, ports),
     },
     kling: {
-      media: { kinds: ['video'], provider: kling({ send, clock, secretOf }) },
+      media: { kinds: ['video'], provider: given.kling ?? kling({ send, clock, secretOf }) },
       probe: provider => probeKling(provider, { send, clock, secretOf }),
     },
     sandbox: {
       text: sandbox(ports),
       media: {
         kinds: ['image', 'video'],
-        provider: ports.sandboxMedia ?? sandboxMedia({ clock, renderer }),
+        provider: given.sandbox ?? sandboxMedia({ clock, renderer }),
       },
       probe: () => probeSandbox(ports),
     },

@@ -213,6 +213,18 @@ export function jobsConform(kind: StoreKind): void {
       expect(second).toEqual({ changed: false, job: first.job })
     })
 
+    test('stores the inputs that the submit sends, together with its mark', async () => {
+      const { jobs, payer } = await openJobs(kind)
+      const { id, request } = await record(jobs, aJob(payer))
+      const inputs = { images: [{ from: 'file', file: aFile('img_x/in-0') }], videos: [] } as const
+
+      const first = await jobs.beginSubmit(id, NOW + 5, inputs)
+      const second = await jobs.beginSubmit(id, NOW + 6, { images: [], videos: [] })
+
+      expect(first.job.request).toEqual({ ...request, ...inputs })
+      expect(second).toEqual({ changed: false, job: first.job })
+    })
+
     test('accepts a job under its upstream id', async () => {
       const { jobs, payer } = await openJobs(kind)
       const { id } = await jobIn('queued', jobs, aJob(payer))

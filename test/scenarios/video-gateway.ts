@@ -72,7 +72,10 @@ export async function startVideoGateway(options: GatewayOptions = {}): Promise<V
   }
   const gateway = await startTestGateway({
     catalog: JSON.stringify(catalog),
-    overrides: { clock, ...(options.media === undefined ? {} : { sandboxMedia: options.media }) },
+    overrides: {
+      clock,
+      ...(options.media === undefined ? {} : { mediaProviders: providedBy(options.media) }),
+    },
     ...(options.environment === undefined ? {} : { environment: options.environment }),
   })
   const create: VideoGateway['create'] = (key, body, { path = '/v1/videos', headers = {} } = {}) =>
@@ -111,6 +114,11 @@ export async function startVideoGateway(options: GatewayOptions = {}): Promise<V
       return { available, held }
     },
   }
+}
+
+/** The scripted provider stands behind rows without a base URL, and behind rows with one. */
+function providedBy(media: ScriptedMedia) {
+  return { sandbox: media, kling: media }
 }
 
 /** The same with a provider whose answers a test sets, in place of the sandbox's. */

@@ -89,6 +89,9 @@ export type JobRequest = {
   readonly scenes?: string | readonly string[]
 }
 
+/** Everything that the provider works on. */
+export type JobInputs = Pick<JobRequest, 'images' | 'videos'>
+
 export type JobInput =
   /** Passed on as a link. */
   | { readonly from: 'url'; readonly url: string }

@@ -18,6 +18,12 @@ export const ID_TAKEN: Failure = {
   reason: 'no_job_id',
   message: 'The provider answered with the id of another job, so this job cannot be followed.',
 }
+export const LINK_REFUSED: Failure = {
+  reason: 'rejected',
+  code: 'FILE_DOWNLOAD_FAILED',
+  message:
+    'A link among the inputs could not be checked, or does not lead to a public address. Send the file itself.',
+}
 export const NOTHING_MADE: Failure = {
   reason: 'generation_failed',
   message: 'The provider finished the job without a result.',

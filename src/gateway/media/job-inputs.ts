@@ -4,7 +4,15 @@ import type { MediaBody, MediaInput } from '../../protocol/media/media-body.ts'
 
 /** Providers name their files with ids such as UUIDs; a longer text is not one. */
 const PROVIDER_ID = /^[A-Za-z0-9_-]{8,128}$/
-export const LINK = /^\s*https?:\/\//i
+const LINK = /^https?:\/\//i
+
+export function isLink(text: string): boolean {
+  return LINK.test(text.trim())
+}
+
+export function isProviderId(text: string): boolean {
+  return PROVIDER_ID.test(text.trim())
+}
 
 /** The inputs of several names, joined in the order of the names. What is neither a link nor bytes is left out. */
 export function jobInputs(
@@ -19,6 +27,6 @@ export function jobInputs(
 function jobInput(value: MediaInput, takesProviderIds: boolean): JobInput | undefined {
   if (value.kind === 'file') return { from: 'file', file: value.file }
   const text = value.text.trim()
-  if (LINK.test(text)) return { from: 'url', url: text }
-  return takesProviderIds && PROVIDER_ID.test(text) ? { from: 'provider_id', id: text } : undefined
+  if (isLink(text)) return { from: 'url', url: text }
+  return takesProviderIds && isProviderId(text) ? { from: 'provider_id', id: text } : undefined
 }

@@ -32,7 +32,8 @@ export function priceResult(
     const count = result.isCounted ? Math.min(result.outputs.length, request.count) : request.count
     return { cost: chargeForImages(count, quote.tariff), count }
   }
-  const durationMs = clipDuration(result) ?? quote.heldMs
+  // Where nothing tells how long the clip is, it counts as long as it was asked for.
+  const durationMs = clipDuration(result) ?? request.durationMs ?? quote.heldMs
   const chargedMs = Math.min(durationMs, quote.heldMs)
   return { cost: chargeForVideo(chargedMs, quote.tariff), durationMs, chargedMs }
 }

@@ -1,39 +1,40 @@
 import type { StoredFile } from '../../domain/jobs/job.ts'
 import type { InputName } from '../../protocol/media/input-names.ts'
 import type { MediaBody, MediaInput } from '../../protocol/media/media-body.ts'
-import {
-  MediaBodyReader,
-  type MediaBodyEvent,
-  type MediaBodyOptions,
-} from '../../protocol/media/media-body-reader.ts'
+import type { MediaBodyEvent, MediaBodyOptions } from '../../protocol/media/media-body-events.ts'
+import { MediaBodyReader } from '../../protocol/media/media-body-reader.ts'
+import { MultipartBodyReader } from '../../protocol/media/multipart-body-reader.ts'
 import { decodeBase64 } from '../../protocol/media/input-text.ts'
 import type { Blobs } from '../ports/blobs.ts'
-import { LINK } from './job-inputs.ts'
+import { isLink, isProviderId } from './job-inputs.ts'
 import { Pipe } from './pipe.ts'
 
 export type SpoolOptions = MediaBodyOptions & {
+  /** Of a multipart form; undefined for JSON. */
+  readonly boundary?: string | undefined
   readonly prefix: string
   /** Of one file, decoded. */
   readonly bytesMax: number
-  /** Whether a short text can be a provider's id. Where it cannot, base64 of any content is a file. */
+  /** Whether a text can be a provider's id, rather than base64. */
   readonly takesIds: boolean
 }
 
 /**
- * Reads the JSON body of a media request while it comes: files in it go to the blob store under keys that begin with `prefix`, and
+ * Reads the body of a media request while it comes: files in it go to the blob store under keys that begin with `prefix`, and
  * everything else, which is small, is parsed. Rejects as the body and the reader do, and where the store cannot be written; then
  * none of its files is left.
  */
 export async function spoolBody(
   body: { read(): Promise<Uint8Array | undefined>; cancel(): void },
-  { prefix, bytesMax, takesIds, ...options }: SpoolOptions,
+  { prefix, bytesMax, takesIds, boundary, ...options }: SpoolOptions,
   blobs: Blobs,
 ): Promise<MediaBody> {
-  const reader = new MediaBodyReader(options)
+  const reader =
+    boundary === undefined ? new MediaBodyReader(options) : new MultipartBodyReader(boundary, options)
   const inputs = new InputSpool({ prefix, bytesMax, takesIds }, blobs)
   try {
     for (let piece = await body.read(); piece !== undefined; piece = await body.read()) {
-      for (const event of reader.feed(piece)) await inputs.take(event)
+      for (const event of reader.feed(piece as Uint8Array<ArrayBuffer>)) await inputs.take(event)
     }
     return { fields: reader.end(), inputs: inputs.byName }
   } catch (error) {
@@ -80,7 +81,9 @@ class InputSpool {
   }
 
   async #takeText(name: InputName, text: string): Promise<void> {
-    const bytes = this.#options.takesIds || LINK.test(text) ? undefined : decodeBase64(text)
+    const isText = isLink(text) || (this.#options.takesIds && isProviderId(text))
+    // Base64 of an unknown format is still an input: the model may know it.
+    const bytes = isText ? undefined : decodeBase64(text)
     if (bytes === undefined) return this.#add(name, { kind: 'text', text })
     this.#start(name)
     await this.#open?.pipe.write(bytes)

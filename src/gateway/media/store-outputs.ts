@@ -42,7 +42,7 @@ export async function storeOutputs(
   }
   const [clip] = files
   const clipMs =
-    job.kind === 'video' && clip !== undefined ? await clipDuration(clip.key, ports.blobs) : undefined
+    job.kind === 'video' && clip !== undefined ? await clipDuration(clip, ports.blobs) : undefined
   return { outcome: 'stored', files, clipMs }
 }
 

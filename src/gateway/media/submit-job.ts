@@ -5,6 +5,7 @@ import type { Blobs } from '../ports/blobs.ts'
 import type { Clock } from '../ports/clock.ts'
 import { UpstreamIdTakenError, type Jobs } from '../ports/jobs.ts'
 import type { MediaInput, MediaProvider, SubmitOutcome } from '../ports/media-provider.ts'
+import { fetchInputs, hasLinks, type FetchInputsPorts } from './fetch-inputs.ts'
 import { publicId } from './job-id.ts'
 import { ID_TAKEN, NO_PROVIDER, rejectionFailure } from './job-failures.ts'
 import { settleJob, type SettlePorts } from './settle-job.ts'
@@ -12,17 +13,18 @@ import { settleJob, type SettlePorts } from './settle-job.ts'
 /** A provider may take minutes: a synchronous one makes the result within the call. */
 export const SUBMIT_TIMEOUT_MS = 600_000
 
-export type SubmitPorts = SettlePorts & {
-  readonly jobs: Jobs
-  readonly blobs: Blobs
-  readonly clock: Clock
-  readonly catalog: { current(): Catalog }
-  readonly providerOf: (provider: Provider) => MediaProvider | undefined
-  readonly settings: { readonly unknownSubmitTtlMs: number }
-}
+export type SubmitPorts = SettlePorts &
+  FetchInputsPorts & {
+    readonly jobs: Jobs
+    readonly blobs: Blobs
+    readonly clock: Clock
+    readonly catalog: { current(): Catalog }
+    readonly providerOf: (provider: Provider) => MediaProvider | undefined
+    readonly settings: { readonly unknownSubmitTtlMs: number }
+  }
 
 /**
- * Submits a job, once: the submit is marked durably before its first byte leaves, and a job whose submit was marked before is left
+ * Submits a job, once, after the links among a video job's inputs were fetched: the submit is marked durably before its first byte leaves, and a job whose submit was marked before is left
  * as it is. Resolves with the job after it.
  */
 export async function submitJob(job: Job, ports: SubmitPorts): Promise<Job> {
@@ -31,17 +33,22 @@ export async function submitJob(job: Job, ports: SubmitPorts): Promise<Job> {
   const adapter = provider === undefined ? undefined : ports.providerOf(provider)
   // The row was deleted between the job's creation and here. Nothing was sent.
   if (provider === undefined || adapter === undefined) return fail(job, NO_PROVIDER, ports)
-  const begun = await jobs.beginSubmit(job.id, clock.now())
+  const fetched = hasLinks(job) ? await fetchInputs(job, provider, ports) : undefined
+  if (fetched?.outcome === 'refused') return fail(job, fetched.failure, ports)
+  // The fetched inputs are stored together with the mark. Had they a step of their own, nothing would be gained: after a crash before
+  // the mark, the job is released and never submitted, and its files are swept as orphans.
+  const begun = await jobs.beginSubmit(job.id, clock.now(), fetched?.inputs)
   if (!begun.changed) return begun.job
+  const { request } = begun.job
   const outcome = await adapter.submit({
     jobId: publicId(job),
     kind: job.kind,
     provider,
     model: job.upstreamModel,
     timeoutMs: SUBMIT_TIMEOUT_MS,
-    ...job.request,
-    images: job.request.images.map(input => mediaInput(input, ports.blobs)),
-    videos: job.request.videos.map(input => mediaInput(input, ports.blobs)),
+    ...request,
+    images: request.images.map(input => mediaInput(input, ports.blobs)),
+    videos: request.videos.map(input => mediaInput(input, ports.blobs)),
   })
   return recordSubmit(begun.job, { outcome, provider, adapter }, ports)
 }

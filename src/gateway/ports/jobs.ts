@@ -1,4 +1,4 @@
-import type { Failure, Job, JobKind, JobState, StoredFile } from '../../domain/jobs/job.ts'
+import type { Failure, Job, JobInputs, JobKind, JobState, StoredFile } from '../../domain/jobs/job.ts'
 import type { Id } from '../../domain/ids.ts'
 import type { NanoUsd } from '../../domain/money.ts'
 
@@ -21,8 +21,11 @@ export interface Jobs {
     atMs: number,
   ): Promise<{ readonly fingerprint: string; readonly job: Job } | undefined>
 
-  /** Marks the submit as begun; durable when it resolves. `changed` for one caller only: a submit is never repeated. */
-  beginSubmit(id: Id, atMs: number): Promise<Changed>
+  /**
+   * Marks the submit as begun; durable when it resolves. `changed` for one caller only: a submit is never repeated. With `inputs`, the
+   * job's inputs become these in the same step.
+   */
+  beginSubmit(id: Id, atMs: number, inputs?: JobInputs): Promise<Changed>
 
   /**
    * `queued` or `unknown_submit` → `processing`. Throws `UpstreamIdTakenError` where another job of the provider has the

@@ -16,3 +16,6 @@ export type ProbeResult = { readonly ok: boolean; readonly detail: string }
 
 /** The adapter of each kind of provider. */
 export type ProviderAdapters = { readonly [kind in ProviderKind]: ProviderAdapter }
+
+/** Providers of images and videos by their kind. */
+export type MediaProviders = Partial<Readonly<Record<ProviderKind, MediaProvider>>>

@@ -11,13 +11,15 @@ import type { Jobs } from '../../gateway/ports/jobs.ts'
 import type { Ledger } from '../../gateway/ports/ledger.ts'
 import type { BodyLimits } from '../../http1/server/request-body.ts'
 import { imageNames, videoNames, type InputName } from '../../protocol/media/input-names.ts'
+import { FILE_BYTES_MAX } from '../../protocol/media/media-body-events.ts'
+import { invalidForm } from '../../protocol/media/invalid-form.ts'
+import type { MediaBody } from '../../protocol/media/media-body.ts'
+import { multipartBoundary } from '../../protocol/media/multipart-boundary.ts'
 import { authenticate, type HashKey } from '../authenticate.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
 import type { Handler, HttpReply } from '../request-context.ts'
-import { HashingStream, type NewHash } from './hashing-stream.ts'
+import { HashingStream, type NewHash, type RunningHash } from './hashing-stream.ts'
 
-/** The contract's limit of one input, decoded. */
-const INPUT_BYTES_MAX = 80 * 1024 * 1024
 const KEY_CHARS_MAX = 255
 
 export type MediaRoutePorts = {
@@ -55,7 +57,7 @@ export function mediaRoute(
     const caller = await authenticate(request, ports)
     trace.accountId = caller.account.publicId
     trace.apiKeyId = caller.apiKey.publicId
-    refuseMultipart(request)
+    const boundary = formBoundary(request, form)
     await requireMoney(caller, ports)
     const jobId = ports.newId()
     const prefix = publicId({ id: jobId, kind: form.kind })
@@ -63,17 +65,20 @@ export function mediaRoute(
     const body = await spoolBody(
       bytes,
       {
+        boundary,
         prefix,
         names: form.kind === 'image' ? imageInputs : videoInputs,
         fields: form.fields,
-        bytesMax: INPUT_BYTES_MAX,
+        bytesMax: FILE_BYTES_MAX,
         takesIds: form.kind === 'video',
       },
       ports.blobs,
     )
     const key = idempotencyKey(request)
+    // The boundary of a form is another one in each repeat.
+    const digest = boundary === undefined ? bytes.digest() : digestOf(body, ports.newHash())
     const idempotency =
-      key === undefined ? {} : { idempotency: { key, fingerprint: `${form.route} ${bytes.digest()}` } }
+      key === undefined ? {} : { idempotency: { key, fingerprint: `${form.route} ${digest}` } }
     try {
       const call = { id, jobId, route: form.route, caller, body, client: request, trace, ...idempotency }
       return await answer(call, request)
@@ -83,10 +88,25 @@ export function mediaRoute(
   }
 }
 
-/** Image routes take JSON alone, whatever a client library sends. */
-function refuseMultipart(request: IncomingRequest): void {
+/** The boundary of a multipart form; undefined for JSON. Image routes take JSON alone, whatever a client library sends. */
+function formBoundary(request: IncomingRequest, { kind }: BodyForm): string | undefined {
   const type = request.header('content-type') ?? ''
-  if (type.toLowerCase().startsWith('multipart/')) throw new GatewayError('invalid_json', 'Invalid JSON')
+  if (!type.toLowerCase().startsWith('multipart/')) return undefined
+  if (kind === 'image') throw new GatewayError('invalid_json', 'Invalid JSON')
+  const boundary = multipartBoundary(type)
+  if (boundary === undefined)
+    throw invalidForm('it must be multipart/form-data, with its boundary in the content-type')
+  return boundary
+}
+
+/** In hexadecimal digits. Files count by their own hashes. */
+function digestOf({ fields, inputs }: MediaBody, hash: RunningHash): string {
+  const values = [...inputs].map(([name, given]) => [
+    name,
+    given.map(value => (value.kind === 'file' ? { sha256: value.file.sha256 } : value.text)),
+  ])
+  hash.update(new TextEncoder().encode(JSON.stringify([fields, values])))
+  return hash.digest('hex')
 }
 
 /** Before anything is written to disk. What the job costs is checked when it is known. */

@@ -1,4 +1,4 @@
-import { mayFollow, type Failure, type Job } from '../../../domain/jobs/job.ts'
+import { mayFollow, type Failure, type Job, type JobInputs } from '../../../domain/jobs/job.ts'
 import { releaseWatchMs } from '../../../domain/jobs/watch.ts'
 import { formatId, type Id } from '../../../domain/ids.ts'
 import type { NanoUsd } from '../../../domain/money.ts'
@@ -48,8 +48,13 @@ export class JobSteps {
     return { outcome: 'created', job: jobFrom(table.row(job.id)) }
   }
 
-  beginSubmit(id: Id, atMs: number): Changed {
-    return this.#change(id, row => this.#parts.table.beginSubmit(row, atMs))
+  beginSubmit(id: Id, atMs: number, inputs?: JobInputs): Changed {
+    const { table } = this.#parts
+    return this.#change(id, row => {
+      if (!table.beginSubmit(row, atMs)) return false
+      if (inputs !== undefined) table.setInputs(row, inputs)
+      return true
+    })
   }
 
   accept(

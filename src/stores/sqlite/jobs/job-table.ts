@@ -1,6 +1,12 @@
 import type { Database, Statement } from 'bun:sqlite'
 import { formatId, type Id } from '../../../domain/ids.ts'
-import { mayFollow, type Failure, type JobState } from '../../../domain/jobs/job.ts'
+import {
+  mayFollow,
+  type Failure,
+  type JobInputs,
+  type JobRequest,
+  type JobState,
+} from '../../../domain/jobs/job.ts'
 import type { NanoUsd } from '../../../domain/money.ts'
 import type { JobEvent, JobResult, NewJob } from '../../../gateway/ports/jobs.ts'
 import { quoteText, type JobRow } from './job-rows.ts'
@@ -79,6 +85,11 @@ export class JobTable {
     const isBegun = this.#statements.beginSubmit.run(atMs, row.row_id).changes === 1
     if (isBegun) this.note(row.row_id, { state: 'queued', detail: 'The submit began.', atMs })
     return isBegun
+  }
+
+  setInputs(row: JobRow, inputs: JobInputs): void {
+    const request = { ...(JSON.parse(row.request) as JobRequest), ...inputs }
+    this.#statements.setRequest.run(JSON.stringify(request), row.row_id)
   }
 
   /** False, and nothing written, where `state` may not follow the row's state. */
@@ -196,6 +207,7 @@ function prepare(database: Database) {
     events,
     insert: database.prepare(INSERT),
     beginSubmit: database.prepare(BEGIN_SUBMIT),
+    setRequest: database.prepare('UPDATE jobs SET request = ? WHERE row_id = ?'),
     move: database.prepare('UPDATE jobs SET state = ?, changed_at_ms = ? WHERE row_id = ? AND state = ?'),
     setUpstream: database.prepare(
       // The time to live of an unknown submit was its deadline. A job that is found has the one of its creation again.

@@ -26,7 +26,7 @@ export function createJobs(parts: {
   const lists = new JobLists(database, node)
   return {
     create: job => groupCommit.run(() => steps.create(job, parts.owner)),
-    beginSubmit: (id, atMs) => groupCommit.run(() => steps.beginSubmit(id, atMs)),
+    beginSubmit: (id, atMs, inputs) => groupCommit.run(() => steps.beginSubmit(id, atMs, inputs)),
     accept: (id, to) => groupCommit.run(() => steps.accept(id, to)),
     loseSubmit: (id, to) => groupCommit.run(() => steps.loseSubmit(id, to)),
     complete: (id, result) => groupCommit.run(() => steps.complete(id, result)),

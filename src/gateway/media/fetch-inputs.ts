@@ -1,0 +1,125 @@
+import type { Provider } from '../../domain/catalog/provider.ts'
+import type { Failure, Job, JobInput, JobInputs } from '../../domain/jobs/job.ts'
+import { FILE_BYTES_MAX } from '../../protocol/media/media-body-events.ts'
+import { mediaTypeOf, SIGNATURE_BYTES } from '../../protocol/media/media-signature.ts'
+import type { Blobs } from '../ports/blobs.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { FetchedBody, UntrustedFetch } from '../ports/untrusted-fetch.ts'
+import { LINK_REFUSED } from './job-failures.ts'
+import { publicId } from './job-id.ts'
+import { PeekedStream } from './peeked-stream.ts'
+
+/** For all links of a job together: what a client that waits for its submit can bear. */
+export const INPUTS_TIMEOUT_MS = 60_000
+/** Links of one job that are fetched. Files of the largest size make 2.5 GB of them. */
+export const LINKS_MAX = 32
+const CONCURRENCY = 4
+
+export type FetchInputsPorts = {
+  readonly blobs: Blobs
+  readonly clock: Clock
+  readonly fetchUntrusted: UntrustedFetch
+  /** Whether a provider's base URL is in a private network, or may be. */
+  readonly isPrivate: (provider: Provider) => Promise<boolean>
+}
+
+export type FetchedInputs =
+  | { readonly outcome: 'fetched'; readonly inputs: JobInputs }
+  /** A link must not be passed on. Nothing that was fetched is kept. */
+  | { readonly outcome: 'refused'; readonly failure: Failure }
+
+/** Whether a job has links to fetch. Those of images go to the provider as they are. */
+export function hasLinks({ kind, request }: Job): boolean {
+  return kind === 'video' && [...request.images, ...request.videos].some(({ from }) => from === 'url')
+}
+
+/**
+ * Fetches the links among the inputs of a video job into the blob store. A link that cannot be fetched, or does not lead to an image or a
+ * video, stays a link, which the provider may fetch by itself. But a provider inside a private network could reach there what the gateway
+ * must not: for it, a link that was refused or not looked at
+ * ends the job.
+ */
+export async function fetchInputs(
+  job: Job,
+  provider: Provider,
+  ports: FetchInputsPorts,
+): Promise<FetchedInputs> {
+  const { images, videos } = job.request
+  const inputs = [...images, ...videos]
+  const links = [...inputs.entries()].flatMap(([at, input]) =>
+    input.from === 'url' ? [{ at, url: input.url }] : [],
+  )
+  const fetching = new InputFetch(job, ports)
+  const queue = links.slice(0, LINKS_MAX).values()
+  const drain = async () => {
+    for (const { at, url } of queue) inputs[at] = (await fetching.fetch(url)) ?? { from: 'url', url }
+  }
+  await Promise.all(Array.from({ length: CONCURRENCY }, drain))
+  const hasUnsafe = fetching.hasUnsafe || links.length > LINKS_MAX
+  if (hasUnsafe && (await ports.isPrivate(provider))) {
+    await fetching.discard()
+    return { outcome: 'refused', failure: LINK_REFUSED }
+  }
+  return {
+    outcome: 'fetched',
+    inputs: { images: inputs.slice(0, images.length), videos: inputs.slice(images.length) },
+  }
+}
+
+/** The fetches of one job, within one time limit. */
+class InputFetch {
+  /** Whether there was a link to an address that is forbidden, or that was not looked at. */
+  hasUnsafe = false
+  readonly #ports: FetchInputsPorts
+  readonly #prefix: string
+  readonly #untilMs: number
+  readonly #keys: string[] = []
+  #nextFile: number
+
+  constructor(job: Job, ports: FetchInputsPorts) {
+    this.#ports = ports
+    this.#prefix = `${publicId(job)}/in-`
+    this.#untilMs = ports.clock.monotonicMs() + INPUTS_TIMEOUT_MS
+    const files = [...job.request.images, ...job.request.videos].flatMap(input =>
+      input.from === 'file' ? [Number(input.file.key.slice(this.#prefix.length))] : [],
+    )
+    this.#nextFile = Math.max(-1, ...files) + 1
+  }
+
+  /** Undefined where the link stays a link. */
+  async fetch(url: string): Promise<JobInput | undefined> {
+    const { clock, fetchUntrusted } = this.#ports
+    const timeoutMs = this.#untilMs - clock.monotonicMs()
+    const fetched =
+      timeoutMs > 0
+        ? await fetchUntrusted(url, { bytesMax: FILE_BYTES_MAX, timeoutMs })
+        : ({ outcome: 'refused' } as const)
+    if (fetched.outcome === 'refused') this.hasUnsafe = true
+    return fetched.outcome === 'opened' ? this.#store(fetched.body) : undefined
+  }
+
+  /** Removes what was fetched. */
+  async discard(): Promise<void> {
+    for (const key of this.#keys) await this.#ports.blobs.remove(key)
+  }
+
+  async #store(body: FetchedBody): Promise<JobInput | undefined> {
+    const { blobs } = this.#ports
+    const { stream, head } = await PeekedStream.open(body, SIGNATURE_BYTES)
+    const mediaType = mediaTypeOf(head)
+    if (mediaType === undefined) {
+      stream.cancel()
+      return undefined
+    }
+    const key = `${this.#prefix}${this.#nextFile}`
+    this.#nextFile += 1
+    const { sha256, bytes } = await blobs.write(key, stream, { bytesMax: FILE_BYTES_MAX })
+    // A body that broke off, or was too large, ends early.
+    if (body.failure !== undefined) {
+      await blobs.remove(key)
+      return undefined
+    }
+    this.#keys.push(key)
+    return { from: 'file', file: { key, sha256, bytes, mediaType } }
+  }
+}
