@@ -21,6 +21,8 @@ export type RunnerPorts = SubmitPorts & {
 export class JobRunner {
   readonly #ports: RunnerPorts
   readonly #running = new Map<string, Promise<Job>>()
+  /** Jobs whose work failed a moment ago. */
+  readonly #resting = new Set<string>()
 
   constructor(ports: RunnerPorts) {
     this.#ports = ports
@@ -38,10 +40,11 @@ export class JobRunner {
 
   /**
    * Asks the provider how a job is, and moves the job where that ends it. Shares the work with whoever is at the same job; does
-   * nothing before the job's next poll is due. Resolves with the job as it is then.
+   * nothing before the job's next poll is due, or shortly after its work failed. Resolves with the job as it is then.
    */
   async poll(job: Job): Promise<Job> {
-    const isDue = job.state === 'processing' && job.nextPollAtMs <= this.#ports.clock.now()
+    const isResting = this.#resting.has(keyOf(job.id))
+    const isDue = job.state === 'processing' && job.nextPollAtMs <= this.#ports.clock.now() && !isResting
     if (isDue || this.isRunning(job.id)) return this.#work(job, () => pollJob(job, this.#ports))
     return job
   }
@@ -66,9 +69,20 @@ export class JobRunner {
     const key = keyOf(job.id)
     const running = this.#running.get(key)
     if (running !== undefined) return running
-    const done = work().finally(() => this.#running.delete(key))
+    const done = work()
+      .catch((error: unknown) => {
+        this.#rest(key)
+        throw error
+      })
+      .finally(() => this.#running.delete(key))
     this.#running.set(key, done)
     return done
+  }
+
+  /** What failed wrote no time for its next poll. Without a pause a waiting request would poll as fast as it can. */
+  #rest(key: string): void {
+    this.#resting.add(key)
+    this.#ports.clock.after(POLL_EVERY_MS_MIN, () => this.#resting.delete(key))
   }
 }
 
