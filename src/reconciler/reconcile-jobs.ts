@@ -15,7 +15,10 @@ export type ReconcileJobsPorts = SettlePorts & {
   readonly retention: Retention
 }
 
-/** Runs every sweep of media jobs once. What providers know comes before what time decides. */
+/**
+ * Runs every sweep of media jobs once. What providers know comes before what time decides. A job that a pass releases is watched from
+ * the next pass on: its provider was asked a moment ago.
+ */
 export async function reconcileJobs(
   ports: ReconcileJobsPorts,
   onFailed: (error: unknown) => void,
@@ -24,8 +27,8 @@ export async function reconcileJobs(
   const { lost } = await loseStaleSubmits({ ...ports, ...settings }, clock.now(), onFailed)
   const { polled, ended } = await pollJobs(ports, clock.now(), onFailed)
   const { recovered } = await recoverSubmits(ports, clock.now(), onFailed)
-  const { released } = await releaseOverdueJobs(ports, clock.now(), onFailed)
   const { lateCompletions } = await watchReleasedJobs(ports, clock.now(), onFailed)
+  const { released } = await releaseOverdueJobs(ports, clock.now(), onFailed)
   const { archived } = await archiveResults(ports, clock.now(), onFailed)
   const { removed } = await sweepBlobs(ports, clock.now())
   return { lost, polled, ended, recovered, released, lateCompletions, archived, removedFiles: removed }
