@@ -28,8 +28,7 @@ export const FETCH_AGAIN_MS = 15_000
  */
 export async function settleJob(job: Job, result: MediaResult, ports: SettlePorts): Promise<Job> {
   const { jobs, clock } = ports
-  // A provider that does not tell how many images it made may have made them all. A clip is there or not.
-  if (result.outputs.length === 0 && (result.isCounted || job.kind === 'video'))
+  if (result.outputs.length === 0)
     return (await jobs.fail(job.id, { ...NOTHING_MADE, atMs: clock.now() })).job
   const stored = await storeOutputs(job, result, ports)
   switch (stored.outcome) {

@@ -25,7 +25,7 @@ export async function watchJob(job: Job, ports: SettlePorts): Promise<boolean> {
       : await adapter.poll(acceptedJob(job, job.upstreamId, provider))
   if (outcome?.outcome !== 'finished') return false
   const { result } = outcome
-  if (result.outputs.length === 0 && result.isCounted) return false
+  if (result.outputs.length === 0) return false
   const { cost } = priceResult(job, result)
   return ports.jobs.bookLateCompletion(job.id, { cost, atMs: ports.clock.now() })
 }
