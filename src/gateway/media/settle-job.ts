@@ -4,6 +4,7 @@ import type { Job } from '../../domain/jobs/job.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Jobs } from '../ports/jobs.ts'
 import type { MediaProvider, MediaResult } from '../ports/media-provider.ts'
+import { bookLateResult } from './book-late-result.ts'
 import { NOTHING_MADE, RESULT_LOST, type SecretsPorts } from './job-failures.ts'
 import { priceResult } from './price-result.ts'
 import { storeOutputs, type StoreOutputsPorts } from './store-outputs.ts'
@@ -23,8 +24,9 @@ export const FETCH_AGAIN_MS = 15_000
 
 /**
  * Ends a job that its provider finished: stores the result, and then completes the job with its charge in one step of the store.
- * The price is the job's own; a result that cannot be fetched for now leaves the job as it is. Safe to call more than once and on
- * several nodes: the job is charged once.
+ * The price is the job's own. A result that cannot be fetched for now leaves the job as it is, and the next poll brings it again. Where
+ * the money was released meanwhile, the price is booked as a loss. Safe to call more than once and on several nodes: the job is charged
+ * once.
  */
 export async function settleJob(job: Job, result: MediaResult, ports: SettlePorts): Promise<Job> {
   const { jobs, clock } = ports
@@ -41,8 +43,9 @@ export async function settleJob(job: Job, result: MediaResult, ports: SettlePort
     }
     case 'stored': {
       const price = priceResult(job, { ...result, outputs: stored.files, clipMs: stored.clipMs })
-      const completed = { outputs: stored.files, ...price, atMs: clock.now() }
-      return (await jobs.complete(job.id, completed)).job
+      const completed = await jobs.complete(job.id, { outputs: stored.files, ...price, atMs: clock.now() })
+      if (completed.job.state === 'failed') await bookLateResult(job, result, ports)
+      return completed.job
     }
   }
 }

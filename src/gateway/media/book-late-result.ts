@@ -1,0 +1,19 @@
+import type { Job } from '../../domain/jobs/job.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Jobs } from '../ports/jobs.ts'
+import type { MediaResult } from '../ports/media-provider.ts'
+import { priceResult } from './price-result.ts'
+
+/**
+ * Books what a provider made for a job whose money was released: its price at the job's own tariff, as a loss, once. The job and the
+ * account's balance stay as they are. True where it was booked now.
+ */
+export async function bookLateResult(
+  job: Job,
+  result: MediaResult,
+  { jobs, clock }: { readonly jobs: Pick<Jobs, 'bookLateCompletion'>; readonly clock: Clock },
+): Promise<boolean> {
+  if (result.outputs.length === 0) return false
+  const { cost } = priceResult(job, result)
+  return jobs.bookLateCompletion(job.id, { cost, atMs: clock.now() })
+}
