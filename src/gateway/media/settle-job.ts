@@ -1,13 +1,13 @@
 import type { Catalog } from '../../domain/catalog/catalog.ts'
 import type { Provider } from '../../domain/catalog/provider.ts'
-import type { Job } from '../../domain/jobs/job.ts'
+import { isFinal, type Job } from '../../domain/jobs/job.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { Jobs } from '../ports/jobs.ts'
+import type { Changed, Jobs } from '../ports/jobs.ts'
 import type { MediaProvider, MediaResult } from '../ports/media-provider.ts'
 import { bookLateResult } from './book-late-result.ts'
 import { NOTHING_MADE, RESULT_LOST, type SecretsPorts } from './job-failures.ts'
 import { priceResult } from './price-result.ts'
-import { storeOutputs, type StoreOutputsPorts } from './store-outputs.ts'
+import { storeOutputs, type StoredOutputs, type StoreOutputsPorts } from './store-outputs.ts'
 
 export type SettlePorts = SecretsPorts &
   StoreOutputsPorts & {
@@ -21,6 +21,8 @@ export type SettlePorts = SecretsPorts &
 
 /** When a result that could not be fetched is tried again. */
 export const FETCH_AGAIN_MS = 15_000
+/** For ten minutes, while each try fails at once. */
+const FETCHES_MAX = 40
 
 /**
  * Ends a job that its provider finished: stores the result, and then completes the job with its charge in one step of the store.
@@ -32,20 +34,47 @@ export async function settleJob(job: Job, result: MediaResult, ports: SettlePort
   const { jobs, clock } = ports
   if (result.outputs.length === 0)
     return (await jobs.fail(job.id, { ...NOTHING_MADE, atMs: clock.now() })).job
-  const stored = await storeOutputs(job, result, ports)
-  switch (stored.outcome) {
-    case 'lost':
-      return (await jobs.fail(job.id, { ...RESULT_LOST, atMs: clock.now() })).job
-    case 'unavailable': {
-      const nextPollAtMs = clock.now() + FETCH_AGAIN_MS
-      await jobs.notePoll(job.id, { problem: stored.problem, nextPollAtMs })
-      return job
-    }
-    case 'stored': {
-      const price = priceResult(job, { ...result, outputs: stored.files, clipMs: stored.clipMs })
-      const completed = await jobs.complete(job.id, { outputs: stored.files, ...price, atMs: clock.now() })
-      if (completed.job.state === 'failed') await bookLateResult(job, result, ports)
-      return completed.job
-    }
+  const stored =
+    job.upstreamId === null ? await storeOnlyCopy(job, result, ports) : await storeOutputs(job, result, ports)
+  if (stored.outcome === 'unavailable') {
+    const nextPollAtMs = clock.now() + FETCH_AGAIN_MS
+    await jobs.notePoll(job.id, { problem: stored.problem, nextPollAtMs })
+    return job
+  }
+  const ended = await endJob(job, { result, stored }, ports)
+  const wasReleased = !ended.changed && ended.job.state === 'failed'
+  if (wasReleased) await bookLateResult(job, result, ports)
+  return ended.job
+}
+
+function endJob(
+  job: Job,
+  {
+    result,
+    stored,
+  }: { readonly result: MediaResult; readonly stored: Exclude<StoredOutputs, { outcome: 'unavailable' }> },
+  { jobs, clock }: SettlePorts,
+): Promise<Changed> {
+  const atMs = clock.now()
+  if (stored.outcome === 'lost') return jobs.fail(job.id, { ...RESULT_LOST, atMs })
+  const price = priceResult(job, { ...result, outputs: stored.files, clipMs: stored.clipMs })
+  return jobs.complete(job.id, { outputs: stored.files, ...price, atMs })
+}
+
+/**
+ * Stores the result of a submit. No poll brings it again, so what cannot be fetched for now is tried again here, as long as the job
+ * waits for it.
+ */
+async function storeOnlyCopy(job: Job, result: MediaResult, ports: SettlePorts): Promise<StoredOutputs> {
+  const { jobs, clock } = ports
+  for (let tries = 1; ; tries += 1) {
+    const stored = await storeOutputs(job, result, ports)
+    if (stored.outcome !== 'unavailable') return stored
+    const latest = await jobs.find(job.id)
+    if (tries === FETCHES_MAX || latest === undefined || isFinal(latest.state))
+      return { outcome: 'lost', problem: stored.problem }
+    await new Promise<void>(resolve => {
+      clock.after(FETCH_AGAIN_MS, resolve)
+    })
   }
 }
