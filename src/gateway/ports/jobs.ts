@@ -48,7 +48,7 @@ export interface Jobs {
   /** → `failed`: releases the hold. */
   fail(id: Id, failure: Failure & { readonly atMs: number }): Promise<Changed>
 
-  /** Notes a poll that left the job running. Never moves the job's state. */
+  /** Notes a poll that left the job running. Never moves the job's state, and never brings its next poll forward. */
   notePoll(
     id: Id,
     poll: { readonly nextPollAtMs: number; readonly upstreamStatus?: string; readonly problem?: string },

@@ -16,7 +16,7 @@ const INSERT = `INSERT INTO jobs (id_key, id_tail, kind, state, account_id, api_
   VALUES (?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const BEGIN_SUBMIT = `UPDATE jobs SET submitted_at_ms = ?
   WHERE row_id = ? AND state = 'queued' AND submitted_at_ms IS NULL`
-const NOTE_POLL = `UPDATE jobs SET next_poll_at_ms = ?, upstream_status = ifnull(?, upstream_status), problem = ?
+const NOTE_POLL = `UPDATE jobs SET next_poll_at_ms = max(next_poll_at_ms, ?), upstream_status = ifnull(?, upstream_status), problem = ?
   WHERE row_id = ? AND (state = 'processing' OR state = 'unknown_submit')`
 
 /**
