@@ -43,10 +43,12 @@ export class JobRunner {
    * nothing before the job's next poll is due, or shortly after its work failed. Resolves with the job as it is then.
    */
   async poll(job: Job): Promise<Job> {
-    const isResting = this.#resting.has(keyOf(job.id))
-    const isDue = job.state === 'processing' && job.nextPollAtMs <= this.#ports.clock.now() && !isResting
-    if (isDue || this.isRunning(job.id)) return this.#work(job, () => pollJob(job, this.#ports))
-    return job
+    if (!this.isRunning(job.id) && !this.#isDue(job)) return job
+    return this.#work(job, async () => {
+      // It may have been polled, or have ended, since it was read.
+      const latest = (await this.#ports.jobs.find(job.id)) ?? job
+      return this.#isDue(latest) ? pollJob(latest, this.#ports) : latest
+    })
   }
 
   /**
@@ -63,6 +65,11 @@ export class JobRunner {
   /** Resolves when the work under way has ended. */
   async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.allSettled(this.#running.values())
+  }
+
+  #isDue({ id, state, nextPollAtMs }: Job): boolean {
+    const isResting = this.#resting.has(keyOf(id))
+    return state === 'processing' && nextPollAtMs <= this.#ports.clock.now() && !isResting
   }
 
   #work(job: Job, work: () => Promise<Job>): Promise<Job> {
