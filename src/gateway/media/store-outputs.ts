@@ -2,7 +2,7 @@ import type { Job, StoredFile } from '../../domain/jobs/job.ts'
 import { BlobTooLargeError, type Blobs } from '../ports/blobs.ts'
 import type { ByteStream } from '../ports/byte-stream.ts'
 import type { MediaOutput, MediaResult } from '../ports/media-provider.ts'
-import type { UntrustedFetch } from '../ports/untrusted-fetch.ts'
+import type { FetchedBody, UntrustedFetch } from '../ports/untrusted-fetch.ts'
 import { clipDuration } from './clip-duration.ts'
 import { publicId } from './job-id.ts'
 import { SniffedStream } from './sniffed-stream.ts'
@@ -63,8 +63,29 @@ async function storeOutput(
   if (fetched.outcome === 'refused')
     return { outcome: 'lost', problem: `result link refused: ${fetched.problem}` }
   if (fetched.outcome === 'failed') return failed(fetched)
-  const stored = await store(fetched.body, key, fetched, ports.blobs)
-  return fetched.body.failure === undefined ? stored : failed(fetched.body.failure)
+  return store(whole(fetched.body), key, fetched, ports.blobs)
+}
+
+/** A body that ended before its last byte must not take the place of a whole file that another node has stored. */
+function whole(body: FetchedBody): ByteStream {
+  return {
+    async read() {
+      const bytes = await body.read()
+      if (bytes === undefined && body.failure !== undefined) throw new BrokenDownload(body.failure)
+      return bytes
+    },
+    cancel: () => body.cancel(),
+  }
+}
+
+class BrokenDownload extends Error {
+  override readonly name = 'BrokenDownload'
+  readonly failure: NonNullable<FetchedBody['failure']>
+
+  constructor(failure: NonNullable<FetchedBody['failure']>) {
+    super(failure.problem)
+    this.failure = failure
+  }
 }
 
 function failed({
@@ -93,6 +114,7 @@ async function store(
       mediaType: sniffing.mediaType ?? (contentType || 'application/octet-stream'),
     }
   } catch (error) {
+    if (error instanceof BrokenDownload) return failed(error.failure)
     if (error instanceof BlobTooLargeError) return { outcome: 'lost', problem: error.message }
     throw error
   }
