@@ -1,0 +1,36 @@
+import { idNumber } from '../../../src/domain/ids.ts'
+import type { Job } from '../../../src/domain/jobs/job.ts'
+import type { JobEvent } from '../../../src/gateway/ports/jobs.ts'
+import type { StatementLine } from '../../../src/gateway/ports/ledger.ts'
+import type { SqliteNode } from '../../../src/stores/sqlite/node.ts'
+import { publicId } from '../world.ts'
+
+/** A job at the end of a run, with everything that the store has of it. */
+export type EndedJob = {
+  readonly job: Job
+  readonly history: readonly JobEvent[]
+  /** Its movements of money, oldest first. */
+  readonly operations: readonly StatementLine[]
+}
+
+const PAGE = 500
+
+/** All jobs of a store, by their public ids. */
+export async function endedJobs({ jobs, ledger }: SqliteNode): Promise<ReadonlyMap<string, EndedJob>> {
+  const ended = new Map<string, EndedJob>()
+  const operations = new Map<bigint, StatementLine[]>()
+  const { jobs: all } = await jobs.list({ limit: PAGE })
+  for (const accountId of new Set(all.map(job => job.accountId)))
+    for (const line of (await ledger.statement(accountId, { limit: PAGE })).toReversed())
+      operations.set(idNumber(line.id), [...(operations.get(idNumber(line.id)) ?? []), line])
+  for (const job of all) {
+    const history = await jobs.history(job.id)
+    ended.set(publicId(job), { job, history, operations: operations.get(idNumber(job.id)) ?? [] })
+  }
+  return ended
+}
+
+/** The late completion that was booked for a job; undefined where none was. */
+export function lossOf({ operations }: EndedJob): StatementLine | undefined {
+  return operations.find(({ kind }) => kind === 'late_completion')
+}

@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto'
+import { BLOB_KEY_CHARS_MAX, BlobTooLargeError } from '../../src/gateway/ports/blobs.ts'
+import type { BlobRange, Blobs, ListedBlob, OpenBlob, StoredBlob } from '../../src/gateway/ports/blobs.ts'
+import type { ByteStream } from '../../src/gateway/ports/byte-stream.ts'
+
+type File = { readonly bytes: Uint8Array<ArrayBuffer>; readonly writtenAtMs: number }
+
+/** What survives a kill: whole blobs, by their keys. All nodes of a run share one. */
+export class Disk {
+  readonly live = new Map<string, File>()
+  readonly archive = new Map<string, File>()
+}
+
+/** Called before each step of a call that the store takes on the disk. */
+export type BeforeStep = (label: string) => Promise<void>
+
+const KEY = /^[a-z0-9_-]+(?:\/[a-z0-9_-]+){0,3}$/
+const PIECE_BYTES = 4096
+
+/**
+ * The blob store of one node, on a disk in memory. A write becomes visible, and survives a kill, in its last step. What a killed
+ * node had written before that step is gone.
+ */
+export class MemoryBlobs implements Blobs {
+  readonly #disk: Disk
+  readonly #before: BeforeStep
+  readonly #now: () => number
+
+  constructor(disk: Disk, { before, now }: { readonly before: BeforeStep; readonly now: () => number }) {
+    this.#disk = disk
+    this.#before = before
+    this.#now = now
+  }
+
+  async write(key: string, source: ByteStream, limits: { readonly bytesMax: number }): Promise<StoredBlob> {
+    try {
+      check(key)
+      const bytes = await this.#collect(source, limits.bytesMax)
+      await this.#before('blobs.write')
+      this.#disk.live.set(key, { bytes, writtenAtMs: this.#now() })
+      await this.#before('blobs.write answered')
+      return { sha256: createHash('sha256').update(bytes).digest('hex'), bytes: bytes.length }
+    } catch (error) {
+      source.cancel()
+      throw error
+    }
+  }
+
+  async read(key: string, range?: BlobRange): Promise<OpenBlob | undefined> {
+    check(key)
+    await this.#before('blobs.read')
+    const file = this.#disk.live.get(key)
+    if (file === undefined) return undefined
+    const start = Math.max(0, range?.start ?? 0)
+    return { bytes: file.bytes.length, stream: new Pieces(file.bytes.subarray(start, range?.end)) }
+  }
+
+  async remove(key: string): Promise<void> {
+    check(key)
+    await this.#before('blobs.remove')
+    this.#disk.live.delete(key)
+    await this.#before('blobs.remove answered')
+  }
+
+  async archive(key: string): Promise<void> {
+    check(key)
+    await this.#before('blobs.archive')
+    const file = this.#disk.live.get(key)
+    if (file !== undefined) this.#disk.archive.set(key, file)
+    this.#disk.live.delete(key)
+    await this.#before('blobs.archive answered')
+  }
+
+  async list(page: {
+    readonly after?: string
+    readonly limit: number
+    readonly olderThanMs: number
+  }): Promise<readonly ListedBlob[]> {
+    await this.#before('blobs.list')
+    const { after = '', limit, olderThanMs } = page
+    return [...this.#disk.live]
+      .filter(([key, { writtenAtMs }]) => key > after && writtenAtMs < olderThanMs)
+      .map(([key, { bytes, writtenAtMs }]) => ({ key, bytes: bytes.length, writtenAtMs }))
+      .sort((a, b) => (a.key < b.key ? -1 : 1))
+      .slice(0, limit)
+  }
+
+  async #collect(source: ByteStream, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
+    const pieces: Uint8Array[] = []
+    let bytes = 0
+    for (let piece = await source.read(); piece !== undefined; piece = await source.read()) {
+      bytes += piece.length
+      if (bytes > bytesMax) throw new BlobTooLargeError(bytesMax)
+      pieces.push(piece.slice())
+      await this.#before('blobs.write piece')
+    }
+    return Uint8Array.from(Buffer.concat(pieces))
+  }
+}
+
+function check(key: string): void {
+  if (key.length > BLOB_KEY_CHARS_MAX || !KEY.test(key)) throw new RangeError(`Invalid blob key: ${key}.`)
+}
+
+/** Bytes in pieces of a few kilobytes. */
+export class Pieces implements ByteStream {
+  readonly #bytes: Uint8Array<ArrayBuffer>
+  #at = 0
+
+  constructor(bytes: Uint8Array<ArrayBuffer>) {
+    this.#bytes = bytes
+  }
+
+  async read(): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    if (this.#at >= this.#bytes.length) return undefined
+    const piece = this.#bytes.slice(this.#at, this.#at + PIECE_BYTES)
+    this.#at += piece.length
+    return piece
+  }
+
+  cancel(): void {
+    this.#at = this.#bytes.length
+  }
+}

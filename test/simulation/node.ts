@@ -1,0 +1,139 @@
+import type { Provider } from '../../src/domain/catalog/provider.ts'
+import type { Id } from '../../src/domain/ids.ts'
+import { JobRunner } from '../../src/gateway/media/job-runner.ts'
+import { observedJobs } from '../../src/gateway/media/observe-jobs.ts'
+import { removeInputs } from '../../src/gateway/media/remove-inputs.ts'
+import type { SubmitPorts } from '../../src/gateway/media/submit-job.ts'
+import type { CatalogStore } from '../../src/gateway/ports/catalog.ts'
+import type { Clock } from '../../src/gateway/ports/clock.ts'
+import type { Jobs } from '../../src/gateway/ports/jobs.ts'
+import type { Ledger } from '../../src/gateway/ports/ledger.ts'
+import { reconcileJobs } from '../../src/reconciler/reconcile-jobs.ts'
+import { reconcileOnce } from '../../src/reconciler/reconcile-once.ts'
+import { startReconciler } from '../../src/reconciler/reconciler.ts'
+import type { SqliteNode } from '../../src/stores/sqlite/node.ts'
+import { Gate, gated } from './gate.ts'
+import { MemoryBlobs } from './memory-blobs.ts'
+import { Process } from './scheduler.ts'
+import type { World } from './world.ts'
+
+/** What a client gets when the node dies that it talks to. */
+export class ConnectionLost extends Error {
+  override readonly name = 'ConnectionLost'
+}
+
+/** One node: the real use cases, store and reconciler, wired as the gateway wires them, each port behind a gate. */
+export class SimulatedNode {
+  readonly process: Process
+  readonly clock: Clock
+  readonly newId: () => Id
+  readonly jobs: Jobs
+  readonly ledger: Ledger
+  readonly catalog: CatalogStore
+  readonly ports: SubmitPorts
+  readonly runner: JobRunner
+  readonly #store: SqliteNode
+  readonly #world: World
+  readonly #gate: Gate
+  #stopReconciler: () => Promise<void> = async () => {}
+
+  constructor(world: World, { name, skewMs }: { readonly name: string; readonly skewMs: number }) {
+    const { scheduler, settings } = world
+    const random = world.random.fork()
+    const process = new Process(name)
+    const gate = new Gate(process, { scheduler, random, slowCalls: world.plan.chaos.slowCalls })
+    this.#world = world
+    this.#gate = gate
+    this.process = process
+    this.clock = {
+      now: () => scheduler.nowMs + skewMs,
+      monotonicMs: () => scheduler.nowMs,
+      after: (delayMs, then) => scheduler.after(process, delayMs, then),
+    }
+    this.#store = world.store.openNode({ name, clock: this.clock, random64: () => random.bits64() })
+    this.newId = this.#store.newId
+    this.ledger = gated(this.#store.ledger, 'ledger', gate, { reads: ['balance'], direct: ['onFreed'] })
+    this.catalog = gated(this.#store.catalog, 'catalog', gate, { reads: [], direct: ['current'] })
+    const reads = ['find', 'history', 'list', 'due'] as const
+    const { jobs, blobs } = this.#mediaStores(gated(this.#store.jobs, 'jobs', gate, { reads }))
+    this.jobs = jobs
+    this.ports = {
+      jobs,
+      blobs,
+      clock: this.clock,
+      catalog: this.catalog,
+      providerOf: ({ id }: Provider) => world.upstreams.get(id)?.adapter(gate),
+      secretsOf: () => [],
+      fetchUntrusted: world.files.fetcher(gate),
+      onUnknownStatus: () => {},
+      settings,
+    }
+    this.runner = new JobRunner({ ...this.ports, onFailed: this.onFailed })
+  }
+
+  readonly onFailed = (error: unknown): void => this.#world.reported(error)
+
+  startReconciler(): void {
+    const { reconcileEveryMs } = this.#world.settings
+    const { clock, onFailed } = this
+    this.#stopReconciler = startReconciler(() => this.reconcile(), { clock, onFailed }, reconcileEveryMs)
+  }
+
+  /** One pass, after which no job is open whose deadline was over before it. */
+  async reconcile() {
+    const { clock, runner, ports, onFailed } = this
+    const { retention } = this.#world.settings
+    const startedAtMs = clock.now()
+    let failures = 0
+    const leases = gated(this.#store.leases, 'leases', this.#gate, { reads: ['take'] })
+    const attempts = gated(this.#store.attempts, 'attempts', this.#gate, { reads: ['billed'] })
+    const pass = await reconcileOnce({
+      attempts,
+      ledger: this.ledger,
+      leases,
+      clock,
+      onFailed: error => {
+        failures += 1
+        onFailed(error)
+      },
+      reconcileJobs: onFailed => reconcileJobs({ ...ports, runner, retention }, onFailed),
+    })
+    if (pass.hasRun && failures === 0) this.#world.expectReleased(startedAtMs)
+    return pass
+  }
+
+  /** Does work for a client. Rejects with `ConnectionLost` when the node dies before it has answered. */
+  serve<Answer>(work: () => Promise<Answer>): Promise<Answer> {
+    const lost = this.process.death.then(() => {
+      throw new ConnectionLost('The node died.')
+    })
+    return Promise.race([work(), lost])
+  }
+
+  /** Stops as on SIGTERM: the running pass ends. */
+  async stop(): Promise<void> {
+    await this.#stopReconciler()
+    await this.runner.idle()
+  }
+
+  /** Whatever it was doing never goes on, and writes nothing more. */
+  kill(): void {
+    this.#world.scheduler.kill(this.process)
+    this.#store.close()
+  }
+
+  #mediaStores(jobs: Jobs) {
+    const { disk } = this.#world
+    const gate = this.#gate
+    const blobs = new MemoryBlobs(disk, { before: label => gate.store(label), now: () => gate.nowMs })
+    const observed = observedJobs(jobs, job => {
+      void removeInputs(job, blobs).catch(this.onFailed)
+    })
+    return { blobs, jobs: this.#world.recorded(observed) }
+  }
+
+  /** For the uploads of clients to this node. */
+  upload(): Promise<void> {
+    return this.#gate.network('upload')
+  }
+}

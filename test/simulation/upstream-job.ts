@@ -1,0 +1,74 @@
+import type { JobKind } from '../../src/domain/jobs/job.ts'
+import type { MediaOutput, MediaResult, SubmitCall } from '../../src/gateway/ports/media-provider.ts'
+import type { Random } from './random.ts'
+import type { ResultFiles } from './result-files.ts'
+import type { Process } from './scheduler.ts'
+
+/** A job as its provider has it: a line of the provider's own ledger. */
+export type UpstreamJob = {
+  readonly upstreamId: string
+  /** Our id, as the submit carried it. */
+  readonly jobId: string
+  readonly kind: JobKind
+  readonly storedAtMs: number
+  /** Infinity for a job that never ends. */
+  readonly endsAtMs: number
+  readonly ending: 'finished' | 'failed'
+  /** What the provider charges the operator for, once the job has finished. */
+  readonly result: MediaResult
+  /** The node that submitted it. */
+  readonly submitter: Process
+  /** What the answer to the submit says of this job. */
+  answer: 'its id' | 'its result' | 'no id' | 'the id of another job' | 'nothing'
+  /** When that answer reached the node. */
+  answeredAtMs: number | undefined
+  /** The time of the last question about it. */
+  askedAtMs: number
+}
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+
+/** How long the provider works. Some jobs end after the deadline, or after the time for which a released job is watched. */
+export function workMs(random: Random, faults: number): number {
+  if (!random.chance(faults)) return random.magnitude(SECOND, 5 * MINUTE)
+  const how = random.weighted({ slow: 4, late: 4, 'too late': 1, never: 1 })
+  if (how === 'slow') return random.magnitude(5 * MINUTE, HOUR)
+  if (how === 'late') return random.magnitude(HOUR, 40 * HOUR)
+  return how === 'never' ? Infinity : random.magnitude(40 * HOUR, 80 * HOUR)
+}
+
+type ResultTerms = {
+  readonly random: Random
+  readonly faults: number
+  readonly files: ResultFiles
+  readonly fromMs: number
+}
+
+/** What a job comes to: mostly what was asked for. */
+export function aResult(call: SubmitCall, terms: ResultTerms): MediaResult {
+  const { random, faults } = terms
+  const isOdd = random.chance(faults)
+  const count = isOdd ? random.integer(0, call.count + 2) : call.count
+  const outputs = Array.from({ length: count }, () => anOutput(terms))
+  const durationMs = call.durationMs === undefined ? undefined : reportedMs(call.durationMs, isOdd, random)
+  return {
+    outputs,
+    isCounted: call.kind === 'video' || !random.chance(0.2),
+    ...(durationMs === undefined ? {} : { durationMs }),
+  }
+}
+
+function anOutput({ random, files, fromMs }: ResultTerms): MediaOutput {
+  const bytes = random.bytes(random.chance(0.1) ? 6000 : random.integer(1, 60))
+  return random.chance(0.5)
+    ? { from: 'bytes', bytes }
+    : { from: 'url', url: files.offer(bytes, { fromMs, random }) }
+}
+
+/** Providers report lengths a little off, far off, or not at all. */
+function reportedMs(askedMs: number, isOdd: boolean, random: Random): number | undefined {
+  if (!isOdd) return askedMs + random.pick([0, 0, 0, 40, -40])
+  return random.pick([undefined, 1, Math.round(askedMs / 2), askedMs * 3, askedMs + 1])
+}

@@ -1,0 +1,54 @@
+import type { AcceptedJob, SubmitCall } from '../../src/gateway/ports/media-provider.ts'
+import { bytesOf } from '../support/byte-streams.ts'
+import type { Gate } from './gate.ts'
+import type { World } from './world.ts'
+
+export const POLL_EVERY_MS = 2000
+
+/** What a provider may expect of the gateway's calls. */
+export class UpstreamRules {
+  readonly #world: World
+  readonly #submits = new Set<string>()
+  readonly #lastPolls = new Map<string, number>()
+
+  constructor(world: World) {
+    this.#world = world
+  }
+
+  /** A submit is made once, and only after the store has a mark of it. */
+  expectFirstSubmit({ jobId }: SubmitCall): void {
+    if (this.#submits.has(jobId)) this.#world.violated(`${jobId} was submitted twice`)
+    if (!this.#world.isSubmitMarked(jobId))
+      this.#world.violated(`${jobId} was submitted without a mark in the store`)
+    this.#submits.add(jobId)
+  }
+
+  /** Reads the inputs of a submit. False where one is gone, because the job was released meanwhile. */
+  async readInputs({ jobId, images, videos }: SubmitCall, gate: Gate): Promise<boolean> {
+    for (const input of [...images, ...videos]) {
+      if (input.from !== 'bytes') continue
+      await gate.network('input')
+      const bytes = await input.open().then(bytesOf, () => undefined)
+      if (bytes === undefined) {
+        if (!this.#world.hasEnded(jobId))
+          this.#world.violated(`an input of ${jobId} is gone, and the job is open`)
+        return false
+      }
+      if (bytes.length !== input.bytes || !this.#world.isInput(bytes))
+        this.#world.violated(`an input of ${jobId} is not what its client sent`)
+    }
+    return true
+  }
+
+  /** One node keeps the pause between two polls of an open job, as far as the clocks of the nodes agree. */
+  expectPause({ upstreamId, jobId }: AcceptedJob, { process, nowMs }: Gate): void {
+    if (this.#world.hasEnded(jobId)) return
+    const pauseMs = POLL_EVERY_MS - Math.max(...this.#world.plan.chaos.skewsMs.map(Math.abs))
+    const last = this.#lastPolls.get(`${process.name} ${upstreamId}`) ?? -Infinity
+    if (nowMs < last + pauseMs) this.#world.violated(`a node polled ${upstreamId} twice within ${pauseMs} ms`)
+  }
+
+  polled(upstreamId: string, { process, nowMs }: Gate): void {
+    this.#lastPolls.set(`${process.name} ${upstreamId}`, nowMs)
+  }
+}

@@ -1,0 +1,143 @@
+import { formatId, parseId, type Id } from '../../src/domain/ids.ts'
+import { isFinal, type JobState, type MediaQuote } from '../../src/domain/jobs/job.ts'
+import type { Jobs, NewJob } from '../../src/gateway/ports/jobs.ts'
+import type { ImageTariff, VideoTariff } from '../../src/domain/pricing/tariff.ts'
+import type { SqliteStore } from '../../src/stores/sqlite/store.ts'
+import { Faults, InjectedError } from './faults.ts'
+import { Disk } from './memory-blobs.ts'
+import type { Plan } from './plan.ts'
+import { Random } from './random.ts'
+import { ResultFiles } from './result-files.ts'
+import type { Scheduler } from './scheduler.ts'
+import { models } from './template.ts'
+import { Upstream, type UpstreamTraits } from './upstream.ts'
+
+const upstreamTraits: readonly UpstreamTraits[] = [
+  { id: 'async-exact', isSynchronous: false, recovers: true },
+  { id: 'async-blind', isSynchronous: false, recovers: false },
+  { id: 'sync-exact', isSynchronous: true, recovers: true },
+  { id: 'sync-blind', isSynchronous: true, recovers: false },
+]
+
+/** Everything outside of the nodes that lasts for a run, what is known of the run, and what was found wrong. */
+export class World {
+  readonly plan: Plan
+  readonly random: Random
+  readonly disk = new Disk()
+  readonly faults = new Faults()
+  readonly files: ResultFiles
+  readonly upstreams: ReadonlyMap<string, Upstream>
+  /** The jobs as they were created, by their public ids. */
+  readonly created = new Map<string, NewJob>()
+  /** The prices that the operator has set, by model. */
+  readonly prices = new Map<string, Set<bigint>>(
+    models.map(model => [model.id, new Set([pricePerUnit(model.pricing)])]),
+  )
+  readonly violations: string[] = []
+  scheduler!: Scheduler
+  store!: SqliteStore
+  /** From the end of the faults on: every call succeeds, and no node dies. */
+  isCalm = false
+  isDiskFull = false
+  /** When the disk became full. */
+  readonly fullDisks: number[] = []
+  readonly #inputs = new Set<bigint>()
+
+  constructor(plan: Plan, random: Random) {
+    this.plan = plan
+    this.random = random
+    this.files = new ResultFiles(this)
+    this.upstreams = new Map(upstreamTraits.map(traits => [traits.id, new Upstream(traits, this)]))
+  }
+
+  get settings(): Plan['settings'] {
+    return this.plan.settings
+  }
+
+  /** A rule of the product that did not hold. */
+  violated(what: string): void {
+    this.violations.push(`step ${this.scheduler.steps}: ${what}`)
+  }
+
+  /** An error that reached no client. Only the simulation's own are expected. */
+  reported(error: unknown): void {
+    if (!isInjected(error))
+      this.violated(`a node reported ${error instanceof Error ? error.stack : String(error)}`)
+  }
+
+  /** Notes each job as it is asked to be created. Its price is frozen from then on. */
+  recorded(jobs: Jobs): Jobs {
+    return {
+      ...jobs,
+      create: job => {
+        this.created.set(publicId(job), job)
+        return jobs.create(job)
+      },
+    }
+  }
+
+  addInput(bytes: Uint8Array): void {
+    this.#inputs.add(Bun.hash.wyhash(bytes))
+  }
+
+  isInput(bytes: Uint8Array): boolean {
+    return this.#inputs.has(Bun.hash.wyhash(bytes))
+  }
+
+  isSubmitMarked(jobId: string): boolean {
+    return typeof this.#row(jobId)?.submitted_at_ms === 'bigint'
+  }
+
+  hasEnded(jobId: string): boolean {
+    const row = this.#row(jobId)
+    return row !== null && isFinal(row.state)
+  }
+
+  /** After a pass that began at an instant: a job whose deadline was over by then, and that has not moved since, has ended. */
+  expectReleased(passStartedAtMs: number): void {
+    const open = this.store.database
+      .query<{ id_key: bigint; id_tail: bigint; state: string }, [number, number]>(
+        `SELECT id_key, id_tail, state FROM jobs
+          WHERE state IN ('queued', 'processing', 'unknown_submit') AND deadline_at_ms <= ?
+            AND changed_at_ms < ?`,
+      )
+      .all(passStartedAtMs, passStartedAtMs)
+    for (const { id_key: key, id_tail: tail, state } of open)
+      this.violated(
+        `job ${formatId('op', { key, tail })} is ${state} past its deadline, behind a pass of the reconciler`,
+      )
+  }
+
+  #row(jobId: string) {
+    const id = jobIdFrom(jobId)
+    return this.store.database
+      .query<{ state: JobState; submitted_at_ms: bigint | null }, [bigint, bigint]>(
+        'SELECT state, submitted_at_ms FROM jobs WHERE id_key = ? AND id_tail = ?',
+      )
+      .get(id.key, id.tail)
+  }
+}
+
+/** Whether an error is one that the simulation caused, or follows from one. */
+export function isInjected(error: unknown): boolean {
+  if (error instanceof InjectedError) return true
+  return error instanceof Error && error.cause !== undefined && isInjected(error.cause)
+}
+
+export function publicId({ id, kind }: Pick<NewJob, 'id' | 'kind'>): string {
+  return formatId(kind === 'image' ? 'img' : 'vid', id)
+}
+
+export function jobIdFrom(text: string): Id {
+  const id = parseId('img', text) ?? parseId('vid', text)
+  if (id === undefined) throw new Error(`"${text}" is not the id of a job.`)
+  return id
+}
+
+export function priceOf({ tariff }: MediaQuote): bigint {
+  return pricePerUnit(tariff)
+}
+
+function pricePerUnit(tariff: ImageTariff | VideoTariff): bigint {
+  return 'perImage' in tariff ? tariff.perImage : tariff.perSecond
+}
