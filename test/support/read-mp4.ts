@@ -16,7 +16,7 @@ export type Mp4 = {
 }
 
 const CONTAINERS = new Set(['moov', 'trak', 'mdia', 'minf', 'stbl'])
-/** What stands before the boxes inside these. */
+/** The bytes before the inner boxes. */
 const offsets: Readonly<Record<string, number>> = { stsd: 8, avc1: 78 }
 
 /** Reads a clip. Throws where a box is missing or does not fit into the one around it. */

@@ -2,15 +2,12 @@ export const textRoutes = ['chat', 'responses', 'embeddings'] as const
 /** The routes an upstream can offer. A messages request goes upstream as chat. */
 export type TextRoute = (typeof textRoutes)[number]
 
-export const textProviderKinds = ['sandbox', 'openai-compatible'] as const
-export type TextProviderKind = (typeof textProviderKinds)[number]
-
-/** The kinds after those of text make images or videos only. */
-export const providerKinds = [...textProviderKinds, 'openai-images', 'kling'] as const
+export const providerKinds = ['sandbox', 'openai-compatible', 'openai-images', 'kling'] as const
 export type ProviderKind = (typeof providerKinds)[number]
 
-export function servesText(kind: ProviderKind): kind is TextProviderKind {
-  return (textProviderKinds as readonly ProviderKind[]).includes(kind)
+/** False for the kinds that make images or videos only: their rows have no text routes. */
+export function hasTextRoutes(kind: ProviderKind): boolean {
+  return kind === 'sandbox' || kind === 'openai-compatible'
 }
 
 /** The connect limit of a provider that sets none. */

@@ -3,17 +3,17 @@ import type { JobKind, JobRequest } from '../../domain/jobs/job.ts'
 import type { ByteStream } from './byte-stream.ts'
 
 /**
- * A kind of provider that makes images or videos, such as `kling` or the sandbox. No method throws for what a provider or the
- * network does: each way a call can end is an outcome. Texts of outcomes may name the provider's hosts and accounts. The gateway
- * removes those before a client sees a text. No text contains a key.
+ * A kind of provider that makes images or videos, such as `kling` or the sandbox. No method throws for what a provider
+ * or the network does: each way a call can end is an outcome. Texts of outcomes may name the provider's hosts and
+ * accounts. The gateway removes those before a client sees a text. No text contains a key.
  */
 export interface MediaProvider {
   /** The shortest time between two polls of one job that the provider accepts. */
   readonly pollEveryMsMin: number
 
   /**
-   * Asks the provider to make one job. Sends at most one request, and never repeats it. The caller marks the submit as begun
-   * before this call and makes the call once for a job.
+   * Asks the provider to make one job. Sends at most one request, and never repeats it. The caller marks the submit as
+   * begun before this call and makes the call once for a job.
    */
   submit(call: SubmitCall): Promise<SubmitOutcome>
 
@@ -21,8 +21,9 @@ export interface MediaProvider {
   poll(job: AcceptedJob): Promise<PollOutcome>
 
   /**
-   * Asks whether the provider has the job of a submit with an unknown outcome. Finds it by an id that the submit carried, never by
-   * likeness. Changes nothing, so it may be repeated. Absent where the provider offers no exact way to find a job.
+   * Asks whether the provider has the job of a submit with an unknown outcome. Finds it by an id that the submit
+   * carried, never by likeness. Changes nothing, so it may be repeated. Absent where the provider offers no exact way
+   * to find a job.
    */
   recover?(job: UnconfirmedJob): Promise<RecoverOutcome>
 }
@@ -54,7 +55,10 @@ export type MediaInput =
       readonly bytes: number
       /** By the signature of the bytes; `application/octet-stream` for an unknown one. */
       readonly mediaType: string
-      /** Reads the input from its start. A stream that ends before `bytes` is broken, and the submit cannot be completed. */
+      /**
+       * Reads the input from its start. A stream that ends before `bytes` is broken, and the submit cannot be
+       * completed.
+       */
       open(): Promise<ByteStream>
     }
   /** The provider's own id of a file. */
@@ -73,19 +77,23 @@ export type SubmitOutcome =
   /** The provider will not make the job. The hold is released now. */
   | ({ readonly outcome: 'rejected' } & Rejection)
   /**
-   * A 5xx, or the connection failed after bytes may have left. Nothing says whether the provider has the job, so the hold stays
-   * until `recover` finds the job or its deadline passes.
+   * A 5xx, or the connection failed after bytes may have left. Nothing says whether the provider has the job, so the
+   * hold stays until `recover` finds the job or its deadline passes.
    */
   | { readonly outcome: 'unknown'; readonly problem: string }
-  /** No byte left: the name was not resolved, or no connection was made. The hold is released at the reconciler's next pass. */
+  /**
+   * No byte left: the name was not resolved, or no connection was made. The hold is released at the reconciler's next
+   * pass.
+   */
   | { readonly outcome: 'not_sent'; readonly problem: string }
 
 export type Rejection = {
   /**
-   * - `invalid`: a 4xx about the request. The client sees its code and message. 408 and 409 belong here, as every 4xx does.
+   * - `invalid`: a 4xx about the request. The client sees its code and message. 408 and 409 belong here, as every 4xx
+   *   does.
    * - `rate_limited`: a 429 about the rate. The client may try again.
-   * - `operator`: the provider refuses the operator's key, credit or permissions, whatever its HTTP status; or the row cannot be
-   *   called as it is configured. The client never sees the text.
+   * - `operator`: the provider refuses the operator's key, credit or permissions, under any HTTP status; or the row
+   *   cannot be called as it is configured. The client never sees the text.
    * - `no_id`: a success that names no job or holds no result, for example one that cannot be parsed.
    */
   readonly reason: 'invalid' | 'rate_limited' | 'operator' | 'no_id'
@@ -99,7 +107,9 @@ export type Rejection = {
 
 /** How a job is at its provider. Only `finished` and `failed` end a job. */
 export type PollOutcome =
-  /** Not finished. A status that the adapter does not know counts as running and is reported, so that it can be counted. */
+  /**
+   * Not finished. A status that the adapter does not know counts as running and is reported, so that it can be counted.
+   */
   | { readonly outcome: 'running'; readonly upstreamStatus: string; readonly isKnownStatus: boolean }
   /** The job is settled by its result. */
   | { readonly outcome: 'finished'; readonly result: MediaResult }
@@ -120,7 +130,7 @@ export type MediaResult = {
   readonly outputs: readonly MediaOutput[]
   /** The duration of the clip as the provider reports it. */
   readonly durationMs?: number
-  /** Whether the provider tells how many images it made. Where it does not, the charge follows the number asked for. */
+  /** Whether the provider reports how many images it made. If it does not, the charge follows the number asked for. */
   readonly isCounted: boolean
 }
 

@@ -25,7 +25,7 @@ export function readEnvelope(body: string): Envelope | undefined {
 /** What a code of the envelope is about; `unlisted` for codes that the documentation does not name. */
 export type Trouble = 'operator' | 'rate_limited' | 'invalid' | 'server' | 'unlisted'
 
-/** The HTTP status of some of these is 429, and yet no repeat helps before the operator has paid. */
+/** Some of these come with the HTTP status 429, but a retry does not help until the operator has paid. */
 const ACCOUNT_CODES = new Set([1100, 1101, 1102, 1103])
 const IP_NOT_ALLOWED = 1304
 const RATE_CODES = new Set([1302, 1303])

@@ -5,8 +5,8 @@ import type { KlingKeys, KlingTokens } from './kling-token.ts'
 export type KlingTarget = { readonly url: URL; readonly headers: Headers; readonly keys: KlingKeys }
 
 /**
- * Where a path under `/v1/videos` is and what its requests carry, or why the provider cannot be called: a sentence for the
- * operator, without the keys. The base URL may end with the version or not.
+ * Where a path under `/v1/videos` is and what its requests carry, or why the provider cannot be called: a sentence for
+ * the operator, without the keys. The base URL may end with the version or not.
  */
 export function klingTarget(
   provider: Provider,
@@ -31,7 +31,7 @@ export function klingTarget(
   }
 }
 
-/** Both keys stand in one secret, with a comma between them. */
+/** Both keys are one secret, with a comma between them. */
 function keysOf(provider: Provider, secretOf: SecretOf): KlingKeys | undefined {
   const [, accessKey, secretKey] = /^([^,]+),([^,]+)$/.exec(secretOf(provider) ?? '') ?? []
   return accessKey === undefined || secretKey === undefined ? undefined : { accessKey, secretKey }

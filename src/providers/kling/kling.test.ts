@@ -90,7 +90,7 @@ describe('kling', () => {
     expect(found).toMatchObject({ outcome: 'running', upstreamId: `image2video/${taskId}` })
   })
 
-  test('does not take the job of another external id, even if the provider gives it', async () => {
+  test('refuses a job with another external id', async () => {
     const { simulator, provider, aCall, submitted } = open()
     const other = aCall()
     const { upstreamId } = await submitted(other)
@@ -111,14 +111,14 @@ describe('kling', () => {
     expect((await provider.poll(job)).outcome).toBe('finished')
   })
 
-  test('takes an id that no path can name for none', async () => {
+  test('rejects an id that cannot be part of a path', async () => {
     const { simulator, provider, aCall } = open()
     simulator.scriptSubmits('id_of_dots')
 
     expect(await provider.submit(aCall())).toMatchObject({ outcome: 'rejected', reason: 'no_id' })
   })
 
-  test('gives the same upstream id twice where the provider does, for the store to notice', async () => {
+  test('passes on an upstream id that the provider has used before', async () => {
     const { simulator, submitted } = open()
     simulator.scriptSubmits('accept', 'previous_id')
 
@@ -135,7 +135,7 @@ describe('kling', () => {
     ['status_429', { outcome: 'unavailable', problem: 'status 429, code 1302', retryAfterS: 7 }],
     ['envelope_5001', { outcome: 'unavailable', problem: 'status 200, code 5001' }],
     ['reset', { outcome: 'unavailable', problem: 'ECONNRESET' }],
-  ] as const)('says of a poll answered with %s: %j', async (behavior, outcome) => {
+  ] as const)('reports a poll answered with %s as %j', async (behavior, outcome) => {
     const { simulator, provider, submitted } = open()
     const job = await submitted()
     simulator.scriptPolls(behavior)
@@ -143,7 +143,7 @@ describe('kling', () => {
     expect(await provider.poll(job)).toEqual(outcome)
   })
 
-  test('says of a job that the provider no longer knows nothing, and of its submit that it is absent', async () => {
+  test('reports a forgotten job as unavailable, and its submit as absent', async () => {
     const { clock, simulator, provider, aCall, submitted } = open()
     simulator.scriptSubmits('forgotten')
     const call = aCall()
@@ -155,7 +155,7 @@ describe('kling', () => {
     expect(await provider.recover?.(unconfirmed(call))).toEqual({ outcome: 'absent' })
   })
 
-  test('passes on the limit of parallel jobs as a rate limit', async () => {
+  test('reports the limit of parallel jobs as a rate limit', async () => {
     const { provider, aCall, submitted } = open({ parallelMax: 1 })
     await submitted()
 
@@ -166,7 +166,7 @@ describe('kling', () => {
     })
   })
 
-  test('renews its token before the old one ends, for as long as the process runs', async () => {
+  test('renews its token before the old one expires', async () => {
     const { clock, provider, submitted } = open({ jobMs: Infinity })
     const job = await submitted()
     const outcomes = new Set<string>()
@@ -179,7 +179,7 @@ describe('kling', () => {
     expect([...outcomes]).toEqual(['running'])
   })
 
-  test('has a valid token again after the wall clock was set, at the poll after the one that is refused', async () => {
+  test('signs a new token after a refused one', async () => {
     const { clock, provider, submitted } = open({ jobMs: Infinity })
     const job = await submitted()
 
@@ -191,22 +191,19 @@ describe('kling', () => {
     expect(second.outcome).toBe('running')
   })
 
-  test.each([59_000, -25 * 60_000])(
-    "has a token that a provider's clock takes that is %d ms behind",
-    async behindMs => {
-      const clock = fakeClock()
-      const theirs = { now: () => clock.now() - behindMs, monotonicMs: () => clock.monotonicMs() }
-      const simulator = new KlingSimulator({ clock: theirs, keys })
-      const provider = kling({
-        clock,
-        secretOf: literalSecret,
-        send: simulatedSend(request => simulator.handle(request), clock),
-      })
-      const row = klingProvider('https://api.example.com', 'access-1,secret-1')
+  test.each([59_000, -25 * 60_000])("accepts that the provider's clock is %d ms behind", async behindMs => {
+    const clock = fakeClock()
+    const theirs = { now: () => clock.now() - behindMs, monotonicMs: () => clock.monotonicMs() }
+    const simulator = new KlingSimulator({ clock: theirs, keys })
+    const provider = kling({
+      clock,
+      secretOf: literalSecret,
+      send: simulatedSend(request => simulator.handle(request), clock),
+    })
+    const row = klingProvider('https://api.example.com', 'access-1,secret-1')
 
-      expect((await provider.submit(aSubmitCall(row, { kind: 'video' }))).outcome).toBe('accepted')
-    },
-  )
+    expect((await provider.submit(aSubmitCall(row, { kind: 'video' }))).outcome).toBe('accepted')
+  })
 
   test.each(['https://api.example.com/', 'https://api.example.com/v1', 'https://api.example.com/v1/'])(
     'finds the API under the base URL %s',
@@ -252,14 +249,14 @@ describe('kling', () => {
     })
   })
 
-  test('says nothing about a job that another kind of provider has accepted', async () => {
+  test('reports a job of another kind of provider as unavailable', async () => {
     const { provider, aCall, sent } = open()
 
     expect(await provider.poll(accepted(aCall(), 'vid_1'))).toMatchObject({ outcome: 'unavailable' })
     expect(sent).toEqual([])
   })
 
-  test('is refused with another secret key', async () => {
+  test("reports a wrong secret key as the operator's trouble", async () => {
     const { provider, aCall } = open()
 
     const outcome = await provider.submit(

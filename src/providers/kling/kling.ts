@@ -29,8 +29,8 @@ export type KlingPorts = { readonly send: SendWhole; readonly clock: Clock; read
 const POLL_EVERY_MS = 2000
 
 /**
- * The Kling API: videos from text or from images. The submit carries our job id as `external_task_id`, by which a job is found again
- * exactly.
+ * The Kling API: videos from text or from images. The submit carries our job id as `external_task_id`, by which a job
+ * is found again exactly.
  */
 export function kling({ send, clock, secretOf }: KlingPorts): MediaProvider {
   const tokens = klingTokens(clock)

@@ -9,6 +9,7 @@ import { klingTokens } from './kling-token.ts'
 
 export type ProbeKlingPorts = { readonly send: SendWhole; readonly clock: Clock; readonly secretOf: SecretOf }
 
+/** Long enough for a TLS handshake across the world, and short enough to wait for at a terminal. */
 const PROBE_TIMEOUT_MS = 5000
 
 /** Requests a page of one job, which costs nothing. Never throws; ends within five seconds. */

@@ -72,7 +72,7 @@ describe('a create', () => {
     })
   })
 
-  test('passes on what the API has no place for', async () => {
+  test('includes inputs that the API has no field for', async () => {
     const [a, b, c, d] = ['a', 'b', 'c', 'd'].map(id => ({ from: 'provider_id', id }) as const)
 
     const body = await bodyOf({
@@ -92,7 +92,7 @@ describe('a create', () => {
     })
   })
 
-  test('passes on several videos as a list', async () => {
+  test('includes several videos as a list', async () => {
     const videos = ['a', 'b'].map(id => ({ from: 'provider_id', id }) as const)
 
     expect(await bodyOf({ videos })).toMatchObject({ video: ['a', 'b'] })
@@ -110,7 +110,7 @@ describe('a create', () => {
 
 describe('an upstream id', () => {
   test.each(['789', 'a/b', '..', 'x'.repeat(4096), 'new\nline', '%2e'])(
-    'gives back the kind and the id %j',
+    'keeps the kind and the id %j',
     taskId => {
       const job = { kind: 'image2video', taskId } as const
 
@@ -150,7 +150,7 @@ describe('the answer to a create', () => {
     [200, 'code-1301', 'invalid', '1301'],
     [400, 'code-1301', 'invalid', '1301'],
     [404, 'code-1203', 'invalid', '1203'],
-    // A 4xx is a rejection, whatever the envelope says.
+    // A 4xx is a rejection, even with a code for a server error.
     [400, 'code-5001', 'invalid', '5001'],
   ])('of status %d like %s is rejected as %s', (status, name, reason, code) => {
     const outcome = readCreated(answered(fixture(name), status), 'text2video')
@@ -315,7 +315,7 @@ describe('the answer to a query', () => {
   })
 
   test.each(['/relative.mp4', 'data:video/mp4;base64,AAAA', 'http://169.254.169.254/a.mp4'])(
-    'has the link %s as it is, for the fetcher to judge',
+    'has the link %s unchanged',
     url => {
       const outcome = readTask(
         answered(taskBody({ task_status: 'succeed', task_result: { videos: [{ url }] } })),
@@ -337,17 +337,17 @@ describe('the answer to a query', () => {
     [200, '{"code":0,"data":{}}'],
     [200, '{"code":0,"data":{"task_status":""}}'],
     [302, fixture('succeed')],
-  ])('of status %d with %j says nothing about the job', (status, body) => {
+  ])('of status %d with %j is unavailable', (status, body) => {
     expect(readTask(answered(body, status))).toMatchObject({ outcome: 'unavailable' })
   })
 
-  test('without a word about a failure has a message of our own', () => {
+  test('of a failure without a reason has a default message', () => {
     expect(readTask(answered(taskBody({ task_status: 'failed' })))).toMatchObject({
       message: 'The provider could not make the video and did not say why.',
     })
   })
 
-  test('says for which job the task was created', () => {
+  test('names the job that the task was created for', () => {
     expect(externalIdOf(answered(fixture('succeed')))).toBe('vid_00000000000000000000000001')
     expect(externalIdOf(answered(taskBody({ task_info: { external_task_id: '' } })))).toBeUndefined()
     expect(externalIdOf(answered('<html>'))).toBeUndefined()

@@ -34,7 +34,7 @@ export function parseUpstreamId(upstreamId: string): KlingJob | undefined {
   return kind === undefined || taskId === undefined ? undefined : { kind: kind as CreateKind, taskId }
 }
 
-/** Never sent, whatever a row allows: the adapter writes them itself, or they would change what the job is. */
+/** Never sent from a row's parameters: the adapter sets them itself, or they would change the job. */
 const OWN_FIELDS = new Set([
   'model_name',
   'prompt',
@@ -47,8 +47,8 @@ const OWN_FIELDS = new Set([
 ])
 
 /**
- * The body of a create. The second image is the last frame. The API has no place for more images, for videos or for scenes on these
- * routes; they go along under names of their own, for the provider to take or refuse.
+ * The body of a create. The second image is the last frame. The API has no field for more images, for videos or for
+ * scenes on these routes. They are sent under names of their own, and the provider decides.
  */
 export function createBody(call: SubmitCall): readonly BodyPart[] {
   const { jobId, model, prompt, params, durationMs, refUpstreamId, scenes } = call
@@ -81,7 +81,7 @@ function inputValue(input: MediaInput): MemberValue {
   }
 }
 
-/** What the answer to a create means. A 5xx is unknown whatever its body says, and a 4xx is always a rejection. */
+/** What the answer to a create means. A 5xx is always unknown, and a 4xx is always a rejection. */
 export function readCreated(answer: WholeAnswer, kind: CreateKind): SubmitOutcome {
   const { status, body } = answer
   const envelope = readEnvelope(body)
@@ -131,7 +131,7 @@ function rejected(
   }
 }
 
-/** What the answer to a query says of a job. */
+/** The state of a job in the answer to a query. */
 export function readTask(answer: WholeAnswer): PollOutcome {
   const { status, body, retryAfterS } = answer
   const envelope = readEnvelope(body)
@@ -162,7 +162,7 @@ const stateOf: Readonly<Record<string, 'running' | 'finished' | 'failed'>> = {
   failed: 'failed',
 }
 
-/** For which of our jobs the task was created, as far as the answer says. */
+/** Our id of the job that the task was created for. Undefined if the answer does not name it. */
 export function externalIdOf(answer: WholeAnswer): string | undefined {
   const info = readEnvelope(answer.body)?.data?.['task_info']
   const id = isJsonObject(info) ? info['external_task_id'] : undefined

@@ -29,7 +29,7 @@ describe('a joined body', () => {
     [1000, 1],
     [1000, 4],
     [999, 100],
-  ])('has %d bytes in base64, whatever pieces of %d bytes they come in', async (length, piece) => {
+  ])('encodes %d bytes in base64 from pieces of %d bytes', async (length, piece) => {
     const body = joinedBody(['"', { base64: bytesInput(bytes.slice(0, length), 'image/png', piece) }, '"'])
 
     const joined = await bytesOf(body.stream)

@@ -40,7 +40,7 @@ describe.each<[string, (timers: Timers) => HttpClient]>([
     })
   }
 
-  test('gets the whole answer, whatever its status', async () => {
+  test('returns the whole answer with any status', async () => {
     upstream.reply(json({ error: 1 }, { status: 409 }))
 
     const reply = await send({ body: '{"a":"ü"}' })
@@ -74,13 +74,13 @@ describe.each<[string, (timers: Timers) => HttpClient]>([
     expect(((await send()) as { retryAfterS?: number }).retryAfterS).toBe(seconds)
   })
 
-  test('decompresses what nothing asked to be compressed', async () => {
+  test('decompresses an answer', async () => {
     upstream.reply(gzip({ data: [] }))
 
     expect(await send()).toMatchObject({ reply: 'answer', body: '{"data":[]}' })
   })
 
-  test('has a body that is not text as one that is not JSON', async () => {
+  test('returns a body that is not UTF-8 as text that is not JSON', async () => {
     upstream.reply(answer(new Uint8Array([0x7b, 0xff, 0x7d])))
 
     const reply = await send()

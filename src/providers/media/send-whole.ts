@@ -23,7 +23,10 @@ export type WholeAnswer = {
 
 export type WholeReply =
   | ({ readonly reply: 'answer' } & WholeAnswer)
-  /** No whole answer came. `isSent` is false where the server cannot have seen any of the request. The problem has no secrets. */
+  /**
+   * No whole answer came. `isSent` is false where the server cannot have seen any of the request. The problem has no
+   * secrets.
+   */
   | { readonly reply: 'none'; readonly isSent: boolean; readonly problem: string }
 
 /** Sends one request, once, and reads the whole answer. Never rejects. */

@@ -14,8 +14,8 @@ const SIDE_MAX = 3840
 const pixelsMax: Readonly<Record<string, number>> = { '1K': 1024 ** 2, '2K': 2048 ** 2, '4K': 3840 * 2160 }
 
 /**
- * The `size` of a request. The model's family decides which sizes there are; a `size` among the parameters goes as it is. Undefined
- * where nothing is said of the shape, and the provider then uses its own default.
+ * The `size` of a request. The model's family decides which sizes there are; a `size` among the parameters goes as it
+ * is. Undefined where nothing is said of the shape, and the provider then uses its own default.
  */
 export function imageSize(model: string, params: Params): string | undefined {
   const { size, resolution } = params

@@ -103,7 +103,7 @@ describe('openai-images', () => {
     expect(edit.simulator.ledger()[0]?.body).toStartWith(`--tollgate-${edit.call.jobId}\r\n`)
   })
 
-  test('has no image where the provider made none', async () => {
+  test('returns no image if the provider made none', async () => {
     const { simulator, provider, call } = await open()
     simulator.script('no_image')
 
@@ -113,7 +113,7 @@ describe('openai-images', () => {
     })
   })
 
-  test("takes an error about the account for the operator's, whatever its status", async () => {
+  test("reports an error about the account as the operator's trouble", async () => {
     const { simulator, provider, call } = await open()
     simulator.script('billing_hard_limit')
 
@@ -146,7 +146,7 @@ describe('openai-images', () => {
     ['http://api.example.com/files/1.png', undefined],
     ['https://api.example.com:8443/1.png', undefined],
     ['/files/1.png', undefined],
-  ])('gives the key to a link to %s only where that is its own server', async (url, authorization) => {
+  ])('adds the key to a link to %s only if it is its own server', async (url, authorization) => {
     const body = JSON.stringify({ data: [{ url }] })
     const provider = openAiImages({
       send: async () => ({ reply: 'answer', status: 200, headers: {}, body }),
@@ -178,7 +178,7 @@ describe('openai-images', () => {
     expect(simulator.ledger()).toEqual([])
   })
 
-  test('says nothing about a job that another kind of provider has accepted', async () => {
+  test('reports a job of another kind of provider as unavailable', async () => {
     const { provider, call } = await open()
 
     expect(await provider.poll(accepted(call, 'text2video/1'))).toMatchObject({ outcome: 'unavailable' })

@@ -12,12 +12,12 @@ import { editForm, generationJson, readRejection, readResult } from './wire.ts'
 
 export type OpenAiImagesPorts = { readonly send: SendWhole; readonly secretOf: SecretOf }
 
-/** Nothing is ever polled; a row that was of another kind before may have jobs that wait for their deadline. */
+/** No job of this kind is polled. A row that had another kind before may still have such jobs. */
 const POLL_EVERY_MS = 60_000
 
 /**
- * Any server that speaks OpenAI's images dialect. It makes images within the submit, so there is no job to poll, and no way to
- * find the one of a lost answer. With an input image the request is an edit, else a generation.
+ * Any server that speaks OpenAI's images dialect. It makes images within the submit, so there is no job to poll, and no
+ * way to find the one of a lost answer. With an input image the request is an edit, else a generation.
  */
 export function openAiImages({ send, secretOf }: OpenAiImagesPorts): MediaProvider {
   return {
@@ -44,7 +44,7 @@ function sendTo({ url, headers }: Address, call: SubmitCall, send: SendWhole): P
   const { provider, timeoutMs, images } = call
   const request = { provider, method: 'POST', url, timeoutMs } as const
   if (images.length === 0) return send({ ...request, headers, body: generationJson(call) })
-  // Nobody can have put it into an image or a prompt, because the job's id was made after those came.
+  // No prompt or image contains it, because the job's id was made after they arrived.
   const boundary = `tollgate-${call.jobId}`
   const formHeaders = new Headers(headers)
   formHeaders.set('content-type', `multipart/form-data; boundary=${boundary}`)

@@ -14,8 +14,8 @@ import { dallEVersion, imageSize } from './image-size.ts'
 /** Their meaning goes into `size`. */
 const SHAPE_PARAMS = new Set(['aspect_ratio', 'resolution', 'orientation', 'size'])
 /**
- * Never sent, whatever a row allows: the gateway writes some of them itself, and the others would change how many images there
- * are or how the answer is framed.
+ * Never sent from a row's parameters: the gateway sets some of them itself, and the others would change the number of
+ * images or the framing of the answer.
  */
 const OWN_FIELDS = new Set(['model', 'prompt', 'image', 'n', 'stream', 'partial_images', 'response_format'])
 
@@ -43,8 +43,8 @@ export function generationJson(call: SubmitCall): string {
 }
 
 /**
- * The body of `POST /images/edits`, as `multipart/form-data`. A link, or an id of the provider, goes as text in the field of the
- * image: some servers of this dialect fetch it, and the others refuse it with a code of their own.
+ * The body of `POST /images/edits`, as `multipart/form-data`. A link, or an id of the provider, goes as text in the
+ * field of the image: some servers of this dialect fetch it, and the others refuse it with a code of their own.
  */
 export function editForm(call: SubmitCall, boundary: string): readonly BodyPart[] {
   const name = call.images.length > 1 ? 'image[]' : 'image'
@@ -106,7 +106,7 @@ function bytesOutput(base64: string): MediaOutput | undefined {
   }
 }
 
-/** Codes, under whatever status, that say that the operator's account cannot be used. */
+/** Codes for an account of the operator that cannot be used. They come with several HTTP statuses. */
 const OPERATOR_CODES = new Set([
   'insufficient_quota',
   'billing_hard_limit_reached',

@@ -1,6 +1,6 @@
 /** What the simulator does with one create. */
 export type SubmitBehavior = {
-  /** Whether the provider takes the job, whatever it answers. */
+  /** Whether the provider accepts the job, independent of its answer. */
   readonly accepts: boolean
   readonly answer:
     | 'normal'
@@ -40,7 +40,7 @@ export type JobBehavior = {
   /** In place of the link to the clip. */
   readonly url?: string
   readonly file?: FileBehavior
-  /** The provider no longer knows the job this long after its end. */
+  /** The provider forgets the job this long after its end. */
   readonly forgottenAfterMs?: number
 }
 
@@ -68,7 +68,7 @@ export type PollBehavior =
   | 'nothing'
   | 'html'
   | 'no_status'
-  /** `submitted`, whatever the job's status is. */
+  /** Always the status `submitted`. */
   | 'backwards'
   | 'unknown_status'
   | { readonly status: number; readonly code?: number; readonly retryAfterS?: number }

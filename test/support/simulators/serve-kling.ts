@@ -1,7 +1,7 @@
 /**
- * Serves the simulated Kling API in real time, on a port of this machine that it prints.
- * Its keys are `access` and `secret`. What the next creates and polls are treated like is set by
- * `POST /__sim/kling/script {"submits": ["accept_reset"], "polls": ["status_429"]}`; `GET /__sim/kling/ledger` shows its books.
+ * Serves the simulated Kling API in real time, on a port of this machine that it prints. Its keys are `access` and
+ * `secret`. What the next creates and polls are treated like is set by `POST /__sim/kling/script {"submits":
+ * ["accept_reset"], "polls": ["status_429"]}`; `GET /__sim/kling/ledger` shows its books.
  */
 import { systemClock } from '../../../src/app/system-clock.ts'
 import { KlingSimulator } from './kling.ts'

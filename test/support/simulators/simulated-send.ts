@@ -3,7 +3,9 @@ import type { SendWhole, WholeReply } from '../../../src/providers/media/send-wh
 import { bytesOf } from '../byte-streams.ts'
 import type { SimulatedReply, SimulatedRequest } from './simulated-reply.ts'
 
-/** Sends requests to a simulated provider without a network, so that a run under a virtual clock is the same each time. */
+/**
+ * Sends requests to a simulated provider without a network, so that a run under a virtual clock is the same each time.
+ */
 export function simulatedSend(
   handle: (request: SimulatedRequest) => SimulatedReply,
   clock: Pick<Clock, 'after'>,

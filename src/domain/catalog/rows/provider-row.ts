@@ -2,7 +2,7 @@ import {
   CONNECT_TIMEOUT_MS,
   maxTokensFields,
   providerKinds,
-  servesText,
+  hasTextRoutes,
   textRoutes,
   type Provider,
   type ProviderKind,
@@ -142,7 +142,7 @@ export function readProvider(value: unknown, place: Place): ProviderSettings | u
     kind,
     secret,
     headers,
-    routes: servesText(kind) ? textRoutes.filter(route => routes?.includes(route) ?? true) : [],
+    routes: hasTextRoutes(kind) ? textRoutes.filter(route => routes?.includes(route) ?? true) : [],
     maxTokensField,
     connectTimeoutMs: Math.round(connectTimeout * 1000),
     reusesConnections,
@@ -156,7 +156,7 @@ function unless<Value>(defaultValue: Value, value: Value): Value | undefined {
 }
 
 function writeRoutes({ kind, routes }: Pick<Provider, 'kind' | 'routes'>): readonly TextRoute[] | undefined {
-  return servesText(kind) && routes.length < textRoutes.length ? routes : undefined
+  return hasTextRoutes(kind) && routes.length < textRoutes.length ? routes : undefined
 }
 
 function readBaseUrl(row: Row, kind: ProviderKind): string | undefined {

@@ -34,7 +34,10 @@ function readVariable(row: Row, value: string): Secret {
   return { from: 'none' }
 }
 
-/** An access key and a secret key: in two environment variables, in one with a comma between them, or written out like that. */
+/**
+ * An access key and a secret key: in two environment variables, in one with a comma between them, or written out like
+ * that.
+ */
 function readKeyPair(row: Row, value: string): Secret {
   if (value.startsWith(ENVIRONMENT) && !value.includes(',')) return readVariable(row, value)
   const parts = value.split(',')

@@ -11,7 +11,10 @@ const whole = (most: number) => z.coerce.number().int().min(0).max(most).optiona
 const word = z.string().regex(/^[\w.-]{1,64}$/)
 const flag = z.literal('').optional()
 
-/** What a prompt can ask of the sandbox, as `[sandbox name=value name …]`. Strict, so that a mistyped fault is not a success. */
+/**
+ * What a prompt can ask of the sandbox, as `[sandbox name=value name …]`. Strict, so that a mistyped fault is not a
+ * success.
+ */
 export const MediaDirectives = z.strictObject({
   /** The submit is refused with this code. */
   reject: word.optional(),
@@ -19,8 +22,8 @@ export const MediaDirectives = z.strictObject({
   status: z.coerce.number().int().min(400).max(499).optional(),
   retry_after_s: whole(86_400),
   /**
-   * How else the submit ends: `unknown`, and the sandbox has the job; `lost`, and it has not; `hang`, the answer never comes, and
-   * the sandbox has the job; `not_sent`; `no_id`.
+   * How else the submit ends: `unknown`, and the sandbox has the job; `lost`, and it has not; `hang`, the answer never
+   * comes, and the sandbox has the job; `not_sent`; `no_id`.
    */
   submit: z.enum(['unknown', 'lost', 'hang', 'not_sent', 'no_id']).optional(),
   /** The time from the submit to the end of the job. */
@@ -29,17 +32,17 @@ export const MediaDirectives = z.strictObject({
   fail: word.optional(),
   /** The job never ends. */
   never: flag,
-  /** The provider's word for a job that runs: one that the adapter does not know. */
+  /** The status of the job while it runs: one that the adapter does not know. */
   upstream_status: word.optional(),
-  /** So many polls fail before the first one that is answered. */
+  /** The number of polls that fail before the first one that is answered. */
   poll_failures: whole(POLL_FAILURES_MAX),
-  /** Make so many images, whatever `n` asks for. */
+  /** The number of images made, in place of `n`. */
   images: whole(IMAGES_MAX),
-  /** The provider does not tell how many images it made. */
+  /** The provider does not report how many images it made. */
   uncounted: flag,
   /**
-   * What comes in place of the result: `empty`, nothing; `refused`, a link to a private address; `unreachable`, a link to a host
-   * that does not exist.
+   * What comes in place of the result: `empty`, nothing; `refused`, a link to a private address; `unreachable`, a link
+   * to a host that does not exist.
    */
   result: z.enum(['empty', 'refused', 'unreachable']).optional(),
   /** The real length of the clip. */

@@ -7,7 +7,7 @@ const longSides: Readonly<Record<string, number>> = { '1K': 1024, '2K': 2048, '4
 const ratios: Readonly<Record<string, string>> = { landscape: '16:9', portrait: '9:16', square: '1:1' }
 const RATIO_MAX = 4
 
-/** Clips are small whatever the resolution, so that they are made quickly. */
+/** Clips have one size for all resolutions, a small one, so that they are made quickly. */
 const CLIP_LONG_SIDE = 640
 
 /** An image of the asked aspect ratio, or else orientation. The resolution is the longer side. */

@@ -22,8 +22,8 @@ const LABEL_ROWS = LETTERS.length + 2
 const LABEL_SHARE = 0.5
 
 /**
- * A mosaic in a few colors with the label in its lower left corner, row by row from the top, `channels` bytes a pixel: red,
- * green, blue and, of four, an opaque alpha. With each frame the mosaic moves one tile to the left.
+ * A mosaic in a few colors with the label in its lower left corner, row by row from the top, `channels` bytes a pixel:
+ * red, green, blue and, of four, an opaque alpha. With each frame the mosaic moves one tile to the left.
  */
 export function paint(picture: Picture, channels: 3 | 4, frame = 0): Uint8Array<ArrayBuffer> {
   const { width, height } = picture

@@ -2,7 +2,7 @@ import { createH264MP4Encoder } from 'h264-mp4-encoder'
 import { paint, type Picture } from './paint.ts'
 import { retimeClip } from './retime-clip.ts'
 
-/** Whatever the length of the clip, so that a long one takes no longer: about 0.1 s. */
+/** The same for a clip of any length, so that each takes about 0.1 s. */
 export const CLIP_FRAMES = 12
 /** The encoder's scale goes to 10, which is the fastest. */
 const FASTEST = 10

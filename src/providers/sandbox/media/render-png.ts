@@ -1,7 +1,9 @@
 import { PNG } from 'pngjs'
 import { paint, type Picture } from './paint.ts'
 
-/** Stores each row as its difference from the row above, which is zero within a tile. A 4K image takes 0.2 s and 60 KB. */
+/**
+ * Stores each row as its difference from the row above, which is zero within a tile. A 4K image takes 0.2 s and 60 KB.
+ */
 const FILTER_UP = 2
 const DEFLATE_DEFAULT_STRATEGY = 0
 const RGB = 2

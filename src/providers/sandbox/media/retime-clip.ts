@@ -5,8 +5,8 @@ const BOX_HEADER = 8
 const CREATED_AT = BOX_HEADER + 4
 
 /**
- * Writes into an MP4 with one track of evenly spaced samples that it lasts `durationMs`, and removes its time of creation, so
- * that the same clip has the same bytes. Every box keeps its size.
+ * Writes into an MP4 with one track of evenly spaced samples that it lasts `durationMs`, and removes its time of
+ * creation, so that the same clip has the same bytes. Every box keeps its size.
  */
 export function retimeClip(clip: Uint8Array<ArrayBuffer>, durationMs: number): Uint8Array<ArrayBuffer> {
   const view = new DataView(clip.buffer)

@@ -43,7 +43,7 @@ describe('an image of the sandbox', () => {
     expect(label).toEqual(new Set([0x000000ff, 0xffffffff]))
   })
 
-  test('is the same for the same request, and another one for another prompt, model or set of parameters', async () => {
+  test('depends only on the prompt, the model and the parameters', async () => {
     const params = { resolution: '1K', style: 'oil' }
     const first = await bytesOf({ params })
 
@@ -52,20 +52,20 @@ describe('an image of the sandbox', () => {
       expect(await bytesOf({ params, ...change })).not.toEqual(first)
   })
 
-  test('comes as often as it was asked for, each time another one', async () => {
+  test('comes in the requested number, each one different', async () => {
     const { outputs, isCounted } = await finished({ count: 3 })
 
     expect(new Set(outputs.map(output => Bun.SHA256.hash(bytesIn(output), 'hex'))).size).toBe(3)
     expect(isCounted).toBe(true)
   })
 
-  test.each([0, 1, 5])('comes %d times if the prompt says so', async images => {
+  test.each([0, 1, 5])('comes %d times if the prompt asks for that', async images => {
     const { outputs } = await finished({ count: 3, prompt: `A bay [sandbox images=${images}]` })
 
     expect(outputs.length).toBe(images)
   })
 
-  test('is not counted if the prompt says so', async () => {
+  test('is not counted if the prompt asks for that', async () => {
     expect(await finished({ prompt: '[sandbox uncounted]' })).toMatchObject({ isCounted: false })
   })
 

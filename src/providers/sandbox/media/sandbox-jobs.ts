@@ -8,7 +8,9 @@ export const JOBS_MAX = 20_000
 /** Longer than the gateway's own time to live of a job, which is a day unless the operator sets another. */
 export const JOB_TTL_MS = 25 * 3_600_000
 
-/** How much of the memory is freed when it is full. The jobs delivered last stay, as another node may poll them still. */
+/**
+ * How much of the memory is freed when it is full. The jobs delivered last stay, as another node may poll them still.
+ */
 const FREED_SHARE = 0.1
 
 /** All that a poll needs. The files themselves are rendered when they are asked for. */

@@ -20,7 +20,7 @@ function open(options: { readonly jobsMax?: number; readonly videoMs?: number } 
 }
 
 describe('the sandbox', () => {
-  test.each(['', ' \n'])('rejects the empty prompt %j as models do', async prompt => {
+  test.each(['', ' \n'])('rejects the empty prompt %j', async prompt => {
     const { sandbox } = open()
 
     const outcome = await sandbox.submit(aSubmitCall(sandboxProvider, { prompt }))
@@ -89,7 +89,7 @@ describe('the sandbox', () => {
     expect(await answered).toEqual({ outcome: 'unknown', problem: 'no answer in time' })
   })
 
-  test('says that a job failed which it has no longer', async () => {
+  test('reports a job that it has lost as failed', async () => {
     const { sandbox, clock, aVideo, poll } = open()
     const call = aVideo()
     await sandbox.submit(call)
@@ -102,7 +102,7 @@ describe('the sandbox', () => {
     expect(await restarted.sandbox.recover?.(unconfirmed(call))).toEqual({ outcome: 'absent' })
   })
 
-  test('takes no more jobs than it can remember, until some were delivered', async () => {
+  test('rejects jobs while its memory is full of undelivered ones', async () => {
     const { sandbox, clock, aVideo, poll } = open({ jobsMax: 10 })
     const calls = Array.from({ length: 10 }, () => aVideo({ prompt: '[sandbox fail=TOO_DARK]' }))
     for (const call of calls) await sandbox.submit(call)

@@ -25,8 +25,9 @@ export type SandboxMediaPorts = {
 }
 
 /**
- * The built-in provider's images and videos: real files that show the word SANDBOX on a pattern, the same for the same request;
- * and, asked in the prompt, any fault that a real provider has. Images are ready within the submit, videos after `videoMs`.
+ * The built-in provider's images and videos: real files that show the word SANDBOX on a pattern, the same for the same
+ * request; and, asked in the prompt, any fault that a real provider has. Images are ready within the submit, videos
+ * after `videoMs`.
  */
 export function sandboxMedia(ports: SandboxMediaPorts): MediaProvider {
   const { clock, videoMs = VIDEO_MS, jobsMax } = ports

@@ -78,7 +78,7 @@ describe('a clip of the sandbox', () => {
     expect(outputs).toEqual([{ from: 'url', url }])
   })
 
-  test('never comes if the prompt says so', async () => {
+  test('never finishes if the prompt asks for that', async () => {
     const call = aSubmitCall(sandboxProvider, { kind: 'video', prompt: '[sandbox never]' })
     await sandbox.submit(call)
 
