@@ -65,6 +65,7 @@ export class SimulatedNode {
       providerOf: ({ id }: Provider) => world.upstreams.get(id)?.adapter(gate),
       secretsOf: () => [],
       fetchUntrusted: world.files.fetcher(gate),
+      isPrivate: async () => false,
       onUnknownStatus: () => {},
       settings,
     }
