@@ -116,7 +116,7 @@ export class Cluster {
   #startNode(index: number): void {
     this.#starts += 1
     const skewMs = this.#world.plan.chaos.skewsMs[index] ?? 0
-    const node = new SimulatedNode(this.#world, { name: `node-${index}-${this.#starts}`, skewMs })
+    const node = new SimulatedNode(this.#world, { name: `node-${index}`, start: this.#starts, skewMs })
     this.#nodes[index] = node
     node.startReconciler()
   }

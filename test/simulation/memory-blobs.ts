@@ -76,10 +76,11 @@ export class MemoryBlobs implements Blobs {
     readonly limit: number
     readonly olderThanMs: number
   }): Promise<readonly ListedBlob[]> {
+    const { after, limit, olderThanMs } = page
+    if (after !== undefined) check(after)
     await this.#before('blobs.list')
-    const { after = '', limit, olderThanMs } = page
     return [...this.#disk.live]
-      .filter(([key, { writtenAtMs }]) => key > after && writtenAtMs < olderThanMs)
+      .filter(([key, { writtenAtMs }]) => key > (after ?? '') && writtenAtMs < olderThanMs)
       .map(([key, { bytes, writtenAtMs }]) => ({ key, bytes: bytes.length, writtenAtMs }))
       .sort((a, b) => (a.key < b.key ? -1 : 1))
       .slice(0, limit)
@@ -112,6 +113,8 @@ export class Pieces implements ByteStream {
   }
 
   async read(): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    // Bytes come later than they are asked for, and a reader that has left gets none.
+    await Promise.resolve()
     if (this.#at >= this.#bytes.length) return undefined
     const piece = this.#bytes.slice(this.#at, this.#at + PIECE_BYTES)
     this.#at += piece.length

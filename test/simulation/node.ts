@@ -37,10 +37,14 @@ export class SimulatedNode {
   readonly #gate: Gate
   #stopReconciler: () => Promise<void> = async () => {}
 
-  constructor(world: World, { name, skewMs }: { readonly name: string; readonly skewMs: number }) {
+  /** A node that starts again has the name that it had before. `start` tells its processes apart. */
+  constructor(
+    world: World,
+    { name, start, skewMs }: { readonly name: string; readonly start: number; readonly skewMs: number },
+  ) {
     const { scheduler, settings } = world
     const random = world.random.fork()
-    const process = new Process(name)
+    const process = new Process(`${name}.${start}`)
     const gate = new Gate(process, { scheduler, random, slowCalls: world.plan.chaos.slowCalls })
     this.#world = world
     this.#gate = gate
@@ -52,7 +56,10 @@ export class SimulatedNode {
     }
     this.#store = world.store.openNode({ name, clock: this.clock, random64: () => random.bits64() })
     this.newId = this.#store.newId
-    this.ledger = gated(this.#store.ledger, 'ledger', gate, { reads: ['balance'], direct: ['onFreed'] })
+    this.ledger = gated(this.#store.ledger, 'ledger', gate, {
+      reads: ['balance', 'expiredHolds'],
+      direct: ['onFreed'],
+    })
     this.catalog = gated(this.#store.catalog, 'catalog', gate, { reads: [], direct: ['current'] })
     const reads = ['find', 'history', 'list', 'due'] as const
     const { jobs, blobs } = this.#mediaStores(gated(this.#store.jobs, 'jobs', gate, { reads }))

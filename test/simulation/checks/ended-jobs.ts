@@ -17,12 +17,11 @@ const PAGE = 500
 
 /** All jobs of a store, by their public ids. */
 export async function endedJobs({ jobs, ledger }: SqliteNode): Promise<ReadonlyMap<string, EndedJob>> {
-  const ended = new Map<string, EndedJob>()
-  const operations = new Map<bigint, StatementLine[]>()
   const { jobs: all } = await jobs.list({ limit: PAGE })
-  for (const accountId of new Set(all.map(job => job.accountId)))
-    for (const line of (await ledger.statement(accountId, { limit: PAGE })).toReversed())
-      operations.set(idNumber(line.id), [...(operations.get(idNumber(line.id)) ?? []), line])
+  const accountIds = [...new Set(all.map(job => job.accountId))]
+  const statements = await Promise.all(accountIds.map(id => ledger.statement(id, { limit: PAGE })))
+  const operations = Map.groupBy(statements.flat().toReversed(), ({ id }) => idNumber(id))
+  const ended = new Map<string, EndedJob>()
   for (const job of all) {
     const history = await jobs.history(job.id)
     ended.set(publicId(job), { job, history, operations: operations.get(idNumber(job.id)) ?? [] })
