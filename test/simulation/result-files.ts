@@ -54,7 +54,10 @@ export class ResultFiles {
 
   async #fetch(url: string, { timeoutMs }: FetchTerms, gate: Gate): Promise<FetchOutcome> {
     await gate.network('fetch')
-    const { bytes, availability } = this.find(url)
+    const file = this.#files.get(url)
+    // The link of an input, which no provider offers. The gateway passes it on.
+    if (file === undefined) return this.#failed('the server answered 404', true)
+    const { bytes, availability } = file
     switch (availability.kind) {
       case 'never':
         return this.#failed('the server answered 404', true)
