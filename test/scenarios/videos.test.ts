@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { TestAccount } from '../support/gateway.ts'
 import { readMp4 } from '../support/read-mp4.ts'
@@ -82,6 +83,33 @@ describe('on the sandbox', () => {
     const clip = readMp4(new Uint8Array(await response.arrayBuffer()))
     expect(clip).toMatchObject({ durationMs: 7250, playedMs: 7250 })
     expect(clip.width / clip.height).toBeCloseTo(9 / 16, 1)
+  })
+
+  test.skipIf(Bun.which('ffprobe') === null)('the clip plays with the asked length, by ffprobe', async () => {
+    const { id } = await gateway.finished(ada.key, { model: MODEL, prompt: QUICK, duration: 6.5 })
+    const response = await gateway.get(ada.key, `/v1/videos/${id}/content`)
+    const file = join(gateway.dataDir, 'clip.mp4')
+    await Bun.write(file, response)
+
+    const entries = 'format=duration:stream=codec_name,nb_read_frames'
+    const probe = Bun.spawn([
+      'ffprobe',
+      '-v',
+      'error',
+      '-count_frames',
+      '-show_entries',
+      entries,
+      '-of',
+      'json',
+      file,
+    ])
+    const { format, streams } = (await new Response(probe.stdout).json()) as {
+      readonly format: { readonly duration: string }
+      readonly streams: readonly { readonly codec_name: string; readonly nb_read_frames: string }[]
+    }
+
+    expect(Number(format.duration)).toBe(6.5)
+    expect(streams).toEqual([{ codec_name: 'h264', nb_read_frames: '12' }])
   })
 
   test('a provider prefix in the model is folded, and the reply has the name of the row', async () => {

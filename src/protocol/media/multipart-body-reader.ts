@@ -21,6 +21,8 @@ import { TextPart } from './text-part.ts'
 const PARTS_MAX = 10_000
 /** The name under which official clients send a file, image or video. */
 const ANY_FILE = 'input_reference'
+/** The name under which they send the link or the data URL of an image. */
+const IMAGE_REFERENCE = 'input_reference[image_url]'
 
 /** The part that is being read. */
 type Part = MediaString | FilePart | TextPart | undefined
@@ -116,7 +118,7 @@ export class MultipartBodyReader implements BodyReader, PartSink {
   }
 
   #inputOf(name: string): InputName | undefined {
-    const input = withoutBrackets(name) as InputName
+    const input = name === IMAGE_REFERENCE ? 'image' : (withoutBrackets(name) as InputName)
     return this.#options.names.has(input) ? input : undefined
   }
 
