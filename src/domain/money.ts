@@ -44,6 +44,12 @@ export function formatUsd(amount: NanoUsd): string {
   return end === point ? whole : `${whole}.${digits.slice(point, end)}`
 }
 
+/** For people: `"6.00 USD"`, with at least two decimals. */
+export function describeUsd(amount: NanoUsd): string {
+  const [whole, fraction = ''] = formatUsd(amount).split('.')
+  return `${whole}.${fraction.padEnd(2, '0')} USD`
+}
+
 export function addUsd(left: NanoUsd, right: NanoUsd): NanoUsd {
   return nanoUsd(left + right)
 }

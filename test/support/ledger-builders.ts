@@ -31,12 +31,12 @@ export async function openWithFunds(kind: StoreKind, funds: NanoUsd, options?: O
 /** A new account with funds and a key. */
 export async function anAccount(
   { accounts, ledger }: TestStore,
-  { funds = ZERO }: { readonly funds?: NanoUsd } = {},
+  { funds = ZERO, name }: { readonly funds?: NanoUsd; readonly name?: string } = {},
 ): Promise<{ readonly accountId: number; readonly apiKeyId: number }> {
   const { key } = anId()
   const account = await accounts.createAccount({
     publicId: `acct_${key}`,
-    name: `account ${key}`,
+    name: name ?? `account ${key}`,
     sandboxOnly: false,
     audit: anAudit(),
   })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { usd, ZERO } from '../money.ts'
-import { EntryFold, type StoredOperation } from './entry-fold.ts'
+import { EntryFold, type StoredOperation, type WrongEntry } from './entry-fold.ts'
 import type { Entry } from './post.ts'
 
 /** A credit of 5 and a charge of 2, both right. */
@@ -15,10 +15,10 @@ const charge = operation(2n, 'charge', { amount: '-2', cost: '2' }, [
 
 describe('the fold of the entries', () => {
   test('adds up the balances of each account', () => {
-    const fold = folded([credit, charge])
+    const { fold, wrong } = folded([credit, charge])
 
-    expect(fold.wrong).toBeUndefined()
-    expect({ last: fold.lastOperationId, entries: fold.entries }).toEqual({ last: 2n, entries: 4 })
+    expect(wrong).toEqual([])
+    expect({ operations: fold.operationsOf(1), entries: fold.entries }).toEqual({ operations: 2, entries: 4 })
     expect(fold.balancesOf(1)).toMatchObject({
       available: usd('3'),
       cash: usd('-5'),
@@ -32,96 +32,112 @@ describe('the fold of the entries', () => {
       'an amount',
       '2.1',
       [credit, changed(charge, 0, { amount: usd('-1') })],
-      'Entry 2.1 leaves 3000000000 in "available", where 4000000000 is due.',
+      'leaves 3.00 USD in "available", but 4.00 USD is correct',
     ],
     [
       'a balance',
       '1.2',
       [changed(credit, 1, { balanceAfter: usd('6') }), charge],
-      'Entry 1.2 leaves 6000000000 in "available", where 5000000000 is due.',
+      'leaves 6.00 USD in "available", but 5.00 USD is correct',
     ],
     [
       'an amount and its balance',
       '2.1',
       [credit, changed(charge, 0, { amount: usd('-1'), balanceAfter: usd('4') })],
-      'Entry 2.1 begins operation 2, whose entries sum to 1000000000 and not to zero.',
+      'begins an operation whose entries add up to 1.00 USD instead of zero',
     ],
     [
       'a book',
       '2.2',
       [credit, changed(charge, 1, { book: 'available' })],
-      'Entry 2.2 leaves 2000000000 in "available", where 5000000000 is due.',
+      'leaves 2.00 USD in "available", but 5.00 USD is correct',
     ],
     [
       'another book',
       '2.2',
       [credit, changed(charge, 1, { book: 'losses' })],
-      'Entry 2.2 is in "losses", which no charge touches.',
+      'is in "losses", but a charge does not touch that book',
     ],
     [
       'a missing entry',
       '1.1',
       [{ ...credit, entries: credit.entries.slice(0, 1) }, charge],
-      'Entry 1.1 begins operation 1, whose entries sum to -5000000000 and not to zero.',
+      'begins an operation whose entries add up to -5.00 USD instead of zero',
     ],
     [
       'a missing operation',
       '3.1',
       [credit, { ...charge, id: 3n, number: 3 }],
-      'Entry 3.1 begins operation 3 of its account, where operation 2 is due.',
+      'begins operation 3 of the account, but operation 2 is next',
     ],
     [
       'a repeated number',
       '2.1',
       [credit, { ...charge, number: 1 }],
-      'Entry 2.1 begins operation 1 of its account, where operation 2 is due.',
+      'begins operation 1 of the account, but operation 2 is next',
     ],
     [
       'an operation of another amount',
       '1.1',
       [{ ...credit, amount: usd('4') }, charge],
-      'Entry 1.1 begins operation 1, whose entries change the available balance by 5000000000 and not by 4000000000.',
+      'begins an operation that states a change of 4.00 USD, but its entries change the available balance by 5.00 USD',
     ],
     [
       'a charge of another cost',
       '2.1',
-      [credit, { ...charge, cost: usd('1') }],
-      'Entry 2.1 begins operation 2, whose entries earn 2000000000 where the charge is 1000000000.',
+      [credit, { ...charge, cost: usd('1.5') }],
+      'begins an operation that earns 2.00 USD, but its charge is 1.50 USD',
     ],
-  ])('names the first wrong entry: %s', (_, entryId, operations, message) => {
-    const fold = folded(operations)
+  ])('finds the first wrong entry: %s', (_, entryId, operations, problem) => {
+    const { wrong } = folded(operations)
 
-    expect(fold.wrong).toEqual({ entryId, message })
+    expect(wrong).toEqual([{ entryId, problem }])
   })
 
-  test('adds nothing after a wrong entry', () => {
-    const fold = folded([changed(credit, 0, { balanceAfter: usd('6') }), charge])
+  test('adds nothing to an account after its wrong entry', () => {
+    const { fold } = folded([changed(credit, 0, { balanceAfter: usd('6') }), charge])
 
-    expect({ last: fold.lastOperationId, entries: fold.entries }).toEqual({ last: 0n, entries: 0 })
-    expect(fold.balancesOf(1)).toMatchObject({ available: ZERO })
+    expect(fold.entries).toBe(0)
+    expect(fold.isWrong(1)).toBe(true)
+    expect(fold.balancesOf(1)).toMatchObject({ 'revenue.text': ZERO })
   })
 
-  test('the ids of operations may have gaps', () => {
-    const fold = folded([credit, { ...charge, id: 7n }])
+  test('goes on with other accounts after a wrong entry', () => {
+    const other = { ...credit, id: 3n, accountId: 2 }
+    const wrongOther = { ...charge, id: 4n, accountId: 2, number: 7 }
 
-    expect(fold.wrong).toBeUndefined()
-    expect(fold.lastOperationId).toBe(7n)
+    const { fold, wrong } = folded([changed(credit, 0, { amount: usd('1') }), charge, other, wrongOther])
+
+    expect(wrong.map(({ entryId }) => entryId)).toEqual(['1.1', '4.1'])
+    expect(fold.balancesOf(2)).toMatchObject({ available: usd('5') })
+    expect(fold.accountIds).toEqual([1, 2])
   })
 
-  test('continues where it stopped', () => {
-    const fold = folded([credit])
+  test('adds nothing to an account that was marked wrong', () => {
+    const { fold } = folded([credit])
 
-    fold.add(charge)
+    fold.markWrong(1)
+    const wrong = fold.add(charge)
 
-    expect(fold.wrong).toBeUndefined()
-    expect(fold.balancesOf(1)).toMatchObject({ available: usd('3') })
+    expect(wrong).toBeUndefined()
+    expect(fold.balancesOf(1)).toMatchObject({ available: usd('5') })
+  })
+
+  test('accepts gaps in the ids of operations', () => {
+    const { wrong } = folded([credit, { ...charge, id: 7n }])
+
+    expect(wrong).toEqual([])
   })
 })
 
-function folded(operations: readonly StoredOperation[]): EntryFold {
+function folded(operations: readonly StoredOperation[]) {
   const fold = new EntryFold()
-  for (const one of operations) fold.add(one)
-  return fold
+  const wrong: WrongEntry[] = []
+  for (const one of operations) {
+    const found = fold.add(one)
+    if (found !== undefined) wrong.push(found)
+  }
+  return { fold, wrong }
 }
 
 function changed(stored: StoredOperation, at: number, change: Partial<Entry>): StoredOperation {
@@ -134,15 +150,8 @@ function operation(
   stated: { readonly amount: string; readonly cost: string },
   entries: readonly Entry[],
 ): StoredOperation {
-  return {
-    id,
-    number: Number(id),
-    accountId: 1,
-    kind,
-    amount: usd(stated.amount),
-    cost: usd(stated.cost),
-    entries,
-  }
+  const { amount, cost } = stated
+  return { id, number: Number(id), accountId: 1, kind, amount: usd(amount), cost: usd(cost), entries }
 }
 
 function entry(book: Entry['book'], amount: string, balanceAfter: string): Entry {

@@ -1,4 +1,4 @@
-import { addUsd, ZERO, type NanoUsd } from '../money.ts'
+import { addUsd, describeUsd, ZERO, type NanoUsd } from '../money.ts'
 import { NO_BALANCES, type Balances, type Book } from './books.ts'
 import { booksTouchedBy, type OperationKind } from './operation.ts'
 import type { Entry } from './post.ts'
@@ -17,31 +17,27 @@ export type StoredOperation = {
   readonly cost: NanoUsd
 }
 
-/** The name of an entry is its operation and its place there: `4.2` is the second entry of operation 4. */
-export type WrongEntry = { readonly entryId: string; readonly message: string }
+/** A wrong entry: the second one of operation 4 has the id `4.2`. The problem is a sentence without its subject. */
+export type WrongEntry = { readonly entryId: string; readonly problem: string }
+
+type AccountFold = { readonly balances: Record<Book, NanoUsd>; operations: number; isWrong: boolean }
 
 /**
- * Adds up the entries of all books, operation by operation and in order, and finds the first wrong one. After a wrong entry
- * nothing is certain, so nothing more is added.
+ * Adds up the entries of all books, operation by operation and in order, and finds the first wrong entry of each account. After
+ * it nothing about the account is certain, so no more of its entries are added.
  */
 export class EntryFold {
-  readonly #accounts = new Map<number, { readonly balances: Record<Book, NanoUsd>; operations: number }>()
-  #lastOperationId = 0n
+  readonly #accounts = new Map<number, AccountFold>()
   #entries = 0
-  #wrong: WrongEntry | undefined
-
-  get wrong(): WrongEntry | undefined {
-    return this.#wrong
-  }
-
-  /** The operations up to this one are right. */
-  get lastOperationId(): bigint {
-    return this.#lastOperationId
-  }
 
   /** The number of right entries. */
   get entries(): number {
     return this.#entries
+  }
+
+  /** The accounts that have operations. */
+  get accountIds(): readonly number[] {
+    return [...this.#accounts.keys()]
   }
 
   /** The balances of an account according to its entries. */
@@ -49,53 +45,64 @@ export class EntryFold {
     return this.#accounts.get(accountId)?.balances ?? NO_BALANCES
   }
 
-  add(operation: StoredOperation): void {
-    if (this.#wrong !== undefined) return
-    this.#wrong = this.#objectionTo(operation)
-    if (this.#wrong !== undefined) return
-    this.#lastOperationId = operation.id
-    this.#entries += operation.entries.length
+  /** The number of operations of an account. */
+  operationsOf(accountId: number): number {
+    return this.#accounts.get(accountId)?.operations ?? 0
   }
 
-  #objectionTo(operation: StoredOperation): WrongEntry | undefined {
-    const { id, accountId, number } = operation
-    const account = this.#accountOf(accountId)
+  isWrong(accountId: number): boolean {
+    return this.#accounts.get(accountId)?.isWrong ?? false
+  }
+
+  /** Adds no more entries of an account, because a caller found it wrong. */
+  markWrong(accountId: number): void {
+    this.#accountOf(accountId).isWrong = true
+  }
+
+  /** Returns the wrong entry if the operation has one and is the first wrong one of its account. */
+  add(operation: StoredOperation): WrongEntry | undefined {
+    const account = this.#accountOf(operation.accountId)
+    if (account.isWrong) return undefined
     account.operations += 1
-    if (number !== account.operations)
-      return wrong(
-        id,
-        1,
-        `begins operation ${number} of its account, where operation ${account.operations} is due`,
-      )
-    for (const [index, entry] of operation.entries.entries()) {
-      const objection = this.#fold(entry, operation)
-      if (objection !== undefined) return wrong(id, index + 1, objection)
-    }
-    const objection = objectionToSums(operation)
-    return objection === undefined
-      ? undefined
-      : wrong(id, 1, `begins operation ${id}, whose entries ${objection}`)
+    const wrong = wrongNumber(operation, account) ?? fold(operation, account) ?? wrongSums(operation)
+    if (wrong === undefined) this.#entries += operation.entries.length
+    else account.isWrong = true
+    return wrong
   }
 
-  #fold({ book, amount, balanceAfter }: Entry, { accountId, kind }: StoredOperation): string | undefined {
-    // The stored kind can be any text: a kind that does not exist touches no book.
-    const touchedBy: Readonly<Record<string, readonly Book[]>> = booksTouchedBy
-    if (touchedBy[kind]?.includes(book) !== true) return `is in "${book}", which no ${kind} touches`
-    const { balances } = this.#accountOf(accountId)
-    const expected = addUsd(balances[book], amount)
-    if (expected !== balanceAfter) return `leaves ${balanceAfter} in "${book}", where ${expected} is due`
-    balances[book] = expected
-    return undefined
-  }
-
-  #accountOf(accountId: number) {
-    const account = this.#accounts.get(accountId) ?? { balances: { ...NO_BALANCES }, operations: 0 }
+  #accountOf(accountId: number): AccountFold {
+    const known = this.#accounts.get(accountId)
+    if (known !== undefined) return known
+    const account = { balances: { ...NO_BALANCES }, operations: 0, isWrong: false }
     this.#accounts.set(accountId, account)
     return account
   }
 }
 
-function objectionToSums({ entries, amount: stated, cost }: StoredOperation): string | undefined {
+function wrongNumber({ id, number }: StoredOperation, { operations }: AccountFold): WrongEntry | undefined {
+  if (number === operations) return undefined
+  return wrong(id, 1, `begins operation ${number} of the account, but operation ${operations} is next`)
+}
+
+function fold({ id, kind, entries }: StoredOperation, { balances }: AccountFold): WrongEntry | undefined {
+  // The stored kind can be any text: a kind that does not exist touches no book.
+  const touchedBy: Readonly<Record<string, readonly Book[]>> = booksTouchedBy
+  for (const [index, { book, amount, balanceAfter }] of entries.entries()) {
+    if (touchedBy[kind]?.includes(book) !== true)
+      return wrong(id, index + 1, `is in "${book}", but a ${kind} does not touch that book`)
+    const expected = addUsd(balances[book], amount)
+    if (expected !== balanceAfter)
+      return wrong(
+        id,
+        index + 1,
+        `leaves ${describeUsd(balanceAfter)} in "${book}", but ${describeUsd(expected)} is correct`,
+      )
+    balances[book] = expected
+  }
+  return undefined
+}
+
+function wrongSums({ id, entries, amount: stated, cost }: StoredOperation): WrongEntry | undefined {
   let sum = ZERO
   let available = ZERO
   let revenue = ZERO
@@ -104,12 +111,23 @@ function objectionToSums({ entries, amount: stated, cost }: StoredOperation): st
     if (book === 'available') available = amount
     if (book === 'revenue.text' || book === 'revenue.media') revenue = addUsd(revenue, amount)
   }
-  if (sum !== 0n) return `sum to ${sum} and not to zero`
-  if (available !== stated) return `change the available balance by ${available} and not by ${stated}`
-  return revenue === cost ? undefined : `earn ${revenue} where the charge is ${cost}`
+  if (sum !== 0n)
+    return wrong(id, 1, `begins an operation whose entries add up to ${describeUsd(sum)} instead of zero`)
+  if (available !== stated)
+    return wrong(
+      id,
+      1,
+      `begins an operation that states a change of ${describeUsd(stated)}, but its entries change the available balance by ${describeUsd(available)}`,
+    )
+  if (revenue !== cost)
+    return wrong(
+      id,
+      1,
+      `begins an operation that earns ${describeUsd(revenue)}, but its charge is ${describeUsd(cost)}`,
+    )
+  return undefined
 }
 
-function wrong(operationId: bigint, place: number, objection: string): WrongEntry {
-  const entryId = `${operationId}.${place}`
-  return { entryId, message: `Entry ${entryId} ${objection}.` }
+function wrong(operationId: bigint, place: number, problem: string): WrongEntry {
+  return { entryId: `${operationId}.${place}`, problem }
 }

@@ -7,7 +7,7 @@ import { decodeProvider, encodeProvider } from '../../domain/catalog/rows/provid
 import type { Database } from './database.ts'
 import type { SecretBox, SecretKey } from './secrets/secret-box.ts'
 
-/** A catalog as the two lists that are stored: finished rows before drafts, each in the order in which they are listed. */
+/** A catalog as the two stored lists: finished models before drafts, each in the order of the list. */
 export type CatalogLists = {
   readonly providers: readonly Provider[]
   readonly models: readonly (Model | ModelDraft)[]
@@ -15,15 +15,15 @@ export type CatalogLists = {
 
 export type CatalogTables = {
   /**
-   * What is stored; a secret that cannot be read is lost. Throws an Error for the operator where the secret key is another one and was
-   * not made for want of one, or where a row cannot be read.
+   * Reads the stored catalog. A secret that cannot be read is lost. Throws an Error for the operator if a row cannot be read, and if
+   * the secret key is another one that is not new.
    */
   load(): Catalog
-  /** Writes what differs between two catalogs. Rows that are the same object are taken for unchanged. */
+  /** Writes the difference between two catalogs. Rows that are the same object are unchanged. */
   write(before: Catalog, after: Catalog): void
 }
 
-/** What `key_check` holds, and what it is bound to. */
+/** The text in `key_check`, and the owner it is bound to. */
 const CHECK = 'tollgate'
 
 type StateRow = { revision: bigint; updated_at_ms: bigint; key_check: Uint8Array | null }
@@ -122,12 +122,12 @@ function removed<Row extends { readonly id: string }>(
   return before.filter(({ id }) => !after.has(id))
 }
 
-/** The rows that are new, other than before, or at another place; with their places. */
+/** The rows that are new, changed or at another place, with their places. */
 function changed<Row>(before: readonly Row[], after: readonly Row[]): [number, Row][] {
   return [...after.entries()].filter(([position, row]) => before[position] !== row)
 }
 
-/** Of the secrets there are. The check alone does not tell: another key may have been made while this one was away. */
+/** Whether the key opens no secret. `key_check` is not enough: it may be of a key that was created while this one was missing. */
 function opensNone(rows: readonly ProviderRow[], box: SecretBox): boolean {
   const sealed = rows.filter(row => row.sealed_secret !== null)
   return sealed.length > 0 && !sealed.some(row => openSecret(row, box) !== undefined)

@@ -121,7 +121,7 @@ function storedLists(settings: CatalogSettings, catalog: Catalog, audit: Audit):
   }
 }
 
-/** The very row that is stored where these settings say the same; that is how an edit knows what it changes. */
+/** The stored object itself if the settings are the same, because an edit recognizes unchanged rows by identity. */
 function storedProvider(settings: ProviderSettings, catalog: Catalog, path: Path): Provider {
   const before = catalog.providers.get(settings.id)
   let secret = settings.secret

@@ -4,36 +4,30 @@ import { nanoUsd, type NanoUsd } from '../../domain/money.ts'
 import { NO_USAGE } from '../../domain/pricing/usage.ts'
 import type { Captured, Charge } from '../../gateway/ports/ledger.ts'
 import type { AccountBooks, BooksOfAccounts } from './account-books.ts'
-import { nextRowId } from './row-ids.ts'
+import type { CommitLog } from './commit-log.ts'
+import { HashedTable } from './hashed-table.ts'
+import { chargesTable } from './hashed-tables.ts'
 import type { Tariffs } from './tariffs.ts'
 
 /** The steps that write charges. */
 export class Charges {
   readonly #books: BooksOfAccounts
   readonly #tariffs: Tariffs
-  readonly #insert: Statement
+  readonly #table: HashedTable
   readonly #selectOutcome: Statement<OutcomeRow, [bigint, bigint]>
-  #nextId: bigint
 
   constructor(parts: {
     readonly database: Database
+    readonly commitLog: CommitLog
     readonly booksOfAccounts: BooksOfAccounts
     readonly tariffs: Tariffs
   }) {
-    const { database } = parts
     this.#books = parts.booksOfAccounts
     this.#tariffs = parts.tariffs
-    this.#insert = database.prepare(
-      `INSERT INTO charges (id, id_key, id_tail, account_id, previous_id, operation_id, api_key_id, route, model, provider,
-          input, cached_input, cache_write, audio_input, output, reasoning, audio_output,
-          provenance, is_clamped, images, duration_ms, tariff_id, cost, shortfall, at_ms)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-        ON CONFLICT (id_key, id_tail) DO NOTHING`,
-    )
-    this.#selectOutcome = database.prepare(
+    this.#table = new HashedTable(parts, chargesTable)
+    this.#selectOutcome = parts.database.prepare(
       'SELECT account_id, cost, shortfall FROM charges WHERE id_key = ? AND id_tail = ?',
     )
-    this.#nextId = nextRowId(database, 'charges')
   }
 
   /**
@@ -47,9 +41,7 @@ export class Charges {
   ): boolean {
     const { tariff } = charge
     const usage = charge.kind === 'text' ? charge.usage : NO_USAGE
-    const id = this.#nextId
-    const { changes } = this.#insert.run(
-      id,
+    const id = this.#table.insert([
       of.id.key,
       of.id.tail,
       books.accountId,
@@ -74,9 +66,8 @@ export class Charges {
       charge.cost,
       of.shortfall,
       charge.atMs,
-    )
-    if (changes === 0) return false
-    this.#nextId += 1n
+    ])
+    if (id === null) return false
     this.#books.stage(books).latestChargeId = id
     return true
   }

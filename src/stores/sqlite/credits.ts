@@ -6,12 +6,16 @@ import { nanoUsd } from '../../domain/money.ts'
 import type { Credit, Ledger } from '../../gateway/ports/ledger.ts'
 import type { BooksOfAccounts } from './account-books.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
+import type { CommitLog } from './commit-log.ts'
+import { HashedTable } from './hashed-table.ts'
+import { creditsTable } from './hashed-tables.ts'
 import type { Journal } from './journal.ts'
 
 type CreditRequest = Parameters<Ledger['credit']>[0]
 
 type Parts = {
   readonly database: Database
+  readonly commitLog: CommitLog
   readonly booksOfAccounts: BooksOfAccounts
   readonly journal: Journal
   readonly auditLog: SqliteAuditLog
@@ -24,17 +28,14 @@ export class Credits {
   readonly #parts: Parts
   readonly #selectById: Statement<CreditRow, [bigint, bigint]>
   readonly #selectByKey: Statement<CreditRow, [number, string]>
-  readonly #insert: Statement
+  readonly #table: HashedTable
 
   constructor(parts: Parts) {
     const { database } = parts
     this.#parts = parts
     this.#selectById = database.prepare('SELECT * FROM credits WHERE id_key = ? AND id_tail = ?')
     this.#selectByKey = database.prepare('SELECT * FROM credits WHERE account_id = ? AND idempotency_key = ?')
-    this.#insert = database.prepare(
-      `INSERT INTO credits (id_key, id_tail, account_id, operation_id, amount, source, note, idempotency_key, available_after)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    )
+    this.#table = new HashedTable(parts, creditsTable)
   }
 
   /** Inside a step: credits the account, or returns the first credit of a repeated id or idempotency key. */
@@ -48,7 +49,7 @@ export class Credits {
     const operation = { kind: kindOf[source], subject: id, movements, atMs: audit.atMs }
     const operationId = journal.write(books, operation)
     const available = books.free
-    this.#insert.run(
+    this.#table.insert([
       id.key,
       id.tail,
       accountId,
@@ -58,7 +59,7 @@ export class Credits {
       note ?? null,
       idempotencyKey ?? null,
       available,
-    )
+    ])
     auditLog.append(audit)
     return { id, amount, available }
   }

@@ -5,7 +5,7 @@ import { aDataFolder } from '../../../test/support/data-folder.ts'
 import { DataFolderInUseError, openDatabase } from './database.ts'
 
 describe('database', () => {
-  test('a data folder in use is refused with a sentence that names it', () => {
+  test('a data folder in use is refused with an error that names it', () => {
     const folder = aDataFolder()
     const database = openDatabase({ path: join(folder, 'tollgate.db') })
 
@@ -19,7 +19,7 @@ describe('database', () => {
     database.close()
   })
 
-  test('a folder is free again once it is closed', () => {
+  test('a folder is free again after it is closed', () => {
     const path = join(aDataFolder(), 'tollgate.db')
     openDatabase({ path }).close()
 
@@ -29,7 +29,7 @@ describe('database', () => {
     reopened.close()
   })
 
-  test('a folder that is missing is made, for the owner alone', () => {
+  test('a missing folder is created for the owner alone', () => {
     const folder = join(aDataFolder(), 'new', 'data')
 
     openDatabase({ path: join(folder, 'tollgate.db') }).close()
@@ -48,9 +48,9 @@ describe('database', () => {
     database.close()
   })
 
-  test('a file that is no database is named', () => {
+  test('the error for a file that is not a database names it', () => {
     const path = join(aDataFolder(), 'tollgate.db')
-    writeFileSync(path, 'These are notes of somebody, and no pages of a database. '.repeat(20))
+    writeFileSync(path, 'Notes of a person, not pages of a database. '.repeat(20))
 
     const opening = () => openDatabase({ path })
 
@@ -71,18 +71,21 @@ describe('database', () => {
     database.close()
   })
 
-  test.each(['operations', 'charges', 'tariffs', 'audit_log'])('a line of %s is final', table => {
-    const database = openDatabase({ path: join(aDataFolder(), 'tollgate.db') })
-    const triggers = database
-      .query<{ sql: string }, [string]>(
-        "SELECT sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?",
-      )
-      .all(table)
-      .map(({ sql }) => sql)
+  test.each(['operations', 'charges', 'credits', 'tariffs', 'commits', 'audit_log'])(
+    'a row of %s is final',
+    table => {
+      const database = openDatabase({ path: join(aDataFolder(), 'tollgate.db') })
+      const triggers = database
+        .query<{ sql: string }, [string]>(
+          "SELECT sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?",
+        )
+        .all(table)
+        .map(({ sql }) => sql)
 
-    const forbidden = triggers.map(sql => /BEFORE (UPDATE|DELETE) ON/.exec(sql)?.[1])
+      const forbidden = triggers.map(sql => /BEFORE (UPDATE|DELETE) ON/.exec(sql)?.[1])
 
-    expect(new Set(forbidden)).toEqual(new Set(['UPDATE', 'DELETE']))
-    database.close()
-  })
+      expect(new Set(forbidden)).toEqual(new Set(['UPDATE', 'DELETE']))
+      database.close()
+    },
+  )
 })

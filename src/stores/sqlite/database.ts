@@ -5,35 +5,35 @@ import { migrate } from './migrate.ts'
 
 export type { Database } from 'bun:sqlite'
 
-/** How long a start waits for another process to let go of the data folder. */
+/** How long a start waits for another process to release the data folder. */
 const LOCK_WAIT_MS = 200
-/** Pages kept in memory: 16 MiB, enough for the hot ends of every table. */
+/** The page cache: 16 MiB, enough for the ends of all tables, where rows are appended. */
 const CACHE_KIB = 16_384
 
-/** The data folder belongs to a running process. */
+/** Another process has the data folder. */
 export class DataFolderInUseError extends Error {
   override readonly name = 'DataFolderInUseError'
 }
 
 /**
- * Opens the database file, made where there is none, takes it for this process alone, and brings its tables up to date.
- * Throws `DataFolderInUseError` while another process has it, and an Error whose message is a sentence for the operator
- * when the file is no database, or was written by a newer version.
+ * Opens the database file for this process alone, creates it if it is missing, and applies new migrations. Throws
+ * `DataFolderInUseError` while another process has it, and an Error with a message for the operator if the file is not a
+ * database or was written by a newer version.
  *
- * Integers come back as bigints. Reads may use the handle at any time and see only what is committed, because a
- * transaction never outlives one turn of the event loop; every write goes through `GroupCommit.run`.
+ * Integers are read as bigints. Reads may use the handle at any time and see only committed data, because a transaction ends
+ * in the turn of the event loop in which it began. Every write goes through `GroupCommit.run`.
  */
 export function openDatabase({ path }: { readonly path: string }): Database {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  // A folder that was there before may be open to others. SQLite gives the files beside this one the same mode.
+  // An existing folder may be readable by others. SQLite gives its other files the mode of this one.
   closeSync(openSync(path, 'a', 0o600))
   const database = opened(path)
   try {
     lock(database, path)
-    // FULL: a commit that was answered survives a power cut, not only a crash of the process.
+    // FULL: an answered commit survives a power failure, not only a crash of the process.
     database.run('PRAGMA synchronous = FULL')
     database.run(`PRAGMA cache_size = -${CACHE_KIB}`)
-    // A migration may put a table in the place of one that others refer to.
+    // A migration may replace a table that other tables refer to.
     database.run('PRAGMA foreign_keys = OFF')
     migrate(database)
     database.run('PRAGMA foreign_keys = ON')
@@ -52,7 +52,7 @@ function opened(path: string): Database {
   }
 }
 
-/** Taken before anything is read, and kept until the file is closed: it is also the lock of the data folder. */
+/** Locks the file until it is closed, before anything is read. It is also the lock of the data folder. */
 function lock(database: Database, path: string): void {
   try {
     database.run(`PRAGMA busy_timeout = ${LOCK_WAIT_MS}`)

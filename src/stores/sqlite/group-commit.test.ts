@@ -11,7 +11,9 @@ function open() {
   database.run('CREATE TABLE numbers (number INTEGER PRIMARY KEY) STRICT')
   const transactions = new Transactions(database)
   const pauses: { readonly delayMs: number; readonly end: () => void }[] = []
-  const groupCommit = new GroupCommit(transactions, (delayMs, end) => pauses.push({ delayMs, end }))
+  const groupCommit = new GroupCommit(transactions, {
+    after: (delayMs, end) => void pauses.push({ delayMs, end }),
+  })
   const numbers = () =>
     database
       .query<{ number: bigint }, []>('SELECT number FROM numbers ORDER BY number')

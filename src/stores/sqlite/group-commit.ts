@@ -1,4 +1,5 @@
 import { GatewayError } from '../../domain/errors.ts'
+import type { NodeChain } from './node-chain.ts'
 import type { Step, Transactions } from './transactions.ts'
 
 /** The first caller of a longer batch would wait too long for the steps of the others. */
@@ -11,13 +12,16 @@ const WAITING_MAX = 65_536
  */
 const PAUSE_MS = 2
 
+type After = (delayMs: number, then: () => void) => void
+
 /**
  * Collects the writes of many callers and commits them together: a commit waits for the disk, whatever its size. Steps that
  * wait at the end of a turn of the event loop are committed then, or after the pause.
  */
 export class GroupCommit {
   readonly #transactions: Transactions
-  readonly #after: (delayMs: number, then: () => void) => void
+  readonly #author: NodeChain | undefined
+  readonly #after: After
   #waiting: Step[] = []
   #isClosed = false
   /** True if a commit follows at the end of this turn. */
@@ -26,9 +30,13 @@ export class GroupCommit {
 
   constructor(
     transactions: Transactions,
-    after: (delayMs: number, then: () => void) => void = (delayMs, then) => void setTimeout(then, delayMs),
+    {
+      author,
+      after = (delayMs, then) => void setTimeout(then, delayMs),
+    }: { readonly author?: NodeChain; readonly after?: After } = {},
   ) {
     this.#transactions = transactions
+    this.#author = author
     this.#after = after
   }
 
@@ -84,7 +92,7 @@ export class GroupCommit {
   #commitBatch(): number {
     const batch = this.#waiting
     this.#waiting = batch.length > BATCH_MAX ? batch.splice(BATCH_MAX) : []
-    this.#transactions.commit(batch)
+    this.#transactions.commit(batch, this.#author)
     return batch.length
   }
 }

@@ -1,10 +1,12 @@
-import type { Database, Statement } from 'bun:sqlite'
+import type { Database } from 'bun:sqlite'
 import type { Id } from '../../domain/ids.ts'
 import { post, type Entry, type Movement } from '../../domain/ledger/post.ts'
 import { ZERO, type NanoUsd } from '../../domain/money.ts'
 import type { OperationKind } from '../../domain/ledger/operation.ts'
 import type { AccountBooks, BooksOfAccounts } from './account-books.ts'
-import { nextRowId } from './row-ids.ts'
+import type { CommitLog } from './commit-log.ts'
+import { HashedTable } from './hashed-table.ts'
+import { operationsTable } from './hashed-tables.ts'
 
 export type Operation = {
   readonly kind: OperationKind
@@ -17,22 +19,20 @@ export type Operation = {
 /** Writes operations: the only code that changes a balance. */
 export class Journal {
   readonly #books: BooksOfAccounts
-  readonly #insert: Statement
-  #nextId: bigint
+  readonly #table: HashedTable
 
-  constructor(parts: { readonly database: Database; readonly booksOfAccounts: BooksOfAccounts }) {
+  constructor(parts: {
+    readonly database: Database
+    readonly commitLog: CommitLog
+    readonly booksOfAccounts: BooksOfAccounts
+  }) {
     this.#books = parts.booksOfAccounts
-    this.#insert = parts.database.prepare(
-      `INSERT INTO operations (id, account_id, number, previous_id, kind, subject_key, subject_tail, amount, at_ms,
-          book_1, amount_1, balance_after_1, book_2, amount_2, balance_after_2, book_3, amount_3, balance_after_3)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    )
-    this.#nextId = nextRowId(parts.database, 'operations')
+    this.#table = new HashedTable(parts, operationsTable)
   }
 
   /** The row id that the next operation gets. */
   get nextOperationId(): bigint {
-    return this.#nextId
+    return this.#table.nextId
   }
 
   /**
@@ -46,11 +46,7 @@ export class Journal {
     if (first === undefined || second === undefined) return null
     if (entries.length > 3)
       throw new Error(`A ${kind} touches ${entries.length} books; a row has room for three.`)
-    // A row id that is rolled back leaves a gap. The number within the account does not.
-    const id = this.#nextId
-    this.#nextId += 1n
-    this.#insert.run(
-      id,
+    const id = this.#table.insert([
       books.accountId,
       operationCount + 1,
       latestOperationId,
@@ -68,7 +64,8 @@ export class Journal {
       third?.book ?? null,
       third?.amount ?? null,
       third?.balanceAfter ?? null,
-    )
+    ])
+    if (id === null) throw new Error('The row id of the operation is in use.')
     const staged = this.#books.stage(books)
     for (const { book, balanceAfter } of entries) staged.balances[book] = balanceAfter
     staged.operationCount += 1

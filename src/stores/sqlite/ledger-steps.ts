@@ -2,6 +2,7 @@ import type { Database } from 'bun:sqlite'
 import { BooksOfAccounts } from './account-books.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
 import { Charges } from './charges.ts'
+import type { CommitLog } from './commit-log.ts'
 import { Compensations } from './compensations.ts'
 import { Credits } from './credits.ts'
 import { FreedHints } from './freed-hints.ts'
@@ -21,6 +22,7 @@ export function createLedgerSteps(parts: {
   readonly database: Database
   readonly transactions: Transactions
   readonly auditLog: SqliteAuditLog
+  readonly commitLog: CommitLog
   readonly tariffs: Tariffs
 }) {
   const freedHints = new FreedHints()

@@ -29,7 +29,7 @@ describe('migrations', () => {
     expect(tables(database)).toEqual(['first', 'migrations', 'second', 'seconds'])
   })
 
-  test('one that fails leaves nothing of itself', () => {
+  test('a migration that fails leaves no trace', () => {
     const database = new Database(':memory:')
     const folder = aFolderOf({
       '0001_first.sql': FIRST,
@@ -41,22 +41,41 @@ describe('migrations', () => {
     expect(tables(database)).toEqual(['first', 'migrations'])
   })
 
-  test('one that changed after it was applied stops the start', () => {
+  test('a migration that changed after it was applied stops the start', () => {
     const database = new Database(':memory:')
     migrate(database, aFolderOf({ '0001_first.sql': FIRST }))
 
     const again = () => migrate(database, aFolderOf({ '0001_first.sql': `${FIRST} ` }))
 
-    expect(again).toThrow('Migration 0001_first.sql is not the one the data folder was made with')
+    expect(again).toThrow('Migration 0001_first.sql has changed since it was applied to the data folder')
   })
 
-  test('one of a newer version stops the start', () => {
+  test('a migration of a newer version stops the start', () => {
     const database = new Database(':memory:')
     migrate(database, aFolderOf({ '0001_first.sql': FIRST, '0002_second.sql': SECOND }))
 
     const older = () => migrate(database, aFolderOf({ '0001_first.sql': FIRST }))
 
     expect(older).toThrow('last used by a newer version of tollgate (it has migration 0002_second.sql)')
+  })
+
+  test('the code that completes a migration runs once, in the transaction of the migration', () => {
+    const database = new Database(':memory:')
+    const folder = aFolderOf({ '0001_first.sql': FIRST, '0002_second.sql': SECOND })
+    let runs = 0
+    const completions = {
+      '0001_first.sql': () => void (runs += 1),
+      '0002_second.sql': () => {
+        throw new Error('cannot complete')
+      },
+    }
+
+    const applying = () => migrate(database, folder, completions)
+
+    expect(applying).toThrow('cannot complete')
+    expect(applying).toThrow('cannot complete')
+    expect(runs).toBe(1)
+    expect(tables(database)).toEqual(['first', 'migrations'])
   })
 
   test('a gap in the numbers stops the start', () => {

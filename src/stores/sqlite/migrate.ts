@@ -2,9 +2,13 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Database } from 'bun:sqlite'
+import { sealEarlierRows } from './seal-earlier-rows.ts'
 
 const FOLDER = join(import.meta.dirname, 'migrations')
 const FILE_NAME = /^(\d{4})_[a-z_]+\.sql$/
+
+/** The code that completes migrations that need more than SQL, in the same transaction. */
+const COMPLETIONS = { '0010_commits.sql': sealEarlierRows }
 
 type Migration = {
   readonly number: number
@@ -14,11 +18,14 @@ type Migration = {
 }
 
 /**
- * Applies the numbered SQL files that the database has not seen, in order, each in one transaction with the record that
- * it was applied. Throws an Error for the operator when a file that was applied has changed since, or when the database
- * knows one that this version does not.
+ * Applies the numbered SQL files that were not applied yet, in order, each in one transaction with the record of it. Throws an
+ * Error for the operator if an applied file has changed, or if this version does not have it.
  */
-export function migrate(database: Database, folder: string = FOLDER): void {
+export function migrate(
+  database: Database,
+  folder: string = FOLDER,
+  completions: Readonly<Record<string, (database: Database) => void>> = COMPLETIONS,
+): void {
   database.run(`CREATE TABLE IF NOT EXISTS migrations (
     number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at_ms INTEGER NOT NULL
   ) STRICT`)
@@ -34,10 +41,11 @@ export function migrate(database: Database, folder: string = FOLDER): void {
       )
     if (known.checksum !== checksum)
       throw new Error(
-        `Migration ${name} is not the one the data folder was made with: an applied migration must never change. Install the released version again.`,
+        `Migration ${name} has changed since it was applied to the data folder. Install the released version again.`,
       )
   }
-  for (const migration of migrations.slice(applied.length)) apply(database, migration)
+  for (const migration of migrations.slice(applied.length))
+    apply(database, migration, completions[migration.name])
 }
 
 function readMigrations(folder: string): readonly Migration[] {
@@ -51,9 +59,14 @@ function readMigrations(folder: string): readonly Migration[] {
   })
 }
 
-function apply(database: Database, { number, name, sql, checksum }: Migration): void {
+function apply(
+  database: Database,
+  { number, name, sql, checksum }: Migration,
+  complete: ((database: Database) => void) | undefined,
+): void {
   database.transaction(() => {
     database.run(sql)
+    complete?.(database)
     database
       .query('INSERT INTO migrations (number, name, checksum, applied_at_ms) VALUES (?, ?, ?, ?)')
       .run(number, name, checksum, Date.now())

@@ -4,6 +4,8 @@ import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { nanoUsd } from '../../domain/money.ts'
 import { aDataFolder } from '../../../test/support/data-folder.ts'
+import { aCredit } from '../../../test/support/ledger-builders.ts'
+import { tamper } from '../../../test/support/tamper.ts'
 import { aSqliteStore } from '../../../test/support/test-store.ts'
 import { migrate } from './migrate.ts'
 
@@ -91,6 +93,45 @@ test('ids that were only stored by their first half keep their money, their stat
   expect(store.database.query('PRAGMA foreign_key_check').all()).toEqual([])
   expect(store.lastKey()).toBe(30n)
   await store.close()
+})
+
+test('rows of earlier versions are covered by one commit, and verify reports a later change of them', async () => {
+  const { path, database } = aStoreOf(5)
+  database.run(BOOKS_BEFORE_0006)
+  database.close()
+  const upgraded = aSqliteStore(path)
+  await upgraded.ledger.credit({ ...aCredit(1), amount: nanoUsd(1n) })
+  const before = await upgraded.ledger.verify()
+
+  tamper(upgraded, "UPDATE charges SET model = 'x' WHERE id_key = 11")
+  const { problems } = await upgraded.ledger.verify()
+
+  expect(before.problems).toEqual([])
+  expect(problems).toEqual([
+    {
+      entryId: null,
+      message: 'A row that an earlier version wrote was changed, inserted or deleted after the upgrade.',
+    },
+  ])
+})
+
+test('books of earlier versions that are larger than a read are covered too', async () => {
+  const { path, database } = aStoreOf(5)
+  database.run(
+    "INSERT INTO accounts VALUES (1, 'acct_1', 'ada', 0, 1); INSERT INTO balances (account_id) VALUES (1)",
+  )
+  database.run("INSERT INTO api_keys VALUES (1, 'key_1', 1, 'default', zeroblob(32), 'tg_', 1, NULL)")
+  database.run(`WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 2500)
+    INSERT INTO charges SELECT n, -n, 1, nullif(n - 1, 0), NULL, 1, 'chat', 'free', 'main', 1, 0, 0, 0, 1, 0, 0, 'reported', 0,
+      NULL, 0, 0, n FROM numbers`)
+  database.run('UPDATE balances SET latest_charge_id = 2500')
+  database.close()
+
+  const { ledger, database: upgraded } = aSqliteStore(path)
+
+  expect(await ledger.verify()).toEqual({ problems: [], entries: 0 })
+  tamper({ database: upgraded }, 'UPDATE charges SET output = 2 WHERE id = 2000')
+  expect((await ledger.verify()).problems).toHaveLength(1)
 })
 
 /** A credit of 100, a text charge of 30, a media hold of 10 of which 6 were charged, and a released one of 10. */

@@ -18,11 +18,12 @@ import { createJobs } from './jobs/jobs.ts'
 import { SqliteLeases, type TakenLeases } from './leases.ts'
 import { createLedger, type SqliteLedger } from './ledger.ts'
 import type { LedgerSteps } from './ledger-steps.ts'
+import { NodeChain } from './node-chain.ts'
 import type { Tariffs } from './tariffs.ts'
 import type { Transactions } from './transactions.ts'
 
 export type NodeSettings = {
-  /** Unique among the nodes of a store. */
+  /** Unique among the nodes of a store, and the same at each start: the node's chain of commits has this name. */
   readonly name: string
   readonly clock: Clock
   /** 64 random bits as a signed integer. */
@@ -61,7 +62,8 @@ export function createNode(
   { name, clock, random64 }: NodeSettings,
   lastKey: bigint,
 ): SqliteNode {
-  const groupCommit = new GroupCommit(shared.transactions)
+  const author = new NodeChain(shared.database, name)
+  const groupCommit = new GroupCommit(shared.transactions, { author })
   const owner = new HoldOwner(random64(), clock)
   return {
     name,

@@ -1,11 +1,4 @@
-import type { Database } from 'bun:sqlite'
 import { GatewayError } from '../../domain/errors.ts'
-
-/** The first free row id of a table that is only appended to. */
-export function nextRowId(database: Database, table: 'operations' | 'charges'): bigint {
-  const row = database.query<{ last: bigint | null }, []>(`SELECT max(id) AS last FROM ${table}`).get()
-  return (row?.last ?? 0n) + 1n
-}
 
 /** SQLite's largest integer. */
 export const ROW_ID_MAX = 2n ** 63n - 1n

@@ -1,41 +1,39 @@
 import type { Database, Statement } from 'bun:sqlite'
 import { nanoUsd, type NanoUsd } from '../../domain/money.ts'
 import type { ImageTariff, TextTariff, VideoTariff } from '../../domain/pricing/tariff.ts'
+import type { CommitLog } from './commit-log.ts'
+import { HashedTable } from './hashed-table.ts'
+import { tariffsTable } from './hashed-tables.ts'
 import type { Transactions } from './transactions.ts'
 
 type Tariff = TextTariff | ImageTariff | VideoTariff
 
 /** The table of the tariffs that charges were priced with: one row for each different set of prices. */
 export class Tariffs {
-  readonly #insert: Statement
+  readonly #table: HashedTable
   readonly #findId: Statement<{ id: bigint }, [string]>
   /** By identity: the catalog is frozen, so all charges of a model at a revision come with the same object. */
   #ids = new WeakMap<Tariff, bigint>()
 
-  constructor({
-    database,
-    transactions,
-  }: {
+  constructor(parts: {
     readonly database: Database
     readonly transactions: Transactions
+    readonly commitLog: CommitLog
   }) {
-    this.#insert = database.prepare('INSERT INTO tariffs (content) VALUES (?) ON CONFLICT DO NOTHING')
-    this.#findId = database.prepare('SELECT id FROM tariffs WHERE content = ?')
-    transactions.join({ afterRollback: () => (this.#ids = new WeakMap()) })
+    this.#table = new HashedTable(parts, tariffsTable)
+    this.#findId = parts.database.prepare('SELECT id FROM tariffs WHERE content = ?')
+    parts.transactions.join({ afterRollback: () => (this.#ids = new WeakMap()) })
   }
 
   /** Inside a step: the row of a tariff, which is written if it is new. */
   idOf(tariff: Tariff): bigint {
-    return this.#ids.get(tariff) ?? this.#write(tariff)
-  }
-
-  #write(tariff: Tariff): bigint {
+    const known = this.#ids.get(tariff)
+    if (known !== undefined) return known
     const content = contentOf(tariff)
-    this.#insert.run(content)
-    const row = this.#findId.get(content)
-    if (row === null) throw new Error('The tariff that was just written is not in the table.')
-    this.#ids.set(tariff, row.id)
-    return row.id
+    const id = this.#findId.get(content)?.id ?? this.#table.insert([content])
+    if (id === null) throw new Error('The row id of the tariff is in use.')
+    this.#ids.set(tariff, id)
+    return id
   }
 }
 

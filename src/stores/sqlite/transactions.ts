@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'bun:sqlite'
+import type { NodeChain } from './node-chain.ts'
 
 /**
  * The work of one caller in a transaction. `run` is synchronous and may run again after a rollback, so it keeps nothing outside
@@ -25,11 +26,17 @@ export class Transactions {
   readonly #begin: Statement
   readonly #end: Statement
   readonly #participants: Participant[] = []
+  #author: NodeChain | undefined
 
   constructor(database: Database) {
     this.#database = database
     this.#begin = database.prepare('BEGIN IMMEDIATE')
     this.#end = database.prepare('COMMIT')
+  }
+
+  /** The node that the running transaction belongs to; undefined if it belongs to none. */
+  get author(): NodeChain | undefined {
+    return this.#author
   }
 
   /** Adds a participant to all later transactions. */
@@ -38,11 +45,12 @@ export class Transactions {
   }
 
   /**
-   * Commits the steps in order. A step that throws leaves no trace and fails with what it threw; the other steps are
+   * Commits the steps in order, for the node `author`. A step that throws leaves no trace and fails with what it threw; the other steps are
    * committed. If the commit itself fails (a full disk), all steps of the transaction fail.
    */
-  commit(steps: readonly Step[]): void {
+  commit(steps: readonly Step[], author?: NodeChain): void {
     if (steps.length === 0) return
+    this.#author = author
     let thrown: Thrown | undefined
     try {
       thrown = this.#attempt(steps)
@@ -55,9 +63,9 @@ export class Transactions {
       return
     }
     // A step seldom throws. One more transaction then is cheaper than a savepoint for every step.
-    this.commit(steps.slice(0, thrown.index))
+    this.commit(steps.slice(0, thrown.index), author)
     steps[thrown.index]?.failed(thrown.error)
-    this.commit(steps.slice(thrown.index + 1))
+    this.commit(steps.slice(thrown.index + 1), author)
   }
 
   /** Commits all steps, or rolls all back and returns the step that threw. Throws if the transaction itself failed. */

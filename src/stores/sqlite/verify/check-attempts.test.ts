@@ -20,7 +20,7 @@ async function compensatedBooks() {
   return { store, compensated: compensated! }
 }
 
-test('verify finds nothing wrong in attempts of every state', async () => {
+test('verify finds no problem in attempts of every state', async () => {
   const { store } = await compensatedBooks()
 
   expect(await store.ledger.verify()).toEqual({ problems: [], entries: 6 })
@@ -29,32 +29,44 @@ test('verify finds nothing wrong in attempts of every state', async () => {
 const COMPENSATED = "state = 'compensated'"
 
 test.each([
-  [`DELETE FROM attempts WHERE ${COMPENSATED}`, '3.1', 'a compensation that nothing knows of'],
+  [
+    `DELETE FROM attempts WHERE ${COMPENSATED}`,
+    '3.1',
+    'a compensation operation, but its attempt is missing',
+  ],
   [
     `UPDATE attempts SET state = 'billed', compensated_by = NULL WHERE ${COMPENSATED}`,
     '3.1',
-    'a compensation that nothing knows of',
+    'a compensation operation, but its attempt is missing',
   ],
   [
     `UPDATE attempts SET compensated_by = 2 WHERE ${COMPENSATED}`,
     '3.1',
-    'a compensation that nothing knows of',
+    'a compensation operation, but its attempt is missing',
   ],
-  ["UPDATE attempts SET state = 'billed' WHERE compensated_by = 3", null, 'is billed and has operation 3'],
-  ["UPDATE attempts SET state = 'compensated' WHERE state = 'billed'", null, 'was charged null'],
-  [`UPDATE attempts SET cost = 7, input = 7 WHERE ${COMPENSATED}`, null, 'costs 7, but its usage is worth'],
+  ["UPDATE attempts SET state = 'billed' WHERE compensated_by = 3", null, 'is billed, but has operation 3'],
+  ["UPDATE attempts SET state = 'compensated' WHERE state = 'billed'", null, 'but was charged nothing'],
+  [
+    `UPDATE attempts SET cost = 7, input = 7 WHERE ${COMPENSATED}`,
+    null,
+    'costs 0.000000007 USD, but its usage costs 7.00 USD',
+  ],
   [
     "UPDATE attempts SET cost = 2 * cost, input = 2 * input WHERE state = 'compensated'",
     null,
-    'costs 2000000000 and was charged 1000000000',
+    'costs 2.00 USD, but was charged 1.00 USD',
   ],
   [
-    "UPDATE attempts SET tariff_id = 9; INSERT INTO tariffs VALUES (9, '{')",
+    "UPDATE attempts SET tariff_id = 9; INSERT INTO tariffs VALUES (9, '{', 0)",
     null,
     'has a tariff whose prices cannot be read',
   ],
-  ['UPDATE operations SET subject_key = 1 WHERE id = 3', '3.1', 'a compensation that nothing knows of'],
-])('verify names what was tampered with: %s', async (tampering, entryId, message) => {
+  [
+    'UPDATE operations SET subject_key = 1 WHERE id = 3',
+    '3.1',
+    'a compensation operation, but its attempt is missing',
+  ],
+])('verify reports %s', async (tampering, entryId, message) => {
   const { store } = await compensatedBooks()
   tamper(store, tampering)
 
@@ -63,11 +75,13 @@ test.each([
   expect(problems[0]).toEqual({ entryId, message: expect.stringContaining(message) })
 })
 
-test('verify names the attempt by the id its customer knows', async () => {
+test('verify names the attempt by the id that its customer knows', async () => {
   const { store, compensated } = await compensatedBooks()
   tamper(store, `UPDATE attempts SET cost = 7 WHERE ${COMPENSATED}`)
 
   const { problems } = await store.ledger.verify()
 
-  expect(problems[0]!.message).toStartWith(`Attempt 1 of ${formatId('req', compensated.requestId)} costs 7`)
+  expect(problems[0]!.message).toContain(
+    `: attempt 1 of ${formatId('req', compensated.requestId)} costs 0.000000007 USD`,
+  )
 })

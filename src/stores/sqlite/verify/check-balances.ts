@@ -1,92 +1,114 @@
-import type { Database, Statement } from 'bun:sqlite'
+import type { Database } from 'bun:sqlite'
 import { books as everyBook } from '../../../domain/ledger/books.ts'
+import { describeUsd, nanoUsd } from '../../../domain/money.ts'
 import type { Problem } from '../../../gateway/ports/ledger.ts'
 import { booksStateFrom, type BalancesRow } from '../balances-table.ts'
+import type { AccountNames } from './account-names.ts'
+import type { ChargeReader } from './charge-reader.ts'
 import type { EntryReader } from './entry-reader.ts'
 
 const ACCOUNTS_A_TURN = 100
-/** So many free charges in a row are walked back over to find the last one that moved money. */
-const FREE_CHARGES_MAX = 1000
 
-type Row = BalancesRow & { open_holds: bigint }
+type Readers = { readonly entries: EntryReader; readonly charges: ChargeReader; readonly names: AccountNames }
 
 /**
- * The stored balances must be what the entries come to, and what is held what the open holds come to. Because the entries
- * of each operation sum to zero and stay within one account, available + held + spent = credited then holds for each.
- * Each account's chains must end where its operations and charges do. Checks nothing where an entry is wrong: everything behind it would differ.
+ * The stored balances of each account must be the sums of its entries, and its held money the sum of its open holds. The
+ * entries of each operation sum to zero and stay within one account, so available + held + spent = credited then holds for
+ * each. The row must also name the account's latest operation and charge. An account with a wrong entry is skipped.
  */
-export function* checkBalances(database: Database, entries: EntryReader): Generator<readonly Problem[]> {
-  const select = database.prepare<Row, [bigint, number]>(
-    `SELECT balances.*, (
-        SELECT ifnull(sum(amount), 0) FROM holds WHERE holds.account_id = balances.account_id AND state = 'open'
-      ) AS open_holds
-      FROM balances WHERE balances.account_id > ? ORDER BY balances.account_id LIMIT ?`,
-  )
-  const selectCharge = database.prepare<ChargeRow, [bigint]>(
-    'SELECT account_id, previous_id, operation_id FROM charges WHERE id = ?',
-  )
+export function* checkBalances(database: Database, readers: Readers): Generator<readonly Problem[]> {
+  const select = database.prepare<Row, [bigint, number]>(SELECT)
   let last = 0n
-  while (entries.catchUp()) {
+  for (;;) {
+    const found = [...readers.entries.catchUp(), ...readers.charges.catchUp()]
     const rows = select.all(last, ACCOUNTS_A_TURN)
-    yield rows
-      .flatMap(row => [...objectionsTo(row, entries), ...objectionsToEnds(row, entries, selectCharge)])
-      .map(message => ({ entryId: null, message }))
-    last = rows.at(-1)?.account_id ?? last
-    if (rows.length < ACCOUNTS_A_TURN) return
+    yield [...found, ...rows.flatMap(row => problemsOf(row, readers))]
+    last = rows.at(-1)?.id ?? last
+    if (rows.length < ACCOUNTS_A_TURN) break
+  }
+  yield* checkDeletedAccounts(database, readers)
+}
+
+/** Accounts that have operations, but no row. */
+function* checkDeletedAccounts(
+  database: Database,
+  { entries, names }: Readers,
+): Generator<readonly Problem[]> {
+  const select = database.prepare<{ id: bigint }, [number]>('SELECT id FROM accounts WHERE id = ?')
+  const { accountIds } = entries.fold
+  for (let start = 0; start < accountIds.length; start += ACCOUNTS_A_TURN) {
+    yield accountIds
+      .slice(start, start + ACCOUNTS_A_TURN)
+      .filter(accountId => select.get(accountId) === null)
+      .map(accountId =>
+        problem(
+          `${names.of(accountId)}: the account is missing, but it has ${entries.fold.operationsOf(accountId)} operations.`,
+        ),
+      )
   }
 }
 
-function objectionsTo(row: Row, entries: EntryReader): readonly string[] {
-  const accountId = Number(row.account_id)
+function problemsOf(row: Row, { entries, charges, names }: Readers): readonly Problem[] {
+  const accountId = Number(row.id)
+  if (entries.fold.isWrong(accountId)) return []
+  const name = names.of(accountId)
+  if (!hasBalances(row)) return [problem(`${name}: its balances are missing.`)]
+  const problems = [
+    ...wrongBalances(row, entries),
+    ...wrongEnds(row, { entries, charges }).map(
+      end => `${end.name} is ${end.stored}, but ${end.is} is the latest`,
+    ),
+  ]
+  return problems.map(text => problem(`${name}: ${text}.`))
+}
+
+function wrongBalances(row: StoredRow, { fold }: EntryReader): readonly string[] {
   const { balances } = booksStateFrom(row)
-  const folded = entries.fold.balancesOf(accountId)
-  const objections = everyBook
-    .filter(book => balances[book] !== folded[book])
-    .map(
-      book =>
-        `Account ${accountId} has ${balances[book]} stored in "${book}", where its entries come to ${folded[book]}.`,
+  const sums = fold.balancesOf(Number(row.account_id))
+  const problems = everyBook
+    .filter(book => balances[book] !== sums[book])
+    .map(book => {
+      const label = book === 'available' ? 'balance' : `"${book}"`
+      return `${label} is ${describeUsd(balances[book])}, but its entries add up to ${describeUsd(sums[book])}`
+    })
+  const held = nanoUsd(row.open_holds)
+  if (balances['held.media'] !== held)
+    problems.push(
+      `"held.media" is ${describeUsd(balances['held.media'])}, but its open holds add up to ${describeUsd(held)}`,
     )
-  if (balances['held.media'] !== row.open_holds)
-    objections.push(
-      `Account ${accountId} has ${balances['held.media']} in "held.media", where its open holds come to ${row.open_holds}.`,
-    )
-  return objections
+  return problems
 }
 
-function objectionsToEnds(row: Row, entries: EntryReader, selectCharge: SelectCharge): readonly string[] {
+type End = {
+  readonly name: string
+  readonly stored: number | bigint | null
+  readonly is: number | bigint | null
+}
+
+function wrongEnds(row: StoredRow, { entries, charges }: Omit<Readers, 'names'>): readonly End[] {
   const accountId = Number(row.account_id)
-  const { latestOperationId, latestChargeId } = booksStateFrom(row)
-  const ends = entries.endsOf(accountId)
-  const operationId = ends?.operationId ?? null
-  const objections: string[] = []
-  if (latestOperationId !== operationId)
-    objections.push(
-      `Account ${accountId} has operation ${latestOperationId} as its latest, where ${operationId} is.`,
-    )
-  if (!leadsTo(ends?.chargeOperationId ?? null, row.account_id, latestChargeId, selectCharge))
-    objections.push(
-      `Account ${accountId} has charge ${latestChargeId} as its latest, which does not lead to the one of operation ${ends?.chargeOperationId ?? null}.`,
-    )
-  return objections
+  const { operationCount, latestOperationId, latestChargeId } = booksStateFrom(row)
+  const ends: readonly End[] = [
+    { name: 'its number of operations', stored: operationCount, is: entries.fold.operationsOf(accountId) },
+    { name: 'its latest operation', stored: latestOperationId, is: entries.latestOf(accountId) },
+    { name: 'its latest charge', stored: latestChargeId, is: charges.latestOf(accountId) },
+  ]
+  return ends.filter(({ stored, is }) => stored !== is)
 }
 
-/** Whether the first charge that moved money, back from the latest, is that of the account's last operation of a charge. */
-function leadsTo(
-  operationId: bigint | null,
-  accountId: bigint,
-  latestChargeId: bigint | null,
-  selectCharge: SelectCharge,
-): boolean {
-  let next = latestChargeId
-  for (let walked = 0; walked < FREE_CHARGES_MAX; walked += 1) {
-    if (next === null) return operationId === null
-    const charge = selectCharge.get(next)
-    if (charge === null || charge.account_id !== accountId) return false
-    if (charge.operation_id !== null) return charge.operation_id === operationId
-    next = charge.previous_id
-  }
-  return true
+function problem(message: string): Problem {
+  return { entryId: null, message }
 }
 
-type ChargeRow = { account_id: bigint; previous_id: bigint | null; operation_id: bigint | null }
-type SelectCharge = Statement<ChargeRow, [bigint]>
+const SELECT = `SELECT accounts.id, balances.*, (
+    SELECT ifnull(sum(amount), 0) FROM holds WHERE holds.account_id = accounts.id AND state = 'open'
+  ) AS open_holds
+  FROM accounts LEFT JOIN balances ON balances.account_id = accounts.id
+  WHERE accounts.id > ? ORDER BY accounts.id LIMIT ?`
+
+type StoredRow = BalancesRow & { id: bigint; open_holds: bigint }
+type Row = StoredRow | { id: bigint; account_id: null }
+
+function hasBalances(row: Row): row is StoredRow {
+  return row.account_id !== null
+}

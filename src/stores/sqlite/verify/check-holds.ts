@@ -1,17 +1,19 @@
 import type { Database } from 'bun:sqlite'
 import { formatId } from '../../../domain/ids.ts'
 import type { HoldState } from '../../../domain/ledger/hold.ts'
+import { describeUsd, nanoUsd } from '../../../domain/money.ts'
 import type { Problem } from '../../../gateway/ports/ledger.ts'
+import type { AccountNames } from './account-names.ts'
 
 const HOLDS_A_TURN = 256
 
 /**
- * Each hold must have been placed once and ended at most once, by operations of its own. (An operation that claims a hold
+ * Each hold must have been placed once and have ended at most once, by operations of its own. (An operation that names a hold
  * which does not name it is found among the entries.)
  */
-export function* checkHolds(database: Database): Generator<readonly Problem[]> {
+export function* checkHolds(database: Database, names: AccountNames): Generator<readonly Problem[]> {
   const select = database.prepare<Row, [bigint, number]>(
-    `SELECT holds.id, holds.id_key, holds.id_tail, holds.amount, state,
+    `SELECT holds.id, holds.id_key, holds.id_tail, holds.account_id, holds.amount, state,
         (SELECT kind FROM operations WHERE operations.id = placed_by
           AND subject_key = holds.id_key AND subject_tail = holds.id_tail) AS placing,
         (SELECT kind FROM operations WHERE operations.id = resolved_by
@@ -22,7 +24,7 @@ export function* checkHolds(database: Database): Generator<readonly Problem[]> {
   let last = -1n
   for (;;) {
     const rows = select.all(last, HOLDS_A_TURN)
-    yield rows.flatMap(problemsOf)
+    yield rows.flatMap(row => problemsOf(row, names))
     last = rows.at(-1)?.id ?? last
     if (rows.length < HOLDS_A_TURN) return
   }
@@ -32,6 +34,7 @@ type Row = {
   id: bigint
   id_key: bigint
   id_tail: bigint
+  account_id: bigint
   amount: bigint
   state: HoldState
   placing: string | null
@@ -39,7 +42,7 @@ type Row = {
   cost: bigint | null
 }
 
-/** The operation that each state comes with. */
+/** The kind of the operation that ends a hold in each state. */
 const resolvingOf = {
   open: null,
   captured: 'capture',
@@ -47,19 +50,28 @@ const resolvingOf = {
   expired: 'expire',
 } as const satisfies Record<HoldState, string | null>
 
-function problemsOf(row: Row): readonly Problem[] {
-  const objection = objectionTo(row)
-  if (objection === undefined) return []
+function problemsOf(row: Row, names: AccountNames): readonly Problem[] {
+  const problem = problemOf(row)
+  if (problem === undefined) return []
   const id = formatId('hold', { key: row.id_key, tail: row.id_tail })
-  return [{ entryId: null, message: `Hold ${id} ${objection}.` }]
+  return [{ entryId: null, message: `${names.of(row.account_id)}: ${id} ${problem}.` }]
 }
 
-function objectionTo({ amount, state, placing, resolving, cost }: Row): string | undefined {
-  // A hold of nothing moves nothing, and has no operations.
+function problemOf({ amount, state, placing, resolving, cost }: Row): string | undefined {
+  // A hold of zero moves nothing, so it has no operations.
   const moves = amount > 0n
-  if (placing !== (moves ? 'hold' : null)) return `of ${amount} was placed by the operation "${placing}"`
+  if (placing !== (moves ? 'hold' : null)) return `was placed by ${operation(placing)}`
   if (resolving !== (moves ? resolvingOf[state] : null))
-    return `is ${state}, but was ended by the operation "${resolving}"`
-  if ((cost !== null) !== (state === 'captured')) return `is ${state} and has a charge of ${cost}`
-  return cost !== null && cost > amount ? `of ${amount} was charged ${cost}` : undefined
+    return `is ${state}, but ${operation(resolving)} ended it`
+  if (cost === null) return state === 'captured' ? 'is captured, but has no charge' : undefined
+  if (state !== 'captured') return `is ${state}, but has a charge of ${usd(cost)}`
+  return cost > amount ? `is of ${usd(amount)}, but was charged ${usd(cost)}` : undefined
+}
+
+function operation(kind: string | null): string {
+  return kind === null ? 'no operation' : `an operation of the kind "${kind}"`
+}
+
+function usd(amount: bigint): string {
+  return describeUsd(nanoUsd(amount))
 }

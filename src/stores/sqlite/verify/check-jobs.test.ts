@@ -19,7 +19,7 @@ async function usedBooks() {
   return { store, ids }
 }
 
-test('verify finds nothing wrong in jobs that ended in every way', async () => {
+test('verify finds no problem in jobs that ended in every way', async () => {
   const { store } = await usedBooks()
 
   expect(await store.ledger.verify()).toMatchObject({ problems: [] })
@@ -33,14 +33,14 @@ test.each([
   ["UPDATE jobs SET state = 'queued' WHERE row_id = 3", 'is queued, but its hold is released'],
   ["UPDATE jobs SET state = 'failed' WHERE row_id = 2", 'is failed, but its hold is captured'],
   ['UPDATE jobs SET id_tail = id_tail + 1 WHERE row_id = 1', 'is processing, but its hold is missing'],
-  ['UPDATE jobs SET held = 5 WHERE row_id = 1', 'holds 5, but its hold is of 4000000000'],
-  ['UPDATE jobs SET cost = 1 WHERE row_id = 2', 'has a cost of 1 and a charge of 3000000000'],
-  ['UPDATE jobs SET cost = NULL WHERE row_id = 2', 'has a cost of null and a charge of 3000000000'],
+  ['UPDATE jobs SET held = 5 WHERE row_id = 1', 'holds 0.000000005 USD, but its hold is of 4.00 USD'],
+  ['UPDATE jobs SET cost = 1 WHERE row_id = 2', 'costs 0.000000001 USD, but was charged 3.00 USD'],
+  ['UPDATE jobs SET cost = NULL WHERE row_id = 2', 'costs nothing, but was charged 3.00 USD'],
   [
     'UPDATE jobs SET late_cost = 1 WHERE row_id = 3',
-    'has a late cost of 1, but it was booked by the operation "null"',
+    'has a late cost of 0.000000001 USD, but no operation booked it',
   ],
-])('verify finds what was changed in the file: %s', async (tampering, message) => {
+])('verify reports %s', async (tampering, message) => {
   const { store } = await usedBooks()
   tamper(store, tampering)
 
@@ -50,11 +50,14 @@ test.each([
 })
 
 test.each([
-  ['UPDATE jobs SET late_cost = 7 WHERE row_id = 4', 'whose entries earn 2000000000 where the charge is 7'],
-  ['UPDATE jobs SET late_at_ms = 7 WHERE row_id = 4', 'a late_completion of another time than what it is of'],
-  ['UPDATE jobs SET late_by = NULL WHERE row_id = 4', 'whose entries earn 2000000000 where the charge is 0'],
+  ['UPDATE jobs SET late_cost = 7 WHERE row_id = 4', 'earns 2.00 USD, but its charge is 0.000000007 USD'],
+  [
+    'UPDATE jobs SET late_at_ms = 7 WHERE row_id = 4',
+    'a late_completion operation at another time than its job',
+  ],
+  ['UPDATE jobs SET late_by = NULL WHERE row_id = 4', 'earns 2.00 USD, but its charge is 0.00 USD'],
 ])(
-  'verify finds an entry of a late completion that its job does not explain: %s',
+  'verify reports an entry of a late completion that does not fit its job: %s',
   async (tampering, message) => {
     const { store } = await usedBooks()
     tamper(store, tampering)
@@ -65,11 +68,11 @@ test.each([
   },
 )
 
-test('verify names the job by the id its customer knows', async () => {
+test('verify names the job by the id that its customer knows', async () => {
   const { store, ids } = await usedBooks()
   tamper(store, 'UPDATE jobs SET held = 5 WHERE row_id = 1')
 
   const { problems } = await store.ledger.verify()
 
-  expect(problems[0]!.message).toStartWith(`Job ${formatId('img', ids[0]!)} holds 5`)
+  expect(problems[0]!.message).toContain(`: job ${formatId('img', ids[0]!)} holds 0.000000005 USD`)
 })

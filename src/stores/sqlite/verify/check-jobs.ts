@@ -2,7 +2,9 @@ import type { Database } from 'bun:sqlite'
 import { formatId } from '../../../domain/ids.ts'
 import { jobIdPrefix, type JobKind, type JobState } from '../../../domain/jobs/job.ts'
 import type { HoldState } from '../../../domain/ledger/hold.ts'
+import { describeUsd, nanoUsd } from '../../../domain/money.ts'
 import type { Problem } from '../../../gateway/ports/ledger.ts'
+import type { AccountNames } from './account-names.ts'
 
 const JOBS_A_TURN = 256
 
@@ -10,9 +12,9 @@ const JOBS_A_TURN = 256
  * Each job must have a hold of its own amount: an open one while the job can end, a captured one with the job's cost after a
  * completion, and a released one after a failure. A late completion must have its operation.
  */
-export function* checkJobs(database: Database): Generator<readonly Problem[]> {
+export function* checkJobs(database: Database, names: AccountNames): Generator<readonly Problem[]> {
   const select = database.prepare<Row, [bigint, number]>(
-    `SELECT jobs.row_id, jobs.id_key, jobs.id_tail, jobs.kind, jobs.state, jobs.held, jobs.cost, jobs.late_cost,
+    `SELECT jobs.row_id, jobs.id_key, jobs.id_tail, jobs.account_id, jobs.kind, jobs.state, jobs.held, jobs.cost, jobs.late_cost,
         holds.state AS hold, holds.amount AS hold_amount,
         (SELECT charges.cost FROM charges WHERE charges.id_key = jobs.id_key AND charges.id_tail = jobs.id_tail
           AND charges.account_id = jobs.account_id) AS charged,
@@ -25,7 +27,7 @@ export function* checkJobs(database: Database): Generator<readonly Problem[]> {
   let last = -1n
   for (;;) {
     const rows = select.all(last, JOBS_A_TURN)
-    yield rows.flatMap(problemsOf)
+    yield rows.flatMap(row => problemsOf(row, names))
     last = rows.at(-1)?.row_id ?? last
     if (rows.length < JOBS_A_TURN) return
   }
@@ -35,6 +37,7 @@ type Row = {
   row_id: bigint
   id_key: bigint
   id_tail: bigint
+  account_id: bigint
   kind: JobKind
   state: JobState
   held: bigint
@@ -55,20 +58,25 @@ const holdOf = {
   failed: 'released',
 } as const satisfies Record<JobState, HoldState>
 
-function problemsOf(row: Row): readonly Problem[] {
-  const objection = objectionTo(row)
-  if (objection === undefined) return []
+function problemsOf(row: Row, names: AccountNames): readonly Problem[] {
+  const problem = problemOf(row)
+  if (problem === undefined) return []
   const id = formatId(jobIdPrefix[row.kind], { key: row.id_key, tail: row.id_tail })
-  return [{ entryId: null, message: `Job ${id} ${objection}.` }]
+  return [{ entryId: null, message: `${names.of(row.account_id)}: job ${id} ${problem}.` }]
 }
 
-function objectionTo(row: Row): string | undefined {
+function problemOf(row: Row): string | undefined {
   const { state, held, cost, hold, hold_amount: holdAmount, charged, late_cost: late } = row
   if (hold !== holdOf[state]) return `is ${state}, but its hold is ${hold ?? 'missing'}`
-  if (holdAmount !== held) return `holds ${held}, but its hold is of ${holdAmount}`
-  if (charged !== cost) return `has a cost of ${cost} and a charge of ${charged}`
+  if (holdAmount !== held) return `holds ${usd(held)}, but its hold is of ${usd(holdAmount)}`
+  if (charged !== cost) return `costs ${usd(cost)}, but was charged ${usd(charged)}`
   const expected = late !== null && late > 0n ? 'late_completion' : null
-  return row.late_operation === expected
-    ? undefined
-    : `has a late cost of ${late}, but it was booked by the operation "${row.late_operation}"`
+  if (row.late_operation === expected) return undefined
+  return row.late_operation === null
+    ? `has a late cost of ${usd(late)}, but no operation booked it`
+    : `has a late cost of ${usd(late)}, but an operation of the kind "${row.late_operation}" booked it`
+}
+
+function usd(amount: bigint | null): string {
+  return amount === null ? 'nothing' : describeUsd(nanoUsd(amount))
 }

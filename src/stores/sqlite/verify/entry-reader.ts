@@ -5,97 +5,118 @@ import type { OperationKind } from '../../../domain/ledger/operation.ts'
 import type { Entry } from '../../../domain/ledger/post.ts'
 import { nanoUsd } from '../../../domain/money.ts'
 import type { Problem } from '../../../gateway/ports/ledger.ts'
+import type { AccountNames } from './account-names.ts'
 
 /** About a millisecond of work. */
 const OPERATIONS_A_TURN = 128
 
-/** Where an account's chains must end, by its operations. */
-export type ChainEnds = {
-  readonly operationId: bigint
-  /** The last operation that a charge has; null before the first. */
-  readonly chargeOperationId: bigint | null
-}
-
-/** Reads the operations in order, folds their entries, and follows each account's chain. */
+/** Reads the operations in order, adds up their entries, and follows the chain of each account. */
 export class EntryReader {
   readonly fold = new EntryFold()
+  readonly #names: AccountNames
   readonly #select: Statement<OperationRow, [bigint, number]>
-  readonly #ends = new Map<number, ChainEnds>()
-  #problem: Problem | undefined
+  /** The latest operation of each account. */
+  readonly #latest = new Map<number, bigint>()
+  #lastId = 0n
 
-  constructor(database: Database) {
+  constructor(database: Database, names: AccountNames) {
+    this.#names = names
     this.#select = database.prepare(SELECT)
   }
 
-  /** All entries up to now, in pieces. The first wrong one is a problem, and nothing is read behind it. */
+  /** Checks all entries, in pieces. The first wrong entry of an account is a problem; the rest of that account is not read. */
   *check(): Generator<readonly Problem[]> {
-    while (this.#read() === OPERATIONS_A_TURN) yield []
-    yield this.#problem === undefined ? [] : [this.#problem]
-  }
-
-  /** Reads what was written since, which is little: turns are short. False where an entry is wrong. */
-  catchUp(): boolean {
-    while (this.#read() === OPERATIONS_A_TURN) continue
-    return this.#problem === undefined
-  }
-
-  /** Null for an account without operations. */
-  endsOf(accountId: number): ChainEnds | null {
-    return this.#ends.get(accountId) ?? null
-  }
-
-  /** How many it read; none behind a wrong one. */
-  #read(): number {
-    if (this.#problem !== undefined) return 0
-    const rows = this.#select.all(this.fold.lastOperationId, OPERATIONS_A_TURN)
-    for (const row of rows) {
-      this.#problem = this.#add(row)
-      if (this.#problem !== undefined) break
+    for (;;) {
+      const { problems, isDone } = this.#read()
+      yield problems
+      if (isDone) return
     }
-    return rows.length
+  }
+
+  /** Reads what was written since, in the same turn of the event loop. */
+  catchUp(): readonly Problem[] {
+    const found: Problem[] = []
+    for (;;) {
+      const { problems, isDone } = this.#read()
+      found.push(...problems)
+      if (isDone) return found
+    }
+  }
+
+  /** The row id of the latest operation of an account; null if it has none. */
+  latestOf(accountId: number): bigint | null {
+    return this.#latest.get(accountId) ?? null
+  }
+
+  #read(): { readonly problems: readonly Problem[]; readonly isDone: boolean } {
+    const rows = this.#select.all(this.#lastId, OPERATIONS_A_TURN)
+    const problems = rows.flatMap(row => this.#add(row) ?? [])
+    this.#lastId = rows.at(-1)?.id ?? this.#lastId
+    return { problems, isDone: rows.length < OPERATIONS_A_TURN }
   }
 
   #add(row: OperationRow): Problem | undefined {
     const { id, kind } = row
     const accountId = Number(row.account_id)
-    const cost = nanoUsd(row.cost ?? row.late_cost ?? 0n)
-    if (!isThirdWhole(row)) return { entryId: `${id}.3`, message: `Entry ${id}.3 is not whole.` }
-    this.fold.add({
-      id,
-      number: Number(row.number),
-      accountId,
-      kind,
-      amount: nanoUsd(row.amount),
-      entries: entriesOf(row),
-      cost,
-    })
-    if (this.fold.wrong !== undefined) return this.fold.wrong
-
-    const ends = this.#ends.get(accountId)
-    // A capture that costs nothing has an operation, which frees its hold, and its charge has none.
-    const isCharge = row.cost !== null
-    this.#ends.set(accountId, {
-      operationId: id,
-      chargeOperationId: isCharge ? id : (ends?.chargeOperationId ?? null),
-    })
-    const latest = ends?.operationId ?? null
-    const objection = objectionTo(row, latest)
-    if (objection === undefined) return undefined
-    return { entryId: `${id}.1`, message: `Entry ${id}.1 begins operation ${id}, ${objection}.` }
+    const latest = this.latestOf(accountId)
+    this.#latest.set(accountId, id)
+    if (this.fold.isWrong(accountId)) return undefined
+    const wrong =
+      incompleteEntry(row) ??
+      this.fold.add({
+        id,
+        number: Number(row.number),
+        accountId,
+        kind,
+        amount: nanoUsd(row.amount),
+        entries: entriesOf(row),
+        cost: nanoUsd(row.cost ?? row.late_cost ?? 0n),
+      }) ??
+      unfittingOperation(row, latest)
+    if (wrong === undefined) return undefined
+    this.fold.markWrong(accountId)
+    const { entryId, problem } = wrong
+    return { entryId, message: `${this.#names.of(accountId)}: entry ${entryId} ${problem}.` }
   }
 }
 
-function objectionTo(row: OperationRow, latest: bigint | null): string | undefined {
-  if (row.previous_id !== latest) return `which follows ${row.previous_id} where ${latest} came before`
-  if (row.subject_at_ms === null) return `a ${row.kind} that nothing knows of`
-  return row.subject_at_ms === row.at_ms ? undefined : `a ${row.kind} of another time than what it is of`
+/** An operation that touches two books has no third entry, and no part of one. */
+function incompleteEntry({ id, book_3, amount_3, balance_after_3 }: OperationRow) {
+  const isThere = book_3 !== null
+  const isComplete = (amount_3 !== null) === isThere && (balance_after_3 !== null) === isThere
+  return isComplete ? undefined : { entryId: `${id}.3`, problem: 'is incomplete' }
 }
 
-/** Where two books were touched there is no third entry, and nothing of one. */
-function isThirdWhole({ book_3, amount_3, balance_after_3 }: OperationRow): boolean {
-  const isThere = book_3 !== null
-  return (amount_3 !== null) === isThere && (balance_after_3 !== null) === isThere
+/** An operation that does not fit the one before it, or what it belongs to. */
+function unfittingOperation(row: OperationRow, latest: bigint | null) {
+  const problem = problemOf(row, latest)
+  return problem === undefined ? undefined : { entryId: `${row.id}.1`, problem }
 }
+
+function problemOf(
+  { kind, previous_id, subject_at_ms, at_ms }: OperationRow,
+  latest: bigint | null,
+): string | undefined {
+  if (previous_id !== latest)
+    return `begins an operation that names operation ${previous_id} as the one before it, but that is operation ${latest}`
+  if (subject_at_ms === null) return `begins a ${kind} operation, but its ${subjectOf[kind]} is missing`
+  return subject_at_ms === at_ms
+    ? undefined
+    : `begins a ${kind} operation at another time than its ${subjectOf[kind]}`
+}
+
+/** What each kind of operation belongs to. */
+const subjectOf = {
+  top_up: 'credit',
+  grant: 'credit',
+  charge: 'charge',
+  hold: 'hold',
+  capture: 'hold',
+  release: 'hold',
+  expire: 'hold',
+  compensation: 'attempt',
+  late_completion: 'job',
+} as const satisfies Record<OperationKind, string>
 
 function entriesOf(row: OperationRow): readonly Entry[] {
   const entries = [
@@ -108,10 +129,7 @@ function entriesOf(row: OperationRow): readonly Entry[] {
   return entries
 }
 
-/**
- * `cost` is what the operation must earn. `subject_at_ms` is the time of the operation according to its subject; the subjects of
- * credits and compensations have no time of their own.
- */
+/** `subject_at_ms` is the time of the row that an operation belongs to. A credit or an attempt has no such time of its own. */
 const SELECT = `SELECT *,
     CASE WHEN kind IN ('charge', 'capture')
       THEN (SELECT cost FROM charges WHERE id_key = subject_key AND id_tail = subject_tail
@@ -138,6 +156,7 @@ const SELECT = `SELECT *,
       WHEN kind = 'late_completion'
         THEN (SELECT late_at_ms FROM jobs WHERE id_key = subject_key AND id_tail = subject_tail
           AND late_by = operations.id)
+      ELSE operations.at_ms
     END AS subject_at_ms
   FROM operations WHERE id > ? ORDER BY id LIMIT ?`
 

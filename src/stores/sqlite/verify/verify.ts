@@ -1,8 +1,10 @@
 import type { Database } from 'bun:sqlite'
 import type { Problem, Verification } from '../../../gateway/ports/ledger.ts'
+import { AccountNames } from './account-names.ts'
+import { ChargeReader } from './charge-reader.ts'
 import { checkAttempts } from './check-attempts.ts'
 import { checkBalances } from './check-balances.ts'
-import { checkCharges } from './check-charges.ts'
+import { checkCommits } from './check-commits.ts'
 import { checkHolds } from './check-holds.ts'
 import { checkJobs } from './check-jobs.ts'
 import { EntryReader } from './entry-reader.ts'
@@ -15,15 +17,18 @@ const PROBLEMS_MAX = 100
  * only what it read in the same turn, so that concurrent writes never look like a problem.
  */
 export async function verifyBooks(database: Database): Promise<Verification> {
-  const entries = new EntryReader(database)
+  const names = new AccountNames(database)
+  const entries = new EntryReader(database, names)
+  const charges = new ChargeReader(database, names)
   const problems: Problem[] = []
   const checks = [
     entries.check(),
-    checkBalances(database, entries),
-    checkCharges(database),
-    checkHolds(database),
-    checkJobs(database),
-    checkAttempts(database),
+    charges.check(),
+    checkBalances(database, { entries, charges, names }),
+    checkHolds(database, names),
+    checkAttempts(database, names),
+    checkJobs(database, names),
+    checkCommits(database, names),
   ]
   for (const check of checks) {
     for (const found of check) {

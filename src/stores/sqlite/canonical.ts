@@ -1,0 +1,89 @@
+/** What a column of a hashed table can hold. A boolean is 0 or 1. */
+export type SqlValue = string | number | bigint | null
+
+const NULL = 0
+const INTEGER = 1
+const TEXT = 2
+const INTEGER_BYTES = 8
+const LENGTH_BYTES = 4
+/** UTF-8 takes at most this many bytes for each UTF-16 unit. */
+const UTF8_MAX = 3
+const TWO_TO_32 = 4_294_967_296
+
+const encoder = new TextEncoder()
+
+/**
+ * The canonical form of values, which commit hashes cover. Each value is a type byte and its content: nothing for null, a signed
+ * 64-bit big-endian integer, or a text as its length in bytes (32 bits, big-endian) and its UTF-8 bytes. So different values never
+ * have the same bytes.
+ */
+export class CanonicalBytes {
+  #bytes = new Uint8Array(4096)
+  #view = new DataView(this.#bytes.buffer)
+  #length = 0
+
+  /** Valid until the next change. */
+  get bytes(): Uint8Array<ArrayBuffer> {
+    return this.#bytes.subarray(0, this.#length)
+  }
+
+  get length(): number {
+    return this.#length
+  }
+
+  /** The CRC-32 of the bytes from `start` on. */
+  checksumFrom(start: number): number {
+    return Bun.hash.crc32(this.#bytes.subarray(start, this.#length))
+  }
+
+  clear(): void {
+    this.#length = 0
+  }
+
+  addAll(values: readonly SqlValue[]): void {
+    for (const value of values) this.add(value)
+  }
+
+  add(value: SqlValue): void {
+    if (typeof value === 'string') this.#addText(value)
+    else if (value === null) this.#addNull()
+    else this.#addInteger(value)
+  }
+
+  #addNull(): void {
+    this.#reserve(1)
+    this.#bytes[this.#length] = NULL
+    this.#length += 1
+  }
+
+  #addInteger(value: number | bigint): void {
+    this.#reserve(1 + INTEGER_BYTES)
+    this.#bytes[this.#length] = INTEGER
+    const at = this.#length + 1
+    if (typeof value === 'bigint') this.#view.setBigInt64(at, value)
+    else {
+      if (!Number.isSafeInteger(value)) throw new RangeError(`${value} is not an exact integer.`)
+      this.#view.setInt32(at, Math.floor(value / TWO_TO_32))
+      this.#view.setUint32(at + 4, value >>> 0)
+    }
+    this.#length += 1 + INTEGER_BYTES
+  }
+
+  #addText(value: string): void {
+    this.#reserve(1 + LENGTH_BYTES + value.length * UTF8_MAX)
+    const contentAt = this.#length + 1 + LENGTH_BYTES
+    const { written } = encoder.encodeInto(value, this.#bytes.subarray(contentAt))
+    this.#bytes[this.#length] = TEXT
+    this.#view.setUint32(this.#length + 1, written)
+    this.#length = contentAt + written
+  }
+
+  #reserve(bytes: number): void {
+    const needed = this.#length + bytes
+    if (needed <= this.#bytes.length) return
+    const larger = new Uint8Array(Math.max(needed, 2 * this.#bytes.length))
+    larger.set(this.#bytes)
+    this.#bytes = larger
+    this.#view = new DataView(larger.buffer)
+  }
+}

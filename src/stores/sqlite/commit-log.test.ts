@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto'
+import { describe, expect, test } from 'bun:test'
+import { fakeClock } from '../../../test/support/fake-clock.ts'
+import { aCharge, aCredit, anAccount, hold } from '../../../test/support/ledger-builders.ts'
+import { aSqliteStore, nodeSettings, type TestSqlite } from '../../../test/support/test-store.ts'
+import { usd } from '../../domain/money.ts'
+import { CanonicalBytes, type SqlValue } from './canonical.ts'
+import { columnsOf, hashedTables } from './hashed-tables.ts'
+
+type Commit = { id: bigint; number: bigint; hash: Uint8Array; name: string }
+
+function commitsOf({ database }: TestSqlite): readonly Commit[] {
+  return database
+    .query<Commit, []>(
+      'SELECT commits.id, number, hash, name FROM commits JOIN nodes ON nodes.id = node_id ORDER BY commits.id',
+    )
+    .all()
+}
+
+/** The hash of a commit as docs/decisions/commit-hashes.md defines it, computed from the tables. */
+function documentedHash(
+  { database }: TestSqlite,
+  previous: Uint8Array,
+  { id, number, name }: Commit,
+): string {
+  const bytes = new CanonicalBytes()
+  bytes.addAll(['tollgate commit 1', name, number])
+  for (const table of hashedTables) {
+    const select = `SELECT ${columnsOf(table).join(', ')} FROM ${table.name} WHERE commit_id = ? ORDER BY id`
+    for (const row of database.query(select).values(id) as SqlValue[][]) bytes.addAll(row)
+  }
+  return createHash('sha256').update(previous).update(bytes.bytes).digest('hex')
+}
+
+async function usedStore() {
+  const store = aSqliteStore()
+  const { accountId, apiKeyId } = await anAccount(store, { funds: usd('9') })
+  const charge = async () => {
+    const held = await hold(store.ledger, { accountId, kind: 'text', amount: usd('1') })
+    await store.ledger.captureHold(held, aCharge(apiKeyId))
+  }
+  return { store, accountId, charge }
+}
+
+describe('a commit', () => {
+  test('has the documented hash over the commit before it and its rows', async () => {
+    const { store, charge } = await usedStore()
+    await Promise.all([charge(), charge(), charge()])
+    await charge()
+
+    const commits = commitsOf(store)
+
+    expect(commits.map(({ number }) => number)).toEqual([1n, 2n, 3n])
+    let previous = new Uint8Array(32)
+    for (const commit of commits) {
+      expect(Buffer.from(commit.hash).toString('hex')).toBe(documentedHash(store, previous, commit))
+      previous = new Uint8Array(commit.hash)
+    }
+  })
+
+  test('is written for transactions that add rows of money, and for no other', async () => {
+    const { store } = await usedStore()
+    const before = commitsOf(store).length
+
+    await store.accounts.createAccount({
+      publicId: 'acct_x',
+      name: 'ben',
+      sandboxOnly: false,
+      audit: aCredit(1).audit,
+    })
+
+    expect(commitsOf(store)).toHaveLength(before)
+  })
+
+  test('that is rolled back leaves no gap in the chain', async () => {
+    const { store, accountId, charge } = await usedStore()
+    let isFull = true
+    store.transactions.join({
+      beforeCommit: () => {
+        if (isFull) throw new Error('disk full')
+      },
+    })
+    await store.ledger.credit({ ...aCredit(accountId), amount: usd('1') }).catch(() => undefined)
+    isFull = false
+
+    await charge()
+
+    expect(commitsOf(store).map(({ number }) => number)).toEqual([1n, 2n])
+    expect((await store.ledger.verify()).problems).toEqual([])
+  })
+
+  test('belongs to the chain of its node', async () => {
+    const { store, accountId, charge } = await usedStore()
+    const other = store.openNode(nodeSettings('other', fakeClock()))
+    await other.ledger.credit({ ...aCredit(accountId), amount: usd('1') })
+    await charge()
+    await other.ledger.credit({ ...aCredit(accountId), amount: usd('1') })
+
+    const commits = commitsOf(store).map(({ name, number }) => `${name} ${number}`)
+
+    expect(commits).toEqual(['main 1', 'other 1', 'main 2', 'other 2'])
+    expect((await store.ledger.verify()).problems).toEqual([])
+  })
+})
+
+test.each(hashedTables.map(table => [table.name, table] as const))(
+  'every column of %s is covered by the hash',
+  (name, table) => {
+    const { database } = aSqliteStore()
+
+    const columns = database
+      .query<{ name: string }, []>(`SELECT name FROM pragma_table_info('${name}')`)
+      .all()
+      .map(column => column.name)
+
+    expect(new Set(columns)).toEqual(new Set(columnsOf(table)))
+  },
+)

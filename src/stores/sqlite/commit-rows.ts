@@ -1,0 +1,94 @@
+import { CanonicalBytes, type SqlValue } from './canonical.ts'
+import { hashedTables } from './hashed-tables.ts'
+
+/** What a commit stores for each row that it covers: the tag of its table and its CRC-32. */
+export const CHECKSUM_BYTES = 5
+const HASH_BYTES = 32
+
+/** The rows that a transaction adds to one table, in their canonical form. */
+type Section = { readonly tag: number; readonly bytes: CanonicalBytes; readonly checksums: number[] }
+
+/** The rows that a transaction adds to the hashed tables. */
+export class CommitRows {
+  readonly #sections: readonly Section[] = hashedTables.map(({ tag }) => ({
+    tag,
+    bytes: new CanonicalBytes(),
+    checksums: [],
+  }))
+  readonly #sectionOf: readonly Section[]
+  #count = 0
+
+  constructor() {
+    const sectionOf: Section[] = []
+    for (const section of this.#sections) sectionOf[section.tag] = section
+    this.#sectionOf = sectionOf
+  }
+
+  get count(): number {
+    return this.#count
+  }
+
+  /** `values` are the values of all columns of the row. */
+  add(tag: number, values: readonly SqlValue[]): void {
+    const section = this.#sectionOf[tag]
+    if (section === undefined) throw new Error(`There is no hashed table with the tag ${tag}.`)
+    const start = section.bytes.length
+    section.bytes.addAll(values)
+    section.checksums.push(section.bytes.checksumFrom(start))
+    this.#count += 1
+  }
+
+  clear(): void {
+    for (const { bytes, checksums } of this.#sections) {
+      bytes.clear()
+      checksums.length = 0
+    }
+    this.#count = 0
+  }
+
+  hash(commit: CommitHead): Uint8Array {
+    const hasher = commitHasher(commit)
+    for (const { bytes } of this.#sections) if (bytes.length > 0) hasher.update(bytes.bytes)
+    return hashOf(hasher)
+  }
+
+  /** Tells which row of a commit has changed when its hash no longer fits. */
+  checksums(): Uint8Array {
+    const bytes = new Uint8Array(this.#count * CHECKSUM_BYTES)
+    const view = new DataView(bytes.buffer)
+    let at = 0
+    for (const { tag, checksums } of this.#sections) {
+      for (const checksum of checksums) {
+        view.setUint8(at, tag)
+        view.setUint32(at + 1, checksum)
+        at += CHECKSUM_BYTES
+      }
+    }
+    return bytes
+  }
+}
+
+export type CommitHead = {
+  /** The hash of the node's commit before this one. */
+  readonly previous: Uint8Array
+  readonly node: string
+  readonly number: number
+}
+
+const head = new CanonicalBytes()
+
+/**
+ * The SHA-256 of a commit, to which its rows are added in their canonical form: table by table in the order of `hashedTables`, and in
+ * each table by row id.
+ */
+export function commitHasher({ previous, node, number }: CommitHead): Bun.SHA256 {
+  head.clear()
+  head.addAll(['tollgate commit 1', node, number])
+  return new Bun.SHA256().update(previous).update(head.bytes)
+}
+
+export function hashOf(hasher: Bun.SHA256): Uint8Array<ArrayBuffer> {
+  const hash = new Uint8Array(HASH_BYTES)
+  hasher.digest(hash)
+  return hash
+}

@@ -1,0 +1,57 @@
+import type { Database } from 'bun:sqlite'
+
+/** The hash before the first commit of a node. */
+export const NO_HASH = new Uint8Array(32)
+
+type Link = { readonly nodeId: bigint; readonly number: number; readonly hash: Uint8Array }
+
+/** Where a node's chain of commits ends. Its name stays the same over restarts, and so does its chain. */
+export class NodeChain {
+  readonly name: string
+  #nodeId: bigint | undefined
+  #latest: Link | undefined
+  /** The link of the running transaction. */
+  #staged: Link | undefined
+
+  constructor(database: Database, name: string) {
+    this.name = name
+    const node = database.query<{ id: bigint }, [string]>('SELECT id FROM nodes WHERE name = ?').get(name)
+    if (node === null) return
+    this.#nodeId = node.id
+    const row = database
+      .query<{ number: bigint; hash: Uint8Array }, [bigint]>(
+        'SELECT number, hash FROM commits WHERE node_id = ? ORDER BY id DESC LIMIT 1',
+      )
+      .get(node.id)
+    if (row !== null) this.#latest = { nodeId: node.id, number: Number(row.number), hash: row.hash }
+  }
+
+  /** The row of the node; undefined before its first commit. */
+  get nodeId(): bigint | undefined {
+    return this.#latest?.nodeId ?? this.#nodeId
+  }
+
+  /** The number of the next commit; the first one is 1. */
+  get nextNumber(): number {
+    return (this.#latest?.number ?? 0) + 1
+  }
+
+  get latestHash(): Uint8Array {
+    return this.#latest?.hash ?? NO_HASH
+  }
+
+  stage(link: Link): void {
+    this.#staged = link
+  }
+
+  /** After the commit. */
+  adopt(): void {
+    this.#latest = this.#staged ?? this.#latest
+    this.#staged = undefined
+  }
+
+  /** After a rollback. */
+  drop(): void {
+    this.#staged = undefined
+  }
+}

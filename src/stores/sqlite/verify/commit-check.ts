@@ -1,0 +1,80 @@
+import { CanonicalBytes } from '../canonical.ts'
+import { CHECKSUM_BYTES, commitHasher, hashOf, type CommitHead } from '../commit-rows.ts'
+import type { HashedTableDefinition } from '../hashed-tables.ts'
+import type { HashedRow } from './row-cursor.ts'
+
+export type StoredCommit = CommitHead & {
+  readonly id: bigint
+  /** Null for the commit of earlier versions. */
+  readonly checksums: Uint8Array | null
+  readonly hash: Uint8Array
+}
+
+/** How the rows of one table differ from what a commit wrote. Only the first difference can be located. */
+export type Difference = {
+  readonly table: HashedTableDefinition
+  readonly kind: 'changed' | 'missing' | 'inserted'
+  /** The changed or inserted row, or the one after the missing row. Undefined if the missing row is the last one. */
+  readonly row: HashedRow | undefined
+}
+
+type CheckedRow = { readonly row: HashedRow; readonly checksum: number }
+
+/** Recomputes the hash of one commit from its rows, which are added in the order of the hash. */
+export class CommitCheck {
+  readonly #commit: StoredCommit
+  readonly #hasher: Bun.SHA256
+  readonly #bytes = new CanonicalBytes()
+  readonly #differences: Difference[] = []
+  /** The rows of the current table; none for the commit of earlier versions, which can have very many. */
+  #rows: CheckedRow[] = []
+
+  constructor(commit: StoredCommit) {
+    this.#commit = commit
+    this.#hasher = commitHasher(commit)
+  }
+
+  add(row: HashedRow): void {
+    this.#bytes.clear()
+    this.#bytes.addAll(row.values)
+    this.#hasher.update(this.#bytes.bytes)
+    if (this.#commit.checksums !== null) this.#rows.push({ row, checksum: this.#bytes.checksumFrom(0) })
+  }
+
+  /** Ends the rows of a table. */
+  endTable(table: HashedTableDefinition): void {
+    const { checksums } = this.#commit
+    if (checksums !== null) {
+      const differences = differencesOf(checksumsOf(checksums, table.tag), this.#rows)
+      this.#differences.push(...differences.map(({ kind, row }) => ({ table, kind, row })))
+    }
+    this.#rows = []
+  }
+
+  end(): { readonly isHashRight: boolean; readonly differences: readonly Difference[] } {
+    const isHashRight = Buffer.compare(hashOf(this.#hasher), this.#commit.hash) === 0
+    return { isHashRight, differences: this.#differences }
+  }
+}
+
+type RowDifference = Pick<Difference, 'kind' | 'row'>
+
+function differencesOf(written: readonly number[], rows: readonly CheckedRow[]): readonly RowDifference[] {
+  const missing = { kind: 'missing', row: undefined } as const
+  const isShort = written.length > rows.length
+  const at = rows.findIndex(({ checksum }, index) => checksum !== written[index])
+  if (at < 0) return isShort ? [missing] : []
+  const row = rows[at]
+  if (at >= written.length || rows[at + 1]?.checksum === written[at])
+    return [{ kind: 'inserted', row: row?.row }]
+  if (written[at + 1] === row?.checksum) return [{ kind: 'missing', row: row?.row }]
+  return [{ kind: 'changed', row: row?.row }, ...(isShort ? [missing] : [])]
+}
+
+function checksumsOf(bytes: Uint8Array, tag: number): readonly number[] {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const checksums: number[] = []
+  for (let at = 0; at + CHECKSUM_BYTES <= bytes.length; at += CHECKSUM_BYTES)
+    if (view.getUint8(at) === tag) checksums.push(view.getUint32(at + 1))
+  return checksums
+}
