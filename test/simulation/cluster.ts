@@ -86,7 +86,7 @@ export class Cluster {
 
   /** Ends all faults, and starts what is down. */
   calm(): void {
-    this.#world.isCalm = true
+    this.#world.calmAtMs = this.#world.scheduler.nowMs
     this.#world.isDiskFull = false
     this.#doomed = undefined
     for (const [index, node] of this.#nodes.entries()) {

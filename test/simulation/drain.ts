@@ -30,7 +30,9 @@ export async function drain({
   let passes = 0
   const pass = async (node: SimulatedNode | undefined) => {
     passes += 1
+    const startedAtMs = scheduler.nowMs
     await node?.reconcile()
+    world.calmPasses.push({ startedAtMs, endedAtMs: scheduler.nowMs })
   }
   const endMs = scheduler.nowMs + world.settings.jobTtlMs + WATCH_MS + 2 * ORPHAN_MS
   while (scheduler.nowMs < endMs) {

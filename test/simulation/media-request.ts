@@ -6,7 +6,7 @@ import { createImageJob } from '../../src/gateway/media/create-image-job.ts'
 import { createVideoJob } from '../../src/gateway/media/create-video-job.ts'
 import type { MediaCall } from '../../src/gateway/media/media-call.ts'
 import { spoolBody } from '../../src/gateway/media/spool-body.ts'
-import { waitForJob } from '../../src/gateway/media/wait-for-job.ts'
+import { waitForJob, waitForSubmit } from '../../src/gateway/media/wait-for-job.ts'
 import type { Authenticated } from '../../src/gateway/ports/accounts.ts'
 import type { CallerSignal } from '../../src/gateway/ports/caller-signal.ts'
 import { imageNames, videoNames } from '../../src/protocol/media/input-names.ts'
@@ -52,7 +52,9 @@ export async function handle(
   const call = { ...callOf(jobId, caller, body), client: { signal }, ...idempotency, route: `${kind}s` }
   try {
     const job = await create(kind, call, { node, world })
-    return waitMs === null ? job : await waitForJob(job, { waitMs, signal }, node)
+    return waitMs === null
+      ? await waitForSubmit(job, { signal }, node)
+      : await waitForJob(job, { waitMs, signal }, node)
   } finally {
     if ((await node.jobs.find(jobId)) === undefined) await removeFiles(body, node)
   }

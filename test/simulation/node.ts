@@ -17,6 +17,9 @@ import { MemoryBlobs } from './memory-blobs.ts'
 import { Process } from './scheduler.ts'
 import type { World } from './world.ts'
 
+/** A provider in a private network: a link that was refused must not reach it. */
+const PRIVATE_PROVIDER = 'sync-blind'
+
 /** What a client gets when the node dies that it talks to. */
 export class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost'
@@ -72,7 +75,7 @@ export class SimulatedNode {
       providerOf: ({ id }: Provider) => world.upstreams.get(id)?.adapter(gate),
       secretsOf: () => [],
       fetchUntrusted: world.files.fetcher(gate),
-      isPrivate: async () => false,
+      isPrivate: async ({ id }) => id === PRIVATE_PROVIDER,
       onUnknownStatus: () => {},
       settings,
     }

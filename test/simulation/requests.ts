@@ -1,3 +1,4 @@
+import type { JobKind } from '../../src/domain/jobs/job.ts'
 import type { Authenticated } from '../../src/gateway/ports/accounts.ts'
 import type { MediaRequest } from './media-request.ts'
 import type { Random } from './random.ts'
@@ -8,11 +9,10 @@ const PNG = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
 /** Few, so that several requests have the same key. */
 const KEYS = 6
 
+type Context = { readonly world: World; readonly random: Random }
+
 /** Any valid request for any media model. */
-export function aRequest(
-  caller: Authenticated,
-  { world, random }: { readonly world: World; readonly random: Random },
-): MediaRequest {
+export function aRequest(caller: Authenticated, { world, random }: Context): MediaRequest {
   const { id: model, kind } = random.pick(models)
   const { waitMsMax } = world.settings
   const asked = kind === 'image' ? imageFields(random) : videoFields(model, random)
@@ -41,18 +41,28 @@ function videoFields(model: string, random: Random) {
   return random.chance(0.3) ? {} : { duration: random.pick([3, 4.5, 7, 3.333, 15]) }
 }
 
-function inputs(kind: 'image' | 'video', context: { readonly world: World; readonly random: Random }) {
+function inputs(kind: JobKind, context: Context) {
   const { random } = context
   if (random.chance(0.5)) return {}
-  const image = Array.from({ length: random.integer(1, 2) }, () => anInput(context))
-  return kind === 'video' && random.chance(0.3) ? { image, video: 'https://clips.example/1' } : { image }
+  const image = Array.from({ length: random.integer(1, 2) }, () => anInput(kind, context))
+  return kind === 'video' && random.chance(0.3) ? { image, video: aLink(kind, context) } : { image }
 }
 
 /** A link, or a picture of a few bytes or of several pieces. */
-function anInput({ world, random }: { readonly world: World; readonly random: Random }): string {
-  if (random.chance(0.3)) return 'https://pictures.example/1'
-  const content = random.bytes(random.chance(0.2) ? 15_000 : 20)
-  const bytes = Uint8Array.from([...PNG, ...content])
+function anInput(kind: JobKind, context: Context): string {
+  if (context.random.chance(0.3)) return aLink(kind, context)
+  return `data:image/png;base64,${aPicture(context).toBase64()}`
+}
+
+/** The links of video requests are fetched. Those of image requests never are. */
+function aLink(kind: JobKind, context: Context): string {
+  const { world, random } = context
+  if (kind === 'image') return 'https://never-opened.example/1'
+  return world.files.offer(aPicture(context), { fromMs: world.scheduler.nowMs, random })
+}
+
+function aPicture({ world, random }: Context): Uint8Array<ArrayBuffer> {
+  const bytes = Uint8Array.from([...PNG, ...random.bytes(random.chance(0.2) ? 15_000 : 20)])
   world.addInput(bytes)
-  return `data:image/png;base64,${bytes.toBase64()}`
+  return bytes
 }

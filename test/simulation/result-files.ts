@@ -1,3 +1,4 @@
+import type { MediaOutput } from '../../src/gateway/ports/media-provider.ts'
 import type { FetchOutcome, FetchTerms, UntrustedFetch } from '../../src/gateway/ports/untrusted-fetch.ts'
 import type { Gate } from './gate.ts'
 import { Pieces } from './memory-blobs.ts'
@@ -18,7 +19,7 @@ export type ResultFile = {
 
 const FAILURES_MAX = 6
 
-/** The results that the simulated providers offer by links. */
+/** The files that providers and customers offer by links. */
 export class ResultFiles {
   readonly #files = new Map<string, ResultFile>()
   readonly #world: World
@@ -45,6 +46,10 @@ export class ResultFiles {
     const file = this.#files.get(url)
     if (file === undefined) throw new Error(`No provider offers ${url}.`)
     return file
+  }
+
+  bytesOf(output: MediaOutput): Uint8Array<ArrayBuffer> {
+    return output.from === 'bytes' ? output.bytes : this.find(output.url).bytes
   }
 
   /** The fetcher of one node. */

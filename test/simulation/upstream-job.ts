@@ -1,5 +1,6 @@
 import type { JobKind } from '../../src/domain/jobs/job.ts'
 import type { MediaOutput, MediaResult, SubmitCall } from '../../src/gateway/ports/media-provider.ts'
+import { tinyMp4 } from '../support/tiny-mp4.ts'
 import type { Random } from './random.ts'
 import type { ResultFiles } from './result-files.ts'
 import type { Process } from './scheduler.ts'
@@ -51,17 +52,20 @@ export function aResult(call: SubmitCall, terms: ResultTerms): MediaResult {
   const { random, faults } = terms
   const isOdd = random.chance(faults)
   const count = isOdd ? random.integer(0, call.count + 2) : call.count
-  const outputs = Array.from({ length: count }, () => anOutput(terms))
   const durationMs = call.durationMs === undefined ? undefined : reportedMs(call.durationMs, isOdd, random)
+  const lengthMs =
+    call.durationMs === undefined ? undefined : clipMs(durationMs ?? call.durationMs, isOdd, random)
   return {
-    outputs,
+    outputs: Array.from({ length: count }, () => anOutput(lengthMs, terms)),
     isCounted: call.kind === 'video' || !random.chance(0.2),
     ...(durationMs === undefined ? {} : { durationMs }),
   }
 }
 
-function anOutput({ random, files, fromMs }: ResultTerms): MediaOutput {
-  const bytes = random.bytes(random.chance(0.1) ? 6000 : random.integer(1, 60))
+/** A clip of a length, or a few bytes. */
+function anOutput(lengthMs: number | undefined, { random, files, fromMs }: ResultTerms): MediaOutput {
+  const size = random.chance(0.1) ? 6000 : random.integer(1, 60)
+  const bytes = lengthMs === undefined ? random.bytes(size) : tinyMp4(lengthMs)
   return random.chance(0.5)
     ? { from: 'bytes', bytes }
     : { from: 'url', url: files.offer(bytes, { fromMs, random }) }
@@ -71,4 +75,13 @@ function anOutput({ random, files, fromMs }: ResultTerms): MediaOutput {
 function reportedMs(askedMs: number, isOdd: boolean, random: Random): number | undefined {
   if (!isOdd) return askedMs + random.pick([0, 0, 0, 40, -40])
   return random.pick([undefined, 1, Math.round(askedMs / 2), askedMs * 3, askedMs + 1])
+}
+
+/** The length in the header of the clip; undefined for a file without one. */
+function clipMs(reportedMs: number, isOdd: boolean, random: Random): number | undefined {
+  return random.pick(
+    isOdd
+      ? [undefined, reportedMs + 501, reportedMs + 500, reportedMs * 2]
+      : [undefined, reportedMs, reportedMs + 33],
+  )
 }

@@ -36,8 +36,10 @@ export class World {
   readonly violations: string[] = []
   scheduler!: Scheduler
   store!: SqliteStore
-  /** From the end of the faults on: every call succeeds, and no node dies. */
-  isCalm = false
+  /** From then on every call succeeds, and no node dies. */
+  calmAtMs = Infinity
+  /** The passes of the reconciler from then on. */
+  readonly calmPasses: { readonly startedAtMs: number; readonly endedAtMs: number }[] = []
   isDiskFull = false
   /** When the disk became full. */
   readonly fullDisks: number[] = []
@@ -48,6 +50,10 @@ export class World {
     this.random = random
     this.files = new ResultFiles(this)
     this.upstreams = new Map(upstreamTraits.map(traits => [traits.id, new Upstream(traits, this)]))
+  }
+
+  get isCalm(): boolean {
+    return this.calmAtMs !== Infinity
   }
 
   get settings(): Plan['settings'] {

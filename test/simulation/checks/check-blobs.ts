@@ -20,7 +20,7 @@ export function checkBlobs(world: World, ended: ReadonlyMap<string, EndedJob>): 
       const isRecorded =
         content.length === bytes && createHash('sha256').update(content).digest('hex') === sha256
       const output = made[index]
-      if (!isRecorded || output === undefined || !Bun.deepEquals(content, bytesOf(output, world)))
+      if (!isRecorded || output === undefined || !Bun.deepEquals(content, world.files.bytesOf(output)))
         world.violated(`the result ${key} of ${id} is not what the provider made`)
     }
   }
@@ -30,8 +30,4 @@ export function checkBlobs(world: World, ended: ReadonlyMap<string, EndedJob>): 
 function outputsOf(jobId: string, { upstreams }: World): readonly MediaOutput[] {
   const jobs = [...upstreams.values()].flatMap(({ ledger }) => ledger.jobs)
   return jobs.find(job => job.jobId === jobId)?.result.outputs ?? []
-}
-
-function bytesOf(output: MediaOutput, { files }: World): Uint8Array {
-  return output.from === 'bytes' ? output.bytes : files.find(output.url).bytes
 }

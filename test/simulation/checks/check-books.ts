@@ -20,9 +20,13 @@ export async function checkBooks(
     if (allHeld !== 0n) world.violated(`${name} still holds ${allHeld}`)
     if (available + allHeld + spent.text + spent.media !== credited)
       world.violated(`${name} has ${available}, holds ${allHeld} and spent ${spent.media} of ${credited}`)
-    const paid = jobs.reduce((sum, { accountId, cost }) => (accountId === id ? sum + (cost ?? 0n) : sum), 0n)
+    const own = jobs.filter(({ accountId }) => accountId === id)
+    const paid = own.reduce((sum, { cost }) => sum + (cost ?? 0n), 0n)
+    const lost = own.reduce((sum, { lateCost }) => sum + (lateCost ?? 0n), 0n)
     const funds = world.plan.funds[index] ?? 0n
     if (funds - paid !== available)
       world.violated(`${name} had ${funds}, paid ${paid} for jobs, and has ${available}`)
+    if (spent.media !== paid + lost)
+      world.violated(`${name} spent ${spent.media}: ${paid} for jobs, and ${lost} were lost`)
   }
 }

@@ -38,6 +38,7 @@ function* moneyProblems(one: EndedJob): Generator<string> {
   const expected = ['hold', end, ...(isLate ? ['late_completion'] : [])]
   if (!isSame(kinds, expected)) yield `has the operations ${kinds.join(', ')}, not ${expected.join(', ')}`
   if (isLate && job.state !== 'failed') yield `is ${job.state}, and a loss was booked for it`
+  if (isLate !== (job.lateCost !== null)) yield `has a late cost of ${job.lateCost}`
   const paid = -operations.reduce((sum, { amount }) => sum + amount, 0n)
   if (paid !== (job.cost ?? 0n)) yield `took ${paid} from its account, and costs ${job.cost}`
   if (paid > job.held) yield `took ${paid}, and held ${job.held}`

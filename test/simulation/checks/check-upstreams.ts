@@ -2,12 +2,19 @@ import type { Upstream } from '../upstream.ts'
 import type { UpstreamJob } from '../upstream-job.ts'
 import type { World } from '../world.ts'
 import { lossOf, type EndedJob } from './ended-jobs.ts'
-import { excuseFor } from './excuses.ts'
-import { expectedCost } from './expected-cost.ts'
+import { excuseFor, hasLostFile } from './excuses.ts'
+import { expectedCost, expectedLoss } from './expected-cost.ts'
 
-const HOUR = 3_600_000
-const WATCH_MS = 24 * HOUR
+const WATCH_MS = 86_400_000
+/** A call that was made before the end of a watch, or on a node whose clock is slow. */
 const CALL_MS_MAX = 300_000
+/** The longest pause that a provider asks for after a failed poll, and some. */
+const RETRY_MS_MAX = 70_000
+const SKEW_MS = 5000
+
+type Context = { readonly upstream: Upstream; readonly world: World }
+/** A job of a provider, and the job of ours that it was made for. */
+type Pair = { readonly made: UpstreamJob; readonly ours: EndedJob }
 
 /**
  * Each job that a provider charges for is paid by its customer, or booked as a loss, or there is a reason why the gateway could not
@@ -18,73 +25,85 @@ export function checkUpstreams(
   ended: ReadonlyMap<string, EndedJob>,
 ): ReadonlyMap<string, number> {
   const ends = new Map<string, number>()
-  const made = new Set<string>()
+  const seen = new Set<string>()
   for (const upstream of world.upstreams.values()) {
-    for (const job of upstream.ledger.jobs) {
-      made.add(job.jobId)
-      const one = ended.get(job.jobId)
-      if (one === undefined) {
-        world.violated(`${upstream.traits.id} has a job ${job.jobId} that the store does not have`)
+    for (const made of upstream.ledger.jobs) {
+      seen.add(made.jobId)
+      const ours = ended.get(made.jobId)
+      if (ours === undefined) {
+        world.violated(`${upstream.traits.id} has a job ${made.jobId} that the store does not have`)
         continue
       }
-      const end = endOf(job, one, { upstream, world })
+      const pair = { made, ours }
+      const end = endOf(pair, { upstream, world })
       ends.set(end, (ends.get(end) ?? 0) + 1)
-      for (const problem of problemsOf(job, one))
-        world.violated(`${job.jobId}, ${job.upstreamId}, ${problem}`)
+      const problems = [
+        ...moneyProblems(pair, world),
+        ...stateProblems(pair),
+        ...delays(pair, { upstream, world }),
+      ]
+      for (const problem of problems) world.violated(`${made.jobId}, ${made.upstreamId}, ${problem}`)
     }
   }
-  for (const [id, one] of ended) {
-    if (made.has(id)) continue
-    if (one.job.state === 'completed' || lossOf(one) !== undefined)
-      world.violated(`${id} was paid or booked, and no provider made it`)
-  }
+  for (const [id, ours] of ended)
+    if (!seen.has(id) && isSettled(ours)) world.violated(`${id} was paid or booked, and no provider has it`)
   return ends
 }
 
-function endOf(
-  upstreamJob: UpstreamJob,
-  one: EndedJob,
-  { upstream, world }: { readonly upstream: Upstream; readonly world: World },
-): string {
-  const { job } = one
-  const isMade =
-    upstreamJob.ending === 'finished' &&
-    upstreamJob.endsAtMs <= world.scheduler.nowMs &&
-    upstreamJob.result.outputs.length > 0
-  const loss = lossOf(one)
-  if (!isMade) {
-    if (job.state === 'completed' || loss !== undefined)
-      world.violated(`${upstreamJob.jobId} was paid or booked, and its provider never made it`)
+function endOf({ made, ours }: Pair, context: Context): string {
+  const { job } = ours
+  const { world, upstream } = context
+  if (!isCharged(made, world)) {
+    if (isSettled(ours)) world.violated(`${made.jobId} was paid or booked, and its provider never made it`)
     return 'made nothing, and cost nothing'
   }
   if (job.state === 'completed') return 'paid by the customer'
-  if (loss !== undefined) return 'booked as a loss'
-  const excuse = excuseFor(upstreamJob, job, { upstream, world })
-  if (excuse === undefined) {
-    const { reason } = job.failure ?? {}
-    world.violated(
-      `${upstreamJob.jobId} was made by ${upstream.traits.id}, and was neither paid nor booked. It failed as ${reason}; the submit was answered with ${upstreamJob.answer}.`,
-    )
-  }
-  return excuse ?? 'not explained'
+  if (lossOf(ours) !== undefined) return 'booked as a loss'
+  const excuse = excuseFor(made, job, context)
+  if (excuse !== undefined) return excuse
+  world.violated(
+    `${made.jobId} was made by ${upstream.traits.id}, and was neither paid nor booked. It failed as ${job.failure?.reason}; the submit was answered with ${made.answer}.`,
+  )
+  return 'not explained'
 }
 
-function* problemsOf(upstreamJob: UpstreamJob, one: EndedJob): Generator<string> {
-  const { job } = one
-  const cost = expectedCost(job, upstreamJob.result)
-  if (job.state === 'completed' && job.cost !== cost) yield `costs ${job.cost} instead of ${cost}`
-  if (
-    job.state === 'completed' &&
-    upstreamJob.answer === 'its id' &&
-    job.upstreamId !== upstreamJob.upstreamId
-  )
-    yield `was completed by ${job.upstreamId}`
-  if (
-    job.failure?.reason === 'generation_failed' &&
-    upstreamJob.ending === 'finished' &&
-    upstreamJob.result.outputs.length > 0
-  )
-    yield 'failed, and its provider made it'
-  if (job.state === 'failed' && upstreamJob.askedAtMs > job.changedAtMs + WATCH_MS + CALL_MS_MAX)
+/** Whether the provider charges for a job by the end of the run. */
+function isCharged({ ending, endsAtMs, result }: UpstreamJob, { scheduler }: World): boolean {
+  return ending === 'finished' && endsAtMs <= scheduler.nowMs && result.outputs.length > 0
+}
+
+function isSettled(ours: EndedJob): boolean {
+  return ours.job.state === 'completed' || lossOf(ours) !== undefined
+}
+
+function* moneyProblems({ made, ours }: Pair, world: World): Generator<string> {
+  const { state, cost, lateCost } = ours.job
+  const expected = expectedCost(ours.job, made.result, world)
+  const loss = expectedLoss(ours.job, made.result)
+  if (state === 'completed' && cost !== expected) yield `costs ${cost} instead of ${expected}`
+  if (lateCost !== null && lateCost !== loss) yield `was booked as a loss of ${lateCost} instead of ${loss}`
+}
+
+function* stateProblems({ made, ours }: Pair): Generator<string> {
+  const { state, upstreamId, failure, changedAtMs } = ours.job
+  const isMade = made.ending === 'finished' && made.result.outputs.length > 0
+  if (state === 'completed' && upstreamId !== null && upstreamId !== made.upstreamId)
+    yield `was completed by ${upstreamId}`
+  if (failure?.reason === 'generation_failed' && isMade) yield 'failed, and its provider made it'
+  if (state === 'failed' && made.askedAtMs > changedAtMs + WATCH_MS + CALL_MS_MAX)
     yield 'was asked for after its watch was over'
+}
+
+/** A job whose result a pass without faults could have fetched before the deadline must not be released. */
+function* delays({ made, ours }: Pair, { upstream, world }: Context): Generator<string> {
+  const { job } = ours
+  const { upstreamId, failure, deadlineAtMs } = job
+  const isReleased = failure?.reason === 'overdue' || failure?.reason === 'submit_unconfirmed'
+  const isFindable = upstreamId !== null || upstream.traits.recovers
+  if (!isReleased || !isFindable || !isCharged(made, world) || hasLostFile(made, job, world)) return
+  const readyAtMs = Math.max(made.endsAtMs, world.calmAtMs) + RETRY_MS_MAX
+  const isMissed = world.calmPasses.some(
+    ({ startedAtMs, endedAtMs }) => startedAtMs > readyAtMs && endedAtMs + SKEW_MS < deadlineAtMs,
+  )
+  if (isMissed) yield `was released as ${failure.reason}, although a pass could have settled it`
 }

@@ -36,7 +36,8 @@ export function excuseFor(made: UpstreamJob, job: Job, context: Context): string
   return excuses.find(({ holds }) => holds)?.excuse
 }
 
-function hasLostFile({ result }: UpstreamJob, { request }: Job, { files }: World): boolean {
+/** Whether a file of the result can never be fetched, or not any more. */
+export function hasLostFile({ result }: UpstreamJob, { request }: Job, { files }: World): boolean {
   return result.outputs.slice(0, request.count).some(output => {
     if (output.from === 'bytes') return false
     return ['never', 'refused', 'expires'].includes(files.find(output.url).availability.kind)
