@@ -149,7 +149,7 @@ describe('input forms', () => {
     expect((await submitOf({ image: ['what is this?', '', 'ftp://host/x.png', 7, null] })).images).toEqual([])
   })
 
-  test('rule 3: a file of more than 80 MB, decoded, is 400 before the provider, and nothing is left of it', async () => {
+  test('rule 3: a file of more than 80 MB, decoded, is 400 before the provider; no file stays', async () => {
     const large = Buffer.concat([png, new Uint8Array(80 * MEGABYTE)]).toString('base64')
     const before = gateway.media.submits.length
 

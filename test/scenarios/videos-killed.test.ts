@@ -81,7 +81,7 @@ async function expectSound(): Promise<void> {
   expect(await admin('POST', 'verify')).toMatchObject({ ok: true, problems: [] })
 }
 
-test('a job that was killed during its submit is not submitted again: unknown_submit, and its reserve stays held', async () => {
+test('after a kill during a submit, the job is not submitted again, and its reserve stays held', async () => {
   const ada = await anAccount()
   create(ada.key, { prompt: 'A' })
   await until('the submit has arrived', () => requests.length === 1)

@@ -184,7 +184,7 @@ describe('rule 7: with wait or timeout', () => {
     expect([isEarly, (await reply).status]).toEqual([false, 202])
   })
 
-  test('rule 8: a failed generation is 502 with the provider\'s code and cost_usd "0"; the reserve is released', async () => {
+  test('rule 8: a failed generation is 502 with cost_usd "0", and the reserve is released', async () => {
     const bob = await gateway.account({ grant: '1' })
     const submitsBefore = gateway.media.submits.length
     gateway.media.polled = { outcome: 'failed', code: 'UNSAFE', message: 'Not this.' }

@@ -24,8 +24,8 @@ export type CreateVideoPorts = CreateJobPorts &
   }
 
 /**
- * Makes the job of a video request: checks it against the model's engine, prices it, holds its money and has it submitted. Throws a
- * GatewayError for every refusal; after one, nothing is held.
+ * Makes the job of a video request: checks it against the model's engine, prices it, holds its money and has it
+ * submitted. Throws a GatewayError for every refusal; after one, nothing is held.
  */
 export async function createVideoJob(
   call: MediaCall,
@@ -92,8 +92,8 @@ function inputsOf(
 }
 
 /**
- * What the provider gets, and what is held for: the row's pinned duration; else the request's; else the engine's default for the
- * provider, and the row's maximum for the hold.
+ * What the provider gets, and what is held for: the row's pinned duration; else the request's; else the engine's
+ * default for the provider, and the row's maximum for the hold.
  */
 function durations(
   { body }: MediaCall,

@@ -9,9 +9,9 @@ import { LINK_REFUSED } from './job-failures.ts'
 import { publicId } from './job-id.ts'
 import { PeekedStream } from './peeked-stream.ts'
 
-/** For all links of a job together: what a client that waits for its submit can bear. */
+/** For all links of a job together. The client waits for the submit, and clients give up after a minute or two. */
 export const INPUTS_TIMEOUT_MS = 60_000
-/** Links of one job that are fetched. Files of the largest size make 2.5 GB of them. */
+/** How many links of one job are fetched. With files of the largest size, they take 2.5 GB on disk. */
 export const LINKS_MAX = 32
 const CONCURRENCY = 4
 
@@ -25,19 +25,19 @@ export type FetchInputsPorts = {
 
 export type FetchedInputs =
   | { readonly outcome: 'fetched'; readonly inputs: JobInputs }
-  /** A link must not be passed on. Nothing that was fetched is kept. */
+  /** A link must not go to the provider. Nothing that was fetched is kept. */
   | { readonly outcome: 'refused'; readonly failure: Failure }
 
-/** Whether a job has links to fetch. Those of images go to the provider as they are. */
+/** Whether a job has links to fetch. The links of image jobs go to the provider as they are. */
 export function hasLinks({ kind, request }: Job): boolean {
   return kind === 'video' && [...request.images, ...request.videos].some(({ from }) => from === 'url')
 }
 
 /**
- * Fetches the links among the inputs of a video job into the blob store. A link that cannot be fetched, or does not lead to an image or a
- * video, stays a link, which the provider may fetch by itself. But a provider inside a private network could reach there what the gateway
- * must not: for it, a link that was refused or not looked at
- * ends the job.
+ * Fetches the links among the inputs of a video job into the blob store. A link that cannot be fetched, or does not
+ * lead to an image or a video, stays a link, and the provider may fetch it. A provider in a private network could reach
+ * addresses there that a client must not reach. For such a provider, a link that was refused or not checked ends the
+ * job.
  */
 export async function fetchInputs(
   job: Job,
@@ -68,7 +68,7 @@ export async function fetchInputs(
 
 /** The fetches of one job, within one time limit. */
 class InputFetch {
-  /** Whether there was a link to an address that is forbidden, or that was not looked at. */
+  /** Whether a link was refused, or was not checked because the time was over. */
   hasUnsafe = false
   readonly #ports: FetchInputsPorts
   readonly #prefix: string

@@ -24,8 +24,8 @@ export type SubmitPorts = SettlePorts &
   }
 
 /**
- * Submits a job, once, after the links among a video job's inputs were fetched: the submit is marked durably before its first byte leaves, and a job whose submit was marked before is left
- * as it is. Resolves with the job after it.
+ * Submits a job, once. Fetches the links among the inputs of a video job first. The submit is marked durably before its
+ * first byte leaves, and a job whose submit was marked before is left as it is. Resolves with the job after it.
  */
 export async function submitJob(job: Job, ports: SubmitPorts): Promise<Job> {
   const { jobs, clock } = ports
@@ -35,8 +35,8 @@ export async function submitJob(job: Job, ports: SubmitPorts): Promise<Job> {
   if (provider === undefined || adapter === undefined) return fail(job, NO_PROVIDER, ports)
   const fetched = hasLinks(job) ? await fetchInputs(job, provider, ports) : undefined
   if (fetched?.outcome === 'refused') return fail(job, fetched.failure, ports)
-  // The fetched inputs are stored together with the mark. Had they a step of their own, nothing would be gained: after a crash before
-  // the mark, the job is released and never submitted, and its files are swept as orphans.
+  // The mark stores the fetched inputs too. They need no step of their own: after a crash before the mark, the job is
+  // released and never submitted, and its files are removed as orphans.
   const begun = await jobs.beginSubmit(job.id, clock.now(), fetched?.inputs)
   if (!begun.changed) return begun.job
   const { request } = begun.job

@@ -11,14 +11,14 @@ export type WaitPorts = {
 }
 
 /**
- * How long a client waits for the provider's answer to the submit of its job. After that it gets the id of the job, which goes on: many
- * clients and proxies do not wait much longer.
+ * How long a client waits for the provider's answer to the submit of its job. After that it gets the id of the job,
+ * which goes on: many clients and proxies do not wait much longer.
  */
 export const SUBMIT_WAIT_MS = 150_000
 
 /**
- * Waits until a job has ended or cannot be followed, for at most `waitMs`, and polls its provider meanwhile. Resolves with the job as
- * it is then. A client that leaves ends the wait, and never the job.
+ * Waits until a job has ended or cannot be followed, for at most `waitMs`, and polls its provider meanwhile. Resolves
+ * with the job as it is then. A client that leaves ends the wait, and never the job.
  */
 export async function waitForJob(
   job: Job,
@@ -67,7 +67,9 @@ async function step(runner: JobRunner, job: Job, limitMs: number, ends: Ends): P
   await pause(limitMs, ends, end => void follow(end))
 }
 
-/** Resolves when `work` has ended, the time is over, or the client has left. What fails in `work` is reported elsewhere. */
+/**
+ * Resolves when `work` has ended, the time is over, or the client has left. What fails in `work` is reported elsewhere.
+ */
 export async function within(limitMs: number, work: Promise<unknown>, ends: Ends): Promise<void> {
   await pause(limitMs, ends, end => void work.then(end, end))
 }

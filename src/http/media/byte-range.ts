@@ -11,7 +11,9 @@ export type AskedRange =
 const WHOLE: AskedRange = { kind: 'whole' }
 const SINGLE = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i
 
-/** Reads a `Range` header for a file of so many bytes. Only single ranges are supported; a server may ignore any other. */
+/**
+ * Reads a `Range` header for a file of so many bytes. Only single ranges are supported; a server may ignore any other.
+ */
 export function readRange(header: string | null, bytes: number): AskedRange {
   const [, first = '', last = ''] = SINGLE.exec(header ?? '') ?? []
   if (first === '' && last === '') return WHOLE

@@ -10,7 +10,9 @@ export const videoDefaults: ParamDefaults = { aspect_ratio: '16:9' }
 
 const videoAspectRatios = ['16:9', '9:16', '1:1'] as const
 
-/** The value sets of a video row. All of them have an aspect ratio; a row that does not list one has the contract's set. */
+/**
+ * The value sets of a video row. All of them have an aspect ratio; a row that does not list one has the contract's set.
+ */
 export function videoParams({
   params,
   fixedParams,
@@ -19,8 +21,8 @@ export function videoParams({
 }
 
 /**
- * The values of a row's allowlist for one request: the request's, else the contract's default where the row's set has it,
- * else the set's first. A number counts as its digits. Fields that the row does not list are left out. Throws
+ * The values of a row's allowlist for one request: the request's, else the contract's default where the row's set has
+ * it, else the set's first. A number counts as its digits. Fields that the row does not list are left out. Throws
  * `invalid_field`, naming the set, for a value outside it.
  */
 export function chooseParams(

@@ -14,8 +14,8 @@ export type VideoRequest = {
 }
 
 /**
- * Reads what no engine has a say in. A `timeout` turns waiting on and can only lower the wait; one that is not a number counts
- * as `waitMsMax`, and a negative one as zero. Throws `invalid_field` for a missing model or prompt.
+ * Reads what no engine has a say in. A `timeout` turns waiting on and can only lower the wait; one that is not a number
+ * counts as `waitMsMax`, and a negative one as zero. Throws `invalid_field` for a missing model or prompt.
  */
 export function readVideoRequest(
   fields: Readonly<Record<string, unknown>>,
@@ -53,8 +53,8 @@ function readScenes(scenes: unknown): string | readonly string[] | undefined {
 }
 
 /**
- * The duration that a request asks for, in milliseconds; undefined where it names none. `duration` wins over `seconds`. Throws
- * `invalid_field`, listing what is allowed, for one outside the engine's set.
+ * The duration that a request asks for, in milliseconds; undefined where it names none. `duration` wins over `seconds`.
+ * Throws `invalid_field`, listing what is allowed, for one outside the engine's set.
  */
 export function readDuration(fields: Readonly<Record<string, unknown>>, engine: Engine): number | undefined {
   const name = (fields['duration'] ?? undefined) === undefined ? 'seconds' : 'duration'
