@@ -114,6 +114,26 @@ describe('input aliases', () => {
   })
 })
 
+describe('input modes, chosen by the fields of the body', () => {
+  test.each([
+    ['prompt alone is text-to-video', 'family-a', {}, [[], []]],
+    ['prompt plus image is image-to-video', 'family-a', { image: 'image-uuid-1' }, [['image-uuid-1'], []]],
+    ['prompt plus video is an edit', 'family-b-edit', { video: 'video-uuid-1' }, [[], ['video-uuid-1']]],
+    [
+      'prompt plus image and video is motion control',
+      'family-b-motion',
+      { image: 'image-uuid-1', video: 'video-uuid-1' },
+      [['image-uuid-1'], ['video-uuid-1']],
+    ],
+  ])('%s', async (_, model, inputs, expected) => {
+    const { images, videos } = await submitOf({ model, ...inputs })
+
+    const ids = (given: readonly RecordedInput[]) =>
+      given.map(input => (input.from === 'provider_id' ? input.id : ''))
+    expect([ids(images), ids(videos)]).toEqual(expected as string[][])
+  })
+})
+
 describe('input forms', () => {
   const base64 = (content: Uint8Array) => Buffer.from(content).toString('base64')
   const uuid = '550e8400-e29b-41d4-a716-446655440000'

@@ -23,7 +23,18 @@ describe('on the sandbox', () => {
 
   beforeAll(async () => {
     gateway = await startVideoGateway({
-      models: [videoModel('off', { enabled: false }), videoModel('vendor/film', {})],
+      providers: [{ id: 'texts', kind: 'openai-compatible', base_url: 'http://127.0.0.1:1/v1' }],
+      models: [
+        videoModel('off', { enabled: false }),
+        videoModel('vendor/film', {}),
+        videoModel('unserved', { upstreams: [{ provider: 'texts', model: 'film' }] }),
+        {
+          id: 'draw',
+          kind: 'image',
+          upstreams: [{ provider: 'box', model: 'image' }],
+          pricing: { per_image: '1' },
+        },
+      ],
     })
     ada = await gateway.account({ grant: '1000' })
   })
@@ -127,6 +138,8 @@ describe('on the sandbox', () => {
     ['a missing model', { prompt: 'A' }, 'invalid_field'],
     ['an unknown model', { model: 'nope', prompt: 'A' }, 'model_not_found'],
     ['a disabled model', { model: 'off', prompt: 'A' }, 'model_not_found'],
+    ['a model of another kind', { model: 'draw', prompt: 'A' }, 'model_not_found'],
+    ['a model whose provider makes no videos', { model: 'unserved', prompt: 'A' }, 'model_not_found'],
     ['a missing prompt', { model: MODEL }, 'invalid_field'],
     ['a prompt that is not a string', { model: MODEL, prompt: 7 }, 'invalid_field'],
     ["a duration outside the engine's set", { model: MODEL, prompt: 'A', duration: 3 }, 'invalid_field'],
