@@ -141,7 +141,9 @@ describe('a multipart form on a video route', () => {
     const repeated = await idOf(await send(parts, { headers }))
     const [, , ...file] = parts
     const otherPrompt = await send([parts[0]!, ['prompt', 'B'], ...file], { headers })
-    const otherFile = await send([parts[0]!, parts[1]!, ['input_reference', new Blob([mp4])]], { headers })
+    const otherFile = await send([parts[0]!, parts[1]!, ['input_reference', new Blob([png, '.'])]], {
+      headers,
+    })
 
     expect(repeated).toBe(first)
     expect([otherPrompt.status, otherFile.status]).toEqual([409, 409])

@@ -347,7 +347,7 @@ describe('with a scripted provider', () => {
   })
 
   test('a row may fix the aspect ratio', async () => {
-    expect((await submitOf({ model: 'wide', aspect_ratio: '1:1' })).params).toEqual({ aspect_ratio: '21:9' })
+    expect((await submitOf({ model: 'wide', aspect_ratio: '4:3' })).params).toEqual({ aspect_ratio: '21:9' })
   })
 
   test('GET says pending until the submit is answered, and then processing until the end', async () => {

@@ -22,6 +22,21 @@ function aLargeClip() {
   return { source, file, blobs: { read: async () => ({ bytes, stream }) } }
 }
 
+test.each([
+  ['video/mp4', 'video/mp4'],
+  ['video/x-matroska', 'video/x-matroska'],
+  ['text/html', 'application/octet-stream'],
+  ['video/mp4, text/html', 'application/octet-stream'],
+  ['image/svg+xml', 'application/octet-stream'],
+])('what a provider calls %s is sent as %s', async (mediaType, sent) => {
+  const { file, blobs } = aLargeClip()
+  const request = { method: 'GET', header: () => null }
+
+  const { headers } = await clipReply({ ...file, mediaType }, request, blobs)
+
+  expect(headers['content-type']).toBe(sent)
+})
+
 test('a clip is read only as fast as its reader takes it, and no further once the reader has left', async () => {
   const { source, file, blobs } = aLargeClip()
   const fake = fakeConnection(request => {

@@ -6,7 +6,7 @@ import type { HttpReply } from '../request-context.ts'
 import { readRange, type AskedRange } from './byte-range.ts'
 
 /** A browser must not run what a provider sent in place of a clip. */
-const MEDIA_TYPE = /^(?:video|image)\/[\w.+-]+$/
+const MEDIA_TYPE = /^video\/[\w.+-]+$/
 
 /** The bytes of a clip, or the part that the request asks for, read from the blob store as the client takes them. */
 export async function clipReply(
