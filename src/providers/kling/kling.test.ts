@@ -102,6 +102,19 @@ describe('kling', () => {
     expect(simulator.ledger().length).toBe(1)
   })
 
+  test('recovers no job whose answer does not name its external id', async () => {
+    const { simulator, provider, aCall, submitted } = open()
+    const call = aCall()
+    await submitted(call)
+    simulator.scriptPolls('no_external_id')
+
+    expect(await provider.recover?.(unconfirmed(call))).toEqual({
+      outcome: 'unavailable',
+      problem: 'the answer does not name this job as its external_task_id',
+    })
+    expect(await provider.recover?.(unconfirmed(call))).toMatchObject({ outcome: 'running' })
+  })
+
   test.each(['id_with_slash', 'id_of_4_kb'] as const)('polls a job with a strange id: %s', async behavior => {
     const { clock, simulator, provider, submitted } = open()
     simulator.scriptSubmits(behavior)

@@ -30,7 +30,7 @@ const POLL_EVERY_MS = 2000
 
 /**
  * The Kling API: videos from text or from images. The submit carries our job id as `external_task_id`, by which a job
- * is found again exactly.
+ * is found again. An answer that does not repeat exactly this id is not taken for the job.
  */
 export function kling({ send, clock, secretOf }: KlingPorts): MediaProvider {
   const tokens = klingTokens(clock)
@@ -82,8 +82,8 @@ export function kling({ send, clock, secretOf }: KlingPorts): MediaProvider {
       const outcome = readTask(reply)
       if (outcome.outcome === 'unavailable') return outcome
       const task = taskOf(reply, kind)
-      if (task === undefined || (externalIdOf(reply) ?? job.jobId) !== job.jobId)
-        return unavailable('the answer is about another job')
+      if (task === undefined || externalIdOf(reply) !== job.jobId)
+        return unavailable('the answer does not name this job as its external_task_id')
       return { ...outcome, upstreamId: formatUpstreamId(task) }
     },
   }

@@ -68,6 +68,8 @@ export type PollBehavior =
   | 'nothing'
   | 'html'
   | 'no_status'
+  /** The task does not say which job of ours it was created for. */
+  | 'no_external_id'
   /** Always the status `submitted`. */
   | 'backwards'
   | 'unknown_status'
@@ -166,6 +168,7 @@ export const pollBehaviors = {
   silence: 'nothing',
   html: 'html',
   no_status: 'no_status',
+  no_external_id: 'no_external_id',
   backwards: 'backwards',
   unknown_status: 'unknown_status',
   status_401: { status: 401, code: 1004 },

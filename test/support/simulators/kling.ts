@@ -215,6 +215,7 @@ export class KlingSimulator {
     const job = this.#jobs.find(job => job.kind === kind && (job.taskId === id || job.externalTaskId === id))
     if (job === undefined || this.#isForgotten(job)) return envelope(404, 1203)
     if (behavior === 'normal') return success(this.#task(job))
+    if (behavior === 'no_external_id') return success({ ...this.#task(job), task_info: {} })
     const task_status = { no_status: undefined, backwards: 'submitted', unknown_status: 'dreaming' }[behavior]
     return success({ ...this.#task(job), task_status, task_result: undefined })
   }
