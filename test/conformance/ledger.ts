@@ -2,10 +2,13 @@ import { describe, expect, test } from 'bun:test'
 import { subtractUsd, usd, ZERO } from '../../src/domain/money.ts'
 import {
   aCharge,
+  aChargeOf,
   aCredit,
   aHold,
   anId,
+  anImagesCharge,
   available,
+  aVideoCharge,
   hold,
   NOW,
   openWithFunds,
@@ -50,7 +53,7 @@ export function ledgerConforms(kind: StoreKind): void {
 
       await ledger.credit({ ...aCredit(accountId), amount: usd('1') })
       step = 'capture'
-      await ledger.captureHold(captured, aCharge(apiKeyId))
+      await ledger.captureHold(captured, aChargeOf(holdKind, apiKeyId))
       step = 'release'
       await ledger.releaseHold(released, NOW)
       step = 'nothing'
@@ -84,7 +87,7 @@ export function ledgerConforms(kind: StoreKind): void {
       const { ledger, accountId, apiKeyId } = await openWithFunds(kind, usd('10'))
       const request = async () => {
         const outcome = await ledger.placeHold(aHold({ accountId, kind: holdKind, amount: usd('1') }))
-        if (outcome.outcome === 'held') await ledger.captureHold(outcome.hold, aCharge(apiKeyId))
+        if (outcome.outcome === 'held') await ledger.captureHold(outcome.hold, aChargeOf(holdKind, apiKeyId))
         return outcome.outcome
       }
 
@@ -150,12 +153,12 @@ export function ledgerConforms(kind: StoreKind): void {
       ['all of', 4],
       ['part of', 1],
       ['nothing of', 0],
-    ])('a capture takes %s its hold and frees the rest', async (_, tokens) => {
+    ])('a capture takes %s its hold and frees the rest', async (_, dollars) => {
       const { ledger, accountId, apiKeyId } = await openWithFunds(kind, usd('5'))
       const held = await hold(ledger, { accountId, kind: holdKind, amount: usd('4') })
-      const cost = usd(String(tokens))
+      const cost = usd(String(dollars))
 
-      const captured = await ledger.captureHold(held, aCharge(apiKeyId, { tokens }))
+      const captured = await ledger.captureHold(held, aChargeOf(holdKind, apiKeyId, dollars))
 
       expect(captured).toEqual({ cost, shortfall: ZERO })
       expect(await ledger.balance(accountId)).toMatchObject({
@@ -170,7 +173,7 @@ export function ledgerConforms(kind: StoreKind): void {
     test('of 100 captures of one hold, one charges, and all get the same outcome', async () => {
       const { ledger, accountId, apiKeyId } = await openWithFunds(kind, usd('3'))
       const held = await hold(ledger, { accountId, kind: holdKind, amount: usd('2') })
-      const capture = () => ledger.captureHold(held, aCharge(apiKeyId))
+      const capture = () => ledger.captureHold(held, aChargeOf(holdKind, apiKeyId))
 
       const early = await Promise.all(Array.from({ length: 99 }, capture))
       const late = await capture()
@@ -182,9 +185,9 @@ export function ledgerConforms(kind: StoreKind): void {
     test('a second capture with another cost is refused and changes nothing', async () => {
       const { ledger, accountId, apiKeyId } = await openWithFunds(kind, usd('3'))
       const held = await hold(ledger, { accountId, kind: holdKind, amount: usd('2') })
-      await ledger.captureHold(held, aCharge(apiKeyId))
+      await ledger.captureHold(held, aChargeOf(holdKind, apiKeyId))
 
-      const error = await rejection(ledger.captureHold(held, aCharge(apiKeyId, { tokens: 2 })))
+      const error = await rejection(ledger.captureHold(held, aChargeOf(holdKind, apiKeyId, 2)))
 
       expect(error).toBeInstanceOf(RangeError)
       expect(await available(ledger, accountId)).toBe(usd('2'))
@@ -194,10 +197,28 @@ export function ledgerConforms(kind: StoreKind): void {
       const { ledger, accountId, apiKeyId } = await openWithFunds(kind, usd('3'))
       const held = await hold(ledger, { accountId, kind: holdKind, amount: usd('2') })
 
-      const error = await rejection(ledger.captureHold(held, aCharge(apiKeyId, { cost: usd('-1') })))
+      const error = await rejection(
+        ledger.captureHold(held, { ...aChargeOf(holdKind, apiKeyId), cost: usd('-1') }),
+      )
 
       expect(error).toBeInstanceOf(RangeError)
       expect(await available(ledger, accountId)).toBe(usd('1'))
+    })
+
+    test('a charge of the other kind is refused, and the hold stays', async () => {
+      const { ledger, accountId, apiKeyId } = await openWithFunds(kind, usd('3'))
+      const held = await hold(ledger, { accountId, kind: holdKind, amount: usd('2') })
+      const charges =
+        holdKind === 'media' ? [aCharge(apiKeyId)] : [anImagesCharge(apiKeyId), aVideoCharge(apiKeyId)]
+
+      const errors = await Promise.all(charges.map(charge => rejection(ledger.captureHold(held, charge))))
+
+      for (const error of errors) expect(error).toBeInstanceOf(RangeError)
+      expect(await ledger.balance(accountId)).toMatchObject({
+        available: usd('1'),
+        held: { [holdKind]: usd('2') },
+        spent: { text: ZERO, media: ZERO },
+      })
     })
 
     test('of 100 releases of one hold, one frees it', async () => {
@@ -218,7 +239,7 @@ export function ledgerConforms(kind: StoreKind): void {
       const held = await hold(ledger, { accountId, kind: holdKind, amount: usd('2') })
       await ledger.releaseHold(held, NOW)
 
-      const error = await rejection(ledger.captureHold(held, aCharge(apiKeyId)))
+      const error = await rejection(ledger.captureHold(held, aChargeOf(holdKind, apiKeyId)))
 
       expect(error).toBeInstanceOf(RangeError)
       expect(await available(ledger, accountId)).toBe(usd('3'))
@@ -229,7 +250,7 @@ export function ledgerConforms(kind: StoreKind): void {
       const never = { id: anId(), accountId, kind: holdKind, amount: usd('1') }
 
       await ledger.releaseHold(never, NOW)
-      const error = await rejection(ledger.captureHold(never, aCharge(apiKeyId)))
+      const error = await rejection(ledger.captureHold(never, aChargeOf(holdKind, apiKeyId)))
 
       expect(error).toBeInstanceOf(RangeError)
       expect(await available(ledger, accountId)).toBe(usd('3'))
@@ -240,7 +261,7 @@ export function ledgerConforms(kind: StoreKind): void {
       const held = await hold(ledger, { accountId, kind: holdKind, amount: usd('2') })
 
       const [captured] = await Promise.all([
-        ledger.captureHold(held, aCharge(apiKeyId)),
+        ledger.captureHold(held, aChargeOf(holdKind, apiKeyId)),
         ledger.releaseHold(held, NOW),
       ])
       await ledger.releaseHold(held, NOW)
@@ -256,7 +277,7 @@ export function ledgerConforms(kind: StoreKind): void {
       const { ledger, accountId, apiKeyId } = await openWithFunds(kind, usd('1'))
       const held = await hold(ledger, { accountId, kind: holdKind, amount: usd('1') })
 
-      const capturing = ledger.captureHold(held, aCharge(apiKeyId))
+      const capturing = ledger.captureHold(held, aChargeOf(holdKind, apiKeyId))
       const racing = await ledger.placeHold(aHold({ accountId, kind: holdKind, amount: usd('0.1') }))
       await capturing
       const later = await ledger.placeHold(aHold({ accountId, kind: holdKind, amount: usd('0.1') }))
@@ -297,7 +318,7 @@ export function ledgerConforms(kind: StoreKind): void {
       const { ledger, accountId, apiKeyId } = await openWithFunds(kind, usd('5'))
       const held = await hold(ledger, { accountId, kind: 'media', amount: usd('1') })
 
-      const error = await rejection(ledger.captureHold(held, aCharge(apiKeyId, { tokens: 2 })))
+      const error = await rejection(ledger.captureHold(held, anImagesCharge(apiKeyId, 2)))
 
       expect(error).toBeInstanceOf(RangeError)
       expect(await ledger.balance(accountId)).toMatchObject({

@@ -5,7 +5,7 @@ import { nanoUsd, usd, type NanoUsd } from '../../src/domain/money.ts'
 import type { AttemptId } from '../../src/gateway/ports/attempts.ts'
 import type { Captured, Credit, Hold, HoldOutcome } from '../../src/gateway/ports/ledger.ts'
 import { aDataFolder } from '../support/data-folder.ts'
-import { aBill, aCharge, anAccount, anAttempt, anAudit, NOW } from '../support/ledger-builders.ts'
+import { aBill, aChargeOf, anAccount, anAttempt, anAudit, NOW } from '../support/ledger-builders.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { aSqliteStore, kill, nodeSettings, type TestSqlite, type TestStore } from '../support/test-store.ts'
 import { ACCOUNTS, type Call, type Wave } from './ledger-histories.ts'
@@ -189,7 +189,7 @@ class Run {
   #captureHold(call: Extract<Call, { call: 'captureHold' }>): Made {
     const { hold, dollars: count } = call
     const terms = this.#termsOf(hold)
-    const charge = aCharge(this.#apiKeyIdOf(terms.accountId), { tokens: count })
+    const charge = aChargeOf(terms.kind, this.#apiKeyIdOf(terms.accountId), count)
     const state = this.#model.stateOf(terms.key)
     if (state === 'open' || state === 'expired') this.#capturing.add(terms.key)
     const answer = this.#on(call).ledger.captureHold(holdOf(terms), charge)

@@ -6,7 +6,14 @@ import type { TextTariff } from '../../src/domain/pricing/tariff.ts'
 import { NO_USAGE } from '../../src/domain/pricing/usage.ts'
 import type { Attempt, Bill } from '../../src/gateway/ports/attempts.ts'
 import type { Audit } from '../../src/gateway/ports/audit.ts'
-import type { ImagesCharge, TextCharge, VideoCharge, Hold, Ledger } from '../../src/gateway/ports/ledger.ts'
+import type {
+  Charge,
+  ImagesCharge,
+  TextCharge,
+  VideoCharge,
+  Hold,
+  Ledger,
+} from '../../src/gateway/ports/ledger.ts'
 import type { OpenOptions, StoreKind, TestStore } from './test-store.ts'
 
 export const NOW = 1_800_000_000_000
@@ -102,6 +109,11 @@ export function aCharge(
 export function anImagesCharge(apiKeyId: number, images = 1): ImagesCharge {
   const tariff = { perImage: usd('1') }
   return { kind: 'images', ...mediaCharge(apiKeyId), images, tariff, cost: chargeForImages(images, tariff) }
+}
+
+/** A charge of this number of dollars that fits a hold of a kind. */
+export function aChargeOf(kind: HoldKind, apiKeyId: number, dollars = 1): Charge {
+  return kind === 'text' ? aCharge(apiKeyId, { tokens: dollars }) : anImagesCharge(apiKeyId, dollars)
 }
 
 /** The charge of a clip at one dollar a second. */

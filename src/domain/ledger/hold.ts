@@ -64,6 +64,12 @@ export function capturing(
   }
 }
 
+/** A text charge captures a text hold; a charge of images or a clip captures a media hold. Throws a RangeError otherwise. */
+export function requireFittingCharge(hold: HoldKind, charge: 'text' | 'images' | 'video'): void {
+  if ((charge === 'text') !== (hold === 'text'))
+    throw new RangeError(`A charge of the kind "${charge}" cannot capture a ${hold} hold.`)
+}
+
 /** The terms of a text hold after it expired: nothing is held, so the whole cost is shortfall. */
 export const EXPIRED_TEXT_HOLD: HoldTerms = { kind: 'text', amount: ZERO, isVolatile: true }
 

@@ -46,7 +46,8 @@ export interface Ledger {
   /**
    * Ends an open hold: takes `charge.cost`, frees the rest, and records the charge in the same transaction. A text cost may
    * exceed its hold; the shortfall is taken from available, below zero if needed. A media cost may not: it throws a RangeError.
-   * Repeating it returns the first outcome. Throws a RangeError for a hold that was released or never placed.
+   * Repeating it returns the first outcome. Throws a RangeError for a hold that was released or never placed, and for a charge
+   * that does not fit the kind of the hold: text for a text hold, images or video for a media hold.
    *
    * A text hold that has expired is charged too, with the whole cost as shortfall. An expired media hold throws a RangeError.
    */

@@ -8,6 +8,7 @@ import {
   aHold,
   anAccount,
   anAttempt,
+  anImagesCharge,
   available,
   hold,
   NOW,
@@ -64,7 +65,7 @@ describe('a commit that fails', () => {
     const outcomes = await Promise.allSettled([
       ledger.credit({ ...aCredit(accountId), amount: usd('1') }),
       ledger.captureHold(text, charge),
-      ledger.captureHold(media, charge),
+      ledger.captureHold(media, anImagesCharge(apiKeyId)),
       ledger.placeHold(aHold({ accountId, kind: 'media', amount: usd('1') })),
     ])
     const after = await ledger.balance(accountId)
@@ -84,7 +85,7 @@ describe('a batch', () => {
     const { store, accountId, apiKeyId } = await openWithFunds()
     const { ledger } = store
     const held = await hold(ledger, { accountId, kind: 'media', amount: usd('1') })
-    const dear = aCharge(apiKeyId, { tokens: 2 })
+    const dear = anImagesCharge(apiKeyId, 2)
 
     const outcomes = await Promise.allSettled([
       ledger.credit({ ...aCredit(accountId), amount: usd('1') }),

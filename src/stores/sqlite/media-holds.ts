@@ -7,6 +7,7 @@ import {
   following,
   placing,
   releasing,
+  requireFittingCharge,
   type HoldState,
   type HoldTerms,
 } from '../../domain/ledger/hold.ts'
@@ -70,6 +71,7 @@ export class MediaHolds {
     const { booksOfAccounts, journal, charges } = this.#parts
     const { id, accountId } = hold
     const { cost, atMs } = charge
+    requireFittingCharge('media', charge.kind)
     // A hold that has expired, was released or was never placed has no charge, so `outcome` throws.
     if (this.#find(hold)?.state !== 'open') return charges.outcome({ id, accountId, cost })
     const books = booksOfAccounts.of(accountId)

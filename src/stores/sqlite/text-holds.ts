@@ -1,5 +1,5 @@
 import { formatId } from '../../domain/ids.ts'
-import { canHold, capturing, EXPIRED_TEXT_HOLD } from '../../domain/ledger/hold.ts'
+import { canHold, capturing, EXPIRED_TEXT_HOLD, requireFittingCharge } from '../../domain/ledger/hold.ts'
 import type { NanoUsd } from '../../domain/money.ts'
 import type { Captured, Charge, Hold, HoldOutcome } from '../../gateway/ports/ledger.ts'
 import { refusalFor, type BooksOfAccounts } from './account-books.ts'
@@ -117,6 +117,7 @@ export class TextHolds {
     const { journal, charges } = this.#parts
     const { id, accountId } = hold
     const { cost, atMs } = charge
+    requireFittingCharge('text', charge.kind)
     const found = this.#holds.find(hold)
     if (found === undefined || found.state === 'ended') return charges.outcome({ id, accountId, cost })
     const { kind, amount, books, state } = found

@@ -3,7 +3,17 @@ import type { Id } from '../../../src/domain/ids.ts'
 import { HOLD_RENEW_EVERY_MS, HOLD_TTL_MS } from '../../../src/domain/ledger/hold.ts'
 import { usd, ZERO } from '../../../src/domain/money.ts'
 import { fakeClock } from '../../support/fake-clock.ts'
-import { aCharge, aHold, anId, available, hold, NOW, openWithFunds } from '../../support/ledger-builders.ts'
+import {
+  aCharge,
+  aChargeOf,
+  aHold,
+  anId,
+  anImagesCharge,
+  available,
+  hold,
+  NOW,
+  openWithFunds,
+} from '../../support/ledger-builders.ts'
 import { rejection } from '../../support/rejection.ts'
 import type { StoreKind } from '../../support/test-store.ts'
 
@@ -114,7 +124,7 @@ export function expiryConforms(kind: StoreKind): void {
       'a hold that was %s is not freed',
       async state => {
         const { clock, ledger, held, accountId, apiKeyId } = await setUpWithHold()
-        if (state === 'captured') await ledger.captureHold(held, aCharge(apiKeyId))
+        if (state === 'captured') await ledger.captureHold(held, aChargeOf(holdKind, apiKeyId))
         if (state === 'released') await ledger.releaseHold(held, NOW)
         const target = state === 'never placed' ? { ...held, id: anId() } : held
         const before = await ledger.balance(accountId)
@@ -162,7 +172,7 @@ export function expiryConforms(kind: StoreKind): void {
     ])('if one node %s a hold while the other %s it, it ends once', async first => {
       const { clock, ledger, other, held, accountId, apiKeyId } = await setUpWithHold()
       clock.advance(HOLD_TTL_MS)
-      const capture = () => ledger.captureHold(held, aCharge(apiKeyId))
+      const capture = () => ledger.captureHold(held, aChargeOf(holdKind, apiKeyId))
       const expire = () => other.expireHold(held, clock.now())
 
       const calls = first === 'captures' ? [capture(), expire()] : [expire(), capture()]
@@ -224,7 +234,7 @@ export function expiryConforms(kind: StoreKind): void {
       clock.advance(HOLD_TTL_MS)
       await ledger.expireHold(held, clock.now())
 
-      const error = await rejection(ledger.captureHold(held, aCharge(apiKeyId)))
+      const error = await rejection(ledger.captureHold(held, anImagesCharge(apiKeyId)))
 
       expect(error).toBeInstanceOf(RangeError)
       expect(await available(ledger, accountId)).toBe(usd('5'))
@@ -256,7 +266,7 @@ export function expiryConforms(kind: StoreKind): void {
 
     const listed = await ledger.expiredHolds(10)
     const isFreed = await ledger.expireHold(request, clock.now())
-    const captured = await ledger.captureHold(request, aCharge(apiKeyId))
+    const captured = await ledger.captureHold(request, anImagesCharge(apiKeyId))
 
     expect(listed).toEqual([])
     expect(isFreed).toBe(false)

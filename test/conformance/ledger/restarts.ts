@@ -1,6 +1,15 @@
 import { describe, expect, test } from 'bun:test'
 import { subtractUsd, usd, ZERO } from '../../../src/domain/money.ts'
-import { aCharge, aCredit, anId, available, hold, NOW, openWithFunds } from '../../support/ledger-builders.ts'
+import {
+  aCharge,
+  aCredit,
+  anId,
+  anImagesCharge,
+  available,
+  hold,
+  NOW,
+  openWithFunds,
+} from '../../support/ledger-builders.ts'
 import type { StoreKind } from '../../support/test-store.ts'
 
 /** What survives the process. */
@@ -35,7 +44,7 @@ export function restartsConform(kind: StoreKind): void {
 
       const { ledger } = await reopen()
       const before = await ledger.balance(accountId)
-      await ledger.captureHold(captured, aCharge(apiKeyId))
+      await ledger.captureHold(captured, anImagesCharge(apiKeyId))
       await ledger.releaseHold(released, NOW)
 
       expect(before).toMatchObject({ available: usd('2'), held: { media: usd('3') } })

@@ -5,6 +5,7 @@ import {
   aCharge,
   aCredit,
   anAccount,
+  anImagesCharge,
   available,
   hold,
   NOW,
@@ -20,7 +21,7 @@ export function statementConforms(kind: StoreKind): void {
       const text = await hold(ledger, { accountId, kind: 'text', amount: usd('2') })
       await ledger.captureHold(text, aCharge(apiKeyId))
       const captured = await hold(ledger, { accountId, kind: 'media', amount: usd('3') })
-      await ledger.captureHold(captured, aCharge(apiKeyId, { tokens: 2 }))
+      await ledger.captureHold(captured, anImagesCharge(apiKeyId, 2))
       const released = await hold(ledger, { accountId, kind: 'media', amount: usd('4') })
       await ledger.releaseHold(released, NOW)
 

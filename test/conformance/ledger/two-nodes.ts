@@ -6,6 +6,7 @@ import { fakeClock } from '../../support/fake-clock.ts'
 import {
   aBill,
   aCharge,
+  aChargeOf,
   aCredit,
   aHold,
   anAttempt,
@@ -47,7 +48,7 @@ export function twoNodesConform(kind: StoreKind): void {
       const request = async (index: number) => {
         const one = ledgers[index % 2]!
         const outcome = await one.placeHold(aHold({ accountId, kind: holdKind, amount: usd('1') }))
-        if (outcome.outcome === 'held') await one.captureHold(outcome.hold, aCharge(apiKeyId))
+        if (outcome.outcome === 'held') await one.captureHold(outcome.hold, aChargeOf(holdKind, apiKeyId))
         return outcome.outcome
       }
 
@@ -65,7 +66,7 @@ export function twoNodesConform(kind: StoreKind): void {
       const { ledger, ledgers, accountId, apiKeyId } = await openTwo(usd('3'))
       const held = await hold(ledger, { accountId, kind: holdKind, amount: usd('2') })
 
-      const captured = await onBoth(ledgers, one => one.captureHold(held, aCharge(apiKeyId)))
+      const captured = await onBoth(ledgers, one => one.captureHold(held, aChargeOf(holdKind, apiKeyId)))
 
       expect(captured).toEqual([
         { cost: usd('1'), shortfall: ZERO },
@@ -82,7 +83,7 @@ export function twoNodesConform(kind: StoreKind): void {
       const { ledger, ledgers, accountId, apiKeyId } = await openTwo(usd('3'))
       const held = await hold(ledger, { accountId, kind: holdKind, amount: usd('2') })
       const [one, other] = ledgers
-      const capture = () => one.captureHold(held, aCharge(apiKeyId))
+      const capture = () => one.captureHold(held, aChargeOf(holdKind, apiKeyId))
       const release = () => other.releaseHold(held, NOW)
 
       const calls = first === 'captures' ? [capture(), release()] : [release(), capture()]
@@ -107,7 +108,7 @@ export function twoNodesConform(kind: StoreKind): void {
         const one = ledgers[index % 2]!
         const request = { ...aHold({ accountId, kind: holdKind, amount: usd('1') }), id }
         await one.placeHold(request)
-        await one.captureHold(request, aCharge(apiKeyId))
+        await one.captureHold(request, aChargeOf(holdKind, apiKeyId))
       }
 
       expect(await available(ledger, accountId)).toBe(usd('2'))

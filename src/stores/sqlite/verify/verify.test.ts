@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { formatId } from '../../../domain/ids.ts'
 import { usd } from '../../../domain/money.ts'
-import { aCharge, anAccount, hold, NOW } from '../../../../test/support/ledger-builders.ts'
+import { aCharge, anAccount, anImagesCharge, hold, NOW } from '../../../../test/support/ledger-builders.ts'
 import { tamper } from '../../../../test/support/tamper.ts'
 import { aSqliteStore } from '../../../../test/support/test-store.ts'
 
@@ -17,10 +17,12 @@ describe('verify', () => {
   test('finds no problem while the books are written to', async () => {
     const { store, accountId, apiKeyId } = await usedBooks()
     const verified = new AbortController()
+    const nano = usd('0.000000001')
+    const charge = { ...anImagesCharge(apiKeyId), tariff: { perImage: nano }, cost: nano }
     const spend = async () => {
       while (!verified.signal.aborted) {
         const held = await hold(store.ledger, { accountId, kind: 'media', amount: usd('0.000000002') })
-        await store.ledger.captureHold(held, aCharge(apiKeyId, { tariff: null, cost: usd('0.000000001') }))
+        await store.ledger.captureHold(held, charge)
       }
     }
     const spending = Array.from({ length: 20 }, spend)
@@ -62,8 +64,8 @@ describe('verify', () => {
     ["UPDATE operations SET book_3 = 'available' WHERE id = 2", '2.3', 'entry 2.3 is incomplete'],
     ['UPDATE operations SET amount_3 = 1 WHERE id = 2', '2.3', 'entry 2.3 is incomplete'],
     ['UPDATE operations SET balance_after_3 = 0 WHERE id = 2', '2.3', 'entry 2.3 is incomplete'],
-    ["UPDATE tariffs SET content = ''", null, 'has tariff 1, whose prices cannot be read'],
-    [`UPDATE tariffs SET content = '{"input":"a dollar"}'`, null, 'whose prices cannot be read'],
+    ["UPDATE tariffs SET content = '' WHERE id = 1", null, 'has tariff 1, whose prices cannot be read'],
+    [`UPDATE tariffs SET content = '{"input":"a dollar"}' WHERE id = 1`, null, 'whose prices cannot be read'],
     [
       'DELETE FROM operations WHERE id = 2',
       '3.1',
@@ -170,7 +172,7 @@ describe('verify', () => {
       'names charge row null as the one before it, but that is row 1',
     ],
     [
-      `UPDATE tariffs SET content = '{"input":"1","output":"1"}'`,
+      `UPDATE tariffs SET content = '{"input":"1","output":"1"}' WHERE id = 1`,
       null,
       'its usage costs 0.000000001 USD at the stored prices',
     ],
@@ -279,7 +281,7 @@ async function usedBooks() {
   const text = await hold(ledger, { accountId, kind: 'text', amount: usd('2') })
   await ledger.captureHold(text, aCharge(apiKeyId))
   const media = await hold(ledger, { accountId, kind: 'media', amount: usd('1') })
-  await ledger.captureHold(media, aCharge(apiKeyId))
+  await ledger.captureHold(media, anImagesCharge(apiKeyId))
   const released = await hold(ledger, { accountId, kind: 'media', amount: usd('3') })
   await ledger.releaseHold(released, NOW)
   await hold(ledger, { accountId, kind: 'media', amount: usd('4') })
