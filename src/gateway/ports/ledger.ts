@@ -31,7 +31,8 @@ export interface Ledger {
    * Moves `amount` (zero or more) from available to held, or refuses and changes nothing. Repeating it with the same id while
    * the hold is open returns the same hold. A text hold may be only in memory, and then ends with the process.
    *
-   * The node that placed a hold owns it. Unless the node renews it, the hold expires after `HOLD_TTL_MS` of the store's clock.
+   * The node that placed a hold owns it. Unless the node renews it, the hold expires after `HOLD_TTL_MS` of the store's clock:
+   * the wall clock for a hold that survives the process, the monotonic clock for one that is only in memory.
    */
   placeHold(request: {
     readonly id: Id

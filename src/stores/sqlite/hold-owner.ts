@@ -11,13 +11,23 @@ export class HoldOwner {
     this.#clock = clock
   }
 
-  /** The store's wall clock. All nodes of a file are in one process, so they share it. */
+  /** The wall clock, for holds that survive the process. All nodes of a file are in one process, so they share it. */
   nowMs(): number {
     return this.#clock.now()
   }
 
-  /** The expiry of a hold that is placed or renewed now. */
+  /** The expiry, on the wall clock, of a hold that is placed or renewed now. */
   expiresAtMs(): number {
     return this.#clock.now() + HOLD_TTL_MS
+  }
+
+  /** The monotonic clock, for holds that end with the process: a step of the wall clock must not free them. */
+  monotonicMs(): number {
+    return this.#clock.monotonicMs()
+  }
+
+  /** The expiry, on the monotonic clock, of a hold that is placed or renewed now. */
+  expiresAtMonotonicMs(): number {
+    return this.#clock.monotonicMs() + HOLD_TTL_MS
   }
 }

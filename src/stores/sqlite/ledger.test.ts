@@ -17,6 +17,7 @@ import { rejection } from '../../../test/support/rejection.ts'
 import { aSqliteStore, nodeSettings, sqlite, type TestSqlite } from '../../../test/support/test-store.ts'
 import { ledgerConforms } from '../../../test/conformance/ledger.ts'
 import type { Id } from '../../domain/ids.ts'
+import { HOLD_TTL_MS } from '../../domain/ledger/hold.ts'
 import { usd, ZERO } from '../../domain/money.ts'
 
 ledgerConforms(sqlite)
@@ -151,6 +152,24 @@ describe('text holds', () => {
     expect(before).toEqual([usd('3'), usd('2')])
     expect(store.ledger.heldNow('media')).toBe(ZERO)
   })
+
+  test.each([10 * HOLD_TTL_MS, -10 * HOLD_TTL_MS])(
+    'expire by the monotonic clock: a step of the wall clock by %d ms changes nothing',
+    async stepMs => {
+      const clock = fakeClock()
+      const store = aSqliteStore(undefined, clock)
+      const { accountId } = await anAccount(store, { funds: usd('5') })
+      const held = await hold(store.ledger, { accountId, kind: 'text', amount: usd('2') })
+
+      clock.setWallClock(clock.now() + stepMs)
+      const afterStep = await store.ledger.expiredHolds(10)
+      const isFreed = await store.ledger.expireHold(held, clock.now())
+      clock.advance(HOLD_TTL_MS)
+
+      expect([afterStep, isFreed]).toEqual([[], false])
+      expect(await store.ledger.expiredHolds(10)).toMatchObject([{ id: held.id }])
+    },
+  )
 
   test('with one id are charged once, also if the id is placed again after its charge', async () => {
     const { store, accountId, apiKeyId } = await openWithFunds()

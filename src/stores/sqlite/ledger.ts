@@ -50,13 +50,12 @@ export function createLedger(parts: {
       return groupCommit.run(() => media.renew(owner))
     },
     async expiredHolds(limit) {
-      const nowMs = owner.nowMs()
-      const expired = text.expired(nowMs, limit)
-      return [...expired, ...media.expired(nowMs, limit - expired.length)]
+      const expired = text.expired(owner.monotonicMs(), limit)
+      return [...expired, ...media.expired(owner.nowMs(), limit - expired.length)]
     },
     expireHold: async (hold, atMs) =>
       hold.kind === 'text'
-        ? text.expire(hold, owner.nowMs())
+        ? text.expire(hold, owner.monotonicMs())
         : groupCommit.run(() => media.expire(hold, { nowMs: owner.nowMs(), atMs })),
     compensate: (attempt, atMs) => groupCommit.run(() => compensations.compensate(attempt, atMs)),
     onFreed: listener => void freedHints.listen(listener),

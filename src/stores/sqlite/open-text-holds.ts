@@ -15,6 +15,7 @@ export class TextHold implements Hold {
   readonly books: AccountBooks
   /** The node that placed it. */
   readonly owner: bigint
+  /** On the monotonic clock. */
   expiresAtMs: number
   /** After it expired, a hold is kept until its request ends, so that the request can still be charged. */
   state: 'open' | 'expired' | 'ended' = 'ended'

@@ -53,7 +53,11 @@ export class TextHolds {
     }
     const books = this.#parts.booksOfAccounts.of(hold.accountId)
     if (!canHold(books.free, hold.amount)) return refusalFor(books)
-    const placed = new TextHold(hold, { books, owner: owner.number, expiresAtMs: owner.expiresAtMs() })
+    const placed = new TextHold(hold, {
+      books,
+      owner: owner.number,
+      expiresAtMs: owner.expiresAtMonotonicMs(),
+    })
     this.#holds.add(placed)
     return { outcome: 'held', hold: placed }
   }
@@ -79,24 +83,24 @@ export class TextHolds {
   }
 
   renew(owner: HoldOwner): void {
-    const expiresAtMs = owner.expiresAtMs()
+    const expiresAtMs = owner.expiresAtMonotonicMs()
     for (const hold of this.#holds.open()) if (hold.owner === owner.number) hold.expiresAtMs = expiresAtMs
   }
 
-  /** At most `limit` open holds whose time is over. */
-  expired(nowMs: number, limit: number): readonly Hold[] {
+  /** At most `limit` open holds whose time is over on the monotonic clock. */
+  expired(monotonicMs: number, limit: number): readonly Hold[] {
     const expired: Hold[] = []
     for (const hold of this.#holds.open()) {
       if (expired.length >= limit) break
-      if (hold.expiresAtMs <= nowMs) expired.push(hold)
+      if (hold.expiresAtMs <= monotonicMs) expired.push(hold)
     }
     return expired
   }
 
-  /** Frees the money of a hold whose time is over. Its request can still be charged. */
-  expire(hold: Hold, nowMs: number): boolean {
+  /** Frees the money of a hold whose time is over on the monotonic clock. Its request can still be charged. */
+  expire(hold: Hold, monotonicMs: number): boolean {
     const found = this.#holds.find(hold)
-    const isDue = found?.state === 'open' && found.expiresAtMs <= nowMs
+    const isDue = found?.state === 'open' && found.expiresAtMs <= monotonicMs
     // A waiting capture ends the hold within milliseconds.
     if (!isDue || found.capturesWaiting > 0) return false
     this.#holds.expire(found)
