@@ -60,13 +60,14 @@ export async function openMedia(parts: {
     }),
     isPrivate: async ({ baseUrl }) =>
       baseUrl !== undefined && isPrivateHost(new URL(baseUrl), systemResolver),
+    onFailed,
     onUnknownStatus: (provider, status) =>
       log.error('a provider sent an unknown job status', { provider, status }),
     settings: { unknownSubmitTtlMs: config.unknownSubmitTtlMs },
   }
   return {
     ...ports,
-    runner: new JobRunner({ ...ports, onFailed }),
+    runner: new JobRunner(ports),
     serves: ({ kind }, jobKind) => providers[kind].media?.kinds.includes(jobKind) === true,
     random: () => Math.random(),
     newHash: () => createHash('sha256'),

@@ -137,7 +137,7 @@ function adminPortsOf(parts: {
   const { isSandboxOn } = parts.config
   const settings = describeConfig()
   const { imageRetentionMs: imageMs, videoRetentionMs: videoMs = null } = parts.config
-  const retention = { imageMs, videoMs }
+  const media = { ...parts.media, retention: { imageMs, videoMs }, places: new Map<string, string>() }
   return {
     accounts,
     ledger,
@@ -146,7 +146,7 @@ function adminPortsOf(parts: {
         ...node,
         clock,
         onFailed,
-        reconcileJobs: onFailed => reconcileJobs({ ...parts.media, retention }, onFailed),
+        reconcileJobs: onFailed => reconcileJobs(media, onFailed),
       }),
     catalog,
     auditLog,

@@ -1,17 +1,24 @@
 import type { JobRunner } from '../gateway/media/job-runner.ts'
-import type { Jobs } from '../gateway/ports/jobs.ts'
-import { sweepJobs } from './sweep.ts'
+import { PROVIDERS_MS_MAX, sweepJobs, type SweepPorts } from './sweep.ts'
 
-/** Asks providers how their running jobs are, and settles those that have ended. Safe to run on every node at once. */
+/**
+ * Asks providers how their running jobs are, and settles those that have ended. Leaves out jobs that this node works on
+ * already. Safe to run on every node at once.
+ */
 export async function pollJobs(
-  { jobs, runner }: { readonly jobs: Jobs; readonly runner: JobRunner },
+  ports: SweepPorts & { readonly runner: Pick<JobRunner, 'poll' | 'isRunning'> },
   nowMs: number,
-  onFailed: (error: unknown) => void,
 ): Promise<{ readonly polled: number; readonly ended: number }> {
-  const { seen, changed } = await sweepJobs(
-    { jobs, work: 'poll', atMs: nowMs },
-    async job => (await runner.poll(job)).state !== job.state,
-    onFailed,
+  const { runner } = ports
+  let polled = 0
+  const { changed } = await sweepJobs(
+    ports,
+    { work: 'poll', atMs: nowMs, limitMs: PROVIDERS_MS_MAX },
+    async job => {
+      if (runner.isRunning(job.id)) return false
+      polled += 1
+      return (await runner.poll(job)).state !== job.state
+    },
   )
-  return { polled: seen, ended: changed }
+  return { polled, ended: changed }
 }

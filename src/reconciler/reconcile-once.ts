@@ -9,7 +9,10 @@ import { expireHolds } from './expire-holds.ts'
 import { settleLateAnswers } from './settle-late-answers.ts'
 
 const LEASE = 'reconciler'
-/** A pass takes at most a second. If a node dies during a pass, the other nodes wait this long. */
+/**
+ * A pass ends before, because each of its sweeps has a time limit. If a node dies during a pass, the other nodes wait
+ * this long.
+ */
 const LEASE_MS = 60_000
 
 const NOTHING: ReconcilerPass = {

@@ -1,19 +1,19 @@
-import { recoverJob, type RecoverPorts } from '../gateway/media/recover-job.ts'
-import { sweepJobs } from './sweep.ts'
+import type { JobRunner } from '../gateway/media/job-runner.ts'
+import { PROVIDERS_MS_MAX, sweepJobs, type SweepPorts } from './sweep.ts'
 
 /**
- * Looks for jobs of unknown submits at providers that can be asked, and goes on with those that are found. Safe to run on every node
- * at once: an upstream id belongs to one job.
+ * Looks for jobs of unknown submits at providers that can be asked, and goes on with those that are found. Safe to run
+ * on every node at once: an upstream id belongs to one job.
  */
 export async function recoverSubmits(
-  ports: RecoverPorts,
+  ports: SweepPorts & { readonly runner: Pick<JobRunner, 'recover'> },
   nowMs: number,
-  onFailed: (error: unknown) => void,
 ): Promise<{ readonly recovered: number }> {
+  const recover = { work: 'recover', atMs: nowMs, limitMs: PROVIDERS_MS_MAX } as const
   const { changed } = await sweepJobs(
-    { jobs: ports.jobs, work: 'recover', atMs: nowMs },
-    async job => (await recoverJob(job, ports)).state !== job.state,
-    onFailed,
+    ports,
+    recover,
+    async job => (await ports.runner.recover(job)).state !== job.state,
   )
   return { recovered: changed }
 }

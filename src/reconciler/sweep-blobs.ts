@@ -1,57 +1,63 @@
-import { isFinal, type Job, type JobKind } from '../domain/jobs/job.ts'
+import { isFinal, type JobKind } from '../domain/jobs/job.ts'
 import { parseJobId } from '../gateway/media/job-id.ts'
 import type { Blobs } from '../gateway/ports/blobs.ts'
 import type { Jobs } from '../gateway/ports/jobs.ts'
+import type { SweepPlaces } from './sweep.ts'
 
 /** A file may be there before the job that names it; an hour later it must be. */
 export const ORPHAN_AFTER_MS = 3_600_000
-const PAGE = 1000
-/** Files looked at in one pass; the next pass begins anew. */
-const SEEN_MAX = 100_000
+const PAGE = 500
+/** Files looked at in one pass. The next pass goes on behind them. */
+export const SEEN_FILES_MAX = 5000
+const PLACE = 'files'
 
 /**
- * Removes files that no job needs: of jobs that were never recorded, and inputs of jobs that have ended. A file is removed only when
- * it is older than an hour. Safe to run on every node at once.
+ * Removes files that no job needs: of jobs that were never recorded, and inputs of jobs that have ended. Moves results
+ * of archived jobs to the archive. Leaves files younger than an hour. Safe to run on every node at once.
  */
 export async function sweepBlobs(
-  { jobs, blobs }: { readonly jobs: Pick<Jobs, 'find'>; readonly blobs: Blobs },
+  ports: {
+    readonly jobs: Pick<Jobs, 'find'>
+    readonly blobs: Pick<Blobs, 'list' | 'remove' | 'archive'>
+    readonly places: SweepPlaces
+  },
   nowMs: number,
 ): Promise<{ readonly removed: number }> {
+  const { jobs, blobs, places } = ports
   let removed = 0
-  let seen = 0
-  let after: string | undefined
-  while (seen < SEEN_MAX) {
-    const page = await blobs.list({
-      olderThanMs: nowMs - ORPHAN_AFTER_MS,
-      limit: PAGE,
-      ...(after === undefined ? {} : { after }),
-    })
+  for (let seen = 0; seen < SEEN_FILES_MAX;) {
+    const after = places.get(PLACE)
+    const olderThanMs = nowMs - ORPHAN_AFTER_MS
+    const page = await blobs.list({ olderThanMs, limit: PAGE, ...(after === undefined ? {} : { after }) })
     for (const { key } of page) {
-      if (await isNeeded(key, jobs)) continue
+      const need = await needOf(key, jobs)
+      if (need === 'archive') await blobs.archive(key)
+      if (need !== 'none') continue
       await blobs.remove(key)
       removed += 1
     }
     seen += page.length
-    after = page.at(-1)?.key
-    if (page.length < PAGE) break
+    const last = page.at(-1)
+    if (last === undefined || page.length < PAGE) {
+      places.delete(PLACE)
+      break
+    }
+    places.set(PLACE, last.key)
   }
   return { removed }
 }
 
+type Need = 'live' | 'archive' | 'none'
+
 /** The first segment of a key is the id of its job. */
-async function isNeeded(key: string, jobs: Pick<Jobs, 'find'>): Promise<boolean> {
+async function needOf(key: string, jobs: Pick<Jobs, 'find'>): Promise<Need> {
   const [name = ''] = key.split('/')
   const kind: JobKind = name.startsWith('img_') ? 'image' : 'video'
   const id = parseJobId(kind, name)
   const job = id === undefined ? undefined : await jobs.find(id)
-  return job !== undefined && names(job, key)
-}
-
-function names(job: Job, key: string): boolean {
-  const isInput = [...job.request.images, ...job.request.videos].some(
-    input => input.from === 'file' && input.file.key === key,
-  )
-  if (isInput) return !isFinal(job.state)
-  // A running job's outputs are written before the job names them.
-  return !isFinal(job.state) || job.outputs.some(file => file.key === key)
+  if (job === undefined) return 'none'
+  // The outputs of a running job are written before the job names them.
+  if (!isFinal(job.state)) return 'live'
+  if (!job.outputs.some(file => file.key === key)) return 'none'
+  return job.archivedAtMs === null ? 'live' : 'archive'
 }

@@ -1,42 +1,89 @@
-import type { Job } from '../domain/jobs/job.ts'
+import type { JobKind, Job } from '../domain/jobs/job.ts'
+import { within } from '../gateway/media/wait-for-job.ts'
+import type { Clock } from '../gateway/ports/clock.ts'
 import type { Jobs, JobWork } from '../gateway/ports/jobs.ts'
 
-/** Jobs of one kind of work that a pass looks at; the rest waits for the next pass. */
+/** Jobs of one kind of work that a pass looks at. The next pass looks at the rest. */
 export const SWEEP_JOBS_MAX = 10_000
-/** Jobs read at a time. */
-const PAGE = 200
-/** Jobs worked on at a time: each may have a call to a provider under way. */
-const CONCURRENCY = 16
+/** How long a sweep that calls providers may take: slow ones must not keep the other sweeps of a pass waiting. */
+export const PROVIDERS_MS_MAX = 15_000
+/** Jobs worked on at a time, each with a call to a provider, and jobs read at a time. */
+export const CONCURRENCY = 16
+
+/** Where the sweeps of a node stopped before they had seen everything. The next pass goes on there. */
+export type SweepPlaces = Map<string, string>
+
+export type SweepPorts = {
+  readonly jobs: Pick<Jobs, 'due'>
+  readonly clock: Clock
+  readonly places: SweepPlaces
+  /** Receives the error of each job whose work failed. The sweep goes on. */
+  readonly onFailed: (error: unknown) => void
+}
+
+/** What a sweep looks for. */
+export type SweepWork = {
+  readonly work: JobWork
+  readonly kind?: JobKind
+  readonly atMs: number
+  /** No limit where it is absent. */
+  readonly limitMs?: number
+}
 
 /**
- * Does `work` for the jobs that need it at an instant, page by page, a few at a time. A job whose work fails is reported and does not
- * keep the others. Resolves with how many were worked on, and how many of them `work` said it had changed.
+ * Does `change` for the jobs that need a kind of work at an instant, a few at a time. It stops after a number of jobs
+ * or a time; what is under way then goes on. Resolves with how many jobs it began with, and for how many of them
+ * `change` has said true.
  */
 export async function sweepJobs(
-  { jobs, work, atMs }: { readonly jobs: Jobs; readonly work: JobWork; readonly atMs: number },
+  ports: SweepPorts,
+  what: SweepWork,
   change: (job: Job) => Promise<boolean>,
-  onFailed: (error: unknown) => void,
 ): Promise<{ readonly seen: number; readonly changed: number }> {
-  let seen = 0
-  let changed = 0
-  let after: string | undefined
-  while (seen < SWEEP_JOBS_MAX) {
-    const page = await jobs.due(work, { atMs, limit: PAGE, ...(after === undefined ? {} : { after }) })
-    seen += page.jobs.length
-    const queue = page.jobs.values()
-    await Promise.all(Array.from({ length: CONCURRENCY }, () => drain(queue)))
-    if (page.next === undefined) break
-    after = page.next
-  }
-  return { seen, changed }
-
-  async function drain(queue: IterableIterator<Job>): Promise<void> {
-    for (const job of queue) {
+  const { clock, onFailed } = ports
+  const { limitMs = Infinity } = what
+  const untilMs = clock.monotonicMs() + limitMs
+  const counts = { seen: 0, changed: 0 }
+  const due = dueJobs(ports, what)
+  const worker = async () => {
+    while (counts.seen < SWEEP_JOBS_MAX && clock.monotonicMs() < untilMs) {
+      const { value: job } = await due.next()
+      if (job === undefined) return
+      counts.seen += 1
       try {
-        if (await change(job)) changed += 1
+        if (await change(job)) counts.changed += 1
       } catch (error) {
         onFailed(error)
       }
     }
   }
+  const working = Promise.all(Array.from({ length: CONCURRENCY }, worker))
+  await (limitMs === Infinity ? working : within(limitMs, working, { clock }))
+  return { ...counts }
+}
+
+/** The due jobs from the place where the last sweep stopped. Keeps the place behind the last job that it gave. */
+async function* dueJobs(
+  { jobs, places }: SweepPorts,
+  { work, kind, atMs }: SweepWork,
+): AsyncGenerator<Job, undefined> {
+  const name = `${work} ${kind}`
+  for (let after = places.get(name); ;) {
+    const page = await jobs.due(work, {
+      atMs,
+      limit: CONCURRENCY,
+      ...(kind === undefined ? {} : { kind }),
+      ...(after === undefined ? {} : { after }),
+    })
+    for (const [index, job] of page.jobs.entries()) {
+      const isLast = index === page.jobs.length - 1
+      if (isLast && page.next !== undefined) places.set(name, page.next)
+      if (isLast && page.next === undefined) places.delete(name)
+      yield job
+    }
+    after = page.next
+    if (after === undefined) break
+  }
+  places.delete(name)
+  return undefined
 }

@@ -1,20 +1,15 @@
-import { watchJob } from '../gateway/media/watch-job.ts'
-import type { SettlePorts } from '../gateway/media/settle-job.ts'
-import { sweepJobs } from './sweep.ts'
+import type { JobRunner } from '../gateway/media/job-runner.ts'
+import { PROVIDERS_MS_MAX, sweepJobs, type SweepPorts } from './sweep.ts'
 
 /**
- * Books what providers finished after its money had been released. Each job is watched for a day. Safe to run on every node at once: a
- * late end is booked once.
+ * Books what providers finished after its money had been released. Each job is watched for a day. Safe to run on every
+ * node at once: a late completion is booked once.
  */
 export async function watchReleasedJobs(
-  ports: SettlePorts,
+  ports: SweepPorts & { readonly runner: Pick<JobRunner, 'watch'> },
   nowMs: number,
-  onFailed: (error: unknown) => void,
 ): Promise<{ readonly lateCompletions: number }> {
-  const { changed } = await sweepJobs(
-    { jobs: ports.jobs, work: 'watch', atMs: nowMs },
-    job => watchJob(job, ports),
-    onFailed,
-  )
+  const watch = { work: 'watch', atMs: nowMs, limitMs: PROVIDERS_MS_MAX } as const
+  const { changed } = await sweepJobs(ports, watch, job => ports.runner.watch(job))
   return { lateCompletions: changed }
 }

@@ -194,7 +194,7 @@ export function jobsConform(kind: StoreKind): void {
       await jobs.notePoll(before.id, { nextPollAtMs: NOW + 8000 })
       const later = await jobs.find(before.id)
 
-      const isNoted = from === 'processing' || from === 'unknown_submit'
+      const isNoted = !isFinal(from)
       const poll = { nextPollAtMs: NOW + 7000, upstreamStatus: 'IN_QUEUE', problem: '503' }
       expect(noted).toEqual(isNoted ? { ...before, ...poll } : before)
       expect(later).toEqual(isNoted ? { ...noted!, nextPollAtMs: NOW + 8000, problem: null } : before)

@@ -11,6 +11,7 @@ import type { Ledger } from '../../src/gateway/ports/ledger.ts'
 import { reconcileJobs } from '../../src/reconciler/reconcile-jobs.ts'
 import { reconcileOnce } from '../../src/reconciler/reconcile-once.ts'
 import { startReconciler } from '../../src/reconciler/reconciler.ts'
+import type { SweepPlaces } from '../../src/reconciler/sweep.ts'
 import type { SqliteNode } from '../../src/stores/sqlite/node.ts'
 import { Gate, gated } from './gate.ts'
 import { MemoryBlobs } from './memory-blobs.ts'
@@ -38,6 +39,7 @@ export class SimulatedNode {
   readonly #store: SqliteNode
   readonly #world: World
   readonly #gate: Gate
+  readonly #places: SweepPlaces = new Map()
   #stopReconciler: () => Promise<void> = async () => {}
 
   /** A node that starts again has the name that it had before. `start` tells its processes apart. */
@@ -76,10 +78,11 @@ export class SimulatedNode {
       secretsOf: () => [],
       fetchUntrusted: world.files.fetcher(gate),
       isPrivate: async ({ id }) => id === PRIVATE_PROVIDER,
+      onFailed: this.onFailed,
       onUnknownStatus: () => {},
       settings,
     }
-    this.runner = new JobRunner({ ...this.ports, onFailed: this.onFailed })
+    this.runner = new JobRunner(this.ports)
   }
 
   readonly onFailed = (error: unknown): void => this.#world.reported(error)
@@ -93,6 +96,7 @@ export class SimulatedNode {
   /** One pass, after which no job is open whose deadline was over before it. */
   async reconcile() {
     const { clock, runner, ports, onFailed } = this
+    const places = this.#places
     const { retention } = this.#world.settings
     const startedAtMs = clock.now()
     let failures = 0
@@ -107,7 +111,7 @@ export class SimulatedNode {
         failures += 1
         onFailed(error)
       },
-      reconcileJobs: onFailed => reconcileJobs({ ...ports, runner, retention }, onFailed),
+      reconcileJobs: onFailed => reconcileJobs({ ...ports, runner, retention, places }, onFailed),
     })
     if (pass.hasRun && failures === 0) this.#world.expectReleased(startedAtMs)
     return pass

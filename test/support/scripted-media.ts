@@ -3,13 +3,15 @@ import type {
   MediaProvider,
   MediaResult,
   PollOutcome,
+  RecoverOutcome,
   SubmitCall,
   SubmitOutcome,
 } from '../../src/gateway/ports/media-provider.ts'
 import { bytesOf } from './byte-streams.ts'
 
 /** A provider of images and videos whose answers a test sets. */
-export type ScriptedMedia = MediaProvider & {
+export type ScriptedMedia = Pick<MediaProvider, 'pollEveryMsMin' | 'submit' | 'poll'> & {
+  recover: NonNullable<MediaProvider['recover']>
   /** All submits so far, in order. */
   readonly submits: readonly RecordedSubmit[]
   /** How many polls there were. */
@@ -17,7 +19,9 @@ export type ScriptedMedia = MediaProvider & {
   /** The answer to the submits that follow. At first each is accepted, under an id of its own. */
   submitted: SubmitOutcome | Promise<SubmitOutcome> | undefined
   /** The answer to the polls that follow. At first the job runs. */
-  polled: PollOutcome
+  polled: PollOutcome | Promise<PollOutcome>
+  /** The answer to questions for jobs of unknown submits that follow. At first the provider does not know the job. */
+  recovered: RecoverOutcome
 }
 
 /** What a submit brought, its files read to their ends. */
@@ -47,7 +51,8 @@ export function scriptedMedia(): ScriptedMedia {
     submits,
     polls: 0,
     submitted: undefined as ScriptedMedia['submitted'],
-    polled: RUNNING,
+    polled: RUNNING as ScriptedMedia['polled'],
+    recovered: { outcome: 'absent' } as RecoverOutcome,
     async submit(call: SubmitCall): Promise<SubmitOutcome> {
       const images = await Promise.all(call.images.map(recorded))
       const videos = await Promise.all(call.videos.map(recorded))
@@ -57,6 +62,9 @@ export function scriptedMedia(): ScriptedMedia {
     async poll() {
       media.polls += 1
       return media.polled
+    },
+    async recover() {
+      return media.recovered
     },
   }
   return media

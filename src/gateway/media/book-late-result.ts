@@ -5,8 +5,8 @@ import type { MediaResult } from '../ports/media-provider.ts'
 import { priceResult } from './price-result.ts'
 
 /**
- * Books what a provider made for a job whose money was released: its price at the job's own tariff, as a loss, once. The job and the
- * account's balance stay as they are. True where it was booked now.
+ * Books what a provider made for a job whose money was released: its price at the job's own tariff, as a loss, once.
+ * The job and the account's balance stay as they are. True where it was booked now.
  */
 export async function bookLateResult(
   job: Job,

@@ -1,30 +1,25 @@
 import { formatId, type Id } from '../../domain/ids.ts'
 import type { Job } from '../../domain/jobs/job.ts'
-import type { Clock } from '../ports/clock.ts'
 import { pollJob } from './poll-job.ts'
+import { recoverJob } from './recover-job.ts'
 import { submitJob, type SubmitPorts } from './submit-job.ts'
+import { watchJob } from './watch-job.ts'
 
-/** How long a poll of one job may keep another poll of it away. */
-export const POLL_EVERY_MS_MIN = 2000
-
-export type RunnerPorts = SubmitPorts & {
-  readonly clock: Clock
-  /** Receives what went wrong outside of any request. */
-  readonly onFailed: (error: unknown) => void
-}
+/** How long a job whose work failed is left alone. */
+const REST_MS = 2000
 
 /**
- * Does the work of jobs on this node: one submit or poll of a job at a time, whoever asks for it. The work belongs to the job, not
- * to the request that began it. Requests that wait learn here when a job has moved; another node's move they see when they read the
- * job again.
+ * Does the work of jobs on this node: one call to the provider for a job at a time, which all that ask for it share.
+ * The work belongs to the job, not to the request that began it. A request that waits learns here that a job has moved;
+ * it sees the moves of other nodes when it reads the job again.
  */
 export class JobRunner {
-  readonly #ports: RunnerPorts
+  readonly #ports: SubmitPorts
   readonly #running = new Map<string, Promise<Job>>()
   /** Jobs whose work failed a moment ago. */
   readonly #resting = new Set<string>()
 
-  constructor(ports: RunnerPorts) {
+  constructor(ports: SubmitPorts) {
     this.#ports = ports
   }
 
@@ -39,8 +34,8 @@ export class JobRunner {
   }
 
   /**
-   * Asks the provider how a job is, and moves the job where that ends it. Shares the work with whoever is at the same job; does
-   * nothing before the job's next poll is due, or shortly after its work failed. Resolves with the job as it is then.
+   * Asks the provider how a job is, and moves the job where that ends it. Does nothing before the job's next poll is
+   * due, or shortly after its work failed. Resolves with the job as it is then.
    */
   async poll(job: Job): Promise<Job> {
     if (!this.isRunning(job.id) && !this.#isDue(job)) return job
@@ -51,8 +46,28 @@ export class JobRunner {
     })
   }
 
+  /** Asks the provider whether it has the job of an unknown submit. Does nothing while this node works on the job. */
+  async recover(job: Job): Promise<Job> {
+    return this.isRunning(job.id) ? job : this.#work(job, () => recoverJob(job, this.#ports))
+  }
+
   /**
-   * Resolves with the job after what this node does for it now, or begins to do; at once, with the job, where there is nothing to do.
+   * Asks the provider whether it finished a job whose money was released. True where that was booked now. Does nothing
+   * while this node works on the job.
+   */
+  async watch(job: Job): Promise<boolean> {
+    if (this.isRunning(job.id)) return false
+    let isBooked = false
+    await this.#work(job, async () => {
+      isBooked = await watchJob(job, this.#ports)
+      return job
+    })
+    return isBooked
+  }
+
+  /**
+   * Resolves with the job after what this node does for it now, or begins to do; at once, with the job, where there is
+   * nothing to do.
    */
   async follow(job: Job): Promise<Job> {
     return this.#running.get(keyOf(job.id)) ?? this.poll(job)
@@ -89,7 +104,7 @@ export class JobRunner {
   /** What failed wrote no time for its next poll. Without a pause a waiting request would poll as fast as it can. */
   #rest(key: string): void {
     this.#resting.add(key)
-    this.#ports.clock.after(POLL_EVERY_MS_MIN, () => this.#resting.delete(key))
+    this.#ports.clock.after(REST_MS, () => this.#resting.delete(key))
   }
 }
 

@@ -15,8 +15,8 @@ export type Priced = {
 }
 
 /**
- * What a result costs at the price that the job was created with: images by how many there are, at most those asked for, and all asked
- * for where the provider does not tell how many; a clip by its duration. Never more than was held.
+ * What a result costs at the price that the job was created with: images by how many there are, at most those asked
+ * for, and all asked for where the provider does not tell how many; a clip by its duration. Never more than was held.
  */
 export function priceResult(
   { quote, request }: Pick<Job, 'quote' | 'request'>,
@@ -38,7 +38,10 @@ export function priceResult(
   return { cost: chargeForVideo(chargedMs, quote.tariff), durationMs, chargedMs }
 }
 
-/** The provider's duration; the clip's own header where the provider gives none, or one that is more than half a second off. */
+/**
+ * The provider's duration; the clip's own header where the provider gives none, or one that is more than half a second
+ * off.
+ */
 function clipDuration({
   durationMs,
   clipMs,

@@ -17,6 +17,8 @@ export type SettlePorts = SecretsPorts &
     readonly providerOf: (provider: Provider) => MediaProvider | undefined
     /** Counts a state word of a provider that its adapter does not know. */
     readonly onUnknownStatus: (provider: string, status: string) => void
+    /** Receives what went wrong outside of any request. */
+    readonly onFailed: (error: unknown) => void
   }
 
 /** When a result that could not be fetched is tried again. */
@@ -25,17 +27,17 @@ export const FETCH_AGAIN_MS = 15_000
 const FETCHES_MAX = 40
 
 /**
- * Ends a job that its provider finished: stores the result, and then completes the job with its charge in one step of the store.
- * The price is the job's own. A result that cannot be fetched for now leaves the job as it is, and the next poll brings it again. Where
- * the money was released meanwhile, the price is booked as a loss. Safe to call more than once and on several nodes: the job is charged
- * once.
+ * Ends a job that its provider finished: stores the result, and then completes the job with its charge in one step of
+ * the store. The price is the job's own. A result that cannot be fetched for now leaves the job as it is, and the next
+ * poll brings it again. Where the money was released meanwhile, the price is booked as a loss. Safe to call more than
+ * once and on several nodes: the job is charged once.
  */
 export async function settleJob(job: Job, result: MediaResult, ports: SettlePorts): Promise<Job> {
   const { jobs, clock } = ports
   if (result.outputs.length === 0)
     return (await jobs.fail(job.id, { ...NOTHING_MADE, atMs: clock.now() })).job
   const stored =
-    job.upstreamId === null ? await storeOnlyCopy(job, result, ports) : await storeOutputs(job, result, ports)
+    job.upstreamId === null ? await storeOnlyCopy(job, result, ports) : await storeResult(job, result, ports)
   if (stored.outcome === 'unavailable') {
     const nextPollAtMs = clock.now() + FETCH_AGAIN_MS
     await jobs.notePoll(job.id, { problem: stored.problem, nextPollAtMs })
@@ -61,18 +63,29 @@ function endJob(
   return jobs.complete(job.id, { outputs: stored.files, ...price, atMs })
 }
 
+/** A blob store that cannot be written does not end a job. */
+async function storeResult(job: Job, result: MediaResult, ports: SettlePorts): Promise<StoredOutputs> {
+  try {
+    return await storeOutputs(job, result, ports)
+  } catch (error) {
+    ports.onFailed(error)
+    return { outcome: 'unavailable', problem: 'The result could not be stored.' }
+  }
+}
+
 /**
- * Stores the result of a submit. No poll brings it again, so what cannot be fetched for now is tried again here, as long as the job
- * waits for it.
+ * Stores the result of a submit. No poll brings it again, so what cannot be fetched for now is tried again here, as
+ * long as the job waits for it.
  */
 async function storeOnlyCopy(job: Job, result: MediaResult, ports: SettlePorts): Promise<StoredOutputs> {
   const { jobs, clock } = ports
   for (let tries = 1; ; tries += 1) {
-    const stored = await storeOutputs(job, result, ports)
+    const stored = await storeResult(job, result, ports)
     if (stored.outcome !== 'unavailable') return stored
     const latest = await jobs.find(job.id)
     if (tries === FETCHES_MAX || latest === undefined || isFinal(latest.state))
       return { outcome: 'lost', problem: stored.problem }
+    await jobs.notePoll(job.id, { problem: stored.problem, nextPollAtMs: clock.now() })
     await new Promise<void>(resolve => {
       clock.after(FETCH_AGAIN_MS, resolve)
     })

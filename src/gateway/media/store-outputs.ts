@@ -26,8 +26,8 @@ export type StoredOutputs =
   | { readonly outcome: 'lost'; readonly problem: string }
 
 /**
- * Stores the files of a result, at most as many as were asked for, each under a key of the job's. Repeating it writes the same files
- * again. No file is ever whole in memory but those that a provider sends in its reply.
+ * Stores the files of a result, at most as many as were asked for, each under a key of the job's. Repeating it writes
+ * the same files again. No file is ever whole in memory but those that a provider sends in its reply.
  */
 export async function storeOutputs(
   job: Job,

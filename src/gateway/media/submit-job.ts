@@ -13,6 +13,17 @@ import { settleJob, type SettlePorts } from './settle-job.ts'
 /** A provider may take minutes: a synchronous one makes the result within the call. */
 export const SUBMIT_TIMEOUT_MS = 600_000
 
+/** How often the answer to a submit is recorded before it is given up: for five minutes. */
+const RECORD_TRIES = 60
+const RECORD_AGAIN_MS = 5000
+
+/** The answer to a submit, and the provider it came from. */
+type Answer = {
+  readonly outcome: SubmitOutcome
+  readonly provider: Provider
+  readonly adapter: MediaProvider
+}
+
 export type SubmitPorts = SettlePorts &
   FetchInputsPorts & {
     readonly jobs: Jobs
@@ -39,31 +50,54 @@ export async function submitJob(job: Job, ports: SubmitPorts): Promise<Job> {
   // released and never submitted, and its files are removed as orphans.
   const begun = await jobs.beginSubmit(job.id, clock.now(), fetched?.inputs)
   if (!begun.changed) return begun.job
-  const { request } = begun.job
-  const outcome = await adapter.submit({
-    jobId: publicId(job),
-    kind: job.kind,
-    provider,
-    model: job.upstreamModel,
-    timeoutMs: SUBMIT_TIMEOUT_MS,
-    ...request,
-    images: request.images.map(input => mediaInput(input, ports.blobs)),
-    videos: request.videos.map(input => mediaInput(input, ports.blobs)),
-  })
-  return recordSubmit(begun.job, { outcome, provider, adapter }, ports)
+  const outcome = await callProvider(begun.job, { provider, adapter }, ports)
+  return recordAnswer(begun.job, { outcome, provider, adapter }, ports)
 }
 
-async function recordSubmit(
+/** An adapter throws only for a bug, after which bytes may have left. */
+async function callProvider(
+  { request, ...job }: Job,
+  { provider, adapter }: Pick<Answer, 'provider' | 'adapter'>,
+  { blobs, onFailed }: SubmitPorts,
+): Promise<SubmitOutcome> {
+  try {
+    return await adapter.submit({
+      jobId: publicId(job),
+      kind: job.kind,
+      provider,
+      model: job.upstreamModel,
+      timeoutMs: SUBMIT_TIMEOUT_MS,
+      ...request,
+      images: request.images.map(input => mediaInput(input, blobs)),
+      videos: request.videos.map(input => mediaInput(input, blobs)),
+    })
+  } catch (error) {
+    onFailed(error)
+    return { outcome: 'unknown', problem: 'The submit failed inside the gateway.' }
+  }
+}
+
+/**
+ * Records an answer. Until that has succeeded, the answer is in memory only, so a store that cannot be written is tried
+ * again for a while. Each try is safe to repeat.
+ */
+async function recordAnswer(job: Job, answer: Answer, ports: SubmitPorts): Promise<Job> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await applyAnswer(job, answer, ports)
+    } catch (error) {
+      if (tries === RECORD_TRIES) throw error
+      ports.onFailed(error)
+    }
+    const { promise, resolve } = Promise.withResolvers<void>()
+    ports.clock.after(RECORD_AGAIN_MS, resolve)
+    await promise
+  }
+}
+
+async function applyAnswer(
   job: Job,
-  {
-    outcome,
-    provider,
-    adapter,
-  }: {
-    readonly outcome: SubmitOutcome
-    readonly provider: Provider
-    readonly adapter: MediaProvider
-  },
+  { outcome, provider, adapter }: Answer,
   ports: SubmitPorts,
 ): Promise<Job> {
   const { jobs, clock } = ports

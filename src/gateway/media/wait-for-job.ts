@@ -2,7 +2,10 @@ import { isFinal, type Job } from '../../domain/jobs/job.ts'
 import type { CallerSignal } from '../ports/caller-signal.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Jobs } from '../ports/jobs.ts'
-import { POLL_EVERY_MS_MIN, type JobRunner } from './job-runner.ts'
+import type { JobRunner } from './job-runner.ts'
+
+/** The contract's step between two polls of a wait. */
+const POLL_EVERY_MS = 2000
 
 export type WaitPorts = {
   readonly jobs: Pick<Jobs, 'find'>
@@ -18,7 +21,7 @@ export const SUBMIT_WAIT_MS = 150_000
 
 /**
  * Waits until a job has ended or cannot be followed, for at most `waitMs`, and polls its provider meanwhile. Resolves
- * with the job as it is then. A client that leaves ends the wait, and never the job.
+ * with the job as it is then. A client that disconnects ends the wait, and never the job.
  */
 export async function waitForJob(
   job: Job,
@@ -49,7 +52,7 @@ async function waitUntil(
   while (!isOver(latest) && !signal.aborted) {
     const leftMs = untilMs - clock.monotonicMs()
     if (leftMs <= 0) break
-    await step(runner, latest, Math.min(POLL_EVERY_MS_MIN, leftMs), { signal, clock })
+    await step(runner, latest, Math.min(POLL_EVERY_MS, leftMs), { signal, clock })
     latest = (await jobs.find(job.id)) ?? latest
   }
   return latest
@@ -68,13 +71,14 @@ async function step(runner: JobRunner, job: Job, limitMs: number, ends: Ends): P
 }
 
 /**
- * Resolves when `work` has ended, the time is over, or the client has left. What fails in `work` is reported elsewhere.
+ * Resolves when `work` has ended, the time is over, or the client has disconnected. A failure of `work` is reported
+ * elsewhere.
  */
 export async function within(limitMs: number, work: Promise<unknown>, ends: Ends): Promise<void> {
   await pause(limitMs, ends, end => void work.then(end, end))
 }
 
-/** Resolves when `end` is called, the time is over, or the client has left. */
+/** Resolves when `end` is called, the time is over, or the client has disconnected. */
 async function pause(
   limitMs: number,
   { signal, clock }: Ends,

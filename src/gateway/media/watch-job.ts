@@ -3,11 +3,14 @@ import type { Job } from '../../domain/jobs/job.ts'
 import { UpstreamIdTakenError } from '../ports/jobs.ts'
 import type { MediaProvider, RecoverOutcome } from '../ports/media-provider.ts'
 import { bookLateResult } from './book-late-result.ts'
-import { publicId } from './job-id.ts'
-import { acceptedJob, POLL_TIMEOUT_MS } from './poll-job.ts'
+import { acceptedJob } from './poll-job.ts'
+import { recoveryCall } from './recover-job.ts'
 import type { SettlePorts } from './settle-job.ts'
 
-/** Asks the provider about a job whose money was released. True where it finished the job after all, and that was booked now. */
+/**
+ * Asks the provider about a job whose money was released. True where it finished the job after all, and that was booked
+ * now. Ends the watch where the provider cannot finish the job any more.
+ */
 export async function watchJob(job: Job, ports: SettlePorts): Promise<boolean> {
   const provider = ports.catalog.current().providers.get(job.provider)
   const adapter = provider === undefined ? undefined : ports.providerOf(provider)
@@ -16,24 +19,25 @@ export async function watchJob(job: Job, ports: SettlePorts): Promise<boolean> {
     job.upstreamId === null
       ? await find(job, { provider, adapter }, ports)
       : await adapter.poll(acceptedJob(job, job.upstreamId, provider))
-  if (outcome?.outcome !== 'finished') return false
-  return bookLateResult(job, outcome.result, ports)
+  if (outcome?.outcome === 'finished' && outcome.result.outputs.length > 0)
+    return bookLateResult(job, outcome.result, ports)
+  if (outcome?.outcome === 'finished' || outcome?.outcome === 'failed') {
+    const detail = 'The provider could not finish the job.'
+    await ports.jobs.endWatch(job.id, { detail, atMs: ports.clock.now() })
+  }
+  return false
 }
 
-/** Looks for a job whose submit was never answered, and notes the provider's id of it. Undefined where it is another job of ours. */
+/**
+ * Looks for a job whose submit was never answered, and notes the provider's id of it. Undefined where it is another job
+ * of ours.
+ */
 async function find(
   job: Job,
   { provider, adapter }: { readonly provider: Provider; readonly adapter: MediaProvider },
   { jobs, clock }: SettlePorts,
 ): Promise<RecoverOutcome | undefined> {
-  const found = await adapter.recover?.({
-    jobId: publicId(job),
-    kind: job.kind,
-    provider,
-    model: job.upstreamModel,
-    timeoutMs: POLL_TIMEOUT_MS,
-    request: job.request,
-  })
+  const found = await adapter.recover?.(recoveryCall(job, provider))
   if (found === undefined || !('upstreamId' in found)) return undefined
   const atMs = clock.now()
   try {

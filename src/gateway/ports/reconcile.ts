@@ -20,7 +20,7 @@ export type ReconcilerPass = {
 }
 
 export type JobsPass = {
-  /** Jobs whose node died during their submit. */
+  /** Jobs whose process ended during their submit. */
   readonly lost: number
   readonly polled: number
   /** Polled jobs that had ended. */
@@ -29,10 +29,12 @@ export type JobsPass = {
   readonly recovered: number
   /** Jobs whose deadline was over. */
   readonly released: number
-  /** Jobs that their provider finished after their money had been released. */
+  /** Jobs that their provider finished after their money was released. */
   readonly lateCompletions: number
   readonly archived: number
   readonly removedFiles: number
+  /** Jobs whose work failed inside the gateway. The next pass tries them again. */
+  readonly failed: number
 }
 
 export const NO_JOBS: JobsPass = {
@@ -44,4 +46,5 @@ export const NO_JOBS: JobsPass = {
   lateCompletions: 0,
   archived: 0,
   removedFiles: 0,
+  failed: 0,
 }

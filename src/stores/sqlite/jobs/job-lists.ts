@@ -16,7 +16,10 @@ type DueParams = {
 
 const OPEN = "(state = 'queued' OR state = 'processing' OR state = 'unknown_submit')"
 
-/** Which rows need each kind of work at the instant `$at`. `$left` is the last row of the process that was this node before. */
+/**
+ * Which rows need each kind of work at the instant `$at`. `$left` is the last row of the process that was this node
+ * before.
+ */
 const conditionOf = {
   left_queued: "state = 'queued' AND node = $node AND row_id <= $left",
   stale_queued: "state = 'queued' AND ifnull(submitted_at_ms, created_at_ms) <= $at",

@@ -16,8 +16,9 @@ const INSERT = `INSERT INTO jobs (id_key, id_tail, kind, state, account_id, api_
   VALUES (?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const BEGIN_SUBMIT = `UPDATE jobs SET submitted_at_ms = ?
   WHERE row_id = ? AND state = 'queued' AND submitted_at_ms IS NULL`
-const NOTE_POLL = `UPDATE jobs SET next_poll_at_ms = max(next_poll_at_ms, ?), upstream_status = ifnull(?, upstream_status), problem = ?
-  WHERE row_id = ? AND (state = 'processing' OR state = 'unknown_submit')`
+const NOTE_POLL = `UPDATE jobs
+  SET next_poll_at_ms = max(next_poll_at_ms, ?), upstream_status = ifnull(?, upstream_status), problem = ?
+  WHERE row_id = ? AND state <> 'completed' AND state <> 'failed'`
 
 /**
  * The rows of jobs, and of what happened to them. Methods that write are for use inside a step. A state changes by
