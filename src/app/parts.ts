@@ -3,6 +3,7 @@ import { describeConfig, isProxyNamed, secretFromEnvironment, type Config } from
 import type { Provider } from '../domain/catalog/provider.ts'
 import type { HoldKind } from '../domain/ledger/books.ts'
 import type { NanoUsd } from '../domain/money.ts'
+import { explainJob } from '../gateway/media/explain-job.ts'
 import type { ObserveJob } from '../gateway/media/observe-jobs.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
 import type { Moderator } from '../gateway/ports/moderator.ts'
@@ -141,6 +142,12 @@ function adminPortsOf(parts: {
   return {
     accounts,
     ledger,
+    jobs: media.jobs,
+    explainJob: job => {
+      const provider = catalog.current().providers.get(job.provider)
+      const keptMs = job.kind === 'image' ? imageMs : videoMs
+      return explainJob(job, { provider: provider && media.providerOf(provider), keptMs })
+    },
     reconcile: () =>
       reconcileOnce({
         ...node,

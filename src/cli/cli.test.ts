@@ -34,7 +34,17 @@ describe('without a data folder', () => {
     const { code, out } = await spawned(['--help'])
 
     expect(code).toBe(0)
-    for (const word of ['serve', 'accounts', 'keys', 'grant', 'balance', 'statement', 'catalog', 'models']) {
+    for (const word of [
+      'serve',
+      'accounts',
+      'keys',
+      'grant',
+      'balance',
+      'statement',
+      'catalog',
+      'models',
+      'jobs',
+    ]) {
       expect(out).toContain(`  ${word} `)
     }
     expect(out).toContain('Exit codes: 0')
@@ -159,8 +169,12 @@ describe('on a stopped data folder', () => {
 
     expect(text.code).toBe(0)
     expect(text.out).toContain('Late answers charged and given back: 0 (0 USD).')
+    expect(text.out).toContain('Running jobs polled: 0, of which 0 had ended.')
     const nothing = { has_run: true, compensated: 0, compensated_usd: '0', closed: 0, expired: 0, failed: 0 }
-    expect(JSON.parse(json.out)).toEqual(nothing)
+    expect(JSON.parse(json.out)).toEqual({
+      ...nothing,
+      jobs: expect.objectContaining({ polled: 0, failed: 0 }),
+    })
   })
 
   test('a revoked key is listed as revoked', async () => {

@@ -5,6 +5,7 @@ import type { Ask } from './ask.ts'
 import { createAccount, listAccounts } from './commands/accounts.ts'
 import { exportCatalog, importCatalog, listModels, switchModel } from './commands/catalog.ts'
 import { doctor, reconcile, verify } from './commands/checks.ts'
+import { listJobs, showJob, type JobFilters } from './commands/jobs.ts'
 import { createKey, listKeys, revokeKey } from './commands/keys.ts'
 import { balance, grant, statement } from './commands/money.ts'
 import type { Admin } from './connect.ts'
@@ -48,6 +49,7 @@ export function buildProgram(runner: Runner, version: string): Command {
   addKeys(program, runner)
   addMoney(program, runner)
   addCatalog(program, runner)
+  addJobs(program, runner)
   addChecks(program, runner)
   return program
 }
@@ -184,6 +186,31 @@ function addCatalog(program: Command, runner: Runner): void {
       .description(effect)
       .action((id: string) => runner.admin(ask => switchModel(ask, { id, enabled: word === 'on' })))
   }
+}
+
+function addJobs(program: Command, runner: Runner): void {
+  const jobs = program.command('jobs').description('List image and video jobs, and explain one.')
+  jobs
+    .command('list')
+    .description('List jobs, newest first. An amount in parentheses is held and not charged yet.')
+    .option('--account <account>', 'only jobs of this account, by its name or id')
+    .addOption(new Option('--kind <kind>', 'only jobs of this kind').choices(['image', 'video']))
+    .addOption(
+      new Option('--state <state>', 'only jobs in this state').choices([
+        'queued',
+        'processing',
+        'unknown_submit',
+        'completed',
+        'failed',
+      ]),
+    )
+    .option('--limit <count>', 'the number of rows, up to 500', '50')
+    .option('--cursor <cursor>', 'continue after the previous page')
+    .action((filters: JobFilters) => runner.admin(ask => listJobs(ask, filters)))
+  jobs
+    .command('show <id>')
+    .description('Show why a job is in its state, what happens next, and what happened before.')
+    .action((id: string) => runner.admin(ask => showJob(ask, id)))
 }
 
 function addChecks(program: Command, runner: Runner): void {

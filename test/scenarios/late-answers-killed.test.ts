@@ -145,6 +145,7 @@ describe('kill -9', () => {
       compensated_usd: COST,
       closed: 0,
       expired: 0,
+      jobs: expect.objectContaining({ failed: 0 }) as object,
       failed: 0,
     })
     await expectCompensatedOnce(ref)

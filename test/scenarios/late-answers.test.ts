@@ -106,6 +106,7 @@ describe('a JSON request that times out', () => {
       compensated_usd: COST,
       closed: 0,
       expired: 0,
+      jobs: expect.objectContaining({ failed: 0 }) as object,
       failed: 0,
     })
     expect(before).toHaveLength(1)

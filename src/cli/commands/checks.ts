@@ -30,6 +30,7 @@ export async function reconcile(ask: Ask): Promise<Outcome> {
     compensated: number
     compensated_usd: string
     closed: number
+    jobs: JobsPass
     expired: number
     failed: number
   }>({ method: 'POST', path: 'reconcile' })
@@ -40,9 +41,36 @@ export async function reconcile(ask: Ask): Promise<Outcome> {
     `Late answers charged and given back: ${compensated} (${compensated_usd} USD).`,
     `Timed-out attempts closed, because their process ended: ${closed}.`,
     `Expired holds freed: ${expired}.`,
+    ...jobsLines(pass.jobs),
   ]
-  if (failed > 0) lines.push(`Not settled: ${failed}. See the log for the reasons. The next run tries again.`)
-  return { value: pass, text: lines.join('\n'), exitCode: failed > 0 ? 1 : 0 }
+  const unsettled = failed + pass.jobs.failed
+  if (unsettled > 0)
+    lines.push(`Not settled: ${unsettled}. See the log for the reasons. The next run tries again.`)
+  return { value: pass, text: lines.join('\n'), exitCode: unsettled > 0 ? 1 : 0 }
+}
+
+/** What a run did for image and video jobs. */
+type JobsPass = {
+  readonly lost: number
+  readonly polled: number
+  readonly ended: number
+  readonly recovered: number
+  readonly released: number
+  readonly late_completions: number
+  readonly archived: number
+  readonly removed_files: number
+  readonly failed: number
+}
+
+function jobsLines(jobs: JobsPass): readonly string[] {
+  return [
+    `Jobs whose submit was cut off by the end of its process: ${jobs.lost}.`,
+    `Running jobs polled: ${jobs.polled}, of which ${jobs.ended} had ended.`,
+    `Unknown submits found at their provider: ${jobs.recovered}.`,
+    `Jobs released at their deadline: ${jobs.released}.`,
+    `Jobs finished after their release and booked as losses: ${jobs.late_completions}.`,
+    `Results archived: ${jobs.archived}. Unused files removed: ${jobs.removed_files}.`,
+  ]
 }
 
 /**

@@ -1,4 +1,5 @@
-import { formatId } from '../../domain/ids.ts'
+import { formatId, type IdPrefix } from '../../domain/ids.ts'
+import { jobIdPrefix } from '../../domain/jobs/job.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { inputTokens, outputTokens } from '../../domain/pricing/usage.ts'
 import type { Authenticated } from '../../gateway/ports/accounts.ts'
@@ -21,10 +22,17 @@ export async function readUsage(
   })
 }
 
+/** A charge of media is known by its job. */
+const idPrefixOf = {
+  text: 'req',
+  images: jobIdPrefix.image,
+  video: jobIdPrefix.video,
+} as const satisfies Record<Charge['kind'], IdPrefix>
+
 /** One charged request or job. */
 export function usageJson(line: UsageLine) {
   return {
-    id: formatId('req', line.id),
+    id: formatId(idPrefixOf[line.kind], line.id),
     object: 'usage',
     route: line.route,
     model: line.model,

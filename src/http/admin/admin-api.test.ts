@@ -250,6 +250,17 @@ describe('money', () => {
       compensated_usd: '0',
       closed: 0,
       expired: 0,
+      jobs: {
+        lost: 0,
+        polled: 0,
+        ended: 0,
+        recovered: 0,
+        released: 0,
+        late_completions: 0,
+        archived: 0,
+        removed_files: 0,
+        failed: 0,
+      },
       failed: 0,
     })
   })

@@ -3,6 +3,7 @@ import type { OperationKind } from '../../domain/ledger/operation.ts'
 import { formatUsd, parseUsd } from '../../domain/money.ts'
 import { creditAccount, creditSources } from '../../gateway/admin/credit-account.ts'
 import type { StatementLine } from '../../gateway/ports/ledger.ts'
+import type { JobsPass } from '../../gateway/ports/reconcile.ts'
 import { accountOf } from './accounts.ts'
 import { optionalTextField, readFields, textField, wrongField } from './body.ts'
 import type { BufferedReply } from '../request-context.ts'
@@ -59,15 +60,31 @@ export async function postVerification(_: AdminCall, { ledger }: AdminPorts): Pr
 
 /** Runs the reconciler once. */
 export async function postReconciliation(_: AdminCall, { reconcile }: AdminPorts): Promise<BufferedReply> {
-  const { hasRun, compensated, compensatedUsd, closed, expired, failed } = await reconcile()
+  const { hasRun, compensated, compensatedUsd, closed, expired, jobs, failed } = await reconcile()
   return adminReply({
     has_run: hasRun,
     compensated,
     compensated_usd: formatUsd(compensatedUsd),
     closed,
     expired,
+    jobs: jobsPassBody(jobs),
     failed,
   })
+}
+
+function jobsPassBody(jobs: JobsPass): object {
+  const { lost, polled, ended, recovered, released, lateCompletions, archived, removedFiles, failed } = jobs
+  return {
+    lost,
+    polled,
+    ended,
+    recovered,
+    released,
+    late_completions: lateCompletions,
+    archived,
+    removed_files: removedFiles,
+    failed,
+  }
 }
 
 /** One page of the audit log, newest first. */

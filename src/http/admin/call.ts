@@ -1,10 +1,13 @@
 import type { SettingDescription } from '../../config/config.ts'
 import type { Id } from '../../domain/ids.ts'
+import type { Job } from '../../domain/jobs/job.ts'
 import type { ProbeProvider } from '../../gateway/admin/doctor.ts'
+import type { JobExplanation } from '../../gateway/media/explain-job.ts'
 import type { Accounts } from '../../gateway/ports/accounts.ts'
 import type { AuditLog } from '../../gateway/ports/audit.ts'
 import type { CatalogStore } from '../../gateway/ports/catalog.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
+import type { Jobs } from '../../gateway/ports/jobs.ts'
 import type { Ledger } from '../../gateway/ports/ledger.ts'
 import type { Moderator } from '../../gateway/ports/moderator.ts'
 import type { Reconcile } from '../../gateway/ports/reconcile.ts'
@@ -15,6 +18,8 @@ import { jsonReply, type BufferedReply } from '../request-context.ts'
 export type AdminPorts = {
   readonly accounts: Accounts
   readonly ledger: Ledger
+  readonly jobs: Jobs
+  readonly explainJob: (job: Job) => JobExplanation
   readonly reconcile: Reconcile
   readonly catalog: CatalogStore
   readonly auditLog: AuditLog

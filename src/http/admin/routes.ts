@@ -21,6 +21,7 @@ import {
   putProvider,
 } from './catalog-rows.ts'
 import { getDoctor } from './doctor.ts'
+import { getJob, listJobs } from './jobs.ts'
 import type { AdminRoute } from './match-route.ts'
 import { listUsage } from './usage.ts'
 
@@ -41,6 +42,8 @@ export const routes: readonly AdminRoute[] = [
   { path: 'accounts/{account}/grants', methods: { POST: postGrant } },
   { path: 'accounts/{account}/statement', methods: { GET: getStatement } },
   { path: 'keys/{key}/revoke', methods: { POST: postKeyRevocation } },
+  { path: 'jobs', methods: { GET: listJobs } },
+  { path: 'jobs/{job}', methods: { GET: getJob } },
   { path: 'usage', methods: { GET: listUsage } },
   { path: 'audit', methods: { GET: listAudit } },
   { path: 'reconcile', methods: { POST: postReconciliation } },

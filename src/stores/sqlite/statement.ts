@@ -1,5 +1,6 @@
 import type { Database, Statement as SqlStatement } from 'bun:sqlite'
 import { formatId, type Id, type IdPrefix } from '../../domain/ids.ts'
+import { jobIdPrefix, type JobKind } from '../../domain/jobs/job.ts'
 import { nanoUsd } from '../../domain/money.ts'
 import type { OperationKind } from '../../domain/ledger/operation.ts'
 import type { Page, StatementLine } from '../../gateway/ports/ledger.ts'
@@ -17,7 +18,8 @@ export class Statement {
     this.#select = parts.database.prepare(
       `SELECT *,
           (SELECT note FROM credits WHERE id_key = subject_key AND id_tail = subject_tail) AS note,
-          (SELECT idempotency_key FROM credits WHERE id_key = subject_key AND id_tail = subject_tail) AS idempotency_key
+          (SELECT idempotency_key FROM credits WHERE id_key = subject_key AND id_tail = subject_tail) AS idempotency_key,
+          (SELECT jobs.kind FROM jobs WHERE id_key = subject_key AND id_tail = subject_tail) AS job_kind
         FROM operations WHERE id = ?`,
     )
   }
@@ -52,6 +54,7 @@ type OperationRow = {
   at_ms: bigint
   note: string | null
   idempotency_key: string | null
+  job_kind: JobKind | null
 }
 
 function lineFrom(row: OperationRow): StatementLine {
@@ -68,7 +71,10 @@ function lineFrom(row: OperationRow): StatementLine {
   }
 }
 
-/** The prefix of the public id of an operation's subject. A credit is referred to by its idempotency key. */
+/**
+ * The prefix of the public id of an operation's subject, unless that is a job. A credit is known by its idempotency
+ * key.
+ */
 const prefixOf = {
   top_up: null,
   grant: null,
@@ -81,7 +87,7 @@ const prefixOf = {
   late_completion: 'hold',
 } as const satisfies Record<OperationKind, IdPrefix | null>
 
-function refOf({ kind, idempotency_key }: OperationRow, id: Id): string {
-  const prefix = prefixOf[kind]
+function refOf({ kind, idempotency_key, job_kind }: OperationRow, id: Id): string {
+  const prefix = job_kind === null ? prefixOf[kind] : jobIdPrefix[job_kind]
   return prefix === null ? (idempotency_key ?? '') : formatId(prefix, id)
 }

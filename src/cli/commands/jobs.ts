@@ -1,0 +1,97 @@
+import { adminPath, type Ask } from '../ask.ts'
+import { table, type Outcome } from '../outcome.ts'
+
+/** A job in the admin API. */
+type JobRow = {
+  readonly id: string
+  readonly kind: string
+  readonly state: string
+  readonly account: string | null
+  readonly model: string
+  readonly provider: string
+  readonly upstream_id: string | null
+  readonly held_usd: string
+  readonly cost_usd: string | null
+  readonly created_at: string
+  readonly changed_at: string
+}
+
+type JobReply = JobRow & {
+  readonly why: string
+  readonly next: string | null
+  readonly next_at: string | null
+  readonly submitted_at: string | null
+  readonly next_poll_at: string
+  readonly deadline_at: string
+  readonly problem: string | null
+  readonly history: readonly { readonly state: string; readonly detail: string | null; readonly at: string }[]
+}
+
+export type JobFilters = {
+  readonly account?: string
+  readonly kind?: string
+  readonly state?: string
+  readonly limit: string
+  readonly cursor?: string
+}
+
+/** Prints one page of image and video jobs, newest first. */
+export async function listJobs(ask: Ask, filters: JobFilters): Promise<Outcome> {
+  const given = Object.entries(filters).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  const page = await ask<{ readonly data: readonly JobRow[]; readonly next: string | null }>({
+    method: 'GET',
+    path: `jobs?${new URLSearchParams(given)}`,
+  })
+  const rows = page.data.map(job => [
+    job.created_at,
+    job.id,
+    job.state,
+    job.model,
+    job.provider,
+    job.account ?? '–',
+    job.cost_usd ?? `(${job.held_usd})`,
+  ])
+  const head = ['CREATED', 'ID', 'STATE', 'MODEL', 'PROVIDER', 'ACCOUNT', 'USD (HELD)']
+  return {
+    value: page,
+    text: rows.length === 0 ? 'No jobs.' : table(head, rows),
+    ...(page.next === null ? {} : { note: `Older jobs: --cursor ${page.next}` }),
+  }
+}
+
+/** Prints the state of a job, why it is in that state, what happens next, and what happened before. */
+export async function showJob(ask: Ask, id: string): Promise<Outcome> {
+  const job = await ask<JobReply>({ method: 'GET', path: adminPath('jobs', id) })
+  const isOpen = job.state !== 'completed' && job.state !== 'failed'
+  const lines = [
+    ['state', job.state],
+    ['why', job.why],
+    ['next', nextLine(job)],
+    ['account', job.account ?? '–'],
+    ['model', `${job.model} at ${job.provider}`],
+    ['upstream id', job.upstream_id ?? '–'],
+    ['money', isOpen ? `${job.held_usd} USD held` : `${job.cost_usd ?? '0'} USD charged`],
+    ['submitted', job.submitted_at ?? 'not yet'],
+    ...(isOpen
+      ? [
+          ['next poll', job.next_poll_at],
+          ['deadline', job.deadline_at],
+        ]
+      : []),
+    ...(job.problem === null ? [] : [['last problem', job.problem]]),
+  ]
+  const width = Math.max(...lines.map(([name = '']) => name.length))
+  const events = job.history.map(({ at, state, detail }) => [at, state, detail ?? ''])
+  const text = [
+    job.id,
+    ...lines.map(([name = '', value]) => `${name.padEnd(width)}  ${value}`),
+    '',
+    table(['AT', 'STATE', 'WHAT HAPPENED'], events),
+  ].join('\n')
+  return { value: job, text }
+}
+
+function nextLine({ next, next_at: nextAt }: JobReply): string {
+  if (next === null) return 'nothing'
+  return nextAt === null ? next : `${next} (${nextAt})`
+}

@@ -1,0 +1,89 @@
+import type { Job } from '../../domain/jobs/job.ts'
+import type { MediaProvider } from '../ports/media-provider.ts'
+
+/** What decides what happens to a job, beside the job itself. */
+export type Outlook = {
+  /** Undefined where the catalog has no such provider any more, or the gateway cannot call it. */
+  readonly provider: Pick<MediaProvider, 'recover'> | undefined
+  /** How long results of this kind are kept; null where they are not archived. */
+  readonly keptMs: number | null
+}
+
+export type JobExplanation = {
+  readonly why: string
+  /** Null where nothing happens any more. */
+  readonly next: string | null
+  /** When that is at the earliest; null where it is under way. */
+  readonly nextAtMs: number | null
+}
+
+/** Why a job is in its state, and what happens next, as sentences for the operator. */
+export function explainJob(job: Job, outlook: Outlook): JobExplanation {
+  return { why: whyOf(job), ...nextOf(job, outlook) }
+}
+
+function whyOf({ state, submittedAtMs, upstreamStatus, problem, failure, lateCost }: Job): string {
+  const last = problem === null ? '' : ` The last problem: ${problem}`
+  switch (state) {
+    case 'queued':
+      return submittedAtMs === null
+        ? 'The job is recorded, and its submit has not begun.'
+        : `The submit has begun, and its answer is not recorded.${last}`
+    case 'processing':
+      return `The provider accepted the job${upstreamStatus === null ? '' : ` and says "${upstreamStatus}"`}.${last}`
+    case 'unknown_submit':
+      return `The submit may have reached the provider, and no answer came.${last}`
+    case 'completed':
+      return 'The provider finished the job.'
+    case 'failed': {
+      const late = lateCost === null ? '' : ' The provider finished it later, which was booked as a loss.'
+      return `${failure?.message ?? 'The job failed.'}${late}`
+    }
+  }
+}
+
+type Next = { readonly next: string | null; readonly nextAtMs: number | null }
+
+const NOTHING: Next = { next: null, nextAtMs: null }
+
+function nextOf(job: Job, { provider, keptMs }: Outlook): Next {
+  const { state, deadlineAtMs, changedAtMs, archivedAtMs, watchUntilMs } = job
+  const asked =
+    provider === undefined ? 'Its provider is not in the catalog, so it cannot be asked.' : undefined
+  switch (state) {
+    case 'queued':
+      return {
+        next: 'Its node records the answer to the submit. If the node stops first, the submit becomes unknown.',
+        nextAtMs: null,
+      }
+    case 'processing':
+      return {
+        next:
+          asked ??
+          'The provider is polled by the next pass of the reconciler, and by requests for the job before that.',
+        nextAtMs: job.nextPollAtMs,
+      }
+    case 'unknown_submit':
+      return {
+        next: `${asked ?? search(provider)} Its reserve is released at the deadline.`,
+        nextAtMs: deadlineAtMs,
+      }
+    case 'completed':
+      return archivedAtMs !== null || keptMs === null
+        ? NOTHING
+        : { next: 'Its result is archived.', nextAtMs: changedAtMs + keptMs }
+    case 'failed':
+      return watchUntilMs === null
+        ? NOTHING
+        : {
+            next: 'The provider is asked until then whether it finished the job late.',
+            nextAtMs: watchUntilMs,
+          }
+  }
+}
+
+function search(provider: Outlook['provider']): string {
+  return provider?.recover === undefined
+    ? 'Its provider has no way to find the job.'
+    : 'Each pass of the reconciler asks the provider for the job.'
+}

@@ -1,0 +1,28 @@
+import type { Account } from '../../domain/accounts/account.ts'
+import type { AdminPorts } from './call.ts'
+
+/** The public ids of accounts and keys, by their numbers. */
+export type PublicNames = {
+  readonly accounts: ReadonlyMap<number, string>
+  readonly keys: ReadonlyMap<number, string>
+}
+
+/** The public ids of the accounts of some rows, and of their keys. */
+export async function publicNames(
+  rows: readonly { readonly accountId: number }[],
+  ports: Pick<AdminPorts, 'accounts'>,
+): Promise<PublicNames> {
+  const ids = [...new Set(rows.map(({ accountId }) => accountId))]
+  const found = await Promise.all(
+    ids.map(async id => {
+      const [account] = await ports.accounts.listAccounts({ limit: 1, afterId: id - 1 })
+      return account?.id === id ? [account] : []
+    }),
+  )
+  const accounts: readonly Account[] = found.flat()
+  const keys = await Promise.all(accounts.map(({ id }) => ports.accounts.listKeys(id)))
+  return {
+    accounts: new Map(accounts.map(({ id, publicId }) => [id, publicId])),
+    keys: new Map(keys.flat().map(({ id, publicId }) => [id, publicId])),
+  }
+}
