@@ -4,7 +4,7 @@ import { chargeForImages } from '../../domain/pricing/charge.ts'
 import { imageNames } from '../../protocol/media/input-names.ts'
 import { readImageRequest } from '../../protocol/media/image-request.ts'
 import { chooseParams, imageDefaults } from '../../protocol/media/media-params.ts'
-import { createJob, type CreateJobPorts } from './create-job.ts'
+import { createJob, firstJob, type CreateJobPorts } from './create-job.ts'
 import { jobInputs } from './job-inputs.ts'
 import type { MediaCall } from './media-call.ts'
 import type { ResolveContext } from './media-ports.ts'
@@ -16,14 +16,16 @@ export type CreateImagePorts = CreateJobPorts &
   ResolveContext & { readonly catalog: { current(): Catalog } }
 
 /**
- * Makes the job of an image request: reads it, prices it, holds its money and has it submitted. Throws a GatewayError for every
- * refusal; after one, nothing is held.
+ * Makes the job of an image request: reads it, prices it, holds its money and has it submitted. Throws a GatewayError
+ * for every refusal; after one, nothing is held.
  */
 export async function createImageJob(
   call: MediaCall,
   ports: CreateJobPorts & ResolveContext & { readonly catalog: { current(): Catalog } },
   settings: { readonly jobTtlMs: number },
 ): Promise<Job> {
+  const first = await firstJob(call, ports)
+  if (first !== undefined) return first
   const { fields } = call.body
   const { model: name, prompt, count } = readImageRequest(fields)
   const { caller, trace } = call

@@ -7,15 +7,32 @@ import type { JobRunner } from './job-runner.ts'
 import type { MediaCall } from './media-call.ts'
 
 export type CreateJobPorts = {
-  readonly jobs: Pick<Jobs, 'create'>
+  readonly jobs: Pick<Jobs, 'create' | 'findByKey'>
   readonly runner: JobRunner
   readonly clock: Clock
 }
 
 /**
- * Records a job with its money held, and hands it to the runner, which submits it. The job then goes on whether or not its client
- * waits. A repeat with the same idempotency key and request gets the first job. Throws `insufficient_balance`,
- * `idempotency_key_reuse`, or `hold_not_recorded` where the store cannot write.
+ * The job that a request with an idempotency key made before, whatever has changed since: the catalog, the balance.
+ * Undefined for a request without a key or with a new one. Throws `idempotency_key_reuse` where the key was used for
+ * another request.
+ */
+export async function firstJob(
+  { caller, idempotency, trace }: Pick<MediaCall, 'caller' | 'idempotency' | 'trace'>,
+  { jobs, clock }: CreateJobPorts,
+): Promise<Job | undefined> {
+  if (idempotency === undefined) return undefined
+  const known = await jobs.findByKey(caller.account.id, idempotency.key, clock.now())
+  if (known === undefined) return undefined
+  if (known.fingerprint !== idempotency.fingerprint) throw keyReused()
+  trace.isReplay = true
+  return known.job
+}
+
+/**
+ * Records a job with its money held, and hands it to the runner, which submits it. The job then goes on whether or not
+ * its client waits. A repeat with the same idempotency key and request gets the first job. Throws
+ * `insufficient_balance`, `idempotency_key_reuse`, or `hold_not_recorded` where the store cannot write.
  */
 export async function createJob(
   job: NewJob,
@@ -34,10 +51,7 @@ export async function createJob(
       trace.isReplay = true
       return created.job
     case 'key_reused':
-      throw new GatewayError(
-        'idempotency_key_reuse',
-        'This idempotency key was used for another request. Use a new key for a new request.',
-      )
+      throw keyReused()
     case 'refused':
       throw new GatewayError(
         'insufficient_balance',
@@ -53,6 +67,13 @@ export async function createJob(
   }
 }
 
+function keyReused(): GatewayError {
+  return new GatewayError(
+    'idempotency_key_reuse',
+    'This idempotency key was used for another request. Use a new key for a new request.',
+  )
+}
+
 /** No money was taken. Whether the store can be written again is for the client to find out. */
 function holdNotRecorded(cause: unknown): Error {
   if (cause instanceof GatewayError && cause.code !== 'unavailable') return cause
@@ -61,6 +82,7 @@ function holdNotRecorded(cause: unknown): Error {
     'The reserve for this job could not be recorded. Try again shortly.',
     {
       beside: { cost_usd: '0' },
+      retryAfterS: '5',
       cause,
     },
   )

@@ -8,7 +8,7 @@ import { imageNames, videoNames } from '../../protocol/media/input-names.ts'
 import { chooseParams, videoDefaults, videoParams } from '../../protocol/media/media-params.ts'
 import { readDuration, type VideoRequest } from '../../protocol/media/video-request.ts'
 import type { Jobs } from '../ports/jobs.ts'
-import { createJob, type CreateJobPorts } from './create-job.ts'
+import { createJob, firstJob, type CreateJobPorts } from './create-job.ts'
 import { jobInputs } from './job-inputs.ts'
 import type { MediaCall } from './media-call.ts'
 import type { ResolveContext } from './media-ports.ts'
@@ -33,6 +33,8 @@ export async function createVideoJob(
   ports: CreateVideoPorts,
   settings: { readonly jobTtlMs: number },
 ): Promise<Job> {
+  const first = await firstJob(call, ports)
+  if (first !== undefined) return first
   const { caller, trace } = call
   const catalog = ports.catalog.current()
   const source = await sourceJob(request, call, ports)

@@ -52,7 +52,11 @@ export function rejectionFailure(rejection: Rejection, provider: Provider, ports
     case 'no_id':
       return { reason: 'no_job_id', message: 'The provider answered without an id for the job.' }
     case 'rate_limited':
-      return { reason: 'rate_limited', ...failureText(rejection, provider, ports) }
+      return {
+        reason: 'rate_limited',
+        ...failureText(rejection, provider, ports),
+        ...(rejection.retryAfterS === undefined ? {} : { retryAfterS: rejection.retryAfterS }),
+      }
     case 'invalid':
       return { reason: 'rejected', ...failureText(rejection, provider, ports) }
   }

@@ -35,5 +35,7 @@ export type MediaTrace = {
 export function noteJob(trace: MediaTrace, job: Job): void {
   trace.jobId = publicId(job)
   trace.jobState = job.state
+  trace.model = job.model
+  trace.provider = job.provider
   if (job.cost !== null) trace.cost = job.cost
 }

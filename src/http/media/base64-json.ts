@@ -4,11 +4,11 @@ const GROUP = 3
 const encoder = new TextEncoder()
 
 /** One part of a body: text, or bytes that are written as base64. */
-export type BodyPart = string | { open(): Promise<ByteStream> }
+export type BodyPart = string | ByteStream
 
 /**
- * A body made of texts and of files in base64, piece by piece: no file is ever whole in memory. A file that cannot be opened or breaks
- * ends the body early, which the client sees as a broken reply.
+ * A body made of texts and of files in base64, piece by piece: no file is ever whole in memory. It owns the streams of
+ * its files. A file that breaks off ends the body with an error, which the client sees as a broken reply.
  */
 export class Base64Body implements ByteStream {
   readonly #parts: readonly BodyPart[]
@@ -33,14 +33,16 @@ export class Base64Body implements ByteStream {
       this.#next += 1
       if (part === undefined) return undefined
       if (typeof part === 'string') return encoder.encode(part)
-      this.#file = await part.open()
+      this.#file = part
     }
     return undefined
   }
 
+  /** Closes all files, also those that nothing was read of. */
   cancel(): void {
     this.#isCancelled = true
     this.#file?.cancel()
+    for (const part of this.#parts.slice(this.#next)) if (typeof part !== 'string') part.cancel()
   }
 
   /** Empty where there is nothing to write yet. */
@@ -57,6 +59,11 @@ export class Base64Body implements ByteStream {
     this.#carry = joined.slice(whole)
     return toBase64(joined.subarray(0, whole))
   }
+}
+
+/** The length of the base64 of so many bytes. */
+export function base64Length(bytes: number): number {
+  return Math.ceil(bytes / GROUP) * 4
 }
 
 function joinBytes(first: Uint8Array, second: Uint8Array): Uint8Array {

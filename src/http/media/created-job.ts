@@ -4,20 +4,29 @@ import { publicId } from '../../gateway/media/job-id.ts'
 import { jsonReply } from '../request-context.ts'
 import { failureBody, failureStatus } from './failed-job.ts'
 
-/** Money may have moved, so client libraries must not send the request again by themselves. */
+/** Money may have moved or a repeat cannot help, so client libraries must not send the request again by themselves. */
 const NO_RETRY = { 'x-should-retry': 'false' }
 
 const MS = 1000
 
-/** What a 202 says beside the fields of its kind. */
+/** An instant as the contract writes `created`. */
 export function seconds(atMs: number): number {
   return Math.floor(atMs / MS)
 }
 
-/** The reply to the request that created a job which has no result to show (yet): 202, or the error that it ended with. */
+/** A job that the provider's rate limit refused may be sent again: nothing was accepted, and nothing is held. */
+function failedReply(job: Job) {
+  const { reason = 'generation_failed', retryAfterS } = job.failure ?? {}
+  const retryAfter = retryAfterS === undefined ? {} : { 'retry-after': String(retryAfterS) }
+  const headers = reason === 'rate_limited' ? retryAfter : NO_RETRY
+  return jsonReply(failureStatus(reason), failureBody(job), headers)
+}
+
+/**
+ * The reply to the request that created a job which has no result to show (yet): 202, or the error that it ended with.
+ */
 export function unfinishedReply(job: Job, own: object = {}) {
-  if (job.state === 'failed')
-    return jsonReply(failureStatus(job.failure?.reason ?? 'generation_failed'), failureBody(job), NO_RETRY)
+  if (job.state === 'failed') return failedReply(job)
   const id = publicId(job)
   const estimate = { estimated_cost_usd: formatUsd(job.held) }
   if (job.state === 'unknown_submit') {

@@ -2,7 +2,7 @@ import type { ErrorType } from '../../domain/errors.ts'
 import type { FailureReason, Job } from '../../domain/jobs/job.ts'
 import { publicId } from '../../gateway/media/job-id.ts'
 
-/** How a failed job answers the request that created it. A repeat of that request makes another job, so no client is to repeat it. */
+/** How the request that created a failed job is answered. */
 const replyTo = {
   rejected: { status: 400, type: 'invalid_request_error' },
   rate_limited: { status: 429, type: 'rate_limit_error' },

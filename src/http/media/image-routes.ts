@@ -16,7 +16,14 @@ export type ImageRoutePorts = CreateImagePorts & MediaRoutePorts & { readonly jo
 
 type Keyed = (handle: (caller: Authenticated, context: RequestContext) => Promise<HttpReply>) => Handler
 
-const fields: ReadonlySet<string> = new Set(['model', 'prompt', 'n', 'response_format'])
+const fields: ReadonlySet<string> = new Set([
+  'model',
+  'prompt',
+  'n',
+  'aspect_ratio',
+  'resolution',
+  'orientation',
+])
 
 /** Generations, edits, and the lookup of image jobs. Edits are the same handler under another path. */
 export function imageRoutes(

@@ -1,12 +1,13 @@
 import { GatewayError } from '../../domain/errors.ts'
 import type { Id } from '../../domain/ids.ts'
-import { ZERO } from '../../domain/money.ts'
+import { addUsd, formatUsd, ZERO } from '../../domain/money.ts'
 import type { JobKind } from '../../domain/jobs/job.ts'
 import { publicId } from '../../gateway/media/job-id.ts'
 import type { MediaCall } from '../../gateway/media/media-call.ts'
 import { spoolBody } from '../../gateway/media/spool-body.ts'
 import type { Accounts, Authenticated } from '../../gateway/ports/accounts.ts'
 import type { Blobs } from '../../gateway/ports/blobs.ts'
+import type { Clock } from '../../gateway/ports/clock.ts'
 import type { Jobs } from '../../gateway/ports/jobs.ts'
 import type { Ledger } from '../../gateway/ports/ledger.ts'
 import type { BodyLimits } from '../../http1/server/request-body.ts'
@@ -27,7 +28,8 @@ export type MediaRoutePorts = {
   readonly hashKey: HashKey
   readonly ledger: Pick<Ledger, 'balance'>
   readonly blobs: Blobs
-  readonly jobs: Pick<Jobs, 'find'>
+  readonly jobs: Pick<Jobs, 'find' | 'findByKey'>
+  readonly clock: Clock
   readonly newId: () => Id
   readonly newHash: NewHash
   readonly bodyLimits: BodyLimits
@@ -45,8 +47,8 @@ const imageInputs: ReadonlySet<InputName> = new Set(imageNames)
 const videoInputs: ReadonlySet<InputName> = new Set([...imageNames, ...videoNames])
 
 /**
- * A media route for holders of an API key. Files in the body go to the blob store as they arrive, once the account has money. Files
- * of a request that made no job are removed before the reply.
+ * A media route for holders of an API key. Files in the body go to the blob store as they arrive, once the account has
+ * money. Files of a request that made no job are removed before the reply.
  */
 export function mediaRoute(
   form: BodyForm,
@@ -58,7 +60,8 @@ export function mediaRoute(
     trace.accountId = caller.account.publicId
     trace.apiKeyId = caller.apiKey.publicId
     const boundary = formBoundary(request, form)
-    await requireMoney(caller, ports)
+    const key = idempotencyKey(request)
+    await requireMoney(caller, key, ports)
     const jobId = ports.newId()
     const prefix = publicId({ id: jobId, kind: form.kind })
     const bytes = new HashingStream(request.stream(ports.bodyLimits), ports.newHash())
@@ -74,7 +77,6 @@ export function mediaRoute(
       },
       ports.blobs,
     )
-    const key = idempotencyKey(request)
     // The boundary of a form is another one in each repeat.
     const digest = boundary === undefined ? bytes.digest() : digestOf(body, ports.newHash())
     const idempotency =
@@ -88,7 +90,9 @@ export function mediaRoute(
   }
 }
 
-/** The boundary of a multipart form; undefined for JSON. Image routes take JSON alone, whatever a client library sends. */
+/**
+ * The boundary of a multipart form; undefined for JSON. Image routes take JSON alone, whatever a client library sends.
+ */
 function formBoundary(request: IncomingRequest, { kind }: BodyForm): string | undefined {
   const type = request.header('content-type') ?? ''
   if (!type.toLowerCase().startsWith('multipart/')) return undefined
@@ -109,12 +113,21 @@ function digestOf({ fields, inputs }: MediaBody, hash: RunningHash): string {
   return hash.digest('hex')
 }
 
-/** Before anything is written to disk. What the job costs is checked when it is known. */
-async function requireMoney({ account }: Authenticated, { ledger }: MediaRoutePorts): Promise<void> {
-  const { available } = await ledger.balance(account.id)
+/**
+ * Before anything is written to disk. What the job costs is checked when it is known. A repeat by an idempotency key is
+ * free.
+ */
+async function requireMoney(
+  { account }: Authenticated,
+  key: string | undefined,
+  { ledger, jobs, clock }: MediaRoutePorts,
+): Promise<void> {
+  const { available, held } = await ledger.balance(account.id)
   if (available > ZERO) return
+  // After the balance, because a job that took the last money since has its key recorded.
+  if (key !== undefined && (await jobs.findByKey(account.id, key, clock.now())) !== undefined) return
   throw new GatewayError('insufficient_balance', 'No money is available on this account. Add funds.', {
-    beside: { available_usd: '0' },
+    beside: { available_usd: formatUsd(available), held_usd: formatUsd(addUsd(held.text, held.media)) },
   })
 }
 

@@ -1,0 +1,248 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import type { TestAccount } from '../support/gateway.ts'
+import { errorOf, images, inputFiles, startScriptedImages } from './image-gateway.ts'
+
+let gateway: Awaited<ReturnType<typeof startScriptedImages>>
+let ada: TestAccount
+let submitsBefore: number
+
+beforeAll(async () => {
+  gateway = await startScriptedImages()
+  gateway.media.submitted = images(['pixels'])
+  ada = await gateway.account({ grant: '10' })
+})
+afterAll(() => gateway.stop())
+beforeEach(() => {
+  submitsBefore = gateway.media.submits.length
+})
+
+const json = (fields: object) => JSON.stringify({ model: 'draw-1', prompt: 'A boat', ...fields })
+
+/** The request was refused before the provider: nothing was submitted, and nothing is held. */
+async function expectRefused(
+  response: Response,
+  expected: { readonly status?: number; readonly error: object },
+): Promise<void> {
+  const { status = 400, error } = expected
+  expect({ status: response.status, ...(await errorOf(response)) }).toMatchObject({ status, error })
+  expect(gateway.media.submits).toHaveLength(submitsBefore)
+  expect(await gateway.money(ada)).toEqual({ available: '10', held: '0' })
+}
+
+describe.each(['/v1/images/generations', '/v1/images/edits'])('POST %s refuses before the provider', path => {
+  test.each([
+    ['an empty body', ''],
+    ['a body that is not JSON', 'prompt=A+boat'],
+    ['a body that is cut off', '{"model": "draw-1", "prompt": "A bo'],
+    ['more after the body', `${json({})} {}`],
+    ['an array', '[{"model":"draw-1"}]'],
+    ['a string', '"draw-1"'],
+    ['bytes that are not UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+  ])('%s: 400 invalid_json (rule 2)', async (_, body) => {
+    const response = await fetch(gateway.url + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${ada.key}` },
+      body,
+    })
+
+    await expectRefused(response, { error: { type: 'invalid_request_error', code: 'invalid_json' } })
+  })
+
+  test("a multipart body: 400 'Invalid JSON'", async () => {
+    const form = new FormData()
+    form.set('model', 'draw-1')
+    form.set('prompt', 'A boat')
+    form.set('image', new Blob(['png']), 'boat.png')
+
+    const response = await fetch(gateway.url + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${ada.key}` },
+      body: form,
+    })
+
+    await expectRefused(response, { error: { message: 'Invalid JSON', type: 'invalid_request_error' } })
+  })
+
+  test.each([
+    ['an unknown model', { model: 'draw-9' }],
+    ['a model that is switched off', { model: 'draw-off' }],
+    ['a model of another kind', { model: 'talk-1' }],
+    ['a model in another case', { model: 'Draw-1' }],
+  ])('%s: 400 model_not_found', async (_, fields) => {
+    const response = await gateway.create(ada.key, fields, { path })
+
+    await expectRefused(response, { error: { type: 'invalid_request_error', code: 'model_not_found' } })
+  })
+
+  test.each([
+    ['no model', { model: undefined }, 'model'],
+    ['an empty model', { model: '' }, 'model'],
+    ['a model that is a number', { model: 7 }, 'model'],
+    ['no prompt', { prompt: undefined }, 'prompt'],
+    ['a prompt of null', { prompt: null }, 'prompt'],
+    ['a prompt that is an array', { prompt: ['A boat'] }, 'prompt'],
+    ['n of 0', { n: 0 }, 'n'],
+    ['n of 11', { n: 11 }, 'n'],
+    ['n below zero', { n: -1 }, 'n'],
+    ['n with a fraction', { n: 1.5 }, 'n'],
+    ['n that is text', { n: '2' }, 'n'],
+    ['n that is a list', { n: [1] }, 'n'],
+  ])('%s: 400 naming the field', async (_, fields, param) => {
+    const response = await gateway.create(ada.key, fields, { path })
+
+    await expectRefused(response, { error: { code: 'invalid_field', param } })
+  })
+
+  test.each([
+    ['aspect_ratio', 'draw-1', '3:2', '1:1, 16:9, 9:16, 4:3, 3:4'],
+    ['aspect_ratio', 'draw-narrow', '1:1', '3:4, 9:16'],
+    ['resolution', 'draw-1', '8K', '1K, 2K, 4K'],
+    ['resolution', 'draw-1', 4, '1K, 2K, 4K'],
+    ['resolution', 'draw-1', ['1K'], '1K, 2K, 4K'],
+    ['orientation', 'draw-turned', 'upright', 'landscape, portrait, square'],
+  ])('a value outside the set of %s of %s: 400 naming the set', async (param, model, value, set) => {
+    const response = await gateway.create(ada.key, { model, [param]: value }, { path })
+
+    const message = expect.stringContaining(set.split(', ')[1]!)
+    await expectRefused(response, { error: { code: 'invalid_field', param, message } })
+  })
+
+  test.each([
+    ['model', '{"model":"draw-1","prompt":"A boat","model":"draw-plain"}'],
+    ['model', '{"model":"draw-1","prompt":"A boat","Model":"draw-plain"}'],
+    ['prompt', '{"model":"draw-1","prompt":"A boat","prom\\u0070t":"A ship"}'],
+    ['n', '{"model":"draw-1","prompt":"A boat","n":1,"n":10}'],
+    ['n', '{"model":"draw-1","prompt":"A boat","n":1,"N":10}'],
+    ['resolution', '{"model":"draw-1","prompt":"A boat","resolution":"1K","resolution":"4K"}'],
+    ['image', '{"model":"draw-1","prompt":"A boat","image":"https://a.test/1","image":"https://a.test/2"}'],
+    ['image_urls', '{"model":"draw-1","prompt":"A boat","image_urls":[],"Image_URLs":[]}'],
+  ])('%s twice, or in another case: 400 ambiguous_field', async (param, body) => {
+    const response = await gateway.create(ada.key, body, { path })
+
+    await expectRefused(response, { error: { code: 'ambiguous_field', param } })
+  })
+
+  test('more than 1 MB of other fields: 400', async () => {
+    const response = await gateway.create(ada.key, { prompt: 'x'.repeat(1024 * 1024) }, { path })
+
+    await expectRefused(response, { error: { code: 'invalid_field' } })
+  })
+})
+
+test('a model that is switched off while the gateway runs is refused from then on', async () => {
+  await gateway.admin('PATCH', 'models/draw-plain', { enabled: false })
+
+  const off = await gateway.create(ada.key, { model: 'draw-plain' })
+  await gateway.admin('PATCH', 'models/draw-plain', { enabled: true })
+
+  await expectRefused(off, { error: { code: 'model_not_found' } })
+})
+
+test('a body above the limit of media routes: 413', async () => {
+  const small = await startScriptedImages({ environment: { TOLLGATE_MAX_MEDIA_BODY_MB: '1' } })
+  const { key } = await small.account()
+
+  const response = await small.create(key, { image: 'A'.repeat(1024 * 1024) })
+  await small.stop()
+
+  expect(response.status).toBe(413)
+  expect(await errorOf(response)).toMatchObject({ error: { code: 'request_too_large' } })
+})
+
+test.each(['GET', 'PUT', 'DELETE'])('%s on a path that creates images: 405 with Allow', async method => {
+  const response = await fetch(`${gateway.url}/v1/images/generations`, {
+    method,
+    headers: { authorization: `Bearer ${ada.key}` },
+  })
+
+  expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST'])
+})
+
+test.each(['/v1/images', '/v1/images/variations', '/v1/images/jobs/img_0', '/v1/images/generations/more'])(
+  'POST %s: 404, with a key and without one',
+  async path => {
+    const statuses = await Promise.all(
+      [{}, { authorization: `Bearer ${ada.key}` }].map(
+        async headers => (await fetch(gateway.url + path, { method: 'POST', headers })).status,
+      ),
+    )
+
+    expect(statuses).toEqual([404, 404])
+  },
+)
+
+describe('402', () => {
+  test('is the reply where the balance does not cover the reserve, before a job exists', async () => {
+    const poor = await gateway.account({ grant: '0.1' })
+
+    const response = await gateway.create(poor.key, { n: 3 })
+
+    expect(response.status).toBe(402)
+    expect(await errorOf(response)).toEqual({
+      error: {
+        message: 'This job reserves 0.12 USD, and 0.1 USD is available. Add funds.',
+        type: 'insufficient_balance',
+        code: 'insufficient_balance',
+      },
+      required_usd: '0.12',
+      available_usd: '0.1',
+      held_usd: '0',
+    })
+    expect(gateway.media.submits).toHaveLength(submitsBefore)
+    expect(await gateway.money(poor)).toEqual({ available: '0.1', held: '0' })
+  })
+
+  test('is not the reply to fewer images that the balance covers: n sizes the reserve', async () => {
+    const poor = await gateway.account({ grant: '0.1' })
+
+    const response = await gateway.create(poor.key, { n: 2 })
+
+    expect(response.status).toBe(200)
+  })
+
+  test('is the reply to an empty balance, before a body is read', async () => {
+    const empty = await gateway.account({ grant: '0' })
+
+    const response = await gateway.create(empty.key, 'not JSON')
+
+    expect(response.status).toBe(402)
+    expect(await errorOf(response)).toMatchObject({
+      error: { code: 'insufficient_balance' },
+      available_usd: '0',
+      held_usd: '0',
+    })
+  })
+
+  test('leaves no file of a refused request behind', async () => {
+    const poor = await gateway.account({ grant: '0.01' })
+
+    const response = await gateway.create(poor.key, { image: Buffer.alloc(100_000, 7).toString('base64') })
+
+    expect(response.status).toBe(402)
+    expect(inputFiles(gateway)).toEqual([])
+  })
+})
+
+test('50 parallel jobs on a balance for 5: five are accepted, the rest are 402, and none is lost', async () => {
+  const account = await gateway.account({ grant: '0.2' })
+  const gate = Promise.withResolvers<ReturnType<typeof images>>()
+  gateway.media.submitted = gate.promise
+
+  const replies = Array.from({ length: 50 }, () => gateway.create(account.key))
+  let refused = 0
+  const statusOf = async (reply: Promise<Response>) => {
+    const { status } = await reply
+    if (status === 402) refused += 1
+    // All that are accepted wait for the provider, which answers once all others were refused.
+    if (refused === 45) gate.resolve(images(['pixels']))
+    return status
+  }
+  const statuses = await Promise.all(replies.map(statusOf))
+  gateway.media.submitted = images(['pixels'])
+
+  expect(statuses.filter(status => status === 200)).toHaveLength(5)
+  expect(statuses.filter(status => status === 402)).toHaveLength(45)
+  expect(gateway.media.submits.length - submitsBefore).toBe(5)
+  expect(await gateway.money(account)).toEqual({ available: '0', held: '0' })
+  await gateway.verify()
+})
