@@ -9,6 +9,7 @@ import { ADMIN_PATH, adminApi, adminKeyCheck } from '../http/admin/admin-api.ts'
 import type { AdminPorts } from '../http/admin/call.ts'
 import { authenticate, type HashKey } from '../http/authenticate.ts'
 import { modelsRoutes, type Listings } from '../http/catalog/routes.ts'
+import { BODY_TIMES } from '../http/body-times.ts'
 import { live, ready, type Readiness } from '../http/operating/health.ts'
 import { metricsRoute } from '../http/operating/metrics-route.ts'
 import type { BodyLimits } from '../http1/server/request-body.ts'
@@ -36,9 +37,6 @@ export type RoutePorts = TextPorts &
     readonly readiness: () => Promise<Readiness>
     readonly adminKey: string
   }
-
-/** The time limits of an upload: in total, and without progress. */
-const BODY_TIMES = { totalMs: 600_000, idleMs: 30_000 }
 
 /** All routes of the gateway. Any other path is 404, and any other method is 405. */
 export function gatewayRoutes(ports: RoutePorts, config: Config): readonly Route[] {

@@ -3,7 +3,7 @@ import { startTestGateway, type TestAccount } from '../support/gateway.ts'
 import { turn } from '../support/turn.ts'
 import { rawConnection, rawRequest } from './raw-http.ts'
 import { refusalOf } from './refusal-of.ts'
-import { startScriptedGateway, type ScriptedGateway } from './scripted-gateway.ts'
+import { ADMIN_KEY, startScriptedGateway, type ScriptedGateway } from './scripted-gateway.ts'
 
 const MEGABYTE = 1 << 20
 const HELLO = '{"model":"gpt-x","messages":[{"role":"user","content":"Hello"}]}'
@@ -204,6 +204,35 @@ describe('408 for an upload that', () => {
     expect(response).toStartWith('HTTP/1.1 408 ')
     expect(response).toContain('"body_timeout"')
     expect(before).toBeUndefined()
+  })
+})
+
+describe.each([
+  ['a text route', '/v1/chat/completions', 'x-api-key'],
+  ['an image route', '/v1/images/generations', 'x-api-key'],
+  ['a video route', '/v1/videos', 'x-api-key'],
+  ['the admin API', '/admin/api/accounts', 'authorization'],
+])('an upload to %s', (_, path, header) => {
+  test('is ended with 408 when it brings less than 1 KB/s after 30 seconds', async () => {
+    const key = header === 'x-api-key' ? ada.key : `Bearer ${ADMIN_KEY}`
+    const connection = rawConnection(gateway.url)
+    await connection.write(
+      `POST ${path} HTTP/1.1\r\nhost: x\r\n${header}: ${key}\r\ncontent-length: 60000\r\n\r\n{"a":"`,
+    )
+    const states: (string | undefined)[] = []
+    for (const seconds of [20, 9, 3]) {
+      await connection.write('x'.repeat(100))
+      // When this request is answered, the server has read what was sent before.
+      await fetch(`${gateway.url}/health/live`)
+      gateway.clock.advance(seconds * 1000)
+      states.push(await Promise.race([connection.closed.then(() => 'closed'), turn().then(() => 'open')]))
+    }
+    const response = await connection.closed
+
+    expect(states.slice(0, 2)).toEqual(['open', 'open'])
+    expect(response).toStartWith('HTTP/1.1 408 ')
+    expect(response).toContain('"body_timeout"')
+    expect(response).toContain('\r\nconnection: close\r\n')
   })
 })
 

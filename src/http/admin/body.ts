@@ -1,10 +1,11 @@
 import { GatewayError } from '../../domain/errors.ts'
 import type { BodyLimits } from '../../http1/server/request-body.ts'
+import { BODY_TIMES } from '../body-times.ts'
 import type { AdminRequest } from './call.ts'
 
 /** Enough for a catalog of ten thousand rows. */
 const BODY_BYTES_MAX = 8 << 20
-const LIMITS: BodyLimits = { bytesMax: BODY_BYTES_MAX, idleMs: 30_000, totalMs: 120_000 }
+const LIMITS: BodyLimits = { ...BODY_TIMES, bytesMax: BODY_BYTES_MAX, totalMs: 120_000 }
 
 const BYTE_ORDER_MARK = '\uFEFF'
 

@@ -10,7 +10,12 @@ export type BodyLimits = {
   readonly idleMs: number
   /** How long the handler may wait for bytes in total. The time in which it does not read is not counted. */
   readonly totalMs: number
+  /** The slowest average rate at which the body may arrive. The same time counts as for `totalMs`. */
+  readonly rateMin?: RateMin
 }
+
+/** Until `afterMs` have passed, any rate is allowed. */
+export type RateMin = { readonly bytesPerS: number; readonly afterMs: number }
 
 /** What a body uses of its connection. */
 export type BodyConnection = {
@@ -73,8 +78,9 @@ export class RequestBody implements ByteStream {
   get deadlineTick(): number {
     const read = this.#pendingRead
     if (read === undefined) return NEVER
-    const { idleMs, totalMs } = this.#limits
-    return read.sinceTick + Math.min(ticks(idleMs), ticks(totalMs) - this.#waitedTicks)
+    const { idleMs, totalMs, rateMin } = this.#limits
+    const waitMsMax = Math.min(totalMs, longestWait(this.#receivedBytes, rateMin))
+    return read.sinceTick + Math.min(ticks(idleMs), ticks(waitMsMax) - this.#waitedTicks)
   }
 
   /**
@@ -161,3 +167,11 @@ export class RequestBody implements ByteStream {
 }
 
 const NO_MORE = Promise.resolve(undefined)
+
+const MS_PER_S = 1000
+
+/** The time after which these bytes alone are less than the rate demands. */
+function longestWait(bytes: number, rateMin: RateMin | undefined): number {
+  if (rateMin === undefined) return Infinity
+  return Math.max(rateMin.afterMs, (bytes / rateMin.bytesPerS) * MS_PER_S)
+}

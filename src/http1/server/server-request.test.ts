@@ -3,6 +3,7 @@ import { chunkedBody, getRequest, postHead } from '../../../test/support/http-te
 import { rejection } from '../../../test/support/rejection.ts'
 import { fakeConnection } from '../../../test/support/server-connection.ts'
 import { turn } from '../../../test/support/turn.ts'
+import type { HttpError } from './http-error.ts'
 
 const LIMITS = { bytesMax: 1 << 20, idleMs: 30_000, totalMs: 100_000 }
 const MEGABYTE = 1 << 20
@@ -271,6 +272,66 @@ describe('a body as a stream', () => {
     fake.pass(10_000)
     const second = handled(stream.read())
     fake.pass(20)
+    const wasPending = await isPending(second)
+    fake.pass(1)
+
+    expect(wasPending).toBe(true)
+    expect(await rejection(second)).toMatchObject({ code: 'body_timeout' })
+  })
+
+  test.each([
+    ['fails when it arrives more slowly than the minimum rate', 900, 'body_timeout'],
+    ['continues when it arrives a little faster', 1100, undefined],
+  ])('%s', async (_, bytesPerSecond, code) => {
+    const rateMin = { bytesPerS: 1024, afterMs: 30_000 }
+    const { fake, request } = received(postHead(`content-length: ${MEGABYTE}`))
+    const stream = request.stream({ ...LIMITS, rateMin })
+    const refusals: unknown[] = []
+
+    for (let second = 1; second <= 90; second += 1) {
+      const piece = stream.read().catch((error: HttpError) => refusals.push(error.code))
+      fake.pass(1)
+      fake.send(Buffer.alloc(bytesPerSecond))
+      await piece
+    }
+
+    expect(refusals[0]).toBe(code)
+  })
+
+  test('may arrive at any rate at first', async () => {
+    const rateMin = { bytesPerS: 1024, afterMs: 30_000 }
+    const { fake, request } = received(postHead(`content-length: ${MEGABYTE}`))
+    const stream = request.stream({ ...LIMITS, rateMin })
+
+    const first = stream.read()
+    fake.pass(29)
+    fake.send(Buffer.alloc(60_000))
+    await first
+    const second = handled(stream.read())
+    fake.pass(29)
+    const wasPending = await isPending(second)
+    fake.pass(1)
+
+    // 60,000 bytes are 1 KB/s for 58.6 s.
+    expect(wasPending).toBe(true)
+    expect(await isPending(second)).toBe(true)
+
+    fake.pass(1)
+    expect(await rejection(second)).toMatchObject({ code: 'body_timeout' })
+  })
+
+  test('does not count the time in which it is not read in its rate', async () => {
+    const rateMin = { bytesPerS: 1024, afterMs: 30_000 }
+    const { fake, request } = received(postHead('content-length: 10'))
+    const stream = request.stream({ ...LIMITS, rateMin })
+
+    const first = stream.read()
+    fake.pass(20)
+    fake.send('a')
+    await first
+    fake.pass(10_000)
+    const second = handled(stream.read())
+    fake.pass(10)
     const wasPending = await isPending(second)
     fake.pass(1)
 
