@@ -56,7 +56,7 @@ export function jobsConform(kind: StoreKind): void {
         failure: null,
         archivedAtMs: null,
         watchUntilMs: null,
-        lateCost: null,
+        loss: null,
       } as const
       expect(created).toEqual({ outcome: 'created', job: expected })
       expect(await jobs.find(asked.id)).toEqual(expected)

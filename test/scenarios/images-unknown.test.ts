@@ -179,7 +179,7 @@ describe('a job that its provider does not finish within a day', () => {
     expect(await gateway.poll(ada.key, id)).toEqual(failed)
     expect(await gateway.money(ada)).toEqual({ available: '1', held: '0' })
     const { data } = await gateway.admin<{ data: readonly object[] }>('GET', `accounts/${ada.id}/statement`)
-    expect(data[0]).toMatchObject({ kind: 'late_completion', amount_usd: '0', ref: id })
+    expect(data[0]).toMatchObject({ kind: 'loss', amount_usd: '0', ref: id })
     await gateway.verify()
   })
 
@@ -211,6 +211,49 @@ describe('a job that its provider does not finish within a day', () => {
   })
 })
 
+describe('a result that a provider made and its customer does not get', () => {
+  let gateway: Awaited<ReturnType<typeof startScriptedImages>>
+  let ada: TestAccount
+
+  beforeEach(async () => {
+    gateway = await startScriptedImages()
+    ada = await gateway.account({ grant: '1' })
+  })
+  afterEach(() => gateway.stop())
+
+  const lossUsd = async (id: string) =>
+    (await gateway.admin<{ loss_usd: string | null }>('GET', `jobs/${id}`)).loss_usd
+
+  test('is a loss where it can never be fetched, in the step that fails the job', async () => {
+    const links = ['a', 'b'].map(
+      name => ({ from: 'url', url: `http://169.254.169.254/${name}.png` }) as const,
+    )
+    gateway.media.submitted = { outcome: 'finished', result: { outputs: links, isCounted: true } }
+
+    const { id, error } = await errorOf(await gateway.create(ada.key, { n: 3 }))
+
+    expect(error).toMatchObject({ type: 'generation_error', code: 'result_lost' })
+    expect(await lossUsd(id!)).toBe('0.08')
+    expect(await gateway.money(ada)).toEqual({ available: '1', held: '0' })
+    await gateway.verify()
+  })
+
+  test('is a loss where the submit was answered without an id, and the job is found finished', async () => {
+    gateway.media.submitted = { outcome: 'rejected', reason: 'no_id', status: 200, message: 'No id.' }
+    const { id } = await errorOf(await gateway.create(ada.key, { n: 3 }))
+    const before = await lossUsd(id!)
+    gateway.media.recovered = { ...images(['one', 'two']), upstreamId: 'up-1' }
+
+    const passes = [await gateway.reconcile(), await gateway.reconcile()]
+
+    expect(passes).toMatchObject([{ late_completions: 1 }, { late_completions: 0 }])
+    expect([before, await lossUsd(id!)]).toEqual([null, '0.08'])
+    expect((await gateway.poll(ada.key, id!)).status).toBe('failed')
+    expect(await gateway.money(ada)).toEqual({ available: '1', held: '0' })
+    await gateway.verify()
+  })
+})
+
 describe('the answer to a submit', () => {
   let gateway: Awaited<ReturnType<typeof startScriptedImages>>
   let ada: TestAccount
@@ -234,11 +277,11 @@ describe('the answer to a submit', () => {
     const released = await gateway.poll(ada.key, id)
 
     answer.resolve(images(['one']))
-    await until('the loss is booked', async () => (await statement())[0]?.kind === 'late_completion')
+    await until('the loss is booked', async () => (await statement())[0]?.kind === 'loss')
 
     expect(released).toMatchObject({ status: 'failed', error: { code: 'submit_unconfirmed' } })
     expect(await gateway.poll(ada.key, id)).toEqual(released)
-    expect((await statement())[0]).toMatchObject({ kind: 'late_completion', ref: id })
+    expect((await statement())[0]).toMatchObject({ kind: 'loss', ref: id })
     expect(await gateway.money(ada)).toEqual({ available: '1', held: '0' })
     await gateway.verify()
   })
@@ -253,7 +296,7 @@ describe('the answer to a submit', () => {
     gateway.media.polled = images(['one'])
     await until('the loss is booked', async () => {
       await gateway.reconcile()
-      return (await statement())[0]?.kind === 'late_completion'
+      return (await statement())[0]?.kind === 'loss'
     })
 
     expect((await gateway.poll(ada.key, id)).status).toBe('failed')

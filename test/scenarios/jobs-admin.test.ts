@@ -243,8 +243,8 @@ describe('GET jobs/{id}', () => {
 
     expect(watched.next).toBe('The provider is asked until then whether it finished the job late.')
     expect(watched.next_at).toBe(watched.watched_until)
-    expect(late).toMatchObject({ next: null, watched_until: null, late_cost_usd: '0.04' })
-    expect(late.why).toEndWith('The provider finished it later, which was booked as a loss.')
+    expect(late).toMatchObject({ next: null, watched_until: null, loss_usd: '0.04' })
+    expect(late.why).toEndWith('The provider made the result, and its price was booked as a loss.')
   })
 
   test.each(['img_00000000000000000000000000', 'vid_x', 'x'])('is 404 for %s', async id => {

@@ -145,6 +145,6 @@ export type Job = {
   readonly archivedAtMs: number | null
   /** Until when a failed job is watched for a late end at its provider. Null where it is not, or not any more. */
   readonly watchUntilMs: number | null
-  /** The price of a result that the provider finished after the release. It was booked as a loss. */
-  readonly lateCost: NanoUsd | null
+  /** The price of a result that the provider made and the customer did not get. It was booked as a loss. */
+  readonly loss: NanoUsd | null
 }

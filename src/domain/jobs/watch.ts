@@ -3,13 +3,16 @@ import type { FailureReason } from './job.ts'
 /** How long a job whose money was released is watched for a late end at its provider. */
 const WATCH_MS = 86_400_000
 
+/** The provider may have the job, and may finish it. */
+const mayBeFinished: ReadonlySet<FailureReason> = new Set(['submit_unconfirmed', 'overdue', 'no_job_id'])
+
 /**
- * How long a failed job is watched. Null where its provider cannot finish it any more: it refused the job, ended it, or never got
- * it.
+ * How long a failed job is watched. Null where its provider cannot finish it any more: it refused the job, ended it, or
+ * never got it.
  */
 export function releaseWatchMs(
   reason: FailureReason,
   { isSubmitted }: { readonly isSubmitted: boolean },
 ): number | null {
-  return isSubmitted && (reason === 'submit_unconfirmed' || reason === 'overdue') ? WATCH_MS : null
+  return isSubmitted && mayBeFinished.has(reason) ? WATCH_MS : null
 }

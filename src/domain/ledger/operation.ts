@@ -10,7 +10,7 @@ export const booksTouchedBy = {
   release: ['held.text', 'held.media', 'available'],
   expire: ['held.text', 'held.media', 'available'],
   compensation: ['losses', 'available'],
-  late_completion: ['losses', 'revenue.media'],
+  loss: ['losses', 'revenue.media'],
 } as const satisfies Record<string, readonly Book[]>
 
 export type OperationKind = keyof typeof booksTouchedBy

@@ -22,7 +22,7 @@ export function explainJob(job: Job, outlook: Outlook): JobExplanation {
   return { why: whyOf(job), ...nextOf(job, outlook) }
 }
 
-function whyOf({ state, submittedAtMs, upstreamStatus, problem, failure, lateCost }: Job): string {
+function whyOf({ state, submittedAtMs, upstreamStatus, problem, failure, loss }: Job): string {
   const last = problem === null ? '' : ` The last problem: ${problem}`
   switch (state) {
     case 'queued':
@@ -36,8 +36,8 @@ function whyOf({ state, submittedAtMs, upstreamStatus, problem, failure, lateCos
     case 'completed':
       return 'The provider finished the job.'
     case 'failed': {
-      const late = lateCost === null ? '' : ' The provider finished it later, which was booked as a loss.'
-      return `${failure?.message ?? 'The job failed.'}${late}`
+      const booked = loss === null ? '' : ' The provider made the result, and its price was booked as a loss.'
+      return `${failure?.message ?? 'The job failed.'}${booked}`
     }
   }
 }

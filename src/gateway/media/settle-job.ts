@@ -58,7 +58,8 @@ function endJob(
   { jobs, clock }: SettlePorts,
 ): Promise<Changed> {
   const atMs = clock.now()
-  if (stored.outcome === 'lost') return jobs.fail(job.id, { ...RESULT_LOST, atMs })
+  if (stored.outcome === 'lost')
+    return jobs.fail(job.id, { ...RESULT_LOST, loss: priceResult(job, result).cost, atMs })
   const price = priceResult(job, { ...result, outputs: stored.files, clipMs: stored.clipMs })
   return jobs.complete(job.id, { outputs: stored.files, ...price, atMs })
 }

@@ -45,8 +45,11 @@ export interface Jobs {
   /** → `completed`: captures the hold with the cost, frees the rest, and stores what the result is. Cost ≤ held. */
   complete(id: Id, result: JobResult): Promise<Changed>
 
-  /** → `failed`: releases the hold. */
-  fail(id: Id, failure: Failure & { readonly atMs: number }): Promise<Changed>
+  /**
+   * → `failed`: releases the hold. `loss` is the price of a result that the provider made and the customer cannot get.
+   * It is booked as a loss in the same step.
+   */
+  fail(id: Id, failure: Failed): Promise<Changed>
 
   /** Notes a poll that left the job running. Never moves the job's state, and never brings its next poll forward. */
   notePoll(
@@ -134,6 +137,8 @@ export type Created =
   /** The account used the idempotency key before, for another request. */
   | { readonly outcome: 'key_reused' }
   | { readonly outcome: 'refused'; readonly available: NanoUsd; readonly held: NanoUsd }
+
+export type Failed = Failure & { readonly atMs: number; readonly loss?: NanoUsd }
 
 /** `changed` is true for the caller whose step this was. */
 export type Changed = { readonly changed: boolean; readonly job: Job }

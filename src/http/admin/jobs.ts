@@ -91,7 +91,7 @@ function detailsBody(job: Job) {
     deadline_at: instant(job.deadlineAtMs),
     watched_until: instantOrNull(job.watchUntilMs),
     archived_at: instantOrNull(job.archivedAtMs),
-    late_cost_usd: usdOrNull(job.lateCost),
+    loss_usd: usdOrNull(job.loss),
     request: {
       params: request.params,
       count: request.count,

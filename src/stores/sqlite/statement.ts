@@ -84,7 +84,7 @@ const prefixOf = {
   capture: 'hold',
   release: 'hold',
   expire: 'hold',
-  late_completion: 'hold',
+  loss: 'hold',
 } as const satisfies Record<OperationKind, IdPrefix | null>
 
 function refOf({ kind, idempotency_key, job_kind }: OperationRow, id: Id): string {

@@ -127,7 +127,7 @@ export function jobRacesConform(kind: StoreKind): void {
 
       expect(booked.filter(isBooked => isBooked)).toHaveLength(1)
       const statement = await store.ledger.statement(payer.accountId, { limit: 9 })
-      expect(statement.filter(line => line.kind === 'late_completion')).toHaveLength(1)
+      expect(statement.filter(line => line.kind === 'loss')).toHaveLength(1)
       const { available, held } = await soundBalance(store, payer.accountId)
       expect({ available, held }).toEqual({ available: usd('10'), held: moneyWith().held })
     })

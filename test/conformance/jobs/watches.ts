@@ -48,7 +48,7 @@ export function jobWatchesConform(kind: StoreKind): void {
       ['rejected', false],
       ['rate_limited', false],
       ['provider_unavailable', false],
-      ['no_job_id', false],
+      ['no_job_id', true],
       ['result_lost', false],
     ] as const satisfies readonly (readonly [FailureReason, boolean])[])(
       'that failed as %s is watched: %s',
@@ -80,7 +80,7 @@ export function jobWatchesConform(kind: StoreKind): void {
       expect(await jobs.find(id)).toMatchObject({
         state: 'failed',
         cost: null,
-        lateCost: COST,
+        loss: COST,
         watchUntilMs: null,
       })
       expect(await watched(NOW + 2000)).toEqual([])
@@ -89,7 +89,7 @@ export function jobWatchesConform(kind: StoreKind): void {
       // The loss is credited to the account and spent for it.
       expect(balance).toMatchObject({ credited: usd('13'), spent: { media: COST } })
       const [line] = await store.ledger.statement(payer.accountId, { limit: 1 })
-      expect(line).toMatchObject({ id, kind: 'late_completion', amount: ZERO })
+      expect(line).toMatchObject({ id, kind: 'loss', amount: ZERO })
       expect((await jobs.history(id)).at(-1)).toMatchObject({ state: 'failed', atMs: NOW + 2000 })
     })
 
@@ -159,6 +159,47 @@ export function jobWatchesConform(kind: StoreKind): void {
       expect(await soundBalance(store, payer.accountId)).toMatchObject(moneyWith(state))
     },
   )
+
+  describe('a job whose result is lost', () => {
+    const lost = { reason: 'result_lost', message: 'Lost.', loss: COST, atMs: NOW + 1000 } as const
+
+    test('costs its customer nothing, and its price is a loss in the step that ends it', async () => {
+      const { store, jobs, payer } = await openJobs(kind)
+      const { id } = await jobIn('processing', jobs, aJob(payer))
+
+      const { changed, job } = await jobs.fail(id, lost)
+
+      expect([changed, job]).toMatchObject([true, { state: 'failed', cost: null, loss: COST }])
+      const balance = await soundBalance(store, payer.accountId)
+      expect(balance).toMatchObject({ available: usd('10'), held: moneyWith().held, spent: { media: COST } })
+      const statement = await store.ledger.statement(payer.accountId, { limit: 3 })
+      expect(statement.map(line => [line.kind, line.amount])).toEqual([
+        ['loss', ZERO],
+        ['release', usd('4')],
+        ['hold', usd('-4')],
+      ])
+    })
+
+    test('is booked once, however many callers see it', async () => {
+      const { store, jobs, payer } = await openJobs(kind)
+      const { id } = await jobIn('processing', jobs, aJob(payer))
+
+      const ends = await Promise.all([jobs.fail(id, lost), jobs.fail(id, lost), jobs.fail(id, lost)])
+
+      expect(ends.filter(({ changed }) => changed)).toHaveLength(1)
+      expect(await soundBalance(store, payer.accountId)).toMatchObject({ spent: { media: COST } })
+    })
+
+    test('has no loss to book where it has ended before', async () => {
+      const { store, jobs, payer } = await openJobs(kind)
+      const { id } = await jobIn('completed', jobs, aJob(payer))
+
+      const { changed, job } = await jobs.fail(id, lost)
+
+      expect([changed, job.loss]).toEqual([false, null])
+      expect(await soundBalance(store, payer.accountId)).toMatchObject(moneyWith('completed'))
+    })
+  })
 
   test('a job that its provider failed has no late completion', async () => {
     const { store, jobs, payer } = await openJobs(kind)

@@ -22,7 +22,7 @@ export async function checkBooks(
       world.violated(`${name} has ${available}, holds ${allHeld} and spent ${spent.media} of ${credited}`)
     const own = jobs.filter(({ accountId }) => accountId === id)
     const paid = own.reduce((sum, { cost }) => sum + (cost ?? 0n), 0n)
-    const lost = own.reduce((sum, { lateCost }) => sum + (lateCost ?? 0n), 0n)
+    const lost = own.reduce((sum, { loss }) => sum + (loss ?? 0n), 0n)
     const funds = world.plan.funds[index] ?? 0n
     if (funds - paid !== available)
       world.violated(`${name} had ${funds}, paid ${paid} for jobs, and has ${available}`)

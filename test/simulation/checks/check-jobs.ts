@@ -33,12 +33,12 @@ function* stateProblems({ job, history }: EndedJob): Generator<string> {
 function* moneyProblems(one: EndedJob): Generator<string> {
   const { job, operations } = one
   const kinds = operations.map(({ kind }) => kind)
-  const isLate = lossOf(one) !== undefined
+  const isLost = lossOf(one) !== undefined
   const end = job.state === 'completed' ? 'capture' : 'release'
-  const expected = ['hold', end, ...(isLate ? ['late_completion'] : [])]
+  const expected = ['hold', end, ...(isLost ? ['loss'] : [])]
   if (!isSame(kinds, expected)) yield `has the operations ${kinds.join(', ')}, not ${expected.join(', ')}`
-  if (isLate && job.state !== 'failed') yield `is ${job.state}, and a loss was booked for it`
-  if (isLate !== (job.lateCost !== null)) yield `has a late cost of ${job.lateCost}`
+  if (isLost && job.state !== 'failed') yield `is ${job.state}, and a loss was booked for it`
+  if (isLost !== (job.loss !== null)) yield `has a loss of ${job.loss}`
   const paid = -operations.reduce((sum, { amount }) => sum + amount, 0n)
   if (paid !== (job.cost ?? 0n)) yield `took ${paid} from its account, and costs ${job.cost}`
   if (paid > job.held) yield `took ${paid}, and held ${job.held}`

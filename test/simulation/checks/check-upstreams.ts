@@ -77,11 +77,11 @@ function isSettled(ours: EndedJob): boolean {
 }
 
 function* moneyProblems({ made, ours }: Pair, world: World): Generator<string> {
-  const { state, cost, lateCost } = ours.job
+  const { state, cost, loss: booked } = ours.job
   const expected = expectedCost(ours.job, made.result, world)
   const loss = expectedLoss(ours.job, made.result)
   if (state === 'completed' && cost !== expected) yield `costs ${cost} instead of ${expected}`
-  if (lateCost !== null && lateCost !== loss) yield `was booked as a loss of ${lateCost} instead of ${loss}`
+  if (booked !== null && booked !== loss) yield `was booked as a loss of ${booked} instead of ${loss}`
 }
 
 function* stateProblems({ made, ours }: Pair): Generator<string> {

@@ -31,5 +31,5 @@ export async function endedJobs({ jobs, ledger }: SqliteNode): Promise<ReadonlyM
 
 /** The late completion that was booked for a job; undefined where none was. */
 export function lossOf({ operations }: EndedJob): StatementLine | undefined {
-  return operations.find(({ kind }) => kind === 'late_completion')
+  return operations.find(({ kind }) => kind === 'loss')
 }

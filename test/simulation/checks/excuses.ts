@@ -20,12 +20,8 @@ type Context = { readonly upstream: Upstream; readonly world: World }
 export function excuseFor(made: UpstreamJob, job: Job, context: Context): string | undefined {
   const excuses = [
     {
-      excuse: 'its result cannot be fetched',
-      holds: job.failure?.reason === 'result_lost' && hasLostFile(made, job, context.world),
-    },
-    {
       excuse: 'the submit was answered without its id',
-      holds: job.failure?.reason === 'no_job_id' && isNameless(made),
+      holds: job.failure?.reason === 'no_job_id' && isNameless(made) && !context.upstream.traits.recovers,
     },
     { excuse: 'finished after the watch', holds: made.endsAtMs > job.changedAtMs + WATCH_MS - PASS_MS },
     {

@@ -43,9 +43,9 @@ export type JobRow = {
   failure_retry_after_s: bigint | null
   archived_at_ms: bigint | null
   watch_until_ms: bigint | null
-  late_cost: bigint | null
-  late_at_ms: bigint | null
-  late_by: bigint | null
+  loss: bigint | null
+  loss_at_ms: bigint | null
+  loss_by: bigint | null
 }
 
 export function jobFrom(row: JobRow): Job {
@@ -77,7 +77,7 @@ export function jobFrom(row: JobRow): Job {
     failure: failureFrom(row),
     archivedAtMs: numberOrNull(row.archived_at_ms),
     watchUntilMs: numberOrNull(row.watch_until_ms),
-    lateCost: row.late_cost === null ? null : nanoUsd(row.late_cost),
+    loss: row.loss === null ? null : nanoUsd(row.loss),
   }
 }
 

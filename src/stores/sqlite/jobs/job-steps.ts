@@ -1,4 +1,4 @@
-import { mayFollow, type Failure, type Job, type JobInputs } from '../../../domain/jobs/job.ts'
+import { mayFollow, type Job, type JobInputs } from '../../../domain/jobs/job.ts'
 import { releaseWatchMs } from '../../../domain/jobs/watch.ts'
 import { formatId, type Id } from '../../../domain/ids.ts'
 import type { NanoUsd } from '../../../domain/money.ts'
@@ -7,6 +7,7 @@ import {
   UpstreamIdTakenError,
   type Changed,
   type Created,
+  type Failed,
   type JobResult,
   type NewJob,
 } from '../../../gateway/ports/jobs.ts'
@@ -104,25 +105,23 @@ export class JobSteps {
     })
   }
 
-  fail(id: Id, failure: Failure & { readonly atMs: number }): Changed {
+  fail(id: Id, { loss, ...failure }: Failed): Changed {
     const { table, holds } = this.#parts
     return this.#change(id, row => {
       const watchMs = releaseWatchMs(failure.reason, { isSubmitted: row.submitted_at_ms !== null })
       const watchUntilMs = watchMs === null ? null : failure.atMs + watchMs
       if (!table.fail(row, { ...failure, watchUntilMs })) return false
       holds.release(holdOf(jobFrom(row)), failure.atMs)
+      if (loss !== undefined) this.#bookLoss(row, { loss, atMs: failure.atMs })
       return true
     })
   }
 
   bookLateCompletion(id: Id, { cost, atMs }: { readonly cost: NanoUsd; readonly atMs: number }): boolean {
-    const { table, booksOfAccounts, journal } = this.#parts
+    const { table } = this.#parts
     const row = table.row(id)
     if (!table.endWatch(row, { detail: COMPLETED_LATE, atMs })) return false
-    const movements = [{ from: 'losses', to: 'revenue.media', amount: cost }] as const
-    const books = booksOfAccounts.of(Number(row.account_id))
-    const by = journal.write(books, { kind: 'late_completion', subject: id, movements, atMs })
-    table.setLate(row, { cost, atMs, by })
+    this.#bookLoss(row, { loss: cost, atMs })
     return true
   }
 
@@ -138,6 +137,15 @@ export class JobSteps {
       table.note(row.row_id, { state: 'completed', detail: 'The result was archived.', atMs })
       return true
     })
+  }
+
+  #bookLoss(row: JobRow, { loss, atMs }: { readonly loss: NanoUsd; readonly atMs: number }): void {
+    const { table, booksOfAccounts, journal } = this.#parts
+    const movements = [{ from: 'losses', to: 'revenue.media', amount: loss }] as const
+    const subject = { key: row.id_key, tail: row.id_tail }
+    const books = booksOfAccounts.of(Number(row.account_id))
+    const by = journal.write(books, { kind: 'loss', subject, movements, atMs })
+    table.setLoss(row, { loss, atMs, by })
   }
 
   #repeated({ idempotency, accountId, createdAtMs }: NewJob): Created | undefined {

@@ -168,12 +168,12 @@ export class JobTable {
     return true
   }
 
-  /** After its watch has ended. `by` is the operation that booked the cost; null for a cost of zero. */
-  setLate(
+  /** Of a failed job that is not watched. `by` is the operation that booked the loss; null for a loss of zero. */
+  setLoss(
     row: JobRow,
-    { cost, atMs, by }: { readonly cost: NanoUsd; readonly atMs: number; readonly by: bigint | null },
+    { loss, atMs, by }: { readonly loss: NanoUsd; readonly atMs: number; readonly by: bigint | null },
   ): void {
-    this.#statements.setLate.run(cost, atMs, by, row.row_id)
+    this.#statements.setLoss.run(loss, atMs, by, row.row_id)
   }
 
   note(rowId: bigint, { state, detail, atMs }: JobEvent): void {
@@ -232,7 +232,7 @@ function prepare(database: Database) {
     endWatch: database.prepare(
       'UPDATE jobs SET watch_until_ms = NULL WHERE row_id = ? AND watch_until_ms > ?',
     ),
-    setLate: database.prepare('UPDATE jobs SET late_cost = ?, late_at_ms = ?, late_by = ? WHERE row_id = ?'),
+    setLoss: database.prepare('UPDATE jobs SET loss = ?, loss_at_ms = ?, loss_by = ? WHERE row_id = ?'),
     note: database.prepare('INSERT INTO job_events (job, state, detail, at_ms) VALUES (?, ?, ?, ?)'),
   }
 }

@@ -36,10 +36,7 @@ test.each([
   ['UPDATE jobs SET held = 5 WHERE row_id = 1', 'holds 0.000000005 USD, but its hold is of 4.00 USD'],
   ['UPDATE jobs SET cost = 1 WHERE row_id = 2', 'costs 0.000000001 USD, but was charged 3.00 USD'],
   ['UPDATE jobs SET cost = NULL WHERE row_id = 2', 'costs nothing, but was charged 3.00 USD'],
-  [
-    'UPDATE jobs SET late_cost = 1 WHERE row_id = 3',
-    'has a late cost of 0.000000001 USD, but no operation booked it',
-  ],
+  ['UPDATE jobs SET loss = 1 WHERE row_id = 3', 'has a loss of 0.000000001 USD, but no operation booked it'],
 ])('verify reports %s', async (tampering, message) => {
   const { store } = await usedBooks()
   tamper(store, tampering)
@@ -50,12 +47,9 @@ test.each([
 })
 
 test.each([
-  ['UPDATE jobs SET late_cost = 7 WHERE row_id = 4', 'earns 2.00 USD, but its charge is 0.000000007 USD'],
-  [
-    'UPDATE jobs SET late_at_ms = 7 WHERE row_id = 4',
-    'a late_completion operation at another time than its job',
-  ],
-  ['UPDATE jobs SET late_by = NULL WHERE row_id = 4', 'earns 2.00 USD, but its charge is 0.00 USD'],
+  ['UPDATE jobs SET loss = 7 WHERE row_id = 4', 'earns 2.00 USD, but its charge is 0.000000007 USD'],
+  ['UPDATE jobs SET loss_at_ms = 7 WHERE row_id = 4', 'a loss operation at another time than its job'],
+  ['UPDATE jobs SET loss_by = NULL WHERE row_id = 4', 'earns 2.00 USD, but its charge is 0.00 USD'],
 ])(
   'verify reports an entry of a late completion that does not fit its job: %s',
   async (tampering, message) => {

@@ -10,16 +10,16 @@ const JOBS_A_TURN = 256
 
 /**
  * Each job must have a hold of its own amount: an open one while the job can end, a captured one with the job's cost after a
- * completion, and a released one after a failure. A late completion must have its operation.
+ * completion, and a released one after a failure. A loss must have its operation.
  */
 export function* checkJobs(database: Database, names: AccountNames): Generator<readonly Problem[]> {
   const select = database.prepare<Row, [bigint, number]>(
-    `SELECT jobs.row_id, jobs.id_key, jobs.id_tail, jobs.account_id, jobs.kind, jobs.state, jobs.held, jobs.cost, jobs.late_cost,
-        holds.state AS hold, holds.amount AS hold_amount,
+    `SELECT jobs.row_id, jobs.id_key, jobs.id_tail, jobs.account_id, jobs.kind, jobs.state, jobs.held, jobs.cost,
+        jobs.loss, holds.state AS hold, holds.amount AS hold_amount,
         (SELECT charges.cost FROM charges WHERE charges.id_key = jobs.id_key AND charges.id_tail = jobs.id_tail
           AND charges.account_id = jobs.account_id) AS charged,
-        (SELECT operations.kind FROM operations WHERE operations.id = late_by AND operations.account_id = jobs.account_id
-          AND subject_key = jobs.id_key AND subject_tail = jobs.id_tail) AS late_operation
+        (SELECT operations.kind FROM operations WHERE operations.id = loss_by AND operations.account_id = jobs.account_id
+          AND subject_key = jobs.id_key AND subject_tail = jobs.id_tail) AS loss_operation
       FROM jobs LEFT JOIN holds ON holds.id_key = jobs.id_key AND holds.id_tail = jobs.id_tail
         AND holds.account_id = jobs.account_id
       WHERE jobs.row_id > ? ORDER BY jobs.row_id LIMIT ?`,
@@ -42,11 +42,11 @@ type Row = {
   state: JobState
   held: bigint
   cost: bigint | null
-  late_cost: bigint | null
+  loss: bigint | null
   hold: HoldState | null
   hold_amount: bigint | null
   charged: bigint | null
-  late_operation: string | null
+  loss_operation: string | null
 }
 
 /** The state of the hold that each state of a job comes with. */
@@ -66,15 +66,15 @@ function problemsOf(row: Row, names: AccountNames): readonly Problem[] {
 }
 
 function problemOf(row: Row): string | undefined {
-  const { state, held, cost, hold, hold_amount: holdAmount, charged, late_cost: late } = row
+  const { state, held, cost, hold, hold_amount: holdAmount, charged, loss } = row
   if (hold !== holdOf[state]) return `is ${state}, but its hold is ${hold ?? 'missing'}`
   if (holdAmount !== held) return `holds ${usd(held)}, but its hold is of ${usd(holdAmount)}`
   if (charged !== cost) return `costs ${usd(cost)}, but was charged ${usd(charged)}`
-  const expected = late !== null && late > 0n ? 'late_completion' : null
-  if (row.late_operation === expected) return undefined
-  return row.late_operation === null
-    ? `has a late cost of ${usd(late)}, but no operation booked it`
-    : `has a late cost of ${usd(late)}, but an operation of the kind "${row.late_operation}" booked it`
+  const expected = loss !== null && loss > 0n ? 'loss' : null
+  if (row.loss_operation === expected) return undefined
+  return row.loss_operation === null
+    ? `has a loss of ${usd(loss)}, but no operation booked it`
+    : `has a loss of ${usd(loss)}, but an operation of the kind "${row.loss_operation}" booked it`
 }
 
 function usd(amount: bigint | null): string {

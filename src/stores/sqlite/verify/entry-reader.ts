@@ -70,7 +70,7 @@ export class EntryReader {
         kind,
         amount: nanoUsd(row.amount),
         entries: entriesOf(row),
-        cost: nanoUsd(row.cost ?? row.late_cost ?? 0n),
+        cost: nanoUsd(row.cost ?? row.loss ?? 0n),
       }) ??
       unfittingOperation(row, latest)
     if (wrong === undefined) return undefined
@@ -115,7 +115,7 @@ const subjectOf = {
   release: 'hold',
   expire: 'hold',
   compensation: 'attempt',
-  late_completion: 'job',
+  loss: 'job',
 } as const satisfies Record<OperationKind, string>
 
 function entriesOf(row: OperationRow): readonly Entry[] {
@@ -134,9 +134,9 @@ const SELECT = `SELECT *,
     CASE WHEN kind IN ('charge', 'capture')
       THEN (SELECT cost FROM charges WHERE id_key = subject_key AND id_tail = subject_tail
         AND charges.operation_id = operations.id) END AS cost,
-    CASE WHEN kind = 'late_completion'
-      THEN (SELECT late_cost FROM jobs WHERE id_key = subject_key AND id_tail = subject_tail
-        AND late_by = operations.id) END AS late_cost,
+    CASE WHEN kind = 'loss'
+      THEN (SELECT loss FROM jobs WHERE id_key = subject_key AND id_tail = subject_tail
+        AND loss_by = operations.id) END AS loss,
     CASE
       WHEN kind IN ('top_up', 'grant')
         THEN (SELECT operations.at_ms FROM credits WHERE id_key = subject_key AND id_tail = subject_tail
@@ -153,9 +153,9 @@ const SELECT = `SELECT *,
       WHEN kind = 'compensation'
         THEN (SELECT operations.at_ms FROM attempts WHERE request_key = subject_key AND request_tail = subject_tail
           AND compensated_by = operations.id)
-      WHEN kind = 'late_completion'
-        THEN (SELECT late_at_ms FROM jobs WHERE id_key = subject_key AND id_tail = subject_tail
-          AND late_by = operations.id)
+      WHEN kind = 'loss'
+        THEN (SELECT loss_at_ms FROM jobs WHERE id_key = subject_key AND id_tail = subject_tail
+          AND loss_by = operations.id)
       ELSE operations.at_ms
     END AS subject_at_ms
   FROM operations WHERE id > ? ORDER BY id LIMIT ?`
@@ -178,6 +178,6 @@ type OperationRow = {
   amount_3: bigint | null
   balance_after_3: bigint | null
   cost: bigint | null
-  late_cost: bigint | null
+  loss: bigint | null
   subject_at_ms: bigint | null
 }
