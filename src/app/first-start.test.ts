@@ -28,7 +28,13 @@ describe('a start prints', () => {
 
     expect(text).toContain('admin key    tg_admin_x')
     expect(text).toMatch(
-      /^curl http:\/\/127\.0\.0\.1:8787\/v1\/chat\/completions -H 'Authorization: Bearer tg_live_x'/m,
+      /^curl -s http:\/\/127\.0\.0\.1:8787\/v1\/chat\/completions -H 'Authorization: Bearer tg_live_x'/m,
+    )
+  })
+
+  test('a command that stores an image, with the key that it created', () => {
+    expect(messageOf({ demoKey: 'tg_live_x' })).toMatch(
+      /^curl -s http:\/\/127\.0\.0\.1:8787\/v1\/images\/generations -H 'Authorization: Bearer tg_live_x' .* > sandbox\.png$/m,
     )
   })
 
@@ -36,7 +42,7 @@ describe('a start prints', () => {
     const config = readConfig({ TOLLGATE_BASE_URL: 'https://ai.example.com/' })
 
     expect(messageOf({ config, demoKey: 'tg_live_x' })).toContain(
-      'curl https://ai.example.com/v1/chat/completions ',
+      'curl -s https://ai.example.com/v1/chat/completions ',
     )
   })
 

@@ -11,7 +11,6 @@ import type { DataFolder } from './data-folder.ts'
 
 const DEMO_ACCOUNT = 'demo'
 const DEMO_GRANT = usd('5')
-const DEMO_MODEL = 'sandbox-chat'
 
 export type FirstStart = {
   /** The key of the demo account if this start created it. It is shown only once. */
@@ -87,7 +86,11 @@ export function welcome(
       '',
       'Try it:',
       '',
-      `curl ${base}/v1/chat/completions -H 'Authorization: Bearer ${demoKey}' -H 'Content-Type: application/json' -d '{"model": "${DEMO_MODEL}", "messages": [{"role": "user", "content": "Hello"}]}'`,
+      demoChat(base, demoKey),
+      '',
+      'An image, stored in sandbox.png:',
+      '',
+      demoImage(base, demoKey),
     )
   }
   if (keyless.length > 0)
@@ -98,4 +101,28 @@ export function welcome(
   if (!hasModels)
     lines.push('', 'No model is on, so every request is refused. Run "bin/tollgate catalog import FILE".')
   return `${lines.join('\n')}\n\n`
+}
+
+function demoChat(base: string, key: string): string {
+  return demoCall(base, key, {
+    path: 'chat/completions',
+    body: '{"model": "sandbox-chat", "messages": [{"role": "user", "content": "Hello"}]}',
+  })
+}
+
+/** Without a JSON tool, which a machine may not have. */
+function demoImage(base: string, key: string): string {
+  const call = demoCall(base, key, {
+    path: 'images/generations',
+    body: '{"model": "sandbox-image", "prompt": "A red fox"}',
+  })
+  return `${call} | sed 's/.*"b64_json":"\\([^"]*\\).*/\\1/' | base64 -d > sandbox.png`
+}
+
+function demoCall(
+  base: string,
+  key: string,
+  { path, body }: { readonly path: string; readonly body: string },
+): string {
+  return `curl -s ${base}/v1/${path} -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '${body}'`
 }

@@ -68,7 +68,7 @@ describe('GET jobs', () => {
         created_at: expect.any(String),
         changed_at: expect.any(String),
       } as object,
-      expect.objectContaining({ id: completed, state: 'completed', held_usd: '0.08', cost_usd: '0.04' }),
+      expect.objectContaining({ id: completed, state: 'completed', held_usd: '0', cost_usd: '0.04' }),
     ] as JobRow[])
   })
 

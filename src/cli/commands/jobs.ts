@@ -49,7 +49,7 @@ export async function listJobs(ask: Ask, filters: JobFilters): Promise<Outcome> 
     job.model,
     job.provider,
     job.account ?? '–',
-    job.cost_usd ?? `(${job.held_usd})`,
+    job.cost_usd ?? (isOpen(job) ? `(${job.held_usd})` : '0'),
   ])
   const head = ['CREATED', 'ID', 'STATE', 'MODEL', 'PROVIDER', 'ACCOUNT', 'USD (HELD)']
   return {
@@ -59,10 +59,14 @@ export async function listJobs(ask: Ask, filters: JobFilters): Promise<Outcome> 
   }
 }
 
+/** Whether its money is still held. */
+function isOpen({ state }: JobRow): boolean {
+  return state !== 'completed' && state !== 'failed'
+}
+
 /** Prints the state of a job, why it is in that state, what happens next, and what happened before. */
 export async function showJob(ask: Ask, id: string): Promise<Outcome> {
   const job = await ask<JobReply>({ method: 'GET', path: adminPath('jobs', id) })
-  const isOpen = job.state !== 'completed' && job.state !== 'failed'
   const lines = [
     ['state', job.state],
     ['why', job.why],
@@ -70,9 +74,9 @@ export async function showJob(ask: Ask, id: string): Promise<Outcome> {
     ['account', job.account ?? '–'],
     ['model', `${job.model} at ${job.provider}`],
     ['upstream id', job.upstream_id ?? '–'],
-    ['money', isOpen ? `${job.held_usd} USD held` : `${job.cost_usd ?? '0'} USD charged`],
+    ['money', isOpen(job) ? `${job.held_usd} USD held` : `${job.cost_usd ?? '0'} USD charged`],
     ['submitted', job.submitted_at ?? 'not yet'],
-    ...(isOpen
+    ...(isOpen(job)
       ? [
           ['next poll', job.next_poll_at],
           ['deadline', job.deadline_at],

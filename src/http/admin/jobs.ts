@@ -1,5 +1,12 @@
-import { following, jobIdPrefix, type Job, type JobKind, type JobState } from '../../domain/jobs/job.ts'
-import { formatUsd, type NanoUsd } from '../../domain/money.ts'
+import {
+  following,
+  isFinal,
+  jobIdPrefix,
+  type Job,
+  type JobKind,
+  type JobState,
+} from '../../domain/jobs/job.ts'
+import { formatUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
 import { parseJobId, publicId } from '../../gateway/media/job-id.ts'
 import type { BufferedReply } from '../request-context.ts'
 import { accountOf } from './accounts.ts'
@@ -70,7 +77,7 @@ function jobBody(job: Job, { accounts, keys }: PublicNames) {
     model: job.model,
     provider: job.provider,
     upstream_id: job.upstreamId,
-    held_usd: formatUsd(job.held),
+    held_usd: formatUsd(isFinal(job.state) ? ZERO : job.held),
     cost_usd: usdOrNull(job.cost),
     created_at: instant(job.createdAtMs),
     changed_at: instant(job.changedAtMs),
