@@ -1,11 +1,17 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
+import { MediaDirectives } from './media/directives.ts'
 import { SandboxOptions } from './wire.ts'
 
-test('the documentation names every option of the sandbox', () => {
-  const docs = readFileSync(new URL('../../../docs/sandbox.md', import.meta.url), 'utf8')
+const docs = readFileSync(new URL('../../../docs/sandbox.md', import.meta.url), 'utf8')
 
-  const documented = [...docs.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name)
+test.each([
+  ['member', SandboxOptions],
+  ['directive', MediaDirectives],
+])('the documentation names every %s that controls the sandbox', (head, { shape }) => {
+  const [, table = ''] = new RegExp(`^\\| ${head} .*\\n((?:\\|.*\\n)+)`, 'm').exec(docs) ?? []
 
-  expect(new Set(documented)).toEqual(new Set(Object.keys(SandboxOptions.shape)))
+  const documented = [...table.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name)
+
+  expect(new Set(documented)).toEqual(new Set(Object.keys(shape)))
 })
