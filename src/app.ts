@@ -6,6 +6,7 @@ import { openParts, type Parts } from './app/parts.ts'
 import { openReplays } from './app/replays.ts'
 import type { Config } from './config/config.ts'
 import { countOn, providersWithoutKeys } from './domain/catalog/catalog.ts'
+import { bodyMemory } from './gateway/budgets/body-budgets.ts'
 import { HoldQueue } from './gateway/hold-queue.ts'
 import type { Clock } from './gateway/ports/clock.ts'
 import type { MediaProviders } from './gateway/ports/providers.ts'
@@ -69,12 +70,14 @@ async function serve(config: Config, folder: ReturnType<typeof openDataFolder>, 
     { waitMs: config.holdWaitMs, mode: config.textHolds },
   )
   const replays = openReplays(config, clock)
+  const memory = bodyMemory(config.bufferedBytesMax, clock)
   const metrics = openMetrics({
     held: heldNow,
     waiting: () => holds.waiting,
     lateCalls: () => parts.text.lateAnswers.running,
     openCircuits: () => parts.text.circuitBreakers.open,
     replayBytes: replays.bytes,
+    bodyMemory: memory,
   })
   let phase: 'starting' | 'serving' | 'stopping' = 'starting'
   const readiness = async () => {
@@ -89,6 +92,7 @@ async function serve(config: Config, folder: ReturnType<typeof openDataFolder>, 
     ...admin,
     reconcile,
     holds,
+    bodyMemory: memory,
     metrics,
     coalescer: replays.coalescer,
     readiness,

@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts'
 import { answerMessage, answerText } from '../gateway/text/answer-text.ts'
 import { countTokens } from '../gateway/text/count-tokens.ts'
+import type { ByteBudget } from '../gateway/budgets/byte-budget.ts'
 import type { RequestCoalescer } from '../gateway/replays/request-coalescer.ts'
 import type { TextPorts } from '../gateway/text/text-ports.ts'
 import { readBalance, readCredits } from '../http/account/balance.ts'
@@ -31,6 +32,7 @@ export type RoutePorts = TextPorts &
   AdminPorts &
   Omit<ImageRoutePorts & VideoRoutePorts, 'bodyLimits'> & {
     readonly hashKey: HashKey
+    readonly bodyMemory: ByteBudget
     readonly metrics: Metrics
     /** Undefined if replays are off. */
     readonly coalescer: RequestCoalescer | undefined
@@ -42,7 +44,7 @@ export type RoutePorts = TextPorts &
 export function gatewayRoutes(ports: RoutePorts, config: Config): readonly Route[] {
   const { ledger, metrics, adminKey } = ports
   const keyed = keyedRoute(ports)
-  const admin = adminApi(ports, adminKey)
+  const admin = adminApi(ports, adminKey, ports.bodyMemory)
   const listed = listings(ports.catalog, config)
   const media = { ...ports, bodyLimits: { ...BODY_TIMES, bytesMax: config.mediaBodyBytesMax } }
   return [

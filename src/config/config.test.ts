@@ -31,6 +31,7 @@ test('an empty environment gives the defaults, frozen', () => {
     bodyBytesMax: 67_108_864,
     mediaBodyBytesMax: 671_088_640,
     spoolBytesMax: 10_737_418_240,
+    bufferedBytesMax: 1_073_741_824,
     imageWaitMs: 150_000,
     videoWaitMs: 90_000,
     unknownSubmitTtlMs: 900_000,
@@ -126,6 +127,16 @@ test('a moderation key without a moderation URL is refused', () => {
   expect(problems).toEqual([
     'TOLLGATE_MODERATION_KEY is set without TOLLGATE_MODERATION_URL. Set both, or unset the key.',
   ])
+})
+
+test.each([
+  ['64', '320', []],
+  ['64.001', '320', ['TOLLGATE_MAX_BODY_MB']],
+  ['241', '1024', ['TOLLGATE_MAX_BODY_MB']],
+])('a body of %s MB and %s MB of memory for all bodies', (body, memory, refused) => {
+  const problems = problemsOf({ TOLLGATE_MAX_BODY_MB: body, TOLLGATE_MAX_BUFFERED_MB: memory })
+
+  expect(problems.map(problem => problem.split(' ')[0] ?? '')).toEqual(refused)
 })
 
 test.each(['DATABASE_URL', 'REDIS_URL', 'S3_BUCKET'])(

@@ -1,3 +1,4 @@
+import { largestBodyIn } from '../gateway/budgets/body-budgets.ts'
 import { refusedVariables } from './refused-variables.ts'
 import { settings, type Setting } from './settings.ts'
 
@@ -28,6 +29,8 @@ export type Config = {
   /** For media routes. */
   readonly mediaBodyBytesMax: number
   readonly spoolBytesMax: number
+  /** For the request bodies of all routes. */
+  readonly bufferedBytesMax: number
   readonly imageWaitMs: number
   readonly videoWaitMs: number
   readonly unknownSubmitTtlMs: number
@@ -77,7 +80,7 @@ export function readConfig(environment: Environment = process.env): Config {
       'TOLLGATE_MODERATION_KEY is set without TOLLGATE_MODERATION_URL. Set both, or unset the key.',
     )
   }
-  problems.push(...refusedVariables(environment))
+  problems.push(...bodiesThatNeverFit(config), ...refusedVariables(environment))
   if (problems.length > 0) throw new ConfigError(problems)
   return config
 }
@@ -122,6 +125,17 @@ export function isProxyNamed(environment: Environment = process.env): boolean {
   return ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy'].some(
     name => textOf(name, environment) !== undefined,
   )
+}
+
+/** Limits of single bodies above what one key or account can ever get. Settings that were refused are not compared. */
+function bodiesThatNeverFit(config: Partial<Config>): string[] {
+  const { bodyBytesMax: body, bufferedBytesMax: memory } = config
+  if (body === undefined || memory === undefined || body <= largestBodyIn(memory)) return []
+  const { bodyBytesMax, bufferedBytesMax } = settings
+  return [
+    `${bodyBytesMax.name} is above what one key can use of ${bufferedBytesMax.name}: ` +
+      `a quarter, after 64 MB for small bodies. Lower the first or raise the second.`,
+  ]
 }
 
 function readSetting(

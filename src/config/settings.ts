@@ -37,6 +37,9 @@ const BODY_MB_MAX = 1024
 /** Bodies of media routes go to disk. */
 const MEDIA_BODY_MB_MAX = 16_384
 const SPOOL_MB_MAX = 10_485_760
+/** 64 MB are for small bodies, and a body of the admin API must fit into a quarter of the rest. */
+const BUFFERED_MB_MIN = 128
+const BUFFERED_MB_MAX = 1_048_576
 const RETENTION_DAYS_MAX = 36_500
 const REPLAY_MB_MAX = 16_384
 const PORT_MAX = 65_535
@@ -161,6 +164,13 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
     meaning:
       'The disk space for inputs of image and video requests that are being received. One account gets a quarter of it.',
     ...megabytes({ min: TIMEOUT_S_MIN, max: SPOOL_MB_MAX }),
+  },
+  bufferedBytesMax: {
+    name: 'TOLLGATE_MAX_BUFFERED_MB',
+    default: '1024',
+    meaning:
+      'The memory for the bodies of running requests, on all routes. One key gets a quarter of it. 64 MB are kept for bodies of up to 256 KB.',
+    ...megabytes({ min: BUFFERED_MB_MIN, max: BUFFERED_MB_MAX }),
   },
   imageWaitMs: {
     name: 'TOLLGATE_IMAGE_WAIT_S',

@@ -2,6 +2,7 @@ import type { Id } from '../domain/ids.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import type { ByteStream } from '../http1/byte-stream.ts'
 import type { TextTrace } from '../gateway/text/text-trace.ts'
+import type { Reservation } from '../gateway/budgets/byte-budget.ts'
 import type { IncomingRequest } from './incoming-request.ts'
 
 /** A request and what is recorded about it. */
@@ -12,6 +13,8 @@ export type RequestContext = {
   readonly requestId: string
   /** Filled in while the request is answered; read by the log and the metrics. */
   readonly trace: RequestTrace
+  /** The memory for the body, if its handler reserves any. It is given back when the work for the request has ended. */
+  bodyMemory?: Reservation
 }
 
 export type RequestTrace = TextTrace & {

@@ -1,4 +1,4 @@
-import { GatewayError } from '../domain/errors.ts'
+import { GatewayError, type ErrorCode } from '../domain/errors.ts'
 import { formatId, type Id } from '../domain/ids.ts'
 import { formatUsd } from '../domain/money.ts'
 import type { RequestHandler } from '../http1/server/server.ts'
@@ -52,15 +52,19 @@ export async function answer(
   const context: RequestContext = { request, id, requestId: formatId('req', id), trace: {} }
   let reply: HttpReply | undefined
   try {
-    reply = await endpoint.handle(context)
-    send(reply, request, headersOf(reply, context, endpoint.style, ports))
-  } catch (error) {
-    // `send` throws for a header that cannot be sent.
-    if (reply !== undefined && isStream(reply.body)) reply.body.cancel()
-    reply = errorReply(error, context, endpoint.style)
-    send(reply, request, headersOf(reply, context, endpoint.style, ports))
+    try {
+      reply = await endpoint.handle(context)
+      send(reply, request, headersOf(reply, context, endpoint.style, ports))
+    } catch (error) {
+      // `send` throws for a header that cannot be sent.
+      if (reply !== undefined && isStream(reply.body)) reply.body.cancel()
+      reply = errorReply(error, context, endpoint.style)
+      send(reply, request, headersOf(reply, context, endpoint.style, ports))
+    }
+    if (reply.ended !== undefined) await reply.ended
+  } finally {
+    context.bodyMemory?.release()
   }
-  if (reply.ended !== undefined) await reply.ended
   ports.observe({
     context,
     route: endpoint.route,
@@ -95,6 +99,9 @@ function headersOf(
 /** Logged only: the client is gone. */
 const CLIENT_CLOSED_REQUEST = 499
 
+/** The refusals of a body that has not arrived completely. */
+const leavesBody: ReadonlySet<ErrorCode> = new Set(['request_too_large', 'body_timeout', 'overloaded'])
+
 function errorReply(error: unknown, { request, trace }: RequestContext, style: ReplyStyle): HttpReply {
   const { clientDisconnected } = request
   const known = refusalOf(error) ?? serverError(error)
@@ -107,7 +114,7 @@ function errorReply(error: unknown, { request, trace }: RequestContext, style: R
   }
   const headers = errorHeaders(known)
   // The rest of an unfinished body must not be read as the next request.
-  if (known.code === 'request_too_large' || known.code === 'body_timeout') headers['connection'] = 'close'
+  if (leavesBody.has(known.code)) headers['connection'] = 'close'
   const status = clientDisconnected
     ? CLIENT_CLOSED_REQUEST
     : (style.statusOf?.(known) ?? statusOfError(known.code))

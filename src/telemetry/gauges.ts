@@ -1,5 +1,6 @@
 import { Gauge, type Registry } from 'prom-client'
 import type { HoldKind } from '../domain/ledger/books.ts'
+import type { ByteBudget } from '../gateway/budgets/byte-budget.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import { dollars } from './dollars.ts'
 
@@ -10,6 +11,7 @@ export type Gauges = {
   readonly lateCalls: () => number
   readonly openCircuits: () => number
   readonly replayBytes: () => number
+  readonly bodyMemory: Pick<ByteBudget, 'reserved' | 'waiting'>
 }
 
 /** Metrics of the current state. */
@@ -41,6 +43,22 @@ export function registerGauges(gauges: Gauges, registry: Registry): void {
       this.set(gauges.replayBytes())
     },
   })
+  const bodyBytes = new Gauge({
+    name: 'tollgate_body_memory_bytes',
+    help: 'Memory that is reserved for request bodies.',
+    registers,
+    collect() {
+      this.set(gauges.bodyMemory.reserved)
+    },
+  })
+  const bodyWaiters = new Gauge({
+    name: 'tollgate_body_memory_waiters',
+    help: 'Requests that wait for memory for their bodies.',
+    registers,
+    collect() {
+      this.set(gauges.bodyMemory.waiting)
+    },
+  })
   const lateCalls = new Gauge({
     name: 'tollgate_late_calls',
     help: 'Upstream calls that continue after their client got a 504.',
@@ -57,5 +75,5 @@ export function registerGauges(gauges: Gauges, registry: Registry): void {
       this.set(gauges.openCircuits())
     },
   })
-  void [held, waiting, replayBytes, lateCalls, openCircuits]
+  void [held, waiting, replayBytes, bodyBytes, bodyWaiters, lateCalls, openCircuits]
 }

@@ -11,6 +11,7 @@ const open = () =>
     lateCalls: () => 2,
     openCircuits: () => 1,
     replayBytes: () => 9,
+    bodyMemory: { reserved: 11, waiting: 12 },
   })
 
 const answered = (status: number, trace: object) => ({ route: 'chat', status, durationMs: 7, trace })
@@ -79,6 +80,8 @@ test('the work of the reconciler is summed by outcome', async () => {
       'tollgate_reconciled_total{outcome="failed"} 1',
       'tollgate_compensated_usd_total 0.5',
       'tollgate_late_calls 2',
+      'tollgate_body_memory_bytes 11',
+      'tollgate_body_memory_waiters 12',
       'tollgate_open_circuit_breakers 1',
     ]),
   )

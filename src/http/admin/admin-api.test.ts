@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { rejection } from '../../../test/support/rejection.ts'
 import { openAdmin } from '../../app.ts'
+import { systemClock } from '../../app/system-clock.ts'
 import { readConfig } from '../../config/config.ts'
 import { GatewayError } from '../../domain/errors.ts'
+import { bodyMemory } from '../../gateway/budgets/body-budgets.ts'
 import { localRequest } from './local-request.ts'
 import type { RequestContext } from '../request-context.ts'
 import { adminApi, adminKeyCheck } from './admin-api.ts'
@@ -495,7 +497,7 @@ describe('every route', () => {
 })
 
 describe('the admin key', () => {
-  const handler = adminApi({} as AdminPorts, 'right-key')
+  const handler = adminApi({} as AdminPorts, 'right-key', bodyMemory(128 << 20, systemClock))
 
   test.each<[string, Record<string, string>]>([
     ['no key', {}],

@@ -1,7 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { GatewayError } from '../../domain/errors.ts'
+import type { ByteBudget } from '../../gateway/budgets/byte-budget.ts'
+import type { BodyLimits } from '../../http1/server/request-body.ts'
 import { bearerKey } from '../authenticate.ts'
 import { errorBody, errorHeaders, refusalOf, statusOfError } from '../errors.ts'
+import { readText } from '../read-text.ts'
 import type { BufferedReply, Handler } from '../request-context.ts'
 import type { AdminPorts, AdminRequest } from './call.ts'
 import { localRequest } from './local-request.ts'
@@ -11,12 +14,20 @@ import { routes } from './routes.ts'
 /** The prefix of every path of the admin API. */
 export const ADMIN_PATH = '/admin/api/'
 
+/** The owner of the memory for its bodies. No API key has this id. */
+const ADMIN = 0
+
 /** The admin API of a server, for every path below `ADMIN_PATH`. Each request needs the admin key. */
-export function adminApi(ports: AdminPorts, adminKey: string): Handler {
+export function adminApi(ports: AdminPorts, adminKey: string, bodyMemory: ByteBudget): Handler {
   const isAdmin = adminKeyCheck(adminKey)
-  return async ({ request }) => {
+  return async context => {
+    const { request } = context
     if (!isAdmin(request)) throw notTheAdmin(request)
-    return answer(request, ports)
+    const memory = (context.bodyMemory = bodyMemory.open(ADMIN))
+    const { method, path, query } = request
+    const header = (name: string) => request.header(name)
+    const text = (limits: BodyLimits) => readText(request, limits, memory)
+    return answer({ method, path, query, header, text }, ports)
   }
 }
 

@@ -1,14 +1,18 @@
 import type { BodyLimits } from '../../http1/server/request-body.ts'
+import type { ByteBudget } from '../../gateway/budgets/byte-budget.ts'
 import type { Accounts } from '../../gateway/ports/accounts.ts'
 import type { TextCall } from '../../gateway/text/text-call.ts'
 import type { StreamedAnswer, TextResult, WholeAnswer } from '../../gateway/text/text-result.ts'
 import { authenticate, type HashKey } from '../authenticate.ts'
+import { readText } from '../read-text.ts'
 import type { Handler, HttpReply } from '../request-context.ts'
 
 export type TextRoutePorts = {
   readonly accounts: Accounts
   readonly hashKey: HashKey
   readonly bodyLimits: BodyLimits
+  /** Its owners are API keys. */
+  readonly bodyMemory: ByteBudget
   /** `x-acme-idempotency` for the brand `acme`. With the value `bypass`, a request gets an answer of its own. */
   readonly idempotencyHeader: string
 }
@@ -19,11 +23,13 @@ export type Coalesce = (call: TextCall, answer: Answer) => Promise<TextResult>
 
 /** A text route for holders of an API key. With `coalesce`, identical requests share one answer. */
 export function textRoute(ports: TextRoutePorts, answer: Answer, coalesce?: Coalesce): Handler {
-  return async ({ request, id, trace }) => {
+  return async context => {
+    const { request, id, trace } = context
     const caller = await authenticate(request, ports)
     trace.accountId = caller.account.publicId
     trace.apiKeyId = caller.apiKey.publicId
-    const body = await request.text(ports.bodyLimits)
+    context.bodyMemory = ports.bodyMemory.open(caller.apiKey.id)
+    const body = await readText(request, ports.bodyLimits, context.bodyMemory)
     const call = { id, caller, body, client: request, trace }
     const mayCoalesce = coalesce !== undefined && !bypasses(request.header(ports.idempotencyHeader))
     return textReply(await (mayCoalesce ? coalesce(call, answer) : answer(call)))

@@ -53,6 +53,12 @@ export class ServerRequest {
     return this.head.fields.get(name)
   }
 
+  /** The length of the body; undefined if it comes in chunks. */
+  get declaredBytes(): number | undefined {
+    const { framing } = this.head
+    return framing === 'chunked' ? undefined : framing
+  }
+
   /** Whether the client disconnected before the end of the response. */
   get clientDisconnected(): boolean {
     return this.#isDisconnected

@@ -1,0 +1,34 @@
+import { GatewayError } from '../../domain/errors.ts'
+import type { Clock } from '../ports/clock.ts'
+import { ByteBudget } from './byte-budget.ts'
+
+const KB = 1024
+const MB = 1024 * KB
+
+/** A key gets a quarter of the memory, and an account a quarter of the disk space. */
+const SHARES = 4
+const WAIT_MS = 10_000
+const RETRY_AFTER_S = '5'
+
+/** Text requests are hardly ever larger. */
+const SMALL_BODY_BYTES_MAX = 256 * KB
+/** Large bodies never take this memory, so that ordinary requests are served while large ones wait. */
+const SMALL_BODIES_BYTES = 64 * MB
+
+/** The memory for request bodies of all routes. The owners are API keys. */
+export function bodyMemory(bytesMax: number, clock: Clock): ByteBudget {
+  const small = { bytesMax: SMALL_BODY_BYTES_MAX, keptBytes: SMALL_BODIES_BYTES }
+  return new ByteBudget({ bytesMax, shares: SHARES, waitMs: WAIT_MS, small }, clock, () =>
+    overloaded('The gateway is receiving too many large requests.'),
+  )
+}
+
+/** The largest body that can ever get its memory. */
+export function largestBodyIn(memoryBytes: number): number {
+  return (memoryBytes - SMALL_BODIES_BYTES) / SHARES
+}
+
+/** The connection of a request that was refused for its body ends: the rest of the body is not read. */
+function overloaded(problem: string): GatewayError {
+  return new GatewayError('overloaded', `${problem} Try again shortly.`, { retryAfterS: RETRY_AFTER_S })
+}
