@@ -5,7 +5,7 @@ import { gatewayRoutes } from './app/routes.ts'
 import { openParts, type Parts } from './app/parts.ts'
 import { openReplays } from './app/replays.ts'
 import type { Config } from './config/config.ts'
-import { countOn, providersWithoutKeys } from './domain/catalog/catalog.ts'
+import { countOn, missingVariables, providersWithoutKeys } from './domain/catalog/catalog.ts'
 import { bodyMemory } from './gateway/budgets/body-budgets.ts'
 import { HoldQueue } from './gateway/hold-queue.ts'
 import type { Clock } from './gateway/ports/clock.ts'
@@ -124,10 +124,22 @@ async function serve(config: Config, folder: ReturnType<typeof openDataFolder>, 
   const keyless = providersWithoutKeys(admin.catalog.current())
   if (keyless.length > 0)
     log.error('stored keys of providers cannot be read', { providers: keyless.join(', ') })
+  const missing = missingVariables(admin.catalog.current(), admin.isVariableSet)
+  if (missing.length > 0)
+    log.warn('environment variables of provider keys are not set', { variables: missing.join(', ') })
   if (config.logLevel !== 'silent') {
     const hasModels = countOn(admin.catalog.current(), config) > 0
     process.stderr.write(
-      welcome({ url: server.url, config, folder, adminKey, keyless, hasModels, ...started }),
+      welcome({
+        url: server.url,
+        config,
+        folder,
+        adminKey,
+        keyless,
+        missingVariables: missing,
+        hasModels,
+        ...started,
+      }),
     )
   }
 

@@ -14,6 +14,7 @@ const messageOf = (start: Partial<Parameters<typeof welcome>[0]> = {}) =>
     demoKey: null,
     unreadFile: undefined,
     keyless: [],
+    missingVariables: [],
     hasModels: true,
     ...start,
   })
@@ -54,6 +55,12 @@ describe('a start prints', () => {
 
   test('the providers whose stored keys cannot be decrypted', () => {
     expect(messageOf({ keyless: ['main', 'spare'] })).toContain('Enter them again: main, spare')
+  })
+
+  test('the environment variables of provider keys that are not set', () => {
+    expect(messageOf({ missingVariables: ['MAIN_API_KEY', 'SPARE_API_KEY'] })).toContain(
+      'not set, so calls to their providers fail: MAIN_API_KEY, SPARE_API_KEY\n',
+    )
   })
 
   test('how to import a catalog, if no model is on', () => {

@@ -68,11 +68,13 @@ export function welcome(
     readonly adminKey: { readonly key: string; readonly isNew: boolean }
     /** The providers whose stored keys cannot be decrypted. */
     readonly keyless: readonly string[]
+    /** Environment variables that the catalog names and this process does not have. */
+    readonly missingVariables: readonly string[]
     /** False if no model is on, so that every request would be refused. */
     readonly hasModels: boolean
   },
 ): string {
-  const { url, config, folder, adminKey, demoKey, unreadFile, keyless, hasModels } = start
+  const { url, config, folder, adminKey, demoKey, unreadFile, keyless, missingVariables, hasModels } = start
   const base = config.baseUrl ?? url
   const lines = [`Tollgate listens on ${url}`, `  data folder  ${folder.path}`]
   if (unreadFile !== undefined)
@@ -97,6 +99,11 @@ export function welcome(
     lines.push(
       '',
       `The stored keys of these providers cannot be decrypted. Enter them again: ${keyless.join(', ')}`,
+    )
+  if (missingVariables.length > 0)
+    lines.push(
+      '',
+      `The catalog names environment variables that are not set, so calls to their providers fail: ${missingVariables.join(', ')}`,
     )
   if (!hasModels)
     lines.push('', 'No model is on, so every request is refused. Run "bin/tollgate catalog import FILE".')

@@ -162,6 +162,7 @@ function adminPortsOf(parts: {
     randomBytes: count => randomBytes(count),
     sha256: text => createHash('sha256').update(text).digest(),
     isSandboxOn,
+    isVariableSet: variable => secretFromEnvironment(variable) !== undefined,
     probeProvider: provider => providers[provider.kind].probe(provider),
     moderator,
     settings: () => settings,

@@ -226,6 +226,21 @@ describe('on a stopped data folder', () => {
     expect(JSON.parse(again.out)).toMatchObject({ providers: 1, models: 1 })
   })
 
+  test('an import names the environment variables that are not set', async () => {
+    const folder = { TOLLGATE_DATA_DIR: join(home, 'variables') }
+    const file = join(home, 'variables.yaml')
+    writeFileSync(file, CATALOG.replace("'sk-literal-secret'", 'env:NO_SUCH_KEY'))
+
+    const text = await tollgate(['catalog', 'import', file], folder)
+    const json = await tollgate(['catalog', 'import', file, '--json'], folder)
+
+    expect(text.code).toBe(0)
+    expect(text.err).toBe(
+      'The catalog names environment variables that are not set here: NO_SUCH_KEY. Set them for "tollgate serve".\n',
+    )
+    expect(JSON.parse(json.out)).toMatchObject({ missing_variables: ['NO_SUCH_KEY'] })
+  })
+
   test('a catalog file with a mistake is refused with the line', async () => {
     const file = join(home, 'wrong.yaml')
     writeFileSync(file, 'providers: []\nmodels:\n  - id: x\n    kind: chatt\n')

@@ -165,7 +165,9 @@ function addCatalog(program: Command, runner: Runner): void {
       'after',
       '\nA file with a mistake changes nothing. Each mistake is reported with its line and field.',
     )
-    .action((file: string) => runner.admin(ask => importCatalog(ask, file), { mayCreate: true }))
+    .action((file: string) =>
+      runner.admin((ask, { url }) => importCatalog(ask, file, url), { mayCreate: true }),
+    )
   catalog
     .command('export [file]')
     .description('Write the catalog to a file or to standard output, without secrets.')

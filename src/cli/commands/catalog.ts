@@ -7,19 +7,36 @@ const CATALOG = 'catalog'
 /** The conventional name of standard input and output. */
 const STANDARD = '-'
 
-/** Replaces the catalog with a file. Throws a `CliError` if the file cannot be read or is refused. */
-export async function importCatalog(ask: Ask, file: string): Promise<Outcome> {
+/**
+ * Replaces the catalog with a file, and names missing environment variables. `url` is the address of the running server; undefined if
+ * this command opened the data folder. Throws a `CliError` if the file cannot be read or is refused.
+ */
+export async function importCatalog(ask: Ask, file: string, url: string | undefined): Promise<Outcome> {
   const yaml = readInput(file)
-  const imported = await ask<{ revision: number; providers: unknown[]; models: unknown[] }>({
-    method: 'PUT',
-    path: CATALOG,
-    yaml,
-  })
-  const { revision, providers, models } = imported
+  const imported = await ask<{
+    readonly revision: number
+    readonly providers: readonly unknown[]
+    readonly models: readonly unknown[]
+    readonly missing_variables: readonly string[]
+  }>({ method: 'PUT', path: CATALOG, yaml })
+  const { revision, providers, models, missing_variables: missing } = imported
   return {
-    value: { revision, providers: providers.length, models: models.length },
+    value: {
+      revision,
+      providers: providers.length,
+      models: models.length,
+      missing_variables: missing,
+    },
     text: `The catalog is now at revision ${revision} (providers: ${providers.length}, models: ${models.length}).`,
+    ...(missing.length === 0 ? {} : { note: missingNote(missing, url) }),
   }
+}
+
+function missingNote(missing: readonly string[], url: string | undefined): string {
+  const names = missing.join(', ')
+  return url === undefined
+    ? `The catalog names environment variables that are not set here: ${names}. Set them for "tollgate serve".`
+    : `The catalog names environment variables that the server at ${url} does not have: ${names}. Restart it with them.`
 }
 
 /** Writes the catalog as YAML to `file` or to standard output. With `--json` and no file, it writes JSON. */

@@ -1,5 +1,5 @@
 import type { AnyModelSettings, Model, ModelDraft, Upstream } from './model.ts'
-import type { Provider, ProviderSettings } from './provider.ts'
+import { variablesOf, type Provider, type ProviderSettings } from './provider.ts'
 
 /** All providers and models at one revision. It is frozen: an edit makes a new catalog. */
 export type Catalog = {
@@ -62,6 +62,12 @@ export function countOn(catalog: Catalog, sandbox: { readonly isSandboxOn: boole
 /** The ids of the providers whose stored keys can no longer be read. */
 export function providersWithoutKeys(catalog: Catalog): string[] {
   return [...catalog.providers.values()].filter(({ secret }) => secret.from === 'lost').map(({ id }) => id)
+}
+
+/** The environment variables that the providers name and that are not set, each once, in the order of the providers. */
+export function missingVariables(catalog: Catalog, isSet: (variable: string) => boolean): readonly string[] {
+  const named = [...catalog.providers.values()].flatMap(({ secret }) => variablesOf(secret))
+  return [...new Set(named)].filter(variable => !isSet(variable))
 }
 
 function isOnSandbox(catalog: Catalog, { provider }: Upstream): boolean {

@@ -25,6 +25,12 @@ export type ProviderSecret =
   /** A stored literal key that can no longer be decrypted. The provider cannot be called until it gets a new key. */
   | { readonly from: 'lost' }
 
+/** The environment variables that a key is read from. */
+export function variablesOf(secret: ProviderSecret): readonly string[] {
+  if (secret.from === 'environment') return [secret.variable]
+  return secret.from === 'environment_pair' ? secret.variables : []
+}
+
 export type Provider = {
   readonly id: string
   readonly kind: ProviderKind

@@ -396,11 +396,24 @@ describe('catalog', () => {
     const putYaml = await send('PUT', 'catalog', yaml, { 'content-type': 'application/yaml' })
     const accepted = await send('GET', 'catalog', undefined, { accept: 'application/yaml' })
 
-    expect(putJson).toEqual(json)
-    expect(await putYaml.json()).toEqual(json)
+    expect(putJson).toEqual({ ...json, missing_variables: [] })
+    expect(await putYaml.json()).toEqual(putJson)
     expect(accepted.headers.get('content-type')).toBe('application/yaml')
     expect(await accepted.text()).toBe(yaml)
     expect(yaml).not.toContain(LITERAL)
+  })
+
+  test('an imported catalog names the environment variables that are not set, each once, and PATH is set', async () => {
+    const from = (id: string, variable: string) => ({ ...PROVIDER, id, api_key: `env:${variable}` })
+    const before = await ok('GET', 'catalog')
+    const providers = [from('main', 'NO_SUCH_KEY'), from('spare', 'PATH'), from('third', 'NO_SUCH_KEY')]
+
+    const imported = await ok('PUT', 'catalog', { providers, models: [] })
+    const again = await ok('PUT', 'catalog', imported)
+
+    expect(imported['missing_variables']).toEqual(['NO_SUCH_KEY'])
+    expect(again).toEqual(imported)
+    await ok('PUT', 'catalog', { ...before, providers: [{ id: 'main', ...PROVIDER }] })
   })
 
   test('an invalid catalog file is refused with the line and the field, and changes nothing', async () => {

@@ -30,6 +30,8 @@ export type AdminPorts = {
   readonly sha256: (text: string) => Uint8Array
   readonly isSandboxOn: boolean
   readonly probeProvider: ProbeProvider
+  /** Whether this process has a value for an environment variable. */
+  readonly isVariableSet: (variable: string) => boolean
   /** Undefined if moderation is off. */
   readonly moderator: Moderator | undefined
   /** The settings in effect, for `doctor`. */

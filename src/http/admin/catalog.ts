@@ -1,6 +1,6 @@
 import { formatCatalogFile } from '../../catalog-file/format-catalog-file.ts'
 import { formatFileProblem, parseCatalogFile } from '../../catalog-file/parse-catalog-file.ts'
-import type { Catalog, CatalogSettings } from '../../domain/catalog/catalog.ts'
+import { missingVariables, type Catalog, type CatalogSettings } from '../../domain/catalog/catalog.ts'
 import { decodeCatalog, encodeCatalog } from '../../domain/catalog/rows/catalog-rows.ts'
 import { refusalOf } from '../../domain/catalog/rows/problem.ts'
 import { GatewayError } from '../../domain/errors.ts'
@@ -24,13 +24,20 @@ export async function getCatalog(
   return { status: 200, headers, body: formatCatalogFile(current) }
 }
 
-/** Replaces the whole catalog with the body, or changes nothing. */
+/**
+ * Replaces the whole catalog with the body, or changes nothing. The reply also names the environment variables of keys that this
+ * process does not have.
+ */
 export async function putCatalog({ request }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
   const settings = isYaml(request)
     ? catalogOfFile(await readText(request))
     : catalogOfJson(await readJson(request))
   const audit = auditOf({ actor: 'admin', action: 'catalog.replace', subject: 'catalog' }, ports.clock)
-  return adminReply(catalogBody(await ports.catalog.replace(settings, audit)))
+  const catalog = await ports.catalog.replace(settings, audit)
+  return adminReply({
+    ...catalogBody(catalog),
+    missing_variables: missingVariables(catalog, ports.isVariableSet),
+  })
 }
 
 function isYaml(request: AdminCall['request']): boolean {
@@ -49,13 +56,13 @@ function catalogOfFile(text: string): CatalogSettings {
   )
 }
 
-/** The members that `getCatalog` adds to the rows. A body may have them; they are ignored. */
+/** The members that replies add to the rows. A body may have them; they are ignored. */
+const replyMembers = new Set(['revision', 'updated_at', 'missing_variables'])
+
 function catalogOfJson(body: unknown): CatalogSettings {
   const rows =
     typeof body === 'object' && body !== null && !Array.isArray(body)
-      ? Object.fromEntries(
-          Object.entries(body).filter(([name]) => name !== 'revision' && name !== 'updated_at'),
-        )
+      ? Object.fromEntries(Object.entries(body).filter(([name]) => !replyMembers.has(name)))
       : body
   const decoded = decodeCatalog(rows)
   if (decoded.ok) return decoded.value

@@ -3,7 +3,7 @@ import { isFinished, type Model, type ModelDraft } from '../../domain/catalog/mo
 import type { Provider } from '../../domain/catalog/provider.ts'
 import { decodeModel, encodeModel } from '../../domain/catalog/rows/model-row.ts'
 import { problemSentence, type Checked } from '../../domain/catalog/rows/problem.ts'
-import { decodeProvider, encodeProvider } from '../../domain/catalog/rows/provider-row.ts'
+import { decodeStoredProvider, encodeProvider } from '../../domain/catalog/rows/provider-row.ts'
 import type { Database } from './database.ts'
 import type { SecretBox, SecretKey } from './secrets/secret-box.ts'
 
@@ -138,7 +138,7 @@ function openSecret({ id, sealed_secret }: ProviderRow, box: SecretBox): string 
 }
 
 function readProvider(row: ProviderRow, box: SecretBox): Provider {
-  const { secret, ...provider } = valid(`provider "${row.id}"`, decodeProvider(JSON.parse(row.content)))
+  const { secret, ...provider } = valid(`provider "${row.id}"`, decodeStoredProvider(JSON.parse(row.content)))
   if (secret.from !== 'keep') return { ...provider, secret }
   const value = openSecret(row, box)
   return { ...provider, secret: value === undefined ? { from: 'lost' } : { from: 'literal', value } }

@@ -20,17 +20,16 @@ import {
   requiredText,
   text,
 } from './fields.ts'
+import { readBaseUrl } from './base-url.ts'
 import { checked, report, type Checked } from './problem.ts'
 import { readSecret, writeSecret } from './provider-secret.ts'
 import {
   definedOnly,
-  describe,
   fieldOf,
   openRow,
   placeOf,
   refuseUnknownFields,
   reportField,
-  reportMissing,
   type Place,
   type Row,
 } from './row.ts'
@@ -99,6 +98,11 @@ export function decodeProvider(value: unknown): Checked<ProviderSettings> {
   return checked(problems => readProvider(value, { path: [], problems }))
 }
 
+/** Like `decodeProvider`, for a row of the store. Accepts rows that an earlier version accepted. */
+export function decodeStoredProvider(value: unknown): Checked<ProviderSettings> {
+  return checked(problems => readRow(value, { path: [], problems }, { isStored: true }))
+}
+
 /** The row of a provider. Omits defaults, and every secret except the name of an environment variable. */
 export function encodeProvider(provider: Provider | ProviderSettings): Record<string, unknown> {
   return definedOnly({
@@ -117,13 +121,21 @@ export function encodeProvider(provider: Provider | ProviderSettings): Record<st
 
 /** Like `decodeProvider`, for a row inside a larger value. */
 export function readProvider(value: unknown, place: Place): ProviderSettings | undefined {
+  return readRow(value, place, { isStored: false })
+}
+
+function readRow(
+  value: unknown,
+  place: Place,
+  { isStored }: { readonly isStored: boolean },
+): ProviderSettings | undefined {
   const row = openRow(value, place, 'write a provider: its id, kind and, unless it is the sandbox, base_url')
   if (row === undefined) return undefined
   const id = requiredText(row, 'id', providerId)
   const kind = requiredOneOf(row, 'kind', providerKinds)
   if (kind === undefined) return undefined
   refuseUnknownFields(row, `a provider of kind ${kind}`, fieldsOf[kind])
-  const baseUrl = readBaseUrl(row, kind)
+  const baseUrl = readBaseUrl(row, { kind, isStored })
   const headers = readHeaders(row)
   const costHeader = text(row, 'cost_header', headerName)?.toLowerCase()
   const routes = list(
@@ -157,35 +169,6 @@ function unless<Value>(defaultValue: Value, value: Value): Value | undefined {
 
 function writeRoutes({ kind, routes }: Pick<Provider, 'kind' | 'routes'>): readonly TextRoute[] | undefined {
   return hasTextRoutes(kind) && routes.length < textRoutes.length ? routes : undefined
-}
-
-function readBaseUrl(row: Row, kind: ProviderKind): string | undefined {
-  const remedy = 'write an http or https URL such as https://api.example.com/v1'
-  const value = fieldOf(row, 'base_url')
-  if (kind === 'sandbox') return undefined
-  if (value === undefined) {
-    reportMissing(row, 'base_url', remedy)
-    return undefined
-  }
-  const url = typeof value === 'string' && value.trim() === value ? URL.parse(value) : null
-  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    reportField(row, 'base_url', { message: url === null ? 'is not a URL' : describe(value), remedy })
-    return undefined
-  }
-  if (url.username !== '' || url.password !== '') {
-    // The value is not quoted, because it contains a secret.
-    const problem = { message: 'contains credentials', remedy: 'put the key in api_key' }
-    reportField(row, 'base_url', problem)
-    return undefined
-  }
-  if (/[?#]/.test(url.href)) {
-    reportField(row, 'base_url', {
-      message: 'has a query or a fragment',
-      remedy: 'end the URL with its path, such as /v1',
-    })
-    return undefined
-  }
-  return url.href.replace(/\/+$/, '')
 }
 
 function readHeaders(row: Row): Record<string, string> {

@@ -8,6 +8,9 @@ const ENVIRONMENT = 'env:'
 const variableName = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
 const secretText = /^[\x21-\x7e]{1,4096}$/
 const keyPair = /^[^,]+,[^,]+$/
+/** How shells, Compose files and templates write a variable. A name in braces may have a prefix and a default. */
+const shellVariable = /^\$(?:[A-Z_][A-Z0-9_]*$|[({])|^\{\{|,\$\{|^%\w+%$/
+const nameInBraces = /^\$\{(?:env[:.])?([A-Za-z_][A-Za-z0-9_]{0,127})(?::?-[^}]*)?\}$/
 
 type Secret = ProviderSettings['secret']
 
@@ -17,6 +20,13 @@ export function readSecret(row: Row, kind: ProviderKind): Secret {
   if (value === undefined) return { from: 'none' }
   if (value === STORED_SECRET) return { from: 'keep' }
   // The messages never repeat the value: a wrong one may be almost the secret.
+  if (typeof value === 'string' && shellVariable.test(value)) {
+    const variable = nameInBraces.exec(value)?.[1] ?? 'NAME'
+    const form = kind === 'kling' ? 'env:ACCESS_KEY,env:SECRET_KEY' : `env:${variable}`
+    const message = 'is written as a shell variable, and those are not expanded'
+    reportField(row, 'api_key', { message, remedy: `write ${form}` })
+    return { from: 'none' }
+  }
   if (typeof value !== 'string' || !secretText.test(value)) {
     const remedy = 'write env:NAME for an environment variable, or the key itself without spaces, in quotes'
     reportField(row, 'api_key', { message: 'cannot be sent in a header', remedy })

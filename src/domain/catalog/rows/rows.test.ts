@@ -3,7 +3,7 @@ import { usd } from '../../money.ts'
 import { decodeModel, encodeModel } from './model-row.ts'
 import { nearest } from './nearest.ts'
 import { formatPath, PROBLEMS_MAX, refusalOf } from './problem.ts'
-import { decodeProvider, encodeProvider } from './provider-row.ts'
+import { decodeProvider, decodeStoredProvider, encodeProvider } from './provider-row.ts'
 
 const upstreams = [{ provider: 'main', model: 'x' }]
 
@@ -103,6 +103,61 @@ describe('a provider row', () => {
 
     expect(decoded.ok && decoded.value.secret).toEqual(secret as never)
     expect(decoded.ok && encodeProvider(decoded.value)['api_key']).toBe(shown)
+  })
+
+  test.each([
+    ['https://api.example.com/v1/chat/completions', '/chat/completions', 'https://api.example.com/v1'],
+    ['https://api.example.com/v1/responses/', '/responses', 'https://api.example.com/v1'],
+    ['https://api.example.com/v1/embeddings', '/embeddings', 'https://api.example.com/v1'],
+    ['https://api.example.com/v1/messages', '/messages', 'https://api.example.com/v1'],
+    ['https://api.example.com/v1/images/generations', '/images/generations', 'https://api.example.com/v1'],
+    ['https://api.example.com/v1/videos/text2video', '/v1/videos/text2video', 'https://api.example.com'],
+  ])('with the base_url %p is refused for its route %p, and %p is suggested', (written, route, base) => {
+    const decoded = decodeProvider({ ...row, base_url: written })
+
+    expect(decoded.ok ? [] : decoded.problems).toEqual([
+      {
+        path: ['base_url'],
+        message: `ends in the route "${route}", which the gateway appends`,
+        remedy: `write "${base}"`,
+      },
+    ])
+  })
+
+  test('whose base_url ends in a route can still be read from the store', () => {
+    const decoded = decodeStoredProvider({ ...row, base_url: 'https://api.example.com/v1/responses' })
+
+    expect(decoded.ok && decoded.value.baseUrl).toBe('https://api.example.com/v1/responses')
+  })
+
+  test.each([
+    ['${MAIN_API_KEY}', 'write env:MAIN_API_KEY'],
+    ['${env:MAIN_API_KEY}', 'write env:MAIN_API_KEY'],
+    ['${MAIN_API_KEY:-hunter2}', 'write env:MAIN_API_KEY'],
+    ['${hunter2', 'write env:NAME'],
+    ['$MAIN_API_KEY', 'write env:NAME'],
+    ['$(cat hunter2)', 'write env:NAME'],
+    ['{{ hunter2 }}', 'write env:NAME'],
+    ['%MAIN_API_KEY%', 'write env:NAME'],
+  ])('with the api_key %p is refused, and the right form is shown: %s', (written, remedy) => {
+    const decoded = decodeProvider({ ...row, api_key: written })
+
+    expect(decoded.ok ? [] : decoded.problems).toEqual([
+      {
+        path: ['api_key'],
+        message: 'is written as a shell variable, and those are not expanded',
+        remedy,
+      },
+    ])
+    expect(JSON.stringify(decoded)).not.toContain('hunter2')
+  })
+
+  test('with two keys in the form of a shell is refused, and the right form is shown', () => {
+    const decoded = decodeProvider({ ...row, kind: 'kling', api_key: '${ACCESS},${SECRET}' })
+
+    expect(decoded.ok ? [] : decoded.problems.map(({ remedy }) => remedy)).toEqual([
+      'write env:ACCESS_KEY,env:SECRET_KEY',
+    ])
   })
 
   test.each([

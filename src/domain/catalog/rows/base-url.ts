@@ -1,0 +1,47 @@
+import type { ProviderKind } from '../provider.ts'
+import { quote, describe, fieldOf, reportField, reportMissing, type Row } from './row.ts'
+
+/** The ends of addresses that providers document for one route. The gateway appends the path of the route itself. */
+const ROUTE =
+  /(?:\/v1\/videos(?:\/(?:text|image)2video)?|\/chat\/completions|\/(?:completions|responses|embeddings|messages|moderations)|\/images\/(?:generations|edits))$/
+
+/**
+ * The `base_url` of a provider's row, without trailing slashes. Undefined for the sandbox, and if a problem was reported. A stored
+ * URL may end in a route, because earlier versions accepted it.
+ */
+export function readBaseUrl(
+  row: Row,
+  { kind, isStored }: { readonly kind: ProviderKind; readonly isStored: boolean },
+): string | undefined {
+  const remedy = 'write an http or https URL such as https://api.example.com/v1'
+  const value = fieldOf(row, 'base_url')
+  if (kind === 'sandbox') return undefined
+  if (value === undefined) {
+    reportMissing(row, 'base_url', remedy)
+    return undefined
+  }
+  const url = typeof value === 'string' && value.trim() === value ? URL.parse(value) : null
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    reportField(row, 'base_url', { message: url === null ? 'is not a URL' : describe(value), remedy })
+    return undefined
+  }
+  if (url.username !== '' || url.password !== '') {
+    // The value is not quoted, because it contains a secret.
+    const problem = { message: 'contains credentials', remedy: 'put the key in api_key' }
+    reportField(row, 'base_url', problem)
+    return undefined
+  }
+  if (/[?#]/.test(url.href)) {
+    reportField(row, 'base_url', {
+      message: 'has a query or a fragment',
+      remedy: 'end the URL with its path, such as /v1',
+    })
+    return undefined
+  }
+  const address = url.href.replace(/\/+$/, '')
+  const base = address.replace(ROUTE, '')
+  if (base === address || isStored) return address
+  const message = `ends in the route ${quote(address.slice(base.length))}, which the gateway appends`
+  reportField(row, 'base_url', { message, remedy: `write ${quote(base)}` })
+  return undefined
+}
