@@ -15,6 +15,7 @@ import { observeRequests } from './http/operating/observe.ts'
 import { requestHandler } from './http/request-handler.ts'
 import { startServer } from './http1/server/server.ts'
 import { errorFields } from './telemetry/log.ts'
+import { openJobMetrics, type JobMetrics } from './telemetry/job-metrics.ts'
 import { openMetrics } from './telemetry/metrics.ts'
 
 /** Parts that a test can replace. */
@@ -39,9 +40,10 @@ const SETTLE_WITHIN_MS = 7000
 /** Wires all parts and listens. If the data folder or the address is in use, it closes everything and throws. */
 export async function startApp(config: Config, overrides: AppOverrides = {}): Promise<App> {
   const folder = openDataFolder(config.dataDir)
-  const parts = await openParts(config, folder, overrides)
+  const jobMetrics = openJobMetrics()
+  const parts = await openParts(config, folder, { ...overrides, jobMetrics })
   try {
-    return await serve(config, folder, parts)
+    return await serve(config, folder, { ...parts, jobMetrics })
   } catch (error) {
     parts.log.flush()
     await parts.close()
@@ -56,11 +58,15 @@ export async function openAdmin(config: Config): Promise<{
   handle(request: Request): Promise<Response>
   close(): Promise<void>
 }> {
-  const parts = await openParts(config, openDataFolder(config.dataDir))
+  const parts = await openParts(config, openDataFolder(config.dataDir), { isOffline: true })
   return { handle: trustedAdminApi(parts.admin), close: parts.close }
 }
 
-async function serve(config: Config, folder: ReturnType<typeof openDataFolder>, parts: Parts): Promise<App> {
+async function serve(
+  config: Config,
+  folder: ReturnType<typeof openDataFolder>,
+  parts: Parts & { readonly jobMetrics: JobMetrics },
+): Promise<App> {
   const { log, clock, admin, heldNow } = parts
   const adminKey =
     config.adminKey === undefined ? folder.adminKey() : { key: config.adminKey, isNew: false, keep() {} }
@@ -71,14 +77,15 @@ async function serve(config: Config, folder: ReturnType<typeof openDataFolder>, 
   )
   const replays = openReplays(config, clock)
   const memory = bodyMemory(config.bufferedBytesMax, clock)
-  const metrics = openMetrics({
+  const gauges = {
     held: heldNow,
     waiting: () => holds.waiting,
     lateCalls: () => parts.text.lateAnswers.running,
     openCircuits: () => parts.text.circuitBreakers.open,
     replayBytes: replays.bytes,
     bodyMemory: memory,
-  })
+  }
+  const metrics = openMetrics(gauges, parts.jobMetrics)
   let phase: 'starting' | 'serving' | 'stopping' = 'starting'
   const readiness = async () => {
     if (phase !== 'serving') return { isReady: false, reason: `The gateway is ${phase}.` }

@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts'
 import type { Provider } from '../domain/catalog/provider.ts'
 import type { JobKind } from '../domain/jobs/job.ts'
 import { JobRunner } from '../gateway/media/job-runner.ts'
-import { observedJobs, type ObserveJob } from '../gateway/media/observe-jobs.ts'
+import { observedJobs } from '../gateway/media/observe-jobs.ts'
 import { removeInputs } from '../gateway/media/remove-inputs.ts'
 import type { SubmitPorts } from '../gateway/media/submit-job.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
@@ -13,9 +13,14 @@ import { untrustedFetch } from '../providers/fetch-untrusted/fetch-untrusted.ts'
 import { isPrivateHost } from '../providers/fetch-untrusted/is-private-host.ts'
 import { systemResolver } from '../providers/fetch-untrusted/resolver.ts'
 import { openDiskBlobs } from '../stores/disk/blobs.ts'
+import { jobLine } from '../telemetry/job-line.ts'
+import type { JobMetrics } from '../telemetry/job-metrics.ts'
 import { errorFields, type Log } from '../telemetry/log.ts'
 import type { Node } from './open-node.ts'
 import { version } from './version.ts'
+
+/** Unknown statuses of providers that are logged, so that a provider with endless ones cannot fill the memory. */
+const LOGGED_STATUSES_MAX = 1000
 
 export type MediaParts = SubmitPorts & {
   readonly runner: JobRunner
@@ -35,14 +40,21 @@ export async function openMedia(parts: {
   /** The client over sockets, whether or not there is a proxy: only it connects to the address that was checked. */
   readonly sockets: HttpClient
   readonly secretOf: (provider: Provider) => string | undefined
-  readonly observeJob: ObserveJob
+  readonly jobMetrics: JobMetrics
 }): Promise<MediaParts> {
-  const { node, clock, log, config, providers, secretOf, observeJob } = parts
+  const { node, clock, log, config, providers, secretOf, jobMetrics } = parts
   const blobs = await openDiskBlobs({ folder: parts.blobFolder })
   const onFailed = (error: unknown) => log.error('a media job could not be worked on', errorFields(error))
-  const jobs = observedJobs(node.jobs, job => {
-    observeJob(job)
-    void removeInputs(job, blobs).catch(onFailed)
+  const jobs = observedJobs(node.jobs, {
+    changed(job) {
+      log.info('job', jobLine(job))
+      jobMetrics.changed(job)
+      void removeInputs(job, blobs).catch(onFailed)
+    },
+    finishedLate(job) {
+      log.info('job finished late', jobLine(job))
+      jobMetrics.finishedLate(job)
+    },
   })
   const ports: SubmitPorts = {
     jobs,
@@ -61,8 +73,7 @@ export async function openMedia(parts: {
     isPrivate: async ({ baseUrl }) =>
       baseUrl !== undefined && isPrivateHost(new URL(baseUrl), systemResolver),
     onFailed,
-    onUnknownStatus: (provider, status) =>
-      log.error('a provider sent an unknown job status', { provider, status }),
+    onUnknownStatus: unknownStatusReporter(log, jobMetrics),
     settings: { unknownSubmitTtlMs: config.unknownSubmitTtlMs },
   }
   return {
@@ -71,6 +82,18 @@ export async function openMedia(parts: {
     serves: ({ kind }, jobKind) => providers[kind].media?.kinds.includes(jobKind) === true,
     random: () => Math.random(),
     newHash: () => createHash('sha256'),
+  }
+}
+
+/** Counts every unknown status, and logs each once: a job with one is polled for a day. */
+function unknownStatusReporter(log: Log, { countUnknownStatus }: JobMetrics) {
+  const logged = new Set<string>()
+  return (provider: string, status: string) => {
+    countUnknownStatus(provider)
+    const name = `${provider} ${status}`
+    if (logged.has(name) || logged.size === LOGGED_STATUSES_MAX) return
+    logged.add(name)
+    log.error('a provider sent an unknown job status', { provider, status })
   }
 }
 

@@ -4,7 +4,6 @@ import type { Provider } from '../domain/catalog/provider.ts'
 import type { HoldKind } from '../domain/ledger/books.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import { explainJob } from '../gateway/media/explain-job.ts'
-import type { ObserveJob } from '../gateway/media/observe-jobs.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
 import type { Moderator } from '../gateway/ports/moderator.ts'
 import type { MediaProviders, ProviderAdapters } from '../gateway/ports/providers.ts'
@@ -24,6 +23,7 @@ import { reconcileJobs } from '../reconciler/reconcile-jobs.ts'
 import { reconcileOnce } from '../reconciler/reconcile-once.ts'
 import { boundedWriter } from '../telemetry/bounded-writer.ts'
 import { errorFields, openLog, type Log } from '../telemetry/log.ts'
+import { openJobMetrics, type JobMetrics } from '../telemetry/job-metrics.ts'
 import { openTokenizer } from '../tokenizer/tokenizer.ts'
 import type { DataFolder } from './data-folder.ts'
 import { openMedia, type MediaParts } from './media.ts'
@@ -55,15 +55,18 @@ export async function openParts(
   folder: DataFolder,
   {
     clock = systemClock,
-    observeJob = () => undefined,
+    jobMetrics = openJobMetrics(),
     mediaProviders = {},
+    isOffline = false,
   }: {
     readonly clock?: Clock
-    readonly observeJob?: ObserveJob
+    readonly jobMetrics?: JobMetrics
     readonly mediaProviders?: MediaProviders
+    /** For a command without a server: standard output is the command's, so only errors are logged, to standard error. */
+    readonly isOffline?: boolean
   } = {},
 ): Promise<Parts> {
-  const log = openLogOf(config, clock)
+  const log = openLogOf(config, clock, isOffline)
   const node = openNode(folder, clock)
   const timers = new Timers(clock)
   const sockets = httpClient(timers)
@@ -90,7 +93,7 @@ export async function openParts(
     providers,
     sockets,
     secretOf,
-    observeJob,
+    jobMetrics,
   })
   return {
     log,
@@ -112,11 +115,12 @@ export async function openParts(
   }
 }
 
-function openLogOf({ logLevel }: Config, clock: Clock): Log {
+function openLogOf({ logLevel }: Config, clock: Clock, isOffline: boolean): Log {
+  const stream = isOffline ? process.stderr : process.stdout
   return openLog({
-    level: logLevel,
+    level: isOffline && logLevel !== 'silent' ? 'error' : logLevel,
     write: boundedWriter(
-      (text, done) => process.stdout.write(text, done),
+      (text, done) => stream.write(text, done),
       () => clock.now(),
     ),
     now: () => clock.now(),

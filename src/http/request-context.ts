@@ -1,4 +1,5 @@
 import type { Id } from '../domain/ids.ts'
+import type { JobState } from '../domain/jobs/job.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import type { ByteStream } from '../http1/byte-stream.ts'
 import type { TextTrace } from '../gateway/text/text-trace.ts'
@@ -18,6 +19,9 @@ export type RequestContext = {
 }
 
 export type RequestTrace = TextTrace & {
+  /** The job of a media request, and its state when the reply was made. */
+  jobId?: string
+  jobState?: JobState
   accountId?: string
   apiKeyId?: string
   errorCode?: string

@@ -2,17 +2,21 @@ import { expect, test } from 'bun:test'
 import { NO_JOBS } from '../gateway/ports/reconcile.ts'
 import { usd } from '../domain/money.ts'
 import { NO_USAGE } from '../domain/pricing/usage.ts'
+import { openJobMetrics } from './job-metrics.ts'
 import { openMetrics } from './metrics.ts'
 
 const open = () =>
-  openMetrics({
-    held: () => usd('0.25'),
-    waiting: () => 3,
-    lateCalls: () => 2,
-    openCircuits: () => 1,
-    replayBytes: () => 9,
-    bodyMemory: { reserved: 11, waiting: 12 },
-  })
+  openMetrics(
+    {
+      held: () => usd('0.25'),
+      waiting: () => 3,
+      lateCalls: () => 2,
+      openCircuits: () => 1,
+      replayBytes: () => 9,
+      bodyMemory: { reserved: 11, waiting: 12 },
+    },
+    openJobMetrics(),
+  )
 
 const answered = (status: number, trace: object) => ({ route: 'chat', status, durationMs: 7, trace })
 

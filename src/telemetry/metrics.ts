@@ -1,6 +1,7 @@
 import { Registry } from 'prom-client'
 import { openBackgroundMetrics, type BackgroundMetrics } from './background-metrics.ts'
 import { registerGauges, type Gauges } from './gauges.ts'
+import type { JobMetrics } from './job-metrics.ts'
 import { openRequestMetrics, type RequestMeasure } from './request-metrics.ts'
 
 /** All metrics of the gateway. */
@@ -11,14 +12,15 @@ export type Metrics = BackgroundMetrics & {
   readonly contentType: string
 }
 
-export function openMetrics(gauges: Gauges): Metrics {
+/** `jobs` are the metrics of jobs, which begin to count before the others: the first jobs change while parts are opened. */
+export function openMetrics(gauges: Gauges, jobs: JobMetrics): Metrics {
   const registry = new Registry()
-  const requests = openRequestMetrics(registry)
+  const requests = openRequestMetrics(registry, jobs)
   registerGauges(gauges, registry)
   return {
     ...openBackgroundMetrics(registry),
     countRequest: requests.count,
-    render: async () => `${await registry.metrics()}\n${requests.text()}`,
+    render: async () => `${await registry.metrics()}\n${await jobs.text()}\n${requests.text()}`,
     contentType: registry.contentType,
   }
 }

@@ -18,6 +18,8 @@ export type RequestMeasure = {
     readonly provenance?: Provenance
     readonly isClamped?: boolean
     readonly cost?: NanoUsd
+    /** The job that a media request made or got again. Its cost is counted when the job ends. */
+    readonly jobId?: string
     readonly shortfall?: NanoUsd
     readonly isCostUnreported?: boolean
     readonly isReplay?: boolean
@@ -47,10 +49,14 @@ const bucketNames = {
 } as const satisfies Record<UsageBucket, string>
 
 /** The metrics of requests. An ordinary request costs a few additions; labels are built when the metrics are read. */
-export function openRequestMetrics(registry: Registry): RequestMetrics {
+export function openRequestMetrics(
+  registry: Registry,
+  jobs: { readonly costs: () => Iterable<readonly [model: string, cost: bigint]> },
+): RequestMetrics {
   const tallies = new Tallies()
   const durations = new Durations()
   registerTallies(tallies, registry)
+  registerCosts(tallies, jobs, registry)
   const exceptions = openExceptions(registry)
   return {
     count(measure) {
@@ -60,7 +66,8 @@ export function openRequestMetrics(registry: Registry): RequestMetrics {
       tally.requests += 1
       durations.observe(route, durationMs / 1000)
       if (usage !== undefined) for (const bucket of usageBuckets) tally.tokens[bucket] += usage[bucket]
-      if (cost !== undefined) tally.cost = (tally.cost ?? 0n) + cost
+      // A job is charged once, also where several requests or none wait for it.
+      if (cost !== undefined && trace.jobId === undefined) tally.cost = (tally.cost ?? 0n) + cost
       exceptions.count(measure)
     },
     text: () => durations.text('tollgate_request_duration_seconds', 'Time from a request to its reply.'),
@@ -92,18 +99,27 @@ function registerTallies(tallies: Tallies, registry: Registry): void {
           if (tokens[bucket] > 0) this.inc({ model, bucket: bucketNames[bucket] }, tokens[bucket])
     },
   })
-  const cost = new Counter({
+  void [requests, tokens]
+}
+
+function registerCosts(
+  tallies: Tallies,
+  jobs: { readonly costs: () => Iterable<readonly [model: string, cost: bigint]> },
+  registry: Registry,
+): void {
+  const counter = new Counter({
     name: 'tollgate_cost_usd_total',
     help: 'Dollars charged, by model and kind of work.',
     labelNames: ['model', 'kind'],
-    registers,
+    registers: [registry],
     collect() {
       this.reset()
       for (const { model, cost } of tallies.all())
         if (cost !== undefined) this.inc({ model, kind: 'text' }, dollars(cost))
+      for (const [model, cost] of jobs.costs()) this.inc({ model, kind: 'media' }, dollars(cost))
     },
   })
-  void [requests, tokens, cost]
+  void counter
 }
 
 /** Counts one kind of exception in a finished request. */

@@ -141,8 +141,9 @@ export class SimulatedNode {
     const { disk } = this.#world
     const gate = this.#gate
     const blobs = new MemoryBlobs(disk, { before: label => gate.store(label), now: () => gate.nowMs })
-    const observed = observedJobs(jobs, job => {
-      void removeInputs(job, blobs).catch(this.onFailed)
+    const observed = observedJobs(jobs, {
+      changed: job => void removeInputs(job, blobs).catch(this.onFailed),
+      finishedLate: () => undefined,
     })
     return { blobs, jobs: this.#world.recorded(observed) }
   }

@@ -1,26 +1,39 @@
 import type { Job } from '../../domain/jobs/job.ts'
 import type { Changed, Jobs } from '../ports/jobs.ts'
 
-/** Receives each job whose state has just changed on this node; once for each change, wherever it came from. */
-export type ObserveJob = (job: Job) => void
+export type JobObserver = {
+  /**
+   * Called with each job whose state has just changed on this node: once for each change, whatever made it. A new job
+   * has changed too.
+   */
+  readonly changed: (job: Job) => void
+  /** Called once with each failed job whose provider finished it after the release, when that was booked as a loss. */
+  readonly finishedLate: (job: Job) => void
+}
 
 /** The same jobs, with every change of a state reported. */
-export function observedJobs(jobs: Jobs, observe: ObserveJob): Jobs {
+export function observedJobs(jobs: Jobs, observer: JobObserver): Jobs {
   const seen = async (change: Promise<Changed>): Promise<Changed> => {
     const changed = await change
-    if (changed.changed) observe(changed.job)
+    if (changed.changed) observer.changed(changed.job)
     return changed
   }
   return {
     ...jobs,
     async create(job) {
       const created = await jobs.create(job)
-      if (created.outcome === 'created') observe(created.job)
+      if (created.outcome === 'created') observer.changed(created.job)
       return created
     },
     accept: (id, to) => seen(jobs.accept(id, to)),
     loseSubmit: (id, to) => seen(jobs.loseSubmit(id, to)),
     complete: (id, result) => seen(jobs.complete(id, result)),
     fail: (id, failure) => seen(jobs.fail(id, failure)),
+    async bookLateCompletion(id, late) {
+      const isBooked = await jobs.bookLateCompletion(id, late)
+      const job = isBooked ? await jobs.find(id) : undefined
+      if (job !== undefined) observer.finishedLate(job)
+      return isBooked
+    },
   }
 }

@@ -20,6 +20,8 @@ export function requestLine({ context, route, status, durationMs }: FinishedRequ
   if (trace.accountId !== undefined) line += `,"account":"${trace.accountId}"`
   if (trace.apiKeyId !== undefined) line += `,"api_key":"${trace.apiKeyId}"`
   line += text('model', trace.model) + text('provider', trace.provider)
+  if (trace.jobId !== undefined) line += `,"job_id":"${trace.jobId}"`
+  if (trace.jobState !== undefined) line += `,"job_state":"${trace.jobState}"`
   if (trace.upstreamStatus !== undefined) line += `,"upstream_status":${trace.upstreamStatus}`
   line += text('upstream_problem', trace.upstreamProblem)
   if (trace.clientDisconnected === true) line += ',"client_disconnected":true'

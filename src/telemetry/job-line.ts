@@ -1,0 +1,25 @@
+import type { Job } from '../domain/jobs/job.ts'
+import { formatUsd } from '../domain/money.ts'
+import { publicId } from '../gateway/media/job-id.ts'
+import type { LogFields } from './log.ts'
+
+/** The fields of the log line of a job: its state, and what it has come to. Without the prompt. */
+export function jobLine(job: Job): LogFields {
+  const { state, failure, cost, loss } = job
+  const isLost = state === 'unknown_submit'
+  return {
+    job_id: publicId(job),
+    state,
+    route: job.route,
+    model: job.model,
+    provider: job.provider,
+    upstream_id: job.upstreamId ?? undefined,
+    age_ms: job.changedAtMs - job.createdAtMs,
+    reason: failure?.reason,
+    error_code: failure?.code,
+    problem: failure?.message ?? (isLost ? (job.problem ?? undefined) : undefined),
+    held_usd: state === 'completed' || state === 'failed' ? undefined : formatUsd(job.held),
+    cost_usd: cost === null ? undefined : formatUsd(cost),
+    loss_usd: loss === null ? undefined : formatUsd(loss),
+  }
+}

@@ -1,0 +1,62 @@
+import { Counter, Registry } from 'prom-client'
+import type { Job } from '../domain/jobs/job.ts'
+import type { NanoUsd } from '../domain/money.ts'
+import type { JobObserver } from '../gateway/media/observe-jobs.ts'
+import { dollars } from './dollars.ts'
+
+/** The metrics of image and video jobs. */
+export type JobMetrics = JobObserver & {
+  /** Counts an answer of a provider with a state word that its adapter does not know. */
+  readonly countUnknownStatus: (provider: string) => void
+  /** What was charged for jobs, by model. */
+  readonly costs: () => Iterable<readonly [model: string, cost: bigint]>
+  /** The Prometheus text format. */
+  readonly text: () => Promise<string>
+}
+
+export function openJobMetrics(): JobMetrics {
+  const registry = new Registry()
+  const registers = [registry]
+  const costs = new Map<string, bigint>()
+  const changes = new Counter({
+    name: 'tollgate_job_changes_total',
+    help: 'Changes of the states of image and video jobs, by the new state, and the reason of failures.',
+    labelNames: ['kind', 'model', 'state', 'reason'],
+    registers,
+  })
+  const losses = new Counter({
+    name: 'tollgate_job_losses_usd_total',
+    help: 'Dollars of results that providers made and no customer pays for, at the customer prices.',
+    labelNames: ['model'],
+    registers,
+  })
+  const late = new Counter({
+    name: 'tollgate_late_completions_total',
+    help: 'Jobs that their provider finished after their money was released.',
+    labelNames: ['model'],
+    registers,
+  })
+  const unknownStatuses = new Counter({
+    name: 'tollgate_unknown_job_statuses_total',
+    help: 'Answers of providers with an unknown state of a job. Such a job counts as running.',
+    labelNames: ['provider'],
+    registers,
+  })
+  const countLoss = (model: string, loss: NanoUsd | null) => {
+    if (loss !== null) losses.inc({ model }, dollars(loss))
+  }
+  return {
+    changed({ kind, model, state, failure, cost, loss }: Job) {
+      changes.inc({ kind, model, state, reason: failure?.reason ?? '' })
+      if (cost !== null) costs.set(model, (costs.get(model) ?? 0n) + cost)
+      countLoss(model, loss)
+    },
+    finishedLate({ model, loss }) {
+      late.inc({ model })
+      countLoss(model, loss)
+    },
+    countUnknownStatus: provider => unknownStatuses.inc({ provider }),
+    costs: () => costs,
+    text: () => registry.metrics(),
+  }
+}
