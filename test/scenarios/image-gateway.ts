@@ -9,6 +9,9 @@ import { hasCome } from './video-gateway.ts'
 /** The step between two polls of a wait, and longer than any provider here wants between two polls. */
 export const STEP_MS = 2000
 
+/** How long a request waits for its images. */
+const WAIT_MS = 150_000
+
 /** The price of one image of each model, in dollars. */
 export const PER_IMAGE = '0.04'
 
@@ -157,8 +160,10 @@ export async function startImageGateway(options: GatewayOptions = {}): Promise<I
         const job = await newestJob(gateway)
         return job !== undefined && job.id !== before?.id && job.submitted_at !== null
       })
-      // The wait has timers of two seconds, which only this clock ends.
-      while (!(await hasCome(reply))) clock.advance(STEP_MS)
+      // The wait has timers of two seconds, which only this clock ends. On a busy machine the reply takes many turns, and
+      // without a limit hours would pass on the clock.
+      for (let waitedMs = 0; !(await hasCome(reply)); waitedMs += STEP_MS)
+        if (waitedMs < 2 * WAIT_MS) clock.advance(STEP_MS)
       const response = await reply
       if (response.status !== 202) throw new Error(`${response.status} ${await response.text()}`)
       const job = (await response.json()) as ImageJobBody
