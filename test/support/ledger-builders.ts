@@ -38,11 +38,15 @@ export async function openWithFunds(kind: StoreKind, funds: NanoUsd, options?: O
 /** A new account with funds and a key. */
 export async function anAccount(
   { accounts, ledger }: TestStore,
-  { funds = ZERO, name }: { readonly funds?: NanoUsd; readonly name?: string } = {},
+  {
+    funds = ZERO,
+    name,
+    publicId,
+  }: { readonly funds?: NanoUsd; readonly name?: string; readonly publicId?: string } = {},
 ): Promise<{ readonly accountId: number; readonly apiKeyId: number }> {
   const { key } = anId()
   const account = await accounts.createAccount({
-    publicId: `acct_${key}`,
+    publicId: publicId ?? `acct_${key}`,
     name: name ?? `account ${key}`,
     sandboxOnly: false,
     audit: anAudit(),

@@ -6,10 +6,14 @@ import type { GrantReply } from './money.ts'
 export type AccountReply = {
   readonly id: string
   readonly name: string
-  readonly available_usd: string
-  readonly held_usd: string
+  /** Null if the books of the account are damaged. */
+  readonly available_usd: string | null
+  readonly held_usd: string | null
 }
 type Page<Row> = { readonly data: readonly Row[]; readonly next: string | null }
+
+/** Stands for an amount that cannot be read. */
+export const UNREADABLE = 'unreadable'
 
 /** Creates an account and optionally credits it. Throws a `CliError` if the name is taken. */
 export async function createAccount(
@@ -38,7 +42,12 @@ export async function createAccount(
 /** Lists all accounts with their balances. */
 export async function listAccounts(ask: Ask): Promise<Outcome> {
   const accounts = await allPages<AccountReply>(ask, 'accounts')
-  const rows = accounts.map(({ id, name, available_usd, held_usd }) => [name, id, available_usd, held_usd])
+  const rows = accounts.map(({ id, name, available_usd, held_usd }) => [
+    name,
+    id,
+    available_usd ?? UNREADABLE,
+    held_usd ?? UNREADABLE,
+  ])
   return {
     value: { data: accounts },
     text: accounts.length === 0 ? 'No accounts.' : table(['NAME', 'ID', 'AVAILABLE USD', 'HELD USD'], rows),

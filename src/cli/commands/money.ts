@@ -1,6 +1,6 @@
 import { adminPath, type Ask } from '../ask.ts'
 import { table, type Outcome } from '../outcome.ts'
-import type { AccountReply } from './accounts.ts'
+import { UNREADABLE, type AccountReply } from './accounts.ts'
 
 /** A credit in the admin API. */
 export type GrantReply = { readonly id: string; readonly amount_usd: string; readonly available_usd: string }
@@ -34,7 +34,7 @@ export async function balance(ask: Ask, account: string): Promise<Outcome> {
   const found = await ask<AccountReply>({ method: 'GET', path: adminPath('accounts', account) })
   return {
     value: found,
-    text: `available  ${found.available_usd} USD\nheld       ${found.held_usd} USD`,
+    text: `available  ${usdText(found.available_usd)}\nheld       ${usdText(found.held_usd)}`,
   }
 }
 
@@ -62,4 +62,8 @@ export async function statement(
     text: rows.length === 0 ? 'No money movements.' : table(['AT', 'KIND', 'USD', 'REF', 'NOTE'], rows),
     ...(page.next === null ? {} : { note: `Older movements: --cursor ${page.next}` }),
   }
+}
+
+function usdText(amount: string | null): string {
+  return amount === null ? UNREADABLE : `${amount} USD`
 }

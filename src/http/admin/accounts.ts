@@ -8,7 +8,7 @@ import type { BufferedReply } from '../request-context.ts'
 import { adminReply, type AdminCall, type AdminPorts } from './call.ts'
 import { pageOf } from '../page.ts'
 import { found } from './found.ts'
-import { instant } from './instant.ts'
+import { instant, instantOrNull } from './instant.ts'
 import { readAdminPage } from './query.ts'
 
 /** One page of accounts with their balances, oldest first. */
@@ -91,16 +91,23 @@ async function revoke(publicId: string, { accounts, clock }: AdminPorts): Promis
   )
 }
 
+/** What cannot be read is null, so that one damaged row does not hide the other accounts. `tollgate verify` names the damage. */
 async function accountBody(account: Account, { ledger }: AdminPorts): Promise<object> {
-  const { available, held } = await ledger.balance(account.id)
+  const balance = await ledger.balance(account.id).catch(nullIfDamaged)
   return {
     id: account.publicId,
     name: account.name,
-    available_usd: formatUsd(available),
-    held_usd: formatUsd(addUsd(held.text, held.media)),
+    available_usd: balance && formatUsd(balance.available),
+    held_usd: balance && formatUsd(addUsd(balance.held.text, balance.held.media)),
     sandbox_only: account.sandboxOnly,
-    created_at: instant(account.createdAtMs),
+    created_at: instantOrNull(account.createdAtMs),
   }
+}
+
+/** The ledger throws a RangeError for an account without balances. */
+function nullIfDamaged(error: unknown): null {
+  if (error instanceof RangeError) return null
+  throw error
 }
 
 function keyBody(key: ApiKey): object {

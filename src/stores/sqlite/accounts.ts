@@ -6,12 +6,14 @@ import type { Accounts, Authenticated } from '../../gateway/ports/accounts.ts'
 import { accountFrom, apiKeyFrom, type AccountRow, type ApiKeyRow } from './account-rows.ts'
 import type { ApiKeyCache } from './api-key-cache.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
+import type { CreationTables } from './creation-tables.ts'
 import type { GroupCommit } from './group-commit.ts'
 
 /** The accounts port of one node. `authenticate` takes the hash in base64. */
 export class SqliteAccounts implements Accounts {
   readonly #groupCommit: GroupCommit
   readonly #auditLog: SqliteAuditLog
+  readonly #tables: CreationTables
   readonly #sql: ReturnType<typeof statements>
   readonly #keys: ApiKeyCache
 
@@ -19,10 +21,12 @@ export class SqliteAccounts implements Accounts {
     readonly database: Database
     readonly groupCommit: GroupCommit
     readonly auditLog: SqliteAuditLog
+    readonly tables: CreationTables
     readonly apiKeys: ApiKeyCache
   }) {
     this.#groupCommit = parts.groupCommit
     this.#auditLog = parts.auditLog
+    this.#tables = parts.tables
     this.#sql = statements(parts.database)
     this.#keys = parts.apiKeys
   }
@@ -33,16 +37,17 @@ export class SqliteAccounts implements Accounts {
     sandboxOnly,
     audit,
   }: Parameters<Accounts['createAccount']>[0]): Promise<Account> {
-    const { accountByName, insertAccount, insertBalances } = this.#sql
+    const { accountByName, insertBalances } = this.#sql
     return this.#groupCommit.run(() => {
       if (accountByName.get(name) !== null)
         throw new GatewayError('already_exists', `There is already an account with the name "${name}".`, {
           param: 'name',
         })
-      const { lastInsertRowid } = insertAccount.run(publicId, name, sandboxOnly ? 1 : 0, audit.atMs)
-      insertBalances.run(lastInsertRowid)
+      const id = this.#tables.accounts.insert([publicId, name, sandboxOnly ? 1 : 0, audit.atMs])
+      if (id === null) throw new Error(`The account id ${publicId} is in use.`)
+      insertBalances.run(id)
       this.#auditLog.append(audit)
-      return { id: Number(lastInsertRowid), publicId, name, sandboxOnly, createdAtMs: audit.atMs }
+      return { id: Number(id), publicId, name, sandboxOnly, createdAtMs: audit.atMs }
     })
   }
 
@@ -67,10 +72,10 @@ export class SqliteAccounts implements Accounts {
     audit,
   }: Parameters<Accounts['createKey']>[0]): Promise<ApiKey> {
     return this.#groupCommit.run(() => {
-      const { lastInsertRowid } = this.#sql.insertKey.run(publicId, accountId, name, hash, prefix, audit.atMs)
+      const id = this.#tables.apiKeys.insert([publicId, accountId, name, hash, prefix, audit.atMs])
+      if (id === null) throw new Error(`The API key ${publicId} is in use.`)
       this.#auditLog.append(audit)
-      const id = Number(lastInsertRowid)
-      return { id, publicId, accountId, name, prefix, createdAtMs: audit.atMs, revokedAtMs: null }
+      return { id: Number(id), publicId, accountId, name, prefix, createdAtMs: audit.atMs, revokedAtMs: null }
     })
   }
 
@@ -100,16 +105,10 @@ function statements(database: Database) {
   const accounts = 'SELECT * FROM accounts WHERE'
   const keys = 'SELECT * FROM api_keys WHERE'
   return {
-    insertAccount: database.prepare(
-      'INSERT INTO accounts (public_id, name, sandbox_only, created_at_ms) VALUES (?, ?, ?, ?)',
-    ),
     insertBalances: database.prepare('INSERT INTO balances (account_id) VALUES (?)'),
     accountByPublicId: database.prepare<AccountRow, [string]>(`${accounts} public_id = ?`),
     accountByName: database.prepare<AccountRow, [string]>(`${accounts} name = ?`),
     accountsAfter: database.prepare<AccountRow, [number, number]>(`${accounts} id > ? ORDER BY id LIMIT ?`),
-    insertKey: database.prepare(
-      'INSERT INTO api_keys (public_id, account_id, name, hash, prefix, created_at_ms) VALUES (?, ?, ?, ?, ?, ?)',
-    ),
     keyByPublicId: database.prepare<ApiKeyRow, [string]>(`${keys} public_id = ?`),
     keysOfAccount: database.prepare<ApiKeyRow, [number]>(`${keys} account_id = ? ORDER BY id`),
     revoke: database.prepare('UPDATE api_keys SET revoked_at_ms = ? WHERE id = ?'),

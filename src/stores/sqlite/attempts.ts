@@ -1,6 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import type { Usage } from '../../domain/pricing/usage.ts'
 import type { AttemptId, Attempts } from '../../gateway/ports/attempts.ts'
+import type { CreationTables } from './creation-tables.ts'
 import type { GroupCommit } from './group-commit.ts'
 import type { Tariffs } from './tariffs.ts'
 
@@ -8,13 +9,9 @@ export function createAttempts(parts: {
   readonly database: Database
   readonly groupCommit: GroupCommit
   readonly tariffs: Tariffs
+  readonly tables: CreationTables
 }): Attempts {
-  const { database, groupCommit, tariffs } = parts
-  const insert = database.prepare(
-    `INSERT INTO attempts (request_key, request_tail, number, account_id, api_key_id, route, model, provider, state,
-        input, cached_input, cache_write, audio_input, output, reasoning, audio_output, tariff_id, at_ms)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-  )
+  const { database, groupCommit, tariffs, tables } = parts
   const bill = database.prepare(
     `UPDATE attempts SET state = 'billed', input = ?, cached_input = ?, cache_write = ?, audio_input = ?,
         output = ?, reasoning = ?, audio_output = ?, cost = ?, is_clamped = ?
@@ -37,7 +34,7 @@ export function createAttempts(parts: {
       groupCommit.run(() => {
         const { requestId, number, accountId, apiKeyId, route, model, provider, state, tariff, atMs } =
           attempt
-        insert.run(
+        tables.attempts.insert([
           requestId.key,
           requestId.tail,
           number,
@@ -50,7 +47,7 @@ export function createAttempts(parts: {
           ...(attempt.state === 'abandoned' ? bucketsOf(attempt.usage) : NOT_REPORTED),
           tariff === null ? null : tariffs.idOf(tariff),
           atMs,
-        )
+        ])
       }),
     bill: (id, { usage, cost, isClamped }) =>
       groupCommit.run(() => {

@@ -1,5 +1,8 @@
 import type { Database } from 'bun:sqlite'
 import type { Audit, AuditLog } from '../../gateway/ports/audit.ts'
+import type { CommitLog } from './commit-log.ts'
+import { HashedTable } from './hashed-table.ts'
+import { auditTable } from './hashed-tables.ts'
 import { cursorOf, readCursor, ROW_ID_MAX } from './row-ids.ts'
 
 type Row = {
@@ -16,16 +19,18 @@ export type SqliteAuditLog = AuditLog & {
   append(audit: Audit): void
 }
 
-export function createAuditLog(database: Database): SqliteAuditLog {
-  const insert = database.prepare(
-    'INSERT INTO audit_log (actor, action, subject, detail, at_ms) VALUES (?, ?, ?, ?, ?)',
-  )
+export function createAuditLog(parts: {
+  readonly database: Database
+  readonly commitLog: CommitLog
+}): SqliteAuditLog {
+  const { database } = parts
+  const table = new HashedTable(parts, auditTable)
   const select = database.prepare<Row, [bigint, number]>(
     'SELECT * FROM audit_log WHERE id < ? ORDER BY id DESC LIMIT ?',
   )
   return {
     append({ actor, action, subject, detail, atMs }) {
-      insert.run(actor, action, subject, detail ?? null, atMs)
+      table.insert([actor, action, subject, atMs, detail ?? null])
     },
     async list({ limit, before }) {
       const rows = select.all(before === undefined ? ROW_ID_MAX : readCursor(before).value, limit)

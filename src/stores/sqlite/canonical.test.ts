@@ -8,6 +8,7 @@ const value: fc.Arbitrary<SqlValue> = fc.oneof(
   int64,
   fc.maxSafeInteger(),
   fc.string({ unit: 'binary' }),
+  fc.uint8Array(),
 )
 
 function encoded(values: readonly SqlValue[]): string {
@@ -26,6 +27,7 @@ describe('the canonical form', () => {
     [Number.MAX_SAFE_INTEGER, '01001fffffffffffff'],
     ['', '0200000000'],
     ['é', '0200000002c3a9'],
+    [new Uint8Array([1, 255]), '030000000201ff'],
   ])('of %p is %s', (one, bytes) => {
     expect(encoded([one])).toBe(bytes)
   })
@@ -39,10 +41,11 @@ describe('the canonical form', () => {
   })
 
   test('is different for different values', () => {
-    const alike = (values: readonly SqlValue[]) =>
-      JSON.stringify(
-        values.map(one => (typeof one === 'string' || one === null ? one : { int: String(one) })),
-      )
+    const distinct = (one: SqlValue) => {
+      if (one instanceof Uint8Array) return { blob: [...one] }
+      return typeof one === 'string' || one === null ? one : { int: String(one) }
+    }
+    const alike = (values: readonly SqlValue[]) => JSON.stringify(values.map(distinct))
     fc.assert(
       fc.property(fc.array(value), fc.array(value), (left, right) => {
         // A lone surrogate has no UTF-8, so it is not a text that a database can hold.

@@ -1,9 +1,10 @@
 /** What a column of a hashed table can hold. A boolean is 0 or 1. */
-export type SqlValue = string | number | bigint | null
+export type SqlValue = string | number | bigint | Uint8Array | null
 
 const NULL = 0
 const INTEGER = 1
 const TEXT = 2
+const BLOB = 3
 const INTEGER_BYTES = 8
 const LENGTH_BYTES = 4
 /** UTF-8 takes at most this many bytes for each UTF-16 unit. */
@@ -14,8 +15,8 @@ const encoder = new TextEncoder()
 
 /**
  * The canonical form of values, which commit hashes cover. Each value is a type byte and its content: nothing for null, a signed
- * 64-bit big-endian integer, or a text as its length in bytes (32 bits, big-endian) and its UTF-8 bytes. So different values never
- * have the same bytes.
+ * 64-bit big-endian integer, or a text or blob as its length in bytes (32 bits, big-endian) and its bytes, a text in UTF-8. So
+ * different values never have the same bytes.
  */
 export class CanonicalBytes {
   #bytes = new Uint8Array(4096)
@@ -47,6 +48,7 @@ export class CanonicalBytes {
   add(value: SqlValue): void {
     if (typeof value === 'string') this.#addText(value)
     else if (value === null) this.#addNull()
+    else if (value instanceof Uint8Array) this.#addBlob(value)
     else this.#addInteger(value)
   }
 
@@ -76,6 +78,14 @@ export class CanonicalBytes {
     this.#bytes[this.#length] = TEXT
     this.#view.setUint32(this.#length + 1, written)
     this.#length = contentAt + written
+  }
+
+  #addBlob(value: Uint8Array): void {
+    this.#reserve(1 + LENGTH_BYTES + value.length)
+    this.#bytes[this.#length] = BLOB
+    this.#view.setUint32(this.#length + 1, value.length)
+    this.#bytes.set(value, this.#length + 1 + LENGTH_BYTES)
+    this.#length += 1 + LENGTH_BYTES + value.length
   }
 
   #reserve(bytes: number): void {

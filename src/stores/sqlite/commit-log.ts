@@ -23,7 +23,9 @@ export class CommitLog {
       'INSERT INTO commits (id, node_id, number, checksums, hash) VALUES (?, ?, ?, ?, ?)',
     )
     const row = database.query<{ last: bigint | null }, []>('SELECT max(id) AS last FROM commits').get()
-    this.#nextId = (row?.last ?? 0n) + 1n
+    const last = row?.last ?? 0n
+    // The commits of migrations have the ids -1 and 0.
+    this.#nextId = last < 0n ? 1n : last + 1n
     transactions.join({
       beforeCommit: () => this.#write(),
       afterCommit: () => this.#adopt(),

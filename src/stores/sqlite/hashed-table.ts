@@ -1,7 +1,7 @@
 import type { Database, Statement } from 'bun:sqlite'
 import type { SqlValue } from './canonical.ts'
 import type { CommitLog } from './commit-log.ts'
-import { columnsOf, type HashedTableDefinition } from './hashed-tables.ts'
+import { columnsOf, keyOf, type HashedTableDefinition } from './hashed-tables.ts'
 
 /** Appends rows to a table that commit hashes cover. Row ids grow; one that is not used leaves a gap. */
 export class HashedTable {
@@ -14,15 +14,17 @@ export class HashedTable {
     parts: { readonly database: Database; readonly commitLog: CommitLog },
     definition: HashedTableDefinition,
   ) {
-    const { name } = definition
-    const columns = columnsOf(definition)
+    const { name, changing = [] } = definition
+    const columns = [...columnsOf(definition), ...changing]
     const places = columns.map(() => '?').join(', ')
     this.#definition = definition
     this.#commitLog = parts.commitLog
     this.#insert = parts.database.prepare(
       `INSERT INTO ${name} (${columns.join(', ')}) VALUES (${places}) ON CONFLICT DO NOTHING`,
     )
-    const row = parts.database.query<{ last: bigint | null }, []>(`SELECT max(id) AS last FROM ${name}`).get()
+    const row = parts.database
+      .query<{ last: bigint | null }, []>(`SELECT max(${keyOf(definition)}) AS last FROM ${name}`)
+      .get()
     this.#nextId = (row?.last ?? 0n) + 1n
   }
 
@@ -31,10 +33,13 @@ export class HashedTable {
     return this.#nextId
   }
 
-  /** Inside a step: appends a row. Returns its id; null, and writes nothing, if a unique column has this value already. */
-  insert(columns: readonly SqlValue[]): bigint | null {
+  /**
+   * Inside a step: appends a row, with its covered columns and those that change later. Returns its id; null, and writes nothing,
+   * if a unique column has this value already.
+   */
+  insert(columns: readonly SqlValue[], changing: readonly SqlValue[] = []): bigint | null {
     const values = [this.#nextId, ...columns, this.#commitLog.currentId]
-    const { changes } = this.#insert.run(...values)
+    const { changes } = this.#insert.run(...values, ...changing)
     if (changes === 0) return null
     this.#commitLog.add(this.#definition.tag, values)
     const id = this.#nextId

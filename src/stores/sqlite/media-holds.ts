@@ -15,12 +15,16 @@ import { nanoUsd } from '../../domain/money.ts'
 import type { Captured, Charge, Hold, HoldOutcome } from '../../gateway/ports/ledger.ts'
 import { refusalFor, type BooksOfAccounts } from './account-books.ts'
 import type { Charges } from './charges.ts'
+import type { CommitLog } from './commit-log.ts'
+import { HashedTable } from './hashed-table.ts'
+import { holdsTable } from './hashed-tables.ts'
 import type { HoldOwner } from './hold-owner.ts'
 import type { Journal } from './journal.ts'
 import { anotherHold } from './open-text-holds.ts'
 
 type Parts = {
   readonly database: Database
+  readonly commitLog: CommitLog
   readonly booksOfAccounts: BooksOfAccounts
   readonly journal: Journal
   readonly charges: Charges
@@ -32,10 +36,12 @@ export type MediaHold = Hold & { readonly job?: Id }
 /** The steps of media holds. These are rows with their money moved, because a job outlives its process. */
 export class MediaHolds {
   readonly #parts: Parts
+  readonly #table: HashedTable
   readonly #sql: ReturnType<typeof statements>
 
   constructor(parts: Parts) {
     this.#parts = parts
+    this.#table = new HashedTable(parts, holdsTable)
     this.#sql = statements(parts.database)
   }
 
@@ -50,18 +56,11 @@ export class MediaHolds {
     if (!canHold(books.free, amount)) return refusalFor(books)
     const movements = placing(termsOf(hold))
     const placedBy = journal.write(books, { kind: 'hold', subject: id, movements, atMs })
-    this.#sql.insert.run(
-      id.key,
-      id.tail,
-      accountId,
-      kind,
-      amount,
-      placedBy,
-      atMs,
-      owner.number,
-      job === undefined ? owner.expiresAtMs() : null,
-      job?.key ?? null,
-      job?.tail ?? null,
+    const expiresAtMs = job === undefined ? owner.expiresAtMs() : null
+    const { key: jobKey = null, tail: jobTail = null } = job ?? {}
+    this.#table.insert(
+      [id.key, id.tail, accountId, kind, amount, placedBy, atMs, owner.number, jobKey, jobTail],
+      ['open', expiresAtMs],
     )
     return { outcome: 'held', hold }
   }
@@ -140,11 +139,6 @@ function statements(database: Database) {
   return {
     select: database.prepare<HoldRow, [bigint, bigint]>(
       `SELECT ${columns} FROM holds WHERE id_key = ? AND id_tail = ?`,
-    ),
-    insert: database.prepare(
-      `INSERT INTO holds (id_key, id_tail, account_id, kind, amount, state, placed_by, placed_at_ms, owner,
-          expires_at_ms, job_key, job_tail)
-        VALUES (?, ?, ?, ?, ?, 'open', ?, ?, ?, ?, ?, ?)`,
     ),
     resolve: database.prepare(
       `UPDATE holds SET state = ?, resolved_by = ?, resolved_at_ms = ?

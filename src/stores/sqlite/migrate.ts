@@ -2,13 +2,16 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Database } from 'bun:sqlite'
-import { sealEarlierRows } from './seal-earlier-rows.ts'
+import { sealEarlierCreations, sealEarlierRows } from './seal-earlier-rows.ts'
 
 const FOLDER = join(import.meta.dirname, 'migrations')
 const FILE_NAME = /^(\d{4})_[a-z_]+\.sql$/
 
 /** The code that completes migrations that need more than SQL, in the same transaction. */
-const COMPLETIONS = { '0010_commits.sql': sealEarlierRows }
+const COMPLETIONS = {
+  '0010_commits.sql': sealEarlierRows,
+  '0011_covered_creations.sql': sealEarlierCreations,
+}
 
 type Migration = {
   readonly number: number

@@ -95,15 +95,24 @@ test('ids that were only stored by their first half keep their money, their stat
   await store.close()
 })
 
-test('rows of earlier versions are covered by one commit, and verify reports a later change of them', async () => {
+test.each([
+  "UPDATE charges SET model = 'x' WHERE id_key = 11",
+  'DELETE FROM attempts',
+  'DELETE FROM audit_log WHERE id = 1',
+  'UPDATE api_keys SET account_id = 1 WHERE id = 3',
+  "UPDATE holds SET placed_at_ms = 3 WHERE state = 'released'",
+])('rows of earlier versions are covered by commits, and verify reports %s', async edit => {
   const { path, database } = aStoreOf(5)
   database.run(BOOKS_BEFORE_0006)
+  database.run(`INSERT INTO audit_log VALUES (1, 'admin', 'account.create', 'acct_1', 1, NULL);
+    INSERT INTO api_keys VALUES (3, 'key_3', 2, 'spare', randomblob(32), 'tg_', 1, NULL);
+    INSERT INTO holds VALUES (15, -15, 1, 'media', 0, 'released', NULL, NULL, 8, 9)`)
   database.close()
   const upgraded = aSqliteStore(path)
-  await upgraded.ledger.credit({ ...aCredit(1), amount: nanoUsd(1n) })
+  await upgraded.ledger.credit({ ...aCredit(1), id: { key: 1000n, tail: 1n }, amount: nanoUsd(1n) })
   const before = await upgraded.ledger.verify()
 
-  tamper(upgraded, "UPDATE charges SET model = 'x' WHERE id_key = 11")
+  tamper(upgraded, edit)
   const { problems } = await upgraded.ledger.verify()
 
   expect(before.problems).toEqual([])

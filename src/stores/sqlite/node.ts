@@ -12,6 +12,7 @@ import type { ApiKeyCache } from './api-key-cache.ts'
 import { createAttempts } from './attempts.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
 import { createCatalogStore, type CatalogState } from './catalog.ts'
+import type { CreationTables } from './creation-tables.ts'
 import { GroupCommit } from './group-commit.ts'
 import { HoldOwner } from './hold-owner.ts'
 import { createJobs } from './jobs/jobs.ts'
@@ -51,6 +52,7 @@ export type SharedState = {
   readonly transactions: Transactions
   readonly auditLog: SqliteAuditLog
   readonly tariffs: Tariffs
+  readonly tables: CreationTables
   readonly steps: LedgerSteps
   readonly apiKeys: ApiKeyCache
   readonly catalog: CatalogState

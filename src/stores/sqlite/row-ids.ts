@@ -2,6 +2,8 @@ import { GatewayError } from '../../domain/errors.ts'
 
 /** SQLite's largest integer. */
 export const ROW_ID_MAX = 2n ** 63n - 1n
+/** SQLite's smallest integer. */
+export const ROW_ID_MIN = -(2n ** 63n)
 const CURSOR = /^(r?)(\d{1,19})$/
 
 /** The place of a row in a list. */

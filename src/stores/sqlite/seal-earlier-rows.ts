@@ -1,22 +1,42 @@
 import type { Database } from 'bun:sqlite'
 import { CanonicalBytes, type SqlValue } from './canonical.ts'
 import { commitHasher, hashOf } from './commit-rows.ts'
-import { columnsOf, hashedTables } from './hashed-tables.ts'
+import {
+  creationTables,
+  keyOf,
+  ledgerTables,
+  selectCovered,
+  type HashedTableDefinition,
+} from './hashed-tables.ts'
 import { NO_HASH } from './node-chain.ts'
+import { ROW_ID_MIN } from './row-ids.ts'
 
-/** The node of the commit that covers the rows of earlier versions. */
-const EARLIER_NODE = 'earlier versions'
 /** Rows read at once. */
 const CHUNK = 1000
 
-/** Writes the commit 0, which covers all rows that were written before there were commits. Part of migration 0010. */
+/** Writes the commit 0, which covers the rows of the ledger that were written before there were commits. Part of migration 0010. */
 export function sealEarlierRows(database: Database): void {
-  const hasher = commitHasher({ previous: NO_HASH, node: EARLIER_NODE, number: 1 })
+  seal(database, { tables: ledgerTables, commitId: 0, node: 'earlier versions' })
+}
+
+/** Writes the commit -1, which covers the other rows that were written before commits covered them. Part of migration 0011. */
+export function sealEarlierCreations(database: Database): void {
+  seal(database, { tables: creationTables, commitId: -1, node: 'earlier versions, migration 0011' })
+}
+
+function seal(
+  database: Database,
+  commit: {
+    readonly tables: readonly HashedTableDefinition[]
+    readonly commitId: number
+    readonly node: string
+  },
+): void {
+  const hasher = commitHasher({ previous: NO_HASH, node: commit.node, number: 1 })
   const bytes = new CanonicalBytes()
   let count = 0
-  for (const table of hashedTables) {
-    const select = `SELECT ${columnsOf(table).join(', ')} FROM ${table.name}`
-    for (const row of rowsOf(database, select)) {
+  for (const table of commit.tables) {
+    for (const row of rowsOf(database, table)) {
       bytes.clear()
       bytes.addAll(row)
       hasher.update(bytes.bytes)
@@ -24,16 +44,20 @@ export function sealEarlierRows(database: Database): void {
     }
   }
   if (count === 0) return
-  const { lastInsertRowid } = database.run('INSERT INTO nodes (name) VALUES (?)', [EARLIER_NODE])
-  database.run('INSERT INTO commits (id, node_id, number, checksums, hash) VALUES (0, ?, 1, NULL, ?)', [
+  const { lastInsertRowid } = database.run('INSERT INTO nodes (name) VALUES (?)', [commit.node])
+  database.run('INSERT INTO commits (id, node_id, number, checksums, hash) VALUES (?, ?, 1, NULL, ?)', [
+    commit.commitId,
     lastInsertRowid,
     hashOf(hasher),
   ])
 }
 
-function* rowsOf(database: Database, select: string): Generator<readonly SqlValue[]> {
-  const statement = database.prepare<unknown, [bigint, number]>(`${select} WHERE id > ? ORDER BY id LIMIT ?`)
-  let last = 0n
+function* rowsOf(database: Database, table: HashedTableDefinition): Generator<readonly SqlValue[]> {
+  const key = keyOf(table)
+  const statement = database.prepare<unknown, [bigint, number]>(
+    `${selectCovered(table)} WHERE ${key} > ? ORDER BY ${key} LIMIT ?`,
+  )
+  let last = ROW_ID_MIN
   for (;;) {
     const rows = statement.values(last, CHUNK) as SqlValue[][]
     yield* rows

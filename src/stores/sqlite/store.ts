@@ -2,6 +2,7 @@ import { ApiKeyCache } from './api-key-cache.ts'
 import { createAuditLog } from './audit-log.ts'
 import { CatalogState } from './catalog.ts'
 import { CommitLog } from './commit-log.ts'
+import { creationTablesOf } from './creation-tables.ts'
 import { openDatabase, type Database } from './database.ts'
 import { GroupCommit } from './group-commit.ts'
 import { createLedgerSteps } from './ledger-steps.ts'
@@ -44,14 +45,15 @@ export function openSqliteStore(settings: StoreSettings): SqliteStore {
 
 function openShared(database: Database, secretKey: SecretKey): SharedState {
   const transactions = new Transactions(database)
-  const auditLog = createAuditLog(database)
   const commitLog = new CommitLog({ database, transactions })
+  const auditLog = createAuditLog({ database, commitLog })
   const tariffs = new Tariffs({ database, transactions, commitLog })
   return {
     database,
     transactions,
     auditLog,
     tariffs,
+    tables: creationTablesOf({ database, commitLog }),
     steps: createLedgerSteps({ database, transactions, auditLog, commitLog, tariffs }),
     apiKeys: new ApiKeyCache(database),
     catalog: new CatalogState({ database, transactions, auditLog, secretKey }),

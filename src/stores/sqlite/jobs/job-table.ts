@@ -9,11 +9,9 @@ import {
 } from '../../../domain/jobs/job.ts'
 import type { NanoUsd } from '../../../domain/money.ts'
 import type { JobEvent, JobResult, NewJob } from '../../../gateway/ports/jobs.ts'
+import type { CreationTables } from '../creation-tables.ts'
 import { quoteText, type JobRow } from './job-rows.ts'
 
-const INSERT = `INSERT INTO jobs (id_key, id_tail, kind, state, account_id, api_key_id, route, model, provider, upstream_model,
-    request, quote, held, node, created_at_ms, changed_at_ms, next_poll_at_ms, deadline_at_ms, job_deadline_at_ms)
-  VALUES (?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const BEGIN_SUBMIT = `UPDATE jobs SET submitted_at_ms = ?
   WHERE row_id = ? AND state = 'queued' AND submitted_at_ms IS NULL`
 const NOTE_POLL = `UPDATE jobs
@@ -26,12 +24,18 @@ const NOTE_POLL = `UPDATE jobs
  */
 export class JobTable {
   readonly #statements: ReturnType<typeof prepare>
+  readonly #tables: CreationTables
   readonly #node: string
 
   /** `node` is the name of the node whose jobs are inserted. */
-  constructor(database: Database, node: string) {
-    this.#statements = prepare(database)
-    this.#node = node
+  constructor(parts: {
+    readonly database: Database
+    readonly tables: CreationTables
+    readonly node: string
+  }) {
+    this.#statements = prepare(parts.database)
+    this.#tables = parts.tables
+    this.#node = parts.node
   }
 
   find({ key, tail }: Id): JobRow | undefined {
@@ -57,27 +61,26 @@ export class JobTable {
 
   insert(job: NewJob): bigint {
     const { id, createdAtMs: atMs } = job
-    const { lastInsertRowid } = this.#statements.insert.run(
-      id.key,
-      id.tail,
-      job.kind,
-      job.accountId,
-      job.apiKeyId,
-      job.route,
-      job.model,
-      job.provider,
-      job.upstreamModel,
-      JSON.stringify(job.request),
-      quoteText(job.quote),
-      job.held,
-      this.#node,
-      atMs,
-      atMs,
-      atMs,
-      job.deadlineAtMs,
-      job.deadlineAtMs,
+    const rowId = this.#tables.jobs.insert(
+      [
+        id.key,
+        id.tail,
+        job.kind,
+        job.accountId,
+        job.apiKeyId,
+        job.route,
+        job.model,
+        job.provider,
+        job.upstreamModel,
+        quoteText(job.quote),
+        job.held,
+        this.#node,
+        atMs,
+        job.deadlineAtMs,
+      ],
+      ['queued', JSON.stringify(job.request), atMs, atMs, job.deadlineAtMs],
     )
-    const rowId = BigInt(lastInsertRowid)
+    if (rowId === null) throw new Error(`The job id ${formatId('op', id)} is in use.`)
     this.note(rowId, { state: 'queued', detail: null, atMs })
     return rowId
   }
@@ -177,7 +180,7 @@ export class JobTable {
   }
 
   note(rowId: bigint, { state, detail, atMs }: JobEvent): void {
-    this.#statements.note.run(rowId, state, detail, atMs)
+    this.#tables.jobEvents.insert([rowId, state, detail, atMs])
   }
 
   events(row: JobRow): readonly JobEvent[] {
@@ -206,7 +209,6 @@ function prepare(database: Database) {
     findByUpstream,
     rowAt,
     events,
-    insert: database.prepare(INSERT),
     beginSubmit: database.prepare(BEGIN_SUBMIT),
     setRequest: database.prepare('UPDATE jobs SET request = ? WHERE row_id = ?'),
     move: database.prepare('UPDATE jobs SET state = ?, changed_at_ms = ? WHERE row_id = ? AND state = ?'),
@@ -233,6 +235,5 @@ function prepare(database: Database) {
       'UPDATE jobs SET watch_until_ms = NULL WHERE row_id = ? AND watch_until_ms > ?',
     ),
     setLoss: database.prepare('UPDATE jobs SET loss = ?, loss_at_ms = ?, loss_by = ? WHERE row_id = ?'),
-    note: database.prepare('INSERT INTO job_events (job, state, detail, at_ms) VALUES (?, ?, ?, ?)'),
   }
 }

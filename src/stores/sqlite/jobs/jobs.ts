@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import type { Jobs } from '../../../gateway/ports/jobs.ts'
+import type { CreationTables } from '../creation-tables.ts'
 import type { GroupCommit } from '../group-commit.ts'
 import type { HoldOwner } from '../hold-owner.ts'
 import type { LedgerSteps } from '../ledger-steps.ts'
@@ -16,12 +17,13 @@ export function createJobs(parts: {
   readonly node: string
   readonly groupCommit: GroupCommit
   readonly steps: LedgerSteps
+  readonly tables: CreationTables
   readonly owner: HoldOwner
 }): Jobs {
   const { database, node, groupCommit } = parts
   const { media: holds, booksOfAccounts, journal } = parts.steps
   const keys = new JobKeys(database)
-  const table = new JobTable(database, node)
+  const table = new JobTable(parts)
   const steps = new JobSteps({ table, keys, holds, booksOfAccounts, journal })
   const lists = new JobLists(database, node)
   return {

@@ -7,8 +7,8 @@ import { formatId, type Id } from '../../../domain/ids.ts'
 import { usd } from '../../../domain/money.ts'
 
 /**
- * Commit 1 of node "main" has a credit, 2 a charge with its tariff, 3 three charges in one transaction, the second one free, and 4
- * a charge. Commit 1 of node "other" has a credit.
+ * Commits 1 and 2 of node "main" have an account and its key, 3 a credit, 4 a charge with its tariff, 5 three charges in one
+ * transaction, the second one free, and 6 a charge. Commit 1 of node "other" has a credit.
  */
 async function committedBooks() {
   const store = aSqliteStore()
@@ -49,22 +49,24 @@ describe('verify', () => {
       'main 2',
       'main 3',
       'main 4',
+      'main 5',
+      'main 6',
       'other 1',
     ])
     expect((await store.ledger.verify()).problems).toEqual([])
   })
 
   test.each([
-    ["UPDATE charges SET model = 'x' WHERE id = 1", 0, '1.00 USD was changed after commit 2 of node "main"'],
+    ["UPDATE charges SET model = 'x' WHERE id = 1", 0, '1.00 USD was changed after commit 4 of node "main"'],
     [
       "UPDATE charges SET provider = 'x' WHERE id = 2",
       1,
-      '1.00 USD was changed after commit 3 of node "main"',
+      '1.00 USD was changed after commit 5 of node "main"',
     ],
-    ["UPDATE charges SET route = 'x' WHERE id = 3", 2, '0.00 USD was changed after commit 3 of node "main"'],
-    ["UPDATE charges SET provenance = 'estimated' WHERE id = 4", 3, 'was changed after commit 3'],
-    ['UPDATE charges SET is_clamped = 1 WHERE id = 5', 4, 'was changed after commit 4'],
-    ['UPDATE charges SET shortfall = 1 WHERE id = 5', 4, 'was changed after commit 4'],
+    ["UPDATE charges SET route = 'x' WHERE id = 3", 2, '0.00 USD was changed after commit 5 of node "main"'],
+    ["UPDATE charges SET provenance = 'estimated' WHERE id = 4", 3, 'was changed after commit 5'],
+    ['UPDATE charges SET is_clamped = 1 WHERE id = 5', 4, 'was changed after commit 6'],
+    ['UPDATE charges SET shortfall = 1 WHERE id = 5', 4, 'was changed after commit 6'],
   ])('reports a changed charge that breaks no other rule: %s', async (tampering, at, message) => {
     const { messages, charges } = await problemsAfter(tampering)
 
@@ -85,23 +87,23 @@ describe('verify', () => {
     ['UPDATE credits SET available_after = 1 WHERE id = 2', 'was changed after commit 1 of node "other"'],
     [
       "UPDATE tariffs SET content = content || ' '",
-      'Tariff 1 was changed after commit 2 of node "main" wrote it.',
+      'Tariff 1 was changed after commit 4 of node "main" wrote it.',
     ],
     [
       'UPDATE operations SET at_ms = 5 WHERE id = 2; UPDATE charges SET at_ms = 5 WHERE id = 1',
-      'operation 2 (charge) was changed after commit 2 of node "main" wrote it.',
+      'operation 2 (charge) was changed after commit 4 of node "main" wrote it.',
     ],
     [
       `INSERT INTO charges SELECT 6, id_key, 77, account_id, 5, NULL, api_key_id, route, model, provider, 0, 0, 0, 0, 0, 0, 0,
         provenance, is_clamped, tariff_id, 0, 0, at_ms, NULL, NULL, commit_id FROM charges WHERE id = 5;
         UPDATE balances SET latest_charge_id = 6`,
-      'of 0.00 USD was inserted: commit 4 of node "main" did not write it.',
+      'of 0.00 USD was inserted: commit 6 of node "main" did not write it.',
     ],
     [
       `INSERT INTO charges SELECT 6, id_key, 77, account_id, 5, NULL, api_key_id, route, model, provider, 0, 0, 0, 0, 0, 0, 0,
-        provenance, is_clamped, tariff_id, 0, 0, at_ms, NULL, NULL, 9 FROM charges WHERE id = 5;
+        provenance, is_clamped, tariff_id, 0, 0, at_ms, NULL, NULL, 99 FROM charges WHERE id = 5;
         UPDATE balances SET latest_charge_id = 6`,
-      'of 0.00 USD was inserted: it names commit row 9, which did not write it.',
+      'of 0.00 USD was inserted: it names commit row 99, which did not write it.',
     ],
     [
       `INSERT INTO tariffs VALUES (-3, '{}', 0)`,
@@ -109,7 +111,7 @@ describe('verify', () => {
     ],
     [
       'DELETE FROM charges WHERE id = 3; UPDATE charges SET previous_id = 2 WHERE id = 4',
-      'A row that commit 3 of node "main" wrote into "charges" is missing.',
+      'A row that commit 5 of node "main" wrote into "charges" is missing.',
     ],
     [
       'DELETE FROM charges WHERE id = 3',
@@ -118,21 +120,21 @@ describe('verify', () => {
     [
       `DELETE FROM charges WHERE id = 5; DELETE FROM operations WHERE id = 5; UPDATE operations SET number = 5, previous_id = 4,
         balance_after_1 = balance_after_1, balance_after_2 = balance_after_2 WHERE id = 6`,
-      'A row that commit 4 of node "main" wrote into "charges" is missing.',
+      'A row that commit 6 of node "main" wrote into "charges" is missing.',
     ],
-    ['DELETE FROM commits WHERE id = 3', 'Commit 3 of node "main" is missing.'],
+    ['DELETE FROM commits WHERE id = 5', 'Commit 5 of node "main" is missing.'],
     [
-      'UPDATE commits SET hash = zeroblob(32) WHERE id = 2',
-      'The hash of commit 2 of node "main" does not fit',
+      'UPDATE commits SET hash = zeroblob(32) WHERE id = 4',
+      'The hash of commit 4 of node "main" does not fit',
     ],
-    ['UPDATE commits SET number = 7 WHERE id = 4', 'Commit 4 of node "main" is missing.'],
+    ['UPDATE commits SET number = 9 WHERE id = 6', 'Commit 6 of node "main" is missing.'],
     [
       "UPDATE nodes SET name = 'another' WHERE name = 'other'",
       'The hash of commit 1 of node "another" does not fit its rows and the commit before it.',
     ],
     [
-      'UPDATE commits SET checksums = zeroblob(length(checksums)) WHERE id = 2',
-      'The checksums of commit 2 of node "main" were changed; its rows were not.',
+      'UPDATE commits SET checksums = zeroblob(length(checksums)) WHERE id = 4',
+      'The checksums of commit 4 of node "main" were changed; its rows were not.',
     ],
   ])('reports %s', async (tampering, message) => {
     const { messages } = await problemsAfter(tampering)
@@ -149,8 +151,8 @@ describe('verify', () => {
 
     expect(before.problems).toEqual([])
     expect(problems.map(({ message }) => message)).toEqual([
-      expect.stringContaining('was changed after commit 3 of node "main" wrote it.'),
-      'A row that commit 3 of node "main" wrote into "charges" is missing.',
+      expect.stringContaining('was changed after commit 5 of node "main" wrote it.'),
+      'A row that commit 5 of node "main" wrote into "charges" is missing.',
     ])
   })
 
@@ -174,7 +176,7 @@ describe('verify', () => {
     const numbers = reopened.database
       .query<{ number: bigint }, []>('SELECT number FROM commits WHERE node_id = 1 ORDER BY id')
       .all()
-    expect(numbers.map(({ number }) => Number(number))).toEqual([1, 2, 3, 4, 5, 6])
+    expect(numbers.map(({ number }) => Number(number))).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
     expect((await reopened.ledger.verify()).problems).toEqual([])
   })
 })

@@ -2,6 +2,7 @@ import type { Database } from 'bun:sqlite'
 import type { Problem } from '../../../gateway/ports/ledger.ts'
 import { hashedTables, type HashedTableDefinition } from '../hashed-tables.ts'
 import { NO_HASH } from '../node-chain.ts'
+import { ROW_ID_MIN } from '../row-ids.ts'
 import type { AccountNames } from './account-names.ts'
 import { CommitCheck, type Difference, type StoredCommit } from './commit-check.ts'
 import { RowCursor, type HashedRow } from './row-cursor.ts'
@@ -32,7 +33,7 @@ class CommitsCheck {
   /** The last commit of each node. */
   readonly #chains = new Map<string, Chain>()
   #commits: CommitRow[] = []
-  #lastId = -1n
+  #lastId = ROW_ID_MIN
   /** The commit that is being checked, and the table that it is at. */
   #open: { readonly commit: StoredCommit; readonly check: CommitCheck; table: number } | undefined
 

@@ -8,7 +8,7 @@ import type { AccountNames } from './account-names.ts'
 const HOLDS_A_TURN = 256
 
 /**
- * Each hold must have been placed once and have ended at most once, by operations of its own. (An operation that names a hold
+ * Each hold must have been placed once and have ended at most once, by operations of its own. The job of a hold must exist. (An operation that names a hold
  * which does not name it is found among the entries.)
  */
 export function* checkHolds(database: Database, names: AccountNames): Generator<readonly Problem[]> {
@@ -18,7 +18,9 @@ export function* checkHolds(database: Database, names: AccountNames): Generator<
           AND subject_key = holds.id_key AND subject_tail = holds.id_tail) AS placing,
         (SELECT kind FROM operations WHERE operations.id = resolved_by
           AND subject_key = holds.id_key AND subject_tail = holds.id_tail) AS resolving,
-        (SELECT cost FROM charges WHERE charges.id_key = holds.id_key AND charges.id_tail = holds.id_tail) AS cost
+        (SELECT cost FROM charges WHERE charges.id_key = holds.id_key AND charges.id_tail = holds.id_tail) AS cost,
+        job_key IS NOT NULL AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.id_key = job_key AND jobs.id_tail = job_tail
+          AND jobs.account_id = holds.account_id) AS is_orphan
       FROM holds WHERE holds.id > ? ORDER BY holds.id LIMIT ?`,
   )
   let last = -1n
@@ -40,6 +42,8 @@ type Row = {
   placing: string | null
   resolving: string | null
   cost: bigint | null
+  /** 1 if its job is missing. */
+  is_orphan: bigint
 }
 
 /** The kind of the operation that ends a hold in each state. */
@@ -57,9 +61,10 @@ function problemsOf(row: Row, names: AccountNames): readonly Problem[] {
   return [{ entryId: null, message: `${names.of(row.account_id)}: ${id} ${problem}.` }]
 }
 
-function problemOf({ amount, state, placing, resolving, cost }: Row): string | undefined {
+function problemOf({ amount, state, placing, resolving, cost, is_orphan }: Row): string | undefined {
   // A hold of zero moves nothing, so it has no operations.
   const moves = amount > 0n
+  if (is_orphan === 1n) return `is of ${usd(amount)}, but its job is missing`
   if (placing !== (moves ? 'hold' : null)) return `was placed by ${operation(placing)}`
   if (resolving !== (moves ? resolvingOf[state] : null))
     return `is ${state}, but ${operation(resolving)} ended it`

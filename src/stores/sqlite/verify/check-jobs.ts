@@ -10,7 +10,7 @@ const JOBS_A_TURN = 256
 
 /**
  * Each job must have a hold of its own amount: an open one while the job can end, a captured one with the job's cost after a
- * completion, and a released one after a failure. A loss must have its operation.
+ * completion, and a released one after a failure. A loss must have its operation, and the latest event the state of the job.
  */
 export function* checkJobs(database: Database, names: AccountNames): Generator<readonly Problem[]> {
   const select = database.prepare<Row, [bigint, number]>(
@@ -19,7 +19,8 @@ export function* checkJobs(database: Database, names: AccountNames): Generator<r
         (SELECT charges.cost FROM charges WHERE charges.id_key = jobs.id_key AND charges.id_tail = jobs.id_tail
           AND charges.account_id = jobs.account_id) AS charged,
         (SELECT operations.kind FROM operations WHERE operations.id = loss_by AND operations.account_id = jobs.account_id
-          AND subject_key = jobs.id_key AND subject_tail = jobs.id_tail) AS loss_operation
+          AND subject_key = jobs.id_key AND subject_tail = jobs.id_tail) AS loss_operation,
+        (SELECT job_events.state FROM job_events WHERE job = jobs.row_id ORDER BY job_events.row_id DESC LIMIT 1) AS event
       FROM jobs LEFT JOIN holds ON holds.id_key = jobs.id_key AND holds.id_tail = jobs.id_tail
         AND holds.account_id = jobs.account_id
       WHERE jobs.row_id > ? ORDER BY jobs.row_id LIMIT ?`,
@@ -47,6 +48,8 @@ type Row = {
   hold_amount: bigint | null
   charged: bigint | null
   loss_operation: string | null
+  /** The state in the latest event; null without an event. */
+  event: string | null
 }
 
 /** The state of the hold that each state of a job comes with. */
@@ -71,7 +74,10 @@ function problemOf(row: Row): string | undefined {
   if (holdAmount !== held) return `holds ${usd(held)}, but its hold is of ${usd(holdAmount)}`
   if (charged !== cost) return `costs ${usd(cost)}, but was charged ${usd(charged)}`
   const expected = loss !== null && loss > 0n ? 'loss' : null
-  if (row.loss_operation === expected) return undefined
+  if (row.loss_operation === expected)
+    return row.event === state
+      ? undefined
+      : `is ${state}, but its latest event says ${row.event ?? 'nothing'}`
   return row.loss_operation === null
     ? `has a loss of ${usd(loss)}, but no operation booked it`
     : `has a loss of ${usd(loss)}, but an operation of the kind "${row.loss_operation}" booked it`

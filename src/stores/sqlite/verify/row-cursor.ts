@@ -1,10 +1,11 @@
 import type { Database, Statement } from 'bun:sqlite'
 import type { SqlValue } from '../canonical.ts'
-import { columnsOf, type HashedTableDefinition } from '../hashed-tables.ts'
+import { keyOf, selectCovered, type HashedTableDefinition } from '../hashed-tables.ts'
+import { ROW_ID_MIN } from '../row-ids.ts'
 
 const ROWS_AT_ONCE = 256
 
-/** A row of a hashed table: all its columns, in the order of the hash. */
+/** A row of a hashed table: its covered columns, in the order of the hash. */
 export type HashedRow = { readonly commitId: bigint; readonly values: readonly SqlValue[] }
 
 /** Reads the rows of a hashed table in the order of their ids, and shows the next one before it is taken. */
@@ -14,12 +15,12 @@ export class RowCursor {
   #rows: SqlValue[][] = []
   #next = 0
   /** The whole range of ids, so that no row is overlooked. */
-  #fromId = -(2n ** 63n)
+  #fromId = ROW_ID_MIN
 
   constructor(database: Database, table: HashedTableDefinition) {
     this.table = table
     this.#select = database.prepare(
-      `SELECT ${columnsOf(table).join(', ')} FROM ${table.name} WHERE id >= ? ORDER BY id LIMIT ?`,
+      `${selectCovered(table)} WHERE ${keyOf(table)} >= ? ORDER BY ${keyOf(table)} LIMIT ?`,
     )
   }
 
@@ -29,7 +30,7 @@ export class RowCursor {
     const values = this.#rows[this.#next + offset]
     if (values === undefined) return undefined
     const commitId = values.at(-1)
-    return { commitId: typeof commitId === 'bigint' ? commitId : -1n, values }
+    return { commitId: typeof commitId === 'bigint' ? commitId : ROW_ID_MIN, values }
   }
 
   take(): void {

@@ -1,7 +1,7 @@
 import { formatId, type IdPrefix } from '../../../domain/ids.ts'
 import { describeUsd, nanoUsd } from '../../../domain/money.ts'
 import type { SqlValue } from '../canonical.ts'
-import { columnsOf, type HashedTableDefinition } from '../hashed-tables.ts'
+import { columnsOf, keyOf, type HashedTableDefinition } from '../hashed-tables.ts'
 import type { AccountNames } from './account-names.ts'
 import type { HashedRow } from './row-cursor.ts'
 
@@ -9,25 +9,44 @@ import type { HashedRow } from './row-cursor.ts'
 export function nameOfRow(table: HashedTableDefinition, { values }: HashedRow, names: AccountNames): string {
   const columns = columnsOf(table)
   const column = (name: string): SqlValue | undefined => values[columns.indexOf(name)]
-  const rowId = column('id')
+  const text = (name: string) => textOf(column(name))
+  const rowId = text(keyOf(table))
+  const id = (prefix: IdPrefix) => idOf(prefix, column('id_key'), column('id_tail'))
+  const ofAccount = (name: string) => `${accountOf(column('account_id'), names)}: ${name}`
   switch (table.name) {
     case 'operations':
-      return `${accountOf(column('account_id'), names)}: operation ${rowId} (${column('kind')})`
-    case 'charges': {
-      const id = idOf('req', column('id_key'), column('id_tail'))
-      return `${accountOf(column('account_id'), names)}: charge ${id} of ${usdOf(column('cost'))}`
-    }
-    case 'credits': {
-      const id = idOf('op', column('id_key'), column('id_tail'))
-      return `${accountOf(column('account_id'), names)}: credit ${id} of ${usdOf(column('amount'))}`
-    }
+      return ofAccount(`operation ${rowId} (${text('kind')})`)
+    case 'charges':
+      return ofAccount(`charge ${id('req')} of ${usdOf(column('cost'))}`)
+    case 'credits':
+      return ofAccount(`credit ${id('op')} of ${usdOf(column('amount'))}`)
     case 'tariffs':
       return `Tariff ${rowId}`
+    case 'attempts': {
+      const request = idOf('req', column('request_key'), column('request_tail'))
+      return ofAccount(`attempt ${text('number')} of ${request}`)
+    }
+    case 'audit_log':
+      return `Audit line ${rowId} (${text('action')} of ${text('subject')})`
+    case 'accounts':
+      return accountOf(column('id'), names)
+    case 'api_keys':
+      return ofAccount(`API key ${text('public_id')}`)
+    case 'holds':
+      return ofAccount(`${id('hold')} of ${usdOf(column('amount'))}`)
+    case 'jobs':
+      return ofAccount(`job ${id(column('kind') === 'image' ? 'img' : 'vid')}`)
+    case 'job_events':
+      return `${jobOf(column('job'), names)}: event ${rowId} (${text('state')})`
   }
 }
 
 function accountOf(value: SqlValue | undefined, names: AccountNames): string {
-  return typeof value === 'bigint' ? names.of(value) : `Account ${value}`
+  return typeof value === 'bigint' ? names.of(value) : `Account ${textOf(value)}`
+}
+
+function jobOf(value: SqlValue | undefined, names: AccountNames): string {
+  return typeof value === 'bigint' ? names.ofJob(value) : `Job ${textOf(value)}`
 }
 
 function idOf(prefix: IdPrefix, key: SqlValue | undefined, tail: SqlValue | undefined): string {
@@ -35,5 +54,9 @@ function idOf(prefix: IdPrefix, key: SqlValue | undefined, tail: SqlValue | unde
 }
 
 function usdOf(value: SqlValue | undefined): string {
-  return typeof value === 'bigint' ? describeUsd(nanoUsd(value)) : String(value)
+  return typeof value === 'bigint' ? describeUsd(nanoUsd(value)) : textOf(value)
+}
+
+function textOf(value: SqlValue | undefined): string {
+  return value instanceof Uint8Array ? '(bytes)' : String(value)
 }

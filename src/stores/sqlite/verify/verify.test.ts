@@ -275,8 +275,7 @@ describe('the books', () => {
  */
 async function usedBooks() {
   const store = aSqliteStore()
-  const { accountId, apiKeyId } = await anAccount(store, { funds: usd('9'), name: 'ada' })
-  store.database.run("UPDATE accounts SET public_id = 'acct_1'")
+  const { accountId, apiKeyId } = await anAccount(store, { funds: usd('9'), name: 'ada', publicId: 'acct_1' })
   const { ledger } = store
   const text = await hold(ledger, { accountId, kind: 'text', amount: usd('2') })
   await ledger.captureHold(text, aCharge(apiKeyId))

@@ -1,0 +1,272 @@
+import { copyFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { aDataFolder } from '../../../../test/support/data-folder.ts'
+import { aJob, jobIn } from '../../../../test/support/job-builders.ts'
+import {
+  aBill,
+  aCharge,
+  aCredit,
+  anAccount,
+  anAttempt,
+  hold,
+  NOW,
+} from '../../../../test/support/ledger-builders.ts'
+import { tamperFile } from '../../../../test/support/tamper.ts'
+import { aSqliteStore, type TestSqlite } from '../../../../test/support/test-store.ts'
+import { usd } from '../../../domain/money.ts'
+
+/** The file of the books that each test edits a copy of. */
+let original: string
+
+beforeAll(async () => {
+  original = join(aDataFolder(), 'tollgate.db')
+  const store = aSqliteStore(original)
+  await useBooks(store)
+  await store.close()
+})
+
+/**
+ * "ada" (account 1) has a top-up, charges 1 (paid), 2 (free), 4 (of a late answer) and 6 (paid, her newest), attempts 1 (abandoned),
+ * 2 (timed out) and 3 (compensated), and jobs 1 (processing), 2 (completed, charge 5), 3 (failed) and 4 (finished late). "ben"
+ * (account 2) has a grant and charge 3. "cy" (account 3) has a key and nothing else.
+ */
+async function useBooks(store: TestSqlite) {
+  const { ledger, attempts, jobs } = store
+  const ada = await anAccount(store, { name: 'ada', publicId: 'acct_ada' })
+  const ben = await anAccount(store, { name: 'ben', publicId: 'acct_ben' })
+  await anAccount(store, { name: 'cy', publicId: 'acct_cy' })
+  const topUp = { ...aCredit(ada.accountId), amount: usd('30'), note: 'hello', idempotencyKey: 'code-1' }
+  await ledger.credit(topUp)
+  await ledger.credit({ ...aCredit(ben.accountId), amount: usd('10'), source: 'promotions' })
+  await charge(store, ada, 1)
+  await charge(store, ada, 0)
+  await charge(store, ben, 2)
+  await attempts.record({ ...anAttempt(ada), state: 'abandoned', usage: aBill().usage })
+  await attempts.record(anAttempt(ada))
+  const billed = anAttempt(ada)
+  await attempts.record(billed)
+  await attempts.bill(billed, aBill())
+  await ledger.compensate(billed, NOW)
+  for (const state of ['processing', 'completed', 'failed'] as const) await jobIn(state, jobs, aJob(ada))
+  const late = await jobIn('unknown_submit', jobs, aJob(ada))
+  await jobs.fail(late.id, { reason: 'submit_unconfirmed', message: 'Gone.', atMs: NOW + 1 })
+  await jobs.bookLateCompletion(late.id, { cost: usd('2'), atMs: NOW + 2 })
+  await charge(store, ada, 1)
+}
+
+async function charge(store: TestSqlite, payer: Awaited<ReturnType<typeof anAccount>>, tokens: number) {
+  const { accountId, apiKeyId } = payer
+  const held = await hold(store.ledger, { accountId, kind: 'text', amount: usd('3') })
+  await store.ledger.captureHold(held, aCharge(apiKeyId, { tokens }))
+}
+
+async function messagesAfter(edit: string): Promise<readonly string[]> {
+  const path = join(aDataFolder(), 'tollgate.db')
+  copyFileSync(original, path)
+  tamperFile(path, edit)
+  const store = aSqliteStore(path)
+  const { problems } = await store.ledger.verify()
+  await store.close()
+  return problems.map(({ message }) => message)
+}
+
+const CHARGE = 'Account "ada" (acct_ada): charge req_'
+const FREE_CHARGE = `SELECT max(id) + 1, id_key, 77, account_id, max(id), NULL, api_key_id, route, model, provider, 0, 0, 0, 0, 0, 0, 0,
+  provenance, is_clamped, NULL, 0, 0, at_ms, NULL, NULL, commit_id FROM charges`
+
+describe('verify finds, in a file that another program edited,', () => {
+  test('nothing if nothing was edited', async () => {
+    expect(await messagesAfter('SELECT 1')).toEqual([])
+  })
+
+  test.each([
+    ['a deleted balances row', 'DELETE FROM balances WHERE account_id = 2', '"ben" (acct_ben): its balances'],
+    [
+      'a deleted account row',
+      'DELETE FROM accounts WHERE id = 2',
+      'Account 2 (deleted): the account is missing',
+    ],
+    [
+      'a deleted account row without any operation',
+      'DELETE FROM accounts WHERE id = 3; DELETE FROM balances WHERE account_id = 3',
+      'wrote into "accounts" is missing',
+    ],
+    ['a deleted operation row', 'DELETE FROM operations WHERE id = 1', 'wrote into "operations" is missing'],
+    ['a deleted charge row', 'DELETE FROM charges WHERE id = 1', 'wrote into "charges" is missing'],
+    [
+      'a deleted charge row of zero cost',
+      'DELETE FROM charges WHERE id = 2; UPDATE charges SET previous_id = 1 WHERE id = 4',
+      'wrote into "charges" is missing',
+    ],
+    ['a deleted abandoned attempt', 'DELETE FROM attempts WHERE id = 1', 'wrote into "attempts" is missing'],
+    ['a deleted timed-out attempt', 'DELETE FROM attempts WHERE id = 2', 'wrote into "attempts" is missing'],
+    ['a deleted compensated attempt', 'DELETE FROM attempts WHERE id = 3', 'its attempt is missing'],
+    [
+      'an inserted charge of zero cost',
+      `INSERT INTO charges ${FREE_CHARGE} WHERE account_id = 1; UPDATE balances SET latest_charge_id = 7 WHERE account_id = 1`,
+      'of 0.00 USD was inserted',
+    ],
+    [
+      'an inserted charge with a cost',
+      `INSERT INTO charges SELECT 7, id_key, 77, account_id, 6, 3, api_key_id, route, model, provider, 1, 0, 0, 0, 0, 0, 0,
+        provenance, 0, tariff_id, cost, 0, at_ms, NULL, NULL, commit_id FROM charges WHERE id = 1`,
+      'of 1.00 USD was inserted',
+    ],
+    [
+      'a charge moved to another account',
+      'UPDATE charges SET account_id = 2 WHERE id = 2',
+      'acct_ben): charge req_',
+    ],
+    [
+      'a key moved to another account',
+      'UPDATE api_keys SET account_id = 2 WHERE id = 1',
+      'has API key 1, which',
+    ],
+    [
+      'an unused key moved to another account',
+      'UPDATE api_keys SET account_id = 1 WHERE id = 3',
+      'Account "ada" (acct_ada): API key key_',
+    ],
+    [
+      'a renamed account',
+      "UPDATE accounts SET name = 'eve' WHERE id = 3",
+      'Account "eve" (acct_cy) was changed after',
+    ],
+    [
+      'a broken charge chain',
+      'UPDATE charges SET previous_id = 1 WHERE id = 6',
+      'names charge row 1 as the one before',
+    ],
+    [
+      'a changed stored balance',
+      'UPDATE balances SET available = available + 5 WHERE account_id = 2',
+      'Account "ben" (acct_ben): balance is 8.000000005 USD, but its entries add up to 8.00 USD.',
+    ],
+    [
+      'changed losses',
+      'UPDATE balances SET losses = 0 WHERE account_id = 1',
+      '"losses" is 0.00 USD, but its entries',
+    ],
+    ['a changed cost', 'UPDATE charges SET cost = 5 WHERE id = 1', 'but its charge is 0.000000005 USD'],
+    [
+      'a changed shortfall',
+      'UPDATE charges SET shortfall = 1 WHERE id = 1',
+      'of 1.00 USD was changed after commit',
+    ],
+    ['a changed provenance', "UPDATE charges SET provenance = 'estimated' WHERE id = 1", CHARGE],
+    ['a changed clamped flag', 'UPDATE charges SET is_clamped = 1 WHERE id = 1', CHARGE],
+    ['another tariff', 'UPDATE charges SET tariff_id = 2 WHERE id = 1', CHARGE],
+    [
+      'a changed tariff',
+      "UPDATE tariffs SET content = '{}' WHERE id = 1",
+      'Tariff 1 was changed after commit',
+    ],
+    [
+      'a changed model',
+      "UPDATE charges SET model = 'x' WHERE id = 1",
+      'of 1.00 USD was changed after commit',
+    ],
+    ['a changed provider', "UPDATE charges SET provider = 'x' WHERE id = 1", 'of 1.00 USD was changed after'],
+    [
+      'a changed route',
+      "UPDATE charges SET route = 'x' WHERE id = 1",
+      'of 1.00 USD was changed after commit',
+    ],
+    [
+      'a changed time',
+      'UPDATE charges SET at_ms = 5 WHERE id = 1; UPDATE operations SET at_ms = 5 WHERE id = 3',
+      'of 1.00 USD was changed after commit',
+    ],
+    ['a changed note', "UPDATE credits SET note = 'bye'", '(acct_ada): credit op_'],
+    [
+      'a changed idempotency key',
+      "UPDATE credits SET idempotency_key = 'x'",
+      'of 30.00 USD was changed after',
+    ],
+    ['a changed available_after', 'UPDATE credits SET available_after = 1', 'of 30.00 USD was changed after'],
+    [
+      'a forged grant',
+      `INSERT INTO operations SELECT 16, account_id, 3, 4, 'grant', 99, 99, 5, at_ms, 'promotions', -5, -10000000005, 'available',
+          5, 8000000005, NULL, NULL, NULL, commit_id FROM operations WHERE id = 4;
+        INSERT INTO credits SELECT 3, 99, 99, 2, 16, 5, 'promotions', NULL, NULL, 8000000005, commit_id FROM credits WHERE id = 2;
+        UPDATE balances SET available = available + 5, promotions = promotions - 5, operation_count = 3, latest_operation_id = 16
+          WHERE account_id = 2`,
+      'credit op_000000000001hg000000000033 of 0.000000005 USD was inserted',
+    ],
+    [
+      'a removed newest charge',
+      `DELETE FROM charges WHERE id = 6; DELETE FROM operations WHERE id = 15;
+        UPDATE balances SET available = available + 1000000000, revenue_text = revenue_text - 1000000000,
+          operation_count = operation_count - 1, latest_operation_id = 14, latest_charge_id = 5 WHERE account_id = 1`,
+      'wrote into "charges" is missing',
+    ],
+    [
+      'an inflated grant with rewritten history',
+      `UPDATE credits SET amount = 20000000000, available_after = 20000000000 WHERE id = 2;
+        UPDATE operations SET amount = 20000000000, amount_1 = -20000000000, balance_after_1 = -20000000000,
+          amount_2 = 20000000000, balance_after_2 = 20000000000 WHERE id = 2;
+        UPDATE operations SET balance_after_1 = balance_after_1 + 10000000000 WHERE id = 4;
+        UPDATE balances SET available = available + 10000000000, promotions = promotions - 10000000000 WHERE account_id = 2`,
+      'credit op_',
+    ],
+    ['an emptied audit log', 'DELETE FROM audit_log', 'wrote into "audit_log" is missing'],
+    ['a deleted audit line', 'DELETE FROM audit_log WHERE id = 2', 'wrote into "audit_log" is missing'],
+    [
+      'a changed audit line',
+      "UPDATE audit_log SET actor = 'nobody' WHERE id = 2",
+      'Audit line 2 (test.change of something) was changed after commit',
+    ],
+    [
+      'an inserted audit line',
+      'INSERT INTO audit_log SELECT max(id) + 1, actor, action, subject, at_ms, detail, commit_id FROM audit_log',
+      '(test.change of something) was inserted',
+    ],
+    [
+      'a changed attempt',
+      'UPDATE attempts SET input = 9 WHERE id = 1',
+      'Account "ada" (acct_ada): attempt 1 of req_',
+    ],
+    [
+      'an abandoned attempt made a timed-out one',
+      "UPDATE attempts SET state = 'closed', input = NULL, cached_input = NULL WHERE id = 1",
+      'attempt 1 of req_',
+    ],
+    ['a deleted job row', 'DELETE FROM jobs WHERE row_id = 1', 'is of 4.00 USD, but its job is missing'],
+    [
+      'a deleted job with its hold',
+      'DELETE FROM jobs WHERE row_id = 1; DELETE FROM holds WHERE id = 1',
+      'wrote into "jobs" is missing',
+    ],
+    [
+      'a changed state of a job',
+      "UPDATE jobs SET state = 'queued' WHERE row_id = 1",
+      'is queued, but its latest event says processing.',
+    ],
+    [
+      'a changed cost of a job',
+      'UPDATE jobs SET cost = 5 WHERE row_id = 2',
+      'costs 0.000000005 USD, but was',
+    ],
+    [
+      'a changed loss of a job',
+      'UPDATE jobs SET loss = 5 WHERE row_id = 4',
+      'but its charge is 0.000000005 USD',
+    ],
+    ['another model of a job', "UPDATE jobs SET model = 'x' WHERE row_id = 3", '(acct_ada): job img_'],
+    [
+      'a changed event of a job',
+      "UPDATE job_events SET detail = 'x' WHERE row_id = 2",
+      'event 2 (queued) was changed after commit',
+    ],
+    [
+      'a deleted event of a job',
+      'DELETE FROM job_events WHERE row_id = 2',
+      'wrote into "job_events" is missing',
+    ],
+    ['a deleted media hold', 'DELETE FROM holds WHERE id = 1', 'is processing, but its hold is missing'],
+    ['a media hold of another amount', 'UPDATE holds SET amount = 5 WHERE id = 1', 'hold_'],
+  ])('%s', async (_, edit, message) => {
+    expect(await messagesAfter(edit)).toContainEqual(expect.stringContaining(message))
+  })
+})
