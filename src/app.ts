@@ -84,6 +84,7 @@ async function serve(
     openCircuits: () => parts.text.circuitBreakers.open,
     replayBytes: replays.bytes,
     bodyMemory: memory,
+    inputSpool: parts.media.inputSpool,
   }
   const metrics = openMetrics(gauges, parts.jobMetrics)
   let phase: 'starting' | 'serving' | 'stopping' = 'starting'

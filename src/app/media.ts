@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Config } from '../config/config.ts'
 import type { Provider } from '../domain/catalog/provider.ts'
 import type { JobKind } from '../domain/jobs/job.ts'
+import { inputSpool } from '../gateway/budgets/body-budgets.ts'
 import { JobRunner } from '../gateway/media/job-runner.ts'
 import { observedJobs } from '../gateway/media/observe-jobs.ts'
 import { removeInputs } from '../gateway/media/remove-inputs.ts'
@@ -74,6 +75,7 @@ export async function openMedia(parts: {
       baseUrl !== undefined && isPrivateHost(new URL(baseUrl), systemResolver),
     onFailed,
     onUnknownStatus: unknownStatusReporter(log, jobMetrics),
+    inputSpool: inputSpool(config.spoolBytesMax, clock),
     settings: { unknownSubmitTtlMs: config.unknownSubmitTtlMs },
   }
   return {

@@ -139,6 +139,15 @@ test.each([
   expect(problems.map(problem => problem.split(' ')[0] ?? '')).toEqual(refused)
 })
 
+test.each([
+  ['640', '2560', []],
+  ['640.001', '2560', ['TOLLGATE_MAX_MEDIA_BODY_MB']],
+])('a media body of %s MB and %s MB of disk space for inputs', (body, spool, refused) => {
+  const problems = problemsOf({ TOLLGATE_MAX_MEDIA_BODY_MB: body, TOLLGATE_MAX_SPOOL_MB: spool })
+
+  expect(problems.map(problem => problem.split(' ')[0] ?? '')).toEqual(refused)
+})
+
 test.each(['DATABASE_URL', 'REDIS_URL', 'S3_BUCKET'])(
   '%s is refused, because this version does not support it',
   name => {

@@ -1,4 +1,4 @@
-import { largestBodyIn } from '../gateway/budgets/body-budgets.ts'
+import { largestBodyIn, largestBodyOn } from '../gateway/budgets/body-budgets.ts'
 import { refusedVariables } from './refused-variables.ts'
 import { settings, type Setting } from './settings.ts'
 
@@ -129,13 +129,29 @@ export function isProxyNamed(environment: Environment = process.env): boolean {
 
 /** Limits of single bodies above what one key or account can ever get. Settings that were refused are not compared. */
 function bodiesThatNeverFit(config: Partial<Config>): string[] {
-  const { bodyBytesMax: body, bufferedBytesMax: memory } = config
-  if (body === undefined || memory === undefined || body <= largestBodyIn(memory)) return []
-  const { bodyBytesMax, bufferedBytesMax } = settings
-  return [
-    `${bodyBytesMax.name} is above what one key can use of ${bufferedBytesMax.name}: ` +
-      `a quarter, after 64 MB for small bodies. Lower the first or raise the second.`,
-  ]
+  const { bodyBytesMax, bufferedBytesMax, mediaBodyBytesMax, spoolBytesMax } = config
+  const problems: string[] = []
+  if (isAbove(bodyBytesMax, bufferedBytesMax, largestBodyIn)) {
+    problems.push(
+      `TOLLGATE_MAX_BODY_MB is above what one key gets of TOLLGATE_MAX_BUFFERED_MB: ` +
+        `a quarter, after 64 MB for small bodies. Lower the first or raise the second.`,
+    )
+  }
+  if (isAbove(mediaBodyBytesMax, spoolBytesMax, largestBodyOn)) {
+    problems.push(
+      `TOLLGATE_MAX_MEDIA_BODY_MB is above what one account gets of TOLLGATE_MAX_SPOOL_MB: ` +
+        `a quarter. Lower the first or raise the second.`,
+    )
+  }
+  return problems
+}
+
+function isAbove(
+  body: number | undefined,
+  budget: number | undefined,
+  largestBody: (bytes: number) => number,
+): boolean {
+  return body !== undefined && budget !== undefined && body > largestBody(budget)
 }
 
 function readSetting(

@@ -162,7 +162,7 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
     name: 'TOLLGATE_MAX_SPOOL_MB',
     default: '10240',
     meaning:
-      'The disk space for inputs of image and video requests that are being received. One account gets a quarter of it.',
+      'The disk space for the input files of running image and video requests. One account gets a quarter of it.',
     ...megabytes({ min: TIMEOUT_S_MIN, max: SPOOL_MB_MAX }),
   },
   bufferedBytesMax: {

@@ -12,6 +12,7 @@ export type Gauges = {
   readonly openCircuits: () => number
   readonly replayBytes: () => number
   readonly bodyMemory: Pick<ByteBudget, 'reserved' | 'waiting'>
+  readonly inputSpool: Pick<ByteBudget, 'reserved' | 'waiting'>
 }
 
 /** Metrics of the current state. */
@@ -59,6 +60,22 @@ export function registerGauges(gauges: Gauges, registry: Registry): void {
       this.set(gauges.bodyMemory.waiting)
     },
   })
+  const spoolBytes = new Gauge({
+    name: 'tollgate_input_spool_bytes',
+    help: 'Disk space for the files of running image and video requests.',
+    registers,
+    collect() {
+      this.set(gauges.inputSpool.reserved)
+    },
+  })
+  const spoolWaiters = new Gauge({
+    name: 'tollgate_input_spool_waiters',
+    help: 'Requests that wait for disk space for their files.',
+    registers,
+    collect() {
+      this.set(gauges.inputSpool.waiting)
+    },
+  })
   const lateCalls = new Gauge({
     name: 'tollgate_late_calls',
     help: 'Upstream calls that continue after their client got a 504.',
@@ -75,5 +92,5 @@ export function registerGauges(gauges: Gauges, registry: Registry): void {
       this.set(gauges.openCircuits())
     },
   })
-  void [held, waiting, replayBytes, bodyBytes, bodyWaiters, lateCalls, openCircuits]
+  void [held, waiting, replayBytes, bodyBytes, bodyWaiters, spoolBytes, spoolWaiters, lateCalls, openCircuits]
 }

@@ -14,6 +14,7 @@ const open = () =>
       openCircuits: () => 1,
       replayBytes: () => 9,
       bodyMemory: { reserved: 11, waiting: 12 },
+      inputSpool: { reserved: 13, waiting: 14 },
     },
     openJobMetrics(),
   )
@@ -86,6 +87,8 @@ test('the work of the reconciler is summed by outcome', async () => {
       'tollgate_late_calls 2',
       'tollgate_body_memory_bytes 11',
       'tollgate_body_memory_waiters 12',
+      'tollgate_input_spool_bytes 13',
+      'tollgate_input_spool_waiters 14',
       'tollgate_open_circuit_breakers 1',
     ]),
   )

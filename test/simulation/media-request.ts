@@ -47,7 +47,8 @@ export async function handle(
   const upload = new Upload(request.body, signal, node)
   const prefix = publicId({ id: jobId, kind })
   const form = { prefix, names: inputNames[kind], fields, bytesMax: BYTES_MAX, takesIds: kind === 'video' }
-  const body = await spoolBody(upload, form, blobs)
+  const space = node.ports.inputSpool.open(caller.account.id)
+  const body = await spoolBody(upload, form, { blobs, space, signal }).finally(() => space.release())
   const idempotency = key === undefined ? {} : { idempotency: { key, fingerprint: fingerprintOf(request) } }
   const call = { ...callOf(jobId, caller, body), client: { signal }, ...idempotency, route: `${kind}s` }
   try {

@@ -1,5 +1,6 @@
 import type { Provider } from '../../src/domain/catalog/provider.ts'
 import type { Id } from '../../src/domain/ids.ts'
+import { inputSpool } from '../../src/gateway/budgets/body-budgets.ts'
 import { JobRunner } from '../../src/gateway/media/job-runner.ts'
 import { observedJobs } from '../../src/gateway/media/observe-jobs.ts'
 import { removeInputs } from '../../src/gateway/media/remove-inputs.ts'
@@ -17,6 +18,9 @@ import { Gate, gated } from './gate.ts'
 import { MemoryBlobs } from './memory-blobs.ts'
 import { Process } from './scheduler.ts'
 import type { World } from './world.ts'
+
+/** More than the simulated requests take. */
+const SPOOL_BYTES = 1 << 30
 
 /** A provider in a private network: a link that was refused must not reach it. */
 const PRIVATE_PROVIDER = 'sync-blind'
@@ -80,6 +84,7 @@ export class SimulatedNode {
       isPrivate: async ({ id }) => id === PRIVATE_PROVIDER,
       onFailed: this.onFailed,
       onUnknownStatus: () => {},
+      inputSpool: inputSpool(SPOOL_BYTES, this.clock),
       settings,
     }
     this.runner = new JobRunner(this.ports)

@@ -28,6 +28,28 @@ export function largestBodyIn(memoryBytes: number): number {
   return (memoryBytes - SMALL_BODIES_BYTES) / SHARES
 }
 
+/**
+ * The disk space for the files of running requests: those that arrive in their bodies, and those that a video job
+ * fetches before its submit. The owners are accounts.
+ */
+export function inputSpool(bytesMax: number, clock: Clock): ByteBudget {
+  const small = { bytesMax: 0, keptBytes: 0 }
+  return new ByteBudget({ bytesMax, shares: SHARES, waitMs: WAIT_MS, small }, clock, () =>
+    overloaded('The gateway is storing too many files.'),
+  )
+}
+
+/** The largest body whose files can ever get their space. */
+export function largestBodyOn(spoolBytes: number): number {
+  return spoolBytes / SHARES
+}
+
+/**
+ * The memory for a media body, whose files go to disk: its other fields, which may have 1 MB together, with the room in
+ * which they grow, and the piece that is being read.
+ */
+export const MEDIA_BODY_BYTES = 2 * MB
+
 /** The connection of a request that was refused for its body ends: the rest of the body is not read. */
 function overloaded(problem: string): GatewayError {
   return new GatewayError('overloaded', `${problem} Try again shortly.`, { retryAfterS: RETRY_AFTER_S })

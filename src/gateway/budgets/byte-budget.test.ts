@@ -124,6 +124,21 @@ describe('a budget', () => {
   })
 })
 
+test('a reservation can shrink, and gives the rest back', () => {
+  const { budget, reserve } = open()
+  const shrinking = reserve(ADA, 20)
+
+  shrinking.shrinkTo(30)
+  const before = budget.reserved
+  shrinking.shrinkTo(2)
+  const after = budget.reserved
+  // It is small now.
+  reserve(ADA, 20)
+  shrinking.release()
+
+  expect([before, after, budget.reserved]).toEqual([20, 2, 20])
+})
+
 test('a reservation of nothing always fits', async () => {
   const opened = open()
   fill(opened)

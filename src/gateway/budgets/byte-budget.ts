@@ -72,10 +72,10 @@ export class ByteBudget {
   }
 
   /** For `Reservation.take`. */
-  take(reservation: Reservation, bytes: number, signal: CallerSignal): Promise<void> {
+  take(reservation: Reservation, bytes: number, signal?: CallerSignal): Promise<void> {
     if (this.tryTake(reservation, bytes)) return Promise.resolve()
     const lane = this.#lanes[this.#sizeOf(reservation.bytes + bytes)]
-    if (signal.aborted || this.waiting >= WAITERS_MAX) return Promise.reject(this.#refusal())
+    if (signal?.aborted === true || this.waiting >= WAITERS_MAX) return Promise.reject(this.#refusal())
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const refuse = () => {
       waiter.stopWaiting()
@@ -85,10 +85,10 @@ export class ByteBudget {
       this.#serve()
     }
     const cancelTimer = this.#clock.after(this.#limits.waitMs, refuse)
-    signal.addEventListener('abort', refuse)
+    signal?.addEventListener('abort', refuse)
     const stopWaiting = () => {
       cancelTimer()
-      signal.removeEventListener('abort', refuse)
+      signal?.removeEventListener('abort', refuse)
     }
     const waiter: Waiter = { reservation, bytes, resolve, stopWaiting }
     lane.push(waiter)
@@ -97,11 +97,14 @@ export class ByteBudget {
     return promise
   }
 
-  /** For `Reservation.release`. */
-  free({ owner, bytes }: Reservation): void {
-    if (bytes === 0) return
+  /** For `Reservation.shrinkTo`. */
+  shrink(reservation: Reservation, bytes: number): void {
+    const { owner, bytes: before } = reservation
+    if (bytes >= before) return
     const own = this.#owners.get(owner) ?? { large: 0, all: 0 }
-    const freed: Use = { large: this.#sizeOf(bytes) === 'large' ? bytes : 0, all: bytes }
+    const large = this.#largeIn(before) - this.#largeIn(bytes)
+    const freed: Use = { large, all: before - bytes }
+    reservation.bytes = bytes
     add(this.#used, freed, -1)
     add(own, freed, -1)
     if (own.all === 0) this.#owners.delete(owner)
@@ -112,12 +115,15 @@ export class ByteBudget {
     return bytes > this.#limits.small.bytesMax ? 'large' : 'small'
   }
 
+  #largeIn(bytes: number): number {
+    return this.#sizeOf(bytes) === 'large' ? bytes : 0
+  }
+
   /** Adds bytes to a reservation if they fit. Otherwise says whether the owner has no room, or nobody has. */
   #place(reservation: Reservation, bytes: number): 'placed' | 'owner_full' | 'full' {
     const { bytes: before, owner } = reservation
-    const wasLarge = this.#sizeOf(before) === 'large'
     // A reservation that grows out of the small size counts as large with all of its bytes.
-    const large = this.#sizeOf(before + bytes) === 'small' ? 0 : wasLarge ? bytes : before + bytes
+    const large = this.#largeIn(before + bytes) - this.#largeIn(before)
     const more: Use = { large, all: bytes }
     const own = this.#owners.get(owner) ?? { large: 0, all: 0 }
     if (!fits(own, more, this.#share)) return 'owner_full'
@@ -158,7 +164,6 @@ export class Reservation {
   readonly owner: number
   /** Changed by the budget alone. */
   bytes = 0
-  #isReleased = false
 
   constructor(budget: ByteBudget, owner: number) {
     this.#budget = budget
@@ -174,16 +179,18 @@ export class Reservation {
    * Takes more bytes, and waits for them if they do not fit. Rejects with the refusal of the budget after its time
    * limit, when `signal` aborts, or at once if too many wait. Keeps the bytes that it had.
    */
-  take(bytes: number, signal: CallerSignal): Promise<void> {
+  take(bytes: number, signal?: CallerSignal): Promise<void> {
     return this.#budget.take(this, bytes, signal)
+  }
+
+  /** Gives back all bytes but these. */
+  shrinkTo(bytes: number): void {
+    this.#budget.shrink(this, bytes)
   }
 
   /** Gives all bytes back. Call it when the work has ended, and nothing waits for bytes. Repeating it changes nothing. */
   release(): void {
-    if (this.#isReleased) return
-    this.#isReleased = true
-    this.#budget.free(this)
-    this.bytes = 0
+    this.#budget.shrink(this, 0)
   }
 }
 

@@ -2,12 +2,14 @@ import type { Provider } from '../../domain/catalog/provider.ts'
 import type { Failure, Job, JobInput, JobInputs } from '../../domain/jobs/job.ts'
 import { FILE_BYTES_MAX } from '../../protocol/media/media-body-events.ts'
 import { mediaTypeOf, SIGNATURE_BYTES } from '../../protocol/media/media-signature.ts'
+import type { Reservation } from '../budgets/byte-budget.ts'
 import type { Blobs } from '../ports/blobs.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { FetchedBody, UntrustedFetch } from '../ports/untrusted-fetch.ts'
 import { LINK_REFUSED } from './job-failures.ts'
 import { publicId } from './job-id.ts'
 import { PeekedStream } from './peeked-stream.ts'
+import { ReservedStream } from './reserved-stream.ts'
 
 /** For all links of a job together. The client waits for the submit, and clients give up after a minute or two. */
 export const INPUTS_TIMEOUT_MS = 60_000
@@ -35,7 +37,7 @@ export function hasLinks({ kind, request }: Job): boolean {
 
 /**
  * Fetches the links among the inputs of a video job into the blob store. A link that cannot be fetched, or does not
- * lead to an image or a video, stays a link, and the provider may fetch it. A provider in a private network could reach
+ * lead to an image or a video, or whose file gets no `space`, stays a link, and the provider may fetch it. A provider in a private network could reach
  * addresses there that a client must not reach. For such a provider, a link that was refused or not checked ends the
  * job.
  */
@@ -43,13 +45,14 @@ export async function fetchInputs(
   job: Job,
   provider: Provider,
   ports: FetchInputsPorts,
+  space: Reservation,
 ): Promise<FetchedInputs> {
   const { images, videos } = job.request
   const inputs = [...images, ...videos]
   const links = [...inputs.entries()].flatMap(([at, input]) =>
     input.from === 'url' ? [{ at, url: input.url }] : [],
   )
-  const fetching = new InputFetch(job, ports)
+  const fetching = new InputFetch(job, ports, space)
   const queue = links.slice(0, LINKS_MAX).values()
   const drain = async () => {
     for (const { at, url } of queue) inputs[at] = (await fetching.fetch(url)) ?? { from: 'url', url }
@@ -71,13 +74,15 @@ class InputFetch {
   /** Whether a link was refused, or was not checked because the time was over. */
   hasUnsafe = false
   readonly #ports: FetchInputsPorts
+  readonly #space: Reservation
   readonly #prefix: string
   readonly #untilMs: number
   readonly #keys: string[] = []
   #nextFile: number
 
-  constructor(job: Job, ports: FetchInputsPorts) {
+  constructor(job: Job, ports: FetchInputsPorts, space: Reservation) {
     this.#ports = ports
+    this.#space = space
     this.#prefix = `${publicId(job)}/in-`
     this.#untilMs = ports.clock.monotonicMs() + INPUTS_TIMEOUT_MS
     const files = [...job.request.images, ...job.request.videos].flatMap(input =>
@@ -113,9 +118,10 @@ class InputFetch {
     }
     const key = `${this.#prefix}${this.#nextFile}`
     this.#nextFile += 1
-    const { sha256, bytes } = await blobs.write(key, stream, { bytesMax: FILE_BYTES_MAX })
+    const reserved = new ReservedStream(stream, this.#space)
+    const { sha256, bytes } = await blobs.write(key, reserved, { bytesMax: FILE_BYTES_MAX })
     // A body that broke off, or was too large, ends early.
-    if (body.failure !== undefined) {
+    if (body.failure !== undefined || reserved.isCut) {
       await blobs.remove(key)
       return undefined
     }

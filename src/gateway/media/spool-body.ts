@@ -5,7 +5,9 @@ import type { MediaBodyEvent, MediaBodyOptions } from '../../protocol/media/medi
 import { MediaBodyReader } from '../../protocol/media/media-body-reader.ts'
 import { MultipartBodyReader } from '../../protocol/media/multipart-body-reader.ts'
 import { decodeBase64 } from '../../protocol/media/input-text.ts'
+import type { Reservation } from '../budgets/byte-budget.ts'
 import type { Blobs } from '../ports/blobs.ts'
+import type { CallerSignal } from '../ports/caller-signal.ts'
 import { isLink, isProviderId } from './job-inputs.ts'
 import { Pipe } from './pipe.ts'
 
@@ -19,24 +21,32 @@ export type SpoolOptions = MediaBodyOptions & {
   readonly takesIds: boolean
 }
 
+export type SpoolPorts = {
+  readonly blobs: Blobs
+  /** The disk space for the files. The caller releases it. */
+  readonly space: Reservation
+  /** Of the client: a file that waits for space stops waiting when it aborts. */
+  readonly signal: CallerSignal
+}
+
 /**
  * Reads the body of a media request while it comes: files in it go to the blob store under keys that begin with `prefix`, and
- * everything else, which is small, is parsed. Rejects as the body and the reader do, and where the store cannot be written; then
- * none of its files is left.
+ * everything else, which is small, is parsed. Rejects as the body and the reader do, with `overloaded` where the files get no space, and
+ * where the store cannot be written; then none of its files is left.
  */
 export async function spoolBody(
   body: { read(): Promise<Uint8Array | undefined>; cancel(): void },
   { prefix, bytesMax, takesIds, boundary, ...options }: SpoolOptions,
-  blobs: Blobs,
+  ports: SpoolPorts,
 ): Promise<MediaBody> {
   const reader =
     boundary === undefined ? new MediaBodyReader(options) : new MultipartBodyReader(boundary, options)
-  const inputs = new InputSpool({ prefix, bytesMax, takesIds }, blobs)
+  const inputs = new InputSpool({ prefix, bytesMax, takesIds }, ports)
   try {
     for (let piece = await body.read(); piece !== undefined; piece = await body.read()) {
       for (const event of reader.feed(piece as Uint8Array<ArrayBuffer>)) await inputs.take(event)
     }
-    return { fields: reader.end(), inputs: inputs.byName }
+    return { fields: reader.end(), inputs: inputs.byName, keptBytes: reader.bufferedBytes }
   } catch (error) {
     body.cancel()
     await inputs.discard()
@@ -48,13 +58,13 @@ export async function spoolBody(
 class InputSpool {
   readonly byName = new Map<InputName, MediaInput[]>()
   readonly #options: Pick<SpoolOptions, 'prefix' | 'bytesMax' | 'takesIds'>
-  readonly #blobs: Blobs
+  readonly #ports: SpoolPorts
   #files = 0
   #open: { readonly name: InputName; readonly pipe: Pipe; readonly written: Promise<StoredFile> } | undefined
 
-  constructor(options: Pick<SpoolOptions, 'prefix' | 'bytesMax' | 'takesIds'>, blobs: Blobs) {
+  constructor(options: Pick<SpoolOptions, 'prefix' | 'bytesMax' | 'takesIds'>, ports: SpoolPorts) {
     this.#options = options
-    this.#blobs = blobs
+    this.#ports = ports
   }
 
   async take(event: MediaBodyEvent): Promise<void> {
@@ -64,8 +74,7 @@ class InputSpool {
       case 'file_start':
         return this.#start(event.name, event.mediaType)
       case 'file_bytes':
-        await this.#open?.pipe.write(event.bytes)
-        return undefined
+        return this.#write(event.bytes)
       case 'file_end':
         return this.#end()
       case 'file_invalid':
@@ -77,7 +86,7 @@ class InputSpool {
   async discard(): Promise<void> {
     await this.#drop()
     for (const value of [...this.byName.values()].flat())
-      if (value.kind === 'file') await this.#blobs.remove(value.file.key)
+      if (value.kind === 'file') await this.#ports.blobs.remove(value.file.key)
   }
 
   async #takeText(name: InputName, text: string): Promise<void> {
@@ -86,8 +95,14 @@ class InputSpool {
     const bytes = isText ? undefined : decodeBase64(text)
     if (bytes === undefined) return this.#add(name, { kind: 'text', text })
     this.#start(name)
-    await this.#open?.pipe.write(bytes)
+    await this.#write(bytes)
     return this.#end()
+  }
+
+  async #write(bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+    const { space, signal } = this.#ports
+    if (!space.tryTake(bytes.length)) await space.take(bytes.length, signal)
+    await this.#open?.pipe.write(bytes)
   }
 
   #add(name: InputName, value: MediaInput): void {
@@ -100,7 +115,7 @@ class InputSpool {
     const pipe = new Pipe()
     const key = `${this.#options.prefix}/in-${this.#files}`
     this.#files += 1
-    const written = this.#blobs
+    const written = this.#ports.blobs
       .write(key, pipe, { bytesMax: this.#options.bytesMax })
       .then(({ sha256, bytes }) => ({ key, sha256, bytes, mediaType }))
     // A failure is seen where the file ends; until then it only must not count as unhandled.
@@ -123,6 +138,6 @@ class InputSpool {
     this.#open = undefined
     open.pipe.fail(new Error('The input is not base64.'))
     const file = await open.written.catch(() => undefined)
-    if (file !== undefined) await this.#blobs.remove(file.key)
+    if (file !== undefined) await this.#ports.blobs.remove(file.key)
   }
 }

@@ -1,6 +1,7 @@
 import type { Catalog } from '../../domain/catalog/catalog.ts'
 import type { Provider } from '../../domain/catalog/provider.ts'
 import type { Failure, Job, JobInput } from '../../domain/jobs/job.ts'
+import type { ByteBudget, Reservation } from '../budgets/byte-budget.ts'
 import type { Blobs } from '../ports/blobs.ts'
 import type { Clock } from '../ports/clock.ts'
 import { UpstreamIdTakenError, type Jobs } from '../ports/jobs.ts'
@@ -31,6 +32,8 @@ export type SubmitPorts = SettlePorts &
     readonly clock: Clock
     readonly catalog: { current(): Catalog }
     readonly providerOf: (provider: Provider) => MediaProvider | undefined
+    /** The disk space for inputs. Its owners are accounts. */
+    readonly inputSpool: ByteBudget
     readonly settings: { readonly unknownSubmitTtlMs: number }
   }
 
@@ -39,12 +42,21 @@ export type SubmitPorts = SettlePorts &
  * first byte leaves, and a job whose submit was marked before is left as it is. Resolves with the job after it.
  */
 export async function submitJob(job: Job, ports: SubmitPorts): Promise<Job> {
+  const space = ports.inputSpool.open(job.accountId)
+  try {
+    return await fetchAndSubmit(job, ports, space)
+  } finally {
+    space.release()
+  }
+}
+
+async function fetchAndSubmit(job: Job, ports: SubmitPorts, space: Reservation): Promise<Job> {
   const { jobs, clock } = ports
   const provider = ports.catalog.current().providers.get(job.provider)
   const adapter = provider === undefined ? undefined : ports.providerOf(provider)
   // The row was deleted between the job's creation and here. Nothing was sent.
   if (provider === undefined || adapter === undefined) return fail(job, NO_PROVIDER, ports)
-  const fetched = hasLinks(job) ? await fetchInputs(job, provider, ports) : undefined
+  const fetched = hasLinks(job) ? await fetchInputs(job, provider, ports, space) : undefined
   if (fetched?.outcome === 'refused') return fail(job, fetched.failure, ports)
   // The mark stores the fetched inputs too. They need no step of their own: after a crash before the mark, the job is
   // released and never submitted, and its files are removed as orphans.

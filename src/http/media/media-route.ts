@@ -4,6 +4,8 @@ import { addUsd, formatUsd, ZERO } from '../../domain/money.ts'
 import type { JobKind } from '../../domain/jobs/job.ts'
 import { publicId } from '../../gateway/media/job-id.ts'
 import type { MediaCall } from '../../gateway/media/media-call.ts'
+import { MEDIA_BODY_BYTES } from '../../gateway/budgets/body-budgets.ts'
+import type { ByteBudget, Reservation } from '../../gateway/budgets/byte-budget.ts'
 import { spoolBody } from '../../gateway/media/spool-body.ts'
 import type { Accounts, Authenticated } from '../../gateway/ports/accounts.ts'
 import type { Blobs } from '../../gateway/ports/blobs.ts'
@@ -18,7 +20,7 @@ import type { MediaBody } from '../../protocol/media/media-body.ts'
 import { multipartBoundary } from '../../protocol/media/multipart-boundary.ts'
 import { authenticate, type HashKey } from '../authenticate.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
-import type { Handler, HttpReply } from '../request-context.ts'
+import type { Handler, HttpReply, RequestContext } from '../request-context.ts'
 import { HashingStream, type NewHash, type RunningHash } from './hashing-stream.ts'
 
 const KEY_CHARS_MAX = 255
@@ -28,6 +30,10 @@ export type MediaRoutePorts = {
   readonly hashKey: HashKey
   readonly ledger: Pick<Ledger, 'balance'>
   readonly blobs: Blobs
+  /** Its owners are API keys. */
+  readonly bodyMemory: ByteBudget
+  /** Its owners are accounts. */
+  readonly inputSpool: ByteBudget
   readonly jobs: Pick<Jobs, 'find' | 'findByKey'>
   readonly clock: Clock
   readonly newId: () => Id
@@ -55,7 +61,8 @@ export function mediaRoute(
   answer: (call: MediaCall, request: IncomingRequest) => Promise<HttpReply>,
   ports: MediaRoutePorts,
 ): Handler {
-  return async ({ request, id, trace }) => {
+  return async context => {
+    const { request, id, trace } = context
     const caller = await authenticate(request, ports)
     trace.accountId = caller.account.publicId
     trace.apiKeyId = caller.apiKey.publicId
@@ -63,31 +70,55 @@ export function mediaRoute(
     const key = idempotencyKey(request)
     await requireMoney(caller, key, ports)
     const jobId = ports.newId()
-    const prefix = publicId({ id: jobId, kind: form.kind })
-    const bytes = new HashingStream(request.stream(ports.bodyLimits), ports.newHash())
-    const body = await spoolBody(
-      bytes,
-      {
-        boundary,
-        prefix,
-        names: form.kind === 'image' ? imageInputs : videoInputs,
-        fields: form.fields,
-        bytesMax: FILE_BYTES_MAX,
-        takesIds: form.kind === 'video',
-      },
-      ports.blobs,
-    )
-    // The boundary of a form is another one in each repeat.
-    const digest = boundary === undefined ? bytes.digest() : digestOf(body, ports.newHash())
-    const idempotency =
-      key === undefined ? {} : { idempotency: { key, fingerprint: `${form.route} ${digest}` } }
+    const space = ports.inputSpool.open(caller.account.id)
     try {
-      const call = { id, jobId, route: form.route, caller, body, client: request, trace, ...idempotency }
-      return await answer(call, request)
+      const { body, digest } = await receiveBody(context, { form, boundary, jobId, caller, space }, ports)
+      const idempotency =
+        key === undefined ? {} : { idempotency: { key, fingerprint: `${form.route} ${digest}` } }
+      try {
+        const call = { id, jobId, route: form.route, caller, body, client: request, trace, ...idempotency }
+        return await answer(call, request)
+      } finally {
+        if ((await ports.jobs.find(jobId)) === undefined) await removeFiles(body, ports.blobs)
+      }
     } finally {
-      if ((await ports.jobs.find(jobId)) === undefined) await removeFiles(body, ports.blobs)
+      space.release()
     }
   }
+}
+
+type Receiving = {
+  readonly form: BodyForm
+  /** Of a multipart form. */
+  readonly boundary: string | undefined
+  readonly jobId: Id
+  readonly caller: Authenticated
+  readonly space: Reservation
+}
+
+/** Reads the body, its files into the blob store. The digest is the same for each repeat of a request. */
+async function receiveBody(
+  context: RequestContext,
+  { form, boundary, jobId, caller, space }: Receiving,
+  ports: MediaRoutePorts,
+): Promise<{ readonly body: MediaBody; readonly digest: string }> {
+  const { request } = context
+  const bytes = new HashingStream(request.stream(ports.bodyLimits), ports.newHash())
+  const memory = (context.bodyMemory = ports.bodyMemory.open(caller.apiKey.id))
+  const memoryBytes = Math.min(request.declaredBytes ?? Infinity, MEDIA_BODY_BYTES)
+  if (!memory.tryTake(memoryBytes)) await memory.take(memoryBytes, request.signal)
+  const options = {
+    boundary,
+    prefix: publicId({ id: jobId, kind: form.kind }),
+    names: form.kind === 'image' ? imageInputs : videoInputs,
+    fields: form.fields,
+    bytesMax: FILE_BYTES_MAX,
+    takesIds: form.kind === 'video',
+  }
+  const body = await spoolBody(bytes, options, { blobs: ports.blobs, space, signal: request.signal })
+  memory.shrinkTo(body.keptBytes)
+  // The boundary of a form is another one in each repeat.
+  return { body, digest: boundary === undefined ? bytes.digest() : digestOf(body, ports.newHash()) }
 }
 
 /**

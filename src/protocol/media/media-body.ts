@@ -5,6 +5,8 @@ import type { InputName } from './input-names.ts'
 export type MediaBody = {
   /** The members that are not media inputs. */
   readonly fields: Readonly<Record<string, unknown>>
+  /** About how much memory the body takes. */
+  readonly keptBytes: number
   readonly inputs: ReadonlyMap<InputName, readonly MediaInput[]>
 }
 
