@@ -12,6 +12,16 @@ import type { World } from './world.ts'
 
 const PER = 1000
 const MINUTE = 60_000
+/** Steps that move money or begin a submit. Nodes die more often there than elsewhere. */
+const CRITICAL = new Set([
+  'jobs.create',
+  'jobs.beginSubmit',
+  'jobs.accept',
+  'jobs.complete',
+  'jobs.fail',
+  'jobs.bookLateCompletion',
+])
+const CRITICAL_KILLS = 20
 
 /**
  * Two nodes over one open store, and what happens to them: kills between two steps of theirs, kills right after a commit, pauses, power
@@ -65,7 +75,7 @@ export class Cluster {
   }
 
   /** Before each turn: false where it is not taken, because its node has died. */
-  interfere({ process, kind }: Turn): boolean {
+  interfere({ process, kind, label }: Turn): boolean {
     if (this.#world.isCalm || process === this.outside) return true
     const { chaos } = this.#world.plan
     const node = this.nodes.find(node => node.process === process)
@@ -74,9 +84,11 @@ export class Cluster {
     if (this.#happens(chaos.powerCuts / 10)) return this.#cutPower()
     if (this.#happens(chaos.fullDisks)) this.#fillDisk()
     if (this.#happens(chaos.pauses)) return this.#pause(process)
-    if (this.#kills >= chaos.killsMax || !this.#happens(chaos.kills)) return true
+    const isCritical = CRITICAL.has(label)
+    const kills = isCritical ? chaos.kills * CRITICAL_KILLS : chaos.kills
+    if (this.#kills >= chaos.killsMax || !this.#happens(kills)) return true
     this.#kills += 1
-    if (kind === 'call' && this.#random.chance(0.3)) {
+    if (kind === 'call' && this.#random.chance(isCritical ? 0.7 : 0.3)) {
       this.#doomed = node
       return true
     }
