@@ -202,6 +202,16 @@ export function jobsConform(kind: StoreKind): void {
   })
 
   describe('a step', () => {
+    test('that notes a poll late does not bring the next poll forward', async () => {
+      const { jobs, payer } = await openJobs(kind)
+      const { id } = await jobIn('processing', jobs, aJob(payer))
+      await jobs.notePoll(id, { nextPollAtMs: NOW + 9000 })
+
+      await jobs.notePoll(id, { nextPollAtMs: NOW + 7000 })
+
+      expect((await jobs.find(id))?.nextPollAtMs).toBe(NOW + 9000)
+    })
+
     test('marks a submit as begun, for one caller', async () => {
       const { jobs, payer } = await openJobs(kind)
       const { id } = await record(jobs, aJob(payer))

@@ -1,9 +1,17 @@
+import { failoverMutants } from './areas/failover.ts'
 import { jobMutants } from './areas/jobs.ts'
+import { moneyMutants } from './areas/money.ts'
+import { replayMutants } from './areas/replays.ts'
+import { streamMutants } from './areas/streams.ts'
 import type { Mutant } from './mutant.ts'
 
 /** The mutants by what they break. `npm run mutants -- --area NAME` runs those of one area. */
 export const areas = {
+  money: moneyMutants,
   jobs: jobMutants,
+  replays: replayMutants,
+  failover: failoverMutants,
+  streams: streamMutants,
 } as const satisfies Readonly<Record<string, readonly Mutant[]>>
 
 export type Area = keyof typeof areas

@@ -65,7 +65,8 @@ async function work(): Promise<void> {
 
 /** The named tests that do not notice a fault. */
 async function missedBy(mutant: Mutant, copy: TreeCopy): Promise<readonly string[]> {
-  const content = mutated(mutant, root)
+  // Of the copy, because the tree may be edited meanwhile.
+  const content = mutated(mutant, copy.path)
   for (const file of mutant.tests) {
     if (!soundness.has(file)) soundness.set(file, copy.passes(file))
     if (!(await soundness.get(file))) throw new Error(`${file} fails without any fault.`)

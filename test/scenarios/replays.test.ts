@@ -123,6 +123,22 @@ describe('the model is called again for', () => {
     expect(asked()).toBe(2)
   })
 
+  test('the same body on another route', async () => {
+    const body = aRequest({ input: 'Hello' })
+    await send(body)
+
+    const response = await whole(
+      fetch(`${gateway.url}/v1/responses`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${ada.key}`, 'content-type': 'application/json' },
+        body,
+      }),
+    )
+
+    expect(response.isReplay).toBe(false)
+    expect(asked()).toBe(2)
+  })
+
   test('another key of the same account', async () => {
     const { key } = await gateway.admin<{ key: string }>('POST', `accounts/${ada.id}/keys`, {})
     const body = aRequest()

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chunked, closeDelimited, EVENT_STREAM, sse } from '../support/upstream-replies.ts'
 import type { Reply } from '../support/upstream.ts'
-import { startScriptedGateway, type ScriptedGateway } from './scripted-gateway.ts'
+import { chatModel, startScriptedGateway, type ScriptedGateway } from './scripted-gateway.ts'
 import { settledStream } from './settled-stream.ts'
 import {
   COST_OF_HELLO,
@@ -23,7 +23,12 @@ import {
 let gateway: ScriptedGateway
 
 beforeAll(async () => {
-  gateway = await startScriptedGateway()
+  const resold = {
+    pricing: 'upstream_cost',
+    markup: '1.2',
+    ceiling_pricing: { input_per_mtok: '20', output_per_mtok: '100' },
+  }
+  gateway = await startScriptedGateway({ models: [chatModel('gpt-x'), chatModel('resold', resold)] })
 })
 afterAll(() => gateway.stop())
 
@@ -229,6 +234,16 @@ test('an upstream’s own cost is replaced by the gateway’s, and removed from 
   const { body } = await settledStream(gateway, sse([sent]), { includeUsage: true })
 
   expect(body.match(/"cost_usd":"[^"]*"/g)).toEqual(['"cost_usd":"0.00007"'])
+})
+
+test('a stream of a row that charges the upstream’s own cost does not name a cost', async () => {
+  const sent = text + FINISH + usage({ ...TEN_IN_FIVE_OUT, cost: 0.0001 }) + DONE
+
+  const stream = await settledStream(gateway, sse([sent]), { includeUsage: true, body: { model: 'resold' } })
+
+  expect(stream.body).toContain('"usage":{')
+  expect(stream.body).not.toContain('cost_usd')
+  expect(stream.charge).toMatchObject({ cost_usd: '0.00012' })
 })
 
 test('two choices must both finish, and the usage covers both', async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { rejection } from '../../../test/support/rejection.ts'
 import { DisconnectSignal } from '../disconnect-signal.ts'
 import type { TextResult } from '../text/text-result.ts'
 import { InFlightRequest } from './in-flight-request.ts'
@@ -33,4 +34,19 @@ test('the end of a request ends the wait of its followers', async () => {
   request.end()
 
   expect(await joined).toBeUndefined()
+})
+
+test('the call goes on until the leader and all followers have disconnected', async () => {
+  const leader = { signal: new DisconnectSignal() }
+  const follower = { signal: new DisconnectSignal() }
+  const request = new InFlightRequest(leader)
+  const { signal } = request
+  const joined = rejection(request.join(follower))
+
+  leader.signal.fire()
+  const afterLeader = signal.aborted
+  follower.signal.fire()
+
+  expect([afterLeader, signal.aborted]).toEqual([false, true])
+  expect(await joined).toMatchObject({ code: 'upstream_error' })
 })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { aFingerprint } from '../../../test/conformance/replays.ts'
+import { streamOf } from '../../../test/support/byte-streams.ts'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { rejection } from '../../../test/support/rejection.ts'
 import { sentText } from '../../../test/support/sent-text.ts'
@@ -11,7 +12,7 @@ import { responsesDialect } from '../../protocol/responses/dialect.ts'
 import type { StreamDialect } from '../../protocol/text-dialect.ts'
 import type { KeptAnswer, Replays } from '../ports/replays.ts'
 import type { TextCall } from '../text/text-call.ts'
-import type { TextResult, WholeAnswer } from '../text/text-result.ts'
+import type { StreamedAnswer, StreamEnding, TextResult, WholeAnswer } from '../text/text-result.ts'
 import { replayBudget } from './replay-budget.ts'
 import { RequestCoalescer } from './request-coalescer.ts'
 
@@ -33,6 +34,13 @@ function anAnswer(body: string): WholeAnswer {
     usage: null,
     cost: null,
   }
+}
+
+/** A stream with the same headers that has not ended. */
+function aStream(): StreamedAnswer {
+  const { model, contentType, rateLimits, retryAfterS } = anAnswer('')
+  const { promise: ended } = Promise.withResolvers<StreamEnding>()
+  return { kind: 'stream', model, contentType, rateLimits, retryAfterS, body: streamOf([]), ended }
 }
 
 /** A store of replays whose lookups resolve when the test says so. */
@@ -150,6 +158,17 @@ describe('a follower', () => {
     })
   })
 
+  test('of a stream gets it without the rate limits and the Retry-After of the first request', async () => {
+    const { ask, calls } = setUp()
+    const [first, second] = [ask(), ask()]
+    await turn()
+
+    calls[0]!.resolve(aStream())
+
+    expect(await first.result).toMatchObject({ rateLimits: [['x-ratelimit-limit', '9']], retryAfterS: '3' })
+    expect(await second.result).toMatchObject({ rateLimits: [], retryAfterS: undefined, isReplay: true })
+  })
+
   test('that disconnects gets an error, and the call continues', async () => {
     const { ask, calls } = setUp()
     const [first, second] = [ask(), ask()]
@@ -229,6 +248,28 @@ test('when an older request ends, a newer identical one that is in flight can st
   expect(await waiting.result).toMatchObject({ body: 'the answer' })
   expect(await joining.result).toMatchObject({ body: 'the answer', isReplay: true })
   expect(calls).toHaveLength(2)
+})
+
+test('requests whose patience is over call the model together, and the end of one leaves the others joinable', async () => {
+  const { ask, calls, clock } = setUp()
+  const failing = ask()
+  await turn()
+  const impatient = [ask(), ask()]
+  clock.advance(PATIENCE_MS)
+  calls[0]!.resolve(FAILURE)
+  await failing.result
+  await turn()
+  expect(calls).toHaveLength(3)
+
+  calls[1]!.resolve(FAILURE)
+  await impatient[0]!.result
+  const joining = ask()
+  await turn()
+  calls[2]!.resolve(anAnswer('the answer'))
+
+  expect(await impatient[1]!.result).toEqual(anAnswer('the answer'))
+  expect(await joining.result).toMatchObject({ body: 'the answer', isReplay: true })
+  expect(calls).toHaveLength(3)
 })
 
 test('a request whose answer threw leaves its followers to call the model themselves', async () => {

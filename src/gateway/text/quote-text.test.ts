@@ -4,7 +4,7 @@ import { nanoUsd, usd, ZERO } from '../../domain/money.ts'
 import type { TextPricing } from '../../domain/pricing/tariff.ts'
 import { NO_USAGE, type Usage } from '../../domain/pricing/usage.ts'
 import type { TextRequest } from '../../protocol/text-dialect.ts'
-import { affordableCeiling, priceText, quoteText } from './quote-text.ts'
+import { affordableCeiling, priceText, quoteText, usageLimits } from './quote-text.ts'
 
 /** 0.001 USD for an input token, 0.002 USD for an output token and 0.01 USD for a request. */
 const TARIFF = { input: usd('1000'), output: usd('2000'), perRequest: usd('0.01') }
@@ -87,6 +87,26 @@ describe('the worst case of', () => {
 
   test('an embedding has no output part', () => {
     expect(quoteText(aModel(tariff, 'embedding'), aRequest()).amount).toBe(usd('0.02'))
+  })
+})
+
+describe('the largest usage that is believed', () => {
+  test.each([
+    ['has the output ceiling of the row for a request without one', {}, 100],
+    ['has the output ceiling of the request', { outputCeiling: 5 }, 5],
+    ['has the output ceiling of the row for a request above it', { outputCeiling: 1000 }, 100],
+    ['counts the output ceiling for each choice', { outputCeiling: 5, choices: 3 }, 15],
+  ])('%s', (_, change, outputTokensMax) => {
+    const limits = usageLimits({ model: aModel(tariff), quote: quote(tariff, change) })
+
+    expect(limits).toEqual({ inputTokensMax: undefined, outputTokensMax })
+  })
+
+  test('has the context window as its input, and no output ceiling for an embedding', () => {
+    const model = { ...aModel(tariff, 'embedding'), contextWindow: 1000 }
+    const limits = usageLimits({ model, quote: quoteText(model, aRequest({ separateInputs: 2 })) })
+
+    expect(limits).toEqual({ inputTokensMax: 2000, outputTokensMax: undefined })
   })
 })
 

@@ -1,11 +1,14 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { anAccount } from '../../../test/support/ledger-builders.ts'
 import { rejection } from '../../../test/support/rejection.ts'
 import { aSqliteStore } from '../../../test/support/test-store.ts'
+import { turn } from '../../../test/support/turn.ts'
 import { aCatalogOf, aDestination, anAdmittedRequest } from '../../../test/support/upstream-rows.ts'
 import { usd } from '../../domain/money.ts'
 import { HoldQueue } from '../hold-queue.ts'
+import type { Attempts } from '../ports/attempts.ts'
+import type { Ledger } from '../ports/ledger.ts'
 import type { ProviderOutcome, TextProvider } from '../ports/text-provider.ts'
 import { CircuitBreakers } from '../upstreams/circuit-breakers.ts'
 import { LateAnswers } from '../upstreams/late-answers.ts'
@@ -27,14 +30,24 @@ const ANSWER: ProviderOutcome = {
   }),
 }
 
+type Around = {
+  /** Wraps a port of the store, to hold its calls up. */
+  readonly ledgerFrom?: (ledger: Ledger) => Ledger
+  readonly attemptsFrom?: (attempts: Attempts) => Attempts
+}
+
 /** Runs one request of an account with 1 USD, whose upstream is this function. */
-async function setUp(complete: TextProvider['complete']) {
+async function setUp(
+  complete: TextProvider['complete'],
+  { ledgerFrom = ledger => ledger, attemptsFrom = attempts => attempts }: Around = {},
+) {
   const store = aSqliteStore()
   const clock = fakeClock()
   const catalog = { current: () => aCatalogOf([main]) }
   const payer = await anAccount(store, { funds: usd('1') })
   const { call, dialect, request } = anAdmittedRequest([main], payer)
-  const { attempts, ledger } = store
+  const ledger = ledgerFrom(store.ledger)
+  const attempts = attemptsFrom(store.attempts)
   const onSettleFailed = (error: unknown) => {
     throw error
   }
@@ -140,3 +153,63 @@ test('if the charge cannot be recorded, the answer is not returned and the hold 
   expect(error).toMatchObject({ code: 'unavailable' })
   expect(await balance()).toMatchObject({ available: usd('1'), held: { text: usd('0') } })
 })
+
+test('a reply does not leave before its charge is durable', async () => {
+  const commit = Promise.withResolvers<void>()
+  const { run } = await setUp(async () => ANSWER, {
+    ledgerFrom: ledger => ({
+      ...ledger,
+      captureHold: (hold, charge) => commit.promise.then(() => ledger.captureHold(hold, charge)),
+    }),
+  })
+
+  const leaves = watch(run())
+  const before = await leaves.soFar()
+  commit.resolve()
+
+  expect(before).toBeUndefined()
+  expect(await leaves.reply).toMatchObject({ kind: 'answer' })
+})
+
+describe('a request that times out', () => {
+  const timedOut = async (): Promise<ProviderOutcome> => ({ outcome: 'timed_out' })
+
+  test('does not get its 504 before its late mark is durable', async () => {
+    const commit = Promise.withResolvers<void>()
+    const { run } = await setUp(timedOut, {
+      attemptsFrom: attempts => ({
+        ...attempts,
+        record: attempt => commit.promise.then(() => attempts.record(attempt)),
+      }),
+    })
+
+    const leaves = watch(run())
+    const before = await leaves.soFar()
+    commit.resolve()
+
+    expect(before).toBeUndefined()
+    expect(await leaves.reply).toMatchObject({ kind: 'error', error: { code: 'upstream_timeout' } })
+  })
+
+  test('gets another error if its late mark cannot be written', async () => {
+    const { run, balance } = await setUp(timedOut, {
+      attemptsFrom: attempts => ({ ...attempts, record: () => Promise.reject(new Error('disk full')) }),
+    })
+
+    const error = await rejection(run())
+
+    expect(error).toMatchObject({ code: 'server_error', extras: { shouldRetry: false } })
+    expect(await balance()).toMatchObject({ available: usd('1'), held: { text: usd('0') } })
+  })
+})
+
+/** The reply so far: undefined until the run has ended. */
+function watch<Reply>(reply: Promise<Reply>) {
+  let seen: Reply | undefined
+  void reply.then(ended => (seen = ended))
+  const soFar = async () => {
+    for (let turns = 0; turns < 5; turns += 1) await turn()
+    return seen
+  }
+  return { reply, soFar }
+}

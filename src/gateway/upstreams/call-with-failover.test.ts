@@ -76,6 +76,15 @@ describe('upstreams are called', () => {
     expect(called).toEqual(['a'])
   })
 
+  test('until one times out, because it may still finish and bill', async () => {
+    const { run, called } = setUp({ a: [{ kind: 'timeout' }], b: [anAnswer()] })
+
+    const { result } = await run()
+
+    expect(result.kind).toBe('timeout')
+    expect(called).toEqual(['a'])
+  })
+
   test('once each, up to the maximum for one request', async () => {
     const ids = Array.from({ length: ATTEMPTS_MAX + 2 }, (_, index) => `u${index}`)
     const { run, called } = setUp(Object.fromEntries(ids.map(id => [id, [aFailure()]])))

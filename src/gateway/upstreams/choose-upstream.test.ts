@@ -13,11 +13,17 @@ test('an upstream with a lower order comes first, regardless of its place in the
 
 test.each([
   [0, 'one'],
-  [0.249, 'one'],
-  [0.25, 'three'],
-  [0.999_999, 'three'],
-])('with weights 1 and 3 in one order, the random number %d chooses %s', (random, id) => {
-  const group = [aDestination('one', { weight: 1 }), aDestination('three', { weight: 3 })]
+  [0.124, 'one'],
+  [0.125, 'three'],
+  [0.499, 'three'],
+  [0.5, 'four'],
+  [0.999_999, 'four'],
+])('with weights 1, 3 and 4 in one order, the random number %d chooses %s', (random, id) => {
+  const group = [
+    aDestination('one', { weight: 1 }),
+    aDestination('three', { weight: 3 }),
+    aDestination('four', { weight: 4 }),
+  ]
 
   const chosen = chooseUpstream(group, () => random)
 

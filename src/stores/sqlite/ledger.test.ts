@@ -171,6 +171,20 @@ describe('text holds', () => {
     },
   )
 
+  test('do not expire while their charge waits for its commit', async () => {
+    const clock = fakeClock()
+    const store = aSqliteStore(undefined, clock)
+    const { accountId, apiKeyId } = await anAccount(store, { funds: usd('5') })
+    const held = await hold(store.ledger, { accountId, kind: 'text', amount: usd('2') })
+    clock.advance(HOLD_TTL_MS)
+
+    const capturing = store.ledger.captureHold(held, aCharge(apiKeyId))
+    const isFreed = await store.ledger.expireHold(held, clock.now())
+
+    expect(isFreed).toBe(false)
+    expect(await capturing).toEqual({ cost: usd('1'), shortfall: ZERO })
+  })
+
   test('with one id are charged once, also if the id is placed again after its charge', async () => {
     const { store, accountId, apiKeyId } = await openWithFunds()
     const request = aHold({ accountId, kind: 'text', amount: usd('1') })

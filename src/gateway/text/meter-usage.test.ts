@@ -1,0 +1,52 @@
+import { expect, test } from 'bun:test'
+import { aDestination, anAdmittedRequest } from '../../../test/support/upstream-rows.ts'
+import { usd } from '../../domain/money.ts'
+import { NO_USAGE } from '../../domain/pricing/usage.ts'
+import { meterUsage, reportedCostOf } from './meter-usage.ts'
+
+/** A request with an output ceiling of 100 tokens, and an answer without a usage. */
+const admitted = anAdmittedRequest([aDestination('main')])
+const produced = { usage: null, isClamped: false, texts: () => ['output'] }
+
+/** Counts every list of texts with this number of tokens: first the request's, then the answer's. */
+function counting(...counts: readonly number[]) {
+  const left = counts.values()
+  return { countTokens: async () => left.next().value ?? 0 }
+}
+
+test('a usage that the upstream reported is not estimated', async () => {
+  const usage = { ...NO_USAGE, input: 3, output: 4 }
+
+  const metered = await meterUsage({ ...produced, usage, isClamped: true }, admitted, counting(1000, 1000))
+
+  expect(metered).toEqual({ usage, provenance: 'reported', isClamped: true })
+})
+
+test('an estimated input is at most the worst case of the request', async () => {
+  const { usage, provenance } = await meterUsage(produced, admitted, counting(1_000_000, 1))
+
+  expect({ input: usage.input, provenance }).toEqual({
+    input: admitted.quote.worst.inputTokens,
+    provenance: 'estimated',
+  })
+})
+
+test('an estimated output is at most the ceiling of the request', async () => {
+  const { usage } = await meterUsage(produced, admitted, counting(1, 1_000_000))
+
+  expect(usage.output).toBe(100)
+})
+
+test('an output of which only a part was counted is scaled and rounded up', async () => {
+  const { usage } = await meterUsage({ ...produced, textsScale: 2.1 }, admitted, counting(1, 10))
+
+  expect(usage.output).toBe(21)
+})
+
+test.each([
+  ['0.25', '0.25'],
+  [null, '0.5'],
+  ['not a cost', '0.5'],
+])('of a cost in the header of %p and one of 0.5 in the answer, %s counts', (header, cost) => {
+  expect(reportedCostOf({ reportedCost: usd('0.5') }, header)).toBe(usd(cost))
+})
