@@ -11,6 +11,7 @@ import { HoldQueue } from './gateway/hold-queue.ts'
 import type { Clock } from './gateway/ports/clock.ts'
 import type { MediaProviders } from './gateway/ports/providers.ts'
 import { trustedAdminApi } from './http/admin/admin-api.ts'
+import { Cors, exposedHeaders } from './http/cors.ts'
 import { observeRequests } from './http/operating/observe.ts'
 import { requestHandler } from './http/request-handler.ts'
 import { startServer } from './http1/server/server.ts'
@@ -106,6 +107,8 @@ async function serve(
     readiness,
     adminKey: adminKey.key,
   }
+  const costHeader = `x-${config.brand}-cost-usd`
+  const replayHeader = `x-${config.brand}-replay`
   const server = startServer({
     host: config.host,
     port: config.port,
@@ -114,8 +117,12 @@ async function serve(
       nextId: admin.newId,
       elapsed: () => performance.now(),
       observe: observeRequests(log, metrics),
-      costHeader: `x-${config.brand}-cost-usd`,
-      replayHeader: `x-${config.brand}-replay`,
+      costHeader,
+      replayHeader,
+      cors: new Cors({
+        origins: config.corsOrigins,
+        exposedHeaders: exposedHeaders([costHeader, replayHeader]),
+      }),
     }),
     onHandlerError: error => log.error('a request could not be recorded', errorFields(error)),
   })

@@ -42,6 +42,7 @@ test('an empty environment gives the defaults, frozen', () => {
     holdWaitMs: 5000,
     textHolds: 'hold',
     isProxyTrusted: false,
+    corsOrigins: '*',
     drainMs: 30_000,
     isMetricsPublic: false,
     logLevel: 'info',

@@ -44,6 +44,8 @@ export type Config = {
   readonly holdWaitMs: number
   readonly textHolds: 'hold' | 'check'
   readonly isProxyTrusted: boolean
+  /** `*` for all origins. */
+  readonly corsOrigins: '*' | ReadonlySet<string>
   readonly drainMs: number
   readonly isMetricsPublic: boolean
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'

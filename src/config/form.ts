@@ -79,6 +79,18 @@ export const webAddress: Form<string> = {
   },
 }
 
+/** `off` is an empty set. */
+export const webOrigins: Form<'*' | ReadonlySet<string>> = {
+  expected: '*, off, or origins separated by commas, such as https://app.example.com',
+  parse: text => {
+    if (text === '*') return '*'
+    if (text === 'off') return new Set()
+    const origins = text.split(',').map(origin => origin.trim())
+    const isOrigin = (origin: string) => URL.canParse(origin) && new URL(origin).origin === origin
+    return origins.every(isOrigin) ? new Set(origins) : undefined
+  },
+}
+
 export const hostName: Form<string> = {
   expected: 'a host name or an IP address, such as 127.0.0.1 or 0.0.0.0',
   parse: text => (HOST.test(text) ? text : undefined),

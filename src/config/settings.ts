@@ -11,6 +11,7 @@ import {
   oneOf,
   seconds,
   webAddress,
+  webOrigins,
   wholeNumber,
   type Form,
 } from './form.ts'
@@ -236,6 +237,13 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
     meaning:
       'Trusts `x-forwarded-host` and `x-forwarded-proto` for links to clips. Set it only behind a proxy that overwrites these headers.',
     ...onOff,
+  },
+  corsOrigins: {
+    name: 'TOLLGATE_CORS_ORIGINS',
+    default: '*',
+    meaning:
+      'The web pages that may call `/v1/*` from a browser: `*` for all, `off` for none, or a list of origins with commas. Credentials are never allowed.',
+    ...webOrigins,
   },
   drainMs: {
     name: 'TOLLGATE_DRAIN_S',

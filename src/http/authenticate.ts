@@ -9,34 +9,25 @@ export type HashKey = (key: string) => string
 const KEY_LENGTH_MAX = 256
 
 /**
- * Finds the account and key of a request: by `Authorization: Bearer` first, then by `x-api-key`. Throws
- * `invalid_api_key`.
+ * Finds the account and key of a request. The first of `Authorization: Bearer`, `x-api-key` and `api-key` that has a key
+ * decides. Throws `invalid_api_key`.
  */
 export async function authenticate(
   request: Pick<IncomingRequest, 'header'>,
   { accounts, hashKey }: { readonly accounts: Accounts; readonly hashKey: HashKey },
 ): Promise<Authenticated> {
-  const bearer = bearerKey(request.header('authorization'))
-  if (isPossibleKey(bearer)) {
-    const authenticated = await accounts.authenticate(hashKey(bearer))
-    if (authenticated !== undefined) return authenticated
+  const key =
+    bearerKey(request.header('authorization')) || request.header('x-api-key') || request.header('api-key')
+  if (key === null || key === '') {
+    throw new GatewayError(
+      'invalid_api_key',
+      'No API key was given. Send it as "Authorization: Bearer <key>", or as "x-api-key: <key>" or "api-key: <key>".',
+    )
   }
-  const other = request.header('x-api-key')
-  if (isPossibleKey(other)) {
-    const authenticated = await accounts.authenticate(hashKey(other))
-    if (authenticated !== undefined) return authenticated
-  }
-  const isGiven = isPossibleKey(bearer) || isPossibleKey(other)
-  throw new GatewayError(
-    'invalid_api_key',
-    isGiven
-      ? 'This API key is unknown or was revoked.'
-      : 'No API key was given. Send it as "Authorization: Bearer <key>" or as "x-api-key: <key>".',
-  )
-}
-
-function isPossibleKey(key: string | null): key is string {
-  return key !== null && key !== '' && key.length <= KEY_LENGTH_MAX
+  const authenticated = key.length > KEY_LENGTH_MAX ? undefined : await accounts.authenticate(hashKey(key))
+  if (authenticated === undefined)
+    throw new GatewayError('invalid_api_key', 'This API key is unknown or was revoked.')
+  return authenticated
 }
 
 /** The key of an `Authorization: Bearer` header; null for any other scheme. */

@@ -26,7 +26,7 @@ describe('an error reply', () => {
     const error = new GatewayError('not_found', 'It is gone.')
 
     expect(errorBody(error)).toEqual({
-      error: { message: 'It is gone.', type: 'not_found_error', code: 'not_found' },
+      error: { message: 'It is gone.', type: 'not_found_error', code: 'not_found', param: null },
     })
     expect(errorHeaders(error)).toEqual({ 'content-type': 'application/json' })
   })

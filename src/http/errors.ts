@@ -64,20 +64,21 @@ export function refusalOf(error: unknown): GatewayError | undefined {
   )
 }
 
-/** The body of every error: `{error: {message, type, code, param?}}`, and members beside `error`. */
+/** The body of every error: `{error: {message, type, code, param}}`, and members beside `error`. */
 export type ErrorBody = {
   readonly error: {
     readonly message: string
     readonly type: ErrorType
     readonly code: string
-    readonly param?: string
+    /** The field that the error is about. Some client libraries require the member. */
+    readonly param: string | null
   }
   readonly [beside: string]: unknown
 }
 
 export function errorBody({ message, type, code, extras }: GatewayError): ErrorBody {
-  const { param, beside } = extras
-  return { error: { message, type, code, ...(param === undefined ? {} : { param }) }, ...beside }
+  const { param = null, beside } = extras
+  return { error: { message, type, code, param }, ...beside }
 }
 
 /** The headers of an error: when to retry, whether a client library may retry by itself, and the allowed methods. */

@@ -5,6 +5,7 @@ import { rawConnection, rawRequest } from '../../test/scenarios/raw-http.ts'
 import { until } from '../../test/scenarios/until.ts'
 import { GatewayError } from '../domain/errors.ts'
 import { startServer, type RunningServer } from '../http1/server/server.ts'
+import { Cors } from './cors.ts'
 import { plainReplies } from './reply-style.ts'
 import type { Handler, HttpReply } from './request-context.ts'
 import {
@@ -28,6 +29,7 @@ function portsWith(observe: RequestHandlerPorts['observe']): RequestHandlerPorts
     observe,
     costHeader: 'x-acme-cost-usd',
     replayHeader: 'x-acme-replay',
+    cors: new Cors({ origins: '*', exposedHeaders: [] }),
   }
 }
 
@@ -126,7 +128,7 @@ describe('over a server', () => {
 
 test('a request is recorded after the end of its reply', async () => {
   const finished: FinishedRequest[] = []
-  const request = { respond: () => undefined } as unknown as RespondableRequest
+  const request = { respond: () => undefined, header: () => null } as unknown as RespondableRequest
   const ended = Promise.withResolvers<void>()
 
   const answered = answer(
@@ -144,7 +146,7 @@ test('a request is recorded after the end of its reply', async () => {
 
 test('answering rejects when the request cannot be recorded', async () => {
   const fault = new Error('The log is full.')
-  const request = { respond: () => undefined } as unknown as RespondableRequest
+  const request = { respond: () => undefined, header: () => null } as unknown as RespondableRequest
 
   const answered = answer(
     request,
@@ -161,6 +163,7 @@ test('a request whose client disconnected before the reply is recorded with 499 
   const finished: FinishedRequest[] = []
   const request = {
     respond: () => undefined,
+    header: () => null,
     clientDisconnected: true,
   } as unknown as RespondableRequest
   const handle = () => Promise.reject(new GatewayError('upstream_error', 'The call was cut short.'))

@@ -4,6 +4,7 @@ import { formatUsd } from '../domain/money.ts'
 import type { RequestHandler } from '../http1/server/server.ts'
 import type { ServerRequest } from '../http1/server/server-request.ts'
 import { isStream } from '../http1/server/response-writer.ts'
+import type { Cors } from './cors.ts'
 import { errorHeaders, refusalOf, statusOfError } from './errors.ts'
 import { plainReplies, type ReplyStyle } from './reply-style.ts'
 import type { Handler, HttpReply, RequestContext } from './request-context.ts'
@@ -27,6 +28,7 @@ export type RequestHandlerPorts = {
   readonly costHeader: string
   /** `x-acme-replay`. */
   readonly replayHeader: string
+  readonly cors: Cors
 }
 
 /** A request as the server passes it on. */
@@ -36,7 +38,8 @@ export type RespondableRequest = RequestContext['request'] & Pick<ServerRequest,
 export function requestHandler(routes: readonly Route[], ports: RequestHandlerPorts): RequestHandler {
   const findEndpoint = routeTable(routes)
   return {
-    handle: request => answer(request, findEndpoint(request.method, request.path), ports),
+    handle: request =>
+      answer(request, ports.cors.preflight(request) ?? findEndpoint(request.method, request.path), ports),
     refuse: (request, error) => answer(request, refusing(error), ports),
   }
 }
@@ -84,15 +87,16 @@ function send(
 /** Adds the headers that are the same on all routes. */
 function headersOf(
   { headers, body, cost, isReplay }: HttpReply,
-  { requestId }: RequestContext,
+  { request, requestId }: RequestContext,
   { requestIdHeaders }: ReplyStyle,
-  { costHeader, replayHeader }: RequestHandlerPorts,
+  { costHeader, replayHeader, cors }: RequestHandlerPorts,
 ): Record<string, string> {
   const all = { ...headers }
   if (body !== null) all['content-type'] ??= 'application/json'
   for (const name of requestIdHeaders) all[name] = requestId
   if (cost !== undefined && cost !== null) all[costHeader] = formatUsd(cost)
   if (isReplay === true) all[replayHeader] = 'true'
+  cors.addTo(all, request)
   return all
 }
 

@@ -22,11 +22,11 @@ describe('an envelope of the same shape is kept', () => {
     ],
     [
       { error: { message: 'No', type: 'image_error', param: null, code: null } },
-      { message: 'No', type: 'image_error' },
+      { message: 'No', type: 'image_error', param: null },
     ],
     [
       { type: 'error', error: { type: 'overloaded', message: 'Busy' } },
-      { message: 'Busy', type: 'overloaded' },
+      { message: 'Busy', type: 'overloaded', param: null },
     ],
   ])('%j', (body, expected) => {
     expect(read(body)).toEqual(expected)
@@ -51,7 +51,7 @@ describe('any other shape is converted', () => {
     [{ errors: ['one', { message: 'two' }, 3] }, 'one; two'],
     [{ error: { code: 400, message: 'Google', status: 'INVALID_ARGUMENT' } }, 'Google'],
   ])('%j', (body, message) => {
-    expect(read(body)).toMatchObject({ message, type: 'invalid_request_error' })
+    expect(read(body)).toMatchObject({ message, type: 'invalid_request_error', param: null })
   })
 
   test('a status in words becomes the code', () => {
@@ -77,7 +77,7 @@ describe('a body without a readable error gets a message of its own', () => {
     [[], 'application/json'],
     ['x'.repeat(100_000), 'text/plain'],
   ])('%#', (body, contentType) => {
-    expect(read(body, contentType)).toEqual({ message: UNSAID, type: 'invalid_request_error' })
+    expect(read(body, contentType)).toEqual({ message: UNSAID, type: 'invalid_request_error', param: null })
   })
 
   test('bytes that are not text', () => {

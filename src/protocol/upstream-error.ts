@@ -6,7 +6,7 @@ export type UpstreamError = {
   readonly message: string
   readonly type: string
   readonly code?: string
-  readonly param?: string
+  readonly param: string | null
 }
 
 /** A longer body is a page, not an error. */
@@ -36,7 +36,7 @@ export function readUpstreamError(
     message: shown(found.message ?? UNSAID, MESSAGE_CHARS_MAX),
     type: shown(found.type ?? OWN_TYPE, NAME_CHARS_MAX),
     ...(found.code === undefined ? {} : { code: shown(found.code, NAME_CHARS_MAX) }),
-    ...(found.param === undefined ? {} : { param: shown(found.param, NAME_CHARS_MAX) }),
+    param: found.param === undefined ? null : shown(found.param, NAME_CHARS_MAX),
   }
 }
 

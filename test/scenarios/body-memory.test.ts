@@ -103,7 +103,7 @@ describe('a body that does not fit', () => {
     expect(response).toContain('\r\nretry-after: 5\r\n')
     expect(response).toContain('\r\nconnection: close\r\n')
     expect(response).toEndWith(
-      '{"error":{"message":"The gateway is receiving too many large requests. Try again shortly.","type":"server_error","code":"overloaded"}}',
+      '{"error":{"message":"The gateway is receiving too many large requests. Try again shortly.","type":"server_error","code":"overloaded","param":null}}',
     )
     expect(gateway.upstream.requests).toHaveLength(0)
   })

@@ -59,7 +59,7 @@ export type ErrorOf = { readonly message: string; readonly type: string; readonl
 
 /** The body of an error reply on a media route. */
 export type MediaError = {
-  readonly error: ErrorOf & { readonly param?: string }
+  readonly error: ErrorOf & { readonly param?: string | null }
   readonly id?: string
   readonly status?: string
   readonly cost_usd?: string

@@ -183,6 +183,7 @@ describe('402', () => {
         message: 'This job reserves 0.12 USD, and 0.1 USD is available. Add funds.',
         type: 'insufficient_balance',
         code: 'insufficient_balance',
+        param: null,
       },
       required_usd: '0.12',
       available_usd: '0.1',

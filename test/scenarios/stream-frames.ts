@@ -82,5 +82,5 @@ export const STOPPED_SENDING = errorFrame(
 )
 
 function errorFrame(message: string, type: string, code: string): string {
-  return `data: ${JSON.stringify({ error: { message, type, code } })}\n\n`
+  return `data: ${JSON.stringify({ error: { message, type, code, param: null } })}\n\n`
 }

@@ -6,6 +6,7 @@ import { GatewayError } from '../../domain/errors.ts'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
 import type { Handler } from '../request-context.ts'
 import { startServer } from '../../http1/server/server.ts'
+import { Cors } from '../cors.ts'
 import { requestHandler } from '../request-handler.ts'
 import { listModels } from './list-models.ts'
 import { publicModels } from './public-catalog.ts'
@@ -96,6 +97,7 @@ const server = startServer({
     observe: () => {},
     costHeader: 'x-acme-cost-usd',
     replayHeader: 'x-acme-replay',
+    cors: new Cors({ origins: '*', exposedHeaders: [] }),
   }),
 })
 afterAll(() => server.abort())

@@ -12,7 +12,7 @@ const counts = { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 }
 const usage = chunkFrame({}, { choices: [], usage: counts })
 const failure = new GatewayError('upstream_error', 'The model stopped in the middle of its answer.')
 const errorFrame =
-  'data: {"error":{"message":"The model stopped in the middle of its answer.","type":"upstream_error","code":"upstream_error"}}\n\n'
+  'data: {"error":{"message":"The model stopped in the middle of its answer.","type":"upstream_error","code":"upstream_error","param":null}}\n\n'
 
 /** The frame with the catalog's name of the model. */
 function renamed(frame: string): string {

@@ -32,5 +32,5 @@ export function usageFrame(
 
 /** The error frame for a chat stream that broke. No `[DONE]` follows it. */
 export function chatErrorFrame({ message, type, code }: GatewayError): Uint8Array<ArrayBuffer> {
-  return dataFrame(JSON.stringify({ error: { message, type, code } }))
+  return dataFrame(JSON.stringify({ error: { message, type, code, param: null } }))
 }
