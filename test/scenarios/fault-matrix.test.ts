@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { OPEN_MS_MAX } from '../../src/gateway/upstreams/circuit-breakers.ts'
+import { FAILURES_BEFORE_OPEN, OPEN_MS_MAX } from '../../src/gateway/upstreams/circuit-breakers.ts'
 import { refusedUrl, startUpstream, type Exchange, type Reply, type Upstream } from '../support/upstream.ts'
 import { lanes, type Lane } from './fault-lanes.ts'
 import { faults, rules, type Rule } from './fault-matrix.ts'
-import { wholeAnswer, type Stage } from './fault-plays.ts'
+import { status, wholeAnswer, type Stage } from './fault-plays.ts'
 import { refusalOf } from './refusal-of.ts'
 import { chatModel, startScriptedGateway, type ScriptedGateway } from './scripted-gateway.ts'
 import { settlementOf } from './settled-stream.ts'
@@ -91,6 +91,23 @@ describe('a request ends according to the rules for', () => {
   })
 })
 
+/** The faults after which the next upstream is called, by the rules. */
+const switched = cases.filter(([, , , { lane, fault, behind }]) => {
+  const [end] = faults[fault]![lane.upstreamSends]!
+  return behind === 'well' && (rules[end].isSwitched || (end === 'empty' && lane.isEmptyRetried))
+})
+
+describe('with both circuits open, two upstreams are as available as the healthy one alone for', () => {
+  test.each(switched)('%s, of an upstream with %s, %s', async (_lane, _fault, _setting, one) => {
+    const expected = expectedOf({ ...one, fault: 'no fault', behind: 'alone' })
+    await openBothCircuits(one)
+
+    const seen = await play(one)
+
+    expect(seen).toEqual({ ...expected, saidBy: ['spare'], asked: { ...seen.asked, spare: 1 } })
+  })
+})
+
 test('the ledger is sound afterwards, and nothing waits or is held', async () => {
   const { ok, problems } = await gateway.admin<{ ok: boolean; problems: unknown[] }>('POST', 'verify')
 
@@ -136,9 +153,33 @@ function expectedOf({ lane, fault, behind }: Case): Seen {
   }
 }
 
+/** Lets both upstreams of a row fail until their circuits open. They open in the order of the row. */
+async function openBothCircuits(one: Case): Promise<void> {
+  const stage: Stage = { advance: () => undefined, received: () => Promise.resolve() }
+  const account = await gateway.account()
+  const failure = status(500, { connection: 'close' })(one.lane, stage)
+  gateway.upstream.reply(failure)
+  spare.reply(failure)
+  for (let failures = 0; failures < FAILURES_BEFORE_OPEN; failures += 1) {
+    const response = await send(one, account.key)
+    expect([response.status, await response.text()]).toEqual([502, expect.any(String)])
+  }
+  expect(await gateway.metric('tollgate_open_circuit_breakers')).toBe(2)
+}
+
+function send({ lane, fault, behind }: Case, key: string): Promise<Response> {
+  const { isRefused = false } = faults[fault]!
+  return fetch(gateway.url + lane.path, {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: modelOf({ kind: lane.kind, isRefused, behind }), ...lane.request }),
+  })
+}
+
 /** Runs one request with its own account until it and all its background work have ended. */
-async function play({ lane, fault, behind }: Case): Promise<Seen> {
-  const { isRefused = false, ...ends } = faults[fault]!
+async function play(one: Case): Promise<Seen> {
+  const { lane, fault, behind } = one
+  const ends = faults[fault]!
   const [, playFault] = ends[lane.upstreamSends]!
   let reply = ''
   const stage: Stage = {
@@ -157,11 +198,7 @@ async function play({ lane, fault, behind }: Case): Promise<Seen> {
   const before = { main: gateway.upstream.requests.length, spare: spare.requests.length }
   const account = await gateway.account()
 
-  const response = await fetch(gateway.url + lane.path, {
-    method: 'POST',
-    headers: { 'x-api-key': account.key, 'content-type': 'application/json' },
-    body: JSON.stringify({ model: modelOf({ kind: lane.kind, isRefused, behind }), ...lane.request }),
-  })
+  const response = await send(one, account.key)
   const error = response.status === 200 ? undefined : await errorOf(response, lane)
   if (error === undefined) for await (const piece of textOf(response)) reply += piece
 

@@ -12,7 +12,7 @@ import {
 import { usd } from '../../domain/money.ts'
 import { NO_USAGE } from '../../domain/pricing/usage.ts'
 import type { Attempt } from '../ports/attempts.ts'
-import { ATTEMPTS_MAX, callWithFailover, type CallUpstream } from './call-with-failover.ts'
+import { callWithFailover, type CallUpstream } from './call-with-failover.ts'
 import { CircuitBreakers, OPEN_MS_FIRST } from './circuit-breakers.ts'
 import type { CallResult } from './select-result.ts'
 
@@ -85,13 +85,13 @@ describe('upstreams are called', () => {
     expect(called).toEqual(['a'])
   })
 
-  test('once each, up to the maximum for one request', async () => {
-    const ids = Array.from({ length: ATTEMPTS_MAX + 2 }, (_, index) => `u${index}`)
+  test('once each, until all have failed', async () => {
+    const ids = Array.from({ length: 16 }, (_, index) => `u${index}`)
     const { run, called } = setUp(Object.fromEntries(ids.map(id => [id, [aFailure()]])))
 
     await run()
 
-    expect(called).toEqual(ids.slice(0, ATTEMPTS_MAX))
+    expect(called).toEqual(ids)
   })
 
   test('until the time for a whole answer has passed', async () => {
@@ -146,7 +146,7 @@ describe('an upstream with an open circuit breaker', () => {
     expect(called).toEqual(['b', 'a'])
   })
 
-  test('is called if no other is left, and then no further one', async () => {
+  test('is called after the others have failed, the one that closes first before the next', async () => {
     const { run, called, clock } = setUp({
       a: [aFailure('rate_limited', '9')],
       b: [aFailure('rate_limited', '5')],
@@ -158,8 +158,22 @@ describe('an upstream with an open circuit breaker', () => {
 
     const { result } = await run()
 
-    expect(called).toEqual(['c', 'b'])
+    expect(called).toEqual(['c', 'b', 'a'])
     expect(result).toMatchObject({ reason: 'rate_limited', retryAfterS: '5' })
+  })
+
+  test('is called although all are open, so that one that has recovered answers', async () => {
+    const { run, called } = setUp({
+      a: [aFailure()],
+      b: [aFailure(), aFailure(), aFailure(), anAnswer()],
+    })
+    for (let times = 0; times < 3; times += 1) await run()
+    called.length = 0
+
+    const { result } = await run()
+
+    expect(called).toEqual(['a', 'b'])
+    expect(result.kind).toBe('answer')
   })
 
   test('is probed by one request at a time', async () => {

@@ -7,9 +7,6 @@ import { recordAbandonedAttempt, type AbandonPorts } from './record-abandoned-at
 import { reportAttempts } from './report-attempts.ts'
 import { healthSignal, selectResult, shouldFailOver, type CallResult } from './select-result.ts'
 
-/** The most upstreams that one request calls. With more, its client would wait too long. */
-export const ATTEMPTS_MAX = 5
-
 /** Calls one upstream. Until it resolves, nothing may have gone to the client. */
 export type CallUpstream<Result extends CallResult> = (destination: Destination) => Promise<Result>
 
@@ -21,8 +18,8 @@ export type FailoverPorts = AbandonPorts & {
 
 /**
  * Calls the upstreams of a request one after the other until one answers, and returns the attempt whose result the
- * client gets. Upstreams with an open circuit breaker are skipped; if all are open, one of them is called. After
- * `failOverWithinMs`, no further upstream is called.
+ * client gets. Each is called at most once. Those with an open circuit breaker come last, because they may have
+ * recovered and are better than no answer. After `failOverWithinMs`, no further upstream is called.
  */
 export async function callWithFailover<Result extends CallResult>(
   admitted: AdmittedRequest,
@@ -63,8 +60,8 @@ async function callInTurn<Result extends CallResult>(
     const result = await callThroughBreaker(destination, call, ports)
     attempts.push({ destination, number: attempts.length + 1, result })
     left = left.filter(other => other !== destination)
-    const isLast = left.length === 0 || available.length === 0 || attempts.length === ATTEMPTS_MAX
-    if (isLast || !shouldFailOver(result) || clock.monotonicMs() >= failOverUntilMs) return attempts
+    if (left.length === 0 || !shouldFailOver(result) || clock.monotonicMs() >= failOverUntilMs)
+      return attempts
   }
 }
 

@@ -113,7 +113,8 @@ describe('a circuit breaker', () => {
       call(UNHEALTHY)
     }
 
-    expect(lengths).toEqual([1, 2, 4, 8, 16, 32, OPEN_MS_MAX / OPEN_MS_FIRST, OPEN_MS_MAX / OPEN_MS_FIRST])
+    expect(lengths).toEqual([1, 2, 4, 4, 4, 4, 4, 4])
+    expect(OPEN_MS_MAX).toBe(20_000)
   })
 
   test('does not stay open longer because many calls were running when it opened', () => {
@@ -130,9 +131,9 @@ describe('a circuit breaker', () => {
     const { clock, call, breakers } = setUp()
     const nowMs = clock.monotonicMs()
 
-    call({ signal: 'unhealthy', retryAfterMs: 42_000 })
+    call({ signal: 'unhealthy', retryAfterMs: 12_000 })
 
-    expect(breakers.openUntilMs(main)).toBe(nowMs + 42_000)
+    expect(breakers.openUntilMs(main)).toBe(nowMs + 12_000)
   })
 
   test('never stays open longer than the maximum, also for a longer Retry-After', () => {

@@ -55,10 +55,10 @@ export const failoverMutants: readonly Mutant[] = [
     tests: [SELECT_TESTS],
   },
   {
-    name: 'a request calls upstreams without a limit',
+    name: 'a request calls only one upstream with an open circuit breaker',
     file: CALL,
-    text: ' || attempts.length === ATTEMPTS_MAX',
-    replacement: '',
+    text: 'if (left.length === 0 || ',
+    replacement: 'if (left.length === 0 || available.length === 0 || ',
     tests: [CALL_TESTS],
   },
   {
