@@ -1,11 +1,12 @@
 import { countedPasses, startBackground } from './app/background.ts'
 import { openDataFolder } from './app/data-folder.ts'
-import { firstStart, welcome } from './app/first-start.ts'
+import { firstStart } from './app/first-start.ts'
+import { newBooksSentence, otherBooks } from './app/new-books.ts'
 import { gatewayRoutes } from './app/routes.ts'
 import { openParts, type Parts } from './app/parts.ts'
 import { openReplays } from './app/replays.ts'
+import { reportStart } from './app/report-start.ts'
 import type { Config } from './config/config.ts'
-import { countOn, missingVariables, providersWithoutKeys } from './domain/catalog/catalog.ts'
 import { bodyMemory } from './gateway/budgets/body-budgets.ts'
 import { HoldQueue } from './gateway/hold-queue.ts'
 import type { Clock } from './gateway/ports/clock.ts'
@@ -58,9 +59,16 @@ export async function startApp(config: Config, overrides: AppOverrides = {}): Pr
 export async function openAdmin(config: Config): Promise<{
   handle(request: Request): Promise<Response>
   close(): Promise<void>
+  /** A sentence about the books that this call created. Undefined if the folder had books. */
+  readonly created: string | undefined
 }> {
-  const parts = await openParts(config, openDataFolder(config.dataDir), { isOffline: true })
-  return { handle: trustedAdminApi(parts.admin), close: parts.close }
+  const folder = openDataFolder(config.dataDir)
+  const parts = await openParts(config, folder, { isOffline: true })
+  return {
+    handle: trustedAdminApi(parts.admin),
+    close: parts.close,
+    created: folder.isNew ? newBooksSentence('This command', otherBooks(folder.path)) : undefined,
+  }
 }
 
 async function serve(
@@ -135,28 +143,7 @@ async function serve(
   phase = 'serving'
   const withdraw = folder.announce({ url: server.url, pid: process.pid })
   const stopBackground = startBackground(parts, { metrics, reconcile }, config)
-  log.info('listening', { url: server.url, data_dir: folder.path })
-  const keyless = providersWithoutKeys(admin.catalog.current())
-  if (keyless.length > 0)
-    log.error('stored keys of providers cannot be read', { providers: keyless.join(', ') })
-  const missing = missingVariables(admin.catalog.current(), admin.isVariableSet)
-  if (missing.length > 0)
-    log.warn('environment variables of provider keys are not set', { variables: missing.join(', ') })
-  if (config.logLevel !== 'silent') {
-    const hasModels = countOn(admin.catalog.current(), config) > 0
-    process.stderr.write(
-      welcome({
-        url: server.url,
-        config,
-        folder,
-        adminKey,
-        keyless,
-        missingVariables: missing,
-        hasModels,
-        ...started,
-      }),
-    )
-  }
+  reportStart(parts, { url: server.url, config, folder, adminKey, ...started })
 
   const stop = async () => {
     phase = 'stopping'

@@ -1,11 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { fileReason } from '../config/file-reason.ts'
 
 /** The files of a data folder. Only the user that runs the gateway can read them. */
 export type DataFolder = {
   readonly path: string
   readonly database: string
+  /** The folder had no database when it was opened, so its books are new. */
+  readonly isNew: boolean
   /** The files of media jobs. */
   readonly blobs: string
   /** The key that encrypts provider secrets. Created if it does not exist. */
@@ -28,6 +31,7 @@ export function openDataFolder(dataDir: string): DataFolder {
   return {
     path,
     database: file('tollgate.db'),
+    isNew: !existsSync(file('tollgate.db')),
     blobs: file('blobs'),
     secretKey: () => {
       const isNew = !existsSync(file('secret.key'))
@@ -54,10 +58,10 @@ function makeFolder(path: string): void {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 })
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new Error(`The data folder cannot be created: ${reason}. Set TOLLGATE_DATA_DIR to another path.`, {
-      cause,
-    })
+    throw new Error(
+      `The data folder ${path} cannot be created: ${fileReason(cause)}. Set TOLLGATE_DATA_DIR to another path.`,
+      { cause },
+    )
   }
 }
 

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { formatFileProblem, parseCatalogFile } from '../catalog-file/parse-catalog-file.ts'
 import { ConfigError } from '../config/config.ts'
+import { fileReason } from '../config/file-reason.ts'
 import { auditOf } from '../gateway/admin/operator.ts'
 import type { AdminPorts } from '../http/admin/call.ts'
 
@@ -25,7 +27,8 @@ function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new ConfigError([`TOLLGATE_CATALOG names ${path}, which cannot be read: ${reason}`])
+    throw new ConfigError([
+      `TOLLGATE_CATALOG names ${resolve(path)}, which cannot be read: ${fileReason(cause)}.`,
+    ])
   }
 }

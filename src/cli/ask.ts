@@ -49,13 +49,15 @@ async function refusalOf(response: Response): Promise<CliError> {
   }
   const { message = `The server answered with status ${response.status}.`, code = 'server_error' } =
     body.error ?? {}
-  const hint =
-    response.status === 401
-      ? ' Set TOLLGATE_ADMIN_KEY to the admin key that the running server was started with.'
-      : ''
-  return new CliError(message + hint, {
+  return new CliError(message + hintFor(response.status), {
     exitCode: 1,
     code,
     ...(body.error === undefined ? {} : { body }),
   })
+}
+
+function hintFor(status: number): string {
+  if (status === 401)
+    return ' Set TOLLGATE_ADMIN_KEY to the admin key that the running server was started with.'
+  return status === 500 ? ' The log of the server has the reason.' : ''
 }

@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { main } from './main.ts'
@@ -132,11 +132,74 @@ describe('without a data folder', () => {
     expect(existsSync(folder)).toBe(false)
   })
 
+  test('a command that only reads does not make a data folder of another folder', async () => {
+    const folder = join(home, 'photos')
+    mkdirSync(folder)
+
+    const { code, err } = await tollgate(['balance', 'ada'], { TOLLGATE_DATA_DIR: folder })
+
+    expect(code).toBe(1)
+    expect(err).toContain(`There is no data folder at ${folder}.`)
+    expect(readdirSync(folder)).toEqual([])
+  })
+
   test('serve refuses a start that would limit concurrent calls', async () => {
     const { code, err } = await tollgate(['serve'])
 
     expect(code).toBe(2)
     expect(err).toContain('bin/tollgate')
+  })
+})
+
+describe('the data folder', () => {
+  test('is printed as an absolute path, with new books and with others, and not with --json', async () => {
+    const work = mkdtempSync(join(home, 'work-'))
+    const create = ['accounts', 'create', 'ada']
+    const inFolder = (cwd: string, args: readonly string[]) => spawned(args, {}, cwd)
+    mkdirSync(join(work, 'today'))
+
+    const first = await inFolder(work, create)
+    const second = await inFolder(join(work, 'today'), create)
+    const read = await inFolder(work, ['balance', 'ada'])
+    const refused = await inFolder(work, ['balance', 'bob'])
+    const json = await inFolder(work, ['balance', 'ada', '--json'])
+
+    expect(first.err).toStartWith(
+      `Data folder: ${join(work, 'data')}\nThis command created new, empty books.`,
+    )
+    expect(second.err).toContain(
+      `created new, empty books. There are other books in ${join(work, 'data')}. If you meant them,`,
+    )
+    expect(read.err).toBe(`Data folder: ${join(work, 'data')}\n`)
+    expect(refused.err).toEndWith(`\nData folder: ${join(work, 'data')}\n`)
+    expect(json.err).toBe('')
+  })
+
+  test('with a damaged database is named, with what to do', async () => {
+    const folder = { TOLLGATE_DATA_DIR: join(home, 'damaged') }
+    await tollgate(['accounts', 'create', 'ada'], folder)
+    const database = join(home, 'damaged', 'tollgate.db')
+    const bytes = readFileSync(database)
+    writeFileSync(database, bytes.fill(0xff, 4096))
+
+    const { code, err } = await tollgate(['balance', 'ada'], folder)
+    const json = await tollgate(['balance', 'ada', '--json'], folder)
+
+    expect(code).toBe(1)
+    expect(err).toStartWith(`The database ${database} is damaged. Stop the gateway, move the file`)
+    expect(JSON.parse(json.out)).toMatchObject({ error: { code: 'data_folder_unusable' } })
+  })
+
+  test('that is a file is named, with the setting', async () => {
+    const file = join(home, 'a-file')
+    writeFileSync(file, '')
+
+    const { code, err } = await tollgate(['accounts', 'create', 'ada'], { TOLLGATE_DATA_DIR: file })
+
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: `The data folder ${file} cannot be used, because it or a part of its path is a file. Set TOLLGATE_DATA_DIR to another path.\n`,
+    })
   })
 })
 
@@ -235,7 +298,7 @@ describe('on a stopped data folder', () => {
     const json = await tollgate(['catalog', 'import', file, '--json'], folder)
 
     expect(text.code).toBe(0)
-    expect(text.err).toBe(
+    expect(text.err).toStartWith(
       'The catalog names environment variables that are not set here: NO_SUCH_KEY. Set them for "tollgate serve".\n',
     )
     expect(JSON.parse(json.out)).toMatchObject({ missing_variables: ['NO_SUCH_KEY'] })
@@ -274,8 +337,14 @@ describe('on a stopped data folder', () => {
     const read = await tollgate(['catalog', 'import', join(home, 'none.yaml')], folder)
     const written = await tollgate(['catalog', 'export', join(home, 'none', 'catalog.yaml')], folder)
 
-    expect(read).toMatchObject({ code: 2, err: expect.stringContaining('cannot be read: ENOENT') })
-    expect(written).toMatchObject({ code: 2, err: expect.stringContaining('cannot be written: ENOENT') })
+    expect(read).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('none.yaml cannot be read: there is no such file or folder.'),
+    })
+    expect(written).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('catalog.yaml cannot be written: there is no such file or folder.'),
+    })
   })
 
   test('verify exits with 1 and names the first wrong entry of a tampered ledger', async () => {
@@ -441,8 +510,12 @@ async function tollgate(args: readonly string[], settings: Record<string, string
 }
 
 /** Runs one command in its own process. */
-async function spawned(args: readonly string[], settings: Record<string, string> = {}): Promise<Ran> {
-  const child = spawn(args, settings)
+async function spawned(
+  args: readonly string[],
+  settings: Record<string, string> = {},
+  cwd = home,
+): Promise<Ran> {
+  const child = spawn(args, settings, cwd)
   const [out, err, code] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
@@ -464,9 +537,9 @@ async function startServer(
   return child
 }
 
-function spawn(args: readonly string[], settings: Record<string, string>) {
+function spawn(args: readonly string[], settings: Record<string, string>, cwd = home) {
   return Bun.spawn([process.execPath, CLI, ...args], {
-    cwd: home,
+    cwd,
     env: { PATH: process.env['PATH'], BUN_CONFIG_MAX_HTTP_REQUESTS: '1024', ...settings },
     stdout: 'pipe',
     stderr: 'pipe',

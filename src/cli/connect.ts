@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { exchange, type Message } from './exchange.ts'
 import { CliError } from './outcome.ts'
@@ -6,6 +7,10 @@ import { readAdminKey, readServerFile, type RunningServer } from './server-file.
 
 /** The admin API of a running server or of an opened data folder. */
 export type Admin = {
+  /** The absolute path of the data folder. */
+  readonly dataDir: string
+  /** A sentence about the books that this command created. Undefined if the folder had books. */
+  readonly created: string | undefined
   /** The address of the running server, for `doctor`. Undefined if this process opened the data folder. */
   readonly url: string | undefined
   send(path: string, message: Message): Promise<Response>
@@ -16,6 +21,7 @@ export type Admin = {
 export type OpenAdmin = (config: Config) => Promise<{
   handle(request: Request): Promise<Response>
   close(): Promise<void>
+  readonly created: string | undefined
 }>
 
 /** Long enough for a busy server. A connection to a stopped one is refused immediately. */
@@ -24,16 +30,16 @@ const LIVENESS_TIMEOUT_MS = 2000
 const SEND_TIMEOUT_MS = 600_000
 
 /**
- * Connects to the server that runs on the data folder or, if there is none, opens the folder. A missing folder is an
- * error unless `mayCreate` is set: the path is probably mistyped, or the working directory is wrong.
+ * Connects to the server that runs on the data folder or, if there is none, opens the folder. A folder without books is an error
+ * unless `mayCreate` is set: the path is probably mistyped, or the working directory is wrong.
  */
 export async function connect(
   config: Config,
   { openAdmin, mayCreate }: { readonly openAdmin: OpenAdmin; readonly mayCreate: boolean },
 ): Promise<Admin> {
-  if (!mayCreate && !existsSync(config.dataDir)) {
+  if (!mayCreate && !hasBooks(config.dataDir)) {
     throw new CliError(
-      `There is no data folder at ${config.dataDir}. Start the gateway once with "tollgate serve", or set TOLLGATE_DATA_DIR.`,
+      `There is no data folder at ${resolve(config.dataDir)}. Start the gateway once with "tollgate serve", or set TOLLGATE_DATA_DIR.`,
       { exitCode: 1, code: 'no_data_folder' },
     )
   }
@@ -47,6 +53,11 @@ export async function connect(
     if (server !== undefined) return overHttp(server, config)
     throw new CliError(error.message, { exitCode: 1, code: 'data_folder_in_use' })
   }
+}
+
+/** Throws if the folder cannot be read: then nothing is known about its books. */
+function hasBooks(dataDir: string): boolean {
+  return statSync(join(dataDir, 'tollgate.db'), { throwIfNoEntry: false }) !== undefined
 }
 
 /**
@@ -81,6 +92,8 @@ function overHttp({ url }: RunningServer, config: Config): Admin {
   }
   return {
     url,
+    dataDir: resolve(config.dataDir),
+    created: undefined,
     async send(path, message) {
       const headers = { ...message.headers, authorization: `Bearer ${key}` }
       try {
@@ -101,6 +114,8 @@ async function inProcess(config: Config, openAdmin: OpenAdmin): Promise<Admin> {
   const opened = await openAdmin(config)
   return {
     url: undefined,
+    dataDir: resolve(config.dataDir),
+    created: opened.created,
     send: (path, message) => opened.handle(new Request(new URL(path, 'http://localhost'), message)),
     close: () => opened.close(),
   }

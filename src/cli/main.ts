@@ -1,10 +1,12 @@
+import { resolve } from 'node:path'
 import { CommanderError, type Command } from 'commander'
-import { ConfigError, readConfig, type Environment } from '../config/config.ts'
+import { ConfigError, describeConfig, readConfig, type Environment } from '../config/config.ts'
 import { askOf } from './ask.ts'
-import { connect, type OpenAdmin } from './connect.ts'
+import { connect, type Admin, type OpenAdmin } from './connect.ts'
 import { CliError, type Outcome } from './outcome.ts'
 import { buildProgram, type Runner } from './program.ts'
 import { serve, type StartApp } from './serve.ts'
+import { storageProblem } from './storage-problem.ts'
 
 export type Cli = {
   readonly version: string
@@ -21,32 +23,32 @@ export type Cli = {
  */
 export async function main(argv: readonly string[], cli: Cli): Promise<0 | 1 | 2> {
   const isJson = argv.includes('--json')
-  let outcome: Outcome | undefined
-  const program = buildProgram(
-    runnerOf(cli, isJson, result => {
-      outcome = result
-    }),
-    cli.version,
-  )
+  const run: Run = {}
+  const program = buildProgram(runnerOf(cli, isJson, run), cli.version)
   configureOutput(program, cli, isJson)
   try {
     await program.parseAsync(argv, { from: 'user' })
+    if (run.outcome !== undefined) print(run.outcome, cli, isJson)
+    return run.outcome?.exitCode ?? 0
   } catch (error) {
     return failed(error, cli, isJson)
+  } finally {
+    if (run.admin !== undefined && !isJson) cli.err(`${placeOf(run.admin)}\n`)
   }
-  if (outcome === undefined) return 0
-  print(outcome, cli, isJson)
-  return outcome.exitCode ?? 0
 }
 
-function runnerOf(cli: Cli, isJson: boolean, finish: (outcome: Outcome) => void): Runner {
+/** What a command line has done so far. */
+type Run = { admin?: Admin; outcome?: Outcome }
+
+function runnerOf(cli: Cli, isJson: boolean, run: Run): Runner {
   return {
     async admin(work, { mayCreate = false } = {}) {
       const config = readConfig(cli.environment)
       const openAdmin: OpenAdmin = async given => (await cli.loadApp()).openAdmin(given)
       const admin = await connect(config, { openAdmin, mayCreate })
+      run.admin = admin
       try {
-        finish(await work(askOf(admin), admin, isJson))
+        run.outcome = await work(askOf(admin), admin, isJson)
       } finally {
         await admin.close()
       }
@@ -77,7 +79,13 @@ function print({ value, text, note }: Outcome, { out, err }: Cli, isJson: boolea
   if (note !== undefined) err(`${note}\n`)
 }
 
-function failed(error: unknown, { out, err }: Cli, isJson: boolean): 0 | 1 | 2 {
+/** Where the command worked. The data folder may be another one than the operator expects, because its setting may be relative. */
+function placeOf({ dataDir, url, created }: Admin): string {
+  const server = url === undefined ? '' : ` (server at ${url})`
+  return [`Data folder: ${dataDir}${server}`, ...(created === undefined ? [] : [created])].join('\n')
+}
+
+function failed(error: unknown, { out, err, environment }: Cli, isJson: boolean): 0 | 1 | 2 {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return 0
     if (isJson) {
@@ -89,7 +97,7 @@ function failed(error: unknown, { out, err }: Cli, isJson: boolean): 0 | 1 | 2 {
     }
     return 2
   }
-  const { message, body, exitCode } = cliErrorOf(error)
+  const { message, body, exitCode } = cliErrorOf(error, environment)
   if (isJson) out(jsonText(body))
   else err(`${message}\n`)
   return exitCode
@@ -99,13 +107,20 @@ function jsonText(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`
 }
 
-function cliErrorOf(error: unknown): CliError {
+function cliErrorOf(error: unknown, environment: Environment): CliError {
   if (error instanceof CliError) return error
   if (error instanceof ConfigError) {
     const { message, problems } = error
     const body = { error: { message, type: 'command_error', code: 'invalid_setting', problems } }
     return new CliError(message, { exitCode: 2, code: 'invalid_setting', body })
   }
+  const problem = storageProblem(error, dataDirOf(environment))
+  if (problem !== undefined) return new CliError(problem, { exitCode: 1, code: 'data_folder_unusable' })
   const message = error instanceof Error ? error.message : String(error)
   return new CliError(message, { exitCode: 1, code: 'failed' })
+}
+
+function dataDirOf(environment: Environment): string {
+  const setting = describeConfig(environment).find(({ name }) => name === 'TOLLGATE_DATA_DIR')
+  return resolve(setting?.value ?? '')
 }

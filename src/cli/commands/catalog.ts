@@ -1,4 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { fileReason } from '../../config/file-reason.ts'
 import { adminPath, askOf, askText, type Ask } from '../ask.ts'
 import type { Admin } from '../connect.ts'
 import { CliError, table, type Outcome } from '../outcome.ts'
@@ -92,7 +94,7 @@ function readInput(file: string): string {
   try {
     return readFileSync(file === STANDARD ? 0 : file, 'utf8')
   } catch (error) {
-    throw new CliError(`The catalog file cannot be read: ${reasonOf(error)}`, {
+    throw new CliError(`${nameOf(file)} cannot be read: ${fileReason(error)}.`, {
       exitCode: 2,
       code: 'unreadable_file',
     })
@@ -103,13 +105,13 @@ function writeOutput(file: string, text: string): void {
   try {
     writeFileSync(file, text)
   } catch (error) {
-    throw new CliError(`The catalog file cannot be written: ${reasonOf(error)}`, {
+    throw new CliError(`${nameOf(file)} cannot be written: ${fileReason(error)}.`, {
       exitCode: 2,
       code: 'unwritable_file',
     })
   }
 }
 
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+function nameOf(file: string): string {
+  return file === STANDARD ? 'Standard input' : `The file ${resolve(file)}`
 }

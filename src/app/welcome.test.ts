@@ -1,10 +1,14 @@
+import { writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'bun:test'
 import { aDataFolder } from '../../test/support/data-folder.ts'
 import { readConfig } from '../config/config.ts'
 import { openDataFolder } from './data-folder.ts'
-import { welcome } from './first-start.ts'
+import { welcome } from './welcome.ts'
 
-const folder = openDataFolder(aDataFolder())
+const path = aDataFolder()
+const newFolder = openDataFolder(path)
+writeFileSync(newFolder.database, '')
+const folder = openDataFolder(path)
 const messageOf = (start: Partial<Parameters<typeof welcome>[0]> = {}) =>
   welcome({
     url: 'http://127.0.0.1:8787',
@@ -16,12 +20,20 @@ const messageOf = (start: Partial<Parameters<typeof welcome>[0]> = {}) =>
     keyless: [],
     missingVariables: [],
     hasModels: true,
+    otherBooks: [],
     ...start,
   })
 
 describe('a start prints', () => {
   test('its address and data folder, without keys that were shown before', () => {
     expect(messageOf()).toBe(`Tollgate listens on http://127.0.0.1:8787\n  data folder  ${folder.path}\n\n`)
+  })
+
+  test('that its data folder is new, and where other books are', () => {
+    const text = messageOf({ folder: newFolder, otherBooks: ['/srv/data'] })
+
+    expect(text).toContain(`  data folder  ${path}  (new)\n`)
+    expect(text).toContain('This start created new, empty books. There are other books in /srv/data. If you')
   })
 
   test('the keys that it created, and a command to try', () => {

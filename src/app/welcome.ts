@@ -1,0 +1,88 @@
+import type { Config } from '../config/config.ts'
+import { formatUsd } from '../domain/money.ts'
+import type { DataFolder } from './data-folder.ts'
+import { DEMO_GRANT, type FirstStart } from './first-start.ts'
+import { newBooksSentence } from './new-books.ts'
+
+/** The message that a start prints. It has keys only if this start created them. */
+export function welcome(
+  start: FirstStart & {
+    readonly url: string
+    readonly config: Config
+    readonly folder: DataFolder
+    readonly adminKey: { readonly key: string; readonly isNew: boolean }
+    /** The providers whose stored keys cannot be decrypted. */
+    readonly keyless: readonly string[]
+    /** Environment variables that the catalog names and this process does not have. */
+    readonly missingVariables: readonly string[]
+    /** False if no model is on, so that every request would be refused. */
+    readonly hasModels: boolean
+    /** Other data folders with books, if this start created new books. */
+    readonly otherBooks: readonly string[]
+  },
+): string {
+  const { url, config, folder, adminKey, demoKey, unreadFile, keyless, missingVariables } = start
+  const base = config.baseUrl ?? url
+  const lines = [
+    `Tollgate listens on ${url}`,
+    `  data folder  ${folder.path}${folder.isNew ? '  (new)' : ''}`,
+  ]
+  if (unreadFile !== undefined)
+    lines.push(
+      `  catalog      in the data folder; to replace it, run "bin/tollgate catalog import ${unreadFile}"`,
+    )
+  if (adminKey.isNew) lines.push(`  admin key    ${adminKey.key}  (shown once; stored in admin.key)`)
+  if (demoKey !== null)
+    lines.push(`  sandbox key  ${demoKey}  (shown once; ${formatUsd(DEMO_GRANT)} USD, sandbox models only)`)
+  if (start.otherBooks.length > 0) lines.push('', newBooksSentence('This start', start.otherBooks))
+  if (demoKey !== null) lines.push('', ...demoLines(base, demoKey))
+  if (keyless.length > 0)
+    lines.push(
+      '',
+      `The stored keys of these providers cannot be decrypted. Enter them again: ${keyless.join(', ')}`,
+    )
+  if (missingVariables.length > 0)
+    lines.push(
+      '',
+      `The catalog names environment variables that are not set, so calls to their providers fail: ${missingVariables.join(', ')}`,
+    )
+  if (!start.hasModels)
+    lines.push('', 'No model is on, so every request is refused. Run "bin/tollgate catalog import FILE".')
+  return `${lines.join('\n')}\n\n`
+}
+
+function demoLines(base: string, key: string): readonly string[] {
+  return [
+    'Try it:',
+    '',
+    demoChat(base, key),
+    '',
+    'An image, stored in sandbox.png:',
+    '',
+    demoImage(base, key),
+  ]
+}
+
+function demoChat(base: string, key: string): string {
+  return demoCall(base, key, {
+    path: 'chat/completions',
+    body: '{"model": "sandbox-chat", "messages": [{"role": "user", "content": "Hello"}]}',
+  })
+}
+
+/** Without a JSON tool, which a machine may not have. */
+function demoImage(base: string, key: string): string {
+  const call = demoCall(base, key, {
+    path: 'images/generations',
+    body: '{"model": "sandbox-image", "prompt": "A red fox"}',
+  })
+  return `${call} | sed 's/.*"b64_json":"\\([^"]*\\).*/\\1/' | base64 -d > sandbox.png`
+}
+
+function demoCall(
+  base: string,
+  key: string,
+  { path, body }: { readonly path: string; readonly body: string },
+): string {
+  return `curl -s ${base}/v1/${path} -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '${body}'`
+}
