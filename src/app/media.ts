@@ -5,7 +5,9 @@ import type { JobKind } from '../domain/jobs/job.ts'
 import { inputSpool } from '../gateway/budgets/body-budgets.ts'
 import { JobRunner } from '../gateway/media/job-runner.ts'
 import { observedJobs } from '../gateway/media/observe-jobs.ts'
+import { RESULT_FETCHES_MAX } from '../gateway/media/fetch-result.ts'
 import { removeInputs } from '../gateway/media/remove-inputs.ts'
+import { Slots } from '../gateway/media/slots.ts'
 import type { SubmitPorts } from '../gateway/media/submit-job.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
 import type { ProviderAdapters } from '../gateway/ports/providers.ts'
@@ -73,6 +75,7 @@ export async function openMedia(parts: {
     }),
     isPrivate: async ({ baseUrl }) =>
       baseUrl !== undefined && isPrivateHost(new URL(baseUrl), systemResolver),
+    resultFetches: new Slots(RESULT_FETCHES_MAX),
     onFailed,
     onUnknownStatus: unknownStatusReporter(log, jobMetrics),
     inputSpool: inputSpool(config.spoolBytesMax, clock),

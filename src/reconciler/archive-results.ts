@@ -3,6 +3,9 @@ import type { Blobs } from '../gateway/ports/blobs.ts'
 import type { Jobs } from '../gateway/ports/jobs.ts'
 import { sweepJobs, type SweepPorts } from './sweep.ts'
 
+/** The time for each kind. The next pass goes on with the rest. */
+const ARCHIVE_MS_MAX = 5000
+
 /** How long results are kept; null for a kind whose results are never archived. */
 export type Retention = { readonly imageMs: number; readonly videoMs: number | null }
 
@@ -30,7 +33,8 @@ export async function archiveResults(
     ['video', videoMs],
   ] as const) {
     if (keptMs === null) continue
-    archived += (await sweepJobs(ports, { work: 'archive', kind, atMs: nowMs - keptMs }, archive)).changed
+    const work = { work: 'archive', kind, atMs: nowMs - keptMs, limitMs: ARCHIVE_MS_MAX } as const
+    archived += (await sweepJobs(ports, work, archive)).changed
   }
   return { archived }
 }

@@ -1,24 +1,24 @@
 import type { JobRunner } from '../gateway/media/job-runner.ts'
-import { PROVIDERS_MS_MAX, sweepJobs, type SweepPorts } from './sweep.ts'
+import { askProviders } from './ask-providers.ts'
+import type { SweepPorts } from './sweep.ts'
 
 /**
- * Asks providers how their running jobs are, and settles those that have ended. Leaves out jobs that this node works on
- * already. Safe to run on every node at once.
+ * Asks providers how their running jobs are, and settles those that have ended. Begins the fetch of a large result and
+ * does not wait for it. Leaves out jobs that this node works on already. Safe to run on every node at once.
  */
 export async function pollJobs(
-  ports: SweepPorts & { readonly runner: Pick<JobRunner, 'poll' | 'isRunning'> },
+  ports: SweepPorts & { readonly runner: Pick<JobRunner, 'ask' | 'isRunning'> },
   nowMs: number,
 ): Promise<{ readonly polled: number; readonly ended: number }> {
   const { runner } = ports
-  let polled = 0
-  const { changed } = await sweepJobs(
-    ports,
-    { work: 'poll', atMs: nowMs, limitMs: PROVIDERS_MS_MAX },
-    async job => {
-      if (runner.isRunning(job.id)) return false
-      polled += 1
-      return (await runner.poll(job)).state !== job.state
-    },
-  )
-  return { polled, ended: changed }
+  let skipped = 0
+  const { seen, changed } = await askProviders(ports, { work: 'poll', atMs: nowMs }, async job => {
+    if (runner.isRunning(job.id)) {
+      skipped += 1
+      return { changed: Promise.resolve(false) }
+    }
+    const { settled } = await runner.ask(job)
+    return { changed: settled.then(now => now.state !== job.state) }
+  })
+  return { polled: seen - skipped, ended: changed }
 }

@@ -27,18 +27,21 @@ export async function reconcileJobs(
 ): Promise<JobsPass> {
   const { clock, settings } = ports
   let failed = 0
+  const count = () => void (failed += 1)
+  // The runner of jobs has reported a failure of its work already.
+  const asking = { ...ports, onFailed: count }
   const sweeping = {
     ...ports,
     ...settings,
     onFailed: (error: unknown) => {
-      failed += 1
+      count()
       onFailed(error)
     },
   }
   const { lost } = await loseStaleSubmits(sweeping, clock.now())
-  const { polled, ended } = await pollJobs(sweeping, clock.now())
-  const { recovered } = await recoverSubmits(sweeping, clock.now())
-  const { lateCompletions } = await watchReleasedJobs(sweeping, clock.now())
+  const { polled, ended } = await pollJobs(asking, clock.now())
+  const { recovered } = await recoverSubmits(asking, clock.now())
+  const { lateCompletions } = await watchReleasedJobs(asking, clock.now())
   const { released } = await releaseOverdueJobs(sweeping, clock.now())
   const { archived } = await archiveResults(sweeping, clock.now())
   const { removed } = await sweepBlobs(sweeping, clock.now())

@@ -5,9 +5,7 @@ import type { Jobs, JobWork } from '../gateway/ports/jobs.ts'
 
 /** Jobs of one kind of work that a pass looks at. The next pass looks at the rest. */
 export const SWEEP_JOBS_MAX = 10_000
-/** How long a sweep that calls providers may take: slow ones must not keep the other sweeps of a pass waiting. */
-export const PROVIDERS_MS_MAX = 15_000
-/** Jobs worked on at a time, each with a call to a provider, and jobs read at a time. */
+/** Jobs worked on at a time, and jobs read at a time. */
 export const CONCURRENCY = 16
 
 /** Where the sweeps of a node stopped before they had seen everything. The next pass goes on there. */

@@ -1,5 +1,6 @@
 import type { JobRunner } from '../gateway/media/job-runner.ts'
-import { PROVIDERS_MS_MAX, sweepJobs, type SweepPorts } from './sweep.ts'
+import { askProviders } from './ask-providers.ts'
+import type { SweepPorts } from './sweep.ts'
 
 /**
  * Books what providers finished after its money had been released. Each job is watched for a day. Safe to run on every
@@ -9,7 +10,9 @@ export async function watchReleasedJobs(
   ports: SweepPorts & { readonly runner: Pick<JobRunner, 'watch'> },
   nowMs: number,
 ): Promise<{ readonly lateCompletions: number }> {
-  const watch = { work: 'watch', atMs: nowMs, limitMs: PROVIDERS_MS_MAX } as const
-  const { changed } = await sweepJobs(ports, watch, job => ports.runner.watch(job))
+  const { changed } = await askProviders(ports, { work: 'watch', atMs: nowMs }, async job => {
+    const isBooked = await ports.runner.watch(job)
+    return { changed: Promise.resolve(isBooked) }
+  })
   return { lateCompletions: changed }
 }

@@ -3,6 +3,7 @@ import { fakeClock, type FakeClock } from '../support/fake-clock.ts'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
 import { scriptedMedia, type ScriptedMedia } from '../support/scripted-media.ts'
 import type { MediaResult, PollOutcome } from '../../src/gateway/ports/media-provider.ts'
+import type { MediaProviders } from '../../src/gateway/ports/providers.ts'
 import { until } from './until.ts'
 import { hasCome } from './video-gateway.ts'
 
@@ -111,6 +112,8 @@ type GatewayOptions = {
   readonly providers?: readonly object[]
   readonly environment?: Record<string, string>
   readonly media?: ScriptedMedia
+  /** In place of the providers of other kinds than the sandbox. */
+  readonly otherMedia?: MediaProviders
 }
 
 export async function startImageGateway(options: GatewayOptions = {}): Promise<ImageGateway> {
@@ -123,7 +126,9 @@ export async function startImageGateway(options: GatewayOptions = {}): Promise<I
     catalog: JSON.stringify(catalog),
     overrides: {
       clock,
-      ...(options.media === undefined ? {} : { mediaProviders: { sandbox: options.media } }),
+      ...(options.media === undefined
+        ? {}
+        : { mediaProviders: { ...options.otherMedia, sandbox: options.media } }),
     },
     // The reconciler runs when a test asks for it.
     environment: { TOLLGATE_RECONCILE_EVERY_S: '86400', ...options.environment },

@@ -3,7 +3,9 @@ import type { Id } from '../../src/domain/ids.ts'
 import { inputSpool } from '../../src/gateway/budgets/body-budgets.ts'
 import { JobRunner } from '../../src/gateway/media/job-runner.ts'
 import { observedJobs } from '../../src/gateway/media/observe-jobs.ts'
+import { RESULT_FETCHES_MAX } from '../../src/gateway/media/fetch-result.ts'
 import { removeInputs } from '../../src/gateway/media/remove-inputs.ts'
+import { Slots } from '../../src/gateway/media/slots.ts'
 import type { SubmitPorts } from '../../src/gateway/media/submit-job.ts'
 import type { CatalogStore } from '../../src/gateway/ports/catalog.ts'
 import type { Clock } from '../../src/gateway/ports/clock.ts'
@@ -82,6 +84,7 @@ export class SimulatedNode {
       secretsOf: () => [],
       fetchUntrusted: world.files.fetcher(gate),
       isPrivate: async ({ id }) => id === PRIVATE_PROVIDER,
+      resultFetches: new Slots(RESULT_FETCHES_MAX),
       onFailed: this.onFailed,
       onUnknownStatus: () => {},
       inputSpool: inputSpool(SPOOL_BYTES, this.clock),

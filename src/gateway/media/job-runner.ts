@@ -1,23 +1,36 @@
 import { formatId, type Id } from '../../domain/ids.ts'
 import type { Job } from '../../domain/jobs/job.ts'
-import { pollJob } from './poll-job.ts'
+import { pollJob, type Polled } from './poll-job.ts'
 import { recoverJob } from './recover-job.ts'
+import { settleJob } from './settle-job.ts'
 import { submitJob, type SubmitPorts } from './submit-job.ts'
 import { watchJob } from './watch-job.ts'
 
 /** How long a job whose work failed is left alone. */
 const REST_MS = 2000
 
+/** Work for a job. Both promises reject where it fails. */
+type Work = {
+  /** Resolves when the provider has answered, and the answer is recorded or its result is being fetched. */
+  readonly answered: Promise<unknown>
+  /** Resolves with the job after the work. */
+  readonly done: Promise<Job>
+}
+
+/** The provider has answered. `settled` resolves with the job after the fetch of its result too, if there is one. */
+export type Asked = { readonly settled: Promise<Job> }
+
 /**
- * Does the work of jobs on this node: one call to the provider for a job at a time, which all that ask for it share.
- * The work belongs to the job, not to the request that began it. A request that waits learns here that a job has moved;
- * it sees the moves of other nodes when it reads the job again.
+ * Does the work of jobs on this node: one call to the provider for a job at a time, which all that ask for it share. The
+ * work belongs to the job, not to the request that began it. A request that waits learns here that a job has moved; it
+ * sees the moves of other nodes when it reads the job again. Work that fails is reported here, once.
  */
 export class JobRunner {
   readonly #ports: SubmitPorts
-  readonly #running = new Map<string, Promise<Job>>()
+  readonly #running = new Map<string, Work>()
   /** Jobs whose work failed a moment ago. */
   readonly #resting = new Set<string>()
+  readonly #submits = new Set<Promise<Job>>()
 
   constructor(ports: SubmitPorts) {
     this.#ports = ports
@@ -30,25 +43,39 @@ export class JobRunner {
 
   /** Submits a new job in the background. */
   start(job: Job): void {
-    void this.#work(job, () => submitJob(job, this.#ports)).catch(this.#ports.onFailed)
+    const { done } = this.#work(job, async () => ({ job: await submitJob(job, this.#ports) }))
+    this.#submits.add(done)
+    const end = () => this.#submits.delete(done)
+    void done.then(end, end)
   }
 
   /**
-   * Asks the provider how a job is, and moves the job where that ends it. Does nothing before the job's next poll is
-   * due, or shortly after its work failed. Resolves with the job as it is then.
+   * Asks the provider how a job is, and moves the job where that ends it. Does nothing before the job's next poll is due,
+   * or shortly after its work failed. Resolves with the job as it is then.
    */
   async poll(job: Job): Promise<Job> {
-    if (!this.isRunning(job.id) && !this.#isDue(job)) return job
-    return this.#work(job, async () => {
-      // It may have been polled, or have ended, since it was read.
-      const latest = (await this.#ports.jobs.find(job.id)) ?? job
-      return this.#isDue(latest) ? pollJob(latest, this.#ports) : latest
-    })
+    return (await this.ask(job)).settled
   }
 
-  /** Asks the provider whether it has the job of an unknown submit. Does nothing while this node works on the job. */
-  async recover(job: Job): Promise<Job> {
-    return this.isRunning(job.id) ? job : this.#work(job, () => recoverJob(job, this.#ports))
+  /** As `poll`, but resolves when the provider has answered. The fetch of a result goes on by itself. */
+  async ask(job: Job): Promise<Asked> {
+    if (!this.isRunning(job.id) && !this.#isDue(job)) return { settled: Promise.resolve(job) }
+    return asked(
+      this.#work(job, async () => {
+        // It may have been polled, or have ended, since it was read.
+        const latest = (await this.#ports.jobs.find(job.id)) ?? job
+        return this.#isDue(latest) ? pollJob(latest, this.#ports) : { job: latest }
+      }),
+    )
+  }
+
+  /**
+   * Asks the provider whether it has the job of an unknown submit. Resolves when the provider has answered. Does nothing
+   * while this node works on the job.
+   */
+  async recover(job: Job): Promise<Asked> {
+    if (this.isRunning(job.id)) return { settled: Promise.resolve(job) }
+    return asked(this.#work(job, () => recoverJob(job, this.#ports)))
   }
 
   /**
@@ -58,10 +85,11 @@ export class JobRunner {
   async watch(job: Job): Promise<boolean> {
     if (this.isRunning(job.id)) return false
     let isBooked = false
-    await this.#work(job, async () => {
+    const { done } = this.#work(job, async () => {
       isBooked = await watchJob(job, this.#ports)
-      return job
+      return { job }
     })
+    await done
     return isBooked
   }
 
@@ -70,7 +98,7 @@ export class JobRunner {
    * nothing to do.
    */
   async follow(job: Job): Promise<Job> {
-    return this.#running.get(keyOf(job.id)) ?? this.poll(job)
+    return this.#running.get(keyOf(job.id))?.done ?? this.poll(job)
   }
 
   isRunning(id: Id): boolean {
@@ -79,7 +107,13 @@ export class JobRunner {
 
   /** Resolves when the work under way has ended. */
   async idle(): Promise<void> {
-    while (this.#running.size > 0) await Promise.allSettled(this.#running.values())
+    while (this.#running.size > 0)
+      await Promise.allSettled([...this.#running.values()].map(({ done }) => done))
+  }
+
+  /** Resolves when no submit is under way: the answer to a submit that was cut off cannot be had again. */
+  async submitsEnded(): Promise<void> {
+    while (this.#submits.size > 0) await Promise.allSettled(this.#submits)
   }
 
   #isDue({ id, state, nextPollAtMs }: Job): boolean {
@@ -87,18 +121,25 @@ export class JobRunner {
     return state === 'processing' && nextPollAtMs <= this.#ports.clock.now() && !isResting
   }
 
-  #work(job: Job, work: () => Promise<Job>): Promise<Job> {
+  /** Begins work, or shares the work that is under way for the job. */
+  #work(job: Job, begin: () => Promise<Polled>): Work {
     const key = keyOf(job.id)
     const running = this.#running.get(key)
     if (running !== undefined) return running
-    const done = work()
+    const answered = begin()
+    const done = answered
+      .then(({ job, result }) => (result === undefined ? job : settleJob(job, result, this.#ports)))
       .catch((error: unknown) => {
         this.#rest(key)
+        this.#ports.onFailed(error)
         throw error
       })
       .finally(() => this.#running.delete(key))
-    this.#running.set(key, done)
-    return done
+    // Work that nothing waits for is not an unhandled rejection: it is reported above.
+    done.catch(() => undefined)
+    const work = { answered, done }
+    this.#running.set(key, work)
+    return work
   }
 
   /** What failed wrote no time for its next poll. Without a pause a waiting request would poll as fast as it can. */
@@ -106,6 +147,11 @@ export class JobRunner {
     this.#resting.add(key)
     this.#ports.clock.after(REST_MS, () => this.#resting.delete(key))
   }
+}
+
+async function asked({ answered, done }: Work): Promise<Asked> {
+  await answered
+  return { settled: done }
 }
 
 function keyOf(id: Id): string {

@@ -1,36 +1,39 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
 import type { Job } from '../../domain/jobs/job.ts'
-import type { AcceptedJob, MediaProvider, PollOutcome } from '../ports/media-provider.ts'
+import type { AcceptedJob, MediaProvider, MediaResult, PollOutcome } from '../ports/media-provider.ts'
 import { failureText } from './job-failures.ts'
 import { publicId } from './job-id.ts'
-import { settleJob, type SettlePorts } from './settle-job.ts'
+import type { SettlePorts } from './settle-job.ts'
 
 /** How long a provider may take to answer a poll. */
 export const POLL_TIMEOUT_MS = 30_000
 const MS = 1000
 
-/** Asks the provider once how a job is, and applies the answer. A failed poll is not a failed job. */
-export async function pollJob(job: Job, ports: SettlePorts): Promise<Job> {
+/** A job after a poll. `result` is there where its provider finished it: then the job is still to be settled. */
+export type Polled = { readonly job: Job; readonly result?: MediaResult }
+
+/** Asks the provider once how a job is, and records the answer. A failed poll is not a failed job. */
+export async function pollJob(job: Job, ports: SettlePorts): Promise<Polled> {
   const { jobs, clock } = ports
-  if (job.state !== 'processing' || job.upstreamId === null) return job
+  if (job.state !== 'processing' || job.upstreamId === null) return { job }
   const provider = ports.catalog.current().providers.get(job.provider)
   const adapter = provider === undefined ? undefined : ports.providerOf(provider)
   if (provider === undefined || adapter === undefined) {
     const problem = `There is no provider "${job.provider}" in the catalog.`
     await jobs.notePoll(job.id, { problem, nextPollAtMs: clock.now() + POLL_TIMEOUT_MS })
-    return job
+    return { job }
   }
   const outcome = await adapter.poll(acceptedJob(job, job.upstreamId, provider))
   return applyPoll(job, outcome, { provider, adapter }, ports)
 }
 
-/** Applies what a provider said of a job that it has. */
+/** Records what a provider said of a job that it has. */
 export async function applyPoll(
   job: Job,
   outcome: PollOutcome,
   { provider, adapter }: { readonly provider: Provider; readonly adapter: MediaProvider },
   ports: SettlePorts,
-): Promise<Job> {
+): Promise<Polled> {
   const { jobs, clock } = ports
   const atMs = clock.now()
   switch (outcome.outcome) {
@@ -38,18 +41,19 @@ export async function applyPoll(
       const { upstreamStatus, isKnownStatus } = outcome
       if (!isKnownStatus) ports.onUnknownStatus(provider.id, upstreamStatus)
       await jobs.notePoll(job.id, { upstreamStatus, nextPollAtMs: atMs + adapter.pollEveryMsMin })
-      return job
+      return { job }
     }
     case 'unavailable': {
       const waitMs = Math.max(adapter.pollEveryMsMin, (outcome.retryAfterS ?? 0) * MS)
       await jobs.notePoll(job.id, { problem: outcome.problem, nextPollAtMs: atMs + waitMs })
-      return job
+      return { job }
     }
     case 'finished':
-      return settleJob(job, outcome.result, ports)
+      return { job, result: outcome.result }
     case 'failed': {
       const text = failureText(outcome, provider, ports)
-      return (await jobs.fail(job.id, { reason: 'generation_failed', ...text, atMs })).job
+      const { job: failed } = await jobs.fail(job.id, { reason: 'generation_failed', ...text, atMs })
+      return { job: failed }
     }
   }
 }

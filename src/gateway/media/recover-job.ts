@@ -3,7 +3,7 @@ import type { Job } from '../../domain/jobs/job.ts'
 import { UpstreamIdTakenError } from '../ports/jobs.ts'
 import type { UnconfirmedJob } from '../ports/media-provider.ts'
 import { publicId } from './job-id.ts'
-import { applyPoll, POLL_TIMEOUT_MS } from './poll-job.ts'
+import { applyPoll, POLL_TIMEOUT_MS, type Polled } from './poll-job.ts'
 import type { SettlePorts } from './settle-job.ts'
 
 /**
@@ -11,22 +11,23 @@ import type { SettlePorts } from './settle-job.ts'
  * goes on as if its submit had been answered. One that is not found waits for its deadline: the submit may still
  * arrive.
  */
-export async function recoverJob(job: Job, ports: SettlePorts): Promise<Job> {
+export async function recoverJob(job: Job, ports: SettlePorts): Promise<Polled> {
   const provider = ports.catalog.current().providers.get(job.provider)
   const adapter = provider === undefined ? undefined : ports.providerOf(provider)
-  if (provider === undefined || adapter?.recover === undefined || job.state !== 'unknown_submit') return job
+  if (provider === undefined || adapter?.recover === undefined || job.state !== 'unknown_submit')
+    return { job }
   const { jobs, clock } = ports
   const found = await adapter.recover(recoveryCall(job, provider))
   const atMs = clock.now()
   const note = async (problem: string) => {
     await jobs.notePoll(job.id, { problem, nextPollAtMs: atMs })
-    return job
+    return { job }
   }
-  if (found.outcome === 'absent') return job
+  if (found.outcome === 'absent') return { job }
   if (found.outcome === 'unavailable') return note(found.problem)
   try {
     const accepted = await jobs.accept(job.id, { upstreamId: found.upstreamId, atMs, nextPollAtMs: atMs })
-    if (!accepted.changed) return accepted.job
+    if (!accepted.changed) return accepted
     return await applyPoll(accepted.job, found, { provider, adapter }, ports)
   } catch (error) {
     if (error instanceof UpstreamIdTakenError)

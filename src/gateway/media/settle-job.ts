@@ -5,20 +5,19 @@ import type { Clock } from '../ports/clock.ts'
 import type { Changed, Jobs } from '../ports/jobs.ts'
 import type { MediaProvider, MediaResult } from '../ports/media-provider.ts'
 import { bookLateResult } from './book-late-result.ts'
+import { fetchResult, type FetchResultPorts } from './fetch-result.ts'
 import { NOTHING_MADE, RESULT_LOST, type SecretsPorts } from './job-failures.ts'
 import { priceResult } from './price-result.ts'
-import { storeOutputs, type StoredOutputs, type StoreOutputsPorts } from './store-outputs.ts'
+import type { StoredOutputs } from './store-outputs.ts'
 
 export type SettlePorts = SecretsPorts &
-  StoreOutputsPorts & {
+  FetchResultPorts & {
     readonly jobs: Jobs
     readonly clock: Clock
     readonly catalog: { current(): Catalog }
     readonly providerOf: (provider: Provider) => MediaProvider | undefined
     /** Counts a state word of a provider that its adapter does not know. */
     readonly onUnknownStatus: (provider: string, status: string) => void
-    /** Receives what went wrong outside of any request. */
-    readonly onFailed: (error: unknown) => void
   }
 
 /** When a result that could not be fetched is tried again. */
@@ -37,7 +36,7 @@ export async function settleJob(job: Job, result: MediaResult, ports: SettlePort
   if (result.outputs.length === 0)
     return (await jobs.fail(job.id, { ...NOTHING_MADE, atMs: clock.now() })).job
   const stored =
-    job.upstreamId === null ? await storeOnlyCopy(job, result, ports) : await storeResult(job, result, ports)
+    job.upstreamId === null ? await storeOnlyCopy(job, result, ports) : await fetchResult(job, result, ports)
   if (stored.outcome === 'unavailable') {
     const nextPollAtMs = clock.now() + FETCH_AGAIN_MS
     await jobs.notePoll(job.id, { problem: stored.problem, nextPollAtMs })
@@ -64,16 +63,6 @@ function endJob(
   return jobs.complete(job.id, { outputs: stored.files, ...price, atMs })
 }
 
-/** A blob store that cannot be written does not end a job. */
-async function storeResult(job: Job, result: MediaResult, ports: SettlePorts): Promise<StoredOutputs> {
-  try {
-    return await storeOutputs(job, result, ports)
-  } catch (error) {
-    ports.onFailed(error)
-    return { outcome: 'unavailable', problem: 'The result could not be stored.' }
-  }
-}
-
 /**
  * Stores the result of a submit. No poll brings it again, so what cannot be fetched for now is tried again here, as
  * long as the job waits for it.
@@ -81,7 +70,7 @@ async function storeResult(job: Job, result: MediaResult, ports: SettlePorts): P
 async function storeOnlyCopy(job: Job, result: MediaResult, ports: SettlePorts): Promise<StoredOutputs> {
   const { jobs, clock } = ports
   for (let tries = 1; ; tries += 1) {
-    const stored = await storeResult(job, result, ports)
+    const stored = await fetchResult(job, result, ports)
     if (stored.outcome !== 'unavailable') return stored
     const latest = await jobs.find(job.id)
     if (tries === FETCHES_MAX || latest === undefined || isFinal(latest.state))

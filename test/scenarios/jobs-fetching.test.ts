@@ -1,0 +1,172 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { RESULT_FETCHES_MAX } from '../../src/gateway/media/fetch-result.ts'
+import type { PollOutcome } from '../../src/gateway/ports/media-provider.ts'
+import type { TestAccount } from '../support/gateway.ts'
+import { scriptedMedia, type ScriptedMedia } from '../support/scripted-media.ts'
+import { imageModel, images, startScriptedImages, STEP_MS } from './image-gateway.ts'
+import { until } from './until.ts'
+import { hasCome } from './video-gateway.ts'
+
+/** Longer than a sweep that asks providers waits for anything. */
+const SWEEP_MS = 10_000
+const PNG = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
+
+let gateway: Awaited<ReturnType<typeof startScriptedImages>>
+let ada: TestAccount
+let other: ScriptedMedia
+/** A site with results, each of which comes when a test says so. */
+let site: ReturnType<typeof Bun.serve>
+let fetches: { readonly path: string; readonly send: () => void }[]
+
+beforeEach(async () => {
+  fetches = []
+  site = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    idleTimeout: 0,
+    fetch({ url }) {
+      const { promise, resolve } = Promise.withResolvers<Response>()
+      fetches.push({ path: new URL(url).pathname, send: () => resolve(new Response(PNG)) })
+      return promise
+    },
+  })
+  other = scriptedMedia()
+  gateway = await startScriptedImages({
+    environment: { TOLLGATE_ALLOW_PRIVATE_UPSTREAMS: 'on' },
+    providers: [{ id: 'pics', kind: 'openai-images', base_url: 'http://127.0.0.1:9', api_key: 'secret-key' }],
+    models: [imageModel('draw-pics', { upstreams: [{ provider: 'pics', model: 'gpt-image-1' }] })],
+    otherMedia: { 'openai-images': other },
+  })
+  ada = await gateway.account({ grant: '10' })
+})
+afterEach(async () => {
+  for (const { send } of fetches) send()
+  await gateway.stop()
+  await site.stop(true)
+})
+
+/** A result that is a link to the site. */
+const linked = (path: string): PollOutcome => ({
+  outcome: 'finished',
+  result: { outputs: [{ from: 'url', url: `${site.url.origin}${path}` }], isCounted: true },
+})
+
+/** Advances the clock in steps until the promise has settled. */
+async function settled<Value>(promise: Promise<Value>): Promise<Value> {
+  while (!(await hasCome(promise))) gateway.clock.advance(1000)
+  return promise
+}
+
+/** Without the poll of a lookup. */
+const stateOf = async (id: string) => (await gateway.admin<{ state: string }>('GET', `jobs/${id}`)).state
+const untilCompleted = (id: string) =>
+  until('the job is completed', async () => (await stateOf(id)) === 'completed')
+
+describe('a pass of the reconciler', () => {
+  test('begins the fetch of a large result, and does not wait for its end', async () => {
+    const { id } = await gateway.running(ada.key)
+    gateway.media.polled = linked('/large.png')
+    gateway.clock.advance(STEP_MS)
+    const startedMs = gateway.clock.monotonicMs()
+
+    const first = await settled(gateway.reconcile())
+    const tookMs = gateway.clock.monotonicMs() - startedMs
+    const second = await settled(gateway.reconcile())
+
+    expect([first, second]).toMatchObject([
+      { polled: 1, ended: 0 },
+      { polled: 0, ended: 0 },
+    ])
+    expect(tookMs).toBeLessThanOrEqual(SWEEP_MS + 1000)
+    expect(fetches.map(({ path }) => path)).toEqual(['/large.png'])
+    fetches[0]!.send()
+    await untilCompleted(id)
+    expect(await gateway.money(ada)).toEqual({ available: '9.96', held: '0' })
+    await gateway.verify()
+  })
+
+  test('settles other jobs while a result is fetched', async () => {
+    const slow = await gateway.running(ada.key)
+    gateway.media.polled = linked('/large.png')
+    gateway.clock.advance(STEP_MS)
+    await settled(gateway.reconcile())
+    const quick = await gateway.running(ada.key, { model: 'draw-pics' })
+    other.polled = images(['one'])
+    gateway.clock.advance(STEP_MS)
+
+    await settled(gateway.reconcile())
+
+    await untilCompleted(quick.id)
+    expect(await stateOf(slow.id)).toBe('processing')
+  })
+
+  test('settles the jobs of other providers where one does not answer', async () => {
+    for (let count = 0; count < 20; count += 1) await gateway.running(ada.key)
+    const quick = await gateway.running(ada.key, { model: 'draw-pics' })
+    const answer = Promise.withResolvers<PollOutcome>()
+    gateway.media.polled = answer.promise
+    other.polled = images(['one'])
+    gateway.clock.advance(STEP_MS)
+
+    await settled(gateway.reconcile())
+
+    await untilCompleted(quick.id)
+    answer.resolve({ outcome: 'unavailable', problem: 'timeout' })
+  })
+})
+
+test('results are fetched a bounded number at a time', async () => {
+  const count = RESULT_FETCHES_MAX + 3
+  const ids: string[] = []
+  for (let made = 0; made < count; made += 1) ids.push((await gateway.running(ada.key)).id)
+  let polls = 0
+  gateway.media.poll = async () => {
+    polls += 1
+    return linked(`/${polls}.png`)
+  }
+  gateway.clock.advance(STEP_MS)
+
+  await settled(gateway.reconcile())
+  const begun = fetches.length
+  await until('all are fetched', () => {
+    for (const { send } of fetches) send()
+    return fetches.length === count
+  })
+
+  expect([begun, polls]).toEqual([RESULT_FETCHES_MAX, count])
+  await until('all are paid', async () => (await gateway.money(ada)).held === '0')
+  await gateway.verify()
+})
+
+test('while a result is fetched, no other node has a reason to poll the job', async () => {
+  const { id } = await gateway.running(ada.key)
+  gateway.media.polled = linked('/large.png')
+  gateway.clock.advance(STEP_MS)
+  await settled(gateway.reconcile())
+  const nextPollAtMs = async () =>
+    Date.parse((await gateway.admin<{ next_poll_at: string }>('GET', `jobs/${id}`)).next_poll_at)
+
+  for (let minutes = 0; minutes < 5; minutes += 1) {
+    for (let steps = 0; steps < 12; steps += 1) {
+      gateway.clock.advance(5000)
+      await hasCome(Promise.resolve())
+    }
+    await until('the claim is renewed', async () => (await nextPollAtMs()) > gateway.clock.now() + 5000)
+  }
+  fetches[0]!.send()
+  await untilCompleted(id)
+
+  expect(fetches).toHaveLength(1)
+})
+
+test('a client that waits gets its result when the fetch has ended', async () => {
+  gateway.media.polled = linked('/a.png')
+  const reply = gateway.create(ada.key)
+  await until('the result is fetched', async () => {
+    if (!(await hasCome(reply))) gateway.clock.advance(STEP_MS)
+    return fetches.length === 1
+  })
+  fetches[0]!.send()
+
+  expect((await reply).status).toBe(200)
+})
