@@ -72,6 +72,9 @@ describe('without a data folder', () => {
     [['balance', 'ada', '--jsn']],
     [['grant', 'ada', 'ten']],
     [['grant', 'ada', '10', '--source', 'gift']],
+    [['statement', 'ada', '--limit', '0']],
+    [['statement', 'ada', '--limit', '501']],
+    [['jobs', 'list', '--limit', 'ten']],
     [['models']],
     [[]],
   ])('the wrong arguments %p exit with 2', async args => {
@@ -238,6 +241,24 @@ describe('on a stopped data folder', () => {
       ...nothing,
       jobs: expect.objectContaining({ polled: 0, failed: 0 }),
     })
+  })
+
+  test('a repeated grant with the same idempotency key says that nothing was credited', async () => {
+    const folder = { TOLLGATE_DATA_DIR: join(home, 'repeated') }
+    await tollgate(['accounts', 'create', 'ada'], folder)
+    const grant = ['grant', 'ada', '5', '--idempotency-key', 'invoice-17']
+
+    const first = await tollgate(grant, folder)
+    await tollgate(['grant', 'ada', '1'], folder)
+    const second = await tollgate(grant, folder)
+    const json = await tollgate([...grant, '--json'], folder)
+
+    expect(first.out).toBe('Credited 5 USD. ada has 5 USD available.\n')
+    expect(second.code).toBe(0)
+    expect(second.out).toMatch(
+      /^Nothing was credited now: this idempotency key credited 5 USD before \(op_\w+\)\.\n$/,
+    )
+    expect(JSON.parse(json.out)).toMatchObject({ is_repeat: true })
   })
 
   test('a revoked key is listed as revoked', async () => {

@@ -149,7 +149,7 @@ function addMoney(program: Command, runner: Runner): void {
   program
     .command('statement <account>')
     .description('List the money movements of an account, newest first.')
-    .option('--limit <count>', 'the number of rows, up to 500', '50')
+    .option('--limit <count>', 'the number of rows, up to 500', rowCount, '50')
     .option('--cursor <cursor>', 'continue after the previous page')
     .action((account: string, options: { limit: string; cursor?: string }) =>
       runner.admin(ask => statement(ask, { account, ...options })),
@@ -206,7 +206,7 @@ function addJobs(program: Command, runner: Runner): void {
         'failed',
       ]),
     )
-    .option('--limit <count>', 'the number of rows, up to 500', '50')
+    .option('--limit <count>', 'the number of rows, up to 500', rowCount, '50')
     .option('--cursor <cursor>', 'continue after the previous page')
     .action((filters: JobFilters) => runner.admin(ask => listJobs(ask, filters)))
   jobs
@@ -245,4 +245,13 @@ function amount(text: string): string {
     )
   }
   return text
+}
+
+const ROWS_MAX = 500
+
+/** A page of a list. */
+function rowCount(text: string): string {
+  const count = /^\d{1,4}$/.test(text) ? Number(text) : 0
+  if (count >= 1 && count <= ROWS_MAX) return text
+  throw new InvalidArgumentError(`Write a whole number from 1 to ${ROWS_MAX}.`)
 }

@@ -3,7 +3,13 @@ import { table, type Outcome } from '../outcome.ts'
 import { UNREADABLE, type AccountReply } from './accounts.ts'
 
 /** A credit in the admin API. */
-export type GrantReply = { readonly id: string; readonly amount_usd: string; readonly available_usd: string }
+export type GrantReply = {
+  readonly id: string
+  readonly amount_usd: string
+  /** After the credit. Of a repeat, after the first credit. */
+  readonly available_usd: string
+  readonly is_repeat: boolean
+}
 
 /** Credits an account. Repeating it with the same idempotency key credits nothing. */
 export async function grant(
@@ -23,6 +29,12 @@ export async function grant(
     json: { amount_usd: amountUsd, source, ...(note === undefined ? {} : { note }) },
     headers: idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey },
   })
+  if (granted.is_repeat) {
+    return {
+      value: granted,
+      text: `Nothing was credited now: this idempotency key credited ${granted.amount_usd} USD before (${granted.id}).`,
+    }
+  }
   return {
     value: granted,
     text: `Credited ${granted.amount_usd} USD. ${account} has ${granted.available_usd} USD available.`,

@@ -15,7 +15,7 @@ const CREDIT_MAX = usd('1000000000')
 const bookOf = { grant: 'promotions', top_up: 'cash' } as const
 
 /**
- * Credits an account. Repeating it with the same `idempotencyKey` returns the first credit; with another amount or
+ * Credits an account. Repeating it with the same `idempotencyKey` returns the first credit, with `isRepeat`; with another amount or
  * source it throws `idempotency_key_reuse`. Throws `invalid_field` if the amount is not above zero.
  */
 export async function creditAccount(
@@ -28,7 +28,7 @@ export async function creditAccount(
     readonly actor: Actor
   },
   ports: { readonly ledger: Ledger; readonly newId: () => Id; readonly clock: Clock },
-): Promise<Credit> {
+): Promise<Credit & { readonly isRepeat: boolean }> {
   const { account, amount, source, note, idempotencyKey, actor } = request
   if (amount <= 0n || amount > CREDIT_MAX) {
     throw new GatewayError(
@@ -39,7 +39,7 @@ export async function creditAccount(
   }
   const id = ports.newId()
   const detail = `${formatUsd(amount)} USD by ${formatId('op', id)}`
-  return ports.ledger.credit({
+  const credit = await ports.ledger.credit({
     id,
     accountId: account.id,
     amount,
@@ -48,4 +48,6 @@ export async function creditAccount(
     ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
     audit: auditOf({ actor, action: `account.${source}`, subject: account.publicId, detail }, ports.clock),
   })
+  // The first credit of a repeated key has the id of its own call.
+  return { ...credit, isRepeat: formatId('op', credit.id) !== formatId('op', id) }
 }

@@ -1,4 +1,5 @@
 import type { Account, ApiKey } from '../../domain/accounts/account.ts'
+import { GatewayError } from '../../domain/errors.ts'
 import { addUsd, formatUsd } from '../../domain/money.ts'
 import { createAccount } from '../../gateway/admin/create-account.ts'
 import { createApiKey } from '../../gateway/admin/create-api-key.ts'
@@ -7,9 +8,11 @@ import { optionalTextField, readFields, textField, wrongField } from './body.ts'
 import type { BufferedReply } from '../request-context.ts'
 import { adminReply, type AdminCall, type AdminPorts } from './call.ts'
 import { pageOf } from '../page.ts'
-import { found } from './found.ts'
+import { absenceOf, found } from './found.ts'
 import { instant, instantOrNull } from './instant.ts'
 import { readAdminPage } from './query.ts'
+
+const KEY_IDS = "The ids of keys begin with key_; the list of an account's keys has them."
 
 /** One page of accounts with their balances, oldest first. */
 export async function listAccounts({ query }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
@@ -62,7 +65,7 @@ export async function deleteKeyOfAccount({ params }: AdminCall, ports: AdminPort
   const account = await accountOf(params, ports)
   const keys = await ports.accounts.listKeys(account.id)
   const key = keys.find(({ publicId }) => publicId === params['key'])
-  return revoke(found(key, 'This account has no key with this id.').publicId, ports)
+  return revoke(found(key, () => `This account has no such key. ${KEY_IDS}`).publicId, ports)
 }
 
 /** Revokes a key of any account. Repeating it changes nothing. */
@@ -70,12 +73,17 @@ export async function postKeyRevocation({ params }: AdminCall, ports: AdminPorts
   return revoke(params['key'] ?? '', ports)
 }
 
-/** The account of a path, by its id or its name. Throws `not_found`. */
-export async function accountOf(params: AdminCall['params'], ports: AdminPorts): Promise<Account> {
-  return found(
-    await ports.accounts.findAccount(params['account'] ?? ''),
-    'There is no account with this id or name.',
-  )
+/** Accounts whose names are compared with an unknown one. More would make a mistyped name slow. */
+const COMPARED_MAX = 1000
+
+/** The account of a path, by its id or its name. Throws `not_found`, which suggests names that are near. */
+export async function accountOf(params: AdminCall['params'], { accounts }: AdminPorts): Promise<Account> {
+  const name = params['account'] ?? ''
+  const account = await accounts.findAccount(name)
+  if (account !== undefined) return account
+  const known = await accounts.listAccounts({ limit: COMPARED_MAX })
+  const names = known.map(account => account.name)
+  throw new GatewayError('not_found', absenceOf('account', name, names))
 }
 
 /** Reads a cursor of the list of accounts. */
@@ -87,7 +95,9 @@ function accountIdOf(cursor: string): number {
 async function revoke(publicId: string, { accounts, clock }: AdminPorts): Promise<BufferedReply> {
   const audit = auditOf({ actor: 'admin', action: 'key.revoke', subject: publicId }, clock)
   return adminReply(
-    keyBody(found(await accounts.revokeKey(publicId, audit), 'There is no key with this id.')),
+    keyBody(
+      found(await accounts.revokeKey(publicId, audit), () => `${absenceOf('key', publicId)} ${KEY_IDS}`),
+    ),
   )
 }
 

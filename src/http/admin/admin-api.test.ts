@@ -60,6 +60,32 @@ describe('accounts and keys', () => {
     expect(data).toContainEqual(byId)
   })
 
+  test('an unknown name is named, and near names are suggested', async () => {
+    await ok('POST', 'accounts', { name: 'grace-lab' })
+    await ok('PUT', 'providers/near-provider', PROVIDER)
+
+    const account = await refusal('GET', 'accounts/grace-labs')
+    const provider = await refusal('GET', 'providers/near-provder')
+    const model = await refusal('DELETE', 'models/no-such-model-at-all')
+    const key = await refusal('POST', 'keys/tg_live_abcd/revoke')
+
+    const status = 404
+    expect(account).toMatchObject({
+      status,
+      message: 'There is no account "grace-labs". Did you mean "grace-lab"?',
+    })
+    expect(provider).toMatchObject({
+      status,
+      message: 'There is no provider "near-provder". Did you mean "near-provider"?',
+    })
+    expect(model).toMatchObject({ status, message: 'There is no model "no-such-model-at-all".' })
+    expect(key).toMatchObject({
+      status,
+      message: `There is no key "tg_live_abcd". The ids of keys begin with key_; the list of an account's keys has them.`,
+    })
+    await ok('DELETE', 'providers/near-provider')
+  })
+
   test('an account whose name has a slash is found with the escaped name', async () => {
     const made = await ok('POST', 'accounts', { name: 'acme / north' })
 
@@ -190,7 +216,7 @@ describe('money', () => {
     const again = await ok('POST', 'accounts/careful/grants', { amount_usd: '5' }, headers)
     const other = await refusal('POST', 'accounts/careful/grants', { amount_usd: '6' }, headers)
 
-    expect(again).toEqual(first)
+    expect(again).toEqual({ ...first, is_repeat: true })
     expect(other).toMatchObject({ status: 409, code: 'idempotency_key_reuse' })
     expect(await ok('GET', 'accounts/careful')).toMatchObject({ available_usd: '5' })
   })

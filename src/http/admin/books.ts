@@ -37,6 +37,7 @@ export async function postGrant({ request, params }: AdminCall, ports: AdminPort
     id: formatId('op', credit.id),
     amount_usd: formatUsd(credit.amount),
     available_usd: formatUsd(credit.available),
+    is_repeat: credit.isRepeat,
   })
 }
 

@@ -7,10 +7,7 @@ import { auditOf } from '../../gateway/admin/operator.ts'
 import { flagField, readFields, readJson, wrongField } from './body.ts'
 import type { BufferedReply } from '../request-context.ts'
 import { adminReply, type AdminCall, type AdminPorts } from './call.ts'
-import { found } from './found.ts'
-
-const NO_PROVIDER = 'There is no provider with this id.'
-const NO_MODEL = 'There is no model with this id.'
+import { absenceOf, found } from './found.ts'
 
 /** All providers, without their secrets. */
 export async function listProviders(_: AdminCall, { catalog }: AdminPorts): Promise<BufferedReply> {
@@ -35,7 +32,8 @@ export async function putProvider({ request, params }: AdminCall, ports: AdminPo
 export async function deleteProvider({ params }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
   const id = params['provider'] ?? ''
   const audit = auditOf({ actor: 'admin', action: 'provider.delete', subject: id }, ports.clock)
-  found((await ports.catalog.deleteProvider(id, audit)) || undefined, NO_PROVIDER)
+  const isDeleted = await ports.catalog.deleteProvider(id, audit)
+  found(isDeleted || undefined, () => noProvider(ports.catalog.current(), id))
   return adminReply({ id, deleted: true })
 }
 
@@ -67,7 +65,8 @@ export async function patchModel({ request, params }: AdminCall, ports: AdminPor
 export async function deleteModel({ params }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
   const id = params['model'] ?? ''
   const audit = auditOf({ actor: 'admin', action: 'model.delete', subject: id }, ports.clock)
-  found((await ports.catalog.deleteModel(id, audit)) || undefined, NO_MODEL)
+  const isDeleted = await ports.catalog.deleteModel(id, audit)
+  found(isDeleted || undefined, () => noModel(ports.catalog.current(), id))
   return adminReply({ id, deleted: true })
 }
 
@@ -97,9 +96,17 @@ function rowOf(body: unknown, id: string): unknown {
 }
 
 function providerBody(catalog: Catalog, id: string): object {
-  return encodeProvider(found(catalog.providers.get(id), NO_PROVIDER))
+  return encodeProvider(found(catalog.providers.get(id), () => noProvider(catalog, id)))
 }
 
 function modelBody(catalog: Catalog, id: string): object {
-  return encodeModel(found(catalog.models.get(id) ?? catalog.drafts.get(id), NO_MODEL))
+  return encodeModel(found(catalog.models.get(id) ?? catalog.drafts.get(id), () => noModel(catalog, id)))
+}
+
+function noProvider(catalog: Catalog, id: string): string {
+  return absenceOf('provider', id, [...catalog.providers.keys()])
+}
+
+function noModel(catalog: Catalog, id: string): string {
+  return absenceOf('model', id, [...catalog.models.keys(), ...catalog.drafts.keys()])
 }

@@ -1,7 +1,18 @@
+import { nearestFew } from '../../domain/catalog/rows/nearest.ts'
+import { quote } from '../../domain/catalog/rows/row.ts'
 import { GatewayError } from '../../domain/errors.ts'
 
-/** Returns the value. Throws `not_found` if it is undefined. */
-export function found<Value>(value: Value | undefined, sentence: string): Value {
-  if (value === undefined) throw new GatewayError('not_found', sentence)
+const SUGGESTIONS_MAX = 3
+
+/** Returns the value. Throws `not_found` with the sentence if it is undefined. */
+export function found<Value>(value: Value | undefined, sentence: () => string): Value {
+  if (value === undefined) throw new GatewayError('not_found', sentence())
   return value
+}
+
+/** A sentence that names what was not found, such as `account`, and suggests known names that are near. */
+export function absenceOf(thing: string, name: string, known: readonly string[] = []): string {
+  const near = nearestFew(name, known, SUGGESTIONS_MAX).map(quote)
+  const meant = near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`
+  return `There is no ${thing} ${quote(name)}.${meant}`
 }

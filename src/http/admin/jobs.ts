@@ -12,7 +12,7 @@ import type { BufferedReply } from '../request-context.ts'
 import { accountOf } from './accounts.ts'
 import { wrongField } from './body.ts'
 import { adminReply, type AdminCall, type AdminPorts } from './call.ts'
-import { found } from './found.ts'
+import { absenceOf, found } from './found.ts'
 import { instant } from './instant.ts'
 import { publicNames, type PublicNames } from './public-names.ts'
 import { readAdminPage } from './query.ts'
@@ -45,7 +45,8 @@ export async function listJobs({ query }: AdminCall, ports: AdminPorts): Promise
 
 /** One job: its state, why it is in that state, what happens next, and what happened before. */
 export async function getJob({ params }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
-  const job = found(await jobNamed(params['job'] ?? '', ports), 'There is no job with this id.')
+  const id = params['job'] ?? ''
+  const job = found(await jobNamed(id, ports), () => absenceOf('job', id))
   const names = await publicNames([job], ports)
   const { why, next, nextAtMs } = ports.explainJob(job)
   const history = await ports.jobs.history(job.id)

@@ -3,18 +3,21 @@ const LENGTH_MAX = 64
 
 /** The known name that is nearest to `name`; undefined when none is close. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
-  if (name.length > LENGTH_MAX) return undefined
+  return nearestFew(name, known, 1)[0]
+}
+
+/** The known names that are close to `name`, nearest first, at most `max`. */
+export function nearestFew(name: string, known: readonly string[], max: number): readonly string[] {
+  if (name.length > LENGTH_MAX) return []
   const wanted = comparable(name)
-  let best: string | undefined
-  let bestDistance = Math.max(2, Math.floor(wanted.length / 3)) + 1
-  for (const candidate of known) {
-    const distance = distanceBetween(wanted, comparable(candidate))
-    if (distance < bestDistance) {
-      best = candidate
-      bestDistance = distance
-    }
-  }
-  return best
+  const distanceMax = Math.max(2, Math.floor(wanted.length / 3))
+  return known
+    .filter(candidate => candidate.length <= LENGTH_MAX)
+    .map(candidate => ({ candidate, distance: distanceBetween(wanted, comparable(candidate)) }))
+    .filter(({ distance }) => distance <= distanceMax)
+    .sort((left, right) => left.distance - right.distance)
+    .slice(0, max)
+    .map(({ candidate }) => candidate)
 }
 
 /** Makes `maxTokens`, `max-tokens` and `max_tokens` equal. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { usd } from '../../money.ts'
 import { decodeModel, encodeModel } from './model-row.ts'
-import { nearest } from './nearest.ts'
+import { nearest, nearestFew } from './nearest.ts'
 import { formatPath, PROBLEMS_MAX, refusalOf } from './problem.ts'
 import { decodeProvider, decodeStoredProvider, encodeProvider } from './provider-row.ts'
 
@@ -263,4 +263,12 @@ describe('the suggested name', () => {
   ])('for %p is %p', (name, expected) => {
     expect(nearest(name, known)).toBe(expected as string)
   })
+})
+
+test('the suggested names are the nearest first, and not more than asked for', () => {
+  const known = ['ada-lab', 'bob', 'ada', 'adam', 'eve']
+
+  expect(nearestFew('Ada', known, 2)).toEqual(['ada', 'adam'])
+  expect(nearestFew('adaa', known, 3)).toEqual(['ada', 'adam', 'ada-lab'])
+  expect(nearestFew('zoe-smith', known, 3)).toEqual([])
 })
