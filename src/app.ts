@@ -13,6 +13,7 @@ import type { Clock } from './gateway/ports/clock.ts'
 import type { MediaProviders } from './gateway/ports/providers.ts'
 import { trustedAdminApi } from './http/admin/admin-api.ts'
 import { Cors, exposedHeaders } from './http/cors.ts'
+import { Forwarding } from './http/forwarding.ts'
 import { observeRequests } from './http/operating/observe.ts'
 import { requestHandler } from './http/request-handler.ts'
 import { startServer } from './http1/server/server.ts'
@@ -103,6 +104,7 @@ async function serve(
     return { isReady: true }
   }
   const reconcile = countedPasses(parts, metrics)
+  const forwarding = new Forwarding(config)
   const ports = {
     ...parts.media,
     ...parts.text,
@@ -114,6 +116,7 @@ async function serve(
     coalescer: replays.coalescer,
     readiness,
     adminKey: adminKey.key,
+    forwarding,
   }
   const costHeader = `x-${config.brand}-cost-usd`
   const replayHeader = `x-${config.brand}-replay`
@@ -124,7 +127,7 @@ async function serve(
     handler: requestHandler(gatewayRoutes(ports, config), {
       nextId: admin.newId,
       elapsed: () => performance.now(),
-      observe: observeRequests(log, metrics),
+      observe: observeRequests(log, metrics, forwarding),
       costHeader,
       replayHeader,
       cors: new Cors({

@@ -43,7 +43,9 @@ export type Config = {
   /** 0 does not wait. */
   readonly holdWaitMs: number
   readonly textHolds: 'hold' | 'check'
-  readonly isProxyTrusted: boolean
+  /** Empty trusts none. */
+  readonly trustedProxies: readonly { readonly address: string; readonly prefix: number }[]
+  readonly proxyHeader: 'x-forwarded-for' | 'forwarded'
   /** `*` for all origins. */
   readonly corsOrigins: '*' | ReadonlySet<string>
   readonly drainMs: number

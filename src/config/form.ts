@@ -1,3 +1,5 @@
+import { isIP } from 'node:net'
+
 /** How the text of a setting is parsed, and the description of valid text. */
 export type Form<Value> = {
   /** Completes the sentence “It must be …”. */
@@ -89,6 +91,28 @@ export const webOrigins: Form<'*' | ReadonlySet<string>> = {
     const isOrigin = (origin: string) => URL.canParse(origin) && new URL(origin).origin === origin
     return origins.every(isOrigin) ? new Set(origins) : undefined
   },
+}
+
+/** `off` is an empty list. An address without a prefix is that address alone. */
+export const subnets: Form<readonly Subnet[]> = {
+  expected: 'off, or addresses separated by commas, such as 127.0.0.1, 10.0.0.0/8',
+  parse: text => {
+    if (text === 'off') return []
+    const parsed = text.split(',').map(part => subnetOf(part.trim()))
+    return parsed.every(subnet => subnet !== undefined) ? parsed : undefined
+  },
+}
+
+type Subnet = { readonly address: string; readonly prefix: number }
+
+function subnetOf(text: string): Subnet | undefined {
+  const [address = '', length, ...rest] = text.split('/')
+  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
+  const prefix =
+    length === undefined
+      ? bits
+      : within(/^\d{1,3}$/.test(length) ? Number(length) : -1, { min: 0, max: bits })
+  return bits < 0 || rest.length > 0 || prefix === undefined ? undefined : { address, prefix }
 }
 
 export const hostName: Form<string> = {

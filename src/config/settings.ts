@@ -10,6 +10,7 @@ import {
   onOff,
   oneOf,
   seconds,
+  subnets,
   webAddress,
   webOrigins,
   wholeNumber,
@@ -231,12 +232,19 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
       '`hold` holds the worst-case price of each running request. `check` only compares it with the balance, so parallel requests can overspend.',
     ...oneOf(['hold', 'check']),
   },
-  isProxyTrusted: {
+  trustedProxies: {
     name: 'TOLLGATE_TRUST_PROXY',
     default: 'off',
     meaning:
-      'Trusts `x-forwarded-host` and `x-forwarded-proto` for links to clips. Set it only behind a proxy that overwrites these headers.',
-    ...onOff,
+      'The addresses of the reverse proxies, such as `127.0.0.1, 10.0.0.0/8`. Their headers name the client for the log, and the host and scheme for links to clips. `off` trusts none.',
+    ...subnets,
+  },
+  proxyHeader: {
+    name: 'TOLLGATE_PROXY_HEADER',
+    default: 'x-forwarded-for',
+    meaning:
+      'The header in which trusted proxies name the client: `x-forwarded-for`, beside `x-forwarded-host` and `x-forwarded-proto`, or `forwarded`.',
+    ...oneOf(['x-forwarded-for', 'forwarded']),
   },
   corsOrigins: {
     name: 'TOLLGATE_CORS_ORIGINS',

@@ -15,6 +15,8 @@ export interface IncomingRequest {
   readonly query: string
   /** The value of a header, by its name in lower case; the values of repeated headers are joined by commas. */
   header(name: string): string | null
+  /** The address at the other end of the connection: the client, or a proxy. */
+  readonly remoteAddress: string
   /** The length of the body; undefined if it comes in chunks. */
   readonly declaredBytes: number | undefined
   /** Aborts when the client disconnects before the end of its reply. */

@@ -285,10 +285,11 @@ describe('links', () => {
     )
   })
 
-  test('are built from forwarded headers only with TOLLGATE_TRUST_PROXY', async () => {
-    expect(await linkOf({ TOLLGATE_TRUST_PROXY: 'on' }, { host: 'h', ...forwarded })).toBe(
-      'https://api.example.com/v1/videos/ID/content',
-    )
+  test.each([
+    ['127.0.0.1', 'https://api.example.com/v1/videos/ID/content'],
+    ['10.0.0.0/8', 'http://h/v1/videos/ID/content'],
+  ])('are built from the headers of a proxy only if it is trusted: %s', async (proxies, link) => {
+    expect(await linkOf({ TOLLGATE_TRUST_PROXY: proxies }, { host: 'h', ...forwarded })).toBe(link)
   })
 })
 

@@ -1,19 +1,26 @@
 import { describe, expect, test } from 'bun:test'
-import { publicBaseUrl, type BaseUrlSettings } from './public-base-url.ts'
+import { Forwarding, type ForwardingSettings } from '../forwarding.ts'
+import { publicBaseUrl } from './public-base-url.ts'
 
-const direct: BaseUrlSettings = { baseUrl: undefined, isProxyTrusted: false }
-const proxied: BaseUrlSettings = { baseUrl: undefined, isProxyTrusted: true }
+const PROXY = '127.0.0.1'
+const trusting = (trustedProxies: ForwardingSettings['trustedProxies']) =>
+  new Forwarding({ trustedProxies, proxyHeader: 'x-forwarded-for' })
+const direct = trusting([])
+const proxied = trusting([{ address: PROXY, prefix: 32 }])
 
-function baseUrl(headers: Readonly<Record<string, string>>, settings = direct): string {
-  return publicBaseUrl({ header: name => headers[name] ?? null }, settings)
+function baseUrl(
+  headers: Readonly<Record<string, string>>,
+  forwarding: Forwarding = direct,
+  own?: string,
+): string {
+  const request = { header: (name: string) => headers[name] ?? null, remoteAddress: PROXY }
+  return publicBaseUrl(request, { baseUrl: own }, { forwarding })
 }
 
 test("the operator's base URL wins over every header", () => {
   const headers = { host: 'h', 'x-forwarded-host': 'f', 'x-forwarded-proto': 'https' }
 
-  expect(baseUrl(headers, { ...proxied, baseUrl: 'https://api.example.com/x' })).toBe(
-    'https://api.example.com/x',
-  )
+  expect(baseUrl(headers, proxied, 'https://api.example.com/x')).toBe('https://api.example.com/x')
 })
 
 test.each([

@@ -1,3 +1,4 @@
+import type { Forwarding } from '../forwarding.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
 
 /** A host name, an IPv4 address or an IPv6 address in brackets, and a port. */
@@ -6,8 +7,6 @@ const AUTHORITY = /^(?:[a-z0-9](?:[a-z0-9._-]{0,251}[a-z0-9])?|\[[0-9a-f:.]{2,45
 export type BaseUrlSettings = {
   /** The operator's own, without a trailing slash. */
   readonly baseUrl: string | undefined
-  /** Whether a proxy in front of the gateway overwrites `x-forwarded-host` and `x-forwarded-proto`. */
-  readonly isProxyTrusted: boolean
 }
 
 /**
@@ -15,19 +14,14 @@ export type BaseUrlSettings = {
  * request's own host. Empty for a host that is not valid, so that links are relative to the request's address.
  */
 export function publicBaseUrl(
-  request: Pick<IncomingRequest, 'header'>,
-  { baseUrl, isProxyTrusted }: BaseUrlSettings,
+  request: Pick<IncomingRequest, 'header' | 'remoteAddress'>,
+  { baseUrl }: BaseUrlSettings,
+  { forwarding }: { readonly forwarding: Forwarding },
 ): string {
   if (baseUrl !== undefined) return baseUrl
-  const forwarded = (name: string) => (isProxyTrusted ? firstOf(request.header(name)) : undefined)
-  const host = forwarded('x-forwarded-host') ?? request.header('host')
+  const forwarded = forwarding.publicOrigin(request)
+  const host = forwarded.host ?? request.header('host')
   if (host === null || !AUTHORITY.test(host)) return ''
-  const scheme = forwarded('x-forwarded-proto')?.toLowerCase() === 'https' ? 'https' : 'http'
+  const scheme = forwarded.scheme?.toLowerCase() === 'https' ? 'https' : 'http'
   return `${scheme}://${host}`
-}
-
-/** Each proxy on the way adds its own behind the others. */
-function firstOf(list: string | null): string | undefined {
-  const [first = ''] = (list ?? '').split(',')
-  return first.trim() === '' ? undefined : first.trim()
 }

@@ -5,6 +5,7 @@ import { readJob } from '../../gateway/media/read-job.ts'
 import { waitForJob, waitForSubmit } from '../../gateway/media/wait-for-job.ts'
 import type { Authenticated } from '../../gateway/ports/accounts.ts'
 import { readVideoRequest } from '../../protocol/media/video-request.ts'
+import type { Forwarding } from '../forwarding.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
 import type { Handler, HttpReply, RequestContext } from '../request-context.ts'
 import { mediaReplies } from '../reply-style.ts'
@@ -17,7 +18,7 @@ import { createdVideoReply, videoReply } from './video-replies.ts'
 const VIDEOS = '/v1/videos/'
 const CONTENT = '/content'
 
-export type VideoRoutePorts = CreateVideoPorts & MediaRoutePorts
+export type VideoRoutePorts = CreateVideoPorts & MediaRoutePorts & { readonly forwarding: Forwarding }
 
 export type VideoRouteSettings = BaseUrlSettings & {
   readonly videoWaitMs: number
@@ -54,7 +55,7 @@ export function videoRoutes(
   })
   const read = keyed(async ({ account }, { request }) => {
     const job = await readJob(request.path.slice(VIDEOS.length), 'video', { accountId: account.id }, ports)
-    return videoReply(job, publicBaseUrl(request, settings))
+    return videoReply(job, publicBaseUrl(request, settings, ports))
   })
   const content = keyed(async ({ account }, { request }) => {
     const id = request.path.slice(VIDEOS.length, -CONTENT.length)
@@ -81,6 +82,6 @@ function createVideo(ports: VideoRoutePorts, settings: VideoRouteSettings) {
     const waitMs = (request.waitMs ?? 0) - (ports.clock.monotonicMs() - startedMs)
     const job = await waitForJob(submitted, { waitMs, signal }, ports)
     noteJob(call.trace, job)
-    return createdVideoReply(job, publicBaseUrl(http, settings))
+    return createdVideoReply(job, publicBaseUrl(http, settings, ports))
   }
 }

@@ -7,11 +7,17 @@ import { requestLine } from './request-line.ts'
 function read(trace: RequestTrace, headers: Readonly<Record<string, string>> = {}): unknown {
   const request = { header: (name: string) => headers[name] ?? null }
   const context = { request, id: { key: 1n, tail: 1n }, requestId: 'req_1', trace }
-  const line = requestLine({ context, route: 'chat', status: 200, durationMs: 1.23456 } as never)
+  const line = requestLine({ context, route: 'chat', status: 200, durationMs: 1.23456 } as never, '192.0.2.1')
   return JSON.parse(`{${line}}`)
 }
 
-const BARE = { request_id: 'req_1', route: 'chat', status: 200, duration_ms: 1.235 }
+const BARE = {
+  request_id: 'req_1',
+  client_address: '192.0.2.1',
+  route: 'chat',
+  status: 200,
+  duration_ms: 1.235,
+}
 
 test('the line of a request without details has its status and duration', () => {
   expect(read({})).toEqual(BARE)

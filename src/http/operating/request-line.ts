@@ -11,11 +11,15 @@ const CLIENT_ID_CHARS_MAX = 128
  * The members of the log line of a request. They are written as text, because every request has one, and an object with
  * all possible members costs several times as much.
  */
-export function requestLine({ context, route, status, durationMs }: FinishedRequest): LogMembers {
+export function requestLine(
+  { context, route, status, durationMs }: FinishedRequest,
+  clientAddress: string,
+): LogMembers {
   const { trace, requestId, request } = context
-  // Ids, route names and decimals have no characters that JSON escapes.
+  // Ids, addresses, route names and decimals have no characters that JSON escapes.
   let line = `"request_id":"${requestId}"`
   line += text('client_request_id', clientRequestId(request))
+  if (clientAddress !== '') line += `,"client_address":"${clientAddress}"`
   line += `,"route":"${route}","status":${status},"duration_ms":${Math.round(durationMs * 1000) / 1000}`
   if (trace.accountId !== undefined) line += `,"account":"${trace.accountId}"`
   if (trace.apiKeyId !== undefined) line += `,"api_key":"${trace.apiKeyId}"`

@@ -37,7 +37,7 @@ const NO_BODY: Body = { body: null }
 
 export type ServerSocket = Pick<
   Bun.Socket<ServerConnection>,
-  'write' | 'end' | 'shutdown' | 'terminate' | 'pause' | 'resume'
+  'write' | 'end' | 'shutdown' | 'terminate' | 'pause' | 'resume' | 'remoteAddress'
 >
 
 /**
@@ -64,6 +64,7 @@ export class ServerConnection implements Responder, BodyConnection {
   /** Whether the connection ends with the current response. */
   #isLast = false
   #lingeredBytes = 0
+  #remoteAddress: string | undefined
 
   constructor(socket: ServerSocket, server: ConnectionServer) {
     this.#socket = socket
@@ -76,6 +77,11 @@ export class ServerConnection implements Responder, BodyConnection {
   /** Whether a request is being answered. */
   get isBusy(): boolean {
     return this.#state === 'running' || this.#state === 'responding'
+  }
+
+  get remoteAddress(): string {
+    this.#remoteAddress ??= this.#socket.remoteAddress
+    return this.#remoteAddress
   }
 
   get tick(): number {

@@ -11,6 +11,8 @@ export type BodyText = { readonly text: string; readonly byteLength: number }
 
 /** Sends the response of a request. */
 export type Responder = {
+  /** The address at the other end of the connection; empty after it is closed. */
+  readonly remoteAddress: string
   respond(request: ServerRequest, response: ServerResponse): void
 }
 
@@ -51,6 +53,11 @@ export class ServerRequest {
   /** The value of a header, by its name in lower case; the values of repeated headers are joined by commas. */
   header(name: string): string | null {
     return this.head.fields.get(name)
+  }
+
+  /** The address at the other end of the connection; empty if it was closed before this was first read. */
+  get remoteAddress(): string {
+    return this.#responder.remoteAddress
   }
 
   /** The length of the body; undefined if it comes in chunks. */
