@@ -1,10 +1,10 @@
 #!/bin/sh
 # new-customer.sh NAME USD: creates an account with this balance and prints an API key for it.
-# TOLLGATE_URL is the address of the gateway, and TOLLGATE_ADMIN_KEY is the admin key.
+# GATEWAY_URL is the address of the gateway, and TOLLGATE_ADMIN_KEY is the admin key.
 set -eu
 name=$1
 usd=$2
-api="${TOLLGATE_URL:-http://127.0.0.1:8787}/admin/api"
+api="${GATEWAY_URL:-http://127.0.0.1:8787}/admin/api"
 key="${TOLLGATE_ADMIN_KEY:-$(cat data/admin.key)}"
 
 post() {

@@ -4,6 +4,7 @@ import { firstStart } from './app/first-start.ts'
 import { newBooksSentence, otherBooks } from './app/new-books.ts'
 import { gatewayRoutes } from './app/routes.ts'
 import { openParts, type Parts } from './app/parts.ts'
+import { processFiles } from './app/process-files.ts'
 import { openReplays } from './app/replays.ts'
 import { reportStart } from './app/report-start.ts'
 import type { Config } from './config/config.ts'
@@ -96,7 +97,7 @@ async function serve(
     bodyMemory: memory,
     inputSpool: parts.media.inputSpool,
   }
-  const metrics = openMetrics(gauges, parts.jobMetrics)
+  const metrics = openMetrics(gauges, parts.jobMetrics, processFiles())
   let phase: 'starting' | 'serving' | 'stopping' = 'starting'
   const readiness = async () => {
     if (phase !== 'serving') return { isReady: false, reason: `The gateway is ${phase}.` }

@@ -53,7 +53,7 @@ test('the README shows the usage that its request gets', async () => {
 async function run(script: string, ...args: string[]): Promise<string> {
   const runtime = script.endsWith('.mjs') ? process.execPath : 'sh'
   const child = Bun.spawn([runtime, join(examples, script), ...args], {
-    env: { PATH: process.env['PATH'], TOLLGATE_URL: gateway.url, TOLLGATE_ADMIN_KEY: 'tg_admin_for_tests' },
+    env: { PATH: process.env['PATH'], GATEWAY_URL: gateway.url, TOLLGATE_ADMIN_KEY: 'tg_admin_for_tests' },
     stdout: 'pipe',
     stderr: 'pipe',
   })

@@ -110,7 +110,7 @@ describe('without a data folder', () => {
   )
 
   test('wrong settings exit with 2 and are reported together', async () => {
-    const settings = { TOLLGATE_PORT: 'x', DATABASE_URL: 'postgres://127.0.0.1' }
+    const settings = { TOLLGATE_PORT: 'x', TOLLGATE_DATA: '/data' }
 
     const text = await spawned(['balance', 'ada'], settings)
     const json = await tollgate(['balance', 'ada', '--json'], settings)
@@ -118,7 +118,7 @@ describe('without a data folder', () => {
     expect(text.code).toBe(2)
     expect(text.err.trim().split('\n')).toEqual([
       'TOLLGATE_PORT is "x". It must be a whole number from 0 to 65535.',
-      'DATABASE_URL is set, but this version stores its data in SQLite, in TOLLGATE_DATA_DIR. Unset it.',
+      'TOLLGATE_DATA is not a setting. Did you mean TOLLGATE_DATA_DIR? Rename or unset it.',
     ])
     expect(JSON.parse(json.out)).toMatchObject({
       error: { code: 'invalid_setting', problems: text.err.trim().split('\n') },

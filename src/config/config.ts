@@ -1,6 +1,6 @@
 import { largestBodyIn, largestBodyOn } from '../gateway/budgets/body-budgets.ts'
-import { refusedVariables } from './refused-variables.ts'
 import { settings, type Setting } from './settings.ts'
+import { isServiceVariable, unknownVariables } from './unknown-variables.ts'
 
 /** All settings, validated and frozen. Durations are in milliseconds and sizes in bytes. */
 export type Config = {
@@ -67,7 +67,7 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads every setting. An empty variable counts as unset. Throws one `ConfigError` with all problems. Each problem is a
+ * Reads every setting. An empty variable and one that Kubernetes set count as unset. Throws one `ConfigError` with all problems. Each problem is a
  * sentence that names the variable and says what a valid value is.
  */
 export function readConfig(environment: Environment = process.env): Config {
@@ -84,7 +84,8 @@ export function readConfig(environment: Environment = process.env): Config {
       'TOLLGATE_MODERATION_KEY is set without TOLLGATE_MODERATION_URL. Set both, or unset the key.',
     )
   }
-  problems.push(...bodiesThatNeverFit(config), ...refusedVariables(environment))
+  const names = Object.values<Setting>(settings).map(({ name }) => name)
+  problems.push(...bodiesThatNeverFit(config), ...unknownVariables(environment, names))
   if (problems.length > 0) throw new ConfigError(problems)
   return config
 }
@@ -173,5 +174,5 @@ function readSetting(
 
 function textOf(name: string, environment: Environment): string | undefined {
   const text = environment[name]
-  return text === undefined || text.trim() === '' ? undefined : text
+  return text === undefined || text.trim() === '' || isServiceVariable(name, text) ? undefined : text
 }

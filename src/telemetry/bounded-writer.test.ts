@@ -43,7 +43,7 @@ test('when the reader stops, no more than the limit is kept, and the lost lines 
   expect(waited).toBeWithin(WAITING_CHARS_MAX / 2, WAITING_CHARS_MAX + 1)
   const [report = '', line] = taken.at(-1)!.split('\n')
   expect(JSON.parse(report)).toEqual({
-    time: 7,
+    time: '1970-01-01T00:00:00.007Z',
     level: 'error',
     message: 'log lines were dropped because the reader was too slow',
     lines: lost,

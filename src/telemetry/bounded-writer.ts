@@ -1,3 +1,5 @@
+import { logTime } from './log.ts'
+
 /** A few seconds of a busy log. Lines above this are dropped, so that an unread log cannot fill the memory. */
 export const WAITING_CHARS_MAX = 8 << 20
 
@@ -26,5 +28,5 @@ export function boundedWriter(
 }
 
 function lossLine(lost: number, atMs: number): string {
-  return `{"time":${atMs},"level":"error","message":"log lines were dropped because the reader was too slow","lines":${lost}}\n`
+  return `{"time":"${logTime(atMs)}","level":"error","message":"log lines were dropped because the reader was too slow","lines":${lost}}\n`
 }

@@ -24,10 +24,10 @@ test('lines are written together, each an object with time, level and message fi
   deferred.forEach(flush => flush())
 
   expect(written).toEqual([
-    '{"time":5,"level":"info","message":"one \\"line\\"","status":200,"route":"chat"}\n' +
-      '{"time":5,"level":"error","message":"no fields"}\n' +
-      '{"time":5,"level":"warn","message":"nothing known"}\n' +
-      '{"time":5,"level":"info","message":"put together","status":200}\n',
+    '{"time":"1970-01-01T00:00:00.005Z","level":"info","message":"one \\"line\\"","status":200,"route":"chat"}\n' +
+      '{"time":"1970-01-01T00:00:00.005Z","level":"error","message":"no fields"}\n' +
+      '{"time":"1970-01-01T00:00:00.005Z","level":"warn","message":"nothing known"}\n' +
+      '{"time":"1970-01-01T00:00:00.005Z","level":"info","message":"put together","status":200}\n',
   ])
 })
 

@@ -7,7 +7,7 @@ export type LogLevel = (typeof logLevels)[number]
 /** The members of a JSON object as text, without braces: `"a":1,"b":"x"`. For the line of every request. */
 export type LogMembers = string
 
-/** Structured logs: one JSON object a line, `time` in milliseconds since 1970, `level`, `message`, then the fields. */
+/** Structured logs: one JSON object a line, `time` in RFC 3339, `level`, `message`, then the fields. */
 export type Log = {
   readonly [level in LogLevel]: (message: string, fields?: LogFields | LogMembers) => void
 } & {
@@ -55,7 +55,7 @@ export function openLog(options: {
     return (message: string, fields: LogFields | LogMembers = '') => {
       const members = typeof fields === 'string' ? fields : JSON.stringify(fields).slice(1, -1)
       // Concatenated, because copying the fields into one object with these three would cost as much as writing them.
-      const head = `{"time":${options.now()},"level":"${level}","message":${quoted(message)}`
+      const head = `{"time":"${logTime(options.now())}","level":"${level}","message":${quoted(message)}`
       buffer += members === '' ? `${head}}\n` : `${head},${members}}\n`
       if (buffer.length >= BUFFER_CHARS_MAX) flush()
       else if (!isDeferred) {
@@ -73,6 +73,11 @@ export function openLog(options: {
     writes,
     flush,
   }
+}
+
+/** A time in RFC 3339, in UTC with milliseconds. */
+export function logTime(atMs: number): string {
+  return new Date(atMs).toISOString()
 }
 
 /** The text as a JSON string. Most texts need no escapes, and the loop is faster for them than JSON.stringify. */

@@ -17,6 +17,7 @@ const open = () =>
       inputSpool: { reserved: 13, waiting: 14 },
     },
     openJobMetrics(),
+    { open: () => 21, max: 1024 },
   )
 
 const answered = (status: number, trace: object) => ({ route: 'chat', status, durationMs: 7, trace })
@@ -92,4 +93,15 @@ test('the work of the reconciler is summed by outcome', async () => {
       'tollgate_open_circuit_breakers 1',
     ]),
   )
+})
+
+test('the process has the conventional metrics', async () => {
+  const text = await open().render()
+
+  const valueOf = (name: string) => Number(new RegExp(`^${name} (.+)$`, 'm').exec(text)?.[1])
+  expect(valueOf('process_cpu_seconds_total')).toBeGreaterThan(0)
+  expect(valueOf('process_resident_memory_bytes')).toBeGreaterThan(1_000_000)
+  expect(valueOf('process_start_time_seconds')).toBeGreaterThan(1_700_000_000)
+  expect(valueOf('process_open_fds')).toBe(21)
+  expect(valueOf('process_max_fds')).toBe(1024)
 })

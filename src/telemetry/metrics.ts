@@ -2,6 +2,7 @@ import { Registry } from 'prom-client'
 import { openBackgroundMetrics, type BackgroundMetrics } from './background-metrics.ts'
 import { registerGauges, type Gauges } from './gauges.ts'
 import type { JobMetrics } from './job-metrics.ts'
+import { registerProcessMetrics, type ProcessFiles } from './process-metrics.ts'
 import { openRequestMetrics, type RequestMeasure } from './request-metrics.ts'
 
 /** All metrics of the gateway. */
@@ -13,10 +14,11 @@ export type Metrics = BackgroundMetrics & {
 }
 
 /** `jobs` are the metrics of jobs, which begin to count before the others: the first jobs change while parts are opened. */
-export function openMetrics(gauges: Gauges, jobs: JobMetrics): Metrics {
+export function openMetrics(gauges: Gauges, jobs: JobMetrics, files: ProcessFiles): Metrics {
   const registry = new Registry()
   const requests = openRequestMetrics(registry, jobs)
   registerGauges(gauges, registry)
+  registerProcessMetrics(registry, files)
   return {
     ...openBackgroundMetrics(registry),
     countRequest: requests.count,

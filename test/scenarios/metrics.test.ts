@@ -225,3 +225,13 @@ test.each([
   expect(response.status).toBe(200)
   expect(await response.json()).toEqual(body)
 })
+
+test.if(process.platform === 'linux')('the metrics have the file descriptors of the process', async () => {
+  const [open, max] = await Promise.all([
+    gateway.metric('process_open_fds'),
+    gateway.metric('process_max_fds'),
+  ])
+
+  expect(open).toBeGreaterThan(3)
+  expect(max).toBeGreaterThan(open)
+})
