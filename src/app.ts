@@ -152,7 +152,7 @@ async function serve(
   const stop = async () => {
     phase = 'stopping'
     withdraw()
-    await drained(server, config.drainMs, clock)
+    await drained(server, parts.media, { drainMs: config.drainMs, clock })
     await stopBackground()
     log.info('stopped', {})
     log.flush()
@@ -162,9 +162,17 @@ async function serve(
   return { url: server.url, stop: () => (stopped ??= stop()) }
 }
 
-/** Waits up to `drainMs` for running requests, then aborts them and waits until aborted streams are settled. */
-async function drained(server: ReturnType<typeof startServer>, drainMs: number, clock: Clock): Promise<void> {
-  if (await endsWithin(drainMs, server.drain(), clock)) return
+/**
+ * Waits up to `drainMs` for running requests, and for submits whose client has disconnected. Then aborts the requests and
+ * waits until aborted streams are settled.
+ */
+async function drained(
+  server: ReturnType<typeof startServer>,
+  { runner }: Pick<Parts['media'], 'runner'>,
+  { drainMs, clock }: { readonly drainMs: number; readonly clock: Clock },
+): Promise<void> {
+  const ended = server.drain().then(() => runner.submitsEnded())
+  if (await endsWithin(drainMs, ended, clock)) return
   await endsWithin(SETTLE_WITHIN_MS, server.abort(), clock)
 }
 

@@ -10,19 +10,21 @@ const ADMIN_KEY = 'tg_admin_killed_videos'
 
 let dataDir: string
 let gateway: GatewayProcess
-/** A site with inputs, and a provider. It never answers, except to polls. */
+/** A site with inputs, and a provider. It answers to polls, and to a submit when a test says so. */
 let site: ReturnType<typeof Bun.serve>
 let requests: string[]
+let submitted: PromiseWithResolvers<Response>
 
 beforeEach(async () => {
   requests = []
+  submitted = Promise.withResolvers()
   site = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
     async fetch({ method, url }) {
       requests.push(`${method} ${new URL(url).pathname}`)
-      const isPoll = method === 'GET' && !url.endsWith('.png')
-      return isPoll ? new Response('', { status: 500 }) : new Promise<Response>(() => {})
+      if (method === 'POST') return submitted.promise
+      return url.endsWith('.png') ? new Promise<Response>(() => {}) : new Response('', { status: 500 })
     },
   })
   dataDir = aDataFolder()
@@ -75,6 +77,19 @@ function create(key: string, body: object): void {
   void fetch(`${gateway.url}/v1/videos`, init).catch(() => 'killed')
 }
 
+type JobDetails = {
+  readonly state: string
+  readonly history: readonly { readonly detail: string | null }[]
+  readonly upstream_id: string | null
+  readonly failure: { readonly reason: string } | null
+}
+
+/** The only job that there is. */
+async function theJob(): Promise<JobDetails | undefined> {
+  const { data } = await admin<{ data: readonly { id: string }[] }>('GET', 'jobs')
+  return data[0] && admin<JobDetails>('GET', `jobs/${data[0].id}`)
+}
+
 const heldBy = async (id: string) => (await admin<{ held_usd: string }>('GET', `accounts/${id}`)).held_usd
 
 async function expectSound(): Promise<void> {
@@ -94,4 +109,64 @@ test('after a kill during a submit, the job is not submitted again, and its rese
   expect(await heldBy(ada.id)).toBe('0.5')
   expect(requests.filter(request => request.startsWith('POST'))).toHaveLength(1)
   await expectSound()
+})
+
+test('the start finds the submits that its last process left, and does not wait for a regular pass', async () => {
+  const ada = await anAccount()
+  create(ada.key, { prompt: 'A' })
+  await until('the submit has arrived', () => requests.length === 1)
+  await gateway.kill()
+
+  await start()
+
+  await until('the submit is unknown', async () => (await theJob())?.state === 'unknown_submit')
+  const events = (await theJob())?.history.map(({ detail }) => detail)
+  expect(events).toEqual([null, 'The submit began.', 'The gateway stopped during the submit.'])
+  expect(await heldBy(ada.id)).toBe('0.5')
+  await expectSound()
+})
+
+test('the start releases a job whose submit had not begun, and never submits it', async () => {
+  const ada = await anAccount()
+  create(ada.key, { prompt: 'A', image: `${site.url.origin}/slow.png` })
+  await until('the input is fetched', () => requests.length === 1)
+  expect(await heldBy(ada.id)).toBe('0.5')
+  await gateway.kill()
+
+  await start()
+
+  await until('the job has failed', async () => (await theJob())?.state === 'failed')
+  expect(await theJob()).toMatchObject({ failure: { reason: 'submit_unconfirmed' } })
+  expect(await heldBy(ada.id)).toBe('0')
+  expect(requests.filter(request => request.startsWith('POST'))).toEqual([])
+  await expectSound()
+})
+
+test('SIGTERM waits for the answer to a submit whose client has disconnected', async () => {
+  const ada = await anAccount()
+  const leaving = new AbortController()
+  const reply = fetch(`${gateway.url}/v1/videos`, {
+    method: 'POST',
+    headers: { 'x-api-key': ada.key },
+    body: JSON.stringify({ model: 'film', duration: 5, prompt: 'A' }),
+    signal: leaving.signal,
+  })
+  await until('the submit has arrived', () => requests.length === 1)
+  leaving.abort()
+  await reply.catch(() => undefined)
+
+  const stopped = gateway.stop()
+  const isRefused = () =>
+    fetch(gateway.url).then(
+      () => false,
+      () => true,
+    )
+  // A gateway that does not wait has ended long before the last of these.
+  for (let refused = 0; refused < 300;) refused += (await isRefused()) ? 1 : 0
+  submitted.resolve(Response.json({ code: 0, data: { task_id: 'task-1', task_status: 'submitted' } }))
+
+  expect(await stopped).toBe(0)
+  await start()
+  expect(await theJob()).toMatchObject({ state: 'processing', upstream_id: 'text2video/task-1' })
+  expect(await heldBy(ada.id)).toBe('0.5')
 })
