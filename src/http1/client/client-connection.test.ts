@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { rejection } from '../../../test/support/rejection.ts'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { Timers } from '../timers.ts'
+import { onSocketEvent } from '../socket-polls.ts'
 import { ClientConnection } from './client-connection.ts'
 import { ConnectionPool } from './connection-pool.ts'
 import { Exchange } from './exchange.ts'
@@ -29,7 +30,10 @@ function aConnection() {
   const connection = new ClientConnection(request.origin, socket as unknown as ClientSocket, pool)
   return {
     written,
-    receive: (bytes: string) => connection.onData(Buffer.from(bytes)),
+    receive: (bytes: string) => {
+      onSocketEvent()
+      connection.onData(Buffer.from(bytes))
+    },
     isTerminated: () => isTerminated,
     isIdle: () => pool.take(request.origin) === connection,
     ask: async (body: string) => {
@@ -56,7 +60,18 @@ test('a request is written when it is made', async () => {
   expect(await asked).toBe('{}')
 })
 
-test('bytes that are read in the turn in which a request was written are not its response', async () => {
+test('a response is accepted that is found by the first poll after its request', async () => {
+  const { ask, receive } = aConnection()
+  // A commit ends in a callback of setImmediate. The sockets are polled after it, before the next such callback.
+  await nextTurn()
+
+  const asked = ask('hello')
+  receive(RESPONSE)
+
+  expect(await asked).toBe('{}')
+})
+
+test('bytes that are found by a poll before a request was written are not its response', async () => {
   const { ask, receive, isTerminated, isIdle } = aConnection()
   const first = ask('first')
   await nextTurn()

@@ -1,7 +1,6 @@
 import type { ByteStream } from '../byte-stream.ts'
 import type { Timer } from '../timers.ts'
 import type { ConnectionPool } from './connection-pool.ts'
-import { currentTurn, isCurrentTurn } from './event-loop-turn.ts'
 import type { Exchange, Transport } from './exchange.ts'
 import { clientError, socketError, type ClientError } from './client-error.ts'
 import type { HttpRequest, Origin } from './http-request.ts'
@@ -14,6 +13,7 @@ import {
   type StreamBody,
 } from './outgoing-body.ts'
 import { ResponseReader } from './response-reader.ts'
+import { currentPoll } from '../socket-polls.ts'
 import { SocketWriter } from '../socket-writer.ts'
 
 /** An open connection to a server, which carries one exchange at a time. */
@@ -26,8 +26,8 @@ export class ClientConnection implements Transport, SocketOwner, Timer {
   readonly #writer: SocketWriter
   #reader = new ResponseReader('GET')
   #exchange: Exchange | undefined
-  /** The turn of the event loop in which the request was written. */
-  #sentInTurn = -1
+  /** The poll of the sockets whose callbacks ran when the request was written. */
+  #sentInPoll: number | undefined
   /** Whether the request leaves the connection to another one. */
   #isReused = false
   #upload: ByteStream | undefined
@@ -46,7 +46,7 @@ export class ClientConnection implements Transport, SocketOwner, Timer {
     this.#exchange = exchange
     this.#isReused = request.reusesConnection
     this.#reader = new ResponseReader(request.method)
-    this.#sentInTurn = currentTurn()
+    this.#sentInPoll = currentPoll()
     exchange.attach(this)
     writeRequest(request, body, this.#writer)
     if (isStreamBody(body)) void this.#uploadBody(body)
@@ -84,7 +84,8 @@ export class ClientConnection implements Transport, SocketOwner, Timer {
     // It belongs to no request, and could only be taken for the response to the next one.
     if (exchange === undefined) return this.abandon()
     // The poll that found these bytes came before the request was written.
-    if (isCurrentTurn(this.#sentInTurn)) return this.onError(clientError('UNSOLICITED_DATA'))
+    if (this.#sentInPoll !== undefined && this.#sentInPoll === currentPoll())
+      return this.onError(clientError('UNSOLICITED_DATA'))
     const progress = this.#reader.feed(bytes, exchange)
     // The exchange may have been cancelled meanwhile.
     if (progress === 'more' || this.#exchange !== exchange) return

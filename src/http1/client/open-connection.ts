@@ -1,3 +1,4 @@
+import { onSocketEvent } from '../socket-polls.ts'
 import type { Timer, Timers } from '../timers.ts'
 import type { Exchange, Transport } from './exchange.ts'
 import { clientError, socketError, type ClientError } from './client-error.ts'
@@ -160,11 +161,28 @@ class Opening implements SocketOwner, Transport, Timer {
 
 /** One set for all sockets: each knows its owner. */
 const handlers: Bun.SocketHandler<SocketOwner> = {
-  open: socket => socket.data.onOpen?.(socket),
-  handshake: (socket, isTrusted, problem) =>
-    socket.data.onHandshake?.(isTrusted ? undefined : (problem ?? clientError('ERR_TLS_CERT_INVALID'))),
-  data: (socket, bytes) => socket.data.onData(bytes as Buffer<ArrayBuffer>),
-  drain: socket => socket.data.onDrain(),
-  close: (socket, error) => socket.data.onClose(error),
-  error: (socket, error) => socket.data.onError(socketError(error)),
+  open(socket) {
+    onSocketEvent()
+    socket.data.onOpen?.(socket)
+  },
+  handshake(socket, isTrusted, problem) {
+    onSocketEvent()
+    socket.data.onHandshake?.(isTrusted ? undefined : (problem ?? clientError('ERR_TLS_CERT_INVALID')))
+  },
+  data(socket, bytes) {
+    onSocketEvent()
+    socket.data.onData(bytes as Buffer<ArrayBuffer>)
+  },
+  drain(socket) {
+    onSocketEvent()
+    socket.data.onDrain()
+  },
+  close(socket, error) {
+    onSocketEvent()
+    socket.data.onClose(error)
+  },
+  error(socket, error) {
+    onSocketEvent()
+    socket.data.onError(socketError(error))
+  },
 }

@@ -1,3 +1,4 @@
+import { onSocketEvent } from '../socket-polls.ts'
 import { systemClock } from '../system-clock.ts'
 import { HttpError } from './http-error.ts'
 import { CONNECTIONS_MAX, TICK_MS } from './limits.ts'
@@ -69,9 +70,18 @@ function listen(host: string, port: number, server: Server): Bun.TCPSocketListen
       port,
       socket: {
         open: socket => server.onOpen(socket),
-        data: (socket, bytes) => socket.data.onData(bytes),
-        drain: socket => socket.data.onDrain(),
-        close: socket => socket.data.onClose(),
+        data(socket, bytes) {
+          onSocketEvent()
+          socket.data.onData(bytes)
+        },
+        drain(socket) {
+          onSocketEvent()
+          socket.data.onDrain()
+        },
+        close(socket) {
+          onSocketEvent()
+          socket.data.onClose()
+        },
         error: (socket, error) => server.onFailure(socket.data, error),
       },
     })
