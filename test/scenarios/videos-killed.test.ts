@@ -90,6 +90,8 @@ async function theJob(): Promise<JobDetails | undefined> {
   return data[0] && admin<JobDetails>('GET', `jobs/${data[0].id}`)
 }
 
+type Pass = { readonly has_run: boolean }
+
 const heldBy = async (id: string) => (await admin<{ held_usd: string }>('GET', `accounts/${id}`)).held_usd
 
 async function expectSound(): Promise<void> {
@@ -104,8 +106,10 @@ test('after a kill during a submit, the job is not submitted again, and its rese
   await gateway.kill()
 
   await start()
-  await admin('POST', 'reconcile')
+  // A pass that begins while the one of the start runs does nothing.
+  await until('a pass has run', async () => (await admin<Pass>('POST', 'reconcile')).has_run)
 
+  expect(await theJob()).toMatchObject({ state: 'unknown_submit' })
   expect(await heldBy(ada.id)).toBe('0.5')
   expect(requests.filter(request => request.startsWith('POST'))).toHaveLength(1)
   await expectSound()

@@ -56,7 +56,7 @@ export const jobMutants: readonly Mutant[] = [
     file: 'src/gateway/media/submit-job.ts',
     text: 'if (!begun.changed) return begun.job',
     replacement: '',
-    tests: ['test/scenarios/videos-killed.test.ts'],
+    tests: ['src/gateway/media/submit-job.test.ts'],
   },
   {
     name: 'a job is completed again after its end',
@@ -147,7 +147,7 @@ export const jobMutants: readonly Mutant[] = [
     file: 'src/gateway/media/settle-job.ts',
     text: 'if (wasReleased) await bookLateResult(job, result, ports)',
     replacement: '',
-    tests: ['test/scenarios/videos-settlement.test.ts'],
+    tests: ['test/scenarios/images-unknown.test.ts'],
   },
   {
     name: 'a result without outputs completes its job',
@@ -210,14 +210,14 @@ export const jobMutants: readonly Mutant[] = [
     file: 'src/reconciler/sweep-blobs.ts',
     text: 'const olderThanMs = nowMs - ORPHAN_AFTER_MS',
     replacement: 'const olderThanMs = nowMs',
-    tests: [SIMULATION],
+    tests: ['src/reconciler/sweep-blobs.test.ts'],
   },
   {
     name: 'outputs of running jobs are removed as orphans',
     file: 'src/reconciler/sweep-blobs.ts',
     text: "if (!isFinal(job.state)) return 'live'",
     replacement: '',
-    tests: [SIMULATION],
+    tests: ['src/reconciler/sweep-blobs.test.ts'],
   },
   {
     name: 'kling: an answer about another job is taken for the job',

@@ -263,8 +263,8 @@ export const moneyMutants: readonly Mutant[] = [
   {
     name: 'the hold of a job expires like any other',
     file: 'src/stores/sqlite/media-holds.ts',
-    text: 'job === undefined ? owner.expiresAtMs() : null,',
-    replacement: 'owner.expiresAtMs(),',
+    text: 'job === undefined ? owner.expiresAtMs() : null',
+    replacement: 'owner.expiresAtMs()',
     tests: [LEDGER_TESTS],
   },
   {

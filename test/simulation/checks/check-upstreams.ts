@@ -39,7 +39,7 @@ export function checkUpstreams(
       ends.set(end, (ends.get(end) ?? 0) + 1)
       const problems = [
         ...moneyProblems(pair, world),
-        ...stateProblems(pair),
+        ...stateProblems(pair, world),
         ...delays(pair, { upstream, world }),
       ]
       for (const problem of problems) world.violated(`${made.jobId}, ${made.upstreamId}, ${problem}`)
@@ -84,12 +84,15 @@ function* moneyProblems({ made, ours }: Pair, world: World): Generator<string> {
   if (booked !== null && booked !== loss) yield `was booked as a loss of ${booked} instead of ${loss}`
 }
 
-function* stateProblems({ made, ours }: Pair): Generator<string> {
-  const { state, upstreamId, failure, changedAtMs } = ours.job
+function* stateProblems({ made, ours }: Pair, world: World): Generator<string> {
+  const { state, upstreamId, failure, changedAtMs, submittedAtMs } = ours.job
   const isMade = made.ending === 'finished' && made.result.outputs.length > 0
   if (state === 'completed' && upstreamId !== null && upstreamId !== made.upstreamId)
     yield `was completed by ${upstreamId}`
   if (failure?.reason === 'generation_failed' && isMade) yield 'failed, and its provider made it'
+  if (failure?.reason === 'result_lost' && !hasLostFile(made, ours.job, world))
+    yield 'lost its result, which could be fetched'
+  if (submittedAtMs === null) yield 'was submitted without a mark'
   if (state === 'failed' && made.askedAtMs > changedAtMs + WATCH_MS + CALL_MS_MAX)
     yield 'was asked for after its watch was over'
 }

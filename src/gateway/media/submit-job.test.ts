@@ -1,0 +1,77 @@
+import { expect, test } from 'bun:test'
+import { aDataFolder } from '../../../test/support/data-folder.ts'
+import { fakeClock } from '../../../test/support/fake-clock.ts'
+import { aVideoJob, openJobs, record } from '../../../test/support/job-builders.ts'
+import { NOW } from '../../../test/support/ledger-builders.ts'
+import { sandboxProvider } from '../../../test/support/media-providers.ts'
+import { scriptedMedia } from '../../../test/support/scripted-media.ts'
+import { sqlite } from '../../../test/support/test-store.ts'
+import { turn } from '../../../test/support/turn.ts'
+import { EMPTY_CATALOG } from '../../domain/catalog/catalog.ts'
+import { openDiskBlobs } from '../../stores/disk/blobs.ts'
+import { inputSpool } from '../budgets/body-budgets.ts'
+import { Slots } from './slots.ts'
+import { submitJob } from './submit-job.ts'
+
+/** A recorded job, and a provider that counts submits. */
+async function setUp() {
+  const clock = fakeClock(NOW)
+  const { jobs, payer } = await openJobs(sqlite, { clock })
+  const job = await record(jobs, aVideoJob(payer, { provider: sandboxProvider.id }))
+  const provider = scriptedMedia()
+  const ports = {
+    jobs,
+    clock,
+    resultFetches: new Slots(1),
+    inputSpool: inputSpool(1_000_000, clock),
+    blobs: await openDiskBlobs({ folder: aDataFolder() }),
+    catalog: {
+      current: () => ({ ...EMPTY_CATALOG, providers: new Map([[sandboxProvider.id, sandboxProvider]]) }),
+    },
+    providerOf: () => provider,
+    secretsOf: () => [],
+    fetchUntrusted: () => Promise.reject(new Error('not called')),
+    isPrivate: async () => false,
+    onUnknownStatus: () => {},
+    onFailed: (error: unknown) => {
+      throw error
+    },
+    settings: { unknownSubmitTtlMs: 900_000 },
+  }
+  return { job, jobs, provider, submit: () => submitJob(job, ports) }
+}
+
+test('a job is sent once, however often its submit is asked for', async () => {
+  const { submit, provider } = await setUp()
+
+  const states = (await Promise.all([submit(), submit(), submit()])).map(({ state }) => state)
+  const later = await submit()
+
+  expect(provider.submits).toHaveLength(1)
+  expect(states).toContain('processing')
+  expect(later.state).toBe('processing')
+})
+
+test('a job that was given up before its submit began is not sent', async () => {
+  const { job, jobs, submit, provider } = await setUp()
+  await jobs.loseSubmit(job.id, { problem: 'The gateway stopped.', atMs: NOW, deadlineAtMs: NOW })
+
+  const { state } = await submit()
+
+  expect(state).toBe('unknown_submit')
+  expect(provider.submits).toEqual([])
+})
+
+test('the submit is marked before its first byte leaves', async () => {
+  const { job, jobs, submit, provider } = await setUp()
+  const answer = Promise.withResolvers<{ outcome: 'accepted'; upstreamId: string }>()
+  provider.submitted = answer.promise
+
+  const submitting = submit()
+  while (provider.submits.length === 0) await turn()
+  const marked = await jobs.find(job.id)
+  answer.resolve({ outcome: 'accepted', upstreamId: 'up-1' })
+  await submitting
+
+  expect(marked).toMatchObject({ state: 'queued', submittedAtMs: NOW })
+})
