@@ -249,27 +249,16 @@ describe('no input hangs or breaks the server:', () => {
     ['a length that is not a number', `${chat}Content-Length: ten\r\n\r\n${HELLO}`, 400],
     ['a negative length', `${chat}Content-Length: -1\r\n\r\n${HELLO}`, 400],
     ['very long headers', `${chat}x: ${'a'.repeat(100_000)}\r\n\r\n`, 431],
-    ['an invalid host with an unknown path', 'GET /nothing HTTP/1.1\r\nHost: a b\r\n\r\n', 404],
-    ['an invalid host without a key', 'GET /v1/usage HTTP/1.1\r\nHost: [::\r\n\r\n', 401],
-    ['a path with two slashes', 'GET //v1/usage HTTP/1.1\r\nHost: a b\r\n\r\n', 404],
+    ['a host with a space', 'GET /v1/usage HTTP/1.1\r\nHost: a b\r\n\r\n', 400],
+    ['a host with an open bracket', 'GET /v1/usage HTTP/1.1\r\nHost: [::\r\n\r\n', 400],
+    ['an unusual host without a key', 'GET /v1/usage HTTP/1.1\r\nHost: [::1]:1\r\n\r\n', 401],
+    ['a path with two slashes', 'GET //v1/usage HTTP/1.1\r\nHost: a\r\n\r\n', 404],
     ['a path with dot segments', 'GET /v1/../metrics HTTP/1.1\r\nHost: x\r\n\r\n', 404],
   ])('%s', async (_, request, status) => {
     const response = await rawRequest(gateway.url, request)
 
     expect(response).toStartWith(`HTTP/1.1 ${status} `)
   })
-
-  test.each(['/v1/usage?limit=1', '/v1/models/gpt-x', '/v1/balance'])(
-    '%s is answered despite an invalid host',
-    async path => {
-      const response = await rawRequest(
-        gateway.url,
-        `GET ${path} HTTP/1.1\r\nHost: exa mple\r\nx-api-key: ${ada.key}\r\n\r\n`,
-      )
-
-      expect(response).toStartWith('HTTP/1.1 200 ')
-    },
-  )
 
   test('chunks with an invalid length end the connection', async () => {
     const connection = rawConnection(gateway.url)

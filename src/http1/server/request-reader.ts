@@ -22,6 +22,8 @@ export class RequestReader {
   #at = 0
   /** How many bytes the last unsuccessful attempt to read a head had. */
   #triedBytes = 0
+  /** One empty line before a head is accepted. */
+  #isEmptyLineSkipped = false
   /** The body of the last request, until all of it has arrived. What arrives belongs to it. */
   body: RequestBody | undefined
 
@@ -73,7 +75,10 @@ export class RequestReader {
     if (!this.#isWorthReading()) return undefined
     // Some clients send an empty line after a body. It may have arrived only in part.
     if (bytes[this.#at] === CR && this.#length === 1) return undefined
-    if (bytes[this.#at] === CR && bytes[this.#at + 1] === LF) this.#at += 2
+    if (!this.#isEmptyLineSkipped && bytes[this.#at] === CR && bytes[this.#at + 1] === LF) {
+      this.#isEmptyLineSkipped = true
+      this.#at += 2
+    }
     const head = readRequestHead(bytes, this.#at)
     if (head === 'malformed')
       return new HttpError('malformed_request', 'Malformed or ambiguous HTTP request.')
@@ -84,6 +89,7 @@ export class RequestReader {
       this.#triedBytes = this.#length
       return undefined
     }
+    this.#isEmptyLineSkipped = false
     this.#moveTo(head.fields.end)
     return head
   }

@@ -108,20 +108,19 @@ describe('requests', () => {
 
     expect(fake.sent).toBe(responseText('x').repeat(2))
   })
-})
 
-describe('after a response', () => {
-  test('the connection takes the next request, even if the body was not read', async () => {
-    const fake = fakeConnection()
-    fake.send(`${postHead('content-length: 5')}ab`)
-    respondWith('1')(fake.requests[0]!.request)
-    await turn()
-    fake.send(`cde${getRequest()}`)
-    respondWith('2')(fake.requests[1]!.request)
+  test.each([[['\r\n\r\n']], [['\r\n', '\r\n']], [['\r', '\n\r', '\n']]])(
+    'cannot have two of them: %j',
+    async pieces => {
+      const fake = fakeConnection(respondWith('x'))
 
-    expect(fake.sent).toBe(responseText('1') + responseText('2'))
-    expect(fake.done).toEqual([])
-  })
+      for (const piece of pieces) fake.send(piece)
+      fake.send(getRequest('/1'))
+      await turn()
+
+      expect(fake.requests).toMatchObject([{ refusal: { code: 'malformed_request' } }])
+    },
+  )
 
   test.each<[string, string]>([
     ['the rest of the body is too large to discard', postHead(`content-length: ${5 * MEGABYTE}`)],

@@ -5,6 +5,9 @@ export const VALUE = 2
 /** Characters of request targets. The standard allows only ASCII, but some clients send other characters. */
 export const TARGET = 4
 
+/** Characters of host names and IPv4 addresses. */
+export const HOST_NAME = 8
+
 const classes = classTable()
 
 /** The position after the characters of a class that begin at `at`. */
@@ -22,7 +25,8 @@ function classTable(): Uint8Array {
     table[char] =
       (/[!#$%&'*+.^_`|~0-9A-Za-z-]/.test(text) ? TOKEN : 0) |
       (/[\t -~\u0080-\u00ff]/.test(text) ? VALUE : 0) |
-      (/[!-~\u0080-\u00ff]/.test(text) ? TARGET : 0)
+      (/[!-~\u0080-\u00ff]/.test(text) ? TARGET : 0) |
+      (/[0-9A-Za-z.-]/.test(text) ? HOST_NAME : 0)
   }
   return table
 }

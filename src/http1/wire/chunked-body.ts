@@ -6,7 +6,10 @@ const TRAILER_BYTES_MAX = 64 * 1024
 const CR = 13
 const LF = 10
 const DIGITS_MAX = 12
-const LENGTH = /^([0-9a-f]{1,12})[ \t]*(?:;.*)?$/i
+/** No blanks around the size, which other implementations read differently, and no control characters behind it. */
+const LENGTH = /^([0-9a-f]{1,12})(?:;[\t -~\u0080-\u00ff]*)?$/i
+/** A header field, as in a head. */
+const TRAILER = /^[!#$%&'*+.^_`|~0-9a-z-]+:[\t -~\u0080-\u00ff]*$/i
 
 /** Decodes a chunked body from pieces of any size. */
 export class ChunkedBody {
@@ -102,7 +105,7 @@ export class ChunkedBody {
     else if (line === '') this.state = 'complete'
     else {
       this.#trailerBytes += line.length
-      if (this.#trailerBytes > TRAILER_BYTES_MAX) this.state = 'malformed'
+      if (this.#trailerBytes > TRAILER_BYTES_MAX || !TRAILER.test(line)) this.state = 'malformed'
     }
   }
 }

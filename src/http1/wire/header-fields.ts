@@ -90,6 +90,16 @@ export class HeaderFields {
     return true
   }
 
+  /** Whether each field of this name, given in lower case, has only characters of this class, or is accepted by `isValid`. */
+  hasOnly(name: string, charClass: number, isValid: (value: string) => boolean): boolean {
+    for (let index = 0; index < this.count; index += 1) {
+      if (!this.isNamed(index, name)) continue
+      const isUsual = endOf(charClass, this.#bytes, this.#valueStart(index)) >= this.#valueEnd(index)
+      if (!isUsual && !isValid(this.valueAt(index))) return false
+    }
+    return true
+  }
+
   /** The name in lower case. */
   nameAt(index: number): string {
     const start = this.#lines[index] ?? 0

@@ -77,6 +77,21 @@ describe('a request head', () => {
     expect(read('GET / HTTP/1.0')).toMatchObject({ isHttp10: true, path: '/' })
   })
 
+  test.each([
+    '',
+    'h',
+    'API.example.com',
+    'h:8787',
+    'h:',
+    '127.0.0.1:80',
+    '[::1]',
+    '[::ffff:1.2.3.4]:443',
+    'a_b',
+    'x%20y',
+  ])('may have the host %p', host => {
+    expect(read('GET / HTTP/1.1', `host: ${host}`).fields.get('host')).toBe(host)
+  })
+
   test('says whether the client waits for 100 Continue', () => {
     expect(read('POST / HTTP/1.1', 'host: h', 'Expect: 100-Continue').expectsContinue).toBe(true)
     expect(read('POST / HTTP/1.1', 'host: h', 'Expect: x').expectsContinue).toBe(false)
@@ -108,6 +123,15 @@ describe('a request head is malformed with', () => {
     ['an empty line before it', head('', 'GET / HTTP/1.1', 'host: h')],
     ['no host', head('GET / HTTP/1.1')],
     ['two hosts', lines('Host: h')],
+    ['a path in the host', head('GET / HTTP/1.1', 'host: h/x')],
+    ['a user in the host', head('GET / HTTP/1.1', 'host: user@h')],
+    ['a space in the host', head('GET / HTTP/1.1', 'host: a b')],
+    ['a port that is a word', head('GET / HTTP/1.1', 'host: h:port')],
+    ['a port of six digits', head('GET / HTTP/1.1', 'host: h:123456')],
+    ['brackets that are not closed in the host', head('GET / HTTP/1.1', 'host: [::1')],
+    ['letters outside ASCII in the host', head('GET / HTTP/1.1', 'host: h\u00e9')],
+    ['a list of hosts', head('GET / HTTP/1.1', 'host: a, b')],
+    ['a bad host in HTTP/1.0', head('GET / HTTP/1.0', 'host: a/b')],
     ['a folded line', lines('x: y', ' z')],
     ['a line without a colon', lines('x')],
     ['a field without a name', lines(': x')],

@@ -1,4 +1,4 @@
-import { endOf, TARGET, TOKEN } from './char-class.ts'
+import { endOf, HOST_NAME, TARGET, TOKEN } from './char-class.ts'
 import { HeaderFields, isLineEnd, lineProblem, type HeadProblem } from './header-fields.ts'
 
 /** The head of a request. */
@@ -55,6 +55,7 @@ export function readRequestHead(bytes: Buffer, at: number): RequestHead | HeadPr
   const hosts = fields.countOf('host')
   const framing = fields.framing() ?? 0
   if (hosts > 1 || (hosts === 0 && !isHttp10)) return 'malformed'
+  if (!fields.hasOnly('host', HOST_NAME, isHost)) return 'malformed'
   if (framing === 'malformed' || (framing === 'chunked' && isHttp10)) return 'malformed'
   const pathStart =
     bytes[start] === SLASH ? start : startOfPath(bytes.toString('latin1', start, targetEnd), start)
@@ -72,6 +73,13 @@ export function readRequestHead(bytes: Buffer, at: number): RequestHead | HeadPr
     isKeepAlive,
     expectsContinue: !isHttp10 && fields.get('expect')?.toLowerCase() === '100-continue',
   }
+}
+
+/** The form of RFC 9112, section 3.2: a name or an IPv4 address, or an IPv6 address in brackets, and a port. */
+const HOST = /^(?:[0-9a-z._~!$&'()*+,;=%-]*|\[[0-9a-f:.]+\])(?::\d{0,5})?$/i
+
+function isHost(value: string): boolean {
+  return HOST.test(value)
 }
 
 /** Makes no new string for the common methods. */
