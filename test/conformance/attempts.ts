@@ -88,6 +88,14 @@ export function attemptsConform(kind: StoreKind): void {
       expect(await ledger.verify()).toMatchObject({ problems: [] })
     })
 
+    test('an abandoned attempt may have an unknown usage', async () => {
+      const { attempts, payer, ledger } = await open()
+      await attempts.record({ ...anAttempt(payer), state: 'abandoned', usage: null })
+
+      expect(await attempts.billed(10)).toEqual([])
+      expect(await ledger.verify()).toMatchObject({ problems: [] })
+    })
+
     test('attempts that timed out before an instant are closed oldest first, up to a limit', async () => {
       const { attempts, payer } = await open()
       const [oldest, older, young] = [1, 2, 3].map(age => anAttempt({ ...payer, atMs: NOW + age }))

@@ -86,6 +86,7 @@ function anyProvider(): fc.Arbitrary<Provider> {
       routes,
       maxTokensField: fc.constantFrom('max_tokens' as const, 'max_completion_tokens' as const),
       costHeader: fc.constantFrom('x-cost', 'no', 'null'),
+      firstByteTimeoutMs: fc.integer({ min: 100, max: 3_600_000 }),
     },
     { requiredKeys: [...requiredOfProvider] },
   )
@@ -139,6 +140,7 @@ function anyModel(providers: string[]): fc.Arbitrary<Model | ModelDraft> {
       pricing: anyPricing(anyPrice()),
       maxOutputTokens: tokens,
       contextWindow: tokens,
+      firstByteTimeoutMs: fc.integer({ min: 100, max: 3_600_000 }),
     },
     { requiredKeys: [...required, 'kind'] },
   )

@@ -1,4 +1,5 @@
 import type { ImageTariff, TextPricing, VideoTariff } from '../pricing/tariff.ts'
+import type { TextTimeouts } from './text-timeouts.ts'
 import type { Params } from '../jobs/params.ts'
 import type { EngineName } from './engines.ts'
 
@@ -26,19 +27,21 @@ type CommonSettings = {
   readonly upstreams: readonly Upstream[]
 }
 
-type ChatSettings = CommonSettings & {
-  readonly kind: 'chat'
-  readonly pricing: TextPricing
-  /** The output ceiling of a request without one, and the most output that is ever charged for one choice. */
-  readonly maxOutputTokens: number
-  readonly contextWindow?: number
-}
+type ChatSettings = CommonSettings &
+  TextTimeouts & {
+    readonly kind: 'chat'
+    readonly pricing: TextPricing
+    /** The output ceiling of a request without one, and the most output that is ever charged for one choice. */
+    readonly maxOutputTokens: number
+    readonly contextWindow?: number
+  }
 
-type EmbeddingSettings = CommonSettings & {
-  readonly kind: 'embedding'
-  readonly pricing: TextPricing
-  readonly contextWindow?: number
-}
+type EmbeddingSettings = CommonSettings &
+  TextTimeouts & {
+    readonly kind: 'embedding'
+    readonly pricing: TextPricing
+    readonly contextWindow?: number
+  }
 
 /** The value sets of a media model by field name: the allowlist of fields that reach the provider. */
 export type MediaParams = Readonly<Record<string, readonly string[]>>

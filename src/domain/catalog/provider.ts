@@ -1,3 +1,5 @@
+import type { TextTimeouts } from './text-timeouts.ts'
+
 export const textRoutes = ['chat', 'responses', 'embeddings'] as const
 /** The routes an upstream can offer. A messages request goes upstream as chat. */
 export type TextRoute = (typeof textRoutes)[number]
@@ -31,7 +33,7 @@ export function variablesOf(secret: ProviderSecret): readonly string[] {
   return secret.from === 'environment_pair' ? secret.variables : []
 }
 
-export type Provider = {
+export type Provider = TextTimeouts & {
   readonly id: string
   readonly kind: ProviderKind
   /** Without a trailing slash. Absent for the sandbox, which runs inside the gateway. */

@@ -40,7 +40,14 @@ export type Attempt = AttemptId & {
   readonly tariff: TextTariff | null
   /** When it was given up. */
   readonly atMs: number
-} & ({ readonly state: 'abandoned'; readonly usage: Usage } | { readonly state: 'timed_out' })
+} & (
+    | {
+        readonly state: 'abandoned'
+        /** Null if it was given up before the upstream reported its usage. */
+        readonly usage: Usage | null
+      }
+    | { readonly state: 'timed_out' }
+  )
 
 export type Bill = {
   readonly usage: Usage

@@ -1,8 +1,10 @@
 import { formatId } from '../../domain/ids.ts'
 import type { StreamDialect, TextStream } from '../../protocol/text-dialect.ts'
+import type { CallerSignal } from '../ports/caller-signal.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { RateLimits, StreamEnd, UpstreamStream } from '../ports/text-provider.ts'
 import { attemptResult, type AttemptFailure, type AttemptResult } from '../upstreams/attempt-result.ts'
+import { FirstByteDeadline } from '../upstreams/first-byte-deadline.ts'
 import type { AdmittedRequest } from './admit-text.ts'
 import { usageLimits } from './quote-text.ts'
 import type { Destination } from './resolve-model.ts'
@@ -27,15 +29,37 @@ export type StreamResult =
 /**
  * Opens the stream of one upstream and reads until something can go to the client. Until then nothing has been sent, so
  * another upstream can be called, or the client can get an error status. If the client disconnects, the upstream's call
- * ends.
+ * ends. If `mayGiveUp`, it also ends when its first byte does not come within the limit of the model or the provider.
  */
 export async function openStream(
   admitted: AdmittedRequest<StreamDialect>,
+  destination: Destination,
+  settings: TextSettings,
+  ports: OpenPorts,
+  { mayGiveUp }: { readonly mayGiveUp: boolean },
+): Promise<StreamResult> {
+  const { call, model } = admitted
+  const limitMs = model.firstByteTimeoutMs ?? destination.provider.firstByteTimeoutMs
+  if (limitMs === undefined || !mayGiveUp) return open(admitted, destination, settings, ports, call.client)
+  const deadline = new FirstByteDeadline(limitMs, call.client.signal, ports.clock)
+  const result = await open(admitted, destination, settings, ports, deadline)
+  deadline.meet()
+  return result.kind === 'aborted' && deadline.isMissed ? gaveUp(result, limitMs) : result
+}
+
+type OpenPorts = Pick<TextPorts, 'secretOf'> & { readonly clock: Clock }
+
+/** Cancels a call, and is told of its first byte. */
+type Watch = { readonly signal: CallerSignal; meet?(): void }
+
+async function open(
+  admitted: AdmittedRequest<StreamDialect>,
   { provider, upstream, adapter }: Destination,
   settings: TextSettings,
-  ports: Pick<TextPorts, 'secretOf'> & { readonly clock: Clock },
+  ports: OpenPorts,
+  watch: Watch,
 ): Promise<StreamResult> {
-  const { call, dialect, request } = admitted
+  const { dialect, request } = admitted
   const outcome = await adapter.stream(
     {
       provider,
@@ -45,7 +69,7 @@ export async function openStream(
       firstByteTimeoutMs: settings.readTimeoutMs,
       idleTimeoutMs: settings.streamIdleTimeoutMs,
     },
-    call.client.signal,
+    watch.signal,
   )
   if (outcome.outcome !== 'opened') {
     const result = attemptResult(outcome, dialect, usageLimits(admitted))
@@ -54,7 +78,7 @@ export async function openStream(
   }
   const { status, headers, rateLimits = [], reportedCost, body } = outcome
   const stream = textStream(admitted, ports)
-  const first = await readFirst(body, stream)
+  const first = await readFirst(body, stream, watch)
   const problem = problemOf(stream, { first, end: body.end, status })
   if (problem !== null) {
     body.cancel()
@@ -82,9 +106,14 @@ function textStream(
 }
 
 /** Reads until there is something for the client, or the stream has ended. */
-async function readFirst(body: UpstreamStream, stream: TextStream): Promise<Uint8Array<ArrayBuffer>> {
+async function readFirst(
+  body: UpstreamStream,
+  stream: TextStream,
+  watch: Watch,
+): Promise<Uint8Array<ArrayBuffer>> {
   for (;;) {
     const piece = await body.read()
+    watch.meet?.()
     if (piece === undefined) return stream.end()
     const first = stream.feed(piece)
     if (first.length > 0 || stream.isDone) return first
@@ -109,6 +138,16 @@ function problemOf(
   if (end.end === 'aborted') return { kind: 'aborted', status }
   if (end.end === 'broken') return { kind: 'failure', status, reason: 'unreachable', problem: end.reason }
   return noAnswer(status, first.length > 0 ? 'a stream without output' : 'an empty stream')
+}
+
+function gaveUp({ status }: { readonly status?: number }, limitMs: number): AttemptFailure {
+  const problem = `no first byte within ${limitMs / 1000} s`
+  return {
+    kind: 'failure',
+    reason: 'first_byte_timeout',
+    problem,
+    ...(status === undefined ? {} : { status }),
+  }
 }
 
 function noAnswer(status: number, problem: string): AttemptFailure {

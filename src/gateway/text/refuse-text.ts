@@ -65,6 +65,9 @@ function failureForClient({ reason, retryAfterS }: AttemptFailure): TextFailure 
     const message = 'The model is rate limited at its provider. Retry after a delay.'
     return failed('rate_limited', message, retryAfterS === undefined ? {} : { retryAfterS })
   }
+  // The upstream may bill what it did until it was given up.
+  if (reason === 'first_byte_timeout')
+    return failed('upstream_timeout', 'The model did not answer in time.', { shouldRetry: false })
   if (reason === 'unpaid' || reason === 'not_offered') {
     const message =
       'The model is not available at its provider now. Contact support and include this request id.'

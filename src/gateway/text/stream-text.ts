@@ -24,7 +24,7 @@ export async function streamText(
   try {
     const attempt = await callWithFailover(
       admitted,
-      destination => openStream(admitted, destination, settings, ports),
+      (destination, mayGiveUp) => openStream(admitted, destination, settings, ports, { mayGiveUp }),
       ports,
       { failOverWithinMs: settings.readTimeoutMs },
     )

@@ -45,6 +45,7 @@ export type UpstreamFailureReason =
   | 'unreachable'
   | 'server'
   | 'no_answer'
+  | 'first_byte_timeout'
   | 'timeout'
   | 'broken_stream'
   | 'idle_stream'

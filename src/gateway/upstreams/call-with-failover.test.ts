@@ -240,6 +240,42 @@ describe('an answer that the client does not get', () => {
   })
 })
 
+describe('a stream that is given up because of its first byte', () => {
+  test('is recorded with unknown usage, also if no other upstream answers', async () => {
+    const { run, recorded } = setUp({ a: [aFailure('first_byte_timeout')], b: [aFailure('unpaid')] })
+
+    const { result } = await run()
+
+    expect(result).toMatchObject({ kind: 'failure', reason: 'first_byte_timeout' })
+    expect(recorded).toMatchObject([{ number: 1, provider: 'a', state: 'abandoned', usage: null }])
+  })
+
+  test('may be given up once, and only if another upstream is left', async () => {
+    const { run } = setUp({ a: [], b: [], c: [], d: [] })
+    const mayGiveUp: boolean[] = []
+
+    await run(async ({ provider }, may) => {
+      mayGiveUp.push(may)
+      return aFailure(provider.id === 'b' ? 'first_byte_timeout' : 'server')
+    })
+
+    expect(mayGiveUp).toEqual([true, true, false, false])
+  })
+
+  test('may not be given up if it is the only upstream, or the last one', async () => {
+    const mayGiveUp: boolean[] = []
+    const call: CallUpstream<CallResult> = async (_, may) => {
+      mayGiveUp.push(may)
+      return aFailure()
+    }
+
+    await setUp({ a: [] }).run(call)
+    await setUp({ a: [], b: [] }).run(call)
+
+    expect(mayGiveUp).toEqual([false, true, false])
+  })
+})
+
 test('an empty answer that the client gets is not recorded as abandoned', async () => {
   const { run, recorded } = setUp({ a: [anAnswer({ isEmpty: true })], b: [aFailure()] })
 

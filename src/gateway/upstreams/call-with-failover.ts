@@ -5,10 +5,17 @@ import { chooseUpstream } from './choose-upstream.ts'
 import type { CircuitBreakers } from './circuit-breakers.ts'
 import { recordAbandonedAttempt, type AbandonPorts } from './record-abandoned-attempt.ts'
 import { reportAttempts } from './report-attempts.ts'
-import { healthSignal, selectResult, shouldFailOver, type CallResult } from './select-result.ts'
+import { healthSignal, selectResult, shouldFailOver, wasGivenUp, type CallResult } from './select-result.ts'
 
 /** Calls one upstream. Until it resolves, nothing may have gone to the client. */
-export type CallUpstream<Result extends CallResult> = (destination: Destination) => Promise<Result>
+export type CallUpstream<Result extends CallResult> = (
+  destination: Destination,
+  /**
+   * Whether a stream may be given up when its first byte does not come in time: only where another upstream is left,
+   * and once a request, so that a slow model is not given up everywhere.
+   */
+  mayGiveUp: boolean,
+) => Promise<Result>
 
 export type FailoverPorts = AbandonPorts & {
   readonly circuitBreakers: CircuitBreakers
@@ -32,13 +39,14 @@ export async function callWithFailover<Result extends CallResult>(
   if (first !== undefined && admitted.destinations.length === 1) {
     // There is nothing to fail over to, so it needs no circuit breaker.
     trace.provider = first.provider.id
-    const only = { destination: first, number: 1, result: await call(first) }
+    const only = { destination: first, number: 1, result: await call(first, false) }
     reportAttempts(trace, [only], only)
     return only
   }
   const attempts = await callInTurn(admitted, call, ports, failOverWithinMs)
   const selected = selectResult(attempts, ports.clock.now())
   for (const attempt of attempts) if (attempt !== selected) recordAbandonedAttempt(admitted, attempt, ports)
+  if (wasGivenUp(selected.result)) recordAbandonedAttempt(admitted, selected, ports)
   reportAttempts(trace, attempts, selected)
   return selected
 }
@@ -53,13 +61,15 @@ async function callInTurn<Result extends CallResult>(
   const failOverUntilMs = clock.monotonicMs() + failOverWithinMs
   const attempts: AttemptRecord<Result>[] = []
   let left = destinations
+  let mayGiveUp = true
   for (;;) {
     const available = left.filter(destination => circuitBreakers.openUntilMs(destination) === undefined)
     const destination = chooseUpstream(available, random) ?? firstToClose(left, circuitBreakers)
     trace.provider = destination.provider.id
-    const result = await callThroughBreaker(destination, call, ports)
-    attempts.push({ destination, number: attempts.length + 1, result })
     left = left.filter(other => other !== destination)
+    const result = await callThroughBreaker(destination, call, ports, mayGiveUp && left.length > 0)
+    attempts.push({ destination, number: attempts.length + 1, result })
+    if (wasGivenUp(result)) mayGiveUp = false
     if (left.length === 0 || !shouldFailOver(result) || clock.monotonicMs() >= failOverUntilMs)
       return attempts
   }
@@ -70,10 +80,11 @@ async function callThroughBreaker<Result extends CallResult>(
   destination: Destination,
   call: CallUpstream<Result>,
   { circuitBreakers, clock }: FailoverPorts,
+  mayGiveUp: boolean,
 ): Promise<Result> {
   const end = circuitBreakers.begin(destination)
   try {
-    const result = await call(destination)
+    const result = await call(destination, mayGiveUp)
     end(healthSignal(result, clock.now()))
     return result
   } catch (error) {

@@ -10,6 +10,11 @@ export function shouldFailOver(result: CallResult): boolean {
   return result.kind === 'failure' || isEmptyAnswer(result)
 }
 
+/** Whether a stream was given up because its first byte did not come in time. Its upstream may bill what it did. */
+export function wasGivenUp(result: CallResult): boolean {
+  return result.kind === 'failure' && result.reason === 'first_byte_timeout'
+}
+
 /** What a result says about the health of its upstream. `nowMs` is wall time, because `Retry-After` can be a date. */
 export function healthSignal(result: CallResult, nowMs: number): HealthSignal {
   switch (result.kind) {

@@ -44,7 +44,9 @@ export function createAttempts(parts: {
           model,
           provider,
           state,
-          ...(attempt.state === 'abandoned' ? bucketsOf(attempt.usage) : NOT_REPORTED),
+          ...(attempt.state === 'abandoned' && attempt.usage !== null
+            ? bucketsOf(attempt.usage)
+            : NOT_REPORTED),
           tariff === null ? null : tariffs.idOf(tariff),
           atMs,
         ])

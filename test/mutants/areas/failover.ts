@@ -83,6 +83,20 @@ export const failoverMutants: readonly Mutant[] = [
     tests: [CALL_TESTS],
   },
   {
+    name: 'a stream that was given up is not recorded if its failure goes to the client',
+    file: CALL,
+    text: 'if (wasGivenUp(selected.result)) recordAbandonedAttempt(admitted, selected, ports)',
+    replacement: '',
+    tests: [CALL_TESTS],
+  },
+  {
+    name: 'every silent upstream of a request is given up',
+    file: CALL,
+    text: 'if (wasGivenUp(result)) mayGiveUp = false',
+    replacement: '',
+    tests: [CALL_TESTS],
+  },
+  {
     name: 'an upstream with a higher order is tried first',
     file: 'src/gateway/upstreams/choose-upstream.ts',
     text: 'Math.min(...destinations',

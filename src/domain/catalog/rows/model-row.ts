@@ -10,6 +10,7 @@ import {
   writeTextPricing,
 } from './pricing-row.ts'
 import { checked, type Checked } from './problem.ts'
+import { readTextTimeouts, textTimeoutFields, writeTextTimeouts } from './text-timeouts.ts'
 import {
   definedOnly,
   fieldOf,
@@ -40,7 +41,14 @@ const commonFields = [
   'pricing',
 ]
 const fieldsOf = {
-  chat: [...commonFields, 'markup', 'ceiling_pricing', 'max_output_tokens', 'context_window'],
+  chat: [
+    ...commonFields,
+    'markup',
+    'ceiling_pricing',
+    'max_output_tokens',
+    'context_window',
+    ...textTimeoutFields,
+  ],
   embedding: [...commonFields, 'markup', 'ceiling_pricing', 'context_window'],
   image: [...commonFields, 'params', 'fixed_params'],
   video: [...commonFields, 'engine', 'params', 'fixed_params', 'hold_duration_seconds'],
@@ -146,6 +154,7 @@ function readKind(row: Row, kind: ModelKind) {
           maxOutputTokens: number(row, 'max_output_tokens', TOKENS),
           contextWindow: number(row, 'context_window', TOKENS),
         }),
+        ...readTextTimeouts(row),
       }
     case 'embedding':
       return {
@@ -175,6 +184,7 @@ function writeKind(model: AnyModelSettings): Record<string, unknown> {
       return {
         ...(model.pricing && writeTextPricing(model.pricing, 'chat')),
         ...definedOnly({ max_output_tokens: model.maxOutputTokens, context_window: model.contextWindow }),
+        ...writeTextTimeouts(model),
       }
     case 'embedding':
       return {

@@ -23,6 +23,7 @@ import {
 import { readBaseUrl } from './base-url.ts'
 import { checked, report, type Checked } from './problem.ts'
 import { readSecret, writeSecret } from './provider-secret.ts'
+import { readTextTimeouts, textTimeoutFields, writeTextTimeouts } from './text-timeouts.ts'
 import {
   definedOnly,
   fieldOf,
@@ -60,6 +61,7 @@ const fieldsOf = {
     'max_tokens_field',
     'cost_header',
     'connect_timeout_s',
+    ...textTimeoutFields,
     'reuse_connections',
   ],
   'openai-images': mediaFields,
@@ -115,6 +117,7 @@ export function encodeProvider(provider: Provider | ProviderSettings): Record<st
     max_tokens_field: unless(maxTokensFields[0], provider.maxTokensField),
     cost_header: provider.costHeader,
     connect_timeout_s: unless(CONNECT_TIMEOUT_MS / 1000, provider.connectTimeoutMs / 1000),
+    ...writeTextTimeouts(provider),
     reuse_connections: unless(true, provider.reusesConnections),
   })
 }
@@ -146,6 +149,7 @@ function readRow(
   )
   const maxTokensField = oneOf(row, 'max_tokens_field', maxTokensFields) ?? maxTokensFields[0]
   const connectTimeout = number(row, 'connect_timeout_s', connectTimeoutS) ?? CONNECT_TIMEOUT_MS / 1000
+  const timeouts = readTextTimeouts(row)
   const reusesConnections = flag(row, 'reuse_connections') ?? true
   const secret = readSecret(row, kind)
   if (id === undefined) return undefined
@@ -158,6 +162,7 @@ function readRow(
     maxTokensField,
     connectTimeoutMs: Math.round(connectTimeout * 1000),
     reusesConnections,
+    ...timeouts,
     ...definedOnly({ baseUrl, costHeader }),
   }
 }
