@@ -40,6 +40,7 @@ export type App = {
 
 /** The time to charge streams that were cut. Calls without an answer are not waited for. */
 const SETTLE_WITHIN_MS = 7000
+const MS_PER_S = 1000
 
 /** Wires all parts and listens. If the data folder or the address is in use, it closes everything and throws. */
 export async function startApp(config: Config, overrides: AppOverrides = {}): Promise<App> {
@@ -152,6 +153,11 @@ async function serve(
   const stop = async () => {
     phase = 'stopping'
     withdraw()
+    log.info('stopping', {
+      running_requests: server.runningRequests,
+      running_submits: parts.media.runner.submits,
+      drain_s: config.drainMs / MS_PER_S,
+    })
     await drained(server, parts.media, { drainMs: config.drainMs, clock })
     await stopBackground()
     log.info('stopped', {})

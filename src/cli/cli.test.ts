@@ -1,8 +1,11 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { until } from '../../test/scenarios/until.ts'
 import { main } from './main.ts'
 
 const CLI = resolve(import.meta.dirname, '../cli.ts')
@@ -446,6 +449,32 @@ describe('on a running server', () => {
     expect((await spawned(['balance', 'ada'], folder)).out).toStartWith('available  3 USD')
   }, 20_000)
 
+  test('a stop logs what it waits for, and a second signal ends it at once', async () => {
+    const dataDir = join(home, 'impatient')
+    const server = await startServer(dataDir)
+    const { url } = JSON.parse(readFileSync(join(dataDir, 'server.json'), 'utf8')) as { url: string }
+    const log = server.stdout.pipeThrough(new TextDecoderStream()).getReader()
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    socket.on('error', () => undefined)
+    const key = readFileSync(join(dataDir, 'admin.key'), 'utf8').trim()
+    socket.write('POST /admin/api/accounts HTTP/1.1\r\nhost: h\r\nexpect: 100-continue\r\n')
+    socket.write(`authorization: Bearer ${key}\r\ncontent-length: 100\r\n\r\n`)
+    // The gateway waits for the body of this request now.
+    await once(socket, 'data')
+
+    server.kill('SIGTERM')
+    let text = ''
+    while (!text.includes('"stopping"')) text += (await log.read()).value ?? ''
+    await until('a later signal has ended it', () => {
+      server.kill('SIGTERM')
+      return server.exitCode !== null
+    })
+
+    expect(text).toContain('"running_requests":1')
+    expect(server.exitCode).toBe(1)
+    socket.destroy()
+  })
+
   test('standard output has only the log, with and without --json', async () => {
     const server = await startServer(join(home, 'log'), ['--json'])
     server.kill('SIGTERM')
@@ -454,6 +483,7 @@ describe('on a running server', () => {
 
     expect(lines.map(line => (JSON.parse(line) as { message: string }).message)).toEqual([
       'listening',
+      'stopping',
       'stopped',
     ])
   })

@@ -1,10 +1,14 @@
 import type { Config, Environment } from '../config/config.ts'
 import { launchProblem } from '../config/launch.ts'
 import { CliError } from './outcome.ts'
+import { stopSignals } from './stop-signals.ts'
 
 export type StartApp = (config: Config) => Promise<{ readonly url: string; stop(): Promise<void> }>
 
-/** Runs the gateway until SIGTERM or SIGINT, waits for running requests, and resolves. */
+/**
+ * Runs the gateway until SIGTERM or SIGINT, waits for running requests, and resolves. A second signal ends the process
+ * at once.
+ */
 export async function serve(
   config: Config,
   {
@@ -17,15 +21,25 @@ export async function serve(
 ): Promise<void> {
   const problem = launchProblem(environment)
   if (problem !== undefined) throw new CliError(problem, { exitCode: 2, code: 'wrong_launch' })
-  // Installed before the start, so that a signal during the start is not lost, and never removed: the terminal and npm
-  // can both send a signal, and a second one must not end the drain.
+  // Installed before the start, so that a signal during the start is not lost.
   const stopRequested = Promise.withResolvers<void>()
-  process.on('SIGTERM', () => stopRequested.resolve())
-  process.on('SIGINT', () => stopRequested.resolve())
+  const onSignal = stopSignals({
+    stop: stopRequested.resolve,
+    end: endAtOnce,
+    elapsedMs: () => performance.now(),
+  })
+  process.on('SIGTERM', onSignal)
+  process.on('SIGINT', onSignal)
   const { startApp } = await loadApp()
   const app = await started(config, startApp)
   await stopRequested.promise
   await app.stop()
+}
+
+/** Loses no money: it is like a crash, and the next start goes on from there. */
+function endAtOnce(): never {
+  process.stderr.write('A second signal ended the gateway. The requests that were running are cut off.\n')
+  process.exit(1)
 }
 
 async function started(config: Config, startApp: StartApp): ReturnType<StartApp> {

@@ -111,6 +111,11 @@ export class JobRunner {
       await Promise.allSettled([...this.#running.values()].map(({ done }) => done))
   }
 
+  /** The number of submits that are under way. */
+  get submits(): number {
+    return this.#submits.size
+  }
+
   /** Resolves when no submit is under way: the answer to a submit that was cut off cannot be had again. */
   async submitsEnded(): Promise<void> {
     while (this.#submits.size > 0) await Promise.allSettled(this.#submits)

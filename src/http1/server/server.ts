@@ -36,6 +36,8 @@ export type ServerClock = {
 
 export type RunningServer = {
   readonly url: string
+  /** The number of requests whose work has not ended. */
+  readonly runningRequests: number
   /**
    * Takes no new request. Resolves when the running ones have ended, including those of clients that have disconnected.
    */
@@ -52,6 +54,9 @@ export function startServer({ host, port, ...options }: ServerOptions): RunningS
   const authority = host.includes(':') ? `[${host}]` : host
   return {
     url: `http://${authority}:${listener.port}`,
+    get runningRequests() {
+      return server.runningRequests
+    },
     drain: () => {
       listener.stop()
       return server.drain()
@@ -98,7 +103,7 @@ class Server implements ConnectionServer {
   isStopping = false
   readonly #options: Required<Omit<ServerOptions, 'host' | 'port'>>
   readonly #connections = new Set<ServerConnection>()
-  #runningRequests = 0
+  runningRequests = 0
   #cancelTick = () => {}
   #whenEmpty: PromiseWithResolvers<void> | undefined
 
@@ -159,7 +164,7 @@ class Server implements ConnectionServer {
 
   /** A request may run longer than its connection. */
   #onStarted(request: ServerRequest, answered: Promise<void>): void {
-    this.#runningRequests += 1
+    this.runningRequests += 1
     answered.then(this.#onAnswered, (error: unknown) => {
       request.respond({ status: 500, headers: { connection: 'close' }, body: null })
       this.#options.onHandlerError(error)
@@ -168,7 +173,7 @@ class Server implements ConnectionServer {
   }
 
   readonly #onAnswered = () => {
-    this.#runningRequests -= 1
+    this.runningRequests -= 1
     this.#checkEmpty()
   }
 
@@ -180,7 +185,7 @@ class Server implements ConnectionServer {
   }
 
   #checkEmpty(): void {
-    if (this.#connections.size === 0 && this.#runningRequests === 0) this.#whenEmpty?.resolve()
+    if (this.#connections.size === 0 && this.runningRequests === 0) this.#whenEmpty?.resolve()
   }
 
   readonly #onTick = () => {
