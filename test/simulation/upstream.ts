@@ -118,9 +118,12 @@ export class Upstream {
     return { outcome: { outcome: 'finished', result: job.result }, job }
   }
 
-  /** Answers with an id that it gave to another job; where it gave none, without an id. */
+  /**
+   * Answers with an id that it gave to another job, and that the store has; where there is none, without an id. The
+   * gateway cannot notice the id of a job whose own answer was lost.
+   */
   #mistake(call: SubmitCall, gate: Gate, isStored: boolean): Answer {
-    const other = this.ledger.jobs.find(({ answer }) => answer === 'its id')
+    const other = this.ledger.jobs.find(({ upstreamId }) => this.#world.isTaken(this.traits.id, upstreamId))
     const answer = other === undefined ? 'no id' : 'the id of another job'
     const job = isStored ? { job: this.ledger.store(call, gate, { answer }) } : {}
     return other === undefined

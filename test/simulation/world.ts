@@ -94,6 +94,15 @@ export class World {
     return typeof this.#row(jobId)?.submitted_at_ms === 'bigint'
   }
 
+  /** Whether a job in the store has this id of its provider. */
+  isTaken(provider: string, upstreamId: string): boolean {
+    return (
+      this.store.database
+        .query('SELECT 1 FROM jobs WHERE provider = ? AND upstream_id = ?')
+        .get(provider, upstreamId) !== null
+    )
+  }
+
   hasEnded(jobId: string): boolean {
     const row = this.#row(jobId)
     return row !== null && isFinal(row.state)

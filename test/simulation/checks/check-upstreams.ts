@@ -85,14 +85,13 @@ function* moneyProblems({ made, ours }: Pair, world: World): Generator<string> {
 }
 
 function* stateProblems({ made, ours }: Pair, world: World): Generator<string> {
-  const { state, upstreamId, failure, changedAtMs, submittedAtMs } = ours.job
+  const { state, upstreamId, failure, changedAtMs } = ours.job
   const isMade = made.ending === 'finished' && made.result.outputs.length > 0
   if (state === 'completed' && upstreamId !== null && upstreamId !== made.upstreamId)
     yield `was completed by ${upstreamId}`
   if (failure?.reason === 'generation_failed' && isMade) yield 'failed, and its provider made it'
   if (failure?.reason === 'result_lost' && !hasLostFile(made, ours.job, world))
     yield 'lost its result, which could be fetched'
-  if (submittedAtMs === null) yield 'was submitted without a mark'
   if (state === 'failed' && made.askedAtMs > changedAtMs + WATCH_MS + CALL_MS_MAX)
     yield 'was asked for after its watch was over'
 }
