@@ -8,7 +8,7 @@ import type { MediaCall } from './media-call.ts'
 
 export type CreateJobPorts = {
   readonly jobs: Pick<Jobs, 'create' | 'findByKey'>
-  readonly runner: JobRunner
+  readonly runner: Pick<JobRunner, 'start'>
   readonly clock: Clock
 }
 

@@ -1,4 +1,5 @@
 import { createVideoJob, type CreateVideoPorts } from '../../gateway/media/create-video-job.ts'
+import type { JobRunner } from '../../gateway/media/job-runner.ts'
 import { noteJob, type MediaCall } from '../../gateway/media/media-call.ts'
 import { readClip } from '../../gateway/media/read-clip.ts'
 import { readJob } from '../../gateway/media/read-job.ts'
@@ -18,7 +19,8 @@ import { createdVideoReply, videoReply } from './video-replies.ts'
 const VIDEOS = '/v1/videos/'
 const CONTENT = '/content'
 
-export type VideoRoutePorts = CreateVideoPorts & MediaRoutePorts & { readonly forwarding: Forwarding }
+export type VideoRoutePorts = CreateVideoPorts &
+  MediaRoutePorts & { readonly forwarding: Forwarding; readonly runner: JobRunner }
 
 export type VideoRouteSettings = BaseUrlSettings & {
   readonly videoWaitMs: number
