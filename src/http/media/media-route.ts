@@ -72,7 +72,9 @@ export function mediaRoute(
     const jobId = ports.newId()
     const space = ports.inputSpool.open(caller.account.id)
     try {
-      const { body, digest } = await receiveBody(context, { form, boundary, jobId, caller, space }, ports)
+      const isRepeatable = key !== undefined
+      const receiving = { form, boundary, jobId, caller, space, isRepeatable }
+      const { body, digest } = await receiveBody(context, receiving, ports)
       const idempotency =
         key === undefined ? {} : { idempotency: { key, fingerprint: `${form.route} ${digest}` } }
       try {
@@ -94,16 +96,21 @@ type Receiving = {
   readonly jobId: Id
   readonly caller: Authenticated
   readonly space: Reservation
+  /** Whether it has an idempotency key. */
+  readonly isRepeatable: boolean
 }
 
-/** Reads the body, its files into the blob store. The digest is the same for each repeat of a request. */
+/**
+ * Reads the body, its files into the blob store. The digest is the same for each repeat of a repeatable request. Hashing
+ * a large body costs as much as receiving it.
+ */
 async function receiveBody(
   context: RequestContext,
-  { form, boundary, jobId, caller, space }: Receiving,
+  { form, boundary, jobId, caller, space, isRepeatable }: Receiving,
   ports: MediaRoutePorts,
-): Promise<{ readonly body: MediaBody; readonly digest: string }> {
+): Promise<{ readonly body: MediaBody; readonly digest: string | undefined }> {
   const { request } = context
-  const bytes = new HashingStream(request.stream(ports.bodyLimits), ports.newHash())
+  const bytes = request.stream(ports.bodyLimits)
   const memory = (context.bodyMemory = ports.bodyMemory.open(caller.apiKey.id))
   const memoryBytes = Math.min(request.declaredBytes ?? Infinity, MEDIA_BODY_BYTES)
   if (!memory.tryTake(memoryBytes)) await memory.take(memoryBytes, request.signal)
@@ -115,10 +122,14 @@ async function receiveBody(
     bytesMax: FILE_BYTES_MAX,
     takesIds: form.kind === 'video',
   }
-  const body = await spoolBody(bytes, options, { blobs: ports.blobs, space, signal: request.signal })
-  memory.shrinkTo(body.keptBytes)
   // The boundary of a form is another one in each repeat.
-  return { body, digest: boundary === undefined ? bytes.digest() : digestOf(body, ports.newHash()) }
+  const hashing =
+    isRepeatable && boundary === undefined ? new HashingStream(bytes, ports.newHash()) : undefined
+  const spooling = { blobs: ports.blobs, space, signal: request.signal }
+  const body = await spoolBody(hashing ?? bytes, options, spooling)
+  memory.shrinkTo(body.keptBytes)
+  if (!isRepeatable) return { body, digest: undefined }
+  return { body, digest: hashing?.digest() ?? digestOf(body, ports.newHash()) }
 }
 
 /**

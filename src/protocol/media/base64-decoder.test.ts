@@ -64,3 +64,28 @@ test('a text is base64 exactly where the runtime takes it for base64, however it
     { numRuns: 3000 },
   )
 })
+
+test('a long text is decoded like a short one, with a surprise anywhere in it', () => {
+  const surprises = ['', '\n', '=', '-', '!', '\x80', '\xff', 'A']
+  const bytes = Uint8Array.from({ length: 9000 }, (_, index) => (index * 7919) >> 3)
+  const plain = bytes.toBase64()
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...surprises),
+      fc.nat(plain.length),
+      fc.array(fc.integer({ min: 1, max: 5000 }), { maxLength: 6 }),
+      (surprise, place, lengths) => {
+        const text = plain.slice(0, place) + surprise + plain.slice(place)
+        // So short that they are looked at one by one.
+        const slowly = decode(
+          text,
+          Array.from({ length: text.length / 500 }, () => 500),
+        )
+
+        expect(decode(text)).toEqual(slowly)
+        expect(decode(text, lengths)).toEqual(slowly)
+        if (surprise === '') expect(slowly).toEqual(Buffer.from(bytes))
+      },
+    ),
+  )
+})
