@@ -3,6 +3,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, release } from 'node:os'
 import { join } from 'node:path'
 import { compare } from './compare.ts'
+import { measureLargeBodies } from './media/large-bodies.ts'
+import { measureMedia } from './media/measure-media.ts'
+import { largeBodiesTable, mediaTables } from './media/media-report.ts'
+import { startMedia } from './media/start-media.ts'
 import { measureMemory } from './memory.ts'
 import { parseOptions, USAGE, type Options } from './options.ts'
 import { startPeers } from './peers/start-peers.ts'
@@ -22,6 +26,8 @@ const runs: Readonly<Record<Options['command'], (options: Options, processes: Pr
     memory: runMemory,
     streams: runStreams,
     open: runOpen,
+    media: runMedia,
+    bodies: runBodies,
   }
 
 process.exitCode = await main()
@@ -126,6 +132,21 @@ async function runOpen(options: Options, processes: Processes): Promise<void> {
   }
   console.log(`${machine().summary}.\n`)
   console.log(openStreamsTable(measured))
+  writeJson(options, { measured })
+}
+
+async function runMedia(options: Options, processes: Processes): Promise<void> {
+  const servers = await startMedia(processes)
+  const measured = await measureMedia(servers, options, logProgress)
+  console.log(`${machine().summary}.\n`)
+  console.log(mediaTables(measured))
+  writeJson(options, { measured })
+}
+
+async function runBodies(options: Options, processes: Processes): Promise<void> {
+  const measured = await measureLargeBodies(await startMedia(processes), logProgress)
+  console.log(`${machine().summary}.\n`)
+  console.log(largeBodiesTable(measured))
   writeJson(options, { measured })
 }
 

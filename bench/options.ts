@@ -3,7 +3,7 @@ import { peerNames, type PeerName } from './peers/peer.ts'
 import { workloads } from './workloads/all.ts'
 import type { Workload } from './workloads/workload.ts'
 
-const commands = ['compare', 'memory', 'streams', 'open'] as const
+const commands = ['compare', 'memory', 'streams', 'open', 'media', 'bodies'] as const
 
 export type Options = {
   readonly command: (typeof commands)[number]
@@ -20,6 +20,8 @@ export const USAGE = `npm run bench [-- compare] [options]   compare the peers i
 npm run bench -- memory [options]     memory of the gateway with 64 connections
 npm run bench -- streams [options]    compare the peers with streams of 100 tokens
 npm run bench -- open [options]       memory of open streams, read and stalled
+npm run bench -- media [options]      image and video jobs: jobs a second, CPU, MB/s a core, the reconciler
+npm run bench -- bodies               memory of the gateway with large bodies and slow readers of large clips
 
   --only NAMES         peers: ${peerNames.join(', ')}
                        (compare: all; streams: all but nginx; open: relay,gateway; memory: gateway)
@@ -27,8 +29,8 @@ npm run bench -- open [options]       memory of open streams, read and stalled
     .map(({ name }) => name)
     .join(', ')} (compare: all; memory: the first)
   --connections LIST   concurrent requests (compare: 1,64; streams: 64; open: 2000)
-  --rounds N           rounds of all peers (compare: 5; streams: 3)
-  --requests N         requests per run (compare: 20000; memory: 200000; streams: 320)
+  --rounds N           rounds of all peers (compare: 5; streams, media: 3)
+  --requests N         requests per run (compare: 20000; memory: 200000; streams: 320; media: 5000)
   --json FILE          also write all figures to this file
   --help`
 
@@ -44,6 +46,8 @@ const defaults: Readonly<Record<Options['command'], Defaults>> = {
     requests: 320,
   },
   open: { peers: ['relay', 'gateway'], connections: [2000], rounds: 1, requests: 1 },
+  media: { peers: ['gateway'], connections: [64], rounds: 3, requests: 5000 },
+  bodies: { peers: ['gateway'], connections: [1], rounds: 1, requests: 1 },
 }
 
 /** Parses the arguments after `npm run bench --`. Undefined for `--help`. Throws for an invalid argument. */

@@ -5,15 +5,33 @@ import { paces, streamModel, type Pace } from '../workloads/streams.ts'
 import { EMBEDDING_MODEL, EMBEDDING_UPSTREAM_MODEL, MODEL, UPSTREAM_MODEL } from '../workloads/workload.ts'
 import type { Peer, Surroundings } from './peer.ts'
 
+/** The gateway, with its admin API. */
+export type Gateway = Peer & {
+  /** The key of a new account with a balance that no run can spend. */
+  newKey(name: string): Promise<string>
+  /** Sends a request without a body, and returns the JSON. Throws unless the status is 2xx. */
+  admin<Answer>(method: 'GET' | 'POST', path: string): Promise<Answer>
+}
+
+/** Rows beside those that every benchmark needs, and settings that are not the defaults. */
+type Additional = {
+  readonly providers: readonly object[]
+  readonly models: readonly object[]
+  readonly environment: Readonly<Record<string, string>>
+}
+
 /**
  * Starts the gateway like an operator, with everything on: an empty data folder, a catalog with one priced model on the
  * mock upstream, and one account with a balance that no run can spend.
  */
-export async function startGateway({ processes, upstreamPort }: Surroundings): Promise<Peer> {
+export async function startGateway(
+  { processes, upstreamPort }: Surroundings,
+  additional: Additional = { providers: [], models: [], environment: {} },
+): Promise<Gateway> {
   const port = freePort()
   const adminKey = crypto.randomUUID()
   const catalog = join(processes.folder, 'catalog.yaml')
-  writeFileSync(catalog, JSON.stringify(catalogFor(upstreamPort)))
+  writeFileSync(catalog, JSON.stringify(catalogFor(upstreamPort, additional)))
   const running = processes.start({
     name: 'gateway',
     command: [join(import.meta.dir, '../../bin/tollgate'), 'serve'],
@@ -25,27 +43,34 @@ export async function startGateway({ processes, upstreamPort }: Surroundings): P
       TOLLGATE_ADMIN_KEY: adminKey,
       TOLLGATE_SANDBOX: 'off',
       TOLLGATE_BRAND: 'service',
+      ...additional.environment,
     },
   })
   const base = `http://127.0.0.1:${port}`
   await running.ready(() => answersOk(`${base}/health/ready`))
 
-  const { id } = await post(`${base}/admin/api/accounts`, adminKey, { name: 'bench' })
-  await post(`${base}/admin/api/accounts/${id}/grants`, adminKey, { amount_usd: '1000000' })
-  const { key } = await post(`${base}/admin/api/accounts/${id}/keys`, adminKey, { name: 'bench' })
+  const newKey = async (name: string) => {
+    const { id } = await post(`${base}/admin/api/accounts`, adminKey, { name })
+    await post(`${base}/admin/api/accounts/${id}/grants`, adminKey, { amount_usd: '1000000' })
+    const { key } = await post(`${base}/admin/api/accounts/${id}/keys`, adminKey, { name })
+    return key
+  }
+  const key = await newKey('bench')
   return {
     name: 'gateway',
     pid: running.pid,
     port,
     headers: { authorization: `Bearer ${key}` },
     costHeader: 'x-service-cost-usd',
+    newKey,
+    admin: (method, path) => ask(method, `${base}/admin/api/${path}`, adminKey),
   }
 }
 
 const paceNames = Object.keys(paces) as Pace[]
 
 /** A catalog file in JSON. */
-function catalogFor(upstreamPort: number): unknown {
+function catalogFor(upstreamPort: number, { providers, models }: Additional): unknown {
   return {
     providers: [
       {
@@ -62,6 +87,7 @@ function catalogFor(upstreamPort: number): unknown {
         api_key: 'sk-bench-upstream',
         routes: ['chat'],
       })),
+      ...providers,
     ],
     models: [
       modelRow(MODEL, 'mock'),
@@ -75,6 +101,7 @@ function catalogFor(upstreamPort: number): unknown {
         pricing: { input_per_mtok: '0.02' },
         context_window: 8192,
       },
+      ...models,
     ],
   }
 }
@@ -101,12 +128,16 @@ async function answersOk(url: string): Promise<boolean> {
 }
 
 async function post(url: string, adminKey: string, body: object): Promise<{ id: string; key: string }> {
+  return ask('POST', url, adminKey, body)
+}
+
+async function ask<Answer>(method: string, url: string, adminKey: string, body?: object): Promise<Answer> {
   const response = await fetch(url, {
-    method: 'POST',
+    method,
     headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
   const text = await response.text()
-  if (!response.ok) throw new Error(`POST ${new URL(url).pathname} answered ${response.status}: ${text}`)
-  return JSON.parse(text)
+  if (!response.ok) throw new Error(`${method} ${new URL(url).pathname} answered ${response.status}: ${text}`)
+  return JSON.parse(text) as Answer
 }
