@@ -1,6 +1,6 @@
 import { countedPasses, startBackground } from './app/background.ts'
 import { openDataFolder } from './app/data-folder.ts'
-import { firstStart } from './app/first-start.ts'
+import { firstStart, nothingFilled } from './app/first-start.ts'
 import { newBooksSentence, otherBooks } from './app/new-books.ts'
 import { gatewayRoutes } from './app/routes.ts'
 import { openParts, type Parts } from './app/parts.ts'
@@ -79,7 +79,7 @@ async function serve(
   folder: ReturnType<typeof openDataFolder>,
   parts: Parts & { readonly jobMetrics: JobMetrics },
 ): Promise<App> {
-  const { log, clock, admin, heldNow } = parts
+  const { log, clock, admin, books, heldNow } = parts
   const adminKey =
     config.adminKey === undefined ? folder.adminKey() : { key: config.adminKey, isNew: false, keep() {} }
 
@@ -95,6 +95,8 @@ async function serve(
     lateCalls: () => parts.text.lateAnswers.running,
     openCircuits: () => parts.text.circuitBreakers.open,
     replayBytes: replays.bytes,
+    anchorFailures: books.anchorFailures,
+    isStopped: () => books.guard.stop !== undefined,
     bodyMemory: memory,
     inputSpool: parts.media.inputSpool,
   }
@@ -103,7 +105,8 @@ async function serve(
   const readiness = async () => {
     if (phase !== 'serving') return { isReady: false, reason: `The gateway is ${phase}.` }
     await parts.probeStore()
-    return { isReady: true }
+    const { stop } = books.guard
+    return stop === undefined ? { isReady: true } : { isReady: false, reason: stop }
   }
   const reconcile = countedPasses(parts, metrics)
   const forwarding = new Forwarding(config)
@@ -140,7 +143,9 @@ async function serve(
     onHandlerError: error => log.error('a request could not be recorded', errorFields(error)),
   })
   // After the server listens, so that a start whose address is in use does not create keys that are never shown.
-  const started = await firstStart(config, admin).catch(async (error: unknown) => {
+  // Books that do not fit their anchor may be empty because they were lost, and must not be filled again.
+  const fill = books.anchor.problem === undefined ? firstStart(config, admin) : nothingFilled()
+  const started = await fill.catch(async (error: unknown) => {
     await server.abort()
     throw error
   })

@@ -9,6 +9,8 @@ export type DataFolder = {
   readonly database: string
   /** The folder had no database when it was opened, so its books are new. */
   readonly isNew: boolean
+  /** The anchor, unless a setting puts it elsewhere. */
+  readonly anchor: string
   /** The files of media jobs. */
   readonly blobs: string
   /** The key that encrypts provider secrets. Created if it does not exist. */
@@ -32,6 +34,7 @@ export function openDataFolder(dataDir: string): DataFolder {
     path,
     database: file('tollgate.db'),
     isNew: !existsSync(file('tollgate.db')),
+    anchor: file('anchor.json'),
     blobs: file('blobs'),
     secretKey: () => {
       const isNew = !existsSync(file('secret.key'))

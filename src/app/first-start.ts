@@ -39,6 +39,11 @@ export async function firstStart(config: Config, ports: AdminPorts): Promise<Fir
   return { demoKey, unreadFile: undefined }
 }
 
+/** The result of a start that does not fill the store. */
+export async function nothingFilled(): Promise<FirstStart> {
+  return { demoKey: null, unreadFile: undefined }
+}
+
 async function makeDemoAccount(ports: AdminPorts): Promise<string> {
   const account =
     (await ports.accounts.findAccount(DEMO_ACCOUNT)) ??

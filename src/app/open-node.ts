@@ -1,8 +1,11 @@
+import { openAnchorKeeper, type AnchorKeeper } from '../gateway/books/anchor-keeper.ts'
+import { BooksGuard } from '../gateway/books/books-guard.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
 import type { SqliteNode } from '../stores/sqlite/node.ts'
-import { openSqliteStore } from '../stores/sqlite/store.ts'
+import { diskAnchorFile } from '../stores/disk/anchor-file.ts'
+import { openSqliteStore, type SqliteStore } from '../stores/sqlite/store.ts'
 import type { DataFolder } from './data-folder.ts'
-import { guardedLedger } from './guarded-ledger.ts'
+import { guardedJobs, guardedLedger } from './guarded-books.ts'
 
 /** The only node of a data folder: a SQLite file belongs to one process. */
 const NODE_NAME = 'main'
@@ -11,22 +14,75 @@ const NODE_NAME = 'main'
 export type Node = Omit<SqliteNode, 'close'> & {
   /** Rejects if the store cannot be read or written. */
   readonly probe: () => Promise<void>
-  /** Commits what waits and releases the data folder. */
+  readonly anchor: AnchorKeeper
+  readonly guard: BooksGuard
+  /** The number of writes of the anchor that failed. */
+  readonly anchorFailures: () => number
+  /** Commits what waits, writes the anchor and releases the data folder. */
   readonly close: () => Promise<void>
 }
 
-/** Opens the store of a data folder and its node. Throws `DataFolderInUseError` while another process has the folder. */
-export function openNode(folder: DataFolder, clock: Clock): Node {
+/**
+ * Opens the store of a data folder and its node, and compares the books with their anchor. Throws `DataFolderInUseError` while
+ * another process has the folder. `onAnchorFailed` is told of each write of the anchor that failed.
+ */
+export async function openNode(parts: {
+  readonly folder: DataFolder
+  readonly anchorPath: string
+  readonly clock: Clock
+  readonly onAnchorFailed: (error: unknown) => void
+}): Promise<Node> {
+  const { folder } = parts
   const store = openSqliteStore({ path: folder.database, secretKey: () => folder.secretKey() })
+  try {
+    return await nodeOf(store, parts)
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+async function nodeOf(
+  store: SqliteStore,
+  {
+    anchorPath,
+    clock,
+    onAnchorFailed,
+  }: {
+    readonly anchorPath: string
+    readonly clock: Clock
+    readonly onAnchorFailed: (error: unknown) => void
+  },
+): Promise<Node> {
   const node = store.openNode({ name: NODE_NAME, clock, random64: randomInBulk() })
+  let anchorFailures = 0
+  const anchor = await openAnchorKeeper({
+    file: diskAnchorFile(anchorPath),
+    chain: node.commitChain,
+    auditLog: node.auditLog,
+    clock,
+    onFailed(error) {
+      anchorFailures += 1
+      onAnchorFailed(error)
+    },
+  })
+  const guard = new BooksGuard({ isAnchored: () => anchor.problem === undefined })
+  const guards = { isWritable: store.isWritable, guard }
   return {
     ...node,
-    ledger: guardedLedger(node.ledger, store.isWritable),
+    ledger: guardedLedger(node.ledger, guards),
+    jobs: guardedJobs(node.jobs, guards),
+    anchor,
+    guard,
+    anchorFailures: () => anchorFailures,
     async probe() {
       await node.auditLog.list({ limit: 1 })
       if (!store.isWritable()) throw new Error('The last commit failed.')
     },
-    close: () => store.close(),
+    async close() {
+      await anchor.stop()
+      await store.close()
+    },
   }
 }
 

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { resolve } from 'node:path'
 import { describeConfig, isProxyNamed, secretFromEnvironment, type Config } from '../config/config.ts'
 import type { Provider } from '../domain/catalog/provider.ts'
 import type { HoldKind } from '../domain/ledger/books.ts'
@@ -38,6 +39,7 @@ export type Parts = {
   readonly onReconcileFailed: (error: unknown) => void
   readonly text: Omit<TextPorts, 'holds'> & { readonly hashKey: HashKey }
   readonly media: MediaParts
+  readonly books: Pick<Node, 'anchor' | 'guard' | 'anchorFailures'>
   readonly heldNow: (kind: HoldKind) => NanoUsd
   /** Rejects if the store cannot be read or written. */
   readonly probeStore: () => Promise<void>
@@ -67,7 +69,12 @@ export async function openParts(
   } = {},
 ): Promise<Parts> {
   const log = openLogOf(config, clock, isOffline)
-  const node = openNode(folder, clock)
+  const node = await openNode({
+    folder,
+    clock,
+    anchorPath: resolve(config.anchorFile ?? folder.anchor),
+    onAnchorFailed: error => log.error('the anchor could not be written', errorFields(error)),
+  })
   const timers = new Timers(clock)
   const sockets = httpClient(timers)
   const http = isProxyNamed() ? fetchClient(timers) : sockets
@@ -102,6 +109,7 @@ export async function openParts(
     onReconcileFailed,
     text: textPortsOf({ node, clock, log, moderator, providers, tokenizer }),
     media,
+    books: node,
     heldNow: kind => node.ledger.heldNow(kind),
     probeStore: node.probe,
     close: async () => {
@@ -146,6 +154,7 @@ function adminPortsOf(parts: {
   return {
     accounts,
     ledger,
+    anchor: node.anchor,
     jobs: media.jobs,
     explainJob: job => {
       const provider = catalog.current().providers.get(job.provider)

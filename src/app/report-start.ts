@@ -11,7 +11,7 @@ import { welcome } from './welcome.ts'
  * start created, unless the log is silent.
  */
 export function reportStart(
-  { log, admin }: Pick<Parts, 'log' | 'admin'>,
+  { log, admin, books }: Pick<Parts, 'log' | 'admin' | 'books'>,
   start: FirstStart & {
     readonly url: string
     readonly config: Config
@@ -27,6 +27,9 @@ export function reportStart(
   log.info('listening', { url, data_dir: folder.path })
   if (others.length > 0)
     log.warn('this start created new books, and there are others', { others: others.join(', ') })
+  const anchorProblem = books.anchor.problem
+  if (anchorProblem !== undefined)
+    log.error('the books do not fit their anchor: nothing is sold', { problem: anchorProblem })
   if (keyless.length > 0)
     log.error('stored keys of providers cannot be read', { providers: keyless.join(', ') })
   if (missing.length > 0)
@@ -36,6 +39,7 @@ export function reportStart(
     welcome({
       ...start,
       keyless,
+      anchorProblem,
       missingVariables: missing,
       hasModels: countOn(catalog, config) > 0,
       otherBooks: others,

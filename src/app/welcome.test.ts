@@ -19,6 +19,7 @@ const messageOf = (start: Partial<Parameters<typeof welcome>[0]> = {}) =>
     unreadFile: undefined,
     keyless: [],
     missingVariables: [],
+    anchorProblem: undefined,
     hasModels: true,
     otherBooks: [],
     ...start,

@@ -15,6 +15,8 @@ export function welcome(
     readonly keyless: readonly string[]
     /** Environment variables that the catalog names and this process does not have. */
     readonly missingVariables: readonly string[]
+    /** Why nothing is sold; undefined if the books fit their anchor. */
+    readonly anchorProblem: string | undefined
     /** False if no model is on, so that every request would be refused. */
     readonly hasModels: boolean
     /** Other data folders with books, if this start created new books. */
@@ -36,6 +38,12 @@ export function welcome(
     lines.push(`  sandbox key  ${demoKey}  (shown once; ${formatUsd(DEMO_GRANT)} USD, sandbox models only)`)
   if (start.otherBooks.length > 0) lines.push('', newBooksSentence('This start', start.otherBooks))
   if (demoKey !== null) lines.push('', ...demoLines(base, demoKey))
+  if (start.anchorProblem !== undefined)
+    lines.push(
+      '',
+      `No paid request is served. ${start.anchorProblem}`,
+      'Restore the missing files, or accept the loss with "bin/tollgate verify --accept-loss REASON".',
+    )
   if (keyless.length > 0)
     lines.push(
       '',

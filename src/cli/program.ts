@@ -218,9 +218,10 @@ function addJobs(program: Command, runner: Runner): void {
 function addChecks(program: Command, runner: Runner): void {
   program
     .command('verify')
-    .description('Check every entry of the ledger.')
+    .description('Check every entry of the ledger, and whether the ledger fits its anchor.')
+    .option('--accept-loss <reason>', 'sell again although commits are lost that the anchor names')
     .addHelpText('after', '\nIf an entry is wrong, it exits with 1 and names the first wrong entry.')
-    .action(() => runner.admin(ask => verify(ask)))
+    .action((options: { acceptLoss?: string }) => runner.admin(ask => verify(ask, options)))
   program
     .command('reconcile')
     .description('Settle what requests left open. A running server does this by itself every few minutes.')

@@ -16,6 +16,7 @@ test('an empty environment gives the defaults, frozen', () => {
     host: '127.0.0.1',
     port: 8787,
     dataDir: './data',
+    anchorFile: undefined,
     baseUrl: undefined,
     adminKey: undefined,
     brand: 'service',

@@ -9,6 +9,8 @@ export type Config = {
   readonly port: number
   /** As given: absolute, or relative to the working directory. */
   readonly dataDir: string
+  /** Undefined for `anchor.json` in the data folder. */
+  readonly anchorFile: string | undefined
   /** Without a trailing slash. */
   readonly baseUrl: string | undefined
   readonly adminKey: string | undefined

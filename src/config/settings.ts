@@ -68,6 +68,13 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
     meaning: 'The folder of the database and the keys. It is created if it does not exist.',
     ...filePath,
   },
+  anchorFile: {
+    name: 'TOLLGATE_ANCHOR_FILE',
+    default: null,
+    meaning:
+      'The file that names the last commit of the database, best on another disk. Unset: `anchor.json` in the data folder.',
+    ...filePath,
+  },
   baseUrl: {
     name: 'TOLLGATE_BASE_URL',
     default: null,

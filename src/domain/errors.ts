@@ -44,6 +44,7 @@ export const errorTypeOf = {
   upstream_error: 'upstream_error',
   upstream_timeout: 'timeout_error',
   unavailable: 'server_error',
+  books_inconsistent: 'server_error',
   overloaded: 'server_error',
   server_error: 'server_error',
 } as const satisfies Record<string, ErrorType>

@@ -29,6 +29,7 @@ const statusOf = {
   server_error: 500,
   upstream_error: 502,
   unavailable: 503,
+  books_inconsistent: 503,
   overloaded: 503,
   upstream_timeout: 504,
 } as const satisfies Record<ErrorCode, number>

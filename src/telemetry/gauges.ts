@@ -2,10 +2,11 @@ import { Gauge, type Registry } from 'prom-client'
 import type { HoldKind } from '../domain/ledger/books.ts'
 import type { ByteBudget } from '../gateway/budgets/byte-budget.ts'
 import type { NanoUsd } from '../domain/money.ts'
+import { registerBooksGauges, type BooksGauges } from './books-gauges.ts'
 import { dollars } from './dollars.ts'
 
 /** Functions that are called when the metrics are read. */
-export type Gauges = {
+export type Gauges = BooksGauges & {
   readonly held: (kind: HoldKind) => NanoUsd
   readonly waiting: () => number
   readonly lateCalls: () => number
@@ -92,5 +93,6 @@ export function registerGauges(gauges: Gauges, registry: Registry): void {
       this.set(gauges.openCircuits())
     },
   })
+  registerBooksGauges(gauges, registry)
   void [held, waiting, replayBytes, bodyBytes, bodyWaiters, spoolBytes, spoolWaiters, lateCalls, openCircuits]
 }

@@ -11,6 +11,8 @@ const open = () =>
       held: () => usd('0.25'),
       waiting: () => 3,
       lateCalls: () => 2,
+      anchorFailures: () => 3,
+      isStopped: () => true,
       openCircuits: () => 1,
       replayBytes: () => 9,
       bodyMemory: { reserved: 11, waiting: 12 },

@@ -1,12 +1,19 @@
 import type { Ask } from '../ask.ts'
 import { table, type Outcome } from '../outcome.ts'
 
-/** Checks the ledger. If it does not balance, names the first wrong entry and exits with 1. */
-export async function verify(ask: Ask): Promise<Outcome> {
+/**
+ * Checks the ledger. If it does not balance, names the first wrong entry and exits with 1. `acceptLoss` is the reason for which the
+ * operator first accepts that commits are lost.
+ */
+export async function verify(
+  ask: Ask,
+  { acceptLoss }: { readonly acceptLoss?: string } = {},
+): Promise<Outcome> {
   type Problem = { readonly entry_id: string | null; readonly message: string }
   const verification = await ask<{ ok: boolean; entries: number; problems: readonly Problem[] }>({
     method: 'POST',
     path: 'verify',
+    ...(acceptLoss === undefined ? {} : { json: { accept_loss: acceptLoss } }),
   })
   const { ok, entries, problems } = verification
   if (ok) {

@@ -2,7 +2,7 @@
 export type Audit = {
   /** `admin` for the admin key, `startup` for changes that the gateway makes by itself when it starts. */
   readonly actor: string
-  /** A verb and its object: `model.put`, `key.revoke`, `account.grant`. */
+  /** An object and what was done to it: `model.put`, `key.revoke`, `account.grant`. */
   readonly action: string
   /** The public id or name of what changed. */
   readonly subject: string
@@ -12,6 +12,12 @@ export type Audit = {
 }
 
 export interface AuditLog {
+  /** Writes a line of its own, for a change outside of the store or a decision of the operator. */
+  record(audit: Audit): Promise<void>
+
+  /** Whether there is a line with this action. */
+  has(action: string): Promise<boolean>
+
   /**
    * At most `limit` lines, newest first, after the line with the cursor `before`. Lines are never changed or deleted. Throws
    * `invalid_field` for a text that is no cursor.

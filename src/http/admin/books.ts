@@ -1,11 +1,12 @@
 import { formatId } from '../../domain/ids.ts'
 import type { OperationKind } from '../../domain/ledger/operation.ts'
 import { formatUsd, parseUsd } from '../../domain/money.ts'
+import { acceptLoss, verifyBooks } from '../../gateway/admin/verify-books.ts'
 import { creditAccount, creditSources } from '../../gateway/admin/credit-account.ts'
 import type { StatementLine } from '../../gateway/ports/ledger.ts'
 import type { JobsPass } from '../../gateway/ports/reconcile.ts'
 import { accountOf } from './accounts.ts'
-import { optionalTextField, readFields, textField, wrongField } from './body.ts'
+import { optionalTextField, readFields, type Fields, textField, wrongField } from './body.ts'
 import type { BufferedReply } from '../request-context.ts'
 import { adminReply, type AdminCall, type AdminPorts } from './call.ts'
 import { pageOf, rowsBefore } from '../page.ts'
@@ -49,9 +50,15 @@ export async function getStatement({ query, params }: AdminCall, ports: AdminPor
   return adminReply(pageOf(lines, asked.limit, { cursorOf: line => line.cursor, rowOf: statementBody }))
 }
 
-/** Checks the ledger. A ledger that does not balance is a result, not an error. */
-export async function postVerification(_: AdminCall, { ledger }: AdminPorts): Promise<BufferedReply> {
-  const { problems, entries } = await ledger.verify()
+/**
+ * Checks the ledger. A ledger that does not balance is a result, not an error. With `accept_loss`, the reason, the operator first
+ * accepts that commits are lost which the anchor names.
+ */
+export async function postVerification({ request }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
+  const fields = await readFields(request, ['accept_loss'])
+  const reason = reasonIn(fields, 'accept_loss')
+  if (reason !== undefined) await acceptLoss({ reason, actor: 'admin' }, ports)
+  const { problems, entries } = await verifyBooks(ports)
   return adminReply({
     ok: problems.length === 0,
     entries,
@@ -104,6 +111,14 @@ export async function listAudit({ query }: AdminCall, { auditLog }: AdminPorts):
     }),
   })
   return adminReply(page)
+}
+
+/** Why the operator decides something, for the audit log. */
+function reasonIn(fields: Fields, name: string): string | undefined {
+  const reason = optionalTextField(fields, name, 'the reason, as text')?.trim()
+  if (reason === '' || (reason?.length ?? 0) > NOTE_LENGTH_MAX)
+    throw wrongField(name, `must be the reason, with 1 to ${NOTE_LENGTH_MAX} characters`)
+  return reason
 }
 
 function statementBody({ id, kind, amount, ref, note, atMs }: StatementLine): object {

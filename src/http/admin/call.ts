@@ -3,6 +3,7 @@ import type { Id } from '../../domain/ids.ts'
 import type { Job } from '../../domain/jobs/job.ts'
 import type { ProbeProvider } from '../../gateway/admin/doctor.ts'
 import type { JobExplanation } from '../../gateway/media/explain-job.ts'
+import type { Anchoring } from '../../gateway/admin/verify-books.ts'
 import type { Accounts } from '../../gateway/ports/accounts.ts'
 import type { AuditLog } from '../../gateway/ports/audit.ts'
 import type { CatalogStore } from '../../gateway/ports/catalog.ts'
@@ -18,6 +19,7 @@ import { jsonReply, type BufferedReply } from '../request-context.ts'
 export type AdminPorts = {
   readonly accounts: Accounts
   readonly ledger: Ledger
+  readonly anchor: Anchoring
   readonly jobs: Jobs
   readonly explainJob: (job: Job) => JobExplanation
   readonly reconcile: Reconcile

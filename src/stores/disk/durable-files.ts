@@ -79,7 +79,7 @@ export async function unlessAbsent<Result>(operation: Promise<Result>): Promise<
 }
 
 /** Makes the names in a folder durable. A folder that was removed meanwhile has none. */
-async function syncFolder(folder: string): Promise<void> {
+export async function syncFolder(folder: string): Promise<void> {
   const handle = await unlessAbsent(open(folder, 'r'))
   if (handle === undefined) return
   try {

@@ -14,7 +14,8 @@ type Row = {
   at_ms: bigint
 }
 
-export type SqliteAuditLog = AuditLog & {
+/** What all nodes share. Each node adds `record`. */
+export type SqliteAuditLog = Omit<AuditLog, 'record'> & {
   /** Inside a step: writes one line, in the same transaction as the change that it records. */
   append(audit: Audit): void
 }
@@ -28,7 +29,11 @@ export function createAuditLog(parts: {
   const select = database.prepare<Row, [bigint, number]>(
     'SELECT * FROM audit_log WHERE id < ? ORDER BY id DESC LIMIT ?',
   )
+  const selectAction = database.prepare<{ id: bigint }, [string]>(
+    'SELECT id FROM audit_log WHERE action = ? LIMIT 1',
+  )
   return {
+    has: async action => selectAction.get(action) !== null,
     append({ actor, action, subject, detail, atMs }) {
       table.insert([actor, action, subject, atMs, detail ?? null])
     },

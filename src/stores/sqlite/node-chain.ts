@@ -1,4 +1,5 @@
-import type { Database } from 'bun:sqlite'
+import type { Database, Statement } from 'bun:sqlite'
+import type { ChainEnd } from '../../domain/ledger/anchor.ts'
 
 /** The hash before the first commit of a node. */
 export const NO_HASH = new Uint8Array(32)
@@ -8,6 +9,7 @@ type Link = { readonly nodeId: bigint; readonly number: number; readonly hash: U
 /** Where a node's chain of commits ends. Its name stays the same over restarts, and so does its chain. */
 export class NodeChain {
   readonly name: string
+  readonly #selectHash: Statement<{ hash: Uint8Array }, [bigint, number]>
   #nodeId: bigint | undefined
   #latest: Link | undefined
   /** The link of the running transaction. */
@@ -15,6 +17,10 @@ export class NodeChain {
 
   constructor(database: Database, name: string) {
     this.name = name
+    // The newest first: the anchor names one of the last commits.
+    this.#selectHash = database.prepare(
+      'SELECT hash FROM commits WHERE node_id = ? AND number = ? ORDER BY id DESC LIMIT 1',
+    )
     const node = database.query<{ id: bigint }, [string]>('SELECT id FROM nodes WHERE name = ?').get(name)
     if (node === null) return
     this.#nodeId = node.id
@@ -40,6 +46,19 @@ export class NodeChain {
     return this.#latest?.hash ?? NO_HASH
   }
 
+  /** The last commit that is durable; undefined before the first one. */
+  get end(): ChainEnd | undefined {
+    const latest = this.#latest
+    return latest && { node: this.name, number: latest.number, hash: hexOf(latest.hash) }
+  }
+
+  /** The hash of a commit in hexadecimal digits; undefined if there is no commit with this number. */
+  hashOf(number: number): string | undefined {
+    if (this.nodeId === undefined) return undefined
+    const row = this.#selectHash.get(this.nodeId, number)
+    return row === null ? undefined : hexOf(row.hash)
+  }
+
   stage(link: Link): void {
     this.#staged = link
   }
@@ -54,4 +73,8 @@ export class NodeChain {
   drop(): void {
     this.#staged = undefined
   }
+}
+
+function hexOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex')
 }

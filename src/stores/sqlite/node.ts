@@ -1,6 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import { idSource, type Id } from '../../domain/ids.ts'
 import type { Accounts } from '../../gateway/ports/accounts.ts'
+import type { CommitChain } from '../../gateway/ports/anchor.ts'
 import type { Attempts } from '../../gateway/ports/attempts.ts'
 import type { AuditLog } from '../../gateway/ports/audit.ts'
 import type { CatalogStore } from '../../gateway/ports/catalog.ts'
@@ -41,6 +42,7 @@ export type SqliteNode = {
   readonly jobs: Jobs
   readonly catalog: CatalogStore
   readonly auditLog: AuditLog
+  readonly commitChain: CommitChain
   readonly leases: Leases
   /** Commits what waits and frees the text holds of this node. Later writes are refused with `unavailable`. */
   close(): void
@@ -75,7 +77,15 @@ export function createNode(
     attempts: createAttempts({ ...shared, groupCommit }),
     jobs: createJobs({ ...shared, node: name, groupCommit, owner }),
     catalog: createCatalogStore(shared.catalog, groupCommit),
-    auditLog: shared.auditLog,
+    auditLog: {
+      ...shared.auditLog,
+      record: audit => groupCommit.run(() => shared.auditLog.append(audit)),
+    },
+    commitChain: {
+      end: () => author.end,
+      hashOf: number => author.hashOf(number),
+      onCommit: listener => shared.transactions.join({ afterCommit: listener }),
+    },
     leases: new SqliteLeases({ taken: shared.takenLeases, clock }),
     close() {
       groupCommit.close()

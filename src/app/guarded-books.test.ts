@@ -3,7 +3,8 @@ import { aHold, anAccount, anAudit, aCredit } from '../../test/support/ledger-bu
 import { aSqliteStore } from '../../test/support/test-store.ts'
 import { turn } from '../../test/support/turn.ts'
 import { usd } from '../domain/money.ts'
-import { guardedLedger } from './guarded-ledger.ts'
+import { BooksGuard } from '../gateway/books/books-guard.ts'
+import { guardedLedger } from './guarded-books.ts'
 
 test('no hold is placed while the store cannot be written, and holds are placed again afterwards', async () => {
   const store = aSqliteStore()
@@ -13,7 +14,10 @@ test('no hold is placed while the store cannot be written, and holds are placed 
       if (disk.isFull) throw new Error('database or disk is full')
     },
   })
-  const ledger = guardedLedger(store.ledger, store.isWritable)
+  const ledger = guardedLedger(store.ledger, {
+    isWritable: store.isWritable,
+    guard: new BooksGuard({ isAnchored: () => true }),
+  })
   const { accountId } = await anAccount(store, { funds: usd('1') })
   const hold = async () => ledger.placeHold(aHold({ accountId, kind: 'text', amount: usd('0.1') }))
   const outcome = () =>

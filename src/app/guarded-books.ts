@@ -1,0 +1,44 @@
+import { GatewayError } from '../domain/errors.ts'
+import type { BooksGuard } from '../gateway/books/books-guard.ts'
+import type { Jobs } from '../gateway/ports/jobs.ts'
+import type { Ledger } from '../gateway/ports/ledger.ts'
+
+type Guards = {
+  /** False while the store cannot be written. */
+  readonly isWritable: () => boolean
+  readonly guard: Pick<BooksGuard, 'refusal'>
+}
+
+/**
+ * A ledger that refuses new holds while its store cannot be written, because the charge of that work could not be
+ * recorded, and while its books are known to be wrong.
+ */
+export function guardedLedger<Books extends Ledger>(ledger: Books, guards: Guards): Books {
+  return {
+    ...ledger,
+    placeHold(request) {
+      const refusal = refusalOf(request.accountId, guards)
+      return refusal === undefined ? ledger.placeHold(request) : Promise.reject(refusal)
+    },
+  }
+}
+
+/** Jobs of which no new one is created in the same cases. */
+export function guardedJobs(jobs: Jobs, guards: Guards): Jobs {
+  return {
+    ...jobs,
+    create(job) {
+      const refusal = refusalOf(job.accountId, guards)
+      return refusal === undefined ? jobs.create(job) : Promise.reject(refusal)
+    },
+  }
+}
+
+function refusalOf(accountId: number, { isWritable, guard }: Guards): GatewayError | undefined {
+  if (isWritable()) return guard.refusal(accountId)
+  return new GatewayError(
+    'unavailable',
+    'The gateway cannot record charges at the moment. Try again shortly.',
+    { retryAfterS: '5' },
+  )
+}

@@ -1,0 +1,158 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'bun:test'
+import { aDataFolder } from '../../../test/support/data-folder.ts'
+import { fakeClock } from '../../../test/support/fake-clock.ts'
+import { aCredit, anAccount, anAudit } from '../../../test/support/ledger-builders.ts'
+import { aSqliteStore } from '../../../test/support/test-store.ts'
+import { turn } from '../../../test/support/turn.ts'
+import { usd } from '../../domain/money.ts'
+import { diskAnchorFile } from '../../stores/disk/anchor-file.ts'
+import { openAnchorKeeper } from './anchor-keeper.ts'
+
+/** A store in a folder with an anchor beside it, and what a node does at its start and stop. */
+function aFolder(folder = aDataFolder()) {
+  const path = join(folder, 'anchor.json')
+  const clock = fakeClock()
+  const failures: unknown[] = []
+  return {
+    path,
+    clock,
+    failures,
+    anchored: () => (JSON.parse(readFileSync(path, 'utf8')) as { number: number }).number,
+    open: async () => {
+      const store = aSqliteStore(join(folder, 'tollgate.db'), clock)
+      const keeper = await openAnchorKeeper({
+        file: diskAnchorFile(path),
+        chain: store.commitChain,
+        auditLog: store.auditLog,
+        clock,
+        onFailed: error => failures.push(error),
+      })
+      const close = async () => {
+        await keeper.stop()
+        await store.close()
+      }
+      return { store, keeper, close }
+    },
+  }
+}
+
+async function usedFolder() {
+  const folder = aFolder()
+  const opened = await folder.open()
+  const { accountId } = await anAccount(opened.store, { funds: usd('1') })
+  await opened.close()
+  return { ...folder, accountId }
+}
+
+describe('the anchor', () => {
+  test('names the last commit after a stop', async () => {
+    const { open, anchored } = await usedFolder()
+
+    const { store, keeper, close } = await open()
+
+    expect(keeper.problem).toBeUndefined()
+    expect(anchored()).toBe(store.commitChain.end()!.number)
+    await close()
+  })
+
+  test('is written at most once a second', async () => {
+    const { open, anchored, clock, accountId } = await usedFolder()
+    const { store, close } = await open()
+    const before = anchored()
+    const credit = () => store.ledger.credit({ ...aCredit(accountId), amount: usd('1') })
+
+    await credit()
+    await written(() => anchored() === before + 1)
+    await credit()
+    await credit()
+    clock.advance(999)
+    const early = anchored()
+    clock.advance(1)
+    await written(() => anchored() === before + 3)
+
+    expect(early).toBe(before + 1)
+    await close()
+  })
+
+  test('leaves an audit line when it is written for the first time, and no other', async () => {
+    const { open } = await usedFolder()
+    const { store, close } = await open()
+
+    const lines = await store.auditLog.list({ limit: 50 })
+
+    expect(lines.filter(({ action }) => action === 'anchor.create')).toHaveLength(1)
+    await close()
+  })
+
+  test('may be missing in a folder of an earlier version, and is written then', async () => {
+    const folder = aFolder()
+    const earlier = aSqliteStore(join(folder.path, '..', 'tollgate.db'))
+    await anAccount(earlier, { funds: usd('1') })
+    await earlier.close()
+
+    const { keeper, store, close } = await folder.open()
+    await close()
+
+    expect(keeper.problem).toBeUndefined()
+    expect(folder.anchored()).toBe(store.commitChain.end()!.number)
+  })
+
+  test.each<[string, (path: string) => void, string]>([
+    ['missing', path => rmSync(path), 'it is missing, but the books have'],
+    ['unreadable', path => writeFileSync(path, 'x'), 'it cannot be read'],
+    [
+      'ahead of the books',
+      path => writeFileSync(path, '{"node":"main","number":99,"hash":"aa"}'),
+      'commits are lost',
+    ],
+    [
+      'of other books',
+      path => writeFileSync(path, '{"node":"main","number":1,"hash":"aa"}'),
+      'they were replaced or rewritten',
+    ],
+  ])('that is %s is a problem until the loss is accepted', async (_, damage, problem) => {
+    const { open, path, anchored, accountId } = await usedFolder()
+    damage(path)
+    const first = await open()
+    await first.store.ledger.credit({ ...aCredit(accountId), amount: usd('1') })
+    const found = first.keeper.problem
+    await first.close()
+    const second = await open()
+    const stillFound = second.keeper.problem
+
+    await second.keeper.acceptLoss(anAudit({ action: 'books.accept_loss', detail: 'the disk failed' }))
+    const accepted = second.keeper.problem
+    await second.close()
+    const third = await open()
+
+    expect(found).toContain(problem)
+    expect(stillFound).toContain(problem)
+    expect(accepted).toBeUndefined()
+    expect(third.keeper.problem).toBeUndefined()
+    expect(anchored()).toBe(third.store.commitChain.end()!.number)
+    expect(await third.store.auditLog.has('books.accept_loss')).toBe(true)
+    await third.close()
+  })
+
+  test('that cannot be written is reported, and written when it can be', async () => {
+    const { open, path, anchored, failures, clock, accountId } = await usedFolder()
+    const { store, close } = await open()
+    mkdirSync(`${path}.new`)
+    await store.ledger.credit({ ...aCredit(accountId), amount: usd('1') })
+    await written(() => failures.length === 1)
+
+    rmSync(`${path}.new`, { recursive: true })
+    clock.advance(1000)
+    await written(() => anchored() === store.commitChain.end()!.number)
+
+    expect(failures).toHaveLength(1)
+    await close()
+  })
+})
+
+/** Waits for writes to the disk. */
+async function written(isDone: () => boolean): Promise<void> {
+  while (!isDone()) await turn()
+}
