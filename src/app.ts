@@ -1,4 +1,5 @@
 import { countedPasses, startBackground } from './app/background.ts'
+import { connectionsMax } from './app/connections-max.ts'
 import { openDataFolder } from './app/data-folder.ts'
 import { firstStart, nothingFilled } from './app/first-start.ts'
 import { newBooksSentence, otherBooks } from './app/new-books.ts'
@@ -100,7 +101,8 @@ async function serve(
     bodyMemory: memory,
     inputSpool: parts.media.inputSpool,
   }
-  const metrics = openMetrics(gauges, parts.jobMetrics, processFiles())
+  const files = processFiles()
+  const metrics = openMetrics(gauges, parts.jobMetrics, files)
   let phase: 'starting' | 'serving' | 'stopping' = 'starting'
   const readiness = async () => {
     if (phase !== 'serving') return { isReady: false, reason: `The gateway is ${phase}.` }
@@ -129,6 +131,7 @@ async function serve(
     host: config.host,
     port: config.port,
     clock,
+    connectionsMax: connectionsMax(files.max),
     handler: requestHandler(gatewayRoutes(ports, config), {
       nextId: admin.newId,
       elapsed: () => performance.now(),

@@ -17,14 +17,17 @@ export type GatewayProcess = {
   stop(): Promise<number>
 }
 
-/** Starts a gateway on a free port with a data folder, and resolves when it listens. */
+/** Starts a gateway on a free port with a data folder, and resolves when it listens. `filesMax` limits its file descriptors. */
 export async function startGatewayProcess(
   dataDir: string,
   environment: Record<string, string> = {},
+  { filesMax }: { readonly filesMax?: number } = {},
 ): Promise<GatewayProcess> {
   rmSync(join(dataDir, 'server.json'), { force: true })
+  const command = [process.execPath, join(root, 'src/cli.ts'), 'serve']
   const child = spawn({
-    cmd: [process.execPath, join(root, 'src/cli.ts'), 'serve'],
+    cmd:
+      filesMax === undefined ? command : ['sh', '-c', `ulimit -n ${filesMax}; exec "$@"`, 'sh', ...command],
     env: {
       ...process.env,
       BUN_CONFIG_MAX_HTTP_REQUESTS: '65335',
