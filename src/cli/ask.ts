@@ -49,14 +49,16 @@ async function refusalOf(response: Response): Promise<CliError> {
   }
   const { message = `The server answered with status ${response.status}.`, code = 'server_error' } =
     body.error ?? {}
-  return new CliError(message + hintFor(response.status), {
+  return new CliError(message + hintFor(response.status, code), {
     exitCode: 1,
     code,
     ...(body.error === undefined ? {} : { body }),
   })
 }
 
-function hintFor(status: number): string {
+function hintFor(status: number, code: string): string {
+  if (code === 'removals_not_allowed')
+    return ' Repeat the command with --dry-run to see all changes, or with --yes to make them.'
   if (status === 401)
     return ' Set TOLLGATE_ADMIN_KEY to the admin key that the running server was started with.'
   return status === 500 ? ' The log of the server has the reason.' : ''

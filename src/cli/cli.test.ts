@@ -328,6 +328,59 @@ describe('on a stopped data folder', () => {
     expect(JSON.parse(json.out)).toMatchObject({ missing_variables: ['NO_SUCH_KEY'] })
   })
 
+  test('an import that removes rows needs --yes, --dry-run shows it, and rollback brings them back', async () => {
+    const folder = { TOLLGATE_DATA_DIR: join(home, 'removals') }
+    const [file, other] = [join(home, 'two.yaml'), join(home, 'other.yaml')]
+    writeFileSync(file, CATALOG)
+    writeFileSync(other, CATALOG.replace('meta/x', 'meta/y').replace("'sk-literal-secret'", 'env:PATH'))
+    await tollgate(['catalog', 'import', file], folder)
+
+    const shown = await tollgate(['catalog', 'import', other, '--dry-run'], folder)
+    const refused = await tollgate(['catalog', 'import', other], folder)
+    const imported = await tollgate(['catalog', 'import', other, '--yes'], folder)
+    const history = await tollgate(['catalog', 'history', '--json'], folder)
+    const back = await tollgate(['catalog', 'rollback', '1', '--yes'], folder)
+    const same = await tollgate(['catalog', 'import', file, '--dry-run'], folder)
+
+    expect(shown).toMatchObject({
+      code: 0,
+      out: [
+        '~ provider main (loses its stored key)',
+        '    api_key: "<stored>" → "env:PATH"',
+        '+ model meta/y',
+        '- model meta/x',
+        '',
+        '1 added, 1 changed, 1 removed. Nothing was changed yet. Removing rows or stored keys needs --yes.',
+        '',
+      ].join('\n'),
+    })
+    expect(refused.code).toBe(1)
+    expect(refused.err).toStartWith(
+      'This would remove the stored key of provider "main", model "meta/x", so nothing was changed. To keep a stored key, write api_key: <stored>. ' +
+        'Repeat the command with --dry-run to see all changes, or with --yes to make them.\n',
+    )
+    expect(imported.out).toBe('The catalog is now at revision 2 (providers: 1, models: 1).\n')
+    expect(JSON.parse(history.out)).toMatchObject({ data: [{ revision: 2 }, { revision: 1 }] })
+    expect(back.out).toBe('The catalog is now at revision 3 (providers: 1, models: 1).\n')
+    expect(same.out).toBe('Nothing would change. The catalog stays at revision 3.\n')
+  })
+
+  test('a first import removes the rows of the sandbox without --yes', async () => {
+    const dataDir = join(home, 'after-sandbox')
+    const file = join(home, 'own.yaml')
+    writeFileSync(file, CATALOG)
+    const server = await startServer(dataDir)
+
+    const { code, out } = await spawned(['catalog', 'import', file], { TOLLGATE_DATA_DIR: dataDir })
+    server.kill('SIGTERM')
+    await server.exited
+
+    expect({ code, out }).toEqual({
+      code: 0,
+      out: 'The catalog is now at revision 2 (providers: 1, models: 1).\n',
+    })
+  })
+
   test('a catalog file with a mistake is refused with the line', async () => {
     const file = join(home, 'wrong.yaml')
     writeFileSync(file, 'providers: []\nmodels:\n  - id: x\n    kind: chatt\n')

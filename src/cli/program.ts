@@ -1,9 +1,9 @@
-import { Command, Help, InvalidArgumentError, Option } from 'commander'
+import { Command, Help, Option } from 'commander'
 import { describeConfig } from '../config/config.ts'
-import { parseUsd } from '../domain/money.ts'
+import { amount, rowCount } from './arguments.ts'
 import type { Ask } from './ask.ts'
+import { addCatalog } from './catalog-program.ts'
 import { createAccount, listAccounts } from './commands/accounts.ts'
-import { exportCatalog, importCatalog, listModels, switchModel } from './commands/catalog.ts'
 import { doctor, reconcile, verify } from './commands/checks.ts'
 import { listJobs, showJob, type JobFilters } from './commands/jobs.ts'
 import { createKey, listKeys, revokeKey } from './commands/keys.ts'
@@ -156,40 +156,6 @@ function addMoney(program: Command, runner: Runner): void {
     )
 }
 
-function addCatalog(program: Command, runner: Runner): void {
-  const catalog = program.command('catalog').description('Import or export the catalog as a YAML file.')
-  catalog
-    .command('import <file>')
-    .description('Replace the catalog with a file ("-" is standard input). Repeating it changes nothing.')
-    .addHelpText(
-      'after',
-      '\nA file with a mistake changes nothing. Each mistake is reported with its line and field.',
-    )
-    .action((file: string) =>
-      runner.admin((ask, { url }) => importCatalog(ask, file, url), { mayCreate: true }),
-    )
-  catalog
-    .command('export [file]')
-    .description('Write the catalog to a file or to standard output, without secrets.')
-    .action((file = '-') => runner.admin((_, admin, isJson) => exportCatalog(admin, { file, isJson })))
-
-  const models = program.command('models').description('List models, and switch them on or off.')
-  models
-    .command('list')
-    .description('List all models of the catalog.')
-    .action(() => runner.admin(ask => listModels(ask)))
-  for (const word of ['on', 'off'] as const) {
-    const effect =
-      word === 'on'
-        ? 'Switch a model on, from the next request.'
-        : 'Switch a model off, from the next request.'
-    models
-      .command(`${word} <id>`)
-      .description(effect)
-      .action((id: string) => runner.admin(ask => switchModel(ask, { id, enabled: word === 'on' })))
-  }
-}
-
 function addJobs(program: Command, runner: Runner): void {
   const jobs = program.command('jobs').description('List image and video jobs, and explain one.')
   jobs
@@ -235,24 +201,4 @@ function addChecks(program: Command, runner: Runner): void {
       '\nChanges nothing and sends no request that costs money. Exits with 1 if it finds a problem.',
     )
     .action(() => runner.admin((ask, admin) => doctor(ask, admin.url)))
-}
-
-/** Validated before anything is sent, so that `accounts create --grant` never creates an account without its grant. */
-function amount(text: string): string {
-  const parsed = parseUsd(text)
-  if (parsed === undefined || parsed <= 0n) {
-    throw new InvalidArgumentError(
-      'Write an amount in dollars above zero with at most nine decimals, such as 12.5.',
-    )
-  }
-  return text
-}
-
-const ROWS_MAX = 500
-
-/** A page of a list. */
-function rowCount(text: string): string {
-  const count = /^\d{1,4}$/.test(text) ? Number(text) : 0
-  if (count >= 1 && count <= ROWS_MAX) return text
-  throw new InvalidArgumentError(`Write a whole number from 1 to ${ROWS_MAX}.`)
 }

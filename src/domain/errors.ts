@@ -30,6 +30,7 @@ export const errorTypeOf = {
   not_found: 'not_found_error',
   method_not_allowed: 'invalid_request_error',
   already_exists: 'conflict_error',
+  removals_not_allowed: 'conflict_error',
   idempotency_key_reuse: 'conflict_error',
   malformed_request: 'invalid_request_error',
   headers_too_large: 'request_too_large',

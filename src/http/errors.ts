@@ -20,6 +20,7 @@ const statusOf = {
   body_timeout: 408,
   headers_timeout: 408,
   already_exists: 409,
+  removals_not_allowed: 409,
   idempotency_key_reuse: 409,
   video_not_ready: 409,
   content_archived: 410,

@@ -4,7 +4,7 @@ import type { Catalog, CatalogSettings } from '../../src/domain/catalog/catalog.
 import type { AnyModelSettings, ModelSettings } from '../../src/domain/catalog/model.ts'
 import type { ProviderSettings } from '../../src/domain/catalog/provider.ts'
 import { usd } from '../../src/domain/money.ts'
-import type { GatewayError } from '../../src/domain/errors.ts'
+import { GatewayError } from '../../src/domain/errors.ts'
 import type { Audit } from '../../src/gateway/ports/audit.ts'
 import { anyCatalog } from '../support/any-catalog.ts'
 import { fakeClock } from '../support/fake-clock.ts'
@@ -259,17 +259,142 @@ export function catalogConforms(kind: StoreKind): void {
       const { store, reopen } = await open()
       await store.putProvider(aProvider('main', { secret: { from: 'literal', value: 'sk-1' } }), at(1))
 
-      await store.putProvider(
-        aProvider('main', { secret: { from: 'keep' }, baseUrl: 'https://b.example.com' }),
-        at(2),
-      )
+      const { origin } = new URL(aProvider('main').baseUrl ?? '')
+      await store.putProvider(aProvider('main', { secret: { from: 'keep' }, baseUrl: `${origin}/v2` }), at(2))
 
       for (const { providers } of [store.current(), (await reopen()).current()]) {
         expect(providers.get('main')).toMatchObject({
-          baseUrl: 'https://b.example.com',
+          baseUrl: `${origin}/v2`,
           secret: { from: 'literal', value: 'sk-1' },
         })
       }
+    })
+
+    test('refuses to keep a key for another origin, so that no other server gets it', async () => {
+      const { store } = await open()
+      const settings = aProvider('main', { secret: { from: 'literal', value: 'sk-1' } })
+      await store.putProvider({ ...settings, baseUrl: 'https://a.example.com/v1' }, at(1))
+      const moved = { ...settings, secret: { from: 'keep' }, baseUrl: 'https://b.example.com/v1' } as const
+
+      const refused = await refusal(store.putProvider(moved, at(2)))
+
+      expect(refused).toEqual([
+        'invalid_field',
+        'api_key',
+        'api_key says to keep the stored key of "main", but base_url moves from https://a.example.com to https://b.example.com; write the key for the new address, or env:NAME.',
+      ])
+    })
+
+    test('previews a catalog without an edit, and refuses what an edit refuses', async () => {
+      const { store, audited } = await open()
+      await store.putProvider(aProvider('main'), at(1, 'provider.put', 'main'))
+      const before = store.current()
+      const settings = { providers: [aProvider('main')], models: [aModel('x')] }
+
+      const preview = store.preview(settings, 7)
+
+      expect([...preview.models.keys()]).toEqual(['x'])
+      expect(preview.providers.get('main')).toBe(before.providers.get('main'))
+      expect(store.current()).toBe(before)
+      expect(await audited()).toEqual(['provider.put main'])
+      expect(() => store.preview({ providers: [], models: [aModel('x')] }, 7)).toThrow('is not a provider')
+    })
+
+    test('replaces nothing if the check refuses, and shows it both catalogs', async () => {
+      const { store, audited } = await open()
+      await store.putProvider(aProvider('main'), at(1, 'provider.put', 'main'))
+      const before = store.current()
+      const shown: unknown[] = []
+
+      const replaced = store.replace({ providers: [], models: [] }, at(2), (from, to) => {
+        shown.push([from, [...to.providers.keys()]])
+        throw new GatewayError('invalid_field', 'No.')
+      })
+
+      expect(await refusal(replaced)).toEqual(['invalid_field', undefined, 'No.'])
+      expect(shown).toEqual([[before, []]])
+      expect(store.current()).toBe(before)
+      expect(await audited()).toEqual(['provider.put main'])
+    })
+
+    test('keeps the history of its revisions, newest first, in pages', async () => {
+      const { store, reopen } = await open()
+      await store.putProvider(aProvider('main'), at(1, 'provider.put', 'main'))
+      await store.putProvider(aProvider('main'), at(2, 'provider.put', 'main'))
+      await store.putModel(aModel('x'), at(3, 'model.put', 'x'))
+      await store.deleteModel('x', at(4, 'model.delete', 'x'))
+      const again = await reopen()
+
+      const first = await again.history({ limit: 2 })
+      const second = await again.history({ limit: 2, before: first[1]?.cursor ?? '' })
+
+      const shown = [...first, ...second].map(({ revision, action, subject, atMs }) => [
+        revision,
+        action,
+        subject,
+        atMs,
+      ])
+      expect(shown).toEqual([
+        [3, 'model.delete', 'x', 4],
+        [2, 'model.put', 'x', 3],
+        [1, 'provider.put', 'main', 1],
+      ])
+    })
+
+    test('has the catalog of each revision, with the keys of that time, and none of an unknown one', async () => {
+      const { store, reopen } = await open()
+      const withKey = (value: string) => aProvider('main', { secret: { from: 'literal', value } })
+      await store.replace({ providers: [withKey('sk-1')], models: [aModel('x'), aDraft('y')] }, at(1))
+      await store.replace({ providers: [aProvider('other'), withKey('sk-2')], models: [aModel('z')] }, at(2))
+      await store.putProvider(aProvider('main'), at(3))
+
+      const again = await reopen()
+
+      const revisions = await Promise.all([1, 2, 3].map(revision => again.at(revision)))
+      const views = revisions.map(catalog => ({
+        keys: catalog?.providers.map(({ id, secret }) => [id, 'value' in secret ? secret.value : null]),
+        models: catalog?.models.map(({ id }) => id),
+      }))
+      expect(views).toEqual([
+        { keys: [['main', 'sk-1']], models: ['x', 'y'] },
+        {
+          keys: [
+            ['other', null],
+            ['main', 'sk-2'],
+          ],
+          models: ['z'],
+        },
+        {
+          keys: [
+            ['other', null],
+            ['main', null],
+          ],
+          models: ['z'],
+        },
+      ])
+      expect(await again.at(0)).toBeUndefined()
+      expect(await again.at(4)).toBeUndefined()
+    })
+
+    test('has any catalog at its revision after it was replaced', async () => {
+      await fc.assert(
+        fc.asyncProperty(anyCatalog, anyCatalog, async (one, two) => {
+          const { store } = await open()
+          const settingsOf = (catalog: Catalog) => ({
+            providers: [...catalog.providers.values()],
+            models: rowsOf(catalog),
+          })
+          const first = viewOf(await store.replace(settingsOf(one), at(1)))
+          await store.replace(settingsOf(two), at(2))
+
+          const { revision } = store.current()
+          const earlier = revision === 0 ? undefined : await store.at(1)
+          if (earlier !== undefined && revision === 2) await store.replace(earlier, at(1))
+
+          if (revision === 2) expect(viewOf(store.current())).toEqual(first)
+        }),
+        { numRuns: 25 },
+      )
     })
 
     test.each([

@@ -4,33 +4,100 @@ import { fileReason } from '../../config/file-reason.ts'
 import { adminPath, askOf, askText, type Ask } from '../ask.ts'
 import type { Admin } from '../connect.ts'
 import { CliError, table, type Outcome } from '../outcome.ts'
+import { changesText, type ChangesReply } from './catalog-changes.ts'
 
 const CATALOG = 'catalog'
 /** The conventional name of standard input and output. */
 const STANDARD = '-'
 
+/** How a command changes the catalog. */
+export type CatalogChange = {
+  /** Shows the changes, and makes none. */
+  readonly dryRun?: boolean
+  /** Without it, a change that removes rows or stored keys is refused. */
+  readonly yes?: boolean
+}
+
+/** The reply to a change of the catalog: of a dry run, or of a change that was made. */
+type ChangeReply =
+  | ChangesReply
+  | {
+      readonly dry_run?: undefined
+      readonly revision: number
+      readonly providers: readonly unknown[]
+      readonly models: readonly unknown[]
+      readonly missing_variables: readonly string[]
+    }
+
 /**
  * Replaces the catalog with a file, and names missing environment variables. `url` is the address of the running server; undefined if
  * this command opened the data folder. Throws a `CliError` if the file cannot be read or is refused.
  */
-export async function importCatalog(ask: Ask, file: string, url: string | undefined): Promise<Outcome> {
+export async function importCatalog(
+  ask: Ask,
+  { file, url, ...change }: CatalogChange & { readonly file: string; readonly url: string | undefined },
+): Promise<Outcome> {
   const yaml = readInput(file)
-  const imported = await ask<{
+  return changed(await ask<ChangeReply>({ method: 'PUT', path: CATALOG + queryOf(change), yaml }), url)
+}
+
+/** Makes the catalog of an earlier revision the current one. */
+export async function rollBackCatalog(
+  ask: Ask,
+  {
+    revision,
+    url,
+    ...change
+  }: CatalogChange & { readonly revision: string; readonly url: string | undefined },
+): Promise<Outcome> {
+  const path = `${CATALOG}/rollback${queryOf(change)}`
+  return changed(await ask<ChangeReply>({ method: 'POST', path, json: { revision: Number(revision) } }), url)
+}
+
+/** Prints one page of the revisions of the catalog, newest first. */
+export async function catalogHistory(
+  ask: Ask,
+  { limit, cursor }: { readonly limit: string; readonly cursor?: string },
+): Promise<Outcome> {
+  type Revision = {
     readonly revision: number
-    readonly providers: readonly unknown[]
-    readonly models: readonly unknown[]
-    readonly missing_variables: readonly string[]
-  }>({ method: 'PUT', path: CATALOG, yaml })
-  const { revision, providers, models, missing_variables: missing } = imported
+    readonly at: string
+    readonly actor: string
+    readonly action: string
+    readonly subject: string
+  }
+  const query = new URLSearchParams({ limit, ...(cursor === undefined ? {} : { cursor }) })
+  const page = await ask<{ readonly data: readonly Revision[]; readonly next: string | null }>({
+    method: 'GET',
+    path: `${CATALOG}/history?${query}`,
+  })
+  const rows = page.data.map(({ revision, at, actor, action, subject }) => [
+    String(revision),
+    at,
+    actor,
+    action,
+    subject,
+  ])
   return {
-    value: {
-      revision,
-      providers: providers.length,
-      models: models.length,
-      missing_variables: missing,
-    },
+    value: page,
+    text: rows.length === 0 ? 'No revisions.' : table(['REVISION', 'AT', 'ACTOR', 'ACTION', 'SUBJECT'], rows),
+    ...(page.next === null ? {} : { note: `Older revisions: --cursor ${page.next}` }),
+  }
+}
+
+function queryOf({ dryRun = false, yes = false }: CatalogChange): string {
+  return dryRun ? '?dry_run=true' : `?allow_removals=${yes}`
+}
+
+function changed(reply: ChangeReply, url: string | undefined): Outcome {
+  const { revision, missing_variables: missing } = reply
+  const note = missing.length === 0 ? {} : { note: missingNote(missing, url) }
+  if (reply.dry_run) return { value: reply, text: changesText(reply), ...note }
+  const { providers, models } = reply
+  return {
+    value: { revision, providers: providers.length, models: models.length, missing_variables: missing },
     text: `The catalog is now at revision ${revision} (providers: ${providers.length}, models: ${models.length}).`,
-    ...(missing.length === 0 ? {} : { note: missingNote(missing, url) }),
+    ...note,
   }
 }
 

@@ -2,6 +2,7 @@ import type { Audit } from './audit.ts'
 import type { Catalog, CatalogSettings } from '../../domain/catalog/catalog.ts'
 import type { AnyModelSettings } from '../../domain/catalog/model.ts'
 import type { ProviderSettings } from '../../domain/catalog/provider.ts'
+import type { Page } from './ledger.ts'
 
 /**
  * The stored catalog. An edit is durable when it resolves. `current()` has it at once on this node and within 1 s on other
@@ -22,6 +23,22 @@ export interface CatalogStore {
   putModel(model: AnyModelSettings, audit: Audit): Promise<Catalog>
   /** False if there was none. */
   deleteModel(id: string, audit: Audit): Promise<boolean>
-  /** Replaces the whole catalog, or nothing if a part of it is wrong. */
-  replace(catalog: CatalogSettings, audit: Audit): Promise<Catalog>
+  /** Replaces the whole catalog, or nothing if a part of it is wrong or if `check` throws. */
+  replace(catalog: CatalogSettings, audit: Audit, check?: CheckChange): Promise<Catalog>
+  /** What `replace` would make of the current catalog. Throws what `replace` would reject with. */
+  preview(catalog: CatalogSettings, atMs: number): Catalog
+  /** The revisions that are kept, newest first. */
+  history(page: Page): Promise<readonly CatalogRevision[]>
+  /** The catalog at a revision, with its stored keys. Undefined if that revision is not kept. */
+  at(revision: number): Promise<CatalogSettings | undefined>
+}
+
+/** Throws to refuse a change. It runs in the step that makes the change, and may run again. */
+export type CheckChange = (before: Catalog, after: Catalog) => void
+
+/** One edit of the catalog. The other members are those of its audit line. */
+export type CatalogRevision = Omit<Audit, 'detail'> & {
+  readonly revision: number
+  /** The place in the list, for the page after it. */
+  readonly cursor: string
 }

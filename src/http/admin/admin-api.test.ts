@@ -429,6 +429,75 @@ describe('catalog', () => {
     expect(yaml).not.toContain(LITERAL)
   })
 
+  test('a dry run shows what a catalog would change, and changes nothing', async () => {
+    const before = await ok('GET', 'catalog')
+    const providers = [{ id: 'fresh', ...PROVIDER }]
+
+    const shown = await ok('PUT', 'catalog?dry_run=true', { providers, models: [] })
+
+    expect(shown).toMatchObject({
+      dry_run: true,
+      revision: before['revision'],
+      changes: expect.arrayContaining([
+        { kind: 'provider', id: 'fresh', change: 'added', fields: [], loses_key: false },
+        { kind: 'provider', id: 'main', change: 'removed', fields: [], loses_key: true },
+      ]),
+      removals: expect.arrayContaining(['provider "main" with its stored key']),
+      missing_variables: [],
+    })
+    expect(await ok('GET', 'catalog')).toEqual(before)
+  })
+
+  test('with allow_removals=false, a catalog that removes rows or stored keys is refused and names them', async () => {
+    const { api_key: _, ...keyless } = PROVIDER
+    const before = await ok('GET', 'catalog')
+    const current = before as unknown as {
+      readonly providers: readonly Row[]
+      readonly models: readonly Row[]
+    }
+    const { models } = current
+    const providers = current.providers.map(row => (row['id'] === 'main' ? { id: 'main', ...keyless } : row))
+
+    const rows = await refusal('PUT', 'catalog?allow_removals=false', { ...current, models: [] })
+    const key = await refusal('PUT', 'catalog?allow_removals=false', { providers, models })
+    const wrong = await refusal('PUT', 'catalog?allow_removals=no', { providers, models })
+
+    const status = 409
+    const code = 'removals_not_allowed'
+    expect(rows).toMatchObject({ status, code, message: expect.stringContaining('model "whole"') })
+    expect(key).toMatchObject({
+      status,
+      code,
+      message:
+        'This would remove the stored key of provider "main", so nothing was changed. To keep a stored key, write api_key: <stored>.',
+    })
+    expect(wrong).toMatchObject({ status: 400, param: 'allow_removals' })
+    expect(await ok('GET', 'catalog')).toEqual(before)
+  })
+
+  test('the catalog goes back to an earlier revision, with the stored keys of that time', async () => {
+    const before = await ok('GET', 'catalog')
+    const { revision } = before as unknown as { readonly revision: number }
+    await ok('PUT', 'catalog', { providers: [], models: [] })
+
+    const { data } = await ok('GET', 'catalog/history?limit=2')
+    const shown = await ok('POST', 'catalog/rollback?dry_run=true', { revision })
+    const restored = await ok('POST', 'catalog/rollback', { revision })
+    const unknown = await refusal('POST', 'catalog/rollback', { revision: revision + 9 })
+
+    const { updated_at: _, revision: __, ...rows } = before
+    expect(data).toMatchObject([
+      { revision: revision + 1, actor: 'admin', action: 'catalog.replace', subject: 'catalog' },
+      { revision },
+    ])
+    expect(shown).toMatchObject({ dry_run: true, removals: [] })
+    expect(restored).toMatchObject({ ...rows, revision: revision + 2 })
+    expect(unknown).toMatchObject({
+      status: 404,
+      message: `The history has no revision ${revision + 9}. The catalog is at revision ${revision + 2}.`,
+    })
+  })
+
   test('an imported catalog names the environment variables that are not set, each once, and PATH is set', async () => {
     const from = (id: string, variable: string) => ({ ...PROVIDER, id, api_key: `env:${variable}` })
     const before = await ok('GET', 'catalog')

@@ -1,14 +1,14 @@
 import { formatCatalogFile } from '../../catalog-file/format-catalog-file.ts'
 import { formatFileProblem, parseCatalogFile } from '../../catalog-file/parse-catalog-file.ts'
-import { missingVariables, type Catalog, type CatalogSettings } from '../../domain/catalog/catalog.ts'
-import { decodeCatalog, encodeCatalog } from '../../domain/catalog/rows/catalog-rows.ts'
+import type { CatalogSettings } from '../../domain/catalog/catalog.ts'
+import { decodeCatalog } from '../../domain/catalog/rows/catalog-rows.ts'
 import { refusalOf } from '../../domain/catalog/rows/problem.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { auditOf } from '../../gateway/admin/operator.ts'
 import { readJson, readText } from './body.ts'
 import type { BufferedReply } from '../request-context.ts'
 import { adminReply, type AdminCall, type AdminPorts } from './call.ts'
-import { instant } from './instant.ts'
+import { catalogBody, replaceCatalog } from './replace-catalog.ts'
 
 const YAML = 'application/yaml'
 
@@ -24,20 +24,13 @@ export async function getCatalog(
   return { status: 200, headers, body: formatCatalogFile(current) }
 }
 
-/**
- * Replaces the whole catalog with the body, or changes nothing. The reply also names the environment variables of keys that this
- * process does not have.
- */
-export async function putCatalog({ request }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
+/** Replaces the whole catalog with the body, or changes nothing; see `replaceCatalog`. */
+export async function putCatalog({ request, query }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
   const settings = isYaml(request)
     ? catalogOfFile(await readText(request))
     : catalogOfJson(await readJson(request))
   const audit = auditOf({ actor: 'admin', action: 'catalog.replace', subject: 'catalog' }, ports.clock)
-  const catalog = await ports.catalog.replace(settings, audit)
-  return adminReply({
-    ...catalogBody(catalog),
-    missing_variables: missingVariables(catalog, ports.isVariableSet),
-  })
+  return replaceCatalog(settings, audit, { query, ports })
 }
 
 function isYaml(request: AdminCall['request']): boolean {
@@ -67,12 +60,4 @@ function catalogOfJson(body: unknown): CatalogSettings {
   const decoded = decodeCatalog(rows)
   if (decoded.ok) return decoded.value
   throw refusalOf(decoded.problems)
-}
-
-function catalogBody(catalog: Catalog): object {
-  return {
-    revision: catalog.revision,
-    updated_at: instant(catalog.updatedAtMs),
-    ...encodeCatalog(catalog),
-  }
 }

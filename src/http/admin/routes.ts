@@ -8,6 +8,7 @@ import {
   postKeyRevocation,
 } from './accounts.ts'
 import { getStatement, listAudit, postGrant, postReconciliation, postVerification } from './books.ts'
+import { getCatalogHistory, postCatalogRollback } from './catalog-history.ts'
 import { getCatalog, putCatalog } from './catalog.ts'
 import {
   deleteModel,
@@ -35,6 +36,8 @@ export const routes: readonly AdminRoute[] = [
     methods: { GET: getModel, PUT: putModel, PATCH: patchModel, DELETE: deleteModel },
   },
   { path: 'catalog', methods: { GET: getCatalog, PUT: putCatalog } },
+  { path: 'catalog/history', methods: { GET: getCatalogHistory } },
+  { path: 'catalog/rollback', methods: { POST: postCatalogRollback } },
   { path: 'accounts', methods: { GET: listAccounts, POST: postAccount } },
   { path: 'accounts/{account}', methods: { GET: getAccount } },
   { path: 'accounts/{account}/keys', methods: { GET: listKeys, POST: postKey } },

@@ -1,9 +1,17 @@
 import type { Catalog } from '../../domain/catalog/catalog.ts'
 import { isFinished, type Model, type ModelDraft } from '../../domain/catalog/model.ts'
 import type { Provider } from '../../domain/catalog/provider.ts'
-import { decodeModel, encodeModel } from '../../domain/catalog/rows/model-row.ts'
-import { problemSentence, type Checked } from '../../domain/catalog/rows/problem.ts'
-import { decodeStoredProvider, encodeProvider } from '../../domain/catalog/rows/provider-row.ts'
+import { encodeModel } from '../../domain/catalog/rows/model-row.ts'
+import { encodeProvider } from '../../domain/catalog/rows/provider-row.ts'
+import type { Audit } from '../../gateway/ports/audit.ts'
+import {
+  openSecret,
+  readModelContent,
+  readProvider,
+  type ModelContent,
+  type ProviderContent,
+} from './catalog-content.ts'
+import type { CatalogHistory } from './catalog-history.ts'
 import type { Database } from './database.ts'
 import type { SecretBox, SecretKey } from './secrets/secret-box.ts'
 
@@ -19,28 +27,27 @@ export type CatalogTables = {
    * the secret key is another one that is not new.
    */
   load(): Catalog
-  /** Writes the difference between two catalogs. Rows that are the same object are unchanged. */
-  write(before: Catalog, after: Catalog): void
+  /** Writes the difference between two catalogs, also as a revision of the history. Rows that are the same object are unchanged. */
+  write(before: Catalog, after: Catalog, audit: Audit): void
 }
 
 /** The text in `key_check`, and the owner it is bound to. */
 const CHECK = 'tollgate'
 
 type StateRow = { revision: bigint; updated_at_ms: bigint; key_check: Uint8Array | null }
-type ProviderRow = { id: string; content: string; sealed_secret: Uint8Array | null }
-type ModelRow = { id: string; content: string; created_at_ms: bigint }
+type ModelRow = ModelContent & { created_at_ms: bigint }
 
 export function catalogTables(
   database: Database,
   box: SecretBox,
-  { isNew }: Pick<SecretKey, 'isNew'>,
+  { isNew, history }: Pick<SecretKey, 'isNew'> & { readonly history: CatalogHistory },
 ): CatalogTables {
   const state = database.prepare<StateRow, []>('SELECT revision, updated_at_ms, key_check FROM catalog_state')
   const putState = database.prepare(
     'UPDATE catalog_state SET revision = ?, updated_at_ms = ?, key_check = ifnull(key_check, ?)',
   )
   const putCheck = database.prepare('UPDATE catalog_state SET key_check = ?')
-  const providers = database.prepare<ProviderRow, []>(
+  const providers = database.prepare<ProviderContent, []>(
     'SELECT id, content, sealed_secret FROM providers ORDER BY position',
   )
   const putProvider = database.prepare(
@@ -73,19 +80,31 @@ export function catalogTables(
         { revision: Number(stored.revision), updatedAtMs: Number(stored.updated_at_ms) },
       )
     },
-    write(before, after) {
+    write(before, after, audit) {
+      const { revision } = after
       const from = listsOf(before)
       const to = listsOf(after)
-      for (const { id } of removed(from.providers, after.providers)) deleteProvider.run(id)
+      history.begin(revision, audit)
+      for (const { id } of removed(from.providers, after.providers)) {
+        deleteProvider.run(id)
+        history.addProvider(revision, { id, position: 0, content: null, sealed_secret: null })
+      }
       for (const [position, provider] of changed(from.providers, to.providers)) {
-        const sealed =
-          provider.secret.from === 'literal' ? box.seal(provider.secret.value, provider.id) : null
-        putProvider.run(provider.id, position, JSON.stringify(encodeProvider(provider)), sealed)
+        const { id, secret } = provider
+        const sealed = secret.from === 'literal' ? box.seal(secret.value, id) : null
+        const content = JSON.stringify(encodeProvider(provider))
+        putProvider.run(id, position, content, sealed)
+        history.addProvider(revision, { id, position, content, sealed_secret: sealed })
       }
       const rows = new Map(to.models.map(row => [row.id, row]))
-      for (const { id } of removed(from.models, rows)) deleteModel.run(id)
+      for (const { id } of removed(from.models, rows)) {
+        deleteModel.run(id)
+        history.addModel(revision, { id, position: 0, content: null })
+      }
       for (const [position, row] of changed(from.models, to.models)) {
-        putModel.run(row.id, position, JSON.stringify(encodeModel(row)), row.createdAtMs)
+        const content = JSON.stringify(encodeModel(row))
+        putModel.run(row.id, position, content, row.createdAtMs)
+        history.addModel(revision, { id: row.id, position, content })
       }
       putState.run(after.revision, after.updatedAtMs, box.seal(CHECK, CHECK))
     },
@@ -128,31 +147,13 @@ function changed<Row>(before: readonly Row[], after: readonly Row[]): [number, R
 }
 
 /** Whether the key opens no secret. `key_check` is not enough: it may be of a key that was created while this one was missing. */
-function opensNone(rows: readonly ProviderRow[], box: SecretBox): boolean {
+function opensNone(rows: readonly ProviderContent[], box: SecretBox): boolean {
   const sealed = rows.filter(row => row.sealed_secret !== null)
   return sealed.length > 0 && !sealed.some(row => openSecret(row, box) !== undefined)
 }
 
-function openSecret({ id, sealed_secret }: ProviderRow, box: SecretBox): string | undefined {
-  return sealed_secret === null ? undefined : box.open(sealed_secret, id)
-}
-
-function readProvider(row: ProviderRow, box: SecretBox): Provider {
-  const { secret, ...provider } = valid(`provider "${row.id}"`, decodeStoredProvider(JSON.parse(row.content)))
-  if (secret.from !== 'keep') return { ...provider, secret }
-  const value = openSecret(row, box)
-  return { ...provider, secret: value === undefined ? { from: 'lost' } : { from: 'literal', value } }
-}
-
-function readModel({ id, content, created_at_ms }: ModelRow): Model | ModelDraft {
-  const settings = valid(`model "${id}"`, decodeModel(JSON.parse(content)))
-  return { ...settings, createdAtMs: Number(created_at_ms) }
-}
-
-function valid<T>(thing: string, decoded: Checked<T>): T {
-  if (decoded.ok) return decoded.value
-  const problems = decoded.problems.map(problem => problemSentence(problem, 'The row')).join(' ')
-  throw new Error(`The stored ${thing} cannot be read by this version of tollgate: ${problems}`)
+function readModel(row: ModelRow): Model | ModelDraft {
+  return { ...readModelContent(row), createdAtMs: Number(row.created_at_ms) }
 }
 
 function wrongKey(): Error {

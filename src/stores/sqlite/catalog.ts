@@ -7,8 +7,9 @@ import { refusalOf, type Path, type RowProblem } from '../../domain/catalog/rows
 import { encodeProvider } from '../../domain/catalog/rows/provider-row.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import type { Audit } from '../../gateway/ports/audit.ts'
-import type { CatalogStore } from '../../gateway/ports/catalog.ts'
+import type { CatalogStore, CheckChange } from '../../gateway/ports/catalog.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
+import { catalogHistory, type CatalogHistory } from './catalog-history.ts'
 import { catalogOf, catalogTables, listsOf, type CatalogLists, type CatalogTables } from './catalog-tables.ts'
 import type { Database } from './database.ts'
 import type { GroupCommit } from './group-commit.ts'
@@ -24,6 +25,7 @@ type CatalogParts = {
 
 /** The catalog in memory, which all nodes of a store share. */
 export class CatalogState {
+  readonly history: CatalogHistory
   readonly #tables: CatalogTables
   readonly #auditLog: SqliteAuditLog
   #committed: Catalog
@@ -35,7 +37,9 @@ export class CatalogState {
    * that key is new: then the secrets are lost.
    */
   constructor({ database, transactions, auditLog, secretKey }: CatalogParts) {
-    this.#tables = catalogTables(database, secretBox(secretKey.bytes), secretKey)
+    const box = secretBox(secretKey.bytes)
+    this.history = catalogHistory(database, box)
+    this.#tables = catalogTables(database, box, { isNew: secretKey.isNew, history: this.history })
     this.#auditLog = auditLog
     this.#committed = this.#tables.load()
     transactions.join({
@@ -52,12 +56,13 @@ export class CatalogState {
   }
 
   /** Inside a step: writes what `change` makes of the catalog, with its audit line. Writes nothing if that is the same. */
-  edit(audit: Audit, change: (catalog: Catalog) => CatalogLists): Catalog {
+  edit(audit: Audit, change: (catalog: Catalog) => CatalogLists, check?: CheckChange): Catalog {
     const before = this.#staged ?? this.#committed
     const revision = { revision: before.revision + 1, updatedAtMs: audit.atMs }
     const after = catalogOf(change(before), revision)
+    check?.(before, after)
     if (isSame(before, after)) return before
-    this.#tables.write(before, after)
+    this.#tables.write(before, after, audit)
     this.#auditLog.append(audit)
     this.#staged = after
     return after
@@ -73,7 +78,15 @@ export function createCatalogStore(state: CatalogState, groupCommit: GroupCommit
     current: () => state.current,
     putProvider: (settings, audit) => edit(audit, catalog => withProvider(settings, catalog)),
     putModel: (settings, audit) => edit(audit, catalog => withModel(settings, catalog, audit)),
-    replace: (settings, audit) => edit(audit, catalog => storedLists(settings, catalog, audit)),
+    replace: (settings, audit, check) =>
+      groupCommit.run(() => state.edit(audit, catalog => storedLists(settings, catalog, audit.atMs), check)),
+    preview(settings, atMs) {
+      const { current } = state
+      const revision = { revision: current.revision + 1, updatedAtMs: atMs }
+      return catalogOf(storedLists(settings, current, atMs), revision)
+    },
+    history: async page => state.history.list(page),
+    at: async revision => state.history.at(revision),
     async deleteProvider(id, audit) {
       let isThere = false
       await edit(audit, catalog => {
@@ -107,17 +120,17 @@ function withModel(settings: AnyModelSettings, catalog: Catalog, audit: Audit): 
   refuseUnknownProviders(settings, new Set(catalog.providers.keys()), { path: [], problems })
   if (problems.length > 0) throw refusalOf(problems)
   const lists = listsOf(catalog)
-  return { ...lists, models: put(lists.models, storedModel(settings, catalog, audit)) }
+  return { ...lists, models: put(lists.models, storedModel(settings, catalog, audit.atMs)) }
 }
 
-function storedLists(settings: CatalogSettings, catalog: Catalog, audit: Audit): CatalogLists {
+function storedLists(settings: CatalogSettings, catalog: Catalog, atMs: number): CatalogLists {
   const problems = inconsistenciesOf(settings)
   if (problems.length > 0) throw refusalOf(problems)
   return {
     providers: settings.providers.map((provider, index) =>
       storedProvider(provider, catalog, ['providers', index]),
     ),
-    models: settings.models.map(model => storedModel(model, catalog, audit)),
+    models: settings.models.map(model => storedModel(model, catalog, atMs)),
   }
 }
 
@@ -127,6 +140,8 @@ function storedProvider(settings: ProviderSettings, catalog: Catalog, path: Path
   let secret = settings.secret
   if (secret.from === 'keep') {
     if (before?.secret.from !== 'literal') throw refusalOf([nothingToKeep(settings.id, path)])
+    if (originOf(before) !== originOf(settings))
+      throw refusalOf([keyOfAnotherOrigin(before, { settings, path })])
     secret = before.secret
   }
   const after = { ...settings, secret }
@@ -141,7 +156,7 @@ function isSameProvider(left: Provider, right: Provider): boolean {
   return hasSameSecret && JSON.stringify(encodeProvider(left)) === JSON.stringify(encodeProvider(right))
 }
 
-function storedModel(settings: AnyModelSettings, catalog: Catalog, { atMs }: Audit): Model | ModelDraft {
+function storedModel(settings: AnyModelSettings, catalog: Catalog, atMs: number): Model | ModelDraft {
   const before = catalog.models.get(settings.id) ?? catalog.drafts.get(settings.id)
   if (before === undefined) return { ...settings, createdAtMs: atMs }
   if (JSON.stringify(encodeModel(before)) === JSON.stringify(encodeModel(settings))) return before
@@ -169,6 +184,22 @@ function nothingToKeep(id: string, path: Path): RowProblem {
     message: `says to keep the stored key of "${id}", and there is none here`,
     remedy: 'write the key itself, or env:NAME',
   }
+}
+
+/** A stored key is never sent to another server, because that is most likely a mistake in the URL. */
+function keyOfAnotherOrigin(
+  before: Provider,
+  { settings, path }: { readonly settings: ProviderSettings; readonly path: Path },
+): RowProblem {
+  return {
+    path: [...path, 'api_key'],
+    message: `says to keep the stored key of "${settings.id}", but base_url moves from ${originOf(before)} to ${originOf(settings)}`,
+    remedy: 'write the key for the new address, or env:NAME',
+  }
+}
+
+function originOf({ baseUrl }: Pick<Provider, 'baseUrl'>): string | undefined {
+  return baseUrl === undefined ? undefined : new URL(baseUrl).origin
 }
 
 function refuseInUse(id: string, models: readonly (Model | ModelDraft)[]): void {

@@ -24,6 +24,22 @@ function aStoreOf(migrations: number): { readonly path: string; readonly databas
   return { path, database }
 }
 
+test('the history of the catalog begins with the catalog of an earlier version', async () => {
+  const { path, database } = aStoreOf(12)
+  const row = JSON.stringify({ id: 'main', kind: 'openai-compatible', base_url: 'https://a.example.com/v1' })
+  database.run('UPDATE catalog_state SET revision = 7, updated_at_ms = 70')
+  database.run('INSERT INTO providers (id, position, content) VALUES (?, 0, ?)', ['main', row])
+  database.close()
+
+  const store = aSqliteStore(path)
+
+  const [first, ...others] = await store.catalog.history({ limit: 10 })
+  expect(first).toMatchObject({ revision: 7, action: 'history.begin', atMs: 70 })
+  expect(others).toEqual([])
+  expect((await store.catalog.at(7))?.providers.map(({ id }) => id)).toEqual(['main'])
+  await store.close()
+})
+
 test('operations and entries that were separate rows become one row each', async () => {
   const { path, database } = aStoreOf(4)
   database.run(BOOKS_BEFORE_0005)

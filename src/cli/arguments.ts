@@ -1,0 +1,28 @@
+import { InvalidArgumentError } from 'commander'
+import { parseUsd } from '../domain/money.ts'
+
+/** Validated before anything is sent, so that `accounts create --grant` never creates an account without its grant. */
+export function amount(text: string): string {
+  const parsed = parseUsd(text)
+  if (parsed === undefined || parsed <= 0n) {
+    throw new InvalidArgumentError(
+      'Write an amount in dollars above zero with at most nine decimals, such as 12.5.',
+    )
+  }
+  return text
+}
+
+/** The number of a revision of the catalog. */
+export function revisionNumber(text: string): string {
+  if (/^[1-9]\d{0,8}$/.test(text)) return text
+  throw new InvalidArgumentError('Write the number of a revision.')
+}
+
+const ROWS_MAX = 500
+
+/** The number of rows of a page. */
+export function rowCount(text: string): string {
+  const count = /^\d{1,4}$/.test(text) ? Number(text) : 0
+  if (count >= 1 && count <= ROWS_MAX) return text
+  throw new InvalidArgumentError(`Write a whole number from 1 to ${ROWS_MAX}.`)
+}

@@ -1,0 +1,71 @@
+import type { Command } from 'commander'
+import { revisionNumber, rowCount } from './arguments.ts'
+import {
+  catalogHistory,
+  exportCatalog,
+  importCatalog,
+  listModels,
+  rollBackCatalog,
+  switchModel,
+  type CatalogChange,
+} from './commands/catalog.ts'
+import type { Runner } from './program.ts'
+
+/** Adds the commands `catalog` and `models`. */
+export function addCatalog(program: Command, runner: Runner): void {
+  const catalog = program
+    .command('catalog')
+    .description('Import or export the catalog as a YAML file, or go back to an earlier revision.')
+  withChangeOptions(catalog.command('import <file>'))
+    .description('Replace the catalog with a file ("-" is standard input). Repeating it changes nothing.')
+    .addHelpText(
+      'after',
+      '\nA file with a mistake changes nothing. Each mistake is reported with its line and field.',
+    )
+    .action((file: string, change: CatalogChange) =>
+      runner.admin((ask, { url }) => importCatalog(ask, { file, url, ...change }), {
+        mayCreate: change.dryRun !== true,
+      }),
+    )
+  catalog
+    .command('history')
+    .description('List the revisions of the catalog, newest first.')
+    .option('--limit <count>', 'the number of rows, up to 500', rowCount, '50')
+    .option('--cursor <cursor>', 'continue after the previous page')
+    .action((options: { limit: string; cursor?: string }) =>
+      runner.admin(ask => catalogHistory(ask, options)),
+    )
+  withChangeOptions(catalog.command('rollback'))
+    .argument('<revision>', 'a number of "tollgate catalog history"', revisionNumber)
+    .description('Make the catalog of an earlier revision the current one, as a new revision.')
+    .addHelpText('after', '\nThe stored keys of that revision come back too.')
+    .action((revision: string, change: CatalogChange) =>
+      runner.admin((ask, { url }) => rollBackCatalog(ask, { revision, url, ...change })),
+    )
+  catalog
+    .command('export [file]')
+    .description('Write the catalog to a file or to standard output, without secrets.')
+    .action((file = '-') => runner.admin((_, admin, isJson) => exportCatalog(admin, { file, isJson })))
+
+  const models = program.command('models').description('List models, and switch them on or off.')
+  models
+    .command('list')
+    .description('List all models of the catalog.')
+    .action(() => runner.admin(ask => listModels(ask)))
+  for (const word of ['on', 'off'] as const) {
+    const effect =
+      word === 'on'
+        ? 'Switch a model on, from the next request.'
+        : 'Switch a model off, from the next request.'
+    models
+      .command(`${word} <id>`)
+      .description(effect)
+      .action((id: string) => runner.admin(ask => switchModel(ask, { id, enabled: word === 'on' })))
+  }
+}
+
+function withChangeOptions(command: Command): Command {
+  return command
+    .option('--dry-run', 'show what would change, and change nothing')
+    .option('--yes', 'also remove rows and stored keys')
+}

@@ -1,0 +1,124 @@
+import type { Catalog } from './catalog.ts'
+import type { Model, ModelDraft } from './model.ts'
+import type { Provider } from './provider.ts'
+import { encodeModel } from './rows/model-row.ts'
+import { encodeProvider } from './rows/provider-row.ts'
+
+/** A field of a row, such as `pricing.input_per_mtok`. A value is undefined if the row does not have the field. */
+export type FieldChange = { readonly field: string; readonly before: unknown; readonly after: unknown }
+
+export type RowChange = {
+  readonly kind: 'provider' | 'model'
+  readonly id: string
+  readonly change: 'added' | 'changed' | 'removed'
+  /** The fields that differ; none unless the row is changed. Secrets are not shown. */
+  readonly fields: readonly FieldChange[]
+  /** A stored key of a provider is no longer there after the change. Another key in its place is not a loss. */
+  readonly losesKey: boolean
+}
+
+export type CatalogChanges = {
+  /** Providers before models, each in the order of the new catalog, and removed ones last. */
+  readonly rows: readonly RowChange[]
+  /** Whether rows that both catalogs have are in another order. */
+  readonly isReordered: boolean
+}
+
+/** What the rows of a catalog become in another one. */
+export function catalogChanges(before: Catalog, after: Catalog): CatalogChanges {
+  const models = { before: allModels(before), after: allModels(after) }
+  return {
+    rows: [
+      ...changesOf(before.providers, after.providers, providerChange),
+      ...changesOf(models.before, models.after, modelChange),
+    ],
+    isReordered: isReordered(before.providers, after.providers) || isReordered(models.before, models.after),
+  }
+}
+
+/**
+ * What a change takes away, as texts such as `model "x"` and `the stored key of provider "main"`. Rows that only the sandbox serves
+ * are left out: no customer pays for them.
+ */
+export function removalsIn({ rows }: CatalogChanges, before: Catalog): readonly string[] {
+  return rows.flatMap(({ kind, id, change, losesKey }) => {
+    if (change === 'removed' && !isOfSandbox(before, kind, id)) {
+      return [`${kind} ${JSON.stringify(id)}${losesKey ? ' with its stored key' : ''}`]
+    }
+    return change === 'changed' && losesKey ? [`the stored key of provider ${JSON.stringify(id)}`] : []
+  })
+}
+
+type Change = Pick<RowChange, 'fields' | 'losesKey'> & Pick<RowChange, 'kind'>
+type Rows<Row> = ReadonlyMap<string, Row>
+
+function changesOf<Row>(
+  before: Rows<Row>,
+  after: Rows<Row>,
+  compare: (before: Row | undefined, after: Row | undefined) => Change,
+): RowChange[] {
+  const kept = [...after].flatMap(([id, row]): RowChange[] => {
+    const earlier = before.get(id)
+    if (earlier === row) return []
+    const change = compare(earlier, row)
+    if (earlier === undefined) return [{ ...change, id, change: 'added' }]
+    return change.fields.length === 0 ? [] : [{ ...change, id, change: 'changed' }]
+  })
+  const removed = [...before].flatMap(([id, row]): RowChange[] =>
+    after.has(id) ? [] : [{ ...compare(row, undefined), id, change: 'removed' }],
+  )
+  return [...kept, ...removed]
+}
+
+function providerChange(before: Provider | undefined, after: Provider | undefined): Change {
+  const losesKey = before?.secret.from === 'literal' && after?.secret.from !== 'literal'
+  if (before === undefined || after === undefined) return { kind: 'provider', fields: [], losesKey }
+  const fields = fieldChanges(encodeProvider(before), encodeProvider(after))
+  return { kind: 'provider', fields: [...fields, ...anotherKey(before, after)], losesKey }
+}
+
+/** Both rows show `<stored>`, and the keys differ. */
+function anotherKey({ secret: left }: Provider, { secret: right }: Provider): FieldChange[] {
+  if (left.from !== 'literal' || right.from !== 'literal' || left.value === right.value) return []
+  return [{ field: 'api_key', before: '<stored>', after: '<another key>' }]
+}
+
+function modelChange(before: Model | ModelDraft | undefined, after: Model | ModelDraft | undefined): Change {
+  const fields =
+    before === undefined || after === undefined ? [] : fieldChanges(encodeModel(before), encodeModel(after))
+  return { kind: 'model', fields, losesKey: false }
+}
+
+/** The differing members of two rows. Mappings are compared member by member, lists as a whole. */
+function fieldChanges(before: Members, after: Members, prefix = ''): FieldChange[] {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)])
+  return [...names].flatMap(name => {
+    const [left, right] = [before[name], after[name]]
+    const field = prefix + name
+    if (isMembers(left) && isMembers(right)) return fieldChanges(left, right, `${field}.`)
+    return JSON.stringify(left) === JSON.stringify(right) ? [] : [{ field, before: left, after: right }]
+  })
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+function isMembers(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isReordered(before: Rows<unknown>, after: Rows<unknown>): boolean {
+  const left = [...before.keys()].filter(id => after.has(id))
+  const right = [...after.keys()].filter(id => before.has(id))
+  return left.some((id, index) => id !== right[index])
+}
+
+function allModels({ models, drafts }: Catalog): Rows<Model | ModelDraft> {
+  return new Map<string, Model | ModelDraft>([...models, ...drafts])
+}
+
+function isOfSandbox(catalog: Catalog, kind: RowChange['kind'], id: string): boolean {
+  const isBox = (provider: string) => catalog.providers.get(provider)?.kind === 'sandbox'
+  if (kind === 'provider') return isBox(id)
+  const model = catalog.models.get(id) ?? catalog.drafts.get(id)
+  return model?.upstreams.every(({ provider }) => isBox(provider)) ?? false
+}

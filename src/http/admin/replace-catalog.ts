@@ -1,0 +1,67 @@
+import { catalogChanges, removalsIn, type RowChange } from '../../domain/catalog/catalog-changes.ts'
+import { missingVariables, type Catalog, type CatalogSettings } from '../../domain/catalog/catalog.ts'
+import { encodeCatalog } from '../../domain/catalog/rows/catalog-rows.ts'
+import { refuseRemovals } from '../../gateway/admin/refuse-removals.ts'
+import type { Audit } from '../../gateway/ports/audit.ts'
+import type { BufferedReply } from '../request-context.ts'
+import { wrongField } from './body.ts'
+import { adminReply, type AdminPorts } from './call.ts'
+import { instant } from './instant.ts'
+
+/**
+ * Replaces the whole catalog. `?allow_removals=false` refuses a change that removes rows or stored keys. `?dry_run=true` changes
+ * nothing, and replies with the changes. Both replies name the environment variables of keys that this process does not have.
+ */
+export async function replaceCatalog(
+  settings: CatalogSettings,
+  audit: Audit,
+  { query, ports }: { readonly query: URLSearchParams; readonly ports: AdminPorts },
+): Promise<BufferedReply> {
+  const isDryRun = readSwitch(query, 'dry_run', false)
+  const mayRemove = readSwitch(query, 'allow_removals', true)
+  const { catalog, isVariableSet } = ports
+  if (isDryRun) {
+    const before = catalog.current()
+    const after = catalog.preview(settings, audit.atMs)
+    const missing = missingVariables(after, isVariableSet)
+    return adminReply({ ...changesBody(before, after), missing_variables: missing })
+  }
+  const after = await catalog.replace(settings, audit, mayRemove ? undefined : refuseRemovals)
+  return adminReply({ ...catalogBody(after), missing_variables: missingVariables(after, isVariableSet) })
+}
+
+/** The catalog with its revision. */
+export function catalogBody(catalog: Catalog): object {
+  return {
+    revision: catalog.revision,
+    updated_at: instant(catalog.updatedAtMs),
+    ...encodeCatalog(catalog),
+  }
+}
+
+function changesBody(before: Catalog, after: Catalog): object {
+  const changes = catalogChanges(before, after)
+  return {
+    dry_run: true,
+    revision: before.revision,
+    changes: changes.rows.map(changeBody),
+    is_reordered: changes.isReordered,
+    removals: removalsIn(changes, before),
+  }
+}
+
+function changeBody({ kind, id, change, fields, losesKey }: RowChange): object {
+  return {
+    kind,
+    id,
+    change,
+    fields: fields.map(({ field, before = null, after = null }) => ({ field, before, after })),
+    loses_key: losesKey,
+  }
+}
+
+function readSwitch(query: URLSearchParams, name: string, otherwise: boolean): boolean {
+  const text = query.get(name) ?? String(otherwise)
+  if (text !== 'true' && text !== 'false') throw wrongField(name, 'must be true or false')
+  return text === 'true'
+}

@@ -1,0 +1,91 @@
+import type { Database } from 'bun:sqlite'
+import type { CatalogSettings } from '../../domain/catalog/catalog.ts'
+import { GatewayError } from '../../domain/errors.ts'
+import type { Audit } from '../../gateway/ports/audit.ts'
+import type { CatalogRevision } from '../../gateway/ports/catalog.ts'
+import type { Page } from '../../gateway/ports/ledger.ts'
+import { readModelContent, readProvider } from './catalog-content.ts'
+import { cursorOf, readCursor, ROW_ID_MAX } from './row-ids.ts'
+import type { SecretBox } from './secrets/secret-box.ts'
+
+/** A row of a table of versions. */
+type Version = { id: string; position: number; content: string | null }
+type ProviderVersion = Version & { sealed_secret: Uint8Array | null }
+
+export type CatalogHistory = {
+  /** Inside a step: begins a revision. Its rows follow. */
+  begin(revision: number, audit: Audit): void
+  /** Inside a step: adds a row that the revision changed. Without content, the revision removed the row. */
+  addProvider(revision: number, version: ProviderVersion): void
+  addModel(revision: number, version: Version): void
+  /** The revisions, newest first. */
+  list(page: Page): readonly CatalogRevision[]
+  /**
+   * The catalog at a revision, with its stored keys. Undefined if there is no such revision. Throws `invalid_field` if this version
+   * of the gateway cannot read a row of it.
+   */
+  at(revision: number): CatalogSettings | undefined
+}
+
+/** For each id the latest version up to a revision, unless that removed the row. */
+const latestIn = (table: string) => `SELECT * FROM ${table} AS version
+  WHERE content IS NOT NULL AND revision = (
+    SELECT max(revision) FROM ${table} WHERE id = version.id AND revision <= ?
+  ) ORDER BY position`
+
+type RevisionRow = { revision: bigint; actor: string; action: string; subject: string; at_ms: bigint }
+
+export function catalogHistory(database: Database, box: SecretBox): CatalogHistory {
+  const insert = database.prepare(
+    'INSERT INTO catalog_revisions (revision, actor, action, subject, at_ms) VALUES (?, ?, ?, ?, ?)',
+  )
+  const insertProvider = database.prepare(
+    'INSERT INTO provider_versions (id, revision, position, content, sealed_secret) VALUES (?, ?, ?, ?, ?)',
+  )
+  const insertModel = database.prepare(
+    'INSERT INTO model_versions (id, revision, position, content) VALUES (?, ?, ?, ?)',
+  )
+  const select = database.prepare<RevisionRow, [bigint, number]>(
+    'SELECT * FROM catalog_revisions WHERE revision < ? ORDER BY revision DESC LIMIT ?',
+  )
+  const selectOne = database.prepare<RevisionRow, [number]>(
+    'SELECT * FROM catalog_revisions WHERE revision = ?',
+  )
+  const providersAt = database.prepare<ProviderVersion & { content: string }, [number]>(
+    latestIn('provider_versions'),
+  )
+  const modelsAt = database.prepare<Version & { content: string }, [number]>(latestIn('model_versions'))
+
+  return {
+    begin: (revision, { actor, action, subject, atMs }) =>
+      void insert.run(revision, actor, action, subject, atMs),
+    addProvider: (revision, { id, position, content, sealed_secret }) =>
+      void insertProvider.run(id, revision, position, content, sealed_secret),
+    addModel: (revision, { id, position, content }) => void insertModel.run(id, revision, position, content),
+    list: ({ limit, before }) =>
+      select.all(before === undefined ? ROW_ID_MAX : readCursor(before).value, limit).map(revisionFrom),
+    at(revision) {
+      if (selectOne.get(revision) === null) return undefined
+      try {
+        return {
+          providers: providersAt.all(revision).map(row => readProvider(row, box)),
+          models: modelsAt.all(revision).map(readModelContent),
+        }
+      } catch (cause) {
+        const reason = cause instanceof Error ? cause.message : String(cause)
+        throw new GatewayError('invalid_field', reason, { param: 'revision' })
+      }
+    },
+  }
+}
+
+function revisionFrom({ revision, actor, action, subject, at_ms }: RevisionRow): CatalogRevision {
+  return {
+    revision: Number(revision),
+    cursor: cursorOf(revision),
+    actor,
+    action,
+    subject,
+    atMs: Number(at_ms),
+  }
+}
