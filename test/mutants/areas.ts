@@ -3,11 +3,13 @@ import { jobMutants } from './areas/jobs.ts'
 import { moneyMutants } from './areas/money.ts'
 import { replayMutants } from './areas/replays.ts'
 import { streamMutants } from './areas/streams.ts'
+import { usageMutants } from './areas/usage.ts'
 import type { Mutant } from './mutant.ts'
 
 /** The mutants by what they break. `npm run mutants -- --area NAME` runs those of one area. */
 export const areas = {
   money: moneyMutants,
+  usage: usageMutants,
   jobs: jobMutants,
   replays: replayMutants,
   failover: failoverMutants,

@@ -1,0 +1,94 @@
+import type { Mutant } from '../mutant.ts'
+
+const USAGE = 'src/protocol/usage.ts'
+const USAGE_TESTS = 'src/protocol/usage.test.ts'
+const TALLY = 'src/protocol/stream-tally.ts'
+const METER_TESTS = 'src/protocol/chat-stream/meter.test.ts'
+
+/** Faults in the tokens and costs that upstreams report. */
+export const usageMutants: readonly Mutant[] = [
+  {
+    name: 'a negative count is charged as it is',
+    file: USAGE,
+    text: 'Number.isInteger(value) && (value as number) >= 0 ?',
+    replacement: 'Number.isInteger(value) ?',
+    tests: [USAGE_TESTS],
+  },
+  {
+    name: 'a count above its limit is charged as it is',
+    file: USAGE,
+    text: "if (typeof value === 'number' && value > max) return this.clampTo(max)",
+    replacement: '',
+    tests: [USAGE_TESTS],
+  },
+  {
+    name: 'a count that was replaced is not marked',
+    file: USAGE,
+    text: 'this.isClamped = true',
+    replacement: '',
+    tests: [USAGE_TESTS],
+  },
+  {
+    name: 'cached tokens beside the prompt are not charged',
+    file: USAGE,
+    text: 'return !isOpenAi',
+    replacement: 'return isOpenAi',
+    tests: [USAGE_TESTS],
+  },
+  {
+    name: 'cached tokens within the prompt are charged twice',
+    file: USAGE,
+    text: 'return { input: whole - cachedInput - cacheWrite - audioInput, cachedInput, cacheWrite, audioInput }',
+    replacement: 'return { input: whole - cacheWrite - audioInput, cachedInput, cacheWrite, audioInput }',
+    tests: [USAGE_TESTS],
+  },
+  {
+    name: 'reasoning within the completion is charged twice',
+    file: USAGE,
+    text: 'return { output: whole - reasoning - audioOutput, reasoning, audioOutput }',
+    replacement: 'return { output: whole - audioOutput, reasoning, audioOutput }',
+    tests: [USAGE_TESTS],
+  },
+  {
+    name: 'reasoning beside the completion is not charged',
+    file: USAGE,
+    text: 'if (reasoned > 0 && isSum(',
+    replacement: 'if (reasoned < 0 && isSum(',
+    tests: [USAGE_TESTS],
+  },
+  {
+    name: 'two names of one cache are added up',
+    file: USAGE,
+    text: "Math.max(cachedWithin, counter.count(usage['cache_read_input_tokens'], max))",
+    replacement: "cachedWithin + counter.count(usage['cache_read_input_tokens'], max)",
+    tests: [USAGE_TESTS],
+  },
+  {
+    name: 'a stream with an error counts as complete',
+    file: TALLY,
+    text: 'endedWell: isComplete && !this.#errorSeen',
+    replacement: 'endedWell: isComplete',
+    tests: [METER_TESTS],
+  },
+  {
+    name: 'an empty delta counts as output',
+    file: TALLY,
+    text: "if (text !== '') this.#outputBegan = true",
+    replacement: 'this.#outputBegan = true',
+    tests: [METER_TESTS],
+  },
+  {
+    name: 'the first usage of a stream counts, not the last',
+    file: TALLY,
+    text: 'this.#usage = usage',
+    replacement: 'this.#usage ??= usage',
+    tests: ['test/scenarios/streams-ended.test.ts'],
+  },
+  {
+    name: 'a reported cost is rounded down',
+    file: 'src/protocol/reported-cost.ts',
+    text: 'dividedUp(digits, -Math.max(scale, SCALE_MIN))',
+    replacement: 'digits / 10n ** BigInt(-Math.max(scale, SCALE_MIN))',
+    tests: ['src/protocol/reported-cost.test.ts'],
+  },
+]
