@@ -4,6 +4,7 @@ import { moneyMutants } from './areas/money.ts'
 import { replayMutants } from './areas/replays.ts'
 import { streamMutants } from './areas/streams.ts'
 import { usageMutants } from './areas/usage.ts'
+import { verifyMutants } from './areas/verify.ts'
 import type { Mutant } from './mutant.ts'
 
 /** The mutants by what they break. `npm run mutants -- --area NAME` runs those of one area. */
@@ -14,6 +15,7 @@ export const areas = {
   replays: replayMutants,
   failover: failoverMutants,
   streams: streamMutants,
+  verify: verifyMutants,
 } as const satisfies Readonly<Record<string, readonly Mutant[]>>
 
 export type Area = keyof typeof areas

@@ -265,6 +265,22 @@ describe('verify finds, in a file that another program edited,', () => {
       'wrote into "job_events" is missing',
     ],
     ['a deleted media hold', 'DELETE FROM holds WHERE id = 1', 'is processing, but its hold is missing'],
+    ['a negative cost', 'UPDATE charges SET cost = -1 WHERE id = 1', 'has a negative cost, -0.000000001 USD'],
+    [
+      'a media hold that was ended by hand',
+      "UPDATE holds SET state = 'released', resolved_at_ms = 1 WHERE id = 1",
+      'is released, but no operation ended it',
+    ],
+    [
+      'a charge above its media hold',
+      'UPDATE charges SET cost = 9000000000 WHERE id = 5',
+      'is of 4.00 USD, but was charged 9.00 USD',
+    ],
+    [
+      'a compensated attempt without its credit',
+      'UPDATE attempts SET compensated_by = NULL WHERE id = 3',
+      'costs 1.00 USD, but nothing was credited back',
+    ],
     ['a media hold of another amount', 'UPDATE holds SET amount = 5 WHERE id = 1', 'hold_'],
   ])('%s', async (_, edit, message) => {
     expect(await messagesAfter(edit)).toContainEqual(expect.stringContaining(message))
