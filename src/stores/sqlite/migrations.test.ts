@@ -159,6 +159,62 @@ test('books of earlier versions that are larger than a read are covered too', as
   expect((await ledger.verify()).problems).toHaveLength(1)
 })
 
+test('jobs that an earlier version recorded stay readable, with their results and their history', async () => {
+  const { path, database } = aStoreOf(9)
+  database.run(JOBS_OF_0009)
+  database.close()
+
+  const { jobs } = aSqliteStore(path)
+
+  const found = [await jobs.find({ key: 1n, tail: -1n }), await jobs.find({ key: 2n, tail: -2n })]
+  expect(found).toMatchObject([
+    {
+      kind: 'image',
+      state: 'completed',
+      model: 'draw-1',
+      request: { prompt: 'A', params: { aspect_ratio: '1:1' }, count: 2, images: [], videos: [] },
+      quote: { kind: 'images', tariff: { perImage: 40n } },
+      held: 80n,
+      cost: 40n,
+      outputs: [{ key: 'img_1/out-0', sha256: 'ab', bytes: 7, mediaType: 'image/png' }],
+      archivedAtMs: null,
+    },
+    {
+      kind: 'video',
+      state: 'failed',
+      upstreamId: 'text2video/7',
+      request: { durationMs: 5000, images: [{ from: 'url', url: 'https://example.com/a.png' }] },
+      quote: { kind: 'video', tariff: { perSecond: 100n }, heldMs: 8000 },
+      failure: { reason: 'overdue', code: 'job_overdue', message: 'Late.' },
+      watchUntilMs: 99,
+    },
+  ])
+  expect(await jobs.history({ key: 1n, tail: -1n })).toEqual([
+    { state: 'queued', detail: null, atMs: 5 },
+    { state: 'completed', detail: null, atMs: 6 },
+  ])
+  expect((await jobs.list({ limit: 9 })).jobs.map(({ state }) => state)).toEqual(['failed', 'completed'])
+})
+
+/** A completed image job and a failed video job. */
+const JOBS_OF_0009 = `
+  INSERT INTO accounts VALUES (1, 'acct_1', 'ada', 0, 1);
+  INSERT INTO api_keys VALUES (1, 'key_1', 1, 'default', zeroblob(32), 'tg_', 1, NULL);
+  INSERT INTO jobs (row_id, id_key, id_tail, kind, state, account_id, api_key_id, route, model, provider, upstream_model,
+      request, quote, held, node, created_at_ms, changed_at_ms, submitted_at_ms, next_poll_at_ms, deadline_at_ms,
+      job_deadline_at_ms, outputs, cost)
+    VALUES (1, 1, -1, 'image', 'completed', 1, 1, 'images', 'draw-1', 'pics', 'draw/v1',
+      '{"prompt":"A","params":{"aspect_ratio":"1:1"},"count":2,"images":[],"videos":[]}', '{"per_image":"40"}', 80, 'main',
+      5, 6, 5, 5, 90, 90, '[{"key":"img_1/out-0","sha256":"ab","bytes":7,"mediaType":"image/png"}]', 40);
+  INSERT INTO jobs (row_id, id_key, id_tail, kind, state, account_id, api_key_id, route, model, provider, upstream_model,
+      request, quote, held, node, created_at_ms, changed_at_ms, submitted_at_ms, upstream_id, next_poll_at_ms,
+      deadline_at_ms, job_deadline_at_ms, failure_reason, failure_code, failure_message, watch_until_ms)
+    VALUES (2, 2, -2, 'video', 'failed', 1, 1, 'videos', 'film', 'films', 'film/v1',
+      '{"prompt":"A","params":{},"count":1,"durationMs":5000,"images":[{"from":"url","url":"https://example.com/a.png"}],"videos":[]}',
+      '{"per_second":"100","held_ms":8000}', 800, 'main', 5, 90, 5, 'text2video/7', 5, 90, 90, 'overdue', 'job_overdue', 'Late.', 99);
+  INSERT INTO job_events (job, state, detail, at_ms) VALUES (1, 'queued', NULL, 5), (1, 'completed', NULL, 6);
+`
+
 /** A credit of 100, a text charge of 30, a media hold of 10 of which 6 were charged, and a released one of 10. */
 const BOOKS_BEFORE_0005 = `
   INSERT INTO accounts VALUES (1, 'acct_1', 'ada', 0, 1);
