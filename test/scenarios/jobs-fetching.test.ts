@@ -159,7 +159,7 @@ test('while a result is fetched, no other node has a reason to poll the job', as
   expect(fetches).toHaveLength(1)
 })
 
-test('a client that waits gets its result when the fetch has ended', async () => {
+test('a client that waits gets the fetched image as base64, and never the link (rule 4)', async () => {
   gateway.media.polled = linked('/a.png')
   const reply = gateway.create(ada.key)
   await until('the result is fetched', async () => {
@@ -168,5 +168,9 @@ test('a client that waits gets its result when the fetch has ended', async () =>
   })
   fetches[0]!.send()
 
-  expect((await reply).status).toBe(200)
+  const response = await reply
+  const text = await response.text()
+  expect(response.status).toBe(200)
+  expect(text).toContain(Buffer.from(PNG).toString('base64'))
+  expect(text).not.toContain(site.url.host)
 })
