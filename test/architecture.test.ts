@@ -53,6 +53,8 @@ const layers: Record<string, readonly string[]> = {
     'zod',
     'node:crypto',
     'node:net',
+    'node:stream',
+    'node:zlib',
   ],
   cli: ['domain', 'config', 'http/admin', 'app.ts', 'commander', 'node:'],
   'cli.ts': ['cli', 'app.ts', 'node:'],

@@ -33,6 +33,7 @@ export const errorTypeOf = {
   removals_not_allowed: 'conflict_error',
   idempotency_key_reuse: 'conflict_error',
   malformed_request: 'invalid_request_error',
+  unsupported_encoding: 'invalid_request_error',
   headers_too_large: 'request_too_large',
   headers_timeout: 'timeout_error',
   request_too_large: 'request_too_large',

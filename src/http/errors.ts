@@ -25,6 +25,7 @@ const statusOf = {
   video_not_ready: 409,
   content_archived: 410,
   request_too_large: 413,
+  unsupported_encoding: 415,
   rate_limited: 429,
   headers_too_large: 431,
   server_error: 500,

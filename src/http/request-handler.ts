@@ -5,6 +5,7 @@ import type { RequestHandler } from '../http1/server/server.ts'
 import type { ServerRequest } from '../http1/server/server-request.ts'
 import { isStream } from '../http1/server/response-writer.ts'
 import type { Cors } from './cors.ts'
+import { decodedRequest } from './decoded-request.ts'
 import { errorHeaders, refusalOf, statusOfError } from './errors.ts'
 import { plainReplies, type ReplyStyle } from './reply-style.ts'
 import type { Handler, HttpReply, RequestContext } from './request-context.ts'
@@ -52,7 +53,12 @@ export async function answer(
 ): Promise<void> {
   const startedMs = ports.elapsed()
   const id = ports.nextId()
-  const context: RequestContext = { request, id, requestId: formatId('req', id), trace: {} }
+  const context: RequestContext = {
+    request: decodedRequest(request),
+    id,
+    requestId: formatId('req', id),
+    trace: {},
+  }
   let reply: HttpReply | undefined
   try {
     try {

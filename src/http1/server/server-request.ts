@@ -6,7 +6,7 @@ import { bodyTooLarge, HttpError } from './http-error.ts'
 import { RequestBody, type BodyLimits } from './request-body.ts'
 import type { ServerResponse } from './response-writer.ts'
 
-/** A body as text, with its size before it was decoded. A byte order mark is part of the text. */
+/** A body as text, with its size before it was decoded. A byte order mark is dropped. */
 export type BodyText = { readonly text: string; readonly byteLength: number }
 
 /** Sends the response of a request. */
@@ -129,7 +129,9 @@ export class ServerRequest {
 
 /** Throws `body_not_utf8`. */
 export function bodyText(range: ByteRange): BodyText {
-  const text = textOf(range)
+  const { bytes, start } = range
+  const hasMark = bytes[start] === 0xef && bytes[start + 1] === 0xbb && bytes[start + 2] === 0xbf
+  const text = textOf(hasMark ? { ...range, start: start + 3 } : range)
   if (text === undefined) throw new HttpError('body_not_utf8', 'The request body is not valid UTF-8.')
   return { text, byteLength: range.end - range.start }
 }

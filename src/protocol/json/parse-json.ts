@@ -8,7 +8,7 @@ export type JsonDocument = {
   readonly isAscii: boolean
 }
 
-/** A body as it was sent: its text, including a byte order mark, and its length in bytes of UTF-8. */
+/** A body as it was sent: its text, without a byte order mark, and its length in bytes of UTF-8. */
 export type SentText = { readonly text: string; readonly byteLength: number }
 
 const REASON_CHARS_MAX = 100
@@ -47,7 +47,6 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    if (text.startsWith('\uFEFF')) throw invalidJson('it starts with a byte order mark', cause)
     // A RangeError means that the text is nested deeper than the parser's stack.
     if (cause instanceof RangeError) throw invalidJson('it is nested too deeply', cause)
     const reason = (cause as Error).message.replace(/^JSON Parse error: /, '')

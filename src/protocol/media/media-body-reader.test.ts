@@ -233,7 +233,6 @@ describe('a body that is not a JSON object is refused', () => {
     ['a number', '1'],
     ['null', 'null'],
     ['a form', '--boundary\r\ncontent-disposition: form-data; name="model"\r\n\r\nm\r\n--boundary--'],
-    ['a byte order mark', '\uFEFF{}'],
     ['no end', '{"image":"x"'],
     ['no end of a string', '{"image":"x'],
     ['no end of a long string', `{"image":"${long}`],
@@ -307,6 +306,26 @@ describe('a name that parsers could take for another one is refused', () => {
 
   test('and the names that the gateway does not read may repeat', () => {
     expect(readBody('{"x":1,"x":2,"X":3}').fields).toEqual({ x: 2, X: 3 })
+  })
+})
+
+describe('a byte order mark', () => {
+  test('is skipped, also in pieces', () => {
+    const reader = new MediaBodyReader(options)
+    for (const byte of Buffer.from('\uFEFF{"model":"x"}')) reader.feed(Buffer.from([byte]))
+
+    expect(reader.end()).toEqual({ model: 'x' })
+  })
+
+  test.each([
+    ['twice', '\uFEFF\uFEFF{}'],
+    ['behind a space', ' \uFEFF{}'],
+  ])('is refused %s', (_, body) => {
+    expect(() => new MediaBodyReader(options).feed(Buffer.from(body))).toThrow('JSON object')
+  })
+
+  test('is refused in part', () => {
+    expect(() => new MediaBodyReader(options).feed(Buffer.from([0xef, 0xbb, 0x7b]))).toThrow('part of')
   })
 })
 

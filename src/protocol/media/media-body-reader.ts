@@ -25,6 +25,9 @@ const BRACE_OPEN = 0x7b
 const BRACE_CLOSE = 0x7d
 const SPACE = 0x20
 
+/** A byte order mark in UTF-8. */
+const MARK = [0xef, 0xbb, 0xbf] as const
+
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
@@ -41,6 +44,8 @@ export class MediaBodyReader implements BodyReader {
   readonly #limit: KeptLimit
   readonly #kept: KeptJson
   readonly #head: Uint8Array
+  /** How much of a byte order mark was read; all of it, once there can be none. */
+  #markBytes = 0
   #depth = 0
   /** Whether the next string at the top level is the key of a member. */
   #isKeyNext = false
@@ -72,10 +77,25 @@ export class MediaBodyReader implements BodyReader {
   /** Takes the next bytes, which are not kept. */
   feed(bytes: Uint8Array): readonly MediaBodyEvent[] {
     const events: MediaBodyEvent[] = []
-    for (let at = 0; at < bytes.length;) {
+    for (let at = this.#skipMark(bytes); at < bytes.length;) {
       at = this.#string === 'none' ? this.#feedStructure(bytes, at) : this.#feedString(bytes, at, events)
     }
     return events
+  }
+
+  /** Gives the place behind the bytes of a byte order mark. */
+  #skipMark(bytes: Uint8Array): number {
+    let at = 0
+    while (this.#markBytes < MARK.length && at < bytes.length) {
+      if (bytes[at] !== MARK[this.#markBytes]) {
+        if (this.#markBytes > 0) throw invalidJson('it begins with a part of a byte order mark')
+        this.#markBytes = MARK.length
+      } else {
+        this.#markBytes += 1
+        at += 1
+      }
+    }
+    return at
   }
 
   /** The body has ended. Gives the members that are not media inputs. */
