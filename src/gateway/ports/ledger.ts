@@ -85,8 +85,14 @@ export interface Ledger {
   /** The operations of an account, newest first. */
   statement(accountId: number, page: Page): Promise<readonly StatementLine[]>
 
-  /** The charges of one account, or of all accounts if it is undefined; newest first. */
-  usage(accountId: number | undefined, page: Page): Promise<readonly UsageLine[]>
+  /** The charges of one account, or of all accounts if it is undefined; newest first. With `between`, only those of that time. */
+  usage(
+    accountId: number | undefined,
+    page: Page & { readonly between?: TimeRange },
+  ): Promise<readonly UsageLine[]>
+
+  /** The sums of an account's charges of a time. */
+  usageTotals(accountId: number, between: TimeRange): Promise<UsageTotals>
 
   /** Checks every invariant of the books against the entries, and reports the first entry that is wrong. */
   verify(): Promise<Verification>
@@ -165,6 +171,20 @@ export type Page = {
   readonly limit: number
   /** The `cursor` of the last line of the page before. */
   readonly before?: string
+}
+
+/** From a time, and before another one. */
+export type TimeRange = { readonly fromMs: number; readonly toMs: number }
+
+export type UsageTotals = {
+  /** The number of charged requests and jobs. */
+  readonly charges: number
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly images: number
+  /** Of videos. */
+  readonly durationMs: number
+  readonly cost: NanoUsd
 }
 
 export type StatementLine = {

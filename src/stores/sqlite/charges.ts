@@ -8,21 +8,26 @@ import type { CommitLog } from './commit-log.ts'
 import { HashedTable } from './hashed-table.ts'
 import { chargesTable } from './hashed-tables.ts'
 import type { Tariffs } from './tariffs.ts'
+import type { Transactions } from './transactions.ts'
+import { UsageDays } from './usage-days.ts'
 
 /** The steps that write charges. */
 export class Charges {
   readonly #books: BooksOfAccounts
+  readonly #days: UsageDays
   readonly #tariffs: Tariffs
   readonly #table: HashedTable
   readonly #selectOutcome: Statement<OutcomeRow, [bigint, bigint]>
 
   constructor(parts: {
     readonly database: Database
+    readonly transactions: Transactions
     readonly commitLog: CommitLog
     readonly booksOfAccounts: BooksOfAccounts
     readonly tariffs: Tariffs
   }) {
     this.#books = parts.booksOfAccounts
+    this.#days = new UsageDays(parts)
     this.#tariffs = parts.tariffs
     this.#table = new HashedTable(parts, chargesTable)
     this.#selectOutcome = parts.database.prepare(
@@ -69,6 +74,7 @@ export class Charges {
     ])
     if (id === null) return false
     this.#books.stage(books).latestChargeId = id
+    this.#days.add(books.accountId, id, charge)
     return true
   }
 

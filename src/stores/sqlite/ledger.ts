@@ -63,6 +63,7 @@ export function createLedger(parts: {
     statement: async (accountId, page) => statement.ofAccount(accountId, page),
     usage: async (accountId, page) =>
       accountId === undefined ? usageList.ofAll(page) : usageList.ofAccount(accountId, page),
+    usageTotals: (accountId, between) => usageList.totals(accountId, between),
     verify: () => verifyBooks(database),
     heldNow: kind => (kind === 'text' ? text.held() : nanoUsd(mediaHeld.get()?.held ?? 0n)),
   }

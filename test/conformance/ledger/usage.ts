@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import type { Id } from '../../../src/domain/ids.ts'
-import { subtractUsd, usd, ZERO } from '../../../src/domain/money.ts'
+import { addUsd, subtractUsd, usd, ZERO } from '../../../src/domain/money.ts'
 import { NO_USAGE } from '../../../src/domain/pricing/usage.ts'
-import type { Charge, Ledger } from '../../../src/gateway/ports/ledger.ts'
+import type { Charge, Ledger, UsageTotals } from '../../../src/gateway/ports/ledger.ts'
 import {
+  aBill,
   aCharge,
   anAccount,
+  anAttempt,
   anImagesCharge,
   aVideoCharge,
   hold,
@@ -90,9 +92,118 @@ export function usageConforms(kind: StoreKind): void {
       expect(own).toEqual(charged.filter(charge => charge.accountId === accountId).map(({ id }) => id))
       expect(all).toEqual(charged.map(({ id }) => id))
     })
+
+    describe.each([
+      ['an ordinary clock', (at: number) => at],
+      ['a clock that was set back', (at: number) => (at % 7 === 0 ? at - 40 * HOUR : at)],
+    ])('of a time, with %s,', (_, clockAt) => {
+      test('is the charges from its start on and before its end, and their sums', async () => {
+        const { store, ledger, accountId, apiKeyId } = await openWithFunds(kind, usd('1000'))
+        const other = await anAccount(store, { funds: usd('1000') })
+        const all: { readonly accountId: number; readonly id: Id; readonly charge: Charge }[] = []
+        for (let index = 0; index < 60; index += 1) {
+          const payer = index % 3 === 0 ? other : { accountId, apiKeyId }
+          const atMs = clockAt(NOW + index * 3 * HOUR)
+          const charge = { ...aChargeOfAnyKind(payer.apiKeyId, index), atMs }
+          const holdKind = charge.kind === 'text' ? 'text' : 'media'
+          const held = await hold(ledger, { ...payer, kind: holdKind, amount: usd('9') })
+          await ledger.captureHold(held, charge)
+          all.push({ accountId: payer.accountId, id: held.id, charge })
+        }
+
+        for (const [from, to] of RANGES_IN_HOURS) {
+          const between = { fromMs: NOW + from * HOUR, toMs: NOW + to * HOUR }
+          const inTime = all
+            .filter(({ charge: { atMs } }) => atMs >= between.fromMs && atMs < between.toMs)
+            .toReversed()
+          const own = inTime.filter(made => made.accountId === accountId)
+          const idsOf = (lines: readonly { readonly id: Id }[]) => lines.map(({ id }) => id.key)
+
+          expect(idsOf(await ledger.usage(accountId, { limit: 100, between }))).toEqual(idsOf(own))
+          expect(idsOf(await ledger.usage(undefined, { limit: 100, between }))).toEqual(idsOf(inTime))
+          expect(await pagesOf(ledger, accountId, between)).toEqual(idsOf(own))
+          expect(await ledger.usageTotals(accountId, between)).toEqual(sumOf(own.map(made => made.charge)))
+        }
+        expect(await ledger.verify()).toMatchObject({ problems: [] })
+      })
+    })
+
+    test('totals have the charge and the credit back of a late answer as one charge', async () => {
+      const { store, ledger, accountId, apiKeyId } = await openWithFunds(kind, usd('10'))
+      const attempt = anAttempt({ accountId, apiKeyId })
+      await store.attempts.record(attempt)
+      await store.attempts.bill(attempt, aBill())
+      await ledger.compensate(attempt, NOW)
+
+      const totals = await ledger.usageTotals(accountId, { fromMs: NOW, toMs: NOW + 1 })
+
+      expect(totals).toMatchObject({ charges: 1 })
+      expect(await ledger.verify()).toMatchObject({ problems: [] })
+    })
+
+    test('of a time without charges is empty, and its sums are zero', async () => {
+      const { ledger, accountId } = await openWithFunds(kind, usd('1'))
+      const between = { fromMs: NOW - 3 * HOUR, toMs: NOW }
+
+      expect(await ledger.usage(accountId, { limit: 10, between })).toEqual([])
+      expect(await ledger.usage(undefined, { limit: 10, between })).toEqual([])
+      expect(await ledger.usageTotals(accountId, between)).toEqual(sumOf([]))
+    })
   })
 }
 
+const HOUR = 3_600_000
+
+/** The charges of the test are 3 hours apart. NOW is at 08:00 UTC. */
+const RANGES_IN_HOURS = [
+  [0, 180],
+  [-8, 16],
+  [-8, 160],
+  [16, 40],
+  [1, 2],
+  [3, 6],
+  [15, 100],
+  [-100, 1],
+  [170, 1000],
+  [-500, 2000],
+] as const
+
+function aChargeOfAnyKind(apiKeyId: number, index: number): Charge {
+  if (index % 5 === 1) return anImagesCharge(apiKeyId, 1 + (index % 3))
+  if (index % 5 === 2) return aVideoCharge(apiKeyId, 1000 + index)
+  return aCharge(apiKeyId, { tokens: index % 4 })
+}
+
+async function pagesOf(
+  ledger: Ledger,
+  accountId: number,
+  between: { readonly fromMs: number; readonly toMs: number },
+): Promise<readonly bigint[]> {
+  const ids: bigint[] = []
+  for (let before: string | undefined; ;) {
+    const lines = await ledger.usage(accountId, {
+      limit: 7,
+      between,
+      ...(before === undefined ? {} : { before }),
+    })
+    ids.push(...lines.map(({ id }) => id.key))
+    if (lines.length < 7) return ids
+    before = lines.at(-1)?.cursor
+  }
+}
+
+function sumOf(charges: readonly Charge[]): UsageTotals {
+  const sum = (measure: (charge: Charge) => number) =>
+    charges.reduce((total, charge) => total + measure(charge), 0)
+  return {
+    charges: charges.length,
+    inputTokens: sum(charge => (charge.kind === 'text' ? charge.usage.input : 0)),
+    outputTokens: 0,
+    images: sum(charge => (charge.kind === 'images' ? charge.images : 0)),
+    durationMs: sum(charge => (charge.kind === 'video' ? charge.durationMs : 0)),
+    cost: charges.reduce((total, { cost }) => addUsd(total, cost), ZERO),
+  }
+}
 /** The ids of all pages in turn. */
 async function readPages(
   read: (page: { before?: string }) => ReturnType<Ledger['usage']>,

@@ -151,6 +151,7 @@ describe('verify', () => {
 
     expect(before.problems).toEqual([])
     expect(problems.map(({ message }) => message)).toEqual([
+      expect.stringContaining('has 5 charges, but its charges add up to 4.'),
       expect.stringContaining('was changed after commit 5 of node "main" wrote it.'),
       'A row that commit 5 of node "main" wrote into "charges" is missing.',
     ])

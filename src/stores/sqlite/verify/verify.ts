@@ -7,6 +7,7 @@ import { checkBalances } from './check-balances.ts'
 import { checkCommits } from './check-commits.ts'
 import { checkHolds } from './check-holds.ts'
 import { checkJobs } from './check-jobs.ts'
+import { checkUsageDays } from './check-usage-days.ts'
 import { EntryReader } from './entry-reader.ts'
 
 /** More problems would not help the operator. */
@@ -28,6 +29,7 @@ export async function verifyBooks(database: Database): Promise<Verification> {
     checkHolds(database, names),
     checkAttempts(database, names),
     checkJobs(database, names),
+    checkUsageDays(database, names),
     checkCommits(database, names),
   ]
   for (const check of checks) {

@@ -1,0 +1,167 @@
+import type { Database, Statement } from 'bun:sqlite'
+import { addUsd, nanoUsd } from '../../domain/money.ts'
+import { inputTokens, outputTokens } from '../../domain/pricing/usage.ts'
+import type { Charge, UsageTotals } from '../../gateway/ports/ledger.ts'
+import type { Transactions } from './transactions.ts'
+import { usageFrom, type UsageColumns } from './usage-columns.ts'
+
+const MS_PER_DAY = 86_400_000
+/** More than the number of accounts, so that a day and an account make one number. */
+const ACCOUNTS_MAX = 2 ** 32
+
+/** The sums of an account's charges of one day, and the row ids of the first and the latest one. */
+export type UsageDay = { readonly first: bigint; readonly latest: bigint; readonly totals: UsageTotals }
+
+/** The day of a time, in UTC: the number of days since 1970. */
+export function dayOf(atMs: number): number {
+  return Math.floor(atMs / MS_PER_DAY)
+}
+
+/** When a day begins. */
+export function startOfDay(day: number): number {
+  return day * MS_PER_DAY
+}
+
+/** Writes the table `usage_days`: one write for each account and commit, however many charges that has. */
+export class UsageDays {
+  readonly #upsert: Statement
+  /** What the running transaction adds, by day and account. */
+  readonly #staged = new Map<number, UsageDay & { readonly accountId: number; readonly day: number }>()
+
+  constructor({
+    database,
+    transactions,
+  }: {
+    readonly database: Database
+    readonly transactions: Transactions
+  }) {
+    this.#upsert = database.prepare(UPSERT)
+    transactions.join({
+      beforeCommit: () => this.#write(),
+      afterCommit: () => this.#staged.clear(),
+      afterRollback: () => this.#staged.clear(),
+    })
+  }
+
+  /** Inside a step: adds a charge that was just written. */
+  add(accountId: number, chargeId: bigint, charge: Charge): void {
+    const day = dayOf(charge.atMs)
+    const key = day * ACCOUNTS_MAX + accountId
+    const before = this.#staged.get(key)
+    const totals = totalsOf(charge)
+    this.#staged.set(key, {
+      accountId,
+      day,
+      first: before?.first ?? chargeId,
+      latest: chargeId,
+      totals: before === undefined ? totals : addTotals(before.totals, totals),
+    })
+  }
+
+  #write(): void {
+    for (const { day, accountId, first, latest, totals } of this.#staged.values()) {
+      const { charges, inputTokens: input, outputTokens: output, images, durationMs, cost } = totals
+      this.#upsert.run(day, accountId, first, latest, charges, input, output, images, durationMs, cost)
+    }
+  }
+}
+
+export const NO_TOTALS: UsageTotals = {
+  charges: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  images: 0,
+  durationMs: 0,
+  cost: nanoUsd(0n),
+}
+
+export function addTotals(left: UsageTotals, right: UsageTotals): UsageTotals {
+  return {
+    charges: left.charges + right.charges,
+    inputTokens: left.inputTokens + right.inputTokens,
+    outputTokens: left.outputTokens + right.outputTokens,
+    images: left.images + right.images,
+    durationMs: left.durationMs + right.durationMs,
+    cost: addUsd(left.cost, right.cost),
+  }
+}
+
+function totalsOf(charge: Charge): UsageTotals {
+  const { cost } = charge
+  switch (charge.kind) {
+    case 'text': {
+      const { usage } = charge
+      return {
+        ...NO_TOTALS,
+        charges: 1,
+        inputTokens: inputTokens(usage),
+        outputTokens: outputTokens(usage),
+        cost,
+      }
+    }
+    case 'images':
+      return { ...NO_TOTALS, charges: 1, images: charge.images, cost }
+    case 'video':
+      return { ...NO_TOTALS, charges: 1, durationMs: charge.durationMs, cost }
+  }
+}
+
+/** The columns of a charge that totals add up. */
+export type ChargeMeasures = UsageColumns & {
+  images: bigint | null
+  duration_ms: bigint | null
+  cost: bigint
+}
+
+/** The totals of one stored charge. */
+export function totalsOfRow(row: ChargeMeasures): UsageTotals {
+  const usage = usageFrom(row)
+  return {
+    charges: 1,
+    inputTokens: inputTokens(usage),
+    outputTokens: outputTokens(usage),
+    images: Number(row.images ?? 0),
+    durationMs: Number(row.duration_ms ?? 0),
+    cost: nanoUsd(row.cost),
+  }
+}
+
+export type UsageDayRow = {
+  day: bigint
+  account_id: bigint
+  first_charge_id: bigint
+  latest_charge_id: bigint
+  charges: bigint
+  input_tokens: bigint
+  output_tokens: bigint
+  images: bigint
+  duration_ms: bigint
+  cost: bigint
+}
+
+export function usageDayFrom(row: UsageDayRow): UsageDay {
+  return {
+    first: row.first_charge_id,
+    latest: row.latest_charge_id,
+    totals: {
+      charges: Number(row.charges),
+      inputTokens: Number(row.input_tokens),
+      outputTokens: Number(row.output_tokens),
+      images: Number(row.images),
+      durationMs: Number(row.duration_ms),
+      cost: nanoUsd(row.cost),
+    },
+  }
+}
+
+const UPSERT = `INSERT INTO usage_days (day, account_id, first_charge_id, latest_charge_id, charges, input_tokens, output_tokens,
+    images, duration_ms, cost)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT (day, account_id) DO UPDATE SET
+    latest_charge_id = excluded.latest_charge_id,
+    charges = charges + excluded.charges,
+    input_tokens = input_tokens + excluded.input_tokens,
+    output_tokens = output_tokens + excluded.output_tokens,
+    images = images + excluded.images,
+    duration_ms = duration_ms + excluded.duration_ms,
+    cost = cost + excluded.cost`
