@@ -5,8 +5,8 @@ import { join } from 'node:path'
 
 const NOT_COPIED = new Set(['.git', 'node_modules', 'data'])
 /** One test, and one test file. A fault may make a test wait for something that never comes. */
-const TEST_MS_MAX = 30_000
-const FILE_MS_MAX = 180_000
+const TEST_MS_MAX = 60_000
+const FILE_MS_MAX = 300_000
 
 /** A copy of the source tree in which tests run on changed files. */
 export class TreeCopy {
