@@ -24,7 +24,7 @@ export async function loseStaleSubmits(
       ? 'The gateway stopped during the submit.'
       : 'The gateway stopped before the submit, so nothing was sent.'
     const deadlineAtMs = isBegun ? nowMs + ports.unknownSubmitTtlMs : nowMs
-    return (await ports.jobs.loseSubmit(id, { problem, atMs: nowMs, deadlineAtMs })).changed
+    return (await ports.jobs.loseSubmit(id, { problem, atMs: nowMs, deadlineAtMs, submittedAtMs })).changed
   }
   const left = await sweepJobs(ports, { work: 'left_queued', atMs: nowMs }, lose)
   const stale = await sweepJobs(ports, { work: 'stale_queued', atMs: nowMs - STALE_AFTER_MS }, lose)

@@ -5,15 +5,15 @@ import { sweepJobs, type SweepPorts } from './sweep.ts'
 
 /**
  * Fails jobs whose deadline is over, and releases their money: 15 minutes after an unknown submit, a day after the
- * creation of any other. Safe to run on every node at once: each job fails once.
+ * creation of any other. Safe to run on every node at once: each job fails once, and not if it was found meanwhile.
  */
 export async function releaseOverdueJobs(
   ports: SweepPorts & { readonly jobs: Pick<Jobs, 'due' | 'fail'> },
   nowMs: number,
 ): Promise<{ readonly released: number }> {
-  const fail = async ({ id, state }: Job) => {
+  const fail = async ({ id, state, deadlineAtMs }: Job) => {
     const failure = state === 'processing' ? OVERDUE : SUBMIT_UNCONFIRMED
-    return (await ports.jobs.fail(id, { ...failure, atMs: nowMs })).changed
+    return (await ports.jobs.fail(id, { ...failure, deadlineAtMs, atMs: nowMs })).changed
   }
   const { changed } = await sweepJobs(ports, { work: 'overdue', atMs: nowMs }, fail)
   return { released: changed }

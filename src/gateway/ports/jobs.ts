@@ -36,18 +36,19 @@ export interface Jobs {
     to: { readonly upstreamId: string; readonly atMs: number; readonly nextPollAtMs: number },
   ): Promise<Changed>
 
-  /** `queued` → `unknown_submit`. Its money stays held until `deadlineAtMs`. */
-  loseSubmit(
-    id: Id,
-    to: { readonly problem: string; readonly atMs: number; readonly deadlineAtMs: number },
-  ): Promise<Changed>
+  /**
+   * `queued` → `unknown_submit`. Its money stays held until `deadlineAtMs`. With `submittedAtMs`, as the caller has read it,
+   * a job whose submit began meanwhile stays as it is.
+   */
+  loseSubmit(id: Id, to: LostSubmit): Promise<Changed>
 
   /** → `completed`: captures the hold with the cost, frees the rest, and stores what the result is. Cost ≤ held. */
   complete(id: Id, result: JobResult): Promise<Changed>
 
   /**
    * → `failed`: releases the hold. `loss` is the price of a result that the provider made and the customer cannot get.
-   * It is booked as a loss in the same step.
+   * It is booked as a loss in the same step. With `deadlineAtMs`, as the caller has read it, a job that has another deadline
+   * by now stays as it is: its provider was found to have it.
    */
   fail(id: Id, failure: Failed): Promise<Changed>
 
@@ -138,7 +139,18 @@ export type Created =
   | { readonly outcome: 'key_reused' }
   | { readonly outcome: 'refused'; readonly available: NanoUsd; readonly held: NanoUsd }
 
-export type Failed = Failure & { readonly atMs: number; readonly loss?: NanoUsd }
+export type Failed = Failure & {
+  readonly atMs: number
+  readonly loss?: NanoUsd
+  readonly deadlineAtMs?: number
+}
+
+export type LostSubmit = {
+  readonly problem: string
+  readonly atMs: number
+  readonly deadlineAtMs: number
+  readonly submittedAtMs?: number | null
+}
 
 /** `changed` is true for the caller whose step this was. */
 export type Changed = { readonly changed: boolean; readonly job: Job }

@@ -57,6 +57,36 @@ export function jobRacesConform(kind: StoreKind): void {
       expect(await soundBalance(store, payer.accountId)).toMatchObject(moneyWith(completed.job.state))
     })
 
+    test('of which one finds a job that the other has read as overdue: it is not released', async () => {
+      const { store, both, payer } = await openTwo()
+      const [one, two] = ordered(both)
+      const { id, deadlineAtMs } = await jobIn('unknown_submit', one!, aJob(payer))
+
+      const found = await one!.accept(id, { upstreamId: 'up-found', atMs: NOW, nextPollAtMs: NOW })
+      const released = await two!.fail(id, { ...aFailure, deadlineAtMs })
+
+      expect([found.changed, released.changed]).toEqual([true, false])
+      expect(released.job).toEqual(found.job)
+      expect(await soundBalance(store, payer.accountId)).toMatchObject(moneyWith('processing'))
+    })
+
+    test('of which one begins a submit that the other has read as not begun: it is not given up', async () => {
+      const { both, jobs, payer } = await openTwo()
+      const [one, two] = ordered(both)
+      const { id, submittedAtMs } = await record(jobs, aJob(payer))
+
+      const begun = await one!.beginSubmit(id, NOW)
+      const lost = await two!.loseSubmit(id, {
+        problem: 'Nothing was sent.',
+        atMs: NOW,
+        deadlineAtMs: NOW,
+        submittedAtMs,
+      })
+
+      expect([begun.changed, lost.changed]).toEqual([true, false])
+      expect(lost.job).toEqual(begun.job)
+    })
+
     test('that fail a job: its money is freed once', async () => {
       const { store, jobs, both, payer } = await openTwo()
       const { id } = await jobIn('unknown_submit', jobs, aJob(payer))

@@ -122,6 +122,20 @@ export const jobMutants: readonly Mutant[] = [
     tests: [STORE, SIMULATION],
   },
   {
+    name: 'a job is released although it was found meanwhile',
+    file: STEPS,
+    text: 'if (deadlineAtMs !== undefined && deadlineAtMs !== jobFrom(row).deadlineAtMs) return false',
+    replacement: 'if (deadlineAtMs === -1) return false',
+    tests: [STORE],
+  },
+  {
+    name: 'a submit is given up although it began meanwhile',
+    file: STEPS,
+    text: 'if (submittedAtMs !== undefined && submittedAtMs !== jobFrom(row).submittedAtMs) return false',
+    replacement: 'if (submittedAtMs === -1) return false',
+    tests: [STORE],
+  },
+  {
     name: 'an unknown submit is released at once',
     file: 'src/gateway/media/submit-job.ts',
     text: 'const deadlineAtMs = atMs + ports.settings.unknownSubmitTtlMs',

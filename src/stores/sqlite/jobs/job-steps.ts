@@ -9,6 +9,7 @@ import {
   type Created,
   type Failed,
   type JobResult,
+  type LostSubmit,
   type NewJob,
 } from '../../../gateway/ports/jobs.ts'
 import type { BooksOfAccounts } from '../account-books.ts'
@@ -78,17 +79,11 @@ export class JobSteps {
     })
   }
 
-  loseSubmit(
-    id: Id,
-    {
-      problem,
-      atMs,
-      deadlineAtMs,
-    }: { readonly problem: string; readonly atMs: number; readonly deadlineAtMs: number },
-  ): Changed {
+  loseSubmit(id: Id, { problem, atMs, deadlineAtMs, submittedAtMs }: LostSubmit): Changed {
     const { table } = this.#parts
     return this.#change(id, row => {
       if (!mayFollow(row.state, 'unknown_submit')) return false
+      if (submittedAtMs !== undefined && submittedAtMs !== jobFrom(row).submittedAtMs) return false
       table.setLost(row, problem, deadlineAtMs)
       return table.move(row, { state: 'unknown_submit', detail: problem, atMs })
     })
@@ -105,9 +100,10 @@ export class JobSteps {
     })
   }
 
-  fail(id: Id, { loss, ...failure }: Failed): Changed {
+  fail(id: Id, { loss, deadlineAtMs, ...failure }: Failed): Changed {
     const { table, holds } = this.#parts
     return this.#change(id, row => {
+      if (deadlineAtMs !== undefined && deadlineAtMs !== jobFrom(row).deadlineAtMs) return false
       const watchMs = releaseWatchMs(failure.reason, { isSubmitted: row.submitted_at_ms !== null })
       const watchUntilMs = watchMs === null ? null : failure.atMs + watchMs
       if (!table.fail(row, { ...failure, watchUntilMs })) return false
