@@ -4,6 +4,9 @@ import { failingStream, streamOf, textOf } from '../../../test/support/byte-stre
 import { rejection } from '../../../test/support/rejection.ts'
 import { Base64Body, base64Length } from './base64-json.ts'
 
+/** A piece of a file that fills a piece of the body. */
+const LARGE = new Uint8Array(12 * 1024)
+
 test('files come out as base64 between the texts, however their bytes are cut', async () => {
   const file = fc.array(fc.uint8Array({ maxLength: 9 }), { maxLength: 6 })
   await fc.assert(
@@ -19,8 +22,23 @@ test('files come out as base64 between the texts, however their bytes are cut', 
   )
 })
 
+test('a small file and the texts around it come in one piece', async () => {
+  const body = new Base64Body(['{"a":"', streamOf([Uint8Array.of(1, 2), Uint8Array.of(3, 4)]), '"}'])
+
+  expect(Buffer.from((await body.read())!).toString()).toBe('{"a":"AQIDBA=="}')
+  expect(await body.read()).toBeUndefined()
+})
+
+test('a large file comes piece by piece', async () => {
+  const body = new Base64Body(['"', streamOf([LARGE, LARGE]), '"'])
+
+  const lengths = [await body.read(), await body.read(), await body.read()].map(piece => piece?.length)
+
+  expect(lengths).toEqual([16_385, 16_384, 1])
+})
+
 test('cancelling closes the file that is read and the files behind it', async () => {
-  const files = [1, 2, 3].map(() => streamOf([Uint8Array.of(1, 2, 3), Uint8Array.of(4, 5, 6)]))
+  const files = [1, 2, 3].map(() => streamOf([LARGE, LARGE]))
   const body = new Base64Body(['[', ...files, ']'])
   for (let reads = 0; reads < 4; reads += 1) await body.read()
 
@@ -31,8 +49,7 @@ test('cancelling closes the file that is read and the files behind it', async ()
 })
 
 test('a file that breaks off breaks the body', async () => {
-  const body = new Base64Body(['"', failingStream([Uint8Array.of(1, 2, 3)], new Error('disk'))])
-  await body.read()
+  const body = new Base64Body(['"', failingStream([LARGE], new Error('disk'))])
   await body.read()
 
   expect(await rejection(body.read())).toEqual(new Error('disk'))

@@ -1,6 +1,8 @@
 import type { ByteStream } from '../../http1/byte-stream.ts'
 
 const GROUP = 3
+/** Smaller parts are put together: each piece costs a write to the socket. */
+const PIECE_CHARACTERS_MIN = 16 * 1024
 const encoder = new TextEncoder()
 
 /** One part of a body: text, or bytes that are written as base64. */
@@ -23,19 +25,14 @@ export class Base64Body implements ByteStream {
   }
 
   async read(): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    while (!this.#isCancelled) {
-      if (this.#file !== undefined) {
-        const text = await this.#readFile(this.#file)
-        if (text !== '') return encoder.encode(text)
-        continue
-      }
-      const part = this.#parts[this.#next]
-      this.#next += 1
-      if (part === undefined) return undefined
-      if (typeof part === 'string') return encoder.encode(part)
-      this.#file = part
+    let text = ''
+    while (text.length < PIECE_CHARACTERS_MIN) {
+      const more = await this.#nextText()
+      if (this.#isCancelled) return undefined
+      if (more === undefined) break
+      text += more
     }
-    return undefined
+    return text === '' ? undefined : encoder.encode(text)
   }
 
   /** Closes all files, also those that nothing was read of. */
@@ -43,6 +40,16 @@ export class Base64Body implements ByteStream {
     this.#isCancelled = true
     this.#file?.cancel()
     for (const part of this.#parts.slice(this.#next)) if (typeof part !== 'string') part.cancel()
+  }
+
+  /** Undefined at the end. Empty where there is nothing to write yet. */
+  async #nextText(): Promise<string | undefined> {
+    if (this.#file !== undefined) return this.#readFile(this.#file)
+    const part = this.#parts[this.#next]
+    this.#next += 1
+    if (part === undefined || typeof part === 'string') return part
+    this.#file = part
+    return ''
   }
 
   /** Empty where there is nothing to write yet. */

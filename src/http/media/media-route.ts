@@ -1,7 +1,7 @@
 import { GatewayError } from '../../domain/errors.ts'
 import type { Id } from '../../domain/ids.ts'
 import { addUsd, formatUsd, ZERO } from '../../domain/money.ts'
-import type { JobKind } from '../../domain/jobs/job.ts'
+import type { JobKind, StoredFile } from '../../domain/jobs/job.ts'
 import { publicId } from '../../gateway/media/job-id.ts'
 import type { MediaCall } from '../../gateway/media/media-call.ts'
 import { MEDIA_BODY_BYTES } from '../../gateway/budgets/body-budgets.ts'
@@ -81,7 +81,9 @@ export function mediaRoute(
         const call = { id, jobId, route: form.route, caller, body, client: request, trace, ...idempotency }
         return await answer(call, request)
       } finally {
-        if ((await ports.jobs.find(jobId)) === undefined) await removeFiles(body, ports.blobs)
+        const files = filesOf(body)
+        if (files.length > 0 && (await ports.jobs.find(jobId)) === undefined)
+          for (const { key } of files) await ports.blobs.remove(key)
       }
     } finally {
       space.release()
@@ -186,7 +188,6 @@ function idempotencyKey(request: IncomingRequest): string | undefined {
   )
 }
 
-async function removeFiles({ inputs }: MediaCall['body'], blobs: Blobs): Promise<void> {
-  for (const value of [...inputs.values()].flat())
-    if (value.kind === 'file') await blobs.remove(value.file.key)
+function filesOf({ inputs }: MediaBody): readonly StoredFile[] {
+  return [...inputs.values()].flat().flatMap(value => (value.kind === 'file' ? [value.file] : []))
 }

@@ -43,7 +43,8 @@ export class MediaBodyReader implements BodyReader {
   readonly #options: Required<MediaBodyOptions>
   readonly #limit: KeptLimit
   readonly #kept: KeptJson
-  readonly #head: Uint8Array
+  /** The memory for the beginnings of media inputs. */
+  #head: Uint8Array | undefined
   /** How much of a byte order mark was read; all of it, once there can be none. */
   #markBytes = 0
   #depth = 0
@@ -66,12 +67,11 @@ export class MediaBodyReader implements BodyReader {
     this.#options = { ...options, textBytesMax, keptBytesMax, fileBytesMax }
     this.#limit = new KeptLimit(keptBytesMax)
     this.#kept = new KeptJson(this.#limit)
-    this.#head = new Uint8Array(textBytesMax)
   }
 
   /** How much of the body is in memory. */
   get bufferedBytes(): number {
-    return this.#kept.capacity + this.#head.length
+    return this.#kept.capacity + (this.#head?.length ?? 0)
   }
 
   /** Takes the next bytes, which are not kept. */
@@ -156,7 +156,8 @@ export class MediaBodyReader implements BodyReader {
       this.#string = 'key'
       this.#keyStart = this.#kept.length - 1
     } else if (this.#input !== undefined && (isTop || (this.#depth === 2 && this.#isInInputArray))) {
-      const { fileBytesMax } = this.#options
+      const { fileBytesMax, textBytesMax } = this.#options
+      this.#head ??= new Uint8Array(textBytesMax)
       this.#string = new MediaString({
         name: this.#input,
         syntax: jsonString(),
