@@ -5,6 +5,7 @@ import type { ByteBudget } from '../gateway/budgets/byte-budget.ts'
 import type { RequestCoalescer } from '../gateway/replays/request-coalescer.ts'
 import type { TextPorts } from '../gateway/text/text-ports.ts'
 import { readBalance, readCredits } from '../http/account/balance.ts'
+import { readStatement } from '../http/account/statement.ts'
 import { readUsage } from '../http/account/usage.ts'
 import { ADMIN_PATH, adminApi, adminKeyCheck } from '../http/admin/admin-api.ts'
 import type { AdminPorts } from '../http/admin/call.ts'
@@ -57,7 +58,12 @@ export function gatewayRoutes(ports: RoutePorts, config: Config): readonly Route
     {
       path: '/v1/usage',
       name: 'usage',
-      methods: { GET: keyed((caller, { request }) => readUsage(request, caller, ledger)) },
+      methods: { GET: keyed((caller, { request }) => readUsage(request, caller, ports)) },
+    },
+    {
+      path: '/v1/statement',
+      name: 'statement',
+      methods: { GET: keyed((caller, { request }) => readStatement(request, caller, ledger)) },
     },
     {
       path: `${ADMIN_PATH}*`,

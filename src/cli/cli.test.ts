@@ -475,6 +475,48 @@ describe('on a stopped data folder', () => {
 })
 
 describe('on a running server', () => {
+  test('usage is a list, and as CSV has every charged request and job with their account', async () => {
+    const dataDir = join(home, 'usage')
+    const folder = { TOLLGATE_DATA_DIR: dataDir }
+    const server = await startServer(dataDir)
+    const { url } = JSON.parse(readFileSync(join(dataDir, 'server.json'), 'utf8')) as { url: string }
+    const key = (await spawned(['keys', 'create', 'demo'], folder)).out.trim()
+    const post = (path: string, body: object) =>
+      fetch(`${url}/v1/${path}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      })
+    const chat = await post('chat/completions', {
+      model: 'sandbox-chat',
+      messages: [{ role: 'user', content: 'Hello' }],
+    })
+    const image = await post('images/generations', { model: 'sandbox-image', prompt: 'A fox' })
+    await Promise.all([chat.text(), image.text()])
+    const yesterday = new Date(Date.now() - 86_400_000).toISOString()
+
+    const listed = await spawned(['usage', '--account', 'demo', '--from', yesterday], folder)
+    const csv = await spawned(['usage', '--csv'], folder)
+    const none = await spawned(
+      ['usage', '--csv', '--from', '2020-01-01T00:00:00Z', '--to', '2020-01-02T00:00:00Z'],
+      folder,
+    )
+    const wrong = await spawned(['usage', '--csv', '--from', 'yesterday'], folder)
+    server.kill('SIGTERM')
+    await server.exited
+
+    expect(listed.out).toMatch(/sandbox-image +1 images +0\.\d+\n.*sandbox-chat +\d+ \+ \d+ tokens/)
+    expect(listed.out).toMatch(/\n\n2 charges, 0\.\d+ USD\n$/)
+    const [head, imageLine, chatLine, end, ...others] = csv.out.split('\r\n')
+    expect(head).toStartWith('id,created_at,account,account_name,key,route,model,provider,input_tokens,')
+    expect(imageLine).toMatch(/^img_\w+,20\S+,acct_\w+,demo,key_\w+,images\S*,sandbox-image,/)
+    expect(chatLine).toMatch(/^req_\w+,20\S+,acct_\w+,demo,key_\w+,chat,sandbox-chat,/)
+    expect([end, others]).toEqual(['', []])
+    expect(none.out.split('\r\n')).toEqual([head!, ''])
+    expect(wrong).toMatchObject({ code: 1, out: '' })
+    expect(wrong.err).toStartWith('"from" must be a time in RFC 3339')
+  }, 20_000)
+
   test('commands use its admin API, and two signals stop it once, with 0', async () => {
     const dataDir = join(home, 'running')
     const folder = { TOLLGATE_DATA_DIR: dataDir }

@@ -49,6 +49,8 @@ function runnerOf(cli: Cli, isJson: boolean, run: Run): Runner {
       run.admin = admin
       try {
         run.outcome = await work(askOf(admin), admin, isJson)
+        // While the connection is open: each chunk may be a request.
+        for await (const chunk of run.outcome.chunks ?? []) cli.out(chunk)
       } finally {
         await admin.close()
       }
@@ -70,7 +72,8 @@ function configureOutput(command: Command, cli: Cli, isJson: boolean): void {
   for (const child of command.commands) configureOutput(child, cli, isJson)
 }
 
-function print({ value, text, note }: Outcome, { out, err }: Cli, isJson: boolean): void {
+function print({ value, text, note, chunks }: Outcome, { out, err }: Cli, isJson: boolean): void {
+  if (chunks !== undefined) return
   if (isJson) {
     out(jsonText(value))
     return

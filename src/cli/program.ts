@@ -8,6 +8,7 @@ import { doctor, reconcile, verify } from './commands/checks.ts'
 import { listJobs, showJob, type JobFilters } from './commands/jobs.ts'
 import { createKey, listKeys, revokeKey } from './commands/keys.ts'
 import { balance, grant, statement } from './commands/money.ts'
+import { listUsage, usageCsv } from './commands/usage.ts'
 import type { Admin } from './connect.ts'
 import type { Outcome } from './outcome.ts'
 
@@ -48,6 +49,7 @@ export function buildProgram(runner: Runner, version: string): Command {
   addAccounts(program, runner)
   addKeys(program, runner)
   addMoney(program, runner)
+  addUsage(program, runner)
   addCatalog(program, runner)
   addJobs(program, runner)
   addChecks(program, runner)
@@ -153,6 +155,34 @@ function addMoney(program: Command, runner: Runner): void {
     .option('--cursor <cursor>', 'continue after the previous page')
     .action((account: string, options: { limit: string; cursor?: string }) =>
       runner.admin(ask => statement(ask, { account, ...options })),
+    )
+}
+
+function addUsage(program: Command, runner: Runner): void {
+  type Options = {
+    readonly account?: string
+    readonly from?: string
+    readonly to?: string
+    readonly limit: string
+    readonly cursor?: string
+    readonly csv?: true
+  }
+  program
+    .command('usage')
+    .description('List charged requests and jobs, newest first.')
+    .option('--account <account>', 'only of this account, by its name or id; with --from, also its totals')
+    .option('--from <time>', 'only from this time on, such as 2026-11-01T00:00:00Z; at most 92 days')
+    .option('--to <time>', 'only before this time')
+    .option('--csv', 'print all rows as CSV')
+    .option('--limit <count>', 'the number of rows, up to 500', rowCount, '50')
+    .option('--cursor <cursor>', 'continue after the previous page')
+    .addHelpText('after', '\n  $ tollgate usage --csv --from 2026-11-01T00:00:00Z > november.csv')
+    .action(({ csv, limit, cursor, ...filters }: Options) =>
+      runner.admin(ask =>
+        csv === true
+          ? usageCsv(ask, filters)
+          : listUsage(ask, { ...filters, limit, ...(cursor === undefined ? {} : { cursor }) }),
+      ),
     )
 }
 

@@ -8,6 +8,12 @@ const LIMIT_MAX = 500
 /** The page that a client asks for: the first one if there is no cursor. */
 export type PageQuery = { readonly limit: number; readonly cursor: string | undefined }
 
+/** Throws `invalid_field` for a parameter that is not `known`, instead of ignoring it. */
+export function refuseUnknown(query: URLSearchParams, known: readonly string[]): void {
+  const stray = query.keys().find(name => !known.includes(name))
+  if (stray !== undefined) throw wrong(stray, `is not known here; ${known.join(', ')} can be asked for`)
+}
+
 /** Reads `?limit=` and `?cursor=`, which is the `next` of the previous page. Throws `invalid_field`. */
 export function readPage(query: URLSearchParams): PageQuery {
   const limitText = query.get('limit') ?? String(LIMIT_DEFAULT)

@@ -11,6 +11,8 @@ type Page = {
   readonly next: string | null
 }
 
+const MINUTE = 60_000
+
 let gateway: ScriptedGateway
 
 beforeAll(async () => {
@@ -133,6 +135,49 @@ describe('GET /v1/usage', () => {
     expect(pages.flatMap(({ data }) => data)).toEqual([...all.data])
   })
 
+  test('of a time range has its rows and its totals, also on later pages', async () => {
+    const ada = await gateway.account({ grant: '1' })
+    await ask(ada)
+    const start = gateway.clock.now()
+    gateway.clock.advance(MINUTE)
+    for (let count = 0; count < 3; count += 1) await ask(ada)
+    const [from, to] = [start + 1, gateway.clock.now() + 1].map(atMs => new Date(atMs).toISOString())
+    gateway.clock.advance(MINUTE)
+    await ask(ada)
+
+    const read = (query: string) => gateway.read<Page>(ada.key, `/v1/usage?from=${from}&to=${to}${query}`)
+    const page = await read('&limit=2')
+    const rest = await read(`&limit=2&cursor=${page.next}`)
+
+    expect(page).toMatchObject({
+      has_more: true,
+      totals: {
+        from,
+        to,
+        charges: 3,
+        input_tokens: 30,
+        output_tokens: 15,
+        images: 0,
+        seconds: 0,
+        cost_usd: '0.00021',
+      },
+    })
+    expect([...page.data, ...rest.data].map(({ cost_usd }) => cost_usd)).toEqual(Array(3).fill('0.00007'))
+    expect(rest.next).toBeNull()
+  })
+
+  test.each(['page=2', 'from=yesterday', 'to=2027-01-01T00:00:00Z', 'limit=0'])(
+    'refuses ?%s, and names the parameter',
+    async query => {
+      const ada = await gateway.account()
+
+      const response = await get(ada.key, `/v1/usage?${query}`)
+
+      expect(response.status).toBe(400)
+      expect(await refusalOf(response)).toMatchObject({ code: 'invalid_field' })
+    },
+  )
+
   test('is empty for an account without requests', async () => {
     const ada = await gateway.account()
 
@@ -208,4 +253,49 @@ test('a public catalog needs no key, has an ETag, and is sent again after an edi
   expect(edited.status).toBe(200)
   expect(after.revision).toBe(before.revision + 1)
   expect(after.data.map(({ id }) => id)).toEqual([...before.data.map(({ id }) => id), 'new'])
+})
+
+describe('GET /v1/statement', () => {
+  test('has the money movements, newest first, in pages, without notes and keys of the operator', async () => {
+    const ada = await gateway.account({ grant: '1' })
+    const charged = await ask(ada)
+
+    const { data } = await gateway.read<{ readonly data: readonly object[] }>(ada.key, '/v1/statement')
+    const first = await gateway.read<Page>(ada.key, '/v1/statement?limit=1')
+    const second = await gateway.read<Page>(ada.key, `/v1/statement?limit=1&cursor=${first.next}`)
+
+    const request = charged.headers.get('x-request-id')!
+    expect(data).toEqual([
+      {
+        id: expect.stringMatching(/^op_/),
+        object: 'movement',
+        kind: 'charge',
+        amount_usd: '-0.00007',
+        ref: request,
+        created_at: expect.any(String),
+      },
+      {
+        id: expect.stringMatching(/^op_/),
+        object: 'movement',
+        kind: 'grant',
+        amount_usd: '1',
+        ref: null,
+        created_at: expect.any(String),
+      },
+    ])
+    expect<readonly object[]>([...first.data, ...second.data]).toEqual([...data])
+    expect(second.next).toBeNull()
+  })
+
+  test('is only of the own account, needs a key, and refuses unknown parameters', async () => {
+    const [ada, ben] = [await gateway.account({ grant: '1' }), await gateway.account({ grant: '2' })]
+
+    const own = await gateway.read<Page>(ben.key, '/v1/statement')
+    const keyless = await fetch(`${gateway.url}/v1/statement`)
+    const unknown = await get(ada.key, '/v1/statement?account=x')
+
+    expect<readonly object[]>(own.data).toEqual([expect.objectContaining({ amount_usd: '2' })])
+    expect(keyless.status).toBe(401)
+    expect(unknown.status).toBe(400)
+  })
 })

@@ -54,7 +54,8 @@ export async function listAccounts(ask: Ask): Promise<Outcome> {
   }
 }
 
-async function allPages<Row>(ask: Ask, path: string): Promise<readonly Row[]> {
+/** All rows of a list, page by page. */
+export async function allPages<Row>(ask: Ask, path: string): Promise<readonly Row[]> {
   const rows: Row[] = []
   for (let cursor: string | null = ''; cursor !== null;) {
     const query: string = cursor === '' ? '?limit=200' : `?limit=200&cursor=${cursor}`

@@ -3,23 +3,53 @@ import { jobIdPrefix } from '../../domain/jobs/job.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { inputTokens, outputTokens } from '../../domain/pricing/usage.ts'
 import type { Authenticated } from '../../gateway/ports/accounts.ts'
-import type { Charge, Ledger, UsageLine } from '../../gateway/ports/ledger.ts'
+import type { Clock } from '../../gateway/ports/clock.ts'
+import type { Charge, Ledger, TimeRange, UsageLine, UsageTotals } from '../../gateway/ports/ledger.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
-import { pageOf, readPage, rowsBefore } from '../page.ts'
+import { pageOf, readPage, refuseUnknown, rowsBefore, type PageQuery } from '../page.ts'
 import { jsonReply, type HttpReply } from '../request-context.ts'
+import { readTimeRange } from '../time-range.ts'
 
-/** `GET /v1/usage?limit=&cursor=`: the charged requests of the account, newest first. */
+/**
+ * `GET /v1/usage?limit=&cursor=&from=&to=`: the charged requests of the account, newest first. A time range limits them, and the
+ * reply has its totals.
+ */
 export async function readUsage(
   { query }: IncomingRequest,
   { account }: Authenticated,
-  ledger: Ledger,
+  { ledger, clock }: { readonly ledger: Ledger; readonly clock: Clock },
 ): Promise<HttpReply> {
-  const asked = readPage(new URLSearchParams(query))
-  const lines = await ledger.usage(account.id, rowsBefore(asked))
+  const parameters = new URLSearchParams(query)
+  refuseUnknown(parameters, ['limit', 'cursor', 'from', 'to'])
+  const asked = readPage(parameters)
+  const between = readTimeRange(parameters, clock.now())
+  const lines = await ledger.usage(account.id, usagePage(asked, between))
   return jsonReply(200, {
     object: 'list',
     ...pageOf(lines, asked.limit, { cursorOf: line => line.cursor, rowOf: usageJson }),
+    ...(between === undefined
+      ? {}
+      : { totals: totalsJson(between, await ledger.usageTotals(account.id, between)) }),
   })
+}
+
+/** The rows to read for a page of usage. */
+export function usagePage(asked: PageQuery, between: TimeRange | undefined) {
+  return { ...rowsBefore(asked), ...(between === undefined ? {} : { between }) }
+}
+
+/** The sums of all charges of a time range. */
+export function totalsJson({ fromMs, toMs }: TimeRange, totals: UsageTotals) {
+  return {
+    from: new Date(fromMs).toISOString(),
+    to: new Date(toMs).toISOString(),
+    charges: totals.charges,
+    input_tokens: totals.inputTokens,
+    output_tokens: totals.outputTokens,
+    images: totals.images,
+    seconds: totals.durationMs / 1000,
+    cost_usd: formatUsd(totals.cost),
+  }
 }
 
 /** A charge of media is known by its job. */

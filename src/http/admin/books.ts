@@ -1,10 +1,10 @@
 import { formatId } from '../../domain/ids.ts'
-import type { OperationKind } from '../../domain/ledger/operation.ts'
 import { formatUsd, parseUsd } from '../../domain/money.ts'
 import { acceptLoss, verifyBooks } from '../../gateway/admin/verify-books.ts'
 import { creditAccount, creditSources } from '../../gateway/admin/credit-account.ts'
 import type { StatementLine } from '../../gateway/ports/ledger.ts'
 import type { JobsPass } from '../../gateway/ports/reconcile.ts'
+import { movementId } from '../account/statement.ts'
 import { accountOf } from './accounts.ts'
 import { optionalTextField, readFields, type Fields, textField, wrongField } from './body.ts'
 import type { BufferedReply } from '../request-context.ts'
@@ -13,7 +13,6 @@ import { pageOf, rowsBefore } from '../page.ts'
 import { instant } from './instant.ts'
 import { readAdminPage } from './query.ts'
 
-const SECOND_STEPS: ReadonlySet<OperationKind> = new Set(['compensation', 'capture', 'release', 'expire'])
 const NOTE_LENGTH_MAX = 500
 const IDEMPOTENCY_KEY = /^[\u0021-\u007e]{1,255}$/
 const AMOUNT = 'a decimal string of dollars such as "12.5", with at most nine decimals'
@@ -121,10 +120,9 @@ function reasonIn(fields: Fields, name: string): string | undefined {
   return reason
 }
 
-function statementBody({ id, kind, amount, ref, note, atMs }: StatementLine): object {
-  // The second operation of a charge or a hold has the same id as the first. The ids of statement lines must be unique.
-  const own = SECOND_STEPS.has(kind) ? `${formatId('op', id)}_${kind}` : formatId('op', id)
-  return { id: own, kind, amount_usd: formatUsd(amount), ref, note, at: instant(atMs) }
+function statementBody(line: StatementLine): object {
+  const { kind, amount, ref, note, atMs } = line
+  return { id: movementId(line), kind, amount_usd: formatUsd(amount), ref, note, at: instant(atMs) }
 }
 
 function idempotencyKeyOf(request: AdminCall['request']): string | undefined {

@@ -1,22 +1,31 @@
 import type { UsageLine } from '../../gateway/ports/ledger.ts'
-import { usageJson } from '../account/usage.ts'
+import { totalsJson, usageJson, usagePage } from '../account/usage.ts'
 import { accountOf } from './accounts.ts'
 import type { BufferedReply } from '../request-context.ts'
 import { adminReply, type AdminCall, type AdminPorts } from './call.ts'
-import { pageOf, rowsBefore } from '../page.ts'
+import { pageOf } from '../page.ts'
+import { readTimeRange } from '../time-range.ts'
 import { publicNames, type PublicNames } from './public-names.ts'
 import { readAdminPage } from './query.ts'
 
-/** The charged requests of one account (`?account=`) or of all accounts. */
+/**
+ * The charged requests and jobs of one account (`?account=`) or of all accounts, of a time range if it is given. With both, the reply
+ * has the totals.
+ */
 export async function listUsage({ query }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
-  const asked = readAdminPage(query, ['account'])
+  const asked = readAdminPage(query, ['account', 'from', 'to'])
+  const between = readTimeRange(query, ports.clock.now())
   const named = query.get('account')
   const account = named === null ? undefined : await accountOf({ account: named }, ports)
-  const lines = await ports.ledger.usage(account?.id, rowsBefore(asked))
+  const lines = await ports.ledger.usage(account?.id, usagePage(asked, between))
   const names = await publicNames(lines, ports)
-  return adminReply(
-    pageOf(lines, asked.limit, { cursorOf: line => line.cursor, rowOf: line => usageBody(line, names) }),
-  )
+  const page = pageOf(lines, asked.limit, {
+    cursorOf: line => line.cursor,
+    rowOf: line => usageBody(line, names),
+  })
+  if (account === undefined || between === undefined) return adminReply(page)
+  const totals = await ports.ledger.usageTotals(account.id, between)
+  return adminReply({ ...page, totals: totalsJson(between, totals) })
 }
 
 function usageBody(line: UsageLine, { accounts, keys }: PublicNames): object {

@@ -1,0 +1,131 @@
+import type { Ask } from '../ask.ts'
+import { table, type Outcome } from '../outcome.ts'
+import { allPages, type AccountReply } from './accounts.ts'
+
+type UsageFilters = { readonly account?: string; readonly from?: string; readonly to?: string }
+
+type UsageReply = {
+  readonly data: readonly UsageRow[]
+  readonly next: string | null
+  readonly totals?: { readonly charges: number; readonly cost_usd: string }
+}
+
+/** A charged request or job in the admin API. */
+type UsageRow = {
+  readonly id: string
+  readonly created_at: string
+  readonly account: string | null
+  readonly key: string | null
+  readonly route: string
+  readonly model: string
+  readonly provider: string
+  readonly usage: Readonly<Record<string, number>>
+  readonly cost_usd: string
+  readonly source: string
+  readonly is_clamped: boolean
+}
+
+const PAGE_ROWS = '500'
+
+/** Prints one page of charged requests and jobs, newest first. */
+export async function listUsage(
+  ask: Ask,
+  filters: UsageFilters & { readonly limit: string; readonly cursor?: string },
+): Promise<Outcome> {
+  const page = await ask<UsageReply>({ method: 'GET', path: pathOf(filters) })
+  const rows = page.data.map(row => [
+    row.created_at,
+    row.id,
+    row.account ?? '–',
+    row.model,
+    measureOf(row),
+    row.cost_usd,
+  ])
+  const { totals } = page
+  const sum = totals === undefined ? [] : ['', `${totals.charges} charges, ${totals.cost_usd} USD`]
+  const head = ['CREATED', 'ID', 'ACCOUNT', 'MODEL', 'USAGE', 'USD']
+  return {
+    value: page,
+    text: rows.length === 0 ? 'No usage.' : [table(head, rows), ...sum].join('\n'),
+    ...(page.next === null ? {} : { note: `Older usage: --cursor ${page.next}` }),
+  }
+}
+
+/** All charged requests and jobs as CSV, newest first. It reads page by page, so that the output can be long. */
+export async function usageCsv(ask: Ask, filters: UsageFilters): Promise<Outcome> {
+  const accounts = await allPages<AccountReply>(ask, 'accounts')
+  const names = new Map(accounts.map(({ id, name }) => [id, name]))
+  // Before anything is written, so that wrong filters print no header.
+  const first = await ask<UsageReply>({ method: 'GET', path: pathOf({ ...filters, limit: PAGE_ROWS }) })
+  return { value: undefined, text: '', chunks: csvChunks(ask, { filters, first, names }) }
+}
+
+async function* csvChunks(
+  ask: Ask,
+  {
+    filters,
+    first,
+    names,
+  }: {
+    readonly filters: UsageFilters
+    readonly first: UsageReply
+    readonly names: ReadonlyMap<string, string>
+  },
+): AsyncGenerator<string> {
+  yield csvLine(columns.map(([name]) => name))
+  for (let page = first; ;) {
+    yield page.data.map(row => csvLine(columns.map(([, valueOf]) => valueOf(row, names)))).join('')
+    if (page.next === null) return
+    const path = pathOf({ ...filters, limit: PAGE_ROWS, cursor: page.next })
+    page = await ask<UsageReply>({ method: 'GET', path })
+  }
+}
+
+type ValueOf = (row: UsageRow, names: ReadonlyMap<string, string>) => string | number | boolean | null
+
+const counts = [
+  'input_tokens',
+  'output_tokens',
+  'cached_input_tokens',
+  'cache_write_tokens',
+  'audio_input_tokens',
+  'reasoning_tokens',
+  'audio_output_tokens',
+  'images',
+  'seconds',
+] as const
+
+const columns: readonly (readonly [string, ValueOf])[] = [
+  ['id', row => row.id],
+  ['created_at', row => row.created_at],
+  ['account', row => row.account],
+  ['account_name', (row, names) => names.get(row.account ?? '') ?? null],
+  ['key', row => row.key],
+  ['route', row => row.route],
+  ['model', row => row.model],
+  ['provider', row => row.provider],
+  ...counts.map((name): readonly [string, ValueOf] => [name, row => row.usage[name] ?? null]),
+  ['cost_usd', row => row.cost_usd],
+  ['source', row => row.source],
+  ['is_clamped', row => row.is_clamped],
+]
+
+/** One line as in RFC 4180. A missing value is empty. */
+function csvLine(values: readonly (string | number | boolean | null)[]): string {
+  const cells = values.map(value => {
+    const text = String(value ?? '')
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  })
+  return `${cells.join(',')}\r\n`
+}
+
+function pathOf(query: UsageFilters & { readonly limit: string; readonly cursor?: string }): string {
+  const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  return `usage?${new URLSearchParams(given)}`
+}
+
+function measureOf({ usage }: UsageRow): string {
+  if (usage['images'] !== undefined) return `${usage['images']} images`
+  if (usage['seconds'] !== undefined) return `${usage['seconds']} s`
+  return `${usage['input_tokens']} + ${usage['output_tokens']} tokens`
+}
