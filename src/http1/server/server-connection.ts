@@ -64,7 +64,7 @@ export class ServerConnection implements Responder, BodyConnection {
   /** Whether the connection ends with the current response. */
   #isLast = false
   #lingeredBytes = 0
-  #remoteAddress: string | undefined
+  #remoteAddress = ''
 
   constructor(socket: ServerSocket, server: ConnectionServer) {
     this.#socket = socket
@@ -80,7 +80,6 @@ export class ServerConnection implements Responder, BodyConnection {
   }
 
   get remoteAddress(): string {
-    this.#remoteAddress ??= this.#socket.remoteAddress
     return this.#remoteAddress
   }
 
@@ -260,6 +259,8 @@ export class ServerConnection implements Responder, BodyConnection {
     this.#state = 'running'
     this.#isReadingHead = false
     this.#request = request
+    // A closed socket does not know it any more.
+    if (this.#remoteAddress === '') this.#remoteAddress = this.#socket.remoteAddress
     this.deadlineTick = NEVER
   }
 

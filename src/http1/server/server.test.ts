@@ -39,6 +39,27 @@ function endless() {
   return stream
 }
 
+test('the address of a client is still known after it has left', async () => {
+  const addresses: string[] = []
+  let isRunning = false
+  const testServer = serve(async request => {
+    isRunning = true
+    await new Promise(resolve => {
+      request.signal.addEventListener('abort', resolve)
+    })
+    addresses.push(request.remoteAddress)
+    return hello
+  })
+  const connection = rawConnection(testServer.url)
+  await connection.write(GET)
+  await until('the request runs', () => isRunning)
+
+  connection.leave()
+  await until('the request has ended', () => testServer.ended === 1)
+
+  expect(addresses).toEqual(['127.0.0.1'])
+})
+
 test('a response has a date and a length', async () => {
   const { url, clock } = serve(async () => ({ ...hello, headers: { x: 'y' } }))
   clock.advance(5000)
