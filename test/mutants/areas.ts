@@ -1,3 +1,4 @@
+import { bodyMutants } from './areas/bodies.ts'
 import { failoverMutants } from './areas/failover.ts'
 import { jobMutants } from './areas/jobs.ts'
 import { moneyMutants } from './areas/money.ts'
@@ -16,6 +17,7 @@ export const areas = {
   failover: failoverMutants,
   streams: streamMutants,
   verify: verifyMutants,
+  bodies: bodyMutants,
 } as const satisfies Readonly<Record<string, readonly Mutant[]>>
 
 export type Area = keyof typeof areas
