@@ -11,6 +11,7 @@ import type { MediaProviders, ProviderAdapters } from '../gateway/ports/provider
 import type { Tokenizer } from '../gateway/ports/tokenizer.ts'
 import type { TextPorts } from '../gateway/text/text-ports.ts'
 import { CircuitBreakers } from '../gateway/upstreams/circuit-breakers.ts'
+import { RetryBudgets } from '../gateway/upstreams/retry-budgets.ts'
 import { LateAnswers } from '../gateway/upstreams/late-answers.ts'
 import type { AdminPorts } from '../http/admin/call.ts'
 import type { HashKey } from '../http/authenticate.ts'
@@ -206,6 +207,7 @@ function textPortsOf(parts: {
     providers,
     tokenizer,
     circuitBreakers: new CircuitBreakers({ catalog, clock }),
+    retryBudgets: new RetryBudgets(clock),
     random: () => Math.random(),
   }
 }

@@ -2,6 +2,7 @@ import { test } from 'bun:test'
 import fc from 'fast-check'
 import { callWithFailover } from '../../src/gateway/upstreams/call-with-failover.ts'
 import { CircuitBreakers } from '../../src/gateway/upstreams/circuit-breakers.ts'
+import { RetryBudgets } from '../../src/gateway/upstreams/retry-budgets.ts'
 import type { CallResult } from '../../src/gateway/upstreams/select-result.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { aCatalogOf, aDestination, aFailure, anAdmittedRequest, anAnswer } from '../support/upstream-rows.ts'
@@ -45,7 +46,9 @@ function aModel(orders: Readonly<Record<ProviderId, number>>) {
   const resultOf = (id: string) => results.get(id) ?? anAnswer()
   const ports = {
     circuitBreakers,
-    clock,
+    // No time passes in the pause before a retry.
+    clock: { ...clock, after: immediately },
+    retryBudgets: new RetryBudgets(clock),
     attempts: { record: () => Promise.resolve() },
     onSettleFailed: () => undefined,
     random: () => 0,
@@ -61,6 +64,11 @@ function aModel(orders: Readonly<Record<ProviderId, number>>) {
     return { isOneUp, isAnswered: result.kind === 'answer' }
   }
   return { clock, results, request }
+}
+
+function immediately(_delayMs: number, then: () => void): () => void {
+  queueMicrotask(then)
+  return () => undefined
 }
 
 test('a request is answered whenever one of its upstreams can answer, whatever failed before', async () => {

@@ -48,6 +48,7 @@ beforeAll(async () => {
     kind: 'openai-compatible',
     base_url: baseUrl,
     api_key: `sk-of-${id}-0123456789`,
+    retries: 0,
   })
   const model = (id: string, upstreams: readonly object[]) => ({
     id,

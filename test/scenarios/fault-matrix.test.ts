@@ -31,7 +31,12 @@ const BACKGROUND_TIMERS = 4
 
 beforeAll(async () => {
   spare = startUpstream()
-  const provider = (id: string, baseUrl: string) => ({ id, kind: 'openai-compatible', base_url: baseUrl })
+  const provider = (id: string, baseUrl: string) => ({
+    id,
+    kind: 'openai-compatible',
+    base_url: baseUrl,
+    retries: 0,
+  })
   gateway = await startScriptedGateway({
     models: ['chat', 'embedding'].flatMap(kind =>
       [true, false].flatMap(isRefused => modelRows(kind, isRefused)),

@@ -58,6 +58,8 @@ export async function startScriptedGateway(
     kind: 'openai-compatible',
     base_url: upstream.baseUrl,
     api_key: UPSTREAM_KEY,
+    // So that a failure is one request. A retry would wait for the clock.
+    retries: 0,
     ...options.provider,
   }
   const catalog = {

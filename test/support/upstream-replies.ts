@@ -75,9 +75,13 @@ export function resetAfterHeaders(): Reply {
 }
 
 /** Announces more bytes than it sends, and closes the connection. */
-export function shortBody(body: string, headers = JSON_TYPE): Reply {
+export function shortBody(
+  body: string,
+  headers: Readonly<Record<string, string>> = JSON_TYPE,
+  status = 200,
+): Reply {
   return async exchange => {
-    await exchange.write(head(200, { ...headers, 'content-length': String(bytesOf(body).length + 10) }))
+    await exchange.write(head(status, { ...headers, 'content-length': String(bytesOf(body).length + 10) }))
     await exchange.write(body)
     exchange.end()
   }

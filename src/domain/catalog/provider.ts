@@ -51,8 +51,15 @@ export type Provider = TextTimeouts & {
   readonly costHeader?: string
   /** The limit for opening a connection, TCP and TLS together. */
   readonly connectTimeoutMs: number
+  /** 0 if a request is never sent to this provider a second time. */
+  readonly retries?: 0
   /** Whether a request may use the connection of an earlier one. */
   readonly reusesConnections: boolean
+}
+
+/** Whether a request that this provider failed may be sent to it again. The sandbox fails because it was asked to. */
+export function mayRetry({ kind, retries }: Pick<Provider, 'kind' | 'retries'>): boolean {
+  return kind !== 'sandbox' && retries === undefined
 }
 
 /** A provider as an operator writes it. An export omits literal keys, so its import keeps the stored one. */

@@ -11,6 +11,7 @@ import type { Attempts } from '../ports/attempts.ts'
 import type { Ledger } from '../ports/ledger.ts'
 import type { ProviderOutcome, TextProvider } from '../ports/text-provider.ts'
 import { CircuitBreakers } from '../upstreams/circuit-breakers.ts'
+import { RetryBudgets } from '../upstreams/retry-budgets.ts'
 import { LateAnswers } from '../upstreams/late-answers.ts'
 import { runText } from './run-text.ts'
 
@@ -60,6 +61,7 @@ async function setUp(
         attempts,
         catalog: { ...store.catalog, ...catalog },
         circuitBreakers: new CircuitBreakers({ catalog, clock }),
+        retryBudgets: new RetryBudgets(clock),
         clock,
         holds: new HoldQueue({ ledger, clock }, { waitMs: 0, mode: 'hold' }),
         lateAnswers: new LateAnswers({ attempts, clock, onFailed: onSettleFailed }),

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { rejection } from '../../../test/support/rejection.ts'
+import { turn } from '../../../test/support/turn.ts'
 import {
   aCatalogOf,
   aDestination,
@@ -14,6 +15,8 @@ import { NO_USAGE } from '../../domain/pricing/usage.ts'
 import type { Attempt } from '../ports/attempts.ts'
 import { callWithFailover, type CallUpstream } from './call-with-failover.ts'
 import { CircuitBreakers, OPEN_MS_FIRST } from './circuit-breakers.ts'
+import { RETRY_MS_MIN } from './retry-delay.ts'
+import { RetryBudgets } from './retry-budgets.ts'
 import type { CallResult } from './select-result.ts'
 
 const READ_MS = 300_000
@@ -24,6 +27,7 @@ function setUp(results: Readonly<Record<string, readonly CallResult[]>>) {
   const clock = fakeClock()
   const destinations = Object.keys(results).map((id, index) => aDestination(id, { order: index + 1 }))
   const circuitBreakers = new CircuitBreakers({ catalog: { current: () => aCatalogOf(destinations) }, clock })
+  const retryBudgets = new RetryBudgets(clock)
   const called: string[] = []
   const turns = new Map<string, number>()
   const scripted: CallUpstream<CallResult> = async ({ provider: { id } }) => {
@@ -42,12 +46,12 @@ function setUp(results: Readonly<Record<string, readonly CallResult[]>>) {
     const attempt = await callWithFailover(
       admitted,
       call,
-      { circuitBreakers, clock, attempts, onSettleFailed, random: () => 0 },
+      { circuitBreakers, retryBudgets, clock, attempts, onSettleFailed, random: () => 0 },
       { failOverWithinMs: READ_MS },
     )
     return { ...attempt, trace: admitted.call.trace, admitted }
   }
-  return { run, called, clock, circuitBreakers, recorded }
+  return { run, called, clock, circuitBreakers, recorded, destinations }
 }
 
 describe('upstreams are called', () => {
@@ -127,6 +131,117 @@ describe('upstreams are called', () => {
 
     expect(called).toHaveLength(5)
     expect(circuitBreakers.size).toBe(0)
+  })
+})
+
+describe('the last upstream', () => {
+  const brief = { ...aFailure('server'), status: 503 }
+
+  /** Runs a request, and passes the pause before its retry. */
+  async function runWithRetry({ run, clock }: ReturnType<typeof setUp>) {
+    const pending = run()
+    await turn()
+    clock.advance(RETRY_MS_MIN)
+    return pending
+  }
+
+  test('is called once more after a failure that may be over', async () => {
+    const set = setUp({ a: [brief, anAnswer()] })
+
+    const { result, number } = await runWithRetry(set)
+
+    expect([result.kind, number]).toEqual(['answer', 2])
+    expect(set.called).toEqual(['a', 'a'])
+    expect(set.circuitBreakers.size).toBe(0)
+  })
+
+  test('is called once more after the others have failed', async () => {
+    const set = setUp({ a: [aFailure()], b: [brief, anAnswer()] })
+
+    const { result, trace } = await runWithRetry(set)
+
+    expect(result.kind).toBe('answer')
+    expect(set.called).toEqual(['a', 'b', 'b'])
+    expect(trace.failedOverFrom).toEqual(['a: a server problem', 'b: a server problem'])
+  })
+
+  test('is not called a third time', async () => {
+    const set = setUp({ a: [brief] })
+
+    const { result } = await runWithRetry(set)
+
+    expect(result).toBe(brief)
+    expect(set.called).toEqual(['a', 'a'])
+    expect(set.clock.waiting).toBe(0)
+  })
+
+  test('is not called again before the pause is over', async () => {
+    const set = setUp({ a: [brief] })
+    const pending = set.run()
+    await turn()
+
+    set.clock.advance(RETRY_MS_MIN - 1)
+    await turn()
+    const called = [...set.called]
+    set.clock.advance(1)
+    await pending
+
+    expect(called).toEqual(['a'])
+  })
+
+  test('is not called again if its circuit breaker is open', async () => {
+    const { run, called, circuitBreakers, destinations } = setUp({ a: [aFailure()], b: [brief] })
+    circuitBreakers.begin(destinations[1]!)({ signal: 'unhealthy', retryAfterMs: 5000 })
+
+    await run()
+
+    expect(called).toEqual(['a', 'b'])
+  })
+
+  test('is not called again if its circuit breaker opens during the pause', async () => {
+    const { run, called, clock, circuitBreakers, destinations } = setUp({ a: [aFailure()], b: [brief] })
+    const pending = run()
+    await turn()
+
+    circuitBreakers.begin(destinations[1]!)({ signal: 'unhealthy', retryAfterMs: 5000 })
+    clock.advance(RETRY_MS_MIN)
+    await pending
+
+    expect(called).toEqual(['a', 'b'])
+  })
+
+  test('is not called again if too many of its requests were retried', async () => {
+    const set = setUp({ a: [brief] })
+    await runWithRetry(set)
+    set.called.length = 0
+
+    for (let times = 0; times < 9; times += 1) await set.run()
+
+    expect(set.called).toHaveLength(9)
+  })
+
+  test('is not called again if its provider has no retries', async () => {
+    const set = setUp({ a: [brief] })
+    set.destinations[0] = {
+      ...set.destinations[0]!,
+      provider: { ...set.destinations[0]!.provider, retries: 0 },
+    }
+
+    await set.run()
+
+    expect(set.called).toEqual(['a'])
+  })
+
+  test('is not called again after the time of the request', async () => {
+    const { run, called, clock } = setUp({ a: [] })
+
+    await run(async ({ provider }) => {
+      called.push(provider.id)
+      clock.advance(READ_MS)
+      return brief
+    })
+
+    expect(called).toEqual(['a'])
   })
 })
 
@@ -315,7 +430,7 @@ describe('the trace', () => {
   })
 
   test('names the upstream of an empty answer, with its status', async () => {
-    const { run } = setUp({ a: [anAnswer({ isEmpty: true })], b: [{ ...aFailure(), status: 500 }] })
+    const { run } = setUp({ a: [anAnswer({ isEmpty: true })], b: [{ ...aFailure(), status: 504 }] })
 
     const { trace } = await run()
 

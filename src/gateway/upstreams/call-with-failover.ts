@@ -1,8 +1,11 @@
+import { mayRetry } from '../../domain/catalog/provider.ts'
 import type { AdmittedRequest } from '../text/admit-text.ts'
 import type { Destination } from '../text/resolve-model.ts'
 import type { AttemptRecord } from './attempt-record.ts'
 import { chooseUpstream } from './choose-upstream.ts'
 import type { CircuitBreakers } from './circuit-breakers.ts'
+import type { RetryBudgets } from './retry-budgets.ts'
+import { retryDelayMs } from './retry-delay.ts'
 import { recordAbandonedAttempt, type AbandonPorts } from './record-abandoned-attempt.ts'
 import { reportAttempts } from './report-attempts.ts'
 import { healthSignal, selectResult, shouldFailOver, wasGivenUp, type CallResult } from './select-result.ts'
@@ -19,6 +22,7 @@ export type CallUpstream<Result extends CallResult> = (
 
 export type FailoverPorts = AbandonPorts & {
   readonly circuitBreakers: CircuitBreakers
+  readonly retryBudgets: RetryBudgets
   /** At least 0 and below 1. Distributes the requests by weight. */
   readonly random: () => number
 }
@@ -26,7 +30,8 @@ export type FailoverPorts = AbandonPorts & {
 /**
  * Calls the upstreams of a request one after the other until one answers, and returns the attempt whose result the
  * client gets. Each is called at most once. Those with an open circuit breaker come last, because they may have
- * recovered and are better than no answer. After `failOverWithinMs`, no further upstream is called.
+ * recovered and are better than no answer. If the last one fails in a way that a second try may not meet, it is called once
+ * more. After `failOverWithinMs`, no further call is made.
  */
 export async function callWithFailover<Result extends CallResult>(
   admitted: AdmittedRequest,
@@ -35,15 +40,26 @@ export async function callWithFailover<Result extends CallResult>(
   { failOverWithinMs }: { readonly failOverWithinMs: number },
 ): Promise<AttemptRecord<Result>> {
   const { trace } = admitted.call
+  const failOverUntilMs = ports.clock.monotonicMs() + failOverWithinMs
   const [first] = admitted.destinations
+  let attempts: AttemptRecord<Result>[]
   if (first !== undefined && admitted.destinations.length === 1) {
-    // There is nothing to fail over to, so it needs no circuit breaker.
     trace.provider = first.provider.id
+    ports.retryBudgets.countRequest(first.upstream)
+    // There is nothing to fail over to, so it needs no circuit breaker.
     const only = { destination: first, number: 1, result: await call(first, false) }
-    reportAttempts(trace, [only], only)
-    return only
+    attempts = [only]
+    if (only.result.kind !== 'failure') {
+      reportAttempts(trace, attempts, only)
+      return only
+    }
+  } else attempts = await callInTurn(admitted, call, ports, failOverUntilMs)
+  const last = attempts.at(-1)
+  if (last?.result.kind === 'failure' && attempts.length === admitted.destinations.length) {
+    const send = admitted.destinations.length === 1 ? call : throughBreaker(call, ports)
+    const retried = await retry(last, send, ports, failOverUntilMs)
+    if (retried !== undefined) attempts.push(retried)
   }
-  const attempts = await callInTurn(admitted, call, ports, failOverWithinMs)
   const selected = selectResult(attempts, ports.clock.now())
   for (const attempt of attempts) if (attempt !== selected) recordAbandonedAttempt(admitted, attempt, ports)
   if (wasGivenUp(selected.result)) recordAbandonedAttempt(admitted, selected, ports)
@@ -55,10 +71,10 @@ async function callInTurn<Result extends CallResult>(
   { destinations, call: { trace } }: AdmittedRequest,
   call: CallUpstream<Result>,
   ports: FailoverPorts,
-  failOverWithinMs: number,
+  failOverUntilMs: number,
 ): Promise<AttemptRecord<Result>[]> {
-  const { circuitBreakers, clock, random } = ports
-  const failOverUntilMs = clock.monotonicMs() + failOverWithinMs
+  const { circuitBreakers, clock, random, retryBudgets } = ports
+  const send = throughBreaker(call, ports)
   const attempts: AttemptRecord<Result>[] = []
   let left = destinations
   let mayGiveUp = true
@@ -67,7 +83,8 @@ async function callInTurn<Result extends CallResult>(
     const destination = chooseUpstream(available, random) ?? firstToClose(left, circuitBreakers)
     trace.provider = destination.provider.id
     left = left.filter(other => other !== destination)
-    const result = await callThroughBreaker(destination, call, ports, mayGiveUp && left.length > 0)
+    retryBudgets.countRequest(destination.upstream)
+    const result = await send(destination, mayGiveUp && left.length > 0)
     attempts.push({ destination, number: attempts.length + 1, result })
     if (wasGivenUp(result)) mayGiveUp = false
     if (left.length === 0 || !shouldFailOver(result) || clock.monotonicMs() >= failOverUntilMs)
@@ -75,21 +92,44 @@ async function callInTurn<Result extends CallResult>(
   }
 }
 
-/** Calls an upstream and reports to its circuit breaker how that went. */
-async function callThroughBreaker<Result extends CallResult>(
-  destination: Destination,
+/** Calls an upstream that failed once more, after a pause. Undefined if it may not be called again. */
+async function retry<Result extends CallResult>(
+  { destination, number, result }: AttemptRecord<Result>,
+  call: CallUpstream<Result>,
+  ports: FailoverPorts,
+  failOverUntilMs: number,
+): Promise<AttemptRecord<Result> | undefined> {
+  const { circuitBreakers, clock, random, retryBudgets } = ports
+  const delayMs = retryDelayMs(result, clock.now(), random)
+  const isOpen = () => circuitBreakers.openUntilMs(destination) !== undefined
+  if (delayMs === undefined || !mayRetry(destination.provider) || isOpen()) return undefined
+  if (clock.monotonicMs() + delayMs >= failOverUntilMs) return undefined
+  if (!retryBudgets.takeRetry(destination.upstream)) return undefined
+  await new Promise<void>(resolve => void clock.after(delayMs, resolve))
+  // Other requests may have failed meanwhile.
+  if (isOpen()) return undefined
+  return {
+    destination,
+    number: number + 1,
+    result: await call(destination, false),
+  }
+}
+
+/** Reports to the circuit breaker of each upstream how its calls went. */
+function throughBreaker<Result extends CallResult>(
   call: CallUpstream<Result>,
   { circuitBreakers, clock }: FailoverPorts,
-  mayGiveUp: boolean,
-): Promise<Result> {
-  const end = circuitBreakers.begin(destination)
-  try {
-    const result = await call(destination, mayGiveUp)
-    end(healthSignal(result, clock.now()))
-    return result
-  } catch (error) {
-    end({ signal: 'none' })
-    throw error
+): CallUpstream<Result> {
+  return async (destination, mayGiveUp) => {
+    const end = circuitBreakers.begin(destination)
+    try {
+      const result = await call(destination, mayGiveUp)
+      end(healthSignal(result, clock.now()))
+      return result
+    } catch (error) {
+      end({ signal: 'none' })
+      throw error
+    }
   }
 }
 

@@ -90,6 +90,27 @@ export const failoverMutants: readonly Mutant[] = [
     tests: [CALL_TESTS],
   },
   {
+    name: 'an upstream is called again although its circuit breaker is open',
+    file: CALL,
+    text: ' || isOpen()) return undefined',
+    replacement: ') return undefined',
+    tests: [CALL_TESTS],
+  },
+  {
+    name: 'any number of requests is sent twice',
+    file: CALL,
+    text: 'if (!retryBudgets.takeRetry(destination.upstream)) return undefined',
+    replacement: '',
+    tests: [CALL_TESTS],
+  },
+  {
+    name: 'a 504 of the upstream is retried, so an upstream may bill twice',
+    file: 'src/gateway/upstreams/retry-delay.ts',
+    text: 'new Set([500, 502, 503])',
+    replacement: 'new Set([500, 502, 503, 504])',
+    tests: ['src/gateway/upstreams/retry-delay.test.ts'],
+  },
+  {
     name: 'every silent upstream of a request is given up',
     file: CALL,
     text: 'if (wasGivenUp(result)) mayGiveUp = false',

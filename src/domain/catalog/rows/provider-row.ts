@@ -62,6 +62,7 @@ const fieldsOf = {
     'cost_header',
     'connect_timeout_s',
     ...textTimeoutFields,
+    'retries',
     'reuse_connections',
   ],
   'openai-images': mediaFields,
@@ -118,6 +119,7 @@ export function encodeProvider(provider: Provider | ProviderSettings): Record<st
     cost_header: provider.costHeader,
     connect_timeout_s: unless(CONNECT_TIMEOUT_MS / 1000, provider.connectTimeoutMs / 1000),
     ...writeTextTimeouts(provider),
+    retries: provider.retries,
     reuse_connections: unless(true, provider.reusesConnections),
   })
 }
@@ -150,6 +152,7 @@ function readRow(
   const maxTokensField = oneOf(row, 'max_tokens_field', maxTokensFields) ?? maxTokensFields[0]
   const connectTimeout = number(row, 'connect_timeout_s', connectTimeoutS) ?? CONNECT_TIMEOUT_MS / 1000
   const timeouts = readTextTimeouts(row)
+  const retries = number(row, 'retries', { min: 0, max: 1, whole: true })
   const reusesConnections = flag(row, 'reuse_connections') ?? true
   const secret = readSecret(row, kind)
   if (id === undefined) return undefined
@@ -163,6 +166,7 @@ function readRow(
     connectTimeoutMs: Math.round(connectTimeout * 1000),
     reusesConnections,
     ...timeouts,
+    ...(retries === 0 ? { retries } : {}),
     ...definedOnly({ baseUrl, costHeader }),
   }
 }
