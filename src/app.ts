@@ -98,6 +98,7 @@ async function serve(
     replayBytes: replays.bytes,
     anchorFailures: books.anchorFailures,
     isStopped: () => books.guard.stop !== undefined,
+    stoppedAccounts: () => books.guard.stoppedAccounts,
     bodyMemory: memory,
     inputSpool: parts.media.inputSpool,
   }

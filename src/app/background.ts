@@ -31,10 +31,21 @@ export function startBackground(
   { reconcileEveryMs }: Config,
 ): () => Promise<void> {
   const { ledger } = admin
-  const stopChecking = checkBooksRegularly({ ledger, clock }, CHECK_BOOKS_EVERY_MS, result => {
-    metrics.countLedgerCheck({ problems: result.problems.length, entries: result.entries, atMs: clock.now() })
-    logProblems(result, log)
-  })
+  const checks = {
+    ledger,
+    clock,
+    report(result: Verification) {
+      const open = result.problems.filter(({ isAccepted }) => !isAccepted)
+      metrics.countLedgerCheck({ problems: open.length, atMs: clock.now() })
+      for (const { id, entryId, message } of open)
+        log.error('the books are wrong', { id, entry: entryId, problem: message })
+    },
+    onFailed(error: unknown) {
+      metrics.countFailedLedgerCheck()
+      log.error('the books could not be checked', errorFields(error))
+    },
+  }
+  const stopChecking = checkBooksRegularly(checks, CHECK_BOOKS_EVERY_MS)
   const onRenewalFailed = (error: unknown) => log.error('the holds could not be renewed', errorFields(error))
   const stopRenewing = renewHoldsRegularly({ ledger, clock, onFailed: onRenewalFailed }, HOLD_RENEW_EVERY_MS)
   const stopReconciling = startReconciler(reconcile, { clock, onFailed: onReconcileFailed }, reconcileEveryMs)
@@ -44,9 +55,4 @@ export function startBackground(
     text.lateAnswers.abandon()
     await stopReconciling()
   }
-}
-
-function logProblems({ problems }: Verification, log: Parts['log']): void {
-  for (const { entryId, message } of problems)
-    log.error('the books are wrong', { entry: entryId, problem: message })
 }

@@ -6,16 +6,26 @@ import type { Ledger } from '../gateway/ports/ledger.ts'
 type Guards = {
   /** False while the store cannot be written. */
   readonly isWritable: () => boolean
-  readonly guard: Pick<BooksGuard, 'refusal'>
+  readonly guard: Pick<BooksGuard, 'refusal' | 'noteCheck' | 'noteFailedCheck'>
 }
 
 /**
  * A ledger that refuses new holds while its store cannot be written, because the charge of that work could not be
- * recorded, and while its books are known to be wrong.
+ * recorded, and while its books are known to be wrong. Each check of the books tells the guard what it found.
  */
 export function guardedLedger<Books extends Ledger>(ledger: Books, guards: Guards): Books {
   return {
     ...ledger,
+    async verify() {
+      try {
+        const verification = await ledger.verify()
+        guards.guard.noteCheck(verification.affected)
+        return verification
+      } catch (error) {
+        guards.guard.noteFailedCheck()
+        throw error
+      }
+    },
     placeHold(request) {
       const refusal = refusalOf(request.accountId, guards)
       return refusal === undefined ? ledger.placeHold(request) : Promise.reject(refusal)

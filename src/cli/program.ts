@@ -4,7 +4,7 @@ import { amount, rowCount } from './arguments.ts'
 import type { Ask } from './ask.ts'
 import { addCatalog } from './catalog-program.ts'
 import { createAccount, listAccounts } from './commands/accounts.ts'
-import { doctor, reconcile, verify } from './commands/checks.ts'
+import { doctor, reconcile, verify, type Acceptance } from './commands/checks.ts'
 import { listJobs, showJob, type JobFilters } from './commands/jobs.ts'
 import { createKey, listKeys, revokeKey } from './commands/keys.ts'
 import { balance, grant, statement } from './commands/money.ts'
@@ -215,9 +215,11 @@ function addChecks(program: Command, runner: Runner): void {
   program
     .command('verify')
     .description('Check every entry of the ledger, and whether the ledger fits its anchor.')
+    .option('--accept <id>', 'sell again although there is this problem; needs --reason')
+    .option('--reason <text>', 'why the problem is accepted, for the audit log')
     .option('--accept-loss <reason>', 'sell again although commits are lost that the anchor names')
     .addHelpText('after', '\nIf an entry is wrong, it exits with 1 and names the first wrong entry.')
-    .action((options: { acceptLoss?: string }) => runner.admin(ask => verify(ask, options)))
+    .action((options: Acceptance) => runner.admin(ask => verify(ask, options)))
   program
     .command('reconcile')
     .description('Settle what requests left open. A running server does this by itself every few minutes.')

@@ -1,31 +1,39 @@
 import type { Clock } from './ports/clock.ts'
 import type { Ledger, Verification } from './ports/ledger.ts'
 
+/** The time until a check that could not run is repeated. */
+const RETRY_MS = 60_000
+
 /**
- * Checks the books now, and again `everyMs` after each check. Reports each result; if a check cannot run, that is
- * reported as a problem. Returns a function that stops it.
+ * Checks the books now, and again `everyMs` after each check. Reports each result. A check that cannot run is reported as
+ * failed, and repeated after a minute. Returns a function that stops it.
  */
 export function checkBooksRegularly(
-  ports: { readonly ledger: Ledger; readonly clock: Clock },
+  ports: {
+    readonly ledger: Pick<Ledger, 'verify'>
+    readonly clock: Clock
+    readonly report: (result: Verification) => void
+    readonly onFailed: (error: unknown) => void
+  },
   everyMs: number,
-  report: (result: Verification) => void,
 ): () => void {
+  const { ledger, clock, report, onFailed } = ports
   let isStopped = false
   let cancel = () => {}
   const check = async () => {
-    const result = await ports.ledger.verify().catch(failedToRun)
-    if (isStopped) return
-    report(result)
-    cancel = ports.clock.after(everyMs, () => void check())
+    let nextMs = everyMs
+    try {
+      const result = await ledger.verify()
+      if (!isStopped) report(result)
+    } catch (error) {
+      nextMs = RETRY_MS
+      if (!isStopped) onFailed(error)
+    }
+    if (!isStopped) cancel = clock.after(nextMs, () => void check())
   }
   void check()
   return () => {
     isStopped = true
     cancel()
   }
-}
-
-function failedToRun(error: unknown): Verification {
-  const reason = error instanceof Error ? error.message : String(error)
-  return { problems: [{ entryId: null, message: `The check could not run: ${reason}` }], entries: 0 }
 }

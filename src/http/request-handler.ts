@@ -120,7 +120,7 @@ function errorReply(error: unknown, { request, trace }: RequestContext, style: R
   else {
     trace.errorCode = known.code
     // A bug or an outage.
-    if (known.code === 'server_error') trace.failure = known.cause ?? known
+    if (known.code === 'server_error' || known.cause !== undefined) trace.failure = known.cause ?? known
   }
   const headers = errorHeaders(known)
   // The rest of an unfinished body must not be read as the next request.

@@ -3,11 +3,13 @@ import type { ReconcilerPass } from '../gateway/ports/reconcile.ts'
 import { dollars } from './dollars.ts'
 
 /** The result of one check of the ledger. */
-export type LedgerCheck = { readonly problems: number; readonly entries: number; readonly atMs: number }
+export type LedgerCheck = { readonly problems: number; readonly atMs: number }
 
 /** Metrics of background work. */
 export type BackgroundMetrics = {
   readonly countLedgerCheck: (check: LedgerCheck) => void
+  /** A check that could not run. */
+  readonly countFailedLedgerCheck: () => void
   readonly countReconcilerPass: (pass: ReconcilerPass) => void
 }
 
@@ -15,7 +17,7 @@ export function openBackgroundMetrics(registry: Registry): BackgroundMetrics {
   const registers = [registry]
   const ledgerProblems = new Gauge({
     name: 'tollgate_ledger_problems',
-    help: 'Broken invariants that the last check of the ledger found. 0 means that the ledger is correct.',
+    help: 'Problems that the last check of the ledger found, without accepted ones. 0 means that the ledger is correct.',
     registers,
   })
   const ledgerChecks = new Counter({
@@ -47,6 +49,7 @@ export function openBackgroundMetrics(registry: Registry): BackgroundMetrics {
       ledgerChecks.inc({ result: check.problems === 0 ? 'sound' : 'broken' })
       ledgerCheckedAt.set(check.atMs / 1000)
     },
+    countFailedLedgerCheck: () => ledgerChecks.inc({ result: 'failed' }),
     countReconcilerPass: pass => {
       for (const outcome of ['compensated', 'closed', 'expired', 'failed'] as const)
         reconciled.inc({ outcome }, pass[outcome])

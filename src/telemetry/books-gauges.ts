@@ -6,6 +6,8 @@ export type BooksGauges = {
   readonly anchorFailures: () => number
   /** Whether no account may start paid work, because of a problem in the books. */
   readonly isStopped: () => boolean
+  /** The number of accounts that may not start paid work, because of a problem in their own books. */
+  readonly stoppedAccounts: () => number
 }
 
 /** Metrics of what keeps the books from being used. */
@@ -28,5 +30,13 @@ export function registerBooksGauges(gauges: BooksGauges, registry: Registry): vo
       this.set(gauges.isStopped() ? 1 : 0)
     },
   })
-  void [anchorFailures, isStopped]
+  const stoppedAccounts = new Gauge({
+    name: 'tollgate_stopped_accounts',
+    help: 'Accounts whose paid requests are refused because of a problem in their books.',
+    registers,
+    collect() {
+      this.set(gauges.stoppedAccounts())
+    },
+  })
+  void [anchorFailures, isStopped, stoppedAccounts]
 }

@@ -13,6 +13,7 @@ const open = () =>
       lateCalls: () => 2,
       anchorFailures: () => 3,
       isStopped: () => true,
+      stoppedAccounts: () => 5,
       openCircuits: () => 1,
       replayBytes: () => 9,
       bodyMemory: { reserved: 11, waiting: 12 },

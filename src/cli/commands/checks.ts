@@ -1,33 +1,56 @@
 import type { Ask } from '../ask.ts'
 import { table, type Outcome } from '../outcome.ts'
 
-/**
- * Checks the ledger. If it does not balance, names the first wrong entry and exits with 1. `acceptLoss` is the reason for which the
- * operator first accepts that commits are lost.
- */
-export async function verify(
-  ask: Ask,
-  { acceptLoss }: { readonly acceptLoss?: string } = {},
-): Promise<Outcome> {
-  type Problem = { readonly entry_id: string | null; readonly message: string }
+/** What the operator accepts before a check. */
+export type Acceptance = {
+  /** The id of a problem. */
+  readonly accept?: string
+  /** Why it is accepted. */
+  readonly reason?: string
+  /** Why it is accepted that commits are lost. */
+  readonly acceptLoss?: string
+}
+
+type Problem = {
+  readonly id: string
+  readonly entry_id: string | null
+  readonly message: string
+  readonly accepted: boolean
+}
+
+/** Checks the ledger. If it does not balance, names the first wrong entry and exits with 1. */
+export async function verify(ask: Ask, acceptance: Acceptance = {}): Promise<Outcome> {
+  const { accept, reason, acceptLoss } = acceptance
+  const json = { accept, reason, accept_loss: acceptLoss }
+  const isEmpty = Object.values(json).every(value => value === undefined)
   const verification = await ask<{ ok: boolean; entries: number; problems: readonly Problem[] }>({
     method: 'POST',
     path: 'verify',
-    ...(acceptLoss === undefined ? {} : { json: { accept_loss: acceptLoss } }),
+    ...(isEmpty ? {} : { json }),
   })
   const { ok, entries, problems } = verification
+  const lines = problems.map(lineOf)
   if (ok) {
-    return { value: verification, text: `The books balance. ${entries} entries were checked.` }
+    const accepted = problems.length === 0 ? '' : ` Accepted problems: ${problems.length}.`
+    const text = [`The books balance. ${entries} entries were checked.${accepted}`, ...lines].join('\n')
+    return { value: verification, text }
   }
-  const lines = problems.map(({ entry_id, message }) =>
-    entry_id === null ? message : `entry ${entry_id}: ${message}`,
-  )
   const first = problems.find(problem => problem.entry_id !== null)
   const heading =
     first === undefined
       ? 'The books do not balance.'
       : `The books do not balance. The first wrong entry is ${first.entry_id}.`
-  return { value: verification, text: [heading, ...lines].join('\n'), exitCode: 1 }
+  return {
+    value: verification,
+    text: [heading, ...lines].join('\n'),
+    note: 'Paid requests that a problem concerns are refused. See "If verify finds a problem" in docs/operating.md.',
+    exitCode: 1,
+  }
+}
+
+function lineOf({ id, entry_id, message, accepted }: Problem): string {
+  const entry = entry_id === null ? '' : `entry ${entry_id}: `
+  return `${id}${accepted ? ' (accepted)' : ''}  ${entry}${message}`
 }
 
 /** Runs the reconciler once. Exits with 1 if something could not be settled. */

@@ -91,7 +91,7 @@ describe('the fold of the entries', () => {
   ])('finds the first wrong entry: %s', (_, entryId, operations, problem) => {
     const { wrong } = folded(operations)
 
-    expect(wrong).toEqual([{ entryId, problem }])
+    expect(wrong).toMatchObject([{ entryId, problem }])
   })
 
   test('adds nothing to an account after its wrong entry', () => {

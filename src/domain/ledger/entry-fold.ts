@@ -1,4 +1,4 @@
-import { addUsd, describeUsd, ZERO, type NanoUsd } from '../money.ts'
+import { addUsd, describeUsd, subtractUsd, ZERO, type NanoUsd } from '../money.ts'
 import { NO_BALANCES, type Balances, type Book } from './books.ts'
 import { booksTouchedBy, type OperationKind } from './operation.ts'
 import type { Entry } from './post.ts'
@@ -18,7 +18,12 @@ export type StoredOperation = {
 }
 
 /** A wrong entry: the second one of operation 4 has the id `4.2`. The problem is a sentence without its subject. */
-export type WrongEntry = { readonly entryId: string; readonly problem: string }
+export type WrongEntry = {
+  readonly entryId: string
+  readonly problem: string
+  /** By how much an entry left too much in its book. Its first entry after a wrong balance is off by the same amount. */
+  readonly excess?: { readonly book: Book; readonly amount: NanoUsd }
+}
 
 type AccountFold = { readonly balances: Record<Book, NanoUsd>; operations: number; isWrong: boolean }
 
@@ -92,11 +97,14 @@ function fold({ id, kind, entries }: StoredOperation, { balances }: AccountFold)
       return wrong(id, index + 1, `is in "${book}", but a ${kind} does not touch that book`)
     const expected = addUsd(balances[book], amount)
     if (expected !== balanceAfter)
-      return wrong(
-        id,
-        index + 1,
-        `leaves ${describeUsd(balanceAfter)} in "${book}", but ${describeUsd(expected)} is correct`,
-      )
+      return {
+        ...wrong(
+          id,
+          index + 1,
+          `leaves ${describeUsd(balanceAfter)} in "${book}", but ${describeUsd(expected)} is correct`,
+        ),
+        excess: { book, amount: subtractUsd(balanceAfter, expected) },
+      }
     balances[book] = expected
   }
   return undefined

@@ -1,20 +1,57 @@
 import { GatewayError } from '../../domain/errors.ts'
 import type { AnchorKeeper } from '../books/anchor-keeper.ts'
+import type { AuditLog } from '../ports/audit.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { Ledger, Verification } from '../ports/ledger.ts'
+import type { Ledger, Problem, Verification } from '../ports/ledger.ts'
 import { auditOf, type Actor } from './operator.ts'
 
 /** What of the anchor the operator can see and decide. */
 export type Anchoring = Pick<AnchorKeeper, 'problem' | 'acceptLoss'>
 
-type Ports = { readonly ledger: Ledger; readonly anchor: Anchoring; readonly clock: Clock }
+type Ports = {
+  readonly ledger: Ledger
+  readonly anchor: Anchoring
+  readonly auditLog: AuditLog
+  readonly clock: Clock
+}
+
+/** The id of the problem that the books do not fit their anchor. */
+const ANCHOR_PROBLEM = 'anchor'
 
 /** Checks the ledger and whether it fits its anchor. */
 export async function verifyBooks({ ledger, anchor }: Ports): Promise<Verification> {
   const verification = await ledger.verify()
-  if (anchor.problem === undefined) return verification
-  const problem = { entryId: null, message: anchor.problem }
-  return { ...verification, problems: [problem, ...verification.problems] }
+  const { problem: message } = anchor
+  if (message === undefined) return verification
+  const problem: Problem = {
+    id: ANCHOR_PROBLEM,
+    accountId: null,
+    entryId: null,
+    message,
+    isAccepted: false,
+  }
+  return { ...verification, problems: [problem, ...verification.problems], affected: 'everything' }
+}
+
+/**
+ * Accepts a problem, so that it stops no account, now and after later checks. Repeating it changes nothing. Throws `not_found` if
+ * a check does not find it.
+ */
+export async function acceptProblem(
+  { id, reason, actor }: { readonly id: string; readonly reason: string; readonly actor: Actor },
+  { ledger, auditLog, clock }: Ports,
+): Promise<void> {
+  const { problems } = await ledger.verify()
+  const problem = problems.find(one => one.id === id)
+  if (problem === undefined)
+    throw new GatewayError('not_found', `A check finds no problem "${id}".${adviceFor(id)}`)
+  if (problem.isAccepted) return
+  const detail = `${reason} (${problem.message})`
+  await auditLog.record(auditOf({ actor, action: 'books.accept', subject: id, detail }, clock))
+}
+
+function adviceFor(id: string): string {
+  return id === ANCHOR_PROBLEM ? ' Lost commits are accepted with "accept_loss".' : ''
 }
 
 /**

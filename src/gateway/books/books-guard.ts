@@ -1,11 +1,19 @@
 import { GatewayError } from '../../domain/errors.ts'
+import type { Affected } from '../ports/ledger.ts'
+
+/** Checks in a row that could not run, after which the books count as unreadable. One can fail because the machine is busy. */
+const FAILED_CHECKS_MAX = 3
 
 /**
- * Refuses paid work while the books have a known problem: work that is recorded in wrong books may never be paid. Running work is
- * settled, and reads go on.
+ * Refuses paid work while the books have a known problem: work that is recorded in wrong books may never be paid. A problem in the
+ * books of one account stops that account. A problem in the commits or the anchor stops all of them, and so do three checks in a
+ * row that could not run. Running work is settled, and reads go on.
  */
 export class BooksGuard {
   readonly #isAnchored: () => boolean
+  #isEverything = false
+  #accounts: ReadonlySet<number> = new Set()
+  #failedChecks = 0
 
   constructor(ports: {
     /** False while the books do not fit their anchor. */
@@ -16,12 +24,33 @@ export class BooksGuard {
 
   /** Why no account may start paid work, as a sentence without details; undefined if accounts may. */
   get stop(): string | undefined {
-    return this.#isAnchored() ? undefined : 'The books do not fit their anchor.'
+    if (!this.#isAnchored()) return 'The books do not fit their anchor.'
+    if (this.#isEverything) return 'A check found a problem in the commits of the books.'
+    if (this.#failedChecks >= FAILED_CHECKS_MAX) return 'The books could not be checked three times in a row.'
+    return undefined
+  }
+
+  /** The number of accounts that may not start paid work because of their own books. */
+  get stoppedAccounts(): number {
+    return this.#accounts.size
   }
 
   /** The error for new paid work of an account; undefined if it may start. */
-  refusal(_accountId: number): GatewayError | undefined {
-    return this.stop === undefined ? undefined : inconsistent('of this gateway')
+  refusal(accountId: number): GatewayError | undefined {
+    if (this.stop !== undefined) return inconsistent('of this gateway')
+    return this.#accounts.has(accountId) ? inconsistent('of this account') : undefined
+  }
+
+  /** The result of a check, which replaces the one before. */
+  noteCheck(affected: Affected): void {
+    this.#failedChecks = 0
+    this.#isEverything = affected === 'everything'
+    this.#accounts = new Set(affected === 'everything' ? [] : affected)
+  }
+
+  /** A check that could not run. The result of the one before stays. */
+  noteFailedCheck(): void {
+    this.#failedChecks += 1
   }
 }
 

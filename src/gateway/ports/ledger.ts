@@ -51,6 +51,7 @@ export interface Ledger {
    * that does not fit the kind of the hold: text for a text hold, images or video for a media hold.
    *
    * A text hold that has expired is charged too, with the whole cost as shortfall. An expired media hold throws a RangeError.
+   * Rejects with `unavailable`, as every step, if it could not be committed; the hold stays open.
    */
   captureHold(hold: Hold, charge: Charge): Promise<Captured>
 
@@ -94,7 +95,10 @@ export interface Ledger {
   /** The sums of an account's charges of a time. */
   usageTotals(accountId: number, between: TimeRange): Promise<UsageTotals>
 
-  /** Checks every invariant of the books against the entries, and reports the first entry that is wrong. */
+  /**
+   * Checks every invariant of the books against the entries, and reports the first entry that is wrong. Rejects if the books cannot
+   * be read.
+   */
   verify(): Promise<Verification>
 }
 
@@ -211,9 +215,24 @@ export type UsageLine = Charge & {
 }
 
 export type Problem = {
+  /** Names the problem. It is the same in every check, so that the operator can accept the problem. */
+  readonly id: string
+  /** The account whose books are wrong; null if it concerns all accounts, as a commit that does not fit does. */
+  readonly accountId: number | null
   /** The first wrong entry; null for a problem elsewhere. */
   readonly entryId: string | null
   readonly message: string
+  /** The operator accepted it: the audit log has a line with the action `books.accept` and its id as the subject. */
+  readonly isAccepted: boolean
 }
 
-export type Verification = { readonly problems: readonly Problem[]; readonly entries: number }
+/** Whose books have a problem that is not accepted: those of these accounts, or all of them. */
+export type Affected = 'everything' | readonly number[]
+
+export type Verification = {
+  /** At most a hundred. */
+  readonly problems: readonly Problem[]
+  readonly entries: number
+  /** Also by problems beyond the hundredth. */
+  readonly affected: Affected
+}

@@ -49,8 +49,17 @@ test('an unexpected failure after a call tells client libraries not to retry, an
   expect(error).toMatchObject({ code: 'server_error', cause, extras: { shouldRetry: false } })
 })
 
+test('a commit that fails after a call is unavailable, and client libraries must not retry', () => {
+  const cause = new GatewayError('unavailable', 'Try again.', { retryAfterS: '5' })
+
+  const error = unrepeatable(cause)
+
+  expect(error).toMatchObject({ code: 'unavailable', cause })
+  expect(error.extras).toEqual({ cause, shouldRetry: false })
+})
+
 test('an error for the client stays as it is', () => {
-  const error = new GatewayError('unavailable', 'Try again.')
+  const error = new GatewayError('upstream_error', 'The model did not answer.')
 
   expect(unrepeatable(error)).toBe(error)
 })

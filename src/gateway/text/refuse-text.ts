@@ -45,11 +45,17 @@ export function refuseText(
 }
 
 /**
- * The error for a request that failed unexpectedly after an upstream may have been called. A client library must not
- * retry it by itself, because the upstream could bill a second time.
+ * The error for a request that failed unexpectedly, or could not be recorded, after an upstream may have been called. A
+ * client library must not retry it by itself, because the upstream could bill a second time.
  */
 export function unrepeatable(cause: unknown): GatewayError {
-  if (cause instanceof GatewayError) return cause
+  if (cause instanceof GatewayError && cause.code !== 'unavailable') return cause
+  if (cause instanceof GatewayError)
+    return new GatewayError(
+      'unavailable',
+      'The gateway could not record this request, so it returns no answer. Nothing was charged.',
+      { cause, shouldRetry: false },
+    )
   const message = 'The gateway failed to answer this request. Contact support and include this request id.'
   return new GatewayError('server_error', message, { cause, shouldRetry: false })
 }

@@ -203,6 +203,20 @@ describe('a request that times out', () => {
     expect(error).toMatchObject({ code: 'server_error', extras: { shouldRetry: false } })
     expect(await balance()).toMatchObject({ available: usd('1'), held: { text: usd('0') } })
   })
+
+  test('is unavailable if the commit of its late mark fails', async () => {
+    const { run, balance, store } = await setUp(timedOut)
+    store.transactions.join({
+      beforeCommit: () => {
+        throw new Error('disk full')
+      },
+    })
+
+    const error = await rejection(run())
+
+    expect(error).toMatchObject({ code: 'unavailable', extras: { shouldRetry: false } })
+    expect(await balance()).toMatchObject({ available: usd('1'), held: { text: usd('0') } })
+  })
 })
 
 /** The reply so far: undefined until the run has ended. */

@@ -1,6 +1,6 @@
 import { formatId } from '../../domain/ids.ts'
 import { formatUsd, parseUsd } from '../../domain/money.ts'
-import { acceptLoss, verifyBooks } from '../../gateway/admin/verify-books.ts'
+import { acceptLoss, acceptProblem, verifyBooks } from '../../gateway/admin/verify-books.ts'
 import { creditAccount, creditSources } from '../../gateway/admin/credit-account.ts'
 import type { StatementLine } from '../../gateway/ports/ledger.ts'
 import type { JobsPass } from '../../gateway/ports/reconcile.ts'
@@ -50,18 +50,32 @@ export async function getStatement({ query, params }: AdminCall, ports: AdminPor
 }
 
 /**
- * Checks the ledger. A ledger that does not balance is a result, not an error. With `accept_loss`, the reason, the operator first
- * accepts that commits are lost which the anchor names.
+ * Checks the ledger. A ledger that does not balance is a result, not an error. The operator can first accept a problem (`accept`,
+ * its id, and `reason`), or that commits are lost which the anchor names (`accept_loss`, the reason).
  */
 export async function postVerification({ request }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
-  const fields = await readFields(request, ['accept_loss'])
-  const reason = reasonIn(fields, 'accept_loss')
-  if (reason !== undefined) await acceptLoss({ reason, actor: 'admin' }, ports)
+  const fields = await readFields(request, ['accept', 'reason', 'accept_loss'])
+  const loss = reasonIn(fields, 'accept_loss')
+  const id = optionalTextField(fields, 'accept', 'the id of a problem')
+  const reason = reasonIn(fields, 'reason')
+  if ((id === undefined) !== (reason === undefined))
+    throw wrongField(
+      id === undefined ? 'accept' : 'reason',
+      'is missing; "accept" and "reason" belong together',
+    )
+  if (loss !== undefined) await acceptLoss({ reason: loss, actor: 'admin' }, ports)
+  if (id !== undefined && reason !== undefined) await acceptProblem({ id, reason, actor: 'admin' }, ports)
   const { problems, entries } = await verifyBooks(ports)
   return adminReply({
-    ok: problems.length === 0,
+    ok: problems.every(({ isAccepted }) => isAccepted),
     entries,
-    problems: problems.map(({ entryId, message }) => ({ entry_id: entryId, message })),
+    problems: problems.map(({ id, accountId, entryId, message, isAccepted }) => ({
+      id,
+      concerns: accountId === null ? 'everything' : 'account',
+      entry_id: entryId,
+      message,
+      accepted: isAccepted,
+    })),
   })
 }
 

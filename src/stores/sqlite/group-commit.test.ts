@@ -115,7 +115,12 @@ describe('group commit', () => {
     const [failed] = await Promise.allSettled([groupCommit.run(insert(1))])
     await groupCommit.run(insert(2))
 
-    expect(failed).toHaveProperty('reason.message', 'cannot start a transaction within a transaction')
+    expect(failed).toMatchObject({
+      reason: {
+        code: 'unavailable',
+        cause: { message: 'cannot start a transaction within a transaction' },
+      },
+    })
     expect(numbers()).toEqual([2])
   })
 
@@ -128,7 +133,7 @@ describe('group commit', () => {
     const [filled] = await Promise.allSettled([groupCommit.run(fill)])
     const inserted = await groupCommit.run(insert(1))
 
-    expect(filled).toHaveProperty('reason.code', 'SQLITE_FULL')
+    expect(filled).toMatchObject({ reason: { code: 'unavailable', cause: { code: 'SQLITE_FULL' } } })
     expect(inserted).toBe(1)
     expect(numbers()).toEqual([1])
   })

@@ -34,7 +34,7 @@ describe('a commit that fails', () => {
     const after = await ledger.balance(accountId)
     await ledger.releaseHold(held, NOW)
 
-    expect(error).toHaveProperty('message', 'disk full')
+    expect(error).toMatchObject({ code: 'unavailable', cause: { message: 'disk full' } })
     expect(after).toEqual(before)
     expect(await available(ledger, accountId)).toBe(usd('5'))
     expect(await ledger.verify()).toMatchObject({ problems: [] })

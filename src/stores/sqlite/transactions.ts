@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'bun:sqlite'
+import { GatewayError } from '../../domain/errors.ts'
 import type { NodeChain } from './node-chain.ts'
 
 /**
@@ -46,7 +47,7 @@ export class Transactions {
 
   /**
    * Commits the steps in order, for the node `author`. A step that throws leaves no trace and fails with what it threw; the other steps are
-   * committed. If the commit itself fails (a full disk), all steps of the transaction fail.
+   * committed. If the commit itself fails (a full disk), all steps of the transaction fail with `unavailable`.
    */
   commit(steps: readonly Step[], author?: NodeChain): void {
     if (steps.length === 0) return
@@ -54,7 +55,8 @@ export class Transactions {
     let thrown: Thrown | undefined
     try {
       thrown = this.#attempt(steps)
-    } catch (error) {
+    } catch (cause) {
+      const error = notRecorded(cause)
       for (const step of steps) step.failed(error)
       return
     }
@@ -64,7 +66,8 @@ export class Transactions {
     }
     // A step seldom throws. One more transaction then is cheaper than a savepoint for every step.
     this.commit(steps.slice(0, thrown.index), author)
-    steps[thrown.index]?.failed(thrown.error)
+    const { error } = thrown
+    steps[thrown.index]?.failed(isDiskFailure(error) ? notRecorded(error) : error)
     this.commit(steps.slice(thrown.index + 1), author)
   }
 
@@ -95,6 +98,20 @@ export class Transactions {
       for (const participant of this.#participants) participant.afterRollback?.()
     }
   }
+}
+
+/** What the caller of a step is told whose transaction failed: a repeat can help. */
+function notRecorded(cause: unknown): GatewayError {
+  return new GatewayError('unavailable', 'The gateway could not record this. Try again shortly.', {
+    retryAfterS: '5',
+    cause,
+  })
+}
+
+/** A full disk can fail a statement before the commit. */
+function isDiskFailure(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  return ['SQLITE_FULL', 'SQLITE_IOERR', 'SQLITE_READONLY'].some(prefix => code.startsWith(prefix))
 }
 
 type Thrown = { readonly index: number; readonly error: unknown }

@@ -27,15 +27,15 @@ export const verifyMutants: readonly Mutant[] = [
   {
     name: 'verify does not compare held money with the open holds',
     file: BALANCES,
-    text: "if (balances['held.media'] !== held)",
-    replacement: "if (balances['held.media'] === undefined)",
+    text: 'if (media !== held)',
+    replacement: 'if (media === undefined)',
     tests: [VERIFY_TESTS],
   },
   {
     name: 'verify accepts an account without balances',
     file: BALANCES,
-    text: 'if (!hasBalances(row)) return [problem(`${name}: its balances are missing.`)]',
-    replacement: 'if (!hasBalances(row)) return []',
+    text: 'if (!hasBalances(row))',
+    replacement: 'if (!hasBalances(row)) return []\n  if (row === undefined)',
     tests: [EDIT_TESTS],
   },
   {

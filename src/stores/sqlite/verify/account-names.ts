@@ -17,6 +17,11 @@ export class AccountNames {
     return row === null ? `Account ${accountId} (deleted)` : `Account "${row.name}" (${row.public_id})`
   }
 
+  /** Null if there is no such job. */
+  accountOfJob(rowId: bigint): bigint | null {
+    return this.#selectJob.get(rowId)?.account_id ?? null
+  }
+
   /** `Account "ada" (acct_…): job img_…`, by the row of the job. */
   ofJob(rowId: bigint): string {
     const row = this.#selectJob.get(rowId)

@@ -2,10 +2,10 @@ import type { Database, Statement } from 'bun:sqlite'
 import { formatId } from '../../../domain/ids.ts'
 import { describeUsd, nanoUsd } from '../../../domain/money.ts'
 import type { Provenance } from '../../../domain/pricing/usage.ts'
-import type { Problem } from '../../../gateway/ports/ledger.ts'
 import type { ChargeRow } from '../usage-list.ts'
 import type { AccountNames } from './account-names.ts'
 import { priceOfRow } from './price-of-row.ts'
+import type { Finding } from './finding.ts'
 
 const CHARGES_A_TURN = 128
 
@@ -26,7 +26,7 @@ export class ChargeReader {
   }
 
   /** Checks all charges, in pieces. */
-  *check(): Generator<readonly Problem[]> {
+  *check(): Generator<readonly Finding[]> {
     for (;;) {
       const { problems, isDone } = this.#read()
       yield problems
@@ -35,8 +35,8 @@ export class ChargeReader {
   }
 
   /** Reads what was written since, in the same turn of the event loop. */
-  catchUp(): readonly Problem[] {
-    const found: Problem[] = []
+  catchUp(): readonly Finding[] {
+    const found: Finding[] = []
     for (;;) {
       const { problems, isDone } = this.#read()
       found.push(...problems)
@@ -49,21 +49,21 @@ export class ChargeReader {
     return this.#latest.get(accountId) ?? null
   }
 
-  #read(): { readonly problems: readonly Problem[]; readonly isDone: boolean } {
+  #read(): { readonly problems: readonly Finding[]; readonly isDone: boolean } {
     const rows = this.#select.all(this.#lastId, CHARGES_A_TURN)
     const problems = rows.flatMap(row => this.#problemsOf(row))
     this.#lastId = rows.at(-1)?.id ?? this.#lastId
     return { problems, isDone: rows.length < CHARGES_A_TURN }
   }
 
-  #problemsOf(row: Row): readonly Problem[] {
+  #problemsOf(row: Row): readonly Finding[] {
     const accountId = Number(row.account_id)
     const latest = this.latestOf(accountId)
     this.#latest.set(accountId, row.id)
     const problem = problemOf(row, latest)
     if (problem === undefined) return []
     const id = formatId('req', { key: row.id_key, tail: row.id_tail })
-    return [{ entryId: null, message: `${this.#names.of(accountId)}: charge ${id} ${problem}.` }]
+    return [{ accountId, entryId: null, message: `${this.#names.of(accountId)}: charge ${id} ${problem}.` }]
   }
 }
 

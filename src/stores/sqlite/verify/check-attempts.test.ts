@@ -23,7 +23,7 @@ async function compensatedBooks() {
 test('verify finds no problem in attempts of every state', async () => {
   const { store } = await compensatedBooks()
 
-  expect(await store.ledger.verify()).toEqual({ problems: [], entries: 6 })
+  expect(await store.ledger.verify()).toEqual({ problems: [], entries: 6, affected: [] })
 })
 
 const COMPENSATED = "state = 'compensated'"
@@ -72,7 +72,7 @@ test.each([
 
   const { problems } = await store.ledger.verify()
 
-  expect(problems[0]).toEqual({ entryId, message: expect.stringContaining(message) })
+  expect(problems[0]).toMatchObject({ entryId, message: expect.stringContaining(message) })
 })
 
 test('verify names the attempt by the id that its customer knows', async () => {

@@ -2,10 +2,10 @@ import type { Database } from 'bun:sqlite'
 import { formatId } from '../../../domain/ids.ts'
 import type { AttemptState } from '../../../domain/ledger/attempt.ts'
 import { describeUsd, nanoUsd } from '../../../domain/money.ts'
-import type { Problem } from '../../../gateway/ports/ledger.ts'
 import type { UsageColumns } from '../usage-columns.ts'
 import type { AccountNames } from './account-names.ts'
 import { priceOfRow } from './price-of-row.ts'
+import type { Finding } from './finding.ts'
 
 const ATTEMPTS_A_TURN = 128
 
@@ -13,7 +13,7 @@ const ATTEMPTS_A_TURN = 128
  * A compensated attempt must have one charge and one operation that credits the same amount; any other attempt must have neither.
  * (A compensation that names no such attempt is found among the entries.)
  */
-export function* checkAttempts(database: Database, names: AccountNames): Generator<readonly Problem[]> {
+export function* checkAttempts(database: Database, names: AccountNames): Generator<readonly Finding[]> {
   const select = database.prepare<Row, [bigint, number]>(
     `SELECT attempts.*, content,
         (SELECT cost FROM charges WHERE id_key = request_key AND id_tail = request_tail
@@ -47,12 +47,12 @@ type Row = UsageColumns & {
   credited: bigint | null
 }
 
-function problemsOf(row: Row, names: AccountNames): readonly Problem[] {
+function problemsOf(row: Row, names: AccountNames): readonly Finding[] {
   const problem = problemOf(row)
   if (problem === undefined) return []
   const id = formatId('req', { key: row.request_key, tail: row.request_tail })
   const message = `${names.of(row.account_id)}: attempt ${row.number} of ${id} ${problem}.`
-  return [{ entryId: null, message }]
+  return [{ accountId: row.account_id, entryId: null, message }]
 }
 
 function problemOf(row: Row): string | undefined {

@@ -1,11 +1,11 @@
 import type { Database } from 'bun:sqlite'
 import { books as everyBook } from '../../../domain/ledger/books.ts'
 import { describeUsd, nanoUsd } from '../../../domain/money.ts'
-import type { Problem } from '../../../gateway/ports/ledger.ts'
 import { booksStateFrom, type BalancesRow } from '../balances-table.ts'
 import type { AccountNames } from './account-names.ts'
 import type { ChargeReader } from './charge-reader.ts'
 import type { EntryReader } from './entry-reader.ts'
+import { balanceKey, type Finding } from './finding.ts'
 
 const ACCOUNTS_A_TURN = 100
 
@@ -16,13 +16,13 @@ type Readers = { readonly entries: EntryReader; readonly charges: ChargeReader; 
  * entries of each operation sum to zero and stay within one account, so available + held + spent = credited then holds for
  * each. The row must also name the account's latest operation and charge. An account with a wrong entry is skipped.
  */
-export function* checkBalances(database: Database, readers: Readers): Generator<readonly Problem[]> {
+export function* checkBalances(database: Database, readers: Readers): Generator<readonly Finding[]> {
   const select = database.prepare<Row, [bigint, number]>(SELECT)
   let last = 0n
   for (;;) {
     const found = [...readers.entries.catchUp(), ...readers.charges.catchUp()]
     const rows = select.all(last, ACCOUNTS_A_TURN)
-    yield [...found, ...rows.flatMap(row => problemsOf(row, readers))]
+    yield [...found, ...rows.flatMap(row => findingsOf(row, readers))]
     last = rows.at(-1)?.id ?? last
     if (rows.length < ACCOUNTS_A_TURN) break
   }
@@ -33,7 +33,7 @@ export function* checkBalances(database: Database, readers: Readers): Generator<
 function* checkDeletedAccounts(
   database: Database,
   { entries, names }: Readers,
-): Generator<readonly Problem[]> {
+): Generator<readonly Finding[]> {
   const select = database.prepare<{ id: bigint }, [number]>('SELECT id FROM accounts WHERE id = ?')
   const { accountIds } = entries.fold
   for (let start = 0; start < accountIds.length; start += ACCOUNTS_A_TURN) {
@@ -41,63 +41,72 @@ function* checkDeletedAccounts(
       .slice(start, start + ACCOUNTS_A_TURN)
       .filter(accountId => select.get(accountId) === null)
       .map(accountId =>
-        problem(
-          `${names.of(accountId)}: the account is missing, but it has ${entries.fold.operationsOf(accountId)} operations.`,
-        ),
+        finding(accountId, {
+          text: `the account is missing, but it has ${entries.fold.operationsOf(accountId)} operations`,
+          key: 'account',
+          names,
+        }),
       )
   }
 }
 
-function problemsOf(row: Row, { entries, charges, names }: Readers): readonly Problem[] {
+function findingsOf(row: Row, { entries, charges, names }: Readers): readonly Finding[] {
   const accountId = Number(row.id)
   if (entries.fold.isWrong(accountId)) return []
-  const name = names.of(accountId)
-  if (!hasBalances(row)) return [problem(`${name}: its balances are missing.`)]
-  const problems = [
-    ...wrongBalances(row, entries),
-    ...wrongEnds(row, { entries, charges }).map(
-      end => `${end.name} is ${end.stored}, but ${end.is} is the latest`,
-    ),
-  ]
-  return problems.map(text => problem(`${name}: ${text}.`))
+  if (!hasBalances(row))
+    return [finding(accountId, { text: 'its balances are missing', key: 'balances', names })]
+  const wrong = [...wrongBalances(row, entries), ...wrongEnds(row, { entries, charges })]
+  return wrong.map(one => finding(accountId, { ...one, names }))
 }
 
-function wrongBalances(row: StoredRow, { fold }: EntryReader): readonly string[] {
+/** `key` stays the same while later operations change the amounts in the text. */
+type Wrong = { readonly text: string; readonly key: string }
+
+function wrongBalances(row: StoredRow, { fold }: EntryReader): readonly Wrong[] {
   const { balances } = booksStateFrom(row)
   const sums = fold.balancesOf(Number(row.account_id))
   const problems = everyBook
     .filter(book => balances[book] !== sums[book])
     .map(book => {
       const label = book === 'available' ? 'balance' : `"${book}"`
-      return `${label} is ${describeUsd(balances[book])}, but its entries add up to ${describeUsd(sums[book])}`
+      return {
+        text: `${label} is ${describeUsd(balances[book])}, but its entries add up to ${describeUsd(sums[book])}`,
+        key: `${book} ${balances[book] - sums[book]}`,
+      }
     })
   const held = nanoUsd(row.open_holds)
-  if (balances['held.media'] !== held)
-    problems.push(
-      `"held.media" is ${describeUsd(balances['held.media'])}, but its open holds add up to ${describeUsd(held)}`,
-    )
+  const media = balances['held.media']
+  if (media !== held)
+    problems.push({
+      text: `"held.media" is ${describeUsd(media)}, but its open holds add up to ${describeUsd(held)}`,
+      key: `open holds ${media - held}`,
+    })
   return problems
 }
 
-type End = {
-  readonly name: string
-  readonly stored: number | bigint | null
-  readonly is: number | bigint | null
-}
-
-function wrongEnds(row: StoredRow, { entries, charges }: Omit<Readers, 'names'>): readonly End[] {
+function wrongEnds(
+  row: StoredRow,
+  { entries, charges }: Pick<Readers, 'entries' | 'charges'>,
+): readonly Wrong[] {
   const accountId = Number(row.account_id)
   const { operationCount, latestOperationId, latestChargeId } = booksStateFrom(row)
-  const ends: readonly End[] = [
+  const ends = [
     { name: 'its number of operations', stored: operationCount, is: entries.fold.operationsOf(accountId) },
     { name: 'its latest operation', stored: latestOperationId, is: entries.latestOf(accountId) },
     { name: 'its latest charge', stored: latestChargeId, is: charges.latestOf(accountId) },
   ]
-  return ends.filter(({ stored, is }) => stored !== is)
+  return ends
+    .filter(({ stored, is }) => stored !== is)
+    .map(({ name, stored, is }) => ({ text: `${name} is ${stored}, but ${is} is the latest`, key: name }))
 }
 
-function problem(message: string): Problem {
-  return { entryId: null, message }
+function finding(accountId: number, { text, key, names }: Wrong & { readonly names: AccountNames }): Finding {
+  return {
+    accountId,
+    entryId: null,
+    message: `${names.of(accountId)}: ${text}.`,
+    key: balanceKey(accountId, key),
+  }
 }
 
 const SELECT = `SELECT accounts.id, balances.*, (

@@ -1,12 +1,12 @@
 import type { Database } from 'bun:sqlite'
-import type { Problem } from '../../../gateway/ports/ledger.ts'
 import { hashedTables, type HashedTableDefinition } from '../hashed-tables.ts'
 import { NO_HASH } from '../node-chain.ts'
 import { ROW_ID_MIN } from '../row-ids.ts'
 import type { AccountNames } from './account-names.ts'
 import { CommitCheck, type Difference, type StoredCommit } from './commit-check.ts'
 import { RowCursor, type HashedRow } from './row-cursor.ts'
-import { nameOfRow } from './row-names.ts'
+import { accountOfRow, nameOfRow } from './row-names.ts'
+import type { Finding } from './finding.ts'
 
 const COMMITS_A_TURN = 32
 const ROWS_A_TURN = 256
@@ -15,7 +15,7 @@ const ROWS_A_TURN = 256
  * Recomputes the hashes of all commits, node by node, from the rows that they cover. So it finds every covered row that was
  * changed, inserted or deleted after its commit, unless all later hashes were recomputed too.
  */
-export function* checkCommits(database: Database, names: AccountNames): Generator<readonly Problem[]> {
+export function* checkCommits(database: Database, names: AccountNames): Generator<readonly Finding[]> {
   const check = new CommitsCheck(database, names)
   while (check.readCommits()) {
     while (check.hasCommit()) yield check.continueCommit()
@@ -55,8 +55,8 @@ class CommitsCheck {
   }
 
   /** Checks one commit, or a part of it that has many rows. */
-  continueCommit(): readonly Problem[] {
-    const problems: Problem[] = []
+  continueCommit(): readonly Finding[] {
+    const problems: Finding[] = []
     this.#open ??= this.#openNext(problems)
     if (this.#open === undefined) return problems
     const { commit, check } = this.#open
@@ -80,14 +80,14 @@ class CommitsCheck {
   }
 
   /** The rows that are left after the last commit. */
-  strayRows(): readonly Problem[] {
+  strayRows(): readonly Finding[] {
     return this.#cursors.flatMap(cursor => {
       const row = cursor.peek()
       return row === undefined ? [] : [this.#stray(cursor.table, row)]
     })
   }
 
-  #openNext(problems: Problem[]) {
+  #openNext(problems: Finding[]) {
     const row = this.#commits.shift()
     if (row === undefined) return undefined
     const { id, checksums, hash } = row
@@ -95,14 +95,14 @@ class CommitsCheck {
     const chain = this.#chains.get(node) ?? { number: 0, hash: NO_HASH }
     const number = Number(row.number)
     if (number !== chain.number + 1)
-      problems.push(problem(`Commit ${chain.number + 1} of node "${node}" is missing.`))
+      problems.push(finding(`Commit ${chain.number + 1} of node "${node}" is missing.`))
     this.#chains.set(node, { number, hash })
     const commit = { id, node, number, previous: chain.hash, checksums, hash }
     return { commit, check: new CommitCheck(commit), table: 0 }
   }
 
   /** The next row of the commit. Reports and skips rows that are out of place. */
-  #next(cursor: RowCursor, { id }: StoredCommit, problems: Problem[]): HashedRow | undefined {
+  #next(cursor: RowCursor, { id }: StoredCommit, problems: Finding[]): HashedRow | undefined {
     for (;;) {
       const row = cursor.peek()
       if (row === undefined || row.commitId === id) return row
@@ -118,17 +118,19 @@ class CommitsCheck {
   #problemsOf(
     commit: StoredCommit,
     { isHashRight, differences }: ReturnType<CommitCheck['end']>,
-  ): readonly Problem[] {
+  ): readonly Finding[] {
     const name = `commit ${commit.number} of node "${commit.node}"`
     if (isHashRight)
       return differences.length === 0
         ? []
-        : [problem(`The checksums of ${name} were changed; its rows were not.`)]
+        : [finding(`The checksums of ${name} were changed; its rows were not.`)]
     if (differences.length > 0)
-      return differences.map(difference => problem(this.#describe(difference, name)))
+      return differences.map(difference =>
+        finding(this.#describe(difference, name), this.#accountOf(difference)),
+      )
     return commit.checksums === null
-      ? [problem('A row that an earlier version wrote was changed, inserted or deleted after the upgrade.')]
-      : [problem(`The hash of ${name} does not fit its rows and the commit before it.`)]
+      ? [finding('A row that an earlier version wrote was changed, inserted or deleted after the upgrade.')]
+      : [finding(`The hash of ${name} does not fit its rows and the commit before it.`)]
   }
 
   #describe({ table, row, kind }: Difference, commit: string): string {
@@ -142,14 +144,21 @@ class CommitsCheck {
       : `${name} was inserted: ${commit} did not write it.`
   }
 
-  #stray(table: HashedTableDefinition, row: HashedRow): Problem {
+  /** A missing row can be of any account. */
+  #accountOf({ table, row, kind }: Difference): bigint | null {
+    return row === undefined || kind === 'missing' ? null : accountOfRow(table, row, this.#names)
+  }
+
+  #stray(table: HashedTableDefinition, row: HashedRow): Finding {
     const name = nameOfRow(table, row, this.#names)
-    return problem(`${name} was inserted: it names commit row ${row.commitId}, which did not write it.`)
+    const message = `${name} was inserted: it names commit row ${row.commitId}, which did not write it.`
+    return finding(message, accountOfRow(table, row, this.#names))
   }
 }
 
-function problem(message: string): Problem {
-  return { entryId: null, message }
+/** Without an account, it concerns all accounts. */
+function finding(message: string, accountId: bigint | null = null): Finding {
+  return { accountId, entryId: null, message }
 }
 
 const SELECT = `SELECT commits.id, node_id, number, checksums, hash, name

@@ -2,8 +2,8 @@ import type { Database } from 'bun:sqlite'
 import { formatId } from '../../../domain/ids.ts'
 import type { HoldState } from '../../../domain/ledger/hold.ts'
 import { describeUsd, nanoUsd } from '../../../domain/money.ts'
-import type { Problem } from '../../../gateway/ports/ledger.ts'
 import type { AccountNames } from './account-names.ts'
+import type { Finding } from './finding.ts'
 
 const HOLDS_A_TURN = 256
 
@@ -11,7 +11,7 @@ const HOLDS_A_TURN = 256
  * Each hold must have been placed once and have ended at most once, by operations of its own. The job of a hold must exist. (An operation that names a hold
  * which does not name it is found among the entries.)
  */
-export function* checkHolds(database: Database, names: AccountNames): Generator<readonly Problem[]> {
+export function* checkHolds(database: Database, names: AccountNames): Generator<readonly Finding[]> {
   const select = database.prepare<Row, [bigint, number]>(
     `SELECT holds.id, holds.id_key, holds.id_tail, holds.account_id, holds.amount, state,
         (SELECT kind FROM operations WHERE operations.id = placed_by
@@ -54,11 +54,13 @@ const resolvingOf = {
   expired: 'expire',
 } as const satisfies Record<HoldState, string | null>
 
-function problemsOf(row: Row, names: AccountNames): readonly Problem[] {
+function problemsOf(row: Row, names: AccountNames): readonly Finding[] {
   const problem = problemOf(row)
   if (problem === undefined) return []
   const id = formatId('hold', { key: row.id_key, tail: row.id_tail })
-  return [{ entryId: null, message: `${names.of(row.account_id)}: ${id} ${problem}.` }]
+  return [
+    { accountId: row.account_id, entryId: null, message: `${names.of(row.account_id)}: ${id} ${problem}.` },
+  ]
 }
 
 function problemOf({ amount, state, placing, resolving, cost, is_orphan }: Row): string | undefined {

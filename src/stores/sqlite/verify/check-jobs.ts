@@ -3,8 +3,8 @@ import { formatId } from '../../../domain/ids.ts'
 import { jobIdPrefix, type JobKind, type JobState } from '../../../domain/jobs/job.ts'
 import type { HoldState } from '../../../domain/ledger/hold.ts'
 import { describeUsd, nanoUsd } from '../../../domain/money.ts'
-import type { Problem } from '../../../gateway/ports/ledger.ts'
 import type { AccountNames } from './account-names.ts'
+import type { Finding } from './finding.ts'
 
 const JOBS_A_TURN = 256
 
@@ -12,7 +12,7 @@ const JOBS_A_TURN = 256
  * Each job must have a hold of its own amount: an open one while the job can end, a captured one with the job's cost after a
  * completion, and a released one after a failure. A loss must have its operation, and the latest event the state of the job.
  */
-export function* checkJobs(database: Database, names: AccountNames): Generator<readonly Problem[]> {
+export function* checkJobs(database: Database, names: AccountNames): Generator<readonly Finding[]> {
   const select = database.prepare<Row, [bigint, number]>(
     `SELECT jobs.row_id, jobs.id_key, jobs.id_tail, jobs.account_id, jobs.kind, jobs.state, jobs.held, jobs.cost,
         jobs.loss, holds.state AS hold, holds.amount AS hold_amount,
@@ -61,11 +61,17 @@ const holdOf = {
   failed: 'released',
 } as const satisfies Record<JobState, HoldState>
 
-function problemsOf(row: Row, names: AccountNames): readonly Problem[] {
+function problemsOf(row: Row, names: AccountNames): readonly Finding[] {
   const problem = problemOf(row)
   if (problem === undefined) return []
   const id = formatId(jobIdPrefix[row.kind], { key: row.id_key, tail: row.id_tail })
-  return [{ entryId: null, message: `${names.of(row.account_id)}: job ${id} ${problem}.` }]
+  return [
+    {
+      accountId: row.account_id,
+      entryId: null,
+      message: `${names.of(row.account_id)}: job ${id} ${problem}.`,
+    },
+  ]
 }
 
 function problemOf(row: Row): string | undefined {

@@ -1,6 +1,6 @@
 import type { Database, Statement } from 'bun:sqlite'
 import { describeUsd } from '../../../domain/money.ts'
-import type { Problem, UsageTotals } from '../../../gateway/ports/ledger.ts'
+import type { UsageTotals } from '../../../gateway/ports/ledger.ts'
 import {
   addTotals,
   dayOf,
@@ -12,6 +12,7 @@ import {
   type UsageDayRow,
 } from '../usage-days.ts'
 import type { AccountNames } from './account-names.ts'
+import type { Finding } from './finding.ts'
 
 const CHARGES_A_TURN = 256
 /** Charges of a day come after those of the day before, unless the clock was set back or a transaction crosses midnight. */
@@ -27,7 +28,7 @@ type Day = Map<number, UsageDay>
  * when later days have begun. A day that does not fit, and one that gets a charge after that, is added up again at the end, from all
  * of its charges and in one turn with what is stored, because charges may have been written meanwhile.
  */
-export function* checkUsageDays(database: Database, names: AccountNames): Generator<readonly Problem[]> {
+export function* checkUsageDays(database: Database, names: AccountNames): Generator<readonly Finding[]> {
   const tables = new Tables(database)
   const open = new Map<number, Day>()
   const compared = new Set<number>()
@@ -53,6 +54,7 @@ export function* checkUsageDays(database: Database, names: AccountNames): Genera
   for (const day of doubtful) {
     const date = new Date(startOfDay(day)).toISOString().slice(0, 10)
     yield differences(tables.stored(day), tables.sums(day)).map(({ accountId, problem }) => ({
+      accountId,
       entryId: null,
       message: `${names.of(accountId)}: the usage of ${date} ${problem}.`,
     }))

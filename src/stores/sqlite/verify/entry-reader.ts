@@ -1,11 +1,11 @@
 import type { Database, Statement } from 'bun:sqlite'
 import type { Book } from '../../../domain/ledger/books.ts'
-import { EntryFold } from '../../../domain/ledger/entry-fold.ts'
+import { EntryFold, type WrongEntry } from '../../../domain/ledger/entry-fold.ts'
 import type { OperationKind } from '../../../domain/ledger/operation.ts'
 import type { Entry } from '../../../domain/ledger/post.ts'
 import { nanoUsd } from '../../../domain/money.ts'
-import type { Problem } from '../../../gateway/ports/ledger.ts'
 import type { AccountNames } from './account-names.ts'
+import { balanceKey, type Finding } from './finding.ts'
 
 /** About a millisecond of work. */
 const OPERATIONS_A_TURN = 128
@@ -25,7 +25,7 @@ export class EntryReader {
   }
 
   /** Checks all entries, in pieces. The first wrong entry of an account is a problem; the rest of that account is not read. */
-  *check(): Generator<readonly Problem[]> {
+  *check(): Generator<readonly Finding[]> {
     for (;;) {
       const { problems, isDone } = this.#read()
       yield problems
@@ -34,8 +34,8 @@ export class EntryReader {
   }
 
   /** Reads what was written since, in the same turn of the event loop. */
-  catchUp(): readonly Problem[] {
-    const found: Problem[] = []
+  catchUp(): readonly Finding[] {
+    const found: Finding[] = []
     for (;;) {
       const { problems, isDone } = this.#read()
       found.push(...problems)
@@ -48,20 +48,20 @@ export class EntryReader {
     return this.#latest.get(accountId) ?? null
   }
 
-  #read(): { readonly problems: readonly Problem[]; readonly isDone: boolean } {
+  #read(): { readonly problems: readonly Finding[]; readonly isDone: boolean } {
     const rows = this.#select.all(this.#lastId, OPERATIONS_A_TURN)
     const problems = rows.flatMap(row => this.#add(row) ?? [])
     this.#lastId = rows.at(-1)?.id ?? this.#lastId
     return { problems, isDone: rows.length < OPERATIONS_A_TURN }
   }
 
-  #add(row: OperationRow): Problem | undefined {
+  #add(row: OperationRow): Finding | undefined {
     const { id, kind } = row
     const accountId = Number(row.account_id)
     const latest = this.latestOf(accountId)
     this.#latest.set(accountId, id)
     if (this.fold.isWrong(accountId)) return undefined
-    const wrong =
+    const wrong: WrongEntry | undefined =
       incompleteEntry(row) ??
       this.fold.add({
         id,
@@ -75,8 +75,10 @@ export class EntryReader {
       unfittingOperation(row, latest)
     if (wrong === undefined) return undefined
     this.fold.markWrong(accountId)
-    const { entryId, problem } = wrong
-    return { entryId, message: `${this.#names.of(accountId)}: entry ${entryId} ${problem}.` }
+    const { entryId, problem, excess } = wrong
+    const message = `${this.#names.of(accountId)}: entry ${entryId} ${problem}.`
+    const key = excess && balanceKey(accountId, `${excess.book} ${excess.amount}`)
+    return { accountId, entryId, message, ...(key === undefined ? {} : { key }) }
   }
 }
 

@@ -41,6 +41,23 @@ export function nameOfRow(table: HashedTableDefinition, { values }: HashedRow, n
   }
 }
 
+/** The account that a row of a hashed table belongs to; null if it belongs to none. */
+export function accountOfRow(
+  table: HashedTableDefinition,
+  { values }: HashedRow,
+  names: AccountNames,
+): bigint | null {
+  const columns = columnsOf(table)
+  const column = (name: string): bigint | null => {
+    const value = values[columns.indexOf(name)]
+    return typeof value === 'bigint' ? value : null
+  }
+  if (table.name === 'accounts') return column('id')
+  if (table.name !== 'job_events') return column('account_id')
+  const job = column('job')
+  return job === null ? null : names.accountOfJob(job)
+}
+
 function accountOf(value: SqlValue | undefined, names: AccountNames): string {
   return typeof value === 'bigint' ? names.of(value) : `Account ${textOf(value)}`
 }
