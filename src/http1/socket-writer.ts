@@ -7,6 +7,8 @@ export class SocketWriter {
   #unsent: Uint8Array[] = []
   #draining: PromiseWithResolvers<void> | undefined
   #failure: Error | undefined
+  #taken = 0
+  #isClosed = false
 
   constructor(socket: WritableSocket) {
     this.#socket = socket
@@ -15,6 +17,16 @@ export class SocketWriter {
   /** Whether the socket has taken everything. */
   get isDrained(): boolean {
     return this.#unsent.length === 0
+  }
+
+  /** The number of bytes that the socket has taken. */
+  get taken(): number {
+    return this.#taken
+  }
+
+  /** Whether the socket has refused bytes because it is closed. */
+  get isClosed(): boolean {
+    return this.#isClosed
   }
 
   /** Writes as much as the socket takes, and the rest later. The bytes must not change until then. */
@@ -59,7 +71,10 @@ export class SocketWriter {
 
   /** A negative number means that the socket is closed. Its `close` event follows. */
   #take(buffer: Uint8Array, length: number): number {
-    return Math.max(0, this.#socket.write(buffer, 0, length))
+    const taken = this.#socket.write(buffer, 0, length)
+    if (taken < 0) this.#isClosed = true
+    else this.#taken += taken
+    return Math.max(0, taken)
   }
 
   /** The socket has closed. */

@@ -41,15 +41,24 @@ export class ClientConnection implements Transport, SocketOwner, Timer {
     this.#writer = new SocketWriter(socket)
   }
 
-  /** Sends a request, whose response goes to the exchange. */
-  send(exchange: Exchange, request: HttpRequest, body: OutgoingBody | undefined): void {
+  /**
+   * Sends a request, whose response goes to the exchange. False if the server has closed the connection, so that nothing
+   * was written: then another connection can carry the request.
+   */
+  send(exchange: Exchange, request: HttpRequest, body: OutgoingBody | undefined): boolean {
     this.#exchange = exchange
     this.#isReused = request.reusesConnection
     this.#reader = new ResponseReader(request.method)
     this.#sentInPoll = currentPoll()
     exchange.attach(this)
+    const takenBefore = this.#writer.taken
     writeRequest(request, body, this.#writer)
+    if (this.#writer.isClosed && this.#writer.taken === takenBefore) {
+      this.abandon()
+      return false
+    }
     if (isStreamBody(body)) void this.#uploadBody(body)
+    return true
   }
 
   pause(): void {
@@ -128,7 +137,7 @@ export class ClientConnection implements Transport, SocketOwner, Timer {
     if (!isSent || !this.#isReused || !this.#reader.isReusable) return false
     // The last piece may have paused it.
     this.resume()
-    return this.#pool.keep(this)
+    return this.#pool.keep(this, this.#reader.idleMs)
   }
 
   #close(failure: ClientError): void {

@@ -4,8 +4,6 @@ import type { Origin } from './http-request.ts'
 
 /** Connections of one origin that may be idle at once. More are closed. */
 const IDLE_MAX = 256
-/** Most servers close a connection that is idle for this long, or longer. */
-const IDLE_MS_MAX = 30_000
 
 /** Idle connections by origin. */
 export class ConnectionPool {
@@ -27,15 +25,15 @@ export class ConnectionPool {
     return connection
   }
 
-  /** Keeps a connection for the next request. False where enough are kept. */
-  keep(connection: ClientConnection): boolean {
-    if (this.#isClosed) return false
+  /** Keeps a connection for the next request, for `idleMs` at most. False if that is no time, or where enough are kept. */
+  keep(connection: ClientConnection, idleMs: number): boolean {
+    if (this.#isClosed || idleMs <= 0) return false
     const { key } = connection.origin
     const idle = this.#idle.get(key)
     if (idle === undefined) this.#idle.set(key, [connection])
     else if (idle.length < IDLE_MAX) idle.push(connection)
     else return false
-    connection.expiresAtMs = this.#timers.now() + IDLE_MS_MAX
+    connection.expiresAtMs = this.#timers.now() + idleMs
     this.#timers.start(connection)
     return true
   }

@@ -67,9 +67,39 @@ describe('a connection is not used again', () => {
     expect(upstream.connections).toBe(2)
   })
 
-  test('after it was idle for 30 seconds', async () => {
+  test('if its server reset it and the client has not learned of that, because nothing can be written', async () => {
+    const exchange = await heldResponse()
+
+    exchange.reset()
+
+    expect(await ask()).toContain('Hello.')
+    expect(upstream.connections).toBe(2)
+  })
+
+  test('after the time that its server announced, less a second', async () => {
+    upstream.reply(replies.answer('{}', { headers: { 'keep-alive': 'timeout=10, max=100' } }))
+    await ask()
+    clock.advance(8_999)
+    await ask()
+    clock.advance(9_000)
+
+    await ask()
+
+    expect(upstream.connections).toBe(2)
+  })
+
+  test('if its server announces no time', async () => {
+    upstream.reply(replies.answer('{}', { headers: { 'keep-alive': 'timeout=1' } }))
+
+    await ask()
+    await ask()
+
+    expect(upstream.connections).toBe(2)
+  })
+
+  test('after it was idle for 4 seconds', async () => {
     const first = await heldResponse()
-    clock.advance(29_999)
+    clock.advance(3_999)
     const second = upstream.hold()
     const asked = ask()
     const reused = await second
@@ -77,7 +107,7 @@ describe('a connection is not used again', () => {
     await asked
     expect(upstream.connections).toBe(1)
 
-    clock.advance(30_000)
+    clock.advance(4_000)
     await first.closed
 
     await ask()

@@ -4,7 +4,7 @@ import type { HeaderFields } from '../wire/header-fields.ts'
 import { ClientConnection } from './client-connection.ts'
 import { ConnectionPool } from './connection-pool.ts'
 import { Exchange } from './exchange.ts'
-import { socketError } from './client-error.ts'
+import { clientError, socketError } from './client-error.ts'
 import type { HttpRequest } from './http-request.ts'
 import { ConnectionOpener } from './open-connection.ts'
 import { isStreamBody, type OutgoingBody } from './outgoing-body.ts'
@@ -12,8 +12,8 @@ import { isStreamBody, type OutgoingBody } from './outgoing-body.ts'
 /** Sends requests to http and https servers, and keeps connections for later requests. */
 export interface HttpClient {
   /**
-   * Sends one request, once: a connection that breaks under it is a failure, never a reason to send it again. Resolves
-   * when the head of the response has come; any status is a response, and redirects are not followed. This and reads of
+   * Sends one request, once: a connection that breaks under it is a failure, never a reason to send it again. Only if
+   * nothing of it could be written to a kept connection, another one is used. Resolves when the head of the response has come; any status is a response, and redirects are not followed. This and reads of
    * the response reject with an `ClientError`.
    *
    * The response must be read to its end or cancelled. The stream of a body is read to its end or cancelled in any
@@ -75,9 +75,11 @@ export function httpClient(timers: Timers): HttpClient {
     try {
       const socket = await opener.open(request.origin, connectTimeoutMs, exchange)
       const connection = (socket.data = new ClientConnection(request.origin, socket, pool))
-      if (exchange.failure === undefined) return sendOn(connection, request, options, exchange)
-      connection.abandon()
-      throw exchange.failure
+      if (exchange.failure !== undefined) {
+        connection.abandon()
+        throw exchange.failure
+      }
+      if (!sendOn(connection, request, options, exchange)) throw clientError('ECONNRESET')
     } catch (error) {
       giveUp(error, options, exchange)
     }
@@ -89,9 +91,12 @@ export function httpClient(timers: Timers): HttpClient {
       const exchange = new Exchange(timers, options.signal)
       try {
         exchange.start(options.timeoutMs)
-        const idle = request.reusesConnection ? pool.take(request.origin) : undefined
-        if (idle === undefined) void sendOnNewConnection(request, options, exchange)
-        else sendOn(idle, request, options, exchange)
+        for (;;) {
+          const idle = request.reusesConnection ? pool.take(request.origin) : undefined
+          if (idle === undefined) void sendOnNewConnection(request, options, exchange)
+          else if (!sendOn(idle, request, options, exchange)) continue
+          break
+        }
       } catch (error) {
         giveUp(error, options, exchange)
       }
@@ -101,15 +106,17 @@ export function httpClient(timers: Timers): HttpClient {
   }
 }
 
+/** False if nothing could be written, because the connection was closed meanwhile. */
 function sendOn(
   connection: ClientConnection,
   request: HttpRequest,
   { body, onSent }: SendOptions,
   exchange: Exchange,
-): void {
+): boolean {
+  if (!connection.send(exchange, request, body)) return false
   onSent?.()
-  connection.send(exchange, request, body)
   exchange.onSent()
+  return true
 }
 
 /** Ends a request that could not be sent. */

@@ -1,4 +1,5 @@
 import { ChunkedBody } from '../wire/chunked-body.ts'
+import { idleTimeMs } from './keep-alive.ts'
 import { readResponseHead, type ResponseHead } from './response-head.ts'
 
 /** Where a response goes while it is read. */
@@ -65,6 +66,11 @@ export class ResponseReader {
   /** Whether the connection can carry another request after this response. */
   get isReusable(): boolean {
     return this.#head?.isReusable === true
+  }
+
+  /** How long the connection may be idle after this response. */
+  get idleMs(): number {
+    return idleTimeMs(this.#head?.fields.get('keep-alive') ?? null)
   }
 
   #begin(head: ResponseHead, sink: ResponseSink): void {
