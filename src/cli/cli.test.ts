@@ -506,7 +506,7 @@ describe('on a running server', () => {
     await server.exited
 
     expect(listed.out).toMatch(/sandbox-image +1 images +0\.\d+\n.*sandbox-chat +\d+ \+ \d+ tokens/)
-    expect(listed.out).toMatch(/\n\n2 charges, 0\.\d+ USD\n$/)
+    expect(listed.out).toMatch(/\n\nCharges: 2\. Cost: 0\.\d+ USD\.\n$/)
     const [head, imageLine, chatLine, end, ...others] = csv.out.split('\r\n')
     expect(head).toStartWith('id,created_at,account,account_name,key,route,model,provider,input_tokens,')
     expect(imageLine).toMatch(/^img_\w+,20\S+,acct_\w+,demo,key_\w+,images\S*,sandbox-image,/)

@@ -54,8 +54,7 @@ export async function listAccounts(ask: Ask): Promise<Outcome> {
   }
 }
 
-/** All rows of a list, page by page. */
-export async function allPages<Row>(ask: Ask, path: string): Promise<readonly Row[]> {
+async function allPages<Row>(ask: Ask, path: string): Promise<readonly Row[]> {
   const rows: Row[] = []
   for (let cursor: string | null = ''; cursor !== null;) {
     const query: string = cursor === '' ? '?limit=200' : `?limit=200&cursor=${cursor}`

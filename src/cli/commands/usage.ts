@@ -1,6 +1,5 @@
 import type { Ask } from '../ask.ts'
 import { table, type Outcome } from '../outcome.ts'
-import { allPages, type AccountReply } from './accounts.ts'
 
 type UsageFilters = { readonly account?: string; readonly from?: string; readonly to?: string }
 
@@ -15,6 +14,7 @@ type UsageRow = {
   readonly id: string
   readonly created_at: string
   readonly account: string | null
+  readonly account_name: string | null
   readonly key: string | null
   readonly route: string
   readonly model: string
@@ -36,13 +36,13 @@ export async function listUsage(
   const rows = page.data.map(row => [
     row.created_at,
     row.id,
-    row.account ?? '–',
+    row.account_name ?? '–',
     row.model,
     measureOf(row),
     row.cost_usd,
   ])
   const { totals } = page
-  const sum = totals === undefined ? [] : ['', `${totals.charges} charges, ${totals.cost_usd} USD`]
+  const sum = totals === undefined ? [] : ['', `Charges: ${totals.charges}. Cost: ${totals.cost_usd} USD.`]
   const head = ['CREATED', 'ID', 'ACCOUNT', 'MODEL', 'USAGE', 'USD']
   return {
     value: page,
@@ -53,35 +53,22 @@ export async function listUsage(
 
 /** All charged requests and jobs as CSV, newest first. It reads page by page, so that the output can be long. */
 export async function usageCsv(ask: Ask, filters: UsageFilters): Promise<Outcome> {
-  const accounts = await allPages<AccountReply>(ask, 'accounts')
-  const names = new Map(accounts.map(({ id, name }) => [id, name]))
   // Before anything is written, so that wrong filters print no header.
   const first = await ask<UsageReply>({ method: 'GET', path: pathOf({ ...filters, limit: PAGE_ROWS }) })
-  return { value: undefined, text: '', chunks: csvChunks(ask, { filters, first, names }) }
+  return { value: undefined, text: '', chunks: csvChunks(ask, filters, first) }
 }
 
-async function* csvChunks(
-  ask: Ask,
-  {
-    filters,
-    first,
-    names,
-  }: {
-    readonly filters: UsageFilters
-    readonly first: UsageReply
-    readonly names: ReadonlyMap<string, string>
-  },
-): AsyncGenerator<string> {
+async function* csvChunks(ask: Ask, filters: UsageFilters, first: UsageReply): AsyncGenerator<string> {
   yield csvLine(columns.map(([name]) => name))
   for (let page = first; ;) {
-    yield page.data.map(row => csvLine(columns.map(([, valueOf]) => valueOf(row, names)))).join('')
+    yield page.data.map(row => csvLine(columns.map(([, valueOf]) => valueOf(row)))).join('')
     if (page.next === null) return
     const path = pathOf({ ...filters, limit: PAGE_ROWS, cursor: page.next })
     page = await ask<UsageReply>({ method: 'GET', path })
   }
 }
 
-type ValueOf = (row: UsageRow, names: ReadonlyMap<string, string>) => string | number | boolean | null
+type ValueOf = (row: UsageRow) => string | number | boolean | null
 
 const counts = [
   'input_tokens',
@@ -99,7 +86,7 @@ const columns: readonly (readonly [string, ValueOf])[] = [
   ['id', row => row.id],
   ['created_at', row => row.created_at],
   ['account', row => row.account],
-  ['account_name', (row, names) => names.get(row.account ?? '') ?? null],
+  ['account_name', row => row.account_name],
   ['key', row => row.key],
   ['route', row => row.route],
   ['model', row => row.model],

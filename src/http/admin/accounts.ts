@@ -12,7 +12,7 @@ import { absenceOf, found } from './found.ts'
 import { instant, instantOrNull } from './instant.ts'
 import { readAdminPage } from './query.ts'
 
-const KEY_IDS = "The ids of keys begin with key_; the list of an account's keys has them."
+const KEY_IDS = "Key ids begin with key_ and are in the list of an account's keys."
 
 /** One page of accounts with their balances, oldest first. */
 export async function listAccounts({ query }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {

@@ -81,7 +81,7 @@ describe('accounts and keys', () => {
     expect(model).toMatchObject({ status, message: 'There is no model "no-such-model-at-all".' })
     expect(key).toMatchObject({
       status,
-      message: `There is no key "tg_live_abcd". The ids of keys begin with key_; the list of an account's keys has them.`,
+      message: `There is no key "tg_live_abcd". Key ids begin with key_ and are in the list of an account's keys.`,
     })
     await ok('DELETE', 'providers/near-provider')
   })

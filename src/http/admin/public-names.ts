@@ -1,13 +1,14 @@
 import type { Account } from '../../domain/accounts/account.ts'
 import type { AdminPorts } from './call.ts'
 
-/** The public ids of accounts and keys, by their numbers. */
+/** The public ids of accounts and keys, and the names of accounts, by their numbers. */
 export type PublicNames = {
   readonly accounts: ReadonlyMap<number, string>
+  readonly accountNames: ReadonlyMap<number, string>
   readonly keys: ReadonlyMap<number, string>
 }
 
-/** The public ids of the accounts of some rows, and of their keys. */
+/** The public ids and names of the accounts of some rows, and the public ids of their keys. */
 export async function publicNames(
   rows: readonly { readonly accountId: number }[],
   ports: Pick<AdminPorts, 'accounts'>,
@@ -23,6 +24,7 @@ export async function publicNames(
   const keys = await Promise.all(accounts.map(({ id }) => ports.accounts.listKeys(id)))
   return {
     accounts: new Map(accounts.map(({ id, publicId }) => [id, publicId])),
+    accountNames: new Map(accounts.map(({ id, name }) => [id, name])),
     keys: new Map(keys.flat().map(({ id, publicId }) => [id, publicId])),
   }
 }

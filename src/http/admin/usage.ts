@@ -28,11 +28,12 @@ export async function listUsage({ query }: AdminCall, ports: AdminPorts): Promis
   return adminReply({ ...page, totals: totalsJson(between, totals) })
 }
 
-function usageBody(line: UsageLine, { accounts, keys }: PublicNames): object {
+function usageBody(line: UsageLine, { accounts, accountNames, keys }: PublicNames): object {
   return {
     ...usageJson(line),
     provider: line.provider,
     account: accounts.get(line.accountId) ?? null,
+    account_name: accountNames.get(line.accountId) ?? null,
     key: keys.get(line.apiKeyId) ?? null,
   }
 }

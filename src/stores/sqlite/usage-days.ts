@@ -12,6 +12,14 @@ const ACCOUNTS_MAX = 2 ** 32
 /** The sums of an account's charges of one day, and the row ids of the first and the latest one. */
 export type UsageDay = { readonly first: bigint; readonly latest: bigint; readonly totals: UsageTotals }
 
+/** What a transaction adds to the usage of an account and day. */
+type StagedDay = { -readonly [Name in keyof UsageTotals]: UsageTotals[Name] } & {
+  readonly day: number
+  readonly accountId: number
+  readonly first: bigint
+  latest: bigint
+}
+
 /** The day of a time, in UTC: the number of days since 1970. */
 export function dayOf(atMs: number): number {
   return Math.floor(atMs / MS_PER_DAY)
@@ -26,7 +34,7 @@ export function startOfDay(day: number): number {
 export class UsageDays {
   readonly #upsert: Statement
   /** What the running transaction adds, by day and account. */
-  readonly #staged = new Map<number, UsageDay & { readonly accountId: number; readonly day: number }>()
+  readonly #staged = new Map<number, StagedDay>()
 
   constructor({
     database,
@@ -47,21 +55,32 @@ export class UsageDays {
   add(accountId: number, chargeId: bigint, charge: Charge): void {
     const day = dayOf(charge.atMs)
     const key = day * ACCOUNTS_MAX + accountId
-    const before = this.#staged.get(key)
-    const totals = totalsOf(charge)
-    this.#staged.set(key, {
-      accountId,
+    const staged = this.#staged.get(key) ?? {
+      ...NO_TOTALS,
       day,
-      first: before?.first ?? chargeId,
+      accountId,
+      first: chargeId,
       latest: chargeId,
-      totals: before === undefined ? totals : addTotals(before.totals, totals),
-    })
+    }
+    if (staged.charges === 0) this.#staged.set(key, staged)
+    staged.latest = chargeId
+    addCharge(staged, charge)
   }
 
   #write(): void {
-    for (const { day, accountId, first, latest, totals } of this.#staged.values()) {
-      const { charges, inputTokens: input, outputTokens: output, images, durationMs, cost } = totals
-      this.#upsert.run(day, accountId, first, latest, charges, input, output, images, durationMs, cost)
+    for (const staged of this.#staged.values()) {
+      this.#upsert.run(
+        staged.day,
+        staged.accountId,
+        staged.first,
+        staged.latest,
+        staged.charges,
+        staged.inputTokens,
+        staged.outputTokens,
+        staged.images,
+        staged.durationMs,
+        staged.cost,
+      )
     }
   }
 }
@@ -86,23 +105,15 @@ export function addTotals(left: UsageTotals, right: UsageTotals): UsageTotals {
   }
 }
 
-function totalsOf(charge: Charge): UsageTotals {
-  const { cost } = charge
-  switch (charge.kind) {
-    case 'text': {
-      const { usage } = charge
-      return {
-        ...NO_TOTALS,
-        charges: 1,
-        inputTokens: inputTokens(usage),
-        outputTokens: outputTokens(usage),
-        cost,
-      }
-    }
-    case 'images':
-      return { ...NO_TOTALS, charges: 1, images: charge.images, cost }
-    case 'video':
-      return { ...NO_TOTALS, charges: 1, durationMs: charge.durationMs, cost }
+/** Changes the sums in place, because each charge is added. */
+function addCharge(sums: StagedDay, charge: Charge): void {
+  sums.charges += 1
+  sums.cost = addUsd(sums.cost, charge.cost)
+  if (charge.kind === 'images') sums.images += charge.images
+  else if (charge.kind === 'video') sums.durationMs += charge.durationMs
+  else {
+    sums.inputTokens += inputTokens(charge.usage)
+    sums.outputTokens += outputTokens(charge.usage)
   }
 }
 

@@ -305,4 +305,18 @@ export const moneyMutants: readonly Mutant[] = [
     replacement: 'this.#settings.waitMs > 0 && available + held >= ZERO',
     tests: [QUEUE_TESTS],
   },
+  {
+    name: 'a rollback does not undo what it added to the usage of a day',
+    file: 'src/stores/sqlite/usage-days.ts',
+    text: 'afterRollback: () => this.#staged.clear(),',
+    replacement: 'afterRollback: () => undefined,',
+    tests: ['src/stores/sqlite/usage-days.test.ts'],
+  },
+  {
+    name: 'the usage of a part of a day is that of the whole day',
+    file: 'src/stores/sqlite/usage-range.ts',
+    text: 'part.fromMs === startOfDay(day) && part.toMs === startOfDay(day + 1)',
+    replacement: 'part.fromMs >= startOfDay(day)',
+    tests: ['src/stores/sqlite/usage-days.test.ts'],
+  },
 ]

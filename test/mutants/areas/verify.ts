@@ -9,6 +9,7 @@ const COMMITS = 'src/stores/sqlite/verify/check-commits.ts'
 const HOLDS = 'src/stores/sqlite/verify/check-holds.ts'
 const JOBS = 'src/stores/sqlite/verify/check-jobs.ts'
 const ATTEMPTS = 'src/stores/sqlite/verify/check-attempts.ts'
+const USAGE_DAYS = 'src/stores/sqlite/verify/check-usage-days.ts'
 const VERIFY_TESTS = 'src/stores/sqlite/verify/verify.test.ts'
 const EDIT_TESTS = 'src/stores/sqlite/verify/edits.test.ts'
 const COMMIT_TESTS = 'src/stores/sqlite/verify/check-commits.test.ts'
@@ -240,5 +241,19 @@ export const verifyMutants: readonly Mutant[] = [
     text: '      await new Promise(setImmediate)\n    }\n',
     replacement: '      await new Promise(setImmediate)\n    }\n    if (problems.length >= 0) break\n',
     tests: [VERIFY_TESTS],
+  },
+  {
+    name: 'verify does not compare the cost of a day with its charges',
+    file: USAGE_DAYS,
+    text: 'if (stored.totals.cost !== sum.totals.cost)',
+    replacement: 'if (stored.totals.cost < 0n)',
+    tests: [EDIT_TESTS],
+  },
+  {
+    name: 'verify overlooks stored days without charges',
+    file: USAGE_DAYS,
+    text: 'for (const day of tables.storedDays()) if (!compared.has(day)) doubtful.add(day)',
+    replacement: '',
+    tests: [EDIT_TESTS],
   },
 ]
