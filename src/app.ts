@@ -168,6 +168,7 @@ async function serve(
       drain_s: config.drainMs / MS_PER_S,
     })
     await drained(server, parts.media, { drainMs: config.drainMs, clock })
+    parts.media.stop()
     await stopBackground()
     log.info('stopped', {})
     log.flush()

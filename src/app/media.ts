@@ -9,6 +9,7 @@ import { RESULT_FETCHES_MAX } from '../gateway/media/fetch-result.ts'
 import { removeInputs } from '../gateway/media/remove-inputs.ts'
 import { Slots } from '../gateway/media/slots.ts'
 import type { SubmitPorts } from '../gateway/media/submit-job.ts'
+import type { CallerSignal } from '../gateway/ports/caller-signal.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
 import type { ProviderAdapters } from '../gateway/ports/providers.ts'
 import type { HttpClient } from '../http1/client/http-client.ts'
@@ -27,6 +28,9 @@ const LOGGED_STATUSES_MAX = 1000
 
 export type MediaParts = SubmitPorts & {
   readonly runner: JobRunner
+  /** Ends a pass of the reconciler that is under way. */
+  readonly stop: () => void
+  readonly stopping: CallerSignal
   readonly serves: (provider: Provider, kind: JobKind) => boolean
   readonly random: () => number
   readonly newHash: () => ReturnType<typeof createHash>
@@ -81,9 +85,12 @@ export async function openMedia(parts: {
     inputSpool: inputSpool(config.spoolBytesMax, clock),
     settings: { unknownSubmitTtlMs: config.unknownSubmitTtlMs },
   }
+  const stopping = new AbortController()
   return {
     ...ports,
     runner: new JobRunner(ports),
+    stop: () => stopping.abort(),
+    stopping: stopping.signal,
     serves: ({ kind }, jobKind) => providers[kind].media?.kinds.includes(jobKind) === true,
     random: () => Math.random(),
     newHash: () => createHash('sha256'),

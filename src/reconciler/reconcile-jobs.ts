@@ -1,5 +1,6 @@
 import type { JobRunner } from '../gateway/media/job-runner.ts'
 import type { SettlePorts } from '../gateway/media/settle-job.ts'
+import type { CallerSignal } from '../gateway/ports/caller-signal.ts'
 import type { JobsPass } from '../gateway/ports/reconcile.ts'
 import { archiveResults, type Retention } from './archive-results.ts'
 import { loseStaleSubmits } from './lose-stale-submits.ts'
@@ -15,6 +16,8 @@ export type ReconcileJobsPorts = Pick<SettlePorts, 'jobs' | 'blobs' | 'clock'> &
   readonly settings: { readonly unknownSubmitTtlMs: number }
   readonly retention: Retention
   readonly places: SweepPlaces
+  /** Fires when the gateway stops: the pass then ends at once. */
+  readonly stopping: CallerSignal
 }
 
 /**

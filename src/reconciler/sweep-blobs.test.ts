@@ -18,7 +18,8 @@ async function setUp() {
   }
   const keyOf = (id: Id, file: string) => `${publicId({ id, kind: 'image' })}/${file}`
   /** Sweeps as if so much time had passed since all files were written. */
-  const sweepAfter = (ms: number) => sweepBlobs({ jobs, blobs, places: new Map() }, Date.now() + ms)
+  const sweepAfter = (ms: number) =>
+    sweepBlobs({ jobs, blobs, places: new Map(), stopping: new AbortController().signal }, Date.now() + ms)
   const isThere = async (key: string) => {
     const blob = await blobs.read(key)
     blob?.stream.cancel()

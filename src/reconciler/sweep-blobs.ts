@@ -1,6 +1,7 @@
 import { isFinal, type JobKind } from '../domain/jobs/job.ts'
 import { parseJobId } from '../gateway/media/job-id.ts'
 import type { Blobs } from '../gateway/ports/blobs.ts'
+import type { CallerSignal } from '../gateway/ports/caller-signal.ts'
 import type { Jobs } from '../gateway/ports/jobs.ts'
 import type { SweepPlaces } from './sweep.ts'
 
@@ -20,12 +21,13 @@ export async function sweepBlobs(
     readonly jobs: Pick<Jobs, 'find'>
     readonly blobs: Pick<Blobs, 'list' | 'remove' | 'archive'>
     readonly places: SweepPlaces
+    readonly stopping: CallerSignal
   },
   nowMs: number,
 ): Promise<{ readonly removed: number }> {
-  const { jobs, blobs, places } = ports
+  const { jobs, blobs, places, stopping } = ports
   let removed = 0
-  for (let seen = 0; seen < SEEN_FILES_MAX;) {
+  for (let seen = 0; seen < SEEN_FILES_MAX && !stopping.aborted;) {
     const after = places.get(PLACE)
     const olderThanMs = nowMs - ORPHAN_AFTER_MS
     const page = await blobs.list({ olderThanMs, limit: PAGE, ...(after === undefined ? {} : { after }) })

@@ -1,12 +1,13 @@
 import type { JobKind, Job } from '../domain/jobs/job.ts'
 import { within } from '../gateway/media/wait-for-job.ts'
+import type { CallerSignal } from '../gateway/ports/caller-signal.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
 import type { Jobs, JobWork } from '../gateway/ports/jobs.ts'
 
 /** Jobs of one kind of work that a pass looks at. The next pass looks at the rest. */
 export const SWEEP_JOBS_MAX = 10_000
-/** Jobs worked on at a time, and jobs read at a time. */
-export const CONCURRENCY = 16
+/** Jobs worked on at a time unless a sweep says otherwise. */
+const CONCURRENCY = 16
 
 /** Where the sweeps of a node stopped before they had seen everything. The next pass goes on there. */
 export type SweepPlaces = Map<string, string>
@@ -15,6 +16,8 @@ export type SweepPorts = {
   readonly jobs: Pick<Jobs, 'due'>
   readonly clock: Clock
   readonly places: SweepPlaces
+  /** Fires when the gateway stops: sweeps then end at once. */
+  readonly stopping: CallerSignal
   /** Receives the error of each job whose work failed. The sweep goes on. */
   readonly onFailed: (error: unknown) => void
 }
@@ -26,6 +29,8 @@ export type SweepWork = {
   readonly atMs: number
   /** No limit where it is absent. */
   readonly limitMs?: number
+  /** Jobs worked on at a time, and read at a time. */
+  readonly concurrency?: number
 }
 
 /**
@@ -38,13 +43,13 @@ export async function sweepJobs(
   what: SweepWork,
   change: (job: Job) => Promise<boolean>,
 ): Promise<{ readonly seen: number; readonly changed: number }> {
-  const { clock, onFailed } = ports
-  const { limitMs = Infinity } = what
+  const { clock, stopping, onFailed } = ports
+  const { limitMs = Infinity, concurrency = CONCURRENCY } = what
   const untilMs = clock.monotonicMs() + limitMs
   const counts = { seen: 0, changed: 0 }
-  const due = dueJobs(ports, what)
+  const due = dueJobs(ports, { ...what, concurrency })
   const worker = async () => {
-    while (counts.seen < SWEEP_JOBS_MAX && clock.monotonicMs() < untilMs) {
+    while (counts.seen < SWEEP_JOBS_MAX && clock.monotonicMs() < untilMs && !stopping.aborted) {
       const { value: job } = await due.next()
       if (job === undefined) return
       counts.seen += 1
@@ -55,21 +60,21 @@ export async function sweepJobs(
       }
     }
   }
-  const working = Promise.all(Array.from({ length: CONCURRENCY }, worker))
-  await (limitMs === Infinity ? working : within(limitMs, working, { clock }))
+  const working = Promise.all(Array.from({ length: concurrency }, worker))
+  await (limitMs === Infinity ? working : within(limitMs, working, { clock, signal: stopping }))
   return { ...counts }
 }
 
 /** The due jobs from the place where the last sweep stopped. Keeps the place behind the last job that it gave. */
 async function* dueJobs(
   { jobs, places }: SweepPorts,
-  { work, kind, atMs }: SweepWork,
+  { work, kind, atMs, concurrency }: SweepWork & { readonly concurrency: number },
 ): AsyncGenerator<Job, undefined> {
   const name = `${work} ${kind}`
   for (let after = places.get(name); ;) {
     const page = await jobs.due(work, {
       atMs,
-      limit: CONCURRENCY,
+      limit: concurrency,
       ...(kind === undefined ? {} : { kind }),
       ...(after === undefined ? {} : { after }),
     })

@@ -51,8 +51,9 @@ export function openBackgroundMetrics(registry: Registry): BackgroundMetrics {
     },
     countFailedLedgerCheck: () => ledgerChecks.inc({ result: 'failed' }),
     countReconcilerPass: pass => {
-      for (const outcome of ['compensated', 'closed', 'expired', 'failed'] as const)
+      for (const outcome of ['compensated', 'closed', 'expired'] as const)
         reconciled.inc({ outcome }, pass[outcome])
+      reconciled.inc({ outcome: 'failed' }, pass.failed + pass.jobs.failed)
       compensatedUsd.inc(dollars(pass.compensatedUsd))
     },
   }

@@ -77,7 +77,7 @@ test('the work of the reconciler is summed by outcome', async () => {
     jobs: NO_JOBS,
   }
   metrics.countReconcilerPass(pass)
-  metrics.countReconcilerPass({ ...pass, failed: 1 })
+  metrics.countReconcilerPass({ ...pass, failed: 1, jobs: { ...NO_JOBS, failed: 2 } })
 
   const text = await metrics.render()
 
@@ -86,7 +86,7 @@ test('the work of the reconciler is summed by outcome', async () => {
       'tollgate_reconciled_total{outcome="compensated"} 4',
       'tollgate_reconciled_total{outcome="closed"} 6',
       'tollgate_reconciled_total{outcome="expired"} 8',
-      'tollgate_reconciled_total{outcome="failed"} 1',
+      'tollgate_reconciled_total{outcome="failed"} 3',
       'tollgate_compensated_usd_total 0.5',
       'tollgate_late_calls 2',
       'tollgate_body_memory_bytes 11',

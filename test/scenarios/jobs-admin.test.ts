@@ -322,6 +322,16 @@ describe('the command', () => {
     expect(lines.at(-1)).toEndWith('unknown_submit  HTTP 503 from api.pics.example')
   })
 
+  test('jobs show of a lost result shows the loss', async () => {
+    const link = { from: 'url', url: 'http://169.254.169.254/a.png' } as const
+    const id = await submitted({ outcome: 'finished', result: { outputs: [link], isCounted: true } })
+
+    const { text } = await showJob(ask, id)
+
+    expect(text).toContain('money        0 USD charged')
+    expect(text).toContain('loss         0.04 USD')
+  })
+
   test('jobs show of an ended job has no deadline', async () => {
     const id = await submitted(images(['one']))
 
@@ -378,5 +388,8 @@ describe('an unknown submit on a provider that cannot be asked', () => {
 
     expect(job.state).toBe('unknown_submit')
     expect(job.next).toBe('Its provider has no way to find the job. Its reserve is released at the deadline.')
+    other.clock.advance(15 * MINUTE_MS)
+    await other.reconcile()
+    expect(await other.admin<JobDetails>('GET', `jobs/${id}`)).toMatchObject({ state: 'failed', next: null })
   })
 })

@@ -97,7 +97,10 @@ describe('a pass of the reconciler', () => {
     await settled(gateway.reconcile())
 
     await untilCompleted(quick.id)
-    expect(await stateOf(slow.id)).toBe('processing')
+    expect(await gateway.admin<object>('GET', `jobs/${slow.id}`)).toMatchObject({
+      state: 'processing',
+      why: 'The provider finished the job, and its result is being fetched.',
+    })
   })
 
   test('settles the jobs of other providers where one does not answer', async () => {

@@ -10,21 +10,24 @@ const ADMIN_KEY = 'tg_admin_killed_videos'
 
 let dataDir: string
 let gateway: GatewayProcess
-/** A site with inputs, and a provider. It answers to polls, and to a submit when a test says so. */
+/** A site with files that never come, and a provider. It answers to polls, and to a submit when a test says so. */
 let site: ReturnType<typeof Bun.serve>
 let requests: string[]
 let submitted: PromiseWithResolvers<Response>
+let polled: () => Response
 
 beforeEach(async () => {
   requests = []
   submitted = Promise.withResolvers()
+  polled = () => new Response('', { status: 500 })
   site = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
     async fetch({ method, url }) {
       requests.push(`${method} ${new URL(url).pathname}`)
       if (method === 'POST') return submitted.promise
-      return url.endsWith('.png') ? new Promise<Response>(() => {}) : new Response('', { status: 500 })
+      const isFile = url.endsWith('.png') || url.endsWith('.mp4')
+      return isFile ? new Promise<Response>(() => {}) : polled()
     },
   })
   dataDir = aDataFolder()
@@ -42,12 +45,13 @@ afterEach(async () => {
   await site.stop(true)
 })
 
-async function start(): Promise<void> {
+async function start(environment: Record<string, string> = {}): Promise<void> {
   gateway = await startGatewayProcess(dataDir, {
     TOLLGATE_ADMIN_KEY: ADMIN_KEY,
     TOLLGATE_CATALOG: join(dataDir, 'catalog.json'),
     TOLLGATE_ALLOW_PRIVATE_UPSTREAMS: 'on',
     TOLLGATE_LOG_LEVEL: 'error',
+    ...environment,
   })
 }
 
@@ -173,4 +177,28 @@ test('SIGTERM waits for the answer to a submit whose client has disconnected', a
   await start()
   expect(await theJob()).toMatchObject({ state: 'processing', upstream_id: 'text2video/task-1' })
   expect(await heldBy(ada.id)).toBe('0.5')
+})
+
+test('SIGTERM does not wait for a result that is fetched: the next start fetches it again', async () => {
+  const ada = await anAccount()
+  submitted.resolve(Response.json({ code: 0, data: { task_id: 'task-1', task_status: 'submitted' } }))
+  create(ada.key, { prompt: 'A' })
+  await until('the job is accepted', async () => (await theJob())?.state === 'processing')
+  await gateway.kill()
+  const videos = [{ url: `${site.url.origin}/clip.mp4`, duration: '5' }]
+  polled = () =>
+    Response.json({ code: 0, data: { task_id: 'task-1', task_status: 'succeed', task_result: { videos } } })
+  await start({ TOLLGATE_RECONCILE_EVERY_S: '1' })
+  const fetches = () => requests.filter(request => request.endsWith('/clip.mp4')).length
+  await until('the result is fetched', () => fetches() === 1)
+  const startedMs = performance.now()
+
+  const code = await gateway.stop()
+
+  // A pass of the reconciler waits up to 10 s for results.
+  expect([code, performance.now() - startedMs < 7000]).toEqual([0, true])
+  await start()
+  expect(await theJob()).toMatchObject({ state: 'processing' })
+  expect(await heldBy(ada.id)).toBe('0.5')
+  await expectSound()
 })

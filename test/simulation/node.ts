@@ -46,6 +46,7 @@ export class SimulatedNode {
   readonly #world: World
   readonly #gate: Gate
   readonly #places: SweepPlaces = new Map()
+  readonly #stopping = new AbortController().signal
   #stopReconciler: () => Promise<void> = async () => {}
 
   /** A node that starts again has the name that it had before. `start` tells its processes apart. */
@@ -104,7 +105,7 @@ export class SimulatedNode {
   /** One pass, after which no job is open whose deadline was over before it. */
   async reconcile() {
     const { clock, runner, ports, onFailed } = this
-    const places = this.#places
+    const [places, stopping] = [this.#places, this.#stopping]
     const { retention } = this.#world.settings
     const startedAtMs = clock.now()
     let failures = 0
@@ -119,7 +120,7 @@ export class SimulatedNode {
         failures += 1
         onFailed(error)
       },
-      reconcileJobs: onFailed => reconcileJobs({ ...ports, runner, retention, places }, onFailed),
+      reconcileJobs: onFailed => reconcileJobs({ ...ports, runner, retention, places, stopping }, onFailed),
     })
     if (pass.hasRun && failures === 0) this.#world.expectReleased(startedAtMs)
     return pass

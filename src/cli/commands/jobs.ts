@@ -24,6 +24,7 @@ type JobReply = JobRow & {
   readonly next_poll_at: string
   readonly deadline_at: string
   readonly problem: string | null
+  readonly loss_usd: string | null
   readonly history: readonly { readonly state: string; readonly detail: string | null; readonly at: string }[]
 }
 
@@ -75,6 +76,7 @@ export async function showJob(ask: Ask, id: string): Promise<Outcome> {
     ['model', `${job.model} at ${job.provider}`],
     ['upstream id', job.upstream_id ?? '–'],
     ['money', isOpen(job) ? `${job.held_usd} USD held` : `${job.cost_usd ?? '0'} USD charged`],
+    ...(job.loss_usd === null ? [] : [['loss', `${job.loss_usd} USD`]]),
     ['submitted', job.submitted_at ?? 'not yet'],
     ...(isOpen(job)
       ? [

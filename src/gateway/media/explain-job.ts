@@ -1,4 +1,5 @@
 import type { Job } from '../../domain/jobs/job.ts'
+import { FINISHED_STATUS } from './fetch-result.ts'
 import type { MediaProvider } from '../ports/media-provider.ts'
 
 /** What decides what happens to a job, beside the job itself. */
@@ -30,7 +31,7 @@ function whyOf({ state, submittedAtMs, upstreamStatus, problem, failure, loss }:
         ? 'The job is recorded, and its submit has not begun.'
         : `The submit has begun, and its answer is not recorded.${last}`
     case 'processing':
-      return `The provider accepted the job${upstreamStatus === null ? '' : ` and says "${upstreamStatus}"`}.${last}`
+      return `${progressOf(upstreamStatus)}${last}`
     case 'unknown_submit':
       return `The submit may have reached the provider, and no answer came.${last}`
     case 'completed':
@@ -40,6 +41,13 @@ function whyOf({ state, submittedAtMs, upstreamStatus, problem, failure, loss }:
       return `${failure?.message ?? 'The job failed.'}${booked}`
     }
   }
+}
+
+function progressOf(upstreamStatus: string | null): string {
+  if (upstreamStatus === null) return 'The provider accepted the job.'
+  return upstreamStatus === FINISHED_STATUS
+    ? 'The provider finished the job, and its result is being fetched.'
+    : `The provider accepted the job and says "${upstreamStatus}".`
 }
 
 type Next = { readonly next: string | null; readonly nextAtMs: number | null }
@@ -73,7 +81,7 @@ function nextOf(job: Job, { provider, keptMs }: Outlook): Next {
         ? NOTHING
         : { next: 'Its result is archived.', nextAtMs: changedAtMs + keptMs }
     case 'failed':
-      return watchUntilMs === null
+      return watchUntilMs === null || (job.upstreamId === null && provider?.recover === undefined)
         ? NOTHING
         : {
             next: 'The provider is asked until then whether it finished the job late.',

@@ -8,6 +8,9 @@ import { storeOutputs, type StoredOutputs, type StoreOutputsPorts } from './stor
 /** Results that one node fetches at a time: each has a connection and a file, and may take minutes. */
 export const RESULT_FETCHES_MAX = 32
 
+/** The status of a job whose result is being fetched, in place of the provider's word. */
+export const FINISHED_STATUS = 'finished'
+
 /** How long other nodes leave a job alone whose result is being fetched, and how often that is renewed. */
 const CLAIM_MS = 15_000
 const CLAIM_AGAIN_MS = 5000
@@ -46,7 +49,8 @@ export async function fetchResult(
 
 /** Returns a function that ends the claim. */
 async function claim({ id }: Job, { jobs, clock, onFailed }: FetchResultPorts): Promise<() => void> {
-  const put = () => jobs.notePoll(id, { nextPollAtMs: clock.now() + CLAIM_MS, upstreamStatus: 'finished' })
+  const put = () =>
+    jobs.notePoll(id, { nextPollAtMs: clock.now() + CLAIM_MS, upstreamStatus: FINISHED_STATUS })
   let cancel = () => {}
   const putRegularly = () => {
     cancel = clock.after(CLAIM_AGAIN_MS, () => {
