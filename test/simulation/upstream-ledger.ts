@@ -27,7 +27,9 @@ export class UpstreamLedger {
     const random = this.#random
     const faults = plan.chaos.upstreamFaults
     const storedAtMs = nowMs + inMs
-    const endsAtMs = storedAtMs + workMs(random, faults / 2)
+    const endsAtMs = random.chance(0.2)
+      ? Math.max(storedAtMs, this.#aroundDeadline(call.jobId))
+      : storedAtMs + workMs(random, faults / 2)
     const job: UpstreamJob = {
       upstreamId: `${this.#name}-${this.jobs.length}`,
       jobId: call.jobId,
@@ -43,6 +45,13 @@ export class UpstreamLedger {
     }
     this.jobs.push(job)
     return job
+  }
+
+  /** Passes and customers then find the end of a job while others release it. */
+  #aroundDeadline(jobId: string): number {
+    const job = this.#world.created.get(jobId)
+    if (job === undefined) throw new Error(`No customer asked for ${jobId}.`)
+    return job.deadlineAtMs + this.#random.integer(-150_000, 1000)
   }
 
   find(upstreamId: string): UpstreamJob | undefined {
