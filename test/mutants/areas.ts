@@ -1,4 +1,5 @@
 import { bodyMutants } from './areas/bodies.ts'
+import { anchorMutants } from './areas/anchor.ts'
 import { failoverMutants } from './areas/failover.ts'
 import { jobMutants } from './areas/jobs.ts'
 import { moneyMutants } from './areas/money.ts'
@@ -17,6 +18,7 @@ export const areas = {
   failover: failoverMutants,
   streams: streamMutants,
   verify: verifyMutants,
+  anchor: anchorMutants,
   bodies: bodyMutants,
 } as const satisfies Readonly<Record<string, readonly Mutant[]>>
 

@@ -15,15 +15,23 @@ function aFolder(folder = aDataFolder()) {
   const path = join(folder, 'anchor.json')
   const clock = fakeClock()
   const failures: unknown[] = []
+  /** The commits that an anchor was written for, or is being written for. */
+  const writes: number[] = []
+  const file = diskAnchorFile(path)
+  const write: typeof file.write = end => {
+    writes.push(end.number)
+    return file.write(end)
+  }
   return {
     path,
     clock,
     failures,
+    writes,
     anchored: () => (JSON.parse(readFileSync(path, 'utf8')) as { number: number }).number,
     open: async () => {
       const store = aSqliteStore(join(folder, 'tollgate.db'), clock)
       const keeper = await openAnchorKeeper({
-        file: diskAnchorFile(path),
+        file: { ...file, write },
         chain: store.commitChain,
         auditLog: store.auditLog,
         clock,
@@ -58,21 +66,25 @@ describe('the anchor', () => {
   })
 
   test('is written at most once a second', async () => {
-    const { open, anchored, clock, accountId } = await usedFolder()
+    const { open, anchored, writes, clock, accountId } = await usedFolder()
     const { store, close } = await open()
     const before = anchored()
+    writes.length = 0
     const credit = () => store.ledger.credit({ ...aCredit(accountId), amount: usd('1') })
 
     await credit()
     await written(() => anchored() === before + 1)
     await credit()
     await credit()
+    // The first write has ended when the second one waits for its time.
+    await written(() => clock.waiting > 0)
     clock.advance(999)
-    const early = anchored()
+    const early = [...writes]
     clock.advance(1)
     await written(() => anchored() === before + 3)
 
-    expect(early).toBe(before + 1)
+    expect(early).toEqual([before + 1])
+    expect(writes).toEqual([before + 1, before + 3])
     await close()
   })
 
