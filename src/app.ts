@@ -126,6 +126,7 @@ async function serve(
     adminKey: adminKey.key,
     forwarding,
   }
+  const observe = observeRequests(log, metrics, forwarding)
   const costHeader = `x-${config.brand}-cost-usd`
   const replayHeader = `x-${config.brand}-replay`
   const server = startServer({
@@ -136,7 +137,10 @@ async function serve(
     handler: requestHandler(gatewayRoutes(ports, config), {
       nextId: admin.newId,
       elapsed: () => performance.now(),
-      observe: observeRequests(log, metrics, forwarding),
+      observe: finished => {
+        observe(finished)
+        admin.idleStreams.count(finished.context.trace)
+      },
       costHeader,
       replayHeader,
       cors: new Cors({

@@ -10,6 +10,7 @@ import type { Moderator } from '../gateway/ports/moderator.ts'
 import type { MediaProviders, ProviderAdapters } from '../gateway/ports/providers.ts'
 import type { Tokenizer } from '../gateway/ports/tokenizer.ts'
 import type { TextPorts } from '../gateway/text/text-ports.ts'
+import { IdleStreams } from '../gateway/admin/idle-streams.ts'
 import { CircuitBreakers } from '../gateway/upstreams/circuit-breakers.ts'
 import { RetryBudgets } from '../gateway/upstreams/retry-budgets.ts'
 import { LateAnswers } from '../gateway/upstreams/late-answers.ts'
@@ -177,6 +178,7 @@ function adminPortsOf(parts: {
     sha256: text => createHash('sha256').update(text).digest(),
     isSandboxOn,
     isVariableSet: variable => secretFromEnvironment(variable) !== undefined,
+    idleStreams: new IdleStreams(),
     probeProvider: provider => providers[provider.kind].probe(provider),
     moderator,
     settings: () => settings,

@@ -86,7 +86,9 @@ function anyProvider(): fc.Arbitrary<Provider> {
       routes,
       maxTokensField: fc.constantFrom('max_tokens' as const, 'max_completion_tokens' as const),
       costHeader: fc.constantFrom('x-cost', 'no', 'null'),
-      firstByteTimeoutMs: fc.integer({ min: 100, max: 3_600_000 }),
+      firstByteTimeoutMs: anyTimeoutMs(),
+      readTimeoutMs: anyTimeoutMs(),
+      streamIdleTimeoutMs: anyTimeoutMs(),
     },
     { requiredKeys: [...requiredOfProvider] },
   )
@@ -140,7 +142,9 @@ function anyModel(providers: string[]): fc.Arbitrary<Model | ModelDraft> {
       pricing: anyPricing(anyPrice()),
       maxOutputTokens: tokens,
       contextWindow: tokens,
-      firstByteTimeoutMs: fc.integer({ min: 100, max: 3_600_000 }),
+      firstByteTimeoutMs: anyTimeoutMs(),
+      readTimeoutMs: anyTimeoutMs(),
+      streamIdleTimeoutMs: anyTimeoutMs(),
     },
     { requiredKeys: [...required, 'kind'] },
   )
@@ -150,6 +154,7 @@ function anyModel(providers: string[]): fc.Arbitrary<Model | ModelDraft> {
       kind: fc.constant('embedding'),
       pricing: anyPricing(fc.constant(ZERO)),
       contextWindow: tokens,
+      readTimeoutMs: anyTimeoutMs(),
     },
     { requiredKeys: [...required, 'kind'] },
   )
@@ -203,6 +208,10 @@ function anyPricing(output: fc.Arbitrary<bigint>): fc.Arbitrary<TextPricing> {
       ceiling: tariff,
     }),
   )
+}
+
+function anyTimeoutMs() {
+  return fc.integer({ min: 100, max: 3_600_000 })
 }
 
 function anyPrice() {

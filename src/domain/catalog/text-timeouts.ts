@@ -3,6 +3,10 @@
  * setting of the whole gateway.
  */
 export type TextTimeouts = {
+  /** For a whole answer, or for the head of a stream. */
+  readonly readTimeoutMs?: number
+  /** The longest silence in a stream, from its head on. */
+  readonly streamIdleTimeoutMs?: number
   /** From the start of a call for a stream to the first byte of its body. Without it, there is no such limit. */
   readonly firstByteTimeoutMs?: number
 }

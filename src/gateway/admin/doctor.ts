@@ -1,6 +1,7 @@
 import { countOn, type Catalog } from '../../domain/catalog/catalog.ts'
 import type { Provider } from '../../domain/catalog/provider.ts'
 import type { AuditLog } from '../ports/audit.ts'
+import type { IdleStreams } from './idle-streams.ts'
 import type { ProbeResult } from '../ports/providers.ts'
 import type { Moderator } from '../ports/moderator.ts'
 
@@ -15,6 +16,9 @@ export type ProbeProvider = (provider: Provider) => Promise<ProbeResult>
 /** A catalog can have hundreds of providers. More probes at once would slow each other and time out. */
 const PROBES_AT_ONCE = 8
 
+/** How many models a check names. */
+const MODELS_SHOWN_MAX = 20
+
 /** A text that no moderator should flag. */
 const HARMLESS = 'Good morning.'
 
@@ -24,6 +28,7 @@ export async function examine(ports: {
   readonly auditLog: AuditLog
   readonly isSandboxOn: boolean
   readonly probeProvider: ProbeProvider
+  readonly idleStreams: IdleStreams
   /** Undefined if moderation is off. */
   readonly moderator: Moderator | undefined
 }): Promise<readonly Check[]> {
@@ -31,6 +36,7 @@ export async function examine(ports: {
   return [
     await checkStore(ports.auditLog),
     checkCatalog(catalog, ports),
+    ...checkIdleStreams(ports.idleStreams),
     ...(ports.moderator === undefined ? [] : [await checkModerator(ports.moderator)]),
     ...(await probeAll([...catalog.providers.values()], ports.probeProvider)),
   ]
@@ -49,6 +55,16 @@ function checkCatalog(catalog: Catalog, sandbox: { readonly isSandboxOn: boolean
       ? 'No model is on, so every request is refused. Import a catalog or switch a model on.'
       : `${count} of ${rows} models are on (revision ${catalog.revision}).`
   return { name: 'catalog', ok: count > 0, detail }
+}
+
+/** Names the models whose streams end by the idle limit, which may be too short for them. */
+function checkIdleStreams(idleStreams: IdleStreams): readonly Check[] {
+  const models = idleStreams.list()
+  if (models.length === 0) return []
+  const shown = models.slice(0, MODELS_SHOWN_MAX).map(([model, streams]) => `${model} (${streams})`)
+  const others = models.length > MODELS_SHOWN_MAX ? ` and ${models.length - MODELS_SHOWN_MAX} more` : ''
+  const detail = `Streams of these models ended since the start because their provider was silent for too long: ${shown.join(', ')}${others}. If they reason for minutes, raise their stream_idle_timeout_s.`
+  return [{ name: 'silent streams', ok: false, detail }]
 }
 
 /** Without verdicts, requests continue unmoderated and nothing else shows it. */

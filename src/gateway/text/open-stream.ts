@@ -9,6 +9,7 @@ import type { AdmittedRequest } from './admit-text.ts'
 import { usageLimits } from './quote-text.ts'
 import type { Destination } from './resolve-model.ts'
 import type { TextPorts, TextSettings } from './text-ports.ts'
+import { readTimeoutMs, streamIdleTimeoutMs } from './time-limits.ts'
 import { upstreamSecrets } from './upstream-secrets.ts'
 
 /** A stream whose first bytes have arrived. */
@@ -59,15 +60,15 @@ async function open(
   ports: OpenPorts,
   watch: Watch,
 ): Promise<StreamResult> {
-  const { dialect, request } = admitted
+  const { dialect, request, model } = admitted
   const outcome = await adapter.stream(
     {
       provider,
       route: dialect.upstreamRoute,
       model: upstream.model,
       body: dialect.forUpstream(request, upstream.model, provider),
-      firstByteTimeoutMs: settings.readTimeoutMs,
-      idleTimeoutMs: settings.streamIdleTimeoutMs,
+      firstByteTimeoutMs: readTimeoutMs(model, provider, settings),
+      idleTimeoutMs: streamIdleTimeoutMs(model, provider, settings),
     },
     watch.signal,
   )

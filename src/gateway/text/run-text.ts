@@ -11,6 +11,7 @@ import { refuseText, unrepeatable } from './refuse-text.ts'
 import type { Destination } from './resolve-model.ts'
 import { isCostCertain, settleText } from './settle-text.ts'
 import type { ParsedCall } from './text-call.ts'
+import { failOverWithinMs, readTimeoutMs } from './time-limits.ts'
 import type { TextPorts, TextSettings } from './text-ports.ts'
 import type { TextResult, WholeAnswer } from './text-result.ts'
 import { upstreamSecrets } from './upstream-secrets.ts'
@@ -34,7 +35,7 @@ export async function runText(
       admitted,
       destination => callUpstream(admitted, destination, settings, signal),
       ports,
-      { failOverWithinMs: settings.readTimeoutMs },
+      { failOverWithinMs: failOverWithinMs(admitted, settings) },
     )
     const { result } = attempt
     if (result.kind === 'timeout') await ports.lateAnswers.expect(admitted, attempt, result.late)
@@ -58,7 +59,7 @@ export async function runText(
 async function callUpstream(
   { dialect, request, model, quote }: AdmittedRequest,
   { provider, upstream, adapter }: Destination,
-  { readTimeoutMs }: Pick<TextSettings, 'readTimeoutMs'>,
+  settings: Pick<TextSettings, 'readTimeoutMs'>,
   signal: CallerSignal | undefined,
 ): Promise<AttemptResult> {
   const outcome = await adapter.complete(
@@ -67,7 +68,7 @@ async function callUpstream(
       route: dialect.upstreamRoute,
       model: upstream.model,
       body: dialect.forUpstream(request, upstream.model, provider),
-      readTimeoutMs,
+      readTimeoutMs: readTimeoutMs(model, provider, settings),
       lateMs: LATE_MS,
     },
     signal,

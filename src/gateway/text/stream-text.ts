@@ -7,6 +7,7 @@ import { refuseText, unrepeatable } from './refuse-text.ts'
 import { RelayedStream } from './relay-stream.ts'
 import type { TextPorts, TextSettings } from './text-ports.ts'
 import type { ParsedCall } from './text-call.ts'
+import { failOverWithinMs } from './time-limits.ts'
 import type { TextResult } from './text-result.ts'
 
 /**
@@ -26,7 +27,7 @@ export async function streamText(
       admitted,
       (destination, mayGiveUp) => openStream(admitted, destination, settings, ports, { mayGiveUp }),
       ports,
-      { failOverWithinMs: settings.readTimeoutMs },
+      { failOverWithinMs: failOverWithinMs(admitted, settings) },
     )
     const { result } = attempt
     if (result.kind !== 'stream') return refuseText(admitted, result, ports)

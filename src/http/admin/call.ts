@@ -2,6 +2,7 @@ import type { SettingDescription } from '../../config/config.ts'
 import type { Id } from '../../domain/ids.ts'
 import type { Job } from '../../domain/jobs/job.ts'
 import type { ProbeProvider } from '../../gateway/admin/doctor.ts'
+import type { IdleStreams } from '../../gateway/admin/idle-streams.ts'
 import type { JobExplanation } from '../../gateway/media/explain-job.ts'
 import type { Anchoring } from '../../gateway/admin/verify-books.ts'
 import type { Accounts } from '../../gateway/ports/accounts.ts'
@@ -32,6 +33,7 @@ export type AdminPorts = {
   readonly sha256: (text: string) => Uint8Array
   readonly isSandboxOn: boolean
   readonly probeProvider: ProbeProvider
+  readonly idleStreams: IdleStreams
   /** Whether this process has a value for an environment variable. */
   readonly isVariableSet: (variable: string) => boolean
   /** Undefined if moderation is off. */

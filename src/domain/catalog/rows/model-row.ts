@@ -10,7 +10,12 @@ import {
   writeTextPricing,
 } from './pricing-row.ts'
 import { checked, type Checked } from './problem.ts'
-import { readTextTimeouts, textTimeoutFields, writeTextTimeouts } from './text-timeouts.ts'
+import {
+  answerTimeoutFields,
+  readTextTimeouts,
+  textTimeoutFields,
+  writeTextTimeouts,
+} from './text-timeouts.ts'
 import {
   definedOnly,
   fieldOf,
@@ -49,7 +54,7 @@ const fieldsOf = {
     'context_window',
     ...textTimeoutFields,
   ],
-  embedding: [...commonFields, 'markup', 'ceiling_pricing', 'context_window'],
+  embedding: [...commonFields, 'markup', 'ceiling_pricing', 'context_window', ...answerTimeoutFields],
   image: [...commonFields, 'params', 'fixed_params'],
   video: [...commonFields, 'engine', 'params', 'fixed_params', 'hold_duration_seconds'],
 } as const satisfies Record<ModelKind, readonly string[]>
@@ -163,6 +168,7 @@ function readKind(row: Row, kind: ModelKind) {
           pricing: readTextPricing(row, kind),
           contextWindow: number(row, 'context_window', TOKENS),
         }),
+        ...readTextTimeouts(row),
       }
     case 'image': {
       const perImage = readUnitPricing(row, 'per_image')
@@ -190,6 +196,7 @@ function writeKind(model: AnyModelSettings): Record<string, unknown> {
       return {
         ...(model.pricing && writeTextPricing(model.pricing, 'embedding')),
         ...definedOnly({ context_window: model.contextWindow }),
+        ...writeTextTimeouts(model),
       }
     case 'image':
       return {

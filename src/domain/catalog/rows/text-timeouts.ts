@@ -7,15 +7,23 @@ const timeoutS = { min: 0.1, max: 3600, whole: false }
 
 /** The field of each limit in a row. */
 const timeoutFields = {
+  readTimeoutMs: 'read_timeout_s',
+  streamIdleTimeoutMs: 'stream_idle_timeout_s',
   firstByteTimeoutMs: 'first_byte_timeout_s',
 } as const satisfies Record<keyof TextTimeouts, string>
 
 /** The fields of a row with all limits. */
 export const textTimeoutFields = Object.values(timeoutFields)
+/** The fields of a row without streams. */
+export const answerTimeoutFields = [timeoutFields.readTimeoutMs]
 
 /** Reads the limits that a row sets. */
 export function readTextTimeouts(row: Row): TextTimeouts {
-  return definedOnly({ firstByteTimeoutMs: readMs(row, timeoutFields.firstByteTimeoutMs) })
+  return definedOnly({
+    readTimeoutMs: readMs(row, timeoutFields.readTimeoutMs),
+    streamIdleTimeoutMs: readMs(row, timeoutFields.streamIdleTimeoutMs),
+    firstByteTimeoutMs: readMs(row, timeoutFields.firstByteTimeoutMs),
+  })
 }
 
 /** The fields of the limits that are set. */

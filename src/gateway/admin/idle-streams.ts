@@ -1,0 +1,17 @@
+import type { TextTrace } from '../text/text-trace.ts'
+
+/** Counts, since the start of the process, the streams of each model that ended because their upstream was silent. */
+export class IdleStreams {
+  readonly #byModel = new Map<string, number>()
+
+  /** Takes note of a finished request. */
+  count({ model, upstreamFailures }: Pick<TextTrace, 'model' | 'upstreamFailures'>): void {
+    if (model === undefined || !upstreamFailures?.some(({ reason }) => reason === 'idle_stream')) return
+    this.#byModel.set(model, (this.#byModel.get(model) ?? 0) + 1)
+  }
+
+  /** The models with such streams, the one with the most first. */
+  list(): readonly (readonly [model: string, streams: number])[] {
+    return [...this.#byModel].sort(([, left], [, right]) => right - left)
+  }
+}
