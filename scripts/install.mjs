@@ -38,27 +38,37 @@ if (!isInstalled()) {
 if (process.exitCode === undefined) process.stdout.write(bunBinary())
 
 function isInstalled() {
-  if (!existsSync(stamp)) return false
-  const installed = JSON.parse(readFileSync(stamp, 'utf8'))
-  return installed.digest === digest && (installed.scope === 'all' || wanted === 'production')
+  const installed = lastInstall()
+  return installed?.digest === digest && (installed.scope === 'all' || wanted === 'production')
+}
+
+function lastInstall() {
+  return existsSync(stamp) ? JSON.parse(readFileSync(stamp, 'utf8')) : undefined
 }
 
 async function install() {
   // `npm ci` empties node_modules first, which would remove the files of a running gateway. `npm install` with the same
   // lock file only adds what is missing.
   const verb = existsSync(modules) ? ['install', '--no-save'] : ['ci']
-  const scope = wanted === 'all' ? ['--include=dev'] : ['--omit=dev']
+  // A start in a working copy keeps what its tests need.
+  const scope = wanted === 'all' || lastInstall()?.scope === 'all' ? 'all' : 'production'
   process.stderr.write(
-    `Installing ${wanted === 'all' ? 'all' : 'runtime'} dependencies from package-lock.json …\n`,
+    `Installing ${scope === 'all' ? 'all' : 'runtime'} dependencies from package-lock.json …\n`,
   )
   const startedAtMs = Date.now()
-  const status = await npm([...verb, ...scope, '--no-fund', '--no-audit', '--loglevel=error'])
+  const status = await npm([
+    ...verb,
+    scope === 'all' ? '--include=dev' : '--omit=dev',
+    '--no-fund',
+    '--no-audit',
+    '--loglevel=error',
+  ])
   if (status !== 0) {
     process.stderr.write('npm could not install the dependencies. See the lines above for the reason.\n')
     process.exitCode = 1
     return
   }
-  writeFileSync(stamp, JSON.stringify({ digest, scope: wanted }))
+  writeFileSync(stamp, JSON.stringify({ digest, scope }))
   process.stderr.write(`Installed in ${((Date.now() - startedAtMs) / 1000).toFixed(1)} s.\n`)
 }
 

@@ -1,4 +1,13 @@
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
@@ -23,8 +32,8 @@ function program(folder: string, name: string, body: string): void {
   chmodSync(join(root, folder, name), 0o755)
 }
 
-function install() {
-  return Bun.spawn(['node', join(root, 'scripts/install.mjs'), 'production'], {
+function install(wanted = 'production') {
+  return Bun.spawn(['node', join(root, 'scripts/install.mjs'), wanted], {
     env: { ...process.env, PATH: `${join(root, 'bin')}${delimiter}${process.env['PATH']}` },
     stdout: 'pipe',
     stderr: 'pipe',
@@ -54,6 +63,16 @@ test('an install prints the path of the runtime, and the next install does nothi
   expect(path).toBe(join(root, 'node_modules/@oven/here/bin/bun'))
   expect(second).toBe(0)
   expect(wasCalled()).toBe(false)
+})
+
+test('an install for a start keeps the development dependencies of a working copy', async () => {
+  await install('all').exited
+  writeFileSync(join(root, 'package.json'), '{"version":"2"}')
+
+  await install('production').exited
+
+  const calls = readFileSync(join(root, 'npm-calls'), 'utf8').trim().split('\n')
+  expect(calls.map(call => call.includes('--include=dev'))).toEqual([true, true])
 })
 
 test('an interrupted install does not block the next one', async () => {

@@ -41,16 +41,15 @@ CREATE TABLE jobs (
   archived_at_ms INTEGER,
   -- A failed job that its provider may still finish is watched until then.
   watch_until_ms INTEGER,
-  -- The price of a result that the provider made and no customer pays for; when it was booked as a loss, and by which
-  -- operation.
-  loss INTEGER CHECK (loss >= 0),
-  loss_at_ms INTEGER,
-  loss_by INTEGER,
+  -- The price of a result that the provider finished after the release; when it was booked as a loss, and by which operation.
+  late_cost INTEGER CHECK (late_cost >= 0),
+  late_at_ms INTEGER,
+  late_by INTEGER,
   CHECK ((state = 'completed') = (cost IS NOT NULL)),
   CHECK ((state = 'failed') = (failure_reason IS NOT NULL)),
   CHECK (state <> 'processing' OR upstream_id IS NOT NULL),
-  CHECK (loss IS NULL OR (state = 'failed' AND watch_until_ms IS NULL)),
-  CHECK ((loss IS NULL) = (loss_at_ms IS NULL))
+  CHECK (late_cost IS NULL OR (state = 'failed' AND watch_until_ms IS NULL)),
+  CHECK ((late_cost IS NULL) = (late_at_ms IS NULL))
 ) STRICT;
 
 CREATE UNIQUE INDEX jobs_by_id ON jobs (id_key, id_tail);
