@@ -20,7 +20,11 @@ export type TextDialect<Request extends TextRequest = TextRequest, Answer extend
   /** The text that the model reads, for a moderator. Absent on a route that is not moderated. */
   moderatedText?(request: Request): string
   /** The request's text with the model's name replaced or, on a converted route, the converted request. */
-  forUpstream(request: Request, model: string, provider: Pick<Provider, 'maxTokensField'>): string
+  forUpstream(
+    request: Request,
+    model: string,
+    provider: Pick<Provider, 'maxTokensField' | 'streamUsage'>,
+  ): string
   /** Undefined for a text that is not an answer of this route, at any status. */
   readAnswer(body: string, limits: UsageLimits): Answer | undefined
   /**
@@ -60,6 +64,8 @@ export type StreamTerms = {
   /** What must not appear in an error from the upstream. */
   readonly secrets?: UpstreamSecrets
   readonly limits: UsageLimits
+  /** The provider is asked for usage also by requests that do not ask for it. */
+  readonly isUsageAsked?: boolean
   /** For an event that the gateway makes in a stream whose own id and time never came. */
   readonly fallback: { readonly id: string; readonly createdAtS: number }
 }

@@ -66,6 +66,8 @@ const replyText = objectOf(
     ),
 )
 
+const PROVIDER = { maxTokensField: 'max_tokens' } as const
+
 /** The text with a member, or nothing, at the end of the usage. */
 const withCost = (text: string, member: string) =>
   text.replace(FIRST_COST, member).replace(FURTHER_COST, member === '' ? '' : `,${member}`)
@@ -75,7 +77,7 @@ test('of any request only the model changes on the way up', () => {
     fc.property(requestText, modelText, upstreamModel, (text, model, name) => {
       const body = sentText(text.replace(MODEL, () => model))
 
-      const up = chatDialect.forUpstream(chatDialect.readRequest(parseJsonObject(body)), name)
+      const up = chatDialect.forUpstream(chatDialect.readRequest(parseJsonObject(body)), name, PROVIDER)
 
       expect(up).toBe(text.replace(MODEL, () => JSON.stringify(name)))
     }),
@@ -115,7 +117,7 @@ describe('two megabytes of text pass with only the model changed', () => {
 
     const read = chatDialect.readRequest(parseJsonObject(sentText(request)))
     const answer = chatDialect.readAnswer(reply, LIMITS)!
-    const up = chatDialect.forUpstream(read, 'up')
+    const up = chatDialect.forUpstream(read, 'up', PROVIDER)
     const down = chatDialect.forClient(answer, { model: 'gpt-x', cost: nanoUsd(5n) })
 
     // Compared as booleans: a diff of two megabytes would be useless.

@@ -86,6 +86,8 @@ function anyProvider(): fc.Arbitrary<Provider> {
       routes,
       maxTokensField: fc.constantFrom('max_tokens' as const, 'max_completion_tokens' as const),
       costHeader: fc.constantFrom('x-cost', 'no', 'null'),
+      streamUsage: fc.constant('ask' as const),
+      retries: fc.constant(0 as const),
       firstByteTimeoutMs: anyTimeoutMs(),
       readTimeoutMs: anyTimeoutMs(),
       streamIdleTimeoutMs: anyTimeoutMs(),

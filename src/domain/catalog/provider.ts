@@ -51,6 +51,8 @@ export type Provider = TextTimeouts & {
   readonly costHeader?: string
   /** The limit for opening a connection, TCP and TLS together. */
   readonly connectTimeoutMs: number
+  /** `ask` if chat streams ask for usage also for clients that do not. */
+  readonly streamUsage?: 'ask'
   /** 0 if a request is never sent to this provider a second time. */
   readonly retries?: 0
   /** Whether a request may use the connection of an earlier one. */

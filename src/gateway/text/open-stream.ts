@@ -1,3 +1,4 @@
+import type { Provider } from '../../domain/catalog/provider.ts'
 import { formatId } from '../../domain/ids.ts'
 import type { StreamDialect, TextStream } from '../../protocol/text-dialect.ts'
 import type { CallerSignal } from '../ports/caller-signal.ts'
@@ -78,7 +79,7 @@ async function open(
     return noAnswer(result.status, 'a complete answer instead of a stream')
   }
   const { status, headers, rateLimits = [], reportedCost, body } = outcome
-  const stream = textStream(admitted, ports)
+  const stream = textStream(admitted, provider, ports)
   const first = await readFirst(body, stream, watch)
   const problem = problemOf(stream, { first, end: body.end, status })
   if (problem !== null) {
@@ -95,12 +96,14 @@ async function open(
 
 function textStream(
   admitted: AdmittedRequest<StreamDialect>,
+  { streamUsage }: Provider,
   { clock, secretOf }: { readonly clock: Clock } & Pick<TextPorts, 'secretOf'>,
 ): TextStream {
   const { call, dialect, request, model, destinations } = admitted
   return dialect.openStream(request, {
     model: model.id,
     limits: usageLimits(admitted),
+    isUsageAsked: streamUsage === 'ask',
     fallback: { id: formatId('req', call.id), createdAtS: Math.floor(clock.now() / 1000) },
     secrets: upstreamSecrets(destinations, secretOf),
   })

@@ -25,6 +25,8 @@ export type ChatStreamMode = {
    * frame gets the cost. Null relays the stream byte for byte.
    */
   readonly rewriteModel: string | null
+  /** Drops usage frames without choices, which the client did not ask for. Their usage is counted. */
+  readonly hidesUsage?: boolean
   /** What must not appear in an error from the upstream. */
   readonly secrets?: UpstreamSecrets
 }
@@ -48,6 +50,7 @@ export class ChatStream implements TextStream {
   /** Null when the stream is relayed byte for byte. */
   readonly #model: string | null
   readonly #secrets: UpstreamSecrets
+  readonly #hidesUsage: boolean
   readonly #splitter = new FrameSplitter()
   readonly #meter: ChatMeter
   readonly #matcher: DeltaMatcher
@@ -60,7 +63,8 @@ export class ChatStream implements TextStream {
   /** The bytes so far end inside a frame, so the next frame needs a blank line first. */
   #isFrameOpen = false
 
-  constructor({ choices, limits, rewriteModel, secrets = NO_SECRETS }: ChatStreamMode) {
+  constructor({ choices, limits, rewriteModel, hidesUsage = false, secrets = NO_SECRETS }: ChatStreamMode) {
+    this.#hidesUsage = hidesUsage
     this.#secrets = secrets
     this.#model = rewriteModel
     this.#meter = new ChatMeter(choices, limits)
@@ -172,6 +176,7 @@ export class ChatStream implements TextStream {
     }
     const hasUsage = chunk.usage !== undefined
     const hasChoices = chunk.choices.length > 0
+    if (this.#hidesUsage && hasUsage && !hasChoices) return
     // Some upstreams open with a chunk that has no choices and an empty id.
     if (hasChoices) this.#identity ??= { id: chunk.value['id'], created: chunk.value['created'] }
     if (!hasUsage && !hasChoices) this.#sendInOrder(bytes, out)

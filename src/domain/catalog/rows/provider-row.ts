@@ -63,6 +63,7 @@ const fieldsOf = {
     'connect_timeout_s',
     ...textTimeoutFields,
     'retries',
+    'stream_usage',
     'reuse_connections',
   ],
   'openai-images': mediaFields,
@@ -120,6 +121,7 @@ export function encodeProvider(provider: Provider | ProviderSettings): Record<st
     connect_timeout_s: unless(CONNECT_TIMEOUT_MS / 1000, provider.connectTimeoutMs / 1000),
     ...writeTextTimeouts(provider),
     retries: provider.retries,
+    stream_usage: provider.streamUsage,
     reuse_connections: unless(true, provider.reusesConnections),
   })
 }
@@ -153,6 +155,7 @@ function readRow(
   const connectTimeout = number(row, 'connect_timeout_s', connectTimeoutS) ?? CONNECT_TIMEOUT_MS / 1000
   const timeouts = readTextTimeouts(row)
   const retries = number(row, 'retries', { min: 0, max: 1, whole: true })
+  const streamUsage = oneOf(row, 'stream_usage', ['ask'])
   const reusesConnections = flag(row, 'reuse_connections') ?? true
   const secret = readSecret(row, kind)
   if (id === undefined) return undefined
@@ -167,7 +170,7 @@ function readRow(
     reusesConnections,
     ...timeouts,
     ...(retries === 0 ? { retries } : {}),
-    ...definedOnly({ baseUrl, costHeader }),
+    ...definedOnly({ baseUrl, costHeader, streamUsage }),
   }
 }
 
