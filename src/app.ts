@@ -94,6 +94,7 @@ async function serve(
     held: heldNow,
     waiting: () => holds.waiting,
     lateCalls: () => parts.text.lateAnswers.running,
+    openJobs: () => parts.media.jobs.openCounts(),
     openCircuits: () => parts.text.circuitBreakers.open,
     replayBytes: replays.bytes,
     anchorFailures: books.anchorFailures,

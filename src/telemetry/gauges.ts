@@ -3,6 +3,7 @@ import type { HoldKind } from '../domain/ledger/books.ts'
 import type { ByteBudget } from '../gateway/budgets/byte-budget.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import { registerBooksGauges, type BooksGauges } from './books-gauges.ts'
+import { openStates, type OpenState } from '../domain/jobs/job.ts'
 import { dollars } from './dollars.ts'
 
 /** Functions that are called when the metrics are read. */
@@ -10,6 +11,7 @@ export type Gauges = BooksGauges & {
   readonly held: (kind: HoldKind) => NanoUsd
   readonly waiting: () => number
   readonly lateCalls: () => number
+  readonly openJobs: () => Promise<Readonly<Record<OpenState, number>>>
   readonly openCircuits: () => number
   readonly replayBytes: () => number
   readonly bodyMemory: Pick<ByteBudget, 'reserved' | 'waiting'>
@@ -35,6 +37,16 @@ export function registerGauges(gauges: Gauges, registry: Registry): void {
     registers,
     collect() {
       this.set(gauges.waiting())
+    },
+  })
+  const openJobs = new Gauge({
+    name: 'tollgate_open_jobs',
+    help: 'Image and video jobs that have not ended, by state.',
+    labelNames: ['state'],
+    registers,
+    async collect() {
+      const counts = await gauges.openJobs()
+      for (const state of openStates) this.set({ state }, counts[state])
     },
   })
   const replayBytes = new Gauge({
@@ -94,5 +106,16 @@ export function registerGauges(gauges: Gauges, registry: Registry): void {
     },
   })
   registerBooksGauges(gauges, registry)
-  void [held, waiting, replayBytes, bodyBytes, bodyWaiters, spoolBytes, spoolWaiters, lateCalls, openCircuits]
+  void [
+    held,
+    waiting,
+    openJobs,
+    replayBytes,
+    bodyBytes,
+    bodyWaiters,
+    spoolBytes,
+    spoolWaiters,
+    lateCalls,
+    openCircuits,
+  ]
 }

@@ -218,6 +218,17 @@ test('the cost of a job is counted once as media, whoever asks for it, and never
   expect(await samples('tollgate_cost_usd_total')).toEqual({ 'model="draw-1",kind="media"': 0.12 })
 })
 
+test('the jobs that have not ended are a gauge by state', async () => {
+  await submitted(unknown)
+  gateway.media.submitted = undefined
+  await gateway.running(ada.key)
+
+  expect(await samples('tollgate_open_jobs')).toEqual({
+    'state="processing"': 1,
+    'state="unknown_submit"': 1,
+  })
+})
+
 describe('a loss', () => {
   test('of a lost result is counted with the failure', async () => {
     const link = { from: 'url', url: 'http://169.254.169.254/a.png' } as const

@@ -73,7 +73,7 @@ export class SimulatedNode {
       direct: ['onFreed'],
     })
     this.catalog = gated(this.#store.catalog, 'catalog', gate, { reads: [], direct: ['current'] })
-    const reads = ['find', 'history', 'list', 'due'] as const
+    const reads = ['find', 'history', 'list', 'due', 'openCounts'] as const
     const { jobs, blobs } = this.#mediaStores(gated(this.#store.jobs, 'jobs', gate, { reads }))
     this.jobs = jobs
     this.ports = {

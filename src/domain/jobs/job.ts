@@ -16,6 +16,10 @@ export const jobIdPrefix = { image: 'img', video: 'vid' } as const satisfies Rec
  */
 export type JobState = 'queued' | 'processing' | 'unknown_submit' | 'completed' | 'failed'
 
+/** The states of jobs that have not ended. Their money is held. */
+export const openStates = ['queued', 'processing', 'unknown_submit'] as const satisfies readonly JobState[]
+export type OpenState = (typeof openStates)[number]
+
 /** Which state may follow which. A job never steps back, and nothing leaves a final state. */
 export const following = {
   queued: ['processing', 'unknown_submit', 'completed', 'failed'],

@@ -1,4 +1,12 @@
-import type { Failure, Job, JobInputs, JobKind, JobState, StoredFile } from '../../domain/jobs/job.ts'
+import type {
+  Failure,
+  Job,
+  JobInputs,
+  JobKind,
+  JobState,
+  OpenState,
+  StoredFile,
+} from '../../domain/jobs/job.ts'
 import type { Id } from '../../domain/ids.ts'
 import type { NanoUsd } from '../../domain/money.ts'
 
@@ -77,6 +85,9 @@ export interface Jobs {
 
   /** Newest first; of one account, or of all. */
   list(page: JobPage): Promise<{ readonly jobs: readonly Job[]; readonly next?: string }>
+
+  /** How many jobs of all nodes have not ended, by their state. */
+  openCounts(): Promise<Readonly<Record<OpenState, number>>>
 
   /**
    * At most `limit` jobs that need work at an instant, in an order that does not change; `after` is the `next` of the page

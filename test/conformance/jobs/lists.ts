@@ -105,6 +105,17 @@ export function jobListsConform(kind: StoreKind): void {
     })
   })
 
+  test('the open jobs are counted by their state, on every node', async () => {
+    const { jobs, payer } = await openJobs(kind)
+    const before = await jobs.openCounts()
+    await jobIn('completed', jobs, aJob(payer))
+    for (const state of ['queued', 'processing', 'processing', 'unknown_submit', 'failed'] as const)
+      await jobIn(state, jobs, aJob(payer, CHEAP))
+
+    expect(before).toEqual({ queued: 0, processing: 0, unknown_submit: 0 })
+    expect(await jobs.openCounts()).toEqual({ queued: 1, processing: 2, unknown_submit: 1 })
+  })
+
   describe('the work of the reconciler', () => {
     test('is to poll a running job when its next poll is due', async () => {
       const { jobs, ids } = await openWithEach()

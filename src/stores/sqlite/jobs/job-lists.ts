@@ -1,5 +1,5 @@
 import type { Database, Statement } from 'bun:sqlite'
-import type { JobKind } from '../../../domain/jobs/job.ts'
+import type { JobKind, OpenState } from '../../../domain/jobs/job.ts'
 import type { JobPage, JobWork, Jobs } from '../../../gateway/ports/jobs.ts'
 import { cursorOf, readCursor, ROW_ID_MAX } from '../row-ids.ts'
 import { jobFrom, type JobRow } from './job-rows.ts'
@@ -42,11 +42,15 @@ export class JobLists {
   readonly #node: string
   /** A node of a name is open once, so nothing submits the queued jobs that it had when it was opened. */
   readonly #left: bigint
+  readonly #openCounts: Statement<{ state: OpenState; jobs: bigint }, []>
   readonly #due = new Map<string, Statement<JobRow, [DueParams]>>()
 
   constructor(database: Database, node: string) {
     this.#database = database
     this.#node = node
+    this.#openCounts = database.prepare(
+      `SELECT state, count(*) AS jobs FROM jobs WHERE ${OPEN} GROUP BY state`,
+    )
     const last = database.query<{ last: bigint | null }, []>('SELECT max(row_id) AS last FROM jobs').get()
     this.#left = last?.last ?? 0n
   }
@@ -68,6 +72,12 @@ export class JobLists {
         limit: limit + 1,
       })
     return pageOf(rows, limit)
+  }
+
+  openCounts(): Record<OpenState, number> {
+    const counts: Record<OpenState, number> = { queued: 0, processing: 0, unknown_submit: 0 }
+    for (const { state, jobs } of this.#openCounts.all()) counts[state] = Number(jobs)
+    return counts
   }
 
   due(work: JobWork, { atMs, kind, limit, after }: Parameters<Jobs['due']>[1]): Page {

@@ -51,6 +51,9 @@ export function createJobs(parts: {
     async list(page) {
       return lists.list(page)
     },
+    async openCounts() {
+      return lists.openCounts()
+    },
     async due(work, page) {
       return lists.due(work, page)
     },
