@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts'
-import { answerMessage, answerText } from '../gateway/text/answer-text.ts'
+import { answerMessage } from '../gateway/text/answer-message.ts'
+import { answerText } from '../gateway/text/answer-text.ts'
 import { countTokens } from '../gateway/text/count-tokens.ts'
 import type { ByteBudget } from '../gateway/budgets/byte-budget.ts'
 import type { RequestCoalescer } from '../gateway/replays/request-coalescer.ts'
@@ -18,7 +19,7 @@ import type { BodyLimits } from '../http1/server/request-body.ts'
 import type { Handler, HttpReply, RequestContext } from '../http/request-context.ts'
 import { messagesReplies } from '../http/reply-style.ts'
 import type { Route } from '../http/routes.ts'
-import { textRoute } from '../http/text/text-route.ts'
+import { messagesRoute, textRoute } from '../http/text/text-route.ts'
 import { imageRoutes, type ImageRoutePorts } from '../http/media/image-routes.ts'
 import { videoRoutes, type VideoRoutePorts } from '../http/media/video-routes.ts'
 import { listings } from './listings.ts'
@@ -101,7 +102,7 @@ function textRoutes(ports: RoutePorts, config: Config, { forAll }: Listings): re
     {
       path: '/v1/messages',
       name: 'messages',
-      methods: { POST: textRoute(route, call => answerMessage(call, ports, config)) },
+      methods: { POST: messagesRoute(route, call => answerMessage(call, ports, config)) },
       style: messagesReplies,
     },
     {

@@ -96,17 +96,17 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
   [
     'a provider without a kind',
     provider('base_url: https://x.example'),
-    'line 2, column 5: providers[0].kind is missing; write one of sandbox, openai-compatible, openai-images, kling.',
+    'line 2, column 5: providers[0].kind is missing; write one of sandbox, openai-compatible, anthropic, openai-images, kling.',
   ],
   [
     'a provider of an unknown kind',
     provider('kind: fal'),
-    'line 3, column 5: providers[0].kind is "fal"; write one of sandbox, openai-compatible, openai-images, kling.',
+    'line 3, column 5: providers[0].kind is "fal"; write one of sandbox, openai-compatible, anthropic, openai-images, kling.',
   ],
   [
     'a misspelled kind',
     provider('kind: openai_compatible\nbase_url: https://x.example'),
-    'line 3, column 5: providers[0].kind is "openai_compatible"; write one of sandbox, openai-compatible, openai-images, kling (did you mean "openai-compatible"?).',
+    'line 3, column 5: providers[0].kind is "openai_compatible"; write one of sandbox, openai-compatible, anthropic, openai-images, kling (did you mean "openai-compatible"?).',
   ],
   [
     'a provider without an id',
@@ -336,7 +336,7 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
   [
     'an unknown price',
     tariff('input_per_mtok: "1"\ninput_cached: "1"'),
-    'line 16, column 7: models[0].pricing.input_cached is not a field of a tariff; the fields are input_per_mtok, cached_input_per_mtok, cache_write_per_mtok, audio_input_per_mtok, output_per_mtok, reasoning_per_mtok, audio_output_per_mtok, per_request.',
+    'line 16, column 7: models[0].pricing.input_cached is not a field of a tariff; the fields are input_per_mtok, cached_input_per_mtok, cache_write_per_mtok, cache_write_1h_per_mtok, audio_input_per_mtok, output_per_mtok, reasoning_per_mtok, audio_output_per_mtok, per_request, per_server_tool_use.',
   ],
   [
     'a missing price in a tariff',

@@ -1,5 +1,5 @@
 import { formatUsd, type NanoUsd } from '../domain/money.ts'
-import { MemberWalk, type Member } from './json/members.ts'
+import { lastNamed, MemberWalk, type Member } from './json/members.ts'
 import { quotedName } from './json/quoted-name.ts'
 import { isJsonObject } from './json/parse-json.ts'
 import { spliceText, type Edit } from './json/splice.ts'
@@ -48,6 +48,13 @@ export function modelAndCostEdits(
     if (!isBehind) edits.sort((left, right) => left.start - right.start)
   }
   return edits
+}
+
+/** The edits that only change the cost in the object's `usage`. Empty without a `usage` object. */
+export function usageCostEdits({ text, usage, start }: ReplyObject, cost: NanoUsd | null): Edit[] {
+  const member = lastNamed(text, 'usage', start)
+  if (member === undefined || !isJsonObject(usage)) return []
+  return costEdits(text, member, { cost, hasTheirs: Object.hasOwn(usage, 'cost_usd') })
 }
 
 function costEdits(

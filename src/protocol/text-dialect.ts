@@ -1,3 +1,4 @@
+import type { TextModel } from '../domain/catalog/model.ts'
 import type { Provider, TextRoute } from '../domain/catalog/provider.ts'
 import type { GatewayError } from '../domain/errors.ts'
 import type { Id } from '../domain/ids.ts'
@@ -10,7 +11,7 @@ import type { JsonDocument } from './json/parse-json.ts'
 /** The wire format of one text route as pure functions: what the gateway reads and the few bytes that it changes. */
 export type TextDialect<Request extends TextRequest = TextRequest, Answer extends TextAnswer = TextAnswer> = {
   /** The route that clients call, and its name in the ledger. */
-  readonly route: TextRoute | 'messages'
+  readonly route: TextRoute
   /** The route that upstreams are called on. */
   readonly upstreamRoute: TextRoute
   /** The kind of model that the route serves. Models of another kind are not found. */
@@ -24,6 +25,7 @@ export type TextDialect<Request extends TextRequest = TextRequest, Answer extend
     request: Request,
     model: string,
     provider: Pick<Provider, 'maxTokensField' | 'streamUsage'>,
+    row: TextModel,
   ): string
   /** Undefined for a text that is not an answer of this route, at any status. */
   readAnswer(body: string, limits: UsageLimits): Answer | undefined
@@ -103,6 +105,8 @@ export type StreamReading = {
   readonly errorFirst: boolean
   /** The last usage in a frame; null when there was none. */
   readonly usage: Usage | null
+  /** The input as it was reported, for a stream whose usage lacks only the output. Absent otherwise. */
+  readonly inputUsage?: Usage
   /** True when an impossible count in the reported usage was replaced. */
   readonly isClamped: boolean
   /** The upstream's own cost, if its usage reports one. */
@@ -141,8 +145,19 @@ export type TextRequest = {
    * that only the provider has, such as a stored conversation or a file, whose length is not known here.
    */
   readonly inputTokensEstimate: number
+  /** The tools of the provider that the model may use. Absent if there are none. */
+  readonly serverTools?: ServerTools
   /** The texts for a tokenizer, and the tokens of what it cannot count. Made on demand. */
   input(): InputParts
+}
+
+/** Tools that run on the provider's servers, which charges for each use. */
+export type ServerTools = {
+  /** The name of one of them in the request, for error messages. */
+  readonly name: string
+  /** The most uses that the request allows or, if it does not limit them, an ordinary number. */
+  readonly usesMax: number
+  readonly isLimited: boolean
 }
 
 /** What the gateway reads in an answer. */
@@ -166,4 +181,6 @@ export type UsageLimits = {
   readonly inputTokensMax: number | undefined
   /** For all choices together. */
   readonly outputTokensMax: number | undefined
+  /** Undefined if the request does not limit the uses of server tools. */
+  readonly serverToolUsesMax?: number | undefined
 }

@@ -18,6 +18,53 @@ const isClamped = (usage: unknown) => readUsage(usage, LIMITS)?.isClamped
 const costOf = (usage: unknown, tariff: TextTariff) =>
   formatUsd(chargeForTokens(readUsage(usage, LIMITS)?.usage ?? NO_USAGE, tariff))
 
+test('tokens cached for an hour are a bucket of their own, beside those cached for five minutes', () => {
+  const usage = {
+    input_tokens: 3,
+    cache_creation_input_tokens: 1000,
+    cache_creation: { ephemeral_5m_input_tokens: 400, ephemeral_1h_input_tokens: 600 },
+    cache_read_input_tokens: 0,
+    output_tokens: 5,
+  }
+
+  expect(bucketsOf(usage)).toEqual({ input: 3, cacheWrite: 400, cacheWrite1h: 600, output: 5 })
+  expect(isClamped(usage)).toBe(false)
+})
+
+test('more tokens cached for an hour than were cached at all are an impossible count', () => {
+  const usage = {
+    input_tokens: 3,
+    cache_creation_input_tokens: 10,
+    cache_creation: { ephemeral_1h_input_tokens: 11 },
+    output_tokens: 5,
+  }
+
+  expect(bucketsOf(usage)).toEqual({ input: 3, cacheWrite1h: 10, output: 5 })
+  expect(isClamped(usage)).toBe(true)
+})
+
+test('the uses of all server tools count, except searches in the list of tools', () => {
+  const tools = { web_search_requests: 2, web_fetch_requests: 1, tool_search_requests: 7 }
+
+  expect(bucketsOf({ input_tokens: 1, output_tokens: 1, server_tool_use: tools })).toMatchObject({
+    serverToolUses: 3,
+  })
+})
+
+test('more uses of server tools than the request allows are clamped', () => {
+  const usage = { input_tokens: 1, output_tokens: 1, server_tool_use: { web_search_requests: 9 } }
+
+  const reported = readUsage(usage, { ...LIMITS, serverToolUsesMax: 3 })
+
+  expect(reported).toMatchObject({ usage: { serverToolUses: 3 }, isClamped: true })
+})
+
+test('thinking tokens inside the output are the reasoning bucket', () => {
+  const usage = { input_tokens: 1, output_tokens: 50, output_tokens_details: { thinking_tokens: 30 } }
+
+  expect(bucketsOf(usage)).toEqual({ input: 1, output: 20, reasoning: 30 })
+})
+
 describe('no token is charged twice, with the numbers of real bills', () => {
   test('a cache write beside input_tokens costs 0.05439, not 0.0913', () => {
     const tariff = { input: usd('3'), cacheWrite: usd('3.75'), cachedInput: usd('0.3'), output: usd('15') }

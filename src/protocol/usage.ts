@@ -13,6 +13,9 @@ export type ReportedUsage = {
  */
 export const TOKENS_MAX = 100_000_000
 
+/** More than any answer has. It bounds the cost of a faulty count. */
+export const SERVER_TOOL_USES_MAX = 10_000
+
 /**
  * Reads the usage object of any text route into disjoint buckets. Null when there is none, or when it counts no tokens.
  * Explicit zeros stay zero. A count that is negative, fractional or not a number is 0, and one above its limit is the
@@ -31,11 +34,13 @@ export function readUsage(usage: unknown, limits: UsageLimits): ReportedUsage | 
   const read = {
     input: input.input,
     cachedInput: input.cachedInput,
-    cacheWrite: input.cacheWrite,
+    cacheWrite: input.cacheWrite - input.cacheWrite1h,
+    cacheWrite1h: input.cacheWrite1h,
     audioInput: input.audioInput,
     output: output.output,
     reasoning: output.reasoning,
     audioOutput: output.audioOutput,
+    serverToolUses: readServerToolUses(usage, counter, limits.serverToolUsesMax ?? SERVER_TOOL_USES_MAX),
   }
   return { usage: read, isClamped: counter.isClamped }
 }
@@ -47,11 +52,24 @@ type Totals = { readonly prompt: unknown; readonly completion: unknown; readonly
 
 const NO_COUNTS: Counts = {}
 
+/** Its uses only search the request's own list of tools, which providers do not charge for. */
+const TOOL_SEARCHES = 'tool_search_requests'
+
+/** The disjoint parts of the input. `cacheWrite1h` is a part of `cacheWrite`. */
+function readInput(usage: Counts, totals: Totals, counter: Counter, max: number) {
+  const input = readInputTotals(usage, totals, counter, max)
+  const cacheWrite1h =
+    input.cacheWrite === 0 || isAbsent(usage['cache_creation'])
+      ? 0
+      : counter.count(countsIn(usage['cache_creation'])['ephemeral_1h_input_tokens'], input.cacheWrite)
+  return { ...input, cacheWrite1h }
+}
+
 /**
  * OpenAI counts cached tokens inside `prompt_tokens`, Anthropic beside `input_tokens`, and relays mix the names of
  * both. Each token goes into one bucket in every case.
  */
-function readInput(usage: Counts, totals: Totals, counter: Counter, max: number) {
+function readInputTotals(usage: Counts, totals: Totals, counter: Counter, max: number) {
   const details = countsIn(usage['prompt_tokens_details'] ?? usage['input_tokens_details'])
   const whole = counter.count(totals.prompt, max)
   const cachedWithin = counter.count(
@@ -99,7 +117,7 @@ function isCacheBeside(
 function readOutput(usage: Counts, totals: Totals, counter: Counter, max: number) {
   const details = countsIn(usage['completion_tokens_details'] ?? usage['output_tokens_details'])
   const whole = counter.count(totals.completion, max)
-  const reasoned = counter.count(details['reasoning_tokens'], max)
+  const reasoned = counter.count(details['reasoning_tokens'] ?? details['thinking_tokens'], max)
   const audio = counter.count(details['audio_tokens'], max)
   // xAI counts reasoning beside `completion_tokens`. Only its total shows that.
   if (reasoned > 0 && isSum(totals.total, [totals.prompt, totals.completion, reasoned])) {
@@ -109,6 +127,16 @@ function readOutput(usage: Counts, totals: Totals, counter: Counter, max: number
   const reasoning = counter.atMost(whole, reasoned)
   const audioOutput = Math.min(counter.atMost(whole, audio), whole - reasoning)
   return { output: whole - reasoning - audioOutput, reasoning, audioOutput }
+}
+
+/** The uses of all tools that ran on the provider's servers. */
+function readServerToolUses(usage: Counts, counter: Counter, max: number): number {
+  const uses = usage['server_tool_use']
+  if (isAbsent(uses)) return 0
+  let sum = 0
+  for (const [tool, count] of Object.entries(countsIn(uses)))
+    if (tool !== TOOL_SEARCHES) sum += counter.count(count, max)
+  return counter.atMost(max, sum)
 }
 
 /** Reads counts, and remembers whether one was impossible. */

@@ -2,6 +2,8 @@ import type { Clock } from '../gateway/ports/clock.ts'
 import type { MediaProviders, ProviderAdapters } from '../gateway/ports/providers.ts'
 import type { HttpClient } from '../http1/client/http-client.ts'
 import type { Timers } from '../http1/timers.ts'
+import { anthropic } from './anthropic/anthropic.ts'
+import { anthropicHeaders } from './anthropic/wire.ts'
 import { kling } from './kling/kling.ts'
 import { probeKling } from './kling/probe-kling.ts'
 import { mediaHttp } from './media/media-http.ts'
@@ -32,6 +34,10 @@ export function providerAdapters(ports: AdapterPorts): ProviderAdapters {
     'openai-compatible': {
       text: openAiCompatible(ports),
       probe: provider => probeOpenAiCompatible(provider, ports),
+    },
+    anthropic: {
+      text: anthropic(ports),
+      probe: provider => probeOpenAiCompatible(provider, ports, anthropicHeaders),
     },
     'openai-images': {
       media: { kinds: ['image'], provider: given['openai-images'] ?? openAiImages({ send, secretOf }) },

@@ -42,6 +42,7 @@ const bucketNames = {
   input: 'input',
   cachedInput: 'cached_input',
   cacheWrite: 'cache_write',
+  cacheWrite1h: 'cache_write_1h',
   audioInput: 'audio_input',
   output: 'output',
   reasoning: 'reasoning',

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import type { Catalog } from '../../src/domain/catalog/catalog.ts'
 import { allowsDuration, engineNames, engines, secondsMax } from '../../src/domain/catalog/engines.ts'
 import { isFinished, type Model, type ModelDraft } from '../../src/domain/catalog/model.ts'
-import { textRoutes, type Provider } from '../../src/domain/catalog/provider.ts'
+import { openAiRoutes, type Provider } from '../../src/domain/catalog/provider.ts'
 import { nanoUsd, ZERO } from '../../src/domain/money.ts'
 import type { TextPricing, TextTariff } from '../../src/domain/pricing/tariff.ts'
 
@@ -47,7 +47,7 @@ export const anyCatalog: fc.Arbitrary<Catalog> = fc
 
 function anyProvider(): fc.Arbitrary<Provider> {
   const id = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9._-]{0,7}$/)
-  const routes = fc.subarray([...textRoutes], { minLength: 1 })
+  const routes = fc.subarray([...openAiRoutes], { minLength: 1 })
   const sandbox = fc.record({
     id,
     kind: fc.constant('sandbox' as const),
@@ -94,6 +94,17 @@ function anyProvider(): fc.Arbitrary<Provider> {
     },
     { requiredKeys: [...requiredOfProvider] },
   )
+  const anthropic = fc.record(
+    {
+      ...remote,
+      kind: fc.constant('anthropic' as const),
+      secret,
+      routes: fc.constant(['messages' as const]),
+      maxTokensField: fc.constant('max_tokens' as const),
+      betas: fc.constantFrom(['files-api-2025-04-14'], ['null', '1']),
+    },
+    { requiredKeys: [...requiredOfProvider] },
+  )
   const media = { ...remote, routes: fc.constant([]), maxTokensField: fc.constant('max_tokens' as const) }
   const images = fc.record({ ...media, kind: fc.constant('openai-images' as const), secret })
   const kling = fc.record({
@@ -109,7 +120,7 @@ function anyProvider(): fc.Arbitrary<Provider> {
       }),
     ),
   })
-  return fc.oneof(sandbox, compatible, images, kling)
+  return fc.oneof(sandbox, compatible, anthropic, images, kling)
 }
 
 function anyModel(providers: string[]): fc.Arbitrary<Model | ModelDraft> {
@@ -147,6 +158,7 @@ function anyModel(providers: string[]): fc.Arbitrary<Model | ModelDraft> {
       firstByteTimeoutMs: anyTimeoutMs(),
       readTimeoutMs: anyTimeoutMs(),
       streamIdleTimeoutMs: anyTimeoutMs(),
+      messagesStream: fc.constant('live' as const),
     },
     { requiredKeys: [...required, 'kind'] },
   )
@@ -298,10 +310,12 @@ export function anyTariff(price: fc.Arbitrary<bigint>, output = price): fc.Arbit
       output,
       cachedInput: price,
       cacheWrite: price,
+      cacheWrite1h: price,
       audioInput: price,
       reasoning: price,
       audioOutput: price,
       perRequest: price,
+      perServerToolUse: price,
     },
     { requiredKeys: ['input', 'output'] },
   ) as fc.Arbitrary<TextTariff>

@@ -75,9 +75,11 @@ const counts = [
   'output_tokens',
   'cached_input_tokens',
   'cache_write_tokens',
+  'cache_write_1h_tokens',
   'audio_input_tokens',
   'reasoning_tokens',
   'audio_output_tokens',
+  'server_tool_uses',
   'images',
   'seconds',
 ] as const

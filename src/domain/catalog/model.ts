@@ -34,6 +34,10 @@ type ChatSettings = CommonSettings &
     /** The output ceiling of a request without one, and the most output that is ever charged for one choice. */
     readonly maxOutputTokens: number
     readonly contextWindow?: number
+    /**
+     * `live` converts the streams of the messages route while they arrive. Absent for the contract's synthetic ones.
+     */
+    readonly messagesStream?: 'live'
   }
 
 type EmbeddingSettings = CommonSettings &

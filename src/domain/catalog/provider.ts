@@ -1,15 +1,24 @@
 import type { TextTimeouts } from './text-timeouts.ts'
 
-export const textRoutes = ['chat', 'responses', 'embeddings'] as const
-/** The routes an upstream can offer. A messages request goes upstream as chat. */
-export type TextRoute = (typeof textRoutes)[number]
+export const openAiRoutes = ['chat', 'responses', 'embeddings'] as const
+export type OpenAiRoute = (typeof openAiRoutes)[number]
+/** The routes an upstream can offer. A messages request goes upstream as chat unless the upstream offers `messages`. */
+export type TextRoute = OpenAiRoute | 'messages'
 
-export const providerKinds = ['sandbox', 'openai-compatible', 'openai-images', 'kling'] as const
+export const providerKinds = ['sandbox', 'openai-compatible', 'anthropic', 'openai-images', 'kling'] as const
 export type ProviderKind = (typeof providerKinds)[number]
 
-/** False for the kinds that make images or videos only: their rows have no text routes. */
-export function hasTextRoutes(kind: ProviderKind): boolean {
-  return kind === 'sandbox' || kind === 'openai-compatible'
+const routesByKind = {
+  sandbox: openAiRoutes,
+  'openai-compatible': openAiRoutes,
+  anthropic: ['messages'],
+  'openai-images': [],
+  kling: [],
+} as const satisfies Record<ProviderKind, readonly TextRoute[]>
+
+/** The text routes that providers of a kind can offer. None for the kinds that make images or videos only. */
+export function routesOf(kind: ProviderKind): readonly TextRoute[] {
+  return routesByKind[kind]
 }
 
 /** The connect limit of a provider that sets none. */
@@ -49,6 +58,8 @@ export type Provider = TextTimeouts & {
   readonly maxTokensField: (typeof maxTokensFields)[number]
   /** The response header with the provider's own cost in dollars, for `upstream_cost` rows. */
   readonly costHeader?: string
+  /** The values of `anthropic-beta` that may reach the provider. Absent if all may. */
+  readonly betas?: readonly string[]
   /** The limit for opening a connection, TCP and TLS together. */
   readonly connectTimeoutMs: number
   /** `ask` if chat streams ask for usage also for clients that do not. */

@@ -1,7 +1,7 @@
 import { usd } from '../money.ts'
 import type { CatalogSettings } from './catalog.ts'
 import type { ModelSettings, Upstream } from './model.ts'
-import { CONNECT_TIMEOUT_MS, textRoutes } from './provider.ts'
+import { CONNECT_TIMEOUT_MS, openAiRoutes } from './provider.ts'
 
 const PROVIDER = 'sandbox'
 const CONTEXT_WINDOW = 128_000
@@ -19,7 +19,7 @@ export const SANDBOX_CATALOG: CatalogSettings = {
       kind: 'sandbox',
       secret: { from: 'none' },
       headers: {},
-      routes: textRoutes,
+      routes: openAiRoutes,
       maxTokensField: 'max_tokens',
       connectTimeoutMs: CONNECT_TIMEOUT_MS,
       reusesConnections: true,

@@ -23,14 +23,22 @@ const usages: fc.Arbitrary<Usage> = fc.record({
   input: tokens,
   cachedInput: tokens,
   cacheWrite: tokens,
+  cacheWrite1h: tokens,
   audioInput: tokens,
   output: tokens,
   reasoning: tokens,
   audioOutput: tokens,
+  serverToolUses: tokens,
 })
 
-const inputPrices = ({ input, cachedInput, cacheWrite, audioInput }: TextTariff) =>
-  [input, cachedInput ?? input, cacheWrite ?? input, audioInput ?? input] as const
+const inputPrices = ({ input, cachedInput, cacheWrite, cacheWrite1h, audioInput }: TextTariff) =>
+  [
+    input,
+    cachedInput ?? input,
+    cacheWrite ?? input,
+    cacheWrite1h ?? cacheWrite ?? input,
+    audioInput ?? input,
+  ] as const
 const outputPrices = ({ output, reasoning, audioOutput }: TextTariff) =>
   [output, reasoning ?? output, audioOutput ?? output] as const
 const highest = (prices: readonly bigint[]) => prices.toSorted((a, b) => (a < b ? -1 : 1)).at(-1)!
@@ -42,17 +50,19 @@ const tokenPrice = (count: bigint | number, perMillion: bigint): Rational =>
 test('a charge is the sum of tokens times prices, rounded up once, at any size', () => {
   fc.assert(
     fc.property(usages, tariffs, (usage, tariff) => {
-      const [input, cachedInput, cacheWrite, audioInput] = inputPrices(tariff)
+      const [input, cachedInput, cacheWrite, cacheWrite1h, audioInput] = inputPrices(tariff)
       const [output, reasoning, audioOutput] = outputPrices(tariff)
       const exact = sum([
         tokenPrice(usage.input, input),
         tokenPrice(usage.cachedInput, cachedInput),
         tokenPrice(usage.cacheWrite, cacheWrite),
+        tokenPrice(usage.cacheWrite1h, cacheWrite1h),
         tokenPrice(usage.audioInput, audioInput),
         tokenPrice(usage.output, output),
         tokenPrice(usage.reasoning, reasoning),
         tokenPrice(usage.audioOutput, audioOutput),
         rational(tariff.perRequest ?? 0),
+        rational(BigInt(usage.serverToolUses) * (tariff.perServerToolUse ?? 0n)),
       ])
 
       expect(chargeForTokens(usage, tariff)).toBe(nanoUsd(ceiling(exact)))
@@ -63,17 +73,26 @@ test('a charge is the sum of tokens times prices, rounded up once, at any size',
 
 test('a worst case prices all tokens at the highest price of their side, rounded up once, at any size', () => {
   fc.assert(
-    fc.property(tokens, tokens, choices, tariffs, (inputTokens, outputTokens, count, tariff) => {
-      const exact = sum([
-        tokenPrice(inputTokens, highest(inputPrices(tariff))),
-        tokenPrice(BigInt(outputTokens) * BigInt(count), highest(outputPrices(tariff))),
-        rational(tariff.perRequest ?? 0),
-      ])
+    fc.property(
+      tokens,
+      tokens,
+      choices,
+      tokens,
+      tariffs,
+      (inputTokens, outputTokens, count, uses, tariff) => {
+        const exact = sum([
+          tokenPrice(inputTokens, highest(inputPrices(tariff))),
+          tokenPrice(BigInt(outputTokens) * BigInt(count), highest(outputPrices(tariff))),
+          rational(tariff.perRequest ?? 0),
+          rational(BigInt(uses) * (tariff.perServerToolUse ?? 0n)),
+        ])
 
-      const priced = worstCasePrice({ inputTokens, outputTokens, choices: count }, tariff)
+        const worst = { inputTokens, outputTokens, choices: count, serverToolUses: uses }
+        const priced = worstCasePrice(worst, tariff)
 
-      expect(priced).toBe(nanoUsd(ceiling(exact)))
-    }),
+        expect(priced).toBe(nanoUsd(ceiling(exact)))
+      },
+    ),
     { numRuns: 2000 },
   )
 })

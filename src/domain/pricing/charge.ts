@@ -6,7 +6,10 @@ import { usageBuckets, type Usage } from './usage.ts'
 const MS_PER_SECOND = 1_000n
 const BILLION = 1_000_000_000n
 
-/** The exact price of a usage: tokens times prices, rounded up once to a nano-USD, and the price per request. */
+/**
+ * The exact price of a usage: tokens times prices, rounded up once to a nano-USD, the price per request, and the price of each use
+ * of a server tool.
+ */
 export function chargeForTokens(usage: Usage, tariff: TextTariff): NanoUsd {
   let femtoUsd = 0n
   for (const bucket of usageBuckets) {
@@ -14,7 +17,13 @@ export function chargeForTokens(usage: Usage, tariff: TextTariff): NanoUsd {
     // Most buckets of a usage are empty, and each operation on bigints allocates one.
     if (tokens !== 0) femtoUsd += BigInt(tokens) * priceOf(tariff, bucket)
   }
-  return addUsd(divideRoundingUp(femtoUsd, TOKENS_PER_PRICE), tariff.perRequest ?? ZERO)
+  const cost = addUsd(divideRoundingUp(femtoUsd, TOKENS_PER_PRICE), tariff.perRequest ?? ZERO)
+  return usage.serverToolUses === 0 ? cost : addUsd(cost, chargeForServerTools(usage.serverToolUses, tariff))
+}
+
+/** The price of so many uses of server tools. */
+export function chargeForServerTools(uses: number, { perServerToolUse = ZERO }: TextTariff): NanoUsd {
+  return nanoUsd(BigInt(uses) * perServerToolUse)
 }
 
 /** The price of so many images. */

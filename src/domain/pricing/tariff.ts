@@ -4,17 +4,20 @@ import type { UsageBucket } from './usage.ts'
 /** A text price is for so many tokens. One token at a price of one nano-USD therefore costs a femto-USD. */
 export const TOKENS_PER_PRICE = 1_000_000n
 
-/** Prices of a text model: nano-USD per million tokens of a bucket, and nano-USD per request. */
+/** Prices of a text model: nano-USD per million tokens of a bucket, per request, and per use of a server tool. */
 export type TextTariff = {
   readonly input: NanoUsd
   readonly output: NanoUsd
-  /** A bucket without a price of its own has the price of `input` or `output`. */
+  /** A bucket without a price of its own has the price of its parent; see `parentOf`. */
   readonly cachedInput?: NanoUsd
   readonly cacheWrite?: NanoUsd
+  readonly cacheWrite1h?: NanoUsd
   readonly audioInput?: NanoUsd
   readonly reasoning?: NanoUsd
   readonly audioOutput?: NanoUsd
   readonly perRequest?: NanoUsd
+  /** Absent if the model's requests may not use the provider's own tools. */
+  readonly perServerToolUse?: NanoUsd
 }
 
 /** How a text model is paid for. A model without one of these cannot be served. */
@@ -39,15 +42,16 @@ const parentOf = {
   input: 'input',
   cachedInput: 'input',
   cacheWrite: 'input',
+  cacheWrite1h: 'cacheWrite',
   audioInput: 'input',
   output: 'output',
   reasoning: 'output',
   audioOutput: 'output',
-} as const satisfies Record<UsageBucket, 'input' | 'output'>
+} as const satisfies Record<UsageBucket, UsageBucket>
 
 /** Nano-USD per million tokens of this bucket. */
 export function priceOf(tariff: TextTariff, bucket: UsageBucket): NanoUsd {
-  return tariff[bucket] ?? tariff[parentOf[bucket]]
+  return tariff[bucket] ?? priceOf(tariff, parentOf[bucket])
 }
 
 /** The highest price of these buckets, in nano-USD per million tokens. */

@@ -1,4 +1,5 @@
 import { addUsd, ZERO, type NanoUsd } from '../money.ts'
+import { chargeForServerTools } from './charge.ts'
 import { divideRoundingUp } from './round-up.ts'
 import { maxPriceOf, TOKENS_PER_PRICE, type TextTariff } from './tariff.ts'
 import { inputBuckets, outputBuckets } from './usage.ts'
@@ -9,18 +10,20 @@ export type WorstCase = {
   /** The output ceiling of one choice. */
   readonly outputTokens: number
   readonly choices: number
+  /** The most uses of server tools; absent if the request offers the model none. */
+  readonly serverToolUses?: number
 }
 
 /**
  * Prices a worst case: all input at the highest input price, the output ceiling of every choice at the highest output
- * price, rounded up once to a nano-USD, and the price per request.
+ * price, rounded up once to a nano-USD, the price per request, and every use of a server tool.
  */
 export function worstCasePrice(worst: WorstCase, tariff: TextTariff): NanoUsd {
   const { inputTokens, outputTokens, choices } = worst
   const femtoUsd =
     BigInt(inputTokens) * maxPriceOf(tariff, inputBuckets) +
     BigInt(outputTokens) * BigInt(choices) * maxPriceOf(tariff, outputBuckets)
-  return addUsd(divideRoundingUp(femtoUsd, TOKENS_PER_PRICE), tariff.perRequest ?? ZERO)
+  return addUsd(divideRoundingUp(femtoUsd, TOKENS_PER_PRICE), fixedPrice(worst, tariff))
 }
 
 /**
@@ -34,7 +37,13 @@ export function affordableOutputTokens(
 ): number | undefined {
   const perToken = BigInt(worst.choices) * maxPriceOf(tariff, outputBuckets)
   const inputFemtoUsd = BigInt(worst.inputTokens) * maxPriceOf(tariff, inputBuckets)
-  const left = (budget - (tariff.perRequest ?? ZERO)) * TOKENS_PER_PRICE - inputFemtoUsd
+  const left = (budget - fixedPrice(worst, tariff)) * TOKENS_PER_PRICE - inputFemtoUsd
   if (perToken === 0n || left < perToken) return undefined
   return Math.min(Number(left / perToken), worst.outputTokens)
+}
+
+/** What the request costs besides its tokens. */
+function fixedPrice({ serverToolUses = 0 }: WorstCase, tariff: TextTariff): NanoUsd {
+  const perRequest = tariff.perRequest ?? ZERO
+  return serverToolUses === 0 ? perRequest : addUsd(perRequest, chargeForServerTools(serverToolUses, tariff))
 }

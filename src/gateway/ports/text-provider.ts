@@ -26,11 +26,21 @@ export type ProviderCall = {
   readonly model: string
   /** Sent unchanged, in UTF-8. */
   readonly body: string
+  /** What the client said about the version of the body. Only upstreams of the messages route need it. */
+  readonly apiVersion?: ApiVersion | undefined
   readonly readTimeoutMs: number
   /**
    * How long a call may continue after its timeout, as `late` of its outcome. Without it, the call ends at its timeout.
    */
   readonly lateMs?: number
+}
+
+/** The headers of a messages request that say how its body is to be read; null for an absent one. */
+export type ApiVersion = {
+  /** `anthropic-version` */
+  readonly version: string | null
+  /** `anthropic-beta`: a list with commas. */
+  readonly betas: string | null
 }
 
 export type ProviderOutcome =

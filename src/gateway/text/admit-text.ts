@@ -7,7 +7,7 @@ import type { Hold, HoldOutcome } from '../ports/ledger.ts'
 import type { Moderator } from '../ports/moderator.ts'
 import type { ProviderAdapters } from '../ports/providers.ts'
 import { moderate } from './moderate.ts'
-import { affordableCeiling, quoteText, type Quote } from './quote-text.ts'
+import { affordableCeiling, quoteText, requireToolPrice, type Quote } from './quote-text.ts'
 import { resolveModel, type ResolvedModel } from './resolve-model.ts'
 import type { ParsedCall } from './text-call.ts'
 
@@ -36,12 +36,13 @@ export async function admitText<Dialect extends TextDialect>(
   { catalog, holds, moderator, providers }: AdmitPorts,
   { isSandboxOn }: { readonly isSandboxOn: boolean },
 ): Promise<AdmittedRequest<Dialect>> {
-  const { call, dialect, request } = parsed
+  const { call, dialect, request, conversion } = parsed
   const { id, caller, client, trace } = call
   const context = { catalog: catalog.current(), caller, providers, isSandboxOn }
-  const { model, destinations } = resolveModel(request.model, dialect, context)
+  const { model, destinations } = resolveModel(request.model, dialect, context, conversion)
   trace.model = model.id
   const quote = quoteText(model, request)
+  if (request.serverTools !== undefined) requireToolPrice(request.serverTools, quote)
   if (moderator !== undefined && dialect.moderatedText !== undefined)
     await moderate(dialect.moderatedText(request), moderator, trace)
   const outcome = await holds.place({ id, accountId: caller.account.id, amount: quote.amount }, client)

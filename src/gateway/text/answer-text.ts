@@ -1,5 +1,4 @@
 import { parseJsonObject } from '../../protocol/json/parse-json.ts'
-import { messagesDialect } from '../../protocol/messages/dialect.ts'
 import type { StreamDialect, TextDialect } from '../../protocol/text-dialect.ts'
 import { runText } from './run-text.ts'
 import type { TextPorts, TextSettings } from './text-ports.ts'
@@ -21,16 +20,4 @@ export function answerText(
   return request.isStream && 'openStream' in dialect
     ? streamText({ call, dialect, request }, ports, settings)
     : runText({ call, dialect, request }, ports, settings)
-}
-
-/**
- * Answers one messages request. A stream is made from the complete answer. Throws a GatewayError if the body is
- * malformed. Rejects with one if the request is not admitted.
- *
- * Answers of this route are not kept for repeats. If the client disconnects, the upstream's call ends and nothing is
- * charged.
- */
-export function answerMessage(call: TextCall, ports: TextPorts, settings: TextSettings): Promise<TextResult> {
-  const request = messagesDialect.readRequest(parseJsonObject(call.body))
-  return runText({ call, dialect: messagesDialect, request }, ports, settings, call.client.signal)
 }

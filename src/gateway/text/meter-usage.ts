@@ -1,5 +1,5 @@
 import type { NanoUsd } from '../../domain/money.ts'
-import { NO_USAGE } from '../../domain/pricing/usage.ts'
+import { NO_USAGE, type Usage } from '../../domain/pricing/usage.ts'
 import { parseReportedCost } from '../../protocol/reported-cost.ts'
 import type { Tokenizer } from '../ports/tokenizer.ts'
 import type { AdmittedRequest } from './admit-text.ts'
@@ -8,6 +8,8 @@ import { usageLimits, type MeteredUsage } from './quote-text.ts'
 /** What an answer or a stream says about itself. */
 export type Produced = Pick<MeteredUsage, 'isClamped'> & {
   readonly usage: MeteredUsage['usage'] | null
+  /** The reported input, if only the output is not reported. */
+  readonly inputUsage?: MeteredUsage['usage']
   texts(): readonly string[]
   /** How many times longer the whole output is than `texts`; absent if they are all of it. */
   readonly textsScale?: number
@@ -34,16 +36,20 @@ async function estimateUsage(
   admitted: Metered,
   tokenizer: Tokenizer,
 ): Promise<MeteredUsage> {
-  const { texts, tokens } = admitted.request.input()
   // A row without an output ceiling, such as an embedding, has no output.
   const { outputTokensMax = 0 } = usageLimits(admitted)
   const [read, written] = await Promise.all([
-    tokenizer.countTokens(texts),
+    produced.inputUsage ?? estimateInput(admitted, tokenizer),
     tokenizer.countTokens(produced.texts()),
   ])
-  const input = Math.min(read + tokens, admitted.quote.worst.inputTokens)
   const output = Math.min(Math.ceil(written * (produced.textsScale ?? 1)), outputTokensMax)
-  return { usage: { ...NO_USAGE, input, output }, provenance: 'estimated', isClamped: false }
+  return { usage: { ...read, output }, provenance: 'estimated', isClamped: false }
+}
+
+async function estimateInput({ request, quote }: Metered, tokenizer: Tokenizer): Promise<Usage> {
+  const { texts, tokens } = request.input()
+  const read = await tokenizer.countTokens(texts)
+  return { ...NO_USAGE, input: Math.min(read + tokens, quote.worst.inputTokens) }
 }
 
 /**

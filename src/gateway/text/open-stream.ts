@@ -56,18 +56,21 @@ type Watch = { readonly signal: CallerSignal; meet?(): void }
 
 async function open(
   admitted: AdmittedRequest<StreamDialect>,
-  { provider, upstream, adapter }: Destination,
+  destination: Destination,
   settings: TextSettings,
   ports: OpenPorts,
   watch: Watch,
 ): Promise<StreamResult> {
-  const { dialect, request, model } = admitted
+  const { provider, upstream, adapter, converted } = destination
+  const { model } = admitted
+  const { dialect, request } = converted ?? admitted
   const outcome = await adapter.stream(
     {
       provider,
       route: dialect.upstreamRoute,
       model: upstream.model,
-      body: dialect.forUpstream(request, upstream.model, provider),
+      body: dialect.forUpstream(request, upstream.model, provider, model),
+      apiVersion: admitted.call.apiVersion,
       firstByteTimeoutMs: readTimeoutMs(model, provider, settings),
       idleTimeoutMs: streamIdleTimeoutMs(model, provider, settings),
     },
@@ -79,7 +82,7 @@ async function open(
     return noAnswer(result.status, 'a complete answer instead of a stream')
   }
   const { status, headers, rateLimits = [], reportedCost, body } = outcome
-  const stream = textStream(admitted, provider, ports)
+  const stream = textStream(admitted, destination, ports)
   const first = await readFirst(body, stream, watch)
   const problem = problemOf(stream, { first, end: body.end, status })
   if (problem !== null) {
@@ -96,10 +99,11 @@ async function open(
 
 function textStream(
   admitted: AdmittedRequest<StreamDialect>,
-  { streamUsage }: Provider,
+  { converted, provider: { streamUsage } }: Destination,
   { clock, secretOf }: { readonly clock: Clock } & Pick<TextPorts, 'secretOf'>,
 ): TextStream {
-  const { call, dialect, request, model, destinations } = admitted
+  const { call, model, destinations } = admitted
+  const { dialect, request } = converted ?? admitted
   return dialect.openStream(request, {
     model: model.id,
     limits: usageLimits(admitted),

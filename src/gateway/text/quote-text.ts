@@ -1,10 +1,11 @@
 import type { TextModel } from '../../domain/catalog/model.ts'
+import { GatewayError } from '../../domain/errors.ts'
 import { nanoUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
 import { chargeForTokens, chargeForUpstreamCost } from '../../domain/pricing/charge.ts'
 import type { TextPricing, TextTariff } from '../../domain/pricing/tariff.ts'
 import type { Provenance, Usage } from '../../domain/pricing/usage.ts'
 import { affordableOutputTokens, worstCasePrice, type WorstCase } from '../../domain/pricing/worst-case.ts'
-import type { TextRequest, UsageLimits } from '../../protocol/text-dialect.ts'
+import type { ServerTools, TextRequest, UsageLimits } from '../../protocol/text-dialect.ts'
 
 /** What one request can cost. It is fixed at admission: editing the catalog does not change it for this request. */
 export type Quote = {
@@ -12,6 +13,8 @@ export type Quote = {
   readonly worst: WorstCase
   /** The largest input that any usage can have; undefined if the row does not state its model's context window. */
   readonly inputTokensMax: number | undefined
+  /** The most uses of server tools that the request allows. Undefined if it does not limit them. */
+  readonly serverToolUsesMax?: number | undefined
   /** The price of the worst case, which is held. */
   readonly amount: NanoUsd
 }
@@ -31,10 +34,23 @@ export function quoteText(model: TextModel, request: TextRequest): Quote {
     inputTokens: inputMost(request.inputTokensEstimate, inputTokensMax),
     outputTokens: ceiling,
     choices: request.choices,
+    serverToolUses: request.serverTools?.usesMax ?? 0,
   }
   const tariff = ceilingTariff(model.pricing)
   const amount = tariff === null ? ZERO : worstCasePrice(worst, tariff)
-  return { pricing: model.pricing, worst, inputTokensMax, amount }
+  const serverToolUsesMax = request.serverTools?.isLimited === true ? request.serverTools.usesMax : undefined
+  return { pricing: model.pricing, worst, inputTokensMax, serverToolUsesMax, amount }
+}
+
+/**
+ * Throws `unpriced_feature` for a request that lets the model use tools of the provider, if the quote has no price for
+ * their uses: the provider charges the operator for each.
+ */
+export function requireToolPrice({ name }: ServerTools, { pricing }: Quote): void {
+  const tariff = ceilingTariff(pricing)
+  if (tariff === null || tariff.perServerToolUse !== undefined) return
+  const message = `The tool "${name}" runs at the provider, and this model has no price for such tools. Leave it out.`
+  throw new GatewayError('unpriced_feature', message, { param: 'tools' })
 }
 
 function inputMost(estimate: number, most: number | undefined): number {
@@ -69,6 +85,7 @@ export function usageLimits({
     inputTokensMax: quote.inputTokensMax,
     outputTokensMax:
       model.kind === 'chat' ? Math.min(model.maxOutputTokens, outputTokens) * choices : undefined,
+    serverToolUsesMax: quote.serverToolUsesMax,
   }
 }
 

@@ -18,7 +18,13 @@ function resolve(compatible: ProviderAdapter, sandbox: ProviderAdapter) {
   const context = {
     catalog: aCatalogOf([main, boxOfSandbox]),
     caller,
-    providers: { 'openai-compatible': compatible, 'openai-images': noText, kling: noText, sandbox },
+    providers: {
+      'openai-compatible': compatible,
+      anthropic: noText,
+      'openai-images': noText,
+      kling: noText,
+      sandbox,
+    },
     isSandboxOn: true,
   }
   return resolveModel('gpt-x', chatDialect, context)
@@ -45,7 +51,13 @@ test('a model of another kind is not found', () => {
   const context = {
     catalog: aCatalogOf([main]),
     caller,
-    providers: { 'openai-compatible': text, 'openai-images': noText, kling: noText, sandbox: text },
+    providers: {
+      'openai-compatible': text,
+      anthropic: noText,
+      'openai-images': noText,
+      kling: noText,
+      sandbox: text,
+    },
     isSandboxOn: true,
   }
 

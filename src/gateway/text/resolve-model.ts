@@ -6,12 +6,15 @@ import type { TextDialect } from '../../protocol/text-dialect.ts'
 import type { Authenticated } from '../ports/accounts.ts'
 import type { ProviderAdapters } from '../ports/providers.ts'
 import type { TextProvider } from '../ports/text-provider.ts'
+import type { Conversion, ConvertedRequest } from './text-call.ts'
 
 /** The target of one call: an upstream of a catalog row, its provider, and the adapter that calls it. */
 export type Destination = {
   readonly upstream: Upstream
   readonly provider: Provider
   readonly adapter: TextProvider
+  /** What the upstream gets and answers, if not in the dialect of the client's route. */
+  readonly converted?: ConvertedRequest
 }
 
 export type ResolvedModel = { readonly model: TextModel; readonly destinations: readonly Destination[] }
@@ -19,7 +22,8 @@ export type ResolvedModel = { readonly model: TextModel; readonly destinations: 
 /**
  * Finds the catalog row of a model name and its upstreams that have the route. Throws `model_not_found` if the name is
  * unknown, its row is off or of another kind; a client cannot distinguish these. Throws `route_not_supported` if no
- * upstream has the route, or none of their providers serves text.
+ * upstream has the route, or none of their providers serves text. An upstream without the route is called with the
+ * converted request if there is one. If none is left because the request cannot be converted, throws the reason.
  */
 export function resolveModel(
   name: string,
@@ -30,6 +34,7 @@ export function resolveModel(
     readonly providers: ProviderAdapters
     readonly isSandboxOn: boolean
   },
+  conversion?: Conversion,
 ): ResolvedModel {
   const { catalog, caller, providers, isSandboxOn } = context
   const model = findModel(catalog, name)
@@ -43,11 +48,17 @@ export function resolveModel(
     if (provider.kind === 'sandbox' ? !isSandboxOn : caller.account.sandboxOnly) continue
     isReachable = true
     const adapter = providers[provider.kind].text
-    if (adapter !== undefined && provider.routes.includes(dialect.upstreamRoute))
-      destinations.push({ upstream, provider, adapter })
+    if (adapter === undefined) continue
+    if (provider.routes.includes(dialect.upstreamRoute)) destinations.push({ upstream, provider, adapter })
+    else if (conversion !== undefined) {
+      const { converted } = conversion
+      if (converted !== undefined && provider.routes.includes(converted.dialect.upstreamRoute))
+        destinations.push({ upstream, provider, adapter, converted })
+    }
   }
   if (!isReachable) throw modelNotFound(name, caller)
   if (destinations.length === 0) {
+    if (conversion?.problem !== undefined) throw conversion.problem
     throw new GatewayError('route_not_supported', `"${model.id}" cannot be called on this route.`, {
       param: 'model',
     })

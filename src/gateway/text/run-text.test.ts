@@ -69,6 +69,7 @@ async function setUp(
         onSettleFailed,
         providers: {
           'openai-compatible': adapter,
+          anthropic: adapter,
           'openai-images': adapter,
           kling: adapter,
           sandbox: adapter,

@@ -47,7 +47,7 @@ export async function runText(
     const cost = await settleText(admitted, attempt, { metered, price }, ports)
 
     const charge = { usage: metered.usage, cost: isCostCertain(metered, price) ? cost : null }
-    return answerForClient(admitted, result, charge, ports)
+    return answerForClient(admitted, attempt.destination, { result, charge }, ports)
   } catch (error) {
     throw unrepeatable(error)
   } finally {
@@ -57,32 +57,42 @@ export async function runText(
 }
 
 async function callUpstream(
-  { dialect, request, model, quote }: AdmittedRequest,
-  { provider, upstream, adapter }: Destination,
+  admitted: AdmittedRequest,
+  { provider, upstream, adapter, converted }: Destination,
   settings: Pick<TextSettings, 'readTimeoutMs'>,
   signal: CallerSignal | undefined,
 ): Promise<AttemptResult> {
+  const { model } = admitted
+  const { dialect, request } = converted ?? admitted
   const outcome = await adapter.complete(
     {
       provider,
       route: dialect.upstreamRoute,
       model: upstream.model,
-      body: dialect.forUpstream(request, upstream.model, provider),
+      body: dialect.forUpstream(request, upstream.model, provider, model),
+      apiVersion: admitted.call.apiVersion,
       readTimeoutMs: readTimeoutMs(model, provider, settings),
       lateMs: LATE_MS,
     },
     signal,
   )
-  return attemptResult(outcome, dialect, usageLimits({ model, quote }))
+  return attemptResult(outcome, dialect, usageLimits(admitted))
+}
+
+type ChargedAnswer = {
+  readonly result: Extract<AttemptResult, { kind: 'answer' }>
+  readonly charge: Pick<WholeAnswer, 'cost'> & { readonly usage: Usage }
 }
 
 /** The answer as the client gets it, with the catalog's model name and the cost. */
 function answerForClient(
-  { call, dialect, request, model, destinations }: AdmittedRequest,
-  { answer, outcome }: Extract<AttemptResult, { kind: 'answer' }>,
-  { usage, cost }: Pick<WholeAnswer, 'cost'> & { readonly usage: Usage },
+  admitted: AdmittedRequest,
+  { converted }: Destination,
+  { result: { answer, outcome }, charge: { usage, cost } }: ChargedAnswer,
   { secretOf }: Pick<TextPorts, 'secretOf'>,
 ): WholeAnswer {
+  const { call, model, destinations } = admitted
+  const { dialect, request } = converted ?? admitted
   const text = dialect.forClient(answer, { id: call.id, model: model.id, usage, cost }, request)
   return {
     kind: 'answer',

@@ -1,8 +1,10 @@
+import type { GatewayError } from '../../domain/errors.ts'
 import type { Id } from '../../domain/ids.ts'
 import type { SentText } from '../../protocol/json/parse-json.ts'
-import type { TextDialect, TextRequest } from '../../protocol/text-dialect.ts'
+import type { StreamDialect, TextDialect, TextRequest } from '../../protocol/text-dialect.ts'
 import type { Authenticated } from '../ports/accounts.ts'
 import type { CallerSignal } from '../ports/caller-signal.ts'
+import type { ApiVersion } from '../ports/text-provider.ts'
 import type { TextTrace } from './text-trace.ts'
 
 /** One request of a customer on a text route. Its body is complete and not yet parsed. */
@@ -15,6 +17,8 @@ export type TextCall = {
    */
   readonly client: { readonly signal: CallerSignal }
   readonly trace: TextTrace
+  /** Only of a messages request. */
+  readonly apiVersion?: ApiVersion
 }
 
 /** A call whose body was parsed by its route's dialect. */
@@ -22,4 +26,17 @@ export type ParsedCall<Dialect extends TextDialect = TextDialect> = {
   readonly call: TextCall
   readonly dialect: Dialect
   readonly request: TextRequest
+  /** For upstreams that do not offer the dialect's route. Absent if there is no other way to put the request. */
+  readonly conversion?: Conversion
+}
+
+/** A request in the dialect of another route of upstreams. */
+export type ConvertedRequest = { readonly dialect: StreamDialect; readonly request: TextRequest }
+
+/** Converts a request when it is first needed. */
+export interface Conversion {
+  /** Undefined if the other route cannot express the request. */
+  readonly converted: ConvertedRequest | undefined
+  /** Why the other route cannot express the request. */
+  readonly problem: GatewayError | undefined
 }

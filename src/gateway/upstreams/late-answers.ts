@@ -59,7 +59,10 @@ export class LateAnswers {
       throw error
     }
     if (late !== undefined)
-      void this.#follow(late, row, { billOf: billing(admitted), bytes: admitted.call.body.byteLength })
+      void this.#follow(late, row, {
+        billOf: billing(admitted, attempt),
+        bytes: admitted.call.body.byteLength,
+      })
   }
 
   /** Cancels every late call. Their records stay as they are. */
@@ -94,8 +97,13 @@ export class LateAnswers {
 /**
  * Returns a function that prices a late outcome; null if it has no usage. It keeps only what this needs of the request.
  */
-function billing({ dialect, model, quote }: AdmittedRequest): (outcome: ProviderOutcome) => Bill | null {
-  const limits = usageLimits({ model, quote })
+function billing(
+  admitted: AdmittedRequest,
+  { destination }: AttemptRecord<unknown>,
+): (outcome: ProviderOutcome) => Bill | null {
+  const { quote } = admitted
+  const { dialect } = destination.converted ?? admitted
+  const limits = usageLimits(admitted)
   return outcome => {
     const result = attemptResult(outcome, dialect, limits)
     if (result.kind !== 'answer' || result.answer.usage === null) return null

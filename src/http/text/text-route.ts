@@ -5,7 +5,7 @@ import type { TextCall } from '../../gateway/text/text-call.ts'
 import type { StreamedAnswer, TextResult, WholeAnswer } from '../../gateway/text/text-result.ts'
 import { authenticate, type HashKey } from '../authenticate.ts'
 import { readText } from '../read-text.ts'
-import type { Handler, HttpReply } from '../request-context.ts'
+import type { Handler, HttpReply, RequestContext } from '../request-context.ts'
 
 export type TextRoutePorts = {
   readonly accounts: Accounts
@@ -24,16 +24,34 @@ export type Coalesce = (call: TextCall, answer: Answer) => Promise<TextResult>
 /** A text route for holders of an API key. With `coalesce`, identical requests share one answer. */
 export function textRoute(ports: TextRoutePorts, answer: Answer, coalesce?: Coalesce): Handler {
   return async context => {
-    const { request, id, trace } = context
-    const caller = await authenticate(request, ports)
-    trace.accountId = caller.account.publicId
-    trace.apiKeyId = caller.apiKey.publicId
-    context.bodyMemory = ports.bodyMemory.open(caller.apiKey.id)
-    const body = await readText(request, ports.bodyLimits, context.bodyMemory)
-    const call = { id, caller, body, client: request, trace }
-    const mayCoalesce = coalesce !== undefined && !bypasses(request.header(ports.idempotencyHeader))
+    const call = await readCall(context, ports)
+    const mayCoalesce = coalesce !== undefined && !bypasses(context.request.header(ports.idempotencyHeader))
     return textReply(await (mayCoalesce ? coalesce(call, answer) : answer(call)))
   }
+}
+
+/** The route for messages, whose requests say in headers how their bodies are to be read. */
+export function messagesRoute(ports: TextRoutePorts, answer: Answer): Handler {
+  return async context => {
+    const call = await readCall(context, ports)
+    const { request } = context
+    const apiVersion = {
+      version: request.header('anthropic-version'),
+      betas: request.header('anthropic-beta'),
+    }
+    return textReply(await answer({ ...call, apiVersion }))
+  }
+}
+
+/** Authenticates a request and reads its body. */
+async function readCall(context: RequestContext, ports: TextRoutePorts): Promise<TextCall> {
+  const { request, id, trace } = context
+  const caller = await authenticate(request, ports)
+  trace.accountId = caller.account.publicId
+  trace.apiKeyId = caller.apiKey.publicId
+  context.bodyMemory = ports.bodyMemory.open(caller.apiKey.id)
+  const body = await readText(request, ports.bodyLimits, context.bodyMemory)
+  return { id, caller, body, client: request, trace }
 }
 
 function bypasses(idempotency: string | null): boolean {

@@ -1,4 +1,6 @@
-type Envelope = { readonly error: { readonly code?: string } }
+type Envelope = {
+  readonly error: { readonly message?: string; readonly type?: string; readonly code?: string }
+}
 
 /**
  * Converts an error envelope for SDKs of the messages dialect: they need a `type` beside `error`, and some decide what

@@ -48,8 +48,13 @@ export function messageOf(completion: JsonObject, fallbackId: () => string): Mes
   return {
     id,
     blocks,
-    stopReason: stopReasons.get(choice['finish_reason']) ?? (hasCalls ? 'tool_use' : 'end_turn'),
+    stopReason: stopReasonOf(choice['finish_reason'], hasCalls),
   }
+}
+
+/** The reason to stop for a finish reason, which some upstreams do not send. */
+export function stopReasonOf(finishReason: unknown, hasCalls: boolean): StopReason {
+  return stopReasons.get(finishReason) ?? (hasCalls ? 'tool_use' : 'end_turn')
 }
 
 /** Adds the content and the refusal. */
@@ -80,13 +85,13 @@ function addCalls(blocks: MessageBlock[], message: JsonObject, messageId: string
  * Arguments are normally JSON text. Some upstreams send an object, or nothing for a call without arguments. Text that
  * is not a JSON object, such as text that the output ceiling cut, is passed on for the client to see.
  */
-function inputJsonOf(args: unknown): string {
+export function inputJsonOf(args: unknown): string {
   if (isJsonObject(args)) return JSON.stringify(args)
   if (typeof args !== 'string' || noArguments.has(args.trim())) return '{}'
   return findJsonObject(args) === undefined ? JSON.stringify({ raw_arguments: args }) : args
 }
 
-function nameOf(value: unknown): string | undefined {
+export function nameOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 

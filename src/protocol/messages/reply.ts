@@ -2,6 +2,7 @@ import { formatUsd } from '../../domain/money.ts'
 import { outputTokens, type Usage } from '../../domain/pricing/usage.ts'
 import { quotedName } from '../json/quoted-name.ts'
 import type { Receipt } from '../text-dialect.ts'
+import { eventText } from './event-frames.ts'
 import type { Message, MessageBlock, StopReason } from './message.ts'
 
 /** What the gateway adds to an answer. */
@@ -32,10 +33,10 @@ export function messageEvents(message: Message, receipt: MessageReceipt): string
   const { blocks, stopReason } = message
   const start = messageText(message, receipt, { content: '', stopReason: null, outputTokens: 0 })
   const outputUsage = `{"output_tokens":${outputTokens(receipt.usage)}}`
-  let events = event('message_start', `"message":${start}`)
+  let events = eventText('message_start', `"message":${start}`)
   for (const [index, block] of blocks.entries()) events += blockEvents(block, index)
-  events += event('message_delta', `"delta":{${stopMembers(stopReason)}},"usage":${outputUsage}`)
-  return events + event('message_stop')
+  events += eventText('message_delta', `"delta":{${stopMembers(stopReason)}},"usage":${outputUsage}`)
+  return events + eventText('message_stop')
 }
 
 function messageText(
@@ -52,7 +53,7 @@ function messageText(
   return (
     `{"id":${JSON.stringify(id)},"type":"message","role":"assistant","model":${quotedName(model)},` +
     `"content":[${content}],${stopMembers(stopReason)},` +
-    `"usage":{${inputUsage(usage)},"output_tokens":${changing.outputTokens}${costUsd}}}`
+    `"usage":{${inputUsageText(usage)},"output_tokens":${changing.outputTokens}${costUsd}}}`
   )
 }
 
@@ -62,8 +63,9 @@ function stopMembers(stopReason: StopReason | null): string {
 }
 
 /** This dialect counts the cache beside `input_tokens`. Clients add the three numbers. */
-function inputUsage({ input, audioInput, cachedInput, cacheWrite }: Usage): string {
-  const written = cacheWrite > 0 ? `,"cache_creation_input_tokens":${cacheWrite}` : ''
+export function inputUsageText({ input, audioInput, cachedInput, cacheWrite, cacheWrite1h }: Usage): string {
+  const writes = cacheWrite + cacheWrite1h
+  const written = writes > 0 ? `,"cache_creation_input_tokens":${writes}` : ''
   const read = cachedInput > 0 ? `,"cache_read_input_tokens":${cachedInput}` : ''
   return `"input_tokens":${input + audioInput}${written}${read}`
 }
@@ -74,9 +76,9 @@ function blockEvents(block: MessageBlock, index: number): string {
   const deltas = isText
     ? piecesOf(block.text).map(text => `{"type":"text_delta","text":${JSON.stringify(text)}}`)
     : [`{"type":"input_json_delta","partial_json":${JSON.stringify(block.inputJson)}}`]
-  let events = event('content_block_start', `"index":${index},"content_block":${start}`)
-  for (const delta of deltas) events += event('content_block_delta', `"index":${index},"delta":${delta}`)
-  return events + event('content_block_stop', `"index":${index}`)
+  let events = eventText('content_block_start', `"index":${index},"content_block":${start}`)
+  for (const delta of deltas) events += eventText('content_block_delta', `"index":${index},"delta":${delta}`)
+  return events + eventText('content_block_stop', `"index":${index}`)
 }
 
 /** Splits a text, but never between the two UTF-16 units of a character. */
@@ -97,8 +99,4 @@ function isFirstHalf(unit: number): boolean {
 
 function toolUseJson({ id, name }: MessageBlock & { readonly type: 'tool_use' }, inputJson: string): string {
   return `{"type":"tool_use","id":${JSON.stringify(id)},"name":${JSON.stringify(name)},"input":${inputJson}}`
-}
-
-function event(type: string, members = ''): string {
-  return `event: ${type}\ndata: {"type":"${type}"${members === '' ? '' : `,${members}`}}\n\n`
 }

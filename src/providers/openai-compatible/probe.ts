@@ -3,7 +3,7 @@ import type { ProbeResult } from '../../gateway/ports/providers.ts'
 import type { HttpClient } from '../../http1/client/http-client.ts'
 import { httpRequest } from '../../http1/client/http-request.ts'
 import { failureReason } from '../failure-reason.ts'
-import { addressOf, type SecretOf } from './target.ts'
+import { addressOf, type OwnHeaders, type SecretOf } from './target.ts'
 
 /** Long enough for a TLS handshake across the world, and short enough to wait for at a terminal. */
 const PROBE_TIMEOUT_MS = 5000
@@ -19,8 +19,9 @@ const NO_LIST =
 export async function probeOpenAiCompatible(
   provider: Provider,
   { http, secretOf }: { readonly http: HttpClient; readonly secretOf: SecretOf },
+  ownHeaders?: OwnHeaders,
 ): Promise<ProbeResult> {
-  const address = addressOf(provider, '/models', secretOf)
+  const address = addressOf(provider, '/models', secretOf, ownHeaders)
   if ('problem' in address) return { ok: false, detail: sentence(address.problem) }
   try {
     const response = await http.send(httpRequest({ method: 'GET', ...address }), {

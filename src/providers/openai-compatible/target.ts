@@ -14,6 +14,7 @@ const pathOf: Readonly<Record<TextRoute, string>> = {
   chat: '/chat/completions',
   responses: '/responses',
   embeddings: '/embeddings',
+  messages: '/messages',
 }
 
 /**
@@ -45,10 +46,15 @@ function makeTarget(provider: Provider, secretOf: SecretOf): TargetOutcome {
     chat: request(pathOf.chat),
     responses: request(pathOf.responses),
     embeddings: request(pathOf.embeddings),
+    messages: request(pathOf.messages),
   }
 }
 
-function baseOf(provider: Provider, secretOf: SecretOf): Address | { readonly problem: string } {
+function baseOf(
+  provider: Provider,
+  secretOf: SecretOf,
+  ownHeaders: OwnHeaders = bearerHeaders,
+): Address | { readonly problem: string } {
   const url = URL.parse(provider.baseUrl ?? '')
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
     return { problem: 'the base URL is not an http or https URL' }
@@ -59,7 +65,7 @@ function baseOf(provider: Provider, secretOf: SecretOf): Address | { readonly pr
   }
   if (provider.secret.from === 'lost') return { problem: 'its stored key cannot be read; enter it again' }
   try {
-    return { url, headers: headersOf(provider, secret) }
+    return { url, headers: headersOf(provider, ownHeaders(secret)) }
   } catch {
     // The message of the error quotes the value, which may be the key.
     return { problem: 'its key or one of its headers cannot be sent in a header' }
@@ -69,13 +75,20 @@ function baseOf(provider: Provider, secretOf: SecretOf): Address | { readonly pr
 /** The URL of one path of a provider's API, and the headers of requests to it. */
 export type Address = { readonly url: URL; readonly headers: Headers }
 
+/** The headers of a kind of provider, with its key if it has one. */
+export type OwnHeaders = (secret: string | undefined) => Readonly<Record<string, string>>
+
+const bearerHeaders: OwnHeaders = secret =>
+  secret === undefined ? {} : { authorization: `Bearer ${secret}` }
+
 /** The address of a path of the provider's API, or why the provider cannot be called. */
 export function addressOf(
   provider: Provider,
   path: string,
   secretOf: SecretOf,
+  ownHeaders: OwnHeaders = bearerHeaders,
 ): Address | { readonly problem: string } {
-  const base = baseOf(provider, secretOf)
+  const base = baseOf(provider, secretOf, ownHeaders)
   if ('problem' in base) return base
   return { url: urlUnder(base.url, path), headers: base.headers }
 }
@@ -89,13 +102,13 @@ function urlUnder(base: URL, path: string): URL {
 }
 
 /** The headers of the provider's row replace the default ones. Compression is never requested. */
-function headersOf(provider: Provider, secret: string | undefined): Headers {
+function headersOf(provider: Provider, ownHeaders: Readonly<Record<string, string>>): Headers {
   const headers = new Headers({
     'content-type': 'application/json',
     accept: 'application/json',
     'user-agent': 'tollgate',
+    ...ownHeaders,
   })
-  if (secret !== undefined) headers.set('authorization', `Bearer ${secret}`)
   for (const [name, value] of Object.entries(provider.headers)) headers.set(name, value)
   headers.set('accept-encoding', 'identity')
   return headers

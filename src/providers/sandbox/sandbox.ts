@@ -1,4 +1,4 @@
-import type { TextRoute } from '../../domain/catalog/provider.ts'
+import type { OpenAiRoute } from '../../domain/catalog/provider.ts'
 import type { CallerSignal } from '../../gateway/ports/caller-signal.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
 import type { ProbeResult } from '../../gateway/ports/providers.ts'
@@ -32,7 +32,7 @@ const PACE_MS = 15
 export function sandbox({ clock }: { readonly clock: Clock }): TextProvider {
   return {
     async complete(call, signal) {
-      const scripted = answerTo[call.route](call.body)
+      const scripted = answerTo[call.route as OpenAiRoute](call.body)
       if ('problem' in scripted) return badRequest(scripted.problem)
       const { readTimeoutMs: limitMs, lateMs } = call
       const delayMs = delayOf(scripted.options)
@@ -46,7 +46,7 @@ export function sandbox({ clock }: { readonly clock: Clock }): TextProvider {
     },
 
     async stream(call, signal) {
-      const scripted = answerTo[call.route](call.body)
+      const scripted = answerTo[call.route as OpenAiRoute](call.body)
       if ('problem' in scripted) return badRequest(scripted.problem)
       const limits = { limitMs: call.firstByteTimeoutMs, signal }
       const outcome =
@@ -79,7 +79,7 @@ type ScriptedAnswer = {
 }
 
 const answerTo: Readonly<
-  Record<TextRoute, (body: string) => ScriptedAnswer | { readonly problem: Problem }>
+  Record<OpenAiRoute, (body: string) => ScriptedAnswer | { readonly problem: Problem }>
 > = {
   chat(body) {
     const read = readRequest(ChatRequest, body)

@@ -4,6 +4,7 @@ import type { AttemptId, Attempts } from '../../gateway/ports/attempts.ts'
 import type { CreationTables } from './creation-tables.ts'
 import type { GroupCommit } from './group-commit.ts'
 import type { Tariffs } from './tariffs.ts'
+import { addedColumnsOf } from './usage-columns.ts'
 
 export function createAttempts(parts: {
   readonly database: Database
@@ -14,7 +15,7 @@ export function createAttempts(parts: {
   const { database, groupCommit, tariffs, tables } = parts
   const bill = database.prepare(
     `UPDATE attempts SET state = 'billed', input = ?, cached_input = ?, cache_write = ?, audio_input = ?,
-        output = ?, reasoning = ?, audio_output = ?, cost = ?, is_clamped = ?
+        output = ?, reasoning = ?, audio_output = ?, cache_write_1h = ?, server_tool_uses = ?, cost = ?, is_clamped = ?
       WHERE request_key = ? AND request_tail = ? AND number = ? AND state = 'timed_out'`,
   )
   const close = database.prepare(
@@ -34,7 +35,7 @@ export function createAttempts(parts: {
       groupCommit.run(() => {
         const { requestId, number, accountId, apiKeyId, route, model, provider, state, tariff, atMs } =
           attempt
-        tables.attempts.insert([
+        const columns = [
           requestId.key,
           requestId.tail,
           number,
@@ -49,11 +50,21 @@ export function createAttempts(parts: {
             : NOT_REPORTED),
           tariff === null ? null : tariffs.idOf(tariff),
           atMs,
-        ])
+        ]
+        const added =
+          attempt.state === 'abandoned' && attempt.usage !== null ? addedColumnsOf(attempt.usage) : undefined
+        if (added === undefined) tables.attempts.insert(columns)
+        else tables.attempts.insertWith(added, columns)
       }),
     bill: (id, { usage, cost, isClamped }) =>
       groupCommit.run(() => {
-        const { changes } = bill.run(...bucketsOf(usage), cost, isClamped ? 1 : 0, ...keyOf(id))
+        const { changes } = bill.run(
+          ...bucketsOf(usage),
+          ...(addedColumnsOf(usage) ?? NONE_ADDED),
+          cost,
+          isClamped ? 1 : 0,
+          ...keyOf(id),
+        )
         return changes === 1
       }),
     close: id => groupCommit.run(() => close.run(...keyOf(id)).changes === 1),
@@ -69,6 +80,7 @@ export function createAttempts(parts: {
   }
 }
 
+const NONE_ADDED = [null, null] as const
 const NOT_REPORTED = [null, null, null, null, null, null, null] as const
 
 /** In the order of the columns. */

@@ -127,7 +127,7 @@ describe('the catalog in a data folder', () => {
     await close()
 
     expect(() => openStore(folder)).toThrow(
-      'The stored provider "main" cannot be read by this version of tollgate: kind is "later"; write one of sandbox, openai-compatible, openai-images, kling.',
+      'The stored provider "main" cannot be read by this version of tollgate: kind is "later"; write one of sandbox, openai-compatible, anthropic, openai-images, kling.',
     )
   })
 

@@ -9,6 +9,7 @@ import { HashedTable } from './hashed-table.ts'
 import { chargesTable } from './hashed-tables.ts'
 import type { Tariffs } from './tariffs.ts'
 import type { Transactions } from './transactions.ts'
+import { addedColumnsOf } from './usage-columns.ts'
 import { UsageDays } from './usage-days.ts'
 
 /** The steps that write charges. */
@@ -46,7 +47,7 @@ export class Charges {
   ): boolean {
     const { tariff } = charge
     const usage = charge.kind === 'text' ? charge.usage : NO_USAGE
-    const id = this.#table.insert([
+    const columns = [
       of.id.key,
       of.id.tail,
       books.accountId,
@@ -71,7 +72,9 @@ export class Charges {
       charge.cost,
       of.shortfall,
       charge.atMs,
-    ])
+    ]
+    const added = addedColumnsOf(usage)
+    const id = added === undefined ? this.#table.insert(columns) : this.#table.insertWith(added, columns)
     if (id === null) return false
     this.#books.stage(books).latestChargeId = id
     this.#days.add(books.accountId, id, charge)

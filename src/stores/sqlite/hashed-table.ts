@@ -1,13 +1,15 @@
 import type { Database, Statement } from 'bun:sqlite'
 import type { SqlValue } from './canonical.ts'
 import type { CommitLog } from './commit-log.ts'
-import { columnsOf, keyOf, type HashedTableDefinition } from './hashed-tables.ts'
+import { allColumnsOf, columnsOf, keyOf, type HashedTableDefinition } from './hashed-tables.ts'
 
 /** Appends rows to a table that commit hashes cover. Row ids grow; one that is not used leaves a gap. */
 export class HashedTable {
   readonly #definition: HashedTableDefinition
   readonly #commitLog: CommitLog
   readonly #insert: Statement
+  /** Undefined if no column was added later. */
+  readonly #insertAdded: Statement | undefined
   #nextId: bigint
 
   constructor(
@@ -15,13 +17,16 @@ export class HashedTable {
     definition: HashedTableDefinition,
   ) {
     const { name, changing = [] } = definition
-    const columns = [...columnsOf(definition), ...changing]
-    const places = columns.map(() => '?').join(', ')
+    const prepare = (columns: readonly string[]) => {
+      const places = columns.map(() => '?').join(', ')
+      return parts.database.prepare(
+        `INSERT INTO ${name} (${columns.join(', ')}) VALUES (${places}) ON CONFLICT DO NOTHING`,
+      )
+    }
     this.#definition = definition
     this.#commitLog = parts.commitLog
-    this.#insert = parts.database.prepare(
-      `INSERT INTO ${name} (${columns.join(', ')}) VALUES (${places}) ON CONFLICT DO NOTHING`,
-    )
+    this.#insert = prepare([...columnsOf(definition), ...changing])
+    this.#insertAdded = definition.added && prepare([...allColumnsOf(definition), ...changing])
     const row = parts.database
       .query<{ last: bigint | null }, []>(`SELECT max(${keyOf(definition)}) AS last FROM ${name}`)
       .get()
@@ -38,8 +43,18 @@ export class HashedTable {
    * if a unique column has this value already.
    */
   insert(columns: readonly SqlValue[], changing: readonly SqlValue[] = []): bigint | null {
+    return this.#append(this.#insert, columns, changing)
+  }
+
+  /** Like `insert`, for a row that needs the columns that were added later. */
+  insertWith(added: readonly SqlValue[], columns: readonly SqlValue[]): bigint | null {
+    if (this.#insertAdded === undefined) throw new Error('No column was added to this table.')
+    return this.#append(this.#insertAdded, [...columns, ...added], [])
+  }
+
+  #append(insert: Statement, columns: readonly SqlValue[], changing: readonly SqlValue[]): bigint | null {
     const values = [this.#nextId, ...columns, this.#commitLog.currentId]
-    const { changes } = this.#insert.run(...values, ...changing)
+    const { changes } = insert.run(...values, ...changing)
     if (changes === 0) return null
     this.#commitLog.add(this.#definition.tag, values)
     const id = this.#nextId

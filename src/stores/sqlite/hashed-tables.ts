@@ -1,7 +1,7 @@
 /**
  * The tables whose rows commit hashes cover, with the columns that they cover, in the order of the hash. The tag of a table never
- * changes. A table that gets another column which a hash has to cover gets a second definition with a tag of its own: rows stay
- * verified with the definition that they were written with.
+ * changes. A column that a later migration adds is null in earlier rows, and is in the form of a row only if it is not null: rows
+ * stay verified with the form that they were written in.
  */
 export type HashedTableDefinition = {
   readonly tag: number
@@ -21,6 +21,8 @@ export type HashedTableDefinition = {
   readonly key?: 'row_id'
   /** Without the row id, which comes first, and `commit_id`, which comes last. */
   readonly columns: readonly string[]
+  /** Covered columns that a later migration added, before `commit_id`: all null, or none. */
+  readonly added?: readonly string[]
   /** SQL for the first value of a covered column that later steps may change. */
   readonly atCreation?: Readonly<Record<string, string>>
   /** Columns that are written with the row and change later, so that no hash covers them. */
@@ -82,6 +84,7 @@ export const chargesTable = {
     'shortfall',
     'at_ms',
   ],
+  added: ['cache_write_1h', 'server_tool_uses'],
 } as const satisfies HashedTableDefinition
 
 export const creditsTable = {
@@ -132,6 +135,7 @@ export const attemptsTable = {
     'tariff_id',
     'at_ms',
   ],
+  added: ['cache_write_1h', 'server_tool_uses'],
   atCreation: {
     state: `${WITH_USAGE} 'abandoned' ELSE 'timed_out' END`,
     input: `${WITH_USAGE} input END`,
@@ -141,6 +145,8 @@ export const attemptsTable = {
     output: `${WITH_USAGE} output END`,
     reasoning: `${WITH_USAGE} reasoning END`,
     audio_output: `${WITH_USAGE} audio_output END`,
+    cache_write_1h: `${WITH_USAGE} cache_write_1h END`,
+    server_tool_uses: `${WITH_USAGE} server_tool_uses END`,
   },
   later: ['cost', 'is_clamped', 'compensated_by'],
 } as const satisfies HashedTableDefinition
@@ -258,14 +264,30 @@ export function keyOf({ key }: HashedTableDefinition): string {
   return key ?? 'id'
 }
 
-/** All covered columns of a hashed table, in the order of the hash. */
+/** The covered columns of a hashed table without those that were added later, in the order of the hash. */
 export function columnsOf(table: HashedTableDefinition): readonly string[] {
   return [keyOf(table), ...table.columns, 'commit_id']
 }
 
-/** A query for what a hash covers of each row. */
-export function selectCovered(table: HashedTableDefinition): string {
+/** All covered columns of a hashed table, in the order of the hash. */
+export function allColumnsOf(table: HashedTableDefinition): readonly string[] {
+  return [keyOf(table), ...table.columns, ...(table.added ?? []), 'commit_id']
+}
+
+/** A query for what a hash covers of each row: by default all columns, of which `formOf` makes the form of the row. */
+export function selectCovered(table: HashedTableDefinition, columns = allColumnsOf(table)): string {
   const { name, atCreation = {} } = table
-  const columns = columnsOf(table).map(column => atCreation[column] ?? column)
-  return `SELECT ${columns.join(', ')} FROM ${name}`
+  return `SELECT ${columns.map(column => atCreation[column] ?? column).join(', ')} FROM ${name}`
+}
+
+/** The values of a row that its hash covers: without columns that were added later and that the row does not need. */
+export function formOf<Value>(
+  { columns, added = [] }: HashedTableDefinition,
+  values: readonly Value[],
+): readonly Value[] {
+  if (added.length === 0) return values
+  // The row id and the columns come first.
+  const start = 1 + columns.length
+  const end = start + added.length
+  return values.filter((value, index) => value !== null || index < start || index >= end)
 }

@@ -2,6 +2,7 @@ import type { Database } from 'bun:sqlite'
 import { CanonicalBytes, type SqlValue } from './canonical.ts'
 import { commitHasher, hashOf } from './commit-rows.ts'
 import {
+  columnsOf,
   creationTables,
   keyOf,
   ledgerTables,
@@ -55,7 +56,7 @@ function seal(
 function* rowsOf(database: Database, table: HashedTableDefinition): Generator<readonly SqlValue[]> {
   const key = keyOf(table)
   const statement = database.prepare<unknown, [bigint, number]>(
-    `${selectCovered(table)} WHERE ${key} > ? ORDER BY ${key} LIMIT ?`,
+    `${selectCovered(table, columnsOf(table))} WHERE ${key} > ? ORDER BY ${key} LIMIT ?`,
   )
   let last = ROW_ID_MIN
   for (;;) {

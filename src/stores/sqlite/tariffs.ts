@@ -48,6 +48,8 @@ const prices = [
   'perRequest',
   'perImage',
   'perSecond',
+  'cacheWrite1h',
+  'perServerToolUse',
 ] as const satisfies readonly (keyof TextTariff | keyof ImageTariff | keyof VideoTariff)[]
 
 /** Equal prices always make the same text, because a row is found by it. */

@@ -43,6 +43,24 @@ export function usageConforms(kind: StoreKind): void {
       expect(await ledger.verify()).toMatchObject({ problems: [] })
     })
 
+    test('has the counts that only some requests have: hour-long cache writes and uses of server tools', async () => {
+      const { ledger, accountId, apiKeyId } = await openWithFunds(kind, usd('100'))
+      const usage = { ...NO_USAGE, input: 1, cacheWrite1h: 3, serverToolUses: 2 }
+      const tariff = {
+        input: usd('1000000'),
+        output: usd('1'),
+        cacheWrite1h: usd('2000000'),
+        perServerToolUse: usd('0.5'),
+      }
+      const held = await hold(ledger, { accountId, kind: 'text', amount: usd('10') })
+      await ledger.captureHold(held, aCharge(apiKeyId, { usage, tariff }))
+
+      const [line] = await ledger.usage(accountId, { limit: 10 })
+
+      expect(line).toMatchObject({ usage, tariff, cost: usd('8') })
+      expect(await ledger.verify()).toMatchObject({ problems: [] })
+    })
+
     test.each([
       ['images', (apiKeyId: number) => anImagesCharge(apiKeyId, 3)],
       ['a clip', (apiKeyId: number) => aVideoCharge(apiKeyId, 4250)],

@@ -24,6 +24,13 @@ export type SimulatedReply =
       readonly bytes: number
       readonly pauseMs: number
     }
+  /** Server-sent events, with a pause before each but the first, and then the end of the body or something else. */
+  | {
+      readonly send: 'events'
+      readonly events: readonly string[]
+      readonly pauseMs: number
+      readonly end: 'whole' | 'reset' | 'silence'
+    }
   /** The connection breaks before a byte of an answer. */
   | { readonly send: 'reset' }
   /** No answer ever comes. */

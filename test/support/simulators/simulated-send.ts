@@ -27,6 +27,7 @@ async function wholeReply(
     case 'reset':
       return { reply: 'none', isSent: true, problem: 'ECONNRESET' }
     case 'nothing':
+    case 'events':
     case 'pieces':
       await new Promise<void>(resolve => clock.after(timeoutMs, resolve))
       return { reply: 'none', isSent: true, problem: 'RESPONSE_TIMEOUT' }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../src/gateway/ports/clock.ts'
-import { head } from '../upstream-replies.ts'
+import { chunk, EVENT_STREAM, head } from '../upstream-replies.ts'
 import { startUpstream, type Exchange, type Upstream } from '../upstream.ts'
 import type { SimulatedReply, SimulatedRequest } from './simulated-reply.ts'
 
@@ -33,6 +33,8 @@ async function send(reply: SimulatedReply, exchange: Exchange, clock: Pick<Clock
       await exchange.write(head(reply.status, { ...reply.headers, 'content-length': String(bytes.length) }))
       return exchange.write(bytes)
     }
+    case 'events':
+      return sendEvents(reply, exchange, clock)
     case 'pieces': {
       const { headers, piece, bytes, pauseMs } = reply
       await exchange.write(head(200, { ...headers, 'content-length': String(bytes) }))
@@ -44,6 +46,21 @@ async function send(reply: SimulatedReply, exchange: Exchange, clock: Pick<Clock
       }
     }
   }
+}
+
+async function sendEvents(
+  { events, pauseMs, end }: Extract<SimulatedReply, { send: 'events' }>,
+  exchange: Exchange,
+  clock: Pick<Clock, 'after'>,
+): Promise<void> {
+  await exchange.write(head(200, { ...EVENT_STREAM, 'transfer-encoding': 'chunked' }))
+  const closed = exchange.closed.then(() => true)
+  for (const [index, event] of events.entries()) {
+    if (await Promise.race([closed, index > 0 && pause(clock, pauseMs)])) return
+    await exchange.write(chunk(event))
+  }
+  if (end === 'whole') await exchange.write('0\r\n\r\n')
+  else if (end === 'reset') exchange.reset()
 }
 
 async function pause(clock: Pick<Clock, 'after'>, delayMs: number): Promise<false> {

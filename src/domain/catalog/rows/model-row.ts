@@ -1,5 +1,5 @@
 import { isFinished, modelKinds, type AnyModelSettings, type ModelKind, type Upstream } from '../model.ts'
-import { flag, list, number, requiredOneOf, requiredText, text } from './fields.ts'
+import { flag, list, number, oneOf, requiredOneOf, requiredText, text } from './fields.ts'
 import { readFixedParams, writeFixedParams } from './fixed-params.ts'
 import { readParams, readVideoSettings, writeParams, writeVideoSettings } from './media-row.ts'
 import {
@@ -34,6 +34,7 @@ const TOKENS = { min: 1, max: 100_000_000, whole: true }
 const RANK = { min: 1, max: 1000, whole: true }
 const DEFAULT_RANK = 1
 const DEFAULT_OWNER = 'system'
+const messagesStreams = ['synthetic', 'live'] as const
 
 const commonFields = [
   'id',
@@ -53,6 +54,7 @@ const fieldsOf = {
     'max_output_tokens',
     'context_window',
     ...textTimeoutFields,
+    'messages_stream',
   ],
   embedding: [...commonFields, 'markup', 'ceiling_pricing', 'context_window', ...answerTimeoutFields],
   image: [...commonFields, 'params', 'fixed_params'],
@@ -158,6 +160,7 @@ function readKind(row: Row, kind: ModelKind) {
           pricing: readTextPricing(row, kind),
           maxOutputTokens: number(row, 'max_output_tokens', TOKENS),
           contextWindow: number(row, 'context_window', TOKENS),
+          messagesStream: readMessagesStream(row),
         }),
         ...readTextTimeouts(row),
       }
@@ -184,12 +187,22 @@ function readKind(row: Row, kind: ModelKind) {
   }
 }
 
+/** Undefined for the default. */
+function readMessagesStream(row: Row): 'live' | undefined {
+  const value = oneOf(row, 'messages_stream', messagesStreams)
+  return value === 'live' ? value : undefined
+}
+
 function writeKind(model: AnyModelSettings): Record<string, unknown> {
   switch (model.kind) {
     case 'chat':
       return {
         ...(model.pricing && writeTextPricing(model.pricing, 'chat')),
-        ...definedOnly({ max_output_tokens: model.maxOutputTokens, context_window: model.contextWindow }),
+        ...definedOnly({
+          max_output_tokens: model.maxOutputTokens,
+          context_window: model.contextWindow,
+          messages_stream: model.messagesStream,
+        }),
         ...writeTextTimeouts(model),
       }
     case 'embedding':

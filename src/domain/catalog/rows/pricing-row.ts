@@ -24,11 +24,13 @@ const tariffFields = {
   input: 'input_per_mtok',
   cachedInput: 'cached_input_per_mtok',
   cacheWrite: 'cache_write_per_mtok',
+  cacheWrite1h: 'cache_write_1h_per_mtok',
   audioInput: 'audio_input_per_mtok',
   output: 'output_per_mtok',
   reasoning: 'reasoning_per_mtok',
   audioOutput: 'audio_output_per_mtok',
   perRequest: 'per_request',
+  perServerToolUse: 'per_server_tool_use',
 } as const satisfies Record<keyof TextTariff, string>
 
 type TextKind = 'chat' | 'embedding'
@@ -133,10 +135,12 @@ function readTextTariff(
   const finer = definedOnly({
     cachedInput: readPrice(row, tariffFields.cachedInput),
     cacheWrite: readPrice(row, tariffFields.cacheWrite),
+    cacheWrite1h: readPrice(row, tariffFields.cacheWrite1h),
     audioInput: readPrice(row, tariffFields.audioInput),
     reasoning: readPrice(row, tariffFields.reasoning),
     audioOutput: readPrice(row, tariffFields.audioOutput),
     perRequest: readPrice(row, tariffFields.perRequest),
+    perServerToolUse: readPrice(row, tariffFields.perServerToolUse),
   })
   if (input === undefined) return undefined
   return { input, output: output ?? ZERO, ...finer }

@@ -2,8 +2,7 @@ import {
   CONNECT_TIMEOUT_MS,
   maxTokensFields,
   providerKinds,
-  hasTextRoutes,
-  textRoutes,
+  routesOf,
   type Provider,
   type ProviderKind,
   type ProviderSettings,
@@ -36,6 +35,7 @@ import {
 } from './row.ts'
 
 const HEADERS_MAX = 32
+const BETAS_MAX = 64
 /** A server that needs longer to connect is down, and waiting for it only delays the failover. */
 const connectTimeoutS = { min: 0.1, max: 60, whole: false }
 
@@ -66,6 +66,19 @@ const fieldsOf = {
     'stream_usage',
     'reuse_connections',
   ],
+  anthropic: [
+    'id',
+    'kind',
+    'base_url',
+    'api_key',
+    'headers',
+    'routes',
+    'betas',
+    'connect_timeout_s',
+    ...textTimeoutFields,
+    'retries',
+    'reuse_connections',
+  ],
   'openai-images': mediaFields,
   kling: mediaFields,
 } as const satisfies Record<ProviderKind, readonly string[]>
@@ -83,6 +96,11 @@ const headerValue = {
   remedy: 'write plain ASCII text of at most 4096 characters, in quotes',
 }
 
+const betaName = {
+  pattern: /^[\x21-\x2b\x2d-\x7e]{1,128}$/,
+  remedy: 'write the name of a beta, such as files-api-2025-04-14',
+}
+
 /** The gateway writes these headers itself. A second one could contradict it, or store a secret unencrypted. */
 const ownHeaders = new Set([
   'authorization',
@@ -96,6 +114,10 @@ const ownHeaders = new Set([
   'expect',
   'upgrade',
 ])
+
+/** For a provider of kind `anthropic`, the gateway also writes these. */
+const anthropicHeaders = new Set(['x-api-key', 'anthropic-beta'])
+const keyHeaders = new Set(['authorization', 'x-api-key'])
 
 /** Checks a provider in the format of the catalog file and the admin API. */
 export function decodeProvider(value: unknown): Checked<ProviderSettings> {
@@ -116,6 +138,7 @@ export function encodeProvider(provider: Provider | ProviderSettings): Record<st
     api_key: writeSecret(provider.secret),
     headers: writeHeaders(provider.headers),
     routes: writeRoutes(provider),
+    betas: provider.betas,
     max_tokens_field: unless(maxTokensFields[0], provider.maxTokensField),
     cost_header: provider.costHeader,
     connect_timeout_s: unless(CONNECT_TIMEOUT_MS / 1000, provider.connectTimeoutMs / 1000),
@@ -143,13 +166,20 @@ function readRow(
   if (kind === undefined) return undefined
   refuseUnknownFields(row, `a provider of kind ${kind}`, fieldsOf[kind])
   const baseUrl = readBaseUrl(row, { kind, isStored })
-  const headers = readHeaders(row)
+  const headers = readHeaders(row, kind)
   const costHeader = text(row, 'cost_header', headerName)?.toLowerCase()
+  const offered = routesOf(kind)
   const routes = list(
     row,
     'routes',
-    { max: textRoutes.length, remedy: `write a list of ${textRoutes.join(', ')}, or leave it out for all` },
-    (route, at) => checkOneOf(route, textRoutes, at),
+    { max: offered.length, remedy: `write a list of ${offered.join(', ')}, or leave it out for all` },
+    (route, at) => checkOneOf(route, offered, at),
+  )
+  const betas = list(
+    row,
+    'betas',
+    { max: BETAS_MAX, remedy: 'write the betas that may be used, or leave it out for all' },
+    (beta, at) => checkText(beta, betaName, at),
   )
   const maxTokensField = oneOf(row, 'max_tokens_field', maxTokensFields) ?? maxTokensFields[0]
   const connectTimeout = number(row, 'connect_timeout_s', connectTimeoutS) ?? CONNECT_TIMEOUT_MS / 1000
@@ -164,13 +194,13 @@ function readRow(
     kind,
     secret,
     headers,
-    routes: hasTextRoutes(kind) ? textRoutes.filter(route => routes?.includes(route) ?? true) : [],
+    routes: offered.filter(route => routes?.includes(route) ?? true),
     maxTokensField,
     connectTimeoutMs: Math.round(connectTimeout * 1000),
     reusesConnections,
     ...timeouts,
     ...(retries === 0 ? { retries } : {}),
-    ...definedOnly({ baseUrl, costHeader, streamUsage }),
+    ...definedOnly({ baseUrl, costHeader, streamUsage, betas }),
   }
 }
 
@@ -180,10 +210,10 @@ function unless<Value>(defaultValue: Value, value: Value): Value | undefined {
 }
 
 function writeRoutes({ kind, routes }: Pick<Provider, 'kind' | 'routes'>): readonly TextRoute[] | undefined {
-  return hasTextRoutes(kind) && routes.length < textRoutes.length ? routes : undefined
+  return routes.length < routesOf(kind).length ? routes : undefined
 }
 
-function readHeaders(row: Row): Record<string, string> {
+function readHeaders(row: Row, kind: ProviderKind): Record<string, string> {
   const value = fieldOf(row, 'headers')
   if (value === undefined) return {}
   const headers = openRow(value, placeOf(row, 'headers'), 'write header names and values, or leave it out')
@@ -199,8 +229,8 @@ function readHeaders(row: Row): Record<string, string> {
     const place = placeOf(headers, name)
     const key = checkText(name, headerName, place)?.toLowerCase()
     if (key === undefined) continue
-    if (ownHeaders.has(key)) {
-      const remedy = key === 'authorization' ? 'put the key in api_key' : 'leave it out'
+    if (ownHeaders.has(key) || (kind === 'anthropic' && anthropicHeaders.has(key))) {
+      const remedy = keyHeaders.has(key) ? 'put the key in api_key' : 'leave it out'
       report(place.problems, { ...place, message: 'is set by the gateway', remedy })
     } else if (read.has(key)) {
       report(place.problems, { ...place, message: 'is listed twice', remedy: 'list it once' })

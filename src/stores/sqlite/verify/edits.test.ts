@@ -15,6 +15,7 @@ import {
 import { tamperFile } from '../../../../test/support/tamper.ts'
 import { aSqliteStore, type TestSqlite } from '../../../../test/support/test-store.ts'
 import { usd } from '../../../domain/money.ts'
+import { NO_USAGE, type Usage } from '../../../domain/pricing/usage.ts'
 
 /** The file of the books that each test edits a copy of. */
 let original: string
@@ -41,7 +42,7 @@ async function useBooks(store: TestSqlite) {
   await ledger.credit({ ...aCredit(ben.accountId), amount: usd('10'), source: 'promotions' })
   await charge(store, ada, 1)
   await charge(store, ada, 0)
-  await charge(store, ben, 2)
+  await charge(store, ben, 2, { serverToolUses: 1 })
   await attempts.record({ ...anAttempt(ada), state: 'abandoned', usage: aBill().usage })
   await attempts.record(anAttempt(ada))
   const billed = anAttempt(ada)
@@ -55,10 +56,15 @@ async function useBooks(store: TestSqlite) {
   await charge(store, ada, 1)
 }
 
-async function charge(store: TestSqlite, payer: Awaited<ReturnType<typeof anAccount>>, tokens: number) {
+async function charge(
+  store: TestSqlite,
+  payer: Awaited<ReturnType<typeof anAccount>>,
+  tokens: number,
+  more: Partial<Usage> = {},
+) {
   const { accountId, apiKeyId } = payer
   const held = await hold(store.ledger, { accountId, kind: 'text', amount: usd('3') })
-  await store.ledger.captureHold(held, aCharge(apiKeyId, { tokens }))
+  await store.ledger.captureHold(held, aCharge(apiKeyId, { usage: { ...NO_USAGE, input: tokens, ...more } }))
 }
 
 async function messagesAfter(edit: string): Promise<readonly string[]> {
@@ -73,7 +79,7 @@ async function messagesAfter(edit: string): Promise<readonly string[]> {
 
 const CHARGE = 'Account "ada" (acct_ada): charge req_'
 const FREE_CHARGE = `SELECT max(id) + 1, id_key, 77, account_id, max(id), NULL, api_key_id, route, model, provider, 0, 0, 0, 0, 0, 0, 0,
-  provenance, is_clamped, NULL, 0, 0, at_ms, NULL, NULL, commit_id FROM charges`
+  provenance, is_clamped, NULL, 0, 0, at_ms, NULL, NULL, commit_id, NULL, NULL FROM charges`
 
 describe('verify finds, in a file that another program edited,', () => {
   test('nothing if nothing was edited', async () => {
@@ -136,7 +142,7 @@ describe('verify finds, in a file that another program edited,', () => {
     [
       'an inserted charge with a cost',
       `INSERT INTO charges SELECT 7, id_key, 77, account_id, 6, 3, api_key_id, route, model, provider, 1, 0, 0, 0, 0, 0, 0,
-        provenance, 0, tariff_id, cost, 0, at_ms, NULL, NULL, commit_id FROM charges WHERE id = 1`,
+        provenance, 0, tariff_id, cost, 0, at_ms, NULL, NULL, commit_id, NULL, NULL FROM charges WHERE id = 1`,
       'of 1.00 USD was inserted',
     ],
     [
@@ -182,6 +188,16 @@ describe('verify finds, in a file that another program edited,', () => {
     ],
     ['a changed provenance', "UPDATE charges SET provenance = 'estimated' WHERE id = 1", CHARGE],
     ['a changed clamped flag', 'UPDATE charges SET is_clamped = 1 WHERE id = 1', CHARGE],
+    [
+      'an added count of zero',
+      'UPDATE charges SET server_tool_uses = 0 WHERE id = 1',
+      'of 1.00 USD was changed after commit',
+    ],
+    [
+      'a removed count that costs nothing',
+      'UPDATE charges SET cache_write_1h = NULL, server_tool_uses = NULL WHERE id = 3',
+      'Account "ben" (acct_ben): charge req_',
+    ],
     ['another tariff', 'UPDATE charges SET tariff_id = 2 WHERE id = 1', CHARGE],
     [
       'a changed tariff',

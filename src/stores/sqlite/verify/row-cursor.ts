@@ -1,18 +1,18 @@
 import type { Database, Statement } from 'bun:sqlite'
 import type { SqlValue } from '../canonical.ts'
-import { keyOf, selectCovered, type HashedTableDefinition } from '../hashed-tables.ts'
+import { formOf, keyOf, selectCovered, type HashedTableDefinition } from '../hashed-tables.ts'
 import { ROW_ID_MIN } from '../row-ids.ts'
 
 const ROWS_AT_ONCE = 256
 
-/** A row of a hashed table: its covered columns, in the order of the hash. */
+/** A row of a hashed table in the form that its hash covers. */
 export type HashedRow = { readonly commitId: bigint; readonly values: readonly SqlValue[] }
 
 /** Reads the rows of a hashed table in the order of their ids, and shows the next one before it is taken. */
 export class RowCursor {
   readonly table: HashedTableDefinition
   readonly #select: Statement<unknown, [bigint, number]>
-  #rows: SqlValue[][] = []
+  #rows: (readonly SqlValue[])[] = []
   #next = 0
   /** The whole range of ids, so that no row is overlooked. */
   #fromId = ROW_ID_MIN
@@ -39,7 +39,7 @@ export class RowCursor {
 
   #readMore(): void {
     const read = this.#select.values(this.#fromId, ROWS_AT_ONCE) as SqlValue[][]
-    this.#rows = [...this.#rows.slice(this.#next), ...read]
+    this.#rows = [...this.#rows.slice(this.#next), ...read.map(values => formOf(this.table, values))]
     this.#next = 0
     const last = read.at(-1)?.[0]
     if (typeof last === 'bigint') this.#fromId = last + 1n

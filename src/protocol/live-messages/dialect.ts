@@ -1,0 +1,19 @@
+import type { ChatAnswer } from '../chat/answer.ts'
+import { messagesDialect } from '../messages/dialect.ts'
+import type { MessagesRequest } from '../messages/request.ts'
+import type { StreamDialect } from '../text-dialect.ts'
+import { LiveMessagesStream } from './live-messages-stream.ts'
+
+/**
+ * `POST /v1/messages` on the upstream's chat route, like `messagesDialect`, with streams that are converted while they
+ * arrive.
+ */
+export const liveMessagesDialect = {
+  ...messagesDialect,
+  forUpstream(request, model, provider) {
+    const json = messagesDialect.forUpstream(request, model, provider)
+    if (!request.isStream) return json
+    return `${json.slice(0, -1)},"stream":true,"stream_options":{"include_usage":true}}`
+  },
+  openStream: (request, terms) => new LiveMessagesStream(terms, request),
+} as const satisfies StreamDialect<MessagesRequest, ChatAnswer>

@@ -1,0 +1,24 @@
+import type { GatewayError } from '../../domain/errors.ts'
+import { messagesErrorEvent } from './errors.ts'
+
+const encoder = new TextEncoder()
+
+/** The text of one event. Every event has a name, because clients ignore events without one. */
+export function eventText(type: string, members = ''): string {
+  return `event: ${type}\ndata: {"type":"${type}"${members === '' ? '' : `,${members}`}}\n\n`
+}
+
+export function eventFrame(type: string, members?: string): Uint8Array<ArrayBuffer> {
+  return encoder.encode(eventText(type, members))
+}
+
+/** The last event of a complete message. */
+export const MESSAGE_STOP = eventFrame('message_stop')
+
+/** Shows a waiting client that the message goes on. Clients ignore it otherwise. */
+export const PING = eventFrame('ping')
+
+/** The event for a stream that broke. No `message_stop` follows it. */
+export function messagesErrorFrame({ message, type, code }: GatewayError): Uint8Array<ArrayBuffer> {
+  return encoder.encode(messagesErrorEvent({ error: { message, type, code } }))
+}

@@ -1,0 +1,83 @@
+import type { TextModel } from '../../domain/catalog/model.ts'
+import { GatewayError } from '../../domain/errors.ts'
+import { estimateInputTokens } from '../estimate-tokens.ts'
+import { UNBOUNDED_INPUT } from '../input-parts.ts'
+import { lastNamed } from '../json/members.ts'
+import type { JsonDocument } from '../json/parse-json.ts'
+import { quotedName } from '../json/quoted-name.ts'
+import { spliceText, type Edit } from '../json/splice.ts'
+import { inputOf, readNamedModel, type PassThroughRequest } from '../pass-through.ts'
+import { optionalBoolean, optionalInteger, requiredArray } from '../request-fields.ts'
+import { serverToolsOf } from './server-tools.ts'
+
+const POSITIVE = { min: 1, max: Number.MAX_SAFE_INTEGER }
+
+const fieldsRead: ReadonlySet<string> = new Set([
+  'model',
+  'messages',
+  'max_tokens',
+  'system',
+  'tools',
+  'mcp_servers',
+  'stream',
+  'speed',
+  'thread',
+])
+
+const inputFields = ['system', 'messages', 'tools']
+
+/**
+ * Reads what the gateway needs of a messages request for an upstream that offers the route itself. Everything else
+ * passes through. Throws `invalid_field` or `ambiguous_field` for fields that it must read and cannot, and
+ * `unpriced_feature` for what no row can price.
+ */
+export function readNativeRequest(document: JsonDocument): PassThroughRequest {
+  const { text, value } = document
+  const { model, modelMember } = readNamedModel(document, fieldsRead)
+  requiredArray(value['messages'], 'messages')
+  refuseFastSpeed(value['speed'])
+  const isStored = (value['thread'] ?? null) !== null
+  const serverTools = serverToolsOf(value)
+  return {
+    text,
+    model,
+    modelMember,
+    isStream: optionalBoolean(value['stream'], 'stream') ?? false,
+    outputCeiling: optionalInteger(value['max_tokens'], 'max_tokens', POSITIVE),
+    outputCeilingField: 'max_tokens',
+    choices: 1,
+    // A thread is a conversation that the provider has stored.
+    inputTokensEstimate: isStored ? UNBOUNDED_INPUT : estimateInputTokens(document),
+    ...(serverTools && { serverTools }),
+    input: () => inputOf(text, inputFields),
+  }
+}
+
+/** The request's text with the upstream's name of the model and, if it has no `max_tokens`, that of the row. */
+export function nativeRequestFor(request: PassThroughRequest, model: string, row: TextModel): string {
+  const { text, model: asked, modelMember, outputCeiling } = request
+  const edits: Edit[] = []
+  if (asked !== model) edits.push({ ...placeOf(modelMember), text: quotedName(model) })
+  if (outputCeiling === undefined && row.kind === 'chat') edits.push(ceilingEdit(text, row.maxOutputTokens))
+  edits.sort((left, right) => left.start - right.start)
+  return spliceText(text, edits)
+}
+
+/** Providers require `max_tokens`. A value of null counts as absent. */
+function ceilingEdit(text: string, tokens: number): Edit {
+  const absent = lastNamed(text, 'max_tokens')
+  if (absent !== undefined) return { ...placeOf(absent), text: String(tokens) }
+  const start = text.indexOf('{') + 1
+  return { start, end: start, text: `"max_tokens":${tokens},` }
+}
+
+function placeOf({ start, end }: { readonly start: number; readonly end: number }) {
+  return { start, end }
+}
+
+/** The fast speed costs several times as much, and the upstream's usage does not say that it was used. */
+function refuseFastSpeed(speed: unknown): void {
+  if (speed === undefined || speed === null || speed === 'standard') return
+  const message = '"speed" must be "standard" or absent: other speeds have no price.'
+  throw new GatewayError('unpriced_feature', message, { param: 'speed' })
+}

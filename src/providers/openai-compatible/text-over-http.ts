@@ -1,0 +1,91 @@
+import type { CallerSignal } from '../../gateway/ports/caller-signal.ts'
+import type {
+  ProviderCall,
+  StreamCall,
+  StreamOutcome,
+  TextProvider,
+} from '../../gateway/ports/text-provider.ts'
+import type { HttpClient } from '../../http1/client/http-client.ts'
+import type { HttpRequest } from '../../http1/client/http-request.ts'
+import type { Timers } from '../../http1/timers.ts'
+import { readHead, type AnswerHead } from './answer-head.ts'
+import { Cutoff } from './cutoff.ts'
+import { bodyProblem, decompressed, readAnswer } from './read-answer.ts'
+import { failedOutcome, type FailedOutcome, type UpstreamCall } from './upstream-call.ts'
+import { upstreamStream } from './upstream-stream.ts'
+import { answerInTime, wholeAnswer } from './whole-answer.ts'
+
+export type HttpPorts = { readonly timers: Timers; readonly http: HttpClient }
+
+/** The request of a call without its body, or why the provider cannot be called. */
+export type RequestOf = (call: ProviderCall | StreamCall) => HttpRequest | { readonly problem: string }
+
+/** A provider of text over HTTP. The request's text is sent as it is, and the answer is handed on as it is. */
+export function textOverHttp({ timers, http }: HttpPorts, requestOf: RequestOf): TextProvider {
+  /** Sends the request, or gives the reason why it cannot be sent. The caller starts the cutoff with its limit. */
+  function begin(
+    call: ProviderCall | StreamCall,
+    signal: CallerSignal | undefined,
+  ): UpstreamCall | FailedOutcome {
+    if (signal?.aborted === true) return { outcome: 'aborted' }
+    const request = requestOf(call)
+    if ('problem' in request) return { outcome: 'unreachable', reason: request.problem }
+    const cutoff = new Cutoff(timers, signal)
+    const { connectTimeoutMs } = call.provider
+    const onSent = () => cutoff.onSent()
+    return {
+      cutoff,
+      response: http.send(request, { body: call.body, signal: cutoff, connectTimeoutMs, onSent }),
+    }
+  }
+
+  // While the upstream works, nothing here has a reference to the body of the request, which may be large.
+  return {
+    complete(call, signal) {
+      const { readTimeoutMs, lateMs } = call
+      const begun = begin(call, signal)
+      if ('outcome' in begun) return Promise.resolve(begun)
+      const answer = wholeAnswer(begun, call.provider.costHeader)
+      if (lateMs !== undefined) return answerInTime(answer, begun, { readTimeoutMs, lateMs })
+      begun.cutoff.start(readTimeoutMs)
+      return answer
+    },
+
+    async stream(call, signal) {
+      const begun = begin(call, signal)
+      if ('outcome' in begun) return begun
+      begun.cutoff.start(call.firstByteTimeoutMs)
+      return openStream(begun, call.provider.costHeader, call.idleTimeoutMs)
+    },
+  }
+}
+
+async function openStream(
+  { response, cutoff }: UpstreamCall,
+  costHeader: string | undefined,
+  idleTimeoutMs: number,
+): Promise<StreamOutcome> {
+  try {
+    const answer = await response
+    const head = readHead(answer, costHeader)
+    if (!isStreamed(head) || bodyProblem(head) !== undefined) {
+      cutoff.start(idleTimeoutMs)
+      const outcome = await readAnswer(head, answer)
+      cutoff.release()
+      return outcome
+    }
+    cutoff.pause()
+    const { status, headers, rateLimits, reportedCost } = head
+    const body = upstreamStream(decompressed(answer, head), cutoff, idleTimeoutMs)
+    return { outcome: 'opened', status, headers, rateLimits, reportedCost, body }
+  } catch (error) {
+    cutoff.release()
+    return failedOutcome(error, cutoff)
+  }
+}
+
+/** Some servers stream without naming a type, so that only another type is taken for a whole answer. */
+function isStreamed({ status, headers }: AnswerHead): boolean {
+  if (status < 200 || status > 299 || status === 204) return false
+  return !/^(?:application\/json|text\/html)\b/i.test(headers['content-type'] ?? '')
+}
