@@ -80,6 +80,8 @@ export type StreamTerms = {
 export interface TextStream {
   /** True once the upstream has sent its sign that the stream is complete. */
   readonly isDone: boolean
+  /** Shows the client that the stream goes on while nothing else comes. Absent in a stream that is relayed byte for byte. */
+  readonly heartbeat?: Heartbeat
   /** Takes bytes from the upstream and returns the bytes to send now, possibly none. `chunk` must not change later. */
   feed(chunk: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer>
   /** Ends the upstream's stream, complete or not. Returns the bytes to send of a last frame without a blank line. */
@@ -91,6 +93,13 @@ export interface TextStream {
    * the error to send for a stream that did not end well.
    */
   finish(charge: StreamCharge | null, failure: GatewayError | null): Uint8Array<ArrayBuffer>
+}
+
+export type Heartbeat = {
+  /** How long the client gets nothing before each heartbeat. */
+  readonly afterMs: number
+  /** Empty while the bytes so far end inside a frame. Always the same array otherwise. */
+  bytes(): Uint8Array<ArrayBuffer>
 }
 
 /** What was read of a stream: everything that its settlement needs. */

@@ -127,6 +127,10 @@ export async function openedStream(
   await exchange.write(head(200, { ...EVENT_STREAM, 'transfer-encoding': 'chunked' }))
   await write(first)
   const reader = (await asked).body!.getReader()
-  const read = async () => new TextDecoder().decode((await reader.read()).value)
+  const read = async () => {
+    const { done, value } = await reader.read()
+    if (done) throw new Error('The stream has ended.')
+    return new TextDecoder().decode(value)
+  }
   return { exchange, write, read, first: await read() }
 }

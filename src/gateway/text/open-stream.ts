@@ -1,6 +1,6 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
 import { formatId } from '../../domain/ids.ts'
-import type { StreamDialect, TextStream } from '../../protocol/text-dialect.ts'
+import type { Heartbeat, StreamDialect, TextStream } from '../../protocol/text-dialect.ts'
 import type { CallerSignal } from '../ports/caller-signal.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { RateLimits, StreamEnd, UpstreamStream } from '../ports/text-provider.ts'
@@ -12,6 +12,7 @@ import type { Destination } from './resolve-model.ts'
 import type { TextPorts, TextSettings } from './text-ports.ts'
 import { readTimeoutMs, streamIdleTimeoutMs } from './time-limits.ts'
 import { upstreamSecrets } from './upstream-secrets.ts'
+import { SILENCE, WatchedUpstream } from './watched-upstream.ts'
 
 /** A stream whose first bytes have arrived. */
 export type OpenedStream = {
@@ -19,6 +20,8 @@ export type OpenedStream = {
   readonly retryAfterS: string | undefined
   readonly reportedCost: string | null
   readonly upstream: UpstreamStream
+  /** The same as `upstream`, for a stream with heartbeats. */
+  readonly watched?: WatchedUpstream
   readonly stream: TextStream
   /** The first bytes for the client. They are empty only if the stream has ended. */
   readonly first: Uint8Array<ArrayBuffer>
@@ -83,17 +86,30 @@ async function open(
   }
   const { status, headers, rateLimits = [], reportedCost, body } = outcome
   const stream = textStream(admitted, destination, ports)
-  const first = await readFirst(body, stream, watch)
+  const { heartbeat } = stream
+  const watched = heartbeat && new WatchedUpstream(body, ports.clock)
+  const source = watched ?? body
+  const first = await (watched !== undefined && heartbeat !== undefined && watch.meet === undefined
+    ? readFirstOrBeat(watched, stream, { heartbeat, clock: ports.clock })
+    : readFirst(body, stream, watch))
   const problem = problemOf(stream, { first, end: body.end, status })
   if (problem !== null) {
-    body.cancel()
+    source.cancel()
     return problem
   }
   const retryAfterS = headers['retry-after']
   return {
     kind: 'stream',
     status,
-    opened: { rateLimits, retryAfterS, reportedCost, upstream: body, stream, first },
+    opened: {
+      rateLimits,
+      retryAfterS,
+      reportedCost,
+      upstream: source,
+      stream,
+      first,
+      ...(watched && { watched }),
+    },
   }
 }
 
@@ -122,6 +138,25 @@ async function readFirst(
   for (;;) {
     const piece = await body.read()
     watch.meet?.()
+    if (piece === undefined) return stream.end()
+    const first = stream.feed(piece)
+    if (first.length > 0 || stream.isDone) return first
+  }
+}
+
+/**
+ * Like `readFirst`, but after some silence a heartbeat is the first thing for the client. From then on, no other upstream
+ * can be called.
+ */
+async function readFirstOrBeat(
+  body: WatchedUpstream,
+  stream: TextStream,
+  { heartbeat, clock }: { readonly heartbeat: Heartbeat; readonly clock: Clock },
+): Promise<Uint8Array<ArrayBuffer>> {
+  const dueMs = clock.monotonicMs() + heartbeat.afterMs
+  for (;;) {
+    const piece = await body.readUntil(dueMs)
+    if (piece === SILENCE) return heartbeat.bytes()
     if (piece === undefined) return stream.end()
     const first = stream.feed(piece)
     if (first.length > 0 || stream.isDone) return first

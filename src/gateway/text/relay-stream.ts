@@ -5,6 +5,7 @@ import type { StreamEnd, UpstreamStream } from '../ports/text-provider.ts'
 import { StreamSettlement, type StreamRun } from './settle-stream.ts'
 import type { SettlePorts } from './settle-text.ts'
 import type { StreamEnding } from './text-result.ts'
+import { SILENCE, type WatchedUpstream } from './watched-upstream.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>
 
@@ -21,6 +22,7 @@ const NOTHING: Bytes = new Uint8Array()
  */
 export class RelayedStream implements ByteStream {
   readonly #upstream: UpstreamStream
+  readonly #watched: WatchedUpstream | undefined
   readonly #stream: TextStream
   readonly #settlement: StreamSettlement
   readonly #clock: Clock
@@ -30,8 +32,9 @@ export class RelayedStream implements ByteStream {
   #upstreamEnd: StreamEnd | undefined
 
   constructor(run: StreamRun, ports: SettlePorts) {
-    const { upstream, stream, first } = run.opened
+    const { upstream, watched, stream, first } = run.opened
     this.#upstream = upstream
+    this.#watched = watched
     this.#stream = stream
     this.#settlement = new StreamSettlement(run, ports)
     this.#clock = ports.clock
@@ -49,12 +52,16 @@ export class RelayedStream implements ByteStream {
     const first = this.#first
     this.#first = undefined
     if (first !== undefined || this.#settlement.hasBegun) return first
+    let dueMs = this.#nextBeatMs()
     while (!this.#stream.isDone && this.#upstreamEnd === undefined) {
-      const piece = await this.#upstream.read()
+      const piece = await (this.#watched === undefined
+        ? this.#upstream.read()
+        : this.#watched.readUntil(dueMs))
       // The stream was cancelled meanwhile.
       if (this.#settlement.hasBegun) return undefined
-      const out = this.#pass(piece)
+      const out = piece === SILENCE ? this.#beat() : this.#pass(piece)
       if (out.length > 0) return out
+      if (piece === SILENCE) dueMs = this.#nextBeatMs()
     }
     if (this.#upstreamEnd === undefined) void this.#readToEnd()
     const last = await this.#settlement.settle(this.#upstreamEnd, { isRead: true })
@@ -66,6 +73,16 @@ export class RelayedStream implements ByteStream {
     this.#upstream.cancel()
     this.#upstreamEnd ??= { end: 'aborted' }
     void this.#settlement.settle(this.#upstreamEnd, { isRead: false })
+  }
+
+  /** The monotonic instant of the next heartbeat if nothing is sent until then. */
+  #nextBeatMs(): number {
+    const { heartbeat } = this.#stream
+    return heartbeat === undefined ? Infinity : this.#clock.monotonicMs() + heartbeat.afterMs
+  }
+
+  #beat(): Bytes {
+    return this.#stream.heartbeat?.bytes() ?? NOTHING
   }
 
   /** What of a piece can go to the client now. */

@@ -5,14 +5,14 @@ import { readChunk, type ChatChunk } from '../chat-stream/chunk.ts'
 import { ChatMeter } from '../chat-stream/meter.ts'
 import { isJsonObject } from '../json/parse-json.ts'
 import { quotedName } from '../json/quoted-name.ts'
-import { eventText, messagesErrorFrame } from '../messages/event-frames.ts'
+import { eventText, messagesErrorFrame, PING, PING_AFTER_MS } from '../messages/event-frames.ts'
 import { messagesErrorEvent } from '../messages/errors.ts'
 import { nameOf, stopReasonOf } from '../messages/message.ts'
 import { inputUsageText } from '../messages/reply.ts'
 import { NO_SECRETS, type UpstreamSecrets } from '../scrub.ts'
 import { readFrame } from '../sse/frame.ts'
 import { FrameSplitter } from '../sse/frame-splitter.ts'
-import type { StreamCharge, StreamReading, StreamTerms, TextStream } from '../text-dialect.ts'
+import type { Heartbeat, StreamCharge, StreamReading, StreamTerms, TextStream } from '../text-dialect.ts'
 import { readUpstreamError } from '../upstream-error.ts'
 import { LiveBlocks } from './blocks.ts'
 
@@ -34,6 +34,7 @@ export class LiveMessagesStream implements TextStream {
   readonly #fallbackId: string
   readonly #secrets: UpstreamSecrets
   readonly #inputTokensEstimate: number
+  readonly heartbeat: Heartbeat = { afterMs: PING_AFTER_MS, bytes: () => PING }
   readonly #splitter = new FrameSplitter()
   readonly #meter: ChatMeter
   readonly #blocks = new LiveBlocks(() => this.#id ?? this.#fallbackId)

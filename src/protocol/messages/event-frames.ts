@@ -17,6 +17,7 @@ export const MESSAGE_STOP = eventFrame('message_stop')
 
 /** Shows a waiting client that the message goes on. Clients ignore it otherwise. */
 export const PING = eventFrame('ping')
+export const PING_AFTER_MS = 10_000
 
 /** The event for a stream that broke. No `message_stop` follows it. */
 export function messagesErrorFrame({ message, type, code }: GatewayError): Uint8Array<ArrayBuffer> {

@@ -6,17 +6,19 @@ import { byteText } from '../json/byte-text.ts'
 import { lastNamed } from '../json/members.ts'
 import { isJsonObject } from '../json/parse-json.ts'
 import { splice } from '../json/splice.ts'
-import { messagesErrorFrame, MESSAGE_STOP } from '../messages/event-frames.ts'
+import { messagesErrorFrame, MESSAGE_STOP, PING, PING_AFTER_MS } from '../messages/event-frames.ts'
 import { modelAndCostEdits, usageCostEdits } from '../reply-edits.ts'
 import { NO_SECRETS, type UpstreamSecrets } from '../scrub.ts'
 import { BLANK_LINE, dataInPlace, readFrame } from '../sse/frame.ts'
 import { FrameSplitter, type Frame } from '../sse/frame-splitter.ts'
 import { scrubErrorFrame } from '../sse/scrub-error-frame.ts'
-import type { StreamCharge, StreamReading, StreamTerms, TextStream } from '../text-dialect.ts'
+import type { Heartbeat, StreamCharge, StreamReading, StreamTerms, TextStream } from '../text-dialect.ts'
 import { isFailure, objectIn, readEvent, type MessagesEvent } from './event.ts'
 import { MessagesMeter } from './meter.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>
+
+const NOTHING: Bytes = new Uint8Array()
 
 /** The most that is kept of an event: the results of the provider's own tools come in one event each. */
 const FRAME_BYTES_MAX = 16 * 1024 * 1024
@@ -31,11 +33,17 @@ const FRAME_BYTES_MAX = 16 * 1024 * 1024
 export class NativeMessagesStream implements TextStream {
   readonly #model: string
   readonly #secrets: UpstreamSecrets
+  readonly heartbeat: Heartbeat = {
+    afterMs: PING_AFTER_MS,
+    bytes: () => (this.#isInsideFrame ? NOTHING : PING),
+  }
   readonly #splitter = new FrameSplitter(FRAME_BYTES_MAX)
   readonly #meter: MessagesMeter
   readonly #tail = new DeferredTail()
   #isDone = false
   #hasSentError = false
+  /** The last piece of a frame that is too large to keep has not come. */
+  #isInsideFrame = false
   /** An event has been read. Until then, frames are kept, so that failover is still possible if none comes. */
   #hasBegun = false
   /** The bytes so far end inside a frame, so the next frame needs a blank line first. */
@@ -97,6 +105,7 @@ export class NativeMessagesStream implements TextStream {
       this.#tail.append(bytes)
       return
     }
+    this.#isInsideFrame = !isWhole && this.#splitter.isMidFrame
     if (!isWhole) return this.#send(bytes, out)
     const frame = readFrame(bytes)
     const event = readEvent(frame)
