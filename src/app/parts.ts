@@ -14,6 +14,7 @@ import { IdleStreams } from '../gateway/admin/idle-streams.ts'
 import { CircuitBreakers } from '../gateway/upstreams/circuit-breakers.ts'
 import { RetryBudgets } from '../gateway/upstreams/retry-budgets.ts'
 import { LateAnswers } from '../gateway/upstreams/late-answers.ts'
+import { RefusedFields } from '../gateway/upstreams/refused-fields.ts'
 import type { AdminPorts } from '../http/admin/call.ts'
 import type { HashKey } from '../http/authenticate.ts'
 import { fetchClient } from '../http1/client/fetch-client.ts'
@@ -104,12 +105,22 @@ export async function openParts(
     secretOf,
     jobMetrics,
   })
+  const refusedFields = new RefusedFields()
   return {
     log,
     clock,
-    admin: adminPortsOf({ node, media, config, clock, moderator, providers, onReconcileFailed }),
+    admin: adminPortsOf({
+      node,
+      media,
+      config,
+      clock,
+      moderator,
+      providers,
+      refusedFields,
+      onReconcileFailed,
+    }),
     onReconcileFailed,
-    text: textPortsOf({ node, clock, log, moderator, providers, tokenizer }),
+    text: textPortsOf({ node, clock, log, moderator, providers, refusedFields, tokenizer }),
     media,
     books: node,
     heldNow: kind => node.ledger.heldNow(kind),
@@ -145,9 +156,10 @@ function adminPortsOf(parts: {
   readonly clock: Clock
   readonly moderator: Moderator | undefined
   readonly providers: ProviderAdapters
+  readonly refusedFields: RefusedFields
   readonly onReconcileFailed: (error: unknown) => void
 }): AdminPorts {
-  const { node, clock, moderator, providers, onReconcileFailed: onFailed } = parts
+  const { node, clock, moderator, providers, refusedFields, onReconcileFailed: onFailed } = parts
   const { accounts, ledger, catalog, auditLog, newId } = node
   const { isSandboxOn } = parts.config
   const settings = describeConfig()
@@ -180,6 +192,7 @@ function adminPortsOf(parts: {
     isVariableSet: variable => secretFromEnvironment(variable) !== undefined,
     idleStreams: new IdleStreams(),
     probeProvider: provider => providers[provider.kind].probe(provider),
+    refusedFields,
     moderator,
     settings: () => settings,
   }
@@ -191,9 +204,10 @@ function textPortsOf(parts: {
   readonly log: Log
   readonly moderator: Moderator | undefined
   readonly providers: ProviderAdapters
+  readonly refusedFields: RefusedFields
   readonly tokenizer: Tokenizer
 }): Parts['text'] {
-  const { clock, log, moderator, providers, tokenizer } = parts
+  const { clock, log, moderator, providers, refusedFields, tokenizer } = parts
   const { catalog, attempts } = parts.node
   const onSettleFailed = (error: unknown) =>
     log.error('the end of a request could not be written', errorFields(error))
@@ -205,6 +219,7 @@ function textPortsOf(parts: {
     onSettleFailed,
     attempts,
     lateAnswers: new LateAnswers({ attempts, clock, onFailed: onSettleFailed }),
+    refusedFields,
     hashKey: (key: string) => Bun.SHA256.hash(key, 'base64'),
     providers,
     tokenizer,

@@ -24,7 +24,7 @@ export type TextDialect<Request extends TextRequest = TextRequest, Answer extend
   forUpstream(
     request: Request,
     model: string,
-    provider: Pick<Provider, 'maxTokensField' | 'streamUsage'>,
+    provider: Pick<Provider, 'maxTokensField' | 'streamUsage' | 'omitFields'>,
     row: TextModel,
   ): string
   /** Undefined for a text that is not an answer of this route, at any status. */

@@ -24,6 +24,7 @@ beforeAll(async () => {
     models: [
       chatModel('gpt-x'),
       chatModel('gpt-new', { upstreams: [{ provider: 'newer', model: 'x' }] }),
+      chatModel('gpt-plain', { upstreams: [{ provider: 'plain', model: 'x' }] }),
       chatModel('gpt-two', {
         upstreams: [
           { provider: 'main', model: 'first', order: 1 },
@@ -32,6 +33,7 @@ beforeAll(async () => {
       }),
     ],
     providers: baseUrl => [
+      { id: 'plain', kind: 'openai-compatible', base_url: baseUrl, omit_fields: ['metadata', 'top_p'] },
       {
         id: 'newer',
         kind: 'openai-compatible',
@@ -118,6 +120,43 @@ describe('the upstream gets a chat request', () => {
 
     expect(limited).toMatchObject({ max_completion_tokens: 50 })
     expect(sent()).toEqual({ model: 'gpt-x-upstream', messages: HI })
+  })
+
+  test('without the fields that the provider’s row omits', async () => {
+    gateway.upstream.reply(chatCompletion('Hello.', COUNTS))
+    const request = { temperature: 1, top_p: 0.5, metadata: { user_id: 'u' }, stop_sequences: ['END'] }
+
+    await ask({ model: 'gpt-plain', ...request })
+    const omitted = sent()
+    await gateway.chat(ada.key, { model: 'gpt-plain', messages: HI, metadata: { a: 'b' } })
+
+    expect(omitted).toEqual({ model: 'x', messages: HI, stop: ['END'], temperature: 1 })
+    // A request that the client wrote itself keeps its fields.
+    expect(sent()).toEqual({ model: 'x', messages: HI, metadata: { a: 'b' } })
+  })
+
+  test('whose refusal of a field is reported by doctor', async () => {
+    const doctor = async () => {
+      const { checks } = await gateway.admin<{ checks: { name: string; detail: string }[] }>('GET', 'doctor')
+      return checks.filter(({ name }) => name.startsWith('fields of')).map(({ detail }) => detail)
+    }
+    const refusal = json(
+      {
+        error: {
+          message: "The 'metadata' parameter is only allowed when 'store' is enabled.",
+          type: 'invalid_request_error',
+        },
+      },
+      { status: 400 },
+    )
+    gateway.upstream.reply(refusal)
+
+    await gateway.chat(ada.key, { model: 'gpt-x', messages: HI, metadata: { a: 'b' } })
+    const before = await doctor()
+    await ask({ metadata: { user_id: 'u' } })
+
+    expect(before).toEqual([])
+    expect(await doctor()).toEqual([expect.stringContaining('write omit_fields: [metadata] in its row.')])
   })
 
   test('with any query string', async () => {

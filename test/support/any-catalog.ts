@@ -85,6 +85,7 @@ function anyProvider(): fc.Arbitrary<Provider> {
       secret,
       routes,
       maxTokensField: fc.constantFrom('max_tokens' as const, 'max_completion_tokens' as const),
+      omitFields: fc.constantFrom(['metadata' as const], ['stop' as const, 'top_p' as const]),
       costHeader: fc.constantFrom('x-cost', 'no', 'null'),
       streamUsage: fc.constant('ask' as const),
       retries: fc.constant(0 as const),

@@ -24,6 +24,17 @@ export function routesOf(kind: ProviderKind): readonly TextRoute[] {
 /** The connect limit of a provider that sets none. */
 export const CONNECT_TIMEOUT_MS = 5000
 
+/** Fields of a composed chat request that a provider may not know. */
+export const omittableFields = [
+  'metadata',
+  'temperature',
+  'top_p',
+  'stop',
+  'parallel_tool_calls',
+  'stream_options',
+] as const
+export type OmittableField = (typeof omittableFields)[number]
+
 export const maxTokensFields = ['max_tokens', 'max_completion_tokens'] as const
 
 /** Where a provider's key comes from. A literal key is stored encrypted and never shown again. */
@@ -56,6 +67,8 @@ export type Provider = TextTimeouts & {
    * request.
    */
   readonly maxTokensField: (typeof maxTokensFields)[number]
+  /** Never put into chat requests that the gateway writes itself. Absent for none. */
+  readonly omitFields?: readonly OmittableField[]
   /** The response header with the provider's own cost in dollars, for `upstream_cost` rows. */
   readonly costHeader?: string
   /** The values of `anthropic-beta` that may reach the provider. Absent if all may. */

@@ -4,6 +4,7 @@ import type { AuditLog } from '../ports/audit.ts'
 import type { IdleStreams } from './idle-streams.ts'
 import type { ProbeResult } from '../ports/providers.ts'
 import type { Moderator } from '../ports/moderator.ts'
+import type { RefusedFields } from '../upstreams/refused-fields.ts'
 
 /** The result of one check. `detail` is a sentence for the operator, without secrets. */
 export type Check = { readonly name: string; readonly ok: boolean; readonly detail: string }
@@ -29,6 +30,7 @@ export async function examine(ports: {
   readonly isSandboxOn: boolean
   readonly probeProvider: ProbeProvider
   readonly idleStreams: IdleStreams
+  readonly refusedFields: Pick<RefusedFields, 'of'>
   /** Undefined if moderation is off. */
   readonly moderator: Moderator | undefined
 }): Promise<readonly Check[]> {
@@ -39,7 +41,18 @@ export async function examine(ports: {
     ...checkIdleStreams(ports.idleStreams),
     ...(ports.moderator === undefined ? [] : [await checkModerator(ports.moderator)]),
     ...(await probeAll([...catalog.providers.values()], ports.probeProvider)),
+    ...[...catalog.providers.values()].flatMap(provider => checkRefusals(provider, ports.refusedFields)),
   ]
+}
+
+/** A provider that refuses a field that the gateway wrote refuses every request of some clients. */
+function checkRefusals(provider: Provider, refusedFields: Pick<RefusedFields, 'of'>): readonly Check[] {
+  const fields = refusedFields.of(provider)
+  if (fields.length === 0) return []
+  const detail =
+    `It refused a converted Messages request with an error that names ${fields.join(', ')}. ` +
+    `If it does not know the field, write omit_fields: [${fields.join(', ')}] in its row.`
+  return [{ name: `fields of ${provider.id}`, ok: false, detail }]
 }
 
 async function checkStore(auditLog: AuditLog): Promise<Check> {

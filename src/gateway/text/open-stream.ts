@@ -1,4 +1,3 @@
-import type { Provider } from '../../domain/catalog/provider.ts'
 import { formatId } from '../../domain/ids.ts'
 import type { Heartbeat, StreamDialect, TextStream } from '../../protocol/text-dialect.ts'
 import type { CallerSignal } from '../ports/caller-signal.ts'

@@ -13,6 +13,7 @@ import type { ProviderOutcome, TextProvider } from '../ports/text-provider.ts'
 import { CircuitBreakers } from '../upstreams/circuit-breakers.ts'
 import { RetryBudgets } from '../upstreams/retry-budgets.ts'
 import { LateAnswers } from '../upstreams/late-answers.ts'
+import { RefusedFields } from '../upstreams/refused-fields.ts'
 import { runText } from './run-text.ts'
 
 const main = aDestination('main')
@@ -66,6 +67,7 @@ async function setUp(
         holds: new HoldQueue({ ledger, clock }, { waitMs: 0, mode: 'hold' }),
         lateAnswers: new LateAnswers({ attempts, clock, onFailed: onSettleFailed }),
         moderator: undefined,
+        refusedFields: new RefusedFields(),
         onSettleFailed,
         providers: {
           'openai-compatible': adapter,

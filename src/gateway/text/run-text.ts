@@ -39,6 +39,7 @@ export async function runText(
     )
     const { result } = attempt
     if (result.kind === 'timeout') await ports.lateAnswers.expect(admitted, attempt, result.late)
+    if (result.kind === 'refusal') ports.refusedFields.note(admitted, attempt, result)
     if (result.kind !== 'answer') return refuseText(admitted, result, ports)
 
     const { answer, outcome } = result

@@ -30,6 +30,7 @@ export async function streamText(
       { failOverWithinMs: failOverWithinMs(admitted, settings) },
     )
     const { result } = attempt
+    if (result.kind === 'refusal') ports.refusedFields.note(admitted, attempt, result)
     if (result.kind !== 'stream') return refuseText(admitted, result, ports)
 
     relayed = new RelayedStream({ admitted, attempt, opened: result.opened }, ports)

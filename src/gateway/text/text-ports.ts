@@ -1,5 +1,6 @@
 import type { FailoverPorts } from '../upstreams/call-with-failover.ts'
 import type { LateAnswers } from '../upstreams/late-answers.ts'
+import type { RefusedFields } from '../upstreams/refused-fields.ts'
 import type { AdmitPorts } from './admit-text.ts'
 import type { SettlePorts } from './settle-text.ts'
 import type { SecretOf } from './upstream-secrets.ts'
@@ -9,6 +10,7 @@ export type TextPorts = AdmitPorts &
   FailoverPorts &
   SettlePorts & {
     readonly lateAnswers: LateAnswers
+    readonly refusedFields: RefusedFields
     readonly secretOf: SecretOf
   }
 

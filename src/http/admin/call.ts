@@ -13,6 +13,7 @@ import type { Jobs } from '../../gateway/ports/jobs.ts'
 import type { Ledger } from '../../gateway/ports/ledger.ts'
 import type { Moderator } from '../../gateway/ports/moderator.ts'
 import type { Reconcile } from '../../gateway/ports/reconcile.ts'
+import type { RefusedFields } from '../../gateway/upstreams/refused-fields.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
 import { jsonReply, type BufferedReply } from '../request-context.ts'
 
@@ -34,6 +35,7 @@ export type AdminPorts = {
   readonly isSandboxOn: boolean
   readonly probeProvider: ProbeProvider
   readonly idleStreams: IdleStreams
+  readonly refusedFields: RefusedFields
   /** Whether this process has a value for an environment variable. */
   readonly isVariableSet: (variable: string) => boolean
   /** Undefined if moderation is off. */

@@ -19,7 +19,8 @@ export const messagesDialect = {
   readRequest: readMessagesRequest,
   // From the converted request, so that dropped fields are not moderated.
   moderatedText: ({ chatJson }) => moderatedText(jsonObjectOf(chatJson)),
-  forUpstream: (request, model, { maxTokensField }) => chatRequestOf(request, { model, maxTokensField }),
+  forUpstream: (request, model, { maxTokensField, omitFields }) =>
+    chatRequestOf(request, { model, maxTokensField, omitFields }),
   readAnswer: readChatAnswer,
   forClient({ completion }, receipt, { isStream }) {
     const message = messageOf(completion, () => formatId('req', receipt.id))

@@ -1,8 +1,10 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { estimateInputTokens } from '../estimate-tokens.ts'
+import { MemberWalk } from '../json/members.ts'
 import type { JsonDocument } from '../json/parse-json.ts'
 import { quotedName } from '../json/quoted-name.ts'
+import { spliceText, type Edit } from '../json/splice.ts'
 import { unambiguousFields } from '../json/unambiguous-fields.ts'
 import { inputOf } from '../pass-through.ts'
 import {
@@ -84,10 +86,29 @@ export function readMessagesRequest(document: JsonDocument): MessagesRequest {
  */
 export function chatRequestOf(
   { chatJson, outputCeiling }: MessagesRequest,
-  { model, maxTokensField }: { readonly model: string } & Pick<Provider, 'maxTokensField'>,
+  {
+    model,
+    maxTokensField,
+    omitFields,
+  }: Pick<Provider, 'maxTokensField'> & {
+    readonly model: string
+    readonly omitFields?: Provider['omitFields'] | undefined
+  },
 ): string {
   const ceiling = outputCeiling === undefined ? '' : `"${maxTokensField}":${outputCeiling},`
-  return `{"model":${quotedName(model)},${ceiling}${chatJson.slice(1)}`
+  return `{"model":${quotedName(model)},${ceiling}${without(chatJson, omitFields).slice(1)}`
+}
+
+/** The request's text without fields that the provider does not know. */
+function without(chatJson: string, fields: readonly string[] | undefined): string {
+  if (fields === undefined) return chatJson
+  const edits: Edit[] = []
+  const walk = new MemberWalk(chatJson)
+  for (let at = 1; walk.next(); at = walk.end) {
+    // The messages come first, so that a comma is before every other member.
+    if (fields.some(field => walk.isNamed(field))) edits.push({ start: at, end: walk.end, text: '' })
+  }
+  return spliceText(chatJson, edits)
 }
 
 /** The part of the request that chat supports. Call `assertMaxDepth` first. */

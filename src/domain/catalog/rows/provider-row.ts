@@ -1,6 +1,7 @@
 import {
   CONNECT_TIMEOUT_MS,
   maxTokensFields,
+  omittableFields,
   providerKinds,
   routesOf,
   type Provider,
@@ -59,6 +60,7 @@ const fieldsOf = {
     'headers',
     'routes',
     'max_tokens_field',
+    'omit_fields',
     'cost_header',
     'connect_timeout_s',
     ...textTimeoutFields,
@@ -140,6 +142,7 @@ export function encodeProvider(provider: Provider | ProviderSettings): Record<st
     routes: writeRoutes(provider),
     betas: provider.betas,
     max_tokens_field: unless(maxTokensFields[0], provider.maxTokensField),
+    omit_fields: provider.omitFields,
     cost_header: provider.costHeader,
     connect_timeout_s: unless(CONNECT_TIMEOUT_MS / 1000, provider.connectTimeoutMs / 1000),
     ...writeTextTimeouts(provider),
@@ -168,13 +171,7 @@ function readRow(
   const baseUrl = readBaseUrl(row, { kind, isStored })
   const headers = readHeaders(row, kind)
   const costHeader = text(row, 'cost_header', headerName)?.toLowerCase()
-  const offered = routesOf(kind)
-  const routes = list(
-    row,
-    'routes',
-    { max: offered.length, remedy: `write a list of ${offered.join(', ')}, or leave it out for all` },
-    (route, at) => checkOneOf(route, offered, at),
-  )
+  const routes = readRoutes(row, kind)
   const betas = list(
     row,
     'betas',
@@ -182,6 +179,12 @@ function readRow(
     (beta, at) => checkText(beta, betaName, at),
   )
   const maxTokensField = oneOf(row, 'max_tokens_field', maxTokensFields) ?? maxTokensFields[0]
+  const omitFields = list(
+    row,
+    'omit_fields',
+    { max: omittableFields.length, remedy: `write a list of ${omittableFields.join(', ')}, or leave it out` },
+    (field, at) => checkOneOf(field, omittableFields, at),
+  )
   const connectTimeout = number(row, 'connect_timeout_s', connectTimeoutS) ?? CONNECT_TIMEOUT_MS / 1000
   const timeouts = readTextTimeouts(row)
   const retries = number(row, 'retries', { min: 0, max: 1, whole: true })
@@ -194,14 +197,26 @@ function readRow(
     kind,
     secret,
     headers,
-    routes: offered.filter(route => routes?.includes(route) ?? true),
+    routes,
     maxTokensField,
     connectTimeoutMs: Math.round(connectTimeout * 1000),
     reusesConnections,
     ...timeouts,
     ...(retries === 0 ? { retries } : {}),
-    ...definedOnly({ baseUrl, costHeader, streamUsage, betas }),
+    ...definedOnly({ baseUrl, costHeader, streamUsage, betas, omitFields }),
   }
+}
+
+/** Those of the kind that the row lists, in their usual order; all of them if it lists none. */
+function readRoutes(row: Row, kind: ProviderKind): readonly TextRoute[] {
+  const offered = routesOf(kind)
+  if (offered.length === 0) return offered
+  const rule = {
+    max: offered.length,
+    remedy: `write a list of ${offered.join(', ')}, or leave it out for all`,
+  }
+  const listed = list(row, 'routes', rule, (route, at) => checkOneOf(route, offered, at))
+  return offered.filter(route => listed?.includes(route) ?? true)
 }
 
 /** Omits the default value of a field. */
