@@ -4,19 +4,21 @@ import type { JobWork } from '../gateway/ports/jobs.ts'
 import { sweepJobs, type SweepPorts } from './sweep.ts'
 
 /** How long a sweep that calls providers may take. */
-export const PROVIDERS_MS_MAX = 10_000
+const PROVIDERS_MS_MAX = 10_000
 /** Calls to providers at a time. At 100 ms a call, a sweep asks for 6,400 jobs. */
 const CONCURRENCY = 64
 /** A provider that takes longer to answer for one job is left alone for the rest of the sweep. */
-export const SLOW_MS = 3000
+const SLOW_MS = 3000
 
-/** Resolves when the provider has answered. `changed` resolves when its answer is settled: whether it changed the job. */
+/**
+ * Resolves when the provider has answered. `changed` resolves when its answer is settled: whether it changed the job.
+ */
 export type AskProvider = (job: Job) => Promise<{ readonly changed: Promise<boolean> }>
 
 /**
- * Asks the providers of the jobs that need a kind of work at an instant. Neither a slow provider nor the fetch of a large
- * result keeps the jobs of other providers waiting: such work goes on after the sweep. Resolves with how many jobs it
- * asked for, and how many of them have changed by then.
+ * Asks the providers of the jobs that need a kind of work at an instant. Neither a slow provider nor the fetch of a
+ * large result keeps the jobs of other providers waiting: such work goes on after the sweep. Resolves with how many
+ * jobs it asked for, and how many of them have changed by then.
  */
 export async function askProviders(
   ports: SweepPorts,

@@ -3,8 +3,8 @@ import { askProviders } from './ask-providers.ts'
 import type { SweepPorts } from './sweep.ts'
 
 /**
- * Looks for jobs of unknown submits at providers that can be asked, and goes on with those that are found. Safe to run on
- * every node at once: an upstream id belongs to one job.
+ * Looks for jobs of unknown submits at providers that can be asked, and goes on with those that are found. Safe to run
+ * on every node at once: an upstream id belongs to one job.
  */
 export async function recoverSubmits(
   ports: SweepPorts & { readonly runner: Pick<JobRunner, 'recover'> },

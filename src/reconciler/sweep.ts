@@ -5,7 +5,7 @@ import type { Clock } from '../gateway/ports/clock.ts'
 import type { Jobs, JobWork } from '../gateway/ports/jobs.ts'
 
 /** Jobs of one kind of work that a pass looks at. The next pass looks at the rest. */
-export const SWEEP_JOBS_MAX = 10_000
+const SWEEP_JOBS_MAX = 10_000
 /** Jobs worked on at a time unless a sweep says otherwise. */
 const CONCURRENCY = 16
 

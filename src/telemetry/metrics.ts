@@ -13,7 +13,9 @@ export type Metrics = BackgroundMetrics & {
   readonly contentType: string
 }
 
-/** `jobs` are the metrics of jobs, which begin to count before the others: the first jobs change while parts are opened. */
+/**
+ * `jobs` are the metrics of jobs, which begin to count before the others: the first jobs change while parts are opened.
+ */
 export function openMetrics(gauges: Gauges, jobs: JobMetrics, files: ProcessFiles): Metrics {
   const registry = new Registry()
   const requests = openRequestMetrics(registry, jobs)

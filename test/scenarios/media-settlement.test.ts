@@ -61,7 +61,9 @@ describe.each([...rows])('%s', (_, cases) => {
   })
 })
 
-/** Sends the request and runs the reconciler, as the case says. Returns the reply, unless it came with the clock's help. */
+/**
+ * Sends the request and runs the reconciler, as the case says. Returns the reply, unless it came with the clock's help.
+ */
 async function play({ submitted, next, afterMs = STEP_MS, late, ...one }: MediaCase, kind: JobKind) {
   const { media } = gateway
   media.submitted = submitted

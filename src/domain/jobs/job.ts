@@ -9,7 +9,8 @@ export type JobKind = 'image' | 'video'
 export const jobIdPrefix = { image: 'img', video: 'vid' } as const satisfies Record<JobKind, IdPrefix>
 
 /**
- * - `queued`: recorded and its money reserved; the provider has not answered the submit. Clients of videos see `pending`.
+ * - `queued`: recorded and its money reserved; the provider has not answered the submit. Clients of videos see
+ *   `pending`.
  * - `processing`: the provider accepted it and has not finished it, whatever the provider calls that.
  * - `unknown_submit`: the submit may have reached the provider, and nothing says whether the provider accepted it.
  * - `completed`, `failed`: final.

@@ -24,9 +24,9 @@ export type FetchResultPorts = StoreOutputsPorts & {
 }
 
 /**
- * Stores the files of a result. Links are fetched in turn with the other fetches of this node. Meanwhile, the job's next
- * poll is put off again and again, so that no other node fetches the same result. If this node dies, another one begins
- * within seconds. A blob store that cannot be written does not end a job: its result is unavailable for now.
+ * Stores the files of a result. Links are fetched in turn with the other fetches of this node. Meanwhile, the job's
+ * next poll is put off again and again, so that no other node fetches the same result. If this node dies, another one
+ * begins within seconds. A blob store that cannot be written does not end a job: its result is unavailable for now.
  */
 export async function fetchResult(
   job: Job,

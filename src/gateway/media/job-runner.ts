@@ -21,9 +21,9 @@ type Work = {
 export type Asked = { readonly settled: Promise<Job> }
 
 /**
- * Does the work of jobs on this node: one call to the provider for a job at a time, which all that ask for it share. The
- * work belongs to the job, not to the request that began it. A request that waits learns here that a job has moved; it
- * sees the moves of other nodes when it reads the job again. Work that fails is reported here, once.
+ * Does the work of jobs on this node: one call to the provider for a job at a time, which all that ask for it share.
+ * The work belongs to the job, not to the request that began it. A request that waits learns here that a job has moved;
+ * it sees the moves of other nodes when it reads the job again. Work that fails is reported here, once.
  */
 export class JobRunner {
   readonly #ports: SubmitPorts
@@ -50,8 +50,8 @@ export class JobRunner {
   }
 
   /**
-   * Asks the provider how a job is, and moves the job where that ends it. Does nothing before the job's next poll is due,
-   * or shortly after its work failed. Resolves with the job as it is then.
+   * Asks the provider how a job is, and moves the job where that ends it. Does nothing before the job's next poll is
+   * due, or shortly after its work failed. Resolves with the job as it is then.
    */
   async poll(job: Job): Promise<Job> {
     return (await this.ask(job)).settled
@@ -70,8 +70,8 @@ export class JobRunner {
   }
 
   /**
-   * Asks the provider whether it has the job of an unknown submit. Resolves when the provider has answered. Does nothing
-   * while this node works on the job.
+   * Asks the provider whether it has the job of an unknown submit. Resolves when the provider has answered. Does
+   * nothing while this node works on the job.
    */
   async recover(job: Job): Promise<Asked> {
     if (this.isRunning(job.id)) return { settled: Promise.resolve(job) }

@@ -11,14 +11,15 @@ import type { Id } from '../../domain/ids.ts'
 import type { NanoUsd } from '../../domain/money.ts'
 
 /**
- * Media jobs and their money. Each method is one atomic, durable step: the job's state, its hold, the entries and the stored
- * result move together or not at all. State changes are compare-and-set: of several callers that see the same end, one
- * changes the job, and the others get the job as that one left it. Repeating a step changes nothing.
+ * Media jobs and their money. Each method is one atomic, durable step: the job's state, its hold, the entries and the
+ * stored result move together or not at all. State changes are compare-and-set: of several callers that see the same
+ * end, one changes the job, and the others get the job as that one left it. Repeating a step changes nothing.
  */
 export interface Jobs {
   /**
-   * Records a job of this node as `queued` and holds its money, which is released or captured with the job. Refuses, without a
-   * trace, where the balance does not cover it. A repeat, by the job's id or by its idempotency key, gets the first job.
+   * Records a job of this node as `queued` and holds its money, which is released or captured with the job. Refuses,
+   * without a trace, where the balance does not cover it. A repeat, by the job's id or by its idempotency key, gets the
+   * first job.
    */
   create(job: NewJob): Promise<Created>
 
@@ -30,14 +31,15 @@ export interface Jobs {
   ): Promise<{ readonly fingerprint: string; readonly job: Job } | undefined>
 
   /**
-   * Marks the submit as begun; durable when it resolves. `changed` for one caller only: a submit is never repeated. With `inputs`, the
-   * job's inputs become these in the same step.
+   * Marks the submit as begun; durable when it resolves. `changed` for one caller only: a submit is never repeated.
+   * With `inputs`, the job's inputs become these in the same step.
    */
   beginSubmit(id: Id, atMs: number, inputs?: JobInputs): Promise<Changed>
 
   /**
-   * `queued` or `unknown_submit` → `processing`. Throws `UpstreamIdTakenError` where another job of the provider has the
-   * upstream id. A job that was released before its provider answered stays `failed`, and is watched under the upstream id.
+   * `queued` or `unknown_submit` → `processing`. Throws `UpstreamIdTakenError` where another job of the provider has
+   * the upstream id. A job that was released before its provider answered stays `failed`, and is watched under the
+   * upstream id.
    */
   accept(
     id: Id,
@@ -45,8 +47,8 @@ export interface Jobs {
   ): Promise<Changed>
 
   /**
-   * `queued` → `unknown_submit`. Its money stays held until `deadlineAtMs`. With `submittedAtMs`, as the caller has read it,
-   * a job whose submit began meanwhile stays as it is.
+   * `queued` → `unknown_submit`. Its money stays held until `deadlineAtMs`. With `submittedAtMs`, as the caller has
+   * read it, a job whose submit began meanwhile stays as it is.
    */
   loseSubmit(id: Id, to: LostSubmit): Promise<Changed>
 
@@ -55,8 +57,8 @@ export interface Jobs {
 
   /**
    * → `failed`: releases the hold. `loss` is the price of a result that the provider made and the customer cannot get.
-   * It is booked as a loss in the same step. With `deadlineAtMs`, as the caller has read it, a job that has another deadline
-   * by now stays as it is: its provider was found to have it.
+   * It is booked as a loss in the same step. With `deadlineAtMs`, as the caller has read it, a job that has another
+   * deadline by now stays as it is: its provider was found to have it.
    */
   fail(id: Id, failure: Failed): Promise<Changed>
 
@@ -67,8 +69,8 @@ export interface Jobs {
   ): Promise<void>
 
   /**
-   * The provider finished a job whose hold had been released: books its price as a loss, once, and ends the watch. The job
-   * stays as it ended, and the account's balance as it is. False where the job is not watched, or not any more.
+   * The provider finished a job whose hold had been released: books its price as a loss, once, and ends the watch. The
+   * job stays as it ended, and the account's balance as it is. False where the job is not watched, or not any more.
    */
   bookLateCompletion(id: Id, late: { readonly cost: NanoUsd; readonly atMs: number }): Promise<boolean>
 
@@ -90,8 +92,8 @@ export interface Jobs {
   openCounts(): Promise<Readonly<Record<OpenState, number>>>
 
   /**
-   * At most `limit` jobs that need work at an instant, in an order that does not change; `after` is the `next` of the page
-   * before. A job that stops needing the work between two pages moves no other job.
+   * At most `limit` jobs that need work at an instant, in an order that does not change; `after` is the `next` of the
+   * page before. A job that stops needing the work between two pages moves no other job.
    */
   due(
     work: JobWork,
