@@ -134,6 +134,11 @@ async function serve(
     host: config.host,
     port: config.port,
     clock,
+    timeouts: {
+      headMs: config.headTimeoutMs,
+      idleMs: config.idleTimeoutMs,
+      writeMs: config.stallTimeoutMs,
+    },
     connectionsMax: connectionsMax(files.max),
     handler: requestHandler(gatewayRoutes(ports, config), {
       nextId: admin.newId,

@@ -50,6 +50,12 @@ export type Config = {
   readonly proxyHeader: 'x-forwarded-for' | 'forwarded'
   /** `*` for all origins. */
   readonly corsOrigins: '*' | ReadonlySet<string>
+  /** Of the head of a request. */
+  readonly headTimeoutMs: number
+  /** Between two requests of a connection. */
+  readonly idleTimeoutMs: number
+  /** Without progress of a reply. */
+  readonly stallTimeoutMs: number
   readonly drainMs: number
   readonly isMetricsPublic: boolean
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'

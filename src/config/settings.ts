@@ -260,6 +260,26 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
       'The web pages that may call `/v1/*` from a browser: `*` for all, `off` for none, or a list of origins with commas. Credentials are never allowed.',
     ...webOrigins,
   },
+  headTimeoutMs: {
+    name: 'TOLLGATE_HEAD_TIMEOUT_S',
+    default: '10',
+    meaning:
+      'The time limit for the head of a request, from its first byte on. A slower one is refused with 408.',
+    ...seconds({ min: 1, max: DAY_S }),
+  },
+  idleTimeoutMs: {
+    name: 'TOLLGATE_IDLE_TIMEOUT_S',
+    default: '620',
+    meaning:
+      'How long a connection may wait for its next request. Set it to more than a proxy or load balancer keeps its connections.',
+    ...seconds({ min: 1, max: DAY_S }),
+  },
+  stallTimeoutMs: {
+    name: 'TOLLGATE_STALL_TIMEOUT_S',
+    default: '600',
+    meaning: 'How long a client may take nothing of its reply. After that its connection is closed.',
+    ...seconds({ min: 1, max: DAY_S }),
+  },
   drainMs: {
     name: 'TOLLGATE_DRAIN_S',
     default: '30',

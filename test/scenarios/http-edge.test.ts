@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { fakeClock } from '../support/fake-clock.ts'
 import { startTestGateway, type TestAccount } from '../support/gateway.ts'
 import { turn } from '../support/turn.ts'
 import { rawConnection, rawRequest } from './raw-http.ts'
@@ -281,4 +282,26 @@ test('a connection stays open after a refused body that was not read', async () 
 
   expect(refused).toStartWith('HTTP/1.1 404 ')
   expect(all.slice(refused.length)).toStartWith('HTTP/1.1 200 ')
+})
+
+test('the time limits of connections are settings', async () => {
+  const clock = fakeClock()
+  const short = await startTestGateway({
+    environment: { TOLLGATE_HEAD_TIMEOUT_S: '2', TOLLGATE_IDLE_TIMEOUT_S: '5', TOLLGATE_SANDBOX: 'off' },
+    overrides: { clock },
+  })
+  const [slow, idle] = [rawConnection(short.url), rawConnection(short.url)]
+  await slow.write('GET /health/live HTTP/1.1\r\nx: ')
+  await idle.write('GET /health/live HTTP/1.1\r\nhost: x\r\n\r\n')
+  await idle.response()
+  await rawRequest(short.url, 'GET /health/live HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')
+
+  clock.advance(3000)
+  const refused = await slow.closed
+  clock.advance(3000)
+  const answered = await idle.closed
+  await short.stop()
+
+  expect(refused).toStartWith('HTTP/1.1 408 ')
+  expect(answered).toStartWith('HTTP/1.1 200 ')
 })

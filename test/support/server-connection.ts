@@ -1,3 +1,4 @@
+import { DEFAULT_TIMEOUTS, type ConnectionTimeouts } from '../../src/http1/server/limits.ts'
 import {
   ServerConnection,
   type ConnectionServer,
@@ -28,6 +29,7 @@ export type FakeConnection = {
 /** Opens a connection over a fake socket. Calls `serve` with each request as soon as it is read. */
 export function fakeConnection(
   serve: (request: ServerRequest, refusal: Error | undefined) => void = () => undefined,
+  timeouts: Partial<ConnectionTimeouts> = {},
 ): FakeConnection {
   const requests: { request: ServerRequest; refusal: Error | undefined }[] = []
   const pieces: Buffer[] = []
@@ -40,6 +42,7 @@ export function fakeConnection(
     tick: 0,
     date: 'Thu, 01 Jan 1970 00:00:00 GMT',
     isStopping: false as boolean,
+    timeouts: { ...DEFAULT_TIMEOUTS, ...timeouts },
     onRequest: answer,
     onRefused: answer,
     onFailure: (_, error) => void done.push(error.message),

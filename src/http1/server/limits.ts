@@ -6,6 +6,19 @@ export const HEAD_TIMEOUT_MS = 10_000
 export const IDLE_TIMEOUT_MS = 620_000
 /** How long a client may take no bytes of a response. */
 export const WRITE_TIMEOUT_MS = 600_000
+
+/** The time limits of a server that can be set. The defaults are the constants above. */
+export type ConnectionTimeouts = {
+  readonly headMs: number
+  readonly idleMs: number
+  readonly writeMs: number
+}
+export const DEFAULT_TIMEOUTS: ConnectionTimeouts = {
+  headMs: HEAD_TIMEOUT_MS,
+  idleMs: IDLE_TIMEOUT_MS,
+  writeMs: WRITE_TIMEOUT_MS,
+}
+
 /** How much is received before a handler reads it: of a body, or of the next requests. */
 export const READ_AHEAD_BYTES = 64 * 1024
 /** The rest of an unread body is received and dropped up to this size, so that the connection can be used again. */

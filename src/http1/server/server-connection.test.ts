@@ -202,6 +202,42 @@ describe('requests', () => {
     expect(fake.done).toEqual(['closed', 'end'])
   })
 
+  test('the limit of an idle connection can be set', () => {
+    const fake = fakeConnection(respondWith('x'), { idleMs: 5000 })
+
+    fake.pass(5)
+    const before = [...fake.done]
+    fake.pass(1)
+
+    expect([before, fake.done]).toEqual([[], ['closed', 'end']])
+  })
+
+  test('the limit of a head can be set', () => {
+    const fake = fakeConnection(respondWith('x'), { headMs: 2000 })
+    fake.send('GET / HTTP/1.1\r\n')
+
+    fake.pass(2)
+    const before = fake.requests.length
+    fake.pass(1)
+
+    expect(before).toBe(0)
+    expect(fake.requests[0]?.refusal).toMatchObject({ code: 'headers_timeout' })
+  })
+
+  test('the limit of a client that takes nothing can be set', async () => {
+    const fake = fakeConnection(respondWith('x'.repeat(1000)), { writeMs: 3000 })
+    fake.room = 10
+    fake.send(getRequest())
+    await turn()
+
+    fake.pass(3)
+    const before = [...fake.done]
+    fake.pass(1)
+
+    expect(before).not.toContain('closed')
+    expect(fake.done).toContain('closed')
+  })
+
   test('an idle connection is closed', async () => {
     const fake = fakeConnection(respondWith('x'))
     fake.send(getRequest())

@@ -2,14 +2,12 @@ import type { RequestHead } from '../wire/request-head.ts'
 import { hasNoBody } from '../wire/response-start.ts'
 import { HttpError } from './http-error.ts'
 import {
-  HEAD_TIMEOUT_MS,
   DISCARDED_BYTES_MAX,
-  IDLE_TIMEOUT_MS,
   LINGER_BYTES_MAX,
   LINGER_TIMEOUT_MS,
   NEVER,
   ticks,
-  WRITE_TIMEOUT_MS,
+  type ConnectionTimeouts,
 } from './limits.ts'
 import type { BodyConnection } from './request-body.ts'
 import { RequestReader } from './request-reader.ts'
@@ -21,6 +19,7 @@ export type ConnectionServer = {
   readonly tick: number
   /** The value of `date` headers. */
   readonly date: string
+  readonly timeouts: ConnectionTimeouts
   /** Whether connections take no further request. */
   readonly isStopping: boolean
   /** Has a request answered. */
@@ -70,8 +69,8 @@ export class ServerConnection implements Responder, BodyConnection {
     this.#socket = socket
     this.#server = server
     this.#reader = new RequestReader(socket, this)
-    this.#writer = new ResponseWriter(socket, () => this.#setDeadline(WRITE_TIMEOUT_MS))
-    this.#setDeadline(IDLE_TIMEOUT_MS)
+    this.#writer = new ResponseWriter(socket, () => this.#setDeadline(server.timeouts.writeMs))
+    this.#setDeadline(server.timeouts.idleMs)
   }
 
   /** Whether a request is being answered. */
@@ -234,7 +233,7 @@ export class ServerConnection implements Responder, BodyConnection {
 
   #awaitRequest(): void {
     this.#state = 'idle'
-    this.#setDeadline(IDLE_TIMEOUT_MS)
+    this.#setDeadline(this.#server.timeouts.idleMs)
     this.#reader.resume()
     this.#readRequest()
   }
@@ -244,7 +243,7 @@ export class ServerConnection implements Responder, BodyConnection {
     if (this.#reader.isEmpty) return
     const head = this.#reader.readHead()
     if (head === undefined) {
-      if (!this.#isReadingHead) this.#setDeadline(HEAD_TIMEOUT_MS)
+      if (!this.#isReadingHead) this.#setDeadline(this.#server.timeouts.headMs)
       this.#isReadingHead = true
     } else if (head instanceof HttpError) this.refuse(head)
     else {

@@ -1,7 +1,7 @@
 import { onSocketEvent } from '../socket-polls.ts'
 import { systemClock } from '../system-clock.ts'
 import { HttpError } from './http-error.ts'
-import { CONNECTIONS_MAX, TICK_MS } from './limits.ts'
+import { CONNECTIONS_MAX, DEFAULT_TIMEOUTS, TICK_MS, type ConnectionTimeouts } from './limits.ts'
 import { ServerConnection, type ConnectionServer } from './server-connection.ts'
 import { unreadRequest, type ServerRequest } from './server-request.ts'
 
@@ -15,6 +15,8 @@ export type ServerOptions = {
   /** The default is the clock of the system. */
   readonly clock?: ServerClock
   readonly connectionsMax?: number
+  /** The others are the defaults. */
+  readonly timeouts?: Partial<ConnectionTimeouts>
 }
 
 /** Each method responds to its request, and resolves when all work for the request has ended. */
@@ -101,13 +103,15 @@ class Server implements ConnectionServer {
   tick = 0
   date: string
   isStopping = false
-  readonly #options: Required<Omit<ServerOptions, 'host' | 'port'>>
+  readonly timeouts: ConnectionTimeouts
+  readonly #options: Required<Omit<ServerOptions, 'host' | 'port' | 'timeouts'>>
   readonly #connections = new Set<ServerConnection>()
   runningRequests = 0
   #cancelTick = () => {}
   #whenEmpty: PromiseWithResolvers<void> | undefined
 
-  constructor(options: Omit<ServerOptions, 'host' | 'port'>) {
+  constructor({ timeouts, ...options }: Omit<ServerOptions, 'host' | 'port'>) {
+    this.timeouts = { ...DEFAULT_TIMEOUTS, ...timeouts }
     this.#options = { connectionsMax: CONNECTIONS_MAX, clock: systemClock, ...options }
     this.date = dateOf(this.#options.clock)
   }
