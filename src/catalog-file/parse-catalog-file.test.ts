@@ -336,7 +336,7 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
   [
     'an unknown price',
     tariff('input_per_mtok: "1"\ninput_cached: "1"'),
-    'line 16, column 7: models[0].pricing.input_cached is not a field of a tariff; the fields are input_per_mtok, cached_input_per_mtok, cache_write_per_mtok, cache_write_1h_per_mtok, audio_input_per_mtok, output_per_mtok, reasoning_per_mtok, audio_output_per_mtok, per_request, per_server_tool_use.',
+    'line 16, column 7: models[0].pricing.input_cached is not a field of a tariff; the fields are input_per_mtok, cached_input_per_mtok, cache_write_per_mtok, cache_write_1h_per_mtok, audio_input_per_mtok, output_per_mtok, reasoning_per_mtok, audio_output_per_mtok, per_request, per_server_tool_use, tiers.',
   ],
   [
     'a missing price in a tariff',

@@ -213,7 +213,7 @@ const required = [
 
 function anyPricing(output: fc.Arbitrary<bigint>): fc.Arbitrary<TextPricing> {
   const price = anyPrice()
-  const tariff = anyTariff(price, output)
+  const tariff = anyTieredTariff(price, output)
   return fc.oneof(
     fc.constant({ kind: 'free' as const }),
     tariff.map(tariff => ({ kind: 'tariff' as const, tariff })),
@@ -303,8 +303,33 @@ function anyText(minLength: number, maxLength: number): fc.Arbitrary<string> {
   )
 }
 
+/** With tiers of prices for long inputs, or without. */
+function anyTieredTariff(
+  price: fc.Arbitrary<bigint>,
+  output: fc.Arbitrary<bigint>,
+): fc.Arbitrary<TextTariff> {
+  const tier = fc.record({
+    aboveInputTokens: fc.integer({ min: 1, max: 100_000_000 }),
+    prices: anyPrices(price, output, []),
+  })
+  const tiers = fc
+    .uniqueArray(tier, { selector: ({ aboveInputTokens }) => aboveInputTokens, minLength: 1, maxLength: 3 })
+    .map(list => list.toSorted((left, right) => left.aboveInputTokens - right.aboveInputTokens))
+  return fc
+    .tuple(anyTariff(price, output), fc.option(tiers, { nil: undefined }))
+    .map(([tariff, tiers]) => (tiers === undefined ? tariff : Object.assign({}, tariff, { tiers })))
+}
+
 /** Each finer bucket may have its own price or none. */
 export function anyTariff(price: fc.Arbitrary<bigint>, output = price): fc.Arbitrary<TextTariff> {
+  return anyPrices(price, output, ['input', 'output']) as fc.Arbitrary<TextTariff>
+}
+
+function anyPrices(
+  price: fc.Arbitrary<bigint>,
+  output: fc.Arbitrary<bigint>,
+  requiredKeys: ('input' | 'output')[],
+): fc.Arbitrary<object> {
   return fc.record(
     {
       input: price,
@@ -318,6 +343,6 @@ export function anyTariff(price: fc.Arbitrary<bigint>, output = price): fc.Arbit
       perRequest: price,
       perServerToolUse: price,
     },
-    { requiredKeys: ['input', 'output'] },
-  ) as fc.Arbitrary<TextTariff>
+    { requiredKeys },
+  )
 }

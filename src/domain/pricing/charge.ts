@@ -1,28 +1,37 @@
 import { addUsd, nanoUsd, ZERO, type NanoUsd } from '../money.ts'
 import { divideRoundingUp } from './round-up.ts'
-import { priceOf, TOKENS_PER_PRICE, type ImageTariff, type TextTariff, type VideoTariff } from './tariff.ts'
-import { usageBuckets, type Usage } from './usage.ts'
+import {
+  priceOf,
+  TOKENS_PER_PRICE,
+  type ImageTariff,
+  type TextPrices,
+  type TextTariff,
+  type VideoTariff,
+} from './tariff.ts'
+import { pricesFor } from './tiers.ts'
+import { inputTokens, usageBuckets, type Usage } from './usage.ts'
 
 const MS_PER_SECOND = 1_000n
 const BILLION = 1_000_000_000n
 
 /**
- * The exact price of a usage: tokens times prices, rounded up once to a nano-USD, the price per request, and the price of each use
+ * The exact price of a usage: tokens times the prices for its input, rounded up once to a nano-USD, the price per request, and the price of each use
  * of a server tool.
  */
 export function chargeForTokens(usage: Usage, tariff: TextTariff): NanoUsd {
+  const prices = tariff.tiers === undefined ? tariff : pricesFor(tariff, inputTokens(usage))
   let femtoUsd = 0n
   for (const bucket of usageBuckets) {
     const tokens = usage[bucket]
     // Most buckets of a usage are empty, and each operation on bigints allocates one.
-    if (tokens !== 0) femtoUsd += BigInt(tokens) * priceOf(tariff, bucket)
+    if (tokens !== 0) femtoUsd += BigInt(tokens) * priceOf(prices, bucket)
   }
-  const cost = addUsd(divideRoundingUp(femtoUsd, TOKENS_PER_PRICE), tariff.perRequest ?? ZERO)
-  return usage.serverToolUses === 0 ? cost : addUsd(cost, chargeForServerTools(usage.serverToolUses, tariff))
+  const cost = addUsd(divideRoundingUp(femtoUsd, TOKENS_PER_PRICE), prices.perRequest ?? ZERO)
+  return usage.serverToolUses === 0 ? cost : addUsd(cost, chargeForServerTools(usage.serverToolUses, prices))
 }
 
 /** The price of so many uses of server tools. */
-export function chargeForServerTools(uses: number, { perServerToolUse = ZERO }: TextTariff): NanoUsd {
+export function chargeForServerTools(uses: number, { perServerToolUse = ZERO }: TextPrices): NanoUsd {
   return nanoUsd(BigInt(uses) * perServerToolUse)
 }
 

@@ -5,7 +5,7 @@ import type { UsageBucket } from './usage.ts'
 export const TOKENS_PER_PRICE = 1_000_000n
 
 /** Prices of a text model: nano-USD per million tokens of a bucket, per request, and per use of a server tool. */
-export type TextTariff = {
+export type TextPrices = {
   readonly input: NanoUsd
   readonly output: NanoUsd
   /** A bucket without a price of its own has the price of its parent; see `parentOf`. */
@@ -19,6 +19,15 @@ export type TextTariff = {
   /** Absent if the model's requests may not use the provider's own tools. */
   readonly perServerToolUse?: NanoUsd
 }
+
+/** The prices of a text model, and those that replace some of them for long inputs. */
+export type TextTariff = TextPrices & {
+  /** In ascending order. The last one that a request reaches applies to all of its tokens. */
+  readonly tiers?: readonly PriceTier[]
+}
+
+/** Prices for requests with more input tokens than this, cached ones included. Those that it does not name stay. */
+export type PriceTier = { readonly aboveInputTokens: number; readonly prices: Partial<TextPrices> }
 
 /** How a text model is paid for. A model without one of these cannot be served. */
 export type TextPricing =
@@ -50,12 +59,12 @@ const parentOf = {
 } as const satisfies Record<UsageBucket, UsageBucket>
 
 /** Nano-USD per million tokens of this bucket. */
-export function priceOf(tariff: TextTariff, bucket: UsageBucket): NanoUsd {
+export function priceOf(tariff: TextPrices, bucket: UsageBucket): NanoUsd {
   return tariff[bucket] ?? priceOf(tariff, parentOf[bucket])
 }
 
 /** The highest price of these buckets, in nano-USD per million tokens. */
-export function maxPriceOf(tariff: TextTariff, buckets: readonly UsageBucket[]): NanoUsd {
+export function maxPriceOf(tariff: TextPrices, buckets: readonly UsageBucket[]): NanoUsd {
   let max = ZERO
   for (const bucket of buckets) {
     const price = priceOf(tariff, bucket)

@@ -1,7 +1,8 @@
 import { addUsd, ZERO, type NanoUsd } from '../money.ts'
 import { chargeForServerTools } from './charge.ts'
 import { divideRoundingUp } from './round-up.ts'
-import { maxPriceOf, TOKENS_PER_PRICE, type TextTariff } from './tariff.ts'
+import { maxPriceOf, TOKENS_PER_PRICE, type TextPrices, type TextTariff } from './tariff.ts'
+import { reachablePrices } from './tiers.ts'
 import { inputBuckets, outputBuckets } from './usage.ts'
 
 /** The most tokens a text request can use, as far as this can be known before it is sent. */
@@ -16,9 +17,20 @@ export type WorstCase = {
 
 /**
  * Prices a worst case: all input at the highest input price, the output ceiling of every choice at the highest output
- * price, rounded up once to a nano-USD, the price per request, and every use of a server tool.
+ * price, rounded up once to a nano-USD, the price per request, and every use of a server tool. With tiers, the dearest prices that
+ * the input can reach count.
  */
 export function worstCasePrice(worst: WorstCase, tariff: TextTariff): NanoUsd {
+  if (tariff.tiers === undefined) return priceAt(worst, tariff)
+  let dearest = ZERO
+  for (const prices of reachablePrices(tariff, worst.inputTokens)) {
+    const price = priceAt(worst, prices)
+    if (price > dearest) dearest = price
+  }
+  return dearest
+}
+
+function priceAt(worst: WorstCase, tariff: TextPrices): NanoUsd {
   const { inputTokens, outputTokens, choices } = worst
   const femtoUsd =
     BigInt(inputTokens) * maxPriceOf(tariff, inputBuckets) +
@@ -35,15 +47,24 @@ export function affordableOutputTokens(
   tariff: TextTariff,
   budget: NanoUsd,
 ): number | undefined {
+  let affordable = Infinity
+  for (const prices of reachablePrices(tariff, worst.inputTokens))
+    affordable = Math.min(affordable, affordableAt(worst, prices, budget))
+  return affordable > 0 && affordable < Infinity ? affordable : undefined
+}
+
+/** 0 if not even one token fits. Infinity if output is free. */
+function affordableAt(worst: WorstCase, tariff: TextPrices, budget: NanoUsd): number {
   const perToken = BigInt(worst.choices) * maxPriceOf(tariff, outputBuckets)
   const inputFemtoUsd = BigInt(worst.inputTokens) * maxPriceOf(tariff, inputBuckets)
   const left = (budget - fixedPrice(worst, tariff)) * TOKENS_PER_PRICE - inputFemtoUsd
-  if (perToken === 0n || left < perToken) return undefined
+  if (left < perToken) return 0
+  if (perToken === 0n) return Infinity
   return Math.min(Number(left / perToken), worst.outputTokens)
 }
 
 /** What the request costs besides its tokens. */
-function fixedPrice({ serverToolUses = 0 }: WorstCase, tariff: TextTariff): NanoUsd {
+function fixedPrice({ serverToolUses = 0 }: WorstCase, tariff: TextPrices): NanoUsd {
   const perRequest = tariff.perRequest ?? ZERO
   return serverToolUses === 0 ? perRequest : addUsd(perRequest, chargeForServerTools(serverToolUses, tariff))
 }

@@ -1,6 +1,6 @@
 import type { Database, Statement } from 'bun:sqlite'
 import { nanoUsd, type NanoUsd } from '../../domain/money.ts'
-import type { ImageTariff, TextTariff, VideoTariff } from '../../domain/pricing/tariff.ts'
+import type { ImageTariff, TextPrices, TextTariff, VideoTariff } from '../../domain/pricing/tariff.ts'
 import type { CommitLog } from './commit-log.ts'
 import { HashedTable } from './hashed-table.ts'
 import { tariffsTable } from './hashed-tables.ts'
@@ -50,20 +50,36 @@ const prices = [
   'perSecond',
   'cacheWrite1h',
   'perServerToolUse',
-] as const satisfies readonly (keyof TextTariff | keyof ImageTariff | keyof VideoTariff)[]
+] as const satisfies readonly (keyof TextPrices | keyof ImageTariff | keyof VideoTariff)[]
 
 /** Equal prices always make the same text, because a row is found by it. */
 function contentOf(tariff: Tariff): string {
+  const tiers = 'tiers' in tariff ? tariff.tiers : undefined
+  return JSON.stringify({
+    ...amountsOf(tariff),
+    ...(tiers && {
+      tiers: tiers.map(tier => ({ aboveInputTokens: tier.aboveInputTokens, prices: amountsOf(tier.prices) })),
+    }),
+  })
+}
+
+function amountsOf(tariff: Tariff | Partial<TextPrices>): Record<string, string> {
   const set = prices.flatMap(price => {
     const amount = (tariff as { readonly [name in typeof price]?: NanoUsd })[price]
     return amount === undefined ? [] : [[price, amount.toString()] as const]
   })
-  return JSON.stringify(Object.fromEntries(set))
+  return Object.fromEntries(set)
 }
 
 /** The prices in a row's `content`, of a charge for text. */
 export function tariffFrom(content: string): TextTariff {
-  return pricesFrom(content) as TextTariff
+  const { tiers, ...texts } = JSON.parse(content) as Texts & { readonly tiers?: readonly TierTexts[] }
+  const tariff = amountsFrom(texts) as TextTariff
+  if (tiers === undefined) return tariff
+  return {
+    ...tariff,
+    tiers: tiers.map(({ aboveInputTokens, prices }) => ({ aboveInputTokens, prices: amountsFrom(prices) })),
+  }
 }
 
 /** The prices in a row's `content`, of a charge for images. */
@@ -76,8 +92,14 @@ export function videoTariffFrom(content: string): VideoTariff {
   return pricesFrom(content) as VideoTariff
 }
 
+type Texts = Readonly<Record<string, string>>
+type TierTexts = { readonly aboveInputTokens: number; readonly prices: Texts }
+
 function pricesFrom(content: string): unknown {
-  const texts = JSON.parse(content) as Record<string, string>
+  return amountsFrom(JSON.parse(content) as Texts)
+}
+
+function amountsFrom(texts: Texts): object {
   const amounts = Object.entries(texts).map(([price, amount]): [string, NanoUsd] => [
     price,
     nanoUsd(BigInt(amount)),

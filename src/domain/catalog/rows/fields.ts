@@ -109,7 +109,7 @@ export function checkList<T>(
     const place = { path: [...path, index], problems }
     const item = readItem(entry, place)
     if (item === undefined) continue
-    const key = JSON.stringify(item)
+    const key = JSON.stringify(item, (_, part: unknown) => (typeof part === 'bigint' ? `${part}` : part))
     if (seen.has(key)) report(problems, { ...place, message: 'is listed twice', remedy: 'list it once' })
     seen.add(key)
     items.push(item)

@@ -1,5 +1,7 @@
 import { formatUsd, nanoUsd, parseUsd, usd, ZERO, type NanoUsd } from '../../money.ts'
-import type { TextPricing, TextTariff } from '../../pricing/tariff.ts'
+import type { PriceTier, TextPrices, TextPricing, TextTariff } from '../../pricing/tariff.ts'
+import { list, number } from './fields.ts'
+import { report } from './problem.ts'
 import {
   definedOnly,
   describe,
@@ -18,6 +20,10 @@ import {
 const PRICE_MAX = usd('1000000')
 const MARKUP_MAX = usd('1000')
 const MARKUP_DEFAULT = usd('1')
+/** More than any provider has. */
+const TIERS_MAX = 8
+const TIER_START = 'above_input_tokens'
+const TIER_TOKENS = { min: 1, max: 100_000_000, whole: true }
 
 /** The field names of a text tariff in a row. */
 const tariffFields = {
@@ -31,7 +37,7 @@ const tariffFields = {
   audioOutput: 'audio_output_per_mtok',
   perRequest: 'per_request',
   perServerToolUse: 'per_server_tool_use',
-} as const satisfies Record<keyof TextTariff, string>
+} as const satisfies Record<keyof TextPrices, string>
 
 type TextKind = 'chat' | 'embedding'
 
@@ -61,7 +67,7 @@ export function readTextPricing(row: Row, kind: TextKind): TextPricing | undefin
   return tariff === undefined ? undefined : { kind: 'tariff', tariff }
 }
 
-type TariffFields = Readonly<Record<string, string>>
+type TariffFields = Readonly<Record<string, string | readonly object[]>>
 
 /** `markup` and `ceiling_pricing` are only used with `upstream_cost`. */
 export type PricingFields = {
@@ -129,10 +135,17 @@ function readTextTariff(
 ): TextTariff | undefined {
   const row = openRow(value, place, remedy)
   if (row === undefined) return undefined
-  refuseUnknownFields(row, 'a tariff', Object.values(tariffFields))
+  refuseUnknownFields(row, 'a tariff', [...Object.values(tariffFields), 'tiers'])
   const input = readPrice(row, tariffFields.input, { isRequired: true })
   const output = readPrice(row, tariffFields.output, { isRequired: kind === 'chat' })
-  const finer = definedOnly({
+  const finer = readFinerPrices(row)
+  const tiers = readTiers(row)
+  if (input === undefined) return undefined
+  return { input, output: output ?? ZERO, ...finer, ...(tiers && { tiers }) }
+}
+
+function readFinerPrices(row: Row): Partial<TextPrices> {
+  return definedOnly({
     cachedInput: readPrice(row, tariffFields.cachedInput),
     cacheWrite: readPrice(row, tariffFields.cacheWrite),
     cacheWrite1h: readPrice(row, tariffFields.cacheWrite1h),
@@ -142,19 +155,55 @@ function readTextTariff(
     perRequest: readPrice(row, tariffFields.perRequest),
     perServerToolUse: readPrice(row, tariffFields.perServerToolUse),
   })
-  if (input === undefined) return undefined
-  return { input, output: output ?? ZERO, ...finer }
 }
 
-function writeTextTariff(tariff: TextTariff, kind: TextKind): TariffFields {
+function readTiers(row: Row): readonly PriceTier[] | undefined {
+  const remedy = 'write a list, such as [{above_input_tokens: 200000, input_per_mtok: "5"}]'
+  const tiers = list(row, 'tiers', { max: TIERS_MAX, remedy }, (value, place) => {
+    const tier = openRow(value, place, 'write {above_input_tokens: 200000, input_per_mtok: "5"}')
+    if (tier === undefined) return undefined
+    refuseUnknownFields(tier, 'a tier', [TIER_START, ...Object.values(tariffFields)])
+    if (fieldOf(tier, TIER_START) === undefined) reportMissing(tier, TIER_START, 'write a number of tokens')
+    const aboveInputTokens = number(tier, TIER_START, TIER_TOKENS)
+    const input = readPrice(tier, tariffFields.input)
+    const output = readPrice(tier, tariffFields.output)
+    const prices = { ...definedOnly({ input, output }), ...readFinerPrices(tier) }
+    return aboveInputTokens === undefined ? undefined : { aboveInputTokens, prices }
+  })
+  for (const [index, { aboveInputTokens }] of tiers?.entries() ?? []) {
+    const before = tiers?.[index - 1]
+    if (before === undefined || before.aboveInputTokens < aboveInputTokens) continue
+    const message = 'does not begin above the tier before it'
+    report(row.problems, {
+      path: [...row.path, 'tiers', index],
+      message,
+      remedy: 'list the tiers in ascending order',
+    })
+  }
+  return tiers
+}
+
+function writeTiers(tiers: readonly PriceTier[]): readonly object[] {
+  return tiers.map(({ aboveInputTokens, prices }) => ({
+    [TIER_START]: aboveInputTokens,
+    ...writePrices(prices),
+  }))
+}
+
+function writePrices(prices: Partial<TextPrices>): Record<string, string> {
   const row: Record<string, string> = {}
   for (const [bucket, field] of Object.entries(tariffFields)) {
-    const price = tariff[bucket as keyof TextTariff]
-    // An embedding has no output, so its row omits an output price of zero.
-    if (price === undefined || (kind === 'embedding' && bucket === 'output' && price === 0n)) continue
-    row[field] = formatUsd(price)
+    const price = prices[bucket as keyof TextPrices]
+    if (price !== undefined) row[field] = formatUsd(price)
   }
   return row
+}
+
+function writeTextTariff({ tiers, ...prices }: TextTariff, kind: TextKind): TariffFields {
+  const row = writePrices(prices)
+  // An embedding has no output, so its row omits an output price of zero.
+  if (kind === 'embedding' && prices.output === ZERO) delete row[tariffFields.output]
+  return { ...row, ...(tiers && { tiers: writeTiers(tiers) }) }
 }
 
 function readPrice(row: Row, field: string, { isRequired = false } = {}): NanoUsd | undefined {

@@ -41,6 +41,37 @@ describe('a model row', () => {
     })
   })
 
+  test('may have tiers of prices for long inputs', () => {
+    const pricing = {
+      input_per_mtok: '1',
+      output_per_mtok: '10',
+      tiers: [
+        { above_input_tokens: 200_000, input_per_mtok: '2' },
+        { above_input_tokens: 500_000, output_per_mtok: '20', per_request: '0.1' },
+      ],
+    }
+    const decoded = decodeModel({ id: 'x', kind: 'chat', upstreams, pricing, max_output_tokens: 1 })
+
+    expect(decoded.ok && encodeModel(decoded.value)['pricing']).toEqual(pricing)
+  })
+
+  test.each([
+    ['without a start', [{ input_per_mtok: '2' }], 'pricing.tiers[0].above_input_tokens'],
+    ['in another order', [{ above_input_tokens: 2 }, { above_input_tokens: 1 }], 'pricing.tiers[1]'],
+    [
+      'with the same start',
+      [{ above_input_tokens: 2, per_request: '1' }, { above_input_tokens: 2 }],
+      'pricing.tiers[1]',
+    ],
+    ['with an unknown price', [{ above_input_tokens: 2, price: '1' }], 'pricing.tiers[0].price'],
+    ['that is not a list', { above_input_tokens: 2 }, 'pricing.tiers'],
+  ])('with tiers %s is rejected', (_, tiers, place) => {
+    const pricing = { input_per_mtok: '1', output_per_mtok: '10', tiers }
+    const decoded = decodeModel({ id: 'x', kind: 'chat', upstreams, pricing, max_output_tokens: 1 })
+
+    expect(decoded.ok ? [] : decoded.problems.map(({ path }) => formatPath(path))).toEqual([place])
+  })
+
   test('may lack its price and output ceiling while disabled, and cannot be enabled without them', () => {
     const draft = decodeModel({ id: 'x', kind: 'chat', upstreams, enabled: false })
     if (!draft.ok) throw new Error('The draft was rejected.')
