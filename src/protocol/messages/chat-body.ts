@@ -3,6 +3,7 @@ export type ChatBody = {
   readonly messages: readonly ChatMessage[]
   readonly tools?: readonly ChatTool[]
   readonly tool_choice?: ChatToolChoice
+  readonly parallel_tool_calls?: false
   readonly stop?: readonly string[]
   readonly temperature?: unknown
   readonly top_p?: unknown

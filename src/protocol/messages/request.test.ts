@@ -282,6 +282,23 @@ describe('the rest of the request', () => {
     expect(body['tool_choice']).toEqual(expected)
   })
 
+  test.each(['auto', 'any', 'tool'])(
+    'disable_parallel_tool_use beside the choice %j becomes parallel_tool_calls: false',
+    type => {
+      const choice = { type, name: 'weather', disable_parallel_tool_use: true }
+
+      expect(sent({ tools: [weather], tool_choice: choice })).toMatchObject({ parallel_tool_calls: false })
+    },
+  )
+
+  test.each([
+    [{ tools: [weather], tool_choice: { type: 'auto', disable_parallel_tool_use: false } }],
+    [{ tools: [weather], tool_choice: { type: 'auto' } }],
+    [{ tools: [], tool_choice: { type: 'auto', disable_parallel_tool_use: true } }],
+  ])('%j leaves parallel calls to the upstream', request => {
+    expect(sent(request)).not.toHaveProperty('parallel_tool_calls')
+  })
+
   test('when every tool was dropped, a tool choice without effect is dropped too', () => {
     const body = sent({
       tools: [{ type: 'web_search_20250305', name: 'web_search' }],
@@ -462,6 +479,19 @@ describe('the error for a wrong field has its path', () => {
     [{ tool_choice: 'auto' }, 'tool_choice', 'an object'],
     [{ tool_choice: { type: 'all' } }, 'tool_choice.type', '"any"'],
     [{ tool_choice: { type: 'tool' } }, 'tool_choice.name', 'a non-empty string'],
+    [
+      {
+        tools: [{ type: 'web_search_20250305', name: 'web_search' }],
+        tool_choice: { type: 'tool', name: 'web_search' },
+      },
+      'tool_choice.name',
+      'the name of a tool with an "input_schema"',
+    ],
+    [
+      { tool_choice: { type: 'any', disable_parallel_tool_use: 1 } },
+      'tool_choice.disable_parallel_tool_use',
+      'true or false',
+    ],
     [{ stop_sequences: 'END' }, 'stop_sequences', 'an array'],
     [{ stop_sequences: ['a', 1] }, 'stop_sequences.1', 'a string'],
   ]

@@ -131,13 +131,15 @@ function refuseThread(thread: unknown): void {
 function chatBodyOf(body: JsonDocument['value']): ChatBody {
   const chat: Mutable<ChatBody> = { messages: conversationOf(body['system'], body['messages']) }
   const tools = functionToolsOf(body['tools'])
-  const choice = toolChoiceOf(body['tool_choice'])
+  const { choice, isParallel } = toolChoiceOf(body['tool_choice'], tools)
   const stop = stopOf(body['stop_sequences'])
   // Upstreams reject any choice without tools. Without tools, these two choices have no effect.
   const isIdle =
     tools === undefined && Array.isArray(body['tools']) && (choice === 'auto' || choice === 'none')
   if (tools !== undefined) chat.tools = tools
   if (choice !== undefined && !isIdle) chat.tool_choice = choice
+  // Without tools, upstreams reject it.
+  if (tools !== undefined && !isParallel) chat.parallel_tool_calls = false
   if (stop !== undefined) chat.stop = stop
   for (const field of sameInChat) {
     const value = body[field]

@@ -3,6 +3,7 @@ import {
   invalidChoice,
   invalidField,
   optionalArray,
+  optionalBoolean,
   optionalObject,
   requiredName,
 } from '../request-fields.ts'
@@ -29,19 +30,45 @@ export function functionToolsOf(tools: unknown): readonly ChatTool[] | undefined
   return functions.length === 0 ? undefined : functions
 }
 
-/** Converts the tool choice to chat's format; undefined when there is none. */
-export function toolChoiceOf(choice: unknown): ChatToolChoice | undefined {
-  const { type, name } = optionalObject(choice, 'tool_choice') ?? { type: undefined }
+/** A tool choice in chat's format. */
+export type ToolChoice = {
+  /** Undefined when the request has none. */
+  readonly choice: ChatToolChoice | undefined
+  /** False when the model may make only one call at a time. */
+  readonly isParallel: boolean
+}
+
+/**
+ * Converts the tool choice of a request with these functions. Throws `invalid_field` if it names another tool, such as
+ * one that was dropped: the model could not call it.
+ */
+export function toolChoiceOf(given: unknown, functions: readonly ChatTool[] = []): ToolChoice {
+  const toolChoice = optionalObject(given, 'tool_choice')
+  if (toolChoice === undefined) return { choice: undefined, isParallel: true }
+  const isSingle = optionalBoolean(
+    toolChoice['disable_parallel_tool_use'],
+    'tool_choice.disable_parallel_tool_use',
+  )
+  return { choice: choiceOf(toolChoice, functions), isParallel: isSingle !== true }
+}
+
+function choiceOf(
+  { type, name: given }: Readonly<Record<string, unknown>>,
+  functions: readonly ChatTool[],
+): ChatToolChoice {
   switch (type) {
     case 'auto':
     case 'none':
       return type
     case 'any':
       return 'required'
-    case 'tool':
-      return { type: 'function', function: { name: requiredName(name, 'tool_choice.name') } }
+    case 'tool': {
+      const name = requiredName(given, 'tool_choice.name')
+      if (functions.some(({ function: tool }) => tool.name === name))
+        return { type: 'function', function: { name } }
+      throw invalidField('tool_choice.name', 'the name of a tool with an "input_schema"', given)
+    }
     default:
-      if (choice === undefined || choice === null) return undefined
       throw invalidChoice('tool_choice.type', ['auto', 'any', 'tool', 'none'], type)
   }
 }
