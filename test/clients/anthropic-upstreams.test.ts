@@ -151,6 +151,47 @@ describe.each(majors)('the Anthropic SDK %s', (_, Anthropic) => {
       })
     })
 
+    test('sends a document as a file, and drops the thinking of earlier turns', async () => {
+      gateway.upstream.reply(sse([ROLE, delta({ content: 'Green.' }), finish('stop'), usage(), DONE]))
+
+      const message = await client()
+        .messages.stream({
+          ...hello,
+          model: 'live',
+          thinking: { type: 'enabled', budget_tokens: 1024 },
+          messages: [
+            { role: 'user', content: 'Hello' },
+            {
+              role: 'assistant',
+              content: [
+                { type: 'thinking', thinking: 'Hm.', signature: 'c2lnbmVk' },
+                { type: 'text', text: 'Yes?' },
+              ],
+            },
+            { role: 'user', content: [document, { type: 'text', text: 'What does it say?' }] },
+          ],
+        })
+        .finalMessage()
+
+      expect(message.content).toMatchObject([{ type: 'text', text: 'Green.' }])
+      expect(gateway.upstream.requests.at(-1)!.json()).toMatchObject({
+        messages: [
+          { role: 'user', content: 'Hello' },
+          { role: 'assistant', content: 'Yes?' },
+          {
+            role: 'user',
+            content: [
+              {
+                type: 'file',
+                file: { filename: 'Sky.pdf', file_data: `data:application/pdf;base64,${PDF}` },
+              },
+              { type: 'text', text: 'What does it say?' },
+            ],
+          },
+        ],
+      })
+    })
+
     test('raises its own error when the stream breaks', async () => {
       gateway.upstream.reply(sse([ROLE, delta({ content: 'Hel' })]))
 

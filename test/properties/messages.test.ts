@@ -105,7 +105,7 @@ describe('any conversation', () => {
         let owner = ''
         for (const part of parts) {
           if (part.type === 'text') owner = isCaption(part.text) ? part.text : ''
-          else
+          else if (part.type === 'image_url')
             found.push(
               part.image_url.url.includes('/r') ? `${owner} ${part.image_url.url}` : part.image_url.url,
             )

@@ -22,6 +22,18 @@ export function textOf(block: Block, path: string): string {
   return requiredText(block['text'], `${path}.text`)
 }
 
+/**
+ * The text of a block that chat has no equivalent of: its own, or that of the blocks in its content. Empty if it has none.
+ */
+export function carriedText({ text, content }: Block): string {
+  if (typeof text === 'string') return text
+  if (typeof content === 'string') return content
+  const inner = Array.isArray(content)
+    ? content.map(part => (isJsonObject(part) ? part['text'] : undefined))
+    : []
+  return inner.filter(part => typeof part === 'string' && part !== '').join(TEXT_SEPARATOR)
+}
+
 /** An image in chat's format: the link, or the bytes as a data URL. */
 export function imagePartOf(block: Block, path: string): ChatPart {
   const sourcePath = `${path}.source`

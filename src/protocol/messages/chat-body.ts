@@ -24,6 +24,11 @@ export type ChatMessage =
 export type ChatPart =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'image_url'; readonly image_url: { readonly url: string } }
+  | {
+      readonly type: 'file'
+      /** `file_data` is a data URL. */
+      readonly file: { readonly filename: string; readonly file_data: string }
+    }
 
 export type ChatToolCall = {
   readonly id: string

@@ -1,32 +1,37 @@
 import { isJsonObject } from '../json/parse-json.ts'
 import { invalidChoice, invalidField, requiredArray, requiredText } from '../request-fields.ts'
-import { blocksOf, imagePartOf, TEXT_SEPARATOR, textOf, type Block } from './blocks.ts'
+import { blocksOf, carriedText, imagePartOf, TEXT_SEPARATOR, textOf, type Block } from './blocks.ts'
 import type { ChatMessage, ChatPart, ChatToolCall } from './chat-body.ts'
 import { ChatOrder } from './chat-order.ts'
+import { documentPartsOf } from './documents.ts'
 import { addSystemTexts } from './system-text.ts'
 import { toolResultOf } from './tool-result.ts'
 
 const roles = ['user', 'assistant', 'system', 'developer']
-const userBlocks = ['text', 'image', 'tool_result']
+const userBlocks = ['text', 'image', 'document', 'tool_result']
 const assistantBlocks = ['text', 'tool_use']
 
 /**
  * Converts a conversation to chat: first one system message with the `system` field and every system entry among the
- * turns, then the turns. Thinking is dropped. Throws `invalid_field` with the path for content that chat cannot carry.
+ * turns, then the turns. Thinking is dropped. A block of an unknown type becomes its text or is dropped, because an old turn must
+ * not make all later ones impossible. In the newest turn of the user, it is refused. Throws `invalid_field` with the path for
+ * content that chat cannot carry.
  */
 export function conversationOf(system: unknown, turns: unknown): readonly ChatMessage[] {
   const order = new ChatOrder()
   const systemParts: string[] = []
   addSystemTexts(systemParts, system, 'system')
+  const list = requiredArray(turns, 'messages')
+  const newest = list.findLastIndex(turn => isJsonObject(turn) && turn['role'] === 'user')
   let index = -1
-  for (const turn of requiredArray(turns, 'messages')) {
+  for (const turn of list) {
     index += 1
     const path = `messages.${index}`
     if (!isJsonObject(turn)) throw invalidField(path, 'an object with "role" and "content"', turn)
     const { role, content } = turn
     switch (role) {
       case 'user':
-        addUserTurn(order, content, `${path}.content`)
+        addUserTurn(order, content, { path: `${path}.content`, isNewest: index === newest })
         break
       case 'assistant':
         addAssistantTurn(order, content, `${path}.content`)
@@ -44,12 +49,16 @@ export function conversationOf(system: unknown, turns: unknown): readonly ChatMe
   return [{ role: 'system', content: systemParts.join(TEXT_SEPARATOR) }, ...messages]
 }
 
-function addUserTurn(order: ChatOrder, content: unknown, path: string): void {
+function addUserTurn(
+  order: ChatOrder,
+  content: unknown,
+  { path, isNewest }: { readonly path: string; readonly isNewest: boolean },
+): void {
   if (typeof content === 'string') {
     order.addUser({ role: 'user', content })
     return
   }
-  const resultImages: ChatPart[] = []
+  const resultMedia: ChatPart[] = []
   const parts: ChatPart[] = []
   let hasResults = false
   let index = -1
@@ -65,21 +74,27 @@ function addUserTurn(order: ChatOrder, content: unknown, path: string): void {
       case 'image':
         parts.push(imagePartOf(block, blockPath))
         break
+      case 'document':
+        for (const part of documentPartsOf(block, blockPath)) parts.push(part)
+        break
       case 'tool_result': {
-        const { message, imageParts } = toolResultOf(block, blockPath)
+        const { message, mediaParts } = toolResultOf(block, { path: blockPath, isNewest })
         order.addResult(message)
-        for (const part of imageParts) resultImages.push(part)
+        for (const part of mediaParts) resultMedia.push(part)
         hasResults = true
         break
       }
       case 'thinking':
       case 'redacted_thinking':
         break
-      default:
-        throw invalidChoice(`${blockPath}.type`, userBlocks, block['type'])
+      default: {
+        if (isNewest) throw invalidChoice(`${blockPath}.type`, userBlocks, block['type'])
+        const text = carriedText(block)
+        if (text !== '') parts.push({ type: 'text', text })
+      }
     }
   }
-  const said = resultImages.length === 0 ? parts : [...resultImages, ...parts]
+  const said = resultMedia.length === 0 ? parts : [...resultMedia, ...parts]
   if (said.length > 0 || !hasResults) order.addUser({ role: 'user', content: contentOf(said) })
 }
 
@@ -106,8 +121,14 @@ function addAssistantTurn(order: ChatOrder, content: unknown, path: string): voi
       case 'thinking':
       case 'redacted_thinking':
         break
-      default:
+      case 'image':
+      case 'document':
+      case 'tool_result':
         throw invalidChoice(`${blockPath}.type`, assistantBlocks, block['type'])
+      default: {
+        const text = carriedText(block)
+        if (text !== '') texts.push(text)
+      }
     }
   }
   // A turn with only thinking has nothing that chat can carry.

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { sentText } from '../../../test/support/sent-text.ts'
-import { IMAGE_TOKENS } from '../input-parts.ts'
+import { FILE_TOKENS, IMAGE_TOKENS } from '../input-parts.ts'
 import { parseJsonObject } from '../json/parse-json.ts'
 import { MESSAGE_TOKENS, readCountTokensRequest, TOOL_TOKENS } from './count-tokens.ts'
 
@@ -44,12 +44,24 @@ test.each<[title: string, body: object, tokens: number]>([
     { messages: [user({ type: 'tool_result', tool_use_id: 'a', content: [text(40)] })] },
     10 + MESSAGE_TOKENS,
   ],
+  [
+    'a file has a fixed number of tokens',
+    {
+      messages: [
+        user({
+          type: 'document',
+          source: { type: 'base64', media_type: 'application/pdf', data: 'x'.repeat(9000) },
+        }),
+      ],
+    },
+    FILE_TOKENS + MESSAGE_TOKENS,
+  ],
   ['an empty request has no tokens', {}, 0],
 ])('%s', (_title, body, tokens) => {
   expect(count(body)).toBe(tokens)
 })
 
 test('a request that could not be sent cannot be counted', () => {
-  expect(() => count({ messages: [user({ type: 'document' })] })).toThrow('"document"')
+  expect(() => count({ messages: [user({ type: 'hologram' })] })).toThrow('"hologram"')
   expect(() => count({ thread: { type: 'create' } })).toThrow('"thread"')
 })

@@ -1,4 +1,4 @@
-import { IMAGE_TOKENS } from '../input-parts.ts'
+import { FILE_TOKENS, IMAGE_TOKENS } from '../input-parts.ts'
 import type { JsonDocument } from '../json/parse-json.ts'
 import { depthOf } from '../json/members.ts'
 import { requiredName } from '../request-fields.ts'
@@ -17,7 +17,7 @@ export type CountTokensRequest = { readonly model: string; readonly inputTokens:
 
 /**
  * Reads a count request, which has the body of a messages request, and estimates its tokens: a quarter of a token for a
- * character, an overhead for each message and tool, and a fixed number for an image. Uses no tokenizer.
+ * character, an overhead for each message and tool, and a fixed number for an image or a file. Uses no tokenizer.
  */
 export function readCountTokensRequest(document: JsonDocument): CountTokensRequest {
   const model = requiredName(document.value['model'], 'model')
@@ -33,7 +33,7 @@ function inputTokensOf({ messages, tools = [] }: ChatBody): number {
     Math.ceil(characters / CHARS_PER_TOKEN) +
     messages.length * MESSAGE_TOKENS +
     tools.length * TOOL_TOKENS +
-    imagesIn(messages) * IMAGE_TOKENS
+    mediaTokensOf(messages)
   )
 }
 
@@ -52,11 +52,14 @@ function toolCharacters({ function: { name, description = '', parameters } }: Ch
   return name.length + description.length + JSON.stringify(parameters).length
 }
 
-function imagesIn(messages: readonly ChatMessage[]): number {
-  let images = 0
+function mediaTokensOf(messages: readonly ChatMessage[]): number {
+  let tokens = 0
   for (const { content } of messages) {
     if (typeof content === 'string' || content === null) continue
-    for (const part of content) if (part.type === 'image_url') images += 1
+    for (const part of content) {
+      if (part.type === 'image_url') tokens += IMAGE_TOKENS
+      else if (part.type === 'file') tokens += FILE_TOKENS
+    }
   }
-  return images
+  return tokens
 }

@@ -422,6 +422,82 @@ describe('the rest of the request', () => {
   })
 })
 
+describe('documents', () => {
+  const pdf = { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' }
+  const file = (filename: string) => ({
+    type: 'file',
+    file: { filename, file_data: 'data:application/pdf;base64,JVBERi0=' },
+  })
+
+  test.each([
+    ['a PDF', { source: pdf }, [file('document.pdf')]],
+    ['a PDF with a title', { source: pdf, title: 'a/b Report' }, [file('a b Report.pdf')]],
+    ['a PDF with a context', { source: pdf, title: 'r.PDF', context: 'Old.' }, [text('Old.'), file('r.PDF')]],
+    ['a text', { source: { type: 'text', media_type: 'text/plain', data: 'Sky.' } }, [text('Sky.')]],
+    [
+      'a text with a title',
+      { source: { type: 'text', data: 'Sky.' }, title: 'T', citations: { enabled: true } },
+      [text('T'), text('Sky.')],
+    ],
+    ['content', { source: { type: 'content', content: [text('a'), text('b')] } }, [text('a'), text('b')]],
+    ['content that is a string', { source: { type: 'content', content: 'a' } }, [text('a')]],
+  ])('%s becomes parts of the message', (_, block, parts) => {
+    const { messages } = sent({ messages: [user([{ type: 'document', ...block }, text('What is it?')])] })
+
+    expect(messages).toEqual([{ role: 'user', content: [...parts, text('What is it?')] }])
+  })
+
+  test('in a tool result become its text, and files in the message of the user', () => {
+    const content = [
+      { type: 'document', source: { type: 'text', data: 'Sky.' } },
+      { type: 'document', source: pdf },
+    ]
+
+    const { messages } = sent({ messages: [user([result('a', content)])] })
+
+    expect(messages).toEqual([
+      { role: 'tool', tool_call_id: 'a', content: 'Sky.' },
+      { role: 'user', content: [text('Files in the result of tool call a:'), file('document.pdf')] },
+    ])
+  })
+
+  test('are held at one token for each byte', () => {
+    const source = { ...pdf, data: 'A'.repeat(40_000) }
+
+    const { inputTokensEstimate } = read({ messages: [user([{ type: 'document', source }])] })
+
+    expect(inputTokensEstimate).toBeGreaterThanOrEqual(30_000)
+    expect(inputTokensEstimate).toBeLessThan(30_200)
+  })
+})
+
+describe('a block of an unknown type', () => {
+  const unknown = { type: 'hologram', text: 'Shiny.' }
+  const nested = { type: 'web_search_tool_result', content: [{ type: 'x', text: 'Sky' }, { type: 'y' }] }
+
+  test('in an earlier turn becomes its text, or is dropped', () => {
+    const { messages } = sent({
+      messages: [
+        user([text('a'), unknown, { type: 'hologram', source: {} }]),
+        assistant([{ type: 'server_tool_use', id: 's', name: 'web_search', input: {} }, nested, text('b')]),
+        user([result('t', [unknown, text('r')])]),
+        user('now'),
+      ],
+    })
+
+    expect(messages).toEqual([
+      { role: 'user', content: [text('a'), text('Shiny.')] },
+      { role: 'assistant', content: 'Sky\n\nb' },
+      { role: 'tool', tool_call_id: 't', content: 'Shiny.\n\nr' },
+      { role: 'user', content: 'now' },
+    ])
+  })
+
+  test('in the newest turn of the user is refused, also if a turn of the assistant follows', () => {
+    expect(() => read({ messages: [user([unknown]), assistant('I')] })).toThrow('"hologram"')
+  })
+})
+
 describe('the error for a wrong field has its path', () => {
   const inBlock = (block: unknown, role = 'user') => ({
     messages: [user('hi'), { role, content: [text('a'), block] }],
@@ -437,16 +513,32 @@ describe('the error for a wrong field has its path', () => {
     [{ messages: [user(null)] }, 'messages.0.content', 'a string or an array'],
     [{ messages: [user({ type: 'text' })] }, 'messages.0.content', 'a string or an array'],
     [inBlock('x'), 'messages.1.content.1', 'a block'],
-    [inBlock({ type: 'document', source: {} }), 'messages.1.content.1.type', '"document"'],
+    [inBlock({ type: 'hologram', source: {} }), 'messages.1.content.1.type', '"hologram"'],
+    [inBlock({ type: 'document' }), 'messages.1.content.1.source', 'an object'],
+    [
+      inBlock({ type: 'document', source: { type: 'url', url: 'https://a.example/a.pdf' } }),
+      'messages.1.content.1.source.type',
+      '"url"',
+    ],
+    [
+      inBlock({ type: 'document', source: { type: 'file', file_id: 'file_1' } }),
+      'messages.1.content.1.source.type',
+      '"file"',
+    ],
+    [
+      inBlock({ type: 'document', source: { type: 'base64', media_type: 'application/pdf' } }),
+      'messages.1.content.1.source.data',
+      'a string',
+    ],
+    [
+      inBlock({ type: 'document', source: { type: 'content', content: [{ type: 'hologram' }] } }),
+      'messages.1.content.1.source.content.0.type',
+      '"hologram"',
+    ],
     [inBlock({ text: 'x' }), 'messages.1.content.1.type', 'missing'],
     [inBlock(use('a')), 'messages.1.content.1.type', '"tool_use"'],
     [inBlock(result('a', 'x'), 'assistant'), 'messages.1.content.1.type', '"tool_result"'],
     [inBlock(image, 'assistant'), 'messages.1.content.1.type', '"image"'],
-    [
-      inBlock({ type: 'server_tool_use', id: 'x' }, 'assistant'),
-      'messages.1.content.1.type',
-      '"server_tool_use"',
-    ],
     [inBlock({ type: 'text', text: 1 }), 'messages.1.content.1.text', 'a string'],
     [inBlock({ type: 'image' }), 'messages.1.content.1.source', 'an object'],
     [
@@ -462,7 +554,7 @@ describe('the error for a wrong field has its path', () => {
     ],
     [inBlock({ type: 'tool_result', content: 'x' }), 'messages.1.content.1.tool_use_id', 'a string'],
     [inBlock(result('a', 7)), 'messages.1.content.1.content', 'a string or an array'],
-    [inBlock(result('a', [{ type: 'document' }])), 'messages.1.content.1.content.0.type', '"document"'],
+    [inBlock(result('a', [{ type: 'hologram' }])), 'messages.1.content.1.content.0.type', '"hologram"'],
     [inBlock({ ...use('a'), id: undefined }, 'assistant'), 'messages.1.content.1.id', 'a string'],
     [inBlock({ ...use('a'), name: 1 }, 'assistant'), 'messages.1.content.1.name', 'a string'],
     [inBlock(use('a', [1]), 'assistant'), 'messages.1.content.1.input', 'an object'],
