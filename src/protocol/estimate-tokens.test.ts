@@ -61,8 +61,7 @@ describe('media', () => {
     [IMAGE_TOKENS, { type: 'image_url', image_url: { url: 'https://example.com/a.png' } }],
     [IMAGE_TOKENS, { type: 'image', source: { type: 'base64', media_type: 'image/png', data: base64 } }],
     [IMAGE_TOKENS, { type: 'input_image', image_url: base64 }],
-    [AUDIO_TOKENS, { type: 'input_audio', input_audio: { data: base64, format: 'wav' } }],
-  ])('is %p tokens for an image or audio of any size', (tokens, part) => {
+  ])('is %p tokens for an image of any size', (tokens, part) => {
     const counted = quarter('messages', 'content', ...Object.keys(part), part.type)
 
     expect(estimate({ messages: [{ content: [part] }] })).toBe(counted + tokens)
@@ -79,6 +78,34 @@ describe('media', () => {
     const counted = quarter('messages', 'content', ...Object.keys(part), part.type)
 
     expect(estimate({ messages: [{ content: [part] }] })).toBe(counted + tokens)
+  })
+
+  test.each([
+    ['wav', 'A'.repeat(4_266_668), 2_001],
+    ['wav', 'A'.repeat(4_266_664), AUDIO_TOKENS],
+    ['WAV', 'A'.repeat(8_533_336), 4_001],
+    ['mp3', 'A'.repeat(200_004), 2_001],
+    ['mp3', 'A'.repeat(100), AUDIO_TOKENS],
+    [undefined, 'A'.repeat(400_000), 4_000],
+  ])('is held by size for audio in the format %p: %#', (format, data, tokens) => {
+    const part = { type: 'input_audio', input_audio: { data, format } }
+    const counted = quarter('messages', 'content', ...Object.keys(part), part.type)
+
+    expect(estimate({ messages: [{ content: [part] }] })).toBe(counted + tokens)
+  })
+
+  test.each([
+    [`data:audio/wav;base64,${'A'.repeat(8_533_336)}`, 4_001],
+    [`data:audio/x-wav;base64,${'A'.repeat(8_533_336)}`, 4_001],
+    [`data:audio/mpeg;base64,${'A'.repeat(400_000)}`, 4_001],
+    ['https://example.com/a.wav', AUDIO_TOKENS],
+  ])('is held by size for audio in a data URL, and as a constant for a link: %#', (url, tokens) => {
+    const inObject = { type: 'audio_url', audio_url: { url } }
+    const plain = { type: 'audio_url', audio_url: url }
+    const counted = quarter('messages', 'content', ...Object.keys(plain), plain.type)
+
+    for (const part of [inObject, plain])
+      expect(estimate({ messages: [{ content: [part] }] })).toBe(counted + tokens)
   })
 
   test.each([

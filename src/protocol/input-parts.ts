@@ -19,6 +19,10 @@ export const VIDEO_TOKENS = 10_000
 export const UNBOUNDED_INPUT = Infinity
 /** A byte of compressed text is about four characters. */
 const FILE_BYTES_PER_TOKEN = 1
+/** Uncompressed speech has at least 16,000 bytes a second, which is about ten tokens. */
+const WAV_BYTES_PER_TOKEN = 1_600
+/** Compressed speech has at least 750 bytes a second. */
+const AUDIO_BYTES_PER_TOKEN = 75
 /** A nearly still picture has about ten thousand bits a second. */
 const VIDEO_BYTES_PER_TOKEN = 4
 const BYTES_PER_BASE64_CHAR = 3 / 4
@@ -30,6 +34,8 @@ type MediaPart = {
   readonly tokens: number
   /** For media of any length: this many bytes are at most one token. */
   readonly bytesPerToken?: number
+  /** Media whose bytes per token depend on its format, and that is an ordinary one where it is only linked. */
+  readonly isAudio?: true
 }
 
 /** Content parts that carry media, by their `type`. */
@@ -37,8 +43,8 @@ const mediaParts: ReadonlyMap<unknown, MediaPart> = new Map<unknown, MediaPart>(
   ['image_url', { payload: 'image_url', tokens: IMAGE_TOKENS }],
   ['input_image', { payload: 'image_url', tokens: IMAGE_TOKENS }],
   ['image', { payload: 'source', tokens: IMAGE_TOKENS }],
-  ['input_audio', { payload: 'input_audio', tokens: AUDIO_TOKENS }],
-  ['audio_url', { payload: 'audio_url', tokens: AUDIO_TOKENS }],
+  ['input_audio', { payload: 'input_audio', tokens: AUDIO_TOKENS, isAudio: true }],
+  ['audio_url', { payload: 'audio_url', tokens: AUDIO_TOKENS, isAudio: true }],
   ['file', { payload: 'file', tokens: FILE_TOKENS, bytesPerToken: FILE_BYTES_PER_TOKEN }],
   ['input_file', { payload: 'file_data', tokens: FILE_TOKENS, bytesPerToken: FILE_BYTES_PER_TOKEN }],
   ['document', { payload: 'source', tokens: FILE_TOKENS, bytesPerToken: FILE_BYTES_PER_TOKEN }],
@@ -137,23 +143,37 @@ function walk(root: unknown, sink: InputSink, mayHoldMedia: boolean): void {
   }
 }
 
-function mostTokens({ tokens, bytesPerToken }: MediaPart, payload: unknown): number {
+function mostTokens({ tokens, bytesPerToken: fixed, isAudio }: MediaPart, payload: unknown): number {
+  const bytesPerToken = isAudio === true ? audioBytesPerToken(payload) : fixed
   if (bytesPerToken === undefined) return tokens
   const chars = inlineChars(payload)
-  if (chars === 0) return UNBOUNDED_INPUT
+  if (chars === 0) return isAudio === true ? tokens : UNBOUNDED_INPUT
   return Math.max(tokens, Math.ceil((chars * BYTES_PER_BASE64_CHAR) / bytesPerToken))
+}
+
+/** By the format that the part names, or by the type of its data URL. */
+function audioBytesPerToken(payload: unknown): number {
+  const { format, url } = isObject(payload) ? payload : { format: undefined, url: payload }
+  const isWav =
+    (typeof format === 'string' && /^wav$/i.test(format)) ||
+    (typeof url === 'string' && /^data:audio\/(?:x-|vnd\.)?wave?\b/i.test(url))
+  return isWav ? WAV_BYTES_PER_TOKEN : AUDIO_BYTES_PER_TOKEN
 }
 
 /** The number of base64 characters in a payload; 0 for a link or for the id of something that the provider has. */
 function inlineChars(payload: unknown): number {
   if (typeof payload === 'string') return isLink(payload) ? 0 : payload.length
-  if (typeof payload !== 'object' || payload === null) return 0
-  const { data, file_data: fileData, url } = payload as Readonly<Record<string, unknown>>
+  if (!isObject(payload)) return 0
+  const { data, file_data: fileData, url } = payload
   let chars = 0
   for (const text of [data, fileData, url]) {
     if (typeof text === 'string' && !isLink(text)) chars += text.length
   }
   return chars
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
 }
 
 function isLink(text: string): boolean {

@@ -19,6 +19,10 @@ beforeAll(async () => {
     models: [
       chatModel('gpt-x'),
       chatModel('fee', { pricing: { input_per_mtok: '2', output_per_mtok: '10', per_request: '0.002' } }),
+      chatModel('capped', {
+        max_output_tokens: 4096,
+        pricing: { input_per_mtok: '0', output_per_mtok: '10' },
+      }),
       chatModel('gift', { pricing: 'free' }),
       chatModel('input-only', { pricing: { input_per_mtok: '2', output_per_mtok: '0' } }),
       chatModel('resold', {
@@ -74,6 +78,20 @@ test.each([
   expect(error.message).toMatch(new RegExp(`Set \`${field}\` to \\d+ or less, or add funds\\.$`))
 })
 
+test('requests with a ceiling above that of their model hold only what the model can produce', async () => {
+  const account = await gateway.account({ grant: '0.6' })
+  const taken = [gateway.upstream.hold(), gateway.upstream.hold()]
+  const body = { model: 'capped', messages, max_tokens: 32_000 }
+
+  const replies = [gateway.chat(account.key, body), gateway.chat(account.key, body)]
+  const exchanges = await Promise.all(taken)
+  const { held_usd } = await account.balance()
+  for (const exchange of exchanges) await chatAnswer()(exchange)
+
+  expect(held_usd).toBe('0.08192')
+  expect((await Promise.all(replies)).map(({ status }) => status)).toEqual([200, 200])
+})
+
 test('the amount held by running requests is not part of the available amount', async () => {
   const { key } = await gateway.account({ grant: '0.015' })
   const taken = gateway.upstream.hold()
@@ -81,7 +99,7 @@ test('the amount held by running requests is not part of the available amount', 
   const exchange = await taken
 
   // More than the whole balance, so that waiting for the running request does not help.
-  const { available_usd, held_usd } = await refused(key, { model: 'gpt-x', messages, max_tokens: 5000 })
+  const { available_usd, held_usd } = await refused(key, { model: 'gpt-x', messages, n: 5 })
   await chatAnswer()(exchange)
   await running
 

@@ -14,7 +14,7 @@ import {
   sse,
 } from '../support/upstream-replies.ts'
 import type { Reply } from '../support/upstream.ts'
-import { startScriptedGateway, type ScriptedGateway } from './scripted-gateway.ts'
+import { chatModel, startScriptedGateway, type ScriptedGateway } from './scripted-gateway.ts'
 import { askForStream, settledStream, settlementOf, type Asking } from './settled-stream.ts'
 import { DONE, ERROR, HEL, ROLE } from './stream-frames.ts'
 import { until } from './until.ts'
@@ -22,7 +22,10 @@ import { until } from './until.ts'
 let gateway: ScriptedGateway
 
 beforeAll(async () => {
-  gateway = await startScriptedGateway()
+  const pricing = { input_per_mtok: '0', output_per_mtok: '0', per_request: '1000' }
+  gateway = await startScriptedGateway({
+    models: [chatModel('gpt-x'), chatModel('expensive', { pricing })],
+  })
 })
 afterAll(() => gateway.stop())
 
@@ -109,7 +112,7 @@ test.each([
 describe('the gateway refuses a stream with a status before the first byte', () => {
   const refusals: [title: string, status: number, code: string, body: NonNullable<Asking['body']>][] = [
     ['an unknown model', 404, 'model_not_found', { model: 'unknown' }],
-    ['a worst case above the balance', 402, 'insufficient_balance', { max_tokens: 10_000_000 }],
+    ['a worst case above the balance', 402, 'insufficient_balance', { model: 'expensive' }],
     ['stream options that are not an object', 400, 'invalid_field', { stream_options: 'usage' }],
     [
       'an include_usage that is not a boolean',

@@ -50,10 +50,10 @@ describe('the worst case of', () => {
     ['a request without an output ceiling uses the ceiling of the row', tariff, {}, '0.22'],
     ['a request with an output ceiling uses it', tariff, { outputCeiling: 5 }, '0.03'],
     [
-      'a request with an output ceiling above that of the row uses its own',
+      'a request with an output ceiling above that of the row uses that of the row',
       tariff,
       { outputCeiling: 1000 },
-      '2.02',
+      '0.22',
     ],
     ['several choices counts the output ceiling for each', tariff, { outputCeiling: 5, choices: 3 }, '0.05'],
     ['a row that charges the upstream’s own cost uses its ceiling tariff', upstreamCost, {}, '0.22'],

@@ -1,4 +1,4 @@
-import type { TextModel } from '../../domain/catalog/model.ts'
+import type { ChatModel, TextModel } from '../../domain/catalog/model.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { nanoUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
 import { chargeForTokens, chargeForUpstreamCost } from '../../domain/pricing/charge.ts'
@@ -23,13 +23,13 @@ export type Quote = {
 export const UNKNOWN_WINDOW_TOKENS = 128_000
 
 /**
- * Prices the worst case: the estimated input, at most the context window, and the output ceiling of the request or else
- * of the row.
+ * Prices the worst case: the estimated input, at most the context window, and the output ceiling of the request, at most that of
+ * the row.
  */
 export function quoteText(model: TextModel, request: TextRequest): Quote {
   const window = model.contextWindow
   const inputTokensMax = window === undefined ? undefined : window * (request.separateInputs ?? 1)
-  const ceiling = model.kind === 'chat' ? (request.outputCeiling ?? model.maxOutputTokens) : 0
+  const ceiling = model.kind === 'chat' ? outputCeiling(model, request) : 0
   const worst = {
     inputTokens: inputMost(request.inputTokensEstimate, inputTokensMax),
     outputTokens: ceiling,
@@ -51,6 +51,11 @@ export function requireToolPrice({ name }: ServerTools, { pricing }: Quote): voi
   if (tariff === null || tariff.perServerToolUse !== undefined) return
   const message = `The tool "${name}" runs at the provider, and this model has no price for such tools. Leave it out.`
   throw new GatewayError('unpriced_feature', message, { param: 'tools' })
+}
+
+/** A charge never counts more output than the row's ceiling, so that a request cannot hold more. */
+function outputCeiling({ maxOutputTokens }: ChatModel, { outputCeiling: asked }: TextRequest): number {
+  return asked === undefined ? maxOutputTokens : Math.min(asked, maxOutputTokens)
 }
 
 function inputMost(estimate: number, most: number | undefined): number {
@@ -83,8 +88,7 @@ export function usageLimits({
   const { outputTokens, choices } = quote.worst
   return {
     inputTokensMax: quote.inputTokensMax,
-    outputTokensMax:
-      model.kind === 'chat' ? Math.min(model.maxOutputTokens, outputTokens) * choices : undefined,
+    outputTokensMax: model.kind === 'chat' ? outputTokens * choices : undefined,
     serverToolUsesMax: quote.serverToolUsesMax,
   }
 }

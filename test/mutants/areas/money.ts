@@ -92,8 +92,8 @@ export const moneyMutants: readonly Mutant[] = [
   {
     name: 'a usage may exceed the output ceiling of its request',
     file: QUOTE,
-    text: 'Math.min(model.maxOutputTokens, outputTokens) * choices',
-    replacement: 'model.maxOutputTokens * choices',
+    text: 'outputTokens * choices : undefined',
+    replacement: 'model.maxOutputTokens * choices : undefined',
     tests: [QUOTE_TESTS],
   },
   {
@@ -101,6 +101,13 @@ export const moneyMutants: readonly Mutant[] = [
     file: QUOTE,
     text: 'cost: wanted > amount ? nanoUsd(amount) : wanted',
     replacement: 'cost: wanted',
+    tests: [QUOTE_TESTS],
+  },
+  {
+    name: 'a request holds more output than its model can have',
+    file: QUOTE,
+    text: 'Math.min(asked, maxOutputTokens)',
+    replacement: 'asked',
     tests: [QUOTE_TESTS],
   },
   {
