@@ -3,6 +3,7 @@ import { anchorMutants } from './areas/anchor.ts'
 import { failoverMutants } from './areas/failover.ts'
 import { jobMutants } from './areas/jobs.ts'
 import { moneyMutants } from './areas/money.ts'
+import { reconcilerMutants } from './areas/reconciler.ts'
 import { replayMutants } from './areas/replays.ts'
 import { streamMutants } from './areas/streams.ts'
 import { usageMutants } from './areas/usage.ts'
@@ -14,6 +15,7 @@ export const areas = {
   money: moneyMutants,
   usage: usageMutants,
   jobs: jobMutants,
+  reconciler: reconcilerMutants,
   replays: replayMutants,
   failover: failoverMutants,
   streams: streamMutants,

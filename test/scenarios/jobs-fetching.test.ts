@@ -2,10 +2,10 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { RESULT_FETCHES_MAX } from '../../src/gateway/media/fetch-result.ts'
 import type { PollOutcome } from '../../src/gateway/ports/media-provider.ts'
 import type { TestAccount } from '../support/gateway.ts'
-import { scriptedMedia, type ScriptedMedia } from '../support/scripted-media.ts'
+import { aClip, scriptedMedia, type ScriptedMedia } from '../support/scripted-media.ts'
 import { imageModel, images, startScriptedImages, STEP_MS } from './image-gateway.ts'
 import { until } from './until.ts'
-import { hasCome } from './video-gateway.ts'
+import { hasCome, videoModel } from './video-gateway.ts'
 
 /** Longer than a sweep that asks providers waits for anything. */
 const SWEEP_MS = 10_000
@@ -34,10 +34,13 @@ beforeEach(async () => {
   gateway = await startScriptedImages({
     environment: { TOLLGATE_ALLOW_PRIVATE_UPSTREAMS: 'on' },
     providers: [{ id: 'pics', kind: 'openai-images', base_url: 'http://127.0.0.1:9', api_key: 'secret-key' }],
-    models: [imageModel('draw-pics', { upstreams: [{ provider: 'pics', model: 'gpt-image-1' }] })],
+    models: [
+      videoModel('film'),
+      imageModel('draw-pics', { upstreams: [{ provider: 'pics', model: 'gpt-image-1' }] }),
+    ],
     otherMedia: { 'openai-images': other },
   })
-  ada = await gateway.account({ grant: '10' })
+  ada = await gateway.account({ grant: '100' })
 })
 afterEach(async () => {
   for (const { send } of fetches) send()
@@ -62,6 +65,12 @@ const stateOf = async (id: string) => (await gateway.admin<{ state: string }>('G
 const untilCompleted = (id: string) =>
   until('the job is completed', async () => (await stateOf(id)) === 'completed')
 
+/** A video job that runs. Its reply does not wait. */
+async function runningVideo(): Promise<void> {
+  const response = await gateway.create(ada.key, { model: 'film', duration: 4 }, { path: '/v1/videos' })
+  if (response.status !== 202) throw new Error(`${response.status} ${await response.text()}`)
+}
+
 describe('a pass of the reconciler', () => {
   test('begins the fetch of a large result, and does not wait for its end', async () => {
     const { id } = await gateway.running(ada.key)
@@ -81,7 +90,7 @@ describe('a pass of the reconciler', () => {
     expect(fetches.map(({ path }) => path)).toEqual(['/large.png'])
     fetches[0]!.send()
     await untilCompleted(id)
-    expect(await gateway.money(ada)).toEqual({ available: '9.96', held: '0' })
+    expect(await gateway.money(ada)).toEqual({ available: '99.96', held: '0' })
     await gateway.verify()
   })
 
@@ -104,7 +113,8 @@ describe('a pass of the reconciler', () => {
   })
 
   test('settles the jobs of other providers where one does not answer', async () => {
-    for (let count = 0; count < 20; count += 1) await gateway.running(ada.key)
+    // More than a sweep asks for at a time.
+    for (let count = 0; count < 70; count += 1) await runningVideo()
     const quick = await gateway.running(ada.key, { model: 'draw-pics' })
     const answer = Promise.withResolvers<PollOutcome>()
     gateway.media.polled = answer.promise
@@ -116,6 +126,25 @@ describe('a pass of the reconciler', () => {
     await untilCompleted(quick.id)
     answer.resolve({ outcome: 'unavailable', problem: 'timeout' })
   })
+})
+
+test('the fetches of a provider do not keep its other jobs waiting', async () => {
+  const [linkedCount, otherCount] = [64, 6]
+  for (let count = 0; count < linkedCount + otherCount; count += 1) await runningVideo()
+  let polls = 0
+  gateway.media.poll = async () => {
+    polls += 1
+    return polls <= linkedCount ? linked(`/${polls}.mp4`) : aClip({ durationMs: 4000 })
+  }
+  gateway.clock.advance(STEP_MS)
+
+  const pass = gateway.reconcile()
+  await until('the other jobs are completed', async () => {
+    const { data } = await gateway.admin<{ data: readonly object[] }>('GET', 'jobs?state=completed')
+    return data.length === otherCount
+  })
+
+  expect(await settled(pass)).toMatchObject({ polled: linkedCount + otherCount, ended: otherCount })
 })
 
 test('results are fetched a bounded number at a time', async () => {

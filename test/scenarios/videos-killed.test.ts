@@ -96,6 +96,16 @@ async function theJob(): Promise<JobDetails | undefined> {
 
 type Pass = { readonly has_run: boolean }
 
+/** Resolves when so many requests were refused. */
+async function refusals(count: number): Promise<void> {
+  for (let refused = 0; refused < count;) {
+    refused += await fetch(gateway.url).then(
+      () => 0,
+      () => 1,
+    )
+  }
+}
+
 const heldBy = async (id: string) => (await admin<{ held_usd: string }>('GET', `accounts/${id}`)).held_usd
 
 async function expectSound(): Promise<void> {
@@ -164,13 +174,9 @@ test('SIGTERM waits for the answer to a submit whose client has disconnected', a
   await reply.catch(() => undefined)
 
   const stopped = gateway.stop()
-  const isRefused = () =>
-    fetch(gateway.url).then(
-      () => false,
-      () => true,
-    )
   // A gateway that does not wait has ended long before the last of these.
-  for (let refused = 0; refused < 300;) refused += (await isRefused()) ? 1 : 0
+  const isEarly = await Promise.race([stopped.then(() => true), refusals(2000).then(() => false)])
+  expect(isEarly).toBe(false)
   submitted.resolve(Response.json({ code: 0, data: { task_id: 'task-1', task_status: 'submitted' } }))
 
   expect(await stopped).toBe(0)

@@ -1,0 +1,94 @@
+import type { Mutant } from '../mutant.ts'
+
+const STORE = 'src/stores/sqlite/jobs/jobs.test.ts'
+const OBSERVED = 'test/scenarios/jobs-observed.test.ts'
+const FETCHING = 'test/scenarios/jobs-fetching.test.ts'
+const KILLED = 'test/scenarios/videos-killed.test.ts'
+
+/** Faults in what happens to jobs outside of requests: losses, fetches, passes, starts and stops, and their log and metrics. */
+export const reconcilerMutants: readonly Mutant[] = [
+  {
+    name: 'the price of a lost result is not booked',
+    file: 'src/stores/sqlite/jobs/job-steps.ts',
+    text: 'if (loss !== undefined) this.#bookLoss(row, { loss, atMs: failure.atMs })',
+    replacement: '',
+    tests: [STORE],
+  },
+  {
+    name: 'a job whose submit was answered without an id is not watched',
+    file: 'src/domain/jobs/watch.ts',
+    text: "new Set(['submit_unconfirmed', 'overdue', 'no_job_id'])",
+    replacement: "new Set(['submit_unconfirmed', 'overdue'])",
+    tests: [STORE],
+  },
+  {
+    name: 'a failure of a job is neither logged nor counted',
+    file: 'src/gateway/media/observe-jobs.ts',
+    text: 'fail: (id, failure) => seen(jobs.fail(id, failure)),',
+    replacement: '',
+    tests: [OBSERVED],
+  },
+  {
+    name: 'a step that changed nothing is logged as a change',
+    file: 'src/gateway/media/observe-jobs.ts',
+    text: 'if (changed.changed) observer.changed(changed.job)',
+    replacement: 'observer.changed(changed.job)',
+    tests: ['src/gateway/media/observe-jobs.test.ts'],
+  },
+  {
+    name: 'the cost of a job is counted by each request that waits for it',
+    file: 'src/telemetry/request-metrics.ts',
+    text: 'if (cost !== undefined && trace.jobId === undefined)',
+    replacement: 'if (cost !== undefined)',
+    tests: [OBSERVED],
+  },
+  {
+    name: 'nothing keeps other nodes from a job whose result is being fetched',
+    file: 'src/gateway/media/fetch-result.ts',
+    text: '? await claim(job, ports) : () => undefined',
+    replacement: '? () => undefined : () => undefined',
+    tests: [FETCHING],
+  },
+  {
+    name: 'any number of results is fetched at a time',
+    file: 'src/gateway/media/fetch-result.ts',
+    text: 'hasLinks ? ports.resultFetches.run(store) : store()',
+    replacement: 'store()',
+    tests: [FETCHING],
+  },
+  {
+    name: 'a pass waits for the fetch of each result',
+    file: 'src/gateway/media/job-runner.ts',
+    text: '  await answered\n',
+    replacement: '  await done\n',
+    tests: [FETCHING],
+  },
+  {
+    name: 'a provider that does not answer keeps the jobs of others waiting',
+    file: 'src/reconciler/ask-providers.ts',
+    text: 'await within(SLOW_MS, answered, ends)',
+    replacement: 'await answered',
+    tests: [FETCHING],
+  },
+  {
+    name: 'the start leaves the queued jobs of its last process for later',
+    file: 'src/reconciler/lose-stale-submits.ts',
+    text: "const left = await sweepJobs(ports, { work: 'left_queued', atMs: nowMs }, lose)",
+    replacement: 'const left = { changed: 0 }',
+    tests: [KILLED],
+  },
+  {
+    name: 'a stop does not wait for submits',
+    file: 'src/app.ts',
+    text: 'server.drain().then(() => runner.submitsEnded())',
+    replacement: 'server.drain()',
+    tests: [KILLED],
+  },
+  {
+    name: 'a stop waits for the results that a pass fetches',
+    file: 'src/app.ts',
+    text: '    parts.media.stop()\n',
+    replacement: '',
+    tests: [KILLED],
+  },
+]
