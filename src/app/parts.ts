@@ -81,7 +81,7 @@ export async function openParts(
   const timers = new Timers(clock)
   const sockets = httpClient(timers)
   const http = isProxyNamed() ? fetchClient(timers) : sockets
-  const tokenizer = openTokenizer()
+  const tokenizer = openTokenizer(systemClock)
   const renderer = openRenderer()
   const moderator = moderatorOf(config, http)
   const providers = providerAdapters({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
-import { exactCount } from './exact-count.ts'
+import { exactCount, PIECE_CHARS, pieces } from './exact-count.ts'
 
 describe('an exact count', () => {
   test.each([
@@ -30,15 +30,18 @@ describe('an exact count', () => {
     expect(Math.abs(exactCount([text]) - whole)).toBeLessThan(whole * 0.01)
   })
 
-  test('of one very long word takes linear time', () => {
-    const letters = Array.from({ length: 60_000 }, (_, at) =>
-      String.fromCharCode(97 + ((at * at * 7 + at) % 26)),
-    )
-    const startedAtMs = performance.now()
+  test.each([
+    ['one very long word', 'abcdefghijklmnopqrstuvwxyz'.repeat(2_400)],
+    ['emoji', '🙂'.repeat(2_000)],
+    ['words', 'The quick brown fox jumps over the lazy dog. '.repeat(200)],
+    ['short text', 'abc'],
+  ])('of %s takes linear time, because it is counted in pieces of bounded length', (_, text) => {
+    const found = [...pieces(text)]
 
-    exactCount([letters.join('')])
-
-    // As one piece it took three seconds.
-    expect(performance.now() - startedAtMs).toBeLessThan(1000)
+    expect(found.join('')).toBe(text)
+    // One more where the second half of a character would be cut off.
+    expect(Math.max(...found.map(piece => piece.length))).toBeLessThanOrEqual(PIECE_CHARS + 1)
+    expect(found.length).toBeLessThanOrEqual(Math.ceil(text.length / (PIECE_CHARS / 2)))
+    expect(exactCount([text])).toBe(found.reduce((sum, piece) => sum + exactCount([piece]), 0))
   })
 })

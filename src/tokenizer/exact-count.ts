@@ -4,7 +4,7 @@ import { countTokens, setMergeCacheSize } from 'gpt-tokenizer/encoding/o200k_bas
  * The longest piece that is counted at once. Merging an unbroken run of letters takes quadratic time: 60,000 letters
  * took three seconds as a whole, and a tenth of a second in pieces of this length.
  */
-const PIECE_CHARS = 128
+export const PIECE_CHARS = 128
 /** A piece ends at a space if there is one within this distance from its end. A cut at a space costs no accuracy. */
 const SPACE_WITHIN_CHARS = 48
 /** The size of the library's cache of merged words. Its own default is 100,000 words. */
@@ -20,15 +20,17 @@ setMergeCacheSize(MERGED_WORDS_MAX)
  */
 export function exactCount(texts: readonly string[]): number {
   let tokens = 0
-  for (const text of texts) {
-    let start = 0
-    while (start < text.length) {
-      const end = pieceEnd(text, start)
-      tokens += countTokens(text.slice(start, end), AS_TEXT)
-      start = end
-    }
-  }
+  for (const text of texts) for (const piece of pieces(text)) tokens += countTokens(piece, AS_TEXT)
   return tokens
+}
+
+/** The pieces of a text that are counted at once, in order. They have a bounded length. */
+export function* pieces(text: string): Generator<string> {
+  for (let start = 0; start < text.length;) {
+    const end = pieceEnd(text, start)
+    yield text.slice(start, end)
+    start = end
+  }
 }
 
 function pieceEnd(text: string, start: number): number {

@@ -1,14 +1,18 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
+import { fakeClock } from '../../test/support/fake-clock.ts'
 import { exactCount } from './exact-count.ts'
 import { roughCount } from './rough-count.ts'
 import { CALL_CHARS_MAX, openTokenizer, type OpenTokenizer } from './tokenizer.ts'
-import { WAITING_CHARS_MAX } from './worker-counter.ts'
+import { ANSWER_WITHIN_MS, WAITING_CHARS_MAX } from './worker-counter.ts'
 
 const text = 'The gateway counts what the upstream did not: “naïve”, 你好, {"a":[1,2]}. '
 const opened: OpenTokenizer[] = []
 
+/** The worker has all the time that a busy machine needs. */
+const patient = { after: () => () => undefined }
+
 function open(worker?: string): OpenTokenizer {
-  const tokenizer = worker === undefined ? openTokenizer() : openTokenizer(new URL(worker))
+  const tokenizer = worker === undefined ? openTokenizer(patient) : openTokenizer(patient, new URL(worker))
   opened.push(tokenizer)
   return tokenizer
 }
@@ -19,7 +23,7 @@ afterEach(() => {
 
 describe('a tokenizer', () => {
   // Starting a worker takes a third of a second.
-  const shared = openTokenizer()
+  const shared = openTokenizer(patient)
   afterAll(() => shared.close())
 
   test('counts each call exactly', async () => {
@@ -63,6 +67,19 @@ describe('a tokenizer', () => {
 
     expect(await waiting).toBe(roughCount([text]))
     expect(await tokenizer.countTokens([text])).toBe(roughCount([text]))
+  })
+
+  test('counts roughly when its worker does not answer in time, and exactly again after that', async () => {
+    const clock = fakeClock()
+    const tokenizer = openTokenizer(clock)
+    opened.push(tokenizer)
+    const waiting = tokenizer.countTokens([text])
+
+    clock.advance(ANSWER_WITHIN_MS)
+
+    expect(await waiting).toBe(roughCount([text]))
+    expect(await tokenizer.countTokens([text])).toBe(exactCount([text]))
+    expect(clock.waiting).toBe(0)
   })
 
   test('counts roughly when its worker cannot start', async () => {

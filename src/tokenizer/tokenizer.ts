@@ -1,3 +1,4 @@
+import type { Clock } from '../gateway/ports/clock.ts'
 import type { Tokenizer } from '../gateway/ports/tokenizer.ts'
 import { roughCount } from './rough-count.ts'
 import { WorkerCounter } from './worker-counter.ts'
@@ -14,10 +15,14 @@ export type OpenTokenizer = Tokenizer & {
 
 /**
  * A tokenizer in its own thread: counting an answer takes longer than the rest of its processing, and loading the
- * vocabulary (0.3 s, 90 MB) would block every stream. The thread starts with the first call.
+ * vocabulary (0.3 s, 90 MB) would block every stream. The thread starts with the first call. The clock limits its time for
+ * an answer.
  */
-export function openTokenizer(workerUrl = new URL('worker.ts', import.meta.url)): OpenTokenizer {
-  const counter = new WorkerCounter(workerUrl)
+export function openTokenizer(
+  clock: Pick<Clock, 'after'>,
+  workerUrl = new URL('worker.ts', import.meta.url),
+): OpenTokenizer {
+  const counter = new WorkerCounter(workerUrl, clock)
   return {
     async countTokens(texts) {
       const { start, chars, isAll } = startOf(texts)

@@ -1,23 +1,26 @@
+import type { Clock } from '../gateway/ports/clock.ts'
 import type { CountReply, CountRequest } from './worker.ts'
 
 /** The most characters that wait for the worker: about 0.2 s of its work. */
 export const WAITING_CHARS_MAX = 4_000_000
 /** Far longer than the worker needs for the longest queue of ordinary text. Its start takes 0.3 s. */
-const ANSWER_WITHIN_MS = 5_000
+export const ANSWER_WITHIN_MS = 5_000
 /** After this many failures, the worker is not started again. */
 const WORKER_FAILURES_MAX = 3
 
 /** Counts tokens exactly in a worker, which starts with the first call. */
 export class WorkerCounter {
   readonly #url: URL
+  readonly #clock: Pick<Clock, 'after'>
   readonly #waiting = new Map<number, (tokens: number | undefined) => void>()
   #waitingChars = 0
   #worker: Worker | undefined
   #failures = 0
   #lastId = 0
 
-  constructor(url: URL) {
+  constructor(url: URL, clock: Pick<Clock, 'after'>) {
     this.#url = url
+    this.#clock = clock
   }
 
   /** Undefined when too much text is waiting, when the worker fails or does not answer in time, and after `close`. */
@@ -31,11 +34,11 @@ export class WorkerCounter {
     this.#waiting.set(id, resolve)
     this.#waitingChars += chars
     // Stopping the worker is the only way to cancel what it has been sent.
-    const timer = setTimeout(() => this.#stop(), ANSWER_WITHIN_MS)
+    const cancelTimer = this.#clock.after(ANSWER_WITHIN_MS, () => this.#stop())
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- only windows have origins.
     this.#worker.postMessage({ id, texts } satisfies CountRequest)
     const tokens = await promise
-    clearTimeout(timer)
+    cancelTimer()
     this.#waiting.delete(id)
     this.#waitingChars -= chars
     return tokens
