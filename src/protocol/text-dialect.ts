@@ -98,6 +98,8 @@ export interface TextStream {
 export type Heartbeat = {
   /** How long the client gets nothing before each heartbeat. */
   readonly afterMs: number
+  /** Whether one may be the first thing that the client gets. From then on, no other upstream can be called. */
+  readonly mayComeFirst: boolean
   /** Empty while the bytes so far end inside a frame. Always the same array otherwise. */
   bytes(): Uint8Array<ArrayBuffer>
 }

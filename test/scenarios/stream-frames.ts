@@ -84,3 +84,10 @@ export const STOPPED_SENDING = errorFrame(
 function errorFrame(message: string, type: string, code: string): string {
   return `data: ${JSON.stringify({ error: { message, type, code, param: null } })}\n\n`
 }
+
+/** The comment that a client gets while a stream is silent. */
+export const HEARTBEAT = ': heartbeat\n\n'
+
+export function withoutHeartbeats(body: string): string {
+  return body.replaceAll(HEARTBEAT, '')
+}

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { turn } from '../../../test/support/turn.ts'
+import { COMMENT } from '../../protocol/sse/heartbeat.ts'
 import type { ByteStream } from '../ports/byte-stream.ts'
 import { replayBudget } from './replay-budget.ts'
 import { LAG_BYTES_MAX, COPY_BYTES_MAX, SharedStream } from './shared-stream.ts'
@@ -28,6 +29,7 @@ function aSource() {
     source,
     /** Resolves the read that waits. */
     send: (number: number, length = PIECE_BYTES) => waiting.shift()!(new Uint8Array(length).fill(number)),
+    beat: () => waiting.shift()!(COMMENT),
     end: () => waiting.shift()!(undefined),
     get reads() {
       return reads
@@ -298,5 +300,48 @@ describe('after the copy was dropped', () => {
 
     expect(await slow.read()).toEqual(LAG_ERROR)
     expect(budget.taken).toBe(0)
+  })
+})
+
+describe('a heartbeat', () => {
+  test('goes to every reader that waits, and is not kept', async () => {
+    const { stream, script, open } = share()
+    const [leader, follower] = [open(), open()]
+    const waiting = [leader.read(), follower.read()]
+    await turn()
+    script.beat()
+    const beats = await Promise.all(waiting)
+
+    const rest = [next(leader), next(follower)]
+    await turn()
+    script.send(7)
+    const pieces = await Promise.all(rest)
+
+    expect(beats).toEqual([COMMENT, COMMENT])
+    expect(pieces).toEqual([7, 7])
+    expect(stream.copy()).toEqual(new Uint8Array(PIECE_BYTES).fill(7))
+  })
+
+  test('does not go to a reader that joins later or has bytes to read', async () => {
+    const { script, open } = share()
+    const leader = open()
+    const follower = open()
+    const first = next(leader)
+    await turn()
+    script.send(1)
+    await first
+    const beat = leader.read()
+    await turn()
+    script.beat()
+    await beat
+    const late = open()
+
+    const pieces = [await next(follower), await next(late)]
+    const waiting = [next(leader), next(follower), next(late)]
+    await turn()
+    script.send(2)
+
+    expect(pieces).toEqual([1, 1])
+    expect(await Promise.all(waiting)).toEqual([2, 2, 2])
   })
 })

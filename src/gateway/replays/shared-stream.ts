@@ -1,3 +1,4 @@
+import { COMMENT } from '../../protocol/sse/heartbeat.ts'
 import type { ByteStream } from '../ports/byte-stream.ts'
 import type { ReplayBudget } from '../ports/replays.ts'
 import type { StreamEnding } from '../text/text-result.ts'
@@ -19,6 +20,8 @@ export const LAG_BYTES_MAX = 2 * COPY_BYTES_MAX
 type Reader = {
   /** The position in the stream up to which it has read. */
   position: number
+  /** The number of heartbeats that it has got or no longer needs. */
+  heartbeats: number
   /** The last bytes of a reader that was dropped, until it has read them. */
   lagError: Bytes | undefined
   readonly makeLagError: () => Bytes
@@ -50,6 +53,8 @@ export class SharedStream {
   readonly #buffer: StreamBuffer
   /** The position at which the latest piece begins. */
   #latestPosition = 0
+  /** The heartbeats so far. They are not kept: each goes to the readers that wait for the source. */
+  #heartbeats = 0
   /** True until the start of the stream is dropped. */
   #isCopied = true
   #canJoin = true
@@ -76,7 +81,13 @@ export class SharedStream {
   open(makeLagError: () => Bytes): StreamReader | undefined {
     if (!this.#canJoin) return undefined
     const { promise: ended, resolve: resolveEnded } = Promise.withResolvers<StreamEnding>()
-    const reader: Reader = { position: 0, lagError: undefined, makeLagError, resolveEnded }
+    const reader: Reader = {
+      position: 0,
+      heartbeats: this.#heartbeats,
+      lagError: undefined,
+      makeLagError,
+      resolveEnded,
+    }
     this.#readers.push(reader)
     return { read: () => this.#read(reader), cancel: () => this.#remove(reader), ended }
   }
@@ -106,9 +117,14 @@ export class SharedStream {
       const bytes = this.#buffer.from(reader.position)
       if (bytes !== undefined) {
         reader.position += bytes.length
+        reader.heartbeats = this.#heartbeats
         this.#dropRead()
         this.#notifyReaders()
         return bytes
+      }
+      if (reader.heartbeats !== this.#heartbeats) {
+        reader.heartbeats = this.#heartbeats
+        return COMMENT
       }
       if (this.#hasEnded) {
         this.#remove(reader)
@@ -136,6 +152,7 @@ export class SharedStream {
     const piece = await this.#source.read()
     this.#isReading = false
     if (piece === undefined) this.#end()
+    else if (piece === COMMENT) this.#heartbeats += 1
     else this.#append(piece)
     this.#notifyReaders()
     if (this.#readers.length === 0) this.#readToEnd()

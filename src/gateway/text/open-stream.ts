@@ -88,7 +88,7 @@ async function open(
   const { heartbeat } = stream
   const watched = heartbeat && new WatchedUpstream(body, ports.clock)
   const source = watched ?? body
-  const first = await (watched !== undefined && heartbeat !== undefined && watch.meet === undefined
+  const first = await (watched !== undefined && heartbeat?.mayComeFirst === true && watch.meet === undefined
     ? readFirstOrBeat(watched, stream, { heartbeat, clock: ports.clock })
     : readFirst(body, stream, watch))
   const problem = problemOf(stream, { first, end: body.end, status })

@@ -3,6 +3,7 @@ import { chunkFrame, runStream } from '../../../test/support/chat-stream-run.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { usd } from '../../domain/money.ts'
 import { NO_USAGE } from '../../domain/pricing/usage.ts'
+import { ChatStream } from './chat-stream.ts'
 import { TAIL_BYTES_MAX } from './deferred-tail.ts'
 
 const DONE = 'data: [DONE]\n\n'
@@ -296,5 +297,36 @@ describe('a stream that breaks', () => {
 
   test('because the charge failed gets an error instead of [DONE]', () => {
     expect(runStream([hello, stop, DONE], { failure }).after).toBe(errorFrame)
+  })
+})
+
+describe('a heartbeat', () => {
+  const open = (rewriteModel: string | null) =>
+    new ChatStream({
+      choices: 1,
+      limits: { inputTokensMax: undefined, outputTokensMax: undefined },
+      rewriteModel,
+    })
+  const bytes = (text: string) => new TextEncoder().encode(text)
+
+  test('is a comment between frames', () => {
+    const stream = open('row')
+    stream.feed(bytes(chunkFrame({ content: 'a' })))
+
+    expect(stream.heartbeat?.bytes()).toEqual(bytes(': heartbeat\n\n'))
+  })
+
+  test('is not sent inside a frame that is too large to keep', () => {
+    const stream = open('row')
+    stream.feed(bytes(`data: {"choices":[{"delta":{"content":"${'x'.repeat(1024 * 1024)}`))
+    const inside = stream.heartbeat?.bytes()
+    stream.feed(bytes('"}}]}\n\n'))
+
+    expect(inside).toHaveLength(0)
+    expect(stream.heartbeat?.bytes()).not.toHaveLength(0)
+  })
+
+  test('does not exist in a stream that is relayed byte for byte', () => {
+    expect(open(null).heartbeat).toBeUndefined()
   })
 })

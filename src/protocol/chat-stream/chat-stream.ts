@@ -6,8 +6,9 @@ import { modelAndCostEdits, type ModelAndCost } from '../reply-edits.ts'
 import { NO_SECRETS, type UpstreamSecrets } from '../scrub.ts'
 import { BLANK_LINE, dataInPlace, readFrame } from '../sse/frame.ts'
 import { FrameSplitter, type Frame } from '../sse/frame-splitter.ts'
+import { commentHeartbeat } from '../sse/heartbeat.ts'
 import { scrubErrorFrame } from '../sse/scrub-error-frame.ts'
-import type { StreamCharge, StreamReading, TextStream, UsageLimits } from '../text-dialect.ts'
+import type { Heartbeat, StreamCharge, StreamReading, TextStream, UsageLimits } from '../text-dialect.ts'
 import { readChunk, type ChatChunk } from './chunk.ts'
 import { DeltaMatcher } from './delta-matcher.ts'
 import { DeferredTail } from './deferred-tail.ts'
@@ -47,6 +48,8 @@ const USAGE_WITHOUT_COST = {}
  * failover is still possible if none comes.
  */
 export class ChatStream implements TextStream {
+  /** Absent when the stream is relayed byte for byte. */
+  readonly heartbeat?: Heartbeat
   /** Null when the stream is relayed byte for byte. */
   readonly #model: string | null
   readonly #secrets: UpstreamSecrets
@@ -58,6 +61,8 @@ export class ChatStream implements TextStream {
   #identity: ChunkIdentity | undefined
   #isDone = false
   #hasSentError = false
+  /** The last piece of a frame that is too large to keep has not come. */
+  #isInsideFrame = false
   /** A chunk has been read. Until then, this may not be a chat stream at all. */
   #hasBegun = false
   /** The bytes so far end inside a frame, so the next frame needs a blank line first. */
@@ -67,6 +72,7 @@ export class ChatStream implements TextStream {
     this.#hidesUsage = hidesUsage
     this.#secrets = secrets
     this.#model = rewriteModel
+    if (rewriteModel !== null) this.heartbeat = commentHeartbeat(() => this.#isInsideFrame)
     this.#meter = new ChatMeter(choices, limits)
     this.#matcher = new DeltaMatcher(this.#meter, rewriteModel)
   }
@@ -127,6 +133,7 @@ export class ChatStream implements TextStream {
       this.#tail.append(frame.bytes)
       return
     }
+    this.#isInsideFrame = !frame.isWhole && this.#splitter.isMidFrame
     if (!frame.isWhole) {
       this.#send(frame.bytes, out)
       return

@@ -34,7 +34,7 @@ export class LiveMessagesStream implements TextStream {
   readonly #fallbackId: string
   readonly #secrets: UpstreamSecrets
   readonly #inputTokensEstimate: number
-  readonly heartbeat: Heartbeat = { afterMs: PING_AFTER_MS, bytes: () => PING }
+  readonly heartbeat: Heartbeat = { afterMs: PING_AFTER_MS, mayComeFirst: true, bytes: () => PING }
   readonly #splitter = new FrameSplitter()
   readonly #meter: ChatMeter
   readonly #blocks = new LiveBlocks(() => this.#id ?? this.#fallbackId)

@@ -35,6 +35,7 @@ export class NativeMessagesStream implements TextStream {
   readonly #secrets: UpstreamSecrets
   readonly heartbeat: Heartbeat = {
     afterMs: PING_AFTER_MS,
+    mayComeFirst: true,
     bytes: () => (this.#isInsideFrame ? NOTHING : PING),
   }
   readonly #splitter = new FrameSplitter(FRAME_BYTES_MAX)

@@ -7,6 +7,7 @@ import { modelAndCostEdits } from '../reply-edits.ts'
 import { NO_SECRETS, type UpstreamSecrets } from '../scrub.ts'
 import { BLANK_LINE, dataInPlace, isDataLine, readFrame } from '../sse/frame.ts'
 import { FrameSplitter, type Frame } from '../sse/frame-splitter.ts'
+import { commentHeartbeat } from '../sse/heartbeat.ts'
 import { scrubErrorFrame } from '../sse/scrub-error-frame.ts'
 import type { StreamCharge, StreamReading, StreamTerms, TextStream } from '../text-dialect.ts'
 import { isFailure, isTerminal, readEvent, responseStart, type ResponsesEvent } from './event.ts'
@@ -34,6 +35,7 @@ type End = { readonly frame: Bytes; readonly event: ResponsesEvent; readonly isR
  * `finish`.
  */
 export class ResponsesStream implements TextStream {
+  readonly heartbeat = commentHeartbeat(() => this.#isInsideFrame)
   readonly #model: string
   readonly #secrets: UpstreamSecrets
   readonly #splitter = new FrameSplitter(FRAME_BYTES_MAX)
@@ -43,6 +45,8 @@ export class ResponsesStream implements TextStream {
   #sequenceNumber = -1
   #end: End | undefined
   #isDone = false
+  /** The last piece of a frame that is too large to keep has not come. */
+  #isInsideFrame = false
   /** An event has been read. Until then, this may not be a responses stream at all. */
   #hasBegun = false
   /**
@@ -117,6 +121,7 @@ export class ResponsesStream implements TextStream {
 
   #take(frame: Frame, out: Bytes[]): void {
     const { bytes } = frame
+    this.#isInsideFrame = !frame.isWhole && this.#splitter.isMidFrame
     if (this.#isDone) this.#trail(bytes)
     else if (frame.isWhole) this.#takeWhole(bytes, out)
     else out.push(...this.#takeUnread(), bytes)
