@@ -43,6 +43,7 @@ export const errorTypeOf = {
   ref_video_mismatch: 'invalid_request_error',
   video_not_ready: 'conflict_error',
   content_archived: 'invalid_request_error',
+  balance_reserved: 'rate_limit_error',
   rate_limited: 'rate_limit_error',
   upstream_error: 'upstream_error',
   upstream_timeout: 'timeout_error',

@@ -54,6 +54,11 @@ function watch(outcomes: Readonly<Record<string, Promise<HoldOutcome>>>): string
   return seen
 }
 
+/** A refusal while only text requests hold money. */
+function refused(available: NanoUsd, heldText: NanoUsd): HoldOutcome {
+  return { outcome: 'refused', available, held: heldText, heldText }
+}
+
 describe('a request', () => {
   test('that fits is held at once', async () => {
     const { place, balance, queue } = await aQueue()
@@ -71,7 +76,7 @@ describe('a request', () => {
 
     const outcome = await place(usd('10.000000001'))
 
-    expect(outcome).toEqual({ outcome: 'refused', available: usd('6'), held: usd('4') })
+    expect(outcome).toEqual(refused(usd('6'), usd('4')))
     expect(queue.waiting).toBe(0)
   })
 
@@ -151,7 +156,7 @@ describe('a request', () => {
 
     await queue.capture(running, aCharge(apiKeyId, { tokens: 8 }))
 
-    expect(await waiting).toEqual({ outcome: 'refused', available: usd('2'), held: ZERO })
+    expect(await waiting).toEqual(refused(usd('2'), ZERO))
   })
 })
 
@@ -190,7 +195,7 @@ describe('waiting requests', () => {
     const early = [...seen]
     clock.advance(1)
 
-    expect(await waiting).toEqual({ outcome: 'refused', available: usd('1'), held: usd('9') })
+    expect(await waiting).toEqual(refused(usd('1'), usd('9')))
     expect(early).toEqual([])
     expect({ waiting: queue.waiting, timers: clock.waiting }).toEqual({ waiting: 0, timers: 0 })
   })
@@ -298,7 +303,7 @@ describe('waiting requests', () => {
 
     const outcome = await place(usd('11'))
 
-    expect(outcome).toEqual({ outcome: 'refused', available: usd('1'), held: usd('9') })
+    expect(outcome).toEqual(refused(usd('1'), usd('9')))
   })
 
   test('do not delay a request of no amount', async () => {
@@ -384,7 +389,7 @@ test('with a wait of 0 ms a request is refused at once', async () => {
   const { place } = await aQueue({ waitMs: 0 })
   await place(usd('9'))
 
-  expect(await place(usd('3'))).toEqual({ outcome: 'refused', available: usd('1'), held: usd('9') })
+  expect(await place(usd('3'))).toEqual(refused(usd('1'), usd('9')))
 })
 
 describe('in check mode', () => {
@@ -404,7 +409,7 @@ describe('in check mode', () => {
 
     const outcome = await place(usd('1.000000001'))
 
-    expect(outcome).toEqual({ outcome: 'refused', available: usd('1'), held: ZERO })
+    expect(outcome).toEqual(refused(usd('1'), ZERO))
   })
 
   test('a request of no amount passes with any balance', async () => {

@@ -74,7 +74,7 @@ export class HoldQueue {
 
   async #refusal(accountId: number): Promise<Refused> {
     const { available, held } = await this.#ledger.balance(accountId)
-    return { outcome: 'refused', available, held: addUsd(held.text, held.media) }
+    return { outcome: 'refused', available, held: addUsd(held.text, held.media), heldText: held.text }
   }
 
   #mayWait(request: TextHoldRequest, { available, held }: Refused): boolean {

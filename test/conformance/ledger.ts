@@ -69,7 +69,12 @@ export function ledgerConforms(kind: StoreKind): void {
 
       const outcome = await ledger.placeHold(aHold({ accountId, kind: holdKind, amount: usd('1.500000001') }))
 
-      expect(outcome).toEqual({ outcome: 'refused', available: usd('1.5'), held: usd('1.5') })
+      expect(outcome).toEqual({
+        outcome: 'refused',
+        available: usd('1.5'),
+        held: usd('1.5'),
+        heldText: usd('0.5'),
+      })
       expect(await ledger.balance(accountId)).toEqual(before)
     })
 
@@ -308,7 +313,7 @@ export function ledgerConforms(kind: StoreKind): void {
       const some = await ledger.placeHold(aHold({ accountId, kind: 'text', amount: usd('0.000000001') }))
       const none = await ledger.placeHold(aHold({ accountId, kind: 'text', amount: ZERO }))
 
-      expect(some).toEqual({ outcome: 'refused', available: usd('-1'), held: ZERO })
+      expect(some).toEqual({ outcome: 'refused', available: usd('-1'), held: ZERO, heldText: ZERO })
       expect(none.outcome).toBe('held')
     })
   })

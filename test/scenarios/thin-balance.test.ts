@@ -25,7 +25,15 @@ async function start(environment: Record<string, string> = {}): Promise<void> {
       // Holds 1 USD for five tokens, and charges nothing for zero tokens.
       chatModel('refunding', { pricing: { input_per_mtok: '0', output_per_mtok: '200000' } }),
       chatModel('gpt-x'),
+      {
+        id: 'draw',
+        kind: 'image',
+        upstreams: [{ provider: 'box', model: 'image' }],
+        pricing: { per_image: '1' },
+        params: {},
+      },
     ],
+    providers: () => [{ id: 'box', kind: 'sandbox' }],
     environment,
   })
 }
@@ -105,7 +113,8 @@ describe('of 200 concurrent different requests on a balance for ten', () => {
     const responses = await Promise.all(asked)
 
     const costs = responses.flatMap(({ headers }) => headers.get('x-service-cost-usd') ?? [])
-    const refused = responses.filter(({ status }) => status === 402)
+    // The first refusals come while the money is held, the later ones after it was spent.
+    const refused = responses.filter(({ status }) => status === 402 || status === 429)
     const { available_usd } = await account.balance()
     const spent = costs.reduce((sum, cost) => sum + usd(cost), 0n)
     expect(costs.length).toBeGreaterThan(0)
@@ -128,9 +137,75 @@ describe('of 200 concurrent different requests on a balance for ten', () => {
     open()
     await Promise.all(running)
 
-    expect(await refusalOf(refused)).toMatchObject({ status: 402, code: 'insufficient_balance' })
+    expect(await refusalOf(refused)).toMatchObject({ status: 429, code: 'balance_reserved' })
     expect(body).toMatchObject({ required_usd: '1', available_usd: '0', held_usd: '10' })
     expect(body).not.toHaveProperty('max_affordable_output_tokens')
+  })
+
+  test('a request that running ones leave no money for is a 429 that client libraries retry', async () => {
+    await start({ TOLLGATE_HOLD_WAIT_S: '0' })
+    const account = await gateway.account({ grant: '1' })
+    const open = gate()
+    const running = ask(account, 0)
+    await arrived(1)
+
+    const refused = await ask(account, 1)
+    open()
+    await running
+    const { headers } = refused
+
+    expect(await refusalOf(refused)).toMatchObject({
+      status: 429,
+      type: 'rate_limit_error',
+      code: 'balance_reserved',
+      message:
+        'This request can cost up to 1 USD. The available balance is 0 USD. ' +
+        'Running requests of this account hold 1 USD more. Retry when they have ended, or add funds.',
+    })
+    expect([headers.get('retry-after'), headers.get('x-should-retry')]).toEqual(['2', 'true'])
+  })
+
+  test.each([
+    [5, 429, 'balance_reserved', 'Retry when they have ended, set `max_tokens` to 2 or less, or add funds.'],
+    [8, 402, 'insufficient_balance', 'USD. Set `max_tokens` to 2 or less, or add funds.'],
+  ])('with 0.50 of 1.50 USD available, a request of %d tokens at 0.20 USD is a %d', async (...expected) => {
+    const [tokens, status, code, end] = expected
+    await start({ TOLLGATE_HOLD_WAIT_S: '0' })
+    const account = await gateway.account({ grant: '1.5' })
+    const open = gate()
+    const running = ask(account, 0)
+    await arrived(1)
+
+    const refused = await gateway.chat(account.key, { ...request(1, 'refunding'), max_tokens: tokens })
+    open()
+    await running
+    const body = (await refused.clone().json()) as object
+    const { message, ...refusal } = await refusalOf(refused)
+
+    expect(refusal).toMatchObject({ status, code })
+    expect(message).toEndWith(end)
+    expect(body).toMatchObject({ available_usd: '0.5', held_usd: '1', max_affordable_output_tokens: 2 })
+  })
+
+  test('money that a media job holds is a 402, because the job may run for long', async () => {
+    await start()
+    const account = await gateway.account({ grant: '1' })
+    const image = fetch(`${gateway.url}/v1/images/generations`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${account.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'draw', prompt: '[sandbox delay_ms=60000]' }),
+    })
+    await until('the job holds 1 USD', async () => (await account.balance()).held_usd === '1')
+    const asked = ask(account, 0)
+    await waiting(1)
+
+    gateway.clock.advance(WAIT_MS)
+    const refused = await asked
+    gateway.clock.advance(300_000)
+    await image
+
+    expect(await refusalOf(refused)).toMatchObject({ status: 402, code: 'insufficient_balance' })
+    expect(gateway.upstream.requests).toHaveLength(0)
   })
 })
 
@@ -168,7 +243,7 @@ describe('a request that fits after running requests end', () => {
     await running
 
     expect(before).toBe(1)
-    expect(refused.status).toBe(402)
+    expect(refused.status).toBe(429)
     expect(gateway.upstream.requests).toHaveLength(1)
     await expectSoundBooks(gateway, account)
   })

@@ -111,7 +111,7 @@ describe.each([
     await running
 
     expect(early).toBe(1)
-    expect(status).toBe(402)
+    expect(status).toBe(429)
   })
 
   test('a stored answer keeps its TTL', async () => {

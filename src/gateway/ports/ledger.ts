@@ -111,7 +111,13 @@ export type Hold = {
 
 export type HoldOutcome =
   | { readonly outcome: 'held'; readonly hold: Hold }
-  | { readonly outcome: 'refused'; readonly available: NanoUsd; readonly held: NanoUsd }
+  | {
+      readonly outcome: 'refused'
+      readonly available: NanoUsd
+      readonly held: NanoUsd
+      /** The part of `held` that text requests hold. They end within minutes. */
+      readonly heldText: NanoUsd
+    }
 
 /** A charge as it is recorded: with its frozen tariff, it can be recomputed without current prices. */
 export type Charge = TextCharge | ImagesCharge | VideoCharge

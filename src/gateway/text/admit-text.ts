@@ -1,5 +1,5 @@
 import { GatewayError } from '../../domain/errors.ts'
-import { formatUsd } from '../../domain/money.ts'
+import { addUsd, formatUsd, type NanoUsd } from '../../domain/money.ts'
 import type { TextDialect, TextRequest } from '../../protocol/text-dialect.ts'
 import type { HoldQueue } from '../hold-queue.ts'
 import type { CatalogStore } from '../ports/catalog.ts'
@@ -46,31 +46,63 @@ export async function admitText<Dialect extends TextDialect>(
   if (moderator !== undefined && dialect.moderatedText !== undefined)
     await moderate(dialect.moderatedText(request), moderator, trace)
   const outcome = await holds.place({ id, accountId: caller.account.id, amount: quote.amount }, client)
-  if (outcome.outcome === 'refused') throw insufficientBalance(request, quote, outcome)
+  if (outcome.outcome === 'refused') throw refusalOf(request, quote, outcome)
   return { call, dialect, request, model, destinations, quote, hold: outcome.hold }
 }
 
-function insufficientBalance(
-  { inputTokensEstimate, outputCeilingField }: TextRequest,
+/** How soon a request is repeated that running requests leave no money for. */
+const RESERVED_RETRY_AFTER_S = '2'
+
+/**
+ * The error for a request whose worst case is not available. If running text requests hold what it needs, a repeat can help;
+ * otherwise only more money or a smaller request can.
+ */
+function refusalOf(
+  request: TextRequest,
   quote: Quote,
-  { available, held }: Extract<HoldOutcome, { outcome: 'refused' }>,
+  { available, held, heldText }: Extract<HoldOutcome, { outcome: 'refused' }>,
 ): GatewayError {
   const ceiling = affordableCeiling(quote, available)
-  const sentences = [
-    `This request can cost up to ${formatUsd(quote.amount)} USD. The available balance is ${formatUsd(available)} USD.`,
+  const isReserved = addUsd(available, heldText) >= quote.amount
+  const message = sentencesOf(request, quote, { available, heldText, ceiling, isReserved }).join(' ')
+  const beside = {
+    required_usd: formatUsd(quote.amount),
+    available_usd: formatUsd(available),
+    held_usd: formatUsd(held),
+    ...(ceiling === undefined ? {} : { max_affordable_output_tokens: ceiling }),
+  }
+  return isReserved
+    ? new GatewayError('balance_reserved', message, {
+        beside,
+        retryAfterS: RESERVED_RETRY_AFTER_S,
+        shouldRetry: true,
+      })
+    : new GatewayError('insufficient_balance', message, { beside })
+}
+
+function sentencesOf(
+  { inputTokensEstimate, outputCeilingField }: TextRequest,
+  { amount }: Quote,
+  balance: {
+    readonly available: NanoUsd
+    readonly heldText: NanoUsd
+    readonly ceiling: number | undefined
+    readonly isReserved: boolean
+  },
+): readonly string[] {
+  const { available, heldText, ceiling, isReserved } = balance
+  const remedies = [
+    ...(isReserved ? ['retry when they have ended'] : []),
+    ...(ceiling === undefined ? [] : [`set \`${outputCeilingField}\` to ${ceiling} or less`]),
+    'add funds',
+  ]
+  const remedy = remedies.length === 1 ? 'add funds' : `${remedies.slice(0, -1).join(', ')}, or add funds`
+  return [
+    `This request can cost up to ${formatUsd(amount)} USD. The available balance is ${formatUsd(available)} USD.`,
+    ...(isReserved ? [`Running requests of this account hold ${formatUsd(heldText)} USD more.`] : []),
     ...(inputTokensEstimate === Infinity
       ? ['Content that it only references (a stored conversation, a file) counts as a full context window.']
       : []),
-    ceiling === undefined
-      ? 'Add funds.'
-      : `Set \`${outputCeilingField}\` to ${ceiling} or less, or add funds.`,
+    `${remedy.charAt(0).toUpperCase()}${remedy.slice(1)}.`,
   ]
-  return new GatewayError('insufficient_balance', sentences.join(' '), {
-    beside: {
-      required_usd: formatUsd(quote.amount),
-      available_usd: formatUsd(available),
-      held_usd: formatUsd(held),
-      ...(ceiling === undefined ? {} : { max_affordable_output_tokens: ceiling }),
-    },
-  })
 }

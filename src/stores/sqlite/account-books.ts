@@ -52,8 +52,9 @@ export class AccountBooks {
 
 /** The outcome of a hold that the account cannot cover, with what it has free and what other work holds. */
 export function refusalFor(books: AccountBooks): HoldOutcome {
-  const held = addUsd(books.current.balances['held.media'], books.heldInMemory)
-  return { outcome: 'refused', available: books.free, held }
+  const heldText = books.heldInMemory
+  const held = addUsd(books.current.balances['held.media'], heldText)
+  return { outcome: 'refused', available: books.free, held, heldText }
 }
 
 /**

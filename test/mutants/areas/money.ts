@@ -111,6 +111,13 @@ export const moneyMutants: readonly Mutant[] = [
     tests: [QUOTE_TESTS],
   },
   {
+    name: 'money that media jobs hold counts as money that is free soon',
+    file: 'src/gateway/text/admit-text.ts',
+    text: 'addUsd(available, heldText) >= quote.amount',
+    replacement: 'addUsd(available, held) >= quote.amount',
+    tests: ['test/scenarios/thin-balance.test.ts'],
+  },
+  {
     name: 'an estimated input is not cut to the worst case',
     file: 'src/gateway/text/meter-usage.ts',
     text: 'Math.min(read + tokens, quote.worst.inputTokens)',
