@@ -80,7 +80,7 @@ export type LateCall = {
 
 export type StreamCall = Omit<ProviderCall, 'readTimeoutMs' | 'lateMs'> & {
   /** From the start of the call to the head of the answer. */
-  readonly firstByteTimeoutMs: number
+  readonly readTimeoutMs: number
   /** The longest pause after the head, counted only while the caller waits for bytes. */
   readonly idleTimeoutMs: number
 }

@@ -73,7 +73,7 @@ async function open(
       model: upstream.model,
       body: dialect.forUpstream(request, upstream.model, provider, model),
       apiVersion: admitted.call.apiVersion,
-      firstByteTimeoutMs: readTimeoutMs(model, provider, settings),
+      readTimeoutMs: readTimeoutMs(model, provider, settings),
       idleTimeoutMs: streamIdleTimeoutMs(model, provider, settings),
     },
     watch.signal,

@@ -50,7 +50,7 @@ test('a call that cannot connect within the limit of the provider is unreachable
 })
 
 test('a stream that cannot connect within the limit of the provider is unreachable', async () => {
-  const limits = { firstByteTimeoutMs: 60_000, idleTimeoutMs: 60_000 }
+  const limits = { readTimeoutMs: 60_000, idleTimeoutMs: 60_000 }
   const outcome = openai.stream({ ...CALL, provider: provider(2000), ...limits })
   await opened.promise
 

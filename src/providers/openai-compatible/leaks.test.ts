@@ -43,7 +43,7 @@ test('2,000 calls that end in every way leave no socket, timer or listener', asy
             { ...common, readTimeoutMs: 1000 },
             index % 3 === 0 ? leaving.signal : kept.signal,
           )
-        : provider.stream({ ...common, firstByteTimeoutMs: 1000, idleTimeoutMs: 1000 }, kept.signal)
+        : provider.stream({ ...common, readTimeoutMs: 1000, idleTimeoutMs: 1000 }, kept.signal)
     await turns(index % 7)
     leaving.abort()
     const outcome = await running

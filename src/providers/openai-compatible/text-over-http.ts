@@ -54,7 +54,7 @@ export function textOverHttp({ timers, http }: HttpPorts, requestOf: RequestOf):
     async stream(call, signal) {
       const begun = begin(call, signal)
       if ('outcome' in begun) return begun
-      begun.cutoff.start(call.firstByteTimeoutMs)
+      begun.cutoff.start(call.readTimeoutMs)
       return openStream(begun, call.provider.costHeader, call.idleTimeoutMs)
     },
   }

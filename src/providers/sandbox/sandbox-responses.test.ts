@@ -242,7 +242,7 @@ async function stream(request: Record<string, unknown> & { readonly sandbox?: ob
   const unpaced = { ...request, sandbox: { pace_ms: 0, ...request.sandbox } }
   const outcome = await sandbox({ clock }).stream({
     ...call(unpaced),
-    firstByteTimeoutMs: 60_000,
+    readTimeoutMs: 60_000,
     idleTimeoutMs: 60_000,
   })
   if (outcome.outcome !== 'opened') throw new Error(outcome.outcome)

@@ -225,7 +225,7 @@ describe('a requested fault of a stream:', () => {
     expect(await stream({ sandbox: options })).toMatchObject(expected)
   })
 
-  test('silence before the headers ends at the first-byte limit', async () => {
+  test('silence before the headers ends at the read limit', async () => {
     const pending = stream({ sandbox: { fail: 'hang' } })
 
     clock.advance(300_000)
@@ -280,7 +280,7 @@ const MESSAGES = [{ role: 'user', content: 'Hello.' }]
 
 function send(route: TextRoute, request: Record<string, unknown>, signal?: AbortSignal) {
   const body = JSON.stringify({ model: 'sandbox-chat', ...request })
-  const limits = { firstByteTimeoutMs: 300_000, idleTimeoutMs: 60_000 }
+  const limits = { readTimeoutMs: 300_000, idleTimeoutMs: 60_000 }
   return sandbox({ clock }).stream({ provider: PROVIDER, route, model: 'm', body, ...limits }, signal)
 }
 

@@ -48,7 +48,7 @@ export function sandbox({ clock }: { readonly clock: Clock }): TextProvider {
     async stream(call, signal) {
       const scripted = answerTo[call.route as OpenAiRoute](call.body)
       if ('problem' in scripted) return badRequest(scripted.problem)
-      const limits = { limitMs: call.firstByteTimeoutMs, signal }
+      const limits = { limitMs: call.readTimeoutMs, signal }
       const outcome =
         (await waited(delayOf(scripted.options), clock, limits)) ?? insteadOfAnswer(scripted.options)
       if (outcome !== undefined) return outcome

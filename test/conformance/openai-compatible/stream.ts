@@ -153,7 +153,7 @@ export function streamConforms(open: OpenHttp): void {
       expect(outcome).toEqual({ outcome: 'unreachable', reason: 'ECONNREFUSED' })
     })
 
-    test('silence ends at the first-byte limit, and the request is aborted', async () => {
+    test('silence ends at the read limit, and the request is aborted', async () => {
       const held = upstream.hold()
       const pending = stream()
       const exchange = await held
@@ -336,7 +336,7 @@ export function streamConforms(open: OpenHttp): void {
     const main = openAiCompatible({ timers, http, secretOf: () => 'sk-test' })
     const row = providerAt(upstream.baseUrl, provider)
     const body = '{"stream":true}'
-    const limits = { firstByteTimeoutMs: 300_000, idleTimeoutMs: 60_000 }
+    const limits = { readTimeoutMs: 300_000, idleTimeoutMs: 60_000 }
     return main.stream({ provider: row, route: 'chat', model: 'm', body, ...limits }, signal)
   }
 

@@ -72,7 +72,7 @@ export const failoverMutants: readonly Mutant[] = [
     name: 'an upstream is called again after it failed',
     file: CALL,
     text: 'left = left.filter(other => other !== destination)',
-    replacement: 'left = left.slice()',
+    replacement: 'left = attempts.length === 0 ? left : left.filter(other => other !== destination)',
     tests: [CALL_TESTS],
   },
   {
