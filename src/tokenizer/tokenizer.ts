@@ -15,8 +15,8 @@ export type OpenTokenizer = Tokenizer & {
 
 /**
  * A tokenizer in its own thread: counting an answer takes longer than the rest of its processing, and loading the
- * vocabulary (0.3 s, 90 MB) would block every stream. The thread starts with the first call. The clock limits its time for
- * an answer.
+ * vocabulary (0.3 s, 90 MB) would block every stream. The thread starts with the first call. The clock limits its time
+ * for an answer.
  */
 export function openTokenizer(
   clock: Pick<Clock, 'after'>,

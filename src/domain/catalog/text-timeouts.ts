@@ -1,6 +1,6 @@
 /**
- * Time limits for text requests, of a provider or of a model. A model's limit replaces its provider's, and either replaces the
- * setting of the whole gateway.
+ * Time limits for text requests, of a provider or of a model. A model's limit replaces its provider's, and either
+ * replaces the setting of the whole gateway.
  */
 export type TextTimeouts = {
   /** For a whole answer, or for the head of a stream. */

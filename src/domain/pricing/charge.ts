@@ -15,8 +15,8 @@ const MS_PER_SECOND = 1_000n
 const BILLION = 1_000_000_000n
 
 /**
- * The exact price of a usage: tokens times the prices for its input, rounded up once to a nano-USD, the price per request, and the price of each use
- * of a server tool.
+ * The exact price of a usage: tokens times the prices for its input, rounded up once to a nano-USD, the price per
+ * request, and the price of each use of a server tool.
  */
 export function chargeForTokens(usage: Usage, tariff: TextTariff): NanoUsd {
   const prices = tariff.tiers === undefined ? tariff : pricesFor(tariff, inputTokens(usage))

@@ -54,8 +54,8 @@ export async function admitText<Dialect extends TextDialect>(
 const RESERVED_RETRY_AFTER_S = '2'
 
 /**
- * The error for a request whose worst case is not available. If running text requests hold what it needs, a repeat can help;
- * otherwise only more money or a smaller request can.
+ * The error for a request whose worst case is not available. If running text requests hold what it needs, a repeat can
+ * help; otherwise only more money or a smaller request can.
  */
 function refusalOf(
   request: TextRequest,

@@ -23,8 +23,8 @@ export type Quote = {
 export const UNKNOWN_WINDOW_TOKENS = 128_000
 
 /**
- * Prices the worst case: the estimated input, at most the context window, and the output ceiling of the request, at most that of
- * the row.
+ * Prices the worst case: the estimated input, at most the context window, and the output ceiling of the request, at
+ * most that of the row.
  */
 export function quoteText(model: TextModel, request: TextRequest): Quote {
   const window = model.contextWindow

@@ -2,7 +2,10 @@ import type { TextTimeouts } from '../../domain/catalog/text-timeouts.ts'
 import type { AdmittedRequest } from './admit-text.ts'
 import type { TextSettings } from './text-ports.ts'
 
-/** The limit for a whole answer, or for the head of a stream: that of the model, else of the provider, else of the gateway. */
+/**
+ * The limit for a whole answer, or for the head of a stream: that of the model, else of the provider, else of the
+ * gateway.
+ */
 export function readTimeoutMs(
   model: TextTimeouts,
   provider: TextTimeouts,

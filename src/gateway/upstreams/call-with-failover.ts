@@ -30,8 +30,8 @@ export type FailoverPorts = AbandonPorts & {
 /**
  * Calls the upstreams of a request one after the other until one answers, and returns the attempt whose result the
  * client gets. Each is called at most once. Those with an open circuit breaker come last, because they may have
- * recovered and are better than no answer. If the last one fails in a way that a second try may not meet, it is called once
- * more. After `failOverWithinMs`, no further call is made.
+ * recovered and are better than no answer. If the last one fails in a way that a second try may not meet, it is called
+ * once more. After `failOverWithinMs`, no further call is made.
  */
 export async function callWithFailover<Result extends CallResult>(
   admitted: AdmittedRequest,

@@ -9,8 +9,8 @@ export const FAILURES_BEFORE_OPEN = 3
 /** How long it stays open the first time. Each further time without a success in between is twice as long. */
 export const OPEN_MS_FIRST = 5_000
 /**
- * The longest time that it stays open, also if a `Retry-After` asks for more. Longer, and an upstream that has recovered
- * would be skipped while the others fail.
+ * The longest time that it stays open, also if a `Retry-After` asks for more. With a longer time, an upstream that has
+ * recovered would be skipped while the others fail.
  */
 export const OPEN_MS_MAX = 20_000
 

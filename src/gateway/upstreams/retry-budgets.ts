@@ -1,7 +1,9 @@
 import type { Upstream } from '../../domain/catalog/model.ts'
 import type { Clock } from '../ports/clock.ts'
 
-/** The part of an upstream's requests that may be retries: one in so many. More would add to the load of one that fails. */
+/**
+ * The part of an upstream's requests that may be retries: one in so many. More would add to the load of one that fails.
+ */
 export const REQUESTS_PER_RETRY = 10
 /** The share is counted over this time, from the first retry on. */
 export const RETRY_WINDOW_MS = 10_000

@@ -11,9 +11,9 @@ export const RETRY_AFTER_MS_MAX = 2_000
 const RETRIED_STATUSES: ReadonlySet<number | undefined> = new Set([500, 502, 503])
 
 /**
- * How long to wait before the same upstream is called again; undefined if a retry cannot help, or could be billed twice. A longer
- * `Retry-After` of the upstream is waited for, and one of more than two seconds prevents the retry. `random` is at least 0 and
- * below 1. `nowMs` is wall time.
+ * How long to wait before the same upstream is called again; undefined if a retry cannot help, or could be billed
+ * twice. A longer `Retry-After` of the upstream is waited for, and one of more than two seconds prevents the retry.
+ * `random` is at least 0 and below 1. `nowMs` is wall time.
  */
 export function retryDelayMs(result: CallResult, nowMs: number, random: () => number): number | undefined {
   if (result.kind !== 'failure') return undefined

@@ -42,8 +42,8 @@ export class ClientConnection implements Transport, SocketOwner, Timer {
   }
 
   /**
-   * Sends a request, whose response goes to the exchange. False if the server has closed the connection, so that nothing
-   * was written: then another connection can carry the request.
+   * Sends a request, whose response goes to the exchange. False if the server has closed the connection, so that
+   * nothing was written: then another connection can carry the request.
    */
   send(exchange: Exchange, request: HttpRequest, body: OutgoingBody | undefined): boolean {
     this.#exchange = exchange

@@ -25,7 +25,9 @@ export class ConnectionPool {
     return connection
   }
 
-  /** Keeps a connection for the next request, for `idleMs` at most. False if that is no time, or where enough are kept. */
+  /**
+   * Keeps a connection for the next request, for `idleMs` at most. False if that is no time, or where enough are kept.
+   */
   keep(connection: ClientConnection, idleMs: number): boolean {
     if (this.#isClosed || idleMs <= 0) return false
     const { key } = connection.origin

@@ -13,8 +13,9 @@ import { isStreamBody, type OutgoingBody } from './outgoing-body.ts'
 export interface HttpClient {
   /**
    * Sends one request, once: a connection that breaks under it is a failure, never a reason to send it again. Only if
-   * nothing of it could be written to a kept connection, another one is used. Resolves when the head of the response has come; any status is a response, and redirects are not followed. This and reads of
-   * the response reject with an `ClientError`.
+   * nothing of it could be written to a kept connection, another one is used. Resolves when the head of the response
+   * has come; any status is a response, and redirects are not followed. This and reads of the response reject with an
+   * `ClientError`.
    *
    * The response must be read to its end or cancelled. The stream of a body is read to its end or cancelled in any
    * case.
