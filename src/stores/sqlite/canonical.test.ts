@@ -27,6 +27,7 @@ describe('the canonical form', () => {
     [Number.MAX_SAFE_INTEGER, '01001fffffffffffff'],
     ['', '0200000000'],
     ['é', '0200000002c3a9'],
+    ['naïve', '02000000066e61c3af7665'],
     [new Uint8Array([1, 255]), '030000000201ff'],
   ])('of %p is %s', (one, bytes) => {
     expect(encoded([one])).toBe(bytes)

@@ -54,7 +54,8 @@ export class HashedTable {
 
   #append(insert: Statement, columns: readonly SqlValue[], changing: readonly SqlValue[]): bigint | null {
     const values = [this.#nextId, ...columns, this.#commitLog.currentId]
-    const { changes } = insert.run(...values, ...changing)
+    // As one array: spreading so many values costs as much as binding them.
+    const { changes } = insert.run(changing.length === 0 ? values : [...values, ...changing])
     if (changes === 0) return null
     this.#commitLog.add(this.#definition.tag, values)
     const id = this.#nextId
