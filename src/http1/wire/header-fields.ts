@@ -102,8 +102,7 @@ export class HeaderFields {
 
   /** The name in lower case. */
   nameAt(index: number): string {
-    const start = this.#lines[index] ?? 0
-    return this.#bytes.toString('latin1', start, this.#bytes.indexOf(COLON, start)).toLowerCase()
+    return this.#bytes.toString('latin1', this.#lines[index], this.#colonOf(index)).toLowerCase()
   }
 
   valueAt(index: number): string {

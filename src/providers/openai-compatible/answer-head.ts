@@ -16,6 +16,14 @@ export type AnswerHead = {
 }
 
 const RATE_LIMITS = 'x-ratelimit-'
+const USUAL_RATE_LIMITS = [
+  'x-ratelimit-limit-requests',
+  'x-ratelimit-limit-tokens',
+  'x-ratelimit-remaining-requests',
+  'x-ratelimit-remaining-tokens',
+  'x-ratelimit-reset-requests',
+  'x-ratelimit-reset-tokens',
+]
 
 export function readHead(
   { status, headers: fields, contentLength }: Pick<HttpResponse, 'status' | 'headers' | 'contentLength'>,
@@ -45,8 +53,14 @@ function rateLimitsOf(fields: HeaderFields): RateLimits {
   const rateLimits: [string, string][] = []
   for (let index = 0; index < fields.count; index += 1)
     if (fields.isNamed(index, RATE_LIMITS, 'prefix'))
-      rateLimits.push([fields.nameAt(index), fields.valueAt(index)])
+      rateLimits.push([rateLimitName(fields, index), fields.valueAt(index)])
   return rateLimits
+}
+
+/** Makes no new string for the usual names. */
+function rateLimitName(fields: HeaderFields, index: number): string {
+  for (const name of USUAL_RATE_LIMITS) if (fields.isNamed(index, name)) return name
+  return fields.nameAt(index)
 }
 
 /** A header that comes more than once is a list of its values. */
