@@ -27,8 +27,6 @@ export function openReplays(config: Config, clock: Clock): ReplayParts {
   }
 }
 
-function sha256(text: string): Int32Array<ArrayBuffer> {
-  const digest = new Int32Array(8)
-  Bun.SHA256.hash(text, digest)
-  return digest
+function sha256(text: string): string {
+  return Bun.SHA256.hash(text, 'base64')
 }

@@ -12,8 +12,8 @@ export type Fingerprint = {
   readonly apiKeyId: number
   /** One of a few names. */
   readonly route: string
-  /** SHA-256 of the body as eight 32-bit words. */
-  readonly digest: Int32Array<ArrayBuffer>
+  /** SHA-256 of the body in base64. */
+  readonly digest: string
 }
 
 /**

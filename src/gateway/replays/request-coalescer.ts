@@ -134,7 +134,7 @@ type Identical = {
 type Run = Identical & { readonly request: InFlightRequest }
 
 function keyOf({ apiKeyId, route, digest }: Fingerprint): string {
-  return `${apiKeyId} ${route} ${digest.join()}`
+  return `${apiKeyId} ${route} ${digest}`
 }
 
 const UTF8_BYTES_PER_UNIT_MAX = 3

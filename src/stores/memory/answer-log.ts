@@ -28,9 +28,10 @@ const ROUTE = 7
 const TYPE_BYTES = 8
 const MODEL_BYTES = 9
 const BODY_BYTES = 10
-const DIGEST = 11
-const DIGEST_WORDS = 8
-const HEAD_BYTES = 80
+const HEAD_BYTES = 88
+/** Where the digest is in the head: SHA-256 in base64. */
+const DIGEST_AT = 44
+const DIGEST_BYTES = 44
 
 const decoder = new TextDecoder()
 
@@ -94,7 +95,7 @@ export class AnswerLog {
     words[at / 4 + TYPE_BYTES] = typeBytes
     words[at / 4 + MODEL_BYTES] = modelBytes
     words[at / 4 + BODY_BYTES] = bodyBytes
-    words.set(fingerprint.digest, at / 4 + DIGEST)
+    bytes.write(fingerprint.digest, at + DIGEST_AT, 'latin1')
     const modelAt = at + HEAD_BYTES + typeBytes
     bytes.write(contentType, at + HEAD_BYTES)
     bytes.write(model, modelAt)
@@ -120,12 +121,11 @@ export class AnswerLog {
   }
 
   isOf(position: RecordOffset, { apiKeyId, route, digest }: Fingerprint): boolean {
-    const { words } = this.#slabOf(position)
-    const digestAt = (position % SLAB_BYTES) / 4 + DIGEST
-    for (let index = 0; index < DIGEST_WORDS; index += 1)
-      if (words[digestAt + index] !== digest[index]) return false
+    const digestAt = (position % SLAB_BYTES) + DIGEST_AT
     return (
-      this.#double(position, API_KEY_ID) === apiKeyId && this.#routes[this.#word(position, ROUTE)] === route
+      this.#slabOf(position).bytes.toString('latin1', digestAt, digestAt + DIGEST_BYTES) === digest &&
+      this.#double(position, API_KEY_ID) === apiKeyId &&
+      this.#routes[this.#word(position, ROUTE)] === route
     )
   }
 

@@ -142,10 +142,9 @@ describe('many answers', () => {
       expect((await replays.find(aFingerprint(name)))?.body.length).toBe(half)
   })
 
-  test('whose digests begin with the same words are found separately', async () => {
+  test('whose digests begin with the same characters are found separately', async () => {
     const { replays } = open()
-    const alike = (index: number) =>
-      aFingerprint('a', { digest: Int32Array.from({ length: 8 }, (_, place) => (place < 7 ? 1 : index)) })
+    const alike = (index: number) => aFingerprint('a', { digest: `${index}=`.padStart(44, 'x') })
     const indexes = Array.from({ length: 50 }, (_, index) => index)
 
     for (const index of indexes) await replays.keep(alike(index), anAnswer(`${index}`))

@@ -53,7 +53,9 @@ export function memoryReplays(
   }
 }
 
-/** Any word of a digest is as good as random. */
+/** A digest is as good as random. Of each of its characters, six bits are used. */
 function bucketOf({ digest }: Fingerprint): number {
-  return (digest[0] ?? 0) & (BUCKETS - 1)
+  return (
+    ((digest.charCodeAt(0) & 63) << 12) | ((digest.charCodeAt(1) & 63) << 6) | (digest.charCodeAt(2) & 63)
+  )
 }
