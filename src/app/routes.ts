@@ -3,6 +3,7 @@ import { answerMessage } from '../gateway/text/answer-message.ts'
 import { answerText } from '../gateway/text/answer-text.ts'
 import { countTokens } from '../gateway/text/count-tokens.ts'
 import type { ByteBudget } from '../gateway/budgets/byte-budget.ts'
+import { replaySwitch } from '../gateway/replays/replay-switch.ts'
 import type { RequestCoalescer } from '../gateway/replays/request-coalescer.ts'
 import type { TextPorts } from '../gateway/text/text-ports.ts'
 import { readBalance, readCredits } from '../http/account/balance.ts'
@@ -88,11 +89,13 @@ function textRoutes(ports: RoutePorts, config: Config, { forAll }: Listings): re
   }
   const route = { ...ports, idempotencyHeader: `x-${config.brand}-idempotency`, bodyLimits }
   const { coalescer } = ports
+  const mayReplay = replaySwitch(ports.catalog)
   const replayed = (dialect: TextDialect | StreamDialect) => ({
     POST: textRoute(
       route,
       call => answerText(call, dialect, ports, config),
-      coalescer && ((call, answer) => coalescer.answer(call, dialect, answer)),
+      coalescer &&
+        ((call, answer) => (mayReplay(call) ? coalescer.answer(call, dialect, answer) : answer(call))),
     ),
   })
   return [

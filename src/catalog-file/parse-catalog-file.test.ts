@@ -261,7 +261,7 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
   [
     'a field of another kind',
     row('embedding', 'pricing: free\nmax_output_tokens: 5'),
-    'line 13, column 5: models[0].max_output_tokens is not a field of a model of kind embedding; the fields are id, kind, enabled, display_name, description, owned_by, upstreams, pricing, markup, ceiling_pricing, context_window, read_timeout_s.',
+    'line 13, column 5: models[0].max_output_tokens is not a field of a model of kind embedding; the fields are id, kind, enabled, display_name, description, owned_by, upstreams, pricing, markup, ceiling_pricing, context_window, read_timeout_s, replays.',
   ],
   [
     'an enabled model without a price',

@@ -17,7 +17,10 @@ let askedBefore = 0
 let requests = 0
 
 beforeAll(async () => {
-  const models = [chatModel('gpt-x', { pricing: DOLLAR_A_REQUEST })]
+  const models = [
+    chatModel('gpt-x', { pricing: DOLLAR_A_REQUEST }),
+    chatModel('gpt-fresh', { pricing: DOLLAR_A_REQUEST, replays: false }),
+  ]
   gateway = await startScriptedGateway({ models, environment })
 })
 afterAll(() => gateway.stop())
@@ -53,6 +56,52 @@ const left = async () => (await ada.balance()).available_usd
 
 /** Resolves when the gateway has read everything that was sent before. */
 const arrived = () => gateway.read(ada.key, '/v1/balance')
+
+describe('an Idempotency-Key', () => {
+  test('is part of the request: another key gets an answer of its own, and the same key a replay', async () => {
+    const body = aRequest()
+
+    await send(body, { 'idempotency-key': 'a' })
+    const other = await send(body, { 'idempotency-key': 'b' })
+    const none = await send(body)
+    const same = await send(body, { 'idempotency-key': 'a' })
+
+    expect([other, none, same].map(({ isReplay }) => isReplay)).toEqual([false, false, true])
+    expect(asked()).toBe(3)
+  })
+
+  test('does not make different bodies the same request', async () => {
+    const headers = { 'idempotency-key': 'a' }
+
+    await send(aRequest(), headers)
+    const other = await send(aRequest(), headers)
+
+    expect(other.isReplay).toBe(false)
+  })
+})
+
+describe('a model whose row has replays: false', () => {
+  test('answers every request itself, also one that comes while an identical one runs', async () => {
+    const body = aRequest({ model: 'vendor/gpt-fresh' })
+    const [one, two] = [gateway.upstream.hold(), gateway.upstream.hold()]
+
+    const both = [send(body), send(body)]
+    for (const held of [await one, await two]) await chatAnswer()(held)
+    const replies = await Promise.all(both)
+    const later = await send(body)
+
+    expect([...replies, later].map(({ isReplay }) => isReplay)).toEqual([false, false, false])
+    expect(asked()).toBe(3)
+  })
+
+  test('leaves the replays of other models as they are', async () => {
+    const body = aRequest()
+
+    await send(body)
+
+    expect(await send(body)).toMatchObject({ isReplay: true })
+  })
+})
 
 describe('an identical request within the TTL', () => {
   test('gets the first answer again, byte for byte, without a charge', async () => {

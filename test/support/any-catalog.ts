@@ -160,6 +160,7 @@ function anyModel(providers: string[]): fc.Arbitrary<Model | ModelDraft> {
       readTimeoutMs: anyTimeoutMs(),
       streamIdleTimeoutMs: anyTimeoutMs(),
       messagesStream: fc.constant('live' as const),
+      replays: fc.constant(false as const),
     },
     { requiredKeys: [...required, 'kind'] },
   )

@@ -38,6 +38,8 @@ type ChatSettings = CommonSettings &
      * `live` converts the streams of the messages route while they arrive. Absent for the contract's synthetic ones.
      */
     readonly messagesStream?: 'live'
+    /** False if identical requests never share an answer. */
+    readonly replays?: false
   }
 
 type EmbeddingSettings = CommonSettings &
@@ -45,6 +47,8 @@ type EmbeddingSettings = CommonSettings &
     readonly kind: 'embedding'
     readonly pricing: TextPricing
     readonly contextWindow?: number
+    /** False if identical requests never share an answer. */
+    readonly replays?: false
   }
 
 /** The value sets of a media model by field name: the allowlist of fields that reach the provider. */

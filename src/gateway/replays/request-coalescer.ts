@@ -19,6 +19,13 @@ export type CoalescerPorts = {
 
 type Dialect = TextDialect | StreamDialect
 
+/** The body, after the idempotency key if there is one. A body is JSON, so no body looks like one with a key. */
+function identityOf({ body, idempotencyKey }: TextCall): string {
+  return idempotencyKey === undefined
+    ? body.text
+    : `idempotency-key: ${JSON.stringify(idempotencyKey)}\n${body.text}`
+}
+
 /**
  * Answers identical requests of one API key once. If the answer is kept, a request gets it; if the answer is being
  * produced, the request waits for it or follows its stream. Such a request is not charged, and reads neither the
@@ -40,7 +47,11 @@ export class RequestCoalescer {
 
   answer(call: TextCall, dialect: Dialect, answer: AnswerCall): Promise<TextResult> {
     const { route } = dialect
-    const fingerprint = { apiKeyId: call.caller.apiKey.id, route, digest: this.#ports.sha256(call.body.text) }
+    const fingerprint = {
+      apiKeyId: call.caller.apiKey.id,
+      route,
+      digest: this.#ports.sha256(identityOf(call)),
+    }
     const identical = { key: keyOf(fingerprint), fingerprint, call, dialect }
     const earlier = this.#inFlight.get(identical.key)
     return earlier === undefined ? this.#lead(identical, answer) : this.#follow(earlier, identical, answer)

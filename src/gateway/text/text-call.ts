@@ -17,6 +17,8 @@ export type TextCall = {
    */
   readonly client: { readonly signal: CallerSignal }
   readonly trace: TextTrace
+  /** The value of its `Idempotency-Key`. Absent if it has none, or on a route without replays. */
+  readonly idempotencyKey?: string
   /** Only of a messages request. */
   readonly apiVersion?: ApiVersion
 }

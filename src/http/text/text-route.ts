@@ -25,8 +25,11 @@ export type Coalesce = (call: TextCall, answer: Answer) => Promise<TextResult>
 export function textRoute(ports: TextRoutePorts, answer: Answer, coalesce?: Coalesce): Handler {
   return async context => {
     const call = await readCall(context, ports)
-    const mayCoalesce = coalesce !== undefined && !bypasses(context.request.header(ports.idempotencyHeader))
-    return textReply(await (mayCoalesce ? coalesce(call, answer) : answer(call)))
+    const { request } = context
+    if (coalesce === undefined || bypasses(request.header(ports.idempotencyHeader)))
+      return textReply(await answer(call))
+    const idempotencyKey = request.header('idempotency-key')
+    return textReply(await coalesce(idempotencyKey === null ? call : { ...call, idempotencyKey }, answer))
   }
 }
 

@@ -55,8 +55,16 @@ const fieldsOf = {
     'context_window',
     ...textTimeoutFields,
     'messages_stream',
+    'replays',
   ],
-  embedding: [...commonFields, 'markup', 'ceiling_pricing', 'context_window', ...answerTimeoutFields],
+  embedding: [
+    ...commonFields,
+    'markup',
+    'ceiling_pricing',
+    'context_window',
+    ...answerTimeoutFields,
+    'replays',
+  ],
   image: [...commonFields, 'params', 'fixed_params'],
   video: [...commonFields, 'engine', 'params', 'fixed_params', 'hold_duration_seconds'],
 } as const satisfies Record<ModelKind, readonly string[]>
@@ -161,6 +169,7 @@ function readKind(row: Row, kind: ModelKind) {
           maxOutputTokens: number(row, 'max_output_tokens', TOKENS),
           contextWindow: number(row, 'context_window', TOKENS),
           messagesStream: readMessagesStream(row),
+          replays: readReplays(row),
         }),
         ...readTextTimeouts(row),
       }
@@ -170,6 +179,7 @@ function readKind(row: Row, kind: ModelKind) {
         ...definedOnly({
           pricing: readTextPricing(row, kind),
           contextWindow: number(row, 'context_window', TOKENS),
+          replays: readReplays(row),
         }),
         ...readTextTimeouts(row),
       }
@@ -193,6 +203,11 @@ function readMessagesStream(row: Row): 'live' | undefined {
   return value === 'live' ? value : undefined
 }
 
+/** Undefined for the default, true. */
+function readReplays(row: Row): false | undefined {
+  return flag(row, 'replays') === false ? false : undefined
+}
+
 function writeKind(model: AnyModelSettings): Record<string, unknown> {
   switch (model.kind) {
     case 'chat':
@@ -202,13 +217,14 @@ function writeKind(model: AnyModelSettings): Record<string, unknown> {
           max_output_tokens: model.maxOutputTokens,
           context_window: model.contextWindow,
           messages_stream: model.messagesStream,
+          replays: model.replays,
         }),
         ...writeTextTimeouts(model),
       }
     case 'embedding':
       return {
         ...(model.pricing && writeTextPricing(model.pricing, 'embedding')),
-        ...definedOnly({ context_window: model.contextWindow }),
+        ...definedOnly({ context_window: model.contextWindow, replays: model.replays }),
         ...writeTextTimeouts(model),
       }
     case 'image':

@@ -1,0 +1,31 @@
+import { findModel, type Catalog } from '../../domain/catalog/catalog.ts'
+import type { Model } from '../../domain/catalog/model.ts'
+import { findJsonObject } from '../../protocol/json/parse-json.ts'
+import type { CatalogStore } from '../ports/catalog.ts'
+import type { TextCall } from '../text/text-call.ts'
+
+/**
+ * Returns a function that says whether identical requests may share an answer: the row of their model has not switched
+ * replays off. It reads a request's model only if some row has.
+ */
+export function replaySwitch(
+  store: Pick<CatalogStore, 'current'>,
+): (call: Pick<TextCall, 'body'>) => boolean {
+  let known: Catalog | undefined
+  let isAnyOff = false
+  return ({ body }) => {
+    const catalog = store.current()
+    if (catalog !== known) {
+      known = catalog
+      isAnyOff = catalog.models.values().some(isOff)
+    }
+    if (!isAnyOff) return true
+    const name = findJsonObject(body.text)?.['model']
+    const model = typeof name === 'string' ? findModel(catalog, name) : undefined
+    return model === undefined || !isOff(model)
+  }
+}
+
+function isOff(model: Model): boolean {
+  return (model.kind === 'chat' || model.kind === 'embedding') && model.replays === false
+}
