@@ -1,17 +1,26 @@
 import type { Catalog } from '../domain/catalog/catalog.ts'
-import { EMPTY_CATALOG, ofSandbox, withoutSandbox } from '../domain/catalog/catalog.ts'
+import {
+  EMPTY_CATALOG,
+  ofSandbox,
+  withCallable,
+  withoutSandbox,
+  type Callable,
+} from '../domain/catalog/catalog.ts'
 import type { CatalogStore } from '../gateway/ports/catalog.ts'
 import type { Listings } from '../http/catalog/routes.ts'
 
 /**
  * The catalogs to list. Each account sees the models that it can call; the public lists show those of a regular
- * account.
+ * account. A model that cannot be called now, such as one whose provider's key is not set, is not listed.
  */
 export function listings(
   store: Pick<CatalogStore, 'current'>,
   { isSandboxOn }: { readonly isSandboxOn: boolean },
+  callable: Callable,
 ): Listings {
-  const regular = isSandboxOn ? (catalog: Catalog) => catalog : oncePerCatalog(withoutSandbox)
+  const regular = oncePerCatalog(catalog =>
+    withCallable(isSandboxOn ? catalog : withoutSandbox(catalog), callable),
+  )
   const sandboxOnly = isSandboxOn ? oncePerCatalog(ofSandbox) : () => EMPTY_CATALOG
   return {
     forAll: () => regular(store.current()),

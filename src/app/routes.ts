@@ -48,7 +48,7 @@ export function gatewayRoutes(ports: RoutePorts, config: Config): readonly Route
   const { ledger, metrics, adminKey } = ports
   const keyed = keyedRoute(ports)
   const admin = adminApi(ports, adminKey, ports.bodyMemory)
-  const listed = listings(ports.catalog, config)
+  const listed = listings(ports.catalog, config, ports)
   const media = { ...ports, bodyLimits: { ...BODY_TIMES, bytesMax: config.mediaBodyBytesMax } }
   return [
     ...textRoutes(ports, config, listed),

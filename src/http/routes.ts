@@ -42,8 +42,22 @@ export function routeTable(routes: readonly Route[]): FindEndpoint {
   }
   return (method, path) => {
     const endpoints = exact.get(path) ?? patterns.find(({ matches }) => matches(path))?.endpoints
-    return endpoints?.get(method) ?? notRouted({ method, path, endpoints, style: styleAt(path, routes) })
+    const found = endpoints?.get(method)
+    if (found !== undefined) return found
+    const meant = withVersion(path)
+    const style = styleAt(meant, routes)
+    const isMeant = meant !== path && exact.get(meant)?.has(method) === true
+    return notRouted({ method, path, endpoints, meant: isMeant ? meant : undefined, style })
   }
+}
+
+const VERSION = '/v1'
+
+/** The path with `/v1` once at its start: base URLs often lack it or have it twice. */
+function withVersion(path: string): string {
+  const isTwice = path.startsWith(`${VERSION}${VERSION}/`)
+  if (isTwice) return path.slice(VERSION.length)
+  return path.startsWith(`${VERSION}/`) ? path : VERSION + path
 }
 
 function matcherOf(pattern: string): (path: string) => boolean {
@@ -72,6 +86,8 @@ type Unrouted = {
   readonly path: string
   /** Undefined for an unknown path. */
   readonly endpoints: Endpoints | undefined
+  /** The path of a route that the client probably meant. */
+  readonly meant: string | undefined
   readonly style: ReplyStyle
 }
 
@@ -83,12 +99,15 @@ function notRouted({ style, ...request }: Unrouted): Endpoint {
 const PATH_SHOWN_MAX = 200
 
 /** 404, or 405 with the methods that the path supports. */
-function refusal({ method, path, endpoints }: Omit<Unrouted, 'style'>): GatewayError {
+function refusal({ method, path, endpoints, meant }: Omit<Unrouted, 'style'>): GatewayError {
   const shown = path.slice(0, PATH_SHOWN_MAX)
   // The API contract wants 404 for every other POST below /v1/, even if the path supports other methods.
   const isHidden = method === 'POST' && path.startsWith('/v1/')
   if (endpoints === undefined || isHidden) {
-    return new GatewayError('not_found', `No route matches ${method} ${shown}.`, { shouldRetry: false })
+    const help = meant === undefined ? '' : ` Did you mean ${meant}? Check the base URL of the client.`
+    return new GatewayError('not_found', `No route matches ${method} ${shown}.${help}`, {
+      shouldRetry: false,
+    })
   }
   const allow = [...endpoints.keys()].filter(name => name !== 'HEAD')
   if (endpoints.has('HEAD')) allow.push('HEAD')

@@ -1,4 +1,4 @@
-import type { AnyModelSettings, Model, ModelDraft, Upstream } from './model.ts'
+import type { AnyModelSettings, Model, ModelDraft, ModelKind, Upstream } from './model.ts'
 import { variablesOf, type Provider, type ProviderSettings } from './provider.ts'
 
 /** All providers and models at one revision. It is frozen: an edit makes a new catalog. */
@@ -51,6 +51,41 @@ export function withoutSandbox(catalog: Catalog): Catalog {
  */
 export function ofSandbox(catalog: Catalog): Catalog {
   return withModels(catalog, model => model.upstreams.some(upstream => isOnSandbox(catalog, upstream)))
+}
+
+/** What a deployment can call: providers of a kind of model, and the keys that it has. */
+export type Callable = {
+  readonly serves: (provider: Provider, kind: 'image' | 'video') => boolean
+  readonly isVariableSet: (variable: string) => boolean
+}
+
+/**
+ * The catalog without models that cannot be called now: no upstream has a provider that serves their kind and whose key
+ * is there.
+ */
+export function withCallable(catalog: Catalog, callable: Callable): Catalog {
+  return withModels(catalog, ({ kind, upstreams }) =>
+    upstreams.some(upstream => {
+      const provider = catalog.providers.get(upstream.provider)
+      return provider !== undefined && canServe(provider, kind, callable) && hasKey(provider, callable)
+    }),
+  )
+}
+
+function canServe(provider: Provider, kind: ModelKind, { serves }: Callable): boolean {
+  switch (kind) {
+    case 'chat':
+      return provider.routes.some(route => route !== 'embeddings')
+    case 'embedding':
+      return provider.routes.includes('embeddings')
+    case 'image':
+    case 'video':
+      return serves(provider, kind)
+  }
+}
+
+function hasKey({ secret }: Provider, { isVariableSet }: Callable): boolean {
+  return secret.from !== 'lost' && variablesOf(secret).every(isVariableSet)
 }
 
 /** The number of enabled models. With the sandbox off, models that only the sandbox offers do not count. */

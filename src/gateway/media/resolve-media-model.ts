@@ -4,7 +4,7 @@ import type { Provider } from '../../domain/catalog/provider.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import type { JobKind } from '../../domain/jobs/job.ts'
 import type { Authenticated } from '../ports/accounts.ts'
-import { modelNotFound } from '../text/resolve-model.ts'
+import { modelNotFound } from '../text/model-not-found.ts'
 import { chooseUpstream } from '../upstreams/choose-upstream.ts'
 
 type ModelOf<Kind extends JobKind> = Kind extends 'image' ? ImageModel : VideoModel
@@ -35,14 +35,15 @@ export function resolveMediaModel<Kind extends JobKind>(
 ): ResolvedMediaModel<ModelOf<Kind>> {
   const { catalog, caller, isSandboxOn, serves, random, onlyProvider } = context
   const model = findModel(catalog, name)
-  if (model === undefined || !model.enabled || model.kind !== kind) throw modelNotFound(name, caller)
+  const notFound = () => modelNotFound(name, { catalog, caller, isSandboxOn, kind })
+  if (model === undefined || !model.enabled || model.kind !== kind) throw notFound()
   const destinations = model.upstreams.flatMap(upstream => {
     const provider = catalog.providers.get(upstream.provider)
     if (provider === undefined || !serves(provider, kind)) return []
     const isAllowed = provider.kind === 'sandbox' ? isSandboxOn : !caller.account.sandboxOnly
     return isAllowed ? [{ upstream, provider }] : []
   })
-  if (destinations.length === 0) throw modelNotFound(name, caller)
+  if (destinations.length === 0) throw notFound()
   const fitting = destinations.filter(
     ({ provider }) => onlyProvider === undefined || provider.id === onlyProvider,
   )

@@ -1,7 +1,7 @@
 import { findModel, type Catalog } from '../../domain/catalog/catalog.ts'
 import { parseJsonObject } from '../../protocol/json/parse-json.ts'
 import { readCountTokensRequest } from '../../protocol/messages/count-tokens.ts'
-import { modelNotFound } from './resolve-model.ts'
+import { modelNotFound } from './model-not-found.ts'
 import type { TextCall } from './text-call.ts'
 import type { WholeAnswer } from './text-result.ts'
 
@@ -12,7 +12,8 @@ import type { WholeAnswer } from './text-result.ts'
 export async function countTokens({ body, caller, trace }: TextCall, catalog: Catalog): Promise<WholeAnswer> {
   const { model: name, inputTokens } = readCountTokensRequest(parseJsonObject(body))
   const model = findModel(catalog, name)
-  if (model === undefined || !model.enabled) throw modelNotFound(name, caller)
+  if (model === undefined || !model.enabled)
+    throw modelNotFound(name, { catalog, caller, isSandboxOn: true, kind: undefined })
   trace.model = model.id
   return {
     kind: 'answer',

@@ -6,6 +6,7 @@ import type { TextDialect } from '../../protocol/text-dialect.ts'
 import type { Authenticated } from '../ports/accounts.ts'
 import type { ProviderAdapters } from '../ports/providers.ts'
 import type { TextProvider } from '../ports/text-provider.ts'
+import { modelNotFound } from './model-not-found.ts'
 import type { Conversion, ConvertedRequest } from './text-call.ts'
 
 /** The target of one call: an upstream of a catalog row, its provider, and the adapter that calls it. */
@@ -38,8 +39,8 @@ export function resolveModel(
 ): ResolvedModel {
   const { catalog, caller, providers, isSandboxOn } = context
   const model = findModel(catalog, name)
-  if (model === undefined || !model.enabled || model.kind !== dialect.serves)
-    throw modelNotFound(name, caller)
+  const notFound = () => modelNotFound(name, { catalog, caller, isSandboxOn, kind: dialect.serves })
+  if (model === undefined || !model.enabled || model.kind !== dialect.serves) throw notFound()
   const destinations: Destination[] = []
   let isReachable = false
   for (const upstream of model.upstreams) {
@@ -56,7 +57,7 @@ export function resolveModel(
         destinations.push({ upstream, provider, adapter, converted })
     }
   }
-  if (!isReachable) throw modelNotFound(name, caller)
+  if (!isReachable) throw notFound()
   if (destinations.length === 0) {
     if (conversion?.problem !== undefined) throw conversion.problem
     throw new GatewayError('route_not_supported', `"${model.id}" cannot be called on this route.`, {
@@ -65,15 +66,3 @@ export function resolveModel(
   }
   return { model, destinations }
 }
-
-/** The error for a name that is unknown, switched off or of another kind. It does not say which. */
-export function modelNotFound(name: string, { account }: Pick<Authenticated, 'account'>): GatewayError {
-  const shown = name.slice(0, NAME_SHOWN_MAX)
-  const message = account.sandboxOnly
-    ? `The sandbox has no model "${shown}", and this key works only on the sandbox.`
-    : `The model "${shown}" does not exist.`
-  return new GatewayError('model_not_found', message, { param: 'model' })
-}
-
-/** A client can send a name of any length. The error repeats only its beginning. */
-const NAME_SHOWN_MAX = 200

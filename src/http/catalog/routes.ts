@@ -1,6 +1,6 @@
 import type { Catalog } from '../../domain/catalog/catalog.ts'
 import type { Authenticated } from '../../gateway/ports/accounts.ts'
-import { modelNotFound } from '../../gateway/text/resolve-model.ts'
+import { modelNotFound } from '../../gateway/text/model-not-found.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
 import { jsonReply, type Handler, type HttpReply, type RequestContext } from '../request-context.ts'
 import type { Route } from '../routes.ts'
@@ -48,7 +48,8 @@ export function modelsRoutes({ forAll, forCaller }: Listings, keyed: Keyed): rea
 function readModel({ path }: IncomingRequest, catalog: Catalog, caller: Authenticated): HttpReply {
   const name = modelName(path.slice(ONE_MODEL.length))
   const model = oneModel(catalog, name)
-  if (model === undefined) throw modelNotFound(name, caller)
+  // The catalog has only models that can be called here.
+  if (model === undefined) throw modelNotFound(name, { catalog, caller, isSandboxOn: true, kind: undefined })
   return jsonReply(200, model)
 }
 

@@ -1,0 +1,77 @@
+import { findModel, type Catalog } from '../../domain/catalog/catalog.ts'
+import type { Model, ModelKind } from '../../domain/catalog/model.ts'
+import { nearest } from '../../domain/catalog/rows/nearest.ts'
+import { GatewayError } from '../../domain/errors.ts'
+import type { Authenticated } from '../ports/accounts.ts'
+
+/** A client can send a name of any length. The error repeats only its beginning. */
+const NAME_SHOWN_MAX = 200
+/** Comparing a name with many others would make a wrong name dear. */
+const COMPARED_MAX = 500
+
+const routesOfKind = {
+  chat: '/v1/chat/completions, /v1/responses or /v1/messages',
+  embedding: '/v1/embeddings',
+  image: '/v1/images/generations',
+  video: '/v1/videos',
+} as const satisfies Record<ModelKind, string>
+
+const nounOf = {
+  chat: 'a chat model',
+  embedding: 'an embedding model',
+  image: 'an image model',
+  video: 'a video model',
+} as const satisfies Record<ModelKind, string>
+
+/** What the error may name: models that this account may call, and the kind that the route serves. */
+export type ModelSearch = {
+  readonly catalog: Catalog
+  readonly caller: Pick<Authenticated, 'account'>
+  readonly isSandboxOn: boolean
+  /** Undefined for a route that serves every kind. */
+  readonly kind: ModelKind | undefined
+}
+
+/**
+ * The error for a name that is unknown, switched off or of another kind. For a model of another kind that the account may
+ * call, it names the route. Otherwise it suggests a near name. It does not tell an unknown model from one that is off.
+ */
+export function modelNotFound(name: string, search: ModelSearch): GatewayError {
+  const { catalog, kind, caller } = search
+  const shown = name.slice(0, NAME_SHOWN_MAX)
+  const model = findModel(catalog, name)
+  if (model !== undefined && kind !== undefined && model.kind !== kind && mayCall(model, search))
+    return refusal(`"${model.id}" is ${nounOf[model.kind]}. Call it at ${routesOfKind[model.kind]}.`)
+  const near = nearest(shown, namesOf(search))
+  const help = near === undefined ? '' : ` The nearest name is "${near}".`
+  return refusal(
+    caller.account.sandboxOnly
+      ? `The sandbox has no model "${shown}", and this key works only on the sandbox.${help}`
+      : `The model "${shown}" does not exist.${help}`,
+  )
+}
+
+function refusal(message: string): GatewayError {
+  return new GatewayError('model_not_found', message, { param: 'model' })
+}
+
+function namesOf(search: ModelSearch): readonly string[] {
+  const names: string[] = []
+  for (const model of search.catalog.models.values()) {
+    if (names.length === COMPARED_MAX) break
+    const isOfKind = search.kind === undefined || model.kind === search.kind
+    if (isOfKind && mayCall(model, search)) names.push(model.id)
+  }
+  return names
+}
+
+function mayCall({ enabled, upstreams }: Model, { catalog, caller, isSandboxOn }: ModelSearch): boolean {
+  return (
+    enabled &&
+    upstreams.some(upstream => {
+      const provider = catalog.providers.get(upstream.provider)
+      if (provider === undefined) return false
+      return provider.kind === 'sandbox' ? isSandboxOn : !caller.account.sandboxOnly
+    })
+  )
+}
