@@ -173,3 +173,14 @@ test.each([
 ])('a clip of %p ms at %s USD a second costs %s', (durationMs, perSecond, cost) => {
   expect(chargeForVideo(durationMs, { perSecond: usd(perSecond) })).toBe(usd(cost))
 })
+
+test.each([
+  [{ cacheWrite1h: 1 }, 'input'],
+  [{ reasoning: 1 }, 'output'],
+])('a damaged tariff without a base price prices no usage: %p', (used, missing) => {
+  const damaged = {} as TextTariff
+
+  expect(() => chargeForTokens({ ...NO_USAGE, ...used }, damaged)).toThrow(
+    new RangeError(`The tariff has no price for ${missing}.`),
+  )
+})

@@ -58,9 +58,14 @@ const parentOf = {
   audioOutput: 'output',
 } as const satisfies Record<UsageBucket, UsageBucket>
 
-/** Nano-USD per million tokens of this bucket. */
+/** Nano-USD per million tokens of this bucket. Throws a RangeError for a damaged tariff without the price of input or output. */
 export function priceOf(tariff: TextPrices, bucket: UsageBucket): NanoUsd {
-  return tariff[bucket] ?? priceOf(tariff, parentOf[bucket])
+  const price = tariff[bucket]
+  if (price !== undefined) return price
+  const parent = parentOf[bucket]
+  // Otherwise the search would never end.
+  if (parent === bucket) throw new RangeError(`The tariff has no price for ${bucket}.`)
+  return priceOf(tariff, parent)
 }
 
 /** The highest price of these buckets, in nano-USD per million tokens. */
