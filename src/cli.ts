@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline/promises'
 import { main } from './cli/main.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
@@ -19,6 +20,7 @@ const exitCode = await main(args, {
   loadApp: () => import('./app.ts'),
   out: text => process.stdout.write(text),
   err: text => process.stderr.write(text),
+  confirm: process.stdin.isTTY ? confirm : undefined,
 })
 // Waits until the output is written, because a pipe is as slow as its reader. Then exits, even if a drain left work
 // open.
@@ -26,6 +28,16 @@ const written = Promise.all([process.stdout, process.stderr].map(ended))
 // A stopping server does not wait for a log that is not read.
 await (isServer ? Promise.race([written, Bun.sleep(LOG_WAIT_MS)]) : written)
 process.exit(exitCode)
+
+/** Asks on standard error, so that the question is not part of the output. */
+async function confirm(question: string): Promise<boolean> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    return /^y(es)?$/i.test((await terminal.question(question)).trim())
+  } finally {
+    terminal.close()
+  }
+}
 
 /** Resolves when everything is written. The callback of an empty write could come before earlier writes are done. */
 function ended(stream: NodeJS.WriteStream): Promise<void> {

@@ -229,6 +229,59 @@ describe('on a stopped data folder', () => {
     expect(verified).toMatchObject({ code: 0, out: expect.stringContaining('The books balance') })
   })
 
+  test('a large credit needs a yes, and a small one does not', async () => {
+    const folder = { TOLLGATE_DATA_DIR: join(home, 'large'), TOLLGATE_GRANT_CONFIRM_USD: '100' }
+    const questions: string[] = []
+    const says = (answer: boolean) => async (question: string) => {
+      questions.push(question)
+      return answer
+    }
+
+    const created = await tollgate(['accounts', 'create', 'bob', '--grant', '100.5'], folder)
+    await tollgate(['accounts', 'create', 'ada', '--grant', '100'], folder)
+    const refused = await tollgate(['grant', 'ada', '100.000000001'], folder)
+    const json = await tollgate(['grant', 'ada', '101', '--json'], folder, says(true))
+    const denied = await tollgate(['grant', 'ada', '101'], folder, says(false))
+    const before = await tollgate(['balance', 'ada'], folder)
+    const agreed = await tollgate(['grant', 'ada', '101'], folder, says(true))
+    const flagged = await tollgate(['grant', 'ada', '200', '--yes'], folder)
+    const after = await tollgate(['balance', 'ada'], folder)
+
+    expect([created.code, refused.code, json.code, denied.code]).toEqual([2, 2, 2, 1])
+    expect(refused.err).toContain(
+      'A credit of 100.000000001 USD is more than 100 USD. Repeat the command with --yes.',
+    )
+    expect(before.out).toStartWith('available  100 USD')
+    expect([agreed.code, flagged.code]).toEqual([0, 0])
+    expect(after.out).toStartWith('available  401 USD')
+    expect(questions).toEqual(Array(2).fill('A credit of 101 USD is more than 100 USD. Make it? [y/N] '))
+    expect((await tollgate(['balance', 'bob'], folder)).code).toBe(1)
+  })
+
+  test('money is taken and given back, and an account is suspended and resumed', async () => {
+    const folder = { TOLLGATE_DATA_DIR: join(home, 'corrected') }
+    await tollgate(['accounts', 'create', 'ada', '--grant', '5'], folder)
+
+    const debited = await tollgate(['accounts', 'debit', 'ada', '2', '--idempotency-key', 'a'], folder)
+    const repeated = await tollgate(['accounts', 'debit', 'ada', '2', '--idempotency-key', 'a'], folder)
+    const refused = await tollgate(['accounts', 'debit', 'ada', '4'], folder)
+    const allowed = await tollgate(['accounts', 'debit', 'ada', '4', '--allow-negative'], folder)
+    const unknown = await tollgate(['refund', 'req_00000000000000000000000000'], folder)
+    const suspended = await tollgate(['accounts', 'suspend', 'ada'], folder)
+    const resumed = await tollgate(['accounts', 'resume', 'ada'], folder)
+
+    expect(debited.out).toBe('Took 2 USD. ada has 3 USD available.\n')
+    expect(repeated.out).toStartWith('Nothing was taken now: this idempotency key took 2 USD before (op_')
+    expect(refused).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('The account has 3 USD available.'),
+    })
+    expect(allowed.out).toBe('Took 4 USD. ada has -1 USD available.\n')
+    expect(unknown).toMatchObject({ code: 1, err: expect.stringContaining('There is no charge') })
+    expect(suspended.out).toMatch(/^ada is suspended since 20/)
+    expect(resumed.out).toBe('ada is active.\n')
+  })
+
   test('reconcile runs once and prints what it did', async () => {
     const folder = { TOLLGATE_DATA_DIR: join(home, 'reconciled') }
     await tollgate(['accounts', 'create', 'ada'], folder)
@@ -642,7 +695,11 @@ describe('on a running server', () => {
 })
 
 /** Runs one command in this process. */
-async function tollgate(args: readonly string[], settings: Record<string, string> = {}): Promise<Ran> {
+async function tollgate(
+  args: readonly string[],
+  settings: Record<string, string> = {},
+  confirm?: (question: string) => Promise<boolean>,
+): Promise<Ran> {
   let out = ''
   let err = ''
   const code = await main(args, {
@@ -651,6 +708,7 @@ async function tollgate(args: readonly string[], settings: Record<string, string
     loadApp: () => import('../app.ts'),
     out: text => (out += text),
     err: text => (err += text),
+    confirm,
   })
   return { code, out, err }
 }

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { CommanderError, type Command } from 'commander'
 import { ConfigError, describeConfig, readConfig, type Environment } from '../config/config.ts'
+import { formatUsd, parseUsd, ZERO } from '../domain/money.ts'
 import { askOf } from './ask.ts'
 import { connect, type Admin, type OpenAdmin } from './connect.ts'
 import { CliError, type Outcome } from './outcome.ts'
@@ -15,6 +16,8 @@ export type Cli = {
   readonly loadApp: () => Promise<{ readonly startApp: StartApp; readonly openAdmin: OpenAdmin }>
   readonly out: (text: string) => void
   readonly err: (text: string) => void
+  /** Asks the operator, who can say yes or no. Undefined without a terminal. */
+  readonly confirm?: ((question: string) => Promise<boolean>) | undefined
 }
 
 /**
@@ -54,6 +57,18 @@ function runnerOf(cli: Cli, isJson: boolean, run: Run): Runner {
       } finally {
         await admin.close()
       }
+    },
+    async confirmCredit(amountUsd, isConfirmed) {
+      const { grantConfirmUsd: limit } = readConfig(cli.environment)
+      if (isConfirmed || (parseUsd(amountUsd) ?? ZERO) <= limit) return
+      const isLarge = `A credit of ${amountUsd} USD is more than ${formatUsd(limit)} USD.`
+      if (isJson || cli.confirm === undefined)
+        throw new CliError(`${isLarge} Repeat the command with --yes.`, {
+          exitCode: 2,
+          code: 'needs_confirmation',
+        })
+      if (!(await cli.confirm(`${isLarge} Make it? [y/N] `)))
+        throw new CliError('Nothing was credited.', { exitCode: 1, code: 'not_confirmed' })
     },
     async serve() {
       await serve(readConfig(cli.environment), cli)

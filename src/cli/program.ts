@@ -3,11 +3,11 @@ import { describeConfig } from '../config/config.ts'
 import { amount, rowCount } from './arguments.ts'
 import type { Ask } from './ask.ts'
 import { addCatalog } from './catalog-program.ts'
-import { createAccount, listAccounts } from './commands/accounts.ts'
+import { createAccount, listAccounts, switchAccount } from './commands/accounts.ts'
 import { doctor, reconcile, verify, type Acceptance } from './commands/checks.ts'
 import { listJobs, showJob, type JobFilters } from './commands/jobs.ts'
 import { createKey, listKeys, revokeKey } from './commands/keys.ts'
-import { balance, grant, statement } from './commands/money.ts'
+import { balance, debit, grant, refund, statement, type Correcting } from './commands/money.ts'
 import { listUsage, usageCsv } from './commands/usage.ts'
 import type { Admin } from './connect.ts'
 import type { Outcome } from './outcome.ts'
@@ -19,6 +19,8 @@ export type Runner = {
     work: (ask: Ask, admin: Admin, isJson: boolean) => Promise<Outcome>,
     options?: { readonly mayCreate?: boolean },
   ): Promise<void>
+  /** Asks before a large credit. Throws a `CliError` unless it is small, `isConfirmed`, or the operator says yes. */
+  confirmCredit(amountUsd: string, isConfirmed: boolean): Promise<void>
   serve(): Promise<void>
 }
 
@@ -85,6 +87,8 @@ function settingsHelp(): string {
     .join('\n')
 }
 
+const CONFIRMS = 'do not ask before a credit of more than TOLLGATE_GRANT_CONFIRM_USD'
+
 function addAccounts(program: Command, runner: Runner): void {
   const accounts = program.command('accounts').description('Create and list accounts.')
   accounts
@@ -93,14 +97,35 @@ function addAccounts(program: Command, runner: Runner): void {
       'Create an account. Names are unique. Commands that take an account accept its name or its id.',
     )
     .option('--grant <usd>', 'credit the account with this amount in dollars', amount)
+    .option('--yes', CONFIRMS)
     .addHelpText('after', '\nPrints the id of the account.\n  $ tollgate accounts create ada --grant 12.50')
-    .action((name: string, options: { grant?: string }) =>
-      runner.admin(ask => createAccount(ask, { name, grantUsd: options.grant }), { mayCreate: true }),
-    )
+    .action(async (name: string, { grant: grantUsd, yes = false }: { grant?: string; yes?: boolean }) => {
+      if (grantUsd !== undefined) await runner.confirmCredit(grantUsd, yes)
+      await runner.admin(ask => createAccount(ask, { name, grantUsd }), { mayCreate: true })
+    })
   accounts
     .command('list')
     .description('List all accounts with their balances.')
     .action(() => runner.admin(ask => listAccounts(ask)))
+  accounts
+    .command('debit')
+    .argument('<account>', 'its name or id')
+    .argument('<usd>', 'the amount in dollars, with at most nine decimals', amount)
+    .description('Take money from an account, such as a credit that was given by mistake.')
+    .option('--allow-negative', 'also if the account then has less than nothing')
+    .option('--note <text>', 'the reason, shown in the statement')
+    .option('--idempotency-key <key>', 'repeating the command with this key takes the money only once')
+    .action((account: string, amountUsd: string, options: Correcting & { allowNegative?: boolean }) =>
+      runner.admin(ask => debit(ask, { account, amountUsd, ...options })),
+    )
+  accounts
+    .command('suspend <account>')
+    .description('Refuse the keys of an account from the next request on. Running requests are settled.')
+    .action((account: string) => runner.admin(ask => switchAccount(ask, { account, to: 'suspend' })))
+  accounts
+    .command('resume <account>')
+    .description('Accept the keys of a suspended account again.')
+    .action((account: string) => runner.admin(ask => switchAccount(ask, { account, to: 'resume' })))
 }
 
 function addKeys(program: Command, runner: Runner): void {
@@ -127,7 +152,7 @@ function addKeys(program: Command, runner: Runner): void {
 }
 
 function addMoney(program: Command, runner: Runner): void {
-  type GrantOptions = { note?: string; source: string; idempotencyKey?: string }
+  type GrantOptions = { note?: string; source: string; idempotencyKey?: string; yes?: boolean }
   program
     .command('grant')
     .argument('<account>', 'its name or id')
@@ -140,9 +165,23 @@ function addMoney(program: Command, runner: Runner): void {
         .default('grant'),
     )
     .option('--idempotency-key <key>', 'repeating the command with this key credits the account only once')
+    .option('--yes', CONFIRMS)
     .addHelpText('after', '\n  $ tollgate grant ada 25 --source top_up --note "invoice 17"')
-    .action((account: string, amountUsd: string, { note, source, idempotencyKey }: GrantOptions) =>
-      runner.admin(ask => grant(ask, { account, amountUsd, note, source, idempotencyKey })),
+    .action(async (account: string, amountUsd: string, options: GrantOptions) => {
+      const { note, source, idempotencyKey, yes = false } = options
+      await runner.confirmCredit(amountUsd, yes)
+      await runner.admin(ask => grant(ask, { account, amountUsd, note, source, idempotencyKey }))
+    })
+  program
+    .command('refund <charge>')
+    .description(
+      'Give back a charge, once. Its id is that of the request (req_…) or of the job (img_…, vid_…).',
+    )
+    .option('--amount <usd>', 'a part of the cost, in dollars; without it, the whole cost', amount)
+    .option('--note <text>', 'the reason, shown in the statement')
+    .option('--idempotency-key <key>', 'repeating the command with this key gives the money back only once')
+    .action((charge: string, options: Correcting & { amount?: string }) =>
+      runner.admin(ask => refund(ask, { charge, ...options })),
     )
   program
     .command('balance <account>')

@@ -1,3 +1,4 @@
+import { usd } from '../domain/money.ts'
 import { expect, test } from 'bun:test'
 import {
   isProxyNamed,
@@ -49,6 +50,7 @@ test('an empty environment gives the defaults, frozen', () => {
     idleTimeoutMs: 620_000,
     stallTimeoutMs: 600_000,
     drainMs: 30_000,
+    grantConfirmUsd: usd('1000'),
     isMetricsPublic: false,
     logLevel: 'info',
   })

@@ -1,3 +1,4 @@
+import type { NanoUsd } from '../domain/money.ts'
 import { largestBodyIn, largestBodyOn } from '../gateway/budgets/body-budgets.ts'
 import { settings, type Setting } from './settings.ts'
 import { isServiceVariable, unknownVariables } from './unknown-variables.ts'
@@ -57,6 +58,8 @@ export type Config = {
   /** Without progress of a reply. */
   readonly stallTimeoutMs: number
   readonly drainMs: number
+  /** Commands ask before they credit more than this. */
+  readonly grantConfirmUsd: NanoUsd
   readonly isMetricsPublic: boolean
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
 }

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { parseUsd, type NanoUsd } from '../domain/money.ts'
 
 /** How the text of a setting is parsed, and the description of valid text. */
 export type Form<Value> = {
@@ -58,6 +59,12 @@ export function oneOf<const Word extends string>(words: readonly Word[]): Form<W
     expected: `one of ${words.join(', ')}`,
     parse: text => words.find(word => word === text),
   }
+}
+
+/** Dollars with up to nine decimals. */
+export const dollars: Form<NanoUsd> = {
+  expected: 'an amount in dollars such as 1000 or 12.5',
+  parse: text => parseUsd(text),
 }
 
 /** Also accepts true/false, yes/no and 1/0. */

@@ -1,6 +1,7 @@
 import type { Config } from './config.ts'
 import {
   days,
+  dollars,
   filePath,
   guessedSecret,
   headerSecret,
@@ -285,6 +286,12 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
     default: '30',
     meaning: 'How long a stop waits for running requests to end.',
     ...seconds({ min: 0, max: DAY_S }),
+  },
+  grantConfirmUsd: {
+    name: 'TOLLGATE_GRANT_CONFIRM_USD',
+    default: '1000',
+    meaning: 'Commands that credit an account with more than this ask first, or need `--yes`.',
+    ...dollars,
   },
   isMetricsPublic: {
     name: 'TOLLGATE_METRICS_PUBLIC',

@@ -26,6 +26,7 @@ export const errorTypeOf = {
   thread_unsupported_request: 'invalid_request_error',
   content_policy_violation: 'content_policy_violation',
   invalid_api_key: 'authentication_error',
+  account_suspended: 'authentication_error',
   insufficient_balance: 'insufficient_balance',
   model_not_found: 'not_found_error',
   not_found: 'not_found_error',

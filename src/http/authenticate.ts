@@ -10,7 +10,7 @@ const KEY_LENGTH_MAX = 256
 
 /**
  * Finds the account and key of a request. The first of `Authorization: Bearer`, `x-api-key` and `api-key` that has a key
- * decides. Throws `invalid_api_key`.
+ * decides. Throws `invalid_api_key` or `account_suspended`.
  */
 export async function authenticate(
   request: Pick<IncomingRequest, 'header'>,
@@ -27,6 +27,10 @@ export async function authenticate(
   const authenticated = key.length > KEY_LENGTH_MAX ? undefined : await accounts.authenticate(hashKey(key))
   if (authenticated === undefined)
     throw new GatewayError('invalid_api_key', 'This API key is unknown or was revoked.')
+  if (authenticated.account.suspendedAtMs !== null)
+    throw new GatewayError('account_suspended', 'This account is suspended. Contact support.', {
+      shouldRetry: false,
+    })
   return authenticated
 }
 

@@ -14,6 +14,7 @@ const statusOf = {
   ref_video_mismatch: 400,
   content_policy_violation: 400,
   invalid_api_key: 401,
+  account_suspended: 401,
   insufficient_balance: 402,
   model_not_found: 404,
   not_found: 404,

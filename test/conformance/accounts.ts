@@ -25,6 +25,7 @@ export function accountsConform(kind: StoreKind): void {
         name: 'ada',
         sandboxOnly: true,
         createdAtMs: NOW,
+        suspendedAtMs: null,
       })
       expect(await store.accounts.findAccount('acct_1')).toEqual(account)
       expect(await store.accounts.findAccount('ada')).toEqual(account)
@@ -112,6 +113,42 @@ export function accountsConform(kind: StoreKind): void {
 
       expect(await store.accounts.authenticate(base64(bytes))).toEqual({ account, apiKey: other })
       expect(await store.accounts.listKeys(account.id)).toEqual([{ ...apiKey, revokedAtMs: NOW + 1 }, other])
+    })
+
+    test('a suspended account is known as suspended at once and after a restart, until it is resumed', async () => {
+      const { store, reopen } = await kind.open()
+      const { account, apiKey, hash } = await makeWithKey(store.accounts)
+      await store.accounts.authenticate(hash)
+      const at = (atMs: number) => anAudit({ action: 'account.suspend', atMs })
+
+      const suspended = await store.accounts.suspendAccount(account.publicId, at(NOW + 1))
+      const again = await store.accounts.suspendAccount(account.publicId, at(NOW + 2))
+      const during = await store.accounts.authenticate(hash)
+      const { accounts, auditLog } = await reopen()
+      const reopened = await accounts.authenticate(hash)
+      const resumed = await accounts.resumeAccount(account.publicId, anAudit())
+      const after = await accounts.authenticate(hash)
+
+      expect(suspended).toEqual({ ...account, suspendedAtMs: NOW + 1 })
+      expect([again, during, reopened]).toEqual([
+        suspended,
+        { account: suspended, apiKey },
+        { account: suspended, apiKey },
+      ])
+      expect([resumed, after]).toEqual([account, { account, apiKey }])
+      const lines = await auditLog.list({ limit: 10 })
+      expect(lines.filter(({ action }) => action === 'account.suspend')).toHaveLength(1)
+    })
+
+    test('an unknown account can be neither suspended nor resumed', async () => {
+      const { store } = await kind.open()
+
+      const errors = [
+        await rejection(store.accounts.suspendAccount('acct_none', anAudit())),
+        await rejection(store.accounts.resumeAccount('acct_none', anAudit())),
+      ]
+
+      for (const error of errors) expect(error).toBeInstanceOf(RangeError)
     })
 
     test('a key is still known after a restart', async () => {

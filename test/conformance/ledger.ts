@@ -16,6 +16,7 @@ import {
 import { rejection } from '../support/rejection.ts'
 import type { StoreKind } from '../support/test-store.ts'
 import { compensationsConform } from './ledger/compensations.ts'
+import { correctionsConform } from './ledger/corrections.ts'
 import { creditsConform } from './ledger/credits.ts'
 import { expiryConforms } from './ledger/expiry.ts'
 import { restartsConform } from './ledger/restarts.ts'
@@ -346,6 +347,7 @@ export function ledgerConforms(kind: StoreKind): void {
   })
 
   compensationsConform(kind)
+  correctionsConform(kind)
   creditsConform(kind)
   expiryConforms(kind)
   restartsConform(kind)

@@ -70,7 +70,14 @@ export function anAdmittedRequest(
   const quote = quoteText(model, request)
   const id = anId()
   const { accountId, apiKeyId } = payer
-  const account = { id: accountId, publicId: 'acct_1', name: 'ada', sandboxOnly: false, createdAtMs: 0 }
+  const account = {
+    id: accountId,
+    publicId: 'acct_1',
+    name: 'ada',
+    sandboxOnly: false,
+    createdAtMs: 0,
+    suspendedAtMs: null,
+  }
   const key = {
     publicId: 'key_1',
     accountId,

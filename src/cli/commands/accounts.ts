@@ -54,6 +54,21 @@ export async function listAccounts(ask: Ask): Promise<Outcome> {
   }
 }
 
+/** Refuses the keys of an account, or accepts them again. */
+export async function switchAccount(
+  ask: Ask,
+  { account, to }: { readonly account: string; readonly to: 'suspend' | 'resume' },
+): Promise<Outcome> {
+  const switched = await ask<{ id: string; name: string; suspended_at: string | null }>({
+    method: 'POST',
+    path: adminPath('accounts', account, to),
+  })
+  const { name, suspended_at } = switched
+  const text = suspended_at === null ? `${name} is active.` : `${name} is suspended since ${suspended_at}.`
+  return { value: switched, text }
+}
+
+/** All rows of a list, page by page. */
 async function allPages<Row>(ask: Ask, path: string): Promise<readonly Row[]> {
   const rows: Row[] = []
   for (let cursor: string | null = ''; cursor !== null;) {

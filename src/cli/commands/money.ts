@@ -41,6 +41,53 @@ export async function grant(
   }
 }
 
+/** Takes money from an account. Repeating it with the same idempotency key takes nothing. */
+export async function debit(
+  ask: Ask,
+  request: Correcting & {
+    readonly account: string
+    readonly amountUsd: string
+    readonly allowNegative?: boolean
+  },
+): Promise<Outcome> {
+  const { account, amountUsd, allowNegative = false, note, idempotencyKey } = request
+  const debited = await ask<GrantReply>({
+    method: 'POST',
+    path: adminPath('accounts', account, 'debits'),
+    json: { amount_usd: amountUsd, allow_negative: allowNegative, note },
+    headers: keyHeader(idempotencyKey),
+  })
+  const text = debited.is_repeat
+    ? `Nothing was taken now: this idempotency key took ${debited.amount_usd} USD before (${debited.id}).`
+    : `Took ${debited.amount_usd} USD. ${account} has ${debited.available_usd} USD available.`
+  return { value: debited, text }
+}
+
+/** Gives back a charge, or a part of it. Repeating it with the same idempotency key gives back nothing. */
+export async function refund(
+  ask: Ask,
+  request: Correcting & { readonly charge: string; readonly amount?: string },
+): Promise<Outcome> {
+  const { charge, amount, note, idempotencyKey } = request
+  const refunded = await ask<GrantReply>({
+    method: 'POST',
+    path: adminPath('charges', charge, 'refund'),
+    json: { amount_usd: amount, note },
+    headers: keyHeader(idempotencyKey),
+  })
+  const text = refunded.is_repeat
+    ? `Nothing was given back now: this idempotency key gave back ${refunded.amount_usd} USD before (${refunded.id}).`
+    : `Gave back ${refunded.amount_usd} USD of ${charge}. Its account has ${refunded.available_usd} USD available.`
+  return { value: refunded, text }
+}
+
+/** What a debit and a refund can have. */
+export type Correcting = { readonly note?: string; readonly idempotencyKey?: string }
+
+function keyHeader(key: string | undefined): Readonly<Record<string, string>> {
+  return key === undefined ? {} : { 'idempotency-key': key }
+}
+
 /** Prints the available and the held amount of an account. */
 export async function balance(ask: Ask, account: string): Promise<Outcome> {
   const found = await ask<AccountReply>({ method: 'GET', path: adminPath('accounts', account) })

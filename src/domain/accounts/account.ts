@@ -7,6 +7,8 @@ export type Account = {
   /** The demo account of a first start. Its keys can only call sandbox models. */
   readonly sandboxOnly: boolean
   readonly createdAtMs: number
+  /** Null unless the operator suspended it: its keys are then refused. */
+  readonly suspendedAtMs: number | null
 }
 
 export type ApiKey = {

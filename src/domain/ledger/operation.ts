@@ -10,6 +10,8 @@ export const booksTouchedBy = {
   release: ['held.text', 'held.media', 'available'],
   expire: ['held.text', 'held.media', 'available'],
   compensation: ['losses', 'available'],
+  debit: ['available', 'cash'],
+  refund: ['revenue.text', 'revenue.media', 'available'],
   loss: ['losses', 'revenue.media'],
 } as const satisfies Record<string, readonly Book[]>
 

@@ -17,6 +17,15 @@ export interface Accounts {
   /** The accounts in the order of their creation. */
   listAccounts(page: { readonly limit: number; readonly afterId?: number }): Promise<readonly Account[]>
 
+  /**
+   * Suspends an account: its keys are refused, on this node at once, on other nodes within 1 s. Running work is settled. Repeating it
+   * changes nothing. Throws a RangeError for an id that no account has.
+   */
+  suspendAccount(publicId: string, audit: Audit): Promise<Account>
+
+  /** Ends a suspension. Repeating it changes nothing. Throws a RangeError for an id that no account has. */
+  resumeAccount(publicId: string, audit: Audit): Promise<Account>
+
   createKey(request: {
     readonly publicId: string
     readonly accountId: number

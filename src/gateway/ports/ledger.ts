@@ -28,6 +28,19 @@ export interface Ledger {
   }): Promise<Credit>
 
   /**
+   * Moves `amount` (more than zero) from the account's available balance to `cash`: a correction by the operator. Throws
+   * `insufficient_balance` for more than the account can spend, unless `allowNegative` is set. Repeats are as for `credit`.
+   */
+  debit(request: Debit): Promise<Correction>
+
+  /**
+   * Moves `amount` (more than zero, at most the cost) of a charge from revenue back to the account's available balance, once for
+   * each charge. Repeats are as for `credit`. Throws `already_exists` for a charge that was refunded or compensated before,
+   * `invalid_field` for more than its cost, and a RangeError for an id that no charge has.
+   */
+  refund(request: Refund): Promise<Correction>
+
+  /**
    * Moves `amount` (zero or more) from available to held, or refuses and changes nothing. Repeating it with the same id while
    * the hold is open returns the same hold. A text hold may be only in memory, and then ends with the process.
    *
@@ -91,6 +104,9 @@ export interface Ledger {
     accountId: number | undefined,
     page: Page & { readonly between?: TimeRange },
   ): Promise<readonly UsageLine[]>
+
+  /** The charge with an id; undefined if there is none. */
+  findCharge(id: Id): Promise<UsageLine | undefined>
 
   /** The sums of an account's charges of a time. */
   usageTotals(accountId: number, between: TimeRange): Promise<UsageTotals>
@@ -166,6 +182,24 @@ export type Compensated = {
   /** False if it had been done before. */
   readonly isFirst: boolean
 }
+
+type CommonCorrection = {
+  readonly id: Id
+  readonly amount: NanoUsd
+  readonly note?: string
+  /** Unique within the corrections of an account. */
+  readonly idempotencyKey?: string
+  readonly audit: Audit
+}
+
+export type Debit = CommonCorrection & { readonly accountId: number; readonly allowNegative: boolean }
+
+export type Refund = CommonCorrection & {
+  /** The id of the charge. */
+  readonly charge: Id
+}
+
+export type Correction = { readonly id: Id; readonly amount: NanoUsd; readonly available: NanoUsd }
 
 export type Credit = { readonly id: Id; readonly amount: NanoUsd; readonly available: NanoUsd }
 

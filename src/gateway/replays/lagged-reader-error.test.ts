@@ -14,6 +14,7 @@ function aCall(body: object): TextCall {
     name: 'ada',
     sandboxOnly: false,
     createdAtMs: 0,
+    suspendedAtMs: null,
   }
   const apiKey = {
     id: 1,

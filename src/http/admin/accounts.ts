@@ -110,6 +110,7 @@ async function accountBody(account: Account, { ledger }: AdminPorts): Promise<ob
     available_usd: balance && formatUsd(balance.available),
     held_usd: balance && formatUsd(addUsd(balance.held.text, balance.held.media)),
     sandbox_only: account.sandboxOnly,
+    suspended_at: account.suspendedAtMs === null ? null : instantOrNull(account.suspendedAtMs),
     created_at: instantOrNull(account.createdAtMs),
   }
 }

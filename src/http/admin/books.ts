@@ -1,32 +1,25 @@
 import { formatId } from '../../domain/ids.ts'
-import { formatUsd, parseUsd } from '../../domain/money.ts'
+import { formatUsd } from '../../domain/money.ts'
 import { acceptLoss, acceptProblem, verifyBooks } from '../../gateway/admin/verify-books.ts'
 import { creditAccount, creditSources } from '../../gateway/admin/credit-account.ts'
 import type { StatementLine } from '../../gateway/ports/ledger.ts'
 import type { JobsPass } from '../../gateway/ports/reconcile.ts'
 import { movementId } from '../account/statement.ts'
 import { accountOf } from './accounts.ts'
-import { optionalTextField, readFields, type Fields, textField, wrongField } from './body.ts'
+import { optionalTextField, readFields, type Fields, wrongField } from './body.ts'
 import type { BufferedReply } from '../request-context.ts'
 import { adminReply, type AdminCall, type AdminPorts } from './call.ts'
 import { pageOf, rowsBefore } from '../page.ts'
 import { instant } from './instant.ts'
+import { amountField, idempotencyKeyOf, NOTE_LENGTH_MAX, noteField } from './money-fields.ts'
 import { readAdminPage } from './query.ts'
-
-const NOTE_LENGTH_MAX = 500
-const IDEMPOTENCY_KEY = /^[\u0021-\u007e]{1,255}$/
-const AMOUNT = 'a decimal string of dollars such as "12.5", with at most nine decimals'
 
 /** Credits an account. Repeating it with the same `Idempotency-Key` credits nothing. */
 export async function postGrant({ request, params }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
   const account = await accountOf(params, ports)
   const fields = await readFields(request, ['amount_usd', 'note', 'source'])
-  const amount = parseUsd(textField(fields, 'amount_usd', AMOUNT))
-  if (amount === undefined) throw wrongField('amount_usd', `must be ${AMOUNT}`)
-  const note = optionalTextField(fields, 'note', 'text')
-  if (note !== undefined && note.length > NOTE_LENGTH_MAX) {
-    throw wrongField('note', `must be at most ${NOTE_LENGTH_MAX} characters`)
-  }
+  const amount = amountField(fields)
+  const note = noteField(fields)
   const sourceText = optionalTextField(fields, 'source', 'text') ?? 'grant'
   const source = creditSources.find(word => word === sourceText)
   if (source === undefined) throw wrongField('source', `must be one of ${creditSources.join(', ')}`)
@@ -137,13 +130,4 @@ function reasonIn(fields: Fields, name: string): string | undefined {
 function statementBody(line: StatementLine): object {
   const { kind, amount, ref, note, atMs } = line
   return { id: movementId(line), kind, amount_usd: formatUsd(amount), ref, note, at: instant(atMs) }
-}
-
-function idempotencyKeyOf(request: AdminCall['request']): string | undefined {
-  const key = request.header('idempotency-key')
-  if (key === null) return undefined
-  if (!IDEMPOTENCY_KEY.test(key)) {
-    throw wrongField('Idempotency-Key', 'must be 1 to 255 visible ASCII characters without spaces')
-  }
-  return key
 }

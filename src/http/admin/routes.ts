@@ -21,6 +21,7 @@ import {
   putModel,
   putProvider,
 } from './catalog-rows.ts'
+import { postDebit, postRefund, postResumption, postSuspension } from './corrections.ts'
 import { getDoctor } from './doctor.ts'
 import { getJob, listJobs } from './jobs.ts'
 import type { AdminRoute } from './match-route.ts'
@@ -43,7 +44,11 @@ export const routes: readonly AdminRoute[] = [
   { path: 'accounts/{account}/keys', methods: { GET: listKeys, POST: postKey } },
   { path: 'accounts/{account}/keys/{key}', methods: { DELETE: deleteKeyOfAccount } },
   { path: 'accounts/{account}/grants', methods: { POST: postGrant } },
+  { path: 'accounts/{account}/debits', methods: { POST: postDebit } },
+  { path: 'accounts/{account}/suspend', methods: { POST: postSuspension } },
+  { path: 'accounts/{account}/resume', methods: { POST: postResumption } },
   { path: 'accounts/{account}/statement', methods: { GET: getStatement } },
+  { path: 'charges/{charge}/refund', methods: { POST: postRefund } },
   { path: 'keys/{key}/revoke', methods: { POST: postKeyRevocation } },
   { path: 'jobs', methods: { GET: listJobs } },
   { path: 'jobs/{job}', methods: { GET: getJob } },

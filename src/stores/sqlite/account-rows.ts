@@ -6,6 +6,7 @@ export type AccountRow = {
   name: string
   sandbox_only: bigint
   created_at_ms: bigint
+  suspended_at_ms: bigint | null
 }
 
 export type ApiKeyRow = {
@@ -26,6 +27,7 @@ export function accountFrom(row: AccountRow): Account {
     name: row.name,
     sandboxOnly: row.sandbox_only === 1n,
     createdAtMs: Number(row.created_at_ms),
+    suspendedAtMs: row.suspended_at_ms === null ? null : Number(row.suspended_at_ms),
   }
 }
 

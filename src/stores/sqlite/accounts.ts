@@ -47,7 +47,7 @@ export class SqliteAccounts implements Accounts {
       if (id === null) throw new Error(`The account id ${publicId} is in use.`)
       insertBalances.run(id)
       this.#auditLog.append(audit)
-      return { id: Number(id), publicId, name, sandboxOnly, createdAtMs: audit.atMs }
+      return { id: Number(id), publicId, name, sandboxOnly, createdAtMs: audit.atMs, suspendedAtMs: null }
     })
   }
 
@@ -61,6 +61,14 @@ export class SqliteAccounts implements Accounts {
     afterId = 0,
   }: Parameters<Accounts['listAccounts']>[0]): Promise<readonly Account[]> {
     return this.#sql.accountsAfter.all(afterId, limit).map(accountFrom)
+  }
+
+  suspendAccount(publicId: string, audit: Audit): Promise<Account> {
+    return this.#setSuspended(publicId, audit, true)
+  }
+
+  resumeAccount(publicId: string, audit: Audit): Promise<Account> {
+    return this.#setSuspended(publicId, audit, false)
   }
 
   createKey({
@@ -99,6 +107,20 @@ export class SqliteAccounts implements Accounts {
   authenticate(hash: string): Promise<Authenticated | undefined> {
     return Promise.resolve(this.#keys.find(hash))
   }
+
+  #setSuspended(publicId: string, audit: Audit, isSuspended: boolean): Promise<Account> {
+    return this.#groupCommit.run(() => {
+      const row = this.#sql.accountByPublicId.get(publicId)
+      if (row === null) throw new RangeError(`There is no account ${publicId}.`)
+      if ((row.suspended_at_ms !== null) === isSuspended) return accountFrom(row)
+      const suspendedAtMs = isSuspended ? audit.atMs : null
+      this.#sql.suspend.run(suspendedAtMs, row.id)
+      this.#auditLog.append(audit)
+      // No other code runs before the commit, so no key can be read and kept in between.
+      this.#keys.clear()
+      return { ...accountFrom(row), suspendedAtMs }
+    })
+  }
 }
 
 function statements(database: Database) {
@@ -111,6 +133,7 @@ function statements(database: Database) {
     accountsAfter: database.prepare<AccountRow, [number, number]>(`${accounts} id > ? ORDER BY id LIMIT ?`),
     keyByPublicId: database.prepare<ApiKeyRow, [string]>(`${keys} public_id = ?`),
     keysOfAccount: database.prepare<ApiKeyRow, [number]>(`${keys} account_id = ? ORDER BY id`),
+    suspend: database.prepare('UPDATE accounts SET suspended_at_ms = ? WHERE id = ?'),
     revoke: database.prepare('UPDATE api_keys SET revoked_at_ms = ? WHERE id = ?'),
   } satisfies Record<string, Statement>
 }

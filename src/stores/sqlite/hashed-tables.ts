@@ -17,6 +17,7 @@ export type HashedTableDefinition = {
     | 'holds'
     | 'jobs'
     | 'job_events'
+    | 'corrections'
   /** The column of the row id, if it is not `id`. */
   readonly key?: 'row_id'
   /** Without the row id, which comes first, and `commit_id`, which comes last. */
@@ -161,6 +162,7 @@ export const accountsTable = {
   tag: 7,
   name: 'accounts',
   columns: ['public_id', 'name', 'sandbox_only', 'created_at_ms'],
+  later: ['suspended_at_ms'],
 } as const satisfies HashedTableDefinition
 
 export const apiKeysTable = {
@@ -238,6 +240,22 @@ export const jobEventsTable = {
   columns: ['job', 'state', 'detail', 'at_ms'],
 } as const satisfies HashedTableDefinition
 
+export const correctionsTable = {
+  tag: 12,
+  name: 'corrections',
+  columns: [
+    'id_key',
+    'id_tail',
+    'account_id',
+    'operation_id',
+    'charge_id',
+    'amount',
+    'note',
+    'idempotency_key',
+    'available_after',
+  ],
+} as const satisfies HashedTableDefinition
+
 /** The tables that commits cover since migration 0010. */
 export const ledgerTables: readonly HashedTableDefinition[] = [
   operationsTable,
@@ -258,7 +276,11 @@ export const creationTables: readonly HashedTableDefinition[] = [
 ]
 
 /** In the order in which a commit covers them. */
-export const hashedTables: readonly HashedTableDefinition[] = [...ledgerTables, ...creationTables]
+export const hashedTables: readonly HashedTableDefinition[] = [
+  ...ledgerTables,
+  ...creationTables,
+  correctionsTable,
+]
 
 export function keyOf({ key }: HashedTableDefinition): string {
   return key ?? 'id'

@@ -4,6 +4,7 @@ import type { SqliteAuditLog } from './audit-log.ts'
 import { Charges } from './charges.ts'
 import type { CommitLog } from './commit-log.ts'
 import { Compensations } from './compensations.ts'
+import { Corrections } from './corrections.ts'
 import { Credits } from './credits.ts'
 import { FreedHints } from './freed-hints.ts'
 import { Journal } from './journal.ts'
@@ -37,6 +38,7 @@ export function createLedgerSteps(parts: {
     text: new TextHolds(shared),
     media: new MediaHolds(shared),
     credits: new Credits(shared),
+    corrections: new Corrections(shared),
     compensations: new Compensations(shared),
   }
 }

@@ -23,7 +23,7 @@ export function createLedger(parts: {
   readonly owner: HoldOwner
 }): SqliteLedger {
   const { database, groupCommit, owner } = parts
-  const { text, media, credits, compensations, booksOfAccounts, freedHints } = parts.steps
+  const { text, media, credits, corrections, compensations, booksOfAccounts, freedHints } = parts.steps
   const statement = new Statement({ database, booksOfAccounts })
   const usageList = new UsageList({ database, booksOfAccounts })
   const mediaHeld = database.prepare<{ held: bigint }, []>(
@@ -36,6 +36,8 @@ export function createLedger(parts: {
 
   return {
     credit: request => groupCommit.run(() => credits.credit(request)),
+    debit: request => groupCommit.run(() => corrections.debit(request)),
+    refund: request => groupCommit.run(() => corrections.refund(request)),
     placeHold: request => (request.kind === 'text' ? Promise.try(placeText, request) : placeMedia(request)),
     captureHold: (hold, charge) =>
       hold.kind === 'text'
@@ -64,6 +66,7 @@ export function createLedger(parts: {
     usage: async (accountId, page) =>
       accountId === undefined ? usageList.ofAll(page) : usageList.ofAccount(accountId, page),
     usageTotals: (accountId, between) => usageList.totals(accountId, between),
+    findCharge: async id => usageList.find(id),
     verify: () => verifyBooks(database),
     heldNow: kind => (kind === 'text' ? text.held() : nanoUsd(mediaHeld.get()?.held ?? 0n)),
   }

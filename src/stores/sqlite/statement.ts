@@ -11,6 +11,7 @@ import { cursorOf, readCursor } from './row-ids.ts'
 export class Statement {
   readonly #books: BooksOfAccounts
   readonly #select: SqlStatement<OperationRow, [bigint]>
+  readonly #selectCorrection: SqlStatement<CorrectionRow, [bigint, bigint]>
 
   constructor(parts: { readonly database: Database; readonly booksOfAccounts: BooksOfAccounts }) {
     this.#books = parts.booksOfAccounts
@@ -21,6 +22,12 @@ export class Statement {
           (SELECT idempotency_key FROM credits WHERE id_key = subject_key AND id_tail = subject_tail) AS idempotency_key,
           (SELECT jobs.kind FROM jobs WHERE id_key = subject_key AND id_tail = subject_tail) AS job_kind
         FROM operations WHERE id = ?`,
+    )
+    this.#selectCorrection = parts.database.prepare(
+      `SELECT note, idempotency_key, charges.id_key AS charge_key, charges.id_tail AS charge_tail,
+          (SELECT jobs.kind FROM jobs WHERE jobs.id_key = charges.id_key AND jobs.id_tail = charges.id_tail) AS job_kind
+        FROM corrections LEFT JOIN charges ON charges.id = charge_id
+        WHERE corrections.id_key = ? AND corrections.id_tail = ?`,
     )
   }
 
@@ -35,11 +42,27 @@ export class Statement {
     while (next !== null && lines.length < limit) {
       const row = this.#select.get(next)
       if (row === null) throw new Error(`Operation ${next} of account ${accountId} is missing.`)
-      lines.push(lineFrom(row))
+      lines.push(this.#lineFrom(row))
       next = row.previous_id
     }
     return lines
   }
+
+  #lineFrom(row: OperationRow): StatementLine {
+    const isCorrection = row.kind === 'debit' || row.kind === 'refund'
+    const correction = isCorrection ? this.#selectCorrection.get(row.subject_key, row.subject_tail) : null
+    if (correction === null) return lineFrom(row)
+    return { ...lineFrom(row), note: correction.note, ref: refOfCorrection(correction) }
+  }
+}
+
+/** Of a refund also the id and kind of its charge. */
+type CorrectionRow = {
+  note: string | null
+  idempotency_key: string | null
+  charge_key: bigint | null
+  charge_tail: bigint | null
+  job_kind: JobKind | null
 }
 
 type OperationRow = {
@@ -84,8 +107,17 @@ const prefixOf = {
   capture: 'hold',
   release: 'hold',
   expire: 'hold',
+  // The charge of a refund is known by its own id.
+  debit: null,
+  refund: null,
   loss: 'hold',
 } as const satisfies Record<OperationKind, IdPrefix | null>
+
+/** A refund is known by its charge, and a debit by its idempotency key. */
+function refOfCorrection({ idempotency_key, charge_key, charge_tail, job_kind }: CorrectionRow): string {
+  if (charge_key === null || charge_tail === null) return idempotency_key ?? ''
+  return formatId(job_kind === null ? 'req' : jobIdPrefix[job_kind], { key: charge_key, tail: charge_tail })
+}
 
 function refOf({ kind, idempotency_key, job_kind }: OperationRow, id: Id): string {
   const prefix = job_kind === null ? prefixOf[kind] : jobIdPrefix[job_kind]

@@ -1,4 +1,5 @@
 import type { Database, Statement } from 'bun:sqlite'
+import type { Id } from '../../domain/ids.ts'
 import { nanoUsd } from '../../domain/money.ts'
 import type { Provenance } from '../../domain/pricing/usage.ts'
 import type { Charge, Ledger, TimeRange, UsageLine, UsageTotals } from '../../gateway/ports/ledger.ts'
@@ -23,6 +24,7 @@ export class UsageList {
   readonly #range: UsageRange
   readonly #selectOne: Statement<ChargeRow, [bigint]>
   readonly #selectAll: Statement<ChargeRow, [bigint, bigint, number, number, number]>
+  readonly #selectById: Statement<ChargeRow, [bigint, bigint]>
   readonly #selectByKey: Statement<{ id: bigint | null }, [bigint]>
 
   constructor(parts: { readonly database: Database; readonly booksOfAccounts: BooksOfAccounts }) {
@@ -33,7 +35,14 @@ export class UsageList {
     this.#selectAll = database.prepare(
       `${SELECT} WHERE id < ? AND id >= ? AND at_ms >= ? AND at_ms < ? ORDER BY id DESC LIMIT ?`,
     )
+    this.#selectById = database.prepare(`${SELECT} WHERE id_key = ? AND id_tail = ?`)
     this.#selectByKey = database.prepare('SELECT min(id) AS id FROM charges WHERE id_key = ?')
+  }
+
+  /** Undefined if no charge has this id. */
+  find({ key, tail }: Id): UsageLine | undefined {
+    const row = this.#selectById.get(key, tail)
+    return row === null ? undefined : usageLineFrom(row)
   }
 
   async ofAll({ limit, before, between }: UsagePage): Promise<readonly UsageLine[]> {

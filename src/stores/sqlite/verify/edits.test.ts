@@ -9,6 +9,8 @@ import {
   aCredit,
   anAccount,
   anAttempt,
+  anAudit,
+  anId,
   hold,
   NOW,
 } from '../../../../test/support/ledger-builders.ts'
@@ -30,7 +32,7 @@ beforeAll(async () => {
 /**
  * "ada" (account 1) has a top-up, charges 1 (paid), 2 (free), 4 (of a late answer) and 6 (paid, her newest), attempts 1 (abandoned),
  * 2 (timed out) and 3 (compensated), and jobs 1 (processing), 2 (completed, charge 5), 3 (failed) and 4 (finished late). "ben"
- * (account 2) has a grant and charge 3. "cy" (account 3) has a key and nothing else.
+ * (account 2) has a grant, charge 3, a debit and a refund of the charge. "cy" (account 3) has a key and nothing else.
  */
 async function useBooks(store: TestSqlite) {
   const { ledger, attempts, jobs } = store
@@ -54,6 +56,16 @@ async function useBooks(store: TestSqlite) {
   await jobs.fail(late.id, { reason: 'submit_unconfirmed', message: 'Gone.', atMs: NOW + 1 })
   await jobs.bookLateCompletion(late.id, { cost: usd('2'), atMs: NOW + 2 })
   await charge(store, ada, 1)
+  await ledger.debit({
+    id: anId(),
+    accountId: ben.accountId,
+    amount: usd('3'),
+    allowNegative: false,
+    note: 'paid twice',
+    audit: anAudit(),
+  })
+  const [own] = await ledger.usage(ben.accountId, { limit: 1 })
+  await ledger.refund({ id: anId(), charge: own!.id, amount: usd('1'), audit: anAudit() })
 }
 
 async function charge(
@@ -173,7 +185,7 @@ describe('verify finds, in a file that another program edited,', () => {
     [
       'a changed stored balance',
       'UPDATE balances SET available = available + 5 WHERE account_id = 2',
-      'Account "ben" (acct_ben): balance is 8.000000005 USD, but its entries add up to 8.00 USD.',
+      'Account "ben" (acct_ben): balance is 6.000000005 USD, but its entries add up to 6.00 USD.',
     ],
     [
       'changed losses',
@@ -229,10 +241,10 @@ describe('verify finds, in a file that another program edited,', () => {
     ['a changed available_after', 'UPDATE credits SET available_after = 1', 'of 30.00 USD was changed after'],
     [
       'a forged grant',
-      `INSERT INTO operations SELECT 16, account_id, 3, 4, 'grant', 99, 99, 5, at_ms, 'promotions', -5, -10000000005, 'available',
-          5, 8000000005, NULL, NULL, NULL, commit_id FROM operations WHERE id = 4;
-        INSERT INTO credits SELECT 3, 99, 99, 2, 16, 5, 'promotions', NULL, NULL, 8000000005, commit_id FROM credits WHERE id = 2;
-        UPDATE balances SET available = available + 5, promotions = promotions - 5, operation_count = 3, latest_operation_id = 16
+      `INSERT INTO operations SELECT 18, account_id, 5, 17, 'grant', 99, 99, 5, at_ms, 'promotions', -5, -10000000005, 'available',
+          5, 6000000005, NULL, NULL, NULL, commit_id FROM operations WHERE id = 4;
+        INSERT INTO credits SELECT 3, 99, 99, 2, 18, 5, 'promotions', NULL, NULL, 6000000005, commit_id FROM credits WHERE id = 2;
+        UPDATE balances SET available = available + 5, promotions = promotions - 5, operation_count = 5, latest_operation_id = 18
           WHERE account_id = 2`,
       'credit op_000000000001hg000000000033 of 0.000000005 USD was inserted',
     ],
@@ -305,6 +317,27 @@ describe('verify finds, in a file that another program edited,', () => {
       'a deleted event of a job',
       'DELETE FROM job_events WHERE row_id = 2',
       'wrote into "job_events" is missing',
+    ],
+    [
+      'a deleted debit',
+      'DELETE FROM corrections WHERE id = 1',
+      'a debit operation, but its correction is missing',
+    ],
+    ['a deleted refund', 'DELETE FROM corrections WHERE id = 2', 'but its charge is 0.00 USD'],
+    [
+      'a changed amount of a debit',
+      'UPDATE corrections SET amount = 5 WHERE id = 1',
+      'its correction is missing',
+    ],
+    [
+      'a changed note of a debit',
+      "UPDATE corrections SET note = 'x' WHERE id = 1",
+      '(acct_ben): correction op_',
+    ],
+    [
+      'a refund of the charge of another account',
+      'UPDATE corrections SET charge_id = 1 WHERE id = 2',
+      'refunds a charge that the account does not have',
     ],
     ['a deleted media hold', 'DELETE FROM holds WHERE id = 1', 'is processing, but its hold is missing'],
     ['a negative cost', 'UPDATE charges SET cost = -1 WHERE id = 1', 'has a negative cost, -0.000000001 USD'],

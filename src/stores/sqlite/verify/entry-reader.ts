@@ -70,7 +70,7 @@ export class EntryReader {
         kind,
         amount: nanoUsd(row.amount),
         entries: entriesOf(row),
-        cost: nanoUsd(row.cost ?? row.loss ?? 0n),
+        cost: nanoUsd(row.cost ?? row.loss ?? -(row.refunded ?? 0n)),
       }) ??
       unfittingOperation(row, latest)
     if (wrong === undefined) return undefined
@@ -117,6 +117,8 @@ const subjectOf = {
   release: 'hold',
   expire: 'hold',
   compensation: 'attempt',
+  debit: 'correction',
+  refund: 'correction',
   loss: 'job',
 } as const satisfies Record<OperationKind, string>
 
@@ -139,7 +141,14 @@ const SELECT = `SELECT *,
     CASE WHEN kind = 'loss'
       THEN (SELECT loss FROM jobs WHERE id_key = subject_key AND id_tail = subject_tail
         AND loss_by = operations.id) END AS loss,
+    CASE WHEN kind = 'refund'
+      THEN (SELECT amount FROM corrections WHERE id_key = subject_key AND id_tail = subject_tail
+        AND corrections.operation_id = operations.id) END AS refunded,
     CASE
+      WHEN kind IN ('debit', 'refund')
+        THEN (SELECT operations.at_ms FROM corrections WHERE id_key = subject_key AND id_tail = subject_tail
+          AND corrections.operation_id = operations.id AND corrections.amount = abs(operations.amount)
+          AND (charge_id IS NULL) = (kind = 'debit'))
       WHEN kind IN ('top_up', 'grant')
         THEN (SELECT operations.at_ms FROM credits WHERE id_key = subject_key AND id_tail = subject_tail
           AND credits.operation_id = operations.id AND credits.amount = operations.amount)
@@ -181,5 +190,7 @@ type OperationRow = {
   balance_after_3: bigint | null
   cost: bigint | null
   loss: bigint | null
+  /** The amount of a refund. */
+  refunded: bigint | null
   subject_at_ms: bigint | null
 }

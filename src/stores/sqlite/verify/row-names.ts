@@ -20,6 +20,8 @@ export function nameOfRow(table: HashedTableDefinition, { values }: HashedRow, n
       return ofAccount(`charge ${id('req')} of ${usdOf(column('cost'))}`)
     case 'credits':
       return ofAccount(`credit ${id('op')} of ${usdOf(column('amount'))}`)
+    case 'corrections':
+      return ofAccount(`correction ${id('op')} of ${usdOf(column('amount'))}`)
     case 'tariffs':
       return `Tariff ${rowId}`
     case 'attempts': {

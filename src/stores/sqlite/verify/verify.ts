@@ -5,6 +5,7 @@ import { ChargeReader } from './charge-reader.ts'
 import { checkAttempts } from './check-attempts.ts'
 import { checkBalances } from './check-balances.ts'
 import { checkCommits } from './check-commits.ts'
+import { checkCorrections } from './check-corrections.ts'
 import { checkHolds } from './check-holds.ts'
 import { checkJobs } from './check-jobs.ts'
 import { checkUsageDays } from './check-usage-days.ts'
@@ -34,6 +35,7 @@ export async function verifyBooks(database: Database): Promise<Verification> {
     checkHolds(database, names),
     checkAttempts(database, names),
     checkJobs(database, names),
+    checkCorrections(database, names),
     checkUsageDays(database, names),
     checkCommits(database, names),
   ]

@@ -1,0 +1,63 @@
+import type { Database } from 'bun:sqlite'
+import { formatId } from '../../../domain/ids.ts'
+import { describeUsd, nanoUsd } from '../../../domain/money.ts'
+import type { AccountNames } from './account-names.ts'
+import type { Finding } from './finding.ts'
+
+const CORRECTIONS_A_TURN = 256
+
+/**
+ * Each correction must have an operation of its own account, and a refund a charge of that account which cost as much at least and
+ * was not compensated. (An operation without its correction is found among the entries.)
+ */
+export function* checkCorrections(database: Database, names: AccountNames): Generator<readonly Finding[]> {
+  const select = database.prepare<Row, [bigint, number]>(
+    `SELECT corrections.id, id_key, id_tail, account_id, charge_id, amount,
+        (SELECT kind FROM operations WHERE operations.id = operation_id AND subject_key = id_key AND subject_tail = id_tail
+          AND operations.account_id = corrections.account_id) AS operation,
+        (SELECT cost FROM charges WHERE charges.id = charge_id AND charges.account_id = corrections.account_id) AS cost,
+        EXISTS (SELECT 1 FROM charges JOIN attempts ON request_key = charges.id_key AND request_tail = charges.id_tail
+          WHERE charges.id = charge_id AND state = 'compensated') AS is_compensated
+      FROM corrections WHERE corrections.id > ? ORDER BY corrections.id LIMIT ?`,
+  )
+  let last = -1n
+  for (;;) {
+    const rows = select.all(last, CORRECTIONS_A_TURN)
+    yield rows.flatMap(row => findingsOf(row, names))
+    last = rows.at(-1)?.id ?? last
+    if (rows.length < CORRECTIONS_A_TURN) return
+  }
+}
+
+type Row = {
+  id: bigint
+  id_key: bigint
+  id_tail: bigint
+  account_id: bigint
+  charge_id: bigint | null
+  amount: bigint
+  operation: string | null
+  cost: bigint | null
+  is_compensated: bigint
+}
+
+function findingsOf(row: Row, names: AccountNames): readonly Finding[] {
+  const problem = problemOf(row)
+  if (problem === undefined) return []
+  const id = formatId('op', { key: row.id_key, tail: row.id_tail })
+  const message = `${names.of(row.account_id)}: correction ${id} ${problem}.`
+  return [{ accountId: row.account_id, entryId: null, message }]
+}
+
+function problemOf({ charge_id, amount, operation, cost, is_compensated }: Row): string | undefined {
+  const kind = charge_id === null ? 'debit' : 'refund'
+  if (operation !== kind) return `is a ${kind}, but has no operation of that kind`
+  if (charge_id === null) return undefined
+  if (cost === null) return `refunds a charge that the account does not have`
+  if (amount > cost) return `refunds ${usd(amount)}, but its charge cost ${usd(cost)}`
+  return is_compensated === 1n ? 'refunds a charge that was compensated' : undefined
+}
+
+function usd(amount: bigint): string {
+  return describeUsd(nanoUsd(amount))
+}

@@ -1,0 +1,184 @@
+import { describe, expect, test } from 'bun:test'
+import { formatId } from '../../../src/domain/ids.ts'
+import { usd, ZERO } from '../../../src/domain/money.ts'
+import {
+  aBill,
+  aChargeOf,
+  anAttempt,
+  anAudit,
+  anId,
+  available,
+  hold,
+  NOW,
+  openWithFunds,
+} from '../../support/ledger-builders.ts'
+import { rejection } from '../../support/rejection.ts'
+import type { StoreKind } from '../../support/test-store.ts'
+
+/** Corrections by the operator. */
+export function correctionsConform(kind: StoreKind): void {
+  const aDebit = (accountId: number) => ({
+    id: anId(),
+    accountId,
+    amount: usd('2'),
+    allowNegative: false,
+    audit: anAudit({ action: 'account.debit' }),
+  })
+
+  describe('a debit', () => {
+    test('takes money that was paid in, and is in the statement', async () => {
+      const { ledger, accountId } = await openWithFunds(kind, usd('5'))
+
+      const debit = await ledger.debit({ ...aDebit(accountId), note: 'paid twice', idempotencyKey: 'fix-1' })
+
+      expect(debit).toMatchObject({ amount: usd('2'), available: usd('3') })
+      expect(await ledger.balance(accountId)).toMatchObject({ available: usd('3'), credited: usd('3') })
+      expect(await ledger.statement(accountId, { limit: 1 })).toMatchObject([
+        { id: debit.id, kind: 'debit', amount: usd('-2'), note: 'paid twice', ref: 'fix-1' },
+      ])
+      expect(await ledger.verify()).toMatchObject({ problems: [] })
+    })
+
+    test('of more than the account can spend is refused, unless it may go below zero', async () => {
+      const { ledger, accountId } = await openWithFunds(kind, usd('5'))
+      await hold(ledger, { accountId, kind: 'text', amount: usd('4') })
+
+      const error = await rejection(ledger.debit(aDebit(accountId)))
+      const debit = await ledger.debit({ ...aDebit(accountId), allowNegative: true })
+
+      expect(error).toMatchObject({ code: 'insufficient_balance' })
+      expect(debit.available).toBe(usd('-1'))
+      expect(await ledger.verify()).toMatchObject({ problems: [] })
+    })
+
+    test('with a repeated id or idempotency key counts once, and leaves one audit line', async () => {
+      const { ledger, store, accountId } = await openWithFunds(kind, usd('9'))
+      const request = { ...aDebit(accountId), idempotencyKey: 'fix-1' }
+      const repeats = [request, request, { ...request, id: anId() }]
+
+      const debits = await Promise.all(repeats.map(repeat => ledger.debit(repeat)))
+
+      expect(new Set(debits.map(({ id }) => id.key)).size).toBe(1)
+      expect(await available(ledger, accountId)).toBe(usd('7'))
+      const lines = await store.auditLog.list({ limit: 50 })
+      expect(lines.filter(({ action }) => action === 'account.debit')).toHaveLength(1)
+    })
+
+    test('with the idempotency key of another amount is refused', async () => {
+      const { ledger, accountId } = await openWithFunds(kind, usd('9'))
+      await ledger.debit({ ...aDebit(accountId), idempotencyKey: 'fix-1' })
+
+      const error = await rejection(
+        ledger.debit({ ...aDebit(accountId), amount: usd('1'), idempotencyKey: 'fix-1' }),
+      )
+
+      expect(error).toMatchObject({ code: 'idempotency_key_reuse' })
+      expect(await available(ledger, accountId)).toBe(usd('7'))
+    })
+  })
+
+  describe.each(['text', 'media'] as const)('a refund of a %s charge', holdKind => {
+    async function setUpCharged() {
+      const opened = await openWithFunds(kind, usd('5'))
+      const { ledger, accountId, apiKeyId } = opened
+      const held = await hold(ledger, { accountId, kind: holdKind, amount: usd('3') })
+      await ledger.captureHold(held, aChargeOf(holdKind, apiKeyId, 2))
+      const refund = (amount: string, change = {}) =>
+        ledger.refund({
+          id: anId(),
+          charge: held.id,
+          amount: usd(amount),
+          audit: anAudit({ action: 'charge.refund' }),
+          ...change,
+        })
+      return { ...opened, charge: held.id, refund }
+    }
+
+    test('gives the money back, lowers what was spent, and is in the statement', async () => {
+      const { ledger, accountId, charge, refund } = await setUpCharged()
+
+      const refunded = await refund('1.5', { note: 'bad answer' })
+
+      expect(refunded).toMatchObject({ amount: usd('1.5'), available: usd('4.5') })
+      expect(await ledger.balance(accountId)).toMatchObject({
+        available: usd('4.5'),
+        spent: { text: ZERO, media: ZERO, [holdKind]: usd('0.5') },
+        credited: usd('5'),
+      })
+      expect(await ledger.statement(accountId, { limit: 1 })).toMatchObject([
+        {
+          id: refunded.id,
+          kind: 'refund',
+          amount: usd('1.5'),
+          note: 'bad answer',
+          ref: formatId('req', charge),
+        },
+      ])
+      expect(await ledger.verify()).toMatchObject({ problems: [] })
+    })
+
+    test('is made once, whatever the amount', async () => {
+      const { ledger, accountId, refund } = await setUpCharged()
+      await refund('0.5')
+
+      const error = await rejection(refund('0.5'))
+
+      expect(error).toMatchObject({ code: 'already_exists' })
+      expect(await available(ledger, accountId)).toBe(usd('3.5'))
+    })
+
+    test('of 100 at once with one idempotency key counts once', async () => {
+      const { ledger, accountId, refund } = await setUpCharged()
+
+      const refunds = await Promise.all(
+        Array.from({ length: 100 }, () => refund('2', { idempotencyKey: 'fix-1' })),
+      )
+
+      expect(new Set(refunds.map(({ id }) => id.key)).size).toBe(1)
+      expect(await available(ledger, accountId)).toBe(usd('5'))
+    })
+
+    test('of more than the cost is refused and moves nothing', async () => {
+      const { ledger, accountId, refund } = await setUpCharged()
+
+      const error = await rejection(refund('2.000000001'))
+
+      expect(error).toMatchObject({ code: 'invalid_field', extras: { param: 'amount_usd' } })
+      expect(await available(ledger, accountId)).toBe(usd('3'))
+    })
+
+    test('finds its charge by its id', async () => {
+      const { ledger, charge, accountId } = await setUpCharged()
+
+      const found = await ledger.findCharge(charge)
+
+      expect(found).toMatchObject({ id: charge, accountId, cost: usd('2') })
+      expect(await ledger.findCharge(anId())).toBeUndefined()
+    })
+  })
+
+  test('a compensated charge cannot be refunded', async () => {
+    const { ledger, store, accountId, apiKeyId } = await openWithFunds(kind, usd('5'))
+    const attempt = anAttempt({ accountId, apiKeyId })
+    await store.attempts.record(attempt)
+    await store.attempts.bill(attempt, aBill())
+    await ledger.compensate(attempt, NOW)
+
+    const error = await rejection(
+      ledger.refund({ id: anId(), charge: attempt.requestId, amount: usd('1'), audit: anAudit() }),
+    )
+
+    expect(error).toMatchObject({ code: 'already_exists' })
+    expect(await available(ledger, accountId)).toBe(usd('5'))
+  })
+
+  test('an id that no charge has cannot be refunded', async () => {
+    const { ledger } = await openWithFunds(kind, usd('5'))
+
+    const error = await rejection(
+      ledger.refund({ id: anId(), charge: anId(), amount: usd('1'), audit: anAudit() }),
+    )
+
+    expect(error).toBeInstanceOf(RangeError)
+  })
+}
