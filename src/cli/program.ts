@@ -1,9 +1,9 @@
-import { Command, Help, Option } from 'commander'
+import { Argument, Command, Help, Option } from 'commander'
 import { describeConfig } from '../config/config.ts'
 import { amount, rowCount } from './arguments.ts'
 import type { Ask } from './ask.ts'
 import { addCatalog } from './catalog-program.ts'
-import { createAccount, listAccounts, switchAccount } from './commands/accounts.ts'
+import { createAccount, listAccounts, switchAccount, switchReplays } from './commands/accounts.ts'
 import { doctor, reconcile, verify, type Acceptance } from './commands/checks.ts'
 import { listJobs, showJob, type JobFilters } from './commands/jobs.ts'
 import { createKey, listKeys, revokeKey } from './commands/keys.ts'
@@ -126,6 +126,13 @@ function addAccounts(program: Command, runner: Runner): void {
     .command('resume <account>')
     .description('Accept the keys of a suspended account again.')
     .action((account: string) => runner.admin(ask => switchAccount(ask, { account, to: 'resume' })))
+  accounts
+    .command('replays <account>')
+    .description('Switch replays on or off: whether identical requests of an account share one answer.')
+    .addArgument(new Argument('<state>', 'on or off').choices(['on', 'off']))
+    .action((account: string, state: string) =>
+      runner.admin(ask => switchReplays(ask, { account, isOn: state === 'on' })),
+    )
 }
 
 function addKeys(program: Command, runner: Runner): void {

@@ -115,6 +115,24 @@ export function accountsConform(kind: StoreKind): void {
       expect(await store.accounts.listKeys(account.id)).toEqual([{ ...apiKey, revokedAtMs: NOW + 1 }, other])
     })
 
+    test('an account whose replays are off is known as such at once and after a restart, until they are on', async () => {
+      const { store, reopen } = await kind.open()
+      const { account, hash } = await makeWithKey(store.accounts)
+      await store.accounts.authenticate(hash)
+      const audit = anAudit({ action: 'account.replays_off', atMs: NOW + 1 })
+
+      const off = await store.accounts.switchReplays(account.publicId, false, audit)
+      const again = await store.accounts.switchReplays(account.publicId, false, audit)
+      const during = await store.accounts.authenticate(hash)
+      const reopened = await reopen()
+      const restarted = await reopened.accounts.findAccount(account.publicId)
+      const on = await reopened.accounts.switchReplays(account.publicId, true, audit)
+
+      expect(off).toEqual({ ...account, replays: false })
+      expect([again, during?.account, restarted]).toEqual([off, off, off])
+      expect(on).toEqual(account)
+    })
+
     test('a suspended account is known as suspended at once and after a restart, until it is resumed', async () => {
       const { store, reopen } = await kind.open()
       const { account, apiKey, hash } = await makeWithKey(store.accounts)

@@ -80,6 +80,25 @@ describe('an Idempotency-Key', () => {
   })
 })
 
+describe('an account with replays switched off', () => {
+  test('gets an answer of its own for every request, until they are switched on again', async () => {
+    const body = aRequest()
+    await gateway.admin('PATCH', `accounts/${ada.id}`, { replays: false })
+
+    await send(body)
+    const off = await send(body)
+    const account = await gateway.admin<{ replays: boolean }>('PATCH', `accounts/${ada.id}`, {
+      replays: true,
+    })
+    await send(body)
+    const on = await send(body)
+
+    expect([off, on].map(({ isReplay }) => isReplay)).toEqual([false, true])
+    expect(account.replays).toBe(true)
+    expect(asked()).toBe(3)
+  })
+})
+
 describe('a model whose row has replays: false', () => {
   test('answers every request itself, also one that comes while an identical one runs', async () => {
     const body = aRequest({ model: 'vendor/gpt-fresh' })

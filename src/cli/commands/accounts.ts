@@ -68,6 +68,19 @@ export async function switchAccount(
   return { value: switched, text }
 }
 
+/** Switches the replays of an account. */
+export async function switchReplays(
+  ask: Ask,
+  { account, isOn }: { readonly account: string; readonly isOn: boolean },
+): Promise<Outcome> {
+  const switched = await ask<{ id: string; name: string; replays: boolean }>({
+    method: 'PATCH',
+    path: adminPath('accounts', account),
+    json: { replays: isOn },
+  })
+  return { value: switched, text: `Replays of ${switched.name} are ${switched.replays ? 'on' : 'off'}.` }
+}
+
 /** All rows of a list, page by page. */
 async function allPages<Row>(ask: Ask, path: string): Promise<readonly Row[]> {
   const rows: Row[] = []

@@ -9,6 +9,8 @@ export type Account = {
   readonly createdAtMs: number
   /** Null unless the operator suspended it: its keys are then refused. */
   readonly suspendedAtMs: number | null
+  /** False if identical requests of its keys never share an answer. */
+  readonly replays?: false
 }
 
 export type ApiKey = {

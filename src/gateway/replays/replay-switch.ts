@@ -5,15 +5,16 @@ import type { CatalogStore } from '../ports/catalog.ts'
 import type { TextCall } from '../text/text-call.ts'
 
 /**
- * Returns a function that says whether identical requests may share an answer: the row of their model has not switched
- * replays off. It reads a request's model only if some row has.
+ * Returns a function that says whether identical requests may share an answer: neither their account nor the row of their
+ * model has switched replays off. It reads a request's model only if some row has.
  */
 export function replaySwitch(
   store: Pick<CatalogStore, 'current'>,
-): (call: Pick<TextCall, 'body'>) => boolean {
+): (call: Pick<TextCall, 'body' | 'caller'>) => boolean {
   let known: Catalog | undefined
   let isAnyOff = false
-  return ({ body }) => {
+  return ({ body, caller }) => {
+    if (caller.account.replays === false) return false
     const catalog = store.current()
     if (catalog !== known) {
       known = catalog

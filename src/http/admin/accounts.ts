@@ -4,7 +4,7 @@ import { addUsd, formatUsd } from '../../domain/money.ts'
 import { createAccount } from '../../gateway/admin/create-account.ts'
 import { createApiKey } from '../../gateway/admin/create-api-key.ts'
 import { auditOf } from '../../gateway/admin/operator.ts'
-import { optionalTextField, readFields, textField, wrongField } from './body.ts'
+import { flagField, optionalTextField, readFields, textField, wrongField } from './body.ts'
 import type { BufferedReply } from '../request-context.ts'
 import { adminReply, type AdminCall, type AdminPorts } from './call.ts'
 import { pageOf } from '../page.ts'
@@ -37,6 +37,18 @@ export async function postAccount({ request }: AdminCall, ports: AdminPorts): Pr
   const name = textField(fields, 'name', 'the name of the account')
   const account = await createAccount({ name, actor: 'admin' }, ports)
   return adminReply({ id: account.publicId, name: account.name })
+}
+
+/** Switches the replays of an account, from the next request on. Repeating it changes nothing. */
+export async function patchAccount(
+  { request, params }: AdminCall,
+  ports: AdminPorts,
+): Promise<BufferedReply> {
+  const { publicId } = await accountOf(params, ports)
+  const isOn = flagField(await readFields(request, ['replays']), 'replays')
+  const action = isOn ? 'account.replays_on' : 'account.replays_off'
+  const audit = auditOf({ actor: 'admin', action, subject: publicId }, ports.clock)
+  return adminReply(await accountBody(await ports.accounts.switchReplays(publicId, isOn, audit), ports))
 }
 
 /** One account with its balance. */
@@ -111,6 +123,7 @@ async function accountBody(account: Account, { ledger }: AdminPorts): Promise<ob
     held_usd: balance && formatUsd(addUsd(balance.held.text, balance.held.media)),
     sandbox_only: account.sandboxOnly,
     suspended_at: account.suspendedAtMs === null ? null : instantOrNull(account.suspendedAtMs),
+    replays: account.replays !== false,
     created_at: instantOrNull(account.createdAtMs),
   }
 }

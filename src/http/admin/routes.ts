@@ -1,6 +1,7 @@
 import {
   deleteKeyOfAccount,
   getAccount,
+  patchAccount,
   listAccounts,
   listKeys,
   postAccount,
@@ -40,7 +41,7 @@ export const routes: readonly AdminRoute[] = [
   { path: 'catalog/history', methods: { GET: getCatalogHistory } },
   { path: 'catalog/rollback', methods: { POST: postCatalogRollback } },
   { path: 'accounts', methods: { GET: listAccounts, POST: postAccount } },
-  { path: 'accounts/{account}', methods: { GET: getAccount } },
+  { path: 'accounts/{account}', methods: { GET: getAccount, PATCH: patchAccount } },
   { path: 'accounts/{account}/keys', methods: { GET: listKeys, POST: postKey } },
   { path: 'accounts/{account}/keys/{key}', methods: { DELETE: deleteKeyOfAccount } },
   { path: 'accounts/{account}/grants', methods: { POST: postGrant } },

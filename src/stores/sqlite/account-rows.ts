@@ -7,6 +7,7 @@ export type AccountRow = {
   sandbox_only: bigint
   created_at_ms: bigint
   suspended_at_ms: bigint | null
+  replays_off_at_ms: bigint | null
 }
 
 export type ApiKeyRow = {
@@ -28,6 +29,7 @@ export function accountFrom(row: AccountRow): Account {
     sandboxOnly: row.sandbox_only === 1n,
     createdAtMs: Number(row.created_at_ms),
     suspendedAtMs: row.suspended_at_ms === null ? null : Number(row.suspended_at_ms),
+    ...(row.replays_off_at_ms === null ? {} : { replays: false }),
   }
 }
 

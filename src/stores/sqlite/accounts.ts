@@ -71,6 +71,20 @@ export class SqliteAccounts implements Accounts {
     return this.#setSuspended(publicId, audit, false)
   }
 
+  switchReplays(publicId: string, isOn: boolean, audit: Audit): Promise<Account> {
+    return this.#groupCommit.run(() => {
+      const row = this.#sql.accountByPublicId.get(publicId)
+      if (row === null) throw new RangeError(`There is no account ${publicId}.`)
+      if ((row.replays_off_at_ms === null) === isOn) return accountFrom(row)
+      const replays_off_at_ms = isOn ? null : BigInt(audit.atMs)
+      this.#sql.switchReplays.run(replays_off_at_ms, row.id)
+      this.#auditLog.append(audit)
+      // No other code runs before the commit, so no key can be read and kept in between.
+      this.#keys.clear()
+      return accountFrom({ ...row, replays_off_at_ms })
+    })
+  }
+
   createKey({
     publicId,
     accountId,
@@ -134,6 +148,7 @@ function statements(database: Database) {
     keyByPublicId: database.prepare<ApiKeyRow, [string]>(`${keys} public_id = ?`),
     keysOfAccount: database.prepare<ApiKeyRow, [number]>(`${keys} account_id = ? ORDER BY id`),
     suspend: database.prepare('UPDATE accounts SET suspended_at_ms = ? WHERE id = ?'),
+    switchReplays: database.prepare('UPDATE accounts SET replays_off_at_ms = ? WHERE id = ?'),
     revoke: database.prepare('UPDATE api_keys SET revoked_at_ms = ? WHERE id = ?'),
   } satisfies Record<string, Statement>
 }

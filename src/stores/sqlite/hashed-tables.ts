@@ -162,7 +162,7 @@ export const accountsTable = {
   tag: 7,
   name: 'accounts',
   columns: ['public_id', 'name', 'sandbox_only', 'created_at_ms'],
-  later: ['suspended_at_ms'],
+  later: ['suspended_at_ms', 'replays_off_at_ms'],
 } as const satisfies HashedTableDefinition
 
 export const apiKeysTable = {
