@@ -23,8 +23,9 @@ export type Node = Omit<SqliteNode, 'close'> & {
 }
 
 /**
- * Opens the store of a data folder and its node, and compares the books with their anchor. Throws `DataFolderInUseError` while
- * another process has the folder. `onAnchorFailed` is told of each write of the anchor that failed.
+ * Opens the store of a data folder and its node, and compares the books with their anchor. Throws
+ * `DataFolderInUseError` while another process has the folder. `onAnchorFailed` is told of each write of the anchor
+ * that failed.
  */
 export async function openNode(parts: {
   readonly folder: DataFolder

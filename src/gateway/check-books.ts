@@ -5,8 +5,8 @@ import type { Ledger, Verification } from './ports/ledger.ts'
 const RETRY_MS = 60_000
 
 /**
- * Checks the books now, and again `everyMs` after each check. Reports each result. A check that cannot run is reported as
- * failed, and repeated after a minute. Returns a function that stops it.
+ * Checks the books now, and again `everyMs` after each check. Reports each result. A check that cannot run is reported
+ * as failed, and repeated after a minute. Returns a function that stops it.
  */
 export function checkBooksRegularly(
   ports: {

@@ -18,8 +18,9 @@ export type AnchoredBooks = {
 }
 
 /**
- * Why the books are not the ones that the anchor was written for; undefined if they are. Books that are ahead of the anchor are
- * normal, because it is written after commits. So are books without an anchor that never had one, as those of earlier versions.
+ * Why the books are not the ones that the anchor was written for; undefined if they are. Books that are ahead of the
+ * anchor are normal, because it is written after commits. So are books without an anchor that never had one, as those
+ * of earlier versions.
  */
 export function anchorProblem(anchor: ChainEnd | undefined, books: AnchoredBooks): string | undefined {
   const { end, hashAtAnchor, wasAnchored } = books

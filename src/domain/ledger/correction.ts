@@ -4,8 +4,8 @@ import { revenueBook, type HoldKind } from './books.ts'
 import type { Movement } from './post.ts'
 
 /**
- * Takes money out of an account. `free` is what it can spend. Throws `insufficient_balance` for more than that, unless the account may
- * go below zero, and a RangeError for an amount that is not above zero.
+ * Takes money out of an account. `free` is what it can spend. Throws `insufficient_balance` for more than that, unless
+ * the account may go below zero, and a RangeError for an amount that is not above zero.
  */
 export function debiting(
   free: NanoUsd,
@@ -21,8 +21,8 @@ export function debiting(
 }
 
 /**
- * Gives back a part of a charge of a kind, at most its cost. Throws `invalid_field` for more, and for a charge of zero; a RangeError
- * for an amount that is not above zero.
+ * Gives back a part of a charge of a kind, at most its cost. Throws `invalid_field` for more, and for a charge of zero;
+ * a RangeError for an amount that is not above zero.
  */
 export function refunding(
   charge: { readonly kind: HoldKind; readonly cost: NanoUsd },

@@ -17,9 +17,9 @@ type Details = {
 type Corrected = Correction & { readonly isRepeat: boolean }
 
 /**
- * Takes money from an account. Repeating it with the same `idempotencyKey` returns the first debit, with `isRepeat`; with another
- * amount it throws `idempotency_key_reuse`. Throws `insufficient_balance` for more than the account can spend, unless
- * `allowNegative` is set, and `invalid_field` if the amount is not above zero.
+ * Takes money from an account. Repeating it with the same `idempotencyKey` returns the first debit, with `isRepeat`;
+ * with another amount it throws `idempotency_key_reuse`. Throws `insufficient_balance` for more than the account can
+ * spend, unless `allowNegative` is set, and `invalid_field` if the amount is not above zero.
  */
 export async function debitAccount(
   request: Details & {
@@ -46,8 +46,8 @@ export async function debitAccount(
 }
 
 /**
- * Gives back a charge, or a part of it. Repeats are as for `debitAccount`. Throws `not_found` for text that is no id of a charge,
- * `already_exists` for a charge that was given back before, and `invalid_field` for more than its cost.
+ * Gives back a charge, or a part of it. Repeats are as for `debitAccount`. Throws `not_found` for text that is no id of
+ * a charge, `already_exists` for a charge that was given back before, and `invalid_field` for more than its cost.
  */
 export async function refundCharge(
   request: Details & {

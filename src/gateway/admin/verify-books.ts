@@ -34,8 +34,8 @@ export async function verifyBooks({ ledger, anchor }: Ports): Promise<Verificati
 }
 
 /**
- * Accepts a problem, so that it stops no account, now and after later checks. Repeating it changes nothing. Throws `not_found` if
- * a check does not find it.
+ * Accepts a problem, so that it stops no account, now and after later checks. Repeating it changes nothing. Throws
+ * `not_found` if a check does not find it.
  */
 export async function acceptProblem(
   { id, reason, actor }: { readonly id: string; readonly reason: string; readonly actor: Actor },
@@ -55,8 +55,8 @@ function adviceFor(id: string): string {
 }
 
 /**
- * Accepts that commits which the anchor names are lost, so that the gateway sells again. Throws `invalid_field` if there is
- * nothing to accept.
+ * Accepts that commits which the anchor names are lost, so that the gateway sells again. Throws `invalid_field` if
+ * there is nothing to accept.
  */
 export async function acceptLoss(
   { reason, actor }: { readonly reason: string; readonly actor: Actor },

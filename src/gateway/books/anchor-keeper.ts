@@ -5,7 +5,9 @@ import type { Clock } from '../ports/clock.ts'
 
 /** The time between two writes of the anchor. A crash leaves the anchor behind by at most this. */
 const WRITE_EVERY_MS = 1000
-/** The audit line that says that the books have an anchor. Commit hashes cover it, so it cannot be deleted unnoticed. */
+/**
+ * The audit line that says that the books have an anchor. Commit hashes cover it, so it cannot be deleted unnoticed.
+ */
 const CREATED = 'anchor.create'
 
 type Ports = {
@@ -18,8 +20,8 @@ type Ports = {
 }
 
 /**
- * Compares the books with their anchor, and then keeps the anchor: it is written after commits, at most once a second, and by
- * `stop`. If they do not fit, nothing is written until the operator accepts the loss.
+ * Compares the books with their anchor, and then keeps the anchor: it is written after commits, at most once a second,
+ * and by `stop`. If they do not fit, nothing is written until the operator accepts the loss.
  */
 export async function openAnchorKeeper(ports: Ports): Promise<AnchorKeeper> {
   const { file, chain, auditLog } = ports
@@ -70,7 +72,10 @@ export class AnchorKeeper {
     return this.#problem
   }
 
-  /** Accepts the books as they are: records `audit` and writes a new anchor. Rejects, and changes nothing, if that fails. */
+  /**
+   * Accepts the books as they are: records `audit` and writes a new anchor. If that fails, it rejects, and nothing is
+   * accepted.
+   */
   async acceptLoss(audit: Audit): Promise<void> {
     await this.#ports.auditLog.record(audit)
     const end = this.#ports.chain.end()

@@ -1,13 +1,16 @@
 import { GatewayError } from '../../domain/errors.ts'
 import type { Affected } from '../ports/ledger.ts'
 
-/** Checks in a row that could not run, after which the books count as unreadable. One can fail because the machine is busy. */
+/**
+ * Checks in a row that could not run, after which the books count as unreadable. One can fail because the machine is
+ * busy.
+ */
 const FAILED_CHECKS_MAX = 3
 
 /**
- * Refuses paid work while the books have a known problem: work that is recorded in wrong books may never be paid. A problem in the
- * books of one account stops that account. A problem in the commits or the anchor stops all of them, and so do three checks in a
- * row that could not run. Running work is settled, and reads go on.
+ * Refuses paid work while the books have a known problem: work that is recorded in wrong books may never be paid. A
+ * problem in the books of one account stops that account. A problem in the commits or the anchor stops all of them, and
+ * so do three checks in a row that could not run. Running work is settled, and reads go on.
  */
 export class BooksGuard {
   readonly #isAnchored: () => boolean

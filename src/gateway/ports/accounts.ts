@@ -18,8 +18,8 @@ export interface Accounts {
   listAccounts(page: { readonly limit: number; readonly afterId?: number }): Promise<readonly Account[]>
 
   /**
-   * Suspends an account: its keys are refused, on this node at once, on other nodes within 1 s. Running work is settled. Repeating it
-   * changes nothing. Throws a RangeError for an id that no account has.
+   * Suspends an account: its keys are refused, on this node at once, on other nodes within 1 s. Running work is
+   * settled. Repeating it changes nothing. Throws a RangeError for an id that no account has.
    */
   suspendAccount(publicId: string, audit: Audit): Promise<Account>
 
@@ -47,14 +47,14 @@ export interface Accounts {
   listKeys(accountId: number): Promise<readonly ApiKey[]>
 
   /**
-   * Revokes a key. This node refuses it at once, other nodes within 1 s. Undefined if there is no such key. Repeating it
-   * changes nothing.
+   * Revokes a key. This node refuses it at once, other nodes within 1 s. Undefined if there is no such key. Repeating
+   * it changes nothing.
    */
   revokeKey(publicId: string, audit: Audit): Promise<ApiKey | undefined>
 
   /**
-   * The account and key of a hash; undefined for a key that is unknown or revoked. Unknown keys take no memory and little
-   * time, so that a flood of them cannot exhaust the store.
+   * The account and key of a hash; undefined for a key that is unknown or revoked. Unknown keys take no memory and
+   * little time, so that a flood of them cannot exhaust the store.
    */
   authenticate(hash: string): Promise<Authenticated | undefined>
 }

@@ -8,14 +8,14 @@ import type { AttemptId } from './attempts.ts'
 import type { Audit } from './audit.ts'
 
 /**
- * The books. Each method is one atomic, durable step, and says what repeating it does. Calls may be concurrent, also on several
- * nodes: a store may commit several together, and each call gets its own outcome.
+ * The books. Each method is one atomic, durable step, and says what repeating it does. Calls may be concurrent, also on
+ * several nodes: a store may commit several together, and each call gets its own outcome.
  */
 export interface Ledger {
   /**
    * Moves `amount` (more than zero) from `cash` or `promotions` to the account's available balance. With an
-   * `idempotencyKey` (unique within the account), repeating it returns the first credit; with another amount or source it
-   * throws `idempotency_key_reuse`.
+   * `idempotencyKey` (unique within the account), repeating it returns the first credit; with another amount or source
+   * it throws `idempotency_key_reuse`.
    */
   credit(request: {
     readonly id: Id
@@ -28,24 +28,25 @@ export interface Ledger {
   }): Promise<Credit>
 
   /**
-   * Moves `amount` (more than zero) from the account's available balance to `cash`: a correction by the operator. Throws
-   * `insufficient_balance` for more than the account can spend, unless `allowNegative` is set. Repeats are as for `credit`.
+   * Moves `amount` (more than zero) from the account's available balance to `cash`: a correction by the operator.
+   * Throws `insufficient_balance` for more than the account can spend, unless `allowNegative` is set. Repeats are as
+   * for `credit`.
    */
   debit(request: Debit): Promise<Correction>
 
   /**
-   * Moves `amount` (more than zero, at most the cost) of a charge from revenue back to the account's available balance, once for
-   * each charge. Repeats are as for `credit`. Throws `already_exists` for a charge that was refunded or compensated before,
-   * `invalid_field` for more than its cost, and a RangeError for an id that no charge has.
+   * Moves `amount` (more than zero, at most the cost) of a charge from revenue back to the account's available balance,
+   * once for each charge. Repeats are as for `credit`. Throws `already_exists` for a charge that was refunded or
+   * compensated before, `invalid_field` for more than its cost, and a RangeError for an id that no charge has.
    */
   refund(request: Refund): Promise<Correction>
 
   /**
-   * Moves `amount` (zero or more) from available to held, or refuses and changes nothing. Repeating it with the same id while
-   * the hold is open returns the same hold. A text hold may be only in memory, and then ends with the process.
+   * Moves `amount` (zero or more) from available to held, or refuses and changes nothing. Repeating it with the same id
+   * while the hold is open returns the same hold. A text hold may be only in memory, and then ends with the process.
    *
-   * The node that placed a hold owns it. Unless the node renews it, the hold expires after `HOLD_TTL_MS` of the store's clock:
-   * the wall clock for a hold that survives the process, the monotonic clock for one that is only in memory.
+   * The node that placed a hold owns it. Unless the node renews it, the hold expires after `HOLD_TTL_MS` of the store's
+   * clock: the wall clock for a hold that survives the process, the monotonic clock for one that is only in memory.
    */
   placeHold(request: {
     readonly id: Id
@@ -58,13 +59,14 @@ export interface Ledger {
   }): Promise<HoldOutcome>
 
   /**
-   * Ends an open hold: takes `charge.cost`, frees the rest, and records the charge in the same transaction. A text cost may
-   * exceed its hold; the shortfall is taken from available, below zero if needed. A media cost may not: it throws a RangeError.
-   * Repeating it returns the first outcome. Throws a RangeError for a hold that was released or never placed, and for a charge
-   * that does not fit the kind of the hold: text for a text hold, images or video for a media hold.
+   * Ends an open hold: takes `charge.cost`, frees the rest, and records the charge in the same transaction. A text cost
+   * may exceed its hold; the shortfall is taken from available, below zero if needed. A media cost may not: it throws a
+   * RangeError. Repeating it returns the first outcome. Throws a RangeError for a hold that was released or never
+   * placed, and for a charge that does not fit the kind of the hold: text for a text hold, images or video for a media
+   * hold.
    *
-   * A text hold that has expired is charged too, with the whole cost as shortfall. An expired media hold throws a RangeError.
-   * Rejects with `unavailable`, as every step, if it could not be committed; the hold stays open.
+   * A text hold that has expired is charged too, with the whole cost as shortfall. An expired media hold throws a
+   * RangeError. Rejects with `unavailable`, as every step, if it could not be committed; the hold stays open.
    */
   captureHold(hold: Hold, charge: Charge): Promise<Captured>
 
@@ -81,15 +83,16 @@ export interface Ledger {
   expireHold(hold: Hold, atMs: number): Promise<boolean>
 
   /**
-   * Charges an attempt that was billed after its client got an error, and credits the same amount back, in one step. The
-   * statement shows both under the request's id, and the balance does not change. Repeating it changes nothing. Throws a
-   * RangeError for an attempt that was not billed.
+   * Charges an attempt that was billed after its client got an error, and credits the same amount back, in one step.
+   * The statement shows both under the request's id, and the balance does not change. Repeating it changes nothing.
+   * Throws a RangeError for an attempt that was not billed.
    */
   compensate(attempt: AttemptId, atMs: number): Promise<Compensated>
 
   /**
-   * Calls `listener` with each account that may have money to hold again, after this node changed its balance or ended its
-   * hold, and before the caller of that step gets its outcome. A hint only: changes of other nodes may come late or never.
+   * Calls `listener` with each account that may have money to hold again, after this node changed its balance or ended
+   * its hold, and before the caller of that step gets its outcome. A hint only: changes of other nodes may come late or
+   * never.
    */
   onFreed(listener: (accountId: number) => void): void
 
@@ -99,7 +102,10 @@ export interface Ledger {
   /** The operations of an account, newest first. */
   statement(accountId: number, page: Page): Promise<readonly StatementLine[]>
 
-  /** The charges of one account, or of all accounts if it is undefined; newest first. With `between`, only those of that time. */
+  /**
+   * The charges of one account, or of all accounts if it is undefined; newest first. With `between`, only those of that
+   * time.
+   */
   usage(
     accountId: number | undefined,
     page: Page & { readonly between?: TimeRange },
@@ -112,8 +118,8 @@ export interface Ledger {
   usageTotals(accountId: number, between: TimeRange): Promise<UsageTotals>
 
   /**
-   * Checks every invariant of the books against the entries, and reports the first entry that is wrong. Rejects if the books cannot
-   * be read.
+   * Checks every invariant of the books against the entries, and reports the first entry that is wrong. Rejects if the
+   * books cannot be read.
    */
   verify(): Promise<Verification>
 }

@@ -43,8 +43,8 @@ export async function getStatement({ query, params }: AdminCall, ports: AdminPor
 }
 
 /**
- * Checks the ledger. A ledger that does not balance is a result, not an error. The operator can first accept a problem (`accept`,
- * its id, and `reason`), or that commits are lost which the anchor names (`accept_loss`, the reason).
+ * Checks the ledger. A ledger that does not balance is a result, not an error. The operator can first accept a problem
+ * (`accept`, its id, and `reason`), or that commits are lost which the anchor names (`accept_loss`, the reason).
  */
 export async function postVerification({ request }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
   const fields = await readFields(request, ['accept', 'reason', 'accept_loss'])

@@ -39,8 +39,8 @@ export class HashedTable {
   }
 
   /**
-   * Inside a step: appends a row, with its covered columns and those that change later. Returns its id; null, and writes nothing,
-   * if a unique column has this value already.
+   * Inside a step: appends a row, with its covered columns and those that change later. Returns its id; null, and
+   * writes nothing, if a unique column has this value already.
    */
   insert(columns: readonly SqlValue[], changing: readonly SqlValue[] = []): bigint | null {
     return this.#append(this.#insert, columns, changing)

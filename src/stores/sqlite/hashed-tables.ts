@@ -1,7 +1,7 @@
 /**
- * The tables whose rows commit hashes cover, with the columns that they cover, in the order of the hash. The tag of a table never
- * changes. A column that a later migration adds is null in earlier rows, and is in the form of a row only if it is not null: rows
- * stay verified with the form that they were written in.
+ * The tables whose rows commit hashes cover, with the columns that they cover, in the order of the hash. The tag of a
+ * table never changes. A column that a later migration adds is null in earlier rows, and is in the form of a row only
+ * if it is not null: rows stay verified with the form that they were written in.
  */
 export type HashedTableDefinition = {
   readonly tag: number
@@ -112,7 +112,10 @@ export const tariffsTable = {
 
 const WITH_USAGE = "CASE WHEN state = 'abandoned' THEN"
 
-/** An abandoned attempt has its usage from the start and never changes. Any other one began as `timed_out`, without a usage. */
+/**
+ * An abandoned attempt has its usage from the start and never changes. Any other one began as `timed_out`, without a
+ * usage.
+ */
 export const attemptsTable = {
   tag: 5,
   name: 'attempts',

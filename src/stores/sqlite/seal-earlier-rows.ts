@@ -15,12 +15,18 @@ import { ROW_ID_MIN } from './row-ids.ts'
 /** Rows read at once. */
 const CHUNK = 1000
 
-/** Writes the commit 0, which covers the rows of the ledger that were written before there were commits. Part of migration 0010. */
+/**
+ * Writes the commit 0, which covers the rows of the ledger that were written before there were commits. Part of
+ * migration 0010.
+ */
 export function sealEarlierRows(database: Database): void {
   seal(database, { tables: ledgerTables, commitId: 0, node: 'earlier versions' })
 }
 
-/** Writes the commit -1, which covers the other rows that were written before commits covered them. Part of migration 0011. */
+/**
+ * Writes the commit -1, which covers the other rows that were written before commits covered them. Part of migration
+ * 0011.
+ */
 export function sealEarlierCreations(database: Database): void {
   seal(database, { tables: creationTables, commitId: -1, node: 'earlier versions, migration 0011' })
 }

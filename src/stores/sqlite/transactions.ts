@@ -3,8 +3,9 @@ import { GatewayError } from '../../domain/errors.ts'
 import type { NodeChain } from './node-chain.ts'
 
 /**
- * The work of one caller in a transaction. `run` is synchronous and may run again after a rollback, so it keeps nothing outside
- * the database except what a participant restores. After that, exactly one of `committed` and `failed` is called, once.
+ * The work of one caller in a transaction. `run` is synchronous and may run again after a rollback, so it keeps nothing
+ * outside the database except what a participant restores. After that, exactly one of `committed` and `failed` is
+ * called, once.
  */
 export type Step = {
   run(): void
@@ -12,7 +13,10 @@ export type Step = {
   failed(error: unknown): void
 }
 
-/** Keeps state in memory beside the tables, which has to follow the outcome of each transaction. Only `beforeCommit` may throw. */
+/**
+ * Keeps state in memory beside the tables, which has to follow the outcome of each transaction. Only `beforeCommit` may
+ * throw.
+ */
 export type Participant = {
   /** The last chance to write. */
   readonly beforeCommit?: () => void
@@ -46,8 +50,9 @@ export class Transactions {
   }
 
   /**
-   * Commits the steps in order, for the node `author`. A step that throws leaves no trace and fails with what it threw; the other steps are
-   * committed. If the commit itself fails (a full disk), all steps of the transaction fail with `unavailable`.
+   * Commits the steps in order, for the node `author`. A step that throws leaves no trace and fails with what it threw;
+   * the other steps are committed. If the commit itself fails (a full disk), all steps of the transaction fail with
+   * `unavailable`.
    */
   commit(steps: readonly Step[], author?: NodeChain): void {
     if (steps.length === 0) return

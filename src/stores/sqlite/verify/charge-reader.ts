@@ -10,8 +10,8 @@ import type { Finding } from './finding.ts'
 const CHARGES_A_TURN = 128
 
 /**
- * Reads the charges in order and follows the chain of each account. A charge must have the operation that moved its cost, a key of
- * its account, and the cost that its usage has at the stored prices.
+ * Reads the charges in order and follows the chain of each account. A charge must have the operation that moved its
+ * cost, a key of its account, and the cost that its usage has at the stored prices.
  */
 export class ChargeReader {
   readonly #names: AccountNames

@@ -10,8 +10,8 @@ import type { Finding } from './finding.ts'
 const ATTEMPTS_A_TURN = 128
 
 /**
- * A compensated attempt must have one charge and one operation that credits the same amount; any other attempt must have neither.
- * (A compensation that names no such attempt is found among the entries.)
+ * A compensated attempt must have one charge and one operation that credits the same amount; any other attempt must
+ * have neither. (A compensation that names no such attempt is found among the entries.)
  */
 export function* checkAttempts(database: Database, names: AccountNames): Generator<readonly Finding[]> {
   const select = database.prepare<Row, [bigint, number]>(

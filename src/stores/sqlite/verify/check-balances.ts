@@ -12,9 +12,10 @@ const ACCOUNTS_A_TURN = 100
 type Readers = { readonly entries: EntryReader; readonly charges: ChargeReader; readonly names: AccountNames }
 
 /**
- * The stored balances of each account must be the sums of its entries, and its held money the sum of its open holds. The
- * entries of each operation sum to zero and stay within one account, so available + held + spent = credited then holds for
- * each. The row must also name the account's latest operation and charge. An account with a wrong entry is skipped.
+ * The stored balances of each account must be the sums of its entries, and its held money the sum of its open holds.
+ * The entries of each operation sum to zero and stay within one account, so available + held + spent = credited then
+ * holds for each. The row must also name the account's latest operation and charge. An account with a wrong entry is
+ * skipped.
  */
 export function* checkBalances(database: Database, readers: Readers): Generator<readonly Finding[]> {
   const select = database.prepare<Row, [bigint, number]>(SELECT)

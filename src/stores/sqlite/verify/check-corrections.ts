@@ -7,8 +7,8 @@ import type { Finding } from './finding.ts'
 const CORRECTIONS_A_TURN = 256
 
 /**
- * Each correction must have an operation of its own account, and a refund a charge of that account which cost as much at least and
- * was not compensated. (An operation without its correction is found among the entries.)
+ * Each correction must have an operation of its own account, and a refund a charge of that account which cost as much
+ * at least and was not compensated. (An operation without its correction is found among the entries.)
  */
 export function* checkCorrections(database: Database, names: AccountNames): Generator<readonly Finding[]> {
   const select = database.prepare<Row, [bigint, number]>(

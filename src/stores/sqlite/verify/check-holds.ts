@@ -8,8 +8,8 @@ import type { Finding } from './finding.ts'
 const HOLDS_A_TURN = 256
 
 /**
- * Each hold must have been placed once and have ended at most once, by operations of its own. The job of a hold must exist. (An operation that names a hold
- * which does not name it is found among the entries.)
+ * Each hold must have been placed once and have ended at most once, by operations of its own. The job of a hold must
+ * exist. (An operation that names a hold which does not name it is found among the entries.)
  */
 export function* checkHolds(database: Database, names: AccountNames): Generator<readonly Finding[]> {
   const select = database.prepare<Row, [bigint, number]>(

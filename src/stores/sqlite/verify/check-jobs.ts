@@ -9,8 +9,9 @@ import type { Finding } from './finding.ts'
 const JOBS_A_TURN = 256
 
 /**
- * Each job must have a hold of its own amount: an open one while the job can end, a captured one with the job's cost after a
- * completion, and a released one after a failure. A loss must have its operation, and the latest event the state of the job.
+ * Each job must have a hold of its own amount: an open one while the job can end, a captured one with the job's cost
+ * after a completion, and a released one after a failure. A loss must have its operation, and the latest event the
+ * state of the job.
  */
 export function* checkJobs(database: Database, names: AccountNames): Generator<readonly Finding[]> {
   const select = database.prepare<Row, [bigint, number]>(

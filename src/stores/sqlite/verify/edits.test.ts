@@ -30,9 +30,10 @@ beforeAll(async () => {
 })
 
 /**
- * "ada" (account 1) has a top-up, charges 1 (paid), 2 (free), 4 (of a late answer) and 6 (paid, her newest), attempts 1 (abandoned),
- * 2 (timed out) and 3 (compensated), and jobs 1 (processing), 2 (completed, charge 5), 3 (failed) and 4 (finished late). "ben"
- * (account 2) has a grant, charge 3, a debit and a refund of the charge. "cy" (account 3) has a key and nothing else.
+ * "ada" (account 1) has a top-up, charges 1 (paid), 2 (free), 4 (of a late answer) and 6 (paid, her newest), attempts 1
+ * (abandoned), 2 (timed out) and 3 (compensated), and jobs 1 (processing), 2 (completed, charge 5), 3 (failed) and 4
+ * (finished late). "ben" (account 2) has a grant, charge 3, a debit and a refund of the charge. "cy" (account 3) has a
+ * key and nothing else.
  */
 async function useBooks(store: TestSqlite) {
   const { ledger, attempts, jobs } = store

@@ -24,7 +24,10 @@ export class EntryReader {
     this.#select = database.prepare(SELECT)
   }
 
-  /** Checks all entries, in pieces. The first wrong entry of an account is a problem; the rest of that account is not read. */
+  /**
+   * Checks all entries, in pieces. The first wrong entry of an account is a problem; the rest of that account is not
+   * read.
+   */
   *check(): Generator<readonly Finding[]> {
     for (;;) {
       const { problems, isDone } = this.#read()
@@ -133,7 +136,10 @@ function entriesOf(row: OperationRow): readonly Entry[] {
   return entries
 }
 
-/** `subject_at_ms` is the time of the row that an operation belongs to. A credit or an attempt has no such time of its own. */
+/**
+ * `subject_at_ms` is the time of the row that an operation belongs to. A credit or an attempt has no such time of its
+ * own.
+ */
 const SELECT = `SELECT *,
     CASE WHEN kind IN ('charge', 'capture')
       THEN (SELECT cost FROM charges WHERE id_key = subject_key AND id_tail = subject_tail

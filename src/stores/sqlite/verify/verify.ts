@@ -18,8 +18,8 @@ const PROBLEMS_MAX = 100
 const ACCEPTED = 'books.accept'
 
 /**
- * `Ledger.verify`, while the ledger is in use. Each check runs in bounded pieces, one per turn of the event loop, and compares
- * only what it read in the same turn, so that concurrent writes never look like a problem.
+ * `Ledger.verify`, while the ledger is in use. Each check runs in bounded pieces, one per turn of the event loop, and
+ * compares only what it read in the same turn, so that concurrent writes never look like a problem.
  */
 export async function verifyBooks(database: Database): Promise<Verification> {
   const names = new AccountNames(database)
