@@ -12,29 +12,29 @@ export const replayMutants: readonly Mutant[] = [
   {
     name: 'a replay ignores the route',
     file: COALESCER,
-    text: 'apiKeyId: call.caller.apiKey.id, route, digest',
-    replacement: "apiKeyId: call.caller.apiKey.id, route: '', digest",
+    text: '      route,\n      digest: this.#ports',
+    replacement: "      route: '',\n      digest: this.#ports",
     tests: [SCENARIOS],
   },
   {
     name: 'concurrent requests of two routes share an answer',
     file: COALESCER,
-    text: '`${apiKeyId} ${route} ${digest.join()}`',
-    replacement: '`${apiKeyId} ${route.length * 0} ${digest.join()}`',
+    text: '`${apiKeyId} ${route} ${digest}`',
+    replacement: '`${apiKeyId} ${route.length * 0} ${digest}`',
     tests: [COALESCER_TESTS],
   },
   {
     name: 'concurrent requests of two keys share an answer',
     file: COALESCER,
-    text: '`${apiKeyId} ${route} ${digest.join()}`',
-    replacement: '`${apiKeyId * 0} ${route} ${digest.join()}`',
+    text: '`${apiKeyId} ${route} ${digest}`',
+    replacement: '`${apiKeyId * 0} ${route} ${digest}`',
     tests: [COALESCER_TESTS],
   },
   {
     name: 'a kept answer ignores the route',
     file: 'src/stores/memory/answer-log.ts',
-    text: ' === apiKeyId && this.#routes[this.#word(position, ROUTE)] === route',
-    replacement: ' === apiKeyId && this.#routes[this.#word(position, ROUTE)] !== `not ${route}`',
+    text: 'this.#routes[this.#word(position, ROUTE)] === route',
+    replacement: 'this.#routes[this.#word(position, ROUTE)] !== `not ${route}`',
     tests: [STORE_TESTS],
   },
   {
@@ -47,8 +47,8 @@ export const replayMutants: readonly Mutant[] = [
   {
     name: 'a kept answer is found by a part of its digest',
     file: 'src/stores/memory/answer-log.ts',
-    text: 'const DIGEST_WORDS = 8',
-    replacement: 'const DIGEST_WORDS = 7',
+    text: 'digestAt, digestAt + DIGEST_BYTES) === digest &&',
+    replacement: 'digestAt, digestAt + 40) === digest.slice(0, 40) &&',
     tests: [STORE_TESTS],
   },
   {
