@@ -93,7 +93,7 @@ export function jobsConform(kind: StoreKind): void {
 
       const outcome = await jobs.create(asked)
 
-      expect(outcome).toEqual({ outcome: 'refused', available: usd('3'), held: usd('7') })
+      expect(outcome).toEqual({ outcome: 'refused', available: usd('3'), held: usd('7'), heldText: ZERO })
       expect(await jobs.find(asked.id)).toBeUndefined()
       expect(await soundBalance(store, payer.accountId)).toEqual(before)
     })
