@@ -9,6 +9,7 @@ import type {
 } from '../../domain/jobs/job.ts'
 import type { Id } from '../../domain/ids.ts'
 import type { NanoUsd } from '../../domain/money.ts'
+import type { HoldOutcome } from './ledger.ts'
 
 /**
  * Media jobs and their money. Each method is one atomic, durable step: the job's state, its hold, the entries and the
@@ -150,7 +151,7 @@ export type Created =
   | { readonly outcome: 'repeated'; readonly job: Job }
   /** The account used the idempotency key before, for another request. */
   | { readonly outcome: 'key_reused' }
-  | { readonly outcome: 'refused'; readonly available: NanoUsd; readonly held: NanoUsd }
+  | Extract<HoldOutcome, { outcome: 'refused' }>
 
 export type Failed = Failure & {
   readonly atMs: number
