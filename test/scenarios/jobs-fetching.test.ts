@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { RESULT_FETCHES_MAX } from '../../src/gateway/media/fetch-result.ts'
+import { FETCH_AGAIN_MS } from '../../src/gateway/media/settle-job.ts'
 import type { PollOutcome } from '../../src/gateway/ports/media-provider.ts'
 import type { TestAccount } from '../support/gateway.ts'
 import { aClip, scriptedMedia, type ScriptedMedia } from '../support/scripted-media.ts'
@@ -16,7 +17,7 @@ let ada: TestAccount
 let other: ScriptedMedia
 /** A site with results, each of which comes when a test says so. */
 let site: ReturnType<typeof Bun.serve>
-let fetches: { readonly path: string; readonly send: () => void }[]
+let fetches: { readonly path: string; readonly send: (response?: Response) => void }[]
 
 beforeEach(async () => {
   fetches = []
@@ -26,7 +27,7 @@ beforeEach(async () => {
     idleTimeout: 0,
     fetch({ url }) {
       const { promise, resolve } = Promise.withResolvers<Response>()
-      fetches.push({ path: new URL(url).pathname, send: () => resolve(new Response(PNG)) })
+      fetches.push({ path: new URL(url).pathname, send: (response = new Response(PNG)) => resolve(response) })
       return promise
     },
   })
@@ -189,6 +190,33 @@ test('while a result is fetched, no other node has a reason to poll the job', as
   await untilCompleted(id)
 
   expect(fetches).toHaveLength(1)
+})
+
+test.each<[string, () => Response]>([
+  ['an error page', () => new Response('<html>', { headers: { 'content-type': 'text/html' } })],
+  ['a JSON error', () => Response.json({ error: 'expired' })],
+  ['an empty file', () => new Response('', { headers: { 'content-type': 'image/png' } })],
+])('%s in place of a result is not charged, and the link is tried again', async (_, page) => {
+  const { id } = await gateway.running(ada.key)
+  const why = async () => (await gateway.admin<{ why: string }>('GET', `jobs/${id}`)).why
+  gateway.media.polled = linked('/page')
+  gateway.clock.advance(STEP_MS)
+  await settled(gateway.reconcile())
+  await until('the link is fetched', () => fetches.length === 1)
+  fetches[0]!.send(page())
+  await until('the job is left as it is', async () => (await why()).includes('not an image or a video'))
+  const before = await gateway.money(ada)
+  gateway.clock.advance(FETCH_AGAIN_MS)
+  await settled(gateway.reconcile())
+  await until('the link is fetched again', () => fetches.length === 2)
+  fetches[1]!.send()
+  await untilCompleted(id)
+
+  expect([before, await gateway.money(ada)]).toEqual([
+    { available: '99.96', held: '0.04' },
+    { available: '99.96', held: '0' },
+  ])
+  await gateway.verify()
 })
 
 test('a client that waits gets the fetched image as base64, and never the link (rule 4)', async () => {

@@ -1,15 +1,17 @@
 import type { Job, StoredFile } from '../../domain/jobs/job.ts'
+import { mediaTypeOf, SIGNATURE_BYTES } from '../../protocol/media/media-signature.ts'
 import { BlobTooLargeError, type Blobs } from '../ports/blobs.ts'
 import type { ByteStream } from '../ports/byte-stream.ts'
 import type { MediaOutput, MediaResult } from '../ports/media-provider.ts'
 import type { FetchedBody, UntrustedFetch } from '../ports/untrusted-fetch.ts'
 import { clipDuration } from './clip-duration.ts'
 import { publicId } from './job-id.ts'
-import { SniffedStream } from './sniffed-stream.ts'
+import { PeekedStream } from './peeked-stream.ts'
 
 /** The largest result that is fetched or stored. */
 export const RESULT_BYTES_MAX = 2 * 1024 ** 3
 const FETCH_TIMEOUT_MS = 600_000
+const UNKNOWN_TYPE = 'application/octet-stream'
 
 export type StoreOutputsPorts = { readonly blobs: Blobs; readonly fetchUntrusted: UntrustedFetch }
 
@@ -53,7 +55,11 @@ async function storeOutput(
   key: string,
   ports: StoreOutputsPorts,
 ): Promise<StoredFile | Failed> {
-  if (output.from === 'bytes') return store(onePiece(output.bytes), key, { contentType: '' }, ports.blobs)
+  const { blobs } = ports
+  if (output.from === 'bytes') {
+    const { bytes } = output
+    return store(onePiece(bytes), { key, mediaType: mediaTypeOf(bytes) ?? UNKNOWN_TYPE }, blobs)
+  }
   const { url, authorization } = output
   const fetched = await ports.fetchUntrusted(url, {
     bytesMax: RESULT_BYTES_MAX,
@@ -63,7 +69,36 @@ async function storeOutput(
   if (fetched.outcome === 'refused')
     return { outcome: 'lost', problem: `result link refused: ${fetched.problem}` }
   if (fetched.outcome === 'failed') return failed(fetched)
-  return store(whole(fetched.body), key, fetched, ports.blobs)
+  try {
+    return await storeDownload(fetched, key, blobs)
+  } catch (error) {
+    if (error instanceof BrokenDownload) return failed(error.failure)
+    throw error
+  }
+}
+
+/** A link may give an error page with status 200, or nothing. Such a body is not written over a result. */
+async function storeDownload(
+  { body, contentType }: { readonly body: FetchedBody; readonly contentType: string },
+  key: string,
+  blobs: Blobs,
+): Promise<StoredFile | Failed> {
+  const { stream, head } = await PeekedStream.open(whole(body), SIGNATURE_BYTES)
+  const mediaType = downloadType(head, contentType)
+  if (mediaType !== undefined) return store(stream, { key, mediaType }, blobs)
+  stream.cancel()
+  return failed({ problem: 'the body is not an image or a video', isPermanent: false })
+}
+
+/**
+ * The media type of a downloaded result: by its signature, else as its server says. Undefined for an empty body and for
+ * one that its server calls neither an image nor a video.
+ */
+function downloadType(head: Uint8Array, contentType: string): string | undefined {
+  if (head.length === 0) return undefined
+  const [named = ''] = contentType.toLowerCase().split(';')
+  const type = named.trim() || UNKNOWN_TYPE
+  return mediaTypeOf(head) ?? (type === UNKNOWN_TYPE || /^(?:image|video)\//.test(type) ? type : undefined)
 }
 
 /** A body that ended before its last byte must not take the place of a whole file that another node has stored. */
@@ -100,21 +135,13 @@ function failed({
 
 async function store(
   source: ByteStream,
-  key: string,
-  { contentType }: { readonly contentType: string },
+  { key, mediaType }: Pick<StoredFile, 'key' | 'mediaType'>,
   blobs: Blobs,
 ): Promise<StoredFile | Failed> {
-  const sniffing = new SniffedStream(source)
   try {
-    const { sha256, bytes } = await blobs.write(key, sniffing, { bytesMax: RESULT_BYTES_MAX })
-    return {
-      key,
-      sha256,
-      bytes,
-      mediaType: sniffing.mediaType ?? (contentType || 'application/octet-stream'),
-    }
+    const { sha256, bytes } = await blobs.write(key, source, { bytesMax: RESULT_BYTES_MAX })
+    return { key, sha256, bytes, mediaType }
   } catch (error) {
-    if (error instanceof BrokenDownload) return failed(error.failure)
     if (error instanceof BlobTooLargeError) return { outcome: 'lost', problem: error.message }
     throw error
   }
