@@ -396,6 +396,17 @@ describe('a generation that fails', () => {
     })
   })
 
+  test.each(['message', 'code'])('is shown without a part of a host where the %s is cut', async field => {
+    const { id } = await gateway.running(ada.key)
+    const long = `${'x'.repeat(field === 'code' ? 190 : 990)} gpu-7.pics.internal`
+    gateway.media.polled = { outcome: 'failed', message: 'No.', [field]: long }
+
+    const job = await gateway.poll(ada.key, id)
+
+    expect(JSON.stringify(job.error)).toContain('xxx ')
+    expect(JSON.stringify(job.error)).not.toContain('gpu')
+  })
+
   test.each([
     ['an unknown state word', { outcome: 'running', upstreamStatus: 'PONDERING', isKnownStatus: false }],
     ['a failed poll', { outcome: 'unavailable', problem: '503' }],
@@ -425,6 +436,17 @@ describe('a generation that fails', () => {
     expect([early.status, late.status]).toEqual(['processing', 'completed'])
     expect(pollsEarly).toBe(polls)
   })
+})
+
+test('a provider that asks to wait for a day is polled again after five minutes', async () => {
+  const { id } = await gateway.running(ada.key)
+  gateway.media.polled = { outcome: 'unavailable', problem: '429', retryAfterS: 86_400 }
+  await gateway.poll(ada.key, id)
+  gateway.media.polled = images(['one'])
+
+  gateway.clock.advance(300_000)
+
+  expect(await gateway.poll(ada.key, id)).toMatchObject({ status: 'completed' })
 })
 
 describe('GET /v1/images/jobs/{job_id}', () => {

@@ -3,7 +3,8 @@ import type { Failure } from '../../domain/jobs/job.ts'
 import { scrub } from '../../protocol/scrub.ts'
 import type { Rejection } from '../ports/media-provider.ts'
 
-/** A provider's text is repeated to the client up to this length. */
+/** A provider's text is read up to this length, and repeated to the client up to the next ones. */
+const READ_CHARS_MAX = 16 * 1024
 const MESSAGE_CHARS_MAX = 1000
 const CODE_CHARS_MAX = 200
 
@@ -72,8 +73,11 @@ export function failureText(
     baseUrls: provider.baseUrl === undefined ? [] : [provider.baseUrl],
     keys: secretsOf(provider),
   }
-  const shown = scrub(message.slice(0, MESSAGE_CHARS_MAX), secrets)
-  return code === undefined || code === ''
-    ? { message: shown }
-    : { code: scrub(code.slice(0, CODE_CHARS_MAX), secrets), message: shown }
+  // Cut last: a part of a key or of a host would not be recognized.
+  const shown = (text: string, charsMax: number) =>
+    scrub(text.slice(0, READ_CHARS_MAX), secrets).slice(0, charsMax)
+  return {
+    ...(code === undefined || code === '' ? {} : { code: shown(code, CODE_CHARS_MAX) }),
+    message: shown(message, MESSAGE_CHARS_MAX),
+  }
 }

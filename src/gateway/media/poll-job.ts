@@ -7,6 +7,8 @@ import type { SettlePorts } from './settle-job.ts'
 
 /** How long a provider may take to answer a poll. */
 export const POLL_TIMEOUT_MS = 30_000
+/** A provider that asks to wait longer is asked again all the same: the job may end, and its deadline comes. */
+const POLL_WAIT_MS_MAX = 300_000
 const MS = 1000
 
 /** A job after a poll. `result` is there where its provider finished it: then the job is still to be settled. */
@@ -44,7 +46,8 @@ export async function applyPoll(
       return { job }
     }
     case 'unavailable': {
-      const waitMs = Math.max(adapter.pollEveryMsMin, (outcome.retryAfterS ?? 0) * MS)
+      const askedMs = Math.min((outcome.retryAfterS ?? 0) * MS, POLL_WAIT_MS_MAX)
+      const waitMs = Math.max(adapter.pollEveryMsMin, askedMs)
       await jobs.notePoll(job.id, { problem: outcome.problem, nextPollAtMs: atMs + waitMs })
       return { job }
     }

@@ -8,8 +8,6 @@ export type Envelope = {
   readonly data: Readonly<Record<string, unknown>> | undefined
 }
 
-const MESSAGE_CHARS_MAX = 2000
-
 /** Undefined where the body is not a JSON object. */
 export function readEnvelope(body: string): Envelope | undefined {
   const value = findJsonObject(body)
@@ -17,7 +15,7 @@ export function readEnvelope(body: string): Envelope | undefined {
   const { code, message, data } = value
   return {
     code: wholeNumber(code),
-    message: typeof message === 'string' && message !== '' ? message.slice(0, MESSAGE_CHARS_MAX) : undefined,
+    message: typeof message === 'string' && message !== '' ? message : undefined,
     data: isJsonObject(data) ? data : undefined,
   }
 }

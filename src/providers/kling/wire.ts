@@ -194,11 +194,9 @@ function millisecondsOf(seconds: unknown): number | undefined {
   return Number.isSafeInteger(milliseconds) && milliseconds > 0 ? milliseconds : undefined
 }
 
-const MESSAGE_CHARS_MAX = 2000
-
 function failureOf({ task_status_msg: message }: Readonly<Record<string, unknown>>): string {
   return typeof message === 'string' && message !== ''
-    ? message.slice(0, MESSAGE_CHARS_MAX)
+    ? message
     : 'The provider could not make the video and did not say why.'
 }
 
