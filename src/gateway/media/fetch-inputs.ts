@@ -21,6 +21,8 @@ export type FetchInputsPorts = {
   readonly blobs: Blobs
   readonly clock: Clock
   readonly fetchUntrusted: UntrustedFetch
+  /** Receives the error of a fetched file that could not be stored. */
+  readonly onFailed: (error: unknown) => void
   /** Whether a provider's base URL is in a private network, or may be. */
   readonly isPrivate: (provider: Provider) => Promise<boolean>
 }
@@ -37,7 +39,7 @@ export function hasLinks({ kind, request }: Job): boolean {
 
 /**
  * Fetches the links among the inputs of a video job into the blob store. A link that cannot be fetched, or does not
- * lead to an image or a video, or whose file gets no `space`, stays a link, and the provider may fetch it. A provider in a private network could reach
+ * lead to an image or a video, or whose file gets no `space` or cannot be stored, stays a link, and the provider may fetch it. A provider in a private network could reach
  * addresses there that a client must not reach. For such a provider, a link that was refused or not checked ends the
  * job.
  */
@@ -109,7 +111,7 @@ class InputFetch {
   }
 
   async #store(body: FetchedBody): Promise<JobInput | undefined> {
-    const { blobs } = this.#ports
+    const { blobs, onFailed } = this.#ports
     const { stream, head } = await PeekedStream.open(body, SIGNATURE_BYTES)
     const mediaType = mediaTypeOf(head)
     if (mediaType === undefined) {
@@ -119,7 +121,12 @@ class InputFetch {
     const key = `${this.#prefix}${this.#nextFile}`
     this.#nextFile += 1
     const reserved = new ReservedStream(stream, this.#space)
-    const { sha256, bytes } = await blobs.write(key, reserved, { bytesMax: FILE_BYTES_MAX })
+    const written = await blobs.write(key, reserved, { bytesMax: FILE_BYTES_MAX }).catch((error: unknown) => {
+      stream.cancel()
+      onFailed(error)
+    })
+    if (written === undefined) return undefined
+    const { sha256, bytes } = written
     // A body that broke off, or was too large, ends early.
     if (body.failure !== undefined || reserved.isCut) {
       await blobs.remove(key)

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { streamOf } from '../../../test/support/byte-streams.ts'
 import { aDataFolder } from '../../../test/support/data-folder.ts'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { aVideoJob, openJobs, record } from '../../../test/support/job-builders.ts'
@@ -11,13 +12,16 @@ import { EMPTY_CATALOG } from '../../domain/catalog/catalog.ts'
 import { openDiskBlobs } from '../../stores/disk/blobs.ts'
 import { inputSpool } from '../budgets/body-budgets.ts'
 import { Slots } from './slots.ts'
-import { submitJob } from './submit-job.ts'
+import type { NewJob } from '../ports/jobs.ts'
+import { submitJob, type SubmitPorts } from './submit-job.ts'
+
+type Setup = { readonly change?: Partial<NewJob>; readonly ports?: Partial<SubmitPorts> }
 
 /** A recorded job, and a provider that counts submits. */
-async function setUp() {
+async function setUp({ change = {}, ports: changed = {} }: Setup = {}) {
   const clock = fakeClock(NOW)
   const { jobs, payer } = await openJobs(sqlite, { clock })
-  const job = await record(jobs, aVideoJob(payer, { provider: sandboxProvider.id }))
+  const job = await record(jobs, aVideoJob(payer, { provider: sandboxProvider.id, ...change }))
   const provider = scriptedMedia()
   const ports = {
     jobs,
@@ -37,6 +41,7 @@ async function setUp() {
       throw error
     },
     settings: { unknownSubmitTtlMs: 900_000 },
+    ...changed,
   }
   return { job, jobs, provider, submit: () => submitJob(job, ports) }
 }
@@ -74,4 +79,27 @@ test('the submit is marked before its first byte leaves', async () => {
   await submitting
 
   expect(marked).toMatchObject({ state: 'queued', submittedAtMs: NOW })
+})
+
+test('a link whose file cannot be stored goes to the provider as it is', async () => {
+  const full = new Error('ENOSPC')
+  const reported: unknown[] = []
+  const link = { from: 'url', url: 'https://example.com/a.png' } as const
+  const png = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a)
+  const body = Object.assign(streamOf([png]), { failure: undefined })
+  const blobs = await openDiskBlobs({ folder: aDataFolder() })
+  const { submit, provider } = await setUp({
+    change: { request: { prompt: 'Waves', params: {}, count: 1, images: [link], videos: [] } },
+    ports: {
+      blobs: { ...blobs, write: () => Promise.reject(full) },
+      fetchUntrusted: async () => ({ outcome: 'opened', contentType: 'image/png', body }),
+      onFailed: error => void reported.push(error),
+    },
+  })
+
+  const { state } = await submit()
+
+  expect(state).toBe('processing')
+  expect(provider.submits.map(({ images }) => images)).toEqual([[link]])
+  expect([reported, body.isCancelled]).toEqual([[full], true])
 })
