@@ -36,6 +36,7 @@ export const errorTypeOf = {
   idempotency_key_reuse: 'conflict_error',
   malformed_request: 'invalid_request_error',
   unsupported_encoding: 'invalid_request_error',
+  range_not_satisfiable: 'invalid_request_error',
   headers_too_large: 'request_too_large',
   headers_timeout: 'timeout_error',
   request_too_large: 'request_too_large',

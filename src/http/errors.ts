@@ -28,6 +28,7 @@ const statusOf = {
   content_archived: 410,
   request_too_large: 413,
   unsupported_encoding: 415,
+  range_not_satisfiable: 416,
   balance_reserved: 429,
   rate_limited: 429,
   headers_too_large: 431,

@@ -50,7 +50,7 @@ describe('a repeat with the same Idempotency-Key', () => {
 
     const response = await create({ prompt: 'A ship' })
 
-    expect(response.status).toBe(409)
+    expect([response.status, response.headers.get('x-should-retry')]).toEqual([409, 'false'])
     expect(await errorOf(response)).toMatchObject({
       error: { type: 'conflict_error', code: 'idempotency_key_reuse' },
     })
@@ -99,6 +99,29 @@ describe('a repeat with the same Idempotency-Key', () => {
     expect([first.status, second.status]).toEqual([400, 400])
     expect(await second.json()).toEqual(await first.json())
     expect(gateway.media.submits).toHaveLength(1)
+  })
+
+  test("gets a job that the provider's rate limit refused, and is told that a repeat cannot help", async () => {
+    gateway.media.submitted = {
+      outcome: 'rejected',
+      reason: 'rate_limited',
+      status: 429,
+      message: 'Slow down.',
+      retryAfterS: 7,
+    }
+    const replies = [await create(), await create(), await gateway.create(ada.key, {})]
+
+    const shown = replies.map(({ status, headers }) => [
+      status,
+      headers.get('retry-after'),
+      headers.get('x-should-retry'),
+    ])
+    expect(shown).toEqual([
+      [429, '7', 'false'],
+      [429, '7', 'false'],
+      [429, '7', null],
+    ])
+    expect(gateway.media.submits).toHaveLength(2)
   })
 
   test('waits for a job that runs, and gets its result', async () => {

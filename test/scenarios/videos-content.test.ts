@@ -81,7 +81,10 @@ test.each([`bytes=${CLIP.length}-`, 'bytes=-0'])(
   async range => {
     const { status, headers, bytes } = await get({ range })
 
-    expect([status, bytes.length]).toEqual([416, 0])
+    expect([status, headers.get('content-type')]).toEqual([416, 'application/json'])
+    expect(JSON.parse(new TextDecoder().decode(bytes))).toMatchObject({
+      error: { type: 'invalid_request_error', code: 'range_not_satisfiable' },
+    })
     expect(headers.get('content-range')).toBe(`bytes */${CLIP.length}`)
   },
 )

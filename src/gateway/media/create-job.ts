@@ -71,6 +71,7 @@ function keyReused(): GatewayError {
   return new GatewayError(
     'idempotency_key_reuse',
     'This idempotency key was used for another request. Use a new key for a new request.',
+    { shouldRetry: false },
   )
 }
 

@@ -1,8 +1,10 @@
+import { GatewayError } from '../../domain/errors.ts'
 import type { StoredFile } from '../../domain/jobs/job.ts'
 import type { BlobRange, Blobs } from '../../gateway/ports/blobs.ts'
+import { errorBody, statusOfError } from '../errors.ts'
 import { isKnown } from '../etag.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
-import type { HttpReply } from '../request-context.ts'
+import { jsonReply, type HttpReply } from '../request-context.ts'
 import { readRange, type AskedRange } from './byte-range.ts'
 
 /** A browser must not run what a provider sent in place of a clip. */
@@ -23,8 +25,7 @@ export async function clipReply(
   }
   if (isKnown(etag, request.header('if-none-match'))) return { status: 304, headers: common, body: null }
   const range = askedRange(clip, etag, request)
-  if (range.kind === 'unsatisfiable')
-    return { status: 416, headers: { ...common, 'content-range': `bytes */${clip.bytes}` }, body: '' }
+  if (range.kind === 'unsatisfiable') return outOfRange(clip, common)
   const headers = {
     ...common,
     'content-type': MEDIA_TYPE.test(clip.mediaType) ? clip.mediaType : 'application/octet-stream',
@@ -37,6 +38,17 @@ export async function clipReply(
     headers: { ...headers, 'content-range': contentRange },
     ...(await content(clip, blobs, range)),
   }
+}
+
+function outOfRange({ bytes }: StoredFile, headers: Record<string, string>): HttpReply {
+  const error = new GatewayError(
+    'range_not_satisfiable',
+    `The clip has ${bytes} bytes, and "Range" asks for none of them.`,
+  )
+  return jsonReply(statusOfError(error.code), errorBody(error), {
+    ...headers,
+    'content-range': `bytes */${bytes}`,
+  })
 }
 
 /** Ranges are for GET only, and `If-Range` asks for the whole clip if it is another one. */

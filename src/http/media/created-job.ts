@@ -14,19 +14,31 @@ export function seconds(atMs: number): number {
   return Math.floor(atMs / MS)
 }
 
-/** A job that the provider's rate limit refused may be sent again: nothing was accepted, and nothing is held. */
-function failedReply(job: Job) {
+/** What the reply to a request depends on, beside its job. */
+export type Creation = {
+  /** Whether it has an idempotency key. */
+  readonly isRepeatable: boolean
+}
+
+/**
+ * A request that the provider's rate limit refused may be sent again: nothing was accepted, and nothing is held. With
+ * the same idempotency key it would only get this job again.
+ */
+function failedReply(job: Job, { isRepeatable }: Creation) {
   const { reason = 'generation_failed', retryAfterS } = job.failure ?? {}
-  const retryAfter = retryAfterS === undefined ? {} : { 'retry-after': String(retryAfterS) }
-  const headers = reason === 'rate_limited' ? retryAfter : NO_RETRY
+  const isRateLimited = reason === 'rate_limited'
+  const headers = {
+    ...(isRateLimited && retryAfterS !== undefined ? { 'retry-after': String(retryAfterS) } : {}),
+    ...(isRateLimited && !isRepeatable ? {} : NO_RETRY),
+  }
   return jsonReply(failureStatus(reason), failureBody(job), headers)
 }
 
 /**
  * The reply to the request that created a job which has no result to show (yet): 202, or the error that it ended with.
  */
-export function unfinishedReply(job: Job, own: object = {}) {
-  if (job.state === 'failed') return failedReply(job)
+export function unfinishedReply(job: Job, creation: Creation, own: object = {}) {
+  if (job.state === 'failed') return failedReply(job, creation)
   const id = publicId(job)
   const estimate = { estimated_cost_usd: formatUsd(job.held) }
   if (job.state === 'unknown_submit') {

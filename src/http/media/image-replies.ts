@@ -4,14 +4,14 @@ import { publicId } from '../../gateway/media/job-id.ts'
 import type { Blobs } from '../../gateway/ports/blobs.ts'
 import { jsonReply, type HttpReply } from '../request-context.ts'
 import { Base64Body, base64Length, type BodyPart } from './base64-json.ts'
-import { seconds, unfinishedReply } from './created-job.ts'
+import { seconds, unfinishedReply, type Creation } from './created-job.ts'
 import { failureError } from './failed-job.ts'
 
 type BlobPorts = { readonly blobs: Pick<Blobs, 'read'> }
 
 /** The reply to the request that created an image job. */
-export async function createdImageReply(job: Job, ports: BlobPorts): Promise<HttpReply> {
-  if (job.state !== 'completed') return unfinishedReply(job)
+export async function createdImageReply(job: Job, creation: Creation, ports: BlobPorts): Promise<HttpReply> {
+  if (job.state !== 'completed') return unfinishedReply(job, creation)
   if (job.archivedAtMs !== null) return imageReply(job, ports)
   const paid = { created: seconds(job.createdAtMs), cost_usd: formatUsd(job.cost ?? job.held) }
   return withImages(paid, job, ports)

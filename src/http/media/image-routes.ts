@@ -38,7 +38,7 @@ export function imageRoutes(
     const waiting = { waitMs: settings.imageWaitMs, signal: call.client.signal }
     const ended = await waitForJob(job, waiting, ports)
     noteJob(call.trace, ended)
-    return createdImageReply(ended, ports)
+    return createdImageReply(ended, { isRepeatable: call.idempotency !== undefined }, ports)
   }
   const route = (name: string) => ({
     POST: mediaRoute({ kind: 'image', route: name, fields }, create, ports),

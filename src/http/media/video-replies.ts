@@ -2,15 +2,15 @@ import type { Job } from '../../domain/jobs/job.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { publicId } from '../../gateway/media/job-id.ts'
 import { jsonReply } from '../request-context.ts'
-import { seconds, unfinishedReply } from './created-job.ts'
+import { seconds, unfinishedReply, type Creation } from './created-job.ts'
 import { failureError } from './failed-job.ts'
 
 const MS = 1000
 
 /** The reply to the request that created a video job. `baseUrl` is where this request reached the gateway. */
-export function createdVideoReply(job: Job, baseUrl: string) {
+export function createdVideoReply(job: Job, creation: Creation, baseUrl: string) {
   if (job.state === 'completed') return jsonReply(200, completed(job, baseUrl))
-  return unfinishedReply(job, { model: job.model, created: seconds(job.createdAtMs) })
+  return unfinishedReply(job, creation, { model: job.model, created: seconds(job.createdAtMs) })
 }
 
 /** The reply to `GET /v1/videos/{id}`: 200 for every state of the caller's own job. */

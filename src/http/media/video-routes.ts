@@ -84,6 +84,7 @@ function createVideo(ports: VideoRoutePorts, settings: VideoRouteSettings) {
     const waitMs = (request.waitMs ?? 0) - (ports.clock.monotonicMs() - startedMs)
     const job = await waitForJob(submitted, { waitMs, signal }, ports)
     noteJob(call.trace, job)
-    return createdVideoReply(job, publicBaseUrl(http, settings, ports))
+    const isRepeatable = call.idempotency !== undefined
+    return createdVideoReply(job, { isRepeatable }, publicBaseUrl(http, settings, ports))
   }
 }
