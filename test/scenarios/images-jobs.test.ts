@@ -54,7 +54,8 @@ describe('a job that its provider accepts', () => {
     })
     gateway.media.polled = images(['one', 'two'])
 
-    await waitFor(reply, STEP_MS)
+    // A poll that was under way still said that the job runs.
+    await until('the job is answered', () => waitFor(reply, STEP_MS))
 
     const response = await reply
     expect(response.status).toBe(200)
