@@ -178,6 +178,13 @@ export const jobMutants: readonly Mutant[] = [
     tests: [SIMULATION],
   },
   {
+    name: 'an error page is stored and charged as a result',
+    file: 'src/gateway/media/store-outputs.ts',
+    text: 'if (mediaType !== undefined) return store(stream',
+    replacement: 'if (mediaType !== null) return store(stream',
+    tests: ['test/scenarios/jobs-fetching.test.ts'],
+  },
+  {
     name: 'more outputs are stored than were asked for',
     file: 'src/gateway/media/store-outputs.ts',
     text: 'outputs.slice(0, job.request.count).entries()',
