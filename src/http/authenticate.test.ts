@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import type { Authenticated } from '../gateway/ports/accounts.ts'
 import { authenticate } from './authenticate.ts'
 
-const known = { account: {}, apiKey: {} } as Authenticated
+const known = { account: { suspendedAtMs: null }, apiKey: {} } as Authenticated
 const ports = {
   hashKey: (key: string) => `hash of ${key}`,
   accounts: { authenticate: async (hash: string) => (hash === 'hash of good' ? known : undefined) },
