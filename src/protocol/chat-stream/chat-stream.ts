@@ -135,7 +135,7 @@ export class ChatStream implements TextStream {
     }
     this.#isInsideFrame = !frame.isWhole && this.#splitter.isMidFrame
     if (!frame.isWhole) {
-      this.#send(frame.bytes, out)
+      this.#tail.send(frame.bytes, out)
       return
     }
     const matching = this.#takeMatching(frame.bytes)
@@ -146,7 +146,7 @@ export class ChatStream implements TextStream {
     const { name, data } = readFrame(frame.bytes)
     if (name === 'error') this.#meter.takeError()
     const bytes = name === 'error' ? scrubErrorFrame(frame.bytes, this.#secrets) : frame.bytes
-    if (data === undefined) this.#sendInOrder(bytes, out)
+    if (data === undefined) this.#tail.sendInOrder(bytes, out)
     else if (data.startsWith(DONE)) this.#takeDone(bytes, out)
     else this.#takeData(bytes, readChunk(data), out)
   }
@@ -163,13 +163,13 @@ export class ChatStream implements TextStream {
   #takeDone(frame: Bytes, out: Bytes[]): void {
     this.#isDone = true
     this.#meter.takeDone()
-    if (!this.#tail.firstCarriesUsage) this.#sendTail(out)
+    if (!this.#tail.firstCarriesUsage) this.#tail.flush(out)
     this.#tail.appendDone(frame)
   }
 
   #takeData(frame: Bytes, chunk: ChatChunk | undefined, out: Bytes[]): void {
     if (chunk === undefined) {
-      if (this.#hasBegun || !this.#tail.isEmpty) this.#sendInOrder(frame, out)
+      if (this.#hasBegun || !this.#tail.isEmpty) this.#tail.sendInOrder(frame, out)
       else this.#tail.begin(frame, false)
       return
     }
@@ -178,7 +178,7 @@ export class ChatStream implements TextStream {
     const bytes = this.#rewritten(frame, chunk)
     if (chunk.isError) {
       this.#hasSentError = true
-      this.#send(scrubErrorFrame(bytes, this.#secrets), out)
+      this.#tail.send(scrubErrorFrame(bytes, this.#secrets), out)
       return
     }
     const hasUsage = chunk.usage !== undefined
@@ -186,13 +186,13 @@ export class ChatStream implements TextStream {
     if (this.#hidesUsage && hasUsage && !hasChoices) return
     // Some upstreams open with a chunk that has no choices and an empty id.
     if (hasChoices) this.#identity ??= { id: chunk.value['id'], created: chunk.value['created'] }
-    if (!hasUsage && !hasChoices) this.#sendInOrder(bytes, out)
+    if (!hasUsage && !hasChoices) this.#tail.sendInOrder(bytes, out)
     else if (this.#meter.allFinished || !hasChoices) {
-      this.#sendTail(out)
+      this.#tail.flush(out)
       this.#tail.begin(bytes, hasUsage && this.#model !== null)
     } else {
       this.#matcher.learn(frame, chunk)
-      this.#send(bytes, out)
+      this.#tail.send(bytes, out)
     }
   }
 
@@ -205,21 +205,6 @@ export class ChatStream implements TextStream {
     const isChunk = Array.isArray(value['choices']) || value['model'] !== undefined
     if (!hasUpstreamCost && (!isChunk || value['model'] === model)) return frame
     return withModelAndCost(frame, hasUpstreamCost ? usage : undefined, { model, cost: null })
-  }
-
-  /** Sends a frame that does not show whether the stream is at its end; after deferred frames, it is deferred too. */
-  #sendInOrder(frame: Bytes, out: Bytes[]): void {
-    if (this.#tail.isEmpty || !this.#tail.append(frame)) this.#send(frame, out)
-  }
-
-  /** Sends a frame that cannot be at the end, after the frames that were deferred before it. */
-  #send(frame: Bytes, out: Bytes[]): void {
-    this.#sendTail(out)
-    out.push(frame)
-  }
-
-  #sendTail(out: Bytes[]): void {
-    if (!this.#tail.isEmpty) out.push(...this.#tail.take().beforeDone)
   }
 
   /** Adds a frame made here, after a blank line if a frame is open. */

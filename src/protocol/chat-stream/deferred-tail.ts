@@ -49,6 +49,22 @@ export class DeferredTail {
     return taken
   }
 
+  /** Sends the frames before `[DONE]`, to `out`. */
+  flush(out: Bytes[]): void {
+    if (!this.isEmpty) out.push(...this.take().beforeDone)
+  }
+
+  /** Sends a frame that cannot be at the end, after the frames that were deferred before it. */
+  send(frame: Bytes, out: Bytes[]): void {
+    this.flush(out)
+    out.push(frame)
+  }
+
+  /** Sends a frame that does not show whether the stream is at its end; after deferred frames, it is deferred too. */
+  sendInOrder(frame: Bytes, out: Bytes[]): void {
+    if (this.isEmpty || !this.append(frame)) this.send(frame, out)
+  }
+
   #push(frame: Bytes): void {
     this.#frames.push(frame)
     this.#length += frame.length

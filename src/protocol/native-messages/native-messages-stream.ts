@@ -107,15 +107,15 @@ export class NativeMessagesStream implements TextStream {
       return
     }
     this.#isInsideFrame = !isWhole && this.#splitter.isMidFrame
-    if (!isWhole) return this.#send(bytes, out)
+    if (!isWhole) return this.#tail.send(bytes, out)
     const frame = readFrame(bytes)
     const event = readEvent(frame)
     if (event !== undefined) this.#takeEvent(bytes, event, out)
     else if (frame.name === 'error') {
       this.#meter.take({ type: 'error', value: {} }, '')
       this.#sendError(bytes, out)
-    } else if (this.#hasBegun) this.#sendInOrder(bytes, out)
-    else if (!this.#tail.append(bytes)) this.#send(bytes, out)
+    } else if (this.#hasBegun) this.#tail.sendInOrder(bytes, out)
+    else if (!this.#tail.append(bytes)) this.#tail.send(bytes, out)
   }
 
   #takeEvent(bytes: Bytes, event: MessagesEvent, out: Bytes[]): void {
@@ -124,21 +124,21 @@ export class NativeMessagesStream implements TextStream {
     if (isFailure(event)) return this.#sendError(bytes, out)
     const { type, value } = event
     if (type === 'ping') {
-      if (this.#hasBegun) this.#sendInOrder(bytes, out)
+      if (this.#hasBegun) this.#tail.sendInOrder(bytes, out)
       else this.#tail.append(bytes)
       return
     }
     this.#hasBegun = true
-    if (type === 'message_start') this.#send(this.#renamed(bytes, json, value), out)
+    if (type === 'message_start') this.#tail.send(this.#renamed(bytes, json, value), out)
     else if (type === 'message_delta') {
-      this.#sendTail(out)
+      this.#tail.flush(out)
       const { usage } = value
       this.#tail.begin(withoutCost(bytes, json, usage), isJsonObject(usage))
     } else if (type === 'message_stop') {
       this.#isDone = true
-      if (!this.#tail.firstCarriesUsage) this.#sendTail(out)
+      if (!this.#tail.firstCarriesUsage) this.#tail.flush(out)
       this.#tail.appendDone(bytes)
-    } else this.#send(bytes, out)
+    } else this.#tail.send(bytes, out)
   }
 
   /** Also removes the upstream's own cost, which is not what the client pays. */
@@ -152,22 +152,7 @@ export class NativeMessagesStream implements TextStream {
 
   #sendError(bytes: Bytes, out: Bytes[]): void {
     this.#hasSentError = true
-    this.#send(scrubErrorFrame(bytes, this.#secrets), out)
-  }
-
-  /** Sends a frame that does not show whether the stream is at its end; after deferred frames, it is deferred too. */
-  #sendInOrder(frame: Bytes, out: Bytes[]): void {
-    if (this.#tail.isEmpty || !this.#tail.append(frame)) this.#send(frame, out)
-  }
-
-  /** Sends a frame that cannot be at the end, after the frames that were deferred before it. */
-  #send(frame: Bytes, out: Bytes[]): void {
-    this.#sendTail(out)
-    out.push(frame)
-  }
-
-  #sendTail(out: Bytes[]): void {
-    if (!this.#tail.isEmpty) out.push(...this.#tail.take().beforeDone)
+    this.#tail.send(scrubErrorFrame(bytes, this.#secrets), out)
   }
 
   /** Adds a frame made here, after a blank line if a frame is open. */
