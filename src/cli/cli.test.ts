@@ -20,6 +20,10 @@ models:
     max_output_tokens: 100
 `
 
+/** A start of this working copy leaves books here, which other starts report. */
+const OWN_DATA = resolve(import.meta.dirname, '../../data')
+const ownBooks = existsSync(join(OWN_DATA, 'tollgate.db')) ? [OWN_DATA] : []
+
 type Ran = { readonly code: number; readonly out: string; readonly err: string }
 
 let home: string
@@ -174,7 +178,7 @@ describe('the data folder', () => {
       `Data folder: ${join(work, 'data')}\nThis command created new, empty books.`,
     )
     expect(second.err).toContain(
-      `created new, empty books. There are other books in ${join(work, 'data')}. If you meant them,`,
+      `created new, empty books. There are other books in ${[join(work, 'data'), ...ownBooks].join(' and in ')}. If you meant them,`,
     )
     expect(read.err).toBe(`Data folder: ${join(work, 'data')}\n`)
     expect(refused.err).toEndWith(`\nData folder: ${join(work, 'data')}\n`)
@@ -631,6 +635,7 @@ describe('on a running server', () => {
 
     expect(lines.map(line => (JSON.parse(line) as { message: string }).message)).toEqual([
       'listening',
+      ...(ownBooks.length === 0 ? [] : ['this start created new books, and there are others']),
       'stopping',
       'stopped',
     ])
