@@ -10,6 +10,8 @@ export type FakeClock = Clock & {
   setWallClock(nowMs: number): void
   /** The number of pending timers: 0 after everything has been cleaned up. */
   readonly waiting: number
+  /** The number of pending timers that were set with exactly this delay. */
+  waitingFor(delayMs: number): number
 }
 
 /** Not zero and far from the wall clock, so that a test fails where the two clocks are mixed up. */
@@ -17,7 +19,7 @@ const MONOTONIC_START_MS = 86_400_000
 
 /** A clock that only moves when a test moves it. */
 export function fakeClock(startMs = 1_800_000_000_000): FakeClock {
-  const timers = new Set<{ readonly atMs: number; readonly run: () => void }>()
+  const timers = new Set<{ readonly atMs: number; readonly delayMs: number; readonly run: () => void }>()
   let monotonicMs = MONOTONIC_START_MS
   let wallOffsetMs = startMs - MONOTONIC_START_MS
 
@@ -25,7 +27,7 @@ export function fakeClock(startMs = 1_800_000_000_000): FakeClock {
     now: () => monotonicMs + wallOffsetMs,
     monotonicMs: () => monotonicMs,
     after(delayMs, then) {
-      const timer = { atMs: monotonicMs + delayMs, run: then }
+      const timer = { atMs: monotonicMs + delayMs, delayMs, run: then }
       timers.add(timer)
       return () => void timers.delete(timer)
     },
@@ -47,5 +49,6 @@ export function fakeClock(startMs = 1_800_000_000_000): FakeClock {
     get waiting() {
       return timers.size
     },
+    waitingFor: delayMs => [...timers].filter(timer => timer.delayMs === delayMs).length,
   }
 }
