@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Config } from '../config/config.ts'
-import type { Provider } from '../domain/catalog/provider.ts'
+import { mediaKindRules, type Provider } from '../domain/catalog/provider.ts'
 import type { JobKind } from '../domain/jobs/job.ts'
 import { inputSpool } from '../gateway/budgets/body-budgets.ts'
 import { JobRunner } from '../gateway/media/job-runner.ts'
@@ -109,8 +109,8 @@ function unknownStatusReporter(log: Log, { countUnknownStatus }: JobMetrics) {
   }
 }
 
-/** The texts that no client may see. The two keys of kling are one secret, and either could be in a message alone. */
+/** The texts that no client may see. A pair of keys is one secret, and either could be in a message alone. */
 function secretsIn(secret: string | undefined, kind: Provider['kind']): readonly string[] {
   if (secret === undefined) return []
-  return kind === 'kling' ? secret.split(',') : [secret]
+  return mediaKindRules(kind)?.hasKeyPair === true ? secret.split(',') : [secret]
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { providerKinds } from '../domain/catalog/provider.ts'
 import { usd } from '../domain/money.ts'
 import { FILE_LENGTH_MAX, formatFileProblem, parseCatalogFile } from './parse-catalog-file.ts'
 
@@ -96,17 +97,17 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
   [
     'a provider without a kind',
     provider('base_url: https://x.example'),
-    'line 2, column 5: providers[0].kind is missing; write one of sandbox, openai-compatible, anthropic, openai-images, kling.',
+    `line 2, column 5: providers[0].kind is missing; write one of ${providerKinds.join(', ')}.`,
   ],
   [
     'a provider of an unknown kind',
-    provider('kind: fal'),
-    'line 3, column 5: providers[0].kind is "fal"; write one of sandbox, openai-compatible, anthropic, openai-images, kling.',
+    provider('kind: later'),
+    `line 3, column 5: providers[0].kind is "later"; write one of ${providerKinds.join(', ')}.`,
   ],
   [
     'a misspelled kind',
     provider('kind: openai_compatible\nbase_url: https://x.example'),
-    'line 3, column 5: providers[0].kind is "openai_compatible"; write one of sandbox, openai-compatible, anthropic, openai-images, kling (did you mean "openai-compatible"?).',
+    `line 3, column 5: providers[0].kind is "openai_compatible"; write one of ${providerKinds.join(', ')} (did you mean "openai-compatible"?).`,
   ],
   [
     'a provider without an id',

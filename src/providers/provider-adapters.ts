@@ -1,5 +1,7 @@
 import type { Clock } from '../gateway/ports/clock.ts'
-import type { MediaProviders, ProviderAdapters } from '../gateway/ports/providers.ts'
+import type { MediaKind, ProviderKind } from '../domain/catalog/provider.ts'
+import type { MediaProvider } from '../gateway/ports/media-provider.ts'
+import type { MediaProviders, ProviderAdapter, ProviderAdapters } from '../gateway/ports/providers.ts'
 import type { HttpClient } from '../http1/client/http-client.ts'
 import type { Timers } from '../http1/timers.ts'
 import { anthropic } from './anthropic/anthropic.ts'
@@ -26,11 +28,11 @@ export type AdapterPorts = {
   readonly mediaProviders?: MediaProviders
 }
 
-/** The adapters of all kinds of providers. A new kind is a folder beside this file and an entry here. */
+/** The adapters of all kinds of providers. */
 export function providerAdapters(ports: AdapterPorts): ProviderAdapters {
-  const { clock, renderer, secretOf, mediaProviders: given = {} } = ports
-  const send = mediaHttp(ports.http)
-  return {
+  const { clock, renderer, mediaProviders: given = {} } = ports
+  const adapters: ProviderAdapters = {
+    ...mediaAdapters(ports),
     'openai-compatible': {
       text: openAiCompatible(ports),
       probe: provider => probeOpenAiCompatible(provider, ports),
@@ -39,21 +41,41 @@ export function providerAdapters(ports: AdapterPorts): ProviderAdapters {
       text: anthropic(ports),
       probe: provider => probeOpenAiCompatible(provider, ports, anthropicHeaders),
     },
-    'openai-images': {
-      media: { kinds: ['image'], provider: given['openai-images'] ?? openAiImages({ send, secretOf }) },
-      probe: provider => probeOpenAiCompatible(provider, ports),
-    },
-    kling: {
-      media: { kinds: ['video'], provider: given.kling ?? kling({ send, clock, secretOf }) },
-      probe: provider => probeKling(provider, { send, clock, secretOf }),
-    },
     sandbox: {
       text: sandbox(ports),
       media: {
         kinds: ['image', 'video'],
-        provider: given.sandbox ?? sandboxMedia({ clock, renderer }),
+        provider: sandboxMedia({ clock, renderer }),
       },
       probe: () => probeSandbox(ports),
     },
   }
+  return Object.fromEntries(
+    Object.entries(adapters).map(([kind, adapter]) => [
+      kind,
+      withMedia(adapter, given[kind as ProviderKind]),
+    ]),
+  ) as ProviderAdapters
+}
+
+/** A new kind is a folder beside this file, an entry here, and an entry in `mediaKinds` of the domain. */
+function mediaAdapters(ports: AdapterPorts): Readonly<Record<MediaKind, ProviderAdapter>> {
+  const { clock, secretOf } = ports
+  const send = mediaHttp(ports.http)
+  return {
+    'openai-images': {
+      media: { kinds: ['image'], provider: openAiImages({ send, secretOf }) },
+      probe: provider => probeOpenAiCompatible(provider, ports),
+    },
+    kling: {
+      media: { kinds: ['video'], provider: kling({ send, clock, secretOf }) },
+      probe: provider => probeKling(provider, { send, clock, secretOf }),
+    },
+  }
+}
+
+/** The adapter with another provider of media, if one is given. */
+function withMedia(adapter: ProviderAdapter, provider: MediaProvider | undefined): ProviderAdapter {
+  if (provider === undefined || adapter.media === undefined) return adapter
+  return { ...adapter, media: { ...adapter.media, provider } }
 }

@@ -2,7 +2,14 @@ import fc from 'fast-check'
 import type { Catalog } from '../../src/domain/catalog/catalog.ts'
 import { allowsDuration, engineNames, engines, secondsMax } from '../../src/domain/catalog/engines.ts'
 import { isFinished, type Model, type ModelDraft } from '../../src/domain/catalog/model.ts'
-import { openAiRoutes, type Provider } from '../../src/domain/catalog/provider.ts'
+import {
+  mediaKindRules,
+  mediaKinds,
+  openAiRoutes,
+  type MediaKind,
+  type Provider,
+  type ProviderKind,
+} from '../../src/domain/catalog/provider.ts'
 import { nanoUsd, ZERO } from '../../src/domain/money.ts'
 import type { TextPricing, TextTariff } from '../../src/domain/pricing/tariff.ts'
 
@@ -107,10 +114,16 @@ function anyProvider(): fc.Arbitrary<Provider> {
     { requiredKeys: [...requiredOfProvider] },
   )
   const media = { ...remote, routes: fc.constant([]), maxTokensField: fc.constant('max_tokens' as const) }
-  const images = fc.record({ ...media, kind: fc.constant('openai-images' as const), secret })
-  const kling = fc.record({
+  const withPair = (kind: ProviderKind) => mediaKindRules(kind)?.hasKeyPair === true
+  const kinds = Object.keys(mediaKinds) as MediaKind[]
+  const oneKey = fc.record({
     ...media,
-    kind: fc.constant('kling' as const),
+    kind: fc.constantFrom(...kinds.filter(kind => !withPair(kind))),
+    secret,
+  })
+  const twoKeys = fc.record({
+    ...media,
+    kind: fc.constantFrom(...kinds.filter(withPair)),
     secret: fc.oneof(
       fc.constant({ from: 'none' as const }),
       environment,
@@ -121,7 +134,7 @@ function anyProvider(): fc.Arbitrary<Provider> {
       }),
     ),
   })
-  return fc.oneof(sandbox, compatible, anthropic, images, kling)
+  return fc.oneof(sandbox, compatible, anthropic, oneKey, twoKeys)
 }
 
 function anyModel(providers: string[]): fc.Arbitrary<Model | ModelDraft> {

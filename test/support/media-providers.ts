@@ -1,4 +1,5 @@
-import type { Provider } from '../../src/domain/catalog/provider.ts'
+import { providerKinds, type MediaKind, type Provider } from '../../src/domain/catalog/provider.ts'
+import type { ProviderAdapter, ProviderAdapters } from '../../src/gateway/ports/providers.ts'
 
 /** The row of the built-in sandbox. */
 export const sandboxProvider: Provider = {
@@ -20,6 +21,16 @@ export function openAiImagesProvider(baseUrl: string, key = 'sk-test'): Provider
     baseUrl,
     secret: { from: 'literal', value: key },
   }
+}
+
+/** A row of a kind of provider of images or videos. */
+export function mediaProviderRow(kind: MediaKind, baseUrl: string, key = 'key-1'): Provider {
+  return { ...sandboxProvider, id: kind, kind, baseUrl, secret: { from: 'literal', value: key } }
+}
+
+/** One adapter in place of all. */
+export function adaptersOfAllKinds(adapter: ProviderAdapter): ProviderAdapters {
+  return Object.fromEntries(providerKinds.map(kind => [kind, adapter])) as ProviderAdapters
 }
 
 /** `keys` are the access key and the secret key, with a comma between them. */

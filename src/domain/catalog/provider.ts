@@ -5,20 +5,45 @@ export type OpenAiRoute = (typeof openAiRoutes)[number]
 /** The routes an upstream can offer. A messages request goes upstream as chat unless the upstream offers `messages`. */
 export type TextRoute = OpenAiRoute | 'messages'
 
-export const providerKinds = ['sandbox', 'openai-compatible', 'anthropic', 'openai-images', 'kling'] as const
-export type ProviderKind = (typeof providerKinds)[number]
+/** What the rows of a kind of provider of images or videos have of their own. */
+export type MediaKindRules = {
+  /** Its `api_key` is an access key and a secret key. */
+  readonly hasKeyPair?: boolean
+  /** The header of its key, if it is not `authorization`. Its rows cannot have this header. */
+  readonly keyHeader?: string
+}
+
+/** The kinds of providers that make images or videos only. */
+export const mediaKinds = {
+  'openai-images': {},
+  kling: { hasKeyPair: true },
+} as const satisfies Readonly<Record<string, MediaKindRules>>
+export type MediaKind = keyof typeof mediaKinds
 
 const routesByKind = {
   sandbox: openAiRoutes,
   'openai-compatible': openAiRoutes,
   anthropic: ['messages'],
-  'openai-images': [],
-  kling: [],
-} as const satisfies Record<ProviderKind, readonly TextRoute[]>
+} as const satisfies Readonly<Record<string, readonly TextRoute[]>>
+
+export type ProviderKind = keyof typeof routesByKind | MediaKind
+export const providerKinds = [
+  ...(Object.keys(routesByKind) as (keyof typeof routesByKind)[]),
+  ...(Object.keys(mediaKinds) as MediaKind[]),
+] as const satisfies readonly ProviderKind[]
+
+/** Undefined for the kinds that serve text. */
+export function mediaKindRules(kind: ProviderKind): MediaKindRules | undefined {
+  return isMediaKind(kind) ? mediaKinds[kind] : undefined
+}
 
 /** The text routes that providers of a kind can offer. None for the kinds that make images or videos only. */
 export function routesOf(kind: ProviderKind): readonly TextRoute[] {
-  return routesByKind[kind]
+  return isMediaKind(kind) ? [] : routesByKind[kind]
+}
+
+function isMediaKind(kind: ProviderKind): kind is MediaKind {
+  return Object.hasOwn(mediaKinds, kind)
 }
 
 /** The connect limit of a provider that sets none. */

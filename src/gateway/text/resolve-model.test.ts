@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { adaptersOfAllKinds } from '../../../test/support/media-providers.ts'
 import { aCatalogOf, aDestination, anAdmittedRequest } from '../../../test/support/upstream-rows.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { chatDialect } from '../../protocol/chat/dialect.ts'
@@ -12,6 +13,7 @@ const boxOfSandbox = { ...box, provider: { ...box.provider, kind: 'sandbox' } as
 const { caller } = anAdmittedRequest([main]).call
 
 const noText: ProviderAdapter = { probe: () => Promise.reject(new Error('not called')) }
+const noTextKinds = adaptersOfAllKinds(noText)
 const text: ProviderAdapter = { ...noText, text: main.adapter }
 
 function resolve(compatible: ProviderAdapter, sandbox: ProviderAdapter) {
@@ -19,10 +21,8 @@ function resolve(compatible: ProviderAdapter, sandbox: ProviderAdapter) {
     catalog: aCatalogOf([main, boxOfSandbox]),
     caller,
     providers: {
+      ...noTextKinds,
       'openai-compatible': compatible,
-      anthropic: noText,
-      'openai-images': noText,
-      kling: noText,
       sandbox,
     },
     isSandboxOn: true,
@@ -52,10 +52,8 @@ test('a model of another kind is not found', () => {
     catalog: aCatalogOf([main]),
     caller,
     providers: {
+      ...noTextKinds,
       'openai-compatible': text,
-      anthropic: noText,
-      'openai-images': noText,
-      kling: noText,
       sandbox: text,
     },
     isSandboxOn: true,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { anAccount } from '../../../test/support/ledger-builders.ts'
+import { adaptersOfAllKinds } from '../../../test/support/media-providers.ts'
 import { rejection } from '../../../test/support/rejection.ts'
 import { aSqliteStore } from '../../../test/support/test-store.ts'
 import { turn } from '../../../test/support/turn.ts'
@@ -69,13 +70,7 @@ async function setUp(
         moderator: undefined,
         refusedFields: new RefusedFields(),
         onSettleFailed,
-        providers: {
-          'openai-compatible': adapter,
-          anthropic: adapter,
-          'openai-images': adapter,
-          kling: adapter,
-          sandbox: adapter,
-        },
+        providers: adaptersOfAllKinds(adapter),
         random: () => 0,
         secretOf: () => undefined,
         tokenizer: { countTokens: async () => 1 },

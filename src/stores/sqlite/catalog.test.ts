@@ -8,7 +8,7 @@ import { aCredit } from '../../../test/support/ledger-builders.ts'
 import { rejection } from '../../../test/support/rejection.ts'
 import { nodeSettings, sqlite } from '../../../test/support/test-store.ts'
 import { usd } from '../../domain/money.ts'
-import type { Provider } from '../../domain/catalog/provider.ts'
+import { providerKinds, type Provider } from '../../domain/catalog/provider.ts'
 import { openSqliteStore } from './store.ts'
 
 const SECRET = 'sk-a-secret-that-must-not-be-read'
@@ -127,7 +127,7 @@ describe('the catalog in a data folder', () => {
     await close()
 
     expect(() => openStore(folder)).toThrow(
-      'The stored provider "main" cannot be read by this version of tollgate: kind is "later"; write one of sandbox, openai-compatible, anthropic, openai-images, kling.',
+      `The stored provider "main" cannot be read by this version of tollgate: kind is "later"; write one of ${providerKinds.join(', ')}.`,
     )
   })
 

@@ -2,8 +2,10 @@ import {
   CONNECT_TIMEOUT_MS,
   maxTokensFields,
   omittableFields,
+  mediaKindRules,
   providerKinds,
   routesOf,
+  type MediaKind,
   type Provider,
   type ProviderKind,
   type ProviderSettings,
@@ -50,7 +52,7 @@ const mediaFields = [
   'reuse_connections',
 ] as const
 
-const fieldsOf = {
+const textFields = {
   sandbox: ['id', 'kind', 'routes'],
   'openai-compatible': [
     'id',
@@ -81,9 +83,11 @@ const fieldsOf = {
     'retries',
     'reuse_connections',
   ],
-  'openai-images': mediaFields,
-  kling: mediaFields,
-} as const satisfies Record<ProviderKind, readonly string[]>
+} as const satisfies Readonly<Record<Exclude<ProviderKind, MediaKind>, readonly string[]>>
+
+function fieldsOf(kind: ProviderKind): readonly string[] {
+  return kind in textFields ? textFields[kind as keyof typeof textFields] : mediaFields
+}
 
 const providerId = {
   pattern: /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
@@ -119,7 +123,7 @@ const ownHeaders = new Set([
 
 /** For a provider of kind `anthropic`, the gateway also writes these. */
 const anthropicHeaders = new Set(['x-api-key', 'anthropic-beta'])
-const keyHeaders = new Set(['authorization', 'x-api-key'])
+const ANTHROPIC_KEY_HEADER = 'x-api-key'
 
 /** Checks a provider in the format of the catalog file and the admin API. */
 export function decodeProvider(value: unknown): Checked<ProviderSettings> {
@@ -167,7 +171,7 @@ function readRow(
   const id = requiredText(row, 'id', providerId)
   const kind = requiredOneOf(row, 'kind', providerKinds)
   if (kind === undefined) return undefined
-  refuseUnknownFields(row, `a provider of kind ${kind}`, fieldsOf[kind])
+  refuseUnknownFields(row, `a provider of kind ${kind}`, fieldsOf(kind))
   const baseUrl = readBaseUrl(row, { kind, isStored })
   const headers = readHeaders(row, kind)
   const costHeader = text(row, 'cost_header', headerName)?.toLowerCase()
@@ -244,8 +248,8 @@ function readHeaders(row: Row, kind: ProviderKind): Record<string, string> {
     const place = placeOf(headers, name)
     const key = checkText(name, headerName, place)?.toLowerCase()
     if (key === undefined) continue
-    if (ownHeaders.has(key) || (kind === 'anthropic' && anthropicHeaders.has(key))) {
-      const remedy = keyHeaders.has(key) ? 'put the key in api_key' : 'leave it out'
+    if (isOwnHeader(key, kind)) {
+      const remedy = isKeyHeader(key, kind) ? 'put the key in api_key' : 'leave it out'
       report(place.problems, { ...place, message: 'is set by the gateway', remedy })
     } else if (read.has(key)) {
       report(place.problems, { ...place, message: 'is listed twice', remedy: 'list it once' })
@@ -254,6 +258,17 @@ function readHeaders(row: Row, kind: ProviderKind): Record<string, string> {
     if (found !== undefined) read.set(key, found)
   }
   return Object.fromEntries(read)
+}
+
+function isOwnHeader(name: string, kind: ProviderKind): boolean {
+  return (
+    ownHeaders.has(name) || (kind === 'anthropic' && anthropicHeaders.has(name)) || isKeyHeader(name, kind)
+  )
+}
+
+function isKeyHeader(name: string, kind: ProviderKind): boolean {
+  const own = kind === 'anthropic' ? ANTHROPIC_KEY_HEADER : mediaKindRules(kind)?.keyHeader
+  return name === 'authorization' || name === own
 }
 
 /** Sorted, so that the same headers in another order are the same row. */

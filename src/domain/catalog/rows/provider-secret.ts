@@ -1,4 +1,4 @@
-import type { ProviderKind, ProviderSettings } from '../provider.ts'
+import { mediaKindRules, type ProviderKind, type ProviderSettings } from '../provider.ts'
 import { fieldOf, reportField, type Row } from './row.ts'
 
 /** Stands for a literal key in an exported row. On import it keeps the stored key. No real key looks like this. */
@@ -19,10 +19,11 @@ export function readSecret(row: Row, kind: ProviderKind): Secret {
   const value = fieldOf(row, 'api_key')
   if (value === undefined) return { from: 'none' }
   if (value === STORED_SECRET) return { from: 'keep' }
+  const isPair = mediaKindRules(kind)?.hasKeyPair === true
   // The messages never repeat the value: a wrong one may be almost the secret.
   if (typeof value === 'string' && shellVariable.test(value)) {
     const variable = nameInBraces.exec(value)?.[1] ?? 'NAME'
-    const form = kind === 'kling' ? 'env:ACCESS_KEY,env:SECRET_KEY' : `env:${variable}`
+    const form = isPair ? 'env:ACCESS_KEY,env:SECRET_KEY' : `env:${variable}`
     const message = 'is written as a shell variable, and those are not expanded'
     reportField(row, 'api_key', { message, remedy: `write ${form}` })
     return { from: 'none' }
@@ -32,7 +33,7 @@ export function readSecret(row: Row, kind: ProviderKind): Secret {
     reportField(row, 'api_key', { message: 'cannot be sent in a header', remedy })
     return { from: 'none' }
   }
-  if (kind === 'kling') return readKeyPair(row, value)
+  if (isPair) return readKeyPair(row, value)
   return value.startsWith(ENVIRONMENT) ? readVariable(row, value) : { from: 'literal', value }
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { usd } from '../../money.ts'
+import { mediaKinds } from '../provider.ts'
 import { decodeModel, encodeModel } from './model-row.ts'
 import { nearest, nearestFew } from './nearest.ts'
 import { formatPath, PROBLEMS_MAX, refusalOf } from './problem.ts'
@@ -230,7 +231,7 @@ describe('a provider row', () => {
     expect(decoded.ok).toBe(false)
   })
 
-  test.each(['openai-images', 'kling'])('of kind %s has no text routes, and no field for them', kind => {
+  test.each(Object.keys(mediaKinds))('of kind %s has no text routes, and no field for them', kind => {
     const decoded = decodeProvider({ ...row, kind })
     const withRoutes = decodeProvider({ ...row, kind, routes: ['chat'] })
 
