@@ -23,7 +23,8 @@ export type TestAccount = {
   balance(): Promise<{ readonly available_usd: string; readonly held_usd: string }>
 }
 
-const ADMIN_KEY = 'tg_admin_for_tests'
+/** The admin key of every gateway that `startTestGateway` starts. */
+export const ADMIN_KEY = 'tg_admin_for_tests'
 
 export async function startTestGateway(
   options: {

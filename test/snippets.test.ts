@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { globSync } from 'node:fs'
+import { parseCatalogFile } from '../src/catalog-file/parse-catalog-file.ts'
+import { startTestGateway, type TestGateway } from './support/gateway.ts'
+import { openReaderShell, type ReaderShell } from './support/reader-shell.ts'
+import { placeOf, root, snippetsOf } from './support/snippets.ts'
+
+/** Pages with commands that do not fit a gateway of a test. Their own tests run them. */
+const others = new Set(['docs/operating.md', 'docs/benchmarks.md', 'docs/testing.md', 'docs/hard-cases.md'])
+const pages = globSync(['docs/*.md', 'examples/*.md'], { cwd: root }).filter(page => !others.has(page))
+const snippets = pages.flatMap(snippetsOf)
+const inLanguage = (...languages: string[]) =>
+  snippets
+    .filter(({ language }) => languages.includes(language))
+    .map(snippet => [placeOf(snippet), snippet] as const)
+
+/** What snippets print whose purpose is a refusal. */
+const refusals: Readonly<Record<string, RegExp>> = { 'fail=UNSAFE': /"code":"UNSAFE"/ }
+
+let gateway: TestGateway
+let shell: ReaderShell
+
+beforeAll(async () => {
+  gateway = await startTestGateway()
+  const { key } = await gateway.account()
+  shell = openReaderShell({ gateway, key })
+})
+
+afterAll(async () => {
+  shell.close()
+  await gateway.stop()
+})
+
+test('every code block of the pages is run, parsed, or marked as text or as a drawing', () => {
+  const known = new Set(['sh', 'js', 'json', 'yaml', 'text', 'mermaid'])
+
+  expect(snippets.length).toBeGreaterThan(20)
+  expect(snippets.filter(({ language }) => !known.has(language)).map(placeOf)).toEqual([])
+})
+
+describe('the commands of a page work, in order, in one shell', () => {
+  const withCommands = pages.filter(page => snippetsOf(page).some(({ language }) => language === 'sh'))
+
+  test.each(withCommands)('%s', async page => {
+    const commands = snippetsOf(page).filter(({ language }) => language === 'sh')
+
+    const outputs = await shell.sh(commands)
+
+    for (const [index, { text }] of commands.entries()) {
+      const refusal = Object.entries(refusals).find(([mark]) => text.includes(mark))?.[1]
+      if (refusal === undefined) expect(outputs[index]).not.toContain('"error":')
+      else expect(outputs[index]).toMatch(refusal)
+    }
+  })
+})
+
+test.each(inLanguage('js'))('the program of %s runs', async (_, snippet) => {
+  expect(await shell.js(snippet)).not.toBe('')
+})
+
+test.each(inLanguage('json'))('the JSON of %s can be parsed', (_, { text }) => {
+  expect(() => JSON.parse(text) as unknown).not.toThrow()
+})
+
+test.each(inLanguage('yaml'))('the catalog of %s can be imported', (_, { text }) => {
+  const parsed = parseCatalogFile(text)
+
+  expect(parsed.ok ? [] : parsed.problems).toEqual([])
+})
