@@ -212,12 +212,16 @@ describe('a server tool', () => {
   })
 })
 
-test('a speed with another price is refused', async () => {
-  expect(await refusalOf(await gateway.ask(ada, { speed: 'fast' }))).toMatchObject({
-    status: 400,
-    code: 'unpriced_feature',
-  })
-  expect((await gateway.ask(ada, { speed: 'standard' })).status).toBe(200)
+test.each([
+  ['speed', 'fast', 'standard'],
+  ['inference_geo', 'us', 'global'],
+])('a %s with another price is refused', async (field, unpriced, priced) => {
+  const response = await gateway.ask(ada, { [field]: unpriced })
+  const { error } = (await response.clone().json()) as { error: { message: string } }
+
+  expect(await refusalOf(response)).toMatchObject({ status: 400, code: 'unpriced_feature' })
+  expect(error.message).toBe(`"${field}" must be "${priced}" or absent: other values have no price.`)
+  expect((await gateway.ask(ada, { [field]: priced })).status).toBe(200)
 })
 
 describe('a stream', () => {

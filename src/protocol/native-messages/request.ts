@@ -21,6 +21,7 @@ const fieldsRead: ReadonlySet<string> = new Set([
   'mcp_servers',
   'stream',
   'speed',
+  'inference_geo',
   'thread',
 ])
 
@@ -35,7 +36,7 @@ export function readNativeRequest(document: JsonDocument): PassThroughRequest {
   const { text, value } = document
   const { model, modelMember } = readNamedModel(document, fieldsRead)
   requiredArray(value['messages'], 'messages')
-  refuseFastSpeed(value['speed'])
+  refuseUnpriced(value)
   const isStored = (value['thread'] ?? null) !== null
   const serverTools = serverToolsOf(value)
   return {
@@ -75,9 +76,15 @@ function placeOf({ start, end }: { readonly start: number; readonly end: number 
   return { start, end }
 }
 
-/** The fast speed costs several times as much, and the upstream's usage does not say that it was used. */
-function refuseFastSpeed(speed: unknown): void {
-  if (speed === undefined || speed === null || speed === 'standard') return
-  const message = '"speed" must be "standard" or absent: other speeds have no price.'
-  throw new GatewayError('unpriced_feature', message, { param: 'speed' })
+/** The values of fields that change the provider's prices, at which the prices of a row hold. */
+const pricedValues: Readonly<Record<string, string>> = { speed: 'standard', inference_geo: 'global' }
+
+/** Another speed costs several times as much, and another place of inference a tenth more. No row prices them. */
+function refuseUnpriced(value: Readonly<Record<string, unknown>>): void {
+  for (const [field, priced] of Object.entries(pricedValues)) {
+    const asked = value[field]
+    if (asked === undefined || asked === null || asked === priced) continue
+    const message = `"${field}" must be "${priced}" or absent: other values have no price.`
+    throw new GatewayError('unpriced_feature', message, { param: field })
+  }
 }
