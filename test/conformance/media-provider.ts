@@ -69,6 +69,8 @@ export type MediaTraits = {
   readonly makesVideos: boolean
   /** Its row has `KEY_UNDER_TEST`. */
   readonly hasKey: boolean
+  /** It finds the job of a submit without an answer. Default: true. */
+  readonly recovers?: boolean
 }
 
 /** What no outcome may contain. */
@@ -90,7 +92,8 @@ export function mediaProviderConforms(open: () => Promise<MediaUnderTest>, trait
   submitConforms(openOne, traits, faults)
   if (!traits.isSynchronous) {
     pollConforms(openOne, faults)
-    recoverConforms(openOne, faults)
+    if (traits.recovers ?? true) recoverConforms(openOne, faults)
+    else neverRecovers(openOne)
   }
 }
 
@@ -289,6 +292,14 @@ function recoverConforms(open: Open, faults: PossibleFaults): void {
         expect(await under.provider.recover?.(unconfirmed(call))).toEqual({ outcome: 'absent' })
       },
     )
+  })
+}
+
+function neverRecovers(open: Open): void {
+  test('offers no recovery, because no answer of the provider names our job', async () => {
+    const { provider } = await open()
+
+    expect('recover' in provider).toBe(false)
   })
 }
 

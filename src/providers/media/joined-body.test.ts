@@ -113,6 +113,23 @@ describe('a JSON object with inputs', () => {
     })
   })
 
+  test('may have objects and data URLs in it', async () => {
+    const input = bytesInput(bytes.slice(0, 4), 'image/webp')
+    const base64 = Buffer.from(bytes.slice(0, 4)).toString('base64')
+
+    const body = joinedBody(
+      jsonParts({
+        image: { data: input, type: input.mediaType, none: undefined },
+        list: [{ url: { dataUrl: input } }],
+      }),
+    )
+
+    expect(JSON.parse((await bytesOf(body.stream)).toString())).toEqual({
+      image: { data: base64, type: 'image/webp' },
+      list: [{ url: `data:image/webp;base64,${base64}` }],
+    })
+  })
+
   test('may be empty', async () => {
     expect((await bytesOf(joinedBody(jsonParts({ none: undefined })).stream)).toString()).toBe('{}')
   })
