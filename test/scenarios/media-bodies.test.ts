@@ -39,6 +39,7 @@ beforeAll(async () => {
 afterEach(async () => {
   for (const connection of connections.splice(0)) connection.leave()
   await until('all space is given back', async () => (await spooled()) === 0 && (await reserved()) === 0)
+  await until('all files are removed', () => inputFiles().length === 0)
 })
 afterAll(async () => {
   await gateway.stop()
@@ -175,15 +176,13 @@ describe('the space for input files', () => {
   })
 
   test('is given back when the client leaves, with its file', async () => {
-    const others = new Set(inputFiles())
-    const ownFile = () => inputFiles().find(name => !others.has(name))
     const connection = await sendHalf(MEGABYTE)
-    await until('the file arrives', async () => (await spooled()) > 0 && ownFile() !== undefined)
+    await until('the file arrives', async () => (await spooled()) > 0 && inputFiles().length === 1)
 
     connection.leave()
 
     await until('it is given back', async () => (await spooled()) === 0)
-    await until('the file is removed', () => ownFile() === undefined)
+    await until('the file is removed', () => inputFiles().length === 0)
   })
 
   test('of a link that is fetched counts too: without space, the link goes to the provider', async () => {
