@@ -44,3 +44,7 @@ test('every file that the pages about the code name exists', () => {
   expect(named.length).toBeGreaterThan(30)
   expect(named.filter(({ path }) => !places.some(place => existsSync(join(root, place, path))))).toEqual([])
 })
+
+test.each(['nginx.conf', 'Caddyfile'])('docs/operating.md shows deploy/%s', file => {
+  expect(textOf('docs/operating.md')).toContain(`\n${textOf(`deploy/${file}`)}\`\`\`\n`)
+})

@@ -2,30 +2,53 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { accepts, freePort } from '../../bench/processes.ts'
+import { accepts, freePort, openProcesses } from '../../bench/processes.ts'
+import { debianProgram, type ProgramName } from '../support/debian-program.ts'
 import { rawRequest } from './raw-http.ts'
 import { ADMIN_KEY, startScriptedGateway, type ScriptedGateway } from './scripted-gateway.ts'
-import { until } from './until.ts'
 
-// nginx is often in a system folder that is not in PATH.
-const nginx = Bun.which('nginx', { PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/usr/local/sbin` })
+type Place = { readonly folder: string; readonly port: number; readonly gatewayPort: string }
 
-describe.skipIf(nginx === null)('behind the nginx block of docs/operating.md', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'tollgate-nginx-'))
+/** The documented configuration on a free port and in front of this gateway, and how the proxy is started with it. */
+const proxies: Readonly<
+  Record<
+    ProgramName,
+    { configuration(place: Place): string; argumentsFor(folder: string, file: string): string[] }
+  >
+> = {
+  nginx: {
+    configuration: nginxConfiguration,
+    argumentsFor: (folder, file) => ['-p', folder, '-c', file, '-e', 'stderr'],
+  },
+  caddy: {
+    configuration: caddyConfiguration,
+    argumentsFor: (_, file) => ['run', '--adapter', 'caddyfile', '--config', file],
+  },
+}
+
+// The first run on a machine fetches the programs. This has no time limit here, so that a slow network is no failure.
+const programs = { nginx: await debianProgram('nginx'), caddy: await debianProgram('caddy') }
+
+describe.each(['nginx', 'caddy'] as const)('behind the documented %s configuration', name => {
+  const folder = mkdtempSync(join(tmpdir(), `tollgate-${name}-`))
   const port = freePort()
   let gateway: ScriptedGateway
-  let running: Bun.Subprocess
+  const processes = openProcesses(folder)
 
   beforeAll(async () => {
     gateway = await startScriptedGateway({ environment: { TOLLGATE_TRUST_PROXY: '127.0.0.1' } })
-    const file = join(folder, 'nginx.conf')
-    writeFileSync(file, configuration(folder, port, new URL(gateway.url).port))
-    running = Bun.spawn([nginx ?? '', '-p', folder, '-c', file, '-e', 'stderr'], { stderr: 'inherit' })
-    await until('nginx accepts connections', () => accepts(port))
+    const { configuration, argumentsFor } = proxies[name]
+    const { path, environment } = programs[name]
+    const file = join(folder, 'configuration')
+    writeFileSync(file, configuration({ folder, port, gatewayPort: new URL(gateway.url).port }))
+    const own = { HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder }
+    const command = [path, ...argumentsFor(folder, file)]
+    await processes
+      .start({ name, command, environment: { ...environment, ...own } })
+      .ready(() => accepts(port))
   })
   afterAll(async () => {
-    running.kill()
-    await running.exited
+    await processes.stopAll()
     await gateway.stop()
     rmSync(folder, { recursive: true })
   })
@@ -54,23 +77,39 @@ describe.skipIf(nginx === null)('behind the nginx block of docs/operating.md', (
     '/metrics?x=1',
     '/metrics/../metrics',
     'http://h/admin/api/accounts',
+    'HTTPS://h//admin/api/accounts',
   ])('%s does not reach the admin API', async target => {
     expect(await statusOf(target)).toBe(404)
   })
 })
 
-/** The documented server, on a free port and in front of this gateway. */
-function configuration(folder: string, port: number, gatewayPort: string): string {
-  const docs = readFileSync(join(import.meta.dirname, '../../docs/operating.md'), 'utf8')
-  const [, block = ''] = /```nginx\n([\s\S]*?)```/.exec(docs) ?? []
-  const server = block
-    .replace('127.0.0.1:8787', `127.0.0.1:${gatewayPort}`)
-    .replace('# Add listen, server_name and certificates.', `listen 127.0.0.1:${port};`)
+function nginxConfiguration({ folder, port, gatewayPort }: Place): string {
+  const server = deployed('nginx.conf', {
+    '127.0.0.1:8787': `127.0.0.1:${gatewayPort}`,
+    '# Add listen, server_name and certificates.': `listen 127.0.0.1:${port};`,
+  })
   const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-    .map(name => `${name}_temp_path ${folder}/${name};`)
+    .map(kind => `${kind}_temp_path ${folder}/${kind};`)
     .join('\n')
   return `daemon off; master_process off; pid ${folder}/nginx.pid; error_log stderr warn;
 events {}
 http { access_log off; ${paths}
 ${server}}`
+}
+
+function caddyConfiguration({ port, gatewayPort }: Place): string {
+  const site = deployed('Caddyfile', {
+    'api.example.com {': `http://:${port} {\nbind 127.0.0.1`,
+    '127.0.0.1:8787': `127.0.0.1:${gatewayPort}`,
+  })
+  return `{\nadmin off\nlog {\nlevel ERROR\n}\n}\n${site}`
+}
+
+/** A file of deploy/ with these texts replaced. */
+function deployed(file: string, replaced: Readonly<Record<string, string>>): string {
+  const text = readFileSync(join(import.meta.dirname, '../../deploy', file), 'utf8')
+  return Object.entries(replaced).reduce((sum, [from, to]) => {
+    if (!sum.includes(from)) throw new Error(`deploy/${file} has no "${from}".`)
+    return sum.replace(from, to)
+  }, text)
 }
