@@ -13,7 +13,10 @@ type Place = { readonly folder: string; readonly port: number; readonly gatewayP
 const proxies: Readonly<
   Record<
     ProgramName,
-    { configuration(place: Place): string; argumentsFor(folder: string, file: string): string[] }
+    {
+      readonly configuration: (place: Place) => string
+      readonly argumentsFor: (folder: string, file: string) => string[]
+    }
   >
 > = {
   nginx: {
