@@ -3,6 +3,7 @@ import { BooksGuard } from '../gateway/books/books-guard.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
 import type { SqliteNode } from '../stores/sqlite/node.ts'
 import { diskAnchorFile } from '../stores/disk/anchor-file.ts'
+import { lockFolder } from '../stores/sqlite/folder-lock.ts'
 import { openSqliteStore, type SqliteStore } from '../stores/sqlite/store.ts'
 import type { DataFolder } from './data-folder.ts'
 import { guardedJobs, guardedLedger } from './guarded-books.ts'
@@ -23,7 +24,7 @@ export type Node = Omit<SqliteNode, 'close'> & {
 }
 
 /**
- * Opens the store of a data folder and its node, and compares the books with their anchor. Throws
+ * Locks a data folder, opens its store and its node, and compares the books with their anchor. Throws
  * `DataFolderInUseError` while another process has the folder. `onAnchorFailed` is told of each write of the anchor
  * that failed.
  */
@@ -34,11 +35,22 @@ export async function openNode(parts: {
   readonly onAnchorFailed: (error: unknown) => void
 }): Promise<Node> {
   const { folder } = parts
-  const store = openSqliteStore({ path: folder.database, secretKey: () => folder.secretKey() })
+  const lock = lockFolder(folder.path)
   try {
-    return await nodeOf(store, parts)
+    const store = openSqliteStore({ path: folder.database, secretKey: () => folder.secretKey() })
+    const node = await nodeOf(store, parts).catch(async (error: unknown) => {
+      await store.close()
+      throw error
+    })
+    return {
+      ...node,
+      async close() {
+        await node.close()
+        lock.release()
+      },
+    }
   } catch (error) {
-    await store.close()
+    lock.release()
     throw error
   }
 }

@@ -1,32 +1,40 @@
 import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import { aDataFolder } from '../../../test/support/data-folder.ts'
-import { DataFolderInUseError, openDatabase } from './database.ts'
+import { openDatabase } from './database.ts'
+import { DataFolderInUseError } from './folder-lock.ts'
 
 describe('database', () => {
-  test('a data folder in use is refused with an error that names it', () => {
+  test('a database that another program has locked is refused with an error that names its folder', () => {
     const folder = aDataFolder()
-    const database = openDatabase({ path: join(folder, 'tollgate.db') })
+    const path = join(folder, 'tollgate.db')
+    // Earlier versions lock the database itself.
+    const earlier = new Database(path)
+    for (const sql of ['PRAGMA locking_mode = EXCLUSIVE', 'PRAGMA journal_mode = WAL', 'CREATE TABLE t (x)'])
+      earlier.run(sql)
 
-    const opening = () => openDatabase({ path: join(folder, 'tollgate.db') })
+    const opening = () => openDatabase({ path })
 
-    expect(opening).toThrow(
-      new DataFolderInUseError(
-        `The data folder ${folder} is in use by another tollgate process. Stop that one, or give this one a folder of its own.`,
-      ),
-    )
-    database.close()
+    expect(opening).toThrow(DataFolderInUseError)
+    expect(opening).toThrow(`The data folder ${folder} is in use by another tollgate process.`)
+    earlier.close()
   })
 
-  test('a folder is free again after it is closed', () => {
+  test('another connection can read the database while it is written', () => {
     const path = join(aDataFolder(), 'tollgate.db')
-    openDatabase({ path }).close()
+    const database = openDatabase({ path })
+    database.run('CREATE TABLE t (x INTEGER) STRICT')
+    const reader = new Database(path, { readonly: true })
 
-    const reopened = openDatabase({ path })
+    const before = reader.query('SELECT count(*) AS rows FROM t').get()
+    database.run('INSERT INTO t VALUES (1)')
+    const after = reader.query('SELECT count(*) AS rows FROM t').get()
 
-    expect(reopened.filename).toBe(path)
-    reopened.close()
+    expect([before, after]).toEqual([{ rows: 0 }, { rows: 1 }])
+    reader.close()
+    database.close()
   })
 
   test('a missing folder is created for the owner alone', () => {
@@ -61,7 +69,7 @@ describe('database', () => {
     ['journal_mode', 'wal'],
     ['synchronous', 2n],
     ['foreign_keys', 1n],
-    ['locking_mode', 'exclusive'],
+    ['locking_mode', 'normal'],
   ])('%s is %s', (pragma, value) => {
     const database = openDatabase({ path: join(aDataFolder(), 'tollgate.db') })
 

@@ -1,24 +1,18 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Database } from 'bun:sqlite'
+import { DataFolderInUseError, isBusy, LOCK_WAIT_MS } from './folder-lock.ts'
 import { migrate } from './migrate.ts'
 
 export type { Database } from 'bun:sqlite'
 
-/** How long a start waits for another process to release the data folder. */
-const LOCK_WAIT_MS = 200
 /** The page cache: 16 MiB, enough for the ends of all tables, where rows are appended. */
 const CACHE_KIB = 16_384
 
-/** Another process has the data folder. */
-export class DataFolderInUseError extends Error {
-  override readonly name = 'DataFolderInUseError'
-}
-
 /**
- * Opens the database file for this process alone, creates it if it is missing, and applies new migrations. Throws
- * `DataFolderInUseError` while another process has it, and an Error with a message for the operator if the file is not a
- * database or was written by a newer version.
+ * Opens the database file, creates it if it is missing, and applies new migrations. The caller has locked its folder, so no other
+ * connection writes; others may read. Throws `DataFolderInUseError` while another program locks the file itself, as earlier
+ * versions do, and an Error with a message for the operator if the file is not a database or was written by a newer version.
  *
  * Integers are read as bigints. Reads may use the handle at any time and see only committed data, because a transaction ends
  * in the turn of the event loop in which it began. Every write goes through `GroupCommit.run`.
@@ -29,7 +23,7 @@ export function openDatabase({ path }: { readonly path: string }): Database {
   closeSync(openSync(path, 'a', 0o600))
   const database = opened(path)
   try {
-    lock(database, path)
+    startWriting(database, path)
     // FULL: an answered commit survives a power failure, not only a crash of the process.
     database.run('PRAGMA synchronous = FULL')
     database.run(`PRAGMA cache_size = -${CACHE_KIB}`)
@@ -52,28 +46,19 @@ function opened(path: string): Database {
   }
 }
 
-/** Locks the file until it is closed, before anything is read. It is also the lock of the data folder. */
-function lock(database: Database, path: string): void {
+/** Makes sure that the file can be written, before anything is read. */
+function startWriting(database: Database, path: string): void {
   try {
     database.run(`PRAGMA busy_timeout = ${LOCK_WAIT_MS}`)
-    database.run('PRAGMA locking_mode = EXCLUSIVE')
     database.run('PRAGMA journal_mode = WAL')
     database.run('BEGIN IMMEDIATE')
     database.run('COMMIT')
   } catch (error) {
-    if (!isBusy(error)) throw unusable(path, error)
-    throw new DataFolderInUseError(
-      `The data folder ${dirname(path)} is in use by another tollgate process. Stop that one, or give this one a folder of its own.`,
-      { cause: error },
-    )
+    throw isBusy(error) ? new DataFolderInUseError(dirname(path), error) : unusable(path, error)
   }
 }
 
 function unusable(path: string, cause: unknown): Error {
   const reason = cause instanceof Error ? cause.message : String(cause)
   return new Error(`The database ${path} cannot be used: ${reason}.`, { cause })
-}
-
-function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY')
 }

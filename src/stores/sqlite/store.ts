@@ -22,7 +22,7 @@ export type SqliteStore = {
   readonly isWritable: () => boolean
   /** The largest first half of an id in the store, 0 if there is none. New ids start after it, so that ids grow with time. */
   lastKey(): bigint
-  /** Closes all nodes and releases the data folder. */
+  /** Closes all nodes and the database. */
   close(): Promise<void>
 }
 
@@ -32,7 +32,7 @@ export type StoreSettings = {
   readonly secretKey: () => SecretKey
 }
 
-/** Opens the store of one database file. Throws what `openDatabase` and `CatalogState` throw. */
+/** Opens the store of one database file, whose folder the caller has locked. Throws what `openDatabase` and `CatalogState` throw. */
 export function openSqliteStore(settings: StoreSettings): SqliteStore {
   const database = openDatabase({ path: settings.path })
   try {
@@ -90,7 +90,7 @@ function storeOf(shared: SharedState): SqliteStore {
   }
 }
 
-/** Finalizes the prepared statements too: while one is left, SQLite keeps the lock. */
+/** Finalizes the prepared statements too: while one is left, SQLite keeps the file open. */
 function release(database: Database): void {
   database.close(true)
 }
