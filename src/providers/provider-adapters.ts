@@ -11,6 +11,8 @@ import { probeKling } from './kling/probe-kling.ts'
 import { mediaHttp } from './media/media-http.ts'
 import { openAiImages } from './openai-images/openai-images.ts'
 import type { Renderer } from './sandbox/media/renderer.ts'
+import { probeVeo } from './veo/probe-veo.ts'
+import { veo } from './veo/veo.ts'
 import { sandboxMedia } from './sandbox/media/sandbox-media.ts'
 import { openAiCompatible } from './openai-compatible/openai-compatible.ts'
 import { probeOpenAiCompatible } from './openai-compatible/probe.ts'
@@ -70,6 +72,10 @@ function mediaAdapters(ports: AdapterPorts): Readonly<Record<MediaKind, Provider
     kling: {
       media: { kinds: ['video'], provider: kling({ send, clock, secretOf }) },
       probe: provider => probeKling(provider, { send, clock, secretOf }),
+    },
+    veo: {
+      media: { kinds: ['video'], provider: veo({ send, secretOf }) },
+      probe: provider => probeVeo(provider, { send, secretOf }),
     },
   }
 }

@@ -17,6 +17,7 @@ export type MediaKindRules = {
 export const mediaKinds = {
   'openai-images': {},
   kling: { hasKeyPair: true },
+  veo: { keyHeader: 'x-goog-api-key' },
 } as const satisfies Readonly<Record<string, MediaKindRules>>
 export type MediaKind = keyof typeof mediaKinds
 

@@ -1,0 +1,33 @@
+import type { Provider } from '../../domain/catalog/provider.ts'
+import type { ProbeResult } from '../../gateway/ports/providers.ts'
+import { findJsonObject } from '../../protocol/json/parse-json.ts'
+import type { WholeAnswer } from '../media/send-whole.ts'
+import { isOperatorError, readGoogleError } from './google-error.ts'
+import { veoAddress, type VeoPorts } from './veo.ts'
+
+/** Long enough for a TLS handshake across the world, and short enough to wait for at a terminal. */
+const PROBE_TIMEOUT_MS = 5000
+
+/** Requests a page of one model, which costs nothing. Never throws; ends within five seconds. */
+export async function probeVeo(provider: Provider, { send, secretOf }: VeoPorts): Promise<ProbeResult> {
+  const address = veoAddress(provider, '/models', secretOf)
+  if ('problem' in address) return { ok: false, detail: `It cannot be called: ${address.problem}.` }
+  address.url.searchParams.set('pageSize', '1')
+  const reply = await send({ provider, method: 'GET', ...address, timeoutMs: PROBE_TIMEOUT_MS })
+  return reply.reply === 'none' ? { ok: false, detail: `Does not respond (${reply.problem}).` } : judge(reply)
+}
+
+function judge({ status, body }: WholeAnswer): ProbeResult {
+  const error = readGoogleError(body)
+  const shown = error?.status === undefined ? `status ${status}` : `status ${status}, code ${error.status}`
+  if (
+    status === 404 ||
+    (error === undefined && (status >= 400 || !Array.isArray(findJsonObject(body)?.['models'])))
+  )
+    return { ok: false, detail: `Responds, but not as the Gemini API does (${shown}).` }
+  if (status === 401 || status === 403 || isOperatorError(error))
+    return { ok: false, detail: `Refuses its key (${shown}).` }
+  return status >= 500
+    ? { ok: false, detail: `Responds with an error (${shown}).` }
+    : { ok: true, detail: `Responds (${shown}).` }
+}

@@ -1,0 +1,76 @@
+import type { Provider } from '../../domain/catalog/provider.ts'
+import type { MediaProvider, PollOutcome, SubmitOutcome } from '../../gateway/ports/media-provider.ts'
+import { joinedBody } from '../media/joined-body.ts'
+import type { SendWhole } from '../media/send-whole.ts'
+import { addressOf, type Address, type SecretOf } from '../openai-compatible/target.ts'
+import { operationPath, readOperation, readSubmitted, withKey } from './wire.ts'
+import { submitBody } from './submit-body.ts'
+
+export type VeoPorts = { readonly send: SendWhole; readonly secretOf: SecretOf }
+
+const POLL_EVERY_MS = 5000
+export const KEY_HEADER = 'x-goog-api-key'
+
+/**
+ * Veo in the Gemini API: clips from text, from frames, from reference images, or from a clip to go on from. Nothing in
+ * its answers names our job, and it lists no operations. So the job of a lost answer cannot be found, and the hold of
+ * an unknown submit is released at its deadline.
+ */
+export function veo({ send, secretOf }: VeoPorts): MediaProvider {
+  return {
+    pollEveryMsMin: POLL_EVERY_MS,
+
+    async submit(call) {
+      if (call.kind !== 'video') return notCallable('this kind of provider makes videos only')
+      const model = call.model.replace(/^models\//, '')
+      const address = veoAddress(
+        call.provider,
+        `/models/${encodeURIComponent(model)}:predictLongRunning`,
+        secretOf,
+      )
+      if ('problem' in address) return notCallable(address.problem)
+      const body = submitBody(call)
+      if ('refusal' in body) return { outcome: 'rejected', reason: 'invalid', message: body.refusal }
+      const { provider, timeoutMs } = call
+      const reply = await send({ provider, method: 'POST', ...address, body: joinedBody(body), timeoutMs })
+      if (reply.reply === 'answer') return readSubmitted(reply)
+      return { outcome: reply.isSent ? 'unknown' : 'not_sent', problem: reply.problem }
+    },
+
+    async poll({ provider, upstreamId, timeoutMs }) {
+      const path = operationPath(upstreamId)
+      if (path === undefined) return unavailable('the job was not made by this kind of provider')
+      const address = veoAddress(provider, path, secretOf)
+      if ('problem' in address) return unavailable(address.problem)
+      const reply = await send({ provider, method: 'GET', ...address, timeoutMs })
+      return reply.reply === 'answer' ? authorized(readOperation(reply), address) : unavailable(reply.problem)
+    },
+  }
+}
+
+/** The address of a path of the API. The base URL ends with the version: `/v1beta`. */
+export function veoAddress(
+  provider: Provider,
+  path: string,
+  secretOf: SecretOf,
+): ReturnType<typeof addressOf> {
+  return addressOf(provider, path, secretOf, secret => (secret === undefined ? {} : { [KEY_HEADER]: secret }))
+}
+
+/** The links of a result, with the key for those that need it. */
+function authorized(outcome: PollOutcome, { url, headers }: Address): PollOutcome {
+  if (outcome.outcome !== 'finished') return outcome
+  const own = { url, key: headers.get(KEY_HEADER) }
+  return {
+    ...outcome,
+    result: { ...outcome.result, outputs: outcome.result.outputs.map(output => withKey(output, own)) },
+  }
+}
+
+function unavailable(problem: string): PollOutcome {
+  return { outcome: 'unavailable', problem }
+}
+
+function notCallable(problem: string): SubmitOutcome {
+  return { outcome: 'rejected', reason: 'operator', message: `The provider cannot be called: ${problem}.` }
+}

@@ -1,0 +1,98 @@
+import type { MediaKind } from '../../../../src/domain/catalog/provider.ts'
+import type { JobKind } from '../../../../src/domain/jobs/job.ts'
+import type { Clock } from '../../../../src/gateway/ports/clock.ts'
+import type { MediaProvider } from '../../../../src/gateway/ports/media-provider.ts'
+import type { SendWhole } from '../../../../src/providers/media/send-whole.ts'
+import type { SecretOf } from '../../../../src/providers/openai-compatible/target.ts'
+import { KEY_UNDER_TEST, type MediaFault, type MediaUnderTest } from '../../../conformance/media-provider.ts'
+import { until } from '../../../scenarios/until.ts'
+import { fakeClock } from '../../fake-clock.ts'
+import { aSubmitCall } from '../../media-calls.ts'
+import { literalSecret, mediaProviderRow } from '../../media-providers.ts'
+import { refusedUrl } from '../../upstream.ts'
+import type { ConnectSimulator } from '../connect-simulator.ts'
+import type { PollBehaviorName, SubmitBehaviorName } from './behaviors.ts'
+import type { Dialect } from './dialect.ts'
+import { MediaSimulator } from './media-simulator.ts'
+
+const JOB_MS = 5000
+
+const submits: Partial<Record<MediaFault, SubmitBehaviorName>> = {
+  rejected: 'reject_params',
+  rejected_408: 'reject_408',
+  rejected_409: 'reject_409',
+  rate_limited: 'rate_limited',
+  key_refused: 'key_refused',
+  no_credit: 'out_of_credit',
+  no_id: 'accept_no_id',
+  html: 'accept_html',
+  truncated: 'accept_truncated',
+  empty: 'accept_empty',
+  server_error_accepted: 'accept_504',
+  server_error: 'drop_500',
+  reply_lost: 'accept_reset',
+  silent: 'accept_silence',
+  generation_failed: 'fails',
+  no_output: 'no_outputs',
+  unknown_status: 'unknown_status',
+}
+const polls: Partial<Record<MediaFault, PollBehaviorName>> = {
+  poll_refused: 'status_401',
+  poll_server_error: 'status_500',
+  poll_html: 'html',
+}
+
+/** An adapter, the API that it calls, and the path of a base URL. */
+export type SimulatedKind = {
+  readonly kind: MediaKind
+  readonly path: string
+  readonly dialect: Dialect
+  readonly provider: (ports: {
+    readonly send: SendWhole
+    readonly clock: Clock
+    readonly secretOf: SecretOf
+  }) => MediaProvider
+  /** Default: video. */
+  readonly makes?: JobKind
+  /** Default: `upstream-model`. */
+  readonly model?: string
+}
+
+/** An adapter in front of its simulator, for the conformance suite. */
+export async function simulatedMedia(
+  { kind, path, dialect, provider, makes = 'video', model = 'upstream-model' }: SimulatedKind,
+  connect: ConnectSimulator,
+): Promise<MediaUnderTest> {
+  const clock = fakeClock()
+  let url = ''
+  let calls = 0
+  const simulator = new MediaSimulator(dialect, { clock, key: KEY_UNDER_TEST, jobMs: JOB_MS, url: () => url })
+  const connection = await connect(request => simulator.handle(request), clock)
+  url = connection.url
+  return {
+    provider: provider({ send: connection.send, clock, secretOf: literalSecret }),
+    call(fault) {
+      simulator.scriptSubmits(...[fault && submits[fault]].filter(behavior => behavior !== undefined))
+      simulator.scriptPolls(...[fault && polls[fault]].filter(behavior => behavior !== undefined))
+      const baseUrl = fault === 'refused_connection' ? refusedUrl() : connection.url + path
+      const row = mediaProviderRow(kind, baseUrl, KEY_UNDER_TEST)
+      // A prompt of its own, by which the job is found in the ledger.
+      calls += 1
+      const prompt = `A lighthouse at dawn, ${calls}`
+      return aSubmitCall(row, {
+        kind: makes,
+        model,
+        prompt,
+        ...(makes === 'video' ? { durationMs: 5000 } : {}),
+      })
+    },
+    submits: () => simulator.creates,
+    async passTimeout({ prompt, timeoutMs }) {
+      const hasJob = () => simulator.ledger().some(job => job.prompt === prompt)
+      await until('the provider has the request', () => hasJob() && clock.waiting > 0)
+      clock.advance(timeoutMs)
+    },
+    finishJobs: async () => clock.advance(JOB_MS),
+    close: connection.close,
+  }
+}
