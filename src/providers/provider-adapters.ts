@@ -6,6 +6,8 @@ import type { HttpClient } from '../http1/client/http-client.ts'
 import type { Timers } from '../http1/timers.ts'
 import { anthropic } from './anthropic/anthropic.ts'
 import { anthropicHeaders } from './anthropic/wire.ts'
+import { fal } from './fal/fal.ts'
+import { probeFal } from './fal/probe-fal.ts'
 import { kling } from './kling/kling.ts'
 import { probeKling } from './kling/probe-kling.ts'
 import { mediaHttp } from './media/media-http.ts'
@@ -72,6 +74,10 @@ function mediaAdapters(ports: AdapterPorts): Readonly<Record<MediaKind, Provider
     kling: {
       media: { kinds: ['video'], provider: kling({ send, clock, secretOf }) },
       probe: provider => probeKling(provider, { send, clock, secretOf }),
+    },
+    fal: {
+      media: { kinds: ['image', 'video'], provider: fal({ send, clock, secretOf }) },
+      probe: provider => probeFal(provider, { send, secretOf }),
     },
     veo: {
       media: { kinds: ['video'], provider: veo({ send, secretOf }) },

@@ -9,6 +9,8 @@ export type TextRoute = OpenAiRoute | 'messages'
 export type MediaKindRules = {
   /** Its `api_key` is an access key and a secret key. */
   readonly hasKeyPair?: boolean
+  /** Where its API is, if the row does not say. */
+  readonly baseUrl?: string
   /** The header of its key, if it is not `authorization`. Its rows cannot have this header. */
   readonly keyHeader?: string
 }
@@ -17,6 +19,7 @@ export type MediaKindRules = {
 export const mediaKinds = {
   'openai-images': {},
   kling: { hasKeyPair: true },
+  fal: { baseUrl: 'https://queue.fal.run' },
   veo: { keyHeader: 'x-goog-api-key' },
 } as const satisfies Readonly<Record<string, MediaKindRules>>
 export type MediaKind = keyof typeof mediaKinds

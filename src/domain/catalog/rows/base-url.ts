@@ -1,4 +1,4 @@
-import type { ProviderKind } from '../provider.ts'
+import { mediaKindRules, type ProviderKind } from '../provider.ts'
 import { quote, describe, fieldOf, reportField, reportMissing, type Row } from './row.ts'
 
 /** The ends of addresses that providers document for one route. The gateway appends the path of the route itself. */
@@ -6,8 +6,8 @@ const ROUTE =
   /(?:\/v1\/videos(?:\/(?:text|image)2video)?|\/chat\/completions|\/(?:completions|responses|embeddings|messages|moderations)|\/images\/(?:generations|edits))$/
 
 /**
- * The `base_url` of a provider's row, without trailing slashes. Undefined for the sandbox, and if a problem was reported. A stored
- * URL may end in a route, because earlier versions accepted it.
+ * The `base_url` of a provider's row, without trailing slashes. Undefined for the sandbox, and if a problem was reported. Kinds
+ * with one well-known API have a default. A stored URL may end in a route, because earlier versions accepted it.
  */
 export function readBaseUrl(
   row: Row,
@@ -16,6 +16,8 @@ export function readBaseUrl(
   const remedy = 'write an http or https URL such as https://api.example.com/v1'
   const value = fieldOf(row, 'base_url')
   if (kind === 'sandbox') return undefined
+  const usual = mediaKindRules(kind)?.baseUrl
+  if (value === undefined && usual !== undefined) return usual
   if (value === undefined) {
     reportMissing(row, 'base_url', remedy)
     return undefined

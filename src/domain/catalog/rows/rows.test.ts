@@ -231,6 +231,14 @@ describe('a provider row', () => {
     expect(decoded.ok).toBe(false)
   })
 
+  test('of a kind with one well-known API has its base_url by default', () => {
+    const decoded = decodeProvider({ id: 'main', kind: 'fal' })
+    const own = decodeProvider({ id: 'main', kind: 'fal', base_url: 'https://proxy.example/fal' })
+
+    expect(decoded.ok && decoded.value.baseUrl).toBe('https://queue.fal.run')
+    expect(own.ok && own.value.baseUrl).toBe('https://proxy.example/fal')
+  })
+
   test.each(Object.keys(mediaKinds))('of kind %s has no text routes, and no field for them', kind => {
     const decoded = decodeProvider({ ...row, kind })
     const withRoutes = decodeProvider({ ...row, kind, routes: ['chat'] })

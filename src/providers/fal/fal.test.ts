@@ -1,0 +1,209 @@
+import { describe, expect, test } from 'bun:test'
+import { accepted } from '../../../test/support/media-calls.ts'
+import { literalSecret } from '../../../test/support/media-providers.ts'
+import { falDialect } from '../../../test/support/simulators/media/fal.ts'
+import { JOB_MS, openAdapter } from '../../../test/support/simulators/media/open-adapter.ts'
+import type { SubmitCall } from '../../gateway/ports/media-provider.ts'
+import type { WholeReply } from '../media/send-whole.ts'
+import { fal } from './fal.ts'
+
+const setup = {
+  kind: 'fal',
+  dialect: falDialect,
+  provider: fal,
+  baseUrl: 'https://queue.example.com',
+  makes: 'video',
+  model: 'fal-ai/kling-video/v2.1/master/text-to-video',
+} as const
+const open = (change: { readonly baseUrl?: string } = {}) => openAdapter({ ...setup, ...change })
+
+describe('fal', () => {
+  test('submits a job once', async () => {
+    const { simulator, submitted, aCall } = open()
+
+    await submitted(aCall({ prompt: 'Ein Türmchen' }))
+
+    expect(simulator.ledger()).toMatchObject([
+      { prompt: 'Ein Türmchen', durationMs: 5000, creates: 1, isConfirmed: true },
+    ])
+  })
+
+  test('names the whole model in the submit, and the app alone in polls', async () => {
+    const { clock, sent, provider, submitted } = open()
+    const job = await submitted()
+    clock.advance(JOB_MS)
+
+    const outcome = await provider.poll(job)
+
+    const path = '/fal-ai/kling-video/requests/00000000-0000-4000-8000-000000000000'
+    expect(outcome.outcome).toBe('finished')
+    expect(sent.map(({ method, url }) => `${method} ${url.pathname}`)).toEqual([
+      'POST /fal-ai/kling-video/v2.1/master/text-to-video',
+      `GET ${path}/status`,
+      `GET ${path}`,
+    ])
+  })
+
+  test('sends the key to the host of the base URL only, where its links name other hosts', async () => {
+    const links = ['https://evil.example/fal-ai/other/requests/7', 'http://169.254.169.254/requests/7']
+    for (const link of links) {
+      const { sent, provider, aCall } = openAdapter({
+        ...setup,
+        dialect: { ...falDialect, created: () => createdWith(link) },
+      })
+      const outcome = await provider.submit(aCall())
+      if (outcome.outcome !== 'accepted') throw new Error(`The submit was ${outcome.outcome}.`)
+      await provider.poll(accepted(aCall(), outcome.upstreamId))
+
+      expect(outcome.upstreamId).toBe('fal-ai/kling-video/requests/7')
+      expect(sent.map(({ url }) => url.origin)).toEqual(Array(2).fill('https://queue.example.com'))
+    }
+  })
+
+  test('follows the app that the link to the result names', async () => {
+    const { provider, aCall } = openAdapter({
+      ...setup,
+      dialect: {
+        ...falDialect,
+        created: () => createdWith('https://queue.example.com/fal-ai/other/requests/7'),
+      },
+    })
+
+    expect(await provider.submit(aCall())).toMatchObject({ upstreamId: 'fal-ai/other/requests/7' })
+  })
+
+  test('does not follow a redirect', async () => {
+    const { clock, row, aCall } = open()
+    const sent: string[] = []
+    const provider = fal({
+      clock,
+      secretOf: literalSecret,
+      send: async ({ url }): Promise<WholeReply> => {
+        sent.push(url.origin)
+        return { reply: 'answer', status: 307, headers: { location: 'https://evil.example/' }, body: '' }
+      },
+    })
+
+    const submit = await provider.submit(aCall())
+    const poll = await provider.poll(accepted(aCall({ provider: row }), 'fal-ai/flux/requests/7'))
+
+    expect([submit, poll]).toMatchObject([
+      { outcome: 'rejected', reason: 'operator', status: 307 },
+      { outcome: 'unavailable', problem: 'status 307' },
+    ])
+    expect(sent).toEqual(Array(2).fill('https://queue.example.com'))
+  })
+
+  test('finds the API under a base URL with a path', async () => {
+    const { sent, provider, aCall } = open({ baseUrl: 'https://proxy.example.com/fal/' })
+
+    await provider.submit(aCall())
+
+    expect(sent[0]?.url.href).toBe(
+      'https://proxy.example.com/fal/fal-ai/kling-video/v2.1/master/text-to-video',
+    )
+  })
+
+  test.each(['id_with_slash', 'id_of_4_kb'] as const)('polls a job with a strange id: %s', async behavior => {
+    const { clock, simulator, provider, submitted } = open()
+    simulator.scriptSubmits(behavior)
+    const job = await submitted()
+    clock.advance(JOB_MS)
+
+    expect((await provider.poll(job)).outcome).toBe('finished')
+  })
+
+  test('rejects an id that cannot be part of a path', async () => {
+    const { simulator, provider, aCall } = open()
+    simulator.scriptSubmits('id_of_dots')
+
+    expect(await provider.submit(aCall())).toMatchObject({ outcome: 'rejected', reason: 'no_id' })
+  })
+
+  test('passes on an upstream id that the provider has used before', async () => {
+    const { simulator, submitted } = open()
+    simulator.scriptSubmits('accept', 'previous_id')
+
+    const jobs = [await submitted(), await submitted()]
+
+    expect(new Set(jobs.map(({ upstreamId }) => upstreamId)).size).toBe(1)
+  })
+
+  test.each([
+    ['backwards', { outcome: 'running', upstreamStatus: 'IN_QUEUE', isKnownStatus: true }],
+    ['unknown_status', { outcome: 'running', upstreamStatus: 'DREAMING', isKnownStatus: false }],
+    ['no_status', { outcome: 'unavailable', problem: 'status 202' }],
+    ['status_404', { outcome: 'unavailable', problem: 'status 404' }],
+    ['status_429', { outcome: 'unavailable', problem: 'status 429', retryAfterS: 7 }],
+    ['reset', { outcome: 'unavailable', problem: 'ECONNRESET' }],
+  ] as const)('reports a status answered with %s as %j', async (behavior, outcome) => {
+    const { simulator, provider, submitted } = open()
+    const job = await submitted()
+    simulator.scriptPolls(behavior)
+
+    expect(await provider.poll(job)).toEqual(outcome)
+  })
+
+  test.each(['status_401', 'status_404', 'status_429', 'status_500', 'html', 'reset'] as const)(
+    'does not fail a completed job whose result is answered with %s',
+    async behavior => {
+      const { clock, simulator, provider, submitted } = open()
+      const job = await submitted()
+      clock.advance(JOB_MS)
+      simulator.scriptPolls('normal', behavior)
+
+      const outcomes = [await provider.poll(job), await provider.poll(job)]
+
+      expect(outcomes.map(({ outcome }) => outcome)).toEqual(['unavailable', 'finished'])
+    },
+  )
+
+  test('gives both requests of a poll one time limit', async () => {
+    const { clock, provider, submitted, sent } = openAdapter({
+      ...setup,
+      dialect: {
+        ...falDialect,
+        task(job, context) {
+          clock.advance(2000)
+          return falDialect.task(job, context)
+        },
+      },
+    })
+    const job = await submitted()
+    clock.advance(JOB_MS)
+
+    await provider.poll({ ...job, timeoutMs: 9000 })
+
+    expect(sent.slice(1).map(({ timeoutMs }) => timeoutMs)).toEqual([9000, 7000])
+  })
+
+  test.each<[string, Partial<SubmitCall['provider']>]>([
+    [
+      'has a key in an environment variable that is not set',
+      { secret: { from: 'environment', variable: 'A' } },
+    ],
+    ['has no base URL', { baseUrl: '' }],
+    ['has a header that cannot be sent', { headers: { 'x-a': 'ü→' } }],
+  ])('sends nothing for a row that %s', async (_, change) => {
+    const { sent, provider, row, aCall } = open()
+    const call = aCall({ provider: { ...row, ...change } })
+
+    expect(await provider.submit(call)).toMatchObject({ outcome: 'rejected', reason: 'operator' })
+    expect(await provider.poll(accepted(call, 'fal-ai/flux/requests/7'))).toMatchObject({
+      outcome: 'unavailable',
+    })
+    expect(sent).toEqual([])
+  })
+
+  test('reports a job of another kind of provider as unavailable', async () => {
+    const { provider, aCall, sent } = open()
+
+    expect(await provider.poll(accepted(aCall(), 'text2video/7'))).toMatchObject({ outcome: 'unavailable' })
+    expect(sent).toEqual([])
+  })
+})
+
+function createdWith(link: string) {
+  const body = JSON.stringify({ request_id: '7', response_url: link, status_url: `${link}/status` })
+  return { send: 'answer', status: 200, headers: {}, body } as const
+}

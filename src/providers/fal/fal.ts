@@ -1,0 +1,81 @@
+import type { Provider } from '../../domain/catalog/provider.ts'
+import type { Clock } from '../../gateway/ports/clock.ts'
+import type {
+  AcceptedJob,
+  MediaProvider,
+  PollOutcome,
+  SubmitOutcome,
+} from '../../gateway/ports/media-provider.ts'
+import { joinedBody } from '../media/joined-body.ts'
+import type { SendWhole, WholeReply } from '../media/send-whole.ts'
+import { addressOf, type Address, type SecretOf } from '../openai-compatible/target.ts'
+import { createBody, parseUpstreamId, pathOf, readCreated, readResult, readStatus } from './wire.ts'
+
+export type FalPorts = { readonly send: SendWhole; readonly clock: Clock; readonly secretOf: SecretOf }
+
+const POLL_EVERY_MS = 2000
+
+/**
+ * The queue of fal: images and videos of many models. A poll asks for the status, and for the result of a completed
+ * job. The API has no way to find a job without its own id, so the submit of a lost answer is not recovered. Links that
+ * the provider returns are not called: each address is built from the base URL and the ids.
+ */
+export function fal({ send, clock, secretOf }: FalPorts): MediaProvider {
+  function get(job: AcceptedJob, path: string, timeoutMs: number): Promise<WholeReply> {
+    const address = falAddress(job.provider, path, secretOf)
+    if ('problem' in address) return Promise.resolve(noReply(address.problem))
+    return send({ ...address, provider: job.provider, method: 'GET', timeoutMs })
+  }
+
+  return {
+    pollEveryMsMin: POLL_EVERY_MS,
+
+    async submit(call) {
+      const { provider, model, timeoutMs } = call
+      const address = falAddress(provider, `/${model}`, secretOf)
+      const base = falAddress(provider, '', secretOf)
+      if ('problem' in address) return notCallable(address.problem)
+      if ('problem' in base) return notCallable(base.problem)
+      const body = joinedBody(createBody(call))
+      const reply = await send({ ...address, provider, method: 'POST', body, timeoutMs })
+      if (reply.reply === 'answer') return readCreated(reply, { model, baseUrl: base.url })
+      return { outcome: reply.isSent ? 'unknown' : 'not_sent', problem: reply.problem }
+    },
+
+    async poll(job) {
+      const known = parseUpstreamId(job.upstreamId)
+      if (known === undefined) return unavailable('the job was not made by this kind of provider')
+      const startedAtMs = clock.monotonicMs()
+      const status = await get(job, `${pathOf(known)}/status`, job.timeoutMs)
+      if (status.reply === 'none') return unavailable(status.problem)
+      const state = readStatus(status)
+      if (state !== 'completed') return state
+      const leftMs = job.timeoutMs - (clock.monotonicMs() - startedAtMs)
+      const result = await get(job, pathOf(known), Math.max(1, leftMs))
+      return result.reply === 'none' ? unavailable(result.problem) : readResult(result)
+    },
+  }
+}
+
+/** Where a path of the API is, with the key, or why the provider cannot be called. */
+export function falAddress(
+  provider: Provider,
+  path: string,
+  secretOf: SecretOf,
+): Address | { readonly problem: string } {
+  return addressOf(provider, path, secretOf, secret =>
+    secret === undefined ? {} : { authorization: `Key ${secret}` },
+  )
+}
+
+function noReply(problem: string): WholeReply {
+  return { reply: 'none', isSent: false, problem }
+}
+
+function unavailable(problem: string): PollOutcome {
+  return { outcome: 'unavailable', problem }
+}
+
+function notCallable(problem: string): SubmitOutcome {
+  return { outcome: 'rejected', reason: 'operator', message: `The provider cannot be called: ${problem}.` }
+}

@@ -1,0 +1,227 @@
+import type {
+  MediaInput,
+  PollOutcome,
+  SubmitCall,
+  SubmitOutcome,
+} from '../../gateway/ports/media-provider.ts'
+import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
+import { readUpstreamError } from '../../protocol/upstream-error.ts'
+import type { BodyPart } from '../media/joined-body.ts'
+import { jsonParts, type MemberValue } from '../media/json-parts.ts'
+import type { WholeAnswer } from '../media/send-whole.ts'
+import { readOutputs } from './read-outputs.ts'
+
+/** A request in the queue. The app is its address there, such as `fal-ai/flux`. */
+export type FalJob = { readonly app: string; readonly requestId: string }
+
+/** The upstream id that the gateway stores. */
+export function formatUpstreamId({ app, requestId }: FalJob): string {
+  return `${app}/requests/${requestId}`
+}
+
+/** Undefined for an id of another provider. */
+export function parseUpstreamId(upstreamId: string): FalJob | undefined {
+  const [, app, requestId] = /^(.+?)\/requests\/(.+)$/s.exec(upstreamId) ?? []
+  return app === undefined || requestId === undefined || !isApp(app) ? undefined : { app, requestId }
+}
+
+/** The path of a request in the queue, under the base URL. */
+export function pathOf({ app, requestId }: FalJob): string {
+  return `/${app}/requests/${encodeURIComponent(requestId)}`
+}
+
+/**
+ * The app of a model: its owner and name. What follows in the name of a model, such as `/text-to-video`, is part of the
+ * submit's address only. Two namespaces have one more segment.
+ */
+export function appOf(model: string): string {
+  const segments = model.split('/').filter(segment => segment !== '')
+  const isNamespaced = segments[0] === 'workflows' || segments[0] === 'comfy'
+  return segments.slice(0, isNamespaced ? 3 : 2).join('/')
+}
+
+function isApp(text: string): boolean {
+  return /^[\w-][\w.-]*(?:\/[\w-][\w.-]*){1,2}$/.test(text)
+}
+
+/** Never sent from a row's parameters: the adapter sets them itself, or they change the number or form of results. */
+const OWN_FIELDS = new Set([
+  'prompt',
+  'duration',
+  'image_url',
+  'image_urls',
+  'video_url',
+  'video_urls',
+  'num_images',
+  'sync_mode',
+])
+
+/** Models that edit or combine images take a list, also of one. */
+const TAKES_LIST = /(?:^|\/)(?:edit|multi|reference-to-video)(?:\/|$)/
+
+/** The body of a submit: the input of the model. Bytes go as data URLs. */
+export function createBody(call: SubmitCall): readonly BodyPart[] {
+  const { model, prompt, params, durationMs, refUpstreamId, scenes } = call
+  const images = call.images.map(inputValue)
+  const videos = call.videos.map(inputValue)
+  const hasList = images.length > 1 || (images.length === 1 && TAKES_LIST.test(model))
+  return jsonParts({
+    prompt,
+    ...Object.fromEntries(Object.entries(params).filter(([name]) => !OWN_FIELDS.has(name))),
+    duration: durationMs === undefined ? undefined : durationOf(model, durationMs / 1000),
+    image_url: hasList ? undefined : images[0],
+    image_urls: hasList ? images : undefined,
+    video_url: videos.length > 1 ? undefined : videos[0],
+    video_urls: videos.length > 1 ? videos : undefined,
+    request_id: refUpstreamId === undefined ? undefined : parseUpstreamId(refUpstreamId)?.requestId,
+    scenes,
+  })
+}
+
+/** Most models take seconds as text. The families of Veo and Sora differ. */
+function durationOf(model: string, seconds: number): string | number {
+  if (/(?:^|\/)veo/.test(model)) return `${seconds}s`
+  return /(?:^|\/)sora/.test(model) ? seconds : String(seconds)
+}
+
+function inputValue(input: MediaInput): MemberValue {
+  switch (input.from) {
+    case 'url':
+      return input.url
+    case 'provider_id':
+      return input.id
+    case 'bytes':
+      return { dataUrl: input }
+  }
+}
+
+/** What the answer to a submit means. A 5xx is always unknown, and a 4xx is always a rejection. */
+export function readCreated(
+  answer: WholeAnswer,
+  { model, baseUrl }: { readonly model: string; readonly baseUrl: URL },
+): SubmitOutcome {
+  const { status, body, retryAfterS } = answer
+  if (status >= 500) return { outcome: 'unknown', problem: problemOf(answer) }
+  if (!isSuccess(answer)) {
+    const wait = retryAfterS === undefined ? {} : { retryAfterS }
+    return { outcome: 'rejected', reason: reasonOf(status), status, ...errorOf(answer), ...wait }
+  }
+  const created = findJsonObject(body)
+  const requestId = created?.['request_id']
+  if (typeof requestId !== 'string' || !isUsableId(requestId))
+    return { outcome: 'rejected', reason: 'no_id', status, message: 'The answer names no request.' }
+  const app = appIn(created?.['response_url'], requestId, baseUrl) ?? appOf(model)
+  return { outcome: 'accepted', upstreamId: formatUpstreamId({ app, requestId }) }
+}
+
+function reasonOf(status: number): 'operator' | 'rate_limited' | 'invalid' {
+  // 403 is also the answer to an account without credit.
+  if (status === 401 || status === 402 || status === 403) return 'operator'
+  if (status === 429) return 'rate_limited'
+  // A redirect comes from a base URL that is not the provider's, and is never followed.
+  return status < 400 ? 'operator' : 'invalid'
+}
+
+/** False for an id that no path can name. */
+function isUsableId(id: string): boolean {
+  return id.isWellFormed() && !/^\.{0,2}$/.test(id)
+}
+
+/**
+ * The app in the link to a result, which knows the names of apps better than the rule for names of models. Undefined
+ * for a link that is not under the base URL: the operator's key goes nowhere else.
+ */
+function appIn(link: unknown, requestId: string, baseUrl: URL): string | undefined {
+  const url = typeof link === 'string' ? URL.parse(link) : null
+  const base = `${baseUrl.pathname.replace(/\/$/, '')}/`
+  const end = `/requests/${encodeURIComponent(requestId)}`
+  if (url?.origin !== baseUrl.origin || !url.pathname.startsWith(base) || !url.pathname.endsWith(end))
+    return undefined
+  const app = url.pathname.slice(base.length, -end.length)
+  return isApp(app) ? app : undefined
+}
+
+/** The state of a job in the answer to a query of its status. A completed job has a result to read, or an error. */
+export function readStatus(answer: WholeAnswer): PollOutcome | 'completed' {
+  const status = isSuccess(answer) ? findJsonObject(answer.body) : undefined
+  const word = status?.['status']
+  if (typeof word !== 'string' || word === '') return unavailable(answer)
+  const state = stateOf[word.toUpperCase()]
+  if (state === 'failed' || (state === 'completed' && hasError(status))) return failed(answer)
+  if (state === 'completed') return 'completed'
+  return { outcome: 'running', upstreamStatus: word, isKnownStatus: state === 'running' }
+}
+
+/** The API has the first three. Others appear in descriptions of it that are not its own. */
+const stateOf: Readonly<Record<string, 'running' | 'completed' | 'failed'>> = {
+  IN_QUEUE: 'running',
+  IN_PROGRESS: 'running',
+  COMPLETED: 'completed',
+  FAILED: 'failed',
+  ERROR: 'failed',
+  CANCELED: 'failed',
+  CANCELLED: 'failed',
+}
+
+function hasError(status: Readonly<Record<string, unknown>> | undefined): boolean {
+  const { error, error_type: type } = status ?? {}
+  return (typeof error === 'string' && error !== '') || (typeof type === 'string' && type !== '')
+}
+
+/**
+ * The answer to a query of a completed job's result. A failed job has the error of the model or of the queue as its
+ * result. An error without the form of these is an error of the query.
+ */
+export function readResult(answer: WholeAnswer): PollOutcome {
+  const { status, body } = answer
+  if (isSuccess(answer)) {
+    const value = findJsonObject(body)
+    return value === undefined ? unavailable(answer) : { outcome: 'finished', result: readOutputs(value) }
+  }
+  if (status === 400 && /still in progress/i.test(body))
+    return { outcome: 'running', upstreamStatus: 'COMPLETED', isKnownStatus: true }
+  return isErrorOfJob(answer) ? failed(answer) : unavailable(answer)
+}
+
+/** Statuses of refused queries: they say nothing about the job. */
+const QUERY_REFUSED = new Set([401, 402, 403, 404, 405, 408, 429])
+
+function isErrorOfJob({ status, body }: WholeAnswer): boolean {
+  if (status < 400 || QUERY_REFUSED.has(status)) return false
+  const { detail, error_type: type } = findJsonObject(body) ?? {}
+  if (typeof type === 'string' || (Array.isArray(detail) && detail.some(isJsonObject))) return true
+  return status < 500 && typeof detail === 'string'
+}
+
+function failed(answer: WholeAnswer): PollOutcome {
+  return { outcome: 'failed', ...errorOf(answer) }
+}
+
+/** The code and the message of an error, in any of the API's forms. */
+function errorOf({ body, headers }: WholeAnswer): { readonly code?: string; readonly message: string } {
+  const value = findJsonObject(body) ?? {}
+  const { detail, error_type: type } = value
+  const first = Array.isArray(detail) ? detail.find(isJsonObject)?.['type'] : undefined
+  const code = [first, type].find(name => typeof name === 'string' && name !== '')
+  const { message } = readUpstreamError(body, headers['content-type'])
+  return { message, ...(typeof code === 'string' ? { code } : {}) }
+}
+
+function isSuccess({ status }: WholeAnswer): boolean {
+  return status >= 200 && status <= 299
+}
+
+function unavailable(answer: WholeAnswer): PollOutcome {
+  const { retryAfterS } = answer
+  return {
+    outcome: 'unavailable',
+    problem: problemOf(answer),
+    ...(retryAfterS === undefined ? {} : { retryAfterS }),
+  }
+}
+
+/** For the operator. */
+function problemOf(answer: WholeAnswer): string {
+  const { code } = errorOf(answer)
+  return code === undefined ? `status ${answer.status}` : `status ${answer.status}, code ${code}`
+}
