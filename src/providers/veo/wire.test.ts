@@ -1,0 +1,258 @@
+import { describe, expect, test } from 'bun:test'
+import { fixturesOf } from '../../../test/support/fixture.ts'
+import type { WholeAnswer } from '../media/send-whole.ts'
+import { operationPath, readOperation, readSubmitted, withKey } from './wire.ts'
+
+const fixture = fixturesOf(import.meta)
+const NAME = 'models/veo-3.1-generate-preview/operations/8qzc3fvm2lkx'
+const OWN = { url: new URL('https://generativelanguage.googleapis.com/v1beta/x'), key: 'key-1' }
+
+function answered(body: string, status = 200): WholeAnswer {
+  return { status, headers: {}, body }
+}
+
+describe('the answer to a submit', () => {
+  test('with the name of an operation is an accepted job', () => {
+    expect(readSubmitted(answered(fixture('created')))).toEqual({ outcome: 'accepted', upstreamId: NAME })
+  })
+
+  test.each([
+    [400, 'invalid-argument', 'invalid', 'INVALID_ARGUMENT'],
+    [408, 'invalid-argument', 'invalid', 'INVALID_ARGUMENT'],
+    // A wrong key has the status of a wrong request.
+    [400, 'key-refused', 'operator', 'INVALID_ARGUMENT'],
+    [403, 'permission-denied', 'operator', 'PERMISSION_DENIED'],
+    [429, 'quota-of-minute', 'rate_limited', 'RESOURCE_EXHAUSTED'],
+    [429, 'quota-of-day', 'operator', 'RESOURCE_EXHAUSTED'],
+  ])('of status %d like %s is rejected as %s', (status, name, reason, code) => {
+    expect(readSubmitted(answered(fixture(name), status))).toMatchObject({
+      outcome: 'rejected',
+      reason,
+      status,
+      code,
+    })
+  })
+
+  test.each([
+    ['FAILED_PRECONDITION', 400, 'operator'],
+    ['NOT_FOUND', 404, 'operator'],
+    ['UNAUTHENTICATED', 401, 'operator'],
+    ['OUT_OF_RANGE', 400, 'invalid'],
+  ])('with the code %s is rejected as the code says', (status, code, reason) => {
+    const body = JSON.stringify({ error: { code, message: 'No.', status } })
+
+    expect(readSubmitted(answered(body, code))).toMatchObject({ outcome: 'rejected', reason })
+  })
+
+  test.each([
+    [401, 'operator'],
+    [402, 'operator'],
+    [403, 'operator'],
+    [302, 'operator'],
+    [429, 'rate_limited'],
+    [409, 'invalid'],
+    [413, 'invalid'],
+  ])('of status %d without an error in it is rejected as %s', (status, reason) => {
+    const outcome = readSubmitted(answered('<html>', status))
+
+    expect(outcome).toMatchObject({ outcome: 'rejected', reason, status })
+    expect(outcome).not.toHaveProperty('code')
+  })
+
+  test("that limits the rate has the time to wait, and not the text about the operator's plan", () => {
+    const outcome = readSubmitted(answered(fixture('quota-of-minute'), 429))
+
+    expect(outcome).toMatchObject({ retryAfterS: 7 })
+    expect(JSON.stringify(outcome)).not.toContain('billing')
+  })
+
+  test.each([
+    [500, fixture('created')],
+    [502, '<html>'],
+    [503, fixture('unavailable')],
+    [504, ''],
+  ])('of status %d with %j is unknown', (status, body) => {
+    expect(readSubmitted(answered(body, status))).toMatchObject({ outcome: 'unknown' })
+  })
+
+  test.each([
+    '',
+    '<html>',
+    '{"name":"models/veo/operat',
+    '{}',
+    '{"name":""}',
+    '{"name":7}',
+    '{"name":"models/veo"}',
+    '{"name":"models/veo/operations/"}',
+    '{"name":"models/../operations/1"}',
+    '{"name":"/operations/1"}',
+    '{"name":"operations/\\ud800"}',
+  ])('%j names no operation', body => {
+    expect(readSubmitted(answered(body))).toMatchObject({ outcome: 'rejected', reason: 'no_id', status: 200 })
+  })
+})
+
+test.each([
+  ['operations/1', '/operations/1'],
+  ['models/veo/operations/a?b#c', '/models/veo/operations/a%3Fb%23c'],
+  ['projects/..', undefined],
+  ['text2video/789', undefined],
+])('the path of the operation %j is %j', (name, path) => {
+  expect(operationPath(name)).toBe(path as string)
+})
+
+describe('the answer to a poll', () => {
+  test('of a finished job has the link, and no duration', () => {
+    expect(readOperation(answered(fixture('finished')))).toEqual({
+      outcome: 'finished',
+      result: {
+        outputs: [
+          {
+            from: 'url',
+            url: 'https://generativelanguage.googleapis.com/v1beta/files/xq7rk2p9wd3m:download?alt=media',
+          },
+        ],
+        isCounted: true,
+      },
+    })
+  })
+
+  test('may have the clip itself', () => {
+    const outcome = readOperation(answered(fixture('encoded')))
+
+    const bytes = Uint8Array.from([0, 0, 0, 24, 0x66, 0x74, 0x79, 0x70])
+    expect(outcome).toMatchObject({ outcome: 'finished', result: { outputs: [{ from: 'bytes', bytes }] } })
+  })
+
+  test('of a job that the content filter stopped is a failure with the reasons', () => {
+    expect(readOperation(answered(fixture('filtered')))).toEqual({
+      outcome: 'failed',
+      code: 'RAI_MEDIA_FILTERED',
+      message: 'The prompt could not be used because of the safety settings for people.',
+    })
+  })
+
+  test('of a job of which the content filter left a clip has this clip', () => {
+    const samples = {
+      generatedSamples: [{ video: { uri: 'https://example.com/a' } }],
+      raiMediaFilteredCount: 1,
+    }
+
+    expect(readOperation(finished(samples))).toMatchObject({
+      outcome: 'finished',
+      result: { outputs: [{ from: 'url', url: 'https://example.com/a' }] },
+    })
+  })
+
+  test('of a failed job has the name of its code', () => {
+    expect(readOperation(answered(fixture('failed')))).toEqual({
+      outcome: 'failed',
+      code: 'INTERNAL',
+      message: 'Video generation failed because of an internal error.',
+    })
+  })
+
+  test.each([7, 8, 16])("of a job that failed with the operator's code %d does not repeat the text", code => {
+    const body = { name: NAME, done: true, error: { code, message: 'Enable billing for project 7.' } }
+
+    const outcome = readOperation(answered(JSON.stringify(body)))
+
+    expect(outcome).toEqual({
+      outcome: 'failed',
+      message: 'The provider could not make the video and did not say why.',
+    })
+  })
+
+  test.each([[{}], [{ done: false }], [{ metadata: {} }]])('with %j is of a running job', state => {
+    expect(readOperation(answered(JSON.stringify({ name: NAME, ...state })))).toEqual({
+      outcome: 'running',
+      upstreamStatus: 'running',
+      isKnownStatus: true,
+    })
+  })
+
+  test.each([[{ done: true }], [{ done: true, response: {} }], [{ done: 'yes' }], [{ done: 1, error: {} }]])(
+    'with %j is of a job that runs under an unknown status',
+    state => {
+      expect(readOperation(answered(JSON.stringify({ name: NAME, ...state })))).toMatchObject({
+        outcome: 'running',
+        isKnownStatus: false,
+      })
+    },
+  )
+
+  test.each([
+    [{}],
+    [{ generatedSamples: null }],
+    [{ generatedSamples: [] }],
+    [
+      {
+        generatedSamples: [{}, null, { video: {} }, { video: { uri: '' } }, { video: { encodedVideo: '%' } }],
+      },
+    ],
+    [{ raiMediaFilteredCount: 0 }],
+  ])('of a success with %j has no outputs', response => {
+    expect(readOperation(finished(response))).toMatchObject({ outcome: 'finished', result: { outputs: [] } })
+  })
+
+  test.each([
+    [401, fixture('permission-denied')],
+    [403, ''],
+    [404, '<html>'],
+    [429, fixture('quota-of-minute')],
+    [503, fixture('unavailable')],
+    [500, fixture('finished')],
+    [200, '<html>'],
+    [200, ''],
+    [200, '{}'],
+    [302, fixture('finished')],
+  ])('of status %d with %j is unavailable', (status, body) => {
+    expect(readOperation(answered(body, status))).toMatchObject({ outcome: 'unavailable' })
+  })
+})
+
+describe('the link of a clip', () => {
+  const link = (url: string, key: string | null = OWN.key) => withKey({ from: 'url', url }, { ...OWN, key })
+
+  test('to the host of the API gets the key, for this host only', () => {
+    const url = 'https://generativelanguage.googleapis.com/v1beta/files/a:download?alt=media'
+
+    expect(link(url)).toEqual({
+      from: 'url',
+      url,
+      authorization: { hosts: ['generativelanguage.googleapis.com'], headers: { 'x-goog-api-key': 'key-1' } },
+    })
+  })
+
+  test.each(['files/a', 'files/a:download', 'files/a:download?alt=json'])(
+    'asks for the bytes and not for the description: %s',
+    path => {
+      const output = link(`https://generativelanguage.googleapis.com/v1beta/${path}`)
+
+      expect(output).toMatchObject({
+        url: 'https://generativelanguage.googleapis.com/v1beta/files/a:download?alt=media',
+      })
+    },
+  )
+
+  test.each([
+    'https://storage.example.com/files/a',
+    'http://generativelanguage.googleapis.com/v1beta/files/a',
+    'https://generativelanguage.googleapis.com:8443/v1beta/files/a',
+    'https://generativelanguage.googleapis.com@example.com/files/a',
+    '/v1beta/files/a',
+    'data:video/mp4;base64,AAAA',
+  ])('to another place is left as it is, without the key: %s', url => {
+    expect(link(url)).toEqual({ from: 'url', url })
+  })
+
+  test('of a provider without a key has no headers', () => {
+    const url = 'https://generativelanguage.googleapis.com/v1beta/files/a:download?alt=media'
+
+    expect(link(url, null)).toEqual({ from: 'url', url })
+  })
+})
+
+function finished(generateVideoResponse: object): WholeAnswer {
+  return answered(JSON.stringify({ name: NAME, done: true, response: { generateVideoResponse } }))
+}
