@@ -56,6 +56,12 @@ export type SimulatedKind = {
   readonly makes?: JobKind
   /** Default: `upstream-model`. */
   readonly model?: string
+  /** Whether its answers say how long a clip is. Default: true. */
+  readonly reportsDuration?: boolean
+  /** Whether it may send a result in the answer itself. Default: false. */
+  readonly sendsBytes?: boolean
+  /** The upstream id that the gateway stores. Default: the provider's id. */
+  readonly upstreamIdOf?: (id: string) => string
 }
 
 /** An adapter in front of its simulator, for the conformance suite. */
