@@ -1,4 +1,5 @@
 import { nanoUsd, usd, type NanoUsd } from '../../src/domain/money.ts'
+import { simulatedKinds, type SimulatedKindName } from '../support/simulators/media/simulated-kinds.ts'
 import type { Random } from './random.ts'
 
 const SECOND = 1000
@@ -14,6 +15,8 @@ export type Plan = {
   /** The time in which they come. */
   readonly spanMs: number
   readonly operatorEdits: number
+  /** The kinds of the providers that have a wire. */
+  readonly wires: readonly SimulatedKindName[]
   readonly settings: {
     readonly jobTtlMs: number
     readonly unknownSubmitTtlMs: number
@@ -41,12 +44,15 @@ export type Chaos = {
   readonly skewsMs: readonly number[]
 }
 
+const wireNames = Object.keys(simulatedKinds) as SimulatedKindName[]
+
 export function aPlan(random: Random): Plan {
   return {
     funds: Array.from({ length: random.integer(1, 4) }, () => thinFunds(random)),
     requests: random.integer(4, 24),
     spanMs: random.magnitude(MINUTE, 2 * HOUR),
     operatorEdits: random.integer(0, 8),
+    wires: [random.pick(wireNames), random.pick(wireNames)],
     settings: {
       jobTtlMs: random.pick([30 * MINUTE, 3 * HOUR, DAY]),
       unknownSubmitTtlMs: random.pick([5 * MINUTE, 15 * MINUTE, 15 * MINUTE]),

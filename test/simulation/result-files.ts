@@ -8,8 +8,8 @@ import type { World } from './world.ts'
 /** How a result can be downloaded. */
 type Availability =
   | { readonly kind: 'always' | 'never' | 'refused' }
-  /** The first downloads fail. */
-  | { readonly kind: 'flaky' | 'cut'; failures: number }
+  /** The first downloads fail: without an answer, half-way, or with a page or nothing in place of the file. */
+  | { readonly kind: 'flaky' | 'cut' | 'html' | 'empty'; failures: number }
   | { readonly kind: 'expires'; readonly atMs: number }
 
 export type ResultFile = {
@@ -18,6 +18,7 @@ export type ResultFile = {
 }
 
 const FAILURES_MAX = 6
+const PAGE = new TextEncoder().encode('<html>Bad gateway</html>')
 
 /** The files that providers and customers offer by links. */
 export class ResultFiles {
@@ -79,6 +80,13 @@ export class ResultFiles {
       case 'cut':
         if (!this.#failsNow(availability)) break
         return opened(new CutBody(bytes, gate), bytes)
+      case 'html':
+      case 'empty': {
+        if (!this.#failsNow(availability)) break
+        this.#world.faults.count(`result link gives ${availability.kind}`)
+        const body = availability.kind === 'html' ? PAGE : new Uint8Array()
+        return opened(new WholeBody(body, gate), body, 'text/html')
+      }
       case 'always':
         break
     }
@@ -98,14 +106,14 @@ export class ResultFiles {
 }
 
 function troubled(random: Random, fromMs: number): Availability {
-  const kind = random.weighted({ flaky: 5, cut: 3, never: 1, refused: 1, expires: 1 })
-  if (kind === 'flaky' || kind === 'cut') return { kind, failures: random.integer(1, FAILURES_MAX) }
+  const kind = random.weighted({ flaky: 5, cut: 3, html: 1, empty: 1, never: 1, refused: 1, expires: 1 })
   if (kind === 'expires') return { kind, atMs: fromMs + random.magnitude(60_000, 3_600_000) }
-  return { kind }
+  if (kind === 'never' || kind === 'refused') return { kind }
+  return { kind, failures: random.integer(1, FAILURES_MAX) }
 }
 
-function opened(body: WholeBody, bytes: Uint8Array): FetchOutcome {
-  return { outcome: 'opened', contentType: 'application/octet-stream', bytes: bytes.length, body }
+function opened(body: WholeBody, bytes: Uint8Array, contentType = 'application/octet-stream'): FetchOutcome {
+  return { outcome: 'opened', contentType, bytes: bytes.length, body }
 }
 
 class WholeBody extends Pieces {

@@ -9,7 +9,8 @@ import { anAudit, NOW } from '../support/ledger-builders.ts'
 import { aSqliteStore } from '../support/test-store.ts'
 
 const ACCOUNTS = 4
-const PROVIDERS = ['async-exact', 'async-blind', 'sync-exact', 'sync-blind']
+/** Providers without a wire by their traits, and two with the wire of a kind that each run chooses. */
+const PROVIDERS = ['async-exact', 'async-blind', 'sync-exact', 'sync-blind', 'wire-1', 'wire-2']
 
 /** A store with accounts and a catalog, before anything has happened. */
 export type Template = {

@@ -7,7 +7,7 @@ import type { Process } from './scheduler.ts'
 
 /** A job as its provider has it: a line of the provider's own ledger. */
 export type UpstreamJob = {
-  readonly upstreamId: string
+  upstreamId: string
   /** Our id, as the submit carried it. */
   readonly jobId: string
   readonly kind: JobKind

@@ -1,8 +1,15 @@
-import type { SubmitCall } from '../../src/gateway/ports/media-provider.ts'
+import type { MediaResult, SubmitCall } from '../../src/gateway/ports/media-provider.ts'
 import type { Gate } from './gate.ts'
 import type { Random } from './random.ts'
 import { aResult, workMs, type UpstreamJob } from './upstream-job.ts'
 import type { World } from './world.ts'
+
+type StoreTerms = {
+  readonly answer: UpstreamJob['answer']
+  readonly inMs?: number
+  /** The result as the provider can report it. */
+  readonly shape?: (result: MediaResult) => MediaResult
+}
 
 /** A provider's own record of the jobs that it has, in the order in which it got them: the oracle of a run. */
 export class UpstreamLedger {
@@ -21,7 +28,7 @@ export class UpstreamLedger {
   store(
     call: SubmitCall,
     { process, nowMs }: Gate,
-    { answer, inMs = 0 }: { readonly answer: UpstreamJob['answer']; readonly inMs?: number },
+    { answer, inMs = 0, shape = result => result }: StoreTerms,
   ): UpstreamJob {
     const { files, plan } = this.#world
     const random = this.#random
@@ -37,7 +44,7 @@ export class UpstreamLedger {
       storedAtMs,
       endsAtMs,
       ending: random.chance(0.1) ? 'failed' : 'finished',
-      result: aResult(call, { random, faults, files, fromMs: endsAtMs }),
+      result: shape(aResult(call, { random, faults, files, fromMs: endsAtMs })),
       submitter: process,
       answer,
       answeredAtMs: undefined,

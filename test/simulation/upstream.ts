@@ -23,10 +23,13 @@ export type UpstreamTraits = {
   readonly recovers: boolean
 }
 
+/** A provider as the gateway and the checks of a run see it. */
+export type AnyUpstream = Pick<Upstream, 'traits' | 'ledger' | 'adapter'>
+
 /** The answer to a submit, and the job that it is about. */
 type Answer = { readonly outcome: SubmitOutcome; readonly job?: UpstreamJob }
 
-/** A provider of images and videos, with its own ledger of what it accepted, finished and charges for. */
+/** A provider of images and videos without a wire, with its own ledger of what it accepted, finished and charges for. */
 export class Upstream {
   readonly traits: UpstreamTraits
   readonly ledger: UpstreamLedger

@@ -2,6 +2,7 @@ import { formatId, parseId, type Id } from '../../src/domain/ids.ts'
 import { isFinal, type JobState, type MediaQuote } from '../../src/domain/jobs/job.ts'
 import type { Jobs, NewJob } from '../../src/gateway/ports/jobs.ts'
 import type { ImageTariff, VideoTariff } from '../../src/domain/pricing/tariff.ts'
+import { simulatedKinds } from '../support/simulators/media/simulated-kinds.ts'
 import type { SqliteStore } from '../../src/stores/sqlite/store.ts'
 import { Faults, InjectedError } from './faults.ts'
 import { Disk } from './memory-blobs.ts'
@@ -10,7 +11,8 @@ import { Random } from './random.ts'
 import { ResultFiles } from './result-files.ts'
 import type { Scheduler } from './scheduler.ts'
 import { models } from './template.ts'
-import { Upstream, type UpstreamTraits } from './upstream.ts'
+import { Upstream, type AnyUpstream, type UpstreamTraits } from './upstream.ts'
+import { WireUpstream } from './wire-upstream.ts'
 
 const upstreamTraits: readonly UpstreamTraits[] = [
   { id: 'async-exact', isSynchronous: false, recovers: true },
@@ -26,7 +28,7 @@ export class World {
   readonly disk = new Disk()
   readonly faults = new Faults()
   readonly files: ResultFiles
-  readonly upstreams: ReadonlyMap<string, Upstream>
+  readonly upstreams: ReadonlyMap<string, AnyUpstream>
   /** The jobs as they were created, by their public ids. */
   readonly created = new Map<string, NewJob>()
   /** The prices that the operator has set, by model. */
@@ -49,7 +51,12 @@ export class World {
     this.plan = plan
     this.random = random
     this.files = new ResultFiles(this)
-    this.upstreams = new Map(upstreamTraits.map(traits => [traits.id, new Upstream(traits, this)]))
+    const plain = upstreamTraits.map(traits => [traits.id, new Upstream(traits, this)] as const)
+    const wired = plan.wires.map((name, index) => {
+      const id = `wire-${index + 1}`
+      return [id, new WireUpstream(id, simulatedKinds[name], this)] as const
+    })
+    this.upstreams = new Map<string, AnyUpstream>([...plain, ...wired])
   }
 
   get isCalm(): boolean {

@@ -1,4 +1,4 @@
-import type { Upstream } from '../upstream.ts'
+import type { AnyUpstream } from '../upstream.ts'
 import type { UpstreamJob } from '../upstream-job.ts'
 import type { World } from '../world.ts'
 import { lossOf, type EndedJob } from './ended-jobs.ts'
@@ -12,7 +12,7 @@ const CALL_MS_MAX = 300_000
 const RETRY_MS_MAX = 70_000
 const SKEW_MS = 5000
 
-type Context = { readonly upstream: Upstream; readonly world: World }
+type Context = { readonly upstream: AnyUpstream; readonly world: World }
 /** A job of a provider, and the job of ours that it was made for. */
 type Pair = { readonly made: UpstreamJob; readonly ours: EndedJob }
 

@@ -1,5 +1,5 @@
 import type { Job } from '../../../src/domain/jobs/job.ts'
-import type { Upstream } from '../upstream.ts'
+import type { AnyUpstream } from '../upstream.ts'
 import type { UpstreamJob } from '../upstream-job.ts'
 import type { World } from '../world.ts'
 
@@ -11,7 +11,7 @@ const PASS_MS = 2 * HOUR + 10 * MINUTE
 /** A node that pauses learns of an answer late, and records it later. */
 const RECORD_MS = HOUR
 
-type Context = { readonly upstream: Upstream; readonly world: World }
+type Context = { readonly upstream: AnyUpstream; readonly world: World }
 
 /**
  * Why a job that its provider charges for is neither paid nor booked. Undefined where there is no good reason. Reasons are read off

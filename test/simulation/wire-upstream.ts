@@ -1,0 +1,194 @@
+import type {
+  AcceptedJob,
+  MediaProvider,
+  MediaResult,
+  SubmitCall,
+  SubmitOutcome,
+} from '../../src/gateway/ports/media-provider.ts'
+import type { SendWhole, WholeReply, WholeRequest } from '../../src/providers/media/send-whole.ts'
+import { bytesOf } from '../support/byte-streams.ts'
+import type { PollBehaviorName, SubmitBehavior } from '../support/simulators/media/behaviors.ts'
+import { MediaSimulator } from '../support/simulators/media/media-simulator.ts'
+import type { SimulatedKind } from '../support/simulators/media/simulated-media.ts'
+import type { SimulatedReply } from '../support/simulators/simulated-reply.ts'
+import type { Gate } from './gate.ts'
+import type { Random } from './random.ts'
+import { submitFaults, type SubmitFault } from './submit-faults.ts'
+import type { AnyUpstream, UpstreamTraits } from './upstream.ts'
+import type { UpstreamJob } from './upstream-job.ts'
+import { UpstreamLedger } from './upstream-ledger.ts'
+import { UpstreamRules } from './upstream-rules.ts'
+import { answerOf, failedPolls, jobBehavior, submitBehavior } from './wire-behaviors.ts'
+import type { World } from './world.ts'
+
+/** A provider behind its real adapter: requests and replies are those of its API. */
+export class WireUpstream implements AnyUpstream {
+  readonly traits: UpstreamTraits
+  readonly ledger: UpstreamLedger
+  readonly #kind: SimulatedKind
+  readonly #world: World
+  readonly #random: Random
+  readonly #rules: UpstreamRules
+  readonly #simulator: MediaSimulator
+
+  constructor(id: string, kind: SimulatedKind, world: World) {
+    this.traits = { id, isSynchronous: false, recovers: false }
+    this.#kind = kind
+    this.#world = world
+    this.#random = world.random.fork()
+    this.#rules = new UpstreamRules(world)
+    this.ledger = new UpstreamLedger(id, world, this.#random)
+    this.#simulator = new MediaSimulator(kind.dialect, { clock: { now: () => world.scheduler.nowMs } })
+  }
+
+  adapter(gate: Gate): MediaProvider {
+    return {
+      pollEveryMsMin: this.#provider(gate, unused).pollEveryMsMin,
+      submit: call => this.#submit(call, gate),
+      poll: job => this.#poll(job, gate),
+    }
+  }
+
+  #provider({ process }: Gate, send: SendWhole): MediaProvider {
+    const { scheduler } = this.#world
+    return this.#kind.provider({
+      send,
+      clock: {
+        now: () => scheduler.nowMs,
+        monotonicMs: () => scheduler.nowMs,
+        after: (delayMs, then) => scheduler.after(process, delayMs, then),
+      },
+      secretOf: () => 'access,secret',
+    })
+  }
+
+  async #submit(call: SubmitCall, gate: Gate): Promise<SubmitOutcome> {
+    this.#rules.expectFirstSubmit(call)
+    const fault = this.#failsNow() ? this.#random.weighted(submitFaults) : undefined
+    if (fault !== undefined) this.#world.faults.count(`submit: ${fault}`)
+    if (!(await this.#rules.readInputs(call, gate)))
+      return { outcome: 'unknown', problem: 'an input could not be read' }
+    let job: UpstreamJob | undefined
+    const provider = this.#provider(gate, async request => {
+      if (fault === 'not sent') return { reply: 'none', isSent: false, problem: 'ECONNREFUSED' }
+      const body = await bodyOf(request)
+      if (body === undefined) return { reply: 'none', isSent: true, problem: 'an input broke off' }
+      await gate.network(`${this.traits.id} ${call.jobId} submit`)
+      const arrived = this.#arrive(call, fault, gate, { ...request, body })
+      job = arrived.job
+      await gate.network(`${this.traits.id} ${call.jobId} submit answered`)
+      return wholeReply(arrived.reply, request, gate)
+    })
+    const outcome = await provider.submit(call)
+    if (job !== undefined) job.answeredAtMs = gate.nowMs
+    return outcome
+  }
+
+  /** The submit has reached the provider. */
+  #arrive(
+    call: SubmitCall,
+    fault: SubmitFault | undefined,
+    gate: Gate,
+    request: WholeRequest & { readonly body: string },
+  ): { readonly reply: SimulatedReply; readonly job?: UpstreamJob } {
+    const other = this.#simulator
+      .ledger()
+      .find(({ id }) => this.#world.isTaken(this.traits.id, this.#upstreamId(id)))
+    const behavior = submitBehavior(fault, this.#random, other?.id)
+    if (!behavior.accepts) return { reply: this.#reply(request, { submit: behavior }) }
+    const answer = answerOf(behavior)
+    const job = this.ledger.store(call, gate, { answer, shape: result => this.#shaped(result) })
+    const reply = this.#reply(request, {
+      submit: { ...behavior, job: jobBehavior(job, gate.nowMs, this.#random) },
+    })
+    const made = this.#simulator.ledger().at(-1)
+    if (made === undefined) throw new Error(`The simulator refused ${request.body}.`)
+    job.upstreamId = this.#upstreamId(made.id)
+    return { reply, job }
+  }
+
+  /** A result as this provider can report it. */
+  #shaped({ durationMs, ...result }: MediaResult): MediaResult {
+    const { reportsDuration = true, sendsBytes = false } = this.#kind
+    const outputs = result.outputs.map(output =>
+      output.from === 'url' || sendsBytes
+        ? output
+        : ({
+            from: 'url',
+            url: this.#world.files.offer(output.bytes, { fromMs: 0, random: this.#random }),
+          } as const),
+    )
+    const duration = reportsDuration && durationMs !== undefined ? { durationMs } : {}
+    return { outputs, isCounted: true, ...duration }
+  }
+
+  async #poll(call: AcceptedJob, gate: Gate) {
+    const { upstreamId } = call
+    this.#rules.expectPause(call, gate)
+    const job = this.ledger.find(upstreamId)
+    if (job === undefined) this.#world.violated(`a poll for "${upstreamId}", an id that was never given`)
+    const provider = this.#provider(gate, async request => {
+      await gate.network(`${upstreamId} poll`)
+      if (job !== undefined) job.askedAtMs = gate.nowMs
+      const fault = this.#failsNow() ? this.#random.pick(failedPolls) : undefined
+      if (fault !== undefined) this.#world.faults.count(`poll: ${fault}`)
+      const reply = this.#reply({ ...request, body: '' }, { poll: fault ?? 'normal' })
+      await gate.network(`${upstreamId} poll answered`)
+      return wholeReply(reply, request, gate)
+    })
+    const outcome = await provider.poll(call)
+    this.#rules.polled(upstreamId, gate)
+    return outcome
+  }
+
+  #reply(
+    { method, url, headers, body }: WholeRequest & { readonly body: string },
+    script: { readonly submit?: SubmitBehavior; readonly poll?: PollBehaviorName },
+  ): SimulatedReply {
+    const { submit, poll } = script
+    if (submit !== undefined) this.#simulator.scriptSubmits(submit)
+    if (poll !== undefined) this.#simulator.scriptPolls(poll)
+    const path = this.#kind.path + url.pathname + url.search
+    return this.#simulator.handle({ method, path, headers: Object.fromEntries(headers), body })
+  }
+
+  #upstreamId(id: string): string {
+    return this.#kind.upstreamIdOf?.(id) ?? id
+  }
+
+  #failsNow(): boolean {
+    return !this.#world.isCalm && this.#random.chance(this.#world.plan.chaos.upstreamFaults)
+  }
+}
+
+const unused: SendWhole = () => Promise.reject(new Error('not called'))
+
+/** Undefined where an input broke off: then no whole request arrives. */
+async function bodyOf({ body = '' }: WholeRequest): Promise<string | undefined> {
+  if (typeof body === 'string') return body
+  return bytesOf(body.stream).then(
+    bytes => bytes.toString(),
+    () => undefined,
+  )
+}
+
+async function wholeReply(
+  reply: SimulatedReply,
+  { timeoutMs }: WholeRequest,
+  gate: Gate,
+): Promise<WholeReply> {
+  if (reply.send === 'reset') return { reply: 'none', isSent: true, problem: 'ECONNRESET' }
+  if (reply.send !== 'answer') {
+    await gate.sleep(timeoutMs)
+    return { reply: 'none', isSent: true, problem: 'RESPONSE_TIMEOUT' }
+  }
+  const { status, headers, body } = reply
+  const retryAfter = headers['retry-after']
+  return {
+    reply: 'answer',
+    status,
+    headers,
+    body: typeof body === 'string' ? body : new TextDecoder().decode(body),
+    ...(retryAfter === undefined ? {} : { retryAfterS: Number(retryAfter) }),
+  }
+}
