@@ -11,6 +11,8 @@ import { probeFal } from './fal/probe-fal.ts'
 import { kling } from './kling/kling.ts'
 import { probeKling } from './kling/probe-kling.ts'
 import { mediaHttp } from './media/media-http.ts'
+import { minimax } from './minimax/minimax.ts'
+import { probeMinimax } from './minimax/probe-minimax.ts'
 import { openAiImages } from './openai-images/openai-images.ts'
 import type { Renderer } from './sandbox/media/renderer.ts'
 import { probeVeo } from './veo/probe-veo.ts'
@@ -78,6 +80,10 @@ function mediaAdapters(ports: AdapterPorts): Readonly<Record<MediaKind, Provider
     fal: {
       media: { kinds: ['image', 'video'], provider: fal({ send, clock, secretOf }) },
       probe: provider => probeFal(provider, { send, secretOf }),
+    },
+    minimax: {
+      media: { kinds: ['video'], provider: minimax({ send, secretOf }) },
+      probe: provider => probeMinimax(provider, { send, secretOf }),
     },
     veo: {
       media: { kinds: ['video'], provider: veo({ send, secretOf }) },

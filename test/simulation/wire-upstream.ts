@@ -79,7 +79,8 @@ export class WireUpstream implements AnyUpstream {
       await gate.network(`${this.traits.id} ${call.jobId} submit answered`)
       return wholeReply(arrived.reply, request, gate)
     })
-    const outcome = await provider.submit(call)
+    const { model = call.model } = this.#kind
+    const outcome = await provider.submit({ ...call, model })
     if (job !== undefined) job.answeredAtMs = gate.nowMs
     return outcome
   }
@@ -109,8 +110,8 @@ export class WireUpstream implements AnyUpstream {
 
   /** A result as this provider can report it. */
   #shaped({ durationMs, ...result }: MediaResult): MediaResult {
-    const { reportsDuration = true, sendsBytes = false } = this.#kind
-    const outputs = result.outputs.map(output =>
+    const { reportsDuration = true, sendsBytes = false, outputsMax } = this.#kind
+    const outputs = result.outputs.slice(0, outputsMax).map(output =>
       output.from === 'url' || sendsBytes
         ? output
         : ({

@@ -20,6 +20,7 @@ export const mediaKinds = {
   'openai-images': {},
   kling: { hasKeyPair: true },
   fal: { baseUrl: 'https://queue.fal.run' },
+  minimax: {},
   veo: { keyHeader: 'x-goog-api-key' },
 } as const satisfies Readonly<Record<string, MediaKindRules>>
 export type MediaKind = keyof typeof mediaKinds

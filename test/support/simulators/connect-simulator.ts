@@ -25,7 +25,7 @@ export const inMemory: ConnectSimulator = async (handle, clock) => {
   return {
     url: 'http://simulator',
     send: async request =>
-      request.url.href.startsWith(refusedUrl())
+      request.url.origin === new URL(refusedUrl()).origin
         ? { reply: 'none', isSent: false, problem: 'ECONNREFUSED' }
         : simulated(request),
     close: async () => {},

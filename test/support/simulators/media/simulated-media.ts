@@ -60,6 +60,8 @@ export type SimulatedKind = {
   readonly reportsDuration?: boolean
   /** Whether it may send a result in the answer itself. Default: false. */
   readonly sendsBytes?: boolean
+  /** Its answers have at most this number of results. */
+  readonly outputsMax?: number
   /** The upstream id that the gateway stores. Default: the provider's id. */
   readonly upstreamIdOf?: (id: string) => string
 }

@@ -1,0 +1,195 @@
+import { describe, expect, test } from 'bun:test'
+import { fakeClock } from '../../../test/support/fake-clock.ts'
+import { accepted, aSubmitCall } from '../../../test/support/media-calls.ts'
+import { literalSecret, mediaProviderRow } from '../../../test/support/media-providers.ts'
+import { MediaSimulator } from '../../../test/support/simulators/media/media-simulator.ts'
+import { minimaxV1Dialect, minimaxV2Dialect } from '../../../test/support/simulators/media/minimax.ts'
+import { simulatedSend } from '../../../test/support/simulators/simulated-send.ts'
+import type { SubmitCall } from '../../gateway/ports/media-provider.ts'
+import type { WholeRequest } from '../media/send-whole.ts'
+import { minimax } from './minimax.ts'
+import { probeMinimax } from './probe-minimax.ts'
+
+const JOB_MS = 5000
+const KEY = 'key-1'
+const models = { v1: 'MiniMax-Hailuo-2.3', v2: 'MiniMax-H3' }
+
+function open(version: 'v1' | 'v2' = 'v1', baseUrl = 'https://api.example.com') {
+  const clock = fakeClock()
+  const dialect = version === 'v1' ? minimaxV1Dialect : minimaxV2Dialect
+  const simulator = new MediaSimulator(dialect, {
+    clock,
+    key: KEY,
+    jobMs: JOB_MS,
+    filesUrl: () => 'https://cdn',
+  })
+  const sent: WholeRequest[] = []
+  const simulated = simulatedSend(request => simulator.handle(request), clock)
+  const ports = {
+    secretOf: literalSecret,
+    send: async (request: WholeRequest) => {
+      sent.push(request)
+      return simulated(request)
+    },
+  }
+  const row = mediaProviderRow('minimax', baseUrl, KEY)
+  const provider = minimax(ports)
+  const aCall = (change: Partial<SubmitCall> = {}) =>
+    aSubmitCall(row, { kind: 'video', durationMs: 6000, model: models[version], ...change })
+  const submitted = async (call = aCall()) => {
+    const outcome = await provider.submit(call)
+    if (outcome.outcome !== 'accepted') throw new Error(`The submit was ${outcome.outcome}.`)
+    return accepted(call, outcome.upstreamId)
+  }
+  return { clock, simulator, sent, provider, ports, row, aCall, submitted }
+}
+
+const pathsOf = (sent: readonly WholeRequest[]) =>
+  sent.map(({ method, url }) => `${method} ${url.pathname}${url.search}`)
+
+describe('minimax v1', () => {
+  test('retrieves the link of a finished job with a second request, and a new one with each poll', async () => {
+    const { clock, sent, provider, submitted } = open()
+    const job = await submitted()
+    clock.advance(JOB_MS)
+
+    const outcomes = [await provider.poll(job), await provider.poll(job)]
+
+    expect(outcomes[0]).toEqual({
+      outcome: 'finished',
+      result: { outputs: [{ from: 'url', url: 'https://cdn/0-0.mp4' }], isCounted: true },
+    })
+    const poll = [
+      'GET /v1/query/video_generation?task_id=106916112212000',
+      'GET /v1/files/retrieve?file_id=176844028768000',
+    ]
+    expect(pathsOf(sent)).toEqual(['POST /v1/video_generation', ...poll, ...poll])
+  })
+
+  test.each(['status_500', 'status_401', 'status_429', 'html', 'reset', 'silence'] as const)(
+    'leaves a job as it is whose link cannot be retrieved: %s',
+    async behavior => {
+      const { clock, simulator, provider, submitted } = open()
+      const job = await submitted()
+      clock.advance(JOB_MS)
+      simulator.scriptPolls('normal', behavior)
+
+      const polled = provider.poll({ ...job, timeoutMs: 1000 })
+      while (behavior === 'silence' && clock.waiting === 0) await Promise.resolve()
+      clock.advance(1000)
+
+      expect((await polled).outcome).toBe('unavailable')
+      expect((await provider.poll(job)).outcome).toBe('finished')
+    },
+  )
+})
+
+describe.each(['v1', 'v2'] as const)('minimax %s', version => {
+  test('creates a job once', async () => {
+    const { simulator, aCall, submitted } = open(version)
+
+    await submitted(aCall({ prompt: 'Ein Türmchen' }))
+
+    expect(simulator.ledger()).toMatchObject([
+      { prompt: 'Ein Türmchen', durationMs: 6000, creates: 1, isConfirmed: true },
+    ])
+  })
+
+  test.each(['', '/', '/v1', '/v2/'])('finds the API under a base URL that ends with %j', async end => {
+    const { sent, submitted } = open(version, `https://api.example.com/proxy${end}`)
+
+    // The simulator does not know the prefix.
+    await submitted().catch(() => undefined)
+
+    expect(sent[0]?.url.href).toBe(`https://api.example.com/proxy/${version}/video_generation`)
+  })
+
+  test.each(['id_with_slash', 'id_of_4_kb'] as const)('polls a job with a strange id: %s', async behavior => {
+    const { clock, simulator, provider, submitted } = open(version)
+    simulator.scriptSubmits(behavior)
+    const job = await submitted()
+    clock.advance(JOB_MS)
+
+    expect((await provider.poll(job)).outcome).toBe('finished')
+  })
+
+  test.each([
+    ['unknown_status', { outcome: 'running', isKnownStatus: false }],
+    ['backwards', { outcome: 'running', isKnownStatus: true }],
+    ['no_status', { outcome: 'unavailable' }],
+    ['status_404', { outcome: 'unavailable' }],
+    ['reset', { outcome: 'unavailable', problem: 'ECONNRESET' }],
+  ] as const)('reports a poll answered with %s', async (behavior, outcome) => {
+    const { simulator, provider, submitted } = open(version)
+    const job = await submitted()
+    simulator.scriptPolls(behavior)
+
+    expect(await provider.poll(job)).toMatchObject(outcome)
+  })
+
+  test('does not show that the credit of the operator is used up', async () => {
+    const { simulator, provider, aCall } = open(version)
+    simulator.scriptSubmits('out_of_credit')
+
+    expect(await provider.submit(aCall())).toMatchObject({
+      outcome: 'rejected',
+      reason: 'operator',
+      code: '1008',
+    })
+  })
+
+  test.each<[string, Partial<SubmitCall>, string]>([
+    ['makes an image', { kind: 'image' }, 'operator'],
+    ['has no base URL', { provider: mediaProviderRow('minimax', '') }, 'operator'],
+    ['has scenes', { scenes: ['one'] }, 'invalid'],
+  ])('sends nothing for a job that %s', async (_, change, reason) => {
+    const { sent, provider, aCall } = open(version)
+
+    expect(await provider.submit(aCall(change))).toMatchObject({ outcome: 'rejected', reason })
+    expect(sent).toEqual([])
+  })
+
+  test('reports a job of another kind of provider as unavailable', async () => {
+    const { provider, aCall, sent } = open(version)
+
+    expect(await provider.poll(accepted(aCall(), 'text2video/1'))).toMatchObject({ outcome: 'unavailable' })
+    expect(sent).toEqual([])
+  })
+})
+
+describe('the probe of minimax', () => {
+  test.each([
+    [KEY, true, 'Responds (status 200, code 2013).'],
+    ['wrong', false, 'Refuses its key (status 200, code 1004).'],
+  ])('with the key %s is ok: %p', async (key, ok, detail) => {
+    const { ports, simulator, row } = open()
+
+    expect(await probeMinimax({ ...row, secret: { from: 'literal', value: key } }, ports)).toEqual({
+      ok,
+      detail,
+    })
+    expect(simulator.creates).toBe(0)
+  })
+
+  test.each([
+    [200, '{"base_resp":{"status_code":1008}}', false, 'Refuses the account (status 200, code 1008).'],
+    [200, '{"base_resp":{"status_code":1002}}', true, 'Responds (status 200, code 1002).'],
+    [403, '', false, 'Refuses its key (status 403).'],
+    [200, '<html>', false, 'Responds, but not as the MiniMax API does (status 200).'],
+    [502, '', false, 'Responds, but not as the MiniMax API does (status 502).'],
+  ])('of an answer with %d %j is ok: %p', async (status, body, ok, detail) => {
+    const { row } = open()
+    const send = async () => ({ reply: 'answer', status, headers: {}, body }) as const
+
+    expect(await probeMinimax(row, { send, secretOf: literalSecret })).toEqual({ ok, detail })
+  })
+
+  test('reports a provider that is not there, and a row that cannot be called', async () => {
+    const { row } = open()
+    const send = async () => ({ reply: 'none', isSent: false, problem: 'ECONNREFUSED' }) as const
+    const ports = { send, secretOf: literalSecret }
+
+    expect(await probeMinimax(row, ports)).toEqual({ ok: false, detail: 'Does not respond (ECONNREFUSED).' })
+    expect((await probeMinimax({ ...row, baseUrl: 'x' }, ports)).detail).toStartWith('It cannot be called')
+  })
+})

@@ -1,0 +1,297 @@
+import { describe, expect, test } from 'bun:test'
+import { fixturesOf } from '../../../test/support/fixture.ts'
+import type { WholeAnswer } from '../media/send-whole.ts'
+import { formatUpstreamId, parseUpstreamId, readFile, readSubmitted, readTaskV1, readTaskV2 } from './wire.ts'
+
+const fixture = fixturesOf(import.meta)
+
+function answered(body: string, status = 200): WholeAnswer {
+  return { status, headers: {}, body }
+}
+
+describe('an upstream id', () => {
+  test.each(['1069', 'a/b', '..', 'x'.repeat(4096), 'new\nline'])(
+    'keeps the version and the id %j',
+    taskId => {
+      const job = { version: 'v2', taskId } as const
+
+      expect(parseUpstreamId(formatUpstreamId(job))).toEqual(job)
+    },
+  )
+
+  test.each(['1069', 'v1/', 'v3/1069', ''])('%j is not one of this provider', upstreamId => {
+    expect(parseUpstreamId(upstreamId)).toBeUndefined()
+  })
+})
+
+describe('the answer to a submit', () => {
+  test.each([
+    ['v1', 'v1-created', 'v1/106916112212032'],
+    ['v2', 'v2-created', 'v2/272076440301631191'],
+  ] as const)('of %s with an id is an accepted job', (version, name, upstreamId) => {
+    expect(readSubmitted(answered(fixture(name)), version)).toEqual({ outcome: 'accepted', upstreamId })
+  })
+
+  test('with an id and a code that is not documented is an accepted job, because the job may exist', () => {
+    const body = '{"task_id":"7","base_resp":{"status_code":1999,"status_msg":"?"}}'
+
+    expect(readSubmitted(answered(body), 'v1')).toEqual({ outcome: 'accepted', upstreamId: 'v1/7' })
+  })
+
+  test.each([
+    ['code-1002', 'rate_limited', '1002'],
+    ['code-1004', 'operator', '1004'],
+    ['code-1008', 'operator', '1008'],
+    ['code-1026', 'invalid', '1026'],
+    ['code-2013', 'invalid', '2013'],
+  ])('of status 200 like %s is rejected as %s', (name, reason, code) => {
+    expect(readSubmitted(answered(fixture(name)), 'v1')).toMatchObject({
+      outcome: 'rejected',
+      reason,
+      status: 200,
+      code,
+    })
+  })
+
+  test.each([
+    [1039, 'rate_limited'],
+    [2049, 'operator'],
+    [1027, 'invalid'],
+    // Not documented, so the HTTP status decides.
+    [1999, 'rate_limited'],
+  ])('with the code %d is rejected as %s', (code, reason) => {
+    const body = JSON.stringify({ base_resp: { status_code: code } })
+
+    expect(readSubmitted(answered(body, 429), 'v1')).toMatchObject({ outcome: 'rejected', reason })
+  })
+
+  test('of v2 has its error in another place', () => {
+    expect(readSubmitted(answered(fixture('v2-error'), 400), 'v2')).toEqual({
+      outcome: 'rejected',
+      reason: 'invalid',
+      status: 400,
+      code: 'bad_request_error',
+      message: 'invalid params, duration must be between 4 and 15',
+    })
+  })
+
+  test.each(['authentication_error', 'permission_error', 'insufficient_balance_error'])(
+    "with the error %s is the operator's trouble",
+    type => {
+      const body = JSON.stringify({ error: { type, message: 'No.' } })
+
+      expect(readSubmitted(answered(body, 400), 'v2')).toMatchObject({
+        outcome: 'rejected',
+        reason: 'operator',
+      })
+    },
+  )
+
+  test.each([
+    [401, 'operator'],
+    [402, 'operator'],
+    [403, 'operator'],
+    [302, 'operator'],
+    [429, 'rate_limited'],
+    [408, 'invalid'],
+    [409, 'invalid'],
+  ])('of status %d without a code is rejected as %s', (status, reason) => {
+    const outcome = readSubmitted(answered('<html>', status), 'v1')
+
+    expect(outcome).toMatchObject({ outcome: 'rejected', reason, status })
+    expect(outcome).not.toHaveProperty('code')
+  })
+
+  test.each([
+    [500, fixture('v1-created')],
+    [502, '<html>'],
+    [504, ''],
+    [200, fixture('code-1013')],
+    [200, '{"task_id":"","base_resp":{"status_code":1000}}'],
+    [200, '{"task_id":"","base_resp":{"status_code":1001}}'],
+  ])('of status %d with %j is unknown', (status, body) => {
+    expect(readSubmitted(answered(body, status), 'v1')).toMatchObject({ outcome: 'unknown' })
+  })
+
+  test.each([
+    '',
+    '<html>',
+    '{"task_id":"1069',
+    '{}',
+    '{"base_resp":{"status_code":0}}',
+    '{"task_id":"","base_resp":{"status_code":0}}',
+    '{"task_id":null}',
+    '{"task_id":1.5}',
+    '{"task_id":".."}',
+  ])('%j names no job', body => {
+    expect(readSubmitted(answered(body), 'v1')).toMatchObject({ outcome: 'rejected', reason: 'no_id' })
+  })
+})
+
+describe('the answer to a query of v1', () => {
+  test('of a finished job has the id of its file', () => {
+    expect(readTaskV1(answered(fixture('v1-success')))).toEqual({
+      outcome: 'made',
+      fileId: '176844028768320',
+    })
+  })
+
+  test.each([
+    ['"file_id": 9007199254740993, "a":1', '9007199254740993'],
+    ['"file_id":"abc-1"', 'abc-1'],
+  ])('reads %s without losing digits', (member, fileId) => {
+    expect(readTaskV1(answered(`{"status":"Success",${member}}`))).toEqual({ outcome: 'made', fileId })
+  })
+
+  test.each(['', ',"file_id":""', ',"file_id":null', ',"file_id":0'])(
+    'of a success with %j has no outputs',
+    member => {
+      expect(readTaskV1(answered(`{"status":"Success"${member}}`))).toMatchObject({
+        outcome: 'finished',
+        result: { outputs: [] },
+      })
+    },
+  )
+
+  test('of a failed job has the code and the message', () => {
+    expect(readTaskV1(answered(fixture('v1-fail')))).toEqual({
+      outcome: 'failed',
+      code: '1027',
+      message: 'output new_sensitive',
+    })
+  })
+
+  test.each([
+    ['{"status":"Fail","base_resp":{"status_code":0,"status_msg":"success"}}'],
+    ['{"status":"Fail"}'],
+    // The operator's balance is used up.
+    ['{"status":"Fail","base_resp":{"status_code":1008,"status_msg":"insufficient balance"}}'],
+  ])('of a failure without a reason for the client has a default message: %s', body => {
+    expect(readTaskV1(answered(body))).toEqual({
+      outcome: 'failed',
+      message: 'The provider could not make the video and did not say why.',
+    })
+  })
+
+  test.each([
+    ['Preparing', true],
+    ['Queueing', true],
+    ['Processing', true],
+    ['Paused', false],
+  ])('with the status %s is running, and known: %j', (status, isKnownStatus) => {
+    expect(readTaskV1(answered(JSON.stringify({ status })))).toEqual({
+      outcome: 'running',
+      upstreamStatus: status,
+      isKnownStatus,
+    })
+  })
+
+  test.each([
+    [401, ''],
+    [404, '<html>'],
+    [500, fixture('v1-success')],
+    [302, fixture('v1-success')],
+    [200, fixture('code-1002')],
+    [200, fixture('code-1004')],
+    [200, '<html>'],
+    [200, ''],
+    [200, '{"status":""}'],
+    [200, '{"status":"Success","file_id":"1","base_resp":{"status_code":1013}}'],
+  ])('of status %d with %j is unavailable', (status, body) => {
+    expect(readTaskV1(answered(body, status))).toMatchObject({ outcome: 'unavailable' })
+  })
+})
+
+describe('the answer that retrieves a file', () => {
+  test('has the link', () => {
+    expect(readFile(answered(fixture('v1-file')))).toEqual({
+      outcome: 'finished',
+      result: {
+        outputs: [{ from: 'url', url: 'https://public-cdn.example.net/output_aigc.mp4?Expires=1700473000' }],
+        isCounted: true,
+      },
+    })
+  })
+
+  test.each([
+    [200, fixture('code-1002')],
+    [200, '{"file":{"download_url":""},"base_resp":{"status_code":0}}'],
+    [200, '{"file":{}}'],
+    [200, '<html>'],
+    [500, fixture('v1-file')],
+  ])('of status %d with %j leaves the job as it is', (status, body) => {
+    expect(readFile(answered(body, status))).toMatchObject({ outcome: 'unavailable' })
+  })
+})
+
+describe('the answer to a query of v2', () => {
+  test('of a finished job has the link and the seconds of the output', () => {
+    expect(readTaskV2(answered(fixture('v2-succeeded')))).toEqual({
+      outcome: 'finished',
+      result: {
+        outputs: [{ from: 'url', url: 'https://public-cdn.example.net/h3.mp4?Expires=1786613600' }],
+        durationMs: 5000,
+        isCounted: true,
+      },
+    })
+  })
+
+  test.each([
+    [{ output_seconds: 5.04 }, 5, 5040],
+    [{ output_seconds: '7' }, 5, 7000],
+    [{ output_seconds: -5 }, 5, 5000],
+    [{ output_seconds: 'five' }, undefined, undefined],
+    [{ total_seconds: 9 }, undefined, undefined],
+    [undefined, '6', 6000],
+    [undefined, 0, undefined],
+    [undefined, 1e300, undefined],
+  ])('with the usage %j and the duration %j has %j milliseconds', (usage, duration, durationMs) => {
+    const outcome = readTaskV2(answered(JSON.stringify({ task: { status: 'succeeded', usage, duration } })))
+
+    expect(outcome.outcome === 'finished' && outcome.result.durationMs).toBe(durationMs as number)
+  })
+
+  test('of a failed job has the code and the message', () => {
+    expect(readTaskV2(answered(fixture('v2-failed')))).toEqual({
+      outcome: 'failed',
+      code: '1027',
+      message: 'output new_sensitive',
+    })
+  })
+
+  test('of a cancelled job is a failure', () => {
+    expect(readTaskV2(answered('{"task":{"status":"cancelled"}}'))).toMatchObject({ outcome: 'failed' })
+  })
+
+  test.each([
+    ['queued', true],
+    ['running', true],
+    ['expired', false],
+  ])('with the status %s is running, and known: %j', (status, isKnownStatus) => {
+    expect(readTaskV2(answered(JSON.stringify({ task: { status } })))).toEqual({
+      outcome: 'running',
+      upstreamStatus: status,
+      isKnownStatus,
+    })
+  })
+
+  test('of a success without a link has no outputs', () => {
+    for (const content of [undefined, null, {}, { url: '' }, { url: 7 }])
+      expect(readTaskV2(answered(JSON.stringify({ task: { status: 'succeeded', content } })))).toMatchObject({
+        outcome: 'finished',
+        result: { outputs: [] },
+      })
+  })
+
+  test.each([
+    [401, '{"error":{"type":"authentication_error"}}'],
+    [404, ''],
+    // Only jobs of the last seven days are known.
+    [200, '{"base_resp":{"status_code":2013,"status_msg":"invalid task_id"}}'],
+    [500, fixture('v2-succeeded')],
+    [200, '{"task":{}}'],
+    [200, '<html>'],
+  ])('of status %d with %j is unavailable', (status, body) => {
+    expect(readTaskV2(answered(body, status))).toMatchObject({ outcome: 'unavailable' })
+  })
+})

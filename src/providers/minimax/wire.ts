@@ -1,0 +1,187 @@
+import type {
+  MediaResult,
+  PollOutcome,
+  Rejection,
+  SubmitOutcome,
+} from '../../gateway/ports/media-provider.ts'
+import { isJsonObject } from '../../protocol/json/parse-json.ts'
+import type { WholeAnswer } from '../media/send-whole.ts'
+import { nameOf, readEnvelope, troubleOf, type Envelope, type Trouble } from './envelope.ts'
+import type { Version } from './submit-body.ts'
+
+/** The provider's id of a job, and the version of the API that has it. */
+export type MinimaxJob = { readonly version: Version; readonly taskId: string }
+
+/** The upstream id that the gateway stores. */
+export function formatUpstreamId({ version, taskId }: MinimaxJob): string {
+  return `${version}/${taskId}`
+}
+
+/** Undefined for an id of another provider. */
+export function parseUpstreamId(upstreamId: string): MinimaxJob | undefined {
+  const [, version, taskId] = /^(v1|v2)\/(.+)$/s.exec(upstreamId) ?? []
+  return version === undefined || taskId === undefined ? undefined : { version: version as Version, taskId }
+}
+
+/** What the answer to a submit means. A 5xx is always unknown, and a 4xx is always a rejection. */
+export function readSubmitted(answer: WholeAnswer, version: Version): SubmitOutcome {
+  const envelope = readEnvelope(answer.body)
+  const trouble = troubleOf(envelope?.code)
+  if (answer.status >= 500 || (isSuccess(answer) && trouble === 'server'))
+    return { outcome: 'unknown', problem: problemOf(answer) }
+  const taskId = taskIdOf(envelope)
+  // With a code that no document names, an id is still the id of a job, and polls tell more.
+  if (isSuccess(answer) && taskId !== undefined && (trouble === undefined || trouble === 'unlisted'))
+    return { outcome: 'accepted', upstreamId: formatUpstreamId({ version, taskId }) }
+  if (isSuccess(answer) && trouble === undefined) return rejected(answer, 'no_id', envelope)
+  return rejected(answer, reasonOf(answer.status, trouble), envelope)
+}
+
+/** The id of a task; undefined for one that no path can name. */
+function taskIdOf(envelope: Envelope | undefined): string | undefined {
+  const id = nameOf(envelope?.body['task_id'])
+  return id === undefined || /^\.{1,2}$/.test(id) ? undefined : id
+}
+
+/** The code decides where the documentation says what it means, and else the HTTP status. */
+function reasonOf(status: number, trouble: Trouble | undefined): Rejection['reason'] {
+  if (trouble !== undefined && trouble !== 'server' && trouble !== 'unlisted') return trouble
+  if (status === 401 || status === 402 || status === 403) return 'operator'
+  if (status === 429) return 'rate_limited'
+  // A redirect comes from a base URL that is not the provider's, and is never followed.
+  return status >= 300 && status < 400 ? 'operator' : 'invalid'
+}
+
+function rejected(
+  { status, retryAfterS }: WholeAnswer,
+  reason: Rejection['reason'],
+  envelope: Envelope | undefined,
+): SubmitOutcome {
+  const { code, message = 'The provider refused the job and did not say why.' } = envelope ?? {}
+  const wait = retryAfterS === undefined ? {} : { retryAfterS }
+  return { outcome: 'rejected', reason, status, message, ...codeOf(code), ...wait }
+}
+
+/** A job of v1 is finished when its file can be retrieved as well. */
+export type PolledV1 = PollOutcome | { readonly outcome: 'made'; readonly fileId: string }
+
+/** The state of a job in the answer to a query of v1. */
+export function readTaskV1(answer: WholeAnswer): PolledV1 {
+  const envelope = readEnvelope(answer.body)
+  const word = envelope?.body['status']
+  const trouble = troubleOf(envelope?.code)
+  if (!isSuccess(answer) || envelope === undefined || typeof word !== 'string' || word === '')
+    return unavailable(answer)
+  const state = statesOfV1[word.toLowerCase()]
+  if (state === 'failed') return failed(envelope.code, envelope.message)
+  if (trouble !== undefined) return unavailable(answer)
+  if (state !== 'finished')
+    return { outcome: 'running', upstreamStatus: word, isKnownStatus: state === 'running' }
+  const fileId = fileIdOf(answer.body)
+  return fileId === undefined
+    ? { outcome: 'finished', result: { outputs: [], isCounted: true } }
+    : { outcome: 'made', fileId }
+}
+
+const statesOfV1: Readonly<Record<string, 'running' | 'finished' | 'failed'>> = {
+  preparing: 'running',
+  queueing: 'running',
+  processing: 'running',
+  success: 'finished',
+  fail: 'failed',
+}
+
+/** Read as text, because a number of this length loses its last digits. */
+function fileIdOf(body: string): string | undefined {
+  const [, fileId] = /"file_id"\s*:\s*"?([\w-]+)"?\s*[,}]/.exec(body) ?? []
+  return fileId === 'null' || fileId === '0' ? undefined : fileId
+}
+
+/**
+ * The link in the answer that retrieves the file of a job. A job whose file cannot be retrieved is not finished: the
+ * link expires, and each poll retrieves a new one.
+ */
+export function readFile(answer: WholeAnswer): PollOutcome {
+  const envelope = readEnvelope(answer.body)
+  const file = envelope?.body['file']
+  const url = isJsonObject(file) ? file['download_url'] : undefined
+  if (!isSuccess(answer) || troubleOf(envelope?.code) !== undefined || typeof url !== 'string' || url === '')
+    return unavailable(answer)
+  return { outcome: 'finished', result: { outputs: [{ from: 'url', url }], isCounted: true } }
+}
+
+/** The state of a job in the answer to a query of v2. */
+export function readTaskV2(answer: WholeAnswer): PollOutcome {
+  const envelope = readEnvelope(answer.body)
+  const task = envelope?.body['task']
+  const word = isJsonObject(task) ? task['status'] : undefined
+  if (!isSuccess(answer) || troubleOf(envelope?.code) !== undefined || !isJsonObject(task))
+    return unavailable(answer)
+  if (typeof word !== 'string' || word === '') return unavailable(answer)
+  const state = statesOfV2[word.toLowerCase()]
+  if (state === 'finished') return { outcome: 'finished', result: resultOf(task) }
+  if (state === 'failed') {
+    const error = isJsonObject(task['error']) ? task['error'] : {}
+    return failed(nameOf(error['code']), nameOf(error['message']))
+  }
+  return { outcome: 'running', upstreamStatus: word, isKnownStatus: state === 'running' }
+}
+
+const statesOfV2: Readonly<Record<string, 'running' | 'finished' | 'failed'>> = {
+  queued: 'running',
+  running: 'running',
+  succeeded: 'finished',
+  failed: 'failed',
+  cancelled: 'failed',
+}
+
+function resultOf({ content, usage, duration }: Readonly<Record<string, unknown>>): MediaResult {
+  const url = isJsonObject(content) ? content['url'] : undefined
+  // The total has the seconds of the inputs too.
+  const reported = isJsonObject(usage) ? usage['output_seconds'] : undefined
+  const durationMs = millisecondsOf(reported) ?? millisecondsOf(duration)
+  return {
+    outputs: typeof url === 'string' && url !== '' ? [{ from: 'url', url }] : [],
+    isCounted: true,
+    ...(durationMs === undefined ? {} : { durationMs }),
+  }
+}
+
+/** Undefined for what is not the length of a clip. */
+function millisecondsOf(seconds: unknown): number | undefined {
+  const isNumeric =
+    typeof seconds === 'number' || (typeof seconds === 'string' && /^\d{1,6}(?:\.\d{1,9})?$/.test(seconds))
+  const milliseconds = isNumeric ? Math.round(Number(seconds) * 1000) : 0
+  return Number.isSafeInteger(milliseconds) && milliseconds > 0 ? milliseconds : undefined
+}
+
+const FAILED = 'The provider could not make the video and did not say why.'
+
+/** A failure about the operator's account ends the job as any other does, and its text is not for the client. */
+function failed(code: string | undefined, message = FAILED): PollOutcome {
+  if (troubleOf(code) === 'operator') return { outcome: 'failed', message: FAILED }
+  // v1 repeats the success of the query beside a failed job.
+  return troubleOf(code) === undefined
+    ? { outcome: 'failed', message: code === undefined ? message : FAILED }
+    : { outcome: 'failed', message, ...codeOf(code) }
+}
+
+function codeOf(code: string | undefined): { readonly code?: string } {
+  return code === undefined || troubleOf(code) === undefined ? {} : { code }
+}
+
+function isSuccess({ status }: WholeAnswer): boolean {
+  return status >= 200 && status <= 299
+}
+
+function unavailable(answer: WholeAnswer): Extract<PollOutcome, { readonly outcome: 'unavailable' }> {
+  const { retryAfterS } = answer
+  const problem = problemOf(answer)
+  return { outcome: 'unavailable', problem, ...(retryAfterS === undefined ? {} : { retryAfterS }) }
+}
+
+/** For the operator. */
+function problemOf({ status, body }: WholeAnswer): string {
+  const { code } = codeOf(readEnvelope(body)?.code)
+  return code === undefined ? `status ${status}` : `status ${status}, code ${code}`
+}
