@@ -82,7 +82,7 @@ function mediaAdapters(ports: AdapterPorts): Readonly<Record<MediaKind, Provider
       probe: provider => probeFal(provider, { send, secretOf }),
     },
     minimax: {
-      media: { kinds: ['video'], provider: minimax({ send, secretOf }) },
+      media: { kinds: ['video'], provider: minimax({ send, clock, secretOf }) },
       probe: provider => probeMinimax(provider, { send, secretOf }),
     },
     veo: {

@@ -20,8 +20,8 @@ export const mediaKinds = {
   'openai-images': {},
   kling: { hasKeyPair: true },
   fal: { baseUrl: 'https://queue.fal.run' },
-  minimax: {},
-  veo: { keyHeader: 'x-goog-api-key' },
+  minimax: { baseUrl: 'https://api.minimax.io' },
+  veo: { baseUrl: 'https://generativelanguage.googleapis.com/v1beta', keyHeader: 'x-goog-api-key' },
 } as const satisfies Readonly<Record<string, MediaKindRules>>
 export type MediaKind = keyof typeof mediaKinds
 

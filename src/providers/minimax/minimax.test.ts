@@ -1,10 +1,11 @@
-import { describe, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, test } from 'bun:test'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { accepted, aSubmitCall } from '../../../test/support/media-calls.ts'
 import { literalSecret, mediaProviderRow } from '../../../test/support/media-providers.ts'
 import { MediaSimulator } from '../../../test/support/simulators/media/media-simulator.ts'
 import { minimaxV1Dialect, minimaxV2Dialect } from '../../../test/support/simulators/media/minimax.ts'
 import { simulatedSend } from '../../../test/support/simulators/simulated-send.ts'
+import { until } from '../../../test/scenarios/until.ts'
 import type { SubmitCall } from '../../gateway/ports/media-provider.ts'
 import type { WholeRequest } from '../media/send-whole.ts'
 import { minimax } from './minimax.ts'
@@ -13,6 +14,12 @@ import { probeMinimax } from './probe-minimax.ts'
 const JOB_MS = 5000
 const KEY = 'key-1'
 const models = { v1: 'MiniMax-Hailuo-2.3', v2: 'MiniMax-H3' }
+
+/** How long each answer takes. */
+let delayMs = 0
+beforeEach(() => {
+  delayMs = 0
+})
 
 function open(version: 'v1' | 'v2' = 'v1', baseUrl = 'https://api.example.com') {
   const clock = fakeClock()
@@ -26,10 +33,13 @@ function open(version: 'v1' | 'v2' = 'v1', baseUrl = 'https://api.example.com') 
   const sent: WholeRequest[] = []
   const simulated = simulatedSend(request => simulator.handle(request), clock)
   const ports = {
+    clock,
     secretOf: literalSecret,
     send: async (request: WholeRequest) => {
       sent.push(request)
-      return simulated(request)
+      const reply = await simulated(request)
+      clock.advance(delayMs)
+      return reply
     },
   }
   const row = mediaProviderRow('minimax', baseUrl, KEY)
@@ -66,6 +76,17 @@ describe('minimax v1', () => {
     expect(pathsOf(sent)).toEqual(['POST /v1/video_generation', ...poll, ...poll])
   })
 
+  test('has one time limit for both requests of a poll', async () => {
+    const { clock, sent, provider, submitted } = open()
+    const job = await submitted()
+    clock.advance(JOB_MS)
+    delayMs = 700
+
+    await provider.poll({ ...job, timeoutMs: 1000 })
+
+    expect(sent.slice(1).map(({ timeoutMs }) => timeoutMs)).toEqual([1000, 300])
+  })
+
   test.each(['status_500', 'status_401', 'status_429', 'html', 'reset', 'silence'] as const)(
     'leaves a job as it is whose link cannot be retrieved: %s',
     async behavior => {
@@ -75,7 +96,7 @@ describe('minimax v1', () => {
       simulator.scriptPolls('normal', behavior)
 
       const polled = provider.poll({ ...job, timeoutMs: 1000 })
-      while (behavior === 'silence' && clock.waiting === 0) await Promise.resolve()
+      if (behavior === 'silence') await until('the provider is silent', () => clock.waiting > 0)
       clock.advance(1000)
 
       expect((await polled).outcome).toBe('unavailable')

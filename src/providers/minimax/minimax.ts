@@ -1,4 +1,5 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
+import type { Clock } from '../../gateway/ports/clock.ts'
 import type { MediaProvider, PollOutcome, SubmitOutcome } from '../../gateway/ports/media-provider.ts'
 import { joinedBody } from '../media/joined-body.ts'
 import type { SendWhole, WholeReply } from '../media/send-whole.ts'
@@ -6,7 +7,7 @@ import { addressOf, type SecretOf } from '../openai-compatible/target.ts'
 import { submitBody, versionOf } from './submit-body.ts'
 import { parseUpstreamId, readFile, readSubmitted, readTaskV1, readTaskV2 } from './wire.ts'
 
-export type MinimaxPorts = { readonly send: SendWhole; readonly secretOf: SecretOf }
+export type MinimaxPorts = { readonly send: SendWhole; readonly clock: Clock; readonly secretOf: SecretOf }
 
 const POLL_EVERY_MS = 5000
 
@@ -14,7 +15,7 @@ const POLL_EVERY_MS = 5000
  * MiniMax: Hailuo and older models through v1 of its API, and `MiniMax-H3` through v2. No answer and no list names our
  * job, so the job of a lost answer cannot be found, and the hold of an unknown submit is released at its deadline.
  */
-export function minimax({ send, secretOf }: MinimaxPorts): MediaProvider {
+export function minimax({ send, clock, secretOf }: MinimaxPorts): MediaProvider {
   async function get(call: GetCall, path: string, query: Readonly<Record<string, string>> = {}) {
     const { provider, timeoutMs } = call
     const address = minimaxAddress(provider, path, secretOf)
@@ -25,11 +26,14 @@ export function minimax({ send, secretOf }: MinimaxPorts): MediaProvider {
   }
 
   async function pollV1(call: GetCall, taskId: string): Promise<PollOutcome> {
+    const startedAtMs = clock.monotonicMs()
     const reply = await get(call, '/v1/query/video_generation', { task_id: taskId })
     if (reply.reply === 'none') return unavailable(reply.problem)
     const polled = readTaskV1(reply)
     if (polled.outcome !== 'made') return polled
-    const file = await get(call, '/v1/files/retrieve', { file_id: polled.fileId })
+    const leftMs = Math.max(1, call.timeoutMs - (clock.monotonicMs() - startedAtMs))
+    const left = { ...call, timeoutMs: leftMs }
+    const file = await get(left, '/v1/files/retrieve', { file_id: polled.fileId })
     return file.reply === 'none' ? unavailable(file.problem) : readFile(file)
   }
 

@@ -10,7 +10,7 @@ const NO_CREDIT = '1008'
 /** Asks for a job that does not exist, which costs nothing. Never throws; ends within five seconds. */
 export async function probeMinimax(
   provider: Provider,
-  { send, secretOf }: MinimaxPorts,
+  { send, secretOf }: Omit<MinimaxPorts, 'clock'>,
 ): Promise<ProbeResult> {
   const address = minimaxAddress(provider, '/v1/query/video_generation', secretOf)
   if ('problem' in address) return { ok: false, detail: `It cannot be called: ${address.problem}.` }

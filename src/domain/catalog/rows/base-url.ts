@@ -3,7 +3,7 @@ import { quote, describe, fieldOf, reportField, reportMissing, type Row } from '
 
 /** The ends of addresses that providers document for one route. The gateway appends the path of the route itself. */
 const ROUTE =
-  /(?:\/v1\/videos(?:\/(?:text|image)2video)?|\/chat\/completions|\/(?:completions|responses|embeddings|messages|moderations)|\/images\/(?:generations|edits))$/
+  /(?:\/v1\/videos(?:\/(?:text|image)2video)?|\/chat\/completions|\/(?:completions|responses|embeddings|messages|moderations)|\/images\/(?:generations|edits)|\/models\/[^/]+:predictLongRunning|\/v[12]\/(?:query\/)?video_generation|\/contents\/generations\/tasks)$/
 
 /**
  * The `base_url` of a provider's row, without trailing slashes. Undefined for the sandbox, and if a problem was reported. Kinds

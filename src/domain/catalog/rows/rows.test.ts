@@ -144,6 +144,22 @@ describe('a provider row', () => {
     ['https://api.example.com/v1/messages', '/messages', 'https://api.example.com/v1'],
     ['https://api.example.com/v1/images/generations', '/images/generations', 'https://api.example.com/v1'],
     ['https://api.example.com/v1/videos/text2video', '/v1/videos/text2video', 'https://api.example.com'],
+    [
+      'https://x.example/v1beta/models/a:predictLongRunning',
+      '/models/a:predictLongRunning',
+      'https://x.example/v1beta',
+    ],
+    ['https://api.example.com/v1/video_generation', '/v1/video_generation', 'https://api.example.com'],
+    [
+      'https://api.example.com/v2/query/video_generation',
+      '/v2/query/video_generation',
+      'https://api.example.com',
+    ],
+    [
+      'https://x.example/api/v3/contents/generations/tasks',
+      '/contents/generations/tasks',
+      'https://x.example/api/v3',
+    ],
   ])('with the base_url %p is refused for its route %p, and %p is suggested', (written, route, base) => {
     const decoded = decodeProvider({ ...row, base_url: written })
 
