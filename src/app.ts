@@ -18,7 +18,7 @@ import { Cors, exposedHeaders } from './http/cors.ts'
 import { Forwarding } from './http/forwarding.ts'
 import { observeRequests } from './http/operating/observe.ts'
 import { requestHandler } from './http/request-handler.ts'
-import { startServer } from './http1/server/server.ts'
+import { startServer, type RequestHandler } from './http1/server/server.ts'
 import { errorFields } from './telemetry/log.ts'
 import { openJobMetrics, type JobMetrics } from './telemetry/job-metrics.ts'
 import { openMetrics } from './telemetry/metrics.ts'
@@ -28,6 +28,8 @@ export type AppOverrides = {
   readonly clock?: Clock
   /** What makes images and videos, by the kind of the provider; the others stay as they are. */
   readonly mediaProviders?: MediaProviders
+  /** Sees every request and its reply. */
+  readonly aroundHandler?: (handler: RequestHandler) => RequestHandler
 }
 
 export type App = {
@@ -49,7 +51,8 @@ export async function startApp(config: Config, overrides: AppOverrides = {}): Pr
   const jobMetrics = openJobMetrics()
   const parts = await openParts(config, folder, { ...overrides, jobMetrics })
   try {
-    return await serve(config, folder, { ...parts, jobMetrics })
+    const { aroundHandler = (handler: RequestHandler) => handler } = overrides
+    return await serve(config, folder, { ...parts, jobMetrics, aroundHandler })
   } catch (error) {
     parts.log.flush()
     await parts.close()
@@ -78,7 +81,10 @@ export async function openAdmin(config: Config): Promise<{
 async function serve(
   config: Config,
   folder: ReturnType<typeof openDataFolder>,
-  parts: Parts & { readonly jobMetrics: JobMetrics },
+  parts: Parts & {
+    readonly jobMetrics: JobMetrics
+    readonly aroundHandler: NonNullable<AppOverrides['aroundHandler']>
+  },
 ): Promise<App> {
   const { log, clock, admin, books, heldNow } = parts
   const adminKey =
@@ -130,6 +136,20 @@ async function serve(
   const observe = observeRequests(log, metrics, forwarding)
   const costHeader = `x-${config.brand}-cost-usd`
   const replayHeader = `x-${config.brand}-replay`
+  const handler = requestHandler(gatewayRoutes(ports, config), {
+    nextId: admin.newId,
+    elapsed: () => performance.now(),
+    observe: finished => {
+      observe(finished)
+      admin.idleStreams.count(finished.context.trace)
+    },
+    costHeader,
+    replayHeader,
+    cors: new Cors({
+      origins: config.corsOrigins,
+      exposedHeaders: exposedHeaders([costHeader, replayHeader]),
+    }),
+  })
   const server = startServer({
     host: config.host,
     port: config.port,
@@ -140,20 +160,7 @@ async function serve(
       writeMs: config.stallTimeoutMs,
     },
     connectionsMax: connectionsMax(files.max),
-    handler: requestHandler(gatewayRoutes(ports, config), {
-      nextId: admin.newId,
-      elapsed: () => performance.now(),
-      observe: finished => {
-        observe(finished)
-        admin.idleStreams.count(finished.context.trace)
-      },
-      costHeader,
-      replayHeader,
-      cors: new Cors({
-        origins: config.corsOrigins,
-        exposedHeaders: exposedHeaders([costHeader, replayHeader]),
-      }),
-    }),
+    handler: parts.aroundHandler(handler),
     onHandlerError: error => log.error('a request could not be recorded', errorFields(error)),
   })
   // After the server listens, so that a start whose address is in use does not create keys that are never shown.

@@ -14,6 +14,7 @@ import type { AdminPorts } from '../http/admin/call.ts'
 import { authenticate, type HashKey } from '../http/authenticate.ts'
 import { modelsRoutes, type Listings } from '../http/catalog/routes.ts'
 import { BODY_TIMES } from '../http/body-times.ts'
+import { descriptionRoutes } from '../http/description/routes.ts'
 import { live, ready, type Readiness } from '../http/operating/health.ts'
 import { metricsRoute } from '../http/operating/metrics-route.ts'
 import type { BodyLimits } from '../http1/server/request-body.ts'
@@ -24,6 +25,7 @@ import { messagesRoute, textRoute } from '../http/text/text-route.ts'
 import { imageRoutes, type ImageRoutePorts } from '../http/media/image-routes.ts'
 import { videoRoutes, type VideoRoutePorts } from '../http/media/video-routes.ts'
 import { listings } from './listings.ts'
+import { viewerFiles } from './viewer-files.ts'
 import type { Authenticated } from '../gateway/ports/accounts.ts'
 import { chatDialect } from '../protocol/chat/dialect.ts'
 import { embeddingsDialect } from '../protocol/embeddings/dialect.ts'
@@ -72,6 +74,7 @@ export function gatewayRoutes(ports: RoutePorts, config: Config): readonly Route
       name: 'admin',
       methods: { GET: admin, POST: admin, PUT: admin, PATCH: admin, DELETE: admin },
     },
+    ...descriptionRoutes(config.brand, viewerFiles),
     { path: '/health/live', name: 'health.live', methods: { GET: live } },
     { path: '/health/ready', name: 'health.ready', methods: { GET: ready(ports.readiness) } },
     {

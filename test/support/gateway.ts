@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startApp, type AppOverrides } from '../../src/app.ts'
 import { readConfig } from '../../src/config/config.ts'
+import { checkedHandler } from './checked-handler.ts'
 
 /** A gateway in this process, with a real store in its own folder and real HTTP on a free port. */
 export type TestGateway = {
@@ -14,6 +15,7 @@ export type TestGateway = {
   account(money?: { readonly grant: string }): Promise<TestAccount>
   /** Sends `POST /v1/chat/completions` with this key. */
   chat(key: string, body: object | string, headers?: Record<string, string>): Promise<Response>
+  /** Throws if a reply differed from the OpenAPI document; see `checkedHandler`. */
   stop(): Promise<void>
 }
 
@@ -48,7 +50,14 @@ export async function startTestGateway(
     environment['TOLLGATE_CATALOG'] = join(dataDir, 'catalog.yaml')
     writeFileSync(environment['TOLLGATE_CATALOG'], options.catalog)
   }
-  const app = await startApp(readConfig(environment), options.overrides)
+  const config = readConfig(environment)
+  const undescribed: string[] = []
+  const checked = checkedHandler(config.brand, undescribed)
+  const { aroundHandler } = options.overrides ?? {}
+  const app = await startApp(config, {
+    ...options.overrides,
+    aroundHandler: handler => checked(aroundHandler?.(handler) ?? handler),
+  })
 
   const admin = async <Answer>(method: string, path: string, body?: unknown): Promise<Answer> => {
     const response = await fetch(`${app.url}/admin/api/${path}`, {
@@ -80,6 +89,8 @@ export async function startTestGateway(
     stop: async () => {
       await app.stop()
       rmSync(dataDir, { recursive: true, force: true })
+      if (undescribed.length > 0)
+        throw new Error(`Replies differ from the OpenAPI document:\n${undescribed.join('\n')}`)
     },
   }
 }

@@ -18,7 +18,8 @@ export type ImageRoutePorts = CreateImagePorts &
 
 type Keyed = (handle: (caller: Authenticated, context: RequestContext) => Promise<HttpReply>) => Handler
 
-const fields: ReadonlySet<string> = new Set([
+/** The fields that the gateway reads, beside the inputs. The description of the API has each of them. */
+export const imageFields: ReadonlySet<string> = new Set([
   'model',
   'prompt',
   'n',
@@ -41,7 +42,7 @@ export function imageRoutes(
     return createdImageReply(ended, { isRepeatable: call.idempotency !== undefined }, ports)
   }
   const route = (name: string) => ({
-    POST: mediaRoute({ kind: 'image', route: name, fields }, create, ports),
+    POST: mediaRoute({ kind: 'image', route: name, fields: imageFields }, create, ports),
   })
   const read = keyed(async ({ account }, { request }) => {
     const job = await readJob(

@@ -29,7 +29,8 @@ export type VideoRouteSettings = BaseUrlSettings & {
 
 type Keyed = (handle: (caller: Authenticated, context: RequestContext) => Promise<HttpReply>) => Handler
 
-const fields: ReadonlySet<string> = new Set([
+/** The fields that the gateway reads, beside the inputs. The description of the API has each of them. */
+export const videoFields: ReadonlySet<string> = new Set([
   'model',
   'prompt',
   'duration',
@@ -51,7 +52,11 @@ export function videoRoutes(
     path,
     name,
     methods: {
-      POST: mediaRoute({ kind: 'video', route: name, fields }, createVideo(ports, settings), ports),
+      POST: mediaRoute(
+        { kind: 'video', route: name, fields: videoFields },
+        createVideo(ports, settings),
+        ports,
+      ),
     },
     style: mediaReplies,
   })

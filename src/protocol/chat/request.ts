@@ -12,7 +12,8 @@ export type ChatRequest = PassThroughRequest & {
 const CHOICES_MAX = 128
 const POSITIVE = { min: 1, max: Number.MAX_SAFE_INTEGER }
 
-const fieldsRead: ReadonlySet<string> = new Set([
+/** The fields that the gateway reads. The description of the API has each of them. */
+export const chatFields: ReadonlySet<string> = new Set([
   'model',
   'messages',
   'stream',
@@ -29,7 +30,7 @@ const inputFields = ['messages', 'tools', 'functions', 'response_format']
  */
 export function readChatRequest(document: JsonDocument): ChatRequest {
   const { text, value } = document
-  const { model, modelMember } = readNamedModel(document, fieldsRead)
+  const { model, modelMember } = readNamedModel(document, chatFields)
   requiredArray(value['messages'], 'messages')
   const streamOptions = optionalObject(value['stream_options'], 'stream_options')
   return {

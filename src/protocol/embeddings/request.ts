@@ -5,7 +5,8 @@ import { jsonObjectOf, type JsonDocument } from '../json/parse-json.ts'
 import { readNamedModel, type PassThroughRequest } from '../pass-through.ts'
 import { optionalBoolean, requiredTextOrArray } from '../request-fields.ts'
 
-const fieldsRead: ReadonlySet<string> = new Set(['model', 'input', 'stream'])
+/** The fields that the gateway reads. The description of the API has each of them. */
+export const embeddingsFields: ReadonlySet<string> = new Set(['model', 'input', 'stream'])
 
 /**
  * Reads what the gateway needs of an embeddings request. Everything else passes through. An array may contain texts,
@@ -14,7 +15,7 @@ const fieldsRead: ReadonlySet<string> = new Set(['model', 'input', 'stream'])
  */
 export function readEmbeddingsRequest(document: JsonDocument): PassThroughRequest {
   const { text, value, isAscii } = document
-  const { model, modelMember } = readNamedModel(document, fieldsRead)
+  const { model, modelMember } = readNamedModel(document, embeddingsFields)
   const input = requiredTextOrArray(value['input'], 'input')
   if (optionalBoolean(value['stream'], 'stream') === true) {
     const message = '"stream" must be false or absent: embeddings are not streamed.'

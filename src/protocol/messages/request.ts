@@ -34,7 +34,8 @@ export type MessagesRequest = TextRequest & {
 
 const POSITIVE = { min: 1, max: Number.MAX_SAFE_INTEGER }
 
-const fieldsRead: ReadonlySet<string> = new Set([
+/** The fields that the gateway reads. The description of the API has each of them. */
+export const messagesFields: ReadonlySet<string> = new Set([
   'model',
   'messages',
   'max_tokens',
@@ -61,7 +62,7 @@ const inputFields = ['messages', 'tools']
  */
 export function readMessagesRequest(document: JsonDocument): MessagesRequest {
   const { value } = document
-  const { depth } = unambiguousFields(document, fieldsRead, 'model')
+  const { depth } = unambiguousFields(document, messagesFields, 'model')
   assertMaxDepth(depth)
   const model = requiredName(value['model'], 'model')
   const outputCeiling = optionalInteger(value['max_tokens'], 'max_tokens', POSITIVE)

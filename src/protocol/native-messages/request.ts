@@ -12,7 +12,8 @@ import { serverToolsOf } from './server-tools.ts'
 
 const POSITIVE = { min: 1, max: Number.MAX_SAFE_INTEGER }
 
-const fieldsRead: ReadonlySet<string> = new Set([
+/** The fields that the gateway reads. The description of the API has each of them. */
+export const nativeFields: ReadonlySet<string> = new Set([
   'model',
   'messages',
   'max_tokens',
@@ -34,7 +35,7 @@ const inputFields = ['system', 'messages', 'tools']
  */
 export function readNativeRequest(document: JsonDocument): PassThroughRequest {
   const { text, value } = document
-  const { model, modelMember } = readNamedModel(document, fieldsRead)
+  const { model, modelMember } = readNamedModel(document, nativeFields)
   requiredArray(value['messages'], 'messages')
   refuseUnpriced(value)
   const isStored = (value['thread'] ?? null) !== null

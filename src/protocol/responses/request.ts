@@ -10,7 +10,8 @@ const POSITIVE = { min: 1, max: Number.MAX_SAFE_INTEGER }
 /** Each references content that the provider has stored and adds to the input. Only the provider knows its length. */
 const storedContextFields = ['previous_response_id', 'conversation', 'prompt']
 
-const fieldsRead: ReadonlySet<string> = new Set([
+/** The fields that the gateway reads. The description of the API has each of them. */
+export const responsesFields: ReadonlySet<string> = new Set([
   'model',
   'input',
   'stream',
@@ -28,7 +29,7 @@ const inputFields = ['instructions', 'input', 'tools', 'text']
  */
 export function readResponsesRequest(document: JsonDocument): PassThroughRequest {
   const { text, value } = document
-  const { model, modelMember } = readNamedModel(document, fieldsRead)
+  const { model, modelMember } = readNamedModel(document, responsesFields)
   const input = requiredTextOrArray(value['input'], 'input')
   if (optionalBoolean(value['background'], 'background') === true) {
     const message = '"background" must be false or absent: background responses are not supported.'

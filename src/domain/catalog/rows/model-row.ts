@@ -34,7 +34,7 @@ const TOKENS = { min: 1, max: 100_000_000, whole: true }
 const RANK = { min: 1, max: 1000, whole: true }
 const DEFAULT_RANK = 1
 const DEFAULT_OWNER = 'system'
-const messagesStreams = ['synthetic', 'live'] as const
+export const messagesStreams = ['synthetic', 'live'] as const
 
 const commonFields = [
   'id',
@@ -46,7 +46,8 @@ const commonFields = [
   'upstreams',
   'pricing',
 ]
-const fieldsOf = {
+/** The fields that the rows of each kind of model can have. */
+export const modelFieldsOf = {
   chat: [
     ...commonFields,
     'markup',
@@ -69,7 +70,7 @@ const fieldsOf = {
   video: [...commonFields, 'engine', 'params', 'fixed_params', 'hold_duration_seconds'],
 } as const satisfies Record<ModelKind, readonly string[]>
 
-const modelId = {
+export const modelId = {
   pattern: /^[A-Za-z0-9][A-Za-z0-9._:@+-]*(?:\/[A-Za-z0-9._:@+-]+)*$/,
   remedy: 'write a name of letters, digits and any of . _ : @ + - with single slashes inside',
 }
@@ -122,7 +123,7 @@ export function readModel(value: unknown, place: Place): AnyModelSettings | unde
   }
   const kind = requiredOneOf(row, 'kind', modelKinds)
   if (kind === undefined) return undefined
-  refuseUnknownFields(row, `a model of kind ${kind}`, fieldsOf[kind])
+  refuseUnknownFields(row, `a model of kind ${kind}`, modelFieldsOf[kind])
   const enabled = flag(row, 'enabled') ?? true
   if (enabled) requireFinished(row, kind)
   const displayName = text(row, 'display_name', line) ?? id

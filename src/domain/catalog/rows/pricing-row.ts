@@ -26,7 +26,7 @@ const TIER_START = 'above_input_tokens'
 const TIER_TOKENS = { min: 1, max: 100_000_000, whole: true }
 
 /** The field names of a text tariff in a row. */
-const tariffFields = {
+export const tariffFields = {
   input: 'input_per_mtok',
   cachedInput: 'cached_input_per_mtok',
   cacheWrite: 'cache_write_per_mtok',

@@ -40,7 +40,7 @@ import {
 const HEADERS_MAX = 32
 const BETAS_MAX = 64
 /** A server that needs longer to connect is down, and waiting for it only delays the failover. */
-const connectTimeoutS = { min: 0.1, max: 60, whole: false }
+export const connectTimeoutS = { min: 0.1, max: 60, whole: false }
 
 const mediaFields = [
   'id',
@@ -85,15 +85,16 @@ const textFields = {
   ],
 } as const satisfies Readonly<Record<Exclude<ProviderKind, MediaKind>, readonly string[]>>
 
-function fieldsOf(kind: ProviderKind): readonly string[] {
+/** The fields that the rows of a kind of provider can have. */
+export function providerFieldsOf(kind: ProviderKind): readonly string[] {
   return kind in textFields ? textFields[kind as keyof typeof textFields] : mediaFields
 }
 
-const providerId = {
+export const providerId = {
   pattern: /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
   remedy: 'write a name of at most 64 letters, digits, "-", "_" and "."',
 }
-const headerName = {
+export const headerName = {
   pattern: /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/,
   remedy: 'write the name of an HTTP header',
 }
@@ -171,7 +172,7 @@ function readRow(
   const id = requiredText(row, 'id', providerId)
   const kind = requiredOneOf(row, 'kind', providerKinds)
   if (kind === undefined) return undefined
-  refuseUnknownFields(row, `a provider of kind ${kind}`, fieldsOf(kind))
+  refuseUnknownFields(row, `a provider of kind ${kind}`, providerFieldsOf(kind))
   const baseUrl = readBaseUrl(row, { kind, isStored })
   const headers = readHeaders(row, kind)
   const costHeader = text(row, 'cost_header', headerName)?.toLowerCase()

@@ -3,7 +3,7 @@ import { number } from './fields.ts'
 import { definedOnly, type Row } from './row.ts'
 
 /** The longest limit. A model that is silent for longer is a mistake, such as milliseconds. */
-const timeoutS = { min: 0.1, max: 3600, whole: false }
+export const timeoutS = { min: 0.1, max: 3600, whole: false }
 
 /** The field of each limit in a row. */
 const timeoutFields = {

@@ -1,0 +1,165 @@
+import { booksTouchedBy } from '../../domain/ledger/operation.ts'
+import { ok, pageParameters, timeRangeParameters, type Paths } from './operation.ts'
+import {
+  about,
+  always,
+  count,
+  flag,
+  instant,
+  nullable,
+  object,
+  pageOf,
+  ref,
+  text,
+  usd,
+  words,
+  type Members,
+} from './schema.ts'
+
+const tokens = {
+  input_tokens: count,
+  output_tokens: count,
+  cached_input_tokens: count,
+  cache_write_tokens: count,
+  cache_write_1h_tokens: count,
+  audio_input_tokens: count,
+  reasoning_tokens: count,
+  audio_output_tokens: count,
+  server_tool_uses: count,
+} as const satisfies Members
+
+/** The members of a charged request or job. The admin API adds who it was. */
+export const chargeMembers = {
+  id: about('The request id of the reply, or the id of the job.', text),
+  object: always('usage'),
+  route: text,
+  model: text,
+  usage: {
+    anyOf: [object(tokens), object({ images: count }), object({ seconds: { type: 'number', minimum: 0 } })],
+  },
+  source: about('Whether the provider counted, or the gateway estimated.', words(['reported', 'estimated'])),
+  is_clamped: about('An impossible reported number was replaced by the nearest possible one.', flag),
+  cost_usd: usd,
+  created_at: instant,
+} as const satisfies Members
+
+export const accountSchemas: Members = {
+  Balance: object({
+    object: always('balance'),
+    currency: always('USD'),
+    available_usd: usd,
+    held_usd: usd,
+    held: object({ text_usd: usd, media_usd: usd }),
+    spent: object({ text_usd: usd, media_usd: usd }),
+  }),
+  Credits: object({ balance: usd, total_used: usd }),
+  Charge: object(chargeMembers),
+  UsageTotals: object({
+    from: instant,
+    to: instant,
+    charges: count,
+    input_tokens: count,
+    output_tokens: count,
+    images: count,
+    seconds: { type: 'number', minimum: 0 },
+    cost_usd: usd,
+  }),
+  Movement: object({
+    id: text,
+    object: always('movement'),
+    kind: words(Object.keys(booksTouchedBy)),
+    amount_usd: about('The change of the available balance.', usd),
+    ref: about('The request or the job; null for credits.', nullable(text)),
+    created_at: instant,
+  }),
+}
+
+export const usageExample = {
+  input_tokens: 6,
+  output_tokens: 10,
+  cached_input_tokens: 0,
+  cache_write_tokens: 0,
+  cache_write_1h_tokens: 0,
+  audio_input_tokens: 0,
+  reasoning_tokens: 0,
+  audio_output_tokens: 0,
+  server_tool_uses: 0,
+}
+export const chargeExample = {
+  id: 'req_01m7yafb7z000c1awn4tmfekz0',
+  object: 'usage',
+  route: 'chat',
+  model: 'sandbox-chat',
+  usage: usageExample,
+  cost_usd: '0.000115',
+  source: 'reported',
+  is_clamped: false,
+  created_at: '2026-11-21T05:50:09.183Z',
+}
+const movement = {
+  id: 'op_01m7yafb7z000c1awn4tmfekz0',
+  object: 'movement',
+  kind: 'charge',
+  amount_usd: '-0.000115',
+  ref: 'req_01m7yafb7z000c1awn4tmfekz0',
+  created_at: '2026-11-21T05:50:09.183Z',
+}
+const lastPage = { has_more: false, next: null }
+const common = { tag: 'Account', access: 'customer' } as const
+
+/** The money of the account of a key. */
+export const accountPaths: Paths = {
+  '/v1/balance': {
+    get: {
+      ...common,
+      id: 'readBalance',
+      summary: 'The balance of the account',
+      replies: ok('The balance.', ref('Balance'), {
+        object: 'balance',
+        currency: 'USD',
+        available_usd: '9.999885',
+        held_usd: '0',
+        held: { text_usd: '0', media_usd: '0' },
+        spent: { text_usd: '0.000115', media_usd: '0' },
+      }),
+      errors: [],
+    },
+  },
+  '/v1/credits': {
+    get: {
+      ...common,
+      id: 'readCredits',
+      summary: 'The balance in a form that some clients expect',
+      replies: ok('The balance.', ref('Credits'), { balance: '9.999885', total_used: '0.000115' }),
+      errors: [],
+    },
+  },
+  '/v1/usage': {
+    get: {
+      ...common,
+      id: 'listUsage',
+      summary: 'The charged requests, newest first',
+      parameters: [...pageParameters, ...timeRangeParameters],
+      replies: ok(
+        'A page. With `from`, it also has the totals of the range.',
+        { ...pageOf(ref('Charge'), { totals: ref('UsageTotals'), object: always('list') }) },
+        { object: 'list', data: [chargeExample], ...lastPage },
+      ),
+      errors: ['invalid_field'],
+    },
+  },
+  '/v1/statement': {
+    get: {
+      ...common,
+      id: 'listMovements',
+      summary: 'The money movements, newest first',
+      parameters: pageParameters,
+      replies: ok('A page.', pageOf(ref('Movement'), { object: always('list') }), {
+        object: 'list',
+        data: [movement],
+        ...lastPage,
+      }),
+      errors: ['invalid_field'],
+    },
+  },
+}

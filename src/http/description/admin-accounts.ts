@@ -1,0 +1,275 @@
+import { creditSources } from '../../gateway/admin/credit-account.ts'
+import { NAME_LENGTH_MAX } from '../../gateway/admin/create-account.ts'
+import { NOTE_LENGTH_MAX } from '../admin/money-fields.ts'
+import { booksTouchedBy } from '../../domain/ledger/operation.ts'
+import { json, ok, pageParameters, type Operation, type Parameter, type Paths } from './operation.ts'
+import {
+  about,
+  closed,
+  flag,
+  instant,
+  listOf,
+  nullable,
+  object,
+  pageOf,
+  ref,
+  text,
+  usd,
+  words,
+  type Members,
+  type Schema,
+} from './schema.ts'
+
+const ACCOUNT = 'acct_01m7yafb7z000c1awn4tmfekz0'
+const KEY = 'key_01m7yafb7z000c1awn4tmfekz0'
+const AT = '2026-11-21T05:50:09.183Z'
+
+/** A decimal string of dollars, as `parseUsd` reads it, above zero. */
+export const amount: Schema = about('Dollars, above zero, with at most nine decimals.', {
+  type: 'string',
+  pattern: '^\\d{1,18}(?:\\.\\d{1,9})?$',
+})
+const name: Schema = about('One line with at least one letter or digit.', {
+  type: 'string',
+  minLength: 1,
+  maxLength: NAME_LENGTH_MAX,
+})
+const note: Schema = about('For the audit log.', nullable({ type: 'string', maxLength: NOTE_LENGTH_MAX }))
+
+export const adminAccountSchemas: Members = {
+  Account: object({
+    id: text,
+    name: text,
+    available_usd: about('Null if it cannot be read, because the database was damaged.', nullable(usd)),
+    held_usd: nullable(usd),
+    sandbox_only: flag,
+    suspended_at: nullable(instant),
+    replays: flag,
+    created_at: nullable(instant),
+  }),
+  ApiKey: object({ id: text, name: text, prefix: text, created_at: instant, revoked_at: nullable(instant) }),
+  Credit: object({ id: text, amount_usd: usd, available_usd: usd, is_repeat: flag }),
+  Suspension: object({ id: text, name: text, suspended_at: nullable(instant) }),
+  AdminMovement: object({
+    id: text,
+    kind: words(Object.keys(booksTouchedBy)),
+    amount_usd: usd,
+    ref: nullable(text),
+    note: nullable(text),
+    at: instant,
+  }),
+  NewAccount: closed({ name }),
+  NewKey: closed({}, { name: nullable(name) }),
+  NewGrant: closed({ amount_usd: amount }, { note, source: nullable(words(creditSources)) }),
+  NewDebit: closed({ amount_usd: amount }, { note, allow_negative: flag }),
+  NewRefund: closed({}, { amount_usd: about('Default: the whole charge.', nullable(amount)), note }),
+  AccountChange: closed({ replays: about('False gives every request an answer of its own.', flag) }),
+}
+
+const account = {
+  id: ACCOUNT,
+  name: 'ada',
+  available_usd: '9.999885',
+  held_usd: '0',
+  sandbox_only: false,
+  suspended_at: null,
+  replays: true,
+  created_at: AT,
+}
+const key = { id: KEY, name: 'default', prefix: 'tg_live_Ab3d', created_at: AT, revoked_at: null }
+const credit = {
+  id: 'op_01m7yafb7z000c1awn4tmfekz0',
+  amount_usd: '25',
+  available_usd: '25',
+  is_repeat: false,
+}
+const suspension = { id: ACCOUNT, name: 'ada', suspended_at: AT }
+const movement = {
+  id: 'op_01m7yafb7z000c1awn4tmfekz0',
+  kind: 'grant',
+  amount_usd: '25',
+  ref: null,
+  note: null,
+  at: AT,
+}
+
+export const accountParameter: Parameter = {
+  name: 'account',
+  in: 'path',
+  description: 'The id or the name of an account.',
+  schema: text,
+  example: 'ada',
+}
+export const idempotencyKey: Parameter = {
+  name: 'idempotency-key',
+  in: 'header',
+  description: 'A repeat with the same key returns the first result and moves no money.',
+  schema: { type: 'string', pattern: '^[\\u0021-\\u007e]{1,255}$' },
+}
+const common = { tag: 'Admin: accounts and money', access: 'admin' } as const
+const ofAccount = { ...common, parameters: [accountParameter], errors: ['not_found'] } as const
+
+/** A body of a schema of `components`. */
+export function bodyOf(
+  schema: string,
+  example: object,
+  { isRequired = true } = {},
+): NonNullable<Operation['body']> {
+  return { isRequired, content: json(ref(schema), { example }) }
+}
+
+/** Accounts, their keys and their money. */
+export const adminAccountPaths: Paths = {
+  accounts: {
+    get: {
+      ...common,
+      id: 'listAccounts',
+      summary: 'The accounts, oldest first',
+      parameters: pageParameters,
+      replies: ok('A page.', pageOf(ref('Account')), { data: [account], has_more: false, next: null }),
+      errors: ['invalid_field'],
+    },
+    post: {
+      ...common,
+      id: 'createAccount',
+      summary: 'Create an account',
+      body: bodyOf('NewAccount', { name: 'ada' }),
+      replies: ok('The account.', object({ id: text, name: text }), { id: ACCOUNT, name: 'ada' }),
+      errors: ['already_exists'],
+    },
+  },
+  'accounts/{account}': {
+    get: {
+      ...ofAccount,
+      id: 'readAccount',
+      summary: 'An account',
+      replies: ok('The account.', ref('Account'), account),
+    },
+    patch: {
+      ...ofAccount,
+      id: 'changeAccount',
+      summary: 'Switch the replays of an account',
+      body: bodyOf('AccountChange', { replays: false }),
+      replies: ok('The account.', ref('Account'), { ...account, replays: false }),
+    },
+  },
+  'accounts/{account}/keys': {
+    get: {
+      ...ofAccount,
+      id: 'listKeys',
+      summary: 'All keys of an account, without their texts',
+      replies: ok('The keys.', object({ data: listOf(ref('ApiKey')) }), { data: [key] }),
+    },
+    post: {
+      ...ofAccount,
+      id: 'createKey',
+      summary: 'Create a key',
+      description: 'Only this reply has the text of the key.',
+      body: bodyOf('NewKey', { name: 'laptop' }, { isRequired: false }),
+      replies: ok(
+        'The key with its text.',
+        object({
+          id: text,
+          name: text,
+          prefix: text,
+          created_at: instant,
+          revoked_at: nullable(instant),
+          key: text,
+        }),
+        { ...key, key: 'tg_live_Ab3dEf6hIj9kLm2nOp5qRs8tUv1wXy4z' },
+      ),
+    },
+  },
+  'accounts/{account}/keys/{key}': {
+    delete: {
+      ...ofAccount,
+      id: 'revokeKeyOfAccount',
+      summary: 'Revoke a key of an account',
+      parameters: [
+        accountParameter,
+        { name: 'key', in: 'path', description: 'The id of the key.', schema: text, example: KEY },
+      ],
+      replies: ok('The revoked key.', ref('ApiKey'), { ...key, revoked_at: AT }),
+    },
+  },
+  'keys/{key}/revoke': {
+    post: {
+      ...common,
+      id: 'revokeKey',
+      summary: 'Revoke a key',
+      parameters: [
+        { name: 'key', in: 'path', description: 'The id of the key.', schema: text, example: KEY },
+      ],
+      replies: ok('The revoked key.', ref('ApiKey'), { ...key, revoked_at: AT }),
+      errors: ['not_found'],
+    },
+  },
+  'accounts/{account}/grants': {
+    post: {
+      ...ofAccount,
+      id: 'grantCredit',
+      summary: 'Credit an account',
+      parameters: [accountParameter, idempotencyKey],
+      body: bodyOf('NewGrant', { amount_usd: '25', source: 'top_up' }),
+      replies: ok('The credit.', ref('Credit'), credit),
+      errors: ['not_found', 'idempotency_key_reuse'],
+    },
+  },
+  'accounts/{account}/debits': {
+    post: {
+      ...ofAccount,
+      id: 'debitAccount',
+      summary: 'Take money from an account',
+      parameters: [accountParameter, idempotencyKey],
+      body: bodyOf('NewDebit', { amount_usd: '5', note: 'paid back' }),
+      replies: ok('The debit.', ref('Credit'), { ...credit, amount_usd: '-5', available_usd: '20' }),
+      errors: ['not_found', 'idempotency_key_reuse', 'insufficient_balance'],
+    },
+  },
+  'charges/{charge}/refund': {
+    post: {
+      ...common,
+      id: 'refundCharge',
+      summary: 'Give back a charge, or a part of it, once',
+      parameters: [
+        {
+          name: 'charge',
+          in: 'path',
+          description: 'The id of the request or the job.',
+          schema: text,
+          example: 'req_01m7yafb7z000c1awn4tmfekz0',
+        },
+        idempotencyKey,
+      ],
+      body: bodyOf('NewRefund', { amount_usd: '0.0001' }, { isRequired: false }),
+      replies: ok('The refund.', ref('Credit'), credit),
+      errors: ['not_found', 'idempotency_key_reuse', 'already_exists'],
+    },
+  },
+  'accounts/{account}/suspend': {
+    post: {
+      ...ofAccount,
+      id: 'suspendAccount',
+      summary: 'Refuse the keys of an account',
+      replies: ok('The account.', ref('Suspension'), suspension),
+    },
+  },
+  'accounts/{account}/resume': {
+    post: {
+      ...ofAccount,
+      id: 'resumeAccount',
+      summary: 'Accept the keys of an account again',
+      replies: ok('The account.', ref('Suspension'), { ...suspension, suspended_at: null }),
+    },
+  },
+  'accounts/{account}/statement': {
+    get: {
+      ...ofAccount,
+      id: 'listAdminMovements',
+      summary: 'The money movements of an account, newest first',
+      parameters: [accountParameter, ...pageParameters],
+      replies: ok('A page.', pageOf(ref('AdminMovement')), { data: [movement], has_more: false, next: null }),
+      errors: ['not_found', 'invalid_field'],
+    },
+  },
+}

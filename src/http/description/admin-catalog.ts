@@ -1,0 +1,270 @@
+import { bodyOf } from './admin-accounts.ts'
+import { json, ok, pageParameters, type Operation, type Parameter, type Paths } from './operation.ts'
+import {
+  about,
+  always,
+  anything,
+  closed,
+  count,
+  flag,
+  instant,
+  listOf,
+  object,
+  pageOf,
+  ref,
+  text,
+  words,
+  type Members,
+} from './schema.ts'
+
+const AT = '2026-11-21T05:50:09.183Z'
+const provider = {
+  id: 'main',
+  kind: 'openai-compatible',
+  base_url: 'https://api.example.com/v1',
+  api_key: 'env:MAIN_API_KEY',
+}
+const model = {
+  id: 'gpt-x',
+  kind: 'chat',
+  enabled: true,
+  upstreams: [{ provider: 'main', model: 'gpt-x-2026-01-01' }],
+  pricing: { input_per_mtok: '2.5', output_per_mtok: '10' },
+  max_output_tokens: 16384,
+}
+const catalog = { revision: 2, updated_at: AT, providers: [provider], models: [model] }
+const rows = { providers: [provider], models: [model] }
+const rowMembers = { providers: listOf(ref('ProviderRow')), models: listOf(ref('ModelRow')) }
+const members = {
+  revision: count,
+  updated_at: instant,
+  providers: listOf(ref('ProviderRow')),
+  models: listOf(ref('ModelRow')),
+}
+const variables = {
+  missing_variables: about('The environment variables of keys that the server does not have.', listOf(text)),
+}
+
+export const adminCatalogSchemas: Members = {
+  Catalog: object(members),
+  ReplacedCatalog: object({ ...members, ...variables }),
+  CatalogFile: closed(rowMembers),
+  NewCatalogFile: closed({ providers: listOf(ref('FileProviderRow')), models: listOf(ref('FileModelRow')) }),
+  NewCatalog: closed(
+    { providers: listOf(ref('FileProviderRow')), models: listOf(ref('FileModelRow')) },
+    {
+      revision: about('Ignored.', anything),
+      updated_at: about('Ignored.', anything),
+      missing_variables: about('Ignored.', anything),
+    },
+  ),
+  CatalogChanges: object({
+    dry_run: always(true),
+    revision: count,
+    changes: listOf(
+      object({
+        kind: words(['provider', 'model']),
+        id: text,
+        change: words(['added', 'changed', 'removed']),
+        fields: listOf(object({ field: text, before: anything, after: anything })),
+        loses_key: flag,
+      }),
+    ),
+    is_reordered: flag,
+    removals: listOf(text),
+    ...variables,
+  }),
+  Rollback: closed({ revision: { type: 'integer', minimum: 1 } }),
+  ModelSwitch: closed({ enabled: flag }),
+  Deleted: object({ id: text, deleted: always(true) }),
+  Revision: object({ revision: count, actor: text, action: text, subject: text, at: instant }),
+}
+
+const common = { tag: 'Admin: catalog', access: 'admin' } as const
+const idOf = (name: 'provider' | 'model', example: string): Parameter => ({
+  name,
+  in: 'path',
+  description:
+    name === 'model' ? 'The id of the model. Slashes may be escaped or not.' : 'The id of the provider.',
+  schema: text,
+  example,
+})
+const switches: readonly Parameter[] = [
+  {
+    name: 'dry_run',
+    in: 'query',
+    description: 'True changes nothing, and replies with the changes.',
+    schema: words(['true', 'false']),
+    example: 'true',
+  },
+  {
+    name: 'allow_removals',
+    in: 'query',
+    description: 'False refuses a change that would remove rows or stored keys.',
+    schema: words(['true', 'false']),
+    example: 'false',
+  },
+]
+const replaced: Operation['replies'] = {
+  200: {
+    description: 'The catalog, or the changes of a dry run.',
+    content: json(
+      { anyOf: [ref('ReplacedCatalog'), ref('CatalogChanges')] },
+      {
+        catalog: { ...catalog, missing_variables: ['MAIN_API_KEY'] },
+        dry_run: {
+          dry_run: true,
+          revision: 2,
+          changes: [
+            {
+              kind: 'model',
+              id: 'gpt-x',
+              change: 'changed',
+              fields: [{ field: 'enabled', before: true, after: false }],
+              loses_key: false,
+            },
+          ],
+          is_reordered: false,
+          removals: [],
+          missing_variables: [],
+        },
+      },
+    ),
+  },
+}
+
+function rowPaths(kind: 'provider' | 'model', example: object, extra: Paths[string] = {}): Paths[string] {
+  const parameters = [idOf(kind, kind === 'provider' ? 'main' : 'gpt-x')]
+  const [row, title] = kind === 'provider' ? ['ProviderRow', 'Provider'] : ['ModelRow', 'Model']
+  return {
+    get: {
+      ...common,
+      id: `readRowOf${title}`,
+      summary: `A ${kind}`,
+      parameters,
+      replies: ok('The row.', ref(row), example),
+      errors: ['not_found'],
+    },
+    put: {
+      ...common,
+      id: `put${title}`,
+      summary: `Create or replace a ${kind}`,
+      parameters,
+      body: bodyOf(`New${row}`, example),
+      replies: ok('The row as stored.', ref(row), example),
+      errors: [],
+    },
+    delete: {
+      ...common,
+      id: `delete${title}`,
+      summary: `Delete a ${kind}`,
+      parameters,
+      replies: ok('It is deleted.', ref('Deleted'), {
+        id: kind === 'provider' ? 'main' : 'gpt-x',
+        deleted: true,
+      }),
+      errors: kind === 'provider' ? ['not_found', 'invalid_field'] : ['not_found'],
+    },
+    ...extra,
+  }
+}
+
+/** The catalog and its rows. */
+export const adminCatalogPaths: Paths = {
+  providers: {
+    get: {
+      ...common,
+      id: 'listProviders',
+      summary: 'All providers',
+      replies: ok('The rows.', object({ data: listOf(ref('ProviderRow')) }), { data: [provider] }),
+      errors: [],
+    },
+  },
+  'providers/{provider}': rowPaths('provider', provider),
+  models: {
+    get: {
+      ...common,
+      id: 'listModelRows',
+      summary: 'All models, including those that are off',
+      replies: ok('The rows.', object({ data: listOf(ref('ModelRow')) }), { data: [model] }),
+      errors: [],
+    },
+  },
+  'models/{model}': rowPaths('model', model, {
+    patch: {
+      ...common,
+      id: 'switchModel',
+      summary: 'Switch a model on or off',
+      parameters: [idOf('model', 'gpt-x')],
+      body: bodyOf('ModelSwitch', { enabled: false }),
+      replies: ok('The row.', ref('ModelRow'), { ...model, enabled: false }),
+      errors: ['not_found'],
+    },
+  }),
+  catalog: {
+    get: {
+      ...common,
+      id: 'readCatalog',
+      summary: 'The whole catalog',
+      parameters: [
+        {
+          name: 'format',
+          in: 'query',
+          description: '`yaml` for YAML, as with `Accept: application/yaml`.',
+          schema: text,
+          example: 'yaml',
+        },
+      ],
+      replies: {
+        200: {
+          description: 'The catalog.',
+          content: {
+            ...json(ref('Catalog'), { catalog }),
+            'application/yaml': { schema: ref('CatalogFile'), examples: { catalog: rows } },
+          },
+        },
+      },
+      errors: [],
+    },
+    put: {
+      ...common,
+      id: 'replaceCatalog',
+      summary: 'Replace the whole catalog, or change nothing',
+      parameters: switches,
+      body: {
+        isRequired: true,
+        content: {
+          ...json(ref('NewCatalog'), { catalog: { providers: [provider], models: [model] } }),
+          'application/yaml': { schema: ref('NewCatalogFile'), examples: { catalog: rows } },
+        },
+      },
+      replies: replaced,
+      errors: ['removals_not_allowed'],
+    },
+  },
+  'catalog/history': {
+    get: {
+      ...common,
+      id: 'listRevisions',
+      summary: 'The revisions of the catalog, newest first',
+      parameters: pageParameters,
+      replies: ok('A page.', pageOf(ref('Revision')), {
+        data: [{ revision: 2, actor: 'admin', action: 'catalog.replace', subject: 'catalog', at: AT }],
+        has_more: false,
+        next: null,
+      }),
+      errors: ['invalid_field'],
+    },
+  },
+  'catalog/rollback': {
+    post: {
+      ...common,
+      id: 'rollBackCatalog',
+      summary: 'Make the catalog of an earlier revision the current one',
+      parameters: switches,
+      body: bodyOf('Rollback', { revision: 1 }),
+      replies: replaced,
+      errors: ['not_found', 'removals_not_allowed'],
+    },
+  },
+}

@@ -1,0 +1,307 @@
+import { following, jobIdPrefix } from '../../domain/jobs/job.ts'
+import { NOTE_LENGTH_MAX } from '../admin/money-fields.ts'
+import { chargeExample, chargeMembers } from './account.ts'
+import { bodyOf } from './admin-accounts.ts'
+import { ok, pageParameters, timeRangeParameters, type Parameter, type Paths } from './operation.ts'
+import {
+  about,
+  anything,
+  closed,
+  count,
+  flag,
+  instant,
+  listOf,
+  mapOf,
+  nullable,
+  object,
+  pageOf,
+  ref,
+  text,
+  usd,
+  words,
+  type Members,
+} from './schema.ts'
+
+const AT = '2026-11-21T05:50:09.183Z'
+const kinds = Object.keys(jobIdPrefix)
+const states = Object.keys(following)
+const reason = nullable({ type: 'string', minLength: 1, maxLength: NOTE_LENGTH_MAX })
+
+const jobMembers = {
+  id: text,
+  kind: words(kinds),
+  state: words(states),
+  account: nullable(text),
+  key: nullable(text),
+  route: text,
+  model: text,
+  provider: text,
+  upstream_id: nullable(text),
+  held_usd: usd,
+  cost_usd: nullable(usd),
+  created_at: instant,
+  changed_at: instant,
+}
+
+export const adminCheckSchemas: Members = {
+  AdminCharge: object({
+    ...chargeMembers,
+    provider: text,
+    account: nullable(text),
+    account_name: nullable(text),
+    key: nullable(text),
+  }),
+  Job: object(jobMembers),
+  JobDetails: object({
+    ...jobMembers,
+    why: text,
+    next: about('Null once nothing more happens.', nullable(text)),
+    next_at: nullable(instant),
+    upstream_model: text,
+    upstream_status: nullable(text),
+    problem: nullable(text),
+    failure: nullable(object({ reason: text, code: nullable(text), message: text })),
+    node: text,
+    submitted_at: nullable(instant),
+    next_poll_at: instant,
+    deadline_at: instant,
+    watched_until: nullable(instant),
+    archived_at: nullable(instant),
+    loss_usd: nullable(usd),
+    request: object({
+      params: mapOf(anything),
+      count,
+      duration: nullable({ type: 'number' }),
+      images: count,
+      videos: count,
+    }),
+    duration: nullable({ type: 'number' }),
+    outputs: listOf(object({ key: text, bytes: count, media_type: text, sha256: text })),
+    history: listOf(object({ state: words(states), detail: nullable(text), at: instant })),
+  }),
+  AuditRow: object({
+    id: text,
+    actor: text,
+    action: text,
+    subject: text,
+    detail: nullable(text),
+    at: instant,
+  }),
+  Reconciliation: object({
+    has_run: flag,
+    compensated: count,
+    compensated_usd: usd,
+    closed: count,
+    expired: count,
+    jobs: object({
+      lost: count,
+      polled: count,
+      ended: count,
+      recovered: count,
+      released: count,
+      late_completions: count,
+      archived: count,
+      removed_files: count,
+      failed: count,
+    }),
+    failed: count,
+  }),
+  Verification: object({
+    ok: flag,
+    entries: count,
+    problems: listOf(
+      object({
+        id: text,
+        concerns: words(['everything', 'account']),
+        entry_id: nullable(text),
+        message: text,
+        accepted: flag,
+      }),
+    ),
+  }),
+  Acceptance: closed(
+    {},
+    {
+      accept: about('The id of a problem to accept. It needs `reason`.', nullable(text)),
+      reason,
+      accept_loss: about('Why the loss of commits is accepted.', reason),
+    },
+  ),
+  Doctor: object({
+    ok: flag,
+    checks: listOf(object({ name: text, ok: flag, detail: text })),
+    settings: listOf(object({ name: text, value: nullable(text), default: nullable(text), is_set: flag })),
+  }),
+}
+
+const job = {
+  id: 'vid_01m81jy9wb0002mkb67zqax8qd',
+  kind: 'video',
+  state: 'processing',
+  account: 'acct_01m7yafb7z000c1awn4tmfekz0',
+  key: 'key_01m7yafb7z000c1awn4tmfekz0',
+  route: 'videos',
+  model: 'sandbox-video',
+  provider: 'sandbox',
+  upstream_id: 'job-1',
+  held_usd: '0.25',
+  cost_usd: null,
+  created_at: AT,
+  changed_at: AT,
+}
+const details = {
+  ...job,
+  why: 'The provider accepted the job and works on it.',
+  next: 'The provider is asked for its state.',
+  next_at: AT,
+  upstream_model: 'video',
+  upstream_status: 'running',
+  problem: null,
+  failure: null,
+  node: 'node-1',
+  submitted_at: AT,
+  next_poll_at: AT,
+  deadline_at: AT,
+  watched_until: null,
+  archived_at: null,
+  loss_usd: null,
+  request: { params: { aspect_ratio: '16:9' }, count: 1, duration: 5, images: 0, videos: 0 },
+  duration: null,
+  outputs: [],
+  history: [{ state: 'queued', detail: null, at: AT }],
+}
+
+const common = { tag: 'Admin: reading and checking', access: 'admin' } as const
+const ofAccount: Parameter = {
+  name: 'account',
+  in: 'query',
+  description: 'The id or the name of an account. Default: all.',
+  schema: text,
+  example: 'ada',
+}
+const lastPage = { has_more: false, next: null }
+
+/** What happened, and whether all is well. */
+export const adminCheckPaths: Paths = {
+  usage: {
+    get: {
+      ...common,
+      id: 'listAdminUsage',
+      summary: 'Charged requests and jobs, newest first',
+      parameters: [ofAccount, ...pageParameters, ...timeRangeParameters],
+      replies: ok(
+        'A page. With `account` and `from`, it also has the totals of the range.',
+        pageOf(ref('AdminCharge'), { totals: ref('UsageTotals') }),
+        {
+          data: [
+            {
+              ...chargeExample,
+              provider: 'sandbox',
+              account: job.account,
+              account_name: 'ada',
+              key: job.key,
+            },
+          ],
+          ...lastPage,
+        },
+      ),
+      errors: ['invalid_field', 'not_found'],
+    },
+  },
+  jobs: {
+    get: {
+      ...common,
+      id: 'listJobs',
+      summary: 'Image and video jobs, newest first',
+      parameters: [
+        ofAccount,
+        { name: 'kind', in: 'query', description: 'Only jobs of this kind.', schema: words(kinds) },
+        { name: 'state', in: 'query', description: 'Only jobs in this state.', schema: words(states) },
+        ...pageParameters,
+      ],
+      replies: ok('A page.', pageOf(ref('Job')), { data: [job], ...lastPage }),
+      errors: ['invalid_field', 'not_found'],
+    },
+  },
+  'jobs/{job}': {
+    get: {
+      ...common,
+      id: 'readJob',
+      summary: 'A job, why it is in its state, what happens next, and its history',
+      parameters: [
+        { name: 'job', in: 'path', description: 'The id of the job.', schema: text, example: job.id },
+      ],
+      replies: ok('The job.', ref('JobDetails'), details),
+      errors: ['not_found'],
+    },
+  },
+  audit: {
+    get: {
+      ...common,
+      id: 'listAudit',
+      summary: 'The audit log, newest first',
+      parameters: pageParameters,
+      replies: ok('A page.', pageOf(ref('AuditRow')), {
+        data: [
+          { id: '7', actor: 'admin', action: 'account.create', subject: job.account, detail: null, at: AT },
+        ],
+        ...lastPage,
+      }),
+      errors: ['invalid_field'],
+    },
+  },
+  reconcile: {
+    post: {
+      ...common,
+      id: 'reconcile',
+      summary: 'Run the reconciler once',
+      replies: ok('What it did.', ref('Reconciliation'), {
+        has_run: true,
+        compensated: 0,
+        compensated_usd: '0',
+        closed: 0,
+        expired: 0,
+        jobs: {
+          lost: 0,
+          polled: 1,
+          ended: 0,
+          recovered: 0,
+          released: 0,
+          late_completions: 0,
+          archived: 0,
+          removed_files: 0,
+          failed: 0,
+        },
+        failed: 0,
+      }),
+      errors: [],
+    },
+  },
+  verify: {
+    post: {
+      ...common,
+      id: 'verify',
+      summary: 'Check the books',
+      body: bodyOf(
+        'Acceptance',
+        { accept: 'p1', reason: 'Known since the import of May.' },
+        { isRequired: false },
+      ),
+      replies: ok('The problems, if any.', ref('Verification'), { ok: true, entries: 128, problems: [] }),
+      errors: ['not_found'],
+    },
+  },
+  doctor: {
+    get: {
+      ...common,
+      id: 'readDoctor',
+      summary: 'Check the settings, the store and each provider',
+      replies: ok('The checks.', ref('Doctor'), {
+        ok: true,
+        checks: [{ name: 'store', ok: true, detail: 'The store can be read.' }],
+        settings: [{ name: 'TOLLGATE_PORT', value: '8787', default: '8787', is_set: false }],
+      }),
+      errors: [],
+    },
+  },
+}

@@ -1,0 +1,178 @@
+import { engineNames } from '../../domain/catalog/engines.ts'
+import { modelKinds, type ModelKind } from '../../domain/catalog/model.ts'
+import {
+  maxTokensFields,
+  omittableFields,
+  providerKinds,
+  routesOf,
+  type ProviderKind,
+} from '../../domain/catalog/provider.ts'
+import { messagesStreams, modelFieldsOf, modelId } from '../../domain/catalog/rows/model-row.ts'
+import { tariffFields } from '../../domain/catalog/rows/pricing-row.ts'
+import {
+  connectTimeoutS,
+  headerName,
+  providerFieldsOf,
+  providerId,
+} from '../../domain/catalog/rows/provider-row.ts'
+import { timeoutS } from '../../domain/catalog/rows/text-timeouts.ts'
+import {
+  about,
+  always,
+  closed,
+  flag,
+  listOf,
+  mapOf,
+  nullable,
+  ref,
+  text,
+  words,
+  type Members,
+  type Schema,
+} from './schema.ts'
+
+const price: Schema = about('Dollars, from 0 to 1000000.', {
+  type: 'string',
+  pattern: '^\\d{1,18}(?:\\.\\d{1,9})?$',
+})
+const tokens: Schema = { type: 'integer', minimum: 1, maximum: 100_000_000 }
+const timeout: Schema = { type: 'number', minimum: timeoutS.min, maximum: timeoutS.max }
+
+/** Every field of a provider's row. Which of them a row can have depends on its kind. */
+const providerField: Readonly<Record<string, Schema>> = {
+  id: { type: 'string', pattern: providerId.pattern.source },
+  base_url: about('An http or https URL without credentials. The path of the route is appended.', {
+    type: 'string',
+  }),
+  api_key: about('`env:NAME`, or the key itself, which is shown as `<stored>`.', text),
+  headers: about('Additional request headers.', mapOf(text)),
+  betas: about('The values of `anthropic-beta` that may reach it.', listOf(text, { minItems: 1 })),
+  max_tokens_field: words(maxTokensFields),
+  omit_fields: listOf(words(omittableFields), { minItems: 1 }),
+  cost_header: about('The response header with its own cost in dollars.', {
+    type: 'string',
+    pattern: headerName.pattern.source,
+  }),
+  connect_timeout_s: { type: 'number', minimum: connectTimeoutS.min, maximum: connectTimeoutS.max },
+  read_timeout_s: timeout,
+  stream_idle_timeout_s: timeout,
+  first_byte_timeout_s: timeout,
+  retries: about('0 never sends a failed request again.', { type: 'integer', minimum: 0, maximum: 1 }),
+  stream_usage: words(['ask']),
+  reuse_connections: flag,
+}
+
+/** Every field of a model's row, beside `pricing`, whose shape depends on the kind. */
+const modelField: Readonly<Record<string, Schema>> = {
+  id: { type: 'string', pattern: modelId.pattern.source, maxLength: 128 },
+  enabled: flag,
+  display_name: { type: 'string', minLength: 1, maxLength: 200 },
+  description: { type: 'string', maxLength: 4000 },
+  owned_by: { type: 'string', minLength: 1, maxLength: 200 },
+  markup: about('A factor above 0, at most 1000, for `upstream_cost`.', { type: 'string' }),
+  max_output_tokens: tokens,
+  context_window: tokens,
+  read_timeout_s: timeout,
+  stream_idle_timeout_s: timeout,
+  first_byte_timeout_s: timeout,
+  messages_stream: words(messagesStreams),
+  replays: flag,
+  params: mapOf(listOf(text, { minItems: 1 })),
+  fixed_params: mapOf({ type: ['string', 'number', 'boolean'] }),
+  engine: words(engineNames),
+  hold_duration_seconds: { type: 'number', exclusiveMinimum: 0, maximum: 3600 },
+}
+
+/**
+ * Where a row is: in a reply, in a request whose path has the id, or in a whole catalog of a request. In requests, null
+ * counts as absent.
+ */
+type Place = 'reply' | 'request' | 'catalog'
+
+/** A row with these fields. Fields that are not required may be null in requests. */
+function row(fields: Members, required: ReadonlySet<string>, place: Place): Schema {
+  const optional = place === 'reply' ? (schema: Schema) => schema : nullable
+  const members = Object.entries(fields)
+  return closed(
+    Object.fromEntries(members.filter(([field]) => required.has(field))),
+    Object.fromEntries(
+      members.filter(([field]) => !required.has(field)).map(([field, schema]) => [field, optional(schema)]),
+    ),
+  )
+}
+
+function picked(names: readonly string[], known: Members): Members {
+  return Object.fromEntries(
+    names.map(name => {
+      const schema = known[name]
+      if (schema === undefined) throw new TypeError(`The field ${name} has no description.`)
+      return [name, schema]
+    }),
+  )
+}
+
+function providerRow(kind: ProviderKind, place: Place): Schema {
+  const routes = listOf(words(routesOf(kind)), { minItems: 1 })
+  const fields = picked(providerFieldsOf(kind), { ...providerField, kind: always(kind), routes })
+  const required = [
+    'kind',
+    ...(place === 'request' ? [] : ['id']),
+    ...(kind === 'sandbox' ? [] : ['base_url']),
+  ]
+  return row(fields, new Set(required), place)
+}
+
+function modelRow(kind: ModelKind, place: Place): Schema {
+  const tariff = ref(place === 'reply' ? 'Tariff' : 'NewTariff')
+  const textPricing = { anyOf: [words(['free', 'upstream_cost']), tariff] }
+  const pricing = {
+    chat: textPricing,
+    embedding: textPricing,
+    image: closed({ per_image: price }),
+    video: closed({ per_second: price }),
+  }[kind]
+  const upstreams = listOf(ref(place === 'reply' ? 'Upstream' : 'NewUpstream'), { minItems: 1, maxItems: 16 })
+  const nested = { kind: always(kind), pricing, ceiling_pricing: tariff, upstreams }
+  const required = [
+    'kind',
+    'upstreams',
+    ...(place === 'request' ? [] : ['id']),
+    ...(place === 'reply' ? ['enabled'] : []),
+    ...(kind === 'video' ? ['engine'] : []),
+  ]
+  return row(picked(modelFieldsOf[kind], { ...modelField, ...nested }), new Set(required), place)
+}
+
+function tariff(place: Place): Schema {
+  const prices = Object.fromEntries(Object.values(tariffFields).map(field => [field, price]))
+  const tier = row({ above_input_tokens: tokens, ...prices }, new Set(['above_input_tokens']), place)
+  return row({ ...prices, tiers: listOf(tier, { minItems: 1, maxItems: 8 }) }, new Set(), place)
+}
+
+function upstream(place: Place): Schema {
+  const rank = { type: 'integer', minimum: 1, maximum: 1000 }
+  return row(
+    { provider: text, model: text, order: rank, weight: rank },
+    new Set(['provider', 'model']),
+    place,
+  )
+}
+
+const providerRows = (place: Place): Schema => ({
+  anyOf: providerKinds.map(kind => providerRow(kind, place)),
+})
+const modelRows = (place: Place): Schema => ({ anyOf: modelKinds.map(kind => modelRow(kind, place)) })
+
+/** The rows of the catalog. */
+export const rowSchemas: Members = {
+  Tariff: tariff('reply'),
+  NewTariff: tariff('request'),
+  Upstream: upstream('reply'),
+  NewUpstream: upstream('request'),
+  ProviderRow: providerRows('reply'),
+  NewProviderRow: providerRows('request'),
+  FileProviderRow: providerRows('catalog'),
+  ModelRow: modelRows('reply'),
+  NewModelRow: modelRows('request'),
+  FileModelRow: modelRows('catalog'),
+}

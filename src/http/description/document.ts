@@ -1,0 +1,183 @@
+import { ADMIN_PATH } from '../admin/admin-api.ts'
+import { accountPaths, accountSchemas } from './account.ts'
+import { adminAccountPaths, adminAccountSchemas } from './admin-accounts.ts'
+import { adminCatalogPaths, adminCatalogSchemas } from './admin-catalog.ts'
+import { adminCheckPaths, adminCheckSchemas } from './admin-checks.ts'
+import { catalogPaths, catalogSchemas } from './catalog.ts'
+import { rowSchemas } from './catalog-rows.ts'
+import { errorReplies, errorSchemas } from './errors.ts'
+import { mediaPaths, mediaSchemas } from './media.ts'
+import type { Contents, Operation, Parameter, Paths, Reply } from './operation.ts'
+import { operatingPaths } from './operating.ts'
+import { text, usd, type Schema } from './schema.ts'
+import { textPaths, textSchemas } from './text.ts'
+
+/** The version of the API that the document describes. It is not the version of the program. */
+export const API_VERSION = '1.0.0'
+
+const tags: Readonly<Record<string, string>> = {
+  Text: 'Chat, responses, messages and embeddings. Fields that are not described pass through.',
+  Images: 'Images, as jobs that reserve money.',
+  Videos: 'Videos, as jobs that reserve money.',
+  Models: 'The models and their prices.',
+  Account: 'The money of the account of a key.',
+  Operating: 'Health, metrics and this document.',
+  'Admin: accounts and money': 'Accounts, keys, credits and corrections.',
+  'Admin: catalog': 'Providers, models and prices.',
+  'Admin: reading and checking': 'What happened, and whether all is well.',
+}
+
+const introduction = `Tollgate is a pay-per-request gateway for AI models. Money is in US dollars, as a decimal string.
+
+- \`HEAD\` works on every \`GET\` route. A path or a method that is not described answers 404 or 405 with the same error
+  object. Under \`/v1/\`, any other \`POST\` is 404.
+- Text routes can also reply with any other 4xx of the provider, in the same shape.
+- Clients must accept members of replies that are not described.`
+
+/** The OpenAPI 3.1 document of a gateway. `brand` is the word in the names of its headers. */
+export function apiDocument({ brand }: { readonly brand: string }) {
+  const paths = allPaths(brand)
+  const components = new ErrorComponents()
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Tollgate',
+      version: API_VERSION,
+      summary: 'A pay-per-request AI gateway.',
+      description: introduction,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/', description: 'The gateway that serves this document.' }],
+    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+    paths: Object.fromEntries(
+      Object.entries(paths).map(([path, methods]) => [
+        path,
+        Object.fromEntries(
+          Object.entries(methods).map(([method, operation]) => [
+            method,
+            operationObject(operation, { brand, components }),
+          ]),
+        ),
+      ]),
+    ),
+    components: {
+      schemas: {
+        ...errorSchemas,
+        ...textSchemas,
+        ...mediaSchemas,
+        ...catalogSchemas,
+        ...accountSchemas,
+        ...rowSchemas,
+        ...adminAccountSchemas,
+        ...adminCatalogSchemas,
+        ...adminCheckSchemas,
+      },
+      responses: components.all,
+      headers: { 'x-request-id': { description: 'The id of the request.', schema: text } },
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: 'A key of a customer.' },
+        xApiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'A key of a customer.' },
+        apiKey: { type: 'apiKey', in: 'header', name: 'api-key', description: 'A key of a customer.' },
+        admin: { type: 'http', scheme: 'bearer', description: 'The admin key.' },
+      },
+    },
+  }
+}
+
+export type ApiDocument = ReturnType<typeof apiDocument>
+
+function allPaths(brand: string): Paths {
+  const admin = { ...adminAccountPaths, ...adminCatalogPaths, ...adminCheckPaths }
+  return {
+    ...textPaths(brand),
+    ...mediaPaths,
+    ...catalogPaths,
+    ...accountPaths,
+    ...operatingPaths,
+    ...Object.fromEntries(Object.entries(admin).map(([path, methods]) => [ADMIN_PATH + path, methods])),
+  }
+}
+
+const securityOf: Readonly<Record<Operation['access'], readonly object[]>> = {
+  customer: [{ bearer: [] }, { xApiKey: [] }, { apiKey: [] }],
+  admin: [{ admin: [] }],
+  everyone: [],
+}
+
+type Context = { readonly brand: string; readonly components: ErrorComponents }
+
+function operationObject(operation: Operation, { brand, components }: Context) {
+  const { id, summary, description, tag, access, parameters, body, replies } = operation
+  const own = Object.entries(replies).map(([status, reply]) => [
+    status,
+    replyObject(reply, tag === 'Text' ? costHeaders(brand) : {}),
+  ])
+  const errors = Object.entries(errorReplies(operation)).map(([status, reply]) => [
+    status,
+    components.refTo(status, reply),
+  ])
+  return {
+    operationId: id,
+    summary,
+    ...(description !== undefined && { description }),
+    tags: [tag],
+    security: securityOf[access],
+    ...(parameters !== undefined && { parameters: parameters.map(parameterObject) }),
+    ...(body !== undefined && {
+      requestBody: { required: body.isRequired, content: contentObject(body.content) },
+    }),
+    responses: Object.fromEntries([...own, ...errors]) as Readonly<Record<string, unknown>>,
+  }
+}
+
+function parameterObject(parameter: Parameter) {
+  return { ...parameter, required: parameter.in === 'path' }
+}
+
+function costHeaders(brand: string): NonNullable<Reply['headers']> {
+  return {
+    [`x-${brand}-cost-usd`]: {
+      description: 'What the request cost. Streams and replays do not have it.',
+      schema: usd,
+    },
+    [`x-${brand}-replay`]: { description: 'The answer of an identical earlier request.', schema: text },
+  }
+}
+
+function replyObject({ description, content, headers = {} }: Reply, more: NonNullable<Reply['headers']>) {
+  return {
+    description,
+    headers: { 'x-request-id': { $ref: '#/components/headers/x-request-id' }, ...headers, ...more },
+    ...(content !== undefined && { content: contentObject(content) }),
+  }
+}
+
+function contentObject(contents: Contents): Readonly<Record<string, { readonly schema: Schema }>> {
+  return Object.fromEntries(
+    Object.entries(contents).map(([type, { schema, examples }]) => [
+      type,
+      {
+        schema,
+        ...(Object.keys(examples).length > 0 && {
+          examples: Object.fromEntries(Object.entries(examples).map(([name, value]) => [name, { value }])),
+        }),
+      },
+    ]),
+  )
+}
+
+/** Error replies, each once, because most operations share theirs. */
+class ErrorComponents {
+  readonly all: Record<string, ReturnType<typeof replyObject>> = {}
+  readonly #nameOf = new Map<string, string>()
+
+  refTo(status: string, reply: Reply) {
+    const object = replyObject(reply, {})
+    const key = JSON.stringify(object)
+    const known = this.#nameOf.get(key)
+    const name = known ?? `Error${status}-${Object.keys(this.all).length + 1}`
+    this.#nameOf.set(key, name)
+    this.all[name] = object
+    return { $ref: `#/components/responses/${name}` }
+  }
+}

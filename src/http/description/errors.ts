@@ -1,0 +1,182 @@
+import { errorTypeOf, type ErrorCode } from '../../domain/errors.ts'
+import { messagesErrorBody } from '../../protocol/messages/errors.ts'
+import { statusOfError } from '../errors.ts'
+import type { Content, Operation, Reply } from './operation.ts'
+import { always, nullable, object, open, ref, text, words, type Members, type Schema } from './schema.ts'
+
+/** A sentence for each code, as a client may get it. */
+const sentenceOf: Readonly<Record<ErrorCode, string>> = {
+  malformed_request: 'Malformed or ambiguous HTTP request.',
+  invalid_json: 'The body is not valid JSON.',
+  invalid_field: '"n" must be an integer from 1 to 128; it is 0.',
+  ambiguous_field:
+    'Some parsers read "Model" as "model", and others do not. Send "model" once, with exactly this spelling.',
+  route_not_supported: 'This model does not serve this route.',
+  unpriced_feature: '"speed" must be "standard" or absent: other speeds have no price.',
+  thread_unsupported_request:
+    '"thread" is not supported: leave it out, and send all messages with each request.',
+  ref_video_not_ready: 'The job of "ref_video_job_id" has no clip yet.',
+  ref_video_mismatch: 'The job of "ref_video_job_id" is at another provider than this model.',
+  content_policy_violation: 'The request was refused by moderation.',
+  invalid_api_key: 'This API key is unknown or was revoked.',
+  account_suspended: 'This account is suspended. Contact support.',
+  insufficient_balance:
+    'This request can cost up to 0.049182 USD. The available balance is 0.001 USD. Set `max_tokens` to 80 or less, or add funds.',
+  model_not_found: 'There is no model "gpt-y". Did you mean "gpt-x"?',
+  not_found: 'There is no account "adda". Did you mean "ada"?',
+  method_not_allowed: 'This path does not support DELETE. Use GET, HEAD.',
+  body_timeout: 'The body did not arrive in time.',
+  headers_timeout: 'The request head did not arrive in time.',
+  already_exists: 'The name "ada" is in use.',
+  removals_not_allowed: 'This change would remove model "gpt-x".',
+  idempotency_key_reuse: 'This Idempotency-Key came with another request before.',
+  video_not_ready: 'The clip is not ready.',
+  content_archived: 'The clip was archived.',
+  request_too_large: 'The body is larger than 64 MB.',
+  unsupported_encoding: 'The content-encoding must be gzip, deflate or zstd.',
+  range_not_satisfiable: 'The clip has 91 bytes, and "Range" asks for none of them.',
+  balance_reserved: 'Running requests hold the money for this request. Retry after a delay.',
+  rate_limited: 'The model is rate limited at its provider. Retry after a delay.',
+  headers_too_large: 'The request head is too large.',
+  server_error: 'The gateway failed to answer this request. Contact support and include this request id.',
+  upstream_error: 'The model could not be reached, or failed to answer.',
+  unavailable: 'The gateway cannot take requests now.',
+  books_inconsistent: 'The books of this account have a problem. Contact support.',
+  overloaded: 'Too many large bodies arrive at the same time. Retry after a delay.',
+  upstream_timeout: 'The model did not answer in time.',
+}
+
+/** Errors of the HTTP server, which can meet any request. */
+const ofServer: readonly ErrorCode[] = [
+  'malformed_request',
+  'headers_timeout',
+  'headers_too_large',
+  'server_error',
+  'unavailable',
+]
+const ofBody: readonly ErrorCode[] = [
+  'invalid_json',
+  'invalid_field',
+  'body_timeout',
+  'request_too_large',
+  'unsupported_encoding',
+  'overloaded',
+]
+const ofAccess: Readonly<Record<Operation['access'], readonly ErrorCode[]>> = {
+  customer: ['invalid_api_key', 'account_suspended'],
+  admin: ['invalid_api_key'],
+  everyone: [],
+}
+
+/** A refusal by a provider, with the provider's status and code. */
+const REFUSAL = {
+  message: 'The image cannot be read.',
+  type: 'invalid_request_error',
+  code: 'image_parse_error',
+  param: null,
+}
+
+/** The schemas that errors share. */
+export const errorSchemas: Members = {
+  ProviderError: open({
+    error: open({ message: text, type: text, param: nullable(text) }, { code: nullable(text) }),
+  }),
+  MessagesError: open({
+    type: always('error'),
+    error: open(
+      { message: text, type: text },
+      { code: nullable(text), param: nullable(text), details: open({}) },
+    ),
+  }),
+}
+
+/** All error replies of an operation, by their statuses. Statuses of text routes include any other 4xx of a provider. */
+export function errorReplies(operation: Operation): Record<string, Reply> {
+  const { access, body, errors, style, besideErrors = {}, otherErrors = {} } = operation
+  const codes = new Set([...ofServer, ...ofAccess[access], ...(body === undefined ? [] : ofBody), ...errors])
+  const replies: Record<string, Reply> = {}
+  for (const status of new Set([
+    ...[...codes].map(code => statusIn(style, code)),
+    ...Object.keys(otherErrors).map(Number),
+  ])) {
+    const own = [...codes].filter(code => statusIn(style, code) === status)
+    replies[status] = errorReply(own, { style, beside: besideErrors, other: otherErrors[status] })
+  }
+  const isRelayed = style === 'text' || style === 'messages'
+  // Any other 4xx of the provider.
+  if (isRelayed) replies['4XX'] = errorReply([], { style, beside: {}, other: undefined })
+  return replies
+}
+
+/** On media routes, a model that cannot be used is a bad request. */
+function statusIn(style: Operation['style'], code: ErrorCode): number {
+  return style === 'media' && code === 'model_not_found' ? 400 : statusOfError(code)
+}
+
+type Shape = {
+  readonly style: Operation['style']
+  readonly beside: NonNullable<Operation['besideErrors']>
+  readonly other: Content | undefined
+}
+
+function errorReply(codes: readonly ErrorCode[], { style, beside, other }: Shape): Reply {
+  const own = codes.map(code => [code, errorExample(code, style, beside[code] ?? {})] as const)
+  const examples = { ...Object.fromEntries(own), ...other?.examples }
+  const names = Object.keys(examples)
+  const schemas = [...ownSchemas(codes, style, beside), ...(other === undefined ? [] : [other.schema])]
+  const [schema] = schemas
+  const content = {
+    schema: schemas.length === 1 && schema !== undefined ? schema : { anyOf: schemas },
+    examples: names.length === 0 ? { refusal: refusalIn(style) } : examples,
+  }
+  const description =
+    names.length === 0
+      ? 'The provider refused the request, with its status, message and code.'
+      : names.map(name => `\`${name}\``).join(', ')
+  return { description, content: { 'application/json': content } }
+}
+
+/** On text routes, errors of providers pass through with their own codes. */
+function ownSchemas(
+  codes: readonly ErrorCode[],
+  style: Operation['style'],
+  beside: Shape['beside'],
+): Schema[] {
+  if (style === 'messages') return [ref('MessagesError')]
+  if (style === 'text') return [ref('ProviderError')]
+  return codes.length === 0 ? [] : [errorSchema(codes, style, beside)]
+}
+
+function refusalIn(style: Operation['style']): object {
+  return style === 'messages' ? messagesErrorBody({ error: REFUSAL }) : { error: REFUSAL }
+}
+
+function errorSchema(
+  codes: readonly ErrorCode[],
+  style: Operation['style'],
+  beside: Shape['beside'],
+): Schema {
+  const types = [...new Set(codes.map(code => typeIn(style, code)))]
+  return object(
+    { error: object({ message: text, type: words(types), code: words(codes), param: nullable(text) }) },
+    Object.assign({}, ...codes.map(code => beside[code] ?? {})) as Members,
+  )
+}
+
+function typeIn(style: Operation['style'], code: ErrorCode): string {
+  return style === 'media' && code === 'model_not_found' ? 'invalid_request_error' : errorTypeOf[code]
+}
+
+function errorExample(code: ErrorCode, style: Operation['style'], beside: Members): object {
+  const param = code === 'invalid_field' ? 'n' : code === 'ambiguous_field' ? 'model' : null
+  const error = { message: sentenceOf[code], type: typeIn(style, code), code, param }
+  const body = {
+    error,
+    ...Object.fromEntries(Object.entries(beside).flatMap(([name, schema]) => firstExample(name, schema))),
+  }
+  return style === 'messages' ? messagesErrorBody(body) : body
+}
+
+function firstExample(name: string, { examples }: Schema): [string, unknown][] {
+  return Array.isArray(examples) ? [[name, examples[0]]] : []
+}

@@ -1,0 +1,92 @@
+import type { ErrorCode } from '../../domain/errors.ts'
+import type { Method } from '../routes.ts'
+import type { Members, Schema } from './schema.ts'
+
+/** Who may call an operation. */
+export type Access = 'customer' | 'admin' | 'everyone'
+
+/** A body of a request or a reply, by its media type. */
+export type Content = {
+  readonly schema: Schema
+  /** Each must fit the schema. */
+  readonly examples: Readonly<Record<string, unknown>>
+}
+export type Contents = Readonly<Record<string, Content>>
+
+export type Parameter = {
+  readonly name: string
+  readonly in: 'path' | 'query' | 'header'
+  readonly description: string
+  readonly schema: Schema
+  readonly example?: unknown
+}
+
+export type Reply = {
+  readonly description: string
+  /** None if the reply has no body. */
+  readonly content?: Contents
+  /** Its own headers, beside those that every reply has. */
+  readonly headers?: Readonly<Record<string, { readonly description: string; readonly schema: Schema }>>
+}
+
+/** One method of one path. */
+export type Operation = {
+  /** Unique in the document. Client generators name functions after it. */
+  readonly id: string
+  readonly summary: string
+  readonly description?: string
+  readonly tag: string
+  readonly access: Access
+  readonly parameters?: readonly Parameter[]
+  readonly body?: { readonly content: Contents; readonly isRequired: boolean }
+  /** The replies that are not errors, by their statuses. */
+  readonly replies: Readonly<Record<string, Reply>>
+  /** The codes of its own errors, beside those that its access and its body imply. */
+  readonly errors: readonly ErrorCode[]
+  /** Members beside `error` in its errors, by their codes. */
+  readonly besideErrors?: Readonly<Partial<Record<ErrorCode, Members>>>
+  /** Replies with further errors, such as the failure of a job. They are added to those of the same status. */
+  readonly otherErrors?: Readonly<Record<string, Content>>
+  /** How errors look; see `reply-style.ts`. On text routes, refusals of a provider have the provider's codes. */
+  readonly style?: 'text' | 'messages' | 'media'
+}
+
+export type PathDescription = Readonly<Partial<Record<Lowercase<Method>, Operation>>>
+/** The operations by their paths, with parameters in braces. */
+export type Paths = Readonly<Record<string, PathDescription>>
+
+/** JSON with these examples. */
+export function json(schema: Schema, examples: Readonly<Record<string, unknown>>): Contents {
+  return { 'application/json': { schema, examples } }
+}
+
+/** The reply 200 with one JSON example. */
+export function ok(description: string, schema: Schema, example: unknown): Operation['replies'] {
+  return { 200: { description, content: json(schema, { example }) } }
+}
+
+export const pageParameters: readonly Parameter[] = [
+  {
+    name: 'limit',
+    in: 'query',
+    description: 'The number of rows of the page.',
+    schema: { type: 'integer', minimum: 1, maximum: 500, default: 50 },
+  },
+  {
+    name: 'cursor',
+    in: 'query',
+    description: 'The `next` of an earlier page. Without it, the first page is returned.',
+    schema: { type: 'string' },
+  },
+]
+
+export const timeRangeParameters: readonly Parameter[] = (['from', 'to'] as const).map(name => ({
+  name,
+  in: 'query',
+  description:
+    name === 'from'
+      ? 'Only rows from this time on, in RFC 3339.'
+      : 'Only rows before this time. It needs `from`, and is at most 92 days after it. Default: now.',
+  schema: { type: 'string', format: 'date-time' },
+  example: name === 'from' ? '2026-11-01T00:00:00Z' : '2026-12-01T00:00:00Z',
+}))

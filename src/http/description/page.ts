@@ -1,0 +1,29 @@
+/** The page at `/docs`. Its links are relative, so that it works below a path of a reverse proxy too. */
+export const PAGE = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>API of this gateway</title>
+    <link rel="icon" href="data:,">
+    <link rel="stylesheet" href="docs/swagger-ui.css">
+  </head>
+  <body>
+    <div id="api"></div>
+    <noscript>This page needs JavaScript. The document is at <a href="openapi.json">openapi.json</a>.</noscript>
+    <script src="docs/swagger-ui-bundle.js"></script>
+    <script src="docs/start.js"></script>
+  </body>
+</html>
+`
+
+/** Starts the viewer. Without `validatorUrl: null` it would ask a public host to check the document. */
+export const START_SCRIPT = `SwaggerUIBundle({
+  url: 'openapi.json',
+  dom_id: '#api',
+  deepLinking: true,
+  docExpansion: 'none',
+  defaultModelsExpandDepth: -1,
+  validatorUrl: null,
+})
+`

@@ -1,0 +1,332 @@
+import {
+  about,
+  always,
+  anything,
+  count,
+  flag,
+  listOf,
+  nullable,
+  object,
+  open,
+  text,
+  usd,
+  type Members,
+  type Schema,
+} from './schema.ts'
+import { json, type Contents, type Operation, type Paths } from './operation.ts'
+
+const model = about('A name from `GET /v1/models`.', { type: 'string', minLength: 1 })
+const stream = about('True streams the answer as server-sent events.', nullable(flag))
+const ceiling = about(
+  'The output ceiling in tokens. Default: the model’s.',
+  nullable({ type: 'integer', minimum: 1 }),
+)
+/** The provider checks the value. */
+const forProvider = (description: string): Schema => about(description, anything)
+const list: Schema = { type: 'array', items: anything }
+const textOrList: Schema = { anyOf: [text, list] }
+/** `usage` of a reply passes through, with the cost added. A provider may send any value. */
+const usage: Schema = {
+  anyOf: [
+    open({}, { cost_usd: about('What the request cost. Absent if the reply names no cost.', usd) }),
+    { type: ['array', 'string', 'number', 'boolean', 'null'] },
+  ],
+}
+
+/** What a Messages request says, and how it is converted. */
+const conversation = {
+  required: { messages: { type: 'array', items: open({ role: text }) } },
+  optional: {
+    system: nullable(textOrList),
+    tools: nullable(listOf(open({}))),
+    tool_choice: nullable(open({})),
+    temperature: forProvider('Passed on.'),
+    top_p: forProvider('Passed on.'),
+    metadata: forProvider('Passed on.'),
+    stop_sequences: nullable(listOf(text)),
+    thread: forProvider('Only for models with a native upstream.'),
+  },
+} as const satisfies Readonly<Record<string, Members>>
+
+export const textSchemas: Members = {
+  ChatRequest: about(
+    'Every other field is passed on to the provider.',
+    open(
+      { model, messages: list },
+      {
+        stream,
+        stream_options: nullable(
+          open(
+            {},
+            { include_usage: about('True ends a stream with its usage and its cost.', nullable(flag)) },
+          ),
+        ),
+        max_tokens: ceiling,
+        max_completion_tokens: about('Like `max_tokens`. The larger of the two counts.', ceiling),
+        n: about('The number of choices.', nullable({ type: 'integer', minimum: 1, maximum: 128 })),
+      },
+    ),
+  ),
+  ChatReply: open({}, { model: text, usage }),
+  ResponsesRequest: about(
+    'Every other field is passed on to the provider.',
+    open(
+      { model, input: textOrList },
+      {
+        stream,
+        max_output_tokens: ceiling,
+        background: about('Must not be true.', nullable(always(false))),
+        previous_response_id: forProvider('Stored context of the provider.'),
+        conversation: forProvider('Stored context of the provider.'),
+        prompt: forProvider('Stored context of the provider.'),
+      },
+    ),
+  ),
+  ResponsesReply: open({}, { model: text, usage }),
+  EmbeddingsRequest: about(
+    'Every other field is passed on to the provider.',
+    open({ model, input: textOrList }, { stream: about('Must not be true.', nullable(always(false))) }),
+  ),
+  EmbeddingsReply: open({}, { model: text, usage }),
+  MessagesRequest: about(
+    'Fields without an equivalent in chat are dropped, unless a native upstream of the model gets the request.',
+    open(
+      { model, ...conversation.required },
+      {
+        ...conversation.optional,
+        max_tokens: ceiling,
+        stream,
+        inference_geo: forProvider('Only for models with a native upstream.'),
+        mcp_servers: forProvider('Only for models with a native upstream.'),
+        speed: forProvider('Only for models with a native upstream: `standard`.'),
+      },
+    ),
+  ),
+  CountTokensRequest: about(
+    'Takes the body of a Messages request.',
+    open({ model, ...conversation.required }, conversation.optional),
+  ),
+  MessagesReply: open({}, { model: text, usage }),
+  TokenCount: object({ input_tokens: about('An estimate.', count) }),
+}
+
+/** The JSON in the `data` of each event. `[DONE]` is no JSON. */
+const frameSchemas: Readonly<Record<string, Schema>> = {
+  Chat: about(
+    'A chunk of the provider, or an error that ends the stream.',
+    open({}, { usage, error: nullable(open({})) }),
+  ),
+  Responses: about(
+    'An event of the provider, or a `response.failed` event that ends the stream.',
+    open({}, { type: text }),
+  ),
+  Messages: about('An event of a message, or an `error` event that ends the stream.', open({ type: text })),
+}
+
+const HELLO = [{ role: 'user', content: 'Hello' }]
+const chatReply = {
+  id: 'chatcmpl-sandbox-93383bae',
+  object: 'chat.completion',
+  model: 'sandbox-chat',
+  choices: [
+    {
+      index: 0,
+      message: { role: 'assistant', content: 'This is the sandbox, not a model. You' },
+      finish_reason: 'length',
+    },
+  ],
+  usage: { prompt_tokens: 6, completion_tokens: 10, total_tokens: 16, cost_usd: '0.000115' },
+}
+const message = {
+  id: 'chatcmpl-sandbox-93383bae',
+  type: 'message',
+  role: 'assistant',
+  model: 'sandbox-chat',
+  content: [{ type: 'text', text: 'This is the sandbox, not a model. You' }],
+  stop_reason: 'max_tokens',
+  stop_sequence: null,
+  usage: { input_tokens: 6, output_tokens: 10, cost_usd: '0.000115' },
+}
+const response = {
+  id: 'resp_sandbox_93383bae',
+  object: 'response',
+  status: 'completed',
+  model: 'sandbox-chat',
+  output: [
+    { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'This is the sandbox.' }] },
+  ],
+  usage: { input_tokens: 6, output_tokens: 10, total_tokens: 16, cost_usd: '0.000115' },
+}
+const embedding = {
+  object: 'list',
+  model: 'sandbox-embed',
+  data: [{ object: 'embedding', index: 0, embedding: [0.5, -0.5] }],
+  usage: { prompt_tokens: 2, total_tokens: 2, cost_usd: '0.00000004' },
+}
+
+const eventExamples: Readonly<Record<string, object>> = {
+  Chat: {
+    data: JSON.stringify({ object: 'chat.completion.chunk', model: 'sandbox-chat', choices: [] }),
+  },
+  Responses: {
+    event: 'response.completed',
+    data: JSON.stringify({ type: 'response.completed', response }),
+  },
+  Messages: { event: 'message_stop', data: JSON.stringify({ type: 'message_stop' }) },
+}
+
+const bypass = (brand: string) => ({
+  name: `x-${brand}-idempotency`,
+  in: 'header' as const,
+  description: '`bypass` gets an answer of its own instead of the answer of an identical earlier request.',
+  schema: { type: 'string' },
+  example: 'bypass',
+})
+const idempotencyKey = {
+  name: 'idempotency-key',
+  in: 'header' as const,
+  description: 'A repeat with the same key and the same body gets the first answer again.',
+  schema: { type: 'string' },
+}
+
+/** The errors of every text route that calls a model. Which of them a request can get depends on its model. */
+const errors: Operation['errors'] = [
+  'ambiguous_field',
+  'route_not_supported',
+  'unpriced_feature',
+  'content_policy_violation',
+  'insufficient_balance',
+  'model_not_found',
+  'idempotency_key_reuse',
+  'balance_reserved',
+  'rate_limited',
+  'upstream_error',
+  'books_inconsistent',
+  'upstream_timeout',
+]
+
+type Text = Pick<Operation, 'id' | 'summary' | 'description'> & {
+  readonly name: string
+  readonly request: object
+  readonly reply: object
+}
+
+/** The five text routes. `brand` is the word in the names of headers. */
+export function textPaths(brand: string): Paths {
+  const replayed = [bypass(brand), idempotencyKey]
+  return {
+    '/v1/chat/completions': {
+      post: {
+        ...operation({
+          id: 'createChatCompletion',
+          name: 'Chat',
+          summary: 'Chat',
+          description: 'The reply is the provider’s, byte for byte, except for `model` and `usage.cost_usd`.',
+          request: { model: 'sandbox-chat', max_tokens: 10, messages: HELLO },
+          reply: chatReply,
+        }),
+        parameters: replayed,
+      },
+    },
+    '/v1/responses': {
+      post: {
+        ...operation({
+          id: 'createResponse',
+          name: 'Responses',
+          summary: 'Responses',
+          request: { model: 'sandbox-chat', input: 'Hello' },
+          reply: response,
+        }),
+        parameters: replayed,
+      },
+    },
+    '/v1/embeddings': {
+      post: {
+        ...operation({
+          id: 'createEmbedding',
+          name: 'Embeddings',
+          summary: 'Embeddings',
+          request: { model: 'sandbox-embed', input: 'Hello' },
+          reply: embedding,
+        }),
+        parameters: replayed,
+      },
+    },
+    '/v1/messages': {
+      post: {
+        ...operation({
+          id: 'createMessage',
+          name: 'Messages',
+          summary: 'Messages, as the Anthropic SDKs send them',
+          request: { model: 'sandbox-chat', max_tokens: 10, messages: HELLO },
+          reply: message,
+        }),
+        style: 'messages',
+        errors: [...errors, 'thread_unsupported_request'],
+        parameters: [
+          {
+            name: 'anthropic-version',
+            in: 'header',
+            description: 'Passed on to native upstreams.',
+            schema: text,
+            example: '2023-06-01',
+          },
+          {
+            name: 'anthropic-beta',
+            in: 'header',
+            description: 'Passed on to native upstreams, as far as the operator allows.',
+            schema: text,
+          },
+        ],
+      },
+    },
+    '/v1/messages/count_tokens': {
+      post: {
+        id: 'countTokens',
+        summary: 'Estimate the input tokens of a Messages request',
+        description: 'Free. The number is an estimate from the number of characters.',
+        tag: 'Text',
+        access: 'customer',
+        body: {
+          isRequired: true,
+          content: json(
+            { $ref: '#/components/schemas/CountTokensRequest' },
+            { message: { model: 'sandbox-chat', messages: HELLO } },
+          ),
+        },
+        replies: {
+          200: {
+            description: 'The estimate.',
+            content: json({ $ref: '#/components/schemas/TokenCount' }, { estimate: { input_tokens: 6 } }),
+          },
+        },
+        errors: ['ambiguous_field', 'model_not_found', 'thread_unsupported_request'],
+        style: 'messages',
+      },
+    },
+  }
+}
+
+function operation({ name, request, reply, ...rest }: Text): Operation {
+  const schema = (suffix: string) => ({ $ref: `#/components/schemas/${name}${suffix}` })
+  const whole: Contents = json(schema('Reply'), { answer: reply })
+  const frame = frameSchemas[name]
+  const streamed: Contents | undefined = frame && {
+    'text/event-stream': { schema: eventOf(frame), examples: { event: eventExamples[name] } },
+  }
+  return {
+    ...rest,
+    tag: 'Text',
+    access: 'customer',
+    body: { isRequired: true, content: json(schema('Request'), { request }) },
+    replies: { 200: { description: 'The answer.', content: { ...whole, ...streamed } } },
+    errors,
+    style: 'text',
+  }
+}
+
+/** One event of a stream. OpenAPI 3.1 has no schema for a whole stream, and tools read this one for each event. */
+function eventOf(frame: Schema): Schema {
+  const data = { ...text, contentMediaType: 'application/json', contentSchema: frame }
+  return about('Each event of the stream.', open({}, { data, event: text }))
+}

@@ -1,0 +1,282 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { imageFields } from '../src/http/media/image-routes.ts'
+import { videoFields } from '../src/http/media/video-routes.ts'
+import { apiDocument } from '../src/http/description/document.ts'
+import type { Schema } from '../src/http/description/schema.ts'
+import { chatFields } from '../src/protocol/chat/request.ts'
+import { embeddingsFields } from '../src/protocol/embeddings/request.ts'
+import { imageNames, videoNames } from '../src/protocol/media/input-names.ts'
+import { messagesFields } from '../src/protocol/messages/request.ts'
+import { nativeFields } from '../src/protocol/native-messages/request.ts'
+import { responsesFields } from '../src/protocol/responses/request.ts'
+import { componentSchemas, schemaCheck } from './support/described-reply.ts'
+import { ADMIN_KEY, startTestGateway, type TestGateway } from './support/gateway.ts'
+
+// The readers of requests are written by hand, because they are on the path of every request. These tests hold the
+// description and the readers together in both directions.
+
+const document = apiDocument({ brand: 'service' })
+const problemIn = schemaCheck(document)
+
+type Parameter = {
+  readonly name: string
+  readonly in: string
+  readonly schema: Schema
+  readonly example?: unknown
+}
+type Body = Readonly<
+  Record<
+    string,
+    { readonly schema: Schema; readonly examples: Readonly<Record<string, { readonly value: unknown }>> }
+  >
+>
+type Operation = {
+  readonly parameters?: readonly Parameter[]
+  readonly requestBody?: { readonly content: Body }
+}
+type Described = {
+  readonly method: string
+  readonly path: string
+  readonly parameters: readonly Parameter[]
+  readonly requestBody: Operation['requestBody']
+}
+
+const operations: readonly Described[] = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods as unknown as Readonly<Record<string, Operation>>).map(
+    ([method, { parameters = [], requestBody }]) => ({
+      method: method.toUpperCase(),
+      path,
+      parameters,
+      requestBody,
+    }),
+  ),
+)
+const named = (list: readonly Described[]) => list.map(each => [`${each.method} ${each.path}`, each] as const)
+const withJson = operations.filter(
+  ({ requestBody }) => requestBody?.content['application/json'] !== undefined,
+)
+const withQuery = operations.filter(operation => queryOf(operation).length > 0)
+
+let gateway: TestGateway
+let key: string
+let chargeId: string
+
+beforeAll(async () => {
+  gateway = await startTestGateway()
+  key = (await gateway.account()).key
+  await gateway.admin('POST', 'accounts', { name: 'ada' })
+  await gateway.admin('POST', 'accounts/ada/grants', { amount_usd: '100' })
+  const row = (path: string) =>
+    exampleOf(operations.find(each => each.method === 'PUT' && each.path === path)!)
+  await gateway.admin('PUT', 'providers/main', row('/admin/api/providers/{provider}'))
+  await gateway.admin('PUT', 'models/gpt-x', row('/admin/api/models/{model}'))
+  await gateway.admin('PUT', 'models/all-sets', IMAGE_MODEL)
+  const answer = await gateway.chat(key, {
+    model: 'sandbox-chat',
+    messages: [{ role: 'user', content: 'Hi' }],
+  })
+  chargeId = answer.headers.get('x-request-id') ?? ''
+})
+
+afterAll(() => gateway.stop())
+
+function exampleOf({ requestBody }: Described): Readonly<Record<string, unknown>> {
+  const [first] = Object.values(requestBody?.content['application/json']?.examples ?? {})
+  return first?.value as Readonly<Record<string, unknown>>
+}
+
+/** Sends a request whose path has the examples of its parameters. */
+async function send({ method, path, parameters }: Described, query: object, body?: unknown) {
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    name === 'charge' ? chargeId : String(parameters.find(each => each.name === name)?.example),
+  )
+  const isAdmin = path.startsWith('/admin/')
+  const url = `${gateway.url}${filled}?${new URLSearchParams(Object.entries(query))}`
+  const response = await fetch(url, {
+    method,
+    headers: { authorization: `Bearer ${isAdmin ? ADMIN_KEY : key}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  return { status: response.status, error: errorIn(text), text }
+}
+
+function errorIn(text: string): {
+  readonly code?: string
+  readonly param?: string | null
+  readonly message?: string
+} {
+  try {
+    return (JSON.parse(text) as { error?: object }).error ?? {}
+  } catch {
+    return {}
+  }
+}
+
+/** The alternatives of a schema: one for each kind of row. */
+function alternatives(schema: Schema): readonly Schema[] {
+  const name = (schema['$ref'] as string | undefined)?.split('/').at(-1)
+  const found = name === undefined ? schema : componentSchemas(document)[name]!
+  return (found['anyOf'] as readonly Schema[] | undefined) ?? [found]
+}
+
+function queryOf({ parameters }: Described): readonly Parameter[] {
+  return parameters.filter(each => each.in === 'query')
+}
+
+function membersOf(schema: Schema): Readonly<Record<string, Schema>> {
+  return (schema['properties'] ?? {}) as Readonly<Record<string, Schema>>
+}
+
+/** An image model with a set of values for every field that has one. */
+const IMAGE_MODEL = {
+  kind: 'image',
+  upstreams: [{ provider: 'sandbox', model: 'image' }],
+  pricing: { per_image: '0.04' },
+  params: { aspect_ratio: ['1:1'], resolution: ['1K'], orientation: ['square'] },
+}
+
+/** The example without what would win over a member, and for a model that has the member. */
+function alone(example: object, member: string): object {
+  const { duration, ...others } = example as { readonly duration?: unknown }
+  const rest = member === 'seconds' || duration === undefined ? others : example
+  return 'model' in rest && rest.model === 'sandbox-image' ? { ...rest, model: 'all-sets' } : rest
+}
+
+/** Values of every kind. Those that a schema refuses are its wrong values. */
+const VALUES = [
+  true,
+  0,
+  -1,
+  1.5,
+  1e12,
+  '',
+  'x',
+  ' ',
+  '-1',
+  'x'.repeat(5000),
+  [],
+  [1],
+  {},
+  { x: 1 },
+  ['x', 'x'],
+]
+
+describe('a wrong value of a described member is refused, with the member in "param":', () => {
+  const cases = withJson.flatMap(operation => {
+    const example = exampleOf(operation)
+    const schema = alternatives(operation.requestBody!.content['application/json']!.schema).find(
+      each => problemIn(each, example) === undefined,
+    )!
+    return Object.entries(membersOf(schema)).flatMap(([member, described]) => {
+      const wrong = VALUES.filter(value => problemIn(described, value) !== undefined)
+      return wrong.length === 0
+        ? []
+        : [
+            [
+              `${operation.method} ${operation.path}: ${member}`,
+              { operation, example, member, wrong },
+            ] as const,
+          ]
+    })
+  })
+
+  test.each(cases)('%s', async (_, { operation, example, member, wrong }) => {
+    for (const value of wrong) {
+      const { status, error, text } = await send(
+        operation,
+        {},
+        { ...alone(example, member), [member]: value },
+      )
+
+      expect([value, status, error.code, text]).toEqual([
+        value,
+        400,
+        expect.stringMatching(/^invalid_field|unpriced_feature|invalid_json$/),
+        text,
+      ])
+      expect((error.param ?? '').split(/[.[]/)[0]).toBe(member)
+    }
+  })
+})
+
+describe('the example of a described body is accepted:', () => {
+  test.each(named(withJson))('%s', async (_, operation) => {
+    const { status, text } = await send(operation, {}, exampleOf(operation))
+
+    // What the example names may not exist here.
+    expect([status === 400 && !text.includes('is not a provider') ? text : '']).toEqual([''])
+  })
+})
+
+describe('a body that refuses unknown members names the described ones:', () => {
+  const closed = withJson.filter(({ requestBody }) =>
+    alternatives(requestBody!.content['application/json']!.schema).every(
+      each => each['additionalProperties'] === false,
+    ),
+  )
+
+  test.each(named(closed))('%s', async (_, operation) => {
+    const schemas = alternatives(operation.requestBody!.content['application/json']!.schema)
+    const example = exampleOf(operation)
+    const own = schemas.find(each => problemIn(each, example) === undefined)!
+
+    const { status, error } = await send(operation, {}, { ...example, zzzzzzzzzzzz: 1 })
+
+    expect(status).toBe(400)
+    const list = /(?:; (.*) can be sent|fields are (.*))\./.exec(error.message ?? '')
+    const accepted = (list?.[1] ?? list?.[2] ?? '').replaceAll('"', '').split(', ')
+    // Members of replies are ignored in a catalog, so that one can be sent back.
+    const ignored = new Set(['revision', 'updated_at', 'missing_variables'])
+    const described = Object.keys(membersOf(own))
+    expect(accepted.sort()).toEqual(
+      described.filter(name => operation.path !== '/admin/api/catalog' || !ignored.has(name)).sort(),
+    )
+  })
+})
+
+describe('every field that a reader of an open body reads is described:', () => {
+  test.each([
+    ['ChatRequest', [...chatFields]],
+    ['ResponsesRequest', [...responsesFields]],
+    ['EmbeddingsRequest', [...embeddingsFields]],
+    ['MessagesRequest', [...new Set([...messagesFields, ...nativeFields])]],
+    ['ImageRequest', [...imageFields, ...imageNames]],
+    ['VideoRequest', [...videoFields, ...imageNames, ...videoNames]],
+  ])('%s', (name, read) => {
+    expect(Object.keys(membersOf(componentSchemas(document)[name]!)).sort()).toEqual(read.sort())
+  })
+})
+
+describe('a wrong value of a described query parameter is refused:', () => {
+  test.each(named(withQuery))('%s', async (_, operation) => {
+    const body = operation.requestBody === undefined ? undefined : exampleOf(operation)
+    for (const { name, schema } of queryOf(operation)) {
+      const values = ['0', '-1', '501', '1.5', 'x'].filter(
+        text => problemIn(schema, schema['type'] === 'integer' ? Number(text) : text) !== undefined,
+      )
+      for (const value of values) {
+        const from = name === 'to' ? { from: '2026-11-01T00:00:00Z' } : {}
+        const { status, error } = await send(operation, { ...from, [name]: value }, body)
+
+        expect([name, value, status, error.param]).toEqual([name, value, 400, name])
+      }
+    }
+  })
+})
+
+describe('a list refuses an unknown query parameter, and names the described ones:', () => {
+  const lists = withQuery.filter(operation => queryOf(operation).some(({ name }) => name === 'cursor'))
+
+  test.each(named(lists))('%s', async (_, operation) => {
+    const { status, error } = await send(operation, { zzzz: '1' })
+
+    const accepted = /; (.*) can be asked for/.exec(error.message ?? '')?.[1] ?? ''
+    expect([status, error.param]).toEqual([400, 'zzzz'])
+    expect(accepted.split(', ').sort()).toEqual(
+      queryOf(operation)
+        .map(({ name }) => name)
+        .sort(),
+    )
+  })
+})

@@ -1,0 +1,124 @@
+import { expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { spawn } from 'bun'
+import { ADMIN_PATH } from '../src/http/admin/admin-api.ts'
+import { routes as adminRoutes } from '../src/http/admin/routes.ts'
+import { API_VERSION, apiDocument } from '../src/http/description/document.ts'
+import { startTestGateway } from './support/gateway.ts'
+import { root } from './support/snippets.ts'
+
+const document = apiDocument({ brand: 'service' })
+
+/** The linter takes three seconds of CPU. */
+const LINTER_TIMEOUT_MS = 180_000
+
+test(
+  'the document passes the strict rules of its linter without a warning',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tollgate-openapi-'))
+    writeFileSync(join(folder, 'openapi.json'), JSON.stringify(document))
+
+    const linter = spawn(
+      [
+        'node',
+        join(root, 'node_modules/@redocly/cli/bin/cli.js'),
+        'lint',
+        '--extends',
+        'recommended-strict',
+        '--format',
+        'json',
+        'openapi.json',
+      ],
+      {
+        cwd: folder,
+        env: {
+          PATH: process.env['PATH'],
+          REDOCLY_TELEMETRY: 'off',
+          REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
+        },
+        stdout: 'pipe',
+        stderr: 'ignore',
+      },
+    )
+    const report = JSON.parse(await new Response(linter.stdout).text()) as {
+      readonly totals: object
+      readonly problems: readonly object[]
+    }
+    rmSync(folder, { recursive: true, force: true })
+
+    expect(report.problems).toEqual([])
+    expect(report.totals).toMatchObject({ errors: 0, warnings: 0 })
+  },
+  LINTER_TIMEOUT_MS,
+)
+
+test('the document describes each method of each path of the admin API, and no other', () => {
+  const rowOf = (path: string, methods: object) =>
+    [
+      path,
+      ...Object.keys(methods)
+        .map(method => method.toLowerCase())
+        .toSorted(),
+    ].join(' ')
+  const described = Object.entries(document.paths)
+    .filter(([path]) => path.startsWith(ADMIN_PATH))
+    .map(([path, methods]) => rowOf(path.slice(ADMIN_PATH.length), methods))
+
+  const routed = adminRoutes.map(({ path, methods }) => rowOf(path.replace('...}', '}'), methods))
+
+  expect(new Set(described)).toEqual(new Set(routed))
+})
+
+test('each described path of the gateway allows exactly its described methods', async () => {
+  const gateway = await startTestGateway()
+  const paths = Object.entries(document.paths).filter(([path]) => !path.startsWith('/admin/'))
+
+  const allowed = await Promise.all(
+    paths.map(async ([path]) => {
+      const url = gateway.url + path.replace('{file}', 'start.js').replace(/\{\w+\}/, 'x')
+      const { status, headers } = await fetch(url, { method: 'DELETE' })
+      return [path, status, (headers.get('allow') ?? '').split(', ').filter(method => method !== 'HEAD')]
+    }),
+  )
+  await gateway.stop()
+
+  expect(allowed).toEqual(
+    paths.map(([path, methods]) => [path, 405, Object.keys(methods).map(method => method.toUpperCase())]),
+  )
+})
+
+test('the gateway serves the document with its version and the brand of its headers, for every origin', async () => {
+  const gateway = await startTestGateway({ environment: { TOLLGATE_BRAND: 'acme' } })
+
+  const first = await fetch(`${gateway.url}/openapi.json`)
+  const etag = first.headers.get('etag') ?? ''
+  const second = await fetch(`${gateway.url}/openapi.json`, { headers: { 'if-none-match': etag } })
+  await gateway.stop()
+
+  const served = (await first.json()) as typeof document
+  expect(first.headers.get('access-control-allow-origin')).toBe('*')
+  expect(served.info.version).toBe(API_VERSION)
+  expect(served).toEqual(JSON.parse(JSON.stringify(apiDocument({ brand: 'acme' }))) as typeof document)
+  expect(JSON.stringify(served)).toContain('x-acme-cost-usd')
+  expect(second.status).toBe(304)
+})
+
+test('the page at /docs loads all of its files from the gateway', async () => {
+  const gateway = await startTestGateway()
+
+  const page = await fetch(`${gateway.url}/docs`)
+  const html = await page.text()
+  const links = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link = '']) => link)
+  const files = links.filter(link => !link.startsWith('data:'))
+  const statuses = await Promise.all(
+    files.map(async file => (await fetch(new URL(file, `${gateway.url}/docs`))).status),
+  )
+  await gateway.stop()
+
+  expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
+  expect(files).toContain('docs/swagger-ui-bundle.js')
+  expect(files.filter(file => /^(https?:)?\/\//.test(file))).toEqual([])
+  expect(statuses).toEqual(files.map(() => 200))
+})
