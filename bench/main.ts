@@ -3,6 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, release } from 'node:os'
 import { join } from 'node:path'
 import { compare } from './compare.ts'
+import { floodTable } from './flood/flood-report.ts'
+import { measureFlood } from './flood/measure-flood.ts'
 import { measureLargeBodies } from './media/large-bodies.ts'
 import { measureMedia } from './media/measure-media.ts'
 import { largeBodiesTable, mediaTables } from './media/media-report.ts'
@@ -28,6 +30,7 @@ const runs: Readonly<Record<Options['command'], (options: Options, processes: Pr
     open: runOpen,
     media: runMedia,
     bodies: runBodies,
+    flood: runFlood,
   }
 
 process.exitCode = await main()
@@ -148,6 +151,14 @@ async function runBodies(options: Options, processes: Processes): Promise<void> 
   console.log(`${machine().summary}.\n`)
   console.log(largeBodiesTable(measured))
   writeJson(options, { measured })
+}
+
+async function runFlood(options: Options, processes: Processes): Promise<void> {
+  const { peers } = await startPeers(options.peers, processes, logProgress)
+  const samples = await measureFlood(peers, { ...options, connections: options.connections[0]! }, logProgress)
+  console.log(`${machine().summary}; ${options.rounds} rounds of ${options.requests} requests.\n`)
+  console.log(floodTable(samples))
+  writeJson(options, { samples })
 }
 
 function writeJson(options: Options, figures: object): void {

@@ -116,7 +116,7 @@ export function withRange(values: Spread | undefined, decimals: number): string 
 }
 
 /** The columns with text. */
-const NAMES: ReadonlySet<string> = new Set(['request', 'stream', 'streams', 'peer'])
+const NAMES: ReadonlySet<string> = new Set(['request', 'stream', 'streams', 'uploads', 'peer'])
 
 /** A Markdown table that is padded for the terminal. Columns with numbers are right-aligned. */
 export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -1,6 +1,7 @@
 import type { Processes } from '../processes.ts'
 import { startGateway } from './gateway.ts'
 import { startNginx } from './nginx.ts'
+import { startNodeRelay } from './node-relay.ts'
 import type { Peer, PeerName, Surroundings } from './peer.ts'
 import { startRelay } from './relay.ts'
 import { startUpstream } from './upstream.ts'
@@ -13,6 +14,7 @@ const starts: Record<Exclude<PeerName, 'direct'>, Start> = {
   control: surroundings => startRelay('control', surroundings),
   gateway: startGateway,
   nginx: startNginx,
+  node: startNodeRelay,
 }
 
 /** Starts the mock upstream and the named peers. Peers that are not installed are skipped and logged. */

@@ -1,4 +1,5 @@
 import { DEFAULT_TIMEOUTS, type ConnectionTimeouts } from '../../src/http1/server/limits.ts'
+import { ReadTurns } from '../../src/http1/server/read-turns.ts'
 import {
   ServerConnection,
   type ConnectionServer,
@@ -43,6 +44,7 @@ export function fakeConnection(
     date: 'Thu, 01 Jan 1970 00:00:00 GMT',
     isStopping: false as boolean,
     timeouts: { ...DEFAULT_TIMEOUTS, ...timeouts },
+    readTurns: new ReadTurns(),
     onRequest: answer,
     onRefused: answer,
     onFailure: (_, error) => void done.push(error.message),

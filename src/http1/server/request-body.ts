@@ -3,6 +3,7 @@ import { GrowingBuffer } from '../growing-buffer.ts'
 import { ChunkedBody } from '../wire/chunked-body.ts'
 import { bodyTooLarge, HttpError } from './http-error.ts'
 import { NEVER, ticks } from './limits.ts'
+import type { ReadTurns, WaitingBody } from './read-turns.ts'
 
 export type BodyLimits = {
   readonly bytesMax: number
@@ -20,18 +21,20 @@ export type RateMin = { readonly bytesPerS: number; readonly afterMs: number }
 /** What a body uses of its connection. */
 export type BodyConnection = {
   readonly tick: number
+  readonly readTurns: ReadTurns
   /** A reader has taken all received bytes, or waits for more. */
   onBodyRead(): void
 }
 
 type PendingRead = {
-  readonly sinceTick: number
+  /** Since when the client is waited for. Never while bytes that have arrived wait for their turn. */
+  sinceTick: number
   resolve(bytes: Uint8Array | undefined): void
   reject(reason: Error): void
 }
 
 /** A request body that had not arrived completely with its head. */
-export class RequestBody implements ByteStream {
+export class RequestBody implements ByteStream, WaitingBody {
   readonly #connection: BodyConnection
   readonly #chunks: ChunkedBody | undefined
   #state: 'arriving' | 'complete' | 'malformed' = 'arriving'
@@ -112,16 +115,28 @@ export class RequestBody implements ByteStream {
 
   read(): Promise<Uint8Array | undefined> {
     if (this.#end !== undefined) return this.#end === 'cancelled' ? NO_MORE : Promise.reject(this.#end)
-    if (this.#unread.length > 0) {
+    const waiting = this.#unread.length
+    if (waiting > 0 && this.#connection.readTurns.tryTake(waiting)) {
       const bytes = this.#unread.take()
       this.#connection.onBodyRead()
       return Promise.resolve(bytes)
     }
-    if (this.#state === 'complete') return NO_MORE
+    if (waiting === 0 && this.#state === 'complete') return NO_MORE
     const { promise, resolve, reject } = Promise.withResolvers<Uint8Array | undefined>()
     this.#pendingRead = { sinceTick: this.#connection.tick, resolve, reject }
-    this.#connection.onBodyRead()
+    if (waiting > 0) this.#awaitTurn()
+    else this.#connection.onBodyRead()
     return promise
+  }
+
+  /** Called by `readTurns`. The reader may have gone meanwhile. */
+  deliver(): number {
+    const bytes = this.#unread.length
+    const read = this.#endWait()
+    if (read === undefined) return 0
+    read.resolve(this.#unread.take())
+    this.#connection.onBodyRead()
+    return bytes
   }
 
   cancel(): void {
@@ -152,16 +167,31 @@ export class RequestBody implements ByteStream {
     this.#receivedBytes += bytes.length
     if (this.#end !== undefined) this.#droppedBytes += bytes.length
     else if (this.#receivedBytes > this.#limits.bytesMax) this.fail(bodyTooLarge(this.#limits.bytesMax))
-    else if (this.#pendingRead === undefined) this.#unread.append(bytes)
-    else if (bytes.length > 0) this.#endWait()?.resolve(bytes)
+    else if (this.#pendingRead === undefined || this.#unread.length > 0) this.#unread.append(bytes)
+    else if (bytes.length > 0) this.#arrive(bytes)
     else if (this.#state === 'complete') this.#endWait()?.resolve(undefined)
+  }
+
+  /** Gives the bytes to the pending read, or keeps them until their turn. */
+  #arrive(bytes: Buffer): void {
+    if (this.#connection.readTurns.tryTake(bytes.length)) return this.#endWait()?.resolve(bytes)
+    this.#unread.append(bytes)
+    this.#awaitTurn()
+  }
+
+  #awaitTurn(): void {
+    const read = this.#pendingRead
+    if (read === undefined) return
+    this.#waitedTicks += this.#connection.tick - read.sinceTick
+    read.sinceTick = NEVER
+    this.#connection.readTurns.wait(this)
   }
 
   #endWait(): PendingRead | undefined {
     const read = this.#pendingRead
     if (read === undefined) return undefined
     this.#pendingRead = undefined
-    this.#waitedTicks += this.#connection.tick - read.sinceTick
+    if (read.sinceTick !== NEVER) this.#waitedTicks += this.#connection.tick - read.sinceTick
     return read
   }
 }

@@ -10,6 +10,7 @@ import {
   type ConnectionTimeouts,
 } from './limits.ts'
 import type { BodyConnection } from './request-body.ts'
+import type { ReadTurns } from './read-turns.ts'
 import { RequestReader } from './request-reader.ts'
 import { ServerRequest, unreadRequest, type Responder } from './server-request.ts'
 import { isStream, responseHead, ResponseWriter, type ServerResponse } from './response-writer.ts'
@@ -20,6 +21,7 @@ export type ConnectionServer = {
   /** The value of `date` headers. */
   readonly date: string
   readonly timeouts: ConnectionTimeouts
+  readonly readTurns: ReadTurns
   /** Whether connections take no further request. */
   readonly isStopping: boolean
   /** Has a request answered. */
@@ -84,6 +86,10 @@ export class ServerConnection implements Responder, BodyConnection {
 
   get tick(): number {
     return this.#server.tick
+  }
+
+  get readTurns(): ReadTurns {
+    return this.#server.readTurns
   }
 
   onData(bytes: Buffer): void {

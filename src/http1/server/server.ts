@@ -2,6 +2,7 @@ import { onSocketEvent } from '../socket-polls.ts'
 import { systemClock } from '../system-clock.ts'
 import { HttpError } from './http-error.ts'
 import { CONNECTIONS_MAX, DEFAULT_TIMEOUTS, TICK_MS, type ConnectionTimeouts } from './limits.ts'
+import { ReadTurns } from './read-turns.ts'
 import { ServerConnection, type ConnectionServer } from './server-connection.ts'
 import { unreadRequest, type ServerRequest } from './server-request.ts'
 
@@ -104,6 +105,7 @@ class Server implements ConnectionServer {
   date: string
   isStopping = false
   readonly timeouts: ConnectionTimeouts
+  readonly readTurns = new ReadTurns()
   readonly #options: Required<Omit<ServerOptions, 'host' | 'port' | 'timeouts'>>
   readonly #connections = new Set<ServerConnection>()
   runningRequests = 0
