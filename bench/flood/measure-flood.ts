@@ -71,13 +71,14 @@ async function measure(peer: Peer, requests: number, flood: Flood): Promise<Meas
   const { promise: started, resolve, reject } = Promise.withResolvers<void>()
   let answered = 0
   const worker = new Worker(new URL('upload-worker.ts', import.meta.url))
-  worker.onmessage = ({ data }: MessageEvent<FloodProgress>) => {
+  worker.addEventListener('message', ({ data }: MessageEvent<FloodProgress>) => {
     if (typeof data !== 'number') return reject(new Error(data.problem))
     answered = data
     // Every connection has been served about once, so the flood has its full strength.
     if (answered >= flood.connections) resolve()
-  }
-  worker.postMessage(flood)
+  })
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- only windows have origins.
+  worker.postMessage(flood satisfies Flood)
   try {
     await started
     const before = answered

@@ -18,15 +18,14 @@ export type Flood = {
 /** The number of uploads that were answered, or why the flood has ended. */
 export type FloodProgress = number | { readonly problem: string }
 
-declare const self: Worker
 let answered = 0
 
-self.onmessage = ({ data: flood }: MessageEvent<Flood>) => {
+self.addEventListener('message', ({ data: flood }: MessageEvent<Flood>) => {
   const body = Buffer.from(flood.body)
   for (let index = 0; index < flood.connections; index += 1) {
     void open(flood, flood.keys[index % flood.keys.length]!, body).catch(report)
   }
-}
+})
 
 async function open({ port, path, status }: Flood, key: string, body: Buffer): Promise<void> {
   const lines = [
@@ -42,7 +41,7 @@ async function open({ port, path, status }: Flood, key: string, body: Buffer): P
     if (!head.startsWith(`HTTP/1.1 ${status} `))
       return report(new Error(`An upload got this reply:\n${head}`))
     answered += 1
-    self.postMessage(answered)
+    postMessage(answered satisfies FloodProgress)
     sentBytes = 0
     send()
   })
@@ -66,5 +65,5 @@ async function open({ port, path, status }: Flood, key: string, body: Buffer): P
 }
 
 function report(error: Error): void {
-  self.postMessage({ problem: error.message })
+  postMessage({ problem: error.message } satisfies FloodProgress)
 }
