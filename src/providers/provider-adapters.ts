@@ -14,6 +14,10 @@ import { mediaHttp } from './media/media-http.ts'
 import { minimax } from './minimax/minimax.ts'
 import { probeMinimax } from './minimax/probe-minimax.ts'
 import { openAiImages } from './openai-images/openai-images.ts'
+import { probeReplicate } from './replicate/probe-replicate.ts'
+import { replicate } from './replicate/replicate.ts'
+import { probeRunway } from './runway/probe-runway.ts'
+import { runway } from './runway/runway.ts'
 import type { Renderer } from './sandbox/media/renderer.ts'
 import { probeVeo } from './veo/probe-veo.ts'
 import { veo } from './veo/veo.ts'
@@ -84,6 +88,14 @@ function mediaAdapters(ports: AdapterPorts): Readonly<Record<MediaKind, Provider
     minimax: {
       media: { kinds: ['video'], provider: minimax({ send, clock, secretOf }) },
       probe: provider => probeMinimax(provider, { send, secretOf }),
+    },
+    replicate: {
+      media: { kinds: ['image', 'video'], provider: replicate({ send, secretOf }) },
+      probe: provider => probeReplicate(provider, { send, secretOf }),
+    },
+    runway: {
+      media: { kinds: ['image', 'video'], provider: runway({ send, secretOf }) },
+      probe: provider => probeRunway(provider, { send, secretOf }),
     },
     veo: {
       media: { kinds: ['video'], provider: veo({ send, secretOf }) },

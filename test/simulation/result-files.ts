@@ -50,6 +50,7 @@ export class ResultFiles {
   }
 
   bytesOf(output: MediaOutput): Uint8Array<ArrayBuffer> {
+    if (output.from === 'lost') throw new Error('A lost result has no bytes.')
     return output.from === 'bytes' ? output.bytes : this.find(output.url).bytes
   }
 

@@ -92,5 +92,8 @@ export function jobBehavior(
 }
 
 function outputsOf({ outputs }: MediaResult): NonNullable<JobBehavior['outputs']> {
-  return outputs.map(output => (output.from === 'url' ? { url: output.url } : { bytes: output.bytes }))
+  return outputs.flatMap(output => {
+    if (output.from === 'lost') return []
+    return output.from === 'url' ? { url: output.url } : { bytes: output.bytes }
+  })
 }

@@ -9,7 +9,7 @@ import type { SendWhole, WholeReply, WholeRequest } from '../../src/providers/me
 import { bytesOf } from '../support/byte-streams.ts'
 import type { PollBehaviorName, SubmitBehavior } from '../support/simulators/media/behaviors.ts'
 import { MediaSimulator } from '../support/simulators/media/media-simulator.ts'
-import type { SimulatedKind } from '../support/simulators/media/simulated-media.ts'
+import { modelOf, type SimulatedKind } from '../support/simulators/media/simulated-media.ts'
 import type { SimulatedReply } from '../support/simulators/simulated-reply.ts'
 import type { Gate } from './gate.ts'
 import type { Random } from './random.ts'
@@ -79,7 +79,7 @@ export class WireUpstream implements AnyUpstream {
       await gate.network(`${this.traits.id} ${call.jobId} submit answered`)
       return wholeReply(arrived.reply, request, gate)
     })
-    const { model = call.model } = this.#kind
+    const model = modelOf(this.#kind, call.kind) ?? call.model
     const outcome = await provider.submit({ ...call, model })
     if (job !== undefined) job.answeredAtMs = gate.nowMs
     return outcome
@@ -112,7 +112,7 @@ export class WireUpstream implements AnyUpstream {
   #shaped({ durationMs, ...result }: MediaResult): MediaResult {
     const { reportsDuration = true, sendsBytes = false, outputsMax } = this.#kind
     const outputs = result.outputs.slice(0, outputsMax).map(output =>
-      output.from === 'url' || sendsBytes
+      output.from !== 'bytes' || sendsBytes
         ? output
         : ({
             from: 'url',

@@ -21,6 +21,8 @@ export const mediaKinds = {
   kling: { hasKeyPair: true },
   fal: { baseUrl: 'https://queue.fal.run' },
   minimax: { baseUrl: 'https://api.minimax.io' },
+  replicate: { baseUrl: 'https://api.replicate.com/v1' },
+  runway: { baseUrl: 'https://api.dev.runwayml.com' },
   veo: { baseUrl: 'https://generativelanguage.googleapis.com/v1beta', keyHeader: 'x-goog-api-key' },
 } as const satisfies Readonly<Record<string, MediaKindRules>>
 export type MediaKind = keyof typeof mediaKinds

@@ -56,6 +56,7 @@ async function storeOutput(
   ports: StoreOutputsPorts,
 ): Promise<StoredFile | Failed> {
   const { blobs } = ports
+  if (output.from === 'lost') return { outcome: 'lost', problem: output.problem }
   if (output.from === 'bytes') {
     const { bytes } = output
     return store(onePiece(bytes), { key, mediaType: mediaTypeOf(bytes) ?? UNKNOWN_TYPE }, blobs)

@@ -136,6 +136,8 @@ export type MediaResult = {
 
 export type MediaOutput =
   | { readonly from: 'bytes'; readonly bytes: Uint8Array<ArrayBuffer> }
+  /** The provider made it, and has removed it: it can never be fetched. */
+  | { readonly from: 'lost'; readonly problem: string }
   /** A link as the provider wrote it, checked by nothing so far. Only the fetcher for untrusted links opens it. */
   | {
       readonly from: 'url'

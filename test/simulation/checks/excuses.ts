@@ -35,7 +35,7 @@ export function excuseFor(made: UpstreamJob, job: Job, context: Context): string
 /** Whether a file of the result can never be fetched, or not any more. */
 export function hasLostFile({ result }: UpstreamJob, { request }: Job, { files }: World): boolean {
   return result.outputs.slice(0, request.count).some(output => {
-    if (output.from === 'bytes') return false
+    if (output.from !== 'url') return output.from === 'lost'
     return ['never', 'refused', 'expires'].includes(files.find(output.url).availability.kind)
   })
 }

@@ -6,13 +6,14 @@ import { simulatedSend } from '../simulated-send.ts'
 import { submitBehaviors, type SubmitBehaviorName } from './behaviors.ts'
 import { MediaSimulator } from './media-simulator.ts'
 import { simulatedKinds } from './simulated-kinds.ts'
-import type { SimulatedKind } from './simulated-media.ts'
+import { modelOf, type SimulatedKind } from './simulated-media.ts'
 
 const JOB_MS = 5000
 const names = Object.keys(submitBehaviors) as SubmitBehaviorName[]
 
 describe.each(Object.entries<SimulatedKind>(simulatedKinds))('the simulated API of %s', (name, kind) => {
-  const { path, dialect, provider, makes = 'video', model = 'upstream-model' } = kind
+  const { path, dialect, provider, makes = 'video' } = kind
+  const model = modelOf(kind, makes) ?? 'upstream-model'
 
   function open() {
     const clock = fakeClock()

@@ -1,11 +1,33 @@
+import { fal } from '../../../../src/providers/fal/fal.ts'
 import { minimax } from '../../../../src/providers/minimax/minimax.ts'
+import { replicate } from '../../../../src/providers/replicate/replicate.ts'
+import { runway } from '../../../../src/providers/runway/runway.ts'
 import { veo } from '../../../../src/providers/veo/veo.ts'
+import { falDialect } from './fal.ts'
 import { minimaxV1Dialect, minimaxV2Dialect } from './minimax.ts'
+import { replicateDialect } from './replicate.ts'
+import { runwayDialect } from './runway.ts'
 import type { SimulatedKind } from './simulated-media.ts'
 import { veoDialect } from './veo.ts'
 
 /** The adapters that have a simulator, for the conformance suite and the simulation. */
 export const simulatedKinds = {
+  fal: {
+    kind: 'fal',
+    path: '',
+    dialect: falDialect,
+    provider: fal,
+    model: { image: 'acme/any/text-to-image', video: 'acme/any/text-to-video' },
+    upstreamIdOf: id => `acme/any/requests/${id}`,
+  },
+  replicate: {
+    kind: 'replicate',
+    path: '/v1',
+    dialect: replicateDialect,
+    provider: replicate,
+    reportsDuration: false,
+  },
+  runway: { kind: 'runway', path: '', dialect: runwayDialect, provider: runway, reportsDuration: false },
   veo: {
     kind: 'veo',
     path: '/v1beta',

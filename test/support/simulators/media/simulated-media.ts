@@ -54,8 +54,8 @@ export type SimulatedKind = {
   }) => MediaProvider
   /** Default: video. */
   readonly makes?: JobKind
-  /** Default: `upstream-model`. */
-  readonly model?: string
+  /** A model, or one for images and one for videos, where the name matters. */
+  readonly model?: string | Readonly<Record<JobKind, string>>
   /** Whether its answers say how long a clip is. Default: true. */
   readonly reportsDuration?: boolean
   /** Whether it may send a result in the answer itself. Default: false. */
@@ -66,11 +66,16 @@ export type SimulatedKind = {
   readonly upstreamIdOf?: (id: string) => string
 }
 
+export function modelOf({ model }: Pick<SimulatedKind, 'model'>, makes: JobKind): string | undefined {
+  return typeof model === 'object' ? model[makes] : model
+}
+
 /** An adapter in front of its simulator, for the conformance suite. */
 export async function simulatedMedia(
-  { kind, path, dialect, provider, makes = 'video', model = 'upstream-model' }: SimulatedKind,
+  simulated: SimulatedKind,
   connect: ConnectSimulator,
 ): Promise<MediaUnderTest> {
+  const { kind, path, dialect, provider, makes = 'video' } = simulated
   const clock = fakeClock()
   let url = ''
   let calls = 0
@@ -89,7 +94,7 @@ export async function simulatedMedia(
       const prompt = `A lighthouse at dawn, ${calls}`
       return aSubmitCall(row, {
         kind: makes,
-        model,
+        model: modelOf(simulated, makes) ?? 'upstream-model',
         prompt,
         ...(makes === 'video' ? { durationMs: 5000 } : {}),
       })

@@ -1,0 +1,100 @@
+import type { InputBytes } from '../media/joined-body.ts'
+import type { MediaInput, SubmitCall } from '../../gateway/ports/media-provider.ts'
+import type { BodyPart } from '../media/joined-body.ts'
+import { jsonParts, type Members, type MemberValue } from '../media/json-parts.ts'
+import { ratioOf } from './ratio.ts'
+
+/** Where a task is created, and the body of the create. */
+export type Create = { readonly path: string; readonly body: readonly BodyPart[] }
+
+/** Never sent from a row's parameters: the adapter sets them itself, or they change the number of results. */
+const OWN_FIELDS = new Set([
+  'model',
+  'promptText',
+  'promptImage',
+  'promptVideo',
+  'videoUri',
+  'referenceImages',
+  'references',
+  'duration',
+  'outputCount',
+])
+/** Their meaning goes into `ratio`. */
+const SHAPE_PARAMS = new Set(['aspect_ratio', 'resolution', 'orientation', 'ratio'])
+
+/** The longest data URL that the API takes. */
+const DATA_URL_BYTES_MAX = 5 * 1024 ** 2
+
+/** The create of a task, or why the API would refuse it: an input that is too large for a data URL. */
+export function createOf(call: SubmitCall): Create | { readonly refusal: string } {
+  const large = [...call.images, ...call.videos].find(isTooLarge)
+  if (large !== undefined) return { refusal: 'An input is larger than the 3.7 MB that the provider takes.' }
+  const { model, prompt, params, durationMs } = call
+  const others = Object.entries(params).filter(([name]) => !OWN_FIELDS.has(name) && !SHAPE_PARAMS.has(name))
+  const { path, inputs } = inputsOf(call)
+  return {
+    path,
+    body: jsonParts({
+      model,
+      promptText: prompt,
+      ...Object.fromEntries(others),
+      ratio: ratioOf(call),
+      duration: durationMs === undefined ? undefined : durationMs / 1000,
+      ...inputs,
+    }),
+  }
+}
+
+/** The route follows from what is made and from the inputs. */
+function inputsOf(call: SubmitCall): { readonly path: string; readonly inputs: Members } {
+  const images = call.images.map(inputValue)
+  const videos = call.videos.map(inputValue)
+  const references = listOf(images.map(uri => ({ uri })))
+  if (call.kind === 'image') return { path: '/v1/text_to_image', inputs: { referenceImages: references } }
+  if (videos.length > 0)
+    return { path: '/v1/video_to_video', inputs: videoInputs(call.model, videos, images) }
+  if (images.length === 0)
+    return { path: '/v1/text_to_video', inputs: { task: call.refUpstreamId, scenes: call.scenes } }
+  return { path: '/v1/image_to_video', inputs: { promptImage: framesOf(images) } }
+}
+
+/** One image is the first frame, and the second the last one. Models refuse what they do not take. */
+function framesOf(images: readonly MemberValue[]): MemberValue {
+  const [first, ...others] = images
+  if (first !== undefined && others.length === 0) return first
+  return images.map((uri, place) => ({ uri, position: place === 0 ? 'first' : 'last' }))
+}
+
+/** The models of the Aleph family have names of their own for the video and the references. */
+function videoInputs(model: string, videos: readonly MemberValue[], images: readonly MemberValue[]): Members {
+  const isAleph = model.includes('aleph')
+  const [video, ...others] = videos
+  return {
+    [isAleph ? 'videoUri' : 'promptVideo']: video,
+    referenceVideos: listOf(others.map(uri => ({ type: 'video', uri }))),
+    references: listOf(images.map((uri): MemberValue => (isAleph ? { type: 'image', uri } : { uri }))),
+  }
+}
+
+function listOf(values: readonly MemberValue[]): MemberValue | undefined {
+  return values.length === 0 ? undefined : values
+}
+
+function inputValue(input: MediaInput): MemberValue {
+  switch (input.from) {
+    case 'url':
+      return input.url
+    case 'provider_id':
+      return input.id
+    case 'bytes':
+      return { dataUrl: input }
+  }
+}
+
+function isTooLarge(input: MediaInput): boolean {
+  return input.from === 'bytes' && dataUrlBytes(input) > DATA_URL_BYTES_MAX
+}
+
+function dataUrlBytes({ bytes, mediaType }: InputBytes): number {
+  return `data:${mediaType};base64,`.length + 4 * Math.ceil(bytes / 3)
+}

@@ -1,0 +1,62 @@
+import type { Provider } from '../../domain/catalog/provider.ts'
+import type { MediaProvider, PollOutcome, SubmitOutcome } from '../../gateway/ports/media-provider.ts'
+import { joinedBody } from '../media/joined-body.ts'
+import type { SendWhole } from '../media/send-whole.ts'
+import { addressOf, type Address, type SecretOf } from '../openai-compatible/target.ts'
+import { createOf } from './create.ts'
+import { pathOf, readCreated, readTask } from './wire.ts'
+
+export type RunwayPorts = { readonly send: SendWhole; readonly secretOf: SecretOf }
+
+/** The API asks for pauses of at least five seconds. */
+const POLL_EVERY_MS = 5000
+const VERSION = '2024-11-06'
+
+/**
+ * The API of Runway: images and videos. A create carries no id of ours and there is no list of tasks, so the submit of
+ * a lost answer is not recovered.
+ */
+export function runway({ send, secretOf }: RunwayPorts): MediaProvider {
+  return {
+    pollEveryMsMin: POLL_EVERY_MS,
+
+    async submit(call) {
+      const create = createOf(call)
+      if ('refusal' in create) return { outcome: 'rejected', reason: 'invalid', message: create.refusal }
+      const { provider, timeoutMs } = call
+      const address = runwayAddress(provider, create.path, secretOf)
+      if ('problem' in address) return notCallable(address.problem)
+      const body = joinedBody(create.body)
+      const reply = await send({ ...address, provider, method: 'POST', body, timeoutMs })
+      if (reply.reply === 'answer') return readCreated(reply)
+      return { outcome: reply.isSent ? 'unknown' : 'not_sent', problem: reply.problem }
+    },
+
+    async poll({ provider, upstreamId, timeoutMs }) {
+      const address = runwayAddress(provider, pathOf(upstreamId), secretOf)
+      if ('problem' in address) return unavailable(address.problem)
+      const reply = await send({ ...address, provider, method: 'GET', timeoutMs })
+      return reply.reply === 'answer' ? readTask(reply) : unavailable(reply.problem)
+    },
+  }
+}
+
+/** Where a path of the API is. The row's headers can name another version of the API. */
+export function runwayAddress(
+  provider: Provider,
+  path: string,
+  secretOf: SecretOf,
+): Address | { readonly problem: string } {
+  return addressOf(provider, path, secretOf, secret => ({
+    'x-runway-version': VERSION,
+    ...(secret === undefined ? {} : { authorization: `Bearer ${secret}` }),
+  }))
+}
+
+function unavailable(problem: string): PollOutcome {
+  return { outcome: 'unavailable', problem }
+}
+
+function notCallable(problem: string): SubmitOutcome {
+  return { outcome: 'rejected', reason: 'operator', message: `The provider cannot be called: ${problem}.` }
+}

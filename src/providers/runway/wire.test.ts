@@ -1,0 +1,159 @@
+import { describe, expect, test } from 'bun:test'
+import { fixtureText } from '../../../test/support/simulators/media/fixtures.ts'
+import type { WholeAnswer } from '../media/send-whole.ts'
+import { pathOf, readCreated, readTask } from './wire.ts'
+
+const fixture = (name: string) => fixtureText('runway', name)
+const answered = (body: string, status = 200): WholeAnswer => ({
+  status,
+  headers: { 'content-type': 'application/json' },
+  body,
+})
+
+test('the path of a task never has another segment', () => {
+  expect(pathOf('a/../b?c')).toBe('/v1/tasks/a%2F..%2Fb%3Fc')
+})
+
+describe('the answer to a create', () => {
+  test('with an id is an accepted job', () => {
+    expect(readCreated(answered(fixture('created')))).toEqual({
+      outcome: 'accepted',
+      upstreamId: '17f20503-6c24-4c16-946b-35dbbce2af2f',
+    })
+  })
+
+  test.each([
+    [400, 'validation-failed', 'invalid'],
+    [400, 'not-enough-credits', 'operator'],
+    [402, 'not-enough-credits', 'operator'],
+    [401, 'unauthorized', 'operator'],
+    [403, 'unauthorized', 'operator'],
+    [429, 'rate-limited', 'rate_limited'],
+    [404, 'not-found', 'invalid'],
+    [408, 'not-found', 'invalid'],
+    [409, 'not-found', 'invalid'],
+    [307, 'created', 'operator'],
+  ])('of status %d like %s is rejected as %s', (status, name, reason) => {
+    expect(readCreated(answered(fixture(name), status))).toMatchObject({
+      outcome: 'rejected',
+      reason,
+      status,
+    })
+  })
+
+  test.each([
+    ['{"error":"You do not have enough credits."}', 'operator'],
+    ['{"error":"Your organization is out of credits."}', 'operator'],
+    ['{"error":"No credits remaining."}', 'operator'],
+    ['{"error":"The credits at the end of the clip are not readable."}', 'invalid'],
+  ])('%s is rejected as %s', (body, reason) => {
+    expect(readCreated(answered(body, 400))).toMatchObject({ reason })
+  })
+
+  test('of a refusal names the fields, and keeps the time to wait', () => {
+    expect(readCreated(answered(fixture('validation-failed'), 400))).toMatchObject({
+      message: 'Validation of body failed: ratio: Invalid ratio for this model.',
+    })
+    expect(readCreated({ ...answered(fixture('rate-limited'), 429), retryAfterS: 9 })).toMatchObject({
+      message: 'Too many requests.',
+      retryAfterS: 9,
+    })
+  })
+
+  test.each([
+    [500, fixture('created')],
+    [502, '<html>'],
+    [503, fixture('overloaded')],
+    [504, ''],
+  ])('of status %d with %j is unknown, because the task may exist', (status, body) => {
+    expect(readCreated(answered(body, status))).toEqual({ outcome: 'unknown', problem: `status ${status}` })
+  })
+
+  test.each([
+    '',
+    '<html>',
+    '{"id":"17f',
+    '[]',
+    '{}',
+    '{"id":""}',
+    '{"id":7}',
+    '{"id":".."}',
+    '{"id":"\\ud800"}',
+  ])('%j names no job', body => {
+    expect(readCreated(answered(body))).toMatchObject({ outcome: 'rejected', reason: 'no_id', status: 200 })
+  })
+})
+
+describe('the answer to a query', () => {
+  test.each([
+    ['pending', 'PENDING'],
+    ['throttled', 'THROTTLED'],
+    ['running', 'RUNNING'],
+  ])('%s is running', (name, upstreamStatus) => {
+    expect(readTask(answered(fixture(name)))).toEqual({
+      outcome: 'running',
+      upstreamStatus,
+      isKnownStatus: true,
+    })
+  })
+
+  test.each(['DREAMING', 'succeeded', 'DELETED'])('of status %s is running, and not known', status => {
+    expect(readTask(answered(JSON.stringify({ status })))).toEqual({
+      outcome: 'running',
+      upstreamStatus: status,
+      isKnownStatus: false,
+    })
+  })
+
+  test('of a finished task has its links', () => {
+    expect(readTask(answered(fixture('succeeded')))).toEqual({
+      outcome: 'finished',
+      result: {
+        outputs: [{ from: 'url', url: 'https://dnznrvs05pmza.cloudfront.net/17f20503.mp4?_jwt=eyJhbGciOi' }],
+        isCounted: true,
+      },
+    })
+  })
+
+  test.each([[undefined], [null], [[]], [{}], [[null, 7, '']], ['https://a.example/1']])(
+    'of a finished task with the output %j has none',
+    output => {
+      expect(readTask(answered(JSON.stringify({ status: 'SUCCEEDED', output })))).toMatchObject({
+        result: { outputs: [] },
+      })
+    },
+  )
+
+  test('of a failed task has its message and its code', () => {
+    expect(readTask(answered(fixture('failed')))).toEqual({
+      outcome: 'failed',
+      code: 'SAFETY.INPUT.TEXT',
+      message: 'The text prompt did not pass our content moderation.',
+    })
+  })
+
+  test('of a failed task without a reason has a default message', () => {
+    expect(readTask(answered('{"status":"FAILED"}'))).toEqual({
+      outcome: 'failed',
+      message: 'The provider could not make the result and did not say why.',
+    })
+  })
+
+  test('of a cancelled task is a failure', () => {
+    expect(readTask(answered(fixture('cancelled')))).toMatchObject({ outcome: 'failed', code: 'CANCELLED' })
+  })
+
+  test.each([
+    [401, fixture('unauthorized')],
+    [404, fixture('not-found')],
+    [429, fixture('rate-limited')],
+    [503, fixture('succeeded')],
+    [200, '<html>'],
+    [200, ''],
+    [200, '{}'],
+    [200, '{"status":""}'],
+    [307, fixture('succeeded')],
+  ])('of HTTP status %d with %j is unavailable', (status, body) => {
+    expect(readTask(answered(body, status))).toEqual({ outcome: 'unavailable', problem: `status ${status}` })
+  })
+})
