@@ -19,6 +19,8 @@ import { replicate } from './replicate/replicate.ts'
 import { probeRunway } from './runway/probe-runway.ts'
 import { runway } from './runway/runway.ts'
 import type { Renderer } from './sandbox/media/renderer.ts'
+import { probeSeedance } from './seedance/probe-seedance.ts'
+import { seedance } from './seedance/seedance.ts'
 import { probeVeo } from './veo/probe-veo.ts'
 import { veo } from './veo/veo.ts'
 import { sandboxMedia } from './sandbox/media/sandbox-media.ts'
@@ -96,6 +98,10 @@ function mediaAdapters(ports: AdapterPorts): Readonly<Record<MediaKind, Provider
     runway: {
       media: { kinds: ['image', 'video'], provider: runway({ send, secretOf }) },
       probe: provider => probeRunway(provider, { send, secretOf }),
+    },
+    seedance: {
+      media: { kinds: ['video'], provider: seedance({ send, secretOf }) },
+      probe: provider => probeSeedance(provider, { send, secretOf }),
     },
     veo: {
       media: { kinds: ['video'], provider: veo({ send, secretOf }) },

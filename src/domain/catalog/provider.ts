@@ -23,6 +23,7 @@ export const mediaKinds = {
   minimax: { baseUrl: 'https://api.minimax.io' },
   replicate: { baseUrl: 'https://api.replicate.com/v1' },
   runway: { baseUrl: 'https://api.dev.runwayml.com' },
+  seedance: { baseUrl: 'https://ark.ap-southeast.bytepluses.com/api/v3' },
   veo: { baseUrl: 'https://generativelanguage.googleapis.com/v1beta', keyHeader: 'x-goog-api-key' },
 } as const satisfies Readonly<Record<string, MediaKindRules>>
 export type MediaKind = keyof typeof mediaKinds

@@ -1,8 +1,9 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
-import type { MediaProvider, PollOutcome, SubmitOutcome } from '../../gateway/ports/media-provider.ts'
-import { joinedBody } from '../media/joined-body.ts'
-import type { SendWhole, WholeReply } from '../media/send-whole.ts'
+import type { MediaProvider, PollOutcome } from '../../gateway/ports/media-provider.ts'
+import { notCallable, unavailable } from '../media/outcomes.ts'
+import type { SendWhole, WholeAnswer, WholeReply } from '../media/send-whole.ts'
+import { submitTo } from '../media/submit-to.ts'
 import { addressOf, type SecretOf } from '../openai-compatible/target.ts'
 import { submitBody, versionOf } from './submit-body.ts'
 import { parseUpstreamId, readFile, readSubmitted, readTaskV1, readTaskV2 } from './wire.ts'
@@ -44,13 +45,8 @@ export function minimax({ send, clock, secretOf }: MinimaxPorts): MediaProvider 
       if (call.kind !== 'video') return notCallable('this kind of provider makes videos only')
       const version = versionOf(call.model)
       const address = minimaxAddress(call.provider, `/${version}/video_generation`, secretOf)
-      if ('problem' in address) return notCallable(address.problem)
-      const body = submitBody(call)
-      if ('refusal' in body) return { outcome: 'rejected', reason: 'invalid', message: body.refusal }
-      const { provider, timeoutMs } = call
-      const reply = await send({ provider, method: 'POST', ...address, body: joinedBody(body), timeoutMs })
-      if (reply.reply === 'answer') return readSubmitted(reply, version)
-      return { outcome: reply.isSent ? 'unknown' : 'not_sent', problem: reply.problem }
+      const read = (answer: WholeAnswer) => readSubmitted(answer, version)
+      return submitTo(address, submitBody(call), call, { send, read })
     },
 
     async poll(job) {
@@ -74,12 +70,4 @@ export function minimaxAddress(
 ): ReturnType<typeof addressOf> {
   const { baseUrl = '' } = provider
   return addressOf({ ...provider, baseUrl: baseUrl.replace(/\/v[12]\/?$/, '') }, path, secretOf)
-}
-
-function unavailable(problem: string): PollOutcome {
-  return { outcome: 'unavailable', problem }
-}
-
-function notCallable(problem: string): SubmitOutcome {
-  return { outcome: 'rejected', reason: 'operator', message: `The provider cannot be called: ${problem}.` }
 }

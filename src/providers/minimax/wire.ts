@@ -5,6 +5,15 @@ import type {
   SubmitOutcome,
 } from '../../gateway/ports/media-provider.ts'
 import { isJsonObject } from '../../protocol/json/parse-json.ts'
+import { millisecondsOf } from '../media/clip-duration.ts'
+import {
+  isSuccess,
+  problemOf,
+  UNEXPLAINED_FAILURE,
+  UNEXPLAINED_REJECTION,
+  unusable,
+  type Unavailable,
+} from '../media/outcomes.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
 import { nameOf, readEnvelope, troubleOf, type Envelope, type Trouble } from './envelope.ts'
 import type { Version } from './submit-body.ts'
@@ -28,7 +37,7 @@ export function readSubmitted(answer: WholeAnswer, version: Version): SubmitOutc
   const envelope = readEnvelope(answer.body)
   const trouble = troubleOf(envelope?.code)
   if (answer.status >= 500 || (isSuccess(answer) && trouble === 'server'))
-    return { outcome: 'unknown', problem: problemOf(answer) }
+    return { outcome: 'unknown', problem: problemOf(answer, shownCode(answer)) }
   const taskId = taskIdOf(envelope)
   // With a code that no document names, an id is still the id of a job, and polls tell more.
   if (isSuccess(answer) && taskId !== undefined && (trouble === undefined || trouble === 'unlisted'))
@@ -57,7 +66,7 @@ function rejected(
   reason: Rejection['reason'],
   envelope: Envelope | undefined,
 ): SubmitOutcome {
-  const { code, message = 'The provider refused the job and did not say why.' } = envelope ?? {}
+  const { code, message = UNEXPLAINED_REJECTION } = envelope ?? {}
   const wait = retryAfterS === undefined ? {} : { retryAfterS }
   return { outcome: 'rejected', reason, status, message, ...codeOf(code), ...wait }
 }
@@ -147,22 +156,12 @@ function resultOf({ content, usage, duration }: Readonly<Record<string, unknown>
   }
 }
 
-/** Undefined for what is not the length of a clip. */
-function millisecondsOf(seconds: unknown): number | undefined {
-  const isNumeric =
-    typeof seconds === 'number' || (typeof seconds === 'string' && /^\d{1,6}(?:\.\d{1,9})?$/.test(seconds))
-  const milliseconds = isNumeric ? Math.round(Number(seconds) * 1000) : 0
-  return Number.isSafeInteger(milliseconds) && milliseconds > 0 ? milliseconds : undefined
-}
-
-const FAILED = 'The provider could not make the video and did not say why.'
-
 /** A failure about the operator's account ends the job as any other does, and its text is not for the client. */
-function failed(code: string | undefined, message = FAILED): PollOutcome {
-  if (troubleOf(code) === 'operator') return { outcome: 'failed', message: FAILED }
+function failed(code: string | undefined, message = UNEXPLAINED_FAILURE): PollOutcome {
+  if (troubleOf(code) === 'operator') return { outcome: 'failed', message: UNEXPLAINED_FAILURE }
   // v1 repeats the success of the query beside a failed job.
   return troubleOf(code) === undefined
-    ? { outcome: 'failed', message: code === undefined ? message : FAILED }
+    ? { outcome: 'failed', message: code === undefined ? message : UNEXPLAINED_FAILURE }
     : { outcome: 'failed', message, ...codeOf(code) }
 }
 
@@ -170,18 +169,11 @@ function codeOf(code: string | undefined): { readonly code?: string } {
   return code === undefined || troubleOf(code) === undefined ? {} : { code }
 }
 
-function isSuccess({ status }: WholeAnswer): boolean {
-  return status >= 200 && status <= 299
-}
-
-function unavailable(answer: WholeAnswer): Extract<PollOutcome, { readonly outcome: 'unavailable' }> {
-  const { retryAfterS } = answer
-  const problem = problemOf(answer)
-  return { outcome: 'unavailable', problem, ...(retryAfterS === undefined ? {} : { retryAfterS }) }
+function unavailable(answer: WholeAnswer): Unavailable {
+  return unusable(answer, shownCode(answer))
 }
 
 /** For the operator. */
-function problemOf({ status, body }: WholeAnswer): string {
-  const { code } = codeOf(readEnvelope(body)?.code)
-  return code === undefined ? `status ${status}` : `status ${status}, code ${code}`
+function shownCode({ body }: WholeAnswer): string | undefined {
+  return codeOf(readEnvelope(body)?.code).code
 }

@@ -1,5 +1,6 @@
 import type { Rejection } from '../../gateway/ports/media-provider.ts'
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
+import { UNEXPLAINED_REJECTION } from '../media/outcomes.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
 
 /** A `google.rpc.Status` in JSON, as HTTP errors and operations have it. */
@@ -75,7 +76,7 @@ export function rejectionOf({ status, body, retryAfterS }: WholeAnswer): Rejecti
   // A redirect comes from a base URL that is not the provider's, and is never followed.
   const isOperator =
     OPERATOR_STATUSES.has(status) || isOperatorError(error) || (status >= 300 && status < 400)
-  const given = error?.message ?? 'The provider refused the job and did not say why.'
+  const given = error?.message ?? UNEXPLAINED_REJECTION
   if (isOperator) return { reason: 'operator', status, message: given, ...code }
   if (status !== 429) return { reason: 'invalid', status, message: given, ...code }
   const waitS = retryAfterS ?? retryDelayS(error)

@@ -1,7 +1,8 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
-import type { MediaProvider, PollOutcome, SubmitOutcome } from '../../gateway/ports/media-provider.ts'
-import { joinedBody } from '../media/joined-body.ts'
+import type { MediaProvider, PollOutcome } from '../../gateway/ports/media-provider.ts'
+import { notCallable, unavailable } from '../media/outcomes.ts'
 import type { SendWhole } from '../media/send-whole.ts'
+import { submitTo } from '../media/submit-to.ts'
 import { addressOf, type Address, type SecretOf } from '../openai-compatible/target.ts'
 import { operationPath, readOperation, readSubmitted, withKey } from './wire.ts'
 import { submitBody } from './submit-body.ts'
@@ -28,13 +29,7 @@ export function veo({ send, secretOf }: VeoPorts): MediaProvider {
         `/models/${encodeURIComponent(model)}:predictLongRunning`,
         secretOf,
       )
-      if ('problem' in address) return notCallable(address.problem)
-      const body = submitBody(call)
-      if ('refusal' in body) return { outcome: 'rejected', reason: 'invalid', message: body.refusal }
-      const { provider, timeoutMs } = call
-      const reply = await send({ provider, method: 'POST', ...address, body: joinedBody(body), timeoutMs })
-      if (reply.reply === 'answer') return readSubmitted(reply)
-      return { outcome: reply.isSent ? 'unknown' : 'not_sent', problem: reply.problem }
+      return submitTo(address, submitBody(call), call, { send, read: readSubmitted })
     },
 
     async poll({ provider, upstreamId, timeoutMs }) {
@@ -65,12 +60,4 @@ function authorized(outcome: PollOutcome, { url, headers }: Address): PollOutcom
     ...outcome,
     result: { ...outcome.result, outputs: outcome.result.outputs.map(output => withKey(output, own)) },
   }
-}
-
-function unavailable(problem: string): PollOutcome {
-  return { outcome: 'unavailable', problem }
-}
-
-function notCallable(problem: string): SubmitOutcome {
-  return { outcome: 'rejected', reason: 'operator', message: `The provider cannot be called: ${problem}.` }
 }

@@ -1,12 +1,13 @@
 import type { MediaOutput, PollOutcome, SubmitOutcome } from '../../gateway/ports/media-provider.ts'
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
+import { isSuccess, problemOf, UNEXPLAINED_FAILURE, unusable } from '../media/outcomes.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
 import { googleErrorOf, isOperatorError, readGoogleError, rejectionOf } from './google-error.ts'
 
 /** What the answer to a submit means. A 5xx is always unknown, and a 4xx is always a rejection. */
 export function readSubmitted(answer: WholeAnswer): SubmitOutcome {
   const { status, body } = answer
-  if (status >= 500) return { outcome: 'unknown', problem: problemOf(answer) }
+  if (status >= 500) return { outcome: 'unknown', problem: problemOf(answer, codeOf(answer)) }
   if (!isSuccess(answer)) return { outcome: 'rejected', ...rejectionOf(answer) }
   const name = findJsonObject(body)?.['name']
   if (typeof name === 'string' && operationPath(name) !== undefined)
@@ -26,7 +27,7 @@ export function operationPath(name: string): string | undefined {
 /** The state of a job in the answer to a poll. A name without `done` is a job that runs. */
 export function readOperation(answer: WholeAnswer): PollOutcome {
   const operation = findJsonObject(answer.body)
-  if (!isSuccess(answer) || typeof operation?.['name'] !== 'string') return unavailable(answer)
+  if (!isSuccess(answer) || typeof operation?.['name'] !== 'string') return unusable(answer, codeOf(answer))
   const { done, error, response } = operation
   if (done === undefined || done === false)
     return { outcome: 'running', upstreamStatus: 'running', isKnownStatus: true }
@@ -40,15 +41,13 @@ export function readOperation(answer: WholeAnswer): PollOutcome {
   }
 }
 
-const FAILED = 'The provider could not make the video and did not say why.'
-
 /** An error about the operator's project ends the job as any other does, and its text is not for the client. */
 function failureOf(status: Readonly<Record<string, unknown>>): PollOutcome {
   const error = googleErrorOf(status)
   if (isOperatorError(error) || error.status === 'RESOURCE_EXHAUSTED')
-    return { outcome: 'failed', message: FAILED }
+    return { outcome: 'failed', message: UNEXPLAINED_FAILURE }
   const code = error.status === undefined ? {} : { code: error.status }
-  return { outcome: 'failed', message: error.message ?? FAILED, ...code }
+  return { outcome: 'failed', message: error.message ?? UNEXPLAINED_FAILURE, ...code }
 }
 
 /** Clips that the content filter has removed are not in the list. Without any left, the job has failed. */
@@ -104,21 +103,6 @@ export function withKey(
   }
 }
 
-function isSuccess({ status }: WholeAnswer): boolean {
-  return status >= 200 && status <= 299
-}
-
-function unavailable(answer: WholeAnswer): PollOutcome {
-  const { retryAfterS } = answer
-  return {
-    outcome: 'unavailable',
-    problem: problemOf(answer),
-    ...(retryAfterS === undefined ? {} : { retryAfterS }),
-  }
-}
-
-/** For the operator. */
-function problemOf({ status, body }: WholeAnswer): string {
-  const code = readGoogleError(body)?.status
-  return code === undefined ? `status ${status}` : `status ${status}, code ${code}`
+function codeOf({ body }: WholeAnswer): string | undefined {
+  return readGoogleError(body)?.status
 }

@@ -2,11 +2,13 @@ import { fal } from '../../../../src/providers/fal/fal.ts'
 import { minimax } from '../../../../src/providers/minimax/minimax.ts'
 import { replicate } from '../../../../src/providers/replicate/replicate.ts'
 import { runway } from '../../../../src/providers/runway/runway.ts'
+import { seedance } from '../../../../src/providers/seedance/seedance.ts'
 import { veo } from '../../../../src/providers/veo/veo.ts'
 import { falDialect } from './fal.ts'
 import { minimaxV1Dialect, minimaxV2Dialect } from './minimax.ts'
 import { replicateDialect } from './replicate.ts'
 import { runwayDialect } from './runway.ts'
+import { seedanceDialect } from './seedance.ts'
 import type { SimulatedKind } from './simulated-media.ts'
 import { veoDialect } from './veo.ts'
 
@@ -54,6 +56,13 @@ export const simulatedKinds = {
     model: 'MiniMax-H3',
     outputsMax: 1,
     upstreamIdOf: (id: string) => `v2/${id}`,
+  },
+  seedance: {
+    kind: 'seedance',
+    path: '/api/v3',
+    dialect: seedanceDialect,
+    provider: seedance,
+    outputsMax: 1,
   },
 } as const satisfies Readonly<Record<string, SimulatedKind>>
 export type SimulatedKindName = keyof typeof simulatedKinds

@@ -1,0 +1,35 @@
+import type { PollOutcome, SubmitOutcome } from '../../gateway/ports/media-provider.ts'
+import type { WholeAnswer } from './send-whole.ts'
+
+export type Unavailable = Extract<PollOutcome, { readonly outcome: 'unavailable' }>
+
+/** The message of a failure for which the client gets no other. */
+export const UNEXPLAINED_FAILURE = 'The provider could not make the video and did not say why.'
+
+/** The message of a rejection that came without one. */
+export const UNEXPLAINED_REJECTION = 'The provider refused the job and did not say why.'
+
+/** Nothing is sent, because the operator has to change the row. */
+export function notCallable(problem: string): SubmitOutcome {
+  return { outcome: 'rejected', reason: 'operator', message: `The provider cannot be called: ${problem}.` }
+}
+
+/** A poll that says nothing about the job. The problem is for the operator. */
+export function unavailable(problem: string): Unavailable {
+  return { outcome: 'unavailable', problem }
+}
+
+/** A poll whose answer says nothing about the job. */
+export function unusable(answer: WholeAnswer, code: string | undefined): Unavailable {
+  const { retryAfterS } = answer
+  return { ...unavailable(problemOf(answer, code)), ...(retryAfterS === undefined ? {} : { retryAfterS }) }
+}
+
+/** For the operator. */
+export function problemOf({ status }: WholeAnswer, code: string | undefined): string {
+  return code === undefined ? `status ${status}` : `status ${status}, code ${code}`
+}
+
+export function isSuccess({ status }: WholeAnswer): boolean {
+  return status >= 200 && status <= 299
+}

@@ -1,0 +1,61 @@
+import type { Rejection } from '../../gateway/ports/media-provider.ts'
+import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
+import { UNEXPLAINED_REJECTION } from '../media/outcomes.ts'
+import type { WholeAnswer } from '../media/send-whole.ts'
+
+/** The `error` of an answer, or of a job that failed. */
+export type ArkError = { readonly code: string | undefined; readonly message: string | undefined }
+
+/** Undefined where the body is not JSON, or has no error in it. */
+export function readArkError(body: string): ArkError | undefined {
+  return arkErrorOf(findJsonObject(body)?.['error'])
+}
+
+export function arkErrorOf(error: unknown): ArkError | undefined {
+  if (!isJsonObject(error)) return undefined
+  const { code, message } = error
+  return { code: textOf(code), message: textOf(message) }
+}
+
+/**
+ * About the operator's key, its debts, its free quota, its limit of spending, and the model or endpoint that the row
+ * names. More specific codes begin with one of these and a dot.
+ */
+const OPERATOR_CODES = new Set([
+  'AuthenticationError',
+  'AccountOverdueError',
+  'AccessDenied',
+  'OperationDenied',
+  'QuotaExceeded',
+  'SetLimitExceeded',
+  'ModelNotOpen',
+  'InvalidEndpointOrModel',
+])
+
+export function isOperatorError(error: ArkError | undefined): boolean {
+  const [name = ''] = error?.code?.split('.') ?? []
+  return OPERATOR_CODES.has(name)
+}
+
+/** Why a submit was not accepted. */
+export function rejectionOf({ status, body, retryAfterS }: WholeAnswer): Rejection {
+  const error = readArkError(body)
+  return {
+    reason: reasonOf(status, error),
+    status,
+    message: error?.message ?? UNEXPLAINED_REJECTION,
+    ...(error?.code === undefined ? {} : { code: error.code }),
+    ...(retryAfterS === undefined ? {} : { retryAfterS }),
+  }
+}
+
+function reasonOf(status: number, error: ArkError | undefined): Rejection['reason'] {
+  if (isOperatorError(error) || status === 401 || status === 402 || status === 403) return 'operator'
+  if (status === 429) return 'rate_limited'
+  // A redirect comes from a base URL that is not the provider's, and is never followed.
+  return status >= 300 && status < 400 ? 'operator' : 'invalid'
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
