@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'bun:test'
+
+const FOLDER = join(import.meta.dirname, 'migrations')
+
+/** The SHA-256 of each migration. A line is added with its migration, and never changed. */
+const landed: Readonly<Record<string, string>> = {
+  '0001_books.sql': '8b3be79ee022a235fcc40d3c40f0b1496e8d76e1d1e14b02ad668714af63c101',
+  '0002_catalog.sql': '0fdbfa4b49b00e22e517687648ef4bd5f7e044a93ea0474b03ca3bf4fafc711e',
+  '0003_attempts.sql': 'bb227212595bfb6e97aa19f2622efc5af8c77832a36834d2c45327b2aed1748c',
+  '0004_audit_details.sql': '3f0514cf5454cd7943a644616f1c88ef5a1c812d7a5812679ff89433a60701a7',
+  '0005_one_row_an_operation.sql': '65ee52226114d7af52add29ffa5ae9bef21e2c686fc22c87d442c95533bb06ab',
+  '0006_ids.sql': 'b5d1141d2d9909eae61a4fc2d0d986b9746f7a02892a01b87a1d8b6324061350',
+  '0007_hold_owners.sql': '80def97703c34f30ff680d7e3d075626452ccdbce3175641309f114773f1bc97',
+  '0008_media_charges.sql': '07cd2e5e821e7102f499f4225b511a67c3cbe2837421dd2c086e5015d3c6676a',
+  '0009_jobs.sql': '5b71403cf50e1b6c7731dbaff59a2b5f4c9c194fc1c799696dd47fd4db6cfed1',
+  '0010_commits.sql': 'afbd7151ef5431b0084cd7a1786b8ecec16ca439e5462f69a389fa8132302777',
+  '0011_covered_creations.sql': 'f5038a83c1c6a8b8697b07b4ef948203bb56d1e074d8143509c2e01e3643787d',
+  '0012_unknown_usage.sql': '940ce5f1bbe8e4edf7e3f201cb30341fdee38392b09d96e63893bed38186219a',
+  '0013_catalog_history.sql': 'b87ad1e3cc16394f56ab0c6c71e30488d25e31af924d2ed6ecf6344711f6e5a7',
+  '0014_usage_days.sql': '56551c3353450dc383020d4838680859f70f1a8ac35e48495f0ba191df00afde',
+  '0015_job_losses.sql': '1c159d12028350c03959e3db724d7be3d7f47cf25b98f9d136df585265fe5c36',
+  '0016_server_tools.sql': '3d4525a79097791a554445bd67514ea32d0453fd18328fab35d25956b571674d',
+  '0017_corrections.sql': 'ecddbbb1a7e23ce25329bdd179a860534c384029c9c499866f98c4a3e1eebfb9',
+  '0018_account_replays.sql': 'b1e87fbef80bb20ec2b2b2d80dce49da3f62f423e83ac463977051ccba1f81bd',
+}
+
+test('a migration that has landed is never edited, renamed or removed', () => {
+  const names = [...new Set([...Object.keys(landed), ...readdirSync(FOLDER)])].sort()
+
+  expect(names.flatMap(adviceFor)).toEqual([])
+})
+
+/** What the author of a change has to do, if the migration is not as it landed. */
+function adviceFor(name: string): string[] {
+  const files: readonly string[] = readdirSync(FOLDER)
+  if (!files.includes(name))
+    return [`${name} is missing. Data folders that have it refuse to start: put it back.`]
+  const hash = createHash('sha256')
+    .update(readFileSync(join(FOLDER, name)))
+    .digest('hex')
+  if (landed[name] === hash) return []
+  if (landed[name] === undefined)
+    return [`${name} is new. Add this line to the list in this test: '${name}': '${hash}',`]
+  return [
+    `${name} was edited. Data folders that have it refuse to start: undo the edit, and add a new migration after the last one.`,
+  ]
+}
