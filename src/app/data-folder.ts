@@ -11,6 +11,8 @@ export type DataFolder = {
   readonly isNew: boolean
   /** The anchor, unless a setting puts it elsewhere. */
   readonly anchor: string
+  /** Whether there is a key that encrypts provider secrets. */
+  readonly hasSecretKey: boolean
   /** The files of media jobs. */
   readonly blobs: string
   /** The key that encrypts provider secrets. Created if it does not exist. */
@@ -36,6 +38,7 @@ export function openDataFolder(dataDir: string): DataFolder {
     isNew: !existsSync(file('tollgate.db')),
     anchor: file('anchor.json'),
     blobs: file('blobs'),
+    hasSecretKey: existsSync(file('secret.key')),
     secretKey: () => {
       const isNew = !existsSync(file('secret.key'))
       if (isNew) writeWhole(file('secret.key'), randomBytes(SECRET_KEY_BYTES).toString('base64'))

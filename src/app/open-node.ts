@@ -6,10 +6,11 @@ import { diskAnchorFile } from '../stores/disk/anchor-file.ts'
 import { lockFolder } from '../stores/sqlite/folder-lock.ts'
 import { openSqliteStore, type SqliteStore } from '../stores/sqlite/store.ts'
 import type { DataFolder } from './data-folder.ts'
+import { refuseUnfinishedRestore } from './restore/restored-books.ts'
 import { guardedJobs, guardedLedger } from './guarded-books.ts'
 
 /** The only node of a data folder: a SQLite file belongs to one process. */
-const NODE_NAME = 'main'
+export const NODE_NAME = 'main'
 
 /** The node of this process, with its store. */
 export type Node = Omit<SqliteNode, 'close'> & {
@@ -37,6 +38,7 @@ export async function openNode(parts: {
   const { folder } = parts
   const lock = lockFolder(folder.path)
   try {
+    refuseUnfinishedRestore(folder)
     const store = openSqliteStore({ path: folder.database, secretKey: () => folder.secretKey() })
     const node = await nodeOf(store, parts).catch(async (error: unknown) => {
       await store.close()
@@ -100,7 +102,7 @@ async function nodeOf(
 }
 
 /** Random 64-bit integers. They are generated in bulk, because one call per integer is slow. */
-function randomInBulk(): () => bigint {
+export function randomInBulk(): () => bigint {
   const drawn = new BigInt64Array(512)
   let used = drawn.length
   return () => {

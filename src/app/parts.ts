@@ -5,6 +5,7 @@ import type { Provider } from '../domain/catalog/provider.ts'
 import type { HoldKind } from '../domain/ledger/books.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import { explainJob } from '../gateway/media/explain-job.ts'
+import type { Backups } from '../gateway/ports/backups.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
 import type { Moderator } from '../gateway/ports/moderator.ts'
 import type { MediaProviders, ProviderAdapters } from '../gateway/ports/providers.ts'
@@ -29,6 +30,7 @@ import { boundedWriter } from '../telemetry/bounded-writer.ts'
 import { errorFields, openLog, type Log } from '../telemetry/log.ts'
 import { openJobMetrics, type JobMetrics } from '../telemetry/job-metrics.ts'
 import { openTokenizer } from '../tokenizer/tokenizer.ts'
+import { openBackups } from './backup/open-backups.ts'
 import type { DataFolder } from './data-folder.ts'
 import { openMedia, type MediaParts } from './media.ts'
 import { openNode, type Node } from './open-node.ts'
@@ -106,11 +108,13 @@ export async function openParts(
     jobMetrics,
   })
   const refusedFields = new RefusedFields()
+  const backups = openBackups(folder)
   return {
     log,
     clock,
     admin: adminPortsOf({
       node,
+      backups,
       media,
       config,
       clock,
@@ -130,6 +134,7 @@ export async function openParts(
       sockets.close()
       tokenizer.close()
       renderer.close()
+      backups.close()
       await node.close()
       log.flush()
     },
@@ -151,6 +156,7 @@ function openLogOf({ logLevel }: Config, clock: Clock, isOffline: boolean): Log 
 
 function adminPortsOf(parts: {
   readonly node: Node
+  readonly backups: Backups
   readonly media: MediaParts
   readonly config: Config
   readonly clock: Clock
@@ -184,6 +190,7 @@ function adminPortsOf(parts: {
       }),
     catalog,
     auditLog,
+    backups: parts.backups,
     clock,
     newId,
     randomBytes: count => randomBytes(count),

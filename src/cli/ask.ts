@@ -9,6 +9,8 @@ export type AdminRequest = {
   readonly json?: unknown
   readonly yaml?: string
   readonly headers?: Readonly<Record<string, string>>
+  /** How long a running server may take. The default is ten minutes. */
+  readonly timeoutMs?: number
 }
 
 /** Sends a request and returns the JSON of the response. Throws a `CliError` with the API's message on an error. */
@@ -30,7 +32,7 @@ export async function askText(admin: Admin, request: AdminRequest): Promise<stri
 
 async function sent(
   admin: Admin,
-  { method, path, json, yaml, headers = {} }: AdminRequest,
+  { method, path, json, yaml, headers = {}, timeoutMs }: AdminRequest,
 ): Promise<Response> {
   const body = json === undefined ? yaml : JSON.stringify(json)
   const type = json === undefined ? 'application/yaml' : 'application/json'
@@ -38,6 +40,7 @@ async function sent(
     method,
     headers: body === undefined ? headers : { ...headers, 'content-type': type },
     ...(body === undefined ? {} : { body }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
   })
   if (!response.ok) throw await refusalOf(response)
   return response

@@ -51,6 +51,8 @@ describe('without a data folder', () => {
       'catalog',
       'models',
       'jobs',
+      'backup',
+      'restore',
     ]) {
       expect(out).toContain(`  ${word} `)
     }
@@ -284,6 +286,34 @@ describe('on a stopped data folder', () => {
     expect(unknown).toMatchObject({ code: 1, err: expect.stringContaining('There is no charge') })
     expect(suspended.out).toMatch(/^ada is suspended since 20/)
     expect(resumed.out).toBe('ada is active.\n')
+  })
+
+  test('a backup is written and restored, and the old books are kept', async () => {
+    const settings = { TOLLGATE_DATA_DIR: join(home, 'backed-up') }
+    await tollgate(['accounts', 'create', 'ada', '--grant', '25'], settings)
+    const file = join(home, 'books.db')
+
+    const backup = await tollgate(['backup', file], settings)
+    await tollgate(['accounts', 'debit', 'ada', '5'], settings)
+    const again = await tollgate(['backup', file, '--json'], settings)
+    const refused = await tollgate(['restore', file, '--json'], settings)
+    const restored = await tollgate(['restore', file, '--replace', 'a trial', '--json'], settings)
+    const balance = await tollgate(['balance', 'ada'], settings)
+
+    expect(backup.code).toBe(0)
+    expect(backup.out).toContain(`Backup: ${file} (`)
+    expect(backup.err).toContain('The backup does not have secret.key.')
+    expect(again.code).toBe(1)
+    expect(JSON.parse(again.out)).toMatchObject({ error: { code: 'already_exists' } })
+    expect([refused.code, refused.out]).toEqual([1, expect.stringContaining('--replace REASON')])
+    expect(JSON.parse(restored.out)).toMatchObject({
+      file,
+      data_dir: settings.TOLLGATE_DATA_DIR,
+      finished_interrupted: false,
+      has_secret_key: true,
+      replaced: expect.stringContaining(join(settings.TOLLGATE_DATA_DIR, 'replaced-')),
+    })
+    expect(balance.out).toContain('25')
   })
 
   test('reconcile runs once and prints what it did', async () => {

@@ -13,7 +13,7 @@ export type Admin = {
   readonly created: string | undefined
   /** The address of the running server, for `doctor`. Undefined if this process opened the data folder. */
   readonly url: string | undefined
-  send(path: string, message: Message): Promise<Response>
+  send(path: string, message: Message & { readonly timeoutMs?: number }): Promise<Response>
   close(): Promise<void>
 }
 
@@ -55,9 +55,14 @@ export async function connect(
   }
 }
 
-/** Throws if the folder cannot be read: then nothing is known about its books. */
+/**
+ * Also true while a restore is unfinished: the start then says so. Throws if the folder cannot be read: then nothing is known
+ * about its books.
+ */
 function hasBooks(dataDir: string): boolean {
-  return statSync(join(dataDir, 'tollgate.db'), { throwIfNoEntry: false }) !== undefined
+  return ['tollgate.db', 'restore.ready'].some(
+    name => statSync(join(dataDir, name), { throwIfNoEntry: false }) !== undefined,
+  )
 }
 
 /**
@@ -97,7 +102,8 @@ function overHttp({ url }: RunningServer, config: Config): Admin {
     async send(path, message) {
       const headers = { ...message.headers, authorization: `Bearer ${key}` }
       try {
-        return await exchange(new URL(path, reachable(url)), { ...message, headers }, SEND_TIMEOUT_MS)
+        const { timeoutMs = SEND_TIMEOUT_MS } = message
+        return await exchange(new URL(path, reachable(url)), { ...message, headers }, timeoutMs)
       } catch (cause) {
         const reason = cause instanceof Error ? cause.message : String(cause)
         throw new CliError(`The server at ${url} did not answer: ${reason}`, {

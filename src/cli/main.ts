@@ -3,6 +3,7 @@ import { CommanderError, type Command } from 'commander'
 import { ConfigError, describeConfig, readConfig, type Environment } from '../config/config.ts'
 import { formatUsd, parseUsd, ZERO } from '../domain/money.ts'
 import { askOf } from './ask.ts'
+import { restore, type RestoreBackup } from './commands/backup.ts'
 import { connect, type Admin, type OpenAdmin } from './connect.ts'
 import { CliError, type Outcome } from './outcome.ts'
 import { buildProgram, type Runner } from './program.ts'
@@ -13,7 +14,11 @@ export type Cli = {
   readonly version: string
   readonly environment: Environment
   /** Called only if needed. Commands that use a running gateway do not load the app. */
-  readonly loadApp: () => Promise<{ readonly startApp: StartApp; readonly openAdmin: OpenAdmin }>
+  readonly loadApp: () => Promise<{
+    readonly startApp: StartApp
+    readonly openAdmin: OpenAdmin
+    readonly restoreBackup: RestoreBackup
+  }>
   readonly out: (text: string) => void
   readonly err: (text: string) => void
   /** Asks the operator, who can say yes or no. Undefined without a terminal. */
@@ -69,6 +74,11 @@ function runnerOf(cli: Cli, isJson: boolean, run: Run): Runner {
         })
       if (!(await cli.confirm(`${isLarge} Make it? [y/N] `)))
         throw new CliError('Nothing was credited.', { exitCode: 1, code: 'not_confirmed' })
+    },
+    async restore(options) {
+      const config = readConfig(cli.environment)
+      const { restoreBackup } = await cli.loadApp()
+      run.outcome = await restore(config, options, restoreBackup)
     },
     async serve() {
       await serve(readConfig(cli.environment), cli)

@@ -3,6 +3,7 @@ import { describeConfig } from '../config/config.ts'
 import { amount, rowCount } from './arguments.ts'
 import type { Ask } from './ask.ts'
 import { addCatalog } from './catalog-program.ts'
+import { backUp, type RestoreOptions } from './commands/backup.ts'
 import { createAccount, listAccounts, switchAccount, switchReplays } from './commands/accounts.ts'
 import { doctor, reconcile, verify, type Acceptance } from './commands/checks.ts'
 import { listJobs, showJob, type JobFilters } from './commands/jobs.ts'
@@ -21,6 +22,8 @@ export type Runner = {
   ): Promise<void>
   /** Asks before a large credit. Throws a `CliError` unless it is small, `isConfirmed`, or the operator says yes. */
   confirmCredit(amountUsd: string, isConfirmed: boolean): Promise<void>
+  /** Restores a backup into the data folder, which no server may use. */
+  restore(options: RestoreOptions): Promise<void>
   serve(): Promise<void>
 }
 
@@ -55,6 +58,7 @@ export function buildProgram(runner: Runner, version: string): Command {
   addCatalog(program, runner)
   addJobs(program, runner)
   addChecks(program, runner)
+  addBackups(program, runner)
   return program
 }
 
@@ -279,4 +283,29 @@ function addChecks(program: Command, runner: Runner): void {
       '\nChanges nothing and sends no request that costs money. Exits with 1 if it finds a problem.',
     )
     .action(() => runner.admin((ask, admin) => doctor(ask, admin.url)))
+}
+
+function addBackups(program: Command, runner: Runner): void {
+  program
+    .command('backup <file>')
+    .description(
+      'Copy the books to a new file, and the files of jobs to FILE.blobs, while the gateway serves.',
+    )
+    .addHelpText(
+      'after',
+      '\nThe backup does not have secret.key, which encrypts the provider keys. Keep a copy of it in another place.\n  $ tollgate backup /var/backups/tollgate-monday.db',
+    )
+    .action((file: string) => runner.admin(ask => backUp(ask, file)))
+  program
+    .command('restore <file>')
+    .description('Put the books of a backup into the data folder. The gateway must be stopped.')
+    .option('--replace <reason>', 'replace the books that are there; the reason is for the audit log')
+    .option('--without-blobs', 'restore only the books, and leave the files of jobs as they are')
+    .addHelpText(
+      'after',
+      '\nChecks the backup first, and keeps replaced books in a folder of the data folder. If it is interrupted, the books\nare the old ones, or the next start asks to run the command again, which finishes it.\n  $ tollgate restore /var/backups/tollgate-monday.db --replace "the disk failed"',
+    )
+    .action((file: string, { replace, withoutBlobs = false }: { replace?: string; withoutBlobs?: boolean }) =>
+      runner.restore({ file, replace, isWithoutBlobs: withoutBlobs }),
+    )
 }

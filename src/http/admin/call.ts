@@ -7,6 +7,7 @@ import type { JobExplanation } from '../../gateway/media/explain-job.ts'
 import type { Anchoring } from '../../gateway/admin/verify-books.ts'
 import type { Accounts } from '../../gateway/ports/accounts.ts'
 import type { AuditLog } from '../../gateway/ports/audit.ts'
+import type { Backups } from '../../gateway/ports/backups.ts'
 import type { CatalogStore } from '../../gateway/ports/catalog.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
 import type { Jobs } from '../../gateway/ports/jobs.ts'
@@ -27,6 +28,7 @@ export type AdminPorts = {
   readonly reconcile: Reconcile
   readonly catalog: CatalogStore
   readonly auditLog: AuditLog
+  readonly backups: Backups
   readonly clock: Clock
   readonly newId: () => Id
   /** Cryptographically secure random bytes. */

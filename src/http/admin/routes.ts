@@ -8,6 +8,7 @@ import {
   postKey,
   postKeyRevocation,
 } from './accounts.ts'
+import { postBackup } from './backups.ts'
 import { getStatement, listAudit, postGrant, postReconciliation, postVerification } from './books.ts'
 import { getCatalogHistory, postCatalogRollback } from './catalog-history.ts'
 import { getCatalog, putCatalog } from './catalog.ts'
@@ -57,5 +58,6 @@ export const routes: readonly AdminRoute[] = [
   { path: 'audit', methods: { GET: listAudit } },
   { path: 'reconcile', methods: { POST: postReconciliation } },
   { path: 'verify', methods: { POST: postVerification } },
+  { path: 'backups', methods: { POST: postBackup } },
   { path: 'doctor', methods: { GET: getDoctor } },
 ]

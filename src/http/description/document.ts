@@ -2,6 +2,7 @@ import { ADMIN_PATH } from '../admin/admin-api.ts'
 import { accountPaths, accountSchemas } from './account.ts'
 import { adminAccountPaths, adminAccountSchemas } from './admin-accounts.ts'
 import { adminCatalogPaths, adminCatalogSchemas } from './admin-catalog.ts'
+import { adminBackupPaths, adminBackupSchemas } from './admin-backups.ts'
 import { adminCheckPaths, adminCheckSchemas } from './admin-checks.ts'
 import { catalogPaths, catalogSchemas } from './catalog.ts'
 import { rowSchemas } from './catalog-rows.ts'
@@ -71,6 +72,7 @@ export function apiDocument({ brand }: { readonly brand: string }) {
         ...adminAccountSchemas,
         ...adminCatalogSchemas,
         ...adminCheckSchemas,
+        ...adminBackupSchemas,
       },
       responses: components.all,
       headers: { 'x-request-id': { description: 'The id of the request.', schema: text } },
@@ -87,7 +89,7 @@ export function apiDocument({ brand }: { readonly brand: string }) {
 export type ApiDocument = ReturnType<typeof apiDocument>
 
 function allPaths(brand: string): Paths {
-  const admin = { ...adminAccountPaths, ...adminCatalogPaths, ...adminCheckPaths }
+  const admin = { ...adminAccountPaths, ...adminCatalogPaths, ...adminCheckPaths, ...adminBackupPaths }
   return {
     ...textPaths(brand),
     ...mediaPaths,

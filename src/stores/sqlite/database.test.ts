@@ -70,6 +70,7 @@ describe('database', () => {
     ['synchronous', 2n],
     ['foreign_keys', 1n],
     ['locking_mode', 'normal'],
+    ['journal_size_limit', 67_108_864n],
   ])('%s is %s', (pragma, value) => {
     const database = openDatabase({ path: join(aDataFolder(), 'tollgate.db') })
 

@@ -8,6 +8,8 @@ export type { Database } from 'bun:sqlite'
 
 /** The page cache: 16 MiB, enough for the ends of all tables, where rows are appended. */
 const CACHE_KIB = 16_384
+/** While a backup is written, the write-ahead log grows. Afterwards it is cut to this: 64 MiB. */
+const JOURNAL_BYTES = 67_108_864
 
 /**
  * Opens the database file, creates it if it is missing, and applies new migrations. The caller has locked its folder, so no other
@@ -27,6 +29,7 @@ export function openDatabase({ path }: { readonly path: string }): Database {
     // FULL: an answered commit survives a power failure, not only a crash of the process.
     database.run('PRAGMA synchronous = FULL')
     database.run(`PRAGMA cache_size = -${CACHE_KIB}`)
+    database.run(`PRAGMA journal_size_limit = ${JOURNAL_BYTES}`)
     // A migration may replace a table that other tables refer to.
     database.run('PRAGMA foreign_keys = OFF')
     migrate(database)

@@ -56,7 +56,7 @@ describe('migrations', () => {
 
     const older = () => migrate(database, aFolderOf({ '0001_first.sql': FIRST }))
 
-    expect(older).toThrow('last used by a newer version of tollgate (it has migration 0002_second.sql)')
+    expect(older).toThrow('last used by a newer version of tollgate (they have migration 0002_second.sql)')
   })
 
   test('the code that completes a migration runs once, in the transaction of the migration', () => {

@@ -40,7 +40,7 @@ export function migrate(
     const known = migrations.find(migration => migration.number === Number(number))
     if (known === undefined)
       throw new Error(
-        `The data folder was last used by a newer version of tollgate (it has migration ${name}). Run that version, or restore a backup.`,
+        `These books were last used by a newer version of tollgate (they have migration ${name}). Run that version, or restore a backup.`,
       )
     if (known.checksum !== checksum)
       throw new Error(

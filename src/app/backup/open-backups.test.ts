@@ -1,0 +1,121 @@
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, test } from 'bun:test'
+import { aDataFolder } from '../../../test/support/data-folder.ts'
+import { anAccount } from '../../../test/support/ledger-builders.ts'
+import { rejection } from '../../../test/support/rejection.ts'
+import { aSqliteStore } from '../../../test/support/test-store.ts'
+import { usd } from '../../domain/money.ts'
+import { openBackups } from './open-backups.ts'
+
+/** The backups of open books, and a path in an empty folder. */
+async function openedBooks() {
+  const dataDir = aDataFolder()
+  const store = aSqliteStore(join(dataDir, 'tollgate.db'))
+  await anAccount(store, { funds: usd('1') })
+  const backups = openBackups({ database: join(dataDir, 'tollgate.db'), blobs: join(dataDir, 'blobs') })
+  return { store, backups, file: join(aDataFolder(), 'books.db') }
+}
+
+describe('a backup', () => {
+  test('is a file for the owner alone, with a folder for the files of jobs', async () => {
+    const { backups, file, store } = await openedBooks()
+
+    const { bytes, commits, blobFiles } = await backups.write(file)
+
+    expect(readdirSync(dirname(file)).sort()).toEqual(['books.db', 'books.db.blobs'])
+    expect(statSync(file)).toMatchObject({ size: bytes, mode: 0o100600 })
+    expect([commits, blobFiles]).toEqual([store.commitChain.end()!.number, 0])
+  })
+
+  test('never replaces a file or a folder', async () => {
+    const { backups, file } = await openedBooks()
+    writeFileSync(file, 'mine')
+    const other = `${file}-2`
+    mkdirSync(`${other}.blobs`)
+
+    const errors = [await rejection(backups.write(file)), await rejection(backups.write(other))]
+
+    expect(errors).toMatchObject([
+      { code: 'already_exists', message: `${file} exists. Remove it, or give the backup another name.` },
+      {
+        code: 'already_exists',
+        message: `${other}.blobs exists. Remove it, or give the backup another name.`,
+      },
+    ])
+    expect(readdirSync(dirname(file)).sort()).toEqual(['books.db', 'books.db-2.blobs'])
+  })
+
+  test('removes what a killed backup to the same file left', async () => {
+    const { backups, file } = await openedBooks()
+    writeFileSync(`${file}.partial`, 'half')
+    mkdirSync(`${file}.blobs.partial`)
+
+    await backups.write(file)
+
+    expect(readdirSync(dirname(file)).sort()).toEqual(['books.db', 'books.db.blobs'])
+  })
+
+  test.each<[string, (file: string) => string, string]>([
+    ['relative', () => 'books.db', '"file" must be an absolute path, such as "/var/backups/tollgate.db".'],
+    [
+      'in a missing folder',
+      file => join(file, 'books.db'),
+      '"file" cannot be written, because its folder does not exist.',
+    ],
+    [
+      'below a file',
+      file => {
+        writeFileSync(file, '')
+        return join(file, 'x', 'books.db')
+      },
+      '"file" cannot be written, because a part of its path is a file.',
+    ],
+  ])('to a path that is %s is refused', async (_, pathOf, message) => {
+    const { backups, file } = await openedBooks()
+
+    const error = await rejection(backups.write(pathOf(file)))
+
+    expect(error).toMatchObject({ code: 'invalid_field', message, extras: { param: 'file' } })
+  })
+
+  test('of books that cannot be read fails, and leaves no file', async () => {
+    const dataDir = aDataFolder()
+    writeFileSync(join(dataDir, 'tollgate.db'), 'notes')
+    const backups = openBackups({ database: join(dataDir, 'tollgate.db'), blobs: join(dataDir, 'blobs') })
+    const file = join(aDataFolder(), 'books.db')
+
+    const error = await rejection(backups.write(file))
+
+    expect(error).toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('The backup could not be written: '),
+    })
+    expect(readdirSync(dirname(file))).toEqual([])
+  })
+
+  test('is written one at a time', async () => {
+    const { backups, file } = await openedBooks()
+    const first = backups.write(file)
+
+    const error = await rejection(backups.write(`${file}-2`))
+
+    expect(error).toMatchObject({
+      code: 'already_exists',
+      message: expect.stringContaining('Another backup'),
+    })
+    await first
+    await backups.write(`${file}-3`)
+    expect(existsSync(`${file}-3`)).toBe(true)
+  })
+
+  test('that is running when the gateway stops is given up', async () => {
+    const { backups, file } = await openedBooks()
+    const running = rejection(backups.write(file))
+    backups.close()
+
+    expect(await running).toMatchObject({ code: 'unavailable' })
+    expect(await rejection(backups.write(file))).toMatchObject({ code: 'unavailable' })
+    expect(existsSync(file)).toBe(false)
+  })
+})

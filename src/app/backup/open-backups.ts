@@ -1,0 +1,86 @@
+import { isAbsolute } from 'node:path'
+import { GatewayError } from '../../domain/errors.ts'
+import type { Backup, Backups } from '../../gateway/ports/backups.ts'
+import type { BackupReply } from './backup-worker.ts'
+import type { BackupRequest } from './write-backup.ts'
+
+/** Errors of the file system that another path can avoid. */
+const WRONG_PATH: Readonly<Record<string, string>> = {
+  ENOENT: 'its folder does not exist',
+  ENOTDIR: 'a part of its path is a file',
+  EACCES: 'the user that runs the gateway may not write there',
+  EPERM: 'the user that runs the gateway may not write there',
+  EROFS: 'its file system is read-only',
+  ENAMETOOLONG: 'its name is too long',
+}
+
+/** Backups of a data folder. Each is written in a worker of its own, one at a time. */
+export function openBackups({
+  database,
+  blobs,
+}: Pick<BackupRequest, 'database' | 'blobs'>): Backups & { readonly close: () => void } {
+  let stop: (() => void) | undefined
+  let isClosed = false
+  return {
+    async write(file) {
+      if (!isAbsolute(file)) throw wrongPath(`must be an absolute path, such as "/var/backups/tollgate.db"`)
+      if (stop !== undefined)
+        throw new GatewayError('already_exists', 'Another backup is being written. Wait until it has ended.')
+      if (isClosed) throw stopping()
+      const { promise, resolve, reject } = Promise.withResolvers<Backup>()
+      const worker = startWorker({ database, blobs, file }, { resolve, reject })
+      stop = () => {
+        worker.terminate()
+        reject(stopping())
+      }
+      try {
+        return await promise
+      } finally {
+        stop = undefined
+        worker.terminate()
+      }
+    },
+    close() {
+      isClosed = true
+      stop?.()
+    },
+  }
+}
+
+function startWorker(
+  request: BackupRequest,
+  {
+    resolve,
+    reject,
+  }: { readonly resolve: (backup: Backup) => void; readonly reject: (error: unknown) => void },
+): Worker {
+  const worker = new Worker(new URL('./backup-worker.ts', import.meta.url).href)
+  worker.addEventListener('message', ({ data }: MessageEvent<BackupReply>) => {
+    if ('backup' in data) resolve(data.backup)
+    else reject(errorOf(data.failure))
+  })
+  worker.addEventListener('error', event => {
+    event.preventDefault()
+    reject(new Error(`The worker of a backup failed: ${event.message}`))
+  })
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- only windows have origins.
+  worker.postMessage(request)
+  return worker
+}
+
+function errorOf({ name, message, code = '' }: Extract<BackupReply, { failure: object }>['failure']): Error {
+  if (name === 'BackupExistsError') return new GatewayError('already_exists', message)
+  const reason = WRONG_PATH[code]
+  if (reason !== undefined) return wrongPath(`cannot be written, because ${reason}`)
+  return new GatewayError('unavailable', `The backup could not be written: ${message}.`, {
+    shouldRetry: false,
+  })
+}
+
+function wrongPath(problem: string): GatewayError {
+  return new GatewayError('invalid_field', `"file" ${problem}.`, { param: 'file' })
+}
+
+function stopping(): GatewayError {
+  return new GatewayError('unavailable', 'The gateway is stopping, so the backup was not written.')
+}

@@ -1,0 +1,105 @@
+import { statSync } from 'node:fs'
+import { chmod, constants, copyFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { auditOf } from '../../gateway/admin/operator.ts'
+import type { Problem } from '../../gateway/ports/ledger.ts'
+import { copyBlobs, syncFile } from '../../stores/disk/copy-blobs.ts'
+import { makeFolder } from '../../stores/disk/durable-files.ts'
+import { describeBooks } from '../../stores/sqlite/copy-database.ts'
+import { openSqliteStore, type SqliteStore } from '../../stores/sqlite/store.ts'
+import { NODE_NAME, randomInBulk } from '../open-node.ts'
+import { systemClock } from '../system-clock.ts'
+import { backupFiles } from '../backup/backup-files.ts'
+import type { RestorePlan } from './restored-books.ts'
+
+/** More problems would not help the operator. */
+const SHOWN_PROBLEMS_MAX = 5
+
+/**
+ * Copies a backup into `staging`, checks the copy and adds a line to its audit log. Migrates it, if it is of an earlier version.
+ * Throws an Error for the operator if it is not a backup, or if it is not sound; then nothing is left.
+ */
+export async function stageBackup({
+  file,
+  staging,
+  detail,
+  hasBlobs,
+}: {
+  readonly file: string
+  readonly staging: string
+  /** Why it is restored, for the audit log. */
+  readonly detail: string
+  readonly hasBlobs: boolean
+}): Promise<Pick<RestorePlan, 'end' | 'entries'>> {
+  refuseCopiedFolder(file)
+  await rm(staging, { recursive: true, force: true })
+  try {
+    await makeFolder(staging)
+    const database = join(staging, 'tollgate.db')
+    await copyFile(file, database, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
+    await chmod(database, 0o600)
+    refuseOtherFiles(database, file)
+    const checked = await checkBooks(database, { file, detail })
+    await syncFile(database)
+    if (hasBlobs) await copyBlobs(backupFiles(file).blobs, join(staging, 'blobs'))
+    return checked
+  } catch (error) {
+    await rm(staging, { recursive: true, force: true })
+    throw error
+  }
+}
+
+/** Looks at a copy, because SQLite can make files beside the file that it reads. */
+function refuseOtherFiles(copy: string, file: string): void {
+  try {
+    describeBooks(copy)
+  } catch (cause) {
+    throw new Error(`${file} is not a backup of Tollgate.`, { cause })
+  }
+}
+
+/** A database that was copied with its write-ahead log is not one file, and its end would be missing. */
+function refuseCopiedFolder(file: string): void {
+  const wal = statSync(`${file}-wal`, { throwIfNoEntry: false })
+  if (wal === undefined || wal.size === 0) return
+  throw new Error(
+    `${file} is a part of a copied data folder, not a backup: ${file}-wal belongs to it. Put all files of that folder back.`,
+  )
+}
+
+async function checkBooks(
+  path: string,
+  { file, detail }: { readonly file: string; readonly detail: string },
+): Promise<Pick<RestorePlan, 'end' | 'entries'>> {
+  // The provider keys are not needed here, so their key is not either. "New" means that they may be unreadable.
+  const store = openSqliteStore({ path, secretKey: () => ({ bytes: new Uint8Array(32), isNew: true }) })
+  try {
+    return await checkStore(store, { file, detail })
+  } finally {
+    await store.close()
+  }
+}
+
+async function checkStore(
+  store: SqliteStore,
+  { file, detail }: { readonly file: string; readonly detail: string },
+): Promise<Pick<RestorePlan, 'end' | 'entries'>> {
+  const node = store.openNode({ name: NODE_NAME, clock: systemClock, random64: randomInBulk() })
+  const { problems, entries } = await node.ledger.verify()
+  const open = problems.filter(({ isAccepted }) => !isAccepted)
+  if (open.length > 0) throw unsound(file, open)
+  await node.auditLog.record(
+    auditOf({ actor: 'admin', action: 'books.restore', subject: file, detail }, systemClock),
+  )
+  const end = node.commitChain.end()
+  if (end === undefined) throw new Error('The audit line of the restore has no commit.')
+  return { end, entries }
+}
+
+function unsound(file: string, problems: readonly Problem[]): Error {
+  const shown = problems.slice(0, SHOWN_PROBLEMS_MAX).map(({ message }) => `\n  ${message}`)
+  const more = problems.length > shown.length ? `\n  and ${problems.length - shown.length} more` : ''
+  return new Error(
+    `The books in ${file} do not balance. Nothing was changed. Use another backup.${shown.join('')}${more}`,
+  )
+}

@@ -1,0 +1,88 @@
+import { resolve } from 'node:path'
+import type { Config } from '../../config/config.ts'
+import type { Ask } from '../ask.ts'
+import { CliError, type Outcome } from '../outcome.ts'
+
+/** A backup reads and writes the whole database, whatever its size. */
+const TIMEOUT_MS = 86_400_000
+
+/** Writes a backup to a new file. */
+export async function backUp(ask: Ask, file: string): Promise<Outcome> {
+  const backup = await ask<{
+    file: string
+    bytes: number
+    commits: number
+    job_files: number
+    job_files_folder: string
+  }>({ method: 'POST', path: 'backups', json: { file: resolve(file) }, timeoutMs: TIMEOUT_MS })
+  const text = [
+    `Backup: ${backup.file} (${backup.bytes} bytes, ${backup.commits} commits).`,
+    `Files of image and video jobs: ${backup.job_files_folder} (${backup.job_files}).`,
+  ].join('\n')
+  return {
+    value: backup,
+    text,
+    note: 'The backup does not have secret.key. Keep a copy of it in another place.',
+  }
+}
+
+export type RestoreOptions = {
+  readonly file: string
+  /** Why the books that are there are replaced. */
+  readonly replace: string | undefined
+  readonly isWithoutBlobs: boolean
+}
+
+/** Puts the books of a backup into the data folder of a stopped gateway. */
+export type RestoreBackup = (
+  config: Config,
+  options: RestoreOptions,
+) => Promise<{
+  readonly file: string
+  readonly commits: number
+  readonly entries: number
+  readonly replaced: string | undefined
+  readonly isFinished: boolean
+  readonly hasSecretKey: boolean
+}>
+
+/** Restores a backup. The gateway must be stopped. */
+export async function restore(
+  config: Config,
+  options: RestoreOptions,
+  restoreBackup: RestoreBackup,
+): Promise<Outcome> {
+  const restored = await restoreBackup(config, options).catch(refused)
+  const { file, commits, entries, replaced, isFinished, hasSecretKey } = restored
+  const dataDir = resolve(config.dataDir)
+  const lines = [
+    isFinished
+      ? `An interrupted restore was finished: ${dataDir} has the books of ${file}.`
+      : `Restored ${file} into ${dataDir}.`,
+    `The books balance: ${entries} entries, ${commits} commits. The anchor names the last one.`,
+  ]
+  if (replaced !== undefined)
+    lines.push(`The replaced books are in ${replaced}. Delete that folder when you no longer need it.`)
+  const keyNote = `Put your secret.key into ${dataDir} before the start, or enter the provider keys again.`
+  return {
+    value: {
+      file,
+      data_dir: dataDir,
+      commits,
+      entries,
+      replaced: replaced ?? null,
+      finished_interrupted: isFinished,
+      has_secret_key: hasSecretKey,
+    },
+    text: lines.join('\n'),
+    note: `${hasSecretKey ? '' : `${keyNote}\n`}What was done after the backup is gone from the books: charges, credits, new and revoked keys. See "Restore" in docs/operating.md.`,
+  }
+}
+
+function refused(error: unknown): never {
+  if (!(error instanceof Error && error.name === 'DataFolderInUseError')) throw error
+  throw new CliError(`${error.message} A backup can only be restored while the gateway is stopped.`, {
+    exitCode: 1,
+    code: 'data_folder_in_use',
+  })
+}

@@ -1,0 +1,23 @@
+/** Copies of the books and of the files of jobs. */
+export interface Backups {
+  /**
+   * Writes a backup to a new file, and the files of jobs into a folder beside it, while the gateway works. Every charge
+   * that a client was told before the call is in it. The file has its name only when the backup is whole and durable.
+   * Throws `invalid_field` for a path that cannot be used, `already_exists` where there is a file or while another
+   * backup is being written, and `unavailable` if it cannot be written. A failed backup leaves no file.
+   */
+  write(file: string): Promise<Backup>
+}
+
+export type Backup = {
+  /** An absolute path. */
+  readonly file: string
+  /** The size of the file. */
+  readonly bytes: number
+  /** The number of the last commit in it. */
+  readonly commits: number
+  /** The folder with the files of image and video jobs. */
+  readonly blobs: string
+  /** How many these are. */
+  readonly blobFiles: number
+}

@@ -1,0 +1,66 @@
+import { constants } from 'node:fs'
+import { copyFile, link, open, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { makeFolder, syncFolder, unlessAbsent } from './durable-files.ts'
+
+/** The parts of a blob folder that have whole files. Files that are being written are elsewhere. */
+const KINDS = ['live', 'archive']
+
+/** Why a file cannot have a second name there: another file system, or one without hard links. */
+const CANNOT_LINK = new Set(['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
+
+/**
+ * Copies all blobs of a folder that may be in use into another one, which is made where there is none. Durable when it
+ * resolves. Returns the number of files. Files that are there are left as they are, so a second call adds what is new.
+ * A blob is never changed in place, so a copy on the same file system is a second name of the same file.
+ */
+export async function copyBlobs(from: string, to: string): Promise<{ readonly files: number }> {
+  await makeFolder(to)
+  let files = 0
+  for (const kind of KINDS) {
+    await makeFolder(join(to, kind))
+    for (const folder of await namesIn(join(from, kind))) {
+      files += await copyFolder(join(from, kind, folder), join(to, kind, folder))
+    }
+    await syncFolder(join(to, kind))
+  }
+  return { files }
+}
+
+/** Returns the number of files that the new folder has then. */
+async function copyFolder(from: string, to: string): Promise<number> {
+  await makeFolder(to)
+  const copied = new Set(await namesIn(to))
+  for (const name of await namesIn(from)) {
+    if (copied.has(name)) continue
+    // A file can be removed meanwhile.
+    const isThere = await unlessAbsent(copyBlob(join(from, name), join(to, name)).then(() => true))
+    if (isThere === true) copied.add(name)
+  }
+  await syncFolder(to)
+  return copied.size
+}
+
+async function copyBlob(from: string, to: string): Promise<void> {
+  try {
+    await link(from, to)
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && CANNOT_LINK.has(String(error.code)))) throw error
+    await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
+    await syncFile(to)
+  }
+}
+
+/** Makes the content of a file durable. */
+export async function syncFile(path: string): Promise<void> {
+  const file = await open(path, 'r+')
+  try {
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  return (await unlessAbsent(readdir(folder))) ?? []
+}
