@@ -1,13 +1,9 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
-import type {
-  AcceptedJob,
-  MediaProvider,
-  PollOutcome,
-  SubmitOutcome,
-} from '../../gateway/ports/media-provider.ts'
-import { joinedBody } from '../media/joined-body.ts'
-import type { SendWhole, WholeReply } from '../media/send-whole.ts'
+import type { AcceptedJob, MediaProvider } from '../../gateway/ports/media-provider.ts'
+import { notCallable, unavailable } from '../media/outcomes.ts'
+import type { SendWhole, WholeAnswer, WholeReply } from '../media/send-whole.ts'
+import { submitTo } from '../media/submit-to.ts'
 import { addressOf, type Address, type SecretOf } from '../openai-compatible/target.ts'
 import { createBody, parseUpstreamId, pathOf, readCreated, readResult, readStatus } from './wire.ts'
 
@@ -31,15 +27,12 @@ export function fal({ send, clock, secretOf }: FalPorts): MediaProvider {
     pollEveryMsMin: POLL_EVERY_MS,
 
     async submit(call) {
-      const { provider, model, timeoutMs } = call
+      const { provider, model } = call
       const address = falAddress(provider, `/${model}`, secretOf)
       const base = falAddress(provider, '', secretOf)
-      if ('problem' in address) return notCallable(address.problem)
       if ('problem' in base) return notCallable(base.problem)
-      const body = joinedBody(createBody(call))
-      const reply = await send({ ...address, provider, method: 'POST', body, timeoutMs })
-      if (reply.reply === 'answer') return readCreated(reply, { model, baseUrl: base.url })
-      return { outcome: reply.isSent ? 'unknown' : 'not_sent', problem: reply.problem }
+      const read = (answer: WholeAnswer) => readCreated(answer, { model, baseUrl: base.url })
+      return submitTo(address, createBody(call), call, { send, read })
     },
 
     async poll(job) {
@@ -70,12 +63,4 @@ export function falAddress(
 
 function noReply(problem: string): WholeReply {
   return { reply: 'none', isSent: false, problem }
-}
-
-function unavailable(problem: string): PollOutcome {
-  return { outcome: 'unavailable', problem }
-}
-
-function notCallable(problem: string): SubmitOutcome {
-  return { outcome: 'rejected', reason: 'operator', message: `The provider cannot be called: ${problem}.` }
 }

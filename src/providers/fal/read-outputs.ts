@@ -1,5 +1,7 @@
-import type { MediaOutput, MediaResult } from '../../gateway/ports/media-provider.ts'
+import type { MediaResult } from '../../gateway/ports/media-provider.ts'
 import { isJsonObject } from '../../protocol/json/parse-json.ts'
+import { millisecondsOf } from '../media/clip-duration.ts'
+import { linkOutput } from '../media/outputs.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -11,7 +13,7 @@ export function readOutputs(output: Members): MediaResult {
   const files = ['images', 'image', 'videos', 'video'].flatMap(name => filesIn(output[name]))
   const durationMs = millisecondsOf(files[0]?.['duration']) ?? millisecondsOf(output['duration'])
   return {
-    outputs: files.flatMap(file => fileOutput(file) ?? []),
+    outputs: files.flatMap(({ url }) => linkOutput(url) ?? []),
     isCounted: true,
     ...(durationMs === undefined ? {} : { durationMs }),
   }
@@ -21,21 +23,4 @@ function filesIn(value: unknown): readonly Members[] {
   return (Array.isArray(value) ? value : [value]).flatMap(file =>
     typeof file === 'string' ? [{ url: file }] : isJsonObject(file) ? [file] : [],
   )
-}
-
-function fileOutput({ url }: Members): MediaOutput | undefined {
-  if (typeof url !== 'string' || url === '') return undefined
-  const [, base64] = /^data:[^,]{0,100};base64,(.*)$/is.exec(url) ?? []
-  if (base64 === undefined) return { from: 'url', url }
-  try {
-    return { from: 'bytes', bytes: Uint8Array.fromBase64(base64) }
-  } catch {
-    return undefined
-  }
-}
-
-/** Undefined for what is not the length of a clip in seconds. */
-function millisecondsOf(seconds: unknown): number | undefined {
-  const milliseconds = typeof seconds === 'number' ? Math.round(seconds * 1000) : 0
-  return Number.isSafeInteger(milliseconds) && milliseconds > 0 ? milliseconds : undefined
 }

@@ -71,6 +71,15 @@ describe('the body of a submit', () => {
     expect(Object.keys(body).filter(name => name.startsWith('image'))).toEqual(Object.keys(expected))
   })
 
+  test('has its images under the name of the row, which is not sent itself', async () => {
+    const params = { image_field: 'start_image_url' }
+
+    expect(await bodyOf({ prompt: 'A bay', params, images: [one!] })).toEqual({
+      prompt: 'A bay',
+      start_image_url: one!.url,
+    })
+  })
+
   test('has bytes as data URLs', async () => {
     const images = [bytesInput(new Uint8Array([1, 2, 3]), 'image/webp')]
 
@@ -312,7 +321,8 @@ describe('the result of a request', () => {
   test.each([
     [{ video: { url: 'a', duration: 5.04 } }, 5040],
     [{ video: { url: 'a' }, duration: 6 }, 6000],
-    [{ video: { url: 'a', duration: '5' } }, undefined],
+    [{ video: { url: 'a', duration: '5' } }, 5000],
+    [{ video: { url: 'a', duration: 'five' } }, undefined],
     [{ video: { url: 'a', duration: -5 } }, undefined],
     [{ video: { url: 'a', duration: 0 } }, undefined],
     [{ video: { url: 'a', duration: 1e300 } }, undefined],

@@ -1,13 +1,12 @@
-import type {
-  MediaInput,
-  PollOutcome,
-  SubmitCall,
-  SubmitOutcome,
-} from '../../gateway/ports/media-provider.ts'
+import type { PollOutcome, SubmitCall, SubmitOutcome } from '../../gateway/ports/media-provider.ts'
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
 import { readUpstreamError } from '../../protocol/upstream-error.ts'
+import { isUsableId, reasonOf, waitOf } from '../media/answers.ts'
+import { isSuccess, problemOf, unusable } from '../media/outcomes.ts'
+import { linkOf, otherParams } from '../media/inputs.ts'
 import type { BodyPart } from '../media/joined-body.ts'
-import { jsonParts, type MemberValue } from '../media/json-parts.ts'
+import { jsonParts } from '../media/json-parts.ts'
+import { IMAGE_FIELD, namedImages } from '../media/named-images.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
 import { readOutputs } from './read-outputs.ts'
 
@@ -54,6 +53,7 @@ const OWN_FIELDS = new Set([
   'video_urls',
   'num_images',
   'sync_mode',
+  IMAGE_FIELD,
 ])
 
 /** Models that edit or combine images take a list, also of one. */
@@ -62,15 +62,14 @@ const TAKES_LIST = /(?:^|\/)(?:edit|multi|reference-to-video)(?:\/|$)/
 /** The body of a submit: the input of the model. Bytes go as data URLs. */
 export function createBody(call: SubmitCall): readonly BodyPart[] {
   const { model, prompt, params, durationMs, refUpstreamId, scenes } = call
-  const images = call.images.map(inputValue)
-  const videos = call.videos.map(inputValue)
+  const images = call.images.map(linkOf)
+  const videos = call.videos.map(linkOf)
   const hasList = images.length > 1 || (images.length === 1 && TAKES_LIST.test(model))
   return jsonParts({
     prompt,
-    ...Object.fromEntries(Object.entries(params).filter(([name]) => !OWN_FIELDS.has(name))),
+    ...otherParams(call, OWN_FIELDS),
     duration: durationMs === undefined ? undefined : durationOf(model, durationMs / 1000),
-    image_url: hasList ? undefined : images[0],
-    image_urls: hasList ? images : undefined,
+    ...(namedImages(params, images) ?? (hasList ? { image_urls: images } : { image_url: images[0] })),
     video_url: videos.length > 1 ? undefined : videos[0],
     video_urls: videos.length > 1 ? videos : undefined,
     request_id: refUpstreamId === undefined ? undefined : parseUpstreamId(refUpstreamId)?.requestId,
@@ -84,47 +83,21 @@ function durationOf(model: string, seconds: number): string | number {
   return /(?:^|\/)sora/.test(model) ? seconds : String(seconds)
 }
 
-function inputValue(input: MediaInput): MemberValue {
-  switch (input.from) {
-    case 'url':
-      return input.url
-    case 'provider_id':
-      return input.id
-    case 'bytes':
-      return { dataUrl: input }
-  }
-}
-
 /** What the answer to a submit means. A 5xx is always unknown, and a 4xx is always a rejection. */
 export function readCreated(
   answer: WholeAnswer,
   { model, baseUrl }: { readonly model: string; readonly baseUrl: URL },
 ): SubmitOutcome {
-  const { status, body, retryAfterS } = answer
-  if (status >= 500) return { outcome: 'unknown', problem: problemOf(answer) }
-  if (!isSuccess(answer)) {
-    const wait = retryAfterS === undefined ? {} : { retryAfterS }
-    return { outcome: 'rejected', reason: reasonOf(status), status, ...errorOf(answer), ...wait }
-  }
+  const { status, body } = answer
+  if (status >= 500) return { outcome: 'unknown', problem: problemOf(answer, errorOf(answer).code) }
+  if (!isSuccess(answer))
+    return { outcome: 'rejected', reason: reasonOf(status), status, ...errorOf(answer), ...waitOf(answer) }
   const created = findJsonObject(body)
   const requestId = created?.['request_id']
-  if (typeof requestId !== 'string' || !isUsableId(requestId))
+  if (!isUsableId(requestId))
     return { outcome: 'rejected', reason: 'no_id', status, message: 'The answer names no request.' }
   const app = appIn(created?.['response_url'], requestId, baseUrl) ?? appOf(model)
   return { outcome: 'accepted', upstreamId: formatUpstreamId({ app, requestId }) }
-}
-
-function reasonOf(status: number): 'operator' | 'rate_limited' | 'invalid' {
-  // 403 is also the answer to an account without credit.
-  if (status === 401 || status === 402 || status === 403) return 'operator'
-  if (status === 429) return 'rate_limited'
-  // A redirect comes from a base URL that is not the provider's, and is never followed.
-  return status < 400 ? 'operator' : 'invalid'
-}
-
-/** False for an id that no path can name. */
-function isUsableId(id: string): boolean {
-  return id.isWellFormed() && !/^\.{0,2}$/.test(id)
 }
 
 /**
@@ -145,7 +118,7 @@ function appIn(link: unknown, requestId: string, baseUrl: URL): string | undefin
 export function readStatus(answer: WholeAnswer): PollOutcome | 'completed' {
   const status = isSuccess(answer) ? findJsonObject(answer.body) : undefined
   const word = status?.['status']
-  if (typeof word !== 'string' || word === '') return unavailable(answer)
+  if (typeof word !== 'string' || word === '') return unusable(answer, errorOf(answer).code)
   const state = stateOf[word.toUpperCase()]
   if (state === 'failed' || (state === 'completed' && hasError(status))) return failed(answer)
   if (state === 'completed') return 'completed'
@@ -176,11 +149,13 @@ export function readResult(answer: WholeAnswer): PollOutcome {
   const { status, body } = answer
   if (isSuccess(answer)) {
     const value = findJsonObject(body)
-    return value === undefined ? unavailable(answer) : { outcome: 'finished', result: readOutputs(value) }
+    return value === undefined
+      ? unusable(answer, errorOf(answer).code)
+      : { outcome: 'finished', result: readOutputs(value) }
   }
   if (status === 400 && /still in progress/i.test(body))
     return { outcome: 'running', upstreamStatus: 'COMPLETED', isKnownStatus: true }
-  return isErrorOfJob(answer) ? failed(answer) : unavailable(answer)
+  return isErrorOfJob(answer) ? failed(answer) : unusable(answer, errorOf(answer).code)
 }
 
 /** Statuses of refused queries: they say nothing about the job. */
@@ -205,23 +180,4 @@ function errorOf({ body, headers }: WholeAnswer): { readonly code?: string; read
   const code = [first, type].find(name => typeof name === 'string' && name !== '')
   const { message } = readUpstreamError(body, headers['content-type'])
   return { message, ...(typeof code === 'string' ? { code } : {}) }
-}
-
-function isSuccess({ status }: WholeAnswer): boolean {
-  return status >= 200 && status <= 299
-}
-
-function unavailable(answer: WholeAnswer): PollOutcome {
-  const { retryAfterS } = answer
-  return {
-    outcome: 'unavailable',
-    problem: problemOf(answer),
-    ...(retryAfterS === undefined ? {} : { retryAfterS }),
-  }
-}
-
-/** For the operator. */
-function problemOf(answer: WholeAnswer): string {
-  const { code } = errorOf(answer)
-  return code === undefined ? `status ${answer.status}` : `status ${answer.status}, code ${code}`
 }

@@ -1,12 +1,8 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
-import type {
-  MediaProvider,
-  PollOutcome,
-  RecoverOutcome,
-  SubmitOutcome,
-} from '../../gateway/ports/media-provider.ts'
+import type { MediaProvider, RecoverOutcome } from '../../gateway/ports/media-provider.ts'
 import { joinedBody } from '../media/joined-body.ts'
+import { notCallable, unavailable, unanswered } from '../media/outcomes.ts'
 import type { SendWhole, WholeReply } from '../media/send-whole.ts'
 import type { SecretOf } from '../openai-compatible/target.ts'
 import { isTokenRefused, NO_SUCH_RESOURCE, readEnvelope } from './envelope.ts'
@@ -64,7 +60,7 @@ export function kling({ send, clock, secretOf }: KlingPorts): MediaProvider {
       })
       forgetRefusedToken(reply, target.keys, tokens)
       if (reply.reply === 'answer') return readCreated(reply, kind)
-      return { outcome: reply.isSent ? 'unknown' : 'not_sent', problem: reply.problem }
+      return unanswered(reply)
     },
 
     async poll(job) {
@@ -98,12 +94,4 @@ function forgetRefusedToken(reply: WholeReply, keys: KlingKeys, tokens: KlingTok
 
 function isAnswer(reply: WholeReply | Problem): reply is Extract<WholeReply, { readonly reply: 'answer' }> {
   return 'reply' in reply && reply.reply === 'answer'
-}
-
-function unavailable(problem: string): Extract<PollOutcome, { readonly outcome: 'unavailable' }> {
-  return { outcome: 'unavailable', problem }
-}
-
-function notCallable(problem: string): SubmitOutcome {
-  return { outcome: 'rejected', reason: 'operator', message: `The provider cannot be called: ${problem}.` }
 }

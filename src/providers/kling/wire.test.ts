@@ -343,7 +343,7 @@ describe('the answer to a query', () => {
 
   test('of a failure without a reason has a default message', () => {
     expect(readTask(answered(taskBody({ task_status: 'failed' })))).toMatchObject({
-      message: 'The provider could not make the video and did not say why.',
+      message: 'The provider could not make the result and did not say why.',
     })
   })
 

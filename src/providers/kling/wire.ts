@@ -8,8 +8,11 @@ import type {
   SubmitOutcome,
 } from '../../gateway/ports/media-provider.ts'
 import { isJsonObject } from '../../protocol/json/parse-json.ts'
+import { reasonOf as refusalOf, waitOf } from '../media/answers.ts'
+import { isSuccess, problemOf, unusable } from '../media/outcomes.ts'
 import type { BodyPart } from '../media/joined-body.ts'
 import { jsonParts, type MemberValue } from '../media/json-parts.ts'
+import { millisecondsOf } from '../media/clip-duration.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
 import { readEnvelope, troubleOf, type Envelope, type Trouble } from './envelope.ts'
 
@@ -88,10 +91,9 @@ export function readCreated(answer: WholeAnswer, kind: CreateKind): SubmitOutcom
   const taskId = taskIdOf(envelope)
   const code = envelope?.code ?? (taskId === undefined ? undefined : 0)
   const trouble = code === undefined ? undefined : troubleOf(code)
-  const isSuccess = status >= 200 && status <= 299
-  if (status >= 500 || (isSuccess && trouble === 'server'))
-    return { outcome: 'unknown', problem: problemOf(answer) }
-  if (!isSuccess || trouble !== undefined) {
+  if (status >= 500 || (isSuccess(answer) && trouble === 'server'))
+    return { outcome: 'unknown', problem: problemOf(answer, shownCode(answer)) }
+  if (!isSuccess(answer) || trouble !== undefined) {
     return rejected(answer, reasonOf(status, trouble), envelope)
   }
   if (taskId === undefined) return rejected(answer, 'no_id', envelope)
@@ -109,14 +111,11 @@ function taskIdOf(envelope: Envelope | undefined): string | undefined {
 /** The code decides where the documentation says what it means, and else the HTTP status. */
 function reasonOf(status: number, trouble: Trouble | undefined): Rejection['reason'] {
   if (trouble !== undefined && trouble !== 'server' && trouble !== 'unlisted') return trouble
-  if (status === 401 || status === 402 || status === 403) return 'operator'
-  if (status === 429) return 'rate_limited'
-  // A redirect comes from a base URL that is not the provider's, and is never followed.
-  return status >= 300 && status < 400 ? 'operator' : 'invalid'
+  return refusalOf(status)
 }
 
 function rejected(
-  { status, retryAfterS }: WholeAnswer,
+  answer: WholeAnswer,
   reason: Rejection['reason'],
   envelope: Envelope | undefined,
 ): SubmitOutcome {
@@ -124,26 +123,19 @@ function rejected(
   return {
     outcome: 'rejected',
     reason,
-    status,
+    status: answer.status,
     message: message ?? 'The provider refused the job and did not say why.',
     ...(code === undefined || code === 0 ? {} : { code: String(code) }),
-    ...(retryAfterS === undefined ? {} : { retryAfterS }),
+    ...waitOf(answer),
   }
 }
 
 /** The state of a job in the answer to a query. */
 export function readTask(answer: WholeAnswer): PollOutcome {
-  const { status, body, retryAfterS } = answer
-  const envelope = readEnvelope(body)
+  const envelope = readEnvelope(answer.body)
   const word = envelope?.data?.['task_status']
-  const isSuccess = status >= 200 && status <= 299 && (envelope?.code ?? 0) === 0
-  if (!isSuccess || typeof word !== 'string' || word === '') {
-    return {
-      outcome: 'unavailable',
-      problem: problemOf(answer),
-      ...(retryAfterS === undefined ? {} : { retryAfterS }),
-    }
-  }
+  const isRead = isSuccess(answer) && (envelope?.code ?? 0) === 0
+  if (!isRead || typeof word !== 'string' || word === '') return unusable(answer, shownCode(answer))
   const data = envelope?.data ?? {}
   const state = stateOf[word.toLowerCase()]
   if (state === 'finished') return { outcome: 'finished', result: resultOf(data) }
@@ -186,22 +178,14 @@ function resultOf(data: Readonly<Record<string, unknown>>): MediaResult {
   return { outputs, isCounted: true, ...(durationMs === undefined ? {} : { durationMs }) }
 }
 
-/** Seconds as the API writes them, in a string. Undefined for what is not the length of a clip. */
-function millisecondsOf(seconds: unknown): number | undefined {
-  const isNumeric =
-    typeof seconds === 'number' || (typeof seconds === 'string' && /^\d{1,6}(?:\.\d{1,9})?$/.test(seconds))
-  const milliseconds = isNumeric ? Math.round(Number(seconds) * 1000) : 0
-  return Number.isSafeInteger(milliseconds) && milliseconds > 0 ? milliseconds : undefined
-}
-
 function failureOf({ task_status_msg: message }: Readonly<Record<string, unknown>>): string {
   return typeof message === 'string' && message !== ''
     ? message
-    : 'The provider could not make the video and did not say why.'
+    : 'The provider could not make the result and did not say why.'
 }
 
 /** For the operator. */
-function problemOf({ status, body }: WholeAnswer): string {
+function shownCode({ body }: WholeAnswer): number | undefined {
   const code = readEnvelope(body)?.code
-  return code === undefined || code === 0 ? `status ${status}` : `status ${status}, code ${code}`
+  return code === 0 ? undefined : code
 }

@@ -1,10 +1,10 @@
 import type { PollOutcome, SubmitOutcome } from '../../gateway/ports/media-provider.ts'
-import type { WholeAnswer } from './send-whole.ts'
+import type { WholeAnswer, WholeReply } from './send-whole.ts'
 
 export type Unavailable = Extract<PollOutcome, { readonly outcome: 'unavailable' }>
 
 /** The message of a failure for which the client gets no other. */
-export const UNEXPLAINED_FAILURE = 'The provider could not make the video and did not say why.'
+export const UNEXPLAINED_FAILURE = 'The provider could not make the result and did not say why.'
 
 /** The message of a rejection that came without one. */
 export const UNEXPLAINED_REJECTION = 'The provider refused the job and did not say why.'
@@ -14,19 +14,27 @@ export function notCallable(problem: string): SubmitOutcome {
   return { outcome: 'rejected', reason: 'operator', message: `The provider cannot be called: ${problem}.` }
 }
 
+/** Without an answer, the job may exist if some of the submit was sent. */
+export function unanswered({
+  isSent,
+  problem,
+}: Extract<WholeReply, { readonly reply: 'none' }>): SubmitOutcome {
+  return { outcome: isSent ? 'unknown' : 'not_sent', problem }
+}
+
 /** A poll that says nothing about the job. The problem is for the operator. */
 export function unavailable(problem: string): Unavailable {
   return { outcome: 'unavailable', problem }
 }
 
 /** A poll whose answer says nothing about the job. */
-export function unusable(answer: WholeAnswer, code: string | undefined): Unavailable {
+export function unusable(answer: WholeAnswer, code?: string | number): Unavailable {
   const { retryAfterS } = answer
   return { ...unavailable(problemOf(answer, code)), ...(retryAfterS === undefined ? {} : { retryAfterS }) }
 }
 
 /** For the operator. */
-export function problemOf({ status }: WholeAnswer, code: string | undefined): string {
+export function problemOf({ status }: WholeAnswer, code?: string | number): string {
   return code === undefined ? `status ${status}` : `status ${status}, code ${code}`
 }
 

@@ -1,7 +1,7 @@
 import type { SubmitCall, SubmitOutcome } from '../../gateway/ports/media-provider.ts'
 import type { Address } from '../openai-compatible/target.ts'
 import { joinedBody, type BodyPart } from './joined-body.ts'
-import { notCallable } from './outcomes.ts'
+import { notCallable, unanswered } from './outcomes.ts'
 import type { SendWhole, WholeAnswer } from './send-whole.ts'
 
 /** A body, or why the API cannot make the job: a sentence for the client. */
@@ -21,5 +21,5 @@ export async function submitTo(
   if ('refusal' in body) return { outcome: 'rejected', reason: 'invalid', message: body.refusal }
   const reply = await send({ provider, method: 'POST', ...address, body: joinedBody(body), timeoutMs })
   if (reply.reply === 'answer') return read(reply)
-  return { outcome: reply.isSent ? 'unknown' : 'not_sent', problem: reply.problem }
+  return unanswered(reply)
 }

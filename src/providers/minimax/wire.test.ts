@@ -169,7 +169,7 @@ describe('the answer to a query of v1', () => {
   ])('of a failure without a reason for the client has a default message: %s', body => {
     expect(readTaskV1(answered(body))).toEqual({
       outcome: 'failed',
-      message: 'The provider could not make the video and did not say why.',
+      message: 'The provider could not make the result and did not say why.',
     })
   })
 

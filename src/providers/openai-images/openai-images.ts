@@ -6,6 +6,7 @@ import type {
   SubmitOutcome,
 } from '../../gateway/ports/media-provider.ts'
 import { joinedBody } from '../media/joined-body.ts'
+import { notCallable, unanswered } from '../media/outcomes.ts'
 import type { SendWhole, WholeReply } from '../media/send-whole.ts'
 import { addressOf, type Address, type SecretOf } from '../openai-compatible/target.ts'
 import { editForm, generationJson, readRejection, readResult } from './wire.ts'
@@ -52,9 +53,7 @@ function sendTo({ url, headers }: Address, call: SubmitCall, send: SendWhole): P
 }
 
 function outcomeOf(reply: WholeReply, address: Address): SubmitOutcome {
-  if (reply.reply === 'none') {
-    return { outcome: reply.isSent ? 'unknown' : 'not_sent', problem: reply.problem }
-  }
+  if (reply.reply === 'none') return unanswered(reply)
   const { status } = reply
   if (status >= 500) return { outcome: 'unknown', problem: `status ${status}` }
   if (status < 200 || status > 299) return { outcome: 'rejected', ...readRejection(reply) }
@@ -75,8 +74,4 @@ function withKey(result: MediaResult, { url, headers }: Address): MediaResult {
       : output,
   )
   return { ...result, outputs }
-}
-
-function notCallable(problem: string): SubmitOutcome {
-  return { outcome: 'rejected', reason: 'operator', message: `The provider cannot be called: ${problem}.` }
 }

@@ -7,7 +7,9 @@ import type {
 } from '../../gateway/ports/media-provider.ts'
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
 import { readUpstreamError } from '../../protocol/upstream-error.ts'
+import { reasonOf, waitOf } from '../media/answers.ts'
 import type { BodyPart } from '../media/joined-body.ts'
+import { base64Output, linkOutput } from '../media/outputs.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
 import { dallEVersion, imageSize } from './image-size.ts'
 
@@ -91,19 +93,7 @@ export function readResult(body: string): MediaResult | undefined {
 function outputOf(image: unknown): MediaOutput | undefined {
   if (!isJsonObject(image)) return undefined
   const { b64_json: base64, url } = image
-  if (typeof base64 === 'string' && base64 !== '') return bytesOutput(base64)
-  if (typeof url !== 'string' || url === '') return undefined
-  // Some servers put the image itself where others put a link to it.
-  const [, inLink] = /^data:[^,]{0,100};base64,(.*)$/is.exec(url) ?? []
-  return inLink === undefined ? { from: 'url', url } : bytesOutput(inLink)
-}
-
-function bytesOutput(base64: string): MediaOutput | undefined {
-  try {
-    return { from: 'bytes', bytes: Uint8Array.fromBase64(base64) }
-  } catch {
-    return undefined
-  }
+  return base64Output(base64) ?? linkOutput(url)
 }
 
 /** Codes for an account of the operator that cannot be used. They come with several HTTP statuses. */
@@ -116,21 +106,19 @@ const OPERATOR_CODES = new Set([
 ])
 
 /** Why an answer is not a success. */
-export function readRejection({ status, headers, body, retryAfterS }: WholeAnswer): Rejection {
+export function readRejection(answer: WholeAnswer): Rejection {
+  const { status, headers, body } = answer
   const { message, type, code } = readUpstreamError(body, headers['content-type'])
   return {
-    reason: reasonOf(status, [code, type]),
+    reason: reasonFor(status, [code, type]),
     status,
     message,
     ...(code === undefined ? {} : { code }),
-    ...(retryAfterS === undefined ? {} : { retryAfterS }),
+    ...waitOf(answer),
   }
 }
 
-function reasonOf(status: number, names: readonly (string | undefined)[]): Rejection['reason'] {
+function reasonFor(status: number, names: readonly (string | undefined)[]): Rejection['reason'] {
   if (names.some(name => name !== undefined && OPERATOR_CODES.has(name))) return 'operator'
-  if (status === 401 || status === 402 || status === 403) return 'operator'
-  if (status === 429) return 'rate_limited'
-  // A redirect comes from a base URL that is not the provider's, and is never followed.
-  return status < 400 ? 'operator' : 'invalid'
+  return reasonOf(status)
 }

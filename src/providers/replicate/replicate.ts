@@ -1,6 +1,7 @@
-import type { MediaProvider, PollOutcome, SubmitOutcome } from '../../gateway/ports/media-provider.ts'
-import { joinedBody } from '../media/joined-body.ts'
+import type { MediaProvider } from '../../gateway/ports/media-provider.ts'
+import { unavailable } from '../media/outcomes.ts'
 import type { SendWhole } from '../media/send-whole.ts'
+import { submitTo } from '../media/submit-to.ts'
 import { addressOf, type SecretOf } from '../openai-compatible/target.ts'
 import { createOf, pathOf, readCreated, readPrediction } from './wire.ts'
 
@@ -19,12 +20,8 @@ export function replicate({ send, secretOf }: ReplicatePorts): MediaProvider {
 
     async submit(call) {
       const { path, body } = createOf(call)
-      const { provider, timeoutMs } = call
-      const address = addressOf(provider, path, secretOf)
-      if ('problem' in address) return notCallable(address.problem)
-      const reply = await send({ ...address, provider, method: 'POST', body: joinedBody(body), timeoutMs })
-      if (reply.reply === 'answer') return readCreated(reply)
-      return { outcome: reply.isSent ? 'unknown' : 'not_sent', problem: reply.problem }
+      const address = addressOf(call.provider, path, secretOf)
+      return submitTo(address, body, call, { send, read: readCreated })
     },
 
     async poll({ provider, upstreamId, timeoutMs }) {
@@ -34,12 +31,4 @@ export function replicate({ send, secretOf }: ReplicatePorts): MediaProvider {
       return reply.reply === 'answer' ? readPrediction(reply) : unavailable(reply.problem)
     },
   }
-}
-
-function unavailable(problem: string): PollOutcome {
-  return { outcome: 'unavailable', problem }
-}
-
-function notCallable(problem: string): SubmitOutcome {
-  return { outcome: 'rejected', reason: 'operator', message: `The provider cannot be called: ${problem}.` }
 }

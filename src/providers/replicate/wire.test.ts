@@ -72,6 +72,15 @@ describe('the create of a prediction', () => {
     expect(input).toEqual({ prompt: 'A bay', ...expected })
   })
 
+  test('has its images under the name of the row, which is not sent itself', async () => {
+    const params = { image_field: 'subjects[]' }
+
+    expect((await created({ prompt: 'A bay', params, images: [one] })).input).toEqual({
+      prompt: 'A bay',
+      subjects: [one.url],
+    })
+  })
+
   test('has bytes as data URLs', async () => {
     const { input } = await created({ images: [bytesInput(new Uint8Array([1, 2, 3]), 'image/webp')] })
 

@@ -1,5 +1,4 @@
 import type {
-  MediaInput,
   MediaResult,
   PollOutcome,
   SubmitCall,
@@ -7,14 +6,25 @@ import type {
 } from '../../gateway/ports/media-provider.ts'
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
 import { readUpstreamError } from '../../protocol/upstream-error.ts'
+import { isUsableId, reasonOf, waitOf } from '../media/answers.ts'
+import { isSuccess, problemOf, UNEXPLAINED_FAILURE, unusable } from '../media/outcomes.ts'
+import { linkOf, otherParams, secondsOf } from '../media/inputs.ts'
 import type { BodyPart } from '../media/joined-body.ts'
-import { jsonParts, type Members, type MemberValue } from '../media/json-parts.ts'
+import { jsonParts, type Members } from '../media/json-parts.ts'
+import { IMAGE_FIELD, namedImages } from '../media/named-images.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
 import { imageMembers } from './input-names.ts'
 import { outputLinks } from './output-links.ts'
 
 /** Never sent from a row's parameters: the adapter sets them itself, or they change the number of results. */
-const OWN_FIELDS = new Set(['prompt', 'duration', 'num_outputs', 'num_images', 'number_of_images'])
+const OWN_FIELDS = new Set([
+  'prompt',
+  'duration',
+  'num_outputs',
+  'num_images',
+  'number_of_images',
+  IMAGE_FIELD,
+])
 
 /** Where a prediction is created, and the body of the create. */
 export type Create = { readonly path: string; readonly body: readonly BodyPart[] }
@@ -33,56 +43,32 @@ export function createOf(call: SubmitCall): Create {
 
 /** The input of the model. Bytes go as data URLs. */
 function inputOf(call: SubmitCall): Members {
-  const { model, prompt, params, durationMs, scenes, refUpstreamId } = call
-  const videos = call.videos.map(inputValue)
+  const { model, prompt, params, scenes, refUpstreamId } = call
+  const images = call.images.map(linkOf)
+  const videos = call.videos.map(linkOf)
   return {
     prompt,
-    ...Object.fromEntries(Object.entries(params).filter(([name]) => !OWN_FIELDS.has(name))),
-    duration: durationMs === undefined ? undefined : durationMs / 1000,
-    ...imageMembers(model, call.images.map(inputValue)),
+    ...otherParams(call, OWN_FIELDS),
+    duration: secondsOf(call),
+    ...(namedImages(params, images) ?? imageMembers(model, images)),
     video: videos.length > 1 ? videos : videos[0],
     prediction_id: refUpstreamId,
     scenes,
   }
 }
 
-function inputValue(input: MediaInput): MemberValue {
-  switch (input.from) {
-    case 'url':
-      return input.url
-    case 'provider_id':
-      return input.id
-    case 'bytes':
-      return { dataUrl: input }
-  }
-}
-
 /** What the answer to a create means. A 5xx is always unknown, and a 4xx is always a rejection. */
 export function readCreated(answer: WholeAnswer): SubmitOutcome {
-  const { status, body, headers, retryAfterS } = answer
-  if (status >= 500) return { outcome: 'unknown', problem: `status ${status}` }
+  const { status, body, headers } = answer
+  if (status >= 500) return { outcome: 'unknown', problem: problemOf(answer) }
   if (!isSuccess(answer)) {
     const { message } = readUpstreamError(body, headers['content-type'])
-    const wait = retryAfterS === undefined ? {} : { retryAfterS }
-    return { outcome: 'rejected', reason: reasonOf(status), status, message, ...wait }
+    return { outcome: 'rejected', reason: reasonOf(status), status, message, ...waitOf(answer) }
   }
   const id = findJsonObject(body)?.['id']
-  if (typeof id !== 'string' || !isUsableId(id))
+  if (!isUsableId(id))
     return { outcome: 'rejected', reason: 'no_id', status, message: 'The answer names no prediction.' }
   return { outcome: 'accepted', upstreamId: id }
-}
-
-function reasonOf(status: number): 'operator' | 'rate_limited' | 'invalid' {
-  // 402: the operator's account has no credit.
-  if (status === 401 || status === 402 || status === 403) return 'operator'
-  if (status === 429) return 'rate_limited'
-  // A redirect comes from a base URL that is not the provider's, and is never followed.
-  return status < 400 ? 'operator' : 'invalid'
-}
-
-/** False for an id that no path can name. */
-function isUsableId(id: string): boolean {
-  return id.isWellFormed() && !/^\.{0,2}$/.test(id)
 }
 
 /** The path of a prediction under the base URL. */
@@ -94,7 +80,7 @@ export function pathOf(id: string): string {
 export function readPrediction(answer: WholeAnswer): PollOutcome {
   const prediction = isSuccess(answer) ? findJsonObject(answer.body) : undefined
   const status = prediction?.['status']
-  if (prediction === undefined || typeof status !== 'string' || status === '') return unavailable(answer)
+  if (prediction === undefined || typeof status !== 'string' || status === '') return unusable(answer)
   switch (status) {
     case 'starting':
     case 'processing':
@@ -121,22 +107,15 @@ function resultOf({ output, data_removed: isRemoved }: Prediction): MediaResult 
   return { outputs: outputLinks(output), isCounted: true }
 }
 
-const FAILED = 'The provider could not make the result and did not say why.'
-
 /** Some models put a code into the text of the error, such as `(E005)`. */
 function failureOf({ error }: Prediction, status: string): PollOutcome {
   const text = isJsonObject(error) ? error['detail'] : error
   if (typeof text !== 'string' || text === '')
-    return { outcome: 'failed', message: FAILED, ...(status === 'failed' ? {} : { code: status }) }
+    return {
+      outcome: 'failed',
+      message: UNEXPLAINED_FAILURE,
+      ...(status === 'failed' ? {} : { code: status }),
+    }
   const [, code] = /\b(E\d{3,4})\b/.exec(text) ?? []
   return { outcome: 'failed', message: text, ...(code === undefined ? {} : { code }) }
-}
-
-function isSuccess({ status }: WholeAnswer): boolean {
-  return status >= 200 && status <= 299
-}
-
-function unavailable({ status, retryAfterS }: WholeAnswer): PollOutcome {
-  const wait = retryAfterS === undefined ? {} : { retryAfterS }
-  return { outcome: 'unavailable', problem: `status ${status}`, ...wait }
 }

@@ -12,7 +12,7 @@ const row = mediaProviderRow('runway', 'https://api.dev.runwayml.com')
 
 async function created(change: Partial<SubmitCall>) {
   const create = createOf(aSubmitCall(row, { kind: 'video', model: 'gen4.5', prompt: 'A bay', ...change }))
-  if ('refusal' in create) throw new Error(create.refusal)
+  if ('refusal' in create.body) throw new Error(create.body.refusal)
   const text = (await bytesOf(joinedBody(create.body).stream)).toString()
   return { path: create.path, body: JSON.parse(text) as Record<string, unknown> }
 }
@@ -126,6 +126,8 @@ describe('the create of a task', () => {
   ])('with an input of %d bytes is possible: %p', (bytes, isPossible) => {
     const input: MediaInput = { ...bytesInput(new Uint8Array(0)), bytes }
 
-    expect('path' in createOf(aSubmitCall(row, { kind: 'video', images: [input] }))).toBe(isPossible)
+    const { body } = createOf(aSubmitCall(row, { kind: 'video', images: [input] }))
+
+    expect('refusal' in body).toBe(!isPossible)
   })
 })

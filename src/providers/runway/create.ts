@@ -1,11 +1,12 @@
-import type { InputBytes } from '../media/joined-body.ts'
 import type { MediaInput, SubmitCall } from '../../gateway/ports/media-provider.ts'
-import type { BodyPart } from '../media/joined-body.ts'
+import { linkOf, otherParams, secondsOf } from '../media/inputs.ts'
+import type { InputBytes } from '../media/joined-body.ts'
 import { jsonParts, type Members, type MemberValue } from '../media/json-parts.ts'
+import type { SubmitBody } from '../media/submit-to.ts'
 import { ratioOf } from './ratio.ts'
 
 /** Where a task is created, and the body of the create. */
-export type Create = { readonly path: string; readonly body: readonly BodyPart[] }
+export type Create = { readonly path: string; readonly body: SubmitBody }
 
 /** Never sent from a row's parameters: the adapter sets them itself, or they change the number of results. */
 const OWN_FIELDS = new Set([
@@ -18,28 +19,29 @@ const OWN_FIELDS = new Set([
   'references',
   'duration',
   'outputCount',
+  // Their meaning goes into `ratio`.
+  'aspect_ratio',
+  'resolution',
+  'orientation',
+  'ratio',
 ])
-/** Their meaning goes into `ratio`. */
-const SHAPE_PARAMS = new Set(['aspect_ratio', 'resolution', 'orientation', 'ratio'])
-
 /** The longest data URL that the API takes. */
 const DATA_URL_BYTES_MAX = 5 * 1024 ** 2
 
-/** The create of a task, or why the API would refuse it: an input that is too large for a data URL. */
-export function createOf(call: SubmitCall): Create | { readonly refusal: string } {
-  const large = [...call.images, ...call.videos].find(isTooLarge)
-  if (large !== undefined) return { refusal: 'An input is larger than the 3.7 MB that the provider takes.' }
-  const { model, prompt, params, durationMs } = call
-  const others = Object.entries(params).filter(([name]) => !OWN_FIELDS.has(name) && !SHAPE_PARAMS.has(name))
+/** The create of a task. The API would refuse an input that is too large for a data URL. */
+export function createOf(call: SubmitCall): Create {
+  const { model, prompt } = call
   const { path, inputs } = inputsOf(call)
+  if ([...call.images, ...call.videos].some(isTooLarge))
+    return { path, body: { refusal: 'An input is larger than the 3.7 MB that the provider takes.' } }
   return {
     path,
     body: jsonParts({
       model,
       promptText: prompt,
-      ...Object.fromEntries(others),
+      ...otherParams(call, OWN_FIELDS),
       ratio: ratioOf(call),
-      duration: durationMs === undefined ? undefined : durationMs / 1000,
+      duration: secondsOf(call),
       ...inputs,
     }),
   }
@@ -47,8 +49,8 @@ export function createOf(call: SubmitCall): Create | { readonly refusal: string 
 
 /** The route follows from what is made and from the inputs. */
 function inputsOf(call: SubmitCall): { readonly path: string; readonly inputs: Members } {
-  const images = call.images.map(inputValue)
-  const videos = call.videos.map(inputValue)
+  const images = call.images.map(linkOf)
+  const videos = call.videos.map(linkOf)
   const references = listOf(images.map(uri => ({ uri })))
   if (call.kind === 'image') return { path: '/v1/text_to_image', inputs: { referenceImages: references } }
   if (videos.length > 0)
@@ -78,17 +80,6 @@ function videoInputs(model: string, videos: readonly MemberValue[], images: read
 
 function listOf(values: readonly MemberValue[]): MemberValue | undefined {
   return values.length === 0 ? undefined : values
-}
-
-function inputValue(input: MediaInput): MemberValue {
-  switch (input.from) {
-    case 'url':
-      return input.url
-    case 'provider_id':
-      return input.id
-    case 'bytes':
-      return { dataUrl: input }
-  }
 }
 
 function isTooLarge(input: MediaInput): boolean {

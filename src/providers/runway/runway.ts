@@ -1,7 +1,8 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
-import type { MediaProvider, PollOutcome, SubmitOutcome } from '../../gateway/ports/media-provider.ts'
-import { joinedBody } from '../media/joined-body.ts'
+import type { MediaProvider } from '../../gateway/ports/media-provider.ts'
+import { unavailable } from '../media/outcomes.ts'
 import type { SendWhole } from '../media/send-whole.ts'
+import { submitTo } from '../media/submit-to.ts'
 import { addressOf, type Address, type SecretOf } from '../openai-compatible/target.ts'
 import { createOf } from './create.ts'
 import { pathOf, readCreated, readTask } from './wire.ts'
@@ -21,15 +22,9 @@ export function runway({ send, secretOf }: RunwayPorts): MediaProvider {
     pollEveryMsMin: POLL_EVERY_MS,
 
     async submit(call) {
-      const create = createOf(call)
-      if ('refusal' in create) return { outcome: 'rejected', reason: 'invalid', message: create.refusal }
-      const { provider, timeoutMs } = call
-      const address = runwayAddress(provider, create.path, secretOf)
-      if ('problem' in address) return notCallable(address.problem)
-      const body = joinedBody(create.body)
-      const reply = await send({ ...address, provider, method: 'POST', body, timeoutMs })
-      if (reply.reply === 'answer') return readCreated(reply)
-      return { outcome: reply.isSent ? 'unknown' : 'not_sent', problem: reply.problem }
+      const { path, body } = createOf(call)
+      const address = runwayAddress(call.provider, path, secretOf)
+      return submitTo(address, body, call, { send, read: readCreated })
     },
 
     async poll({ provider, upstreamId, timeoutMs }) {
@@ -51,12 +46,4 @@ export function runwayAddress(
     'x-runway-version': VERSION,
     ...(secret === undefined ? {} : { authorization: `Bearer ${secret}` }),
   }))
-}
-
-function unavailable(problem: string): PollOutcome {
-  return { outcome: 'unavailable', problem }
-}
-
-function notCallable(problem: string): SubmitOutcome {
-  return { outcome: 'rejected', reason: 'operator', message: `The provider cannot be called: ${problem}.` }
 }

@@ -1,19 +1,21 @@
 import type { MediaOutput, PollOutcome, SubmitOutcome } from '../../gateway/ports/media-provider.ts'
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
 import { readUpstreamError } from '../../protocol/upstream-error.ts'
+import { isUsableId, reasonOf, waitOf } from '../media/answers.ts'
+import { isSuccess, problemOf, UNEXPLAINED_FAILURE, unusable } from '../media/outcomes.ts'
+import { linkOutput } from '../media/outputs.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
 
 /** What the answer to a create means. A 5xx is always unknown, and a 4xx is always a rejection. */
 export function readCreated(answer: WholeAnswer): SubmitOutcome {
-  const { status, body, retryAfterS } = answer
-  if (status >= 500) return { outcome: 'unknown', problem: `status ${status}` }
+  const { status, body } = answer
+  if (status >= 500) return { outcome: 'unknown', problem: problemOf(answer) }
   if (!isSuccess(answer)) {
     const message = messageOf(answer)
-    const wait = retryAfterS === undefined ? {} : { retryAfterS }
-    return { outcome: 'rejected', reason: reasonOf(status, message), status, message, ...wait }
+    return { outcome: 'rejected', reason: reasonFor(status, message), status, message, ...waitOf(answer) }
   }
   const id = findJsonObject(body)?.['id']
-  if (typeof id !== 'string' || !isUsableId(id))
+  if (!isUsableId(id))
     return { outcome: 'rejected', reason: 'no_id', status, message: 'The answer names no task.' }
   return { outcome: 'accepted', upstreamId: id }
 }
@@ -21,12 +23,8 @@ export function readCreated(answer: WholeAnswer): SubmitOutcome {
 /** The operator's account has no credit. The API says this with the status 400, and has no code for it. */
 const NO_CREDIT = /\b(?:not|out of|no)\b.{0,40}\bcredits?\b/i
 
-function reasonOf(status: number, message: string): 'operator' | 'rate_limited' | 'invalid' {
-  if (status === 401 || status === 402 || status === 403) return 'operator'
-  if (status === 429) return 'rate_limited'
-  // A redirect comes from a base URL that is not the provider's, and is never followed.
-  if (status < 400) return 'operator'
-  return NO_CREDIT.test(message) ? 'operator' : 'invalid'
+function reasonFor(status: number, message: string): ReturnType<typeof reasonOf> {
+  return status === 400 && NO_CREDIT.test(message) ? 'operator' : reasonOf(status)
 }
 
 const ISSUES_MAX = 5
@@ -43,11 +41,6 @@ function messageOf({ body, headers }: WholeAnswer): string {
   return texts.length === 0 ? message : `${message}: ${texts.join('; ')}`
 }
 
-/** False for an id that no path can name. */
-function isUsableId(id: string): boolean {
-  return id.isWellFormed() && !/^\.{0,2}$/.test(id)
-}
-
 /** The path of a task. */
 export function pathOf(id: string): string {
   return `/v1/tasks/${encodeURIComponent(id)}`
@@ -57,7 +50,7 @@ export function pathOf(id: string): string {
 export function readTask(answer: WholeAnswer): PollOutcome {
   const task = isSuccess(answer) ? findJsonObject(answer.body) : undefined
   const status = task?.['status']
-  if (task === undefined || typeof status !== 'string' || status === '') return unavailable(answer)
+  if (task === undefined || typeof status !== 'string' || status === '') return unusable(answer)
   switch (status) {
     case 'PENDING':
     case 'THROTTLED':
@@ -77,25 +70,11 @@ export function readTask(answer: WholeAnswer): PollOutcome {
 type Task = Readonly<Record<string, unknown>>
 
 function outputsOf({ output }: Task): readonly MediaOutput[] {
-  return (Array.isArray(output) ? output : []).flatMap(url =>
-    typeof url === 'string' && url !== '' ? [{ from: 'url', url } as const] : [],
-  )
+  return (Array.isArray(output) ? output : []).flatMap(url => linkOutput(url) ?? [])
 }
 
 /** The code is a path of words, the most general one first: `SAFETY.INPUT.TEXT`. */
 function failureOf({ failure, failureCode: code }: Task): PollOutcome {
-  const message =
-    typeof failure === 'string' && failure !== ''
-      ? failure
-      : 'The provider could not make the result and did not say why.'
+  const message = typeof failure === 'string' && failure !== '' ? failure : UNEXPLAINED_FAILURE
   return { outcome: 'failed', message, ...(typeof code === 'string' && code !== '' ? { code } : {}) }
-}
-
-function isSuccess({ status }: WholeAnswer): boolean {
-  return status >= 200 && status <= 299
-}
-
-function unavailable({ status, retryAfterS }: WholeAnswer): PollOutcome {
-  const wait = retryAfterS === undefined ? {} : { retryAfterS }
-  return { outcome: 'unavailable', problem: `status ${status}`, ...wait }
 }

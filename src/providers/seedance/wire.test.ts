@@ -135,7 +135,7 @@ describe('the answer to a poll', () => {
   ])('of a job that ended without a reason for the client has a default message: %s', body => {
     expect(readTask(answered(body))).toEqual({
       outcome: 'failed',
-      message: 'The provider could not make the video and did not say why.',
+      message: 'The provider could not make the result and did not say why.',
     })
   })
 

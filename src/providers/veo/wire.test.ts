@@ -159,7 +159,7 @@ describe('the answer to a poll', () => {
 
     expect(outcome).toEqual({
       outcome: 'failed',
-      message: 'The provider could not make the video and did not say why.',
+      message: 'The provider could not make the result and did not say why.',
     })
   })
 

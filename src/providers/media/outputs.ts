@@ -1,0 +1,21 @@
+import type { MediaOutput } from '../../gateway/ports/media-provider.ts'
+
+/**
+ * The output behind a link. Some servers put the file itself where others put a link to it, as a data URL. Undefined
+ * for what is no link.
+ */
+export function linkOutput(url: unknown): MediaOutput | undefined {
+  if (typeof url !== 'string' || url === '') return undefined
+  const [, base64] = /^data:[^,]{0,100};base64,(.*)$/is.exec(url) ?? []
+  return base64 === undefined ? { from: 'url', url } : base64Output(base64)
+}
+
+/** Undefined for what is not base64. */
+export function base64Output(base64: unknown): MediaOutput | undefined {
+  if (typeof base64 !== 'string' || base64 === '') return undefined
+  try {
+    return { from: 'bytes', bytes: Uint8Array.fromBase64(base64) }
+  } catch {
+    return undefined
+  }
+}
