@@ -200,6 +200,49 @@ describe('a wrong value of a described member is refused, with the member in "pa
   })
 })
 
+describe('a body without a member is refused exactly if the member is required:', () => {
+  const cases = withJson.flatMap(operation =>
+    alternatives(operation.requestBody!.content['application/json']!.schema).flatMap(schema => {
+      const example = exampleOf(operation)
+      if (problemIn(schema, example) !== undefined) return []
+      const required = (schema['required'] ?? []) as readonly string[]
+      return required.map(
+        member =>
+          [`${operation.method} ${operation.path}: ${member}`, { operation, example, member }] as const,
+      )
+    }),
+  )
+
+  test.each(cases)('%s', async (_, { operation, example, member }) => {
+    const { [member]: left, ...rest } = example
+
+    const { status, error } = await send(operation, {}, rest)
+
+    expect([left === undefined, status, error.param]).toEqual([false, 400, member])
+  })
+})
+
+describe('a provider of each kind may lack the members that are not required:', () => {
+  const put = operations.find(
+    ({ path, method }) => method === 'PUT' && path.endsWith('/providers/{provider}'),
+  )!
+
+  test.each(
+    alternatives(put.requestBody!.content['application/json']!.schema).map(
+      schema => [String(membersOf(schema)['kind']!['const']), schema] as const,
+    ),
+  )('%s', async (kind, schema) => {
+    const required = (schema['required'] ?? []) as readonly string[]
+    const row = { kind, ...(required.includes('base_url') && { base_url: 'https://api.example.com/v1' }) }
+
+    const { status, text } = await send(put, {}, row)
+    const withoutUrl = await send(put, {}, { kind })
+
+    expect([status, text]).toEqual([200, text])
+    expect(withoutUrl.status).toBe(required.includes('base_url') ? 400 : 200)
+  })
+})
+
 describe('the example of a described body is accepted:', () => {
   test.each(named(withJson))('%s', async (_, operation) => {
     const { status, text } = await send(operation, {}, exampleOf(operation))

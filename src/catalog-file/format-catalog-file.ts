@@ -10,7 +10,7 @@ const flowFields = new Set(['pricing', 'ceiling_pricing', 'fixed_params'])
  * placeholder for a stored provider key, and an import keeps that key.
  */
 export function formatCatalogFile(catalog: Catalog): string {
-  const document = new Document(encodeCatalog(catalog), { aliasDuplicateObjects: false })
+  const document = new Document(encodeCatalog(catalog), { aliasDuplicateObjects: false, compat: 'yaml-1.1' })
   visit(document, {
     Pair(_, { key, value }) {
       if (isCollection(value) && isScalar(key) && flowFields.has(String(key.value))) value.flow = true

@@ -150,9 +150,54 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
     'line 4, column 5: providers[0].base_url contains credentials; put the key in api_key.',
   ],
   [
-    'a base_url with a query',
-    provider('kind: openai-compatible\nbase_url: https://api.example.com/v1?key=1'),
+    'a base_url with a key in its query, which the problem does not repeat',
+    provider('kind: openai-compatible\nbase_url: https://api.example.com/v1?api-key=hunter2'),
+    'line 4, column 5: providers[0].base_url has a key in its query; put the key in api_key.',
+  ],
+  [
+    'a base_url with a fragment',
+    provider('kind: openai-compatible\nbase_url: "https://api.example.com/v1#a"'),
+    'line 4, column 5: providers[0].base_url has a fragment; end the URL with its path, such as /v1.',
+  ],
+  [
+    'a base_url with a query at a provider of images',
+    provider('kind: openai-images\nbase_url: https://api.example.com/v1?api-version=1'),
     'line 4, column 5: providers[0].base_url has a query or a fragment; end the URL with its path, such as /v1.',
+  ],
+  [
+    'a base_url with a query that ends in a route',
+    provider('kind: openai-compatible\nbase_url: https://api.example.com/v1/responses?api-version=1'),
+    'line 4, column 5: providers[0].base_url ends in the route "/responses", which the gateway appends; write "https://api.example.com/v1?api-version=1".',
+  ],
+  [
+    'an api_key_header that the gateway sets',
+    compatible('api_key_header: Content-Type'),
+    'line 5, column 5: providers[0].api_key_header is content-type, which is set by the gateway; write the header in which the provider expects its key, such as api-key.',
+  ],
+  [
+    'an api_key_header of one connection',
+    compatible('api_key_header: proxy-authorization'),
+    'line 5, column 5: providers[0].api_key_header is proxy-authorization, which is set by the gateway; write the header in which the provider expects its key, such as api-key.',
+  ],
+  [
+    'a header with the name of the api_key_header',
+    compatible('api_key_header: api-key\nheaders: {Api-Key: x}'),
+    'line 6, column 15: providers[0].headers.Api-Key is set by the gateway; put the key in api_key.',
+  ],
+  [
+    'a header of one connection',
+    compatible('headers: {Keep-Alive: timeout=5}'),
+    'line 5, column 15: providers[0].headers.Keep-Alive is set by the gateway; leave it out.',
+  ],
+  [
+    'a header from an invalid variable, which the problem does not repeat',
+    compatible('headers: {x-team: "env:my-team"}'),
+    'line 5, column 15: providers[0].headers.x-team does not name an environment variable; write env: and a name of letters, digits and "_", such as env:MAIN_TEAM.',
+  ],
+  [
+    'a header that is a shell variable',
+    compatible('headers: {x-team: "${TEAM}"}'),
+    'line 5, column 15: providers[0].headers.x-team is written as a shell variable, and those are not expanded; write env: and a name of letters, digits and "_", such as env:MAIN_TEAM.',
   ],
   [
     'a key that cannot be sent in a header, which the problem does not repeat',

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { parse } from 'yaml'
 import { formatCatalogFile } from '../../src/catalog-file/format-catalog-file.ts'
 import { parseCatalogFile } from '../../src/catalog-file/parse-catalog-file.ts'
 import type { Catalog } from '../../src/domain/catalog/catalog.ts'
@@ -43,3 +44,16 @@ function settingsOf({ providers, models, drafts }: Catalog) {
     ),
   }
 }
+
+test('an exported catalog file means the same to a reader of YAML 1.1', () => {
+  fc.assert(
+    fc.property(anyCatalog, catalog => {
+      const text = formatCatalogFile(catalog)
+
+      // YAML 1.1 reads 16:9 as the number 969, and `no` as false.
+      const read: unknown = parse(text, { version: '1.1' })
+
+      expect(read).toEqual(JSON.parse(JSON.stringify(encodeCatalog(catalog))))
+    }),
+  )
+})

@@ -74,7 +74,11 @@ function anyProvider(): fc.Arbitrary<Provider> {
     baseUrl: fc.constantFrom('https://api.example.com/v1', 'http://127.0.0.1:8080', 'http://[::1]:1/a'),
     headers: fc.dictionary(
       fc.stringMatching(/^x-[a-z0-9!#$%&'*+.^_`|~-]{0,8}$/),
-      fc.stringMatching(/^[ -~]{0,12}$/),
+      fc.oneof(
+        // Without shell variables, which are refused.
+        fc.stringMatching(/^[ -~]{0,12}$/).filter(value => !/^(?:env:|[${%])|,\$\{/.test(value)),
+        fc.constant('env:TEAM'),
+      ),
       { noNullPrototype: true },
     ),
     connectTimeoutMs: fc.integer({ min: 100, max: 60_000 }),
@@ -85,9 +89,15 @@ function anyProvider(): fc.Arbitrary<Provider> {
     environment,
     fc.record({ from: fc.constant('literal' as const), value: fc.stringMatching(/^[!-~]{1,40}$/) }),
   )
+  /** The query and the header of the key of text providers. */
+  const text = {
+    baseUrl: fc.oneof(remote.baseUrl, fc.constant('https://api.example.com/v1?api-version=2024-10-21')),
+    apiKeyHeader: fc.constantFrom('api-key', 'x-goog-api-key'),
+  }
   const compatible = fc.record(
     {
       ...remote,
+      ...text,
       kind: fc.constant('openai-compatible' as const),
       secret,
       routes,

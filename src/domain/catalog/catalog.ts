@@ -84,8 +84,8 @@ function canServe(provider: Provider, kind: ModelKind, { serves }: Callable): bo
   }
 }
 
-function hasKey({ secret }: Provider, { isVariableSet }: Callable): boolean {
-  return secret.from !== 'lost' && variablesOf(secret).every(isVariableSet)
+function hasKey(provider: Provider, { isVariableSet }: Callable): boolean {
+  return provider.secret.from !== 'lost' && variablesOf(provider).every(isVariableSet)
 }
 
 /** The number of enabled models. With the sandbox off, models that only the sandbox offers do not count. */
@@ -101,7 +101,7 @@ export function providersWithoutKeys(catalog: Catalog): string[] {
 
 /** The environment variables that the providers name and that are not set, each once, in the order of the providers. */
 export function missingVariables(catalog: Catalog, isSet: (variable: string) => boolean): readonly string[] {
-  const named = [...catalog.providers.values()].flatMap(({ secret }) => variablesOf(secret))
+  const named = [...catalog.providers.values()].flatMap(variablesOf)
   return [...new Set(named)].filter(variable => !isSet(variable))
 }
 

@@ -80,8 +80,20 @@ export type ProviderSecret =
   /** A stored literal key that can no longer be decrypted. The provider cannot be called until it gets a new key. */
   | { readonly from: 'lost' }
 
-/** The environment variables that a key is read from. */
-export function variablesOf(secret: ProviderSecret): readonly string[] {
+const ENVIRONMENT = 'env:'
+
+/** The variable that a header's value stands for; undefined for a value that is sent as it is. */
+export function headerVariable(value: string): string | undefined {
+  return value.startsWith(ENVIRONMENT) ? value.slice(ENVIRONMENT.length) : undefined
+}
+
+/** The environment variables that the key and the headers of a provider are read from. */
+export function variablesOf({ secret, headers }: Pick<Provider, 'secret' | 'headers'>): readonly string[] {
+  const ofHeaders = Object.values(headers).flatMap(value => headerVariable(value) ?? [])
+  return [...keyVariables(secret), ...ofHeaders]
+}
+
+function keyVariables(secret: ProviderSecret): readonly string[] {
   if (secret.from === 'environment') return [secret.variable]
   return secret.from === 'environment_pair' ? secret.variables : []
 }
@@ -92,7 +104,9 @@ export type Provider = TextTimeouts & {
   /** Without a trailing slash. Absent for the sandbox, which runs inside the gateway. */
   readonly baseUrl?: string
   readonly secret: ProviderSecret
-  /** Extra request headers, by lower-case name. */
+  /** The header with the key, in lower case. Absent for that of the kind. `authorization` has the key as a bearer token. */
+  readonly apiKeyHeader?: string
+  /** Extra request headers, by lower-case name. A value `env:NAME` stands for an environment variable. */
   readonly headers: Readonly<Record<string, string>>
   readonly routes: readonly TextRoute[]
   /**

@@ -1,4 +1,4 @@
-import type { Provider } from '../../domain/catalog/provider.ts'
+import { headerVariable, type Provider } from '../../domain/catalog/provider.ts'
 import type { UpstreamSecrets } from '../../protocol/scrub.ts'
 import type { Destination } from './resolve-model.ts'
 
@@ -11,6 +11,15 @@ export type SecretOf = (provider: Provider) => string | undefined
 export function upstreamSecrets(destinations: readonly Destination[], secretOf: SecretOf): UpstreamSecrets {
   return {
     baseUrls: destinations.flatMap(({ provider }) => provider.baseUrl ?? []),
-    keys: destinations.flatMap(({ provider }) => secretOf(provider) ?? []),
+    keys: destinations.flatMap(({ provider }) => secretsOf(provider, secretOf)),
   }
+}
+
+/** The key of a provider, and the values of its headers from environment variables. */
+function secretsOf(provider: Provider, secretOf: SecretOf): readonly string[] {
+  const variables = Object.values(provider.headers).flatMap(value => headerVariable(value) ?? [])
+  const ofHeaders = variables.map(variable =>
+    secretOf({ ...provider, secret: { from: 'environment', variable } }),
+  )
+  return [secretOf(provider), ...ofHeaders].filter(secret => secret !== undefined)
 }

@@ -2,6 +2,7 @@ import { engineNames } from '../../domain/catalog/engines.ts'
 import { modelKinds, type ModelKind } from '../../domain/catalog/model.ts'
 import {
   maxTokensFields,
+  mediaKindRules,
   omittableFields,
   providerKinds,
   routesOf,
@@ -9,12 +10,8 @@ import {
 } from '../../domain/catalog/provider.ts'
 import { messagesStreams, modelFieldsOf, modelId } from '../../domain/catalog/rows/model-row.ts'
 import { tariffFields } from '../../domain/catalog/rows/pricing-row.ts'
-import {
-  connectTimeoutS,
-  headerName,
-  providerFieldsOf,
-  providerId,
-} from '../../domain/catalog/rows/provider-row.ts'
+import { headerName } from '../../domain/catalog/rows/provider-headers.ts'
+import { connectTimeoutS, providerFieldsOf, providerId } from '../../domain/catalog/rows/provider-row.ts'
 import { timeoutS } from '../../domain/catalog/rows/text-timeouts.ts'
 import {
   about,
@@ -41,11 +38,18 @@ const timeout: Schema = { type: 'number', minimum: timeoutS.min, maximum: timeou
 /** Every field of a provider's row. Which of them a row can have depends on its kind. */
 const providerField: Readonly<Record<string, Schema>> = {
   id: { type: 'string', pattern: providerId.pattern.source },
-  base_url: about('An http or https URL without credentials. The path of the route is appended.', {
-    type: 'string',
-  }),
+  base_url: about(
+    'An http or https URL without credentials. The path of the route is appended, and a query stays.',
+    {
+      type: 'string',
+    },
+  ),
   api_key: about('`env:NAME`, or the key itself, which is shown as `<stored>`.', text),
-  headers: about('Additional request headers.', mapOf(text)),
+  api_key_header: about('The header with the key. `authorization` has it as a bearer token.', {
+    type: 'string',
+    pattern: headerName.pattern.source,
+  }),
+  headers: about('Additional request headers. A value may be `env:NAME`.', mapOf(text)),
   betas: about('The values of `anthropic-beta` that may reach it.', listOf(text, { minItems: 1 })),
   max_tokens_field: words(maxTokensFields),
   omit_fields: listOf(words(omittableFields), { minItems: 1 }),
@@ -114,11 +118,8 @@ function picked(names: readonly string[], known: Members): Members {
 function providerRow(kind: ProviderKind, place: Place): Schema {
   const routes = listOf(words(routesOf(kind)), { minItems: 1 })
   const fields = picked(providerFieldsOf(kind), { ...providerField, kind: always(kind), routes })
-  const required = [
-    'kind',
-    ...(place === 'request' ? [] : ['id']),
-    ...(kind === 'sandbox' ? [] : ['base_url']),
-  ]
+  const hasUrl = kind !== 'sandbox' && (place === 'reply' || mediaKindRules(kind)?.baseUrl === undefined)
+  const required = ['kind', ...(place === 'request' ? [] : ['id']), ...(hasUrl ? ['base_url'] : [])]
   return row(fields, new Set(required), place)
 }
 

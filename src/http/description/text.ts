@@ -312,7 +312,10 @@ function operation({ name, request, reply, ...rest }: Text): Operation {
   const whole: Contents = json(schema('Reply'), { answer: reply })
   const frame = frameSchemas[name]
   const streamed: Contents | undefined = frame && {
-    'text/event-stream': { schema: eventOf(frame), examples: { event: eventExamples[name] } },
+    'text/event-stream': {
+      schema: eventOf(frame, name !== 'Chat'),
+      examples: { event: eventExamples[name] },
+    },
   }
   return {
     ...rest,
@@ -325,8 +328,11 @@ function operation({ name, request, reply, ...rest }: Text): Operation {
   }
 }
 
-/** One event of a stream. OpenAPI 3.1 has no schema for a whole stream, and tools read this one for each event. */
-function eventOf(frame: Schema): Schema {
-  const data = { ...text, contentMediaType: 'application/json', contentSchema: frame }
+/**
+ * One event of a stream. OpenAPI 3.1 has no schema for a whole stream, and tools read this one for each event. Chat streams
+ * end with `[DONE]`, which is not JSON.
+ */
+function eventOf(frame: Schema, isJson: boolean): Schema {
+  const data = { ...text, ...(isJson && { contentMediaType: 'application/json' }), contentSchema: frame }
   return about('Each event of the stream.', open({}, { data, event: text }))
 }

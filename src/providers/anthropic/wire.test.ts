@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import { anthropicHeaders, requestVersion, withCreditStatus } from './wire.ts'
 
 test('a provider without a key is called without one', () => {
-  expect(anthropicHeaders(undefined)).toEqual({ 'anthropic-version': '2023-06-01' })
-  expect(anthropicHeaders('secret')).toEqual({ 'anthropic-version': '2023-06-01', 'x-api-key': 'secret' })
+  expect(anthropicHeaders(undefined, {})).toEqual({ 'anthropic-version': '2023-06-01' })
+  expect(anthropicHeaders('secret', {})).toEqual({ 'anthropic-version': '2023-06-01', 'x-api-key': 'secret' })
 })
 
 describe('the betas of a request', () => {

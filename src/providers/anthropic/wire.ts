@@ -1,5 +1,7 @@
+import type { Provider } from '../../domain/catalog/provider.ts'
 import type { ApiVersion, ProviderOutcome } from '../../gateway/ports/text-provider.ts'
 import { isJsonObject, findJsonObject } from '../../protocol/json/parse-json.ts'
+import { keyHeader } from '../openai-compatible/target.ts'
 
 /** The version of the API for requests that name none. */
 export const DEFAULT_VERSION = '2023-06-01'
@@ -10,9 +12,12 @@ const BETA = /^[\x21-\x2b\x2d-\x7e]{1,128}$/
 const BETAS_MAX = 64
 
 /** The headers of every request to a provider, without those of a single request. */
-export function anthropicHeaders(secret: string | undefined): Readonly<Record<string, string>> {
+export function anthropicHeaders(
+  secret: string | undefined,
+  { apiKeyHeader = 'x-api-key' }: Pick<Provider, 'apiKeyHeader'>,
+): Readonly<Record<string, string>> {
   const version = { 'anthropic-version': DEFAULT_VERSION }
-  return secret === undefined ? version : { ...version, 'x-api-key': secret }
+  return secret === undefined ? version : { ...version, ...keyHeader(apiKeyHeader, secret) }
 }
 
 /** What one request adds to the headers of its provider. The body is written for this version and these betas. */

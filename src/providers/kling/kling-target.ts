@@ -1,5 +1,5 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
-import type { SecretOf } from '../openai-compatible/target.ts'
+import { extraHeaders, type SecretOf } from '../extra-headers.ts'
 import type { KlingKeys, KlingTokens } from './kling-token.ts'
 
 export type KlingTarget = { readonly url: URL; readonly headers: Headers; readonly keys: KlingKeys }
@@ -17,10 +17,12 @@ export function klingTarget(
   if (url === null) return { problem: 'the base URL is not an http or https URL' }
   const keys = keysOf(provider, secretOf)
   if (keys === undefined) return { problem: keysProblem(provider) }
+  const extra = extraHeaders(provider, secretOf)
+  if ('problem' in extra) return extra
   const base = url.pathname.replace(/\/$/, '').replace(/\/v1$/, '')
   url.pathname = `${base}/v1/videos/${path}`
   try {
-    const headers = new Headers({ ...provider.headers, accept: 'application/json', 'user-agent': 'tollgate' })
+    const headers = new Headers({ ...extra.headers, accept: 'application/json', 'user-agent': 'tollgate' })
     headers.set('content-type', 'application/json')
     headers.set('authorization', `Bearer ${tokens.tokenFor(keys)}`)
     headers.set('accept-encoding', 'identity')

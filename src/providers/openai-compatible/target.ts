@@ -1,14 +1,16 @@
 import type { Provider, TextRoute } from '../../domain/catalog/provider.ts'
 import { httpRequest, type HttpRequest } from '../../http1/client/http-request.ts'
+import { extraHeaders, type SecretOf } from '../extra-headers.ts'
 
-/** The key of a provider as it is sent; undefined if it has none or its environment variable is not set. */
-export type SecretOf = (provider: Provider) => string | undefined
+export type { SecretOf }
 
 /** The requests to a provider without their bodies. */
 export type Target = Readonly<Record<TextRoute, HttpRequest>>
 
 /** A target, or why the provider cannot be called: a sentence for the operator, without the key. */
 export type TargetOutcome = Target | { readonly problem: string }
+
+const AUTHORIZATION = 'authorization'
 
 const pathOf: Readonly<Record<TextRoute, string>> = {
   chat: '/chat/completions',
@@ -64,8 +66,10 @@ function baseOf(
     return { problem: `the environment variable ${provider.secret.variable} is not set` }
   }
   if (provider.secret.from === 'lost') return { problem: 'its stored key cannot be read; enter it again' }
+  const extra = extraHeaders(provider, secretOf)
+  if ('problem' in extra) return extra
   try {
-    return { url, headers: headersOf(provider, ownHeaders(secret)) }
+    return { url, headers: headersOf(extra.headers, ownHeaders(secret, provider)) }
   } catch {
     // The message of the error quotes the value, which may be the key.
     return { problem: 'its key or one of its headers cannot be sent in a header' }
@@ -76,10 +80,18 @@ function baseOf(
 export type Address = { readonly url: URL; readonly headers: Headers }
 
 /** The headers of a kind of provider, with its key if it has one. */
-export type OwnHeaders = (secret: string | undefined) => Readonly<Record<string, string>>
+export type OwnHeaders = (
+  secret: string | undefined,
+  provider: Pick<Provider, 'apiKeyHeader'>,
+) => Readonly<Record<string, string>>
 
-const bearerHeaders: OwnHeaders = secret =>
-  secret === undefined ? {} : { authorization: `Bearer ${secret}` }
+const bearerHeaders: OwnHeaders = (secret, { apiKeyHeader = AUTHORIZATION }) =>
+  secret === undefined ? {} : keyHeader(apiKeyHeader, secret)
+
+/** The header with a key. */
+export function keyHeader(name: string, secret: string): Readonly<Record<string, string>> {
+  return { [name]: name === AUTHORIZATION ? `Bearer ${secret}` : secret }
+}
 
 /** The address of a path of the provider's API, or why the provider cannot be called. */
 export function addressOf(
@@ -102,14 +114,17 @@ function urlUnder(base: URL, path: string): URL {
 }
 
 /** The headers of the provider's row replace the default ones. Compression is never requested. */
-function headersOf(provider: Provider, ownHeaders: Readonly<Record<string, string>>): Headers {
+function headersOf(
+  extra: Readonly<Record<string, string>>,
+  ownHeaders: Readonly<Record<string, string>>,
+): Headers {
   const headers = new Headers({
     'content-type': 'application/json',
     accept: 'application/json',
     'user-agent': 'tollgate',
     ...ownHeaders,
   })
-  for (const [name, value] of Object.entries(provider.headers)) headers.set(name, value)
+  for (const [name, value] of Object.entries(extra)) headers.set(name, value)
   headers.set('accept-encoding', 'identity')
   return headers
 }

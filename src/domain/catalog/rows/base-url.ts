@@ -1,4 +1,4 @@
-import { mediaKindRules, type ProviderKind } from '../provider.ts'
+import { mediaKindRules, routesOf, type ProviderKind } from '../provider.ts'
 import { quote, describe, fieldOf, reportField, reportMissing, type Row } from './row.ts'
 
 /** The ends of addresses that providers document for one route. The gateway appends the path of the route itself. */
@@ -6,7 +6,8 @@ const ROUTE =
   /(?:\/v1\/videos(?:\/(?:text|image)2video)?|\/chat\/completions|\/(?:completions|responses|embeddings|messages|moderations)|\/images\/(?:generations|edits)|\/models\/[^/]+:predictLongRunning|\/v[12]\/(?:query\/)?video_generation|\/contents\/generations\/tasks)$/
 
 /**
- * The `base_url` of a provider's row, without trailing slashes. Undefined for the sandbox, and if a problem was reported. Kinds
+ * The `base_url` of a provider's row, without trailing slashes of its path. A text provider's may have a query, such as
+ * `?api-version=…`, which every request then has. Undefined for the sandbox, and if a problem was reported. Kinds
  * with one well-known API have a default. A stored URL may end in a route, because earlier versions accepted it.
  */
 export function readBaseUrl(
@@ -33,17 +34,33 @@ export function readBaseUrl(
     reportField(row, 'base_url', problem)
     return undefined
   }
-  if (/[?#]/.test(url.href)) {
+  if (!isQueryAllowed(row, url, kind)) return undefined
+  const address = url.origin + url.pathname.replace(/\/+$/, '')
+  const base = address.replace(ROUTE, '')
+  if (base === address || isStored) return address + url.search
+  const message = `ends in the route ${quote(address.slice(base.length))}, which the gateway appends`
+  reportField(row, 'base_url', { message, remedy: `write ${quote(base + url.search)}` })
+  return undefined
+}
+
+/** Parameters that carry keys. An export would show them. */
+const KEY_PARAMETER =
+  /^(?:x-)?(?:api[-_]?key|key|token|access[-_]token|auth|password|secret|sig|signature|subscription-key)$/i
+
+/** Reports a fragment, a query of a kind that has none, and a key in the query. */
+function isQueryAllowed(row: Row, url: URL, kind: ProviderKind): boolean {
+  const hasRoutes = routesOf(kind).length > 0
+  if (url.href.includes('#') || (!hasRoutes && url.href.includes('?'))) {
     reportField(row, 'base_url', {
-      message: 'has a query or a fragment',
+      message: hasRoutes ? 'has a fragment' : 'has a query or a fragment',
       remedy: 'end the URL with its path, such as /v1',
     })
-    return undefined
+    return false
   }
-  const address = url.href.replace(/\/+$/, '')
-  const base = address.replace(ROUTE, '')
-  if (base === address || isStored) return address
-  const message = `ends in the route ${quote(address.slice(base.length))}, which the gateway appends`
-  reportField(row, 'base_url', { message, remedy: `write ${quote(base)}` })
-  return undefined
+  if (url.searchParams.keys().some(name => KEY_PARAMETER.test(name))) {
+    // The value is not quoted, because it contains a secret.
+    reportField(row, 'base_url', { message: 'has a key in its query', remedy: 'put the key in api_key' })
+    return false
+  }
+  return true
 }

@@ -2,7 +2,6 @@ import {
   CONNECT_TIMEOUT_MS,
   maxTokensFields,
   omittableFields,
-  mediaKindRules,
   providerKinds,
   routesOf,
   type MediaKind,
@@ -23,21 +22,12 @@ import {
   text,
 } from './fields.ts'
 import { readBaseUrl } from './base-url.ts'
-import { checked, report, type Checked } from './problem.ts'
+import { checked, type Checked } from './problem.ts'
+import { headerName, readHeaders, readKeyHeader, writeHeaders } from './provider-headers.ts'
 import { readSecret, writeSecret } from './provider-secret.ts'
 import { readTextTimeouts, textTimeoutFields, writeTextTimeouts } from './text-timeouts.ts'
-import {
-  definedOnly,
-  fieldOf,
-  openRow,
-  placeOf,
-  refuseUnknownFields,
-  reportField,
-  type Place,
-  type Row,
-} from './row.ts'
+import { definedOnly, openRow, refuseUnknownFields, type Place, type Row } from './row.ts'
 
-const HEADERS_MAX = 32
 const BETAS_MAX = 64
 /** A server that needs longer to connect is down, and waiting for it only delays the failover. */
 export const connectTimeoutS = { min: 0.1, max: 60, whole: false }
@@ -59,6 +49,7 @@ const textFields = {
     'kind',
     'base_url',
     'api_key',
+    'api_key_header',
     'headers',
     'routes',
     'max_tokens_field',
@@ -75,6 +66,7 @@ const textFields = {
     'kind',
     'base_url',
     'api_key',
+    'api_key_header',
     'headers',
     'routes',
     'betas',
@@ -94,37 +86,11 @@ export const providerId = {
   pattern: /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
   remedy: 'write a name of at most 64 letters, digits, "-", "_" and "."',
 }
-export const headerName = {
-  pattern: /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/,
-  remedy: 'write the name of an HTTP header',
-}
-const headerValue = {
-  pattern: /^[\x20-\x7e]{0,4096}$/,
-  remedy: 'write plain ASCII text of at most 4096 characters, in quotes',
-}
 
 const betaName = {
   pattern: /^[\x21-\x2b\x2d-\x7e]{1,128}$/,
   remedy: 'write the name of a beta, such as files-api-2025-04-14',
 }
-
-/** The gateway writes these headers itself. A second one could contradict it, or store a secret unencrypted. */
-const ownHeaders = new Set([
-  'authorization',
-  'host',
-  'connection',
-  'content-length',
-  'content-type',
-  'content-encoding',
-  'transfer-encoding',
-  'accept-encoding',
-  'expect',
-  'upgrade',
-])
-
-/** For a provider of kind `anthropic`, the gateway also writes these. */
-const anthropicHeaders = new Set(['x-api-key', 'anthropic-beta'])
-const ANTHROPIC_KEY_HEADER = 'x-api-key'
 
 /** Checks a provider in the format of the catalog file and the admin API. */
 export function decodeProvider(value: unknown): Checked<ProviderSettings> {
@@ -143,6 +109,7 @@ export function encodeProvider(provider: Provider | ProviderSettings): Record<st
     kind: provider.kind,
     base_url: provider.baseUrl,
     api_key: writeSecret(provider.secret),
+    api_key_header: provider.apiKeyHeader,
     headers: writeHeaders(provider.headers),
     routes: writeRoutes(provider),
     betas: provider.betas,
@@ -174,7 +141,8 @@ function readRow(
   if (kind === undefined) return undefined
   refuseUnknownFields(row, `a provider of kind ${kind}`, providerFieldsOf(kind))
   const baseUrl = readBaseUrl(row, { kind, isStored })
-  const headers = readHeaders(row, kind)
+  const apiKeyHeader = readKeyHeader(row, kind)
+  const headers = readHeaders(row, { kind, apiKeyHeader, isStored })
   const costHeader = text(row, 'cost_header', headerName)?.toLowerCase()
   const routes = readRoutes(row, kind)
   const betas = list(
@@ -208,7 +176,7 @@ function readRow(
     reusesConnections,
     ...timeouts,
     ...(retries === 0 ? { retries } : {}),
-    ...definedOnly({ baseUrl, costHeader, streamUsage, betas, omitFields }),
+    ...definedOnly({ baseUrl, apiKeyHeader, costHeader, streamUsage, betas, omitFields }),
   }
 }
 
@@ -231,49 +199,4 @@ function unless<Value>(defaultValue: Value, value: Value): Value | undefined {
 
 function writeRoutes({ kind, routes }: Pick<Provider, 'kind' | 'routes'>): readonly TextRoute[] | undefined {
   return routes.length < routesOf(kind).length ? routes : undefined
-}
-
-function readHeaders(row: Row, kind: ProviderKind): Record<string, string> {
-  const value = fieldOf(row, 'headers')
-  if (value === undefined) return {}
-  const headers = openRow(value, placeOf(row, 'headers'), 'write header names and values, or leave it out')
-  if (headers === undefined) return {}
-  const names = Object.keys(headers.values)
-  if (names.length > HEADERS_MAX) {
-    const message = `has ${names.length} headers`
-    reportField(row, 'headers', { message, remedy: `write at most ${HEADERS_MAX}` })
-    return {}
-  }
-  const read = new Map<string, string>()
-  for (const name of names) {
-    const place = placeOf(headers, name)
-    const key = checkText(name, headerName, place)?.toLowerCase()
-    if (key === undefined) continue
-    if (isOwnHeader(key, kind)) {
-      const remedy = isKeyHeader(key, kind) ? 'put the key in api_key' : 'leave it out'
-      report(place.problems, { ...place, message: 'is set by the gateway', remedy })
-    } else if (read.has(key)) {
-      report(place.problems, { ...place, message: 'is listed twice', remedy: 'list it once' })
-    }
-    const found = checkText(headers.values[name], headerValue, place)
-    if (found !== undefined) read.set(key, found)
-  }
-  return Object.fromEntries(read)
-}
-
-function isOwnHeader(name: string, kind: ProviderKind): boolean {
-  return (
-    ownHeaders.has(name) || (kind === 'anthropic' && anthropicHeaders.has(name)) || isKeyHeader(name, kind)
-  )
-}
-
-function isKeyHeader(name: string, kind: ProviderKind): boolean {
-  const own = kind === 'anthropic' ? ANTHROPIC_KEY_HEADER : mediaKindRules(kind)?.keyHeader
-  return name === 'authorization' || name === own
-}
-
-/** Sorted, so that the same headers in another order are the same row. */
-function writeHeaders(headers: Provider['headers']): Record<string, string> | undefined {
-  const named = Object.entries(headers).sort(([left], [right]) => (left < right ? -1 : 1))
-  return named.length === 0 ? undefined : Object.fromEntries(named)
 }

@@ -5,11 +5,11 @@ import { fieldOf, reportField, type Row } from './row.ts'
 const STORED_SECRET = '<stored>'
 
 const ENVIRONMENT = 'env:'
-const variableName = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
+export const variableName = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
 const secretText = /^[\x21-\x7e]{1,4096}$/
 const keyPair = /^[^,]+,[^,]+$/
 /** How shells, Compose files and templates write a variable. A name in braces may have a prefix and a default. */
-const shellVariable = /^\$(?:[A-Z_][A-Z0-9_]*$|[({])|^\{\{|,\$\{|^%\w+%$/
+export const shellVariable = /^\$(?:[A-Z_][A-Z0-9_]*$|[({])|^\{\{|,\$\{|^%\w+%$/
 const nameInBraces = /^\$\{(?:env[:.])?([A-Za-z_][A-Za-z0-9_]{0,127})(?::?-[^}]*)?\}$/
 
 type Secret = ProviderSettings['secret']
