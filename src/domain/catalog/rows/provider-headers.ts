@@ -89,7 +89,10 @@ export function readHeaders(row: Row, rules: HeaderRules): Record<string, string
   return Object.fromEntries(read)
 }
 
-/** The messages never repeat a value with a variable: a wrong one may be almost a secret. Stored rows may be older than this check. */
+/**
+ * The messages never repeat a value with a variable: a wrong one may be almost a secret. Stored rows may be older than
+ * these checks.
+ */
 function readValue(value: unknown, place: Place, { isStored }: HeaderRules): string | undefined {
   const found = checkText(value, headerValue, place)
   if (found === undefined || isStored) return found
