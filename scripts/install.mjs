@@ -1,17 +1,19 @@
 /**
  * install.mjs production|all: installs the packages of package-lock.json into node_modules and prints the path of the
  * Bun binary to standard output. Progress goes to standard error. Does nothing if everything is installed. Concurrent
- * runs are safe: the second waits for the first.
+ * runs are safe: the second waits for the first. In a package that npm has installed, it only prints the path.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const modules = join(root, 'node_modules')
+/** As a package, Tollgate has no lock file. npm installed its dependencies together with it. */
+const isPackage = basename(dirname(root)) === 'node_modules'
 const lock = join(root, '.install-lock')
 /** The owner of the lock: a process and its machine. */
 const owner = join(lock, 'owner.json')
@@ -22,12 +24,9 @@ const LOCK_STALE_MS = 300_000
 const LOCK_POLL_MS = 200
 
 const wanted = process.argv[2] === 'all' ? 'all' : 'production'
-const digest = createHash('sha256')
-  .update(readFileSync(join(root, 'package-lock.json')))
-  .update(readFileSync(join(root, 'package.json')))
-  .digest('hex')
+const digest = isPackage ? undefined : digestOf('package-lock.json', 'package.json')
 
-if (!isInstalled()) {
+if (!isPackage && !isInstalled()) {
   const release = takeLock()
   try {
     if (!isInstalled()) await install()
@@ -36,6 +35,12 @@ if (!isInstalled()) {
   }
 }
 if (process.exitCode === undefined) process.stdout.write(bunBinary())
+
+function digestOf(...files) {
+  const hash = createHash('sha256')
+  for (const file of files) hash.update(readFileSync(join(root, file)))
+  return hash.digest('hex')
+}
 
 function isInstalled() {
   const installed = lastInstall()
@@ -130,12 +135,7 @@ function isAlive(pid) {
 
 /** The binary of the platform package, which exists even if npm runs no install scripts, or the launcher package's. */
 function bunBinary() {
-  const scope = join(modules, '@oven')
-  const platforms = existsSync(scope) ? readdirSync(scope) : []
-  const candidates = [
-    ...platforms.map(name => join(scope, name, 'bin', 'bun')),
-    join(modules, 'bun', 'bin', 'bun.exe'),
-  ]
+  const candidates = (isPackage ? [modules, dirname(root)] : [modules]).flatMap(binariesIn)
   const usable = candidates.find(path => spawnSync(path, ['--revision'], { stdio: 'ignore' }).status === 0)
   if (usable === undefined) {
     process.stderr.write(
@@ -144,4 +144,10 @@ function bunBinary() {
     process.exit(1)
   }
   return usable
+}
+
+function binariesIn(folder) {
+  const scope = join(folder, '@oven')
+  const platforms = existsSync(scope) ? readdirSync(scope) : []
+  return [...platforms.map(name => join(scope, name, 'bin', 'bun')), join(folder, 'bun', 'bin', 'bun.exe')]
 }

@@ -3,7 +3,13 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 
 const root = resolve(import.meta.dirname, '..')
-const pages = ['README.md', 'CHANGELOG.md', ...globSync(['docs/**/*.md', 'examples/*.md'], { cwd: root })]
+const pages = [
+  'README.md',
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  ...globSync(['docs/**/*.md', 'examples/*.md'], { cwd: root }),
+]
 const COLUMNS_MAX = 120
 
 /** The targets of a page's links as paths from the root, without links to the web and within the page. */

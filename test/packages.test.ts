@@ -15,10 +15,12 @@ type Lock = {
     >
   >
 }
-type Manifest = Readonly<Record<'dependencies' | 'devDependencies', Readonly<Record<string, string>>>>
+type Manifest = { readonly version: string } & Readonly<
+  Record<'dependencies' | 'devDependencies', Readonly<Record<string, string>>>
+>
 
-const read = (file: string) =>
-  JSON.parse(readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')) as unknown
+const text = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')
+const read = (file: string) => JSON.parse(text(file)) as unknown
 
 const manifest = read('package.json') as Manifest
 const locked = Object.entries((read('package-lock.json') as Lock).packages).filter(([path]) => path !== '')
@@ -50,3 +52,46 @@ describe('the packages', () => {
     expect(scripted.map(([path]) => path)).toEqual(['node_modules/bun'])
   })
 })
+
+describe('the bill of materials', () => {
+  test('lists what an installation has, and none of the tools for development', async () => {
+    const bill = JSON.parse(await output('npm run sbom --silent')) as {
+      readonly components: readonly {
+        readonly name: string
+        readonly version: string
+        readonly purl: string
+        readonly hashes: readonly { readonly alg: string }[]
+      }[]
+    }
+
+    const listed = new Map(bill.components.map(({ name, version }) => [name, version]))
+    expect(
+      Object.entries(manifest.dependencies).filter(([name, version]) => listed.get(name) !== version),
+    ).toEqual([])
+    expect(Object.keys(manifest.devDependencies).filter(name => listed.has(name))).toEqual([])
+    expect(
+      bill.components.filter(
+        ({ hashes, purl }) => hashes[0]?.alg !== 'SHA-512' || !purl.startsWith('pkg:npm/'),
+      ),
+    ).toEqual([])
+  })
+})
+
+describe('the package', () => {
+  test('can be published, with a section of the changelog for its version', () => {
+    expect(manifest).not.toHaveProperty('private')
+    expect(manifest).toMatchObject({ name: 'tollgate', license: 'MIT', bin: { tollgate: 'bin/tollgate' } })
+    expect(text('CHANGELOG.md')).toMatch(new RegExp(`^## ${RegExp.escape(manifest.version)}\\b`, 'm'))
+  })
+
+  test('runs in the image and in the services with the same version', () => {
+    expect(text('compose.yaml')).toContain(`image: tollgate:${manifest.version}\n`)
+  })
+})
+
+/** The standard output of a command in the root of the repository. */
+async function output(command: string): Promise<string> {
+  return new Response(
+    Bun.spawn(command.split(' '), { cwd: `${import.meta.dir}/..`, stderr: 'ignore' }).stdout,
+  ).text()
+}

@@ -52,6 +52,12 @@ describe('a start prints', () => {
     )
   })
 
+  test('a command that stores a clip, with the key that it created', () => {
+    expect(messageOf({ demoKey: 'tg_live_x' })).toMatch(
+      /^curl -s "http:\/\/127\.0\.0\.1:8787\/v1\/videos\/\$\(curl .*\)\/content" -H 'Authorization: Bearer tg_live_x' -o sandbox\.mp4$/m,
+    )
+  })
+
   test('the public address, if it is set', () => {
     const config = readConfig({ TOLLGATE_BASE_URL: 'https://ai.example.com/' })
 

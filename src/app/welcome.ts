@@ -68,6 +68,10 @@ function demoLines(base: string, key: string): readonly string[] {
     'An image, stored in sandbox.png:',
     '',
     demoImage(base, key),
+    '',
+    'A clip, stored in sandbox.mp4:',
+    '',
+    demoClip(base, key),
   ]
 }
 
@@ -85,6 +89,15 @@ function demoImage(base: string, key: string): string {
     body: '{"model": "sandbox-image", "prompt": "A red fox"}',
   })
   return `${call} | sed 's/.*"b64_json":"\\([^"]*\\).*/\\1/' | base64 -d > sandbox.png`
+}
+
+function demoClip(base: string, key: string): string {
+  const call = demoCall(base, key, {
+    path: 'videos',
+    body: '{"model": "sandbox-video", "prompt": "A red fox", "seconds": 5, "wait": true}',
+  })
+  const id = `$(${call} | sed 's/.*"id":"\\([^"]*\\).*/\\1/')`
+  return `curl -s "${base}/v1/videos/${id}/content" -H 'Authorization: Bearer ${key}' -o sandbox.mp4`
 }
 
 function demoCall(

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { accepts, freePort, openProcesses } from '../../bench/processes.ts'
-import { debianProgram, type ProgramName } from '../support/debian-program.ts'
+import { debianProgram } from '../support/debian-program.ts'
 import { rawRequest } from './raw-http.ts'
 import { ADMIN_KEY, startScriptedGateway, type ScriptedGateway } from './scripted-gateway.ts'
 
@@ -12,7 +12,7 @@ type Place = { readonly folder: string; readonly port: number; readonly gatewayP
 /** The documented configuration on a free port and in front of this gateway, and how the proxy is started with it. */
 const proxies: Readonly<
   Record<
-    ProgramName,
+    'nginx' | 'caddy',
     {
       readonly configuration: (place: Place) => string
       readonly argumentsFor: (folder: string, file: string) => string[]

@@ -5,12 +5,16 @@ import { join } from 'node:path'
 /** A program that can be started, and the variables that it needs. */
 export type Program = { readonly path: string; readonly environment: Readonly<Record<string, string>> }
 
-/** How each program prints its version. A program that does this can load its libraries. */
-const versionArguments = { nginx: '-v', caddy: 'version' } as const
-export type ProgramName = keyof typeof versionArguments
+/** The package of each program, and how the program prints its version. If it does, it can load its libraries. */
+const programs = {
+  nginx: { debianPackage: 'nginx', version: '-v' },
+  caddy: { debianPackage: 'caddy', version: 'version' },
+  'systemd-analyze': { debianPackage: 'systemd', version: '--version' },
+} as const
+export type ProgramName = keyof typeof programs
 
 /**
- * The installed program of this name, or the one of the Debian package of this name. The package and its missing
+ * The installed program of this name, or the one of its Debian package. The package and its missing
  * dependencies are unpacked into a cache in the home folder, without root and once for all copies of the repository.
  * Throws a sentence with the remedy if that fails, so that no test is left out without notice.
  */
@@ -41,7 +45,9 @@ function defaultCache(): string {
 }
 
 function unpacked(name: ProgramName, folder: string): Program {
-  const libraries = globSync('{usr/,}lib/*-linux-gnu*', { cwd: folder }).map(library => join(folder, library))
+  const libraries = globSync('{usr/,}lib/*-linux-gnu*{,/systemd}', { cwd: folder }).map(library =>
+    join(folder, library),
+  )
   return {
     path: globSync(join(folder, `usr/{bin,sbin}/${name}`))[0] ?? '',
     environment: libraries.length === 0 ? {} : { LD_LIBRARY_PATH: libraries.join(':') },
@@ -51,7 +57,7 @@ function unpacked(name: ProgramName, folder: string): Program {
 async function runs(name: ProgramName, { path, environment }: Program): Promise<boolean> {
   if (path === '') return false
   const env = { ...process.env, ...environment }
-  const child = Bun.spawn([path, versionArguments[name]], { env, stdout: 'ignore', stderr: 'ignore' })
+  const child = Bun.spawn([path, programs[name].version], { env, stdout: 'ignore', stderr: 'ignore' })
   return (await child.exited) === 0
 }
 
@@ -66,7 +72,7 @@ async function unpackPackage(name: ProgramName, cache: string, folder: string): 
     // A list that cannot be fetched is only a warning, because it may be a list of other packages.
     const warnings = await run(['apt-get', ...aptOptions(work), 'update'])
     const only = ['--yes', '--no-install-recommends', '--reinstall', '--download-only']
-    await run(['apt-get', ...aptOptions(work), ...only, 'install', name])
+    await run(['apt-get', ...aptOptions(work), ...only, 'install', programs[name].debianPackage])
     for (const archive of globSync('archives/*.deb', { cwd: work })) {
       await run(['dpkg-deb', '-x', join(work, archive), join(work, 'root')])
     }

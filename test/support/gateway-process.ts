@@ -17,14 +17,19 @@ export type GatewayProcess = {
   stop(): Promise<number>
 }
 
-/** Starts a gateway on a free port with a data folder, and resolves when it listens. `filesMax` limits its file descriptors. */
+/**
+ * Starts a gateway on a free port with a data folder, and resolves when it listens. `filesMax` limits its file
+ * descriptors. `command` starts another copy of it.
+ */
 export async function startGatewayProcess(
   dataDir: string,
   environment: Record<string, string> = {},
-  { filesMax }: { readonly filesMax?: number } = {},
+  {
+    filesMax,
+    command = [process.execPath, join(root, 'src/cli.ts'), 'serve'],
+  }: { readonly filesMax?: number; readonly command?: string[] } = {},
 ): Promise<GatewayProcess> {
   rmSync(join(dataDir, 'server.json'), { force: true })
-  const command = [process.execPath, join(root, 'src/cli.ts'), 'serve']
   const child = spawn({
     cmd:
       filesMax === undefined ? command : ['sh', '-c', `ulimit -n ${filesMax}; exec "$@"`, 'sh', ...command],

@@ -1,0 +1,28 @@
+# Installs the dependencies and finds the runtime among them.
+FROM node:22-bookworm-slim AS build
+WORKDIR /opt/tollgate
+COPY package.json package-lock.json .npmrc ./
+COPY scripts/install.mjs scripts/
+RUN cp "$(node scripts/install.mjs production)" /usr/local/bin/bun && rm -r node_modules/bun node_modules/@oven
+
+FROM debian:bookworm-slim
+RUN useradd --system --uid 10001 --home-dir /var/lib/tollgate --create-home tollgate \
+    && chmod 700 /var/lib/tollgate
+COPY --from=build /usr/local/bin/bun /usr/local/bin/bun
+COPY --from=build /opt/tollgate/node_modules /opt/tollgate/node_modules
+COPY deploy/tollgate.sh /usr/local/bin/tollgate
+COPY package.json /opt/tollgate/
+COPY src /opt/tollgate/src
+# The last two are the settings of the runtime in bin/tollgate and scripts/bun.sh.
+ENV TOLLGATE_HOST=0.0.0.0 \
+    TOLLGATE_DATA_DIR=/var/lib/tollgate \
+    BUN_JSC_forceRAMSize=268435456 \
+    BUN_CONFIG_MAX_HTTP_REQUESTS=65335
+USER 10001
+WORKDIR /var/lib/tollgate
+VOLUME /var/lib/tollgate
+EXPOSE 8787
+HEALTHCHECK --interval=30s --timeout=5s --start-period=30s \
+    CMD ["bun", "-e", "if (!(await fetch('http://127.0.0.1:8787/health/live')).ok) process.exit(1)"]
+ENTRYPOINT ["tollgate"]
+CMD ["serve"]
