@@ -1,3 +1,4 @@
+import { backupMutants } from './areas/backups.ts'
 import { bodyMutants } from './areas/bodies.ts'
 import { anchorMutants } from './areas/anchor.ts'
 import { failoverMutants } from './areas/failover.ts'
@@ -22,6 +23,7 @@ export const areas = {
   verify: verifyMutants,
   anchor: anchorMutants,
   bodies: bodyMutants,
+  backups: backupMutants,
 } as const satisfies Readonly<Record<string, readonly Mutant[]>>
 
 export type Area = keyof typeof areas

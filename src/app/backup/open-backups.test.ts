@@ -1,11 +1,14 @@
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'bun:test'
+import { until } from '../../../test/scenarios/until.ts'
+import { streamOf } from '../../../test/support/byte-streams.ts'
 import { aDataFolder } from '../../../test/support/data-folder.ts'
 import { anAccount } from '../../../test/support/ledger-builders.ts'
 import { rejection } from '../../../test/support/rejection.ts'
 import { aSqliteStore } from '../../../test/support/test-store.ts'
 import { usd } from '../../domain/money.ts'
+import { openDiskBlobs } from '../../stores/disk/blobs.ts'
 import { openBackups } from './open-backups.ts'
 
 /** The backups of open books, and a path in an empty folder. */
@@ -13,8 +16,10 @@ async function openedBooks() {
   const dataDir = aDataFolder()
   const store = aSqliteStore(join(dataDir, 'tollgate.db'))
   await anAccount(store, { funds: usd('1') })
-  const backups = openBackups({ database: join(dataDir, 'tollgate.db'), blobs: join(dataDir, 'blobs') })
-  return { store, backups, file: join(aDataFolder(), 'books.db') }
+  const blobFolder = join(dataDir, 'blobs')
+  const blobs = await openDiskBlobs({ folder: blobFolder })
+  const backups = openBackups({ database: join(dataDir, 'tollgate.db'), blobs: blobFolder })
+  return { store, backups, blobs, file: join(aDataFolder(), 'books.db') }
 }
 
 describe('a backup', () => {
@@ -92,6 +97,21 @@ describe('a backup', () => {
       message: expect.stringContaining('The backup could not be written: '),
     })
     expect(readdirSync(dirname(file))).toEqual([])
+  })
+
+  test('has the files of jobs that are removed while the books are copied', async () => {
+    const { store, backups, file, blobs } = await openedBooks()
+    await blobs.write('img_1/out-0', streamOf([Buffer.from('a result')]), { bytesMax: 100 })
+    // Enough that copying the books takes a while.
+    store.database.run('CREATE TABLE filler (x BLOB) STRICT')
+    store.database.run('INSERT INTO filler VALUES (zeroblob(40000000))')
+    const written = backups.write(file)
+    await until('the books are being copied', () => existsSync(`${file}.partial`))
+
+    await blobs.remove('img_1/out-0')
+
+    const { blobFiles } = await written
+    expect(blobFiles).toBe(1)
   })
 
   test('is written one at a time', async () => {

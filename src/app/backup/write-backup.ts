@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Backup } from '../../gateway/ports/backups.ts'
-import { copyBlobs, syncFile } from '../../stores/disk/copy-blobs.ts'
+import { copyBlobs, countBlobs, syncFile } from '../../stores/disk/copy-blobs.ts'
 import { syncFolder } from '../../stores/disk/durable-files.ts'
 import { copyDatabase, describeBooks } from '../../stores/sqlite/copy-database.ts'
 import { backupFiles } from './backup-files.ts'
@@ -34,7 +34,8 @@ export async function writeBackup({ database, blobs, file }: BackupRequest): Pro
     // So the blobs are copied before and after.
     await copyBlobs(blobs, partial.blobs)
     copyDatabase({ from: database, to: partial.books })
-    const { files: blobFiles } = await copyBlobs(blobs, partial.blobs)
+    await copyBlobs(blobs, partial.blobs)
+    const blobFiles = await countBlobs(partial.blobs)
     await syncFile(partial.books)
     const { commits } = describeBooks(partial.books)
     const { size: bytes } = await stat(partial.books)

@@ -82,6 +82,23 @@ test('a restore that is killed after any step is finished by the next one, and n
   expect(results).toEqual(results.map(() => expected))
 })
 
+test('files that were made after the kill neither replace the old ones nor mix with the new ones', async () => {
+  const { folder, ready, anchorPath } = await aDecidedRestore()
+  const steps = restoreSteps(folder, { ready, plan: PLAN, anchorPath })
+  for (const step of steps.slice(0, steps.length / 2)) await step()
+  for (const name of ['tollgate.db', 'tollgate.db-wal'])
+    writeFileSync(join(folder.path, name), `later ${name}`)
+
+  await finishRestore(folder, anchorPath)
+
+  expect(filesIn(folder.path)).toEqual({
+    ...NEW_FILES,
+    ...OLD_FILES,
+    'replaced-1/tollgate.db.later': 'later tollgate.db',
+    'replaced-1/tollgate.db-wal.later': 'later tollgate.db-wal',
+  })
+})
+
 test('a data folder cannot be used until its restore is finished', async () => {
   const { folder, anchorPath } = await aDecidedRestore()
 

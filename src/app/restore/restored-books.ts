@@ -106,9 +106,9 @@ export function restoreSteps(
   ]
 }
 
-/** A file that is there already was moved before the kill, and what is left in its place is of nobody. */
+/** If it was moved before a kill, what is in its place now was made later, such as by an earlier version of the gateway. */
 async function moveAway(from: string, to: string): Promise<void> {
-  if (!existsSync(to)) await unlessAbsent(rename(from, to))
+  await unlessAbsent(rename(from, existsSync(to) ? `${to}.later` : to))
 }
 
 async function copyAnchor(from: string, to: string): Promise<void> {

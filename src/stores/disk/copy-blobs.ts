@@ -11,34 +11,38 @@ const CANNOT_LINK = new Set(['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP'
 
 /**
  * Copies all blobs of a folder that may be in use into another one, which is made where there is none. Durable when it
- * resolves. Returns the number of files. Files that are there are left as they are, so a second call adds what is new.
- * A blob is never changed in place, so a copy on the same file system is a second name of the same file.
+ * resolves. Files that are there are left as they are, so a second call adds what is new. A blob is never changed in
+ * place, so a copy on the same file system is a second name of the same file.
  */
-export async function copyBlobs(from: string, to: string): Promise<{ readonly files: number }> {
+export async function copyBlobs(from: string, to: string): Promise<void> {
   await makeFolder(to)
-  let files = 0
   for (const kind of KINDS) {
     await makeFolder(join(to, kind))
     for (const folder of await namesIn(join(from, kind))) {
-      files += await copyFolder(join(from, kind, folder), join(to, kind, folder))
+      await copyFolder(join(from, kind, folder), join(to, kind, folder))
     }
     await syncFolder(join(to, kind))
   }
-  return { files }
 }
 
-/** Returns the number of files that the new folder has then. */
-async function copyFolder(from: string, to: string): Promise<number> {
+/** The number of files in a folder of blobs, archived ones too. */
+export async function countBlobs(root: string): Promise<number> {
+  let files = 0
+  for (const kind of KINDS) {
+    for (const folder of await namesIn(join(root, kind)))
+      files += (await namesIn(join(root, kind, folder))).length
+  }
+  return files
+}
+
+async function copyFolder(from: string, to: string): Promise<void> {
   await makeFolder(to)
   const copied = new Set(await namesIn(to))
   for (const name of await namesIn(from)) {
-    if (copied.has(name)) continue
     // A file can be removed meanwhile.
-    const isThere = await unlessAbsent(copyBlob(join(from, name), join(to, name)).then(() => true))
-    if (isThere === true) copied.add(name)
+    if (!copied.has(name)) await unlessAbsent(copyBlob(join(from, name), join(to, name)))
   }
   await syncFolder(to)
-  return copied.size
 }
 
 async function copyBlob(from: string, to: string): Promise<void> {
