@@ -8,6 +8,8 @@ import { anthropic } from './anthropic/anthropic.ts'
 import { anthropicHeaders } from './anthropic/wire.ts'
 import { fal } from './fal/fal.ts'
 import { probeFal } from './fal/probe-fal.ts'
+import { geminigen } from './geminigen/geminigen.ts'
+import { probeGeminigen } from './geminigen/probe-geminigen.ts'
 import { kling } from './kling/kling.ts'
 import { probeKling } from './kling/probe-kling.ts'
 import { mediaHttp } from './media/media-http.ts'
@@ -86,6 +88,10 @@ function mediaAdapters(ports: AdapterPorts): Readonly<Record<MediaKind, Provider
     fal: {
       media: { kinds: ['image', 'video'], provider: fal({ send, clock, secretOf }) },
       probe: provider => probeFal(provider, { send, secretOf }),
+    },
+    geminigen: {
+      media: { kinds: ['image', 'video'], provider: geminigen({ send, secretOf }) },
+      probe: provider => probeGeminigen(provider, { send, secretOf }),
     },
     minimax: {
       media: { kinds: ['video'], provider: minimax({ send, clock, secretOf }) },

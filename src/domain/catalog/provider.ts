@@ -20,6 +20,7 @@ export const mediaKinds = {
   'openai-images': {},
   kling: { hasKeyPair: true },
   fal: { baseUrl: 'https://queue.fal.run' },
+  geminigen: { baseUrl: 'https://api.geminigen.ai', keyHeader: 'x-api-key' },
   minimax: { baseUrl: 'https://api.minimax.io' },
   replicate: { baseUrl: 'https://api.replicate.com/v1' },
   runway: { baseUrl: 'https://api.dev.runwayml.com' },

@@ -5,6 +5,7 @@ import type {
   SubmitCall,
   SubmitOutcome,
 } from '../../gateway/ports/media-provider.ts'
+import { boundaryOf } from '../media/form-parts.ts'
 import { joinedBody } from '../media/joined-body.ts'
 import { notCallable, unanswered } from '../media/outcomes.ts'
 import type { SendWhole, WholeReply } from '../media/send-whole.ts'
@@ -45,8 +46,7 @@ function sendTo({ url, headers }: Address, call: SubmitCall, send: SendWhole): P
   const { provider, timeoutMs, images } = call
   const request = { provider, method: 'POST', url, timeoutMs } as const
   if (images.length === 0) return send({ ...request, headers, body: generationJson(call) })
-  // No prompt or image contains it, because the job's id was made after they arrived.
-  const boundary = `tollgate-${call.jobId}`
+  const boundary = boundaryOf(call)
   const formHeaders = new Headers(headers)
   formHeaders.set('content-type', `multipart/form-data; boundary=${boundary}`)
   return send({ ...request, headers: formHeaders, body: joinedBody(editForm(call, boundary)) })

@@ -8,6 +8,7 @@ import type {
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
 import { readUpstreamError } from '../../protocol/upstream-error.ts'
 import { reasonOf, waitOf } from '../media/answers.ts'
+import { extensionOf, formParts, type FormField } from '../media/form-parts.ts'
 import type { BodyPart } from '../media/joined-body.ts'
 import { base64Output, linkOutput } from '../media/outputs.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
@@ -50,37 +51,26 @@ export function generationJson(call: SubmitCall): string {
  */
 export function editForm(call: SubmitCall, boundary: string): readonly BodyPart[] {
   const name = call.images.length > 1 ? 'image[]' : 'image'
-  const fields = Object.entries(fieldsOf(call)).flatMap(([field, value]) =>
-    textField(field, String(value), boundary),
-  )
-  const images = call.images.flatMap((image, place) => imageField(name, { image, place }, boundary))
-  return [...fields, ...images, `--${boundary}--\r\n`]
-}
-
-function textField(name: string, value: string, boundary: string): readonly BodyPart[] {
-  return [`--${boundary}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`]
+  const fields = Object.entries(fieldsOf(call)).map(([field, value]) => ({
+    name: field,
+    text: String(value),
+  }))
+  const images = call.images.map((image, place) => imageField(name, { image, place }))
+  return formParts([...fields, ...images], boundary)
 }
 
 function imageField(
   name: string,
   { image, place }: { readonly image: MediaInput; readonly place: number },
-  boundary: string,
-): readonly BodyPart[] {
+): FormField {
   switch (image.from) {
     case 'url':
-      return textField(name, image.url, boundary)
+      return { name, text: image.url }
     case 'provider_id':
-      return textField(name, image.id, boundary)
-    case 'bytes': {
-      const file = `image-${place}.${extensionOf(image.mediaType)}`
-      const disposition = `content-disposition: form-data; name="${name}"; filename="${file}"`
-      return [`--${boundary}\r\n${disposition}\r\ncontent-type: ${image.mediaType}\r\n\r\n`, image, '\r\n']
-    }
+      return { name, text: image.id }
+    case 'bytes':
+      return { name, file: image, fileName: `image-${place}.${extensionOf(image.mediaType)}` }
   }
-}
-
-function extensionOf(mediaType: string): string {
-  return /^image\/([a-z]+)$/.exec(mediaType)?.[1] ?? 'bin'
 }
 
 /** The images of a success. Undefined where the answer is none, because it is not JSON or has no list of images. */

@@ -1,5 +1,6 @@
 import type { Rejection } from '../../gateway/ports/media-provider.ts'
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
+import { reasonOf, waitOf } from '../media/answers.ts'
 import { UNEXPLAINED_REJECTION } from '../media/outcomes.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
 
@@ -38,22 +39,16 @@ export function isOperatorError(error: ArkError | undefined): boolean {
 }
 
 /** Why a submit was not accepted. */
-export function rejectionOf({ status, body, retryAfterS }: WholeAnswer): Rejection {
+export function rejectionOf(answer: WholeAnswer): Rejection {
+  const { status, body } = answer
   const error = readArkError(body)
   return {
-    reason: reasonOf(status, error),
+    reason: isOperatorError(error) ? 'operator' : reasonOf(status),
     status,
     message: error?.message ?? UNEXPLAINED_REJECTION,
     ...(error?.code === undefined ? {} : { code: error.code }),
-    ...(retryAfterS === undefined ? {} : { retryAfterS }),
+    ...waitOf(answer),
   }
-}
-
-function reasonOf(status: number, error: ArkError | undefined): Rejection['reason'] {
-  if (isOperatorError(error) || status === 401 || status === 402 || status === 403) return 'operator'
-  if (status === 429) return 'rate_limited'
-  // A redirect comes from a base URL that is not the provider's, and is never followed.
-  return status >= 300 && status < 400 ? 'operator' : 'invalid'
 }
 
 function textOf(value: unknown): string | undefined {

@@ -144,7 +144,7 @@ export class MediaSimulator {
     if (key !== undefined && call.key !== key) return this.#dialect.error('key_refused', {})
     switch (call.call) {
       case 'create':
-        return this.#create(call.asked, request.body)
+        return this.#create(call.asked, bodyWithoutBoundary(request))
       case 'query':
         return this.#query(call.id, call.about)
       case 'other':
@@ -322,6 +322,12 @@ export class MediaSimulator {
       isRedirected: request.path.endsWith('?redirected'),
     })
   }
+}
+
+/** Each form has a boundary of its own. */
+function bodyWithoutBoundary({ headers, body }: SimulatedRequest): string {
+  const [, boundary] = /boundary=(.+)$/.exec(headers['content-type'] ?? '') ?? []
+  return boundary === undefined ? body : body.replaceAll(boundary, '')
 }
 
 function isPollName(behavior: PollBehaviorName | PollBehavior): behavior is PollBehaviorName {

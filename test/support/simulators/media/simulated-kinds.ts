@@ -1,10 +1,12 @@
 import { fal } from '../../../../src/providers/fal/fal.ts'
+import { geminigen } from '../../../../src/providers/geminigen/geminigen.ts'
 import { minimax } from '../../../../src/providers/minimax/minimax.ts'
 import { replicate } from '../../../../src/providers/replicate/replicate.ts'
 import { runway } from '../../../../src/providers/runway/runway.ts'
 import { seedance } from '../../../../src/providers/seedance/seedance.ts'
 import { veo } from '../../../../src/providers/veo/veo.ts'
 import { falDialect } from './fal.ts'
+import { geminigenDialect } from './geminigen.ts'
 import { minimaxV1Dialect, minimaxV2Dialect } from './minimax.ts'
 import { replicateDialect } from './replicate.ts'
 import { runwayDialect } from './runway.ts'
@@ -63,6 +65,14 @@ export const simulatedKinds = {
     dialect: seedanceDialect,
     provider: seedance,
     outputsMax: 1,
+  },
+  geminigen: {
+    kind: 'geminigen',
+    path: '',
+    dialect: geminigenDialect,
+    provider: geminigen,
+    model: { image: 'nano-banana-pro', video: 'veo-3.1-fast' },
+    reportsDuration: false,
   },
 } as const satisfies Readonly<Record<string, SimulatedKind>>
 export type SimulatedKindName = keyof typeof simulatedKinds

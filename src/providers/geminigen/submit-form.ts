@@ -1,0 +1,110 @@
+import type { MediaInput, SubmitCall } from '../../gateway/ports/media-provider.ts'
+import { extensionOf, type FormField } from '../media/form-parts.ts'
+import { hasReferences, otherParams } from '../media/inputs.ts'
+
+/** A route of the API for one family of models, and what its form is called there. */
+export type SubmitForm = { readonly path: string; readonly fields: readonly FormField[] }
+
+/** Never sent from a row's parameters: the adapter sets them itself, or they would change the job. */
+const OWN_FIELDS = new Set([
+  'prompt',
+  'model',
+  'duration',
+  'number_of_images',
+  'ref_images',
+  'file_urls',
+  'files',
+  'ref_history',
+  'mode_image',
+])
+
+const VIDEO_FAMILY = /^(veo|sora|grok|seedance|kling|meta)(?:\/(.+)|(?=[\d._-]|$))/
+/** These families can go on from an earlier job. */
+const EXTENDABLE = new Set(['veo', 'grok', 'seedance', 'kling'])
+/** These families take input images in `ref_images`. */
+const TAKES_REF_IMAGES = new Set(['veo', 'seedance', 'kling'])
+const IMAGE_FAMILY = /^(?:imagen\/)?(gpt-image-2|grok)/
+
+/** The form of a submit, or why it cannot be sent. A refusal is for the client, and a problem for the operator. */
+export function submitForm(
+  call: SubmitCall,
+): SubmitForm | { readonly refusal: string } | { readonly problem: string } {
+  if (call.scenes !== undefined) return { refusal: 'The provider does not take scenes.' }
+  return call.kind === 'image' ? imageForm(call) : videoForm(call)
+}
+
+function imageForm(call: SubmitCall): SubmitForm {
+  const [, family] = IMAGE_FAMILY.exec(call.model) ?? []
+  const path = family === undefined ? '/generate_image' : `/imagen/${family}`
+  const model = call.model.replace(/^imagen\//, '')
+  return {
+    path,
+    fields: [...commonFields(call, model), ...uploads(call.images, { file: 'files', link: 'file_urls' })],
+  }
+}
+
+/** The model of a row is `veo-3.1-fast`, or with its family in front: `veo/veo-3.1-fast`. */
+function videoForm(
+  call: SubmitCall,
+): SubmitForm | { readonly refusal: string } | { readonly problem: string } {
+  const [, family, named] = VIDEO_FAMILY.exec(call.model) ?? []
+  if (family === undefined) return { problem: `the model "${call.model}" belongs to no family of the API` }
+  const isExtension = call.refUpstreamId !== undefined
+  if (isExtension && !EXTENDABLE.has(family))
+    return { refusal: 'The model cannot go on from an earlier job.' }
+  if (call.videos.length > 0) return { refusal: 'The provider takes no videos.' }
+  return {
+    path: `/${isExtension ? 'video-extend' : 'video-gen'}/${family}`,
+    fields: [
+      ...commonFields({ ...call, params: familyParams(call, family) }, named ?? call.model),
+      ...(call.durationMs === undefined ? [] : [textField('duration', call.durationMs / 1000)]),
+      ...(isExtension ? [textField('ref_history', call.refUpstreamId)] : []),
+      ...imageFields(call, family),
+    ],
+  }
+}
+
+function commonFields(call: Pick<SubmitCall, 'prompt' | 'params'>, model: string): readonly FormField[] {
+  const others = Object.entries(otherParams(call, OWN_FIELDS))
+  return [
+    textField('prompt', call.prompt),
+    textField('model', model),
+    ...others.map(([name, value]) => textField(name, value)),
+  ]
+}
+
+const orientations: Readonly<Record<string, string>> = {
+  '16:9': 'landscape',
+  '9:16': 'portrait',
+  '1:1': 'square',
+}
+
+/** `meta` has an orientation in place of an aspect ratio. */
+function familyParams({ params }: SubmitCall, family: string): SubmitCall['params'] {
+  const { aspect_ratio: ratio, ...others } = params
+  const orientation = orientations[String(ratio)]
+  return family !== 'meta' || orientation === undefined ? params : { orientation, ...others }
+}
+
+/** `veo` is told that the images are frames. Without that it takes them as references. */
+function imageFields(call: SubmitCall, family: string): readonly FormField[] {
+  const { images } = call
+  if (!TAKES_REF_IMAGES.has(family)) return uploads(images, { file: 'files', link: 'file_urls' })
+  const isFrame = family === 'veo' && images.length > 0 && !hasReferences(call)
+  const mode = isFrame ? [textField('mode_image', 'frame')] : []
+  return [...mode, ...uploads(images, { file: 'ref_images', link: 'ref_images' })]
+}
+
+function uploads(
+  inputs: readonly MediaInput[],
+  names: { readonly file: string; readonly link: string },
+): readonly FormField[] {
+  return inputs.map((input, place): FormField => {
+    if (input.from !== 'bytes') return textField(names.link, input.from === 'url' ? input.url : input.id)
+    return { name: names.file, file: input, fileName: `input-${place}.${extensionOf(input.mediaType)}` }
+  })
+}
+
+function textField(name: string, value: unknown): FormField {
+  return { name, text: String(value) }
+}
