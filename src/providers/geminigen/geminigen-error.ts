@@ -1,6 +1,7 @@
 import type { Rejection } from '../../gateway/ports/media-provider.ts'
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
 import { readUpstreamError } from '../../protocol/upstream-error.ts'
+import { reasonOf, waitOf } from '../media/answers.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
 
 /** The code of an error: in `detail`, or beside it. */
@@ -24,20 +25,14 @@ export function isOperatorCode(code: string | undefined): boolean {
 }
 
 /** Why a submit was not accepted. */
-export function rejectionOf({ status, headers, body, retryAfterS }: WholeAnswer): Rejection {
+export function rejectionOf(answer: WholeAnswer): Rejection {
+  const { status, headers, body } = answer
   const code = errorCodeOf(body)
   return {
-    reason: reasonOf(status, code),
+    reason: isOperatorCode(code) ? 'operator' : code === RATE_CODE ? 'rate_limited' : reasonOf(status),
     status,
     message: readUpstreamError(body, headers['content-type']).message,
     ...(code === undefined ? {} : { code }),
-    ...(retryAfterS === undefined ? {} : { retryAfterS }),
+    ...waitOf(answer),
   }
-}
-
-function reasonOf(status: number, code: string | undefined): Rejection['reason'] {
-  if (isOperatorCode(code) || status === 401 || status === 402 || status === 403) return 'operator'
-  if (status === 429 || code === RATE_CODE) return 'rate_limited'
-  // A redirect comes from a base URL that is not the provider's, and is never followed.
-  return status >= 300 && status < 400 ? 'operator' : 'invalid'
 }

@@ -1,7 +1,9 @@
 import type { JobKind } from '../../domain/jobs/job.ts'
 import type { MediaResult, PollOutcome, SubmitOutcome } from '../../gateway/ports/media-provider.ts'
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
-import { isSuccess, problemOf, unusable } from '../media/outcomes.ts'
+import { isUsableId } from '../media/answers.ts'
+import { isSuccess, problemOf, UNEXPLAINED_FAILURE, unusable } from '../media/outcomes.ts'
+import { linkOutput } from '../media/outputs.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
 import { errorCodeOf, isOperatorCode, rejectionOf } from './geminigen-error.ts'
 
@@ -14,8 +16,7 @@ export function readSubmitted(answer: WholeAnswer): SubmitOutcome {
   if (status >= 500) return { outcome: 'unknown', problem: problemOf(answer, code) }
   if (!isSuccess(answer)) return { outcome: 'rejected', ...rejectionOf(answer) }
   const uuid = itemIn(body)?.['uuid']
-  if (typeof uuid === 'string' && uuid.isWellFormed() && !/^\.{0,2}$/.test(uuid))
-    return { outcome: 'accepted', upstreamId: uuid }
+  if (isUsableId(uuid)) return { outcome: 'accepted', upstreamId: uuid }
   if (code !== undefined) return { outcome: 'rejected', ...rejectionOf(answer) }
   return {
     outcome: 'rejected',
@@ -56,26 +57,25 @@ const stateOf: Readonly<Record<string | number, 'running' | 'finished' | 'failed
 /** The links of the images or clips. `generate_result` is there for jobs with one result. */
 function resultOf(item: Item, kind: JobKind): MediaResult {
   const listed = item[kind === 'image' ? 'generated_image' : 'generated_video']
-  const links = (Array.isArray(listed) ? listed : []).filter(isJsonObject).flatMap(made => linkOf(made, kind))
-  const urls = links.length > 0 ? links : textsOf([item['generate_result']])
-  return { outputs: urls.map(url => ({ from: 'url', url })), isCounted: true }
+  const links = (Array.isArray(listed) ? listed : []).filter(isJsonObject).map(made => linkOf(made, kind))
+  const outputs = links.flatMap(link => linkOutput(link) ?? [])
+  const single = outputs.length > 0 ? undefined : linkOutput(item['generate_result'])
+  return { outputs: single === undefined ? outputs : [single], isCounted: true }
 }
 
-function linkOf(made: Item, kind: JobKind): readonly string[] {
-  const names = kind === 'image' ? ['image_url', 'file_download_url'] : ['video_url', 'file_download_url']
-  return textsOf(names.map(name => made[name])).slice(0, 1)
+function linkOf(made: Item, kind: JobKind): string | undefined {
+  const [link] = textsOf([made[kind === 'image' ? 'image_url' : 'video_url'], made['file_download_url']])
+  return link
 }
 
 function textsOf(values: readonly unknown[]): readonly string[] {
   return values.filter(value => typeof value === 'string' && value !== '') as string[]
 }
 
-const FAILED = 'The provider could not make the result and did not say why.'
-
 /** A failure about the operator's credit ends the job as any other does, and its text is not for the client. */
 function failureOf({ error_code: code, error_message: message }: Item): PollOutcome {
   const [named] = textsOf([code])
-  const [said = FAILED] = textsOf([message])
-  if (isOperatorCode(named)) return { outcome: 'failed', message: FAILED }
+  const [said = UNEXPLAINED_FAILURE] = textsOf([message])
+  if (isOperatorCode(named)) return { outcome: 'failed', message: UNEXPLAINED_FAILURE }
   return { outcome: 'failed', message: said, ...(named === undefined ? {} : { code: named }) }
 }

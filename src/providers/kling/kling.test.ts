@@ -90,6 +90,19 @@ describe('kling', () => {
     expect(found).toMatchObject({ outcome: 'running', upstreamId: `image2video/${taskId}` })
   })
 
+  test('recovers a job whose create was answered with a code that is not documented', async () => {
+    const { simulator, provider, aCall } = open()
+    const call = aCall()
+    simulator.scriptSubmits('accept_unlisted_code')
+
+    const outcome = await provider.submit(call)
+    const found = await provider.recover?.(unconfirmed(call))
+
+    const [{ taskId } = {}] = simulator.ledger()
+    expect(outcome).toMatchObject({ outcome: 'unknown' })
+    expect(found).toMatchObject({ outcome: 'running', upstreamId: `text2video/${taskId}` })
+  })
+
   test('refuses a job with another external id', async () => {
     const { simulator, provider, aCall, submitted } = open()
     const other = aCall()

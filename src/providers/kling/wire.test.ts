@@ -173,7 +173,17 @@ describe('the answer to a create', () => {
     expect(readCreated(answered(`{"code":${code}}`, 429), 'text2video')).toMatchObject({ reason })
   })
 
-  test('with a success and a code that is not documented is rejected as invalid', () => {
+  test('with a success, an id and a code that is not documented is unknown, because the job may exist', () => {
+    const body = '{"code":1999,"message":"?","data":{"task_id":"7"}}'
+
+    expect(readCreated(answered(body), 'text2video')).toEqual({
+      outcome: 'unknown',
+      problem: 'status 200, code 1999',
+    })
+    expect(readCreated(answered(body, 400), 'text2video')).toMatchObject({ outcome: 'rejected' })
+  })
+
+  test('with a success, no id and a code that is not documented is rejected as invalid', () => {
     const outcome = readCreated(answered('{"code":1999,"message":"No."}'), 'text2video')
 
     expect(outcome).toMatchObject({ outcome: 'rejected', reason: 'invalid', code: '1999', message: 'No.' })

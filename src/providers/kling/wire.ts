@@ -91,7 +91,9 @@ export function readCreated(answer: WholeAnswer, kind: CreateKind): SubmitOutcom
   const taskId = taskIdOf(envelope)
   const code = envelope?.code ?? (taskId === undefined ? undefined : 0)
   const trouble = code === undefined ? undefined : troubleOf(code)
-  if (status >= 500 || (isSuccess(answer) && trouble === 'server'))
+  // With a code that no document names, an id may still be the id of a job. Recovery finds out.
+  const mayExist = trouble === 'server' || (trouble === 'unlisted' && taskId !== undefined)
+  if (status >= 500 || (isSuccess(answer) && mayExist))
     return { outcome: 'unknown', problem: problemOf(answer, shownCode(answer)) }
   if (!isSuccess(answer) || trouble !== undefined) {
     return rejected(answer, reasonOf(status, trouble), envelope)

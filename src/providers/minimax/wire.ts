@@ -5,6 +5,7 @@ import type {
   SubmitOutcome,
 } from '../../gateway/ports/media-provider.ts'
 import { isJsonObject } from '../../protocol/json/parse-json.ts'
+import { isUsableId, reasonOf, waitOf } from '../media/answers.ts'
 import { millisecondsOf } from '../media/clip-duration.ts'
 import {
   isSuccess,
@@ -14,6 +15,7 @@ import {
   unusable,
   type Unavailable,
 } from '../media/outcomes.ts'
+import { linkOutput } from '../media/outputs.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
 import { nameOf, readEnvelope, troubleOf, type Envelope, type Trouble } from './envelope.ts'
 import type { Version } from './submit-body.ts'
@@ -43,32 +45,28 @@ export function readSubmitted(answer: WholeAnswer, version: Version): SubmitOutc
   if (isSuccess(answer) && taskId !== undefined && (trouble === undefined || trouble === 'unlisted'))
     return { outcome: 'accepted', upstreamId: formatUpstreamId({ version, taskId }) }
   if (isSuccess(answer) && trouble === undefined) return rejected(answer, 'no_id', envelope)
-  return rejected(answer, reasonOf(answer.status, trouble), envelope)
+  return rejected(answer, rejectionReason(answer.status, trouble), envelope)
 }
 
 /** The id of a task; undefined for one that no path can name. */
 function taskIdOf(envelope: Envelope | undefined): string | undefined {
   const id = nameOf(envelope?.body['task_id'])
-  return id === undefined || /^\.{1,2}$/.test(id) ? undefined : id
+  return isUsableId(id) ? id : undefined
 }
 
 /** The code decides where the documentation says what it means, and else the HTTP status. */
-function reasonOf(status: number, trouble: Trouble | undefined): Rejection['reason'] {
-  if (trouble !== undefined && trouble !== 'server' && trouble !== 'unlisted') return trouble
-  if (status === 401 || status === 402 || status === 403) return 'operator'
-  if (status === 429) return 'rate_limited'
-  // A redirect comes from a base URL that is not the provider's, and is never followed.
-  return status >= 300 && status < 400 ? 'operator' : 'invalid'
+function rejectionReason(status: number, trouble: Trouble | undefined): Rejection['reason'] {
+  return trouble === undefined || trouble === 'server' || trouble === 'unlisted' ? reasonOf(status) : trouble
 }
 
 function rejected(
-  { status, retryAfterS }: WholeAnswer,
+  answer: WholeAnswer,
   reason: Rejection['reason'],
   envelope: Envelope | undefined,
 ): SubmitOutcome {
   const { code, message = UNEXPLAINED_REJECTION } = envelope ?? {}
-  const wait = retryAfterS === undefined ? {} : { retryAfterS }
-  return { outcome: 'rejected', reason, status, message, ...codeOf(code), ...wait }
+  const { status } = answer
+  return { outcome: 'rejected', reason, status, message, ...codeOf(code), ...waitOf(answer) }
 }
 
 /** A job of v1 is finished when its file can be retrieved as well. */
@@ -113,10 +111,10 @@ function fileIdOf(body: string): string | undefined {
 export function readFile(answer: WholeAnswer): PollOutcome {
   const envelope = readEnvelope(answer.body)
   const file = envelope?.body['file']
-  const url = isJsonObject(file) ? file['download_url'] : undefined
-  if (!isSuccess(answer) || troubleOf(envelope?.code) !== undefined || typeof url !== 'string' || url === '')
+  const output = linkOutput(isJsonObject(file) ? file['download_url'] : undefined)
+  if (!isSuccess(answer) || troubleOf(envelope?.code) !== undefined || output === undefined)
     return unavailable(answer)
-  return { outcome: 'finished', result: { outputs: [{ from: 'url', url }], isCounted: true } }
+  return { outcome: 'finished', result: { outputs: [output], isCounted: true } }
 }
 
 /** The state of a job in the answer to a query of v2. */
@@ -145,12 +143,12 @@ const statesOfV2: Readonly<Record<string, 'running' | 'finished' | 'failed'>> = 
 }
 
 function resultOf({ content, usage, duration }: Readonly<Record<string, unknown>>): MediaResult {
-  const url = isJsonObject(content) ? content['url'] : undefined
+  const output = linkOutput(isJsonObject(content) ? content['url'] : undefined)
   // The total has the seconds of the inputs too.
   const reported = isJsonObject(usage) ? usage['output_seconds'] : undefined
   const durationMs = millisecondsOf(reported) ?? millisecondsOf(duration)
   return {
-    outputs: typeof url === 'string' && url !== '' ? [{ from: 'url', url }] : [],
+    outputs: output === undefined ? [] : [output],
     isCounted: true,
     ...(durationMs === undefined ? {} : { durationMs }),
   }

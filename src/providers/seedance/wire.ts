@@ -1,7 +1,9 @@
 import type { MediaResult, PollOutcome, SubmitOutcome } from '../../gateway/ports/media-provider.ts'
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
+import { isUsableId } from '../media/answers.ts'
 import { millisecondsOf } from '../media/clip-duration.ts'
 import { isSuccess, problemOf, UNEXPLAINED_FAILURE, unusable } from '../media/outcomes.ts'
+import { linkOutput } from '../media/outputs.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
 import { arkErrorOf, isOperatorError, readArkError, rejectionOf } from './ark-error.ts'
 
@@ -11,8 +13,7 @@ export function readSubmitted(answer: WholeAnswer): SubmitOutcome {
   if (status >= 500) return { outcome: 'unknown', problem: problemOf(answer, readArkError(body)?.code) }
   if (!isSuccess(answer)) return { outcome: 'rejected', ...rejectionOf(answer) }
   const id = findJsonObject(body)?.['id']
-  if (typeof id === 'string' && id.isWellFormed() && !/^\.{0,2}$/.test(id))
-    return { outcome: 'accepted', upstreamId: id }
+  if (isUsableId(id)) return { outcome: 'accepted', upstreamId: id }
   return {
     outcome: 'rejected',
     reason: 'no_id',
@@ -45,10 +46,10 @@ const stateOf: Readonly<Record<string, 'running' | 'finished' | 'failed'>> = {
 
 function resultOf(task: Readonly<Record<string, unknown>>): MediaResult {
   const { content } = task
-  const url = isJsonObject(content) ? content['video_url'] : undefined
+  const output = linkOutput(isJsonObject(content) ? content['video_url'] : undefined)
   const durationMs = durationOf(task)
   return {
-    outputs: typeof url === 'string' && url !== '' ? [{ from: 'url', url }] : [],
+    outputs: output === undefined ? [] : [output],
     isCounted: true,
     ...(durationMs === undefined ? {} : { durationMs }),
   }

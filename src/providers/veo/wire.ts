@@ -1,6 +1,7 @@
 import type { MediaOutput, PollOutcome, SubmitOutcome } from '../../gateway/ports/media-provider.ts'
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
 import { isSuccess, problemOf, UNEXPLAINED_FAILURE, unusable } from '../media/outcomes.ts'
+import { base64Output, linkOutput } from '../media/outputs.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
 import { googleErrorOf, isOperatorError, readGoogleError, rejectionOf } from './google-error.ts'
 
@@ -71,16 +72,7 @@ function outputOf(sample: unknown): MediaOutput | undefined {
   const video = isJsonObject(sample) ? sample['video'] : undefined
   if (!isJsonObject(video)) return undefined
   const { uri, encodedVideo } = video
-  if (typeof uri === 'string' && uri !== '') return { from: 'url', url: uri }
-  return typeof encodedVideo === 'string' && encodedVideo !== '' ? bytesOutput(encodedVideo) : undefined
-}
-
-function bytesOutput(base64: string): MediaOutput | undefined {
-  try {
-    return { from: 'bytes', bytes: Uint8Array.fromBase64(base64) }
-  } catch {
-    return undefined
-  }
+  return linkOutput(uri) ?? base64Output(encodedVideo)
 }
 
 /**

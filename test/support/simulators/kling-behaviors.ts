@@ -10,6 +10,8 @@ export type SubmitBehavior = {
     | 'html'
     | 'truncated'
     | 'no_id'
+    /** A success with the job, and with a code that no document names. */
+    | 'unlisted_code'
     /** The id of the job before. */
     | 'previous_id'
     | {
@@ -103,6 +105,7 @@ export const submitBehaviors = {
   accept_html: accepted('html'),
   accept_truncated: accepted('truncated'),
   accept_no_id: accepted('no_id'),
+  accept_unlisted_code: accepted('unlisted_code'),
   accept_envelope_5001: accepted({ status: 200, code: 5001 }),
   // The provider does not have it.
   drop_reset: { accepts: false, answer: 'reset' },

@@ -203,6 +203,8 @@ export class KlingSimulator {
         return { send: 'answer', status: 200, headers: {}, body: '{"code":0,"data":{"task_i' }
       case 'no_id':
         return success({})
+      case 'unlisted_code':
+        return jsonReply({ code: 1999, message: 'Simulated code 1999', data: job && this.#task(job) })
     }
   }
 
