@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { globSync } from 'node:fs'
 import { parseCatalogFile } from '../src/catalog-file/parse-catalog-file.ts'
+import { apiDocument, type ApiDocument } from '../src/http/description/document.ts'
+import type { Schema } from '../src/http/description/schema.ts'
+import { closedObjects, schemaCheck } from './support/described-reply.ts'
 import { startTestGateway, type TestGateway } from './support/gateway.ts'
 import { openReaderShell, type ReaderShell } from './support/reader-shell.ts'
 import { placeOf, root, snippetsOf } from './support/snippets.ts'
@@ -31,7 +34,7 @@ afterAll(async () => {
   await gateway.stop()
 })
 
-test('every code block of the pages is run, parsed, or marked as text or as a drawing', () => {
+test('every code block of the pages is run, checked, or marked as text or as a drawing', () => {
   const known = new Set(['sh', 'js', 'json', 'yaml', 'text', 'mermaid'])
 
   expect(snippets.length).toBeGreaterThan(20)
@@ -58,9 +61,34 @@ test.each(inLanguage('js'))('the program of %s runs', async (_, snippet) => {
   expect(await shell.js(snippet)).not.toBe('')
 })
 
-test.each(inLanguage('json'))('the JSON of %s can be parsed', (_, { text }) => {
-  expect(() => JSON.parse(text) as unknown).not.toThrow()
+describe('a reply that a page shows fits the OpenAPI document', () => {
+  const document = closedObjects(apiDocument({ brand: 'service' })) as ApiDocument
+  const problemIn = schemaCheck(document)
+  const replies = Object.values(document.paths).flatMap(methods =>
+    Object.values(methods).flatMap(({ responses }) =>
+      Object.values(responses).map(reply => schemaOf(document, reply)),
+    ),
+  )
+  /** Replies of providers pass through, and fit an open schema. */
+  const isOpen = ({ $ref }: Schema) => String($ref).endsWith('Reply')
+  const own = replies.filter(schema => schema !== undefined).filter(schema => !isOpen(schema))
+
+  test.each(inLanguage('json'))('%s', (_, { text }) => {
+    const reply = JSON.parse(text) as object
+    const isOfProvider = 'choices' in reply || 'stop_reason' in reply
+
+    expect(isOfProvider || own.some(schema => problemIn(schema, reply) === undefined)).toBe(true)
+  })
 })
+
+/** The schema of a reply's JSON; undefined if it has none. */
+function schemaOf({ components }: ApiDocument, reply: unknown): Schema | undefined {
+  const { $ref, content } = reply as { readonly $ref?: string; readonly content?: Contents }
+  const found = $ref === undefined ? content : components.responses[$ref.split('/').at(-1) ?? '']?.content
+  return found?.['application/json']?.schema
+}
+
+type Contents = Readonly<Record<string, { readonly schema: Schema }>>
 
 test.each(inLanguage('yaml'))('the catalog of %s can be imported', (_, { text }) => {
   const parsed = parseCatalogFile(text)

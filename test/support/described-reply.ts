@@ -120,7 +120,7 @@ function isUnrouted(method: string, status: number): boolean {
 }
 
 /** Members that are not described are an error here, though clients must accept them. */
-function closedObjects(value: unknown): unknown {
+export function closedObjects(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closedObjects)
   if (typeof value !== 'object' || value === null) return value
   const closed = Object.fromEntries(Object.entries(value).map(([name, part]) => [name, closedObjects(part)]))

@@ -7,11 +7,13 @@ import { adminCheckPaths, adminCheckSchemas } from './admin-checks.ts'
 import { catalogPaths, catalogSchemas } from './catalog.ts'
 import { rowSchemas } from './catalog-rows.ts'
 import { errorReplies, errorSchemas } from './errors.ts'
-import { mediaPaths, mediaSchemas } from './media.ts'
+import { imagePaths, imageSchemas } from './images.ts'
+import { videoPaths, videoSchemas } from './videos.ts'
 import type { Contents, Operation, Parameter, Paths, Reply } from './operation.ts'
 import { operatingPaths } from './operating.ts'
 import { text, usd, type Schema } from './schema.ts'
-import { textPaths, textSchemas } from './text.ts'
+import { textPaths } from './text.ts'
+import { textSchemas } from './text-schemas.ts'
 
 /** The version of the API that the document describes. It is not the version of the program. */
 export const API_VERSION = '1.0.0'
@@ -65,7 +67,8 @@ export function apiDocument({ brand }: { readonly brand: string }) {
       schemas: {
         ...errorSchemas,
         ...textSchemas,
-        ...mediaSchemas,
+        ...imageSchemas,
+        ...videoSchemas,
         ...catalogSchemas,
         ...accountSchemas,
         ...rowSchemas,
@@ -92,7 +95,8 @@ function allPaths(brand: string): Paths {
   const admin = { ...adminAccountPaths, ...adminCatalogPaths, ...adminCheckPaths, ...adminBackupPaths }
   return {
     ...textPaths(brand),
-    ...mediaPaths,
+    ...imagePaths,
+    ...videoPaths,
     ...catalogPaths,
     ...accountPaths,
     ...operatingPaths,

@@ -22,7 +22,7 @@ export const START_SCRIPT = `SwaggerUIBundle({
   url: 'openapi.json',
   dom_id: '#api',
   deepLinking: true,
-  docExpansion: 'none',
+  docExpansion: 'list',
   defaultModelsExpandDepth: -1,
   validatorUrl: null,
 })

@@ -1,127 +1,6 @@
-import {
-  about,
-  always,
-  anything,
-  count,
-  flag,
-  listOf,
-  nullable,
-  object,
-  open,
-  text,
-  usd,
-  type Members,
-  type Schema,
-} from './schema.ts'
 import { json, type Contents, type Operation, type Paths } from './operation.ts'
-
-const model = about('A name from `GET /v1/models`.', { type: 'string', minLength: 1 })
-const stream = about('True streams the answer as server-sent events.', nullable(flag))
-const ceiling = about(
-  'The output ceiling in tokens. Default: the model’s.',
-  nullable({ type: 'integer', minimum: 1 }),
-)
-/** The provider checks the value. */
-const forProvider = (description: string): Schema => about(description, anything)
-const list: Schema = { type: 'array', items: anything }
-const textOrList: Schema = { anyOf: [text, list] }
-/** `usage` of a reply passes through, with the cost added. A provider may send any value. */
-const usage: Schema = {
-  anyOf: [
-    open({}, { cost_usd: about('What the request cost. Absent if the reply names no cost.', usd) }),
-    { type: ['array', 'string', 'number', 'boolean', 'null'] },
-  ],
-}
-
-/** What a Messages request says, and how it is converted. */
-const conversation = {
-  required: { messages: { type: 'array', items: open({ role: text }) } },
-  optional: {
-    system: nullable(textOrList),
-    tools: nullable(listOf(open({}))),
-    tool_choice: nullable(open({})),
-    temperature: forProvider('Passed on.'),
-    top_p: forProvider('Passed on.'),
-    metadata: forProvider('Passed on.'),
-    stop_sequences: nullable(listOf(text)),
-    thread: forProvider('Only for models with a native upstream.'),
-  },
-} as const satisfies Readonly<Record<string, Members>>
-
-export const textSchemas: Members = {
-  ChatRequest: about(
-    'Every other field is passed on to the provider.',
-    open(
-      { model, messages: list },
-      {
-        stream,
-        stream_options: nullable(
-          open(
-            {},
-            { include_usage: about('True ends a stream with its usage and its cost.', nullable(flag)) },
-          ),
-        ),
-        max_tokens: ceiling,
-        max_completion_tokens: about('Like `max_tokens`. The larger of the two counts.', ceiling),
-        n: about('The number of choices.', nullable({ type: 'integer', minimum: 1, maximum: 128 })),
-      },
-    ),
-  ),
-  ChatReply: open({}, { model: text, usage }),
-  ResponsesRequest: about(
-    'Every other field is passed on to the provider.',
-    open(
-      { model, input: textOrList },
-      {
-        stream,
-        max_output_tokens: ceiling,
-        background: about('Must not be true.', nullable(always(false))),
-        previous_response_id: forProvider('Stored context of the provider.'),
-        conversation: forProvider('Stored context of the provider.'),
-        prompt: forProvider('Stored context of the provider.'),
-      },
-    ),
-  ),
-  ResponsesReply: open({}, { model: text, usage }),
-  EmbeddingsRequest: about(
-    'Every other field is passed on to the provider.',
-    open({ model, input: textOrList }, { stream: about('Must not be true.', nullable(always(false))) }),
-  ),
-  EmbeddingsReply: open({}, { model: text, usage }),
-  MessagesRequest: about(
-    'Fields without an equivalent in chat are dropped, unless a native upstream of the model gets the request.',
-    open(
-      { model, ...conversation.required },
-      {
-        ...conversation.optional,
-        max_tokens: ceiling,
-        stream,
-        inference_geo: forProvider('Only for models with a native upstream.'),
-        mcp_servers: forProvider('Only for models with a native upstream.'),
-        speed: forProvider('Only for models with a native upstream: `standard`.'),
-      },
-    ),
-  ),
-  CountTokensRequest: about(
-    'Takes the body of a Messages request.',
-    open({ model, ...conversation.required }, conversation.optional),
-  ),
-  MessagesReply: open({}, { model: text, usage }),
-  TokenCount: object({ input_tokens: about('An estimate.', count) }),
-}
-
-/** The JSON in the `data` of each event. `[DONE]` is no JSON. */
-const frameSchemas: Readonly<Record<string, Schema>> = {
-  Chat: about(
-    'A chunk of the provider, or an error that ends the stream.',
-    open({}, { usage, error: nullable(open({})) }),
-  ),
-  Responses: about(
-    'An event of the provider, or a `response.failed` event that ends the stream.',
-    open({}, { type: text }),
-  ),
-  Messages: about('An event of a message, or an `error` event that ends the stream.', open({ type: text })),
-}
+import { text } from './schema.ts'
+import { eventSchema } from './text-schemas.ts'
 
 const HELLO = [{ role: 'user', content: 'Hello' }]
 const chatReply = {
@@ -310,10 +189,10 @@ export function textPaths(brand: string): Paths {
 function operation({ name, request, reply, ...rest }: Text): Operation {
   const schema = (suffix: string) => ({ $ref: `#/components/schemas/${name}${suffix}` })
   const whole: Contents = json(schema('Reply'), { answer: reply })
-  const frame = frameSchemas[name]
-  const streamed: Contents | undefined = frame && {
+  const event = eventSchema(name)
+  const streamed: Contents | undefined = event && {
     'text/event-stream': {
-      schema: eventOf(frame, name !== 'Chat'),
+      schema: event,
       examples: { event: eventExamples[name] },
     },
   }
@@ -326,13 +205,4 @@ function operation({ name, request, reply, ...rest }: Text): Operation {
     errors,
     style: 'text',
   }
-}
-
-/**
- * One event of a stream. OpenAPI 3.1 has no schema for a whole stream, and tools read this one for each event. Chat streams
- * end with `[DONE]`, which is not JSON.
- */
-function eventOf(frame: Schema, isJson: boolean): Schema {
-  const data = { ...text, ...(isJson && { contentMediaType: 'application/json' }), contentSchema: frame }
-  return about('Each event of the stream.', open({}, { data, event: text }))
 }
