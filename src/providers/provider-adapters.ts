@@ -10,6 +10,8 @@ import { fal } from './fal/fal.ts'
 import { probeFal } from './fal/probe-fal.ts'
 import { geminigen } from './geminigen/geminigen.ts'
 import { probeGeminigen } from './geminigen/probe-geminigen.ts'
+import { probeGemini } from './gemini-api/probe-gemini.ts'
+import { geminiImages } from './gemini-images/gemini-images.ts'
 import { kling } from './kling/kling.ts'
 import { probeKling } from './kling/probe-kling.ts'
 import { mediaHttp } from './media/media-http.ts'
@@ -23,7 +25,6 @@ import { runway } from './runway/runway.ts'
 import type { Renderer } from './sandbox/media/renderer.ts'
 import { probeSeedance } from './seedance/probe-seedance.ts'
 import { seedance } from './seedance/seedance.ts'
-import { probeVeo } from './veo/probe-veo.ts'
 import { veo } from './veo/veo.ts'
 import { sandboxMedia } from './sandbox/media/sandbox-media.ts'
 import { openAiCompatible } from './openai-compatible/openai-compatible.ts'
@@ -81,6 +82,10 @@ function mediaAdapters(ports: AdapterPorts): Readonly<Record<MediaKind, Provider
       media: { kinds: ['image'], provider: openAiImages({ send, secretOf }) },
       probe: provider => probeOpenAiCompatible(provider, ports),
     },
+    'gemini-images': {
+      media: { kinds: ['image'], provider: geminiImages({ send, secretOf }) },
+      probe: provider => probeGemini(provider, { send, secretOf }),
+    },
     kling: {
       media: { kinds: ['video'], provider: kling({ send, clock, secretOf }) },
       probe: provider => probeKling(provider, { send, clock, secretOf }),
@@ -111,7 +116,7 @@ function mediaAdapters(ports: AdapterPorts): Readonly<Record<MediaKind, Provider
     },
     veo: {
       media: { kinds: ['video'], provider: veo({ send, secretOf }) },
-      probe: provider => probeVeo(provider, { send, secretOf }),
+      probe: provider => probeGemini(provider, { send, secretOf }),
     },
   }
 }

@@ -1,5 +1,6 @@
 import type {
   AcceptedJob,
+  MediaOutput,
   MediaProvider,
   MediaResult,
   SubmitCall,
@@ -32,7 +33,7 @@ export class WireUpstream implements AnyUpstream {
   readonly #simulator: MediaSimulator
 
   constructor(id: string, kind: SimulatedKind, world: World) {
-    this.traits = { id, isSynchronous: false, recovers: false }
+    this.traits = { id, isSynchronous: kind.dialect.isSynchronous === true, recovers: false }
     this.#kind = kind
     this.#world = world
     this.#random = world.random.fork()
@@ -76,6 +77,8 @@ export class WireUpstream implements AnyUpstream {
       await gate.network(`${this.traits.id} ${call.jobId} submit`)
       const arrived = this.#arrive(call, fault, gate, { ...request, body })
       job = arrived.job
+      const isInTime = await this.#make(job, request.timeoutMs, gate)
+      if (!isInTime) return { reply: 'none', isSent: true, problem: 'RESPONSE_TIMEOUT' }
       await gate.network(`${this.traits.id} ${call.jobId} submit answered`)
       return wholeReply(arrived.reply, request, gate)
     })
@@ -97,7 +100,7 @@ export class WireUpstream implements AnyUpstream {
       .find(({ id }) => this.#world.isTaken(this.traits.id, this.#upstreamId(id)))
     const behavior = submitBehavior(fault, this.#random, other?.id)
     if (!behavior.accepts) return { reply: this.#reply(request, { submit: behavior }) }
-    const answer = answerOf(behavior)
+    const answer = this.#answerOf(behavior)
     const job = this.ledger.store(call, gate, { answer, shape: result => this.#shaped(result) })
     const reply = this.#reply(request, {
       submit: { ...behavior, job: jobBehavior(job, gate.nowMs, this.#random) },
@@ -108,19 +111,35 @@ export class WireUpstream implements AnyUpstream {
     return { reply, job }
   }
 
+  #answerOf(behavior: SubmitBehavior): UpstreamJob['answer'] {
+    const answer = answerOf(behavior)
+    return answer === 'its id' && this.traits.isSynchronous ? 'its result' : answer
+  }
+
+  /** A synchronous provider answers when the job is over. False where its caller does not wait so long. */
+  async #make(job: UpstreamJob | undefined, timeoutMs: number, gate: Gate): Promise<boolean> {
+    if (job === undefined || !this.traits.isSynchronous) return true
+    const takesMs = job.endsAtMs - gate.nowMs
+    const isInTime = takesMs <= timeoutMs
+    if (!isInTime) job.answer = 'nothing'
+    await gate.sleep(isInTime ? takesMs : timeoutMs)
+    return isInTime
+  }
+
   /** A result as this provider can report it. */
   #shaped({ durationMs, ...result }: MediaResult): MediaResult {
-    const { reportsDuration = true, sendsBytes = false, outputsMax } = this.#kind
-    const outputs = result.outputs.slice(0, outputsMax).map(output =>
-      output.from !== 'bytes' || sendsBytes
-        ? output
-        : ({
-            from: 'url',
-            url: this.#world.files.offer(output.bytes, { fromMs: 0, random: this.#random }),
-          } as const),
-    )
+    const { reportsDuration = true, outputsMax } = this.#kind
+    const outputs = result.outputs.slice(0, outputsMax).map(output => this.#sendable(output))
     const duration = reportsDuration && durationMs !== undefined ? { durationMs } : {}
     return { outputs, isCounted: true, ...duration }
+  }
+
+  #sendable(output: MediaOutput): MediaOutput {
+    const { sendsBytes = false, sendsLinks = true } = this.#kind
+    const { files } = this.#world
+    if (output.from === 'bytes' && !sendsBytes)
+      return { from: 'url', url: files.offer(output.bytes, { fromMs: 0, random: this.#random }) }
+    return output.from === 'url' && !sendsLinks ? { from: 'bytes', bytes: files.bytesOf(output) } : output
   }
 
   async #poll(call: AcceptedJob, gate: Gate) {

@@ -18,6 +18,10 @@ export type MediaKindRules = {
 /** The kinds of providers that make images or videos only. */
 export const mediaKinds = {
   'openai-images': {},
+  'gemini-images': {
+    baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
+    keyHeader: 'x-goog-api-key',
+  },
   kling: { hasKeyPair: true },
   fal: { baseUrl: 'https://queue.fal.run' },
   geminigen: { baseUrl: 'https://api.geminigen.ai', keyHeader: 'x-api-key' },

@@ -1,16 +1,15 @@
-import type { Provider } from '../../domain/catalog/provider.ts'
 import type { MediaProvider, PollOutcome } from '../../gateway/ports/media-provider.ts'
 import { notCallable, unavailable } from '../media/outcomes.ts'
 import type { SendWhole } from '../media/send-whole.ts'
 import { submitTo } from '../media/submit-to.ts'
-import { addressOf, type Address, type SecretOf } from '../openai-compatible/target.ts'
+import { geminiAddress, KEY_HEADER } from '../gemini-api/gemini-address.ts'
+import type { Address, SecretOf } from '../openai-compatible/target.ts'
 import { operationPath, readOperation, readSubmitted, withKey } from './wire.ts'
 import { submitBody } from './submit-body.ts'
 
 export type VeoPorts = { readonly send: SendWhole; readonly secretOf: SecretOf }
 
 const POLL_EVERY_MS = 5000
-export const KEY_HEADER = 'x-goog-api-key'
 
 /**
  * Veo in the Gemini API: clips from text, from frames, from reference images, or from a clip to go on from. Nothing in
@@ -24,7 +23,7 @@ export function veo({ send, secretOf }: VeoPorts): MediaProvider {
     async submit(call) {
       if (call.kind !== 'video') return notCallable('this kind of provider makes videos only')
       const model = call.model.replace(/^models\//, '')
-      const address = veoAddress(
+      const address = geminiAddress(
         call.provider,
         `/models/${encodeURIComponent(model)}:predictLongRunning`,
         secretOf,
@@ -35,21 +34,12 @@ export function veo({ send, secretOf }: VeoPorts): MediaProvider {
     async poll({ provider, upstreamId, timeoutMs }) {
       const path = operationPath(upstreamId)
       if (path === undefined) return unavailable('the job was not made by this kind of provider')
-      const address = veoAddress(provider, path, secretOf)
+      const address = geminiAddress(provider, path, secretOf)
       if ('problem' in address) return unavailable(address.problem)
       const reply = await send({ provider, method: 'GET', ...address, timeoutMs })
       return reply.reply === 'answer' ? authorized(readOperation(reply), address) : unavailable(reply.problem)
     },
   }
-}
-
-/** The address of a path of the API. The base URL ends with the version: `/v1beta`. */
-export function veoAddress(
-  provider: Provider,
-  path: string,
-  secretOf: SecretOf,
-): ReturnType<typeof addressOf> {
-  return addressOf(provider, path, secretOf, secret => (secret === undefined ? {} : { [KEY_HEADER]: secret }))
 }
 
 /** The links of a result, with the key for those that need it. */

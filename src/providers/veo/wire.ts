@@ -3,7 +3,7 @@ import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
 import { isSuccess, problemOf, UNEXPLAINED_FAILURE, unusable } from '../media/outcomes.ts'
 import { base64Output, linkOutput } from '../media/outputs.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
-import { googleErrorOf, isOperatorError, readGoogleError, rejectionOf } from './google-error.ts'
+import { googleErrorOf, isOperatorError, readGoogleError, rejectionOf } from '../gemini-api/google-error.ts'
 
 /** What the answer to a submit means. A 5xx is always unknown, and a 4xx is always a rejection. */
 export function readSubmitted(answer: WholeAnswer): SubmitOutcome {

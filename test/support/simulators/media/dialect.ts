@@ -5,6 +5,8 @@ import type { ErrorAnswer, ErrorName } from './behaviors.ts'
 export type Dialect = {
   /** The path of its control API is `/__sim/NAME/`. */
   readonly name: string
+  /** The answer to a submit is the result. */
+  readonly isSynchronous?: boolean
   read(request: ReadableRequest, context: DialectContext): Call
   created(job: JobView, context: DialectContext): SimulatedReply
   /** A success that names no job. */

@@ -196,7 +196,7 @@ export class MediaSimulator {
       behavior,
       id: behavior.id ?? this.#dialect.idOf(number),
       acceptedAtMs: nowMs,
-      endsAtMs: nowMs + (behavior.endsAfterMs ?? this.#options.jobMs ?? JOB_MS),
+      endsAtMs: nowMs + (behavior.endsAfterMs ?? this.#usualMs),
       isConfirmed: answer === 'normal',
     }
     this.#jobs.push(job)
@@ -228,7 +228,15 @@ export class MediaSimulator {
   }
 
   #created(job: Job): SimulatedReply {
-    return this.#dialect.created(this.#view(job), this.#context)
+    if (this.#dialect.isSynchronous !== true) return this.#dialect.created(this.#view(job), this.#context)
+    if (job.behavior.endsAfterMs === Infinity) return { send: 'nothing' }
+    const state = job.behavior.ending ?? 'finished'
+    return this.#dialect.created({ ...this.#view(job), state }, this.#context)
+  }
+
+  /** How long a job takes whose behavior does not say it. */
+  get #usualMs(): number {
+    return this.#dialect.isSynchronous === true ? 0 : (this.#options.jobMs ?? JOB_MS)
   }
 
   #error(answer: ErrorAnswer): SimulatedReply {

@@ -1,5 +1,6 @@
 import { fal } from '../../../../src/providers/fal/fal.ts'
 import { geminigen } from '../../../../src/providers/geminigen/geminigen.ts'
+import { geminiImages } from '../../../../src/providers/gemini-images/gemini-images.ts'
 import { minimax } from '../../../../src/providers/minimax/minimax.ts'
 import { replicate } from '../../../../src/providers/replicate/replicate.ts'
 import { runway } from '../../../../src/providers/runway/runway.ts'
@@ -7,6 +8,7 @@ import { seedance } from '../../../../src/providers/seedance/seedance.ts'
 import { veo } from '../../../../src/providers/veo/veo.ts'
 import { falDialect } from './fal.ts'
 import { geminigenDialect } from './geminigen.ts'
+import { geminiImagesDialect } from './gemini-images.ts'
 import { minimaxV1Dialect, minimaxV2Dialect } from './minimax.ts'
 import { replicateDialect } from './replicate.ts'
 import { runwayDialect } from './runway.ts'
@@ -23,6 +25,15 @@ export const simulatedKinds = {
     provider: fal,
     model: { image: 'acme/any/text-to-image', video: 'acme/any/text-to-video' },
     upstreamIdOf: id => `acme/any/requests/${id}`,
+  },
+  geminiImages: {
+    kind: 'gemini-images',
+    path: '/v1beta',
+    dialect: geminiImagesDialect,
+    provider: geminiImages,
+    makes: 'image',
+    sendsBytes: true,
+    sendsLinks: false,
   },
   replicate: {
     kind: 'replicate',

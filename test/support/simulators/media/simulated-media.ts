@@ -62,6 +62,8 @@ export type SimulatedKind = {
   readonly sendsBytes?: boolean
   /** Its answers have at most this number of results. */
   readonly outputsMax?: number
+  /** Whether its results may be links. Default: true. */
+  readonly sendsLinks?: boolean
   /** The upstream id that the gateway stores. Default: the provider's id. */
   readonly upstreamIdOf?: (id: string) => string
 }

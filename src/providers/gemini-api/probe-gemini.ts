@@ -3,14 +3,21 @@ import type { ProbeResult } from '../../gateway/ports/providers.ts'
 import { findJsonObject } from '../../protocol/json/parse-json.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
 import { isOperatorError, readGoogleError } from './google-error.ts'
-import { veoAddress, type VeoPorts } from './veo.ts'
+import type { SecretOf } from '../openai-compatible/target.ts'
+import type { SendWhole } from '../media/send-whole.ts'
+import { geminiAddress } from './gemini-address.ts'
+
+export type ProbeGeminiPorts = { readonly send: SendWhole; readonly secretOf: SecretOf }
 
 /** Long enough for a TLS handshake across the world, and short enough to wait for at a terminal. */
 const PROBE_TIMEOUT_MS = 5000
 
 /** Requests a page of one model, which costs nothing. Never throws; ends within five seconds. */
-export async function probeVeo(provider: Provider, { send, secretOf }: VeoPorts): Promise<ProbeResult> {
-  const address = veoAddress(provider, '/models', secretOf)
+export async function probeGemini(
+  provider: Provider,
+  { send, secretOf }: ProbeGeminiPorts,
+): Promise<ProbeResult> {
+  const address = geminiAddress(provider, '/models', secretOf)
   if ('problem' in address) return { ok: false, detail: `It cannot be called: ${address.problem}.` }
   address.url.searchParams.set('pageSize', '1')
   const reply = await send({ provider, method: 'GET', ...address, timeoutMs: PROBE_TIMEOUT_MS })

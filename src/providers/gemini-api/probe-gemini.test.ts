@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'bun:test'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
-import { fixturesOf } from '../../../test/support/fixture.ts'
+import { fixtureText } from '../../../test/support/simulators/media/fixtures.ts'
 import { literalSecret, mediaProviderRow } from '../../../test/support/media-providers.ts'
 import { MediaSimulator } from '../../../test/support/simulators/media/media-simulator.ts'
 import { veoDialect } from '../../../test/support/simulators/media/veo.ts'
@@ -10,16 +10,16 @@ import { refusedUrl } from '../../../test/support/upstream.ts'
 import { httpClient } from '../../http1/client/http-client.ts'
 import { Timers } from '../../http1/timers.ts'
 import { mediaHttp } from '../media/media-http.ts'
-import { probeVeo } from './probe-veo.ts'
+import { probeGemini } from './probe-gemini.ts'
 
-const fixture = fixturesOf(import.meta)
+const fixture = (name: string) => fixtureText('veo', name)
 const clock = fakeClock()
 const send = mediaHttp(httpClient(new Timers(clock)))
 let server: SimulatedServer | undefined
 afterEach(() => server?.close())
 
 const probe = (baseUrl: string, key = 'key-1') =>
-  probeVeo(mediaProviderRow('veo', baseUrl, key), { send, secretOf: literalSecret })
+  probeGemini(mediaProviderRow('veo', baseUrl, key), { send, secretOf: literalSecret })
 
 test.each([
   ['key-1', true, 'Responds (status 200).'],

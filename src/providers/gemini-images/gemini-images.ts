@@ -1,0 +1,34 @@
+import type { MediaProvider } from '../../gateway/ports/media-provider.ts'
+import { geminiAddress } from '../gemini-api/gemini-address.ts'
+import { notCallable, unavailable } from '../media/outcomes.ts'
+import type { SendWhole } from '../media/send-whole.ts'
+import { submitTo } from '../media/submit-to.ts'
+import type { SecretOf } from '../openai-compatible/target.ts'
+import { requestBody } from './request-body.ts'
+import { readGenerated } from './wire.ts'
+
+export type GeminiImagesPorts = { readonly send: SendWhole; readonly secretOf: SecretOf }
+
+/** No job of this kind is polled. A row that had another kind before may still have such jobs. */
+const POLL_EVERY_MS = 60_000
+
+/**
+ * The image models of the Gemini API. They make images within the submit, so there is no job to poll, and no way to
+ * find the one of a lost answer.
+ */
+export function geminiImages({ send, secretOf }: GeminiImagesPorts): MediaProvider {
+  return {
+    pollEveryMsMin: POLL_EVERY_MS,
+
+    async submit(call) {
+      if (call.kind !== 'image') return notCallable('this kind of provider makes images only')
+      const model = encodeURIComponent(call.model.replace(/^models\//, ''))
+      const address = geminiAddress(call.provider, `/models/${model}:generateContent`, secretOf)
+      return submitTo(address, requestBody(call), call, { send, read: readGenerated })
+    },
+
+    async poll() {
+      return unavailable('This provider makes images within the submit and has no jobs.')
+    },
+  }
+}

@@ -1,0 +1,56 @@
+import type { MediaInput, SubmitCall } from '../../gateway/ports/media-provider.ts'
+import { otherParams } from '../media/inputs.ts'
+import { jsonParts, type Members } from '../media/json-parts.ts'
+import type { SubmitBody } from '../media/submit-to.ts'
+
+/** Their meaning goes into `imageConfig`, or they would change the number or form of results. */
+const OWN_FIELDS = new Set([
+  'aspect_ratio',
+  'orientation',
+  'resolution',
+  'person_generation',
+  'candidateCount',
+  'responseModalities',
+  'imageConfig',
+])
+
+const orientations: Readonly<Record<string, string>> = { square: '1:1', landscape: '3:2', portrait: '2:3' }
+
+/** The body of `generateContent`. Input images come before the prompt. */
+export function requestBody(call: SubmitCall): SubmitBody {
+  const { aspect_ratio: aspect, orientation, resolution, person_generation: people } = call.params
+  const shape = aspect === undefined ? orientations[String(orientation)] : String(aspect)
+  const imageConfig = {
+    aspectRatio: shape,
+    imageSize: resolution === undefined ? undefined : String(resolution),
+    personGeneration: people === undefined ? undefined : String(people),
+  }
+  const isConfigured = Object.values(imageConfig).some(value => value !== undefined)
+  return jsonParts({
+    contents: [{ role: 'user', parts: [...call.images.map(partOf), { text: call.prompt }] }],
+    generationConfig: {
+      ...otherParams(call, OWN_FIELDS),
+      // Some models refuse to answer with images alone.
+      responseModalities: ['TEXT', 'IMAGE'],
+      imageConfig: isConfigured ? imageConfig : undefined,
+    },
+  })
+}
+
+/** A link goes as the URI of a file. The API fetches some of them, and refuses the others with a code of its own. */
+function partOf(input: MediaInput): Members {
+  switch (input.from) {
+    case 'bytes':
+      return { inlineData: { mimeType: input.mediaType, data: input } }
+    case 'url':
+      return { fileData: { mimeType: mediaTypeOf(input.url), fileUri: input.url } }
+    case 'provider_id':
+      return { fileData: { fileUri: input.id } }
+  }
+}
+
+/** By the end of the path; PNG for an unknown one. */
+function mediaTypeOf(url: string): string {
+  const [, end = 'png'] = /\.(jpe?g|webp|gif|png)$/i.exec(URL.parse(url)?.pathname ?? '') ?? []
+  return `image/${end.toLowerCase().replace('jpg', 'jpeg')}`
+}
