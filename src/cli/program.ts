@@ -293,7 +293,7 @@ function addBackups(program: Command, runner: Runner): void {
     )
     .addHelpText(
       'after',
-      '\nThe backup does not have secret.key, which encrypts the provider keys. Keep a copy of it in another place.\n  $ tollgate backup /var/backups/tollgate-monday.db',
+      '\nThe backup does not have secret.key, which encrypts the provider keys. Keep a copy of it in another place.\n  $ tollgate backup /var/backups/tollgate/monday.db',
     )
     .action((file: string) => runner.admin(ask => backUp(ask, file)))
   program
@@ -303,7 +303,7 @@ function addBackups(program: Command, runner: Runner): void {
     .option('--without-blobs', 'restore only the books, and leave the files of jobs as they are')
     .addHelpText(
       'after',
-      '\nChecks the backup first, and keeps replaced books in a folder of the data folder. If it is interrupted, the books\nare the old ones, or the next start asks to run the command again, which finishes it.\n  $ tollgate restore /var/backups/tollgate-monday.db --replace "the disk failed"',
+      '\nChecks the backup first, and keeps replaced books in a folder of the data folder. If it is interrupted, the books\nare the old ones, or the next start asks to run the command again, which finishes it.\n  $ tollgate restore /var/backups/tollgate/monday.db --replace "the disk failed"',
     )
     .action((file: string, { replace, withoutBlobs = false }: { replace?: string; withoutBlobs?: boolean }) =>
       runner.restore({ file, replace, isWithoutBlobs: withoutBlobs }),

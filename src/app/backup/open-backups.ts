@@ -10,7 +10,7 @@ const WRONG_PATH: Readonly<Record<string, string>> = {
   ENOTDIR: 'a part of its path is a file',
   EACCES: 'the user that runs the gateway may not write there',
   EPERM: 'the user that runs the gateway may not write there',
-  EROFS: 'its file system is read-only',
+  EROFS: 'its file system is read-only for the gateway',
   ENAMETOOLONG: 'its name is too long',
 }
 
