@@ -35,11 +35,11 @@ async function run(command: string[], options: { cwd?: string; env?: Record<stri
 }
 
 /** Starts an installed copy in an empty folder, and makes the first requests with the key that it prints. */
-async function tryOut(tollgate: string, name: string) {
+async function tryOut(tollgate: string, name: string, command = [tollgate, 'serve']) {
   const cwd = join(folder, `${name}-tried`)
   const dataDir = join(cwd, 'data')
   mkdirSync(cwd)
-  const gateway = await startGatewayProcess(dataDir, environment, { command: [tollgate, 'serve'] })
+  const gateway = await startGatewayProcess(dataDir, environment, { command })
   const printed = () => /sandbox key {2}(\S+)/.exec(gateway.output())?.[1] ?? ''
   await until('the start prints a key', () => printed() !== '')
   const env = { GATEWAY_URL: gateway.url, TOLLGATE_DATA_DIR: dataDir, HOME: home }
@@ -63,7 +63,8 @@ test(
     const clone = join(folder, 'clone')
     await run(['git', 'clone', '--quiet', root, clone])
 
-    expect(await tryOut(join(clone, 'bin/tollgate'), 'clone')).toEqual(paid)
+    const start = ['sh', '-c', 'cd "$0" && exec npm start', clone]
+    expect(await tryOut(join(clone, 'bin/tollgate'), 'clone', start)).toEqual(paid)
   },
   INSTALL_MS_MAX,
 )
