@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
@@ -81,6 +81,16 @@ describe('the npm package', () => {
       env: environment,
     })
   }, INSTALL_MS_MAX)
+
+  test('has the viewer of the API without its install script, which would report the install to a host', () => {
+    const modules = join(prefix, 'lib/node_modules/tollgate/node_modules')
+    const scarf = JSON.parse(readFileSync(join(modules, '@scarf/scarf/package.json'), 'utf8')) as {
+      readonly scripts: object
+    }
+
+    expect(Object.keys(scarf.scripts)).toEqual(['test'])
+    expect(existsSync(join(modules, 'swagger-ui-dist/swagger-ui-bundle.js'))).toBe(true)
+  })
 
   test('gives a paid answer, image and clip, started by the command of the systemd unit', async () => {
     const [, tollgate = ''] = /^ExecStart=(.*) serve$/m.exec(unit) ?? []

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { afterEach, expect, test } from 'bun:test'
 import { startApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config/config.ts'
+import { checkedHandler } from '../support/checked-handler.ts'
 import { aDataFolder } from '../support/data-folder.ts'
 import { tamperFile } from '../support/tamper.ts'
 import { until } from './until.ts'
@@ -16,8 +17,12 @@ const ADMIN_KEY = 'tg_admin_for_tests'
 
 let running: App | undefined
 
+/** The replies that differ from the OpenAPI document. */
+const undescribed: string[] = []
+
 afterEach(async () => {
   await running?.stop()
+  expect(undescribed).toEqual([])
 })
 
 async function start(dataDir: string): Promise<App> {
@@ -29,6 +34,7 @@ async function start(dataDir: string): Promise<App> {
       TOLLGATE_LOG_LEVEL: 'silent',
       TOLLGATE_REPLAY_TTL_S: '0',
     }),
+    { aroundHandler: checkedHandler('service', undescribed) },
   )
   return running
 }
