@@ -56,6 +56,9 @@ async function fuzz(name: string, bearer: string, paths: readonly string[]): Pro
       '--phases',
       'examples,coverage,fuzzing',
       '--continue-on-failure',
+      // A check of the books is long after tens of thousands of requests.
+      '--request-timeout',
+      '120',
       ...paths,
       ...options,
     ],

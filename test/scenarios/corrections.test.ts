@@ -107,6 +107,12 @@ test.each<[string, object, number, string]>([
   ['accounts/{account}/debits', {}, 400, 'invalid_field'],
   ['accounts/{account}/debits', { amount_usd: '0' }, 400, 'invalid_field'],
   ['accounts/{account}/debits', { amount_usd: '1', allow_negative: 'yes' }, 400, 'invalid_field'],
+  [
+    'accounts/{account}/debits',
+    { amount_usd: '630125560219032224.649362896', allow_negative: true },
+    400,
+    'invalid_field',
+  ],
   ['accounts/nobody/debits', { amount_usd: '1' }, 404, 'not_found'],
   ['charges/{charge}/refund', { amount_usd: '1000' }, 400, 'invalid_field'],
   ['charges/{charge}/refund', { amount_usd: '0' }, 400, 'invalid_field'],

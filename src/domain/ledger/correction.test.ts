@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { usd, ZERO } from '../money.ts'
-import { debiting, refunding } from './correction.ts'
+import { nanoUsd, usd, ZERO } from '../money.ts'
+import { debiting, OVERDRAWN_MAX, refunding } from './correction.ts'
 
 describe('a debit', () => {
   test('goes to cash', () => {
@@ -14,6 +14,14 @@ describe('a debit', () => {
 
     expect(() => debit(false)).toThrow('The account has 1 USD available.')
     expect(debit(true)).toHaveLength(1)
+  })
+
+  test('cannot take the balance below the minimum, so that the books cannot overflow', () => {
+    const free = usd('1')
+    const most = nanoUsd(free + OVERDRAWN_MAX)
+
+    expect(debiting(free, { amount: most, allowNegative: true })).toHaveLength(1)
+    expect(() => debiting(free, { amount: nanoUsd(most + 1n), allowNegative: true })).toThrow('the minimum')
   })
 
   test.each([ZERO, usd('-1')])('of %p is refused', amount => {

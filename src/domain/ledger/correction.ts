@@ -1,11 +1,15 @@
 import { GatewayError } from '../errors.ts'
-import { formatUsd, ZERO, type NanoUsd } from '../money.ts'
+import { formatUsd, nanoUsd, ZERO, type NanoUsd } from '../money.ts'
 import { revenueBook, type HoldKind } from './books.ts'
 import type { Movement } from './post.ts'
 
+/** How far debits can take an account below zero. With `CREDITED_MAX`, no sum of its books overflows 64 bits. */
+export const OVERDRAWN_MAX = nanoUsd(2n ** 61n)
+
 /**
  * Takes money out of an account. `free` is what it can spend. Throws `insufficient_balance` for more than that, unless
- * the account may go below zero, and a RangeError for an amount that is not above zero.
+ * the account may go below zero, `invalid_field` below `OVERDRAWN_MAX`, and a RangeError for an amount that is not above
+ * zero.
  */
 export function debiting(
   free: NanoUsd,
@@ -16,6 +20,12 @@ export function debiting(
     throw new GatewayError(
       'insufficient_balance',
       `The account has ${formatUsd(free)} USD available. Take at most that, or allow a negative balance.`,
+    )
+  if (amount - free > OVERDRAWN_MAX)
+    throw new GatewayError(
+      'invalid_field',
+      `With this debit the balance would be below -${formatUsd(OVERDRAWN_MAX)} USD, the minimum.`,
+      { param: 'amount_usd' },
     )
   return [{ from: 'available', to: 'cash', amount }]
 }

@@ -593,6 +593,7 @@ describe('every route', () => {
   test.each<[string, string | Uint8Array<ArrayBuffer>, number, string]>([
     ['half a JSON', '{"name": ', 400, 'invalid_json'],
     ['a list', '["name"]', 400, 'invalid_json'],
+    ['a control character', '\u000b', 400, 'invalid_json'],
     ['bytes that are not UTF-8', new Uint8Array([0x22, 0xff, 0x22]), 400, 'invalid_json'],
     ['more than 8 MB', 'x'.repeat((8 << 20) + 1), 413, 'request_too_large'],
   ])('a body of %s is refused', async (_, body, status, code) => {

@@ -7,6 +7,8 @@ import type { AdminRequest } from './call.ts'
 const BODY_BYTES_MAX = 8 << 20
 const LIMITS: BodyLimits = { ...BODY_TIMES, bytesMax: BODY_BYTES_MAX, totalMs: 120_000 }
 
+/** Only what JSON counts as space, so that other control characters are no empty body. */
+const SPACE = /^[ \t\r\n]*$/
 const BYTE_ORDER_MARK = '\uFEFF'
 
 /** The body as text, with limits on size and time. Throws `invalid_json` if it is not UTF-8. */
@@ -29,7 +31,7 @@ export type Fields = Readonly<Record<string, unknown>>
  */
 export async function readFields(request: AdminRequest, known: readonly string[]): Promise<Fields> {
   const text = await readText(request)
-  if (text.trim() === '') return {}
+  if (SPACE.test(text)) return {}
   const body = parsed(text)
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new GatewayError('invalid_json', `The body must be a JSON object with ${quoted(known)}.`)
