@@ -79,11 +79,17 @@ export function answerOf({ answer }: SubmitBehavior): UpstreamJob['answer'] {
 
 /** How a job goes on at a simulator that is to end as the ledger says. */
 export function jobBehavior(
-  { endsAtMs, ending, result }: Pick<UpstreamJob, 'endsAtMs' | 'ending' | 'result'>,
+  {
+    storedAtMs,
+    endsAtMs,
+    ending,
+    result,
+  }: Pick<UpstreamJob, 'storedAtMs' | 'endsAtMs' | 'ending' | 'result'>,
   nowMs: number,
   random: Random,
 ): JobBehavior {
   return {
+    shownAfterMs: storedAtMs - nowMs,
     endsAfterMs: endsAtMs - nowMs,
     ending: ending === 'failed' ? random.pick(['failed', 'filtered']) : 'finished',
     outputs: outputsOf(result),

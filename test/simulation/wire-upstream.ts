@@ -3,8 +3,11 @@ import type {
   MediaOutput,
   MediaProvider,
   MediaResult,
+  PollOutcome,
+  RecoverOutcome,
   SubmitCall,
   SubmitOutcome,
+  UnconfirmedJob,
 } from '../../src/gateway/ports/media-provider.ts'
 import type { SendWhole, WholeReply, WholeRequest } from '../../src/providers/media/send-whole.ts'
 import { bytesOf } from '../support/byte-streams.ts'
@@ -33,7 +36,7 @@ export class WireUpstream implements AnyUpstream {
   readonly #simulator: MediaSimulator
 
   constructor(id: string, kind: SimulatedKind, world: World) {
-    this.traits = { id, isSynchronous: kind.dialect.isSynchronous === true, recovers: false }
+    this.traits = { id, isSynchronous: kind.dialect.isSynchronous === true, recovers: kind.recovers === true }
     this.#kind = kind
     this.#world = world
     this.#random = world.random.fork()
@@ -47,6 +50,7 @@ export class WireUpstream implements AnyUpstream {
       pollEveryMsMin: this.#provider(gate, unused).pollEveryMsMin,
       submit: call => this.#submit(call, gate),
       poll: job => this.#poll(job, gate),
+      ...(this.traits.recovers ? { recover: job => this.#recover(job, gate) } : {}),
     }
   }
 
@@ -95,20 +99,34 @@ export class WireUpstream implements AnyUpstream {
     gate: Gate,
     request: WholeRequest & { readonly body: string },
   ): { readonly reply: SimulatedReply; readonly job?: UpstreamJob } {
-    const other = this.#simulator
-      .ledger()
-      .find(({ id }) => this.#world.isTaken(this.traits.id, this.#upstreamId(id)))
+    const rows = this.#simulator.ledger()
+    const other = this.#earlierJob(request)
     const behavior = submitBehavior(fault, this.#random, other?.id)
     if (!behavior.accepts) return { reply: this.#reply(request, { submit: behavior }) }
     const answer = this.#answerOf(behavior)
-    const job = this.ledger.store(call, gate, { answer, shape: result => this.#shaped(result) })
+    const isLater = fault === 'error, stored later' && this.traits.recovers
+    const inMs = isLater ? this.#random.magnitude(1000, 1_500_000) : 0
+    const job = this.ledger.store(call, gate, { answer, inMs, shape: result => this.#shaped(result) })
     const reply = this.#reply(request, {
       submit: { ...behavior, job: jobBehavior(job, gate.nowMs, this.#random) },
     })
-    const made = this.#simulator.ledger().at(-1)
-    if (made === undefined) throw new Error(`The simulator refused ${request.body}.`)
-    job.upstreamId = this.#upstreamId(made.id)
+    if (this.#simulator.ledger().length === rows.length)
+      throw new Error(`The simulator refused ${request.body}.`)
+    job.upstreamId = this.#upstreamId(rows.length)
     return { reply, job }
+  }
+
+  /** The provider's id of an earlier job that the store has, as the gateway would read it from this answer. */
+  #earlierJob(request: WholeRequest & { readonly body: string }): { readonly id: string } | undefined {
+    const { method, url, headers, body } = request
+    const { dialect, path, upstreamIdOf = (id: string) => id } = this.#kind
+    const readable = { method, pathname: path + url.pathname, query: url.searchParams, body }
+    const call = dialect.read({ ...readable, headers: Object.fromEntries(headers) }, { url: '', jobs: [] })
+    const asked = call.call === 'create' ? call.asked : undefined
+    if (asked === undefined) return undefined
+    return this.#simulator
+      .ledger()
+      .find(({ id }) => this.#world.isTaken(this.traits.id, upstreamIdOf(id, asked)))
   }
 
   #answerOf(behavior: SubmitBehavior): UpstreamJob['answer'] {
@@ -142,23 +160,34 @@ export class WireUpstream implements AnyUpstream {
     return output.from === 'url' && !sendsLinks ? { from: 'bytes', bytes: files.bytesOf(output) } : output
   }
 
-  async #poll(call: AcceptedJob, gate: Gate) {
+  async #poll(call: AcceptedJob, gate: Gate): Promise<PollOutcome> {
     const { upstreamId } = call
     this.#rules.expectPause(call, gate)
     const job = this.ledger.find(upstreamId)
     if (job === undefined) this.#world.violated(`a poll for "${upstreamId}", an id that was never given`)
-    const provider = this.#provider(gate, async request => {
-      await gate.network(`${upstreamId} poll`)
+    const outcome = await this.#provider(gate, this.#asking(job, `${upstreamId} poll`, gate)).poll(call)
+    this.#rules.polled(upstreamId, gate)
+    return outcome
+  }
+
+  async #recover(call: UnconfirmedJob, gate: Gate): Promise<RecoverOutcome> {
+    const job = this.ledger.findOurs(call.jobId, gate.nowMs)
+    const send = this.#asking(job, `${this.traits.id} ${call.jobId} recover`, gate)
+    const outcome = await this.#provider(gate, send).recover?.(call)
+    return outcome ?? { outcome: 'absent' }
+  }
+
+  /** Sends questions about a job, some of which go wrong. */
+  #asking(job: UpstreamJob | undefined, label: string, gate: Gate): SendWhole {
+    return async request => {
+      await gate.network(label)
       if (job !== undefined) job.askedAtMs = gate.nowMs
       const fault = this.#failsNow() ? this.#random.pick(failedPolls) : undefined
       if (fault !== undefined) this.#world.faults.count(`poll: ${fault}`)
       const reply = this.#reply({ ...request, body: '' }, { poll: fault ?? 'normal' })
-      await gate.network(`${upstreamId} poll answered`)
+      await gate.network(`${label} answered`)
       return wholeReply(reply, request, gate)
-    })
-    const outcome = await provider.poll(call)
-    this.#rules.polled(upstreamId, gate)
-    return outcome
+    }
   }
 
   #reply(
@@ -172,8 +201,11 @@ export class WireUpstream implements AnyUpstream {
     return this.#simulator.handle({ method, path, headers: Object.fromEntries(headers), body })
   }
 
-  #upstreamId(id: string): string {
-    return this.#kind.upstreamIdOf?.(id) ?? id
+  /** The id that the gateway stores for the job at this place of the simulator's ledger. */
+  #upstreamId(index: number): string {
+    const [row, asked] = [this.#simulator.ledger()[index], this.#simulator.asked[index]]
+    if (row === undefined || asked === undefined) throw new RangeError(`There is no job ${index}.`)
+    return this.#kind.upstreamIdOf?.(row.id, asked) ?? row.id
   }
 
   #failsNow(): boolean {

@@ -39,6 +39,8 @@ export type ErrorName =
 export type JobBehavior = {
   /** The provider's id, in place of one of its own. */
   readonly id?: string
+  /** The provider shows the job only from then on. */
+  readonly shownAfterMs?: number
   /** From the submit to the end; Infinity for a job that never ends. */
   readonly endsAfterMs?: number
   readonly ending?: 'finished' | 'failed' | 'filtered'

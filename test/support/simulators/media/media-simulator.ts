@@ -250,8 +250,8 @@ export class MediaSimulator {
     if (typeof behavior === 'object') return this.#error(behavior)
     if (behavior === 'reset' || behavior === 'nothing') return { send: behavior }
     if (behavior === 'html') return htmlReply()
-    const job = this.#jobs.find(job => job.id === id)
-    if (job === undefined || this.#isForgotten(job)) return this.#dialect.error('not_found', {})
+    const job = this.#jobs.find(job => job.id === id || job.asked.ourId === id)
+    if (job === undefined || !this.#isShown(job)) return this.#dialect.error('not_found', {})
     return this.#dialect.task(this.#viewAs(job, behavior), { ...this.#context, about })
   }
 
@@ -269,12 +269,14 @@ export class MediaSimulator {
     }
   }
 
-  #isForgotten({ endsAtMs, behavior }: Job): boolean {
-    return this.#options.clock.now() >= endsAtMs + (behavior.forgottenAfterMs ?? Infinity)
+  #isShown({ acceptedAtMs, endsAtMs, behavior }: Job): boolean {
+    const { shownAfterMs = 0, forgottenAfterMs = Infinity } = behavior
+    const nowMs = this.#options.clock.now()
+    return nowMs >= acceptedAtMs + shownAfterMs && nowMs < endsAtMs + forgottenAfterMs
   }
 
   get #context() {
-    const jobs = this.#jobs.filter(job => !this.#isForgotten(job)).map(job => this.#view(job))
+    const jobs = this.#jobs.filter(job => this.#isShown(job)).map(job => this.#view(job))
     return { url: this.#options.url?.() ?? 'http://simulator', jobs }
   }
 

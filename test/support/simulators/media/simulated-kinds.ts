@@ -1,6 +1,7 @@
 import { fal } from '../../../../src/providers/fal/fal.ts'
 import { geminigen } from '../../../../src/providers/geminigen/geminigen.ts'
 import { geminiImages } from '../../../../src/providers/gemini-images/gemini-images.ts'
+import { kling } from '../../../../src/providers/kling/kling.ts'
 import { minimax } from '../../../../src/providers/minimax/minimax.ts'
 import { replicate } from '../../../../src/providers/replicate/replicate.ts'
 import { runway } from '../../../../src/providers/runway/runway.ts'
@@ -9,6 +10,8 @@ import { veo } from '../../../../src/providers/veo/veo.ts'
 import { falDialect } from './fal.ts'
 import { geminigenDialect } from './geminigen.ts'
 import { geminiImagesDialect } from './gemini-images.ts'
+import type { Asked } from './dialect.ts'
+import { klingDialect } from './kling.ts'
 import { minimaxV1Dialect, minimaxV2Dialect } from './minimax.ts'
 import { replicateDialect } from './replicate.ts'
 import { runwayDialect } from './runway.ts'
@@ -84,6 +87,15 @@ export const simulatedKinds = {
     provider: geminigen,
     model: { image: 'nano-banana-pro', video: 'veo-3.1-fast' },
     reportsDuration: false,
+  },
+  kling: {
+    kind: 'kling',
+    path: '',
+    dialect: klingDialect(),
+    provider: kling,
+    recovers: true,
+    key: 'access,secret',
+    upstreamIdOf: (id: string, { extra }: Asked) => `${String(extra?.['kind'])}/${id}`,
   },
 } as const satisfies Readonly<Record<string, SimulatedKind>>
 export type SimulatedKindName = keyof typeof simulatedKinds

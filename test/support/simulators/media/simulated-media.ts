@@ -12,7 +12,7 @@ import { literalSecret, mediaProviderRow } from '../../media-providers.ts'
 import { refusedUrl } from '../../upstream.ts'
 import type { ConnectSimulator } from '../connect-simulator.ts'
 import type { PollBehaviorName, SubmitBehaviorName } from './behaviors.ts'
-import type { Dialect } from './dialect.ts'
+import type { Asked, Dialect } from './dialect.ts'
 import { MediaSimulator } from './media-simulator.ts'
 
 const JOB_MS = 5000
@@ -58,6 +58,10 @@ export type SimulatedKind = {
   readonly model?: string | Readonly<Record<JobKind, string>>
   /** Whether its answers say how long a clip is. Default: true. */
   readonly reportsDuration?: boolean
+  /** Whether it finds the job of a lost submit. Default: false. */
+  readonly recovers?: boolean
+  /** A key of the form that its rows have. Default: any text. */
+  readonly key?: string
   /** Whether it may send a result in the answer itself. Default: false. */
   readonly sendsBytes?: boolean
   /** Its answers have at most this number of results. */
@@ -65,7 +69,7 @@ export type SimulatedKind = {
   /** Whether its results may be links. Default: true. */
   readonly sendsLinks?: boolean
   /** The upstream id that the gateway stores. Default: the provider's id. */
-  readonly upstreamIdOf?: (id: string) => string
+  readonly upstreamIdOf?: (id: string, asked: Asked) => string
 }
 
 export function modelOf({ model }: Pick<SimulatedKind, 'model'>, makes: JobKind): string | undefined {
