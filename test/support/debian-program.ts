@@ -10,6 +10,7 @@ const programs = {
   nginx: { debianPackage: 'nginx', version: '-v' },
   caddy: { debianPackage: 'caddy', version: 'version' },
   'systemd-analyze': { debianPackage: 'systemd', version: '--version' },
+  debootstrap: { debianPackage: 'debootstrap', version: '--version' },
 } as const
 export type ProgramName = keyof typeof programs
 
@@ -50,7 +51,10 @@ function unpacked(name: ProgramName, folder: string): Program {
   )
   return {
     path: globSync(join(folder, `usr/{bin,sbin}/${name}`))[0] ?? '',
-    environment: libraries.length === 0 ? {} : { LD_LIBRARY_PATH: libraries.join(':') },
+    environment: {
+      ...(libraries.length > 0 && { LD_LIBRARY_PATH: libraries.join(':') }),
+      ...(name === 'debootstrap' && { DEBOOTSTRAP_DIR: join(folder, 'usr/share/debootstrap') }),
+    },
   }
 }
 
