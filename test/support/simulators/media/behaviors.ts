@@ -10,6 +10,7 @@ export type SubmitBehavior = {
     | 'html'
     | 'truncated'
     | 'no_id'
+    | 'redirect'
     /** The id of the job before. */
     | 'previous_id'
     | { readonly idOf: string }
@@ -89,6 +90,7 @@ export type PollBehavior =
   | 'reset'
   | 'nothing'
   | 'html'
+  | 'redirect'
   | 'no_status'
   | 'backwards'
   | 'unknown_status'
@@ -119,6 +121,7 @@ export const submitBehaviors = {
   drop_503: dropped({ error: 'server', status: 503 }),
   drop_html: dropped('html'),
   drop_empty: dropped('empty'),
+  drop_redirect: dropped('redirect'),
   reject_params: dropped({ error: 'invalid' }),
   reject_safety: dropped({ error: 'safety' }),
   reject_408: dropped({ error: 'invalid', status: 408 }),
@@ -171,6 +174,7 @@ export const pollBehaviors = {
   reset: 'reset',
   silence: 'nothing',
   html: 'html',
+  redirect: 'redirect',
   no_status: 'no_status',
   backwards: 'backwards',
   unknown_status: 'unknown_status',

@@ -66,6 +66,13 @@ type ControlScript = {
 }
 
 const JOB_MS = 5000
+/** To another host, which must get neither the request nor the key. */
+const REDIRECT: SimulatedReply = {
+  send: 'answer',
+  status: 307,
+  headers: { location: 'http://elsewhere.invalid/' },
+  body: '',
+}
 const CLIP_MS = 5000
 /** A fifth of a job's time is spent waiting. */
 const QUEUED_SHARE = 0.2
@@ -224,6 +231,8 @@ export class MediaSimulator {
         return { send: 'answer', status: 200, headers: {}, body: '{"id":"half of a te' }
       case 'no_id':
         return this.#dialect.createdWithoutId()
+      case 'redirect':
+        return REDIRECT
     }
   }
 
@@ -250,6 +259,7 @@ export class MediaSimulator {
     if (typeof behavior === 'object') return this.#error(behavior)
     if (behavior === 'reset' || behavior === 'nothing') return { send: behavior }
     if (behavior === 'html') return htmlReply()
+    if (behavior === 'redirect') return REDIRECT
     const job = this.#jobs.find(job => job.id === id || job.asked.ourId === id)
     if (job === undefined || !this.#isShown(job)) return this.#dialect.error('not_found', {})
     return this.#dialect.task(this.#viewAs(job, behavior), { ...this.#context, about })
