@@ -9,7 +9,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { aDataFolder } from '../../../test/support/data-folder.ts'
 import { startTestGateway, type TestGateway } from '../../../test/support/gateway.ts'
@@ -100,6 +100,16 @@ describe('a restore changes nothing', () => {
     expect(readFileSync(join(dataDir, 'tollgate.db')).equals(before)).toBe(true)
   })
 
+  test('if the file is missing, not even a folder', async () => {
+    const dataDir = join(aDataFolder(), 'mistyped')
+    const file = join(aDataFolder(), 'none.db')
+
+    const error = await rejection(restoreInto(dataDir, { file }))
+
+    expect(error).toMatchObject({ message: `There is no file ${file}.` })
+    expect(existsSync(dataDir)).toBe(false)
+  })
+
   test('without a reason, where there are books', async () => {
     const dataDir = aDataFolder()
     await restoreInto(dataDir, { file: source })
@@ -121,6 +131,27 @@ describe('a restore', () => {
 
     expect(readFileSync(file).equals(before)).toBe(true)
     expect(readdirSync(join(file, '..')).sort()).toEqual(['books.db', 'books.db.blobs'])
+  })
+
+  test('migrates a backup of an earlier version, and leaves the file as it is', async () => {
+    const file = join(aDataFolder(), 'books.db')
+    edit(
+      file,
+      readFileSync(resolve(import.meta.dirname, '../../../test/fixtures/schema-5/books.sql'), 'utf8'),
+    )
+    const before = readFileSync(file)
+    const dataDir = aDataFolder()
+
+    const { entries } = await restoreInto(dataDir, { file, isWithoutBlobs: true })
+
+    const restored = new Database(join(dataDir, 'tollgate.db'), { readonly: true })
+    const { migrations } = restored.query('SELECT max(number) AS migrations FROM migrations').get() as {
+      migrations: number
+    }
+    restored.close()
+    expect(entries).toBeGreaterThan(20)
+    expect(migrations).toBeGreaterThan(5)
+    expect(readFileSync(file).equals(before)).toBe(true)
   })
 
   test('creates a missing data folder, and makes no secret.key', async () => {

@@ -34,6 +34,8 @@ export type Restored = {
  * `DataFolderInUseError` while a gateway runs on the folder, and an Error for the operator if it refuses.
  */
 export async function restoreBackup(config: Config, request: RestoreRequest): Promise<Restored> {
+  // Before a folder is made: one of the two paths is mistyped.
+  if (!existsSync(config.dataDir)) refuseMissing(resolve(request.file))
   const folder = openDataFolder(config.dataDir)
   const anchorPath = resolve(config.anchorFile ?? folder.anchor)
   const lock = lockFolder(folder.path)
@@ -60,7 +62,7 @@ async function prepare(
   anchorPath: string,
   { file, replace, isWithoutBlobs }: RestoreRequest,
 ): Promise<void> {
-  if (!existsSync(file)) throw new Error(`There is no file ${file}.`)
+  refuseMissing(file)
   if (existsSync(folder.database) && replace === undefined)
     throw new Error(
       `There are books in ${folder.path}. To replace them, repeat the command with --replace REASON. They are kept in another folder.`,
@@ -78,6 +80,10 @@ async function prepare(
     hasBlobs: !isWithoutBlobs,
   })
   await decideRestore(folder, { file, aside: newFolderIn(folder.path), ...staged })
+}
+
+function refuseMissing(file: string): void {
+  if (!existsSync(file)) throw new Error(`There is no file ${file}.`)
 }
 
 /** The name of a new folder for replaced books. */
