@@ -2,7 +2,9 @@ import { describe, expect, test } from 'bun:test'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { accepted, aSubmitCall, bytesInput, unconfirmed } from '../../../test/support/media-calls.ts'
 import { klingProvider, literalSecret } from '../../../test/support/media-providers.ts'
-import { KlingSimulator, type KlingSimulatorOptions } from '../../../test/support/simulators/kling.ts'
+import { klingDialect } from '../../../test/support/simulators/media/kling.ts'
+import { MediaSimulator } from '../../../test/support/simulators/media/media-simulator.ts'
+import { jsonReply } from '../../../test/support/simulators/simulated-reply.ts'
 import { simulatedSend } from '../../../test/support/simulators/simulated-send.ts'
 import type { SubmitCall } from '../../gateway/ports/media-provider.ts'
 import type { WholeRequest } from '../media/send-whole.ts'
@@ -12,12 +14,10 @@ const keys = { accessKey: 'access-1', secretKey: 'secret-1' }
 const JOB_MS = 5000
 const HOUR_MS = 3_600_000
 
-function open({
-  baseUrl = 'https://api.example.com',
-  ...options
-}: Partial<KlingSimulatorOptions> & { baseUrl?: string } = {}) {
+function open({ baseUrl = 'https://api.example.com', jobMs = JOB_MS } = {}) {
   const clock = fakeClock()
-  const simulator = new KlingSimulator({ clock, keys, jobMs: JOB_MS, ...options })
+  const dialect = klingDialect({ keys, nowMs: () => clock.now() })
+  const simulator = new MediaSimulator(dialect, { clock, jobMs })
   const sent: WholeRequest[] = []
   const send = simulatedSend(request => simulator.handle(request), clock)
   const provider = kling({
@@ -51,10 +51,9 @@ describe('kling', () => {
 
     expect(simulator.ledger()).toMatchObject([
       {
-        externalTaskId: call.jobId,
-        kind: 'text2video',
+        ourId: call.jobId,
         prompt: 'Ein Türmchen',
-        seconds: 5,
+        durationMs: 5000,
         creates: 1,
         isConfirmed: true,
       },
@@ -86,21 +85,24 @@ describe('kling', () => {
 
     const found = await provider.recover?.(unconfirmed(call))
 
-    const [{ taskId } = {}] = simulator.ledger()
-    expect(found).toMatchObject({ outcome: 'running', upstreamId: `image2video/${taskId}` })
+    const [{ id } = {}] = simulator.ledger()
+    expect(found).toMatchObject({ outcome: 'running', upstreamId: `image2video/${id}` })
   })
 
   test('recovers a job whose create was answered with a code that is not documented', async () => {
     const { simulator, provider, aCall } = open()
     const call = aCall()
-    simulator.scriptSubmits('accept_unlisted_code')
+    simulator.scriptSubmits({
+      accepts: true,
+      answer: { reply: jsonReply({ code: 1999, data: { task_id: '700000000001' } }) },
+    })
 
     const outcome = await provider.submit(call)
     const found = await provider.recover?.(unconfirmed(call))
 
-    const [{ taskId } = {}] = simulator.ledger()
+    const [{ id } = {}] = simulator.ledger()
     expect(outcome).toMatchObject({ outcome: 'unknown' })
-    expect(found).toMatchObject({ outcome: 'running', upstreamId: `text2video/${taskId}` })
+    expect(found).toMatchObject({ outcome: 'running', upstreamId: `text2video/${id}` })
   })
 
   test('refuses a job with another external id', async () => {
@@ -119,7 +121,7 @@ describe('kling', () => {
     const { simulator, provider, aCall, submitted } = open()
     const call = aCall()
     await submitted(call)
-    simulator.scriptPolls('no_external_id')
+    simulator.scriptPolls({ reply: jsonReply({ code: 0, data: { task_id: '1', task_status: 'submitted' } }) })
 
     expect(await provider.recover?.(unconfirmed(call))).toEqual({
       outcome: 'unavailable',
@@ -159,7 +161,7 @@ describe('kling', () => {
     ['no_status', { outcome: 'unavailable', problem: 'status 200' }],
     ['status_404', { outcome: 'unavailable', problem: 'status 404, code 1203' }],
     ['status_429', { outcome: 'unavailable', problem: 'status 429, code 1302', retryAfterS: 7 }],
-    ['envelope_5001', { outcome: 'unavailable', problem: 'status 200, code 5001' }],
+    [{ reply: jsonReply({ code: 5001 }) }, { outcome: 'unavailable', problem: 'status 200, code 5001' }],
     ['reset', { outcome: 'unavailable', problem: 'ECONNRESET' }],
   ] as const)('reports a poll answered with %s as %j', async (behavior, outcome) => {
     const { simulator, provider, submitted } = open()
@@ -182,8 +184,8 @@ describe('kling', () => {
   })
 
   test('reports the limit of parallel jobs as a rate limit', async () => {
-    const { provider, aCall, submitted } = open({ parallelMax: 1 })
-    await submitted()
+    const { simulator, provider, aCall } = open()
+    simulator.scriptSubmits({ accepts: false, answer: { reply: jsonReply({ code: 1303 }, 429) } })
 
     expect(await provider.submit(aCall())).toMatchObject({
       outcome: 'rejected',
@@ -219,8 +221,8 @@ describe('kling', () => {
 
   test.each([59_000, -25 * 60_000])("accepts that the provider's clock is %d ms behind", async behindMs => {
     const clock = fakeClock()
-    const theirs = { now: () => clock.now() - behindMs, monotonicMs: () => clock.monotonicMs() }
-    const simulator = new KlingSimulator({ clock: theirs, keys })
+    const dialect = klingDialect({ keys, nowMs: () => clock.now() - behindMs })
+    const simulator = new MediaSimulator(dialect, { clock })
     const provider = kling({
       clock,
       secretOf: literalSecret,

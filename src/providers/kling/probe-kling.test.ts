@@ -1,7 +1,8 @@
 import { afterEach, expect, test } from 'bun:test'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { klingProvider, literalSecret } from '../../../test/support/media-providers.ts'
-import { KlingSimulator } from '../../../test/support/simulators/kling.ts'
+import { klingDialect } from '../../../test/support/simulators/media/kling.ts'
+import { MediaSimulator } from '../../../test/support/simulators/media/media-simulator.ts'
 import { simulatedServer, type SimulatedServer } from '../../../test/support/simulators/simulated-server.ts'
 import {
   jsonReply,
@@ -36,7 +37,7 @@ test.each([
   ['access-1,wrong', false, 'Refuses its keys (status 401, code 1002).'],
   ['access-1', false, 'It cannot be called: api_key is not an access key and a secret key.'],
 ])('a provider with the keys %s is ok: %p', async (written, ok, detail) => {
-  const simulator = new KlingSimulator({ clock, keys })
+  const simulator = new MediaSimulator(klingDialect({ keys, nowMs: () => clock.now() }), { clock })
   server = simulatedServer(request => simulator.handle(request), clock)
 
   const probed = await probe(klingProvider(server.url, written))

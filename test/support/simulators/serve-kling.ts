@@ -4,14 +4,13 @@
  * ["accept_reset"], "polls": ["status_429"]}`; `GET /__sim/kling/ledger` shows its books.
  */
 import { systemClock } from '../../../src/app/system-clock.ts'
-import { KlingSimulator } from './kling.ts'
+import { klingDialect } from './media/kling.ts'
+import { MediaSimulator } from './media/media-simulator.ts'
 import { simulatedServer } from './simulated-server.ts'
 
 let url = ''
-const simulator = new KlingSimulator({
-  clock: systemClock,
-  keys: { accessKey: 'access', secretKey: 'secret' },
-  filesUrl: () => `${url}/files`,
-})
+const keys = { accessKey: 'access', secretKey: 'secret' }
+const dialect = klingDialect({ keys, nowMs: () => systemClock.now() })
+const simulator = new MediaSimulator(dialect, { clock: systemClock, filesUrl: () => `${url}/files` })
 url = simulatedServer(request => simulator.handle(request), systemClock).url
 console.log(`The simulated Kling API is at ${url}`)

@@ -1,3 +1,5 @@
+import type { SimulatedReply } from '../simulated-reply.ts'
+
 /** What a simulated provider of images or videos does with one submit. */
 export type SubmitBehavior = {
   /** Whether the provider takes the job, independent of its answer. */
@@ -14,6 +16,8 @@ export type SubmitBehavior = {
     /** The id of the job before. */
     | 'previous_id'
     | { readonly idOf: string }
+    /** What only one provider answers. */
+    | { readonly reply: SimulatedReply }
     | ErrorAnswer
   readonly job?: JobBehavior
 }
@@ -86,6 +90,7 @@ export type FileBehavior =
 
 /** What the simulator does with one question about a job. */
 export type PollBehavior =
+  | { readonly reply: SimulatedReply }
   | 'normal'
   | 'reset'
   | 'nothing'

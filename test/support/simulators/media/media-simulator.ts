@@ -212,6 +212,7 @@ export class MediaSimulator {
 
   #answer({ answer }: SubmitBehavior, job: Job | undefined): SimulatedReply {
     if (typeof answer === 'object') {
+      if ('reply' in answer) return answer.reply
       if (!('idOf' in answer)) return this.#error(answer)
       const other = this.#jobs.find(({ id }) => id === answer.idOf)
       return other === undefined ? this.#dialect.createdWithoutId() : this.#created(other)
@@ -256,7 +257,7 @@ export class MediaSimulator {
   #query(id: string, about: string | undefined): SimulatedReply {
     this.polls += 1
     const behavior = this.#polls.shift() ?? 'normal'
-    if (typeof behavior === 'object') return this.#error(behavior)
+    if (typeof behavior === 'object') return 'reply' in behavior ? behavior.reply : this.#error(behavior)
     if (behavior === 'reset' || behavior === 'nothing') return { send: behavior }
     if (behavior === 'html') return htmlReply()
     if (behavior === 'redirect') return REDIRECT

@@ -76,16 +76,24 @@ export function modelOf({ model }: Pick<SimulatedKind, 'model'>, makes: JobKind)
   return typeof model === 'object' ? model[makes] : model
 }
 
+/** For an API that does not take the key itself. Its dialect checks what requests carry. */
+export type SimulatedAuth = { readonly key: string; readonly dialect: (clock: Clock) => Dialect }
+
 /** An adapter in front of its simulator, for the conformance suite. */
 export async function simulatedMedia(
   simulated: SimulatedKind,
   connect: ConnectSimulator,
+  auth?: SimulatedAuth,
 ): Promise<MediaUnderTest> {
   const { kind, path, dialect, provider, makes = 'video' } = simulated
   const clock = fakeClock()
   let url = ''
   let calls = 0
-  const simulator = new MediaSimulator(dialect, { clock, key: KEY_UNDER_TEST, jobMs: JOB_MS, url: () => url })
+  const options = { clock, jobMs: JOB_MS, url: () => url }
+  const simulator =
+    auth === undefined
+      ? new MediaSimulator(dialect, { ...options, key: KEY_UNDER_TEST })
+      : new MediaSimulator(auth.dialect(clock), options)
   const connection = await connect(request => simulator.handle(request), clock)
   url = connection.url
   return {
@@ -94,7 +102,7 @@ export async function simulatedMedia(
       simulator.scriptSubmits(...[fault && submits[fault]].filter(behavior => behavior !== undefined))
       simulator.scriptPolls(...[fault && polls[fault]].filter(behavior => behavior !== undefined))
       const baseUrl = fault === 'refused_connection' ? refusedUrl() : connection.url + path
-      const row = mediaProviderRow(kind, baseUrl, KEY_UNDER_TEST)
+      const row = mediaProviderRow(kind, baseUrl, auth?.key ?? KEY_UNDER_TEST)
       // A prompt of its own, by which the job is found in the ledger.
       calls += 1
       const prompt = `A lighthouse at dawn, ${calls}`
