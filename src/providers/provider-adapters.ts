@@ -6,26 +6,10 @@ import type { HttpClient } from '../http1/client/http-client.ts'
 import type { Timers } from '../http1/timers.ts'
 import { anthropic } from './anthropic/anthropic.ts'
 import { anthropicHeaders } from './anthropic/wire.ts'
-import { fal } from './fal/fal.ts'
-import { probeFal } from './fal/probe-fal.ts'
-import { geminigen } from './geminigen/geminigen.ts'
-import { probeGeminigen } from './geminigen/probe-geminigen.ts'
-import { probeGemini } from './gemini-api/probe-gemini.ts'
-import { geminiImages } from './gemini-images/gemini-images.ts'
-import { kling } from './kling/kling.ts'
-import { probeKling } from './kling/probe-kling.ts'
 import { mediaHttp } from './media/media-http.ts'
-import { minimax } from './minimax/minimax.ts'
-import { probeMinimax } from './minimax/probe-minimax.ts'
-import { openAiImages } from './openai-images/openai-images.ts'
-import { probeReplicate } from './replicate/probe-replicate.ts'
-import { replicate } from './replicate/replicate.ts'
-import { probeRunway } from './runway/probe-runway.ts'
-import { runway } from './runway/runway.ts'
+import type { MediaKindEntry } from './media/media-kind.ts'
+import { mediaKindEntries } from './media-kinds.ts'
 import type { Renderer } from './sandbox/media/renderer.ts'
-import { probeSeedance } from './seedance/probe-seedance.ts'
-import { seedance } from './seedance/seedance.ts'
-import { veo } from './veo/veo.ts'
 import { sandboxMedia } from './sandbox/media/sandbox-media.ts'
 import { openAiCompatible } from './openai-compatible/openai-compatible.ts'
 import { probeOpenAiCompatible } from './openai-compatible/probe.ts'
@@ -73,52 +57,19 @@ export function providerAdapters(ports: AdapterPorts): ProviderAdapters {
   ) as ProviderAdapters
 }
 
-/** A new kind is a folder beside this file, an entry here, and an entry in `mediaKinds` of the domain. */
+/** Every kind that the domain knows has an entry. */
+const mediaEntries: Readonly<Record<MediaKind, MediaKindEntry>> = mediaKindEntries
+
 function mediaAdapters(ports: AdapterPorts): Readonly<Record<MediaKind, ProviderAdapter>> {
-  const { clock, secretOf } = ports
-  const send = mediaHttp(ports.http)
-  return {
-    'openai-images': {
-      media: { kinds: ['image'], provider: openAiImages({ send, secretOf }) },
-      probe: provider => probeOpenAiCompatible(provider, ports),
+  const kindPorts = { ...ports, send: mediaHttp(ports.http) }
+  const adapters = Object.entries(mediaEntries).map(([kind, entry]): [string, ProviderAdapter] => [
+    kind,
+    {
+      media: { kinds: entry.makes, provider: entry.provider(kindPorts) },
+      probe: provider => entry.probe(provider, kindPorts),
     },
-    'gemini-images': {
-      media: { kinds: ['image'], provider: geminiImages({ send, secretOf }) },
-      probe: provider => probeGemini(provider, { send, secretOf }),
-    },
-    kling: {
-      media: { kinds: ['video'], provider: kling({ send, clock, secretOf }) },
-      probe: provider => probeKling(provider, { send, clock, secretOf }),
-    },
-    fal: {
-      media: { kinds: ['image', 'video'], provider: fal({ send, clock, secretOf }) },
-      probe: provider => probeFal(provider, { send, secretOf }),
-    },
-    geminigen: {
-      media: { kinds: ['image', 'video'], provider: geminigen({ send, secretOf }) },
-      probe: provider => probeGeminigen(provider, { send, secretOf }),
-    },
-    minimax: {
-      media: { kinds: ['video'], provider: minimax({ send, clock, secretOf }) },
-      probe: provider => probeMinimax(provider, { send, secretOf }),
-    },
-    replicate: {
-      media: { kinds: ['image', 'video'], provider: replicate({ send, secretOf }) },
-      probe: provider => probeReplicate(provider, { send, secretOf }),
-    },
-    runway: {
-      media: { kinds: ['image', 'video'], provider: runway({ send, secretOf }) },
-      probe: provider => probeRunway(provider, { send, secretOf }),
-    },
-    seedance: {
-      media: { kinds: ['video'], provider: seedance({ send, secretOf }) },
-      probe: provider => probeSeedance(provider, { send, secretOf }),
-    },
-    veo: {
-      media: { kinds: ['video'], provider: veo({ send, secretOf }) },
-      probe: provider => probeGemini(provider, { send, secretOf }),
-    },
-  }
+  ])
+  return Object.fromEntries(adapters) as Readonly<Record<MediaKind, ProviderAdapter>>
 }
 
 /** The adapter with another provider of media, if one is given. */

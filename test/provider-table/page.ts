@@ -1,4 +1,5 @@
-import { mediaKindRules, type MediaKind } from '../../src/domain/catalog/provider.ts'
+import type { MediaKindEntry } from '../../src/providers/media/media-kind.ts'
+import { mediaKindEntries } from '../../src/providers/media-kinds.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { literalSecret } from '../support/media-providers.ts'
 import { groups, type Group } from './cases.ts'
@@ -27,7 +28,7 @@ export async function providersPage(): Promise<string> {
     `\`\`\`sh\n${COMMAND}\n\`\`\``,
     ...SKIPPED.map(wrapped),
     '## Kinds',
-    table(['kind', 'default base_url', 'key', 'polls', 'recovery'], subjects.map(traitsOf)),
+    table(['kind', 'makes', 'default base_url', 'key', 'polls', 'recovery'], subjects.map(traitsOf)),
   ]
   for (const group of groups) sections.push(...(await sectionOf(group)))
   return `${sections.join('\n\n')}\n`
@@ -35,8 +36,9 @@ export async function providersPage(): Promise<string> {
 
 function traitsOf({ name, isSynchronous, open }: Subject): readonly string[] {
   const opened = open(fakeClock())
-  const kind = opened.row.kind as MediaKind
-  const { baseUrl, hasKeyPair = false, keyHeader = 'authorization' } = mediaKindRules(kind) ?? {}
+  const entries: Readonly<Record<string, MediaKindEntry>> = mediaKindEntries
+  const { makes = [], rules = {} } = entries[opened.row.kind] ?? {}
+  const { baseUrl, hasKeyPair = false, keyHeader = 'authorization' } = rules
   const provider = opened.provider({
     send: () => Promise.reject(new Error('not called')),
     clock: fakeClock(),
@@ -44,6 +46,7 @@ function traitsOf({ name, isSynchronous, open }: Subject): readonly string[] {
   })
   return [
     name,
+    makes.map(made => `${made}s`).join(', '),
     baseUrl === undefined ? 'none' : baseUrl.replace('https://', ''),
     hasKeyPair ? 'two keys' : keyHeader,
     isSynchronous ? 'never' : `${provider.pollEveryMsMin / 1000} s`,

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'bun:test'
-import { mediaKinds } from '../../src/domain/catalog/provider.ts'
+import { mediaKinds } from '../../src/domain/catalog/media-kinds.ts'
 import { fakeClock } from '../support/fake-clock.ts'
+import { registeredRules } from './kinds-file.ts'
 import { COMMAND, PAGE_PATH, providersPage } from './page.ts'
 import { subjects } from './subjects.ts'
 
@@ -16,4 +17,10 @@ test('docs/providers.md has every kind of provider of images and videos', () => 
   const named = subjects.map(({ open }) => open(fakeClock()).row.kind)
 
   expect([...new Set(named)].toSorted()).toEqual(Object.keys(mediaKinds).toSorted() as never)
+})
+
+test('the domain knows the kinds that have a folder', () => {
+  const isCurrent = Bun.deepEquals({ ...mediaKinds }, registeredRules(), true)
+
+  expect(isCurrent ? 'current' : `out of date: run ${COMMAND}`).toBe('current')
 })

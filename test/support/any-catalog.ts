@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import type { Catalog } from '../../src/domain/catalog/catalog.ts'
 import { allowsDuration, engineNames, engines, secondsMax } from '../../src/domain/catalog/engines.ts'
 import { isFinished, type Model, type ModelDraft } from '../../src/domain/catalog/model.ts'
+import { mediaKinds } from '../../src/domain/catalog/media-kinds.ts'
 import {
   mediaKindRules,
-  mediaKinds,
   openAiRoutes,
   type MediaKind,
   type Provider,

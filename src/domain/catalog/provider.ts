@@ -1,3 +1,4 @@
+import { mediaKinds } from './media-kinds.ts'
 import type { TextTimeouts } from './text-timeouts.ts'
 
 export const openAiRoutes = ['chat', 'responses', 'embeddings'] as const
@@ -15,22 +16,6 @@ export type MediaKindRules = {
   readonly keyHeader?: string
 }
 
-/** The kinds of providers that make images or videos only. */
-export const mediaKinds = {
-  'openai-images': {},
-  'gemini-images': {
-    baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
-    keyHeader: 'x-goog-api-key',
-  },
-  kling: { hasKeyPair: true },
-  fal: { baseUrl: 'https://queue.fal.run' },
-  geminigen: { baseUrl: 'https://api.geminigen.ai', keyHeader: 'x-api-key' },
-  minimax: { baseUrl: 'https://api.minimax.io' },
-  replicate: { baseUrl: 'https://api.replicate.com/v1' },
-  runway: { baseUrl: 'https://api.dev.runwayml.com' },
-  seedance: { baseUrl: 'https://ark.ap-southeast.bytepluses.com/api/v3' },
-  veo: { baseUrl: 'https://generativelanguage.googleapis.com/v1beta', keyHeader: 'x-goog-api-key' },
-} as const satisfies Readonly<Record<string, MediaKindRules>>
 export type MediaKind = keyof typeof mediaKinds
 
 const routesByKind = {
@@ -45,7 +30,7 @@ export const providerKinds = [
   ...(Object.keys(mediaKinds) as MediaKind[]),
 ] as const satisfies readonly ProviderKind[]
 
-/** Undefined for the kinds that serve text. */
+/** What the rows of a kind have of their own. Undefined for the kinds that serve text. */
 export function mediaKindRules(kind: ProviderKind): MediaKindRules | undefined {
   return isMediaKind(kind) ? mediaKinds[kind] : undefined
 }

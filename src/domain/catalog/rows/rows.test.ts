@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { usd } from '../../money.ts'
-import { mediaKinds } from '../provider.ts'
+import { mediaKinds } from '../media-kinds.ts'
 import { decodeModel, encodeModel } from './model-row.ts'
 import { nearest, nearestFew } from './nearest.ts'
 import { formatPath, PROBLEMS_MAX, refusalOf } from './problem.ts'

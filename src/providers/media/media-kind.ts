@@ -1,0 +1,25 @@
+import type { MediaKindRules, Provider } from '../../domain/catalog/provider.ts'
+import type { JobKind } from '../../domain/jobs/job.ts'
+import type { Clock } from '../../gateway/ports/clock.ts'
+import type { MediaProvider } from '../../gateway/ports/media-provider.ts'
+import type { ProbeResult } from '../../gateway/ports/providers.ts'
+import type { HttpClient } from '../../http1/client/http-client.ts'
+import type { SecretOf } from '../openai-compatible/target.ts'
+import type { SendWhole } from './send-whole.ts'
+
+export type MediaKindPorts = {
+  readonly send: SendWhole
+  readonly http: HttpClient
+  readonly clock: Clock
+  readonly secretOf: SecretOf
+}
+
+/** A kind of provider of images or videos: what its folder offers to the rest of the gateway. */
+export type MediaKindEntry = {
+  /** What its rows in the catalog have of their own. */
+  readonly rules: MediaKindRules
+  readonly makes: readonly JobKind[]
+  readonly provider: (ports: MediaKindPorts) => MediaProvider
+  /** Checks whether a provider responds and accepts its key. Costs nothing, never throws, and ends within seconds. */
+  readonly probe: (provider: Provider, ports: MediaKindPorts) => Promise<ProbeResult>
+}
