@@ -91,6 +91,8 @@ describe('a model that cannot be called now is not listed', () => {
     ['chat', {}, true],
     ['chat', { api_key: 'env:SET' }, true],
     ['chat', { api_key: 'env:UNSET' }, false],
+    ['chat', { api_key: 'env:SET', headers: { 'x-team': 'env:SET' } }, true],
+    ['chat', { api_key: 'env:SET', headers: { 'x-team': 'env:UNSET' } }, false],
     ['chat', { routes: ['embeddings'] }, false],
     ['chat', { kind: 'anthropic' }, true],
     ['embedding', { routes: ['chat'] }, false],

@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'bun:test'
-import { EMPTY_CATALOG, findModel, ofSandbox, withoutSandbox, type Catalog } from './catalog.ts'
+import {
+  EMPTY_CATALOG,
+  findModel,
+  missingVariables,
+  ofSandbox,
+  withoutSandbox,
+  type Catalog,
+} from './catalog.ts'
 import type { Model } from './model.ts'
+import type { Provider } from './provider.ts'
 import { decodeModel } from './rows/model-row.ts'
 import { decodeProvider } from './rows/provider-row.ts'
 
@@ -60,4 +68,22 @@ describe('a catalog with models on the sandbox, on another provider, and on both
   test('has the models that the sandbox offers, alone or with others, for sandbox-only accounts', () => {
     expect(ids(ofSandbox(catalog))).toEqual(['play', 'both'])
   })
+})
+
+test('the variables that are not set are those of keys and of headers, each once', () => {
+  const provider = (id: string, more: object) => {
+    const row = { id, kind: 'openai-compatible', base_url: 'https://api.example.com', ...more }
+    const decoded = decodeProvider(row)
+    if (!decoded.ok) throw new Error('The provider of this test is invalid.')
+    return [id, decoded.value as Provider] as const
+  }
+  const catalog = {
+    ...EMPTY_CATALOG,
+    providers: new Map([
+      provider('a', { api_key: 'env:KEY', headers: { 'x-team': 'env:TEAM', 'x-title': 'TITLE' } }),
+      provider('b', { api_key: 'env:KEY', headers: { 'x-region': 'env:REGION' } }),
+    ]),
+  }
+
+  expect(missingVariables(catalog, variable => variable === 'REGION')).toEqual(['KEY', 'TEAM'])
 })

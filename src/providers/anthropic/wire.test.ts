@@ -6,6 +6,13 @@ test('a provider without a key is called without one', () => {
   expect(anthropicHeaders('secret', {})).toEqual({ 'anthropic-version': '2023-06-01', 'x-api-key': 'secret' })
 })
 
+test.each([
+  ['authorization', { authorization: 'Bearer secret' }],
+  ['api-key', { 'api-key': 'secret' }],
+])('a row can name the header of its key: %s', (apiKeyHeader, sent) => {
+  expect(anthropicHeaders('secret', { apiKeyHeader })).toEqual({ 'anthropic-version': '2023-06-01', ...sent })
+})
+
 describe('the betas of a request', () => {
   test.each([
     [null, undefined, undefined],
