@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { globSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseCatalogFile } from '../src/catalog-file/parse-catalog-file.ts'
 import { apiDocument, type ApiDocument } from '../src/http/description/document.ts'
 import type { Schema } from '../src/http/description/schema.ts'
@@ -8,8 +9,10 @@ import { startTestGateway, type TestGateway } from './support/gateway.ts'
 import { openReaderShell, type ReaderShell } from './support/reader-shell.ts'
 import { placeOf, root, snippetsOf } from './support/snippets.ts'
 
-/** Pages with commands that do not fit a gateway of a test. Their own tests run them. */
-const others = new Set(['docs/operating.md', 'docs/benchmarks.md', 'docs/testing.md', 'docs/hard-cases.md'])
+/** Pages with commands for a checkout, which take minutes or write files. */
+const ofCheckout = ['docs/benchmarks.md', 'docs/hard-cases.md', 'docs/providers.md', 'docs/testing.md']
+/** Its own test runs it. */
+const others = new Set([...ofCheckout, 'docs/operating.md'])
 const pages = globSync(['docs/*.md', 'examples/*.md'], { cwd: root }).filter(page => !others.has(page))
 const snippets = pages.flatMap(snippetsOf)
 const inLanguage = (...languages: string[]) =>
@@ -55,6 +58,22 @@ describe('the commands of a page work, in order, in one shell', () => {
       else expect(outputs[index]).toMatch(refusal)
     }
   })
+})
+
+test.each(ofCheckout)('the commands of %s name scripts and files that exist', page => {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    readonly scripts: object
+  }
+  const commands = snippetsOf(page).filter(({ language }) => language === 'sh')
+  const words = commands.flatMap(({ text }) => text.split(/\s+/))
+  const files = words.filter(word => /^[\w./-]+\.(?:ts|sh|mjs)$/.test(word))
+  const npmScripts = commands.flatMap(({ text }) =>
+    [...text.matchAll(/npm run (\w+)/g)].map(([, name = '']) => name),
+  )
+
+  expect(files.length + npmScripts.length).toBeGreaterThan(0)
+  expect(files.filter(file => !existsSync(join(root, file)))).toEqual([])
+  expect(npmScripts.filter(name => !(name in scripts))).toEqual([])
 })
 
 test.each(inLanguage('js'))('the program of %s runs', async (_, snippet) => {
