@@ -61,6 +61,8 @@ export type Asked = {
 /** A job as the provider shows it now. */
 export type JobView = {
   readonly id: string
+  /** Its place among all jobs of the simulator. */
+  readonly number: number
   readonly asked: Asked
   readonly acceptedAtMs: number
   readonly updatedAtMs: number

@@ -5,15 +5,14 @@ import {
   pollBehaviors,
   submitBehaviors,
   type ErrorAnswer,
-  type JobBehavior,
-  type OutputBehavior,
   type PollBehavior,
   type PollBehaviorName,
   type SubmitBehavior,
   type SubmitBehaviorName,
 } from './behaviors.ts'
-import type { Asked, Call, Dialect, JobView, OutputView } from './dialect.ts'
+import type { Asked, Call, Dialect, JobView } from './dialect.ts'
 import { fileReply } from './file-reply.ts'
+import { isShown, outputsOf, viewAs, viewOf, type SimulatedJob } from './simulated-job.ts'
 
 export type MediaSimulatorOptions = {
   /** The jobs live on this clock. */
@@ -49,17 +48,6 @@ export type SimulatedLedgerRow = {
   readonly creates: number
 }
 
-type Job = {
-  readonly id: string
-  readonly number: number
-  readonly asked: Asked
-  readonly body: string
-  readonly acceptedAtMs: number
-  readonly endsAtMs: number
-  readonly isConfirmed: boolean
-  readonly behavior: JobBehavior
-}
-
 type ControlScript = {
   readonly submits?: readonly SubmitBehaviorName[]
   readonly polls?: readonly PollBehaviorName[]
@@ -74,8 +62,6 @@ const REDIRECT: SimulatedReply = {
   body: '',
 }
 const CLIP_MS = 5000
-/** A fifth of a job's time is spent waiting. */
-const QUEUED_SHARE = 0.2
 const clips = { mediaType: 'video/mp4', bytesOf: tinyMp4 }
 
 /**
@@ -91,7 +77,7 @@ export class MediaSimulator {
   readonly fileRequests: SimulatedRequest[] = []
   readonly #dialect: Dialect
   readonly #options: MediaSimulatorOptions
-  readonly #jobs: Job[] = []
+  readonly #jobs: SimulatedJob[] = []
   readonly #createsOf = new Map<string, number>()
   readonly #submits: SubmitBehavior[] = []
   readonly #polls: PollBehavior[] = []
@@ -193,10 +179,10 @@ export class MediaSimulator {
     return this.#answer(behavior, behavior.answer === 'previous_id' ? (previous ?? job) : job)
   }
 
-  #accept(asked: Asked, body: string, { answer, job: behavior = {} }: SubmitBehavior): Job {
+  #accept(asked: Asked, body: string, { answer, job: behavior = {} }: SubmitBehavior): SimulatedJob {
     const nowMs = this.#options.clock.now()
     const number = this.#jobs.length
-    const job: Job = {
+    const job: SimulatedJob = {
       number,
       asked,
       body,
@@ -210,7 +196,7 @@ export class MediaSimulator {
     return job
   }
 
-  #answer({ answer }: SubmitBehavior, job: Job | undefined): SimulatedReply {
+  #answer({ answer }: SubmitBehavior, job: SimulatedJob | undefined): SimulatedReply {
     if (typeof answer === 'object') {
       if ('reply' in answer) return answer.reply
       if (!('idOf' in answer)) return this.#error(answer)
@@ -237,7 +223,7 @@ export class MediaSimulator {
     }
   }
 
-  #created(job: Job): SimulatedReply {
+  #created(job: SimulatedJob): SimulatedReply {
     if (this.#dialect.isSynchronous !== true) return this.#dialect.created(this.#view(job), this.#context)
     if (job.behavior.endsAfterMs === Infinity) return { send: 'nothing' }
     const state = job.behavior.ending ?? 'finished'
@@ -263,27 +249,7 @@ export class MediaSimulator {
     if (behavior === 'redirect') return REDIRECT
     const job = this.#jobs.find(job => job.id === id || job.asked.ourId === id)
     if (job === undefined || !this.#isShown(job)) return this.#dialect.error('not_found', {})
-    return this.#dialect.task(this.#viewAs(job, behavior), { ...this.#context, about })
-  }
-
-  #viewAs(job: Job, behavior: 'normal' | 'no_status' | 'backwards' | 'unknown_status'): JobView {
-    const view = this.#view(job)
-    switch (behavior) {
-      case 'normal':
-        return view
-      case 'no_status':
-        return { ...view, status: 'none' }
-      case 'backwards':
-        return { ...view, state: 'queued' }
-      case 'unknown_status':
-        return { ...view, status: 'unknown' }
-    }
-  }
-
-  #isShown({ acceptedAtMs, endsAtMs, behavior }: Job): boolean {
-    const { shownAfterMs = 0, forgottenAfterMs = Infinity } = behavior
-    const nowMs = this.#options.clock.now()
-    return nowMs >= acceptedAtMs + shownAfterMs && nowMs < endsAtMs + forgottenAfterMs
+    return this.#dialect.task(viewAs(this.#view(job), behavior), { ...this.#context, about })
   }
 
   get #context() {
@@ -291,37 +257,12 @@ export class MediaSimulator {
     return { url: this.#options.url?.() ?? 'http://simulator', jobs }
   }
 
-  #view(job: Job): JobView {
-    const { id, asked, acceptedAtMs, endsAtMs, behavior } = job
-    const nowMs = this.#options.clock.now()
-    const isRunning = nowMs < endsAtMs
-    const isQueued = nowMs - acceptedAtMs < QUEUED_SHARE * (endsAtMs - acceptedAtMs)
-    const { reportedMs = asked.durationMs } = behavior
-    return {
-      id,
-      asked,
-      acceptedAtMs,
-      updatedAtMs: Math.min(nowMs, endsAtMs),
-      state: isRunning ? (isQueued ? 'queued' : 'running') : (behavior.ending ?? 'finished'),
-      status: isRunning && behavior.hasUnknownStatus === true ? 'unknown' : 'known',
-      outputs: outputsOf(behavior)?.map((output, index) => this.#outputView(job, output, index)),
-      seconds:
-        'reportedAs' in behavior
-          ? behavior.reportedAs
-          : reportedMs === null || reportedMs === undefined
-            ? undefined
-            : reportedMs / 1000,
-    }
+  #view(job: SimulatedJob): JobView {
+    return viewOf(job, { nowMs: this.#options.clock.now(), fileUrl: file => this.#fileUrl(file) })
   }
 
-  #outputView({ number }: Job, { url, bytes }: OutputBehavior, index: number): OutputView {
-    const file = `${number}-${index}`
-    return {
-      file,
-      url: url ?? this.#fileUrl(file),
-      isOwn: url === undefined,
-      ...(bytes === undefined ? {} : { bytes }),
-    }
+  #isShown(job: SimulatedJob): boolean {
+    return isShown(job, this.#options.clock.now())
   }
 
   #fileUrl(file: string): string {
@@ -353,8 +294,4 @@ function bodyWithoutBoundary({ headers, body }: SimulatedRequest): string {
 
 function isPollName(behavior: PollBehaviorName | PollBehavior): behavior is PollBehaviorName {
   return typeof behavior === 'string' && behavior in pollBehaviors
-}
-
-function outputsOf({ outputs = [{}] }: JobBehavior): readonly OutputBehavior[] | undefined {
-  return outputs === 'missing' ? undefined : outputs
 }

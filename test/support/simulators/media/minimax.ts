@@ -47,15 +47,16 @@ export const minimaxV1Dialect: Dialect = {
       return { key, call: 'query', id: query.get('task_id') ?? '' }
     if (method === 'GET' && pathname === '/v1/files/retrieve') {
       const number = Number(query.get('file_id')) - FILE_IDS
-      return { key, call: 'query', id: jobs[number]?.id ?? '', about: 'file' }
+      const job = jobs.find(other => other.number === number)
+      return { key, call: 'query', id: job?.id ?? '', about: 'file' }
     }
     return { key, call: 'unknown' }
   },
 
   created: ({ id }) => jsonReply({ task_id: id, ...success }),
   createdWithoutId: () => jsonReply({ ...success }),
-  task: (job, { about, jobs }) => {
-    const fileId = FILE_IDS + jobs.findIndex(({ id }) => id === job.id)
+  task: (job, { about }) => {
+    const fileId = FILE_IDS + job.number
     return about === 'file' ? fileOf(job, fileId) : jsonReply(taskOfV1(job, fileId))
   },
   error,
