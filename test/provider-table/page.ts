@@ -17,7 +17,7 @@ const INTRODUCTION = [
 
 const SKIPPED = [
   'Webhooks of providers and cancelled jobs do not apply: Tollgate polls, registers no webhooks, and never cancels a job. A row has `–` where the provider cannot behave like that, for example because it answers a submit with the result.',
-  'How to write the rows of each kind is in [catalog.md](catalog.md#image-and-video-providers-by-example).',
+  'How to write the rows of each kind is in [catalog.md](catalog.md#image-and-video-providers-by-example). How to add a kind is in [adding-a-provider.md](adding-a-provider.md).',
 ]
 
 /** The text of `docs/providers.md`. */
