@@ -30,7 +30,9 @@ const created = (answer: WholeAnswer) => readCreated(answer, { model, baseUrl })
 async function bodyOf(change: Partial<SubmitCall>): Promise<unknown> {
   const row = mediaProviderRow('fal', baseUrl.href)
   const call = aSubmitCall(row, { model, ...change })
-  return JSON.parse((await bytesOf(joinedBody(createBody(call)).stream)).toString())
+  const body = createBody(call)
+  if ('refusal' in body) throw new Error(body.refusal)
+  return JSON.parse((await bytesOf(joinedBody(body).stream)).toString())
 }
 
 describe('the body of a submit', () => {
@@ -93,12 +95,16 @@ describe('the body of a submit', () => {
     expect(await bodyOf({ videos })).toMatchObject({ video_urls: ['a', 'b'] })
   })
 
-  test('includes what the API has no field for', async () => {
-    expect(await bodyOf({ scenes: ['one'], refUpstreamId: 'fal-ai/flux/requests/7' })).toMatchObject({
-      scenes: ['one'],
-      request_id: '7',
-    })
-  })
+  test.each([{ scenes: ['one'] }, { refUpstreamId: 'fal-ai/flux/requests/7' }])(
+    'is refused for %j, which models would ignore',
+    change => {
+      const row = mediaProviderRow('fal', baseUrl.href)
+
+      expect(createBody(aSubmitCall(row, { model, ...change }))).toMatchObject({
+        refusal: expect.any(String),
+      })
+    },
+  )
 })
 
 describe('the app of a model', () => {

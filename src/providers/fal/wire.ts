@@ -3,11 +3,11 @@ import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
 import { readUpstreamError } from '../../protocol/upstream-error.ts'
 import { isUsableId, reasonOf, waitOf } from '../media/answers.ts'
 import { isSuccess, problemOf, unusable } from '../media/outcomes.ts'
-import { linkOf, otherParams } from '../media/inputs.ts'
-import type { BodyPart } from '../media/joined-body.ts'
+import { linkOf, otherParams, refusalOf } from '../media/inputs.ts'
 import { jsonParts } from '../media/json-parts.ts'
 import { IMAGE_FIELD, namedImages } from '../media/named-images.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
+import type { SubmitBody } from '../media/submit-to.ts'
 import { readOutputs } from './read-outputs.ts'
 
 /** A request in the queue. The app is its address there, such as `fal-ai/flux`. */
@@ -59,9 +59,14 @@ const OWN_FIELDS = new Set([
 /** Models that edit or combine images take a list, also of one. */
 const TAKES_LIST = /(?:^|\/)(?:edit|multi|reference-to-video)(?:\/|$)/
 
-/** The body of a submit: the input of the model. Bytes go as data URLs. */
-export function createBody(call: SubmitCall): readonly BodyPart[] {
-  const { model, prompt, params, durationMs, refUpstreamId, scenes } = call
+/**
+ * The body of a submit: the input of the model. Bytes go as data URLs. Models ignore what they do not know, so a job that
+ * needs such a field is refused.
+ */
+export function createBody(call: SubmitCall): SubmitBody {
+  const refusal = refusalOf(call)
+  if (refusal !== undefined) return { refusal }
+  const { model, prompt, params, durationMs } = call
   const images = call.images.map(linkOf)
   const videos = call.videos.map(linkOf)
   const hasList = images.length > 1 || (images.length === 1 && TAKES_LIST.test(model))
@@ -72,8 +77,6 @@ export function createBody(call: SubmitCall): readonly BodyPart[] {
     ...(namedImages(params, images) ?? (hasList ? { image_urls: images } : { image_url: images[0] })),
     video_url: videos.length > 1 ? undefined : videos[0],
     video_urls: videos.length > 1 ? videos : undefined,
-    request_id: refUpstreamId === undefined ? undefined : parseUpstreamId(refUpstreamId)?.requestId,
-    scenes,
   })
 }
 

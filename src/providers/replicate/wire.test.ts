@@ -19,6 +19,7 @@ const link = (name: string) => ({ from: 'url', url: `https://example.com/${name}
 async function created(change: Partial<SubmitCall>) {
   const row = mediaProviderRow('replicate', 'https://api.replicate.com/v1')
   const { path, body } = createOf(aSubmitCall(row, { model: 'acme/paint', ...change }))
+  if ('refusal' in body) throw new Error(body.refusal)
   const value = JSON.parse((await bytesOf(joinedBody(body).stream)).toString()) as Record<string, object>
   return { path, value, input: value['input'] }
 }
@@ -87,12 +88,17 @@ describe('the create of a prediction', () => {
     expect(input).toMatchObject({ image: 'data:image/webp;base64,AQID' })
   })
 
-  test('has one video, or a list of several, and what the API has no field for', async () => {
+  test('has one video, or a list of several', async () => {
     const videos = ['a', 'b'].map(id => ({ from: 'provider_id', id }) as const)
-    const { input } = await created({ videos: [videos[0]!], refUpstreamId: 'gm3', scenes: ['one'] })
 
-    expect(input).toMatchObject({ video: 'a', prediction_id: 'gm3', scenes: ['one'] })
+    expect((await created({ videos: [videos[0]!] })).input).toMatchObject({ video: 'a' })
     expect((await created({ videos })).input).toMatchObject({ video: ['a', 'b'] })
+  })
+
+  test.each([{ scenes: ['one'] }, { refUpstreamId: 'gm3' }])('is refused for %j', change => {
+    const row = mediaProviderRow('replicate', 'https://api.replicate.com/v1')
+
+    expect(createOf(aSubmitCall(row, change)).body).toMatchObject({ refusal: expect.any(String) })
   })
 
   test('of a query never adds a segment to a path', () => {

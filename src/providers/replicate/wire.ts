@@ -8,11 +8,11 @@ import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
 import { readUpstreamError } from '../../protocol/upstream-error.ts'
 import { isUsableId, reasonOf, waitOf } from '../media/answers.ts'
 import { isSuccess, problemOf, UNEXPLAINED_FAILURE, unusable } from '../media/outcomes.ts'
-import { linkOf, otherParams, secondsOf } from '../media/inputs.ts'
-import type { BodyPart } from '../media/joined-body.ts'
+import { linkOf, otherParams, refusalOf, secondsOf } from '../media/inputs.ts'
 import { jsonParts, type Members } from '../media/json-parts.ts'
 import { IMAGE_FIELD, namedImages } from '../media/named-images.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
+import type { SubmitBody } from '../media/submit-to.ts'
 import { imageMembers } from './input-names.ts'
 import { outputLinks } from './output-links.ts'
 
@@ -27,23 +27,24 @@ const OWN_FIELDS = new Set([
 ])
 
 /** Where a prediction is created, and the body of the create. */
-export type Create = { readonly path: string; readonly body: readonly BodyPart[] }
+export type Create = { readonly path: string; readonly body: SubmitBody }
 
 /**
  * A model is `owner/name`, `owner/name:version`, the id of a version, or `deployments/owner/name`. The body has no
  * members but those of the API: it refuses any other.
  */
 export function createOf(call: SubmitCall): Create {
-  const input = inputOf(call)
   const [, deployment] = /^deployments\/(.+)$/.exec(call.model) ?? []
-  if (deployment !== undefined)
-    return { path: `/deployments/${deployment}/predictions`, body: jsonParts({ input }) }
-  return { path: '/predictions', body: jsonParts({ version: call.model, input }) }
+  const path = deployment === undefined ? '/predictions' : `/deployments/${deployment}/predictions`
+  const refusal = refusalOf(call)
+  if (refusal !== undefined) return { path, body: { refusal } }
+  const version = deployment === undefined ? call.model : undefined
+  return { path, body: jsonParts({ version, input: inputOf(call) }) }
 }
 
 /** The input of the model. Bytes go as data URLs. */
 function inputOf(call: SubmitCall): Members {
-  const { model, prompt, params, scenes, refUpstreamId } = call
+  const { model, prompt, params } = call
   const images = call.images.map(linkOf)
   const videos = call.videos.map(linkOf)
   return {
@@ -52,8 +53,6 @@ function inputOf(call: SubmitCall): Members {
     duration: secondsOf(call),
     ...(namedImages(params, images) ?? imageMembers(model, images)),
     video: videos.length > 1 ? videos : videos[0],
-    prediction_id: refUpstreamId,
-    scenes,
   }
 }
 

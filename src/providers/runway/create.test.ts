@@ -108,6 +108,12 @@ describe('the create of a task', () => {
     for (const name of ['aspect_ratio', 'resolution', 'orientation']) expect(body).not.toHaveProperty(name)
   })
 
+  test.each([{ scenes: ['one'] }, { refUpstreamId: '17f20503' }])('is refused for %j', change => {
+    expect(createOf(aSubmitCall(row, { kind: 'video', ...change })).body).toMatchObject({
+      refusal: expect.any(String),
+    })
+  })
+
   test('has bytes as data URLs', async () => {
     const { body } = await created({ images: [bytesInput(new Uint8Array([1, 2, 3]), 'image/webp')] })
 

@@ -1,5 +1,5 @@
 import type { MediaInput, SubmitCall } from '../../gateway/ports/media-provider.ts'
-import { linkOf, otherParams, secondsOf } from '../media/inputs.ts'
+import { linkOf, otherParams, refusalOf, secondsOf } from '../media/inputs.ts'
 import type { InputBytes } from '../media/joined-body.ts'
 import { jsonParts, type Members, type MemberValue } from '../media/json-parts.ts'
 import type { SubmitBody } from '../media/submit-to.ts'
@@ -28,12 +28,12 @@ const OWN_FIELDS = new Set([
 /** The longest data URL that the API takes. */
 const DATA_URL_BYTES_MAX = 5 * 1024 ** 2
 
-/** The create of a task. The API would refuse an input that is too large for a data URL. */
+/** The create of a task, or why the API cannot make the job. */
 export function createOf(call: SubmitCall): Create {
   const { model, prompt } = call
   const { path, inputs } = inputsOf(call)
-  if ([...call.images, ...call.videos].some(isTooLarge))
-    return { path, body: { refusal: 'An input is larger than the 3.7 MB that the provider takes.' } }
+  const refusal = refusalOf(call) ?? sizeRefusalOf(call)
+  if (refusal !== undefined) return { path, body: { refusal } }
   return {
     path,
     body: jsonParts({
@@ -55,8 +55,7 @@ function inputsOf(call: SubmitCall): { readonly path: string; readonly inputs: M
   if (call.kind === 'image') return { path: '/v1/text_to_image', inputs: { referenceImages: references } }
   if (videos.length > 0)
     return { path: '/v1/video_to_video', inputs: videoInputs(call.model, videos, images) }
-  if (images.length === 0)
-    return { path: '/v1/text_to_video', inputs: { task: call.refUpstreamId, scenes: call.scenes } }
+  if (images.length === 0) return { path: '/v1/text_to_video', inputs: {} }
   return { path: '/v1/image_to_video', inputs: { promptImage: framesOf(images) } }
 }
 
@@ -80,6 +79,12 @@ function videoInputs(model: string, videos: readonly MemberValue[], images: read
 
 function listOf(values: readonly MemberValue[]): MemberValue | undefined {
   return values.length === 0 ? undefined : values
+}
+
+function sizeRefusalOf({ images, videos }: SubmitCall): string | undefined {
+  return [...images, ...videos].some(isTooLarge)
+    ? 'An input is larger than the 3.7 MB that the provider takes.'
+    : undefined
 }
 
 function isTooLarge(input: MediaInput): boolean {
