@@ -155,7 +155,7 @@ describe('the answer to a poll', () => {
   })
 
   test.each([
-    ['{"status":1,"status_desc":"Processing"}', '1 Processing', true],
+    [fixture('processing'), '1 Processing', true],
     ['{"status":"1"}', '1', true],
     ['{"status":4,"status_desc":"Paused"}', '4 Paused', false],
     ['{"status":0}', '0', false],

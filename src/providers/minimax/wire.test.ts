@@ -173,6 +173,14 @@ describe('the answer to a query of v1', () => {
     })
   })
 
+  test('of a running job has its status', () => {
+    expect(readTaskV1(answered(fixture('v1-processing')))).toEqual({
+      outcome: 'running',
+      upstreamStatus: 'Processing',
+      isKnownStatus: true,
+    })
+  })
+
   test.each([
     ['Preparing', true],
     ['Queueing', true],
@@ -261,6 +269,14 @@ describe('the answer to a query of v2', () => {
 
   test('of a cancelled job is a failure', () => {
     expect(readTaskV2(answered('{"task":{"status":"cancelled"}}'))).toMatchObject({ outcome: 'failed' })
+  })
+
+  test('of a running job has its status', () => {
+    expect(readTaskV2(answered(fixture('v2-running')))).toEqual({
+      outcome: 'running',
+      upstreamStatus: 'running',
+      isKnownStatus: true,
+    })
   })
 
   test.each([
