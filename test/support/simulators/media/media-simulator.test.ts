@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { until } from '../../../scenarios/until.ts'
 import { fakeClock } from '../../fake-clock.ts'
 import { aSubmitCall } from '../../media-calls.ts'
 import { literalSecret, mediaProviderRow } from '../../media-providers.ts'
@@ -62,7 +63,7 @@ describe.each(Object.entries<SimulatedKind>(simulatedKinds))('the simulated API 
     // For answers that never come.
     const isSilent = behavior.endsWith('_silence') || (isSynchronous && behavior === 'never_ends')
     const hasArrived = () => simulator.creates === 2 && (!isSilent || clock.waiting > 0)
-    while (!hasArrived()) await Promise.resolve()
+    await until('the submit has arrived', hasArrived)
     clock.advance(1000)
     await outcome
 
@@ -76,7 +77,7 @@ describe.each(Object.entries<SimulatedKind>(simulatedKinds))('the simulated API 
     simulator.scriptSubmits('fails', 'is_filtered', 'never_ends')
     for (const prompt of ['a', 'b', 'c']) {
       submit(prompt)
-      while (simulator.ledger().at(-1)?.prompt !== prompt) await Promise.resolve()
+      await until('the submit has arrived', () => simulator.ledger().at(-1)?.prompt === prompt)
     }
 
     clock.advance(1e9)
