@@ -195,6 +195,16 @@ describe('fal', () => {
     expect(sent).toEqual([])
   })
 
+  test.each(['flux', '', '../flux', 'fal-ai/'])('sends nothing for the model %j', async model => {
+    const { sent, provider, aCall } = open()
+
+    expect(await provider.submit(aCall({ model }))).toMatchObject({
+      outcome: 'rejected',
+      reason: 'operator',
+    })
+    expect(sent).toEqual([])
+  })
+
   test('reports a job of another kind of provider as unavailable', async () => {
     const { provider, aCall, sent } = open()
 

@@ -5,7 +5,16 @@ import { notCallable, unavailable } from '../media/outcomes.ts'
 import type { SendWhole, WholeAnswer, WholeReply } from '../media/send-whole.ts'
 import { submitTo } from '../media/submit-to.ts'
 import { addressOf, type Address, type SecretOf } from '../openai-compatible/target.ts'
-import { createBody, parseUpstreamId, pathOf, readCreated, readResult, readStatus } from './wire.ts'
+import {
+  appOf,
+  createBody,
+  isApp,
+  parseUpstreamId,
+  pathOf,
+  readCreated,
+  readResult,
+  readStatus,
+} from './wire.ts'
 
 export type FalPorts = { readonly send: SendWhole; readonly clock: Clock; readonly secretOf: SecretOf }
 
@@ -28,6 +37,7 @@ export function fal({ send, clock, secretOf }: FalPorts): MediaProvider {
 
     async submit(call) {
       const { provider, model } = call
+      if (!isApp(appOf(model))) return notCallable(`the model "${model}" is not the path of an app at fal`)
       const address = falAddress(provider, `/${model}`, secretOf)
       const base = falAddress(provider, '', secretOf)
       if ('problem' in base) return notCallable(base.problem)

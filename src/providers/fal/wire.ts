@@ -39,7 +39,8 @@ export function appOf(model: string): string {
   return segments.slice(0, isNamespaced ? 3 : 2).join('/')
 }
 
-function isApp(text: string): boolean {
+/** Whether a text can be the address of an app. */
+export function isApp(text: string): boolean {
   return /^[\w-][\w.-]*(?:\/[\w-][\w.-]*){1,2}$/.test(text)
 }
 
