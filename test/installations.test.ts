@@ -92,12 +92,16 @@ describe('the npm package', () => {
     expect(existsSync(join(modules, 'swagger-ui-dist/swagger-ui-bundle.js'))).toBe(true)
   })
 
-  test('gives a paid answer, image and clip, started by the command of the systemd unit', async () => {
-    const [, tollgate = ''] = /^ExecStart=(.*) serve$/m.exec(unit) ?? []
+  test(
+    'gives a paid answer, image and clip, started by the command of the systemd unit',
+    async () => {
+      const [, tollgate = ''] = /^ExecStart=(.*) serve$/m.exec(unit) ?? []
 
-    expect(tollgate).toStartWith('/opt/tollgate/')
-    expect(await tryOut(tollgate.replace('/opt/tollgate', prefix), 'package')).toEqual(paid)
-  })
+      expect(tollgate).toStartWith('/opt/tollgate/')
+      expect(await tryOut(tollgate.replace('/opt/tollgate', prefix), 'package')).toEqual(paid)
+    },
+    INSTALL_MS_MAX,
+  )
 
   test(
     'can be run by npx',
