@@ -42,7 +42,7 @@ function withText(snippet: Snippet, text: string): Snippet {
 function commandsOf(page: string): readonly Snippet[] {
   return inLanguage(page, 'sh')
     .filter(({ text }) => text !== 'npm start\n')
-    .map(snippet => withText(snippet, snippet.text.replaceAll('/var/backups', folder)))
+    .map(snippet => withText(snippet, snippet.text.replaceAll('/var/backups/tollgate', folder)))
 }
 
 test.each(['README.md', 'docs/operating.md'])(
