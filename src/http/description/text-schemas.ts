@@ -17,7 +17,7 @@ import {
 const model = about('A name from `GET /v1/models`.', { type: 'string', minLength: 1 })
 const stream = about('True streams the answer as server-sent events.', nullable(flag))
 const ceiling = about(
-  'The output ceiling in tokens. Default: the model’s.',
+  'The output ceiling in tokens. Default: that of the model.',
   nullable({ type: 'integer', minimum: 1 }),
 )
 /** The provider checks the value. */

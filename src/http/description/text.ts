@@ -100,7 +100,8 @@ export function textPaths(brand: string): Paths {
           id: 'createChatCompletion',
           name: 'Chat',
           summary: 'Chat',
-          description: 'The reply is the provider’s, byte for byte, except for `model` and `usage.cost_usd`.',
+          description:
+            'The bytes of the reply are those of the provider, except for `model` and `usage.cost_usd`.',
           request: { model: 'sandbox-chat', max_tokens: 10, messages: HELLO },
           reply: chatReply,
         }),
