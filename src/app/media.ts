@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Config } from '../config/config.ts'
-import { mediaKindRules, type Provider } from '../domain/catalog/provider.ts'
+import type { Provider } from '../domain/catalog/provider.ts'
 import type { JobKind } from '../domain/jobs/job.ts'
 import { inputSpool } from '../gateway/budgets/body-budgets.ts'
 import { JobRunner } from '../gateway/media/job-runner.ts'
@@ -12,6 +12,7 @@ import type { SubmitPorts } from '../gateway/media/submit-job.ts'
 import type { CallerSignal } from '../gateway/ports/caller-signal.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
 import type { ProviderAdapters } from '../gateway/ports/providers.ts'
+import { secretsOf } from '../gateway/upstreams/provider-secrets.ts'
 import type { HttpClient } from '../http1/client/http-client.ts'
 import { untrustedFetch } from '../providers/fetch-untrusted/fetch-untrusted.ts'
 import { isPrivateHost } from '../providers/fetch-untrusted/is-private-host.ts'
@@ -69,7 +70,7 @@ export async function openMedia(parts: {
     clock,
     catalog: node.catalog,
     providerOf: ({ kind }) => providers[kind].media?.provider,
-    secretsOf: provider => secretsIn(secretOf(provider), provider.kind),
+    secretsOf: provider => secretsOf(provider, secretOf),
     fetchUntrusted: untrustedFetch({
       http: parts.sockets,
       resolve: systemResolver,
@@ -107,10 +108,4 @@ function unknownStatusReporter(log: Log, { countUnknownStatus }: JobMetrics) {
     logged.add(name)
     log.error('a provider sent an unknown job status', { provider, status })
   }
-}
-
-/** The texts that no client may see. A pair of keys is one secret, and either could be in a message alone. */
-function secretsIn(secret: string | undefined, kind: Provider['kind']): readonly string[] {
-  if (secret === undefined) return []
-  return mediaKindRules(kind)?.hasKeyPair === true ? secret.split(',') : [secret]
 }

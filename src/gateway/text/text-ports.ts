@@ -1,9 +1,9 @@
 import type { FailoverPorts } from '../upstreams/call-with-failover.ts'
 import type { LateAnswers } from '../upstreams/late-answers.ts'
+import type { SecretOf } from '../upstreams/provider-secrets.ts'
 import type { RefusedFields } from '../upstreams/refused-fields.ts'
 import type { AdmitPorts } from './admit-text.ts'
 import type { SettlePorts } from './settle-text.ts'
-import type { SecretOf } from './upstream-secrets.ts'
 
 /** What answering text requests needs from outside. */
 export type TextPorts = AdmitPorts &

@@ -1,0 +1,47 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { errorOf, imageModel, startImageGateway, type ImageGateway } from './image-gateway.ts'
+
+const VARIABLE = 'IMAGES_SECRETS_TEAM'
+
+let upstream: ReturnType<typeof Bun.serve>
+let gateway: ImageGateway
+
+beforeEach(async () => {
+  process.env[VARIABLE] = 'a-value-that-only-its-name-gives-away'
+  upstream = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: ({ headers }) => {
+      const message = `Key ${headers.get('authorization')}, team ${headers.get('x-team-token')}.`
+      return Response.json({ error: { message, code: 'bad_team' } }, { status: 400 })
+    },
+  })
+  gateway = await startImageGateway({
+    providers: [
+      {
+        id: 'pics',
+        kind: 'openai-images',
+        base_url: `${upstream.url.origin}/v1`,
+        api_key: 'literal-key',
+        headers: { 'x-team-token': `env:${VARIABLE}` },
+      },
+    ],
+    models: [imageModel('draw-pics', { upstreams: [{ provider: 'pics', model: 'gpt-image-1' }] })],
+  })
+})
+afterEach(async () => {
+  delete process.env[VARIABLE]
+  await gateway.stop()
+  await upstream.stop(true)
+})
+
+test("an image error is shown without the provider's key and headers from variables", async () => {
+  const ada = await gateway.account({ grant: '1' })
+
+  const response = await gateway.create(ada.key, { model: 'draw-pics' })
+
+  expect((await errorOf(response)).error).toMatchObject({
+    message: 'Key Bearer [redacted], team [redacted].',
+    code: 'bad_team',
+  })
+})
