@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
 import { bytesOf } from '../../../test/support/byte-streams.ts'
 import { aSubmitCall, bytesInput } from '../../../test/support/media-calls.ts'
 import { mediaProviderRow } from '../../../test/support/media-providers.ts'
@@ -84,14 +85,33 @@ describe('a submit', () => {
   })
 
   test.each([
-    ['A bay --duration 12', 'A bay'],
-    ['A bay --dur 12 --rs 1080p at dawn', 'A bay   at dawn'],
-    ['--RATIO 9:16 A bay', 'A bay'],
-    ['A bay --dur\t12', 'A bay'],
-    ['A bay --durable stone -- and fog', 'A bay --durable stone -- and fog'],
-  ])('has no commands of the client: %j', async (prompt, sent) => {
-    expect(await textOf({ prompt })).toBe(sent)
+    ['A bay --duration 12', 'A bay -duration 12'],
+    ['A bay ---seed x-dur 12', 'A bay -seed x-dur 12'],
+    ['--RATIO 9:16 A bay --dur12 --rs1080p', '-RATIO 9:16 A bay -dur12 -rs1080p'],
+    ['A bay -- and fog ', 'A bay - and fog '],
+  ])('to a model that reads commands has none of the client: %j', async (prompt, sent) => {
+    expect(await textOf({ prompt, model: 'ep-20250101-abcde' })).toBe(sent)
+    expect(await textOf({ prompt, model: 'seedance-1-5-pro' })).toBe(sent)
     expect(await textOf({ prompt, model: 'seedance-1-0-pro', durationMs: 5000 })).toBe(`${sent} --duration 5`)
+  })
+
+  test('to a model that reads commands has no command of the client for any prompt', async () => {
+    const pieces = fc.constantFrom('-', '--', '---', 'dur', 'rs', 'seed', '12', '1080p', ' ', '\t', 'x')
+    const prompts = fc.array(pieces, { maxLength: 12 }).map(texts => texts.join(''))
+
+    await fc.assert(
+      fc.asyncProperty(prompts, async prompt => {
+        expect(await textOf({ prompt, model: 'ep-1' })).not.toContain('--')
+        const text = await textOf({ prompt, model: 'seedance-1-0-pro', durationMs: 5000 })
+        expect(String(text).split('--')).toEqual([expect.any(String), 'duration 5'])
+      }),
+    )
+  })
+
+  test('to a model that reads no commands has the prompt as it is', async () => {
+    const prompt = ' A bay --duration 12 -- and fog '
+
+    expect(await textOf({ prompt, model: 'doubao-seedance-2-0-260128' })).toBe(prompt)
   })
 
   test.each<[string, Partial<SubmitCall>]>([

@@ -21,11 +21,10 @@ const TAKES_COMMANDS = /seedance-1-0/
 const COMMAND_FIELDS = ['resolution', 'ratio', 'duration', 'seed', 'camera_fixed', 'watermark'] as const
 
 /**
- * The commands that the API reads in a prompt, under their long and short names. A client could change with them what
- * the row fixes and what the job costs.
+ * Models from the second version on have fields only. An endpoint, `ep-…`, does not tell which model it has, and so it
+ * may read commands.
  */
-const COMMAND =
-  /--(?:resolution|rs|ratio|rt|duration|dur|frames|framespersecond|fps|seed|camerafixed|cf|watermark|wm)\b[ \t]*[^\s-]*/gi
+const READS_NO_COMMANDS = /seedance-[2-9]/
 
 /** The body of a submit, or why this API cannot make the job: a sentence for the client. */
 export function submitBody(call: SubmitCall): SubmitBody {
@@ -33,7 +32,7 @@ export function submitBody(call: SubmitCall): SubmitBody {
   if (refusal !== undefined) return { refusal }
   const { aspect_ratio: ratio, ...others } = otherParams(call, OWN_FIELDS)
   const fields: Members = { ratio, ...others, duration: secondsOf(call) }
-  const prompt = call.prompt.replace(COMMAND, '').trim()
+  const prompt = withoutCommands(call)
   if (!TAKES_COMMANDS.test(call.model))
     return jsonParts({ model: call.model, content: contentList({ ...call, prompt }), ...fields })
   const commands = COMMAND_FIELDS.flatMap(name => commandOf(name, fields[name]))
@@ -42,6 +41,14 @@ export function submitBody(call: SubmitCall): SubmitBody {
   )
   const content = contentList({ ...call, prompt: [prompt, ...commands].join(' ') })
   return jsonParts({ model: call.model, content, ...Object.fromEntries(rest) })
+}
+
+/**
+ * The prompt with one hyphen in place of several, because each command begins with two. A command of a client could
+ * change what the row fixes and what the job costs.
+ */
+function withoutCommands({ model, prompt }: SubmitCall): string {
+  return READS_NO_COMMANDS.test(model) ? prompt : prompt.replace(/-{2,}/g, '-')
 }
 
 function commandOf(name: string, value: Members[string]): readonly string[] {

@@ -313,8 +313,8 @@ export const jobMutants: readonly Mutant[] = [
   {
     name: 'seedance: a client sets the length of a clip in the prompt',
     file: 'src/providers/seedance/submit-body.ts',
-    text: "call.prompt.replace(COMMAND, '').trim()",
-    replacement: 'call.prompt',
+    text: 'prompt = withoutCommands(call)',
+    replacement: 'prompt = call.prompt',
     tests: ['src/providers/seedance/submit-body.test.ts'],
   },
   {
