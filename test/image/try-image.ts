@@ -7,7 +7,7 @@ import { chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { accepts, freePort } from '../../bench/processes.ts'
-import { until } from '../scenarios/until.ts'
+import { PROCESS_START_MS_MAX, until } from '../scenarios/until.ts'
 import { commandOf, parseDockerfile, type Instruction } from './dockerfile.ts'
 import { apply, inRoot, makeDebian, rootFrom, run, type Root } from './root.ts'
 
@@ -64,10 +64,11 @@ async function tryOut(root: Root, instructions: readonly Instruction[]): Promise
     for await (const bytes of container.stderr) printed += new TextDecoder().decode(bytes)
   })()
   try {
-    await until('the container accepts connections and prints its key', async () => {
+    const isReady = async () => {
       if (container.exitCode !== null) throw new Error(printed)
       return /sandbox key/.test(printed) && (await accepts(Number(port)))
-    })
+    }
+    await until('the container accepts connections and prints its key', isReady, PROCESS_START_MS_MAX)
     const key = /sandbox key {2}(\S+)/.exec(printed)?.[1] ?? ''
     const address = { ...process.env, GATEWAY_URL: `http://127.0.0.1:${port}` }
     const script = join(repository, 'examples/first-requests.sh')

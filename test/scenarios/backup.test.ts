@@ -5,7 +5,7 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { aDataFolder } from '../support/data-folder.ts'
 import { startGatewayProcess, type GatewayProcess } from '../support/gateway-process.ts'
 import { runCli, startCli } from '../support/run-cli.ts'
-import { until } from './until.ts'
+import { PROCESS_START_MS_MAX, until } from './until.ts'
 
 const ADMIN_KEY = 'tg_admin_for_backups'
 
@@ -262,7 +262,8 @@ describe('a restore', () => {
     for (const sign of ['restore.partial', 'restore.ready']) {
       const child = startCli(['restore', file, '--replace', 'a test'], settings)
       const isThere = () => existsSync(join(dataDir, sign))
-      await until('the restore has come so far', () => isThere() || child.exitCode !== null)
+      const isSoFar = () => isThere() || child.exitCode !== null
+      await until('the restore has come so far', isSoFar, PROCESS_START_MS_MAX)
       child.kill('SIGKILL')
       await child.exited
       if (existsSync(join(dataDir, 'restore.ready'))) {
@@ -286,7 +287,7 @@ describe('a restore', () => {
     const gateway = await start(dataDir)
     expect(await chargesOf(gateway, key)).toEqual(atBackup)
     await expectSound(gateway)
-  }, 90_000)
+  }, 300_000)
 
   test('brings back the images of jobs', async () => {
     const { gateway, key } = await aGateway()

@@ -29,7 +29,7 @@ const proxies: Readonly<
   },
 }
 
-// The first run on a machine fetches the programs. This has no time limit here, so that a slow network is no failure.
+// The first run on a machine fetches the programs. Code outside of tests has no time limit.
 const programs = { nginx: await debianProgram('nginx'), caddy: await debianProgram('caddy') }
 
 describe.each(['nginx', 'caddy'] as const)('behind the documented %s configuration', name => {
