@@ -27,6 +27,15 @@ const PRIVATE = 0o600
 const SECRET_KEY_BYTES = 32
 const ADMIN_KEY_BYTES = 24
 
+/** The files above with those that are made beside them, and the folders of a restore. */
+const OWN_NAME =
+  /^((tollgate\.db|lock\.db|secret\.key|admin\.key|anchor\.json|server\.json).*|blobs|restore\..*|replaced-.*|)$/i
+
+/** Whether a file or a folder of that name in a data folder belongs to the gateway. The empty name is the data folder itself. */
+export function isOwnName(name: string): boolean {
+  return OWN_NAME.test(name)
+}
+
 /** Opens a data folder, and creates it if it does not exist. Throws an error with a sentence for the operator. */
 export function openDataFolder(dataDir: string): DataFolder {
   const path = resolve(dataDir)

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'bun:test'
 import { until } from '../../../test/scenarios/until.ts'
@@ -19,7 +19,7 @@ async function openedBooks() {
   const blobFolder = join(dataDir, 'blobs')
   const blobs = await openDiskBlobs({ folder: blobFolder })
   const backups = openBackups({ database: join(dataDir, 'tollgate.db'), blobs: blobFolder })
-  return { store, backups, blobs, file: join(aDataFolder(), 'books.db') }
+  return { dataDir, store, backups, blobs, file: join(aDataFolder(), 'books.db') }
 }
 
 describe('a backup', () => {
@@ -76,12 +76,85 @@ describe('a backup', () => {
       },
       '"file" cannot be written, because a part of its path is a file.',
     ],
+    ['with a NUL character', file => `${file}\0.db`, '"file" must not contain a NUL character.'],
   ])('to a path that is %s is refused', async (_, pathOf, message) => {
     const { backups, file } = await openedBooks()
 
     const error = await rejection(backups.write(pathOf(file)))
 
     expect(error).toMatchObject({ code: 'invalid_field', message, extras: { param: 'file' } })
+  })
+
+  test.each([
+    'secret.key',
+    'admin.key.new',
+    'server.json',
+    'anchor.json',
+    'lock.db',
+    'tollgate.db-wal',
+    'restore',
+    'restore.ready',
+    'RESTORE.ready',
+    'replaced-20261122T165940Z/books.db',
+    'blobs',
+    'blobs/inner',
+    'blobs/live/inner',
+    'backups/../blobs/partial/inner',
+  ])('is not written to %s in the data folder, which belongs to the gateway', async name => {
+    const { dataDir, backups, blobs } = await openedBooks()
+    await blobs.write('img_1/out-0', streamOf([Buffer.from('a result')]), { bytesMax: 100 })
+    for (const folder of ['backups', 'replaced-20261122T165940Z']) mkdirSync(join(dataDir, folder))
+    const before = readdirSync(dataDir, { recursive: true, encoding: 'utf8' }).sort()
+
+    const error = await rejection(backups.write(`${dataDir}/${name}`))
+
+    expect(error).toMatchObject({
+      code: 'invalid_field',
+      message:
+        '"file" must not be among the files of the gateway. Use another folder, such as "backups" in the data folder.',
+      extras: { param: 'file' },
+    })
+    expect(readdirSync(dataDir, { recursive: true, encoding: 'utf8' }).sort()).toEqual(before)
+  })
+
+  test('is not written among the files of the gateway through a symbolic link', async () => {
+    const { dataDir, backups, file } = await openedBooks()
+    const link = join(dirname(file), 'link')
+    symlinkSync(dataDir, link)
+    // The files of jobs can be on another disk.
+    const elsewhere = aDataFolder()
+    rmSync(join(dataDir, 'blobs'), { recursive: true })
+    symlinkSync(elsewhere, join(dataDir, 'blobs'))
+
+    const errors = [
+      await rejection(backups.write(join(link, 'secret.key'))),
+      await rejection(backups.write(join(elsewhere, 'inner'))),
+    ]
+
+    expect(errors).toMatchObject([{ code: 'invalid_field' }, { code: 'invalid_field' }])
+    expect(readdirSync(elsewhere)).toEqual([])
+  })
+
+  test('never removes the data folder, where it has the name of an unfinished backup', async () => {
+    const dataDir = `${aDataFolder()}/books.db.partial`
+    mkdirSync(dataDir)
+    await anAccount(aSqliteStore(join(dataDir, 'tollgate.db')))
+    const backups = openBackups({ database: join(dataDir, 'tollgate.db'), blobs: join(dataDir, 'blobs') })
+
+    const error = await rejection(backups.write(join(dataDir, '..', 'books.db')))
+
+    expect(error).toMatchObject({ code: 'invalid_field' })
+    expect(existsSync(join(dataDir, 'tollgate.db'))).toBe(true)
+  })
+
+  test('can be written to the data folder and to a folder in it', async () => {
+    const { dataDir, backups } = await openedBooks()
+    mkdirSync(join(dataDir, 'backups'))
+
+    for (const name of ['monday.db', 'backups/secret.key']) await backups.write(join(dataDir, name))
+
+    expect(existsSync(join(dataDir, 'monday.db'))).toBe(true)
+    expect(readdirSync(join(dataDir, 'backups')).sort()).toEqual(['secret.key', 'secret.key.blobs'])
   })
 
   test('of books that cannot be read fails, and leaves no file', async () => {

@@ -24,6 +24,7 @@ export function openBackups({
   return {
     async write(file) {
       if (!isAbsolute(file)) throw wrongPath(`must be an absolute path, such as "/var/backups/tollgate.db"`)
+      if (file.includes('\0')) throw wrongPath('must not contain a NUL character')
       if (stop !== undefined)
         throw new GatewayError('already_exists', 'Another backup is being written. Wait until it has ended.')
       if (isClosed) throw stopping()
@@ -70,6 +71,10 @@ function startWorker(
 
 function errorOf({ name, message, code = '' }: Extract<BackupReply, { failure: object }>['failure']): Error {
   if (name === 'BackupExistsError') return new GatewayError('already_exists', message)
+  if (name === 'OwnFileError')
+    return wrongPath(
+      'must not be among the files of the gateway. Use another folder, such as "backups" in the data folder',
+    )
   const reason = WRONG_PATH[code]
   if (reason !== undefined) return wrongPath(`cannot be written, because ${reason}`)
   return new GatewayError('unavailable', `The backup could not be written: ${message}.`, {

@@ -6,6 +6,7 @@ import { copyBlobs, countBlobs, syncFile } from '../../stores/disk/copy-blobs.ts
 import { syncFolder } from '../../stores/disk/durable-files.ts'
 import { copyDatabase, describeBooks } from '../../stores/sqlite/copy-database.ts'
 import { backupFiles } from './backup-files.ts'
+import { refuseOwnFiles } from './refuse-own-files.ts'
 
 /** What is copied, and where to. All paths are absolute. */
 export type BackupRequest = { readonly database: string; readonly blobs: string; readonly file: string }
@@ -17,17 +18,18 @@ export class BackupExistsError extends Error {
 
 /**
  * Writes a backup of a data folder that may be in use. Blocks its thread for most of the time, so it runs in a worker.
- * The books get their name last: a file of that name is a whole backup. Throws `BackupExistsError` where there is one, and
- * errors of the file system and of SQLite. Then nothing is left.
+ * The books get their name last: a file of that name is a whole backup. Throws `BackupExistsError` where there is one,
+ * `OwnFileError` for a path among the files of the gateway, and errors of the file system and of SQLite. Then nothing is
+ * left.
  */
 export async function writeBackup({ database, blobs, file }: BackupRequest): Promise<Backup> {
+  // A folder that does not exist is more often mistyped than meant.
+  await refuseOwnFiles(file, { dataFolder: dirname(database), blobs })
   const { partial, ...files } = backupFiles(file)
   for (const path of [files.books, files.blobs]) {
     if (existsSync(path))
       throw new BackupExistsError(`${path} exists. Remove it, or give the backup another name.`)
   }
-  // A folder that does not exist is more often mistyped than meant.
-  await stat(dirname(file))
   await remove(partial)
   try {
     // A file that is removed while the books are copied is needed by them, and a file that is written meanwhile may be.

@@ -110,6 +110,15 @@ test('a data folder cannot be used until its restore is finished', async () => {
   expect(isRestoreUnfinished(folder)).toBe(false)
 })
 
+test('a file or a folder with the name of a restore, but without its plan, does not stop the start', () => {
+  const [withFile, withFolder] = [{ path: aDataFolder() }, { path: aDataFolder() }]
+  writeFileSync(join(withFile.path, 'restore.ready'), 'a backup')
+  mkdirSync(join(withFolder.path, 'restore.ready'))
+
+  refuseUnfinishedRestore(withFile)
+  refuseUnfinishedRestore(withFolder)
+})
+
 test('a restore into an empty folder leaves no folder of replaced books', async () => {
   const { folder, anchorPath } = await aDecidedRestore({ hasOldBooks: false })
 

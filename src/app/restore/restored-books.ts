@@ -23,6 +23,9 @@ type Folder = Pick<DataFolder, 'path' | 'database' | 'blobs'>
 /** The parts of books that SQLite makes beside the database. They belong to the replaced books. */
 const LOGS = ['tollgate.db-wal', 'tollgate.db-shm']
 
+/** The file with the plan of a restore. A folder without it is not one of a restore. */
+const PLAN = 'plan.json'
+
 /** Where a restore prepares its books. A restore that was killed meanwhile has changed nothing. */
 export function stagingFolder({ path }: Pick<Folder, 'path'>): string {
   return join(path, 'restore.partial')
@@ -35,7 +38,7 @@ function readyFolder({ path }: Pick<Folder, 'path'>): string {
 
 /** Whether a restore was killed while it moved files, or is under way. */
 export function isRestoreUnfinished(folder: Pick<Folder, 'path'>): boolean {
-  return existsSync(readyFolder(folder))
+  return existsSync(join(readyFolder(folder), PLAN))
 }
 
 /** Throws an Error for the operator while a restore is not finished. The caller has locked the folder. */
@@ -49,7 +52,7 @@ export function refuseUnfinishedRestore(folder: Pick<Folder, 'path'>): void {
 /** Decides a restore: from here on it is finished, by this process or by the next restore. The staged files are durable. */
 export async function decideRestore(folder: Folder, plan: RestorePlan): Promise<void> {
   const staging = stagingFolder(folder)
-  const planFile = join(staging, 'plan.json')
+  const planFile = join(staging, PLAN)
   await writeFile(planFile, JSON.stringify(plan), { mode: 0o600 })
   await syncFile(planFile)
   await syncFolder(staging)
@@ -63,7 +66,7 @@ export async function decideRestore(folder: Folder, plan: RestorePlan): Promise<
  */
 export async function finishRestore(folder: Folder, anchorPath: string): Promise<RestorePlan> {
   const ready = readyFolder(folder)
-  const plan = JSON.parse(await readFile(join(ready, 'plan.json'), 'utf8')) as RestorePlan
+  const plan = JSON.parse(await readFile(join(ready, PLAN), 'utf8')) as RestorePlan
   for (const step of restoreSteps(folder, { ready, plan, anchorPath })) await step()
   return plan
 }
