@@ -97,8 +97,11 @@ describe('a backup', () => {
     let told: string[] = []
     const writing = new AbortController()
     const callers = Array.from({ length: 4 }, async (_, caller) => {
-      for (let turn = 0; !writing.signal.aborted; turn += 1)
-        told.push(await chat(gateway, key, `${caller} ${turn}`))
+      for (let turn = 0; !writing.signal.aborted; turn += 1) {
+        const id = await chat(gateway, key, `${caller} ${turn}`)
+        // After the await, because the list is another one when the backup begins.
+        told.push(id)
+      }
     })
     await until('charges are told', () => told.length >= 20)
     const before = [...told]
