@@ -77,7 +77,7 @@ async function prepare(
     file,
     detail,
     staging: stagingFolder(folder),
-    hasBlobs: !isWithoutBlobs,
+    replacedBlobs: isWithoutBlobs ? undefined : folder.blobs,
   })
   await decideRestore(folder, { file, aside: newFolderIn(folder.path), ...staged })
 }

@@ -1,10 +1,11 @@
 import { statSync } from 'node:fs'
-import { chmod, constants, copyFile, rm } from 'node:fs/promises'
+import { chmod, constants, copyFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileReason } from '../../config/file-reason.ts'
 import { auditOf } from '../../gateway/admin/operator.ts'
 import type { Problem } from '../../gateway/ports/ledger.ts'
 import { copyBlobs, syncFile } from '../../stores/disk/copy-blobs.ts'
-import { makeFolder } from '../../stores/disk/durable-files.ts'
+import { hasCode, makeFolder } from '../../stores/disk/durable-files.ts'
 import { describeBooks } from '../../stores/sqlite/copy-database.ts'
 import { openSqliteStore, type SqliteStore } from '../../stores/sqlite/store.ts'
 import { NODE_NAME, randomInBulk } from '../open-node.ts'
@@ -15,38 +16,59 @@ import type { RestorePlan } from './restored-books.ts'
 /** More problems would not help the operator. */
 const SHOWN_PROBLEMS_MAX = 5
 
+/** How a rename to a folder with content fails, where there is no folder or where it could be moved. */
+const MOVABLE = ['ENOENT', 'ENOTEMPTY', 'EEXIST']
+
 /**
  * Copies a backup into `staging`, checks the copy and adds a line to its audit log. Migrates it, if it is of an earlier version.
- * Throws an Error for the operator if it is not a backup, or if it is not sound; then nothing is left.
+ * Throws an Error for the operator if it is not a backup, if it is not sound, or if the files of jobs could not get their
+ * place; then nothing is left.
  */
 export async function stageBackup({
   file,
   staging,
   detail,
-  hasBlobs,
+  replacedBlobs,
 }: {
   readonly file: string
   readonly staging: string
   /** Why it is restored, for the audit log. */
   readonly detail: string
-  readonly hasBlobs: boolean
+  /** The folder whose place the files of jobs will get; undefined restores only the books. */
+  readonly replacedBlobs: string | undefined
 }): Promise<Pick<RestorePlan, 'end' | 'entries'>> {
   refuseCopiedFolder(file)
   await rm(staging, { recursive: true, force: true })
   try {
     await makeFolder(staging)
+    const stagedBlobs = join(staging, 'blobs')
+    if (replacedBlobs !== undefined) await refuseFixedFolder(replacedBlobs, stagedBlobs)
     const database = join(staging, 'tollgate.db')
     await copyFile(file, database, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
     await chmod(database, 0o600)
     refuseOtherFiles(database, file)
     const checked = await checkBooks(database, { file, detail })
     await syncFile(database)
-    if (hasBlobs) await copyBlobs(backupFiles(file).blobs, join(staging, 'blobs'))
+    if (replacedBlobs !== undefined) await copyBlobs(backupFiles(file).blobs, stagedBlobs)
     return checked
   } catch (error) {
     await rm(staging, { recursive: true, force: true })
     throw error
   }
+}
+
+/**
+ * Throws an Error for the operator if `folder` cannot be moved away, such as a mount point. Found only after the restore is
+ * decided, this would stop it halfway. A rename to a folder that has content changes nothing, and its error tells.
+ */
+async function refuseFixedFolder(folder: string, staged: string): Promise<void> {
+  await makeFolder(join(staged, 'live'))
+  const error = await rename(folder, staged).catch((cause: unknown) => cause)
+  if (MOVABLE.some(code => hasCode(error, code))) return
+  throw new Error(
+    `${folder} cannot be moved (${fileReason(error)}), for example because it is a mount point. Nothing was changed. Mount the whole data folder in place of it, or leave the files of jobs as they are with --without-blobs.`,
+    { cause: error },
+  )
 }
 
 /** Looks at a copy, because SQLite can make files beside the file that it reads. */

@@ -89,6 +89,7 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-function hasCode(error: unknown, code: string): boolean {
+/** Whether an operation failed with this code of the system, such as `ENOENT`. */
+export function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code
 }
