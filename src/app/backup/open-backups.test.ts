@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { describe, expect, test } from 'bun:test'
 import { until } from '../../../test/scenarios/until.ts'
 import { streamOf } from '../../../test/support/byte-streams.ts'
@@ -51,10 +51,42 @@ describe('a backup', () => {
     expect(readdirSync(dirname(file)).sort()).toEqual(['books.db', 'books.db-2.blobs'])
   })
 
+  test.each([
+    { kind: 'file', suffix: '' },
+    { kind: 'folder', suffix: '.blobs' },
+  ])('never replaces a $kind that is made while it is written', async ({ suffix }) => {
+    const { backups, file, store } = await openedBooks()
+    // Enough that copying the books takes a while.
+    store.database.run('CREATE TABLE filler (x BLOB) STRICT')
+    store.database.run('INSERT INTO filler VALUES (zeroblob(40000000))')
+    const made = `${file}${suffix}`
+    const written = rejection(backups.write(file))
+    await until('the books are being copied', () => existsSync(`${file}.partial`))
+
+    if (suffix === '') writeFileSync(made, 'mine')
+    else mkdirSync(join(made, 'mine'), { recursive: true })
+
+    expect(await written).toMatchObject({
+      code: 'already_exists',
+      message: `${made} exists. Remove it, or give the backup another name.`,
+    })
+    expect(readdirSync(dirname(file))).toEqual([basename(made)])
+  })
+
   test('removes what a killed backup to the same file left', async () => {
     const { backups, file } = await openedBooks()
     writeFileSync(`${file}.partial`, 'half')
     mkdirSync(`${file}.blobs.partial`)
+
+    await backups.write(file)
+
+    expect(readdirSync(dirname(file)).sort()).toEqual(['books.db', 'books.db.blobs'])
+  })
+
+  test('removes what a kill left between the names of its two parts', async () => {
+    const { backups, file } = await openedBooks()
+    writeFileSync(`${file}.partial`, 'whole')
+    mkdirSync(join(`${file}.blobs`, 'live'), { recursive: true })
 
     await backups.write(file)
 

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
-import { rename, rm, stat } from 'node:fs/promises'
+import { link, rename, rm, stat, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Backup } from '../../gateway/ports/backups.ts'
-import { copyBlobs, countBlobs, syncFile } from '../../stores/disk/copy-blobs.ts'
-import { syncFolder } from '../../stores/disk/durable-files.ts'
+import { cannotLink, copyBlobs, countBlobs, syncFile } from '../../stores/disk/copy-blobs.ts'
+import { hasCode, syncFolder } from '../../stores/disk/durable-files.ts'
 import { copyDatabase, describeBooks } from '../../stores/sqlite/copy-database.ts'
 import { backupFiles } from './backup-files.ts'
 import { refuseOwnFiles } from './refuse-own-files.ts'
@@ -14,6 +14,10 @@ export type BackupRequest = { readonly database: string; readonly blobs: string;
 /** There is a file of that name. */
 export class BackupExistsError extends Error {
   override readonly name = 'BackupExistsError'
+
+  constructor(path: string) {
+    super(`${path} exists. Remove it, or give the backup another name.`)
+  }
 }
 
 /**
@@ -26,9 +30,9 @@ export async function writeBackup({ database, blobs, file }: BackupRequest): Pro
   // A folder that does not exist is more often mistyped than meant.
   await refuseOwnFiles(file, { dataFolder: dirname(database), blobs })
   const { partial, ...files } = backupFiles(file)
+  if (isNamedByHalf(file)) await rm(files.blobs, { recursive: true })
   for (const path of [files.books, files.blobs]) {
-    if (existsSync(path))
-      throw new BackupExistsError(`${path} exists. Remove it, or give the backup another name.`)
+    if (existsSync(path)) throw new BackupExistsError(path)
   }
   await remove(partial)
   try {
@@ -41,17 +45,49 @@ export async function writeBackup({ database, blobs, file }: BackupRequest): Pro
     await syncFile(partial.books)
     const { commits } = describeBooks(partial.books)
     const { size: bytes } = await stat(partial.books)
-    await rename(partial.blobs, files.blobs)
-    await rename(partial.books, files.books).catch(async (error: unknown) => {
-      await rm(files.blobs, { recursive: true })
-      throw error
-    })
-    await syncFolder(dirname(file))
+    await nameParts(file)
     return { file, bytes, commits, blobs: files.blobs, blobFiles }
   } catch (error) {
     await remove(partial)
     throw error
   }
+}
+
+/** Whether a kill came between the two names of a backup: then only the files of jobs have theirs. */
+function isNamedByHalf(file: string): boolean {
+  const { partial, books, blobs } = backupFiles(file)
+  return existsSync(blobs) && existsSync(partial.books) && !existsSync(books) && !existsSync(partial.blobs)
+}
+
+/** Gives both parts their names, durably, the books last. Replaces nothing. Neither has its name if this fails. */
+async function nameParts(file: string): Promise<void> {
+  const { partial, books, blobs } = backupFiles(file)
+  await rename(partial.blobs, blobs).catch((error: unknown) => {
+    // A rename replaces an empty folder, and nothing else.
+    throw existsSync(blobs) ? new BackupExistsError(blobs) : error
+  })
+  const named = [blobs]
+  try {
+    await nameFile(partial.books, books)
+    named.push(books)
+    await syncFolder(dirname(file))
+  } catch (error) {
+    for (const path of named) await rm(path, { recursive: true })
+    throw error
+  }
+}
+
+/** Gives a file another name. Unlike a rename, a link does not replace a file. */
+async function nameFile(from: string, to: string): Promise<void> {
+  try {
+    await link(from, to)
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) throw new BackupExistsError(to)
+    if (!cannotLink(error)) throw error
+    await rename(from, to)
+    return
+  }
+  await unlink(from)
 }
 
 async function remove({ books, blobs }: ReturnType<typeof backupFiles>['partial']): Promise<void> {

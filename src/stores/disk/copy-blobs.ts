@@ -1,13 +1,12 @@
 import { constants } from 'node:fs'
 import { copyFile, link, open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { makeFolder, syncFolder, unlessAbsent } from './durable-files.ts'
+import { hasCode, makeFolder, syncFolder, unlessAbsent } from './durable-files.ts'
 
 /** The parts of a blob folder that have whole files. Files that are being written are elsewhere. */
 const KINDS = ['live', 'archive']
 
-/** Why a file cannot have a second name there: another file system, or one without hard links. */
-const CANNOT_LINK = new Set(['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
+const LINK_ERRORS = ['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']
 
 /**
  * Copies all blobs of a folder that may be in use into another one, which is made where there is none. Durable when it
@@ -49,10 +48,15 @@ async function copyBlob(from: string, to: string): Promise<void> {
   try {
     await link(from, to)
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && CANNOT_LINK.has(String(error.code)))) throw error
+    if (!cannotLink(error)) throw error
     await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
     await syncFile(to)
   }
+}
+
+/** Whether a file cannot have a second name there: on another file system, or on one without hard links. */
+export function cannotLink(error: unknown): boolean {
+  return LINK_ERRORS.some(code => hasCode(error, code))
 }
 
 /** Makes the content of a file durable. */
