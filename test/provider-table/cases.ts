@@ -98,7 +98,7 @@ export const groups: readonly Group[] = [
   },
   {
     title: 'Results',
-    text: '`no output`: the job fails, and nothing is charged. `refused`: the link leads to no public address, so it is never opened and the result is lost. `bytes`: the result is in the reply. Downloads that fail, are too large or take too long are the same for all providers: see `src/providers/fetch-untrusted` and `test/scenarios`.',
+    text: '`no output`: the job fails, and nothing is charged. `refused`: the link leads to no public address, so it is never opened and the result is lost. `bytes`: the result is in the reply. `again`: the success names no file, so the job is not finished yet. Downloads that fail, are too large or take too long are the same for all providers: see `src/providers/fetch-untrusted` and `test/scenarios`.',
     cases: [
       { title: 'as ordered' },
       { title: 'none', submit: 'no_outputs' },

@@ -183,12 +183,6 @@ describe('the answer to a create', () => {
     expect(readCreated(answered(body, 400), 'text2video')).toMatchObject({ outcome: 'rejected' })
   })
 
-  test('with a success, no id and a code that is not documented is rejected as invalid', () => {
-    const outcome = readCreated(answered('{"code":1999,"message":"No."}'), 'text2video')
-
-    expect(outcome).toMatchObject({ outcome: 'rejected', reason: 'invalid', code: '1999', message: 'No.' })
-  })
-
   test.each([
     [401, 'operator'],
     [402, 'operator'],
@@ -223,6 +217,7 @@ describe('the answer to a create', () => {
     '[]',
     '{}',
     '{"code":0}',
+    '{"code":1999,"message":"Text for the operator."}',
     '{"code":0,"data":{}}',
     '{"code":0,"data":{"task_id":""}}',
     '{"code":0,"data":{"task_id":null}}',

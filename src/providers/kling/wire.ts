@@ -95,9 +95,8 @@ export function readCreated(answer: WholeAnswer, kind: CreateKind): SubmitOutcom
   const mayExist = trouble === 'server' || (trouble === 'unlisted' && taskId !== undefined)
   if (status >= 500 || (isSuccess(answer) && mayExist))
     return { outcome: 'unknown', problem: problemOf(answer, shownCode(answer)) }
-  if (!isSuccess(answer) || trouble !== undefined) {
+  if (!isSuccess(answer) || (trouble !== undefined && trouble !== 'unlisted'))
     return rejected(answer, reasonOf(status, trouble), envelope)
-  }
   if (taskId === undefined) return rejected(answer, 'no_id', envelope)
   return { outcome: 'accepted', upstreamId: formatUpstreamId({ kind, taskId }) }
 }

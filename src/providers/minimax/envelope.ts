@@ -23,34 +23,36 @@ export function readEnvelope(text: string): Envelope | undefined {
 export type Trouble = 'operator' | 'rate_limited' | 'invalid' | 'server' | 'unlisted'
 
 /** All of them come with the HTTP status 200. */
-const codes: Readonly<Record<string, Exclude<Trouble, 'unlisted'>>> = {
-  1000: 'server',
-  1001: 'server',
-  1013: 'server',
-  1002: 'rate_limited',
-  1039: 'rate_limited',
-  // The key is refused, and the balance of the account is used up.
-  1004: 'operator',
-  2049: 'operator',
-  1008: 'operator',
-  // The prompt is sensitive, the result is sensitive, and a parameter is wrong.
-  1026: 'invalid',
-  1027: 'invalid',
-  2013: 'invalid',
-  authentication_error: 'operator',
-  permission_error: 'operator',
-  insufficient_balance_error: 'operator',
-  rate_limit_error: 'rate_limited',
-  bad_request_error: 'invalid',
-  server_error: 'server',
-}
+const codes = new Map<string, Exclude<Trouble, 'unlisted'>>(
+  Object.entries({
+    1000: 'server',
+    1001: 'server',
+    1013: 'server',
+    1002: 'rate_limited',
+    1039: 'rate_limited',
+    // The key is refused, and the balance of the account is used up.
+    1004: 'operator',
+    2049: 'operator',
+    1008: 'operator',
+    // The prompt is sensitive, the result is sensitive, and a parameter is wrong.
+    1026: 'invalid',
+    1027: 'invalid',
+    2013: 'invalid',
+    authentication_error: 'operator',
+    permission_error: 'operator',
+    insufficient_balance_error: 'operator',
+    rate_limit_error: 'rate_limited',
+    bad_request_error: 'invalid',
+    server_error: 'server',
+  } as const),
+)
 
 const SUCCESS = '0'
 
 /** Undefined for a success. */
 export function troubleOf(code: string | undefined): Trouble | undefined {
   if (code === undefined || code === SUCCESS) return undefined
-  return codes[code] ?? 'unlisted'
+  return codes.get(code) ?? 'unlisted'
 }
 
 /** A text, or a number as one; undefined for anything else. */

@@ -87,6 +87,15 @@ describe('minimax v1', () => {
     expect(sent.slice(1).map(({ timeoutMs }) => timeoutMs)).toEqual([1000, 300])
   })
 
+  test('leaves a job as it is that succeeded without a file', async () => {
+    const { clock, simulator, provider, submitted } = open()
+    simulator.scriptSubmits('no_outputs')
+    const job = await submitted()
+    clock.advance(JOB_MS)
+
+    expect(await provider.poll(job)).toEqual({ outcome: 'unavailable', problem: 'status 200, no file' })
+  })
+
   test.each(['status_500', 'status_401', 'status_429', 'html', 'reset', 'silence'] as const)(
     'leaves a job as it is whose link cannot be retrieved: %s',
     async behavior => {

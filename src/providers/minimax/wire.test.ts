@@ -123,6 +123,8 @@ describe('the answer to a submit', () => {
     '{"task_id":null}',
     '{"task_id":1.5}',
     '{"task_id":".."}',
+    '{"base_resp":{"status_code":1999,"status_msg":"Text for the operator."}}',
+    '{"base_resp":{"status_code":"constructor"}}',
   ])('%j names no job', body => {
     expect(readSubmitted(answered(body), 'v1')).toMatchObject({ outcome: 'rejected', reason: 'no_id' })
   })
@@ -144,11 +146,11 @@ describe('the answer to a query of v1', () => {
   })
 
   test.each(['', ',"file_id":""', ',"file_id":null', ',"file_id":0'])(
-    'of a success with %j has no outputs',
+    'of a success with %j is unavailable, because there is no file to retrieve',
     member => {
-      expect(readTaskV1(answered(`{"status":"Success"${member}}`))).toMatchObject({
-        outcome: 'finished',
-        result: { outputs: [] },
+      expect(readTaskV1(answered(`{"status":"Success"${member}}`))).toEqual({
+        outcome: 'unavailable',
+        problem: 'status 200, no file',
       })
     },
   )
@@ -164,14 +166,30 @@ describe('the answer to a query of v1', () => {
   test.each([
     ['{"status":"Fail","base_resp":{"status_code":0,"status_msg":"success"}}'],
     ['{"status":"Fail"}'],
-    // The operator's balance is used up.
-    ['{"status":"Fail","base_resp":{"status_code":1008,"status_msg":"insufficient balance"}}'],
   ])('of a failure without a reason for the client has a default message: %s', body => {
     expect(readTaskV1(answered(body))).toEqual({
       outcome: 'failed',
       message: 'The provider could not make the result and did not say why.',
     })
   })
+
+  test.each([1026, 1027, 2013, 1999, 'constructor'])('of a failure with the code %j ends the job', code => {
+    const body = JSON.stringify({ status: 'Fail', base_resp: { status_code: code, status_msg: 'No.' } })
+
+    expect(readTaskV1(answered(body))).toEqual({ outcome: 'failed', code: String(code), message: 'No.' })
+  })
+
+  test.each([1000, 1001, 1013, 1002, 1039, 1004, 2049, 1008])(
+    'of a failure with the code %d is unavailable, because the code is about the query',
+    code => {
+      const body = JSON.stringify({ status: 'Fail', base_resp: { status_code: code } })
+
+      expect(readTaskV1(answered(body))).toEqual({
+        outcome: 'unavailable',
+        problem: `status 200, code ${code}`,
+      })
+    },
+  )
 
   test('of a running job has its status', () => {
     expect(readTaskV1(answered(fixture('v1-processing')))).toEqual({
@@ -264,6 +282,15 @@ describe('the answer to a query of v2', () => {
       outcome: 'failed',
       code: '1027',
       message: 'output new_sensitive',
+    })
+  })
+
+  test("of a job that failed for the operator's balance has a default message", () => {
+    const error = { code: 1008, message: 'insufficient balance' }
+
+    expect(readTaskV2(answered(JSON.stringify({ task: { status: 'failed', error } })))).toEqual({
+      outcome: 'failed',
+      message: 'The provider could not make the result and did not say why.',
     })
   })
 

@@ -12,6 +12,7 @@ import {
   problemOf,
   UNEXPLAINED_FAILURE,
   UNEXPLAINED_REJECTION,
+  unavailable as notAvailable,
   unusable,
   type Unavailable,
 } from '../media/outcomes.ts'
@@ -44,7 +45,8 @@ export function readSubmitted(answer: WholeAnswer, version: Version): SubmitOutc
   // With a code that no document names, an id is still the id of a job, and polls tell more.
   if (isSuccess(answer) && taskId !== undefined && (trouble === undefined || trouble === 'unlisted'))
     return { outcome: 'accepted', upstreamId: formatUpstreamId({ version, taskId }) }
-  if (isSuccess(answer) && trouble === undefined) return rejected(answer, 'no_id', envelope)
+  if (isSuccess(answer) && (trouble === undefined || trouble === 'unlisted'))
+    return rejected(answer, 'no_id', envelope)
   return rejected(answer, rejectionReason(answer.status, trouble), envelope)
 }
 
@@ -72,7 +74,10 @@ function rejected(
 /** A job of v1 is finished when its file can be retrieved as well. */
 export type PolledV1 = PollOutcome | { readonly outcome: 'made'; readonly fileId: string }
 
-/** The state of a job in the answer to a query of v1. */
+/**
+ * The state of a job in the answer to a query of v1. The code comes first: a code about the operator's account, the rate
+ * of queries or the server says nothing about the job, whatever its status is.
+ */
 export function readTaskV1(answer: WholeAnswer): PolledV1 {
   const envelope = readEnvelope(answer.body)
   const word = envelope?.body['status']
@@ -80,14 +85,13 @@ export function readTaskV1(answer: WholeAnswer): PolledV1 {
   if (!isSuccess(answer) || envelope === undefined || typeof word !== 'string' || word === '')
     return unavailable(answer)
   const state = statesOfV1[word.toLowerCase()]
-  if (state === 'failed') return failed(envelope.code, envelope.message)
+  const isOfJob = trouble === undefined || trouble === 'invalid' || trouble === 'unlisted'
+  if (state === 'failed' && isOfJob) return failed(envelope.code, envelope.message)
   if (trouble !== undefined) return unavailable(answer)
   if (state !== 'finished')
     return { outcome: 'running', upstreamStatus: word, isKnownStatus: state === 'running' }
   const fileId = fileIdOf(answer.body)
-  return fileId === undefined
-    ? { outcome: 'finished', result: { outputs: [], isCounted: true } }
-    : { outcome: 'made', fileId }
+  return fileId === undefined ? notAvailable(`${problemOf(answer)}, no file`) : { outcome: 'made', fileId }
 }
 
 const statesOfV1: Readonly<Record<string, 'running' | 'finished' | 'failed'>> = {
@@ -154,7 +158,7 @@ function resultOf({ content, usage, duration }: Readonly<Record<string, unknown>
   }
 }
 
-/** A failure about the operator's account ends the job as any other does, and its text is not for the client. */
+/** A job of v2 that failed for the operator's account ends as any other does, and its text is not for the client. */
 function failed(code: string | undefined, message = UNEXPLAINED_FAILURE): PollOutcome {
   if (troubleOf(code) === 'operator') return { outcome: 'failed', message: UNEXPLAINED_FAILURE }
   // v1 repeats the success of the query beside a failed job.

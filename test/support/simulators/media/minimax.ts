@@ -83,7 +83,7 @@ function taskOfV1({ id: task_id, state, status, outputs }: JobView, fileId: numb
         task_id,
         status: 'Fail',
         file_id: '',
-        base_resp: { status_code: 1013, status_msg: 'Simulated failure' },
+        ...success,
       }
     case 'filtered':
       return {
