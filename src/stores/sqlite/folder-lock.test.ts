@@ -50,6 +50,26 @@ test('a folder is free again after its process was killed', async () => {
   lock.release()
 })
 
+test('a second lock that fails in the same process does not release the first one', async () => {
+  const folder = aDataFolder()
+  const lock = lockFolder(folder)
+  expect(() => lockFolder(folder)).toThrow(DataFolderInUseError)
+  const module = join(import.meta.dirname, 'folder-lock.ts')
+  const program = `
+    const { lockFolder } = await import(${JSON.stringify(module)})
+    try {
+      lockFolder(${JSON.stringify(folder)})
+      console.log('locked')
+    } catch (error) {
+      console.log(error.name)
+    }`
+
+  const other = Bun.spawn([process.execPath, '-e', program], { stdout: 'pipe' })
+
+  expect(await new Response(other.stdout).text()).toBe('DataFolderInUseError\n')
+  lock.release()
+})
+
 test('the lock leaves one empty file, for the owner alone', () => {
   const folder = aDataFolder()
   const lock = lockFolder(folder)

@@ -33,7 +33,7 @@ export type FolderLock = {
  */
 export function lockFolder(folder: string): FolderLock {
   const path = join(folder, LOCK_FILE)
-  closeSync(openSync(path, 'a', 0o600))
+  makeLockFile(path)
   const file = new Database(path, { readwrite: true })
   try {
     file.run(`PRAGMA busy_timeout = ${LOCK_WAIT_MS}`)
@@ -50,6 +50,15 @@ export function lockFolder(folder: string): FolderLock {
       locked.delete(file)
       file.close()
     },
+  }
+}
+
+/** Does not open a file that exists: closing it would release a lock that this process has on it. */
+function makeLockFile(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o600))
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
   }
 }
 
