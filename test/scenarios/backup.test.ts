@@ -233,6 +233,7 @@ describe('a restore', () => {
     )
     const replaced = readdirSync(dataDir).find(name => name.startsWith('replaced-'))
     expect(out).toContain(join(dataDir, replaced!))
+    expect(out).toContain(`The anchor ${join(dataDir, 'anchor.json')} names the last one.`)
     expect(atStop).toHaveLength(atBackup.length + 1)
     expect(await booksAside(join(dataDir, replaced!), key)).toEqual(atStop)
   })

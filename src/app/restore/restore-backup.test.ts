@@ -168,13 +168,14 @@ describe('a restore', () => {
     const anchorFile = join(aDataFolder(), 'anchor.json')
     const config = readConfig({ TOLLGATE_DATA_DIR: dataDir, TOLLGATE_ANCHOR_FILE: anchorFile })
 
-    const { commits } = await restoreBackup(config, {
+    const { commits, anchor } = await restoreBackup(config, {
       file: source,
       replace: undefined,
       isWithoutBlobs: false,
     })
 
     expect(JSON.parse(readFileSync(anchorFile, 'utf8'))).toMatchObject({ node: 'main', number: commits })
+    expect(anchor).toBe(anchorFile)
     expect(existsSync(join(dataDir, 'anchor.json'))).toBe(false)
   })
 

@@ -26,6 +26,8 @@ export type Restored = {
   /** This call finished a restore that had been interrupted, and did nothing else. */
   readonly isFinished: boolean
   readonly hasSecretKey: boolean
+  /** The file with the new anchor. */
+  readonly anchor: string
 }
 
 /**
@@ -50,6 +52,7 @@ export async function restoreBackup(config: Config, request: RestoreRequest): Pr
       replaced: existsSync(resolve(folder.path, aside)) ? resolve(folder.path, aside) : undefined,
       isFinished,
       hasSecretKey: folder.hasSecretKey,
+      anchor: anchorPath,
     }
   } finally {
     lock.release()

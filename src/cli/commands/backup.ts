@@ -3,7 +3,7 @@ import type { Config } from '../../config/config.ts'
 import type { Ask } from '../ask.ts'
 import { CliError, type Outcome } from '../outcome.ts'
 
-/** A backup reads and writes the whole database, whatever its size. */
+/** A day. A backup of a large database takes long, because it reads and writes all of it. */
 const TIMEOUT_MS = 86_400_000
 
 /** Writes a backup to a new file. */
@@ -44,6 +44,7 @@ export type RestoreBackup = (
   readonly replaced: string | undefined
   readonly isFinished: boolean
   readonly hasSecretKey: boolean
+  readonly anchor: string
 }>
 
 /** Restores a backup. The gateway must be stopped. */
@@ -53,13 +54,13 @@ export async function restore(
   restoreBackup: RestoreBackup,
 ): Promise<Outcome> {
   const restored = await restoreBackup(config, options).catch(refused)
-  const { file, commits, entries, replaced, isFinished, hasSecretKey } = restored
+  const { file, commits, entries, replaced, isFinished, hasSecretKey, anchor } = restored
   const dataDir = resolve(config.dataDir)
   const lines = [
     isFinished
       ? `An interrupted restore was finished: ${dataDir} has the books of ${file}.`
       : `Restored ${file} into ${dataDir}.`,
-    `The books balance: ${entries} entries, ${commits} commits. The anchor names the last one.`,
+    `The books balance: ${entries} entries, ${commits} commits. The anchor ${anchor} names the last one.`,
   ]
   if (replaced !== undefined)
     lines.push(`The replaced books are in ${replaced}. Delete that folder when you no longer need it.`)
@@ -73,6 +74,7 @@ export async function restore(
       replaced: replaced ?? null,
       finished_interrupted: isFinished,
       has_secret_key: hasSecretKey,
+      anchor_file: anchor,
     },
     text: lines.join('\n'),
     note: `${hasSecretKey ? '' : `${keyNote}\n`}What was done after the backup is gone from the books: charges, credits, new and revoked keys. See "Restore" in docs/operating.md.`,
