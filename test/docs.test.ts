@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { existsSync, globSync, readFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
+import { linksOf } from './support/page-links.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const pages = [
@@ -11,12 +12,6 @@ const pages = [
   ...globSync(['docs/**/*.md', 'examples/*.md'], { cwd: root }),
 ]
 const COLUMNS_MAX = 120
-
-/** The targets of a page's links as paths from the root, without links to the web and within the page. */
-function linksOf(page: string): string[] {
-  const targets = [...textOf(page).matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)].map(([, target = '']) => target)
-  return targets.filter(target => !/^[a-z]+:/.test(target)).map(target => join(dirname(page), target))
-}
 
 function textOf(page: string): string {
   return readFileSync(join(root, page), 'utf8')

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { debianProgram } from './support/debian-program.ts'
+import { linksOf } from './support/page-links.ts'
 import { startGatewayProcess } from './support/gateway-process.ts'
 import { PROCESS_START_MS_MAX, until } from './scenarios/until.ts'
 
@@ -75,7 +76,9 @@ describe('the npm package', () => {
   const prefix = join(folder, 'prefix')
   let archive: string
   beforeAll(async () => {
-    await run(['npm', 'pack', '--pack-destination', folder], { env: environment })
+    const clone = join(folder, 'packed')
+    await run(['git', 'clone', '--quiet', root, clone])
+    await run(['npm', 'pack', '--pack-destination', folder], { cwd: clone, env: environment })
     ;[archive = ''] = [...new Bun.Glob('tollgate-*.tgz').scanSync({ cwd: folder, absolute: true })]
     const global = ['--global', '--prefix', prefix]
     await run(['npm', 'install', ...global, '--no-fund', '--no-audit', archive], {
@@ -110,7 +113,7 @@ describe('the npm package', () => {
     async () => {
       const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
 
-      const printed = await run(['npx', '--yes', '--package', archive, 'tollgate', '--version'], {
+      const printed = await run(['npx', '--yes', `./tollgate-${version}.tgz`, '--version'], {
         cwd: folder,
         env: environment,
       })
@@ -120,13 +123,35 @@ describe('the npm package', () => {
     INSTALL_MS_MAX,
   )
 
-  test('has no test and no file of this machine', async () => {
-    const files = (await run(['tar', 'tzf', archive])).split('\n')
+  const filesOf = async (packed: string) =>
+    (await run(['tar', 'tzf', packed])).split('\n').map(file => file.replace('package/', ''))
 
-    expect(files).toContain('package/src/cli.ts')
-    expect(files.filter(file => /\.test\.ts$|\/test\/|\/bench\/|\/data\/|\.npmrc|\.key$/.test(file))).toEqual(
-      [],
+  test('has no test, no data of tests and no file of this machine', async () => {
+    const files = await filesOf(archive)
+
+    expect(files).toContain('src/cli.ts')
+    expect(
+      files.filter(file =>
+        /\.test\.ts$|^test\/|\/test\/|\/bench\/|\/data\/|\/fixtures\/|\.npmrc|\.key$/.test(file),
+      ),
+    ).toEqual([])
+  })
+
+  test('has every page, and every file that its pages link to', async () => {
+    const files = await filesOf(archive)
+    const pages = files.filter(file => /^(docs|examples)\/.*\.md$|^[A-Z]+\.md$/.test(file))
+
+    const links = pages.flatMap(page =>
+      linksOf(page).map(target => ({ page, target: target.replace(/\/$/, '') })),
     )
+
+    expect(pages).toEqual(expect.arrayContaining(['README.md', 'SECURITY.md', 'docs/operating.md']))
+    expect(links.length).toBeGreaterThan(20)
+    // The image is built in a clone.
+    const absent = links.filter(
+      ({ target }) => !files.some(file => file === target || file.startsWith(`${target}/`)),
+    )
+    expect(absent.filter(({ target }) => target !== 'compose.yaml')).toEqual([])
   })
 })
 

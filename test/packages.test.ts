@@ -87,6 +87,17 @@ describe('the package', () => {
   test('runs in the image and in the services with the same version', () => {
     expect(text('compose.yaml')).toContain(`image: tollgate:${manifest.version}\n`)
   })
+
+  test('is installed from its file, because nobody has published it under its name', () => {
+    const commands = [...text('docs/operating.md').matchAll(/`(np[mx] [^`]*tollgate[^`]*)`/g)].map(
+      ([, command]) => command,
+    )
+
+    expect(commands.length).toBeGreaterThan(1)
+    expect(
+      commands.filter(command => !command?.split(/\s+/).includes(`./tollgate-${manifest.version}.tgz`)),
+    ).toEqual([])
+  })
 })
 
 /** The standard output of a command in the root of the repository. */
