@@ -17,7 +17,7 @@ function codeIn(value: Readonly<Record<string, unknown>> | undefined): string | 
 }
 
 /** About the operator's key, its credit, and the model that the row names. */
-const OPERATOR_CODE = /^API_KEY_|CREDIT|^INVALID_MODEL$/
+const OPERATOR_CODE = /^API_KEY_|_CREDITS?$|^INVALID_MODEL$/
 const RATE_CODE = 'RATE_LIMIT_ERROR'
 
 export function isOperatorCode(code: string | undefined): boolean {

@@ -17,6 +17,9 @@ describe('the answer to a submit', () => {
     [fixture('completed-video')],
     [`{"result":{"uuid":"${UUID}","status":1}}`],
     [`{"result":{"result":{"uuid":"${UUID}","status":1}}}`],
+    [`{"status":"success","result":{"uuid":"${UUID}","status":1}}`],
+    [`{"uuid":"outer","status":200,"result":{"status":1,"result":{"uuid":"${UUID}","status":1}}}`],
+    [`{"uuid":"${UUID}","status":1,"result":{"uuid":""}}`],
   ])('with an id is an accepted job: %s', body => {
     expect(readSubmitted(answered(body))).toEqual({ outcome: 'accepted', upstreamId: UUID })
   })
@@ -43,6 +46,12 @@ describe('the answer to a submit', () => {
     const body = '{"detail":{"error_code":"NOT_ENOUGH_AND_LOCK_CREDIT","message":"Buy more."}}'
 
     expect(readSubmitted(answered(body, 400))).toMatchObject({ reason: 'operator' })
+  })
+
+  test.each(['ACCREDITED_PERSON', 'CREDIT_CARD_IN_PROMPT'])('with the code %s is about the request', code => {
+    const body = JSON.stringify({ detail: { error_code: code, message: 'No.' } })
+
+    expect(readSubmitted(answered(body, 400))).toMatchObject({ reason: 'invalid', code })
   })
 
   test('that lists what is wrong with a form has the list as its message', () => {
@@ -118,6 +127,16 @@ describe('the answer to a poll', () => {
     const body = '{"status":2,"generate_result":"https://cdn.example.net/a","generated_video":[]}'
 
     expect(readHistory(answered(body), 'video')).toMatchObject({
+      result: { outputs: [{ from: 'url', url: 'https://cdn.example.net/a' }] },
+    })
+  })
+
+  test.each([
+    '{"status":200,"result":{"uuid":"u1","status":2,"generate_result":"https://cdn.example.net/a"}}',
+    '{"status":"success","result":{"status":200,"result":{"status":2,"generate_result":"https://cdn.example.net/a"}}}',
+  ])('of a job in a wrapper has the state of the job: %s', body => {
+    expect(readHistory(answered(body), 'video')).toMatchObject({
+      outcome: 'finished',
       result: { outputs: [{ from: 'url', url: 'https://cdn.example.net/a' }] },
     })
   })

@@ -26,12 +26,20 @@ export function readSubmitted(answer: WholeAnswer): SubmitOutcome {
   }
 }
 
-/** Some deployments wrap the job into `result` once or twice. */
+/**
+ * The job. Some deployments wrap it into `result` once or twice, and a wrapper may have a status of its own. So the
+ * innermost object with an id is the job, or else the innermost one with a documented status.
+ */
 function itemIn(body: string): Item | undefined {
   const whole = findJsonObject(body)
   const once = whole?.['result']
   const twice = isJsonObject(once) ? once['result'] : undefined
-  return [whole, once, twice].filter(isJsonObject).find(item => 'uuid' in item || 'status' in item)
+  const items = [twice, once, whole].filter(isJsonObject)
+  return (
+    items.find(({ uuid }) => isUsableId(uuid)) ??
+    items.find(({ status }) => stateOf.has(String(status))) ??
+    items.find(item => 'status' in item)
+  )
 }
 
 /** The state of a job in the answer to a poll. */
@@ -40,7 +48,7 @@ export function readHistory(answer: WholeAnswer, kind: JobKind): PollOutcome {
   const { status, status_desc: description } = item
   const isNamed = typeof status === 'number' || (typeof status === 'string' && status !== '')
   if (!isSuccess(answer) || !isNamed) return unusable(answer, errorCodeOf(answer.body))
-  const state = stateOf[status]
+  const state = stateOf.get(String(status))
   if (state === 'finished') return { outcome: 'finished', result: resultOf(item, kind) }
   if (state === 'failed') return failureOf(item)
   const shown =
@@ -48,11 +56,11 @@ export function readHistory(answer: WholeAnswer, kind: JobKind): PollOutcome {
   return { outcome: 'running', upstreamStatus: shown, isKnownStatus: state === 'running' }
 }
 
-const stateOf: Readonly<Record<string | number, 'running' | 'finished' | 'failed'>> = {
-  1: 'running',
-  2: 'finished',
-  3: 'failed',
-}
+const stateOf = new Map<string, 'running' | 'finished' | 'failed'>([
+  ['1', 'running'],
+  ['2', 'finished'],
+  ['3', 'failed'],
+])
 
 /** The links of the images or clips. `generate_result` is there for jobs with one result. */
 function resultOf(item: Item, kind: JobKind): MediaResult {
