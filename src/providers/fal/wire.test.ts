@@ -343,10 +343,25 @@ describe('the result of a request', () => {
     [422, 'content-policy-violation', 'content_policy_violation'],
     [422, 'missing-prompt', 'missing'],
     [500, 'downstream-service-error', 'downstream_service_error'],
-    [504, 'request-timeout', 'request_timeout'],
   ])('of HTTP status %d like %s is a failure of the job', (status, name, code) => {
     expect(readResult(answered(fixture(name), status))).toMatchObject({ outcome: 'failed', code })
   })
+
+  test('of HTTP status 422 with a text is a failure of the job', () => {
+    expect(readResult(answered('{"detail":"The image is too small."}', 422))).toEqual({
+      outcome: 'failed',
+      message: 'The image is too small.',
+    })
+  })
+
+  test.each([400, 409, 410, 423, 425, 500, 503, 504])(
+    'of HTTP status %d with a text says nothing about the job',
+    status => {
+      expect(readResult(answered('{"detail":"Conflict, try again"}', status))).toMatchObject({
+        outcome: 'unavailable',
+      })
+    },
+  )
 
   test('of a failure says what the model said', () => {
     const outcome = readResult(answered(fixture('content-policy-violation'), 422))
@@ -360,6 +375,8 @@ describe('the result of a request', () => {
     [404, 'not-found'],
     [429, 'too-many-requests'],
     [500, 'internal-server-error'],
+    [404, 'missing-prompt'],
+    [504, 'request-timeout'],
     [307, 'result-image'],
   ])('of HTTP status %d like %s says nothing about the job', (status, name) => {
     expect(readResult(answered(fixture(name), status))).toMatchObject({ outcome: 'unavailable' })

@@ -146,8 +146,8 @@ function hasError(status: Readonly<Record<string, unknown>> | undefined): boolea
 }
 
 /**
- * The answer to a query of a completed job's result. A failed job has the error of the model or of the queue as its
- * result. An error without the form of these is an error of the query.
+ * The answer to a query of a completed job's result. A failed job has the error of the model as its result: a list, or a
+ * text with the status 422. Any other error is one of the query; an error of the queue is in the status of the job.
  */
 export function readResult(answer: WholeAnswer): PollOutcome {
   const { status, body } = answer
@@ -167,9 +167,9 @@ const QUERY_REFUSED = new Set([401, 402, 403, 404, 405, 408, 429])
 
 function isErrorOfJob({ status, body }: WholeAnswer): boolean {
   if (status < 400 || QUERY_REFUSED.has(status)) return false
-  const { detail, error_type: type } = findJsonObject(body) ?? {}
-  if (typeof type === 'string' || (Array.isArray(detail) && detail.some(isJsonObject))) return true
-  return status < 500 && typeof detail === 'string'
+  const detail = findJsonObject(body)?.['detail']
+  if (Array.isArray(detail)) return detail.some(isJsonObject)
+  return status === 422 && typeof detail === 'string'
 }
 
 function failed(answer: WholeAnswer): PollOutcome {
