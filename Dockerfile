@@ -3,7 +3,8 @@ FROM node:22-bookworm-slim AS build
 WORKDIR /opt/tollgate
 COPY package.json package-lock.json .npmrc ./
 COPY scripts/install.mjs scripts/
-RUN cp "$(node scripts/install.mjs production)" /usr/local/bin/bun && rm -r node_modules/bun node_modules/@oven
+RUN cp "$(node scripts/install.mjs production)" /usr/local/bin/bun \
+    && rm -r node_modules/bun node_modules/@oven node_modules/swagger-ui-dist/*.map
 
 FROM debian:bookworm-slim
 RUN useradd --system --uid 10001 --home-dir /var/lib/tollgate --create-home tollgate \
@@ -22,7 +23,8 @@ USER 10001
 WORKDIR /var/lib/tollgate
 VOLUME /var/lib/tollgate
 EXPOSE 8787
+# `fetch` would ask the proxy that HTTP_PROXY names.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s \
-    CMD ["bun", "-e", "if (!(await fetch('http://127.0.0.1:8787/health/live')).ok) process.exit(1)"]
+    CMD ["bun", "-e", "require('node:http').get({ host: '127.0.0.1', port: parseInt(process.env.TOLLGATE_PORT) || 8787, path: '/health/live' }, ({ statusCode }) => process.exit(statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))"]
 ENTRYPOINT ["tollgate"]
 CMD ["serve"]

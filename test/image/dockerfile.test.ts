@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { parse } from 'yaml'
+import { freePort } from '../../bench/processes.ts'
 import { commandOf, parseDockerfile, variablesOf } from './dockerfile.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -41,6 +42,43 @@ test('the image runs without root, with a health check, and stores its data in i
   expect(commandOf(last('HEALTHCHECK'))[0]).toBe('bun')
   expect(last('VOLUME').text).toBe(dataDir!)
   expect(services.tollgate['volumes']).toEqual([`data:${dataDir}`])
+})
+
+const asked: string[] = []
+const answering = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  fetch: request => {
+    asked.push(new URL(request.url).pathname)
+    return new Response(null, { status: asked.length === 1 ? 200 : 503 })
+  },
+})
+afterAll(() => answering.stop(true))
+
+/** The exit code of the health check of the image. */
+function healthCheck(environment: Readonly<Record<string, string>>): Promise<number> {
+  const [, ...options] = commandOf(last('HEALTHCHECK'))
+  return Bun.spawn([process.execPath, ...options], {
+    env: { PATH: process.env['PATH'], ...environment },
+    stdout: 'ignore',
+    stderr: 'ignore',
+  }).exited
+}
+
+test('the health check asks the port of the gateway without the proxy, and fails for a gateway that is not live', async () => {
+  const refusing = freePort()
+  const environment = {
+    TOLLGATE_PORT: String(answering.port),
+    HTTP_PROXY: `http://127.0.0.1:${refusing}`,
+    http_proxy: `http://127.0.0.1:${refusing}`,
+  }
+
+  const live = await healthCheck(environment)
+  const unavailable = await healthCheck(environment)
+  const stopped = await healthCheck({ TOLLGATE_PORT: String(refusing) })
+
+  expect([live, unavailable, stopped]).toEqual([0, 1, 1])
+  expect(asked).toEqual(['/health/live', '/health/live'])
 })
 
 test('the service has no rights that it does not need, and is reached only from its machine', () => {

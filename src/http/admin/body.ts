@@ -7,7 +7,7 @@ import type { AdminRequest } from './call.ts'
 const BODY_BYTES_MAX = 8 << 20
 const LIMITS: BodyLimits = { ...BODY_TIMES, bytesMax: BODY_BYTES_MAX, totalMs: 120_000 }
 
-/** Only what JSON counts as space, so that other control characters are no empty body. */
+/** Only what JSON counts as space, so that a body of other control characters does not count as empty. */
 const SPACE = /^[ \t\r\n]*$/
 const BYTE_ORDER_MARK = '\uFEFF'
 

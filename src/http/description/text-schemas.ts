@@ -109,7 +109,7 @@ export const textSchemas: Members = {
   TokenCount: object({ input_tokens: about('An estimate.', count) }),
 }
 
-/** The JSON in the `data` of each event. `[DONE]` is no JSON. */
+/** The JSON in the `data` of each event. `[DONE]` is not JSON. */
 const frames: Readonly<Record<string, Schema>> = {
   Chat: about(
     'A chunk of the provider, or an error that ends the stream.',
