@@ -217,11 +217,15 @@ const submitEnds: readonly (readonly [
       reason: 'rate_limited',
       status: 429,
       code: 'slow_down',
-      message: 'Slow down.',
+      message: 'Slow down, you have less than $5.0 in credit.',
       retryAfterS: 7,
     },
     429,
-    { type: 'rate_limit_error', code: 'slow_down', message: 'Slow down.' },
+    {
+      type: 'rate_limit_error',
+      code: 'slow_down',
+      message: 'The provider takes no more jobs at the moment. Try again later.',
+    },
     true,
   ],
   ...[401, 402, 403].map(

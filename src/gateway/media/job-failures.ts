@@ -19,6 +19,7 @@ export const ID_TAKEN: Failure = {
   reason: 'no_job_id',
   message: 'The provider answered with the id of another job, so this job cannot be followed.',
 }
+const RATE_LIMITED_MESSAGE = 'The provider takes no more jobs at the moment. Try again later.'
 export const LINK_REFUSED: Failure = {
   reason: 'rejected',
   code: 'FILE_DOWNLOAD_FAILED',
@@ -45,7 +46,10 @@ export const RESULT_LOST: Failure = {
   message: 'The provider made a result that cannot be downloaded. Its reserve was released.',
 }
 
-/** The provider refused a submit. The operator's own trouble at the provider is never shown to a customer. */
+/**
+ * The provider refused a submit. The operator's own trouble at the provider is never shown to a customer. Texts about
+ * rates tell of it too: a low credit lowers the rate.
+ */
 export function rejectionFailure(rejection: Rejection, provider: Provider, ports: SecretsPorts): Failure {
   switch (rejection.reason) {
     case 'operator':
@@ -55,7 +59,7 @@ export function rejectionFailure(rejection: Rejection, provider: Provider, ports
     case 'rate_limited':
       return {
         reason: 'rate_limited',
-        ...failureText(rejection, provider, ports),
+        ...failureText({ ...rejection, message: RATE_LIMITED_MESSAGE }, provider, ports),
         ...(rejection.retryAfterS === undefined ? {} : { retryAfterS: rejection.retryAfterS }),
       }
     case 'invalid':

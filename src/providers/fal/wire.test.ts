@@ -248,6 +248,18 @@ describe('the status of a request', () => {
     })
   })
 
+  test("that is completed with an error about the operator's balance does not show it", () => {
+    const error =
+      'User is locked. Reason: Exhausted balance. Top up your balance at fal.ai/dashboard/billing.'
+
+    expect(
+      readStatus(answered(JSON.stringify({ status: 'COMPLETED', error, error_type: 'locked' }))),
+    ).toEqual({
+      outcome: 'failed',
+      message: 'The provider could not make the result and did not say why.',
+    })
+  })
+
   test.each(['FAILED', 'ERROR', 'CANCELED', 'CANCELLED', 'failed'])('%s is a failure', status => {
     expect(readStatus(answered(JSON.stringify({ status })))).toMatchObject({ outcome: 'failed' })
   })

@@ -2,6 +2,7 @@ import type { PollOutcome, SubmitCall, SubmitOutcome } from '../../gateway/ports
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
 import { readUpstreamError } from '../../protocol/upstream-error.ts'
 import { isUsableId, reasonOf, waitOf } from '../media/answers.ts'
+import { failedJob } from '../media/failed-job.ts'
 import { isSuccess, problemOf, unusable } from '../media/outcomes.ts'
 import { linkOf, otherParams, refusalOf } from '../media/inputs.ts'
 import { jsonParts } from '../media/json-parts.ts'
@@ -173,7 +174,8 @@ function isErrorOfJob({ status, body }: WholeAnswer): boolean {
 }
 
 function failed(answer: WholeAnswer): PollOutcome {
-  return { outcome: 'failed', ...errorOf(answer) }
+  const { message, code } = errorOf(answer)
+  return failedJob(message, code)
 }
 
 /** The code and the message of an error, in any of the API's forms. */

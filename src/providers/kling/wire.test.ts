@@ -245,6 +245,15 @@ describe('the answer to a create', () => {
 })
 
 describe('the answer to a query', () => {
+  test("of a job that failed for the operator's balance does not show it", () => {
+    const data = { task_id: '7', task_status: 'failed', task_status_msg: 'Insufficient account balance' }
+
+    expect(readTask(answered(JSON.stringify({ code: 0, data })))).toEqual({
+      outcome: 'failed',
+      message: 'The provider could not make the result and did not say why.',
+    })
+  })
+
   test('of a finished job has the links and the duration', () => {
     expect(readTask(answered(fixture('succeed')))).toEqual({
       outcome: 'finished',

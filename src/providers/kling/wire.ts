@@ -9,7 +9,8 @@ import type {
 } from '../../gateway/ports/media-provider.ts'
 import { isJsonObject } from '../../protocol/json/parse-json.ts'
 import { reasonOf as refusalOf, waitOf } from '../media/answers.ts'
-import { isSuccess, problemOf, unusable } from '../media/outcomes.ts'
+import { failedJob } from '../media/failed-job.ts'
+import { isSuccess, problemOf, UNEXPLAINED_FAILURE, unusable } from '../media/outcomes.ts'
 import type { BodyPart } from '../media/joined-body.ts'
 import { jsonParts, type MemberValue } from '../media/json-parts.ts'
 import { millisecondsOf } from '../media/clip-duration.ts'
@@ -140,7 +141,7 @@ export function readTask(answer: WholeAnswer): PollOutcome {
   const data = envelope?.data ?? {}
   const state = stateOf[word.toLowerCase()]
   if (state === 'finished') return { outcome: 'finished', result: resultOf(data) }
-  if (state === 'failed') return { outcome: 'failed', message: failureOf(data) }
+  if (state === 'failed') return failedJob(failureOf(data))
   return { outcome: 'running', upstreamStatus: word, isKnownStatus: state === 'running' }
 }
 
@@ -180,9 +181,7 @@ function resultOf(data: Readonly<Record<string, unknown>>): MediaResult {
 }
 
 function failureOf({ task_status_msg: message }: Readonly<Record<string, unknown>>): string {
-  return typeof message === 'string' && message !== ''
-    ? message
-    : 'The provider could not make the result and did not say why.'
+  return typeof message === 'string' && message !== '' ? message : UNEXPLAINED_FAILURE
 }
 
 /** For the operator. */

@@ -255,6 +255,10 @@ describe('the answer to a query', () => {
       { outcome: 'failed', message: 'No' },
     ],
     [
+      { status: 'failed', error: 'You have insufficient credit to run this model.' },
+      { outcome: 'failed', message: 'The provider could not make the result and did not say why.' },
+    ],
+    [
       { status: 'failed', error: null },
       { outcome: 'failed', message: 'The provider could not make the result and did not say why.' },
     ],

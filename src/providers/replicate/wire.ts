@@ -7,6 +7,7 @@ import type {
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
 import { readUpstreamError } from '../../protocol/upstream-error.ts'
 import { isUsableId, reasonOf, waitOf } from '../media/answers.ts'
+import { failedJob } from '../media/failed-job.ts'
 import { isSuccess, problemOf, UNEXPLAINED_FAILURE, unusable } from '../media/outcomes.ts'
 import { linkOf, otherParams, refusalOf, secondsOf } from '../media/inputs.ts'
 import { jsonParts, type Members } from '../media/json-parts.ts'
@@ -110,11 +111,7 @@ function resultOf({ output, data_removed: isRemoved }: Prediction): MediaResult 
 function failureOf({ error }: Prediction, status: string): PollOutcome {
   const text = isJsonObject(error) ? error['detail'] : error
   if (typeof text !== 'string' || text === '')
-    return {
-      outcome: 'failed',
-      message: UNEXPLAINED_FAILURE,
-      ...(status === 'failed' ? {} : { code: status }),
-    }
+    return failedJob(UNEXPLAINED_FAILURE, status === 'failed' ? undefined : status)
   const [, code] = /\b(E\d{3,4})\b/.exec(text) ?? []
-  return { outcome: 'failed', message: text, ...(code === undefined ? {} : { code }) }
+  return failedJob(text, code)
 }

@@ -45,6 +45,7 @@ describe('the answer to a create', () => {
     ['{"error":"You do not have enough credits."}', 'operator'],
     ['{"error":"Your organization is out of credits."}', 'operator'],
     ['{"error":"No credits remaining."}', 'operator'],
+    ['{"error":"Insufficient credits."}', 'operator'],
     ['{"error":"The credits at the end of the clip are not readable."}', 'invalid'],
   ])('%s is rejected as %s', (body, reason) => {
     expect(readCreated(answered(body, 400))).toMatchObject({ reason })
@@ -129,6 +130,15 @@ describe('the answer to a query', () => {
       outcome: 'failed',
       code: 'SAFETY.INPUT.TEXT',
       message: 'The text prompt did not pass our content moderation.',
+    })
+  })
+
+  test("of a task that failed for the operator's credits does not show it", () => {
+    const task = { status: 'FAILED', failure: 'Your organization is out of credits.', failureCode: 'CREDITS' }
+
+    expect(readTask(answered(JSON.stringify(task)))).toEqual({
+      outcome: 'failed',
+      message: 'The provider could not make the result and did not say why.',
     })
   })
 

@@ -2,6 +2,7 @@ import type { MediaOutput, PollOutcome, SubmitOutcome } from '../../gateway/port
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
 import { readUpstreamError } from '../../protocol/upstream-error.ts'
 import { isUsableId, reasonOf, waitOf } from '../media/answers.ts'
+import { failedJob, isOperatorText } from '../media/failed-job.ts'
 import { isSuccess, problemOf, UNEXPLAINED_FAILURE, unusable } from '../media/outcomes.ts'
 import { linkOutput } from '../media/outputs.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
@@ -20,11 +21,9 @@ export function readCreated(answer: WholeAnswer): SubmitOutcome {
   return { outcome: 'accepted', upstreamId: id }
 }
 
-/** The operator's account has no credit. The API says this with the status 400, and has no code for it. */
-const NO_CREDIT = /\b(?:not|out of|no)\b.{0,40}\bcredits?\b/i
-
+/** That the operator's account has no credit comes with the status 400, and has no code. */
 function reasonFor(status: number, message: string): ReturnType<typeof reasonOf> {
-  return status === 400 && NO_CREDIT.test(message) ? 'operator' : reasonOf(status)
+  return status === 400 && isOperatorText(message) ? 'operator' : reasonOf(status)
 }
 
 const ISSUES_MAX = 5
@@ -76,5 +75,5 @@ function outputsOf({ output }: Task): readonly MediaOutput[] {
 /** The code is a path of words, the most general one first: `SAFETY.INPUT.TEXT`. */
 function failureOf({ failure, failureCode: code }: Task): PollOutcome {
   const message = typeof failure === 'string' && failure !== '' ? failure : UNEXPLAINED_FAILURE
-  return { outcome: 'failed', message, ...(typeof code === 'string' && code !== '' ? { code } : {}) }
+  return failedJob(message, typeof code === 'string' && code !== '' ? code : undefined)
 }

@@ -264,8 +264,8 @@ export const jobMutants: readonly Mutant[] = [
   {
     name: 'runway: a customer is told that the operator has no credit',
     file: 'src/providers/runway/wire.ts',
-    text: "status === 400 && NO_CREDIT.test(message) ? 'operator' : reasonOf(status)",
-    replacement: "status === 402 && NO_CREDIT.test(message) ? 'operator' : reasonOf(status)",
+    text: "status === 400 && isOperatorText(message) ? 'operator' : reasonOf(status)",
+    replacement: "status === 402 && isOperatorText(message) ? 'operator' : reasonOf(status)",
     tests: ['src/providers/runway/wire.test.ts', 'src/providers/runway/runway.test.ts'],
   },
   {
