@@ -1,5 +1,6 @@
 import type { AcceptedJob, SubmitCall } from '../../src/gateway/ports/media-provider.ts'
 import { bytesOf } from '../support/byte-streams.ts'
+import type { Asked } from '../support/simulators/media/dialect.ts'
 import type { Gate } from './gate.ts'
 import type { World } from './world.ts'
 
@@ -21,6 +22,24 @@ export class UpstreamRules {
     if (!this.#world.isSubmitMarked(jobId))
       this.#world.violated(`${jobId} was submitted without a mark in the store`)
     this.#submits.add(jobId)
+  }
+
+  /** A submit sends at most one request. `requests` counts this one. */
+  expectFirstRequest({ jobId }: SubmitCall, requests: number): void {
+    if (requests > 1) this.#world.violated(`the submit of ${jobId} sent ${requests} requests`)
+  }
+
+  /** The provider reads what the gateway asked for. Some read a length where the request has none. */
+  expectAsked({ jobId, prompt, durationMs, images, videos }: SubmitCall, asked: Asked): void {
+    const inputs = images.length + videos.length
+    const problems = [
+      ...(asked.prompt === prompt ? [] : [`the prompt "${asked.prompt}" instead of "${prompt}"`]),
+      ...(durationMs === undefined || asked.durationMs === durationMs
+        ? []
+        : [`${asked.durationMs} ms instead of ${durationMs}`]),
+      ...(asked.inputs?.length === inputs ? [] : [`${asked.inputs?.length} inputs instead of ${inputs}`]),
+    ]
+    for (const problem of problems) this.#world.violated(`the provider read for ${jobId} ${problem}`)
   }
 
   /** Reads the inputs of a submit. False where one is gone, because the job was released meanwhile. */

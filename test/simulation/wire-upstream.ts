@@ -74,7 +74,10 @@ export class WireUpstream implements AnyUpstream {
     if (!(await this.#rules.readInputs(call, gate)))
       return { outcome: 'unknown', problem: 'an input could not be read' }
     let job: UpstreamJob | undefined
+    let requests = 0
     const provider = this.#provider(gate, async request => {
+      requests += 1
+      this.#rules.expectFirstRequest(call, requests)
       if (fault === 'not sent') return { reply: 'none', isSent: false, problem: 'ECONNREFUSED' }
       const body = await bodyOf(request)
       if (body === undefined) return { reply: 'none', isSent: true, problem: 'an input broke off' }
@@ -110,8 +113,9 @@ export class WireUpstream implements AnyUpstream {
     const reply = this.#reply(request, {
       submit: { ...behavior, job: jobBehavior(job, gate.nowMs, this.#random) },
     })
-    if (this.#simulator.ledger().length === rows.length)
-      throw new Error(`The simulator refused ${request.body}.`)
+    const asked = this.#simulator.asked[rows.length]
+    if (asked === undefined) throw new Error(`The simulator refused ${request.body}.`)
+    this.#rules.expectAsked(call, asked)
     job.upstreamId = this.#upstreamId(rows.length)
     return { reply, job }
   }

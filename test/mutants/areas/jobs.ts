@@ -241,6 +241,29 @@ export const jobMutants: readonly Mutant[] = [
     tests: ['src/reconciler/sweep-blobs.test.ts'],
   },
   {
+    name: 'fal: a server error counts as a rejection',
+    file: 'src/providers/fal/wire.ts',
+    text: "if (status >= 500) return { outcome: 'unknown', problem: problemOf(answer, errorOf(answer).code) }",
+    replacement: '',
+    tests: [SIMULATION],
+  },
+  {
+    name: 'a submit is sent again after a server error',
+    file: 'src/providers/media/submit-to.ts',
+    text: "if (reply.reply === 'answer') return read(reply)",
+    replacement: `if (reply.reply === 'answer' && reply.status >= 500)
+    return read((await send({ provider, method: 'POST', ...address, body: joinedBody(body), timeoutMs })) as never)
+  if (reply.reply === 'answer') return read(reply)`,
+    tests: [SIMULATION],
+  },
+  {
+    name: 'the length of a clip is not sent to its provider',
+    file: 'src/providers/media/inputs.ts',
+    text: 'return durationMs === undefined ? undefined : durationMs / 1000',
+    replacement: 'return undefined',
+    tests: [SIMULATION],
+  },
+  {
     name: 'fal: the link of another host is believed',
     file: 'src/providers/fal/wire.ts',
     text: 'url?.origin !== baseUrl.origin ||',

@@ -1,3 +1,4 @@
+import type { FailureReason } from '../../../src/domain/jobs/job.ts'
 import type { AnyUpstream } from '../upstream.ts'
 import type { UpstreamJob } from '../upstream-job.ts'
 import type { World } from '../world.ts'
@@ -40,6 +41,7 @@ export function checkUpstreams(
       const problems = [
         ...moneyProblems(pair, world),
         ...stateProblems(pair, world),
+        ...unheardProblems(pair, { upstream, world }),
         ...delays(pair, { upstream, world }),
       ]
       for (const problem of problems) world.violated(`${made.jobId}, ${made.upstreamId}, ${problem}`)
@@ -94,6 +96,27 @@ function* stateProblems({ made, ours }: Pair, world: World): Generator<string> {
     yield 'lost its result, which could be fetched'
   if (state === 'failed' && made.askedAtMs > changedAtMs + WATCH_MS + CALL_MS_MAX)
     yield 'was asked for after its watch was over'
+}
+
+/** Reasons that only an answer to the submit can give. */
+const ANSWERED: ReadonlySet<FailureReason> = new Set([
+  'rejected',
+  'rate_limited',
+  'provider_unavailable',
+  'no_job_id',
+])
+
+/** A job that its provider has, and whose submit got no usable answer, holds its money for the time of an unknown submit. */
+function* unheardProblems({ made, ours }: Pair, { upstream, world }: Context): Generator<string> {
+  const { state, failure, changedAtMs, submittedAtMs, upstreamId } = ours.job
+  if (made.answer !== 'nothing' || state !== 'failed') return
+  if (failure !== null && ANSWERED.has(failure.reason))
+    yield `failed as ${failure.reason}, and its submit was not answered`
+  if (upstreamId !== null || upstream.traits.recovers || submittedAtMs === null) return
+  const ownDeadlineAtMs = world.created.get(made.jobId)?.deadlineAtMs ?? Infinity
+  const heldUntilMs = Math.min(submittedAtMs + world.settings.unknownSubmitTtlMs, ownDeadlineAtMs)
+  if (changedAtMs + SKEW_MS < heldUntilMs)
+    yield `was released ${heldUntilMs - changedAtMs} ms before the time of its unknown submit was over`
 }
 
 /** A job whose result a pass without faults could have fetched before the deadline must not be released. */

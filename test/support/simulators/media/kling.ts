@@ -71,13 +71,13 @@ function page(jobs: readonly JobView[], kind: string, query: URLSearchParams): r
 
 /** Undefined for what the API cannot read. */
 function askedOf(body: string, kind: string): Asked | undefined {
-  const { prompt, duration = '5', external_task_id, image, image_tail } = readJson(body) ?? {}
+  const { prompt, duration = '5', external_task_id, image, image_tail, video } = readJson(body) ?? {}
   const seconds = Number(duration)
   if (typeof prompt !== 'string' || typeof duration !== 'string' || !(seconds > 0)) return undefined
   return {
     prompt,
     durationMs: seconds * 1000,
-    inputs: [image, image_tail].filter(input => typeof input === 'string'),
+    inputs: [image, image_tail, video].filter(input => typeof input === 'string'),
     extra: { kind },
     ...(typeof external_task_id === 'string' ? { ourId: external_task_id } : {}),
   }

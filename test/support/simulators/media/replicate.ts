@@ -57,16 +57,20 @@ function predictionOf({ id, asked, state, status, outputs }: JobView): object {
   }
 }
 
+/** Members of an input that have a file or a list of files. */
+const INPUTS = ['image', 'start_image', 'last_frame_image', 'end_image', 'images', 'video']
+
 /** Undefined for a body with members that the API does not have, or without a prompt. */
 function askedOf(body: string, deployment: string | undefined): Asked | undefined {
   const { version, input, ...others } = readJson(body) ?? {}
-  const { prompt, duration, image, start_image, video } = (input ?? {}) as Record<string, unknown>
+  const members = (input ?? {}) as Record<string, unknown>
+  const { prompt, duration } = members
   const isNamed = deployment === undefined ? typeof version === 'string' : version === undefined
   if (!isNamed || Object.keys(others).length > 0 || typeof prompt !== 'string') return undefined
   if (duration !== undefined && typeof duration !== 'number') return undefined
   return {
     prompt,
-    inputs: [image, start_image, video].filter(one => typeof one === 'string'),
+    inputs: INPUTS.flatMap(name => members[name] ?? []).filter(one => typeof one === 'string'),
     extra: { model: deployment ?? version },
     ...(duration === undefined ? {} : { durationMs: duration * 1000 }),
   }

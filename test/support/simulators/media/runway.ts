@@ -57,9 +57,19 @@ function taskOf({ id, state, status, outputs }: JobView): object {
   }
 }
 
+/** Members that have an input or a list of inputs. */
+const INPUTS = ['promptImage', 'promptVideo', 'videoUri', 'referenceImages', 'referenceVideos', 'references']
+
+function linkIn(input: unknown): readonly string[] {
+  if (typeof input === 'string') return [input]
+  const { uri } = (input ?? {}) as { readonly uri?: unknown }
+  return typeof uri === 'string' ? [uri] : []
+}
+
 /** Undefined for a body that lacks what its route needs. */
 function askedOf(route: string, body: string): Asked | undefined {
-  const { model, promptText, promptImage, promptVideo, videoUri, duration, ratio } = readJson(body) ?? {}
+  const members = readJson(body) ?? {}
+  const { model, promptText, promptImage, promptVideo, videoUri, duration, ratio } = members
   const isRight = typeof model === 'string' && typeof promptText === 'string'
   const isShaped = ratio === undefined || (typeof ratio === 'string' && !ratio.includes('x'))
   const hasInput = { image_to_video: promptImage, video_to_video: promptVideo ?? videoUri }[route]
@@ -68,7 +78,7 @@ function askedOf(route: string, body: string): Asked | undefined {
   if (duration !== undefined && typeof duration !== 'number') return undefined
   return {
     prompt: promptText,
-    inputs: [promptImage, promptVideo, videoUri].filter(one => typeof one === 'string'),
+    inputs: INPUTS.flatMap(name => members[name] ?? []).flatMap(linkIn),
     extra: { model, route },
     ...(duration === undefined ? {} : { durationMs: duration * 1000 }),
   }
