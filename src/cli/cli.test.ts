@@ -525,6 +525,18 @@ describe('on a stopped data folder', () => {
     expect(JSON.parse(json.out)).toMatchObject({ ok: false })
   })
 
+  test('verify says that the books do not fit their anchor, which is no error of their sums', async () => {
+    const folder = { TOLLGATE_DATA_DIR: join(home, 'lost-anchor') }
+    await tollgate(['accounts', 'create', 'ada', '--grant', '5'], folder)
+    writeFileSync(join(home, 'lost-anchor', 'anchor.json'), '{"node":"main","number":9999,"hash":"00"}\n')
+
+    const { code, out, err } = await tollgate(['verify'], folder)
+
+    expect(code).toBe(1)
+    expect(out).toStartWith('The books do not fit their anchor.\n')
+    expect(err).toContain('See "If the database lost commits" in docs/operating.md.')
+  })
+
   test('doctor exits with 1 if no model is on', async () => {
     const folder = { TOLLGATE_DATA_DIR: join(home, 'doctor') }
     await tollgate(['accounts', 'create', 'ada'], folder)

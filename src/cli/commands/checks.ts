@@ -18,6 +18,9 @@ type Problem = {
   readonly accepted: boolean
 }
 
+/** The id of the problem that the books do not fit their anchor. */
+const ANCHOR_PROBLEM = 'anchor'
+
 /** Checks the ledger. If it does not balance, names the first wrong entry and exits with 1. */
 export async function verify(ask: Ask, acceptance: Acceptance = {}): Promise<Outcome> {
   const { accept, reason, acceptLoss } = acceptance
@@ -35,17 +38,22 @@ export async function verify(ask: Ask, acceptance: Acceptance = {}): Promise<Out
     const text = [`The books balance. ${entries} entries were checked.${accepted}`, ...lines].join('\n')
     return { value: verification, text }
   }
-  const first = problems.find(problem => problem.entry_id !== null)
-  const heading =
-    first === undefined
-      ? 'The books do not balance.'
-      : `The books do not balance. The first wrong entry is ${first.entry_id}.`
+  const { heading, section } = summaryOf(problems.filter(({ accepted }) => !accepted))
   return {
     value: verification,
     text: [heading, ...lines].join('\n'),
-    note: 'Paid requests that a problem concerns are refused. See "If verify finds a problem" in docs/operating.md.',
+    note: `Paid requests that a problem concerns are refused. See "${section}" in docs/operating.md.`,
     exitCode: 1,
   }
+}
+
+/** The first line for problems that are not accepted, and the section of docs/operating.md about them. */
+function summaryOf(problems: readonly Problem[]): { readonly heading: string; readonly section: string } {
+  if (problems.every(({ id }) => id === ANCHOR_PROBLEM))
+    return { heading: 'The books do not fit their anchor.', section: 'If the database lost commits' }
+  const first = problems.find(({ entry_id }) => entry_id !== null)
+  const place = first === undefined ? '' : ` The first wrong entry is ${first.entry_id}.`
+  return { heading: `The books do not balance.${place}`, section: 'If verify finds a problem' }
 }
 
 function lineOf({ id, entry_id, message, accepted }: Problem): string {
