@@ -8,7 +8,8 @@ RUN cp "$(node scripts/install.mjs production)" /usr/local/bin/bun \
 
 FROM debian:bookworm-slim
 RUN useradd --system --uid 10001 --home-dir /var/lib/tollgate --create-home tollgate \
-    && chmod 700 /var/lib/tollgate
+    && chmod 700 /var/lib/tollgate \
+    && install --directory --owner=tollgate --mode=700 /var/backups/tollgate
 COPY --from=build /usr/local/bin/bun /usr/local/bin/bun
 COPY --from=build /opt/tollgate/node_modules /opt/tollgate/node_modules
 COPY deploy/tollgate.sh /usr/local/bin/tollgate

@@ -9,8 +9,9 @@ const root = resolve(import.meta.dirname, '../..')
 const text = (file: string) => readFileSync(join(root, file), 'utf8')
 const stages = parseDockerfile(text('Dockerfile'))
 const last = (name: string) => stages.at(-1)!.instructions.findLast(instruction => instruction.name === name)!
-const { services } = parse(text('compose.yaml')) as {
+const { services, volumes } = parse(text('compose.yaml')) as {
   services: { tollgate: Readonly<Record<string, unknown>> }
+  volumes: object
 }
 
 test('the image gets every file that it copies, and no other', () => {
@@ -41,7 +42,15 @@ test('the image runs without root, with a health check, and stores its data in i
   expect(Number(last('USER').text)).toBeGreaterThan(0)
   expect(commandOf(last('HEALTHCHECK'))[0]).toBe('bun')
   expect(last('VOLUME').text).toBe(dataDir!)
-  expect(services.tollgate['volumes']).toEqual([`data:${dataDir}`])
+  expect(services.tollgate['volumes']).toContain(`data:${dataDir}`)
+})
+
+test('backups have a volume of their own, in a folder of the image that its user can write', () => {
+  const folder = '/var/backups/tollgate'
+
+  expect(services.tollgate['volumes']).toContain(`backups:${folder}`)
+  expect(volumes).toEqual({ data: null, backups: null })
+  expect(last('RUN').text).toEndWith(`install --directory --owner=tollgate --mode=700 ${folder}`)
 })
 
 const asked: string[] = []
