@@ -54,6 +54,45 @@ test(
   LINTER_TIMEOUT_MS,
 )
 
+/** The names of the headers of a reply of `POST`. */
+function headersOf(path: string, status: string): string[] {
+  const reply = document.paths[path]?.['post']?.responses[status] as {
+    readonly $ref?: string
+    readonly headers?: object
+  }
+  const name = reply.$ref?.split('/').at(-1)
+  const { headers = {} } = name === undefined ? reply : document.components.responses[name]!
+  return Object.keys(headers).sort()
+}
+
+test.each([
+  ['/v1/chat/completions', '200', ['x-request-id', 'x-service-cost-usd', 'x-service-replay']],
+  ['/v1/messages', '200', ['request-id', 'x-request-id', 'x-service-cost-usd']],
+  ['/v1/messages/count_tokens', '200', ['request-id', 'x-request-id']],
+  ['/v1/chat/completions', '429', ['retry-after', 'x-request-id', 'x-should-retry']],
+  ['/v1/messages', '429', ['request-id', 'retry-after', 'x-request-id', 'x-should-retry']],
+  ['/v1/videos', '502', ['x-request-id', 'x-should-retry']],
+  ['/v1/videos', '503', ['retry-after', 'x-request-id', 'x-should-retry']],
+])('the reply of %s with %s is described with the headers that it can have', (path, status, headers) => {
+  expect(headersOf(path, status)).toEqual(headers)
+})
+
+test('the document names neither the program nor a value of a setting, because operators have their own', () => {
+  const published = JSON.stringify(apiDocument({ brand: 'acme' }))
+
+  expect(published).not.toContain('Tollgate')
+  expect(published).not.toMatch(/\b(7 days|150 seconds|90 at most)\b/)
+})
+
+test('text routes are not described with a conflict of idempotency keys, which they never answer', () => {
+  const text = Object.entries(document.paths).filter(([path]) =>
+    /^\/v1\/(chat|responses|embeddings|messages)/.test(path),
+  )
+
+  expect(text.length).toBe(5)
+  expect(JSON.stringify(text)).not.toContain('"409"')
+})
+
 test('the document describes each method of each path of the admin API, and no other', () => {
   const rowOf = (path: string, methods: object) =>
     [

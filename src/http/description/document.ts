@@ -1,4 +1,5 @@
 import { ADMIN_PATH } from '../admin/admin-api.ts'
+import { messagesReplies, plainReplies } from '../reply-style.ts'
 import { accountPaths, accountSchemas } from './account.ts'
 import { adminAccountPaths, adminAccountSchemas } from './admin-accounts.ts'
 import { adminCatalogPaths, adminCatalogSchemas } from './admin-catalog.ts'
@@ -11,7 +12,7 @@ import { imagePaths, imageSchemas } from './images.ts'
 import { videoPaths, videoSchemas } from './videos.ts'
 import type { Contents, Operation, Parameter, Paths, Reply } from './operation.ts'
 import { operatingPaths } from './operating.ts'
-import { text, usd, type Schema } from './schema.ts'
+import { text, words, type Schema } from './schema.ts'
 import { textPaths } from './text.ts'
 import { textSchemas } from './text-schemas.ts'
 
@@ -30,7 +31,7 @@ const tags: Readonly<Record<string, string>> = {
   'Admin: reading and checking': 'What happened, and whether all is well.',
 }
 
-const introduction = `Tollgate is a pay-per-request gateway for AI models. Money is in US dollars, as a decimal string.
+const introduction = `This is a pay-per-request gateway for AI models. Money is in US dollars, as a decimal string.
 
 - \`HEAD\` works on every \`GET\` route. A path or a method that is not described answers 404 or 405 with the same error
   object. Under \`/v1/\`, any other \`POST\` is 404.
@@ -44,7 +45,7 @@ export function apiDocument({ brand }: { readonly brand: string }) {
   return {
     openapi: '3.1.0',
     info: {
-      title: 'Tollgate',
+      title: 'AI gateway',
       version: API_VERSION,
       summary: 'A pay-per-request AI gateway.',
       description: introduction,
@@ -58,7 +59,7 @@ export function apiDocument({ brand }: { readonly brand: string }) {
         Object.fromEntries(
           Object.entries(methods).map(([method, operation]) => [
             method,
-            operationObject(operation, { brand, components }),
+            operationObject(operation, components),
           ]),
         ),
       ]),
@@ -78,7 +79,15 @@ export function apiDocument({ brand }: { readonly brand: string }) {
         ...adminBackupSchemas,
       },
       responses: components.all,
-      headers: { 'x-request-id': { description: 'The id of the request.', schema: text } },
+      headers: {
+        'x-request-id': { description: 'The id of the request.', schema: text },
+        'request-id': { description: 'The id of the request, for the Anthropic SDKs.', schema: text },
+        'retry-after': { description: 'When to retry. Usually a number of seconds.', schema: text },
+        'x-should-retry': {
+          description: 'Whether client libraries may retry by themselves. Absent: as for the status.',
+          schema: words(['true', 'false']),
+        },
+      },
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', description: 'A key of a customer.' },
         xApiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'A key of a customer.' },
@@ -110,17 +119,13 @@ const securityOf: Readonly<Record<Operation['access'], readonly object[]>> = {
   everyone: [],
 }
 
-type Context = { readonly brand: string; readonly components: ErrorComponents }
-
-function operationObject(operation: Operation, { brand, components }: Context) {
+function operationObject(operation: Operation, components: ErrorComponents) {
   const { id, summary, description, tag, access, parameters, body, replies } = operation
-  const own = Object.entries(replies).map(([status, reply]) => [
-    status,
-    replyObject(reply, tag === 'Text' ? costHeaders(brand) : {}),
-  ])
+  const { requestIdHeaders } = operation.style === 'messages' ? messagesReplies : plainReplies
+  const own = Object.entries(replies).map(([status, reply]) => [status, replyObject(reply, requestIdHeaders)])
   const errors = Object.entries(errorReplies(operation)).map(([status, reply]) => [
     status,
-    components.refTo(status, reply),
+    components.refTo(status, replyObject(reply, [...requestIdHeaders, ...errorHeaders(status)])),
   ])
   return {
     operationId: id,
@@ -140,20 +145,17 @@ function parameterObject(parameter: Parameter) {
   return { ...parameter, required: parameter.in === 'path' }
 }
 
-function costHeaders(brand: string): NonNullable<Reply['headers']> {
-  return {
-    [`x-${brand}-cost-usd`]: {
-      description: 'What the request cost. Streams and replays do not have it.',
-      schema: usd,
-    },
-    [`x-${brand}-replay`]: { description: 'The answer of an identical earlier request.', schema: text },
-  }
+/** Errors say when and whether to retry. Refusals of providers can also say when. */
+function errorHeaders(status: string): readonly string[] {
+  return ['429', '503', '4XX'].includes(status) ? ['retry-after', 'x-should-retry'] : ['x-should-retry']
 }
 
-function replyObject({ description, content, headers = {} }: Reply, more: NonNullable<Reply['headers']>) {
+/** `shared` names headers of the components. */
+function replyObject({ description, content, headers = {} }: Reply, shared: readonly string[]) {
+  const references = shared.map(name => [name, { $ref: `#/components/headers/${name}` }])
   return {
     description,
-    headers: { 'x-request-id': { $ref: '#/components/headers/x-request-id' }, ...headers, ...more },
+    headers: { ...Object.fromEntries(references), ...headers } as Readonly<Record<string, object>>,
     ...(content !== undefined && { content: contentObject(content) }),
   }
 }
@@ -177,8 +179,7 @@ class ErrorComponents {
   readonly all: Record<string, ReturnType<typeof replyObject>> = {}
   readonly #nameOf = new Map<string, string>()
 
-  refTo(status: string, reply: Reply) {
-    const object = replyObject(reply, {})
+  refTo(status: string, object: ReturnType<typeof replyObject>) {
     const key = JSON.stringify(object)
     const known = this.#nameOf.get(key)
     const name = known ?? `Error${status}-${Object.keys(this.all).length + 1}`

@@ -53,7 +53,12 @@ export const imageSchemas: Members = {
       }),
       object(
         { id: imageId, status: always('completed'), cost_usd: usd, data: listOf(object({ b64_json: text })) },
-        { archived: about('True if the result was removed after 7 days.', always(true)) },
+        {
+          archived: about(
+            'True if the result was removed after the retention time of the gateway.',
+            always(true),
+          ),
+        },
       ),
       object({ id: imageId, status: always('failed'), cost_usd: always('0'), error: jobError }),
     ],
@@ -68,7 +73,7 @@ function createImage(id: string, summary: string): Operation {
     id,
     summary,
     description:
-      'Waits for at most 150 seconds. Edits and generations are the same route: the inputs decide.',
+      'Waits for the images, up to the time limit of the gateway. Edits and generations are the same route: the inputs decide.',
     tag: 'Images',
     body: {
       isRequired: true,

@@ -25,7 +25,7 @@ export type Reply = {
   readonly description: string
   /** None if the reply has no body. */
   readonly content?: Contents
-  /** Its own headers, beside those that every reply has. */
+  /** Its own headers, beside the request id and those of errors. */
   readonly headers?: Readonly<Record<string, { readonly description: string; readonly schema: Schema }>>
 }
 

@@ -1,5 +1,5 @@
-import { json, type Contents, type Operation, type Paths } from './operation.ts'
-import { text } from './schema.ts'
+import { json, type Contents, type Operation, type Paths, type Reply } from './operation.ts'
+import { text, usd } from './schema.ts'
 import { eventSchema } from './text-schemas.ts'
 
 const HELLO = [{ role: 'user', content: 'Hello' }]
@@ -76,7 +76,6 @@ const errors: Operation['errors'] = [
   'content_policy_violation',
   'insufficient_balance',
   'model_not_found',
-  'idempotency_key_reuse',
   'balance_reserved',
   'rate_limited',
   'upstream_error',
@@ -84,8 +83,18 @@ const errors: Operation['errors'] = [
   'upstream_timeout',
 ]
 
+type Headers = NonNullable<Reply['headers']>
+
+const costHeader = (brand: string, description: string): Headers => ({
+  [`x-${brand}-cost-usd`]: { description, schema: usd },
+})
+const replayHeader = (brand: string): Headers => ({
+  [`x-${brand}-replay`]: { description: 'The answer of an identical earlier request.', schema: text },
+})
+
 type Text = Pick<Operation, 'id' | 'summary' | 'description'> & {
   readonly name: string
+  readonly headers: Headers
   readonly request: object
   readonly reply: object
 }
@@ -93,6 +102,10 @@ type Text = Pick<Operation, 'id' | 'summary' | 'description'> & {
 /** The five text routes. `brand` is the word in the names of headers. */
 export function textPaths(brand: string): Paths {
   const replayed = [bypass(brand), idempotencyKey]
+  const headers = {
+    ...costHeader(brand, 'What the request cost. Streams and replays do not have it.'),
+    ...replayHeader(brand),
+  }
   return {
     '/v1/chat/completions': {
       post: {
@@ -104,6 +117,7 @@ export function textPaths(brand: string): Paths {
             'The bytes of the reply are those of the provider, except for `model` and `usage.cost_usd`.',
           request: { model: 'sandbox-chat', max_tokens: 10, messages: HELLO },
           reply: chatReply,
+          headers,
         }),
         parameters: replayed,
       },
@@ -116,6 +130,7 @@ export function textPaths(brand: string): Paths {
           summary: 'Responses',
           request: { model: 'sandbox-chat', input: 'Hello' },
           reply: response,
+          headers,
         }),
         parameters: replayed,
       },
@@ -128,6 +143,7 @@ export function textPaths(brand: string): Paths {
           summary: 'Embeddings',
           request: { model: 'sandbox-embed', input: 'Hello' },
           reply: embedding,
+          headers,
         }),
         parameters: replayed,
       },
@@ -140,6 +156,7 @@ export function textPaths(brand: string): Paths {
           summary: 'Messages, as the Anthropic SDKs send them',
           request: { model: 'sandbox-chat', max_tokens: 10, messages: HELLO },
           reply: message,
+          headers: costHeader(brand, 'What the request cost. Streams do not have it.'),
         }),
         style: 'messages',
         errors: [...errors, 'thread_unsupported_request'],
@@ -187,7 +204,7 @@ export function textPaths(brand: string): Paths {
   }
 }
 
-function operation({ name, request, reply, ...rest }: Text): Operation {
+function operation({ name, request, reply, headers, ...rest }: Text): Operation {
   const schema = (suffix: string) => ({ $ref: `#/components/schemas/${name}${suffix}` })
   const whole: Contents = json(schema('Reply'), { answer: reply })
   const event = eventSchema(name)
@@ -202,7 +219,7 @@ function operation({ name, request, reply, ...rest }: Text): Operation {
     tag: 'Text',
     access: 'customer',
     body: { isRequired: true, content: json(schema('Request'), { request }) },
-    replies: { 200: { description: 'The answer.', content: { ...whole, ...streamed } } },
+    replies: { 200: { description: 'The answer.', content: { ...whole, ...streamed }, headers } },
     errors,
     style: 'text',
   }

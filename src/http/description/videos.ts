@@ -37,7 +37,10 @@ export const videoSchemas: Members = {
         wait: about('True holds the connection until the clip is ready.', {
           anyOf: [nullable(flag), words(['true', 'false'])],
         }),
-        timeout: about('How many seconds to wait, 90 at most. Turns on waiting.', anything),
+        timeout: about(
+          'How many seconds to wait, up to the time limit of the gateway. Turns on waiting.',
+          anything,
+        ),
         ref_video_job_id: about(
           'One of your own finished video jobs, to go on from.',
           nullable({ type: 'string', minLength: 1 }),
