@@ -31,6 +31,7 @@ export type FakeConnection = {
 export function fakeConnection(
   serve: (request: ServerRequest, refusal: Error | undefined) => void = () => undefined,
   timeouts: Partial<ConnectionTimeouts> = {},
+  readTurns = new ReadTurns(),
 ): FakeConnection {
   const requests: { request: ServerRequest; refusal: Error | undefined }[] = []
   const pieces: Buffer[] = []
@@ -44,7 +45,7 @@ export function fakeConnection(
     date: 'Thu, 01 Jan 1970 00:00:00 GMT',
     isStopping: false as boolean,
     timeouts: { ...DEFAULT_TIMEOUTS, ...timeouts },
-    readTurns: new ReadTurns(),
+    readTurns,
     onRequest: answer,
     onRefused: answer,
     onFailure: (_, error) => void done.push(error.message),

@@ -21,6 +21,11 @@ export const DEFAULT_TIMEOUTS: ConnectionTimeouts = {
 
 /** How much is received before a handler reads it: of a body, or of the next requests. */
 export const READ_AHEAD_BYTES = 64 * 1024
+/**
+ * A body up to this size that has arrived with its head is read at once. A larger one waits for its turn, because one
+ * socket read can deliver 512 KB.
+ */
+export const WHOLE_BODY_BYTES_MAX = 32 * 1024
 /** The rest of an unread body is received and dropped up to this size, so that the connection can be used again. */
 export const DISCARDED_BYTES_MAX = 4 * 1024 * 1024
 /**

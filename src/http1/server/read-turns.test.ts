@@ -1,9 +1,13 @@
 import { describe, expect, test } from 'bun:test'
+import { postHead } from '../../../test/support/http-text.ts'
 import { rejection } from '../../../test/support/rejection.ts'
+import { fakeConnection } from '../../../test/support/server-connection.ts'
 import { turn } from '../../../test/support/turn.ts'
 import { HttpError } from './http-error.ts'
+import { IDLE_TIMEOUT_MS, WHOLE_BODY_BYTES_MAX } from './limits.ts'
 import { ReadTurns, TURN_BYTES_MAX } from './read-turns.ts'
 import { RequestBody } from './request-body.ts'
+import type { ServerRequest } from './server-request.ts'
 
 const PIECE_BYTES = TURN_BYTES_MAX / 2
 const LIMITS = { bytesMax: 1 << 30, idleMs: 10_000, totalMs: 20_000 }
@@ -145,5 +149,91 @@ describe('a body that waits for its turn', () => {
     endTurn()
 
     expect(await rejection(read)).toMatchObject({ code: 'client_disconnected' })
+  })
+})
+
+describe('a body that arrives with its head', () => {
+  /** A request on a connection, in a turn that others have used up. */
+  function arrived(bytes: number) {
+    const due: (() => void)[] = []
+    const readTurns = new ReadTurns(then => void due.push(then))
+    readTurns.tryTake(TURN_BYTES_MAX)
+    const fake = fakeConnection(undefined, {}, readTurns)
+    fake.send(Buffer.concat([Buffer.from(postHead(`content-length: ${bytes}`)), piece(bytes)]))
+    return { fake, request: fake.requests[0]!.request, endTurn: () => due.splice(0).forEach(then => then()) }
+  }
+
+  const ways: Readonly<Record<string, (request: ServerRequest) => Promise<Uint8Array | undefined>>> = {
+    text: request => request.text(LIMITS).then(({ text }) => Buffer.from(text)),
+    bytes: request => request.bytes(LIMITS),
+    'a stream': request => request.stream(LIMITS).read(),
+  }
+
+  test.each(Object.entries(ways))('waits for its turn if it is large: read as %s', async (_, readAs) => {
+    const { request, endTurn } = arrived(WHOLE_BODY_BYTES_MAX + 1)
+
+    const read = lengthOf(readAs(request))
+    await turn()
+    const before = read.length
+    endTurn()
+    await turn()
+
+    expect([before, read.length]).toEqual([undefined, WHOLE_BODY_BYTES_MAX + 1])
+  })
+
+  test.each(Object.entries(ways))('does not wait if it is small: read as %s', async (_, readAs) => {
+    const { request } = arrived(WHOLE_BODY_BYTES_MAX)
+
+    const read = lengthOf(readAs(request))
+    await turn()
+
+    expect(read.length).toBe(WHOLE_BODY_BYTES_MAX)
+  })
+
+  test('has no time limit while it waits', async () => {
+    const { fake, request, endTurn } = arrived(WHOLE_BODY_BYTES_MAX + 1)
+    const body = request.bytes(LIMITS)
+
+    fake.pass(1000)
+    endTurn()
+
+    expect(await body).toHaveLength(WHOLE_BODY_BYTES_MAX + 1)
+  })
+
+  test('can be read after its client has disconnected, because it is complete', async () => {
+    const { fake, request, endTurn } = arrived(WHOLE_BODY_BYTES_MAX + 1)
+    const body = request.bytes(LIMITS)
+
+    fake.connection.onClose()
+    endTurn()
+
+    expect(await body).toHaveLength(WHOLE_BODY_BYTES_MAX + 1)
+    expect(request.clientDisconnected).toBe(true)
+  })
+
+  test('gives no bytes after its stream was cancelled', async () => {
+    const { request, endTurn } = arrived(WHOLE_BODY_BYTES_MAX + 1)
+    const stream = request.stream(LIMITS)
+    const read = lengthOf(stream.read())
+
+    stream.cancel()
+    endTurn()
+    await turn()
+
+    expect(read.length).toBe(0)
+    expect(await stream.read()).toBeUndefined()
+  })
+
+  test('does not change the time limits of its connection if its turn comes after the response', async () => {
+    const { fake, request, endTurn } = arrived(WHOLE_BODY_BYTES_MAX + 1)
+    const body = request.bytes(LIMITS)
+    request.respond({ status: 200, headers: {}, body: null })
+    await turn()
+
+    endTurn()
+    await body
+    fake.pass(IDLE_TIMEOUT_MS / 1000 + 2)
+
+    expect(fake.done).toEqual(['closed', 'end'])
   })
 })

@@ -33,7 +33,7 @@ type PendingRead = {
   reject(reason: Error): void
 }
 
-/** A request body that had not arrived completely with its head. */
+/** A request body that is large, or that had not arrived completely with its head. */
 export class RequestBody implements ByteStream, WaitingBody {
   readonly #connection: BodyConnection
   readonly #chunks: ChunkedBody | undefined

@@ -1,7 +1,7 @@
 import type { ByteRange } from '../byte-range.ts'
 import { readRequestHead, type RequestHead } from '../wire/request-head.ts'
 import { HttpError } from './http-error.ts'
-import { HEAD_BYTES_MAX, READ_AHEAD_BYTES } from './limits.ts'
+import { HEAD_BYTES_MAX, READ_AHEAD_BYTES, WHOLE_BODY_BYTES_MAX } from './limits.ts'
 import { RequestBody, type BodyConnection } from './request-body.ts'
 
 const HEAD_END = '\r\n\r\n'
@@ -94,9 +94,12 @@ export class RequestReader {
     return head
   }
 
-  /** Reads the body that follows a head. If it is incomplete, the bytes that arrive next go to it. */
+  /**
+   * Reads the body that follows a head: a range if it is small and has arrived. If it is incomplete, the bytes that
+   * arrive next go to it.
+   */
   readBody(framing: RequestHead['framing']): ByteRange | RequestBody {
-    if (framing !== 'chunked' && framing <= this.#length) {
+    if (framing !== 'chunked' && framing <= Math.min(this.#length, WHOLE_BODY_BYTES_MAX)) {
       const range = { bytes: this.#bytes, start: this.#at, end: this.#at + framing }
       this.#moveTo(range.end)
       return range

@@ -165,6 +165,8 @@ export class ServerConnection implements Responder, BodyConnection {
   }
 
   onBodyRead(): void {
+    // A complete body may be read after its response, when the connection has other time limits.
+    if (this.#state !== 'running') return
     if (this.#awaitsContinue) {
       this.#awaitsContinue = false
       this.#writer.sendContinue()

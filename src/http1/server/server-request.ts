@@ -23,7 +23,7 @@ export type Responder = {
  */
 export class ServerRequest {
   readonly head: RequestHead
-  /** A body that arrived with its head is complete already. */
+  /** A range is a small body that arrived with its head. */
   readonly #body: ByteRange | RequestBody
   readonly #responder: Responder
   #isBodyRead = false
