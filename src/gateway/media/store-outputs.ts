@@ -59,6 +59,7 @@ async function storeOutput(
   if (output.from === 'lost') return { outcome: 'lost', problem: output.problem }
   if (output.from === 'bytes') {
     const { bytes } = output
+    if (isPage(bytes)) return { outcome: 'lost', problem: 'the result in the answer is a web page' }
     return store(onePiece(bytes), { key, mediaType: mediaTypeOf(bytes) ?? UNKNOWN_TYPE }, blobs)
   }
   const { url, authorization } = output
@@ -76,6 +77,11 @@ async function storeOutput(
     if (error instanceof BrokenDownload) return failed(error.failure)
     throw error
   }
+}
+
+/** Whether a result is an HTML page: no image or video begins like one. */
+function isPage(bytes: Uint8Array): boolean {
+  return /^\s*<(?:!doctype\s+html|html)\b/i.test(new TextDecoder().decode(bytes.subarray(0, SIGNATURE_BYTES)))
 }
 
 /** A link may give an error page with status 200, or nothing. Such a body is not written over a result. */

@@ -7,6 +7,7 @@ test.each([
   ['data:image/png;base64,AQID', { from: 'bytes', bytes: new Uint8Array([1, 2, 3]) }],
   ['DATA:;BASE64,AQID', { from: 'bytes', bytes: new Uint8Array([1, 2, 3]) }],
   ['data:image/png;base64,%', undefined],
+  ['data:image/png;base64, ', undefined],
   ['data:text/plain,hello', { from: 'url', url: 'data:text/plain,hello' }],
   ['', undefined],
   [7, undefined],
@@ -18,6 +19,7 @@ test.each([
 test.each([
   ['AQID', { from: 'bytes', bytes: new Uint8Array([1, 2, 3]) }],
   ['', undefined],
+  [' ', undefined],
   ['%', undefined],
   [undefined, undefined],
 ])('the output of the base64 %j is %j', (base64, output) => {

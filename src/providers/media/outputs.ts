@@ -10,11 +10,12 @@ export function linkOutput(url: unknown): MediaOutput | undefined {
   return base64 === undefined ? { from: 'url', url } : base64Output(base64)
 }
 
-/** Undefined for what is not base64. */
+/** Undefined for what is not base64, and for no bytes. */
 export function base64Output(base64: unknown): MediaOutput | undefined {
   if (typeof base64 !== 'string' || base64 === '') return undefined
   try {
-    return { from: 'bytes', bytes: Uint8Array.fromBase64(base64) }
+    const bytes = Uint8Array.fromBase64(base64)
+    return bytes.length === 0 ? undefined : { from: 'bytes', bytes }
   } catch {
     return undefined
   }
