@@ -53,7 +53,7 @@ describe('a create', () => {
     ).toBe(duration)
   })
 
-  test.each(['n', 'external_task_id', 'callback_url', 'image', 'model_name', 'duration'])(
+  test.each(['n', 'external_task_id', 'callback_url', 'image', 'image_role', 'model_name', 'duration'])(
     'never has %s from the parameters',
     async name => {
       expect(Object.values((await bodyOf({ params: { [name]: 'x' } })) as object)).not.toContain('x')

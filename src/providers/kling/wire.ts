@@ -11,6 +11,7 @@ import { isJsonObject } from '../../protocol/json/parse-json.ts'
 import { reasonOf as refusalOf, waitOf } from '../media/answers.ts'
 import { failedJob } from '../media/failed-job.ts'
 import { isSuccess, problemOf, UNEXPLAINED_FAILURE, unusable } from '../media/outcomes.ts'
+import { otherParams } from '../media/inputs.ts'
 import type { BodyPart } from '../media/joined-body.ts'
 import { jsonParts, type MemberValue } from '../media/json-parts.ts'
 import { millisecondsOf } from '../media/clip-duration.ts'
@@ -55,14 +56,14 @@ const OWN_FIELDS = new Set([
  * scenes on these routes. They are sent under names of their own, and the provider decides.
  */
 export function createBody(call: SubmitCall): readonly BodyPart[] {
-  const { jobId, model, prompt, params, durationMs, refUpstreamId, scenes } = call
+  const { jobId, model, prompt, durationMs, refUpstreamId, scenes } = call
   const [image, tail, ...others] = call.images.map(inputValue)
   const videos = call.videos.map(inputValue)
   const source = refUpstreamId === undefined ? undefined : parseUpstreamId(refUpstreamId)
   return jsonParts({
     model_name: model,
     prompt,
-    ...Object.fromEntries(Object.entries(params).filter(([name]) => !OWN_FIELDS.has(name))),
+    ...otherParams(call, OWN_FIELDS),
     duration: durationMs === undefined ? undefined : String(durationMs / 1000),
     external_task_id: jobId,
     image,

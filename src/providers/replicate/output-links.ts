@@ -5,9 +5,13 @@ import { linkOutput } from '../media/outputs.ts'
 /** Members of an object that have files. */
 const FILE_MEMBERS = ['images', 'image', 'videos', 'video', 'output', 'url']
 
+/** The deepest output that models have: an object with a list of objects with links, in the member of another object. */
+const LEVELS_MAX = 4
+
 /** The files in an output: each model has a form of its own, a link, a list of links, or an object that has some. */
-export function outputLinks(output: unknown): readonly MediaOutput[] {
+export function outputLinks(output: unknown, levels = LEVELS_MAX): readonly MediaOutput[] {
   if (typeof output === 'string') return [linkOutput(output) ?? []].flat()
-  if (Array.isArray(output)) return output.flatMap(outputLinks)
-  return isJsonObject(output) ? FILE_MEMBERS.flatMap(name => outputLinks(output[name])) : []
+  if (levels === 0) return []
+  if (Array.isArray(output)) return output.flatMap(item => outputLinks(item, levels - 1))
+  return isJsonObject(output) ? FILE_MEMBERS.flatMap(name => outputLinks(output[name], levels - 1)) : []
 }

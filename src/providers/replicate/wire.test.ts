@@ -198,6 +198,15 @@ describe('the answer to a query', () => {
     })
   })
 
+  test('with an output of very many lists in each other has no links', () => {
+    const output = `${'['.repeat(20_000)}"https://a.example/1"${']'.repeat(20_000)}`
+
+    expect(readPrediction(answered(`{"status":"succeeded","output":${output}}`))).toMatchObject({
+      outcome: 'finished',
+      result: { outputs: [] },
+    })
+  })
+
   test.each([
     [{ video: 'https://a.example/1' }, ['https://a.example/1']],
     [
@@ -205,6 +214,8 @@ describe('the answer to a query', () => {
       ['https://a.example/1', 'https://a.example/2'],
     ],
     [[{ url: 'https://a.example/1' }], ['https://a.example/1']],
+    [{ output: { images: [{ url: 'https://a.example/1' }] } }, ['https://a.example/1']],
+    [{ output: { output: { images: [{ url: 'https://a.example/1' }] } } }, []],
     ['/relative.png', ['/relative.png']],
     ['http://169.254.169.254/a', ['http://169.254.169.254/a']],
     ['', []],

@@ -114,6 +114,15 @@ describe('the create of a task', () => {
     })
   })
 
+  test('of a clip from three images is refused, because the API has no frame between two', () => {
+    const images = [one, two, link('3')]
+
+    expect(createOf(aSubmitCall(row, { kind: 'video', images })).body).toEqual({
+      refusal: 'The provider takes two images at most: the first and the last frame.',
+    })
+    expect(createOf(aSubmitCall(row, { kind: 'image', images })).body).not.toHaveProperty('refusal')
+  })
+
   test('has bytes as data URLs', async () => {
     const { body } = await created({ images: [bytesInput(new Uint8Array([1, 2, 3]), 'image/webp')] })
 

@@ -32,7 +32,7 @@ const DATA_URL_BYTES_MAX = 5 * 1024 ** 2
 export function createOf(call: SubmitCall): Create {
   const { model, prompt } = call
   const { path, inputs } = inputsOf(call)
-  const refusal = refusalOf(call) ?? sizeRefusalOf(call)
+  const refusal = refusalOf(call) ?? framesRefusalOf(call) ?? sizeRefusalOf(call)
   if (refusal !== undefined) return { path, body: { refusal } }
   return {
     path,
@@ -79,6 +79,12 @@ function videoInputs(model: string, videos: readonly MemberValue[], images: read
 
 function listOf(values: readonly MemberValue[]): MemberValue | undefined {
   return values.length === 0 ? undefined : values
+}
+
+function framesRefusalOf({ kind, images, videos }: SubmitCall): string | undefined {
+  return kind === 'video' && videos.length === 0 && images.length > 2
+    ? 'The provider takes two images at most: the first and the last frame.'
+    : undefined
 }
 
 function sizeRefusalOf({ images, videos }: SubmitCall): string | undefined {
