@@ -5,12 +5,16 @@ import { linkOutput } from '../media/outputs.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
+/** Members that have files. The first of them with a file counts: the images beside a video are its preview. */
+const FILE_MEMBERS = ['video', 'videos', 'images', 'image']
+
 /**
  * The files in the output of a model. Each model has its own form of output. Those for images and videos have their
  * files in one of these members, as a file or as a list of files.
  */
 export function readOutputs(output: Members): MediaResult {
-  const files = ['images', 'image', 'videos', 'video'].flatMap(name => filesIn(output[name]))
+  const lists = FILE_MEMBERS.map(name => filesIn(output[name]))
+  const files = lists.find(({ length }) => length > 0) ?? []
   const durationMs = millisecondsOf(files[0]?.['duration']) ?? millisecondsOf(output['duration'])
   return {
     outputs: files.flatMap(({ url }) => linkOutput(url) ?? []),
@@ -20,7 +24,8 @@ export function readOutputs(output: Members): MediaResult {
 }
 
 function filesIn(value: unknown): readonly Members[] {
-  return (Array.isArray(value) ? value : [value]).flatMap(file =>
+  const files = (Array.isArray(value) ? value : [value]).flatMap((file): readonly Members[] =>
     typeof file === 'string' ? [{ url: file }] : isJsonObject(file) ? [file] : [],
   )
+  return files.filter(({ url }) => typeof url === 'string' && url !== '')
 }

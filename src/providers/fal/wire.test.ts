@@ -308,6 +308,10 @@ describe('the result of a request', () => {
   test.each([
     [{ image: { url: 'https://a.example/1' } }, ['https://a.example/1']],
     [{ image: 'https://a.example/1' }, ['https://a.example/1']],
+    [{ image: { url: 'preview' }, video: { url: 'clip' } }, ['clip']],
+    [{ images: [{ url: 'preview' }], videos: [{ url: 'clip' }] }, ['clip']],
+    [{ images: [{ url: 'a' }], image: { url: 'a' } }, ['a']],
+    [{ video: { url: '' }, images: ['a'] }, ['a']],
     [
       { videos: [{ url: 'https://a.example/1' }, 'https://a.example/2'] },
       ['https://a.example/1', 'https://a.example/2'],
