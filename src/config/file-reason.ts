@@ -4,6 +4,8 @@ const reasons: Readonly<Record<string, string>> = {
   EISDIR: 'it is a folder',
   EACCES: 'this user has no permission',
   EPERM: 'this user has no permission',
+  EBUSY: 'it is in use',
+  EXDEV: 'it is on another file system',
   EROFS: 'the file system is read-only',
   ENOSPC: 'the disk is full',
 }

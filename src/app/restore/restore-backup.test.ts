@@ -110,6 +110,19 @@ describe('a restore changes nothing', () => {
     expect(existsSync(dataDir)).toBe(false)
   })
 
+  test('if a file has the name of the folder that it needs', async () => {
+    const dataDir = aDataFolder()
+    const taken = join(dataDir, 'restore.ready')
+    writeFileSync(taken, 'mine')
+
+    const error = await rejection(restoreInto(dataDir, { file: source }))
+
+    expect(error).toMatchObject({
+      message: `${taken} is not from a restore. Move it to another folder, and repeat the command.`,
+    })
+    expect(readdirSync(dataDir).sort()).toEqual(['lock.db', 'restore.ready'])
+  })
+
   test('without a reason, where there are books', async () => {
     const dataDir = aDataFolder()
     await restoreInto(dataDir, { file: source })

@@ -5,7 +5,13 @@ import { diskAnchorFile } from '../../stores/disk/anchor-file.ts'
 import { lockFolder } from '../../stores/sqlite/folder-lock.ts'
 import { backupFiles } from '../backup/backup-files.ts'
 import { openDataFolder, type DataFolder } from '../data-folder.ts'
-import { decideRestore, finishRestore, isRestoreUnfinished, stagingFolder } from './restored-books.ts'
+import {
+  decideRestore,
+  finishRestore,
+  isRestoreUnfinished,
+  refuseTakenName,
+  stagingFolder,
+} from './restored-books.ts'
 import { stageBackup } from './stage-backup.ts'
 
 export type RestoreRequest = {
@@ -66,6 +72,7 @@ async function prepare(
   { file, replace, isWithoutBlobs }: RestoreRequest,
 ): Promise<void> {
   refuseMissing(file)
+  refuseTakenName(folder)
   if (existsSync(folder.database) && replace === undefined)
     throw new Error(
       `There are books in ${folder.path}. To replace them, repeat the command with --replace REASON. They are kept in another folder.`,

@@ -49,6 +49,13 @@ export function refuseUnfinishedRestore(folder: Pick<Folder, 'path'>): void {
   )
 }
 
+/** Throws an Error for the operator if something else has the name of the folder that a decided restore needs. */
+export function refuseTakenName(folder: Pick<Folder, 'path'>): void {
+  const ready = readyFolder(folder)
+  if (existsSync(ready) && !isRestoreUnfinished(folder))
+    throw new Error(`${ready} is not from a restore. Move it to another folder, and repeat the command.`)
+}
+
 /** Decides a restore: from here on it is finished, by this process or by the next restore. The staged files are durable. */
 export async function decideRestore(folder: Folder, plan: RestorePlan): Promise<void> {
   const staging = stagingFolder(folder)
