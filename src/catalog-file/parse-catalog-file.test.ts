@@ -180,6 +180,61 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
     'line 5, column 5: providers[0].api_key_header is proxy-authorization, which is set by the gateway; write the header in which the provider expects its key, such as api-key.',
   ],
   [
+    'a base_url with the key subscription_key in its query',
+    provider('kind: openai-compatible\nbase_url: https://api.example.com/v1?subscription_key=hunter2'),
+    'line 4, column 5: providers[0].base_url has a key in its query; put the key in api_key.',
+  ],
+  [
+    'a base_url with the key client_secret in its query',
+    provider('kind: openai-compatible\nbase_url: https://api.example.com/v1?client_secret=hunter2'),
+    'line 4, column 5: providers[0].base_url has a key in its query; put the key in api_key.',
+  ],
+  [
+    'a base_url with the key code in its query',
+    provider('kind: openai-compatible\nbase_url: https://api.example.com/v1?code=hunter2'),
+    'line 4, column 5: providers[0].base_url has a key in its query; put the key in api_key.',
+  ],
+  [
+    'an api_key_header accept, which has a meaning of its own',
+    compatible('api_key_header: accept'),
+    'line 5, column 5: providers[0].api_key_header is accept, which cannot have a key; write the header in which the provider expects its key, such as api-key.',
+  ],
+  [
+    'an api_key_header user-agent, which has a meaning of its own',
+    compatible('api_key_header: user-agent'),
+    'line 5, column 5: providers[0].api_key_header is user-agent, which cannot have a key; write the header in which the provider expects its key, such as api-key.',
+  ],
+  [
+    'an api_key_header anthropic-version, which has a meaning of its own',
+    compatible('api_key_header: anthropic-version'),
+    'line 5, column 5: providers[0].api_key_header is anthropic-version, which cannot have a key; write the header in which the provider expects its key, such as api-key.',
+  ],
+  [
+    'an api_key_header set-cookie, which has a meaning of its own',
+    compatible('api_key_header: set-cookie'),
+    'line 5, column 5: providers[0].api_key_header is set-cookie, which cannot have a key; write the header in which the provider expects its key, such as api-key.',
+  ],
+  [
+    'a key in the header api-key, which the problem does not repeat',
+    compatible('headers: {api-key: hunter2}'),
+    'line 5, column 15: providers[0].headers.api-key is a key, which exports would show; write env: and a name of letters, digits and "_", such as env:MAIN_TEAM.',
+  ],
+  [
+    'a key in the header X-Api-Key, which the problem does not repeat',
+    compatible('headers: {X-Api-Key: hunter2}'),
+    'line 5, column 15: providers[0].headers.X-Api-Key is a key, which exports would show; write env: and a name of letters, digits and "_", such as env:MAIN_TEAM.',
+  ],
+  [
+    'a key in the header x-goog-api-key, which the problem does not repeat',
+    compatible('headers: {x-goog-api-key: hunter2}'),
+    'line 5, column 15: providers[0].headers.x-goog-api-key is a key, which exports would show; write env: and a name of letters, digits and "_", such as env:MAIN_TEAM.',
+  ],
+  [
+    'a key in the header cookie, which the problem does not repeat',
+    compatible('headers: {cookie: hunter2}'),
+    'line 5, column 15: providers[0].headers.cookie is a key, which exports would show; write env: and a name of letters, digits and "_", such as env:MAIN_TEAM.',
+  ],
+  [
     'a header with the name of the api_key_header',
     compatible('api_key_header: api-key\nheaders: {Api-Key: x}'),
     'line 6, column 15: providers[0].headers.Api-Key is set by the gateway; put the key in api_key.',

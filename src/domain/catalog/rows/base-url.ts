@@ -34,7 +34,7 @@ export function readBaseUrl(
     reportField(row, 'base_url', problem)
     return undefined
   }
-  if (!isQueryAllowed(row, url, kind)) return undefined
+  if (!isQueryAllowed(row, url, { kind, isStored })) return undefined
   const address = url.origin + url.pathname.replace(/\/+$/, '')
   const base = address.replace(ROUTE, '')
   if (base === address || isStored) return address + url.search
@@ -43,12 +43,16 @@ export function readBaseUrl(
   return undefined
 }
 
-/** Parameters that carry keys. An export would show them. */
+/** Parameters that carry keys. An export would show them. Earlier versions accepted some of them in rows. */
 const KEY_PARAMETER =
-  /^(?:x-)?(?:api[-_]?key|key|token|access[-_]token|auth|password|secret|sig|signature|subscription-key)$/i
+  /^(?:x-)?(?:(?:api|access|secret|subscription)[-_]?key|key|token|access[-_]token|auth|password|(?:client[-_]?)?secret|sig|signature|code)$/i
 
 /** Reports a fragment, a query of a kind that has none, and a key in the query. */
-function isQueryAllowed(row: Row, url: URL, kind: ProviderKind): boolean {
+function isQueryAllowed(
+  row: Row,
+  url: URL,
+  { kind, isStored }: { readonly kind: ProviderKind; readonly isStored: boolean },
+): boolean {
   const hasRoutes = routesOf(kind).length > 0
   if (url.href.includes('#') || (!hasRoutes && url.href.includes('?'))) {
     reportField(row, 'base_url', {
@@ -57,7 +61,7 @@ function isQueryAllowed(row: Row, url: URL, kind: ProviderKind): boolean {
     })
     return false
   }
-  if (url.searchParams.keys().some(name => KEY_PARAMETER.test(name))) {
+  if (!isStored && url.searchParams.keys().some(name => KEY_PARAMETER.test(name))) {
     // The value is not quoted, because it contains a secret.
     reportField(row, 'base_url', { message: 'has a key in its query', remedy: 'put the key in api_key' })
     return false

@@ -37,18 +37,29 @@ const hopByHopHeaders = new Set([
   'trailer',
 ])
 
+/** They have a meaning of their own, so a key cannot replace them. Earlier versions accepted them in rows. */
+const keylessHeaders = new Set(['accept', 'user-agent', 'anthropic-version', 'set-cookie'])
+/** Well-known headers of keys. Exports show the value of a header unless it is from a variable. */
+const secretHeaders = new Set(['api-key', 'x-api-key', 'x-goog-api-key', 'cookie'])
+
 /** For a provider of kind `anthropic`, the gateway also writes this one. */
 const BETA_HEADER = 'anthropic-beta'
 const ANTHROPIC_KEY_HEADER = 'x-api-key'
 const AUTHORIZATION = 'authorization'
 
 /** The `api_key_header` of a row, in lower case. Undefined if it is that of the kind. */
-export function readKeyHeader(row: Row, kind: ProviderKind): string | undefined {
+export function readKeyHeader(
+  row: Row,
+  { kind, isStored }: Pick<HeaderRules, 'kind' | 'isStored'>,
+): string | undefined {
   const name = text(row, 'api_key_header', headerName)?.toLowerCase()
   if (name === undefined || name === keyHeaderOf(kind)) return undefined
-  if (!ownHeaders.has(name) && !hopByHopHeaders.has(name) && name !== BETA_HEADER) return name
+  const isOwn = ownHeaders.has(name) || hopByHopHeaders.has(name) || name === BETA_HEADER
+  const isKeyless = !isStored && keylessHeaders.has(name)
+  if (!isOwn && !isKeyless) return name
   const remedy = 'write the header in which the provider expects its key, such as api-key'
-  reportField(row, 'api_key_header', { message: `is ${name}, which is set by the gateway`, remedy })
+  const reason = isOwn ? 'which is set by the gateway' : 'which cannot have a key'
+  reportField(row, 'api_key_header', { message: `is ${name}, ${reason}`, remedy })
   return undefined
 }
 
@@ -76,14 +87,18 @@ export function readHeaders(row: Row, rules: HeaderRules): Record<string, string
     const place = placeOf(headers, name)
     const key = checkText(name, headerName, place)?.toLowerCase()
     if (key === undefined) continue
-    if (isKeyHeader(key, rules)) {
+    const isKey = isKeyHeader(key, rules)
+    if (isKey) {
       report(place.problems, { ...place, message: 'is set by the gateway', remedy: 'put the key in api_key' })
     } else if (isOwnHeader(key, rules)) {
       report(place.problems, { ...place, message: 'is set by the gateway', remedy: 'leave it out' })
     } else if (read.has(key)) {
       report(place.problems, { ...place, message: 'is listed twice', remedy: 'list it once' })
     }
-    const found = readValue(headers.values[name], place, rules)
+    const found = readValue(headers.values[name], place, {
+      isStored: rules.isStored,
+      isSecret: !isKey && secretHeaders.has(key),
+    })
     if (found !== undefined) read.set(key, found)
   }
   return Object.fromEntries(read)
@@ -93,7 +108,11 @@ export function readHeaders(row: Row, rules: HeaderRules): Record<string, string
  * The messages never repeat a value with a variable: a wrong one may be almost a secret. Stored rows may be older than
  * these checks.
  */
-function readValue(value: unknown, place: Place, { isStored }: HeaderRules): string | undefined {
+function readValue(
+  value: unknown,
+  place: Place,
+  { isStored, isSecret }: { readonly isStored: boolean; readonly isSecret: boolean },
+): string | undefined {
   const found = checkText(value, headerValue, place)
   if (found === undefined || isStored) return found
   const variable = headerVariable(found)
@@ -103,6 +122,8 @@ function readValue(value: unknown, place: Place, { isStored }: HeaderRules): str
   } else if (shellVariable.test(found)) {
     const message = 'is written as a shell variable, and those are not expanded'
     report(place.problems, { ...place, message, remedy })
+  } else if (variable === undefined && isSecret) {
+    report(place.problems, { ...place, message: 'is a key, which exports would show', remedy })
   }
   return found
 }

@@ -141,7 +141,7 @@ function readRow(
   if (kind === undefined) return undefined
   refuseUnknownFields(row, `a provider of kind ${kind}`, providerFieldsOf(kind))
   const baseUrl = readBaseUrl(row, { kind, isStored })
-  const apiKeyHeader = readKeyHeader(row, kind)
+  const apiKeyHeader = readKeyHeader(row, { kind, isStored })
   const headers = readHeaders(row, { kind, apiKeyHeader, isStored })
   const costHeader = text(row, 'cost_header', headerName)?.toLowerCase()
   const routes = readRoutes(row, kind)

@@ -178,6 +178,23 @@ describe('a provider row', () => {
     expect(decoded.ok && decoded.value.baseUrl).toBe('https://api.example.com/v1/responses')
   })
 
+  test.each<object>([
+    { headers: { 'x-api-key': 'hunter2' } },
+    { api_key_header: 'accept' },
+    { base_url: 'https://api.example.com/v1?code=hunter2' },
+  ])('with a key in a wrong place can still be read from the store: %p', change => {
+    expect(decodeStoredProvider({ ...row, ...change }).ok).toBe(true)
+    expect(decodeProvider({ ...row, ...change }).ok).toBe(false)
+  })
+
+  test('can have a key in a header from a variable', () => {
+    const headers = { 'x-api-key': 'env:MAIN_KEY', cookie: 'env:MAIN_COOKIE' }
+
+    const decoded = decodeProvider({ ...row, headers })
+
+    expect(decoded.ok && decoded.value.headers).toEqual(headers)
+  })
+
   test.each([
     ['${MAIN_API_KEY}', 'write env:MAIN_API_KEY'],
     ['${env:MAIN_API_KEY}', 'write env:MAIN_API_KEY'],
