@@ -2,8 +2,8 @@ import type { MediaOutput } from '../../gateway/ports/media-provider.ts'
 import { isJsonObject } from '../../protocol/json/parse-json.ts'
 import { linkOutput } from '../media/outputs.ts'
 
-/** Members of an object that have files. */
-const FILE_MEMBERS = ['images', 'image', 'videos', 'video', 'output', 'url']
+/** Members that have files. The first of them with a file counts: the images beside a video are its preview. */
+const FILE_MEMBERS = ['video', 'videos', 'images', 'image', 'output', 'url']
 
 /** The deepest output that models have: an object with a list of objects with links, in the member of another object. */
 const LEVELS_MAX = 4
@@ -13,5 +13,7 @@ export function outputLinks(output: unknown, levels = LEVELS_MAX): readonly Medi
   if (typeof output === 'string') return [linkOutput(output) ?? []].flat()
   if (levels === 0) return []
   if (Array.isArray(output)) return output.flatMap(item => outputLinks(item, levels - 1))
-  return isJsonObject(output) ? FILE_MEMBERS.flatMap(name => outputLinks(output[name], levels - 1)) : []
+  if (!isJsonObject(output)) return []
+  const lists = FILE_MEMBERS.map(name => outputLinks(output[name], levels - 1))
+  return lists.find(({ length }) => length > 0) ?? []
 }

@@ -209,6 +209,9 @@ describe('the answer to a query', () => {
 
   test.each([
     [{ video: 'https://a.example/1' }, ['https://a.example/1']],
+    [{ image: 'preview', video: 'clip' }, ['clip']],
+    [{ images: ['a', 'b'], image: 'a' }, ['a', 'b']],
+    [{ video: null, image: 'a' }, ['a']],
     [
       { images: ['https://a.example/1', 'https://a.example/2'] },
       ['https://a.example/1', 'https://a.example/2'],
