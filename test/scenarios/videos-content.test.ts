@@ -128,7 +128,7 @@ test('the media type is what the clip is, and never one that a browser runs', as
 
   const webm = Uint8Array.from([0x1a, 0x45, 0xdf, 0xa3, 0x42, 0x82, 0x84, ...Buffer.from('webm')])
   expect(await typeOf(webm)).toBe('video/webm')
-  expect(await typeOf(new TextEncoder().encode('<html>'))).toBe('application/octet-stream')
+  expect(await typeOf(new TextEncoder().encode('<svg onload="alert()">'))).toBe('application/octet-stream')
 })
 
 describe('a clip that cannot be read', () => {
