@@ -379,6 +379,15 @@ describe('the result of a request', () => {
     },
   )
 
+  test.each([401, 402, 403, 404, 405, 408, 429])(
+    'of a query refused with HTTP status %d says nothing about the job',
+    status => {
+      const reply = answered(fixture('content-policy-violation'), status)
+
+      expect(readResult(reply)).toMatchObject({ outcome: 'unavailable' })
+    },
+  )
+
   test('of a failure says what the model said', () => {
     const outcome = readResult(answered(fixture('content-policy-violation'), 422))
 
