@@ -73,7 +73,7 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
     name: 'TOLLGATE_ANCHOR_FILE',
     default: null,
     meaning:
-      'The file that names the last commit of the database, best on another disk. Unset: `anchor.json` in the data folder.',
+      'The file that names the last commit of the database, preferably on another disk. Unset: `anchor.json` in the data folder.',
     ...filePath,
   },
   baseUrl: {
@@ -134,7 +134,7 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
   streamIdleTimeoutMs: {
     name: 'TOLLGATE_STREAM_IDLE_TIMEOUT_S',
     default: '60',
-    meaning: 'The longest silence in a stream, from its head on, before it counts as broken.',
+    meaning: 'How long a stream may be silent after its head. After that it counts as broken.',
     ...seconds({ min: TIMEOUT_S_MIN, max: DAY_S }),
   },
   replayTtlMs: {
@@ -198,7 +198,8 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
   unknownSubmitTtlMs: {
     name: 'TOLLGATE_UNKNOWN_SUBMIT_TTL_S',
     default: '900',
-    meaning: 'How long the money of a job stays held when nobody knows whether the provider accepted it.',
+    meaning:
+      'How long the money of a job stays held if it is not known whether the provider accepted the job.',
     ...seconds({ min: 1, max: DAY_S * 30 }),
   },
   jobTtlMs: {
@@ -272,13 +273,13 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
     name: 'TOLLGATE_IDLE_TIMEOUT_S',
     default: '620',
     meaning:
-      'How long a connection may wait for its next request. Set it to more than a proxy or load balancer keeps its connections.',
+      'How long a connection may wait for its next request. Set it higher than the idle timeout of your proxy or load balancer.',
     ...seconds({ min: 1, max: DAY_S }),
   },
   stallTimeoutMs: {
     name: 'TOLLGATE_STALL_TIMEOUT_S',
     default: '600',
-    meaning: 'How long a client may take nothing of its reply. After that its connection is closed.',
+    meaning: 'How long a client may stop reading its reply. After that its connection is closed.',
     ...seconds({ min: 1, max: DAY_S }),
   },
   drainMs: {

@@ -23,7 +23,7 @@ export const RIGHT_LENGTH = 'right'
 export const groups: readonly Group[] = [
   {
     title: 'Submits without an answer',
-    text: 'The provider has the job, or in the last two columns it has not. The gateway does not know which, so the reserve stays. `found` and `absent` are the answers of a provider that can be asked for the job by an id of ours. With `unknown`, it cannot be asked, and the reserve is released after `TOLLGATE_UNKNOWN_SUBMIT_TTL_S`.',
+    text: 'In the last two columns the provider does not have the job; in the others it does. The gateway cannot know which, so the reserve stays. `found` and `absent` are the answers of a provider that can find a job by our id. `unknown` means that the provider cannot do this: the reserve is released after `TOLLGATE_UNKNOWN_SUBMIT_TTL_S`.',
     cases: [
       { title: 'reply lost', submit: 'accept_reset' },
       { title: 'no answer', submit: 'accept_silence' },
@@ -49,7 +49,7 @@ export const groups: readonly Group[] = [
   },
   {
     title: 'Successes that are none, and strange ids',
-    text: '`no id`: the reserve is released, because nothing can ever be polled. An id that another job has is `refused` by the store.',
+    text: '`no id`: the reserve is released, because nothing can ever be polled. If another job already has the id, the store refuses it (`refused`).',
     cases: [
       { title: 'no id', submit: 'accept_no_id' },
       { title: 'HTML', submit: 'accept_html' },
@@ -77,7 +77,7 @@ export const groups: readonly Group[] = [
   },
   {
     title: 'States of jobs',
-    text: '`counted`: no document of the provider has the status, so the job is running, and an operator sees it in the metrics. `again`: the poll says nothing about the job.',
+    text: '`counted`: the status is undocumented, so the job counts as running, and a metric counts the status. `again`: the poll says nothing about the job.',
     cases: [
       { title: 'running', pollAfterMs: 2500 },
       { title: 'unknown status', submit: 'unknown_status', pollAfterMs: 2500 },
@@ -89,7 +89,7 @@ export const groups: readonly Group[] = [
   },
   {
     title: 'Late ends',
-    text: 'A job that ends after its deadline was released; its result is then booked as a loss.',
+    text: 'A job is released at its deadline. If it ends later, its result is booked as a loss.',
     cases: [
       { title: 'ends after 25 hours', submit: 'ends_after_a_day', pollAfterMs: 25 * HOUR_MS },
       { title: 'never ends', submit: 'never_ends', pollAfterMs: 100 * HOUR_MS },
@@ -98,7 +98,7 @@ export const groups: readonly Group[] = [
   },
   {
     title: 'Results',
-    text: '`no output`: the job fails, and nothing is charged. `refused`: the link leads to no public address, so it is never opened and the result is lost. `bytes`: the result is in the reply. `again`: the success names no file, so the job is not finished yet. Downloads that fail, are too large or take too long are the same for all providers: see `src/providers/fetch-untrusted` and `test/scenarios`.',
+    text: '`no output`: the job fails, and nothing is charged. `refused`: the link does not lead to a public address, so it is never opened and the result is lost. `bytes`: the result is in the reply. `again`: the success has no file, so the job is not finished yet. Downloads that fail, are too large or take too long are the same for all providers: see `src/providers/fetch-untrusted` and `test/scenarios`.',
     cases: [
       { title: 'as ordered' },
       { title: 'none', submit: 'no_outputs' },
@@ -111,7 +111,7 @@ export const groups: readonly Group[] = [
   },
   {
     title: 'Reported lengths',
-    text: 'The length in milliseconds that a clip of 5 seconds is charged for, before it is compared with the header of the clip. `header`: only the header of the clip counts.',
+    text: 'The cells show the length in milliseconds for which a clip of 5 seconds is charged, before it is compared with the header of the clip. `header`: only the header of the clip counts.',
     cases: [
       { title: RIGHT_LENGTH },
       { title: 'missing', submit: 'duration_missing' },
