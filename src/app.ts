@@ -197,8 +197,8 @@ async function serve(
 }
 
 /**
- * Waits up to `drainMs` for running requests, and for submits whose client has disconnected. Then aborts the requests and
- * waits until aborted streams are settled.
+ * Waits up to `drainMs` for running requests, and for submits whose client has disconnected. Then aborts the requests
+ * and waits until aborted streams are settled.
  */
 async function drained(
   server: ReturnType<typeof startServer>,

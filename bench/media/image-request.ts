@@ -1,6 +1,9 @@
 import { IMAGE_MODEL } from './start-media.ts'
 
-/** An image request with this many references of this size, as pieces. One reference is in memory, however many there are. */
+/**
+ * An image request with this many references of this size, as pieces. One reference is in memory, however many there
+ * are.
+ */
 export function referencesBody(
   references: number,
   bytes: number,

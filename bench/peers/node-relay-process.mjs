@@ -1,7 +1,7 @@
 /**
- * node-relay-process.mjs PORT UPSTREAM_PORT MODEL FOLDER: a relay with node:http. It reads each request as a whole, parses it,
- * and forwards it if it names the model. Requests for other models get a 404. A body for `/v1/images/edits` is stored in a
- * file in the folder, and refused.
+ * node-relay-process.mjs PORT UPSTREAM_PORT MODEL FOLDER: a relay with node:http. It reads each request as a whole,
+ * parses it, and forwards it if it names the model. Requests for other models get a 404. A body for `/v1/images/edits`
+ * is stored in a file in the folder, and refused.
  */
 import { randomUUID } from 'node:crypto'
 import { createWriteStream, unlink } from 'node:fs'

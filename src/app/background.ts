@@ -22,8 +22,8 @@ export function countedPasses({ admin }: Parts, metrics: Metrics): Reconcile {
 }
 
 /**
- * Starts the background work: checks of the ledger, renewals of holds, and the reconciler. Returns a function that stops it
- * and abandons late answers.
+ * Starts the background work: checks of the ledger, renewals of holds, and the reconciler. Returns a function that
+ * stops it and abandons late answers.
  */
 export function startBackground(
   { admin, clock, log, text, onReconcileFailed }: Parts,

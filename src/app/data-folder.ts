@@ -31,7 +31,10 @@ const ADMIN_KEY_BYTES = 24
 const OWN_NAME =
   /^((tollgate\.db|lock\.db|secret\.key|admin\.key|anchor\.json|server\.json).*|blobs|restore\..*|replaced-.*|)$/i
 
-/** Whether a file or a folder of that name in a data folder belongs to the gateway. The empty name is the data folder itself. */
+/**
+ * Whether a file or a folder of that name in a data folder belongs to the gateway. The empty name is the data folder
+ * itself.
+ */
 export function isOwnName(name: string): boolean {
   return OWN_NAME.test(name)
 }

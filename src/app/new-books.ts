@@ -5,8 +5,8 @@ import { dirname, join, resolve } from 'node:path'
 const INSTALLATION = resolve(import.meta.dirname, '../..')
 
 /**
- * The data folders with books in the usual places: `data` in the working directory, in a folder above it, and in the installation.
- * Without `path` itself.
+ * The data folders with books in the usual places: `data` in the working directory, in a folder above it, and in the
+ * installation. Without `path` itself.
  */
 export function otherBooks(
   path: string,

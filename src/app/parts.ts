@@ -69,7 +69,9 @@ export async function openParts(
     readonly clock?: Clock
     readonly jobMetrics?: JobMetrics
     readonly mediaProviders?: MediaProviders
-    /** For a command without a server: standard output is the command's, so only errors are logged, to standard error. */
+    /**
+     * For a command without a server: standard output is the command's, so only errors are logged, to standard error.
+     */
     readonly isOffline?: boolean
   } = {},
 ): Promise<Parts> {

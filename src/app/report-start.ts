@@ -7,8 +7,8 @@ import type { Parts } from './parts.ts'
 import { welcome } from './welcome.ts'
 
 /**
- * Logs that the gateway listens, and what it lacks for its providers. Prints the same for the operator, with the keys that this
- * start created, unless the log is silent.
+ * Logs that the gateway listens, and what it lacks for its providers. Prints the same for the operator, with the keys
+ * that this start created, unless the log is silent.
  */
 export function reportStart(
   { log, admin, books }: Pick<Parts, 'log' | 'admin' | 'books'>,

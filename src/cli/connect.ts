@@ -30,8 +30,8 @@ const LIVENESS_TIMEOUT_MS = 2000
 const SEND_TIMEOUT_MS = 600_000
 
 /**
- * Connects to the server that runs on the data folder or, if there is none, opens the folder. A folder without books is an error
- * unless `mayCreate` is set: the path is probably mistyped, or the working directory is wrong.
+ * Connects to the server that runs on the data folder or, if there is none, opens the folder. A folder without books is
+ * an error unless `mayCreate` is set: the path is probably mistyped, or the working directory is wrong.
  */
 export async function connect(
   config: Config,
@@ -56,8 +56,8 @@ export async function connect(
 }
 
 /**
- * Also true while a restore is unfinished: the start then says so. Throws if the folder cannot be read: then nothing is known
- * about its books.
+ * Also true while a restore is unfinished: the start then says so. Throws if the folder cannot be read: then nothing is
+ * known about its books.
  */
 function hasBooks(dataDir: string): boolean {
   return ['tollgate.db', 'restore.ready'].some(

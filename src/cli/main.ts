@@ -107,7 +107,10 @@ function print({ value, text, note, chunks }: Outcome, { out, err }: Cli, isJson
   if (note !== undefined) err(`${note}\n`)
 }
 
-/** Where the command worked. The data folder may be another one than the operator expects, because its setting may be relative. */
+/**
+ * Where the command worked. The data folder may be another one than the operator expects, because its setting may be
+ * relative.
+ */
 function placeOf({ dataDir, url, created }: Admin): string {
   const server = url === undefined ? '' : ` (server at ${url})`
   return [`Data folder: ${dataDir}${server}`, ...(created === undefined ? [] : [created])].join('\n')

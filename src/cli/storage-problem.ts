@@ -36,8 +36,8 @@ const explanations: Readonly<Record<string, Explain>> = {
 }
 
 /**
- * The sentence for an error of the file system or of SQLite: it names the path and what to do. Undefined for other errors.
- * `dataDir` is absolute.
+ * The sentence for an error of the file system or of SQLite: it names the path and what to do. Undefined for other
+ * errors. `dataDir` is absolute.
  */
 export function storageProblem(error: unknown, dataDir: string): string | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {

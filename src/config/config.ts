@@ -78,8 +78,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads every setting. An empty variable and one that Kubernetes set count as unset. Throws one `ConfigError` with all problems. Each problem is a
- * sentence that names the variable and says what a valid value is.
+ * Reads every setting. An empty variable and one that Kubernetes set count as unset. Throws one `ConfigError` with all
+ * problems. Each problem is a sentence that names the variable and says what a valid value is.
  */
 export function readConfig(environment: Environment = process.env): Config {
   const problems: string[] = []

@@ -1,6 +1,7 @@
 /**
- * Ids are 128 bits: 48 bits of time in milliseconds, 16 of sequence, 64 of randomness. The two halves are integers, because text
- * keys in a database cost up to twice the CPU. Only the whole id is unique: two nodes can make the same first half.
+ * Ids are 128 bits: 48 bits of time in milliseconds, 16 of sequence, 64 of randomness. The two halves are integers,
+ * because text keys in a database cost up to twice the CPU. Only the whole id is unique: two nodes can make the same
+ * first half.
  */
 export type Id = {
   /** The first 64 bits. Positive, and growing with time within one source. */
@@ -60,8 +61,8 @@ export function parseId(prefix: IdPrefix, text: string): Id | undefined {
 }
 
 /**
- * A source of ids whose keys always grow. If the clock steps back or is behind `after`, or if a millisecond has more than
- * 65,536 ids, keys run ahead of the clock.
+ * A source of ids whose keys always grow. If the clock steps back or is behind `after`, or if a millisecond has more
+ * than 65,536 ids, keys run ahead of the clock.
  */
 export function idSource(ports: {
   readonly now: () => number

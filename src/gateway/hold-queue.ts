@@ -17,8 +17,9 @@ export const WAITERS_MAX = 4096
 export const RETRY_EVERY_MS = 250
 
 /**
- * Text holds with a bounded wait. A request that would fit after running ones end (`available + held ≥ amount`) waits for them, in
- * order, so that concurrent requests of one account do not refuse each other. One that could never fit is refused at once.
+ * Text holds with a bounded wait. A request that would fit after running ones end (`available + held ≥ amount`) waits
+ * for them, in order, so that concurrent requests of one account do not refuse each other. One that could never fit is
+ * refused at once.
  */
 export class HoldQueue {
   readonly #ledger: Ledger
@@ -173,7 +174,10 @@ type Waiter = {
   readonly resolve: (outcome: HoldOutcome) => void
   readonly reject: (error: unknown) => void
   readonly stopWaiting: () => void
-  /** True if its time is over: the next try is its last. All wait for the same time, so the first in the lane is due first. */
+  /**
+   * True if its time is over: the next try is its last. All wait for the same time, so the first in the lane is due
+   * first.
+   */
   isDue: boolean
 }
 

@@ -1,7 +1,10 @@
 import type { Clock } from './ports/clock.ts'
 import type { Ledger } from './ports/ledger.ts'
 
-/** Renews the holds of this node `everyMs`. A renewal that fails is reported, and tried again. Returns a function that stops it. */
+/**
+ * Renews the holds of this node `everyMs`. A renewal that fails is reported, and tried again. Returns a function that
+ * stops it.
+ */
 export function renewHoldsRegularly(
   ports: {
     readonly ledger: Ledger

@@ -9,8 +9,8 @@ export type HashKey = (key: string) => string
 const KEY_LENGTH_MAX = 256
 
 /**
- * Finds the account and key of a request. The first of `Authorization: Bearer`, `x-api-key` and `api-key` that has a key
- * decides. Throws `invalid_api_key` or `account_suspended`.
+ * Finds the account and key of a request. The first of `Authorization: Bearer`, `x-api-key` and `api-key` that has a
+ * key decides. Throws `invalid_api_key` or `account_suspended`.
  */
 export async function authenticate(
   request: Pick<IncomingRequest, 'header'>,

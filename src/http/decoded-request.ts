@@ -20,8 +20,8 @@ const decoders: Readonly<Record<string, () => Transform>> = {
 }
 
 /**
- * The request with its body decoded, by its `content-encoding`. Nothing is decoded before the body is read. Limits count
- * decoded bytes. Reading rejects with `unsupported_encoding` for an encoding that is not known, and with
+ * The request with its body decoded, by its `content-encoding`. Nothing is decoded before the body is read. Limits
+ * count decoded bytes. Reading rejects with `unsupported_encoding` for an encoding that is not known, and with
  * `malformed_request` for a body that is not in its encoding.
  */
 export function decodedRequest(request: IncomingRequest): IncomingRequest {

@@ -80,7 +80,10 @@ export type StreamTerms = {
 export interface TextStream {
   /** True once the upstream has sent its sign that the stream is complete. */
   readonly isDone: boolean
-  /** Shows the client that the stream goes on while nothing else comes. Absent in a stream that is relayed byte for byte. */
+  /**
+   * Shows the client that the stream goes on while nothing else comes. Absent in a stream that is relayed byte for
+   * byte.
+   */
   readonly heartbeat?: Heartbeat
   /** Takes bytes from the upstream and returns the bytes to send now, possibly none. `chunk` must not change later. */
   feed(chunk: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer>

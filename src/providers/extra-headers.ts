@@ -4,8 +4,8 @@ import { headerVariable, type Provider } from '../domain/catalog/provider.ts'
 export type SecretOf = (provider: Provider) => string | undefined
 
 /**
- * The headers of a provider's row, with the values of environment variables in place of `env:NAME`; or why they cannot be
- * sent: a sentence for the operator.
+ * The headers of a provider's row, with the values of environment variables in place of `env:NAME`; or why they cannot
+ * be sent: a sentence for the operator.
  */
 export function extraHeaders(
   provider: Provider,

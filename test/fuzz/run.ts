@@ -1,7 +1,7 @@
 /**
  * npm run fuzz [-- OPTIONS of `schemathesis run`]: sends requests made from the OpenAPI document to a gateway in this
- * process, and checks each reply. Needs Schemathesis: `pip install schemathesis==4.32.5`, or its path in `SCHEMATHESIS`.
- * Exits with 1 if a reply has a 5xx, or differs from the document.
+ * process, and checks each reply. Needs Schemathesis: `pip install schemathesis==4.32.5`, or its path in
+ * `SCHEMATHESIS`. Exits with 1 if a reply has a 5xx, or differs from the document.
  */
 import { spawn } from 'bun'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -43,7 +43,10 @@ async function build(): Promise<{ readonly root: Root; readonly instructions: re
   throw new Error('The Dockerfile has no stage.')
 }
 
-/** Starts the container as compose.yaml does: with a read-only file system, a volume, and no more than its user's rights. */
+/**
+ * Starts the container as compose.yaml does: with a read-only file system, a volume, and no more than its user's
+ * rights.
+ */
 async function tryOut(root: Root, instructions: readonly Instruction[]): Promise<void> {
   const volume = join(work, 'volume')
   mkdirSync(volume, { mode: 0o700 })

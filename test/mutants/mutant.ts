@@ -15,8 +15,8 @@ export type Mutant = {
 }
 
 /**
- * The file's content with the fault. Throws an error that names the mutant if its text is not in the file exactly once, or if the
- * result is not valid TypeScript: every test would notice that.
+ * The file's content with the fault. Throws an error that names the mutant if its text is not in the file exactly once,
+ * or if the result is not valid TypeScript: every test would notice that.
  */
 export function mutated({ name, file, text, replacement }: Mutant, root: string): string {
   const [before, after, ...more] = readFileSync(join(root, file), 'utf8').split(text)

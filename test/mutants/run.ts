@@ -5,9 +5,9 @@ import { mutated, type Mutant } from './mutant.ts'
 import { TreeCopy } from './tree-copy.ts'
 
 /**
- * `npm run mutants` puts one fault after the other into a copy of the source tree, and checks that the tests it names fail. Prints the
- * faults that no test noticed, and exits with 1 if there are any. `-- --area money` or `-- --only NAME` selects some, and
- * `-- --jobs 1` uses one copy instead of two.
+ * `npm run mutants` puts one fault after the other into a copy of the source tree, and checks that the tests it names
+ * fail. Prints the faults that no test noticed, and exits with 1 if there are any. `-- --area money` or `-- --only
+ * NAME` selects some, and `-- --jobs 1` uses one copy instead of two.
  */
 const { values } = parseArgs({
   options: {

@@ -8,7 +8,10 @@ const CREDITS = 8
 const ATTEMPTS = 4
 const DOLLARS_MAX = 6
 
-/** One call on one of two nodes. `credit`, `hold` and `attempt` are numbers of its subject, so that several calls have the same one. */
+/**
+ * One call on one of two nodes. `credit`, `hold` and `attempt` are numbers of its subject, so that several calls have
+ * the same one.
+ */
 export type Call = { readonly node: 0 | 1 } & (
   | {
       readonly call: 'credit'

@@ -2,8 +2,8 @@ import type { HoldKind } from '../../src/domain/ledger/books.ts'
 import { HOLD_TTL_MS, type HoldState } from '../../src/domain/ledger/hold.ts'
 
 /**
- * The reference: the books of a few accounts in the simplest form. Money is a bigint without a unit, a hold is an object, and
- * calls are never concurrent.
+ * The reference: the books of a few accounts in the simplest form. Money is a bigint without a unit, a hold is an
+ * object, and calls are never concurrent.
  */
 export class LedgerModel {
   /** The clock of the store. */

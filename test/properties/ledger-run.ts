@@ -12,8 +12,8 @@ import { ACCOUNTS, type Call, type Wave } from './ledger-histories.ts'
 import { LedgerModel, type ModelTerms, type Outcome } from './ledger-model.ts'
 
 /**
- * Runs a history on two nodes of a real store and on the model. Each call must have the same outcome in both, and so must every
- * balance after each wave. At the end the books must be in order, also after a restart.
+ * Runs a history on two nodes of a real store and on the model. Each call must have the same outcome in both, and so
+ * must every balance after each wave. At the end the books must be in order, also after a restart.
  */
 export async function runHistory(history: readonly Wave[]): Promise<void> {
   const run = await Run.start()

@@ -1,6 +1,6 @@
 /**
- * Writes what follows from `src/providers/media-kinds.ts`: the kinds that the domain knows, and `docs/providers.md`. Run
- * it again for the page, if the kinds have changed.
+ * Writes what follows from `src/providers/media-kinds.ts`: the kinds that the domain knows, and `docs/providers.md`.
+ * Run it again for the page, if the kinds have changed.
  */
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'

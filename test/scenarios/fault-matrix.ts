@@ -58,8 +58,8 @@ export type Rule = {
 
 /**
  * The rules for every expectation: there is no failover after output has reached the client; there is no failover from
- * a silent upstream without a limit for its first byte, because it may still bill; a client pays only for what reached it, by the upstream's numbers if
- * they arrived.
+ * a silent upstream without a limit for its first byte, because it may still bill; a client pays only for what reached
+ * it, by the upstream's numbers if they arrived.
  */
 export const rules: Readonly<Record<End, Rule>> = {
   whole: { status: 200, pays: 'answer', isSwitched: false },

@@ -165,8 +165,8 @@ export async function startImageGateway(options: GatewayOptions = {}): Promise<I
         const job = await newestJob(gateway)
         return job !== undefined && job.id !== before?.id && job.submitted_at !== null
       })
-      // The wait has timers of two seconds, which only this clock ends. On a busy machine the reply takes many turns, and
-      // without a limit hours would pass on the clock.
+      // The wait has timers of two seconds, which only this clock ends. On a busy machine the reply takes many turns,
+      // and without a limit hours would pass on the clock.
       for (let waitedMs = 0; !(await hasCome(reply)); waitedMs += STEP_MS)
         if (waitedMs < 2 * WAIT_MS) clock.advance(STEP_MS)
       const response = await reply

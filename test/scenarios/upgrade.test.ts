@@ -7,8 +7,8 @@ import { aDataFolder } from '../support/data-folder.ts'
 import { startGatewayProcess, type GatewayProcess } from '../support/gateway-process.ts'
 
 /**
- * The data folder of a gateway of November 2026, of the schema with five migrations: before ids, commits and jobs. It was killed
- * while an answer was late. `record.ts` made it.
+ * The data folder of a gateway of November 2026, of the schema with five migrations: before ids, commits and jobs. It
+ * was killed while an answer was late. `record.ts` made it.
  */
 const FIXTURE = resolve(import.meta.dirname, '../fixtures/schema-5')
 const ADMIN_KEY = 'tg_admin_for_upgrades'

@@ -42,7 +42,9 @@ function ask(account = ada, model = 'gpt-x'): Promise<Response> {
   return gateway.chat(account.key, { model, messages: [], seed: sent })
 }
 
-/** A request that has reached the upstream, which does not answer. Its status is undefined until the gateway replies. */
+/**
+ * A request that has reached the upstream, which does not answer. Its status is undefined until the gateway replies.
+ */
 async function hangingRequest(): Promise<{ status: number | undefined; readonly reply: Promise<Response> }> {
   const taken = gateway.upstream.hold()
   const reply = ask()

@@ -24,8 +24,8 @@ const CRITICAL = new Set([
 const CRITICAL_KILLS = 20
 
 /**
- * Two nodes over one open store, and what happens to them: kills between two steps of theirs, kills right after a commit, pauses, power
- * cuts that take both nodes and the open store, and full disks.
+ * Two nodes over one open store, and what happens to them: kills between two steps of theirs, kills right after a
+ * commit, pauses, power cuts that take both nodes and the open store, and full disks.
  */
 export class Cluster {
   /** Where customers, operators and timers of the simulation run. */

@@ -12,7 +12,9 @@ import { isInjected, publicId, type World } from './world.ts'
 
 export type Customers = { readonly world: World; readonly cluster: Cluster; readonly views: Views }
 
-/** Everything that one client does about one request: sends it, perhaps twice, leaves or waits, and asks for its job. */
+/**
+ * Everything that one client does about one request: sends it, perhaps twice, leaves or waits, and asks for its job.
+ */
 export async function runCustomer(
   callers: readonly Authenticated[],
   { world, cluster, views }: Customers,

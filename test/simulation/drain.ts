@@ -11,8 +11,8 @@ const ORPHAN_MS = HOUR
 const PASSES_SOON = 8
 
 /**
- * Lets the time go on without faults until every deadline is over, every released job has been watched for its day, and every orphan
- * is old enough, with passes of the reconciler on both nodes in turn.
+ * Lets the time go on without faults until every deadline is over, every released job has been watched for its day, and
+ * every orphan is old enough, with passes of the reconciler on both nodes in turn.
  */
 export async function drain({
   world,

@@ -49,8 +49,8 @@ export class Gate {
 }
 
 /**
- * A port whose calls wait for a turn before they are carried out, and writes also before they are answered: a process can be killed
- * on either side. `direct` members are not calls.
+ * A port whose calls wait for a turn before they are carried out, and writes also before they are answered: a process
+ * can be killed on either side. `direct` members are not calls.
  */
 export function gated<Port extends object>(
   port: Port,

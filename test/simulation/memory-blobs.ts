@@ -18,8 +18,8 @@ const KEY = /^[a-z0-9_-]+(?:\/[a-z0-9_-]+){0,3}$/
 const PIECE_BYTES = 4096
 
 /**
- * The blob store of one node, on a disk in memory. A write becomes visible, and survives a kill, in its last step. What a killed
- * node had written before that step is gone.
+ * The blob store of one node, on a disk in memory. A write becomes visible, and survives a kill, in its last step. What
+ * a killed node had written before that step is gone.
  */
 export class MemoryBlobs implements Blobs {
   readonly #disk: Disk

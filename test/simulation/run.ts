@@ -2,8 +2,8 @@ import { parseArgs } from 'node:util'
 import { simulate, type Outcome } from './simulate.ts'
 
 /**
- * `sh scripts/bun.sh all test/simulation/run.ts --seeds 1000 [--from 1]` runs that many seeds and prints what they came to;
- * `--seed 17 [--trace]` runs one, with each of its steps. Exits with 1 where a rule did not hold.
+ * `sh scripts/bun.sh all test/simulation/run.ts --seeds 1000 [--from 1]` runs that many seeds and prints what they came
+ * to; `--seed 17 [--trace]` runs one, with each of its steps. Exits with 1 where a rule did not hold.
  */
 const { values } = parseArgs({
   options: {

@@ -1,7 +1,9 @@
 import { turn as eventLoopTurn } from '../support/turn.ts'
 import type { Random } from './random.ts'
 
-/** Code that is killed or paused as a whole, such as a node. What runs in no node belongs to a process that lives on. */
+/**
+ * Code that is killed or paused as a whole, such as a node. What runs in no node belongs to a process that lives on.
+ */
 export class Process {
   readonly name: string
   /** Infinity while it lives. */
@@ -58,8 +60,8 @@ const BATCH_MAX = 6
 const STEPS_MAX = 400_000
 
 /**
- * Runs asynchronous code one step at a time, on a clock of its own. A step takes one turn, and lasts until all code that it set off
- * waits for a turn again. The same seed gives the same steps.
+ * Runs asynchronous code one step at a time, on a clock of its own. A step takes one turn, and lasts until all code
+ * that it set off waits for a turn again. The same seed gives the same steps.
  */
 export class Scheduler {
   nowMs: number

@@ -30,7 +30,9 @@ export type Outcome = {
 
 export type OnStep = (turn: Turn, nowMs: number) => void
 
-/** Runs the gateway on one seed: customers, faults and kills, then the time until everything is over, then the checks. */
+/**
+ * Runs the gateway on one seed: customers, faults and kills, then the time until everything is over, then the checks.
+ */
 export async function simulate(seed: number, onStep: OnStep = () => {}): Promise<Outcome> {
   const random = new Random(seed)
   const plan = aPlan(random)

@@ -31,7 +31,9 @@ const SECOND = 1000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 
-/** How long the provider works. Some jobs end after the deadline, or after the time for which a released job is watched. */
+/**
+ * How long the provider works. Some jobs end after the deadline, or after the time for which a released job is watched.
+ */
 export function workMs(random: Random, faults: number): number {
   if (!random.chance(faults)) return random.magnitude(SECOND, 5 * MINUTE)
   const how = random.weighted({ slow: 4, late: 4, 'too late': 1, never: 1 })

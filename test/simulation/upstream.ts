@@ -29,7 +29,9 @@ export type AnyUpstream = Pick<Upstream, 'traits' | 'ledger' | 'adapter'>
 /** The answer to a submit, and the job that it is about. */
 type Answer = { readonly outcome: SubmitOutcome; readonly job?: UpstreamJob }
 
-/** A provider of images and videos without a wire, with its own ledger of what it accepted, finished and charges for. */
+/**
+ * A provider of images and videos without a wire, with its own ledger of what it accepted, finished and charges for.
+ */
 export class Upstream {
   readonly traits: UpstreamTraits
   readonly ledger: UpstreamLedger

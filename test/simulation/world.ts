@@ -115,7 +115,10 @@ export class World {
     return row !== null && isFinal(row.state)
   }
 
-  /** After a pass that began at an instant: a job whose deadline was over by then, and that has not moved since, has ended. */
+  /**
+   * After a pass that began at an instant: a job whose deadline was over by then, and that has not moved since, has
+   * ended.
+   */
   expectReleased(passStartedAtMs: number): void {
     const open = this.store.database
       .query<{ id_key: bigint; id_tail: bigint; state: string }, [number, number]>(

@@ -20,8 +20,8 @@ export type Reader = {
 /** A folder as a reader has it after the quick start: with `bin/tollgate`, `data` and `node_modules`. */
 export type ReaderShell = {
   /**
-   * Runs the `sh` snippets of a page in order in one shell, as a reader would. Stops at the first command that fails, and
-   * then throws with its output. Returns the standard output of each snippet.
+   * Runs the `sh` snippets of a page in order in one shell, as a reader would. Stops at the first command that fails,
+   * and then throws with its output. Returns the standard output of each snippet.
    */
   sh(snippets: readonly Snippet[]): Promise<readonly string[]>
   /** Runs a snippet of JavaScript as a module. Throws if it fails. Returns its standard output. */

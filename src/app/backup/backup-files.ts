@@ -1,4 +1,6 @@
-/** Where the parts of a backup are: the books in the file that the operator names, and the blobs in a folder beside it. */
+/**
+ * Where the parts of a backup are: the books in the file that the operator names, and the blobs in a folder beside it.
+ */
 export function backupFiles(file: string) {
   return {
     books: file,

@@ -29,7 +29,10 @@ export async function refuseOwnFiles(
   }
 }
 
-/** The name of the file or folder within `folder` that has `path`; empty for the folder itself, undefined if it is elsewhere. */
+/**
+ * The name of the file or folder within `folder` that has `path`; empty for the folder itself, undefined if it is
+ * elsewhere.
+ */
 function firstNameIn(folder: string, path: string): string | undefined {
   const [first] = relative(folder, path).split(sep)
   return first === '..' ? undefined : first

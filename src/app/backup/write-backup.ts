@@ -23,8 +23,8 @@ export class BackupExistsError extends Error {
 /**
  * Writes a backup of a data folder that may be in use. Blocks its thread for most of the time, so it runs in a worker.
  * The books get their name last: a file of that name is a whole backup. Throws `BackupExistsError` where there is one,
- * `OwnFileError` for a path among the files of the gateway, and errors of the file system and of SQLite. Then nothing is
- * left.
+ * `OwnFileError` for a path among the files of the gateway, and errors of the file system and of SQLite. Then nothing
+ * is left.
  */
 export async function writeBackup({ database, blobs, file }: BackupRequest): Promise<Backup> {
   // A folder that does not exist is more often mistyped than meant.

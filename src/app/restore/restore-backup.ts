@@ -37,9 +37,10 @@ export type Restored = {
 }
 
 /**
- * Puts the books of a backup into the data folder, with a new anchor and a line of the audit log. They are copied and checked
- * first, so that a failure or a kill changes nothing; from then on, a kill leaves work that the next call finishes. Throws
- * `DataFolderInUseError` while a gateway runs on the folder, and an Error for the operator if it refuses.
+ * Puts the books of a backup into the data folder, with a new anchor and a line of the audit log. They are copied and
+ * checked first, so that a failure or a kill changes nothing; from then on, a kill leaves work that the next call
+ * finishes. Throws `DataFolderInUseError` while a gateway runs on the folder, and an Error for the operator if it
+ * refuses.
  */
 export async function restoreBackup(config: Config, request: RestoreRequest): Promise<Restored> {
   // Before a folder is made: one of the two paths is mistyped.

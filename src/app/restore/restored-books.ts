@@ -31,7 +31,10 @@ export function stagingFolder({ path }: Pick<Folder, 'path'>): string {
   return join(path, 'restore.partial')
 }
 
-/** Where checked books wait until they are in their place. While it exists, the data folder can have parts of both books. */
+/**
+ * Where checked books wait until they are in their place. While it exists, the data folder can have parts of both
+ * books.
+ */
 function readyFolder({ path }: Pick<Folder, 'path'>): string {
   return join(path, 'restore.ready')
 }
@@ -56,7 +59,9 @@ export function refuseTakenName(folder: Pick<Folder, 'path'>): void {
     throw new Error(`${ready} is not from a restore. Move it to another folder, and repeat the command.`)
 }
 
-/** Decides a restore: from here on it is finished, by this process or by the next restore. The staged files are durable. */
+/**
+ * Decides a restore: from here on it is finished, by this process or by the next restore. The staged files are durable.
+ */
 export async function decideRestore(folder: Folder, plan: RestorePlan): Promise<void> {
   const staging = stagingFolder(folder)
   const planFile = join(staging, PLAN)
@@ -68,8 +73,8 @@ export async function decideRestore(folder: Folder, plan: RestorePlan): Promise<
 }
 
 /**
- * Moves decided books into their place, and the books that were there into the folder `plan.aside`. Every step is safe to
- * repeat, so a restore that was killed is finished by another call. The caller has locked the folder.
+ * Moves decided books into their place, and the books that were there into the folder `plan.aside`. Every step is safe
+ * to repeat, so a restore that was killed is finished by another call. The caller has locked the folder.
  */
 export async function finishRestore(folder: Folder, anchorPath: string): Promise<RestorePlan> {
   const ready = readyFolder(folder)
@@ -116,7 +121,9 @@ export function restoreSteps(
   ]
 }
 
-/** If it was moved before a kill, what is in its place now was made later, such as by an earlier version of the gateway. */
+/**
+ * If it was moved before a kill, what is in its place now was made later, such as by an earlier version of the gateway.
+ */
 async function moveAway(from: string, to: string): Promise<void> {
   await unlessAbsent(rename(from, existsSync(to) ? `${to}.later` : to))
 }

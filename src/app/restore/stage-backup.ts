@@ -20,9 +20,9 @@ const SHOWN_PROBLEMS_MAX = 5
 const MOVABLE = ['ENOENT', 'ENOTEMPTY', 'EEXIST']
 
 /**
- * Copies a backup into `staging`, checks the copy and adds a line to its audit log. Migrates it, if it is of an earlier version.
- * Throws an Error for the operator if it is not a backup, if it is not sound, or if the files of jobs could not get their
- * place; then nothing is left.
+ * Copies a backup into `staging`, checks the copy and adds a line to its audit log. Migrates it, if it is of an earlier
+ * version. Throws an Error for the operator if it is not a backup, if it is not sound, or if the files of jobs could
+ * not get their place; then nothing is left.
  */
 export async function stageBackup({
   file,
@@ -58,8 +58,9 @@ export async function stageBackup({
 }
 
 /**
- * Throws an Error for the operator if `folder` cannot be moved away, such as a mount point. Found only after the restore is
- * decided, this would stop it halfway. A rename to a folder that has content changes nothing, and its error tells.
+ * Throws an Error for the operator if `folder` cannot be moved away, such as a mount point. Found only after the
+ * restore is decided, this would stop it halfway. A rename to a folder that has content changes nothing, and its error
+ * tells.
  */
 async function refuseFixedFolder(folder: string, staged: string): Promise<void> {
   await makeFolder(join(staged, 'live'))

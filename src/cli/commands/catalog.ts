@@ -30,8 +30,9 @@ type ChangeReply =
     }
 
 /**
- * Replaces the catalog with a file, and names missing environment variables. `url` is the address of the running server; undefined if
- * this command opened the data folder. Throws a `CliError` if the file cannot be read or is refused.
+ * Replaces the catalog with a file, and names missing environment variables. `url` is the address of the running
+ * server; undefined if this command opened the data folder. Throws a `CliError` if the file cannot be read or is
+ * refused.
  */
 export async function importCatalog(
   ask: Ask,

@@ -37,8 +37,8 @@ export function catalogChanges(before: Catalog, after: Catalog): CatalogChanges 
 }
 
 /**
- * What a change takes away, as texts such as `model "x"` and `the stored key of provider "main"`. Rows that only the sandbox serves
- * are left out: no customer pays for them.
+ * What a change takes away, as texts such as `model "x"` and `the stored key of provider "main"`. Rows that only the
+ * sandbox serves are left out: no customer pays for them.
  */
 export function removalsIn({ rows }: CatalogChanges, before: Catalog): readonly string[] {
   return rows.flatMap(({ kind, id, change, losesKey }) => {

@@ -55,8 +55,8 @@ type EmbeddingSettings = CommonSettings &
 export type MediaParams = Readonly<Record<string, readonly string[]>>
 
 /**
- * Parameters that the provider gets whatever a request says, such as a resolution or a tier. A `duration`, in seconds, pins the
- * length of every clip.
+ * Parameters that the provider gets whatever a request says, such as a resolution or a tier. A `duration`, in seconds,
+ * pins the length of every clip.
  */
 export type FixedParams = Params & { readonly duration?: number }
 

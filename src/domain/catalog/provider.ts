@@ -94,7 +94,9 @@ export type Provider = TextTimeouts & {
   /** Without a trailing slash. Absent for the sandbox, which runs inside the gateway. */
   readonly baseUrl?: string
   readonly secret: ProviderSecret
-  /** The header with the key, in lower case. Absent for that of the kind. `authorization` has the key as a bearer token. */
+  /**
+   * The header with the key, in lower case. Absent for that of the kind. `authorization` has the key as a bearer token.
+   */
   readonly apiKeyHeader?: string
   /** Extra request headers, by lower-case name. A value `env:NAME` stands for an environment variable. */
   readonly headers: Readonly<Record<string, string>>

@@ -24,8 +24,8 @@ export const following = {
 } as const satisfies Record<AttemptState, readonly AttemptState[]>
 
 /**
- * Charges an attempt and credits the same amount back from `losses`: two operations that together do not change the account's
- * balance.
+ * Charges an attempt and credits the same amount back from `losses`: two operations that together do not change the
+ * account's balance.
  */
 export function compensating(cost: NanoUsd): {
   readonly charge: readonly Movement[]

@@ -5,7 +5,10 @@ import type { Movement } from './post.ts'
 
 export type CreditSource = 'cash' | 'promotions'
 
-/** The maximum sum of all credits of an account: half of what 64 bits can represent, so that no sum of its books overflows. */
+/**
+ * The maximum sum of all credits of an account: half of what 64 bits can represent, so that no sum of its books
+ * overflows.
+ */
 export const CREDITED_MAX = nanoUsd(2n ** 62n)
 
 /** Throws a RangeError for an amount that is not above zero, and `invalid_field` above `CREDITED_MAX`. */

@@ -21,15 +21,17 @@ export type StoredOperation = {
 export type WrongEntry = {
   readonly entryId: string
   readonly problem: string
-  /** By how much an entry left too much in its book. Its first entry after a wrong balance is off by the same amount. */
+  /**
+   * By how much an entry left too much in its book. Its first entry after a wrong balance is off by the same amount.
+   */
   readonly excess?: { readonly book: Book; readonly amount: NanoUsd }
 }
 
 type AccountFold = { readonly balances: Record<Book, NanoUsd>; operations: number; isWrong: boolean }
 
 /**
- * Adds up the entries of all books, operation by operation and in order, and finds the first wrong entry of each account. After
- * it nothing about the account is certain, so no more of its entries are added.
+ * Adds up the entries of all books, operation by operation and in order, and finds the first wrong entry of each
+ * account. After it nothing about the account is certain, so no more of its entries are added.
  */
 export class EntryFold {
   readonly #accounts = new Map<number, AccountFold>()

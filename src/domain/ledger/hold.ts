@@ -8,9 +8,9 @@ export const HOLD_TTL_MS = 120_000
 export const HOLD_RENEW_EVERY_MS = 30_000
 
 /**
- * Money set aside for work whose cost is not known yet. The money of a durable hold has moved from `available` to `held`. A
- * volatile hold is only in the memory of the one process that can spend the account's money: its money stays in `available`, and
- * that process does not count it as free.
+ * Money set aside for work whose cost is not known yet. The money of a durable hold has moved from `available` to
+ * `held`. A volatile hold is only in the memory of the one process that can spend the account's money: its money stays
+ * in `available`, and that process does not count it as free.
  */
 export type HoldTerms = {
   readonly kind: HoldKind
@@ -39,8 +39,9 @@ export function placing({ kind, amount, isVolatile }: HoldTerms): readonly Movem
 }
 
 /**
- * Takes the cost and frees the rest. Only text may cost more than its hold, because its input is estimated: the shortfall is taken
- * from `available`, below zero if needed. Throws a RangeError for media above its hold, and for a negative cost.
+ * Takes the cost and frees the rest. Only text may cost more than its hold, because its input is estimated: the
+ * shortfall is taken from `available`, below zero if needed. Throws a RangeError for media above its hold, and for a
+ * negative cost.
  */
 export function capturing(
   { kind, amount, isVolatile }: HoldTerms,
@@ -64,7 +65,10 @@ export function capturing(
   }
 }
 
-/** A text charge captures a text hold; a charge of images or a clip captures a media hold. Throws a RangeError otherwise. */
+/**
+ * A text charge captures a text hold; a charge of images or a clip captures a media hold. Throws a RangeError
+ * otherwise.
+ */
 export function requireFittingCharge(hold: HoldKind, charge: 'text' | 'images' | 'video'): void {
   if ((charge === 'text') !== (hold === 'text'))
     throw new RangeError(`A charge of the kind "${charge}" cannot capture a ${hold} hold.`)

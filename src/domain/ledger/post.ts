@@ -17,8 +17,8 @@ const BALANCE_MAX = 2n ** 63n - 1n
 const BALANCE_MIN = -BALANCE_MAX
 
 /**
- * The entries of some movements, one for each book that they touch. A movement of zero makes no entry. Throws a RangeError for a
- * negative amount and for a balance beyond 64 bits (about 9.2 billion dollars).
+ * The entries of some movements, one for each book that they touch. A movement of zero makes no entry. Throws a
+ * RangeError for a negative amount and for a balance beyond 64 bits (about 9.2 billion dollars).
  */
 export function post(balances: Balances, movements: readonly Movement[]): readonly Entry[] {
   const entries: Entry[] = []

@@ -58,7 +58,10 @@ const parentOf = {
   audioOutput: 'output',
 } as const satisfies Record<UsageBucket, UsageBucket>
 
-/** Nano-USD per million tokens of this bucket. Throws a RangeError for a damaged tariff without the price of input or output. */
+/**
+ * Nano-USD per million tokens of this bucket. Throws a RangeError for a damaged tariff without the price of input or
+ * output.
+ */
 export function priceOf(tariff: TextPrices, bucket: UsageBucket): NanoUsd {
   const price = tariff[bucket]
   if (price !== undefined) return price

@@ -7,8 +7,8 @@ export const usageBuckets = [...inputBuckets, ...outputBuckets] as const
 export type UsageBucket = (typeof usageBuckets)[number]
 
 /**
- * Tokens per bucket: integers of at least 0. `input` and `output` count the tokens that are in no finer bucket, and `cacheWrite`
- * those that are cached for less than an hour.
+ * Tokens per bucket: integers of at least 0. `input` and `output` count the tokens that are in no finer bucket, and
+ * `cacheWrite` those that are cached for less than an hour.
  */
 export type Usage = { readonly [bucket in UsageBucket]: number } & {
   /** How often the model used tools that run on the provider's servers. */

@@ -15,8 +15,8 @@ const CREDIT_MAX = usd('1000000000')
 const bookOf = { grant: 'promotions', top_up: 'cash' } as const
 
 /**
- * Credits an account. Repeating it with the same `idempotencyKey` returns the first credit, with `isRepeat`; with another amount or
- * source it throws `idempotency_key_reuse`. Throws `invalid_field` if the amount is not above zero.
+ * Credits an account. Repeating it with the same `idempotencyKey` returns the first credit, with `isRepeat`; with
+ * another amount or source it throws `idempotency_key_reuse`. Throws `invalid_field` if the amount is not above zero.
  */
 export async function creditAccount(
   request: {

@@ -188,7 +188,9 @@ export class Reservation {
     this.#budget.shrink(this, bytes)
   }
 
-  /** Gives all bytes back. Call it when the work has ended, and nothing waits for bytes. Repeating it changes nothing. */
+  /**
+   * Gives all bytes back. Call it when the work has ended, and nothing waits for bytes. Repeating it changes nothing.
+   */
   release(): void {
     this.#budget.shrink(this, 0)
   }

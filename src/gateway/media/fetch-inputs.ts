@@ -39,9 +39,9 @@ export function hasLinks({ kind, request }: Job): boolean {
 
 /**
  * Fetches the links among the inputs of a video job into the blob store. A link that cannot be fetched, or does not
- * lead to an image or a video, or whose file gets no `space` or cannot be stored, stays a link, and the provider may fetch it. A provider in a private network could reach
- * addresses there that a client must not reach. For such a provider, a link that was refused or not checked ends the
- * job.
+ * lead to an image or a video, or whose file gets no `space` or cannot be stored, stays a link, and the provider may
+ * fetch it. A provider in a private network could reach addresses there that a client must not reach. For such a
+ * provider, a link that was refused or not checked ends the job.
  */
 export async function fetchInputs(
   job: Job,

@@ -2,7 +2,9 @@ import type { ByteStream } from '../ports/byte-stream.ts'
 
 type Piece = Uint8Array<ArrayBuffer>
 
-/** Hands bytes from a writer to a reader, one piece at a time. The writer waits until the reader has done with a piece. */
+/**
+ * Hands bytes from a writer to a reader, one piece at a time. The writer waits until the reader has done with a piece.
+ */
 export class Pipe implements ByteStream {
   #piece: Piece | undefined
   #taken: (() => void) | undefined

@@ -17,8 +17,8 @@ export type ResolvedMediaModel<Model extends MediaModel = MediaModel> = {
 
 /**
  * The media row that a model name means, and the one upstream that gets the job: a submit has no failover. Throws
- * `model_not_found` for a name that is unknown, switched off or another kind's, and for one whose provider the account may
- * not call or the gateway cannot; `ref_video_mismatch` where the row is not served by `onlyProvider`.
+ * `model_not_found` for a name that is unknown, switched off or another kind's, and for one whose provider the account
+ * may not call or the gateway cannot; `ref_video_mismatch` where the row is not served by `onlyProvider`.
  */
 export function resolveMediaModel<Kind extends JobKind>(
   name: string,

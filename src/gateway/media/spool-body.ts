@@ -30,9 +30,9 @@ export type SpoolPorts = {
 }
 
 /**
- * Reads the body of a media request while it comes: files in it go to the blob store under keys that begin with `prefix`, and
- * everything else, which is small, is parsed. Rejects as the body and the reader do, with `overloaded` where the files get no space, and
- * where the store cannot be written; then none of its files is left.
+ * Reads the body of a media request while it comes: files in it go to the blob store under keys that begin with
+ * `prefix`, and everything else, which is small, is parsed. Rejects as the body and the reader do, with `overloaded`
+ * where the files get no space, and where the store cannot be written; then none of its files is left.
  */
 export async function spoolBody(
   body: { read(): Promise<Uint8Array | undefined>; cancel(): void },

@@ -27,8 +27,8 @@ export interface Accounts {
   resumeAccount(publicId: string, audit: Audit): Promise<Account>
 
   /**
-   * Switches the replays of an account, on this node at once, on other nodes within 1 s. Repeating it changes nothing. Throws a
-   * RangeError for an id that no account has.
+   * Switches the replays of an account, on this node at once, on other nodes within 1 s. Repeating it changes nothing.
+   * Throws a RangeError for an id that no account has.
    */
   switchReplays(publicId: string, isOn: boolean, audit: Audit): Promise<Account>
 

@@ -4,20 +4,26 @@ import type { TextTariff } from '../../domain/pricing/tariff.ts'
 import type { Usage } from '../../domain/pricing/usage.ts'
 
 /**
- * Calls to upstreams whose answer did not reach the client. Their states and transitions are in `domain/ledger/attempt.ts`;
- * `Ledger.compensate` makes the last transition.
+ * Calls to upstreams whose answer did not reach the client. Their states and transitions are in
+ * `domain/ledger/attempt.ts`; `Ledger.compensate` makes the last transition.
  */
 export interface Attempts {
   /** Records an attempt; durable when it resolves. Repeating it changes nothing. */
   record(attempt: Attempt): Promise<void>
 
-  /** Bills an attempt that timed out and then finished. Returns false, and changes nothing, for one in another state. */
+  /**
+   * Bills an attempt that timed out and then finished. Returns false, and changes nothing, for one in another state.
+   */
   bill(id: AttemptId, bill: Bill): Promise<boolean>
 
-  /** Closes an attempt that timed out without a result. Returns false, and changes nothing, for one in another state. */
+  /**
+   * Closes an attempt that timed out without a result. Returns false, and changes nothing, for one in another state.
+   */
   close(id: AttemptId): Promise<boolean>
 
-  /** Closes at most `limit` attempts that timed out before an instant, oldest first. Returns the number of closed ones. */
+  /**
+   * Closes at most `limit` attempts that timed out before an instant, oldest first. Returns the number of closed ones.
+   */
   closeOlder(than: { readonly atMs: number; readonly limit: number }): Promise<number>
 
   /** At most `limit` attempts that are billed and not yet compensated. */

@@ -19,8 +19,8 @@ export interface AuditLog {
   has(action: string): Promise<boolean>
 
   /**
-   * At most `limit` lines, newest first, after the line with the cursor `before`. Lines are never changed or deleted. Throws
-   * `invalid_field` for a text that is no cursor.
+   * At most `limit` lines, newest first, after the line with the cursor `before`. Lines are never changed or deleted.
+   * Throws `invalid_field` for a text that is no cursor.
    */
   list(page: { readonly limit: number; readonly before?: string }): Promise<readonly AuditLine[]>
 }

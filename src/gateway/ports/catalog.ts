@@ -5,12 +5,13 @@ import type { ProviderSettings } from '../../domain/catalog/provider.ts'
 import type { Page } from './ledger.ts'
 
 /**
- * The stored catalog. An edit is durable when it resolves. `current()` has it at once on this node and within 1 s on other
- * nodes. Each edit that changes something makes a new revision, with its audit line; an edit that changes nothing leaves no
- * trace.
+ * The stored catalog. An edit is durable when it resolves. `current()` has it at once on this node and within 1 s on
+ * other nodes. Each edit that changes something makes a new revision, with its audit line; an edit that changes nothing
+ * leaves no trace.
  *
- * Callers validate values (`domain/catalog/rows`); the store validates references. It refuses a model whose provider does not
- * exist, the deletion of a provider that a model uses, and a secret to keep if there is none, with `invalid_field`.
+ * Callers validate values (`domain/catalog/rows`); the store validates references. It refuses a model whose provider
+ * does not exist, the deletion of a provider that a model uses, and a secret to keep if there is none, with
+ * `invalid_field`.
  */
 export interface CatalogStore {
   /** The current catalog. Synchronous, because every request reads it. */

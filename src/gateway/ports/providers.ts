@@ -7,7 +7,10 @@ import type { TextProvider } from './text-provider.ts'
 export interface ProviderAdapter {
   readonly text?: TextProvider
   readonly media?: { readonly kinds: readonly JobKind[]; readonly provider: MediaProvider }
-  /** Checks whether a provider of this kind responds and accepts its key. Costs nothing, never throws, and ends within seconds. */
+  /**
+   * Checks whether a provider of this kind responds and accepts its key. Costs nothing, never throws, and ends within
+   * seconds.
+   */
   probe(provider: Provider): Promise<ProbeResult>
 }
 

@@ -2,9 +2,9 @@ import type { ByteStream } from './byte-stream.ts'
 import type { CallerSignal } from './caller-signal.ts'
 
 /**
- * Opens a URL on somebody else's word: an input of a customer, or a result link of a provider. Reaches public addresses only, also after
- * redirects, and sends no credentials but those of `authorization`. Never rejects: each way it can end is an outcome. Changes nothing
- * at the other end, so repeating it is harmless.
+ * Opens a URL on somebody else's word: an input of a customer, or a result link of a provider. Reaches public addresses
+ * only, also after redirects, and sends no credentials but those of `authorization`. Never rejects: each way it can end
+ * is an outcome. Changes nothing at the other end, so repeating it is harmless.
  */
 export type UntrustedFetch = (url: string, terms: FetchTerms) => Promise<FetchOutcome>
 

@@ -5,8 +5,8 @@ import type { CatalogStore } from '../ports/catalog.ts'
 import type { TextCall } from '../text/text-call.ts'
 
 /**
- * Returns a function that says whether identical requests may share an answer: neither their account nor the row of their
- * model has switched replays off. It reads a request's model only if some row has.
+ * Returns a function that says whether identical requests may share an answer: neither their account nor the row of
+ * their model has switched replays off. It reads a request's model only if some row has.
  */
 export function replaySwitch(
   store: Pick<CatalogStore, 'current'>,

@@ -144,8 +144,8 @@ async function readFirst(
 }
 
 /**
- * Like `readFirst`, but after some silence a heartbeat is the first thing for the client. From then on, no other upstream
- * can be called.
+ * Like `readFirst`, but after some silence a heartbeat is the first thing for the client. From then on, no other
+ * upstream can be called.
  */
 async function readFirstOrBeat(
   body: WatchedUpstream,

@@ -9,8 +9,8 @@ export const SILENCE = Symbol('silence')
 type Resolve = (given: Bytes | undefined | typeof SILENCE) => void
 
 /**
- * An upstream's body that is read with a time for the next heartbeat. A read that ends with a heartbeat does not end the read of
- * the upstream, so a heartbeat neither loses bytes nor resets the upstream's idle limit.
+ * An upstream's body that is read with a time for the next heartbeat. A read that ends with a heartbeat does not end
+ * the read of the upstream, so a heartbeat neither loses bytes nor resets the upstream's idle limit.
  */
 export class WatchedUpstream implements UpstreamStream {
   readonly #upstream: UpstreamStream
@@ -19,7 +19,10 @@ export class WatchedUpstream implements UpstreamStream {
   #pending: Promise<Bytes | undefined> | undefined
   #wait: Resolve | undefined
   #dueMs = Infinity
-  /** One timer for many reads: a stream has a read for each chunk, and setting a timer for each would cost more than the read. */
+  /**
+   * One timer for many reads: a stream has a read for each chunk, and setting a timer for each would cost more than the
+   * read.
+   */
   #stopTimer: (() => void) | undefined
 
   constructor(upstream: UpstreamStream, clock: Clock) {

@@ -11,8 +11,8 @@ const secondSteps: ReadonlySet<OperationKind> = new Set(['compensation', 'captur
 const credits: ReadonlySet<OperationKind> = new Set(['top_up', 'grant'])
 
 /**
- * `GET /v1/statement?limit=&cursor=`: the money movements of the account, newest first. Without what only the operator sees: notes,
- * the idempotency keys of credits, and losses, which do not move the customer's money.
+ * `GET /v1/statement?limit=&cursor=`: the money movements of the account, newest first. Without what only the operator
+ * sees: notes, the idempotency keys of credits, and losses, which do not move the customer's money.
  */
 export async function readStatement(
   { query }: IncomingRequest,
@@ -31,7 +31,10 @@ export async function readStatement(
   })
 }
 
-/** The id of a statement line. The second operation of a charge or a hold has its kind in the id, so that ids are unique. */
+/**
+ * The id of a statement line. The second operation of a charge or a hold has its kind in the id, so that ids are
+ * unique.
+ */
 export function movementId({ id, kind }: StatementLine): string {
   return secondSteps.has(kind) ? `${formatId('op', id)}_${kind}` : formatId('op', id)
 }

@@ -11,8 +11,8 @@ import { jsonReply, type HttpReply } from '../request-context.ts'
 import { readTimeRange } from '../time-range.ts'
 
 /**
- * `GET /v1/usage?limit=&cursor=&from=&to=`: the charged requests of the account, newest first. A time range limits them, and the
- * reply has its totals.
+ * `GET /v1/usage?limit=&cursor=&from=&to=`: the charged requests of the account, newest first. A time range limits
+ * them, and the reply has its totals.
  */
 export async function readUsage(
   { query }: IncomingRequest,

@@ -113,7 +113,10 @@ async function revoke(publicId: string, { accounts, clock }: AdminPorts): Promis
   )
 }
 
-/** What cannot be read is null, so that one damaged row does not hide the other accounts. `tollgate verify` names the damage. */
+/**
+ * What cannot be read is null, so that one damaged row does not hide the other accounts. `tollgate verify` names the
+ * damage.
+ */
 async function accountBody(account: Account, { ledger }: AdminPorts): Promise<object> {
   const balance = await ledger.balance(account.id).catch(nullIfDamaged)
   return {

@@ -30,8 +30,8 @@ export async function getCatalogHistory(
 }
 
 /**
- * Makes the catalog of an earlier revision the current one, as a new revision. Its stored keys come back too. Has the query and
- * the reply of `PUT catalog`.
+ * Makes the catalog of an earlier revision the current one, as a new revision. Its stored keys come back too. Has the
+ * query and the reply of `PUT catalog`.
  */
 export async function postCatalogRollback(
   { request, query }: AdminCall,

@@ -9,8 +9,9 @@ import { adminReply, type AdminPorts } from './call.ts'
 import { instant } from './instant.ts'
 
 /**
- * Replaces the whole catalog. `?allow_removals=false` refuses a change that removes rows or stored keys. `?dry_run=true` changes
- * nothing, and replies with the changes. Both replies name the environment variables of keys that this process does not have.
+ * Replaces the whole catalog. `?allow_removals=false` refuses a change that removes rows or stored keys.
+ * `?dry_run=true` changes nothing, and replies with the changes. Both replies name the environment variables of keys
+ * that this process does not have.
  */
 export async function replaceCatalog(
   settings: CatalogSettings,

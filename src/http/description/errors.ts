@@ -90,7 +90,9 @@ export const errorSchemas: Members = {
   }),
 }
 
-/** All error replies of an operation, by their statuses. Statuses of text routes include any other 4xx of a provider. */
+/**
+ * All error replies of an operation, by their statuses. Statuses of text routes include any other 4xx of a provider.
+ */
 export function errorReplies(operation: Operation): Record<string, Reply> {
   const { access, body, errors, style, besideErrors = {}, otherErrors = {} } = operation
   const codes = new Set([...ofServer, ...ofAccess[access], ...(body === undefined ? [] : ofBody), ...errors])

@@ -103,8 +103,8 @@ type Receiving = {
 }
 
 /**
- * Reads the body, its files into the blob store. The digest is the same for each repeat of a repeatable request. Hashing
- * a large body costs as much as receiving it.
+ * Reads the body, its files into the blob store. The digest is the same for each repeat of a repeatable request.
+ * Hashing a large body costs as much as receiving it.
  */
 async function receiveBody(
   context: RequestContext,

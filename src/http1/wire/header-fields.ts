@@ -90,7 +90,10 @@ export class HeaderFields {
     return true
   }
 
-  /** Whether each field of this name, given in lower case, has only characters of this class, or is accepted by `isValid`. */
+  /**
+   * Whether each field of this name, given in lower case, has only characters of this class, or is accepted by
+   * `isValid`.
+   */
   hasOnly(name: string, charClass: number, isValid: (value: string) => boolean): boolean {
     for (let index = 0; index < this.count; index += 1) {
       if (!this.isNamed(index, name)) continue

@@ -1,4 +1,6 @@
-/** Names under which a request may carry images, in the order in which their values are joined (contract, image rule 7). */
+/**
+ * Names under which a request may carry images, in the order in which their values are joined (contract, image rule 7).
+ */
 export const imageNames = [
   'image',
   'images',

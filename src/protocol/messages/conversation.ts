@@ -13,9 +13,9 @@ const assistantBlocks = ['text', 'tool_use']
 
 /**
  * Converts a conversation to chat: first one system message with the `system` field and every system entry among the
- * turns, then the turns. Thinking is dropped. A block of an unknown type becomes its text or is dropped, because an old turn must
- * not make all later ones impossible. In the newest turn of the user, it is refused. Throws `invalid_field` with the path for
- * content that chat cannot carry.
+ * turns, then the turns. Thinking is dropped. A block of an unknown type becomes its text or is dropped, because an old
+ * turn must not make all later ones impossible. In the newest turn of the user, it is refused. Throws `invalid_field`
+ * with the path for content that chat cannot carry.
  */
 export function conversationOf(system: unknown, turns: unknown): readonly ChatMessage[] {
   const order = new ChatOrder()

@@ -9,8 +9,8 @@ const FILENAME_CHARS_MAX = 200
 const NOT_IN_FILENAME = /[\p{Cc}/\\]/gu
 
 /**
- * A document in chat's format: a file for base64, and text for text, after its title and context. Throws `invalid_field`
- * for a link or the id of a file: only the provider that has the file could open it.
+ * A document in chat's format: a file for base64, and text for text, after its title and context. Throws
+ * `invalid_field` for a link or the id of a file: only the provider that has the file could open it.
  */
 export function documentPartsOf(block: Block, path: string): readonly ChatPart[] {
   const sourcePath = `${path}.source`

@@ -4,8 +4,8 @@ const COMMENT_AFTER_MS = 15_000
 const NOTHING: Uint8Array<ArrayBuffer> = new Uint8Array()
 
 /**
- * A comment line, which parsers of server-sent events ignore. It is not a part of the answer: a reader that keeps or shares a
- * stream knows it by its identity.
+ * A comment line, which parsers of server-sent events ignore. It is not a part of the answer: a reader that keeps or
+ * shares a stream knows it by its identity.
  */
 export const COMMENT: Uint8Array<ArrayBuffer> = new TextEncoder().encode(': heartbeat\n\n')
 

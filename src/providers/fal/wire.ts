@@ -62,8 +62,8 @@ const OWN_FIELDS = new Set([
 const TAKES_LIST = /(?:^|\/)(?:edit|multi|reference-to-video)(?:\/|$)/
 
 /**
- * The body of a submit: the input of the model. Bytes go as data URLs. Models ignore what they do not know, so a job that
- * needs such a field is refused.
+ * The body of a submit: the input of the model. Bytes go as data URLs. Models ignore what they do not know, so a job
+ * that needs such a field is refused.
  */
 export function createBody(call: SubmitCall): SubmitBody {
   const refusal = refusalOf(call)
@@ -147,8 +147,8 @@ function hasError(status: Readonly<Record<string, unknown>> | undefined): boolea
 }
 
 /**
- * The answer to a query of a completed job's result. A failed job has the error of the model as its result: a list, or a
- * text with the status 422. Any other error is one of the query; an error of the queue is in the status of the job.
+ * The answer to a query of a completed job's result. A failed job has the error of the model as its result: a list, or
+ * a text with the status 422. Any other error is one of the query; an error of the queue is in the status of the job.
  */
 export function readResult(answer: WholeAnswer): PollOutcome {
   const { status, body } = answer

@@ -14,8 +14,8 @@ const POLL_EVERY_MS = 3000
 
 /**
  * GeminiGen.AI: images and videos of several vendors' models. Its history lists jobs by their prompts and has no field
- * for an id of ours. Two jobs can have the same prompt, so the job of a lost answer cannot be found exactly, and the hold
- * of an unknown submit is released at its deadline.
+ * for an id of ours. Two jobs can have the same prompt, so the job of a lost answer cannot be found exactly, and the
+ * hold of an unknown submit is released at its deadline.
  */
 export function geminigen({ send, secretOf }: GeminigenPorts): MediaProvider {
   return {

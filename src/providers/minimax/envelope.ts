@@ -2,7 +2,10 @@ import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
 
 /** What an answer of either version of the API says of its success, and the rest of it. */
 export type Envelope = {
-  /** `base_resp.status_code` of v1: 0 for a success. Of v2, the code or type of its error. Undefined where there is none. */
+  /**
+   * `base_resp.status_code` of v1: 0 for a success. Of v2, the code or type of its error. Undefined where there is
+   * none.
+   */
   readonly code: string | undefined
   readonly message: string | undefined
   readonly body: Readonly<Record<string, unknown>>

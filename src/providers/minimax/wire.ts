@@ -75,8 +75,8 @@ function rejected(
 export type PolledV1 = PollOutcome | { readonly outcome: 'made'; readonly fileId: string }
 
 /**
- * The state of a job in the answer to a query of v1. The code comes first: a code about the operator's account, the rate
- * of queries or the server says nothing about the job, whatever its status is.
+ * The state of a job in the answer to a query of v1. The code comes first: a code about the operator's account, the
+ * rate of queries or the server says nothing about the job, whatever its status is.
  */
 export function readTaskV1(answer: WholeAnswer): PolledV1 {
   const envelope = readEnvelope(answer.body)

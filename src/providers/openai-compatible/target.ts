@@ -20,8 +20,8 @@ const pathOf: Readonly<Record<TextRoute, string>> = {
 }
 
 /**
- * Finds the target of a provider. A target is made once for each provider value, because the catalog makes a new value with
- * each edit. A problem is checked again each time.
+ * Finds the target of a provider. A target is made once for each provider value, because the catalog makes a new value
+ * with each edit. A problem is checked again each time.
  */
 export function targets(secretOf: SecretOf): (provider: Provider) => TargetOutcome {
   const known = new WeakMap<Provider, Target>()

@@ -5,7 +5,9 @@ import { linkOutput } from '../media/outputs.ts'
 /** Members that have files. The first of them with a file counts: the images beside a video are its preview. */
 const FILE_MEMBERS = ['video', 'videos', 'images', 'image', 'output', 'url']
 
-/** The deepest output that models have: an object with a list of objects with links, in the member of another object. */
+/**
+ * The deepest output that models have: an object with a list of objects with links, in the member of another object.
+ */
 const LEVELS_MAX = 4
 
 /** The files in an output: each model has a form of its own, a link, a list of links, or an object that has some. */

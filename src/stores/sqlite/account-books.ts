@@ -6,9 +6,13 @@ import { BalancesTable, type BooksState } from './balances-table.ts'
 import type { FreedHints } from './freed-hints.ts'
 import type { Transactions } from './transactions.ts'
 
-/** Accounts whose books are kept in memory, at about 500 bytes each. The books of others are read when they are needed. */
+/**
+ * Accounts whose books are kept in memory, at about 500 bytes each. The books of others are read when they are needed.
+ */
 const BOOKS_KEPT_MAX = 100_000
-/** How many of the oldest are tried to make room for one. Books in use stay, so the limit can be exceeded for a while. */
+/**
+ * How many of the oldest are tried to make room for one. Books in use stay, so the limit can be exceeded for a while.
+ */
 const EVICTION_TRIES = 8
 
 /** What the steps of a transaction change, one after the other. */
@@ -58,8 +62,8 @@ export function refusalFor(books: AccountBooks): HoldOutcome {
 }
 
 /**
- * The books of all accounts. Changes are staged in a transaction, written once for each account before its commit, adopted after
- * it, and dropped after a rollback.
+ * The books of all accounts. Changes are staged in a transaction, written once for each account before its commit,
+ * adopted after it, and dropped after a rollback.
  */
 export class BooksOfAccounts {
   readonly #table: BalancesTable

@@ -6,8 +6,8 @@ import { accountFrom, apiKeyFrom, type AccountRow, type ApiKeyRow } from './acco
 const KEYS_KEPT_MAX = 100_000
 
 /**
- * The keys in use by their hash in base64, which all nodes of a store share. Only keys that exist are kept: an unknown one costs a read of an index, and a
- * flood of them takes no memory.
+ * The keys in use by their hash in base64, which all nodes of a store share. Only keys that exist are kept: an unknown
+ * one costs a read of an index, and a flood of them takes no memory.
  */
 export class ApiKeyCache {
   readonly #keyByHash: Statement<ApiKeyRow, [Uint8Array]>

@@ -15,9 +15,9 @@ const ASCII_END = 0x80
 const encoder = new TextEncoder()
 
 /**
- * The canonical form of values, which commit hashes cover. Each value is a type byte and its content: nothing for null, a signed
- * 64-bit big-endian integer, or a text or blob as its length in bytes (32 bits, big-endian) and its bytes, a text in UTF-8. So
- * different values never have the same bytes.
+ * The canonical form of values, which commit hashes cover. Each value is a type byte and its content: nothing for null,
+ * a signed 64-bit big-endian integer, or a text or blob as its length in bytes (32 bits, big-endian) and its bytes, a
+ * text in UTF-8. So different values never have the same bytes.
  */
 export class CanonicalBytes {
   #bytes = new Uint8Array(4096)
@@ -81,7 +81,10 @@ export class CanonicalBytes {
     this.#length = contentAt + written
   }
 
-  /** Returns the length in bytes. Nearly every text is a short name in ASCII, for which a loop costs less than the encoder. */
+  /**
+   * Returns the length in bytes. Nearly every text is a short name in ASCII, for which a loop costs less than the
+   * encoder.
+   */
   #encode(value: string, start: number): number {
     for (let at = 0; at < value.length; at += 1) {
       const unit = value.charCodeAt(at)

@@ -10,7 +10,10 @@ export type ProviderContent = { id: string; content: string; sealed_secret: Uint
 /** A stored model: its row as JSON. */
 export type ModelContent = { id: string; content: string }
 
-/** Reads a stored provider. A key that cannot be decrypted is lost. Throws an Error for the operator if the row cannot be read. */
+/**
+ * Reads a stored provider. A key that cannot be decrypted is lost. Throws an Error for the operator if the row cannot
+ * be read.
+ */
 export function readProvider(row: ProviderContent, box: SecretBox): Provider {
   const { secret, ...provider } = valid(`provider "${row.id}"`, decodeStoredProvider(JSON.parse(row.content)))
   if (secret.from !== 'keep') return { ...provider, secret }

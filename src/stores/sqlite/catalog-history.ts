@@ -21,8 +21,8 @@ export type CatalogHistory = {
   /** The revisions, newest first. */
   list(page: Page): readonly CatalogRevision[]
   /**
-   * The catalog at a revision, with its stored keys. Undefined if there is no such revision. Throws `invalid_field` if this version
-   * of the gateway cannot read a row of it.
+   * The catalog at a revision, with its stored keys. Undefined if there is no such revision. Throws `invalid_field` if
+   * this version of the gateway cannot read a row of it.
    */
   at(revision: number): CatalogSettings | undefined
 }

@@ -23,11 +23,14 @@ export type CatalogLists = {
 
 export type CatalogTables = {
   /**
-   * Reads the stored catalog. A secret that cannot be read is lost. Throws an Error for the operator if a row cannot be read, and if
-   * the secret key is another one that is not new.
+   * Reads the stored catalog. A secret that cannot be read is lost. Throws an Error for the operator if a row cannot be
+   * read, and if the secret key is another one that is not new.
    */
   load(): Catalog
-  /** Writes the difference between two catalogs, also as a revision of the history. Rows that are the same object are unchanged. */
+  /**
+   * Writes the difference between two catalogs, also as a revision of the history. Rows that are the same object are
+   * unchanged.
+   */
   write(before: Catalog, after: Catalog, audit: Audit): void
 }
 
@@ -146,7 +149,10 @@ function changed<Row>(before: readonly Row[], after: readonly Row[]): [number, R
   return [...after.entries()].filter(([position, row]) => before[position] !== row)
 }
 
-/** Whether the key opens no secret. `key_check` is not enough: it may be of a key that was created while this one was missing. */
+/**
+ * Whether the key opens no secret. `key_check` is not enough: it may be of a key that was created while this one was
+ * missing.
+ */
 function opensNone(rows: readonly ProviderContent[], box: SecretBox): boolean {
   const sealed = rows.filter(row => row.sealed_secret !== null)
   return sealed.length > 0 && !sealed.some(row => openSecret(row, box) !== undefined)

@@ -33,8 +33,8 @@ export class CatalogState {
   #staged: Catalog | undefined
 
   /**
-   * Reads the catalog. Throws an Error for the operator if its secrets were encrypted with another key than `secretKey`, unless
-   * that key is new: then the secrets are lost.
+   * Reads the catalog. Throws an Error for the operator if its secrets were encrypted with another key than
+   * `secretKey`, unless that key is new: then the secrets are lost.
    */
   constructor({ database, transactions, auditLog, secretKey }: CatalogParts) {
     const box = secretBox(secretKey.bytes)
@@ -55,7 +55,9 @@ export class CatalogState {
     return this.#committed
   }
 
-  /** Inside a step: writes what `change` makes of the catalog, with its audit line. Writes nothing if that is the same. */
+  /**
+   * Inside a step: writes what `change` makes of the catalog, with its audit line. Writes nothing if that is the same.
+   */
   edit(audit: Audit, change: (catalog: Catalog) => CatalogLists, check?: CheckChange): Catalog {
     const before = this.#staged ?? this.#committed
     const revision = { revision: before.revision + 1, updatedAtMs: audit.atMs }

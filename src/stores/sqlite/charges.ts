@@ -37,8 +37,8 @@ export class Charges {
   }
 
   /**
-   * Inside a step: writes a charge as the latest of its account. Returns false, and writes nothing, if the id was charged before.
-   * `operationId` is the operation of the same step that moves the money; null if none does.
+   * Inside a step: writes a charge as the latest of its account. Returns false, and writes nothing, if the id was
+   * charged before. `operationId` is the operation of the same step that moves the money; null if none does.
    */
   insert(
     books: AccountBooks,
@@ -82,8 +82,8 @@ export class Charges {
   }
 
   /**
-   * The outcome of the first capture of this id, for a repeat of it. Throws a RangeError if the first capture was of another
-   * account or cost, and if there was none because the hold was released or never placed.
+   * The outcome of the first capture of this id, for a repeat of it. Throws a RangeError if the first capture was of
+   * another account or cost, and if there was none because the hold was released or never placed.
    */
   outcome({ id, accountId, cost }: Repeat): Captured {
     const row = this.#selectOutcome.get(id.key, id.tail)

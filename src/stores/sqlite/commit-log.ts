@@ -5,8 +5,8 @@ import type { NodeChain } from './node-chain.ts'
 import type { Transactions } from './transactions.ts'
 
 /**
- * Writes a row into `commits` for each transaction that adds rows to a hashed table. Its hash covers the hash of the node's
- * commit before it and the new rows, so a row that is changed, inserted or deleted later no longer fits.
+ * Writes a row into `commits` for each transaction that adds rows to a hashed table. Its hash covers the hash of the
+ * node's commit before it and the new rows, so a row that is changed, inserted or deleted later no longer fits.
  */
 export class CommitLog {
   readonly #transactions: Transactions

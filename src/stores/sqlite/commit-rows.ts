@@ -78,8 +78,8 @@ export type CommitHead = {
 const head = new CanonicalBytes()
 
 /**
- * The SHA-256 of a commit, to which its rows are added in their canonical form: table by table in the order of `hashedTables`, and in
- * each table by row id.
+ * The SHA-256 of a commit, to which its rows are added in their canonical form: table by table in the order of
+ * `hashedTables`, and in each table by row id.
  */
 export function commitHasher({ previous, node, number }: CommitHead): Bun.SHA256 {
   head.clear()

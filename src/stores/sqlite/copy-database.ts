@@ -3,8 +3,8 @@ import { Database } from 'bun:sqlite'
 
 /**
  * Copies what is committed in a database into a new file. A read connection sees one state of the database, and other
- * connections write meanwhile; what they write is kept in the write-ahead log until the copy is done. Blocks its thread.
- * The copy is not durable yet.
+ * connections write meanwhile; what they write is kept in the write-ahead log until the copy is done. Blocks its
+ * thread. The copy is not durable yet.
  */
 export function copyDatabase({ from, to }: { readonly from: string; readonly to: string }): void {
   // SQLite fills an empty file, and would give a new one the mode of the process.
@@ -17,7 +17,10 @@ export function copyDatabase({ from, to }: { readonly from: string; readonly to:
   }
 }
 
-/** Describes the books in a file that nothing writes. Throws an Error for the operator if they are not books of Tollgate. */
+/**
+ * Describes the books in a file that nothing writes. Throws an Error for the operator if they are not books of
+ * Tollgate.
+ */
 export function describeBooks(path: string): { readonly commits: number } {
   const reader = new Database(path, { readonly: true })
   try {

@@ -12,12 +12,13 @@ const CACHE_KIB = 16_384
 const JOURNAL_BYTES = 67_108_864
 
 /**
- * Opens the database file, creates it if it is missing, and applies new migrations. The caller has locked its folder, so no other
- * connection writes; others may read. Throws `DataFolderInUseError` while another program locks the file itself, as earlier
- * versions do, and an Error with a message for the operator if the file is not a database or was written by a newer version.
+ * Opens the database file, creates it if it is missing, and applies new migrations. The caller has locked its folder,
+ * so no other connection writes; others may read. Throws `DataFolderInUseError` while another program locks the file
+ * itself, as earlier versions do, and an Error with a message for the operator if the file is not a database or was
+ * written by a newer version.
  *
- * Integers are read as bigints. Reads may use the handle at any time and see only committed data, because a transaction ends
- * in the turn of the event loop in which it began. Every write goes through `GroupCommit.run`.
+ * Integers are read as bigints. Reads may use the handle at any time and see only committed data, because a transaction
+ * ends in the turn of the event loop in which it began. Every write goes through `GroupCommit.run`.
  */
 export function openDatabase({ path }: { readonly path: string }): Database {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })

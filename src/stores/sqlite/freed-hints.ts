@@ -1,6 +1,9 @@
 type Listener = (accountId: number) => void
 
-/** Tells listeners which accounts may have money to hold again. A hint carries no amount: the listener reads the balance. */
+/**
+ * Tells listeners which accounts may have money to hold again. A hint carries no amount: the listener reads the
+ * balance.
+ */
 export class FreedHints {
   readonly #listeners = new Set<Listener>()
 

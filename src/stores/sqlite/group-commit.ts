@@ -7,16 +7,16 @@ const BATCH_MAX = 256
 /** Far more than a node has in flight. A store that cannot commit must not fill the memory. */
 const WAITING_MAX = 65_536
 /**
- * The pause after a commit of several steps, so that under load more steps share each commit: a commit costs as much as the
- * steps of ten charges. There is no pause after a single step, so one sequential client never waits.
+ * The pause after a commit of several steps, so that under load more steps share each commit: a commit costs as much as
+ * the steps of ten charges. There is no pause after a single step, so one sequential client never waits.
  */
 const PAUSE_MS = 2
 
 type After = (delayMs: number, then: () => void) => void
 
 /**
- * Collects the writes of many callers and commits them together: a commit waits for the disk, whatever its size. Steps that
- * wait at the end of a turn of the event loop are committed then, or after the pause.
+ * Collects the writes of many callers and commits them together: a commit waits for the disk, whatever its size. Steps
+ * that wait at the end of a turn of the event loop are committed then, or after the pause.
  */
 export class GroupCommit {
   readonly #transactions: Transactions
@@ -41,8 +41,8 @@ export class GroupCommit {
   }
 
   /**
-   * Resolves with the result of `step` once it is on disk. If `step` throws, it leaves no trace and the promise rejects with
-   * what it threw. If the commit fails, the promises of the whole batch reject.
+   * Resolves with the result of `step` once it is on disk. If `step` throws, it leaves no trace and the promise rejects
+   * with what it threw. If the commit fails, the promises of the whole batch reject.
    *
    * `step` is synchronous and may run again after a rollback, so it keeps nothing outside the database except what a
    * participant of the transactions restores.

@@ -1,7 +1,10 @@
 import { HOLD_TTL_MS } from '../../domain/ledger/hold.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
 
-/** A node as the owner of holds. The number is new at each start, so a node does not renew the holds of its former process. */
+/**
+ * A node as the owner of holds. The number is new at each start, so a node does not renew the holds of its former
+ * process.
+ */
 export class HoldOwner {
   readonly number: bigint
   readonly #clock: Clock

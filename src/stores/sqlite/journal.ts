@@ -36,8 +36,8 @@ export class Journal {
   }
 
   /**
-   * Inside a step: writes an operation with its entries, and stages the balances after them. Returns its row id, or null for
-   * an operation that moves nothing, which is not written.
+   * Inside a step: writes an operation with its entries, and stages the balances after them. Returns its row id, or
+   * null for an operation that moves nothing, which is not written.
    */
   write(books: AccountBooks, { kind, subject, movements, atMs }: Operation): bigint | null {
     const { balances, operationCount, latestOperationId } = books.current

@@ -1,7 +1,9 @@
 import type { Clock } from '../../gateway/ports/clock.ts'
 import type { Lease, Leases } from '../../gateway/ports/leases.ts'
 
-/** The leases that are taken, by their names. In memory: a database file belongs to one process, and they die with it. */
+/**
+ * The leases that are taken, by their names. In memory: a database file belongs to one process, and they die with it.
+ */
 export type TakenLeases = Map<string, { readonly untilMs: number }>
 
 /** The leases of one node. `taken` is shared by all nodes of the store. */

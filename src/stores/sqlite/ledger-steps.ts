@@ -14,8 +14,8 @@ import { TextHolds } from './text-holds.ts'
 import type { Transactions } from './transactions.ts'
 
 /**
- * The steps of the ledger, which all nodes of a store share. A step runs inside a transaction and is synchronous; a port method
- * is one step or several in one transaction.
+ * The steps of the ledger, which all nodes of a store share. A step runs inside a transaction and is synchronous; a
+ * port method is one step or several in one transaction.
  */
 export type LedgerSteps = ReturnType<typeof createLedgerSteps>
 

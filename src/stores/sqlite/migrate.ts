@@ -21,8 +21,8 @@ type Migration = {
 }
 
 /**
- * Applies the numbered SQL files that were not applied yet, in order, each in one transaction with the record of it. Throws an
- * Error for the operator if an applied file has changed, or if this version does not have it.
+ * Applies the numbered SQL files that were not applied yet, in order, each in one transaction with the record of it.
+ * Throws an Error for the operator if an applied file has changed, or if this version does not have it.
  */
 export function migrate(
   database: Database,

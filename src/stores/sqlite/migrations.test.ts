@@ -244,8 +244,8 @@ const BOOKS_BEFORE_0005 = `
 `
 
 /**
- * Account 1: a credit of 100, text charges of 30, 0 and 7 (the last with the smallest id), a media hold of 10 of which 6 were
- * charged, and an open one of 3. Account 2: a credit of 50 and a text charge of 5. And a billed attempt.
+ * Account 1: a credit of 100, text charges of 30, 0 and 7 (the last with the smallest id), a media hold of 10 of which
+ * 6 were charged, and an open one of 3. Account 2: a credit of 50 and a text charge of 5. And a billed attempt.
  */
 const BOOKS_BEFORE_0006 = `
   INSERT INTO accounts VALUES (1, 'acct_1', 'ada', 0, 1), (2, 'acct_2', 'ben', 0, 1);

@@ -32,7 +32,10 @@ export type NodeSettings = {
   readonly random64: () => bigint
 }
 
-/** The ports of one node over a shared store. Each node has its own ids and queue of writes, and owns the holds it places. */
+/**
+ * The ports of one node over a shared store. Each node has its own ids and queue of writes, and owns the holds it
+ * places.
+ */
 export type SqliteNode = {
   readonly name: string
   readonly newId: () => Id

@@ -11,7 +11,9 @@ export function cursorOf(rowId: bigint): string {
   return `r${rowId}`
 }
 
-/** Reads a cursor; `isOld` for one of an earlier version, without the `r`. Throws `invalid_field` for any other text. */
+/**
+ * Reads a cursor; `isOld` for one of an earlier version, without the `r`. Throws `invalid_field` for any other text.
+ */
 export function readCursor(cursor: string): { readonly value: bigint; readonly isOld: boolean } {
   const [, prefix, digits = ''] = CURSOR.exec(cursor) ?? []
   const value = BigInt(digits)

@@ -20,7 +20,10 @@ export type SqliteStore = {
   readonly transactions: Transactions
   /** False while commits fail. While it is false, each call tries another commit. */
   readonly isWritable: () => boolean
-  /** The largest first half of an id in the store, 0 if there is none. New ids start after it, so that ids grow with time. */
+  /**
+   * The largest first half of an id in the store, 0 if there is none. New ids start after it, so that ids grow with
+   * time.
+   */
   lastKey(): bigint
   /** Closes all nodes and the database. */
   close(): Promise<void>
@@ -32,7 +35,10 @@ export type StoreSettings = {
   readonly secretKey: () => SecretKey
 }
 
-/** Opens the store of one database file, whose folder the caller has locked. Throws what `openDatabase` and `CatalogState` throw. */
+/**
+ * Opens the store of one database file, whose folder the caller has locked. Throws what `openDatabase` and
+ * `CatalogState` throw.
+ */
 export function openSqliteStore(settings: StoreSettings): SqliteStore {
   const database = openDatabase({ path: settings.path })
   try {

@@ -23,8 +23,8 @@ type Parts = {
 type Ended = { readonly hold: TextHold; readonly before: 'open' | 'expired' }
 
 /**
- * The holds of running text requests, kept in memory only: no other process can spend the money, and a request dies with its
- * process. So placing a hold reads the balance and needs no commit, and a killed process leaves none behind.
+ * The holds of running text requests, kept in memory only: no other process can spend the money, and a request dies
+ * with its process. So placing a hold reads the balance and needs no commit, and a killed process leaves none behind.
  */
 export class TextHolds {
   readonly #parts: Parts

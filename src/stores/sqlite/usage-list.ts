@@ -82,7 +82,10 @@ export class UsageList {
     })
   }
 
-  /** The charges of an account from the latest one back to the first one. Pauses now and then, because there can be many. */
+  /**
+   * The charges of an account from the latest one back to the first one. Pauses now and then, because there can be
+   * many.
+   */
   async *#walk(
     accountId: number,
     { first, latest }: { readonly first: bigint; readonly latest: bigint | null },

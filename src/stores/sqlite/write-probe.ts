@@ -3,8 +3,8 @@ import type { GroupCommit } from './group-commit.ts'
 import type { Transactions } from './transactions.ts'
 
 /**
- * Knows whether the store can be written. Work that has to be recorded later must not begin while it cannot: a full disk would
- * show only after the upstream has done the work, which could then not be billed.
+ * Knows whether the store can be written. Work that has to be recorded later must not begin while it cannot: a full
+ * disk would show only after the upstream has done the work, which could then not be billed.
  */
 export type WriteProbe = {
   /** False from the first failed commit until one succeeds. While it is false, each call tries another commit. */
@@ -12,8 +12,8 @@ export type WriteProbe = {
 }
 
 /**
- * Watches every commit. A rollback alone does not show whether the disk failed or a step refused its own work, so each rollback is
- * followed by a trial commit.
+ * Watches every commit. A rollback alone does not show whether the disk failed or a step refused its own work, so each
+ * rollback is followed by a trial commit.
  */
 export function createWriteProbe(parts: {
   readonly database: Database

@@ -5,7 +5,10 @@ const OBSERVED = 'test/scenarios/jobs-observed.test.ts'
 const FETCHING = 'test/scenarios/jobs-fetching.test.ts'
 const KILLED = 'test/scenarios/videos-killed.test.ts'
 
-/** Faults in what happens to jobs outside of requests: losses, fetches, passes, starts and stops, and their log and metrics. */
+/**
+ * Faults in what happens to jobs outside of requests: losses, fetches, passes, starts and stops, and their log and
+ * metrics.
+ */
 export const reconcilerMutants: readonly Mutant[] = [
   {
     name: 'the price of a lost result is not booked',

@@ -3,7 +3,9 @@ import { publicId, priceOf, type World } from '../world.ts'
 import { isSame } from './is-same.ts'
 import { lossOf, type EndedJob } from './ended-jobs.ts'
 
-/** Each job has ended once, in an order of states that is allowed, and was settled once at the price of its creation. */
+/**
+ * Each job has ended once, in an order of states that is allowed, and was settled once at the price of its creation.
+ */
 export function checkJobs(world: World, ended: ReadonlyMap<string, EndedJob>): void {
   for (const one of ended.values()) {
     const problems = [...stateProblems(one), ...moneyProblems(one), ...quoteProblems(one.job, world)]

@@ -18,8 +18,9 @@ type Context = { readonly upstream: AnyUpstream; readonly world: World }
 type Pair = { readonly made: UpstreamJob; readonly ours: EndedJob }
 
 /**
- * Each job that a provider charges for is paid by its customer, or booked as a loss, or there is a reason why the gateway could not
- * know of it. Nothing is paid or booked that no provider made. Returns how often each of these ends was.
+ * Each job that a provider charges for is paid by its customer, or booked as a loss, or there is a reason why the
+ * gateway could not know of it. Nothing is paid or booked that no provider made. Returns how often each of these ends
+ * was.
  */
 export function checkUpstreams(
   world: World,
@@ -106,7 +107,10 @@ const ANSWERED: ReadonlySet<FailureReason> = new Set([
   'no_job_id',
 ])
 
-/** A job that its provider has, and whose submit got no usable answer, holds its money for the time of an unknown submit. */
+/**
+ * A job that its provider has, and whose submit got no usable answer, holds its money for the time of an unknown
+ * submit.
+ */
 function* unheardProblems({ made, ours }: Pair, { upstream, world }: Context): Generator<string> {
   const { state, failure, changedAtMs, submittedAtMs, upstreamId } = ours.job
   if (made.answer !== 'nothing' || state !== 'failed') return

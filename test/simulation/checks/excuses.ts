@@ -14,8 +14,8 @@ const RECORD_MS = HOUR
 type Context = { readonly upstream: AnyUpstream; readonly world: World }
 
 /**
- * Why a job that its provider charges for is neither paid nor booked. Undefined where there is no good reason. Reasons are read off
- * what the provider did and when nodes died, not off what the gateway says.
+ * Why a job that its provider charges for is neither paid nor booked. Undefined where there is no good reason. Reasons
+ * are read off what the provider did and when nodes died, not off what the gateway says.
  */
 export function excuseFor(made: UpstreamJob, job: Job, context: Context): string | undefined {
   const excuses = [

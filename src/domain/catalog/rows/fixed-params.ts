@@ -8,8 +8,8 @@ import { fieldOf, openRow, placeOf, quote, reportField, reportMissing, type Row 
 const FIXED_MAX = 32
 
 /**
- * The parameters that a row fixes. A video row may fix the duration, to one that its engine allows; an engine may require it. A
- * parameter that requests may choose cannot be fixed too.
+ * The parameters that a row fixes. A video row may fix the duration, to one that its engine allows; an engine may
+ * require it. A parameter that requests may choose cannot be fixed too.
  */
 export function readFixedParams(row: Row, params: MediaParams, engine?: Engine): FixedParams {
   const value = fieldOf(row, 'fixed_params')

@@ -7,8 +7,8 @@ import { formatId, type Id } from '../../../domain/ids.ts'
 import { usd } from '../../../domain/money.ts'
 
 /**
- * Commits 1 and 2 of node "main" have an account and its key, 3 a credit, 4 a charge with its tariff, 5 three charges in one
- * transaction, the second one free, and 6 a charge. Commit 1 of node "other" has a credit.
+ * Commits 1 and 2 of node "main" have an account and its key, 3 a credit, 4 a charge with its tariff, 5 three charges
+ * in one transaction, the second one free, and 6 a charge. Commit 1 of node "other" has a credit.
  */
 async function committedBooks() {
   const store = aSqliteStore()

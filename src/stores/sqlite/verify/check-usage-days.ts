@@ -15,7 +15,9 @@ import type { AccountNames } from './account-names.ts'
 import type { Finding } from './finding.ts'
 
 const CHARGES_A_TURN = 256
-/** Charges of a day come after those of the day before, unless the clock was set back or a transaction crosses midnight. */
+/**
+ * Charges of a day come after those of the day before, unless the clock was set back or a transaction crosses midnight.
+ */
 const DAYS_OPEN = 2
 
 type StoredCharge = ChargeMeasures & { id: bigint; account_id: bigint; at_ms: bigint }
@@ -24,9 +26,10 @@ type StoredCharge = ChargeMeasures & { id: bigint; account_id: bigint; at_ms: bi
 type Day = Map<number, UsageDay>
 
 /**
- * The stored usage of each account and day must be the sums of its charges. The charges are added up in order. A day is compared
- * when later days have begun. A day that does not fit, and one that gets a charge after that, is added up again at the end, from all
- * of its charges and in one turn with what is stored, because charges may have been written meanwhile.
+ * The stored usage of each account and day must be the sums of its charges. The charges are added up in order. A day is
+ * compared when later days have begun. A day that does not fit, and one that gets a charge after that, is added up
+ * again at the end, from all of its charges and in one turn with what is stored, because charges may have been written
+ * meanwhile.
  */
 export function* checkUsageDays(database: Database, names: AccountNames): Generator<readonly Finding[]> {
   const tables = new Tables(database)

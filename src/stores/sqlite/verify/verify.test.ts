@@ -270,8 +270,8 @@ describe('the books', () => {
 })
 
 /**
- * Operation 1 is a credit, 2 a text charge, 3 and 4 a media hold and its capture, 5 and 6 another one and its release, and 7 an
- * open one. Each has two entries.
+ * Operation 1 is a credit, 2 a text charge, 3 and 4 a media hold and its capture, 5 and 6 another one and its release,
+ * and 7 an open one. Each has two entries.
  */
 async function usedBooks() {
   const store = aSqliteStore()
