@@ -18,7 +18,7 @@ COPY src /opt/tollgate/src
 # The last two are the settings of the runtime in bin/tollgate and scripts/bun.sh.
 ENV TOLLGATE_HOST=0.0.0.0 \
     TOLLGATE_DATA_DIR=/var/lib/tollgate \
-    BUN_JSC_forceRAMSize=268435456 \
+    BUN_JSC_forceRAMSize=536870912 \
     BUN_CONFIG_MAX_HTTP_REQUESTS=65335
 USER 10001
 WORKDIR /var/lib/tollgate
