@@ -52,7 +52,7 @@ export async function openMedia(parts: {
 }): Promise<MediaParts> {
   const { node, clock, log, config, providers, secretOf, jobMetrics } = parts
   const blobs = await openDiskBlobs({ folder: parts.blobFolder })
-  const onFailed = (error: unknown) => log.error('a media job could not be worked on', errorFields(error))
+  const onFailed = (error: unknown) => log.error('work on a media job failed', errorFields(error))
   const jobs = observedJobs(node.jobs, {
     changed(job) {
       log.info('job', jobLine(job))

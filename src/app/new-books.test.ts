@@ -28,7 +28,7 @@ test.each([
   [[], 'This start created new, empty books.'],
   [
     ['/srv/data', '/opt/data'],
-    'This start created new, empty books. There are other books in /srv/data and in /opt/data. If you meant them, set TOLLGATE_DATA_DIR=/srv/data.',
+    'This start created new, empty books. There are other books in /srv/data and in /opt/data. To use them, set TOLLGATE_DATA_DIR=/srv/data.',
   ],
 ])('the sentence about new books, with the others %p, is %p', (others, sentence) => {
   expect(newBooksSentence('This start', others)).toBe(sentence)

@@ -24,7 +24,7 @@ export function newBooksSentence(creator: string, others: readonly string[]): st
   const created = `${creator} created new, empty books.`
   const [first] = others
   if (first === undefined) return created
-  return `${created} There are other books in ${others.join(' and in ')}. If you meant them, set TOLLGATE_DATA_DIR=${first}.`
+  return `${created} There are other books in ${others.join(' and in ')}. To use them, set TOLLGATE_DATA_DIR=${first}.`
 }
 
 function withParents(folder: string): readonly string[] {

@@ -29,7 +29,7 @@ export function reportStart(
     log.warn('this start created new books, and there are others', { others: others.join(', ') })
   const anchorProblem = books.anchor.problem
   if (anchorProblem !== undefined)
-    log.error('the books do not fit their anchor: nothing is sold', { problem: anchorProblem })
+    log.error('the books do not match their anchor: paid requests are refused', { problem: anchorProblem })
   if (keyless.length > 0)
     log.error('stored keys of providers cannot be read', { providers: keyless.join(', ') })
   if (missing.length > 0)

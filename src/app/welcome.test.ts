@@ -34,7 +34,7 @@ describe('a start prints', () => {
     const text = messageOf({ folder: newFolder, otherBooks: ['/srv/data'] })
 
     expect(text).toContain(`  data folder  ${path}  (new)\n`)
-    expect(text).toContain('This start created new, empty books. There are other books in /srv/data. If you')
+    expect(text).toContain('This start created new, empty books. There are other books in /srv/data. To use')
   })
 
   test('the keys that it created, and a command to try', () => {

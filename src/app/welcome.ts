@@ -15,7 +15,7 @@ export function welcome(
     readonly keyless: readonly string[]
     /** Environment variables that the catalog names and this process does not have. */
     readonly missingVariables: readonly string[]
-    /** Why nothing is sold; undefined if the books fit their anchor. */
+    /** Why nothing is sold; undefined if the books match their anchor. */
     readonly anchorProblem: string | undefined
     /** False if no model is on, so that every request would be refused. */
     readonly hasModels: boolean

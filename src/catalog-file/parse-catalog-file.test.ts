@@ -377,7 +377,7 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
   [
     'an enabled chat model without max_output_tokens',
     chat('pricing: free'),
-    'line 9, column 5: models[0].max_output_tokens is missing; write the most tokens one answer can have, or enabled: false until you know it.',
+    'line 9, column 5: models[0].max_output_tokens is missing; write the maximum number of output tokens of one answer, or enabled: false until you know it.',
   ],
   [
     'an enabled that is not a boolean',
@@ -574,7 +574,7 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
       'video',
       'pricing: {per_second: "1"}\nengine: family-e\nfixed_params: {duration: 8}\nhold_duration_seconds: 6',
     ),
-    'line 15, column 5: models[0].hold_duration_seconds is 6; write at least 8, the duration of a request that names none.',
+    'line 15, column 5: models[0].hold_duration_seconds is 6; write at least 8, the duration of a request without one.',
   ],
   [
     'a hold in milliseconds',

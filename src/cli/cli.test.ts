@@ -180,7 +180,7 @@ describe('the data folder', () => {
       `Data folder: ${join(work, 'data')}\nThis command created new, empty books.`,
     )
     expect(second.err).toContain(
-      `created new, empty books. There are other books in ${[join(work, 'data'), ...ownBooks].join(' and in ')}. If you meant them,`,
+      `created new, empty books. There are other books in ${[join(work, 'data'), ...ownBooks].join(' and in ')}. To use them,`,
     )
     expect(read.err).toBe(`Data folder: ${join(work, 'data')}\n`)
     expect(refused.err).toEndWith(`\nData folder: ${join(work, 'data')}\n`)
@@ -525,7 +525,7 @@ describe('on a stopped data folder', () => {
     expect(JSON.parse(json.out)).toMatchObject({ ok: false })
   })
 
-  test('verify says that the books do not fit their anchor, which is no error of their sums', async () => {
+  test('verify says that the books do not match their anchor, which is no error of their sums', async () => {
     const folder = { TOLLGATE_DATA_DIR: join(home, 'lost-anchor') }
     await tollgate(['accounts', 'create', 'ada', '--grant', '5'], folder)
     writeFileSync(join(home, 'lost-anchor', 'anchor.json'), '{"node":"main","number":9999,"hash":"00"}\n')
@@ -533,7 +533,7 @@ describe('on a stopped data folder', () => {
     const { code, out, err } = await tollgate(['verify'], folder)
 
     expect(code).toBe(1)
-    expect(out).toStartWith('The books do not fit their anchor.\n')
+    expect(out).toStartWith('The books do not match their anchor.\n')
     expect(err).toContain('See "If the database lost commits" in docs/operating.md.')
   })
 

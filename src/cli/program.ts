@@ -116,7 +116,7 @@ function addAccounts(program: Command, runner: Runner): void {
     .argument('<account>', 'its name or id')
     .argument('<usd>', 'the amount in dollars, with at most nine decimals', amount)
     .description('Take money from an account, such as a credit that was given by mistake.')
-    .option('--allow-negative', 'also if the account then has less than nothing')
+    .option('--allow-negative', 'even if the balance becomes negative')
     .option('--note <text>', 'the reason, shown in the statement')
     .option('--idempotency-key <key>', 'repeating the command with this key takes the money only once')
     .action((account: string, amountUsd: string, options: Correcting & { allowNegative?: boolean }) =>
@@ -264,15 +264,17 @@ function addJobs(program: Command, runner: Runner): void {
 function addChecks(program: Command, runner: Runner): void {
   program
     .command('verify')
-    .description('Check every entry of the ledger, and whether the ledger fits its anchor.')
-    .option('--accept <id>', 'sell again although there is this problem; needs --reason')
+    .description('Check every entry of the ledger, and compare the ledger with its anchor.')
+    .option('--accept <id>', 'accept paid requests again despite this problem; needs --reason')
     .option('--reason <text>', 'why the problem is accepted, for the audit log')
-    .option('--accept-loss <reason>', 'sell again although commits are lost that the anchor names')
+    .option('--accept-loss <reason>', 'accept paid requests again although the database lost commits')
     .addHelpText('after', '\nIf an entry is wrong, it exits with 1 and names the first wrong entry.')
     .action((options: Acceptance) => runner.admin(ask => verify(ask, options)))
   program
     .command('reconcile')
-    .description('Settle what requests left open. A running server does this by itself every few minutes.')
+    .description(
+      'Settle late answers, expired holds and unfinished jobs. A running server does this every few minutes.',
+    )
     .addHelpText('after', '\nSafe to repeat. Exits with 1 if something could not be settled.')
     .action(() => runner.admin(ask => reconcile(ask)))
   program
@@ -303,7 +305,7 @@ function addBackups(program: Command, runner: Runner): void {
     .option('--without-blobs', 'restore only the books, and leave the files of jobs as they are')
     .addHelpText(
       'after',
-      '\nChecks the backup first, and keeps replaced books in a folder of the data folder. If it is interrupted, the books\nare the old ones, or the next start asks to run the command again, which finishes it.\n  $ tollgate restore /var/backups/tollgate/monday.db --replace "the disk failed"',
+      '\nChecks the backup first. Replaced books are kept in a folder in the data folder. If the restore is interrupted, either\nthe old books are still in place, or the next start asks you to run the command again to finish it.\n  $ tollgate restore /var/backups/tollgate/monday.db --replace "the disk failed"',
     )
     .action((file: string, { replace, withoutBlobs = false }: { replace?: string; withoutBlobs?: boolean }) =>
       runner.restore({ file, replace, isWithoutBlobs: withoutBlobs }),

@@ -38,7 +38,7 @@ export async function serve(
 
 /** Loses no money: it is like a crash, and the next start goes on from there. */
 function endAtOnce(): never {
-  process.stderr.write('A second signal ended the gateway. The requests that were running are cut off.\n')
+  process.stderr.write('A second signal ended the gateway. Running requests were cut off.\n')
   process.exit(1)
 }
 

@@ -44,7 +44,7 @@ describe('the sentence for a storage error', () => {
     ['SQLITE_CORRUPT', 'The database /data/tollgate.db is damaged. Stop the gateway, '],
     ['SQLITE_CORRUPT_INDEX', 'The database /data/tollgate.db is damaged. Stop the gateway, '],
     ['SQLITE_NOTADB', '/data/tollgate.db is not a database. If it was one, restore it from a backup.'],
-    ['SQLITE_FULL', 'The disk that has /data/tollgate.db is full. Free some space'],
+    ['SQLITE_FULL', 'The disk of /data/tollgate.db is full. Free some space'],
     [
       'SQLITE_IOERR_WRITE',
       'The disk failed to read or write the database /data/tollgate.db. Check the disk.',

@@ -12,8 +12,7 @@ const notAFolder: Explain = ({ dataDir }) =>
 const damaged: Explain = ({ path }) =>
   `The database ${path} is damaged. Stop the gateway, move the file and its -wal file to another folder, and restore the data folder from a backup.`
 
-const full: Explain = ({ path }) =>
-  `The disk that has ${path} is full. Free some space, and run the command again.`
+const full: Explain = ({ path }) => `The disk of ${path} is full. Free some space, and run the command again.`
 
 const explanations: Readonly<Record<string, Explain>> = {
   EACCES: forbidden,

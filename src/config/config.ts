@@ -149,13 +149,13 @@ function bodiesThatNeverFit(config: Partial<Config>): string[] {
   const problems: string[] = []
   if (isAbove(bodyBytesMax, bufferedBytesMax, largestBodyIn)) {
     problems.push(
-      `TOLLGATE_MAX_BODY_MB is above what one key gets of TOLLGATE_MAX_BUFFERED_MB: ` +
+      `TOLLGATE_MAX_BODY_MB is more than the share of one key in TOLLGATE_MAX_BUFFERED_MB: ` +
         `a quarter, after 64 MB for small bodies. Lower the first or raise the second.`,
     )
   }
   if (isAbove(mediaBodyBytesMax, spoolBytesMax, largestBodyOn)) {
     problems.push(
-      `TOLLGATE_MAX_MEDIA_BODY_MB is above what one account gets of TOLLGATE_MAX_SPOOL_MB: ` +
+      `TOLLGATE_MAX_MEDIA_BODY_MB is more than the share of one account in TOLLGATE_MAX_SPOOL_MB: ` +
         `a quarter. Lower the first or raise the second.`,
     )
   }

@@ -252,7 +252,7 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
     name: 'TOLLGATE_PROXY_HEADER',
     default: 'x-forwarded-for',
     meaning:
-      'The header in which trusted proxies name the client: `x-forwarded-for`, beside `x-forwarded-host` and `x-forwarded-proto`, or `forwarded`.',
+      'The header in which trusted proxies name the client: `x-forwarded-for` (with `x-forwarded-host` and `x-forwarded-proto`), or `forwarded`.',
     ...oneOf(['x-forwarded-for', 'forwarded']),
   },
   corsOrigins: {

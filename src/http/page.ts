@@ -11,7 +11,8 @@ export type PageQuery = { readonly limit: number; readonly cursor: string | unde
 /** Throws `invalid_field` for a parameter that is not `known`, instead of ignoring it. */
 export function refuseUnknown(query: URLSearchParams, known: readonly string[]): void {
   const stray = query.keys().find(name => !known.includes(name))
-  if (stray !== undefined) throw wrong(stray, `is not known here; ${known.join(', ')} can be asked for`)
+  if (stray !== undefined)
+    throw wrong(stray, `is not a parameter of this route; the parameters are ${known.join(', ')}`)
 }
 
 /** Reads `?limit=` and `?cursor=`, which is the `next` of the previous page. Throws `invalid_field`. */

@@ -24,7 +24,7 @@ export function registerBooksGauges(gauges: BooksGauges, registry: Registry): vo
   })
   const isStopped = new Gauge({
     name: 'tollgate_books_stopped',
-    help: '1 while no paid request is served because of a problem in the books.',
+    help: '1 while all paid requests are refused because of a problem in the books.',
     registers,
     collect() {
       this.set(gauges.isStopped() ? 1 : 0)

@@ -32,7 +32,7 @@ export function openJobMetrics(): JobMetrics {
   })
   const late = new Counter({
     name: 'tollgate_late_completions_total',
-    help: 'Jobs that their provider finished after their money was released.',
+    help: 'Jobs that the provider finished after their money was released.',
     labelNames: ['model'],
     registers,
   })

@@ -146,12 +146,12 @@ function openExceptions(registry: Registry): { readonly count: Count } {
 function openOverdrafts(registers: Registry[]): Count {
   const overdrafts = new Counter({
     name: 'tollgate_overdrafts_total',
-    help: 'Text charges above their hold.',
+    help: 'Text charges that exceeded their hold.',
     registers,
   })
   const overdraftUsd = new Counter({
     name: 'tollgate_overdraft_usd_total',
-    help: 'Dollars by which text charges were above their holds.',
+    help: 'Dollars by which text charges exceeded their holds.',
     registers,
   })
   return ({ trace: { shortfall } }) => {
@@ -170,7 +170,7 @@ function openUncertainCharges(registers: Registry[]): Count {
   })
   const estimated = new Counter({
     name: 'tollgate_estimated_charges_total',
-    help: 'Charges by an estimate because the upstream reported no usage.',
+    help: 'Charges of an estimate, because the upstream reported no usage.',
     labelNames: ['model'],
     registers,
   })
@@ -190,7 +190,7 @@ function openUncertainCharges(registers: Registry[]): Count {
 function openUpstreamFailures(registers: Registry[]): Count {
   const brokenStreams = new Counter({
     name: 'tollgate_broken_streams_total',
-    help: 'Streams that broke off or became silent after their 200.',
+    help: 'Streams that broke or became silent after status 200.',
     labelNames: ['route', 'model'],
     registers,
   })

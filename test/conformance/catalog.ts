@@ -410,7 +410,7 @@ export function catalogConforms(kind: StoreKind): void {
       expect(refused).toEqual([
         'invalid_field',
         'api_key',
-        'api_key says to keep the stored key of "main", and there is none here; write the key itself, or env:NAME.',
+        'api_key says to keep the stored key of "main", but there is no stored key here; write the key itself, or env:NAME.',
       ])
     })
 

@@ -111,7 +111,7 @@ describe('a gateway whose books lost commits', () => {
     await gateway.stop()
     const restarted = await start(folder.dataDir)
 
-    expect(ready).toMatchObject({ status: 503, reason: 'The books do not fit their anchor.' })
+    expect(ready).toMatchObject({ status: 503, reason: 'The books do not match their anchor.' })
     expect(gateway.output()).toContain('No paid request is served. The anchor ')
     expect(verified.ok).toBe(false)
     expect(verified.problems[0]!.message).toContain(problem)

@@ -224,7 +224,7 @@ const submitEnds: readonly (readonly [
     {
       type: 'rate_limit_error',
       code: 'slow_down',
-      message: 'The provider takes no more jobs at the moment. Try again later.',
+      message: 'The provider accepts no more jobs at the moment. Try again later.',
     },
     true,
   ],

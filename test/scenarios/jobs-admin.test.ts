@@ -241,7 +241,7 @@ describe('GET jobs/{id}', () => {
 
     const late = await show(id)
 
-    expect(watched.next).toBe('The provider is asked until then whether it finished the job late.')
+    expect(watched.next).toBe('Until then, the gateway asks the provider whether it finished the job late.')
     expect(watched.next_at).toBe(watched.watched_until)
     expect(late).toMatchObject({ next: null, watched_until: null, loss_usd: '0.04' })
     expect(late.why).toEndWith('The provider made the result, and its price was booked as a loss.')

@@ -214,7 +214,7 @@ describe('404 model_not_found for', () => {
       expect(list).toContain('sandbox-chat')
       expect(list).not.toContain('gpt-x')
       // The message is the same for every name. It explains what the key of the first start is for.
-      const message = 'The sandbox has no model "gpt-x", and this key works only on the sandbox.'
+      const message = 'The sandbox has no model "gpt-x", and this key works only with the sandbox.'
       for (const refusal of [one, real])
         expect(refusal).toMatchObject({ status: 404, code: 'model_not_found', message })
       expect(made.status).toBe(200)

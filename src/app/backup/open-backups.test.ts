@@ -143,7 +143,7 @@ describe('a backup', () => {
     expect(error).toMatchObject({
       code: 'invalid_field',
       message:
-        '"file" must not be among the files of the gateway. Use another folder, such as "backups" in the data folder.',
+        '"file" must not be a path that the gateway itself uses. Use another folder, such as "backups" in the data folder.',
       extras: { param: 'file' },
     })
     expect(readdirSync(dataDir, { recursive: true, encoding: 'utf8' }).sort()).toEqual(before)

@@ -73,7 +73,7 @@ function errorOf({ name, message, code = '' }: Extract<BackupReply, { failure: o
   if (name === 'BackupExistsError') return new GatewayError('already_exists', message)
   if (name === 'OwnFileError')
     return wrongPath(
-      'must not be among the files of the gateway. Use another folder, such as "backups" in the data folder',
+      'must not be a path that the gateway itself uses. Use another folder, such as "backups" in the data folder',
     )
   const reason = WRONG_PATH[code]
   if (reason !== undefined) return wrongPath(`cannot be written, because ${reason}`)

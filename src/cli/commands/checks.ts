@@ -18,7 +18,7 @@ type Problem = {
   readonly accepted: boolean
 }
 
-/** The id of the problem that the books do not fit their anchor. */
+/** The id of the problem that the books do not match their anchor. */
 const ANCHOR_PROBLEM = 'anchor'
 
 /** Checks the ledger. If it does not balance, names the first wrong entry and exits with 1. */
@@ -42,7 +42,7 @@ export async function verify(ask: Ask, acceptance: Acceptance = {}): Promise<Out
   return {
     value: verification,
     text: [heading, ...lines].join('\n'),
-    note: `Paid requests that a problem concerns are refused. See "${section}" in docs/operating.md.`,
+    note: `Paid requests are refused while a problem affects them. See "${section}" in docs/operating.md.`,
     exitCode: 1,
   }
 }
@@ -50,7 +50,7 @@ export async function verify(ask: Ask, acceptance: Acceptance = {}): Promise<Out
 /** The first line for problems that are not accepted, and the section of docs/operating.md about them. */
 function summaryOf(problems: readonly Problem[]): { readonly heading: string; readonly section: string } {
   if (problems.every(({ id }) => id === ANCHOR_PROBLEM))
-    return { heading: 'The books do not fit their anchor.', section: 'If the database lost commits' }
+    return { heading: 'The books do not match their anchor.', section: 'If the database lost commits' }
   const first = problems.find(({ entry_id }) => entry_id !== null)
   const place = first === undefined ? '' : ` The first wrong entry is ${first.entry_id}.`
   return { heading: `The books do not balance.${place}`, section: 'If verify finds a problem' }

@@ -88,7 +88,7 @@ export type JobRequest = {
   readonly durationMs?: number
   readonly images: readonly JobInput[]
   readonly videos: readonly JobInput[]
-  /** The provider's id of an earlier job of the same account, to go on from. */
+  /** The provider's id of an earlier job of the same account, to continue from. */
   readonly refUpstreamId?: string
   /** For storyboard engines; not validated. */
   readonly scenes?: string | readonly string[]

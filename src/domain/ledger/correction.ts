@@ -39,7 +39,7 @@ export function refunding(
   amount: NanoUsd,
 ): readonly Movement[] {
   if (charge.cost === ZERO)
-    throw new GatewayError('invalid_field', 'The charge is of 0 USD, so there is nothing to refund.')
+    throw new GatewayError('invalid_field', 'The charge is 0 USD, so there is nothing to refund.')
   if (amount <= ZERO) throw new RangeError(`A refund of ${amount} is not above zero.`)
   if (amount > charge.cost)
     throw new GatewayError(

@@ -15,7 +15,7 @@ type Ports = {
   readonly clock: Clock
 }
 
-/** The id of the problem that the books do not fit their anchor. */
+/** The id of the problem that the books do not match their anchor. */
 const ANCHOR_PROBLEM = 'anchor'
 
 /** Checks the ledger and whether it fits its anchor. */
@@ -63,7 +63,7 @@ export async function acceptLoss(
   { anchor, clock }: Ports,
 ): Promise<void> {
   if (anchor.problem === undefined)
-    throw new GatewayError('invalid_field', 'There is no loss to accept: the books fit their anchor.', {
+    throw new GatewayError('invalid_field', 'There is no loss to accept: the books match their anchor.', {
       param: 'accept_loss',
     })
   const detail = `${reason} (${anchor.problem})`

@@ -62,12 +62,12 @@ export class AnchorKeeper {
     this.#isRecorded = found.wasAnchored
     this.#writtenNumber = found.anchor?.number
     if (found.problem !== undefined)
-      this.#problem = `The anchor ${ports.file.path} does not fit the books: ${found.problem}.`
+      this.#problem = `The anchor ${ports.file.path} does not match the books: ${found.problem}.`
     ports.chain.onCommit(() => this.#note())
     if (ports.chain.end()?.number !== this.#writtenNumber || !this.#isRecorded) this.#note()
   }
 
-  /** Why the books do not fit their anchor, as a sentence for the operator; undefined if they do. */
+  /** Why the books do not match their anchor, as a sentence for the operator; undefined if they do. */
   get problem(): string | undefined {
     return this.#problem
   }

@@ -37,7 +37,7 @@ describe('paid work', () => {
     expect(guard.stop).toContain('commits')
   })
 
-  test('of all accounts is refused while the books do not fit their anchor', () => {
+  test('of all accounts is refused while the books do not match their anchor', () => {
     const { guard, anchor, refused } = aGuard()
     anchor.fits = false
     guard.noteCheck([])

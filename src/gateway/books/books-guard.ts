@@ -19,7 +19,7 @@ export class BooksGuard {
   #failedChecks = 0
 
   constructor(ports: {
-    /** False while the books do not fit their anchor. */
+    /** False while the books do not match their anchor. */
     readonly isAnchored: () => boolean
   }) {
     this.#isAnchored = ports.isAnchored
@@ -27,7 +27,7 @@ export class BooksGuard {
 
   /** Why no account may start paid work, as a sentence without details; undefined if accounts may. */
   get stop(): string | undefined {
-    if (!this.#isAnchored()) return 'The books do not fit their anchor.'
+    if (!this.#isAnchored()) return 'The books do not match their anchor.'
     if (this.#isEverything) return 'A check found a problem in the commits of the books.'
     if (this.#failedChecks >= FAILED_CHECKS_MAX) return 'The books could not be checked three times in a row.'
     return undefined

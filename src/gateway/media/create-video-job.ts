@@ -109,7 +109,7 @@ function durations(
   return { durationMs: engine.defaultSeconds * MS, heldMs: model.holdDurationSeconds * MS }
 }
 
-/** An earlier job to go on from, with the id that its provider knows. */
+/** An earlier job to continue from, with the id that its provider knows. */
 type SourceJob = { readonly provider: string; readonly upstreamId: string }
 
 /** The caller's own job that a request names. Throws `not_found`, or `ref_video_not_ready` for one without a clip. */
@@ -127,7 +127,7 @@ async function sourceJob(
     throw new GatewayError('ref_video_not_ready', `Job "${refVideoJobId}" ${problem}.`, { param })
   }
   if (upstreamId !== null) return { provider, upstreamId }
-  throw new GatewayError('ref_video_mismatch', 'The provider of the earlier video cannot go on from it.', {
+  throw new GatewayError('ref_video_mismatch', 'The provider of the earlier video cannot continue it.', {
     param,
   })
 }

@@ -84,7 +84,7 @@ function nextOf(job: Job, { provider, keptMs }: Outlook): Next {
       return watchUntilMs === null || (job.upstreamId === null && provider?.recover === undefined)
         ? NOTHING
         : {
-            next: 'The provider is asked until then whether it finished the job late.',
+            next: 'Until then, the gateway asks the provider whether it finished the job late.',
             nextAtMs: watchUntilMs,
           }
   }

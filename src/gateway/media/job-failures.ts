@@ -19,12 +19,11 @@ export const ID_TAKEN: Failure = {
   reason: 'no_job_id',
   message: 'The provider answered with the id of another job, so this job cannot be followed.',
 }
-const RATE_LIMITED_MESSAGE = 'The provider takes no more jobs at the moment. Try again later.'
+const RATE_LIMITED_MESSAGE = 'The provider accepts no more jobs at the moment. Try again later.'
 export const LINK_REFUSED: Failure = {
   reason: 'rejected',
   code: 'FILE_DOWNLOAD_FAILED',
-  message:
-    'A link among the inputs could not be checked, or does not lead to a public address. Send the file itself.',
+  message: 'An input link could not be checked, or does not lead to a public address. Send the file itself.',
 }
 export const NOTHING_MADE: Failure = {
   reason: 'generation_failed',

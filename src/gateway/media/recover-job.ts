@@ -31,7 +31,7 @@ export async function recoverJob(job: Job, ports: SettlePorts): Promise<Polled> 
     return await applyPoll(accepted.job, found, { provider, adapter }, ports)
   } catch (error) {
     if (error instanceof UpstreamIdTakenError)
-      return note('The provider names a job that belongs to another.')
+      return note('The provider named a job that already belongs to another request.')
     throw error
   }
 }

@@ -29,7 +29,7 @@ export function resolveMediaModel<Kind extends JobKind>(
     readonly isSandboxOn: boolean
     readonly serves: (provider: Provider, kind: JobKind) => boolean
     readonly random: () => number
-    /** The provider of an earlier job to go on from: no other has it. */
+    /** The provider of an earlier job to continue from: no other has it. */
     readonly onlyProvider?: string
   },
 ): ResolvedMediaModel<ModelOf<Kind>> {
@@ -51,7 +51,7 @@ export function resolveMediaModel<Kind extends JobKind>(
   if (chosen === undefined) {
     throw new GatewayError(
       'ref_video_mismatch',
-      'The earlier video was made by another provider than this model uses.',
+      'The earlier video was made by a provider that this model does not use.',
       {
         param: 'ref_video_job_id',
       },

@@ -29,7 +29,7 @@ export type JobsPass = {
   readonly recovered: number
   /** Jobs whose deadline was over. */
   readonly released: number
-  /** Jobs that their provider finished after their money was released. */
+  /** Jobs that the provider finished after their money was released. */
   readonly lateCompletions: number
   readonly archived: number
   readonly removedFiles: number

@@ -60,7 +60,7 @@ describe('the error for a model that is not found', () => {
 
   test('names no model that the account may not call', () => {
     expect(messageFor('embed', { sandboxOnly: true })).toBe(
-      'The sandbox has no model "embed", and this key works only on the sandbox.',
+      'The sandbox has no model "embed", and this key works only with the sandbox.',
     )
     expect(messageFor('draw', { isSandboxOn: false })).toBe('The model "draw" does not exist.')
     expect(messageFor('gpt-larg', { sandboxOnly: true })).not.toContain('nearest')

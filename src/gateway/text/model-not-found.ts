@@ -47,7 +47,7 @@ export function modelNotFound(name: string, search: ModelSearch): GatewayError {
   const help = near === undefined ? '' : ` The nearest name is "${near}".`
   return refusal(
     caller.account.sandboxOnly
-      ? `The sandbox has no model "${shown}", and this key works only on the sandbox.${help}`
+      ? `The sandbox has no model "${shown}", and this key works only with the sandbox.${help}`
       : `The model "${shown}" does not exist.${help}`,
   )
 }

@@ -37,7 +37,8 @@ export async function readFields(request: AdminRequest, known: readonly string[]
     throw new GatewayError('invalid_json', `The body must be a JSON object with ${quoted(known)}.`)
   }
   const stray = Object.keys(body).find(name => !known.includes(name))
-  if (stray !== undefined) throw wrongField(stray, `is not known here; ${quoted(known)} can be sent`)
+  if (stray !== undefined)
+    throw wrongField(stray, `is not a field of this request; the fields are ${quoted(known)}`)
   return body as Fields
 }
 

@@ -63,7 +63,7 @@ export const adminAccountSchemas: Members = {
   NewGrant: closed({ amount_usd: amount }, { note, source: nullable(words(creditSources)) }),
   NewDebit: closed({ amount_usd: amount }, { note, allow_negative: flag }),
   NewRefund: closed({}, { amount_usd: about('Default: the whole charge.', nullable(amount)), note }),
-  AccountChange: closed({ replays: about('False gives every request an answer of its own.', flag) }),
+  AccountChange: closed({ replays: about('False switches replays off.', flag) }),
 }
 
 const account = {

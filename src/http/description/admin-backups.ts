@@ -28,7 +28,7 @@ export const adminBackupPaths: Paths = {
       access: 'admin',
       id: 'createBackup',
       summary: 'Copy the books and the files of jobs to a new file and a folder beside it',
-      description: 'The gateway serves meanwhile. The reply comes when the backup is durable.',
+      description: 'The gateway continues to serve. The reply comes when the backup is durable.',
       body: bodyOf('NewBackup', { file: FILE }),
       replies: ok('The backup.', ref('Backup'), {
         file: FILE,

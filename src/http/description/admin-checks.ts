@@ -181,7 +181,7 @@ const ofAccount: Parameter = {
 }
 const lastPage = { has_more: false, next: null }
 
-/** What happened, and whether all is well. */
+/** Usage, jobs, the audit log, and checks of the books. */
 export const adminCheckPaths: Paths = {
   usage: {
     get: {

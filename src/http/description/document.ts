@@ -28,7 +28,7 @@ const tags: Readonly<Record<string, string>> = {
   Operating: 'Health, metrics and this document.',
   'Admin: accounts and money': 'Accounts, keys, credits and corrections.',
   'Admin: catalog': 'Providers, models and prices.',
-  'Admin: reading and checking': 'What happened, and whether all is well.',
+  'Admin: reading and checking': 'Usage, jobs, the audit log, and checks of the books.',
 }
 
 const introduction = `This is a pay-per-request gateway for AI models. Money is in US dollars, as a decimal string.
@@ -84,7 +84,7 @@ export function apiDocument({ brand }: { readonly brand: string }) {
         'request-id': { description: 'The id of the request, for the Anthropic SDKs.', schema: text },
         'retry-after': { description: 'When to retry. Usually a number of seconds.', schema: text },
         'x-should-retry': {
-          description: 'Whether client libraries may retry by themselves. Absent: as for the status.',
+          description: 'Whether client libraries may retry by themselves. Absent: the status decides.',
           schema: words(['true', 'false']),
         },
       },

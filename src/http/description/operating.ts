@@ -11,17 +11,17 @@ export const operatingPaths: Paths = {
       summary: 'Whether the process answers',
       tag: 'Operating',
       access: 'everyone',
-      replies: ok('It does.', object({ status: always('live') }), { status: 'live' }),
+      replies: ok('The process is running.', object({ status: always('live') }), { status: 'live' }),
       errors: [],
     },
   },
   '/health/ready': {
     get: {
       id: 'readReadiness',
-      summary: 'Whether the gateway takes requests',
+      summary: 'Whether the gateway accepts requests',
       tag: 'Operating',
       access: 'everyone',
-      replies: ok('It does.', object({ status: always('ready') }), { status: 'ready' }),
+      replies: ok('The gateway accepts requests.', object({ status: always('ready') }), { status: 'ready' }),
       errors: [],
       otherErrors: {
         503: {

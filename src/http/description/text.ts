@@ -57,7 +57,7 @@ const eventExamples: Readonly<Record<string, object>> = {
 const bypass = (brand: string) => ({
   name: `x-${brand}-idempotency`,
   in: 'header' as const,
-  description: '`bypass` gets an answer of its own instead of the answer of an identical earlier request.',
+  description: '`bypass` gets a new answer instead of the answer of an identical earlier request.',
   schema: { type: 'string' },
   example: 'bypass',
 })

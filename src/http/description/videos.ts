@@ -32,9 +32,11 @@ export const videoSchemas: Members = {
         duration: about('The length in seconds. A number or its digits.', {
           type: ['number', 'string', 'null'],
         }),
-        seconds: about('Like `duration`, which wins.', { type: ['number', 'string', 'null'] }),
+        seconds: about('The same as `duration`, which takes precedence.', {
+          type: ['number', 'string', 'null'],
+        }),
         aspect_ratio: choice('`16:9`, `9:16` or `1:1`.'),
-        wait: about('True holds the connection until the clip is ready.', {
+        wait: about('True keeps the request open until the clip is ready.', {
           anyOf: [nullable(flag), words(['true', 'false'])],
         }),
         timeout: about(
@@ -42,7 +44,7 @@ export const videoSchemas: Members = {
           anything,
         ),
         ref_video_job_id: about(
-          'One of your own finished video jobs, to go on from.',
+          'One of your own finished video jobs, to continue from.',
           nullable({ type: 'string', minLength: 1 }),
         ),
         scenes: about(

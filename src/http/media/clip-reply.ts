@@ -43,7 +43,7 @@ export async function clipReply(
 function outOfRange({ bytes }: StoredFile, headers: Record<string, string>): HttpReply {
   const error = new GatewayError(
     'range_not_satisfiable',
-    `The clip has ${bytes} bytes, and "Range" asks for none of them.`,
+    `The clip has ${bytes} bytes, and "Range" is outside of it.`,
   )
   return jsonReply(statusOfError(error.code), errorBody(error), {
     ...headers,

@@ -44,7 +44,7 @@ export function unfinishedReply(job: Job, creation: Creation, own: object = {}) 
   if (job.state === 'unknown_submit') {
     const error = {
       message:
-        'The provider did not confirm the job. It is looked for, and its reserve stays held meanwhile.',
+        'The provider did not confirm the job. The gateway is looking for the job, and the reserve stays held until then.',
       type: 'upstream_error',
       code: 'unknown_submit',
     }

@@ -142,7 +142,8 @@ export class LiveBlocks {
   #countWaiting(text: string): void {
     if (this.#open >= this.#blocks.length - 1) return
     this.#waitingChars += text.length
-    if (this.#waitingChars > WAITING_CHARS_MAX) throw new Error('Too much text waits for an earlier call.')
+    if (this.#waitingChars > WAITING_CHARS_MAX)
+      throw new Error('Too much text is waiting for an earlier call.')
   }
 }
 

@@ -80,7 +80,7 @@ export function rejectionOf({ status, body, retryAfterS }: WholeAnswer): Rejecti
   if (isOperator) return { reason: 'operator', status, message: given, ...code }
   if (status !== 429) return { reason: 'invalid', status, message: given, ...code }
   const waitS = retryAfterS ?? retryDelayS(error)
-  const message = 'The provider takes no more jobs at the moment.'
+  const message = 'The provider accepts no more jobs at the moment.'
   return {
     reason: 'rate_limited',
     status,

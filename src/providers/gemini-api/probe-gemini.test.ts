@@ -34,12 +34,12 @@ test.each([
 
 test.each([
   [200, '{"models":[]}', true, 'Responds (status 200).'],
-  [200, '<html>', false, 'Responds, but not as the Gemini API does (status 200).'],
+  [200, '<html>', false, 'Responds, but not like the Gemini API (status 200).'],
   [
     404,
     fixture('invalid-argument'),
     false,
-    'Responds, but not as the Gemini API does (status 404, code INVALID_ARGUMENT).',
+    'Responds, but not like the Gemini API (status 404, code INVALID_ARGUMENT).',
   ],
   [403, fixture('permission-denied'), false, 'Refuses its key (status 403, code PERMISSION_DENIED).'],
   [429, fixture('quota-of-minute'), true, 'Responds (status 429, code RESOURCE_EXHAUSTED).'],

@@ -31,7 +31,7 @@ function judge({ status, body }: WholeAnswer): ProbeResult {
     status === 404 ||
     (error === undefined && (status >= 400 || !Array.isArray(findJsonObject(body)?.['models'])))
   )
-    return { ok: false, detail: `Responds, but not as the Gemini API does (${shown}).` }
+    return { ok: false, detail: `Responds, but not like the Gemini API (${shown}).` }
   if (status === 401 || status === 403 || isOperatorError(error))
     return { ok: false, detail: `Refuses its key (${shown}).` }
   return status >= 500

@@ -28,7 +28,7 @@ export function geminiImages({ send, secretOf }: GeminiImagesPorts): MediaProvid
     },
 
     async poll() {
-      return unavailable('This provider makes images within the submit and has no jobs.')
+      return unavailable('This provider returns images in the answer to the submit, and has no jobs.')
     },
   }
 }

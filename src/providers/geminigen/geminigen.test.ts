@@ -145,8 +145,8 @@ describe('the probe of geminigen', () => {
     [200, '{"user_credit":{"available_credit":0}}', false, 'Accepts its key, but its account has no credit.'],
     [200, '{"user_credit":{}}', true, 'Responds (status 200).'],
     [429, '', true, 'Responds (status 429).'],
-    [200, '<html>', false, 'Responds, but not as the GeminiGen API does (status 200).'],
-    [404, '', false, 'Responds, but not as the GeminiGen API does (status 404).'],
+    [200, '<html>', false, 'Responds, but not like the GeminiGen API (status 200).'],
+    [404, '', false, 'Responds, but not like the GeminiGen API (status 404).'],
   ])('of an answer with %d %j is ok: %p', async (status, body, ok, detail) => {
     const send = async () => ({ reply: 'answer', status, headers: {}, body }) as const
 

@@ -27,7 +27,7 @@ function judge({ status, body }: WholeAnswer): ProbeResult {
   if (status === 429) return { ok: true, detail: `Responds (${shown}).` }
   const credit = findJsonObject(body)?.['user_credit']
   if (!isJsonObject(credit) || status !== 200)
-    return { ok: false, detail: `Responds, but not as the GeminiGen API does (${shown}).` }
+    return { ok: false, detail: `Responds, but not like the GeminiGen API (${shown}).` }
   const { available_credit: available } = credit
   return typeof available === 'number' && available <= 0
     ? { ok: false, detail: 'Accepts its key, but its account has no credit.' }

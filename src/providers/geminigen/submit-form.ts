@@ -19,7 +19,7 @@ const OWN_FIELDS = new Set([
 ])
 
 const VIDEO_FAMILY = /^(veo|sora|grok|seedance|kling|meta)(?:\/(.+)|(?=[\d._-]|$))/
-/** These families can go on from an earlier job. */
+/** These families can continue an earlier job. */
 const EXTENDABLE = new Set(['veo', 'grok', 'seedance', 'kling'])
 /** These families take input images in `ref_images`. */
 const TAKES_REF_IMAGES = new Set(['veo', 'seedance', 'kling'])
@@ -29,7 +29,7 @@ const IMAGE_FAMILY = /^(?:imagen\/)?(gpt-image-2|grok)/
 export function submitForm(
   call: SubmitCall,
 ): SubmitForm | { readonly refusal: string } | { readonly problem: string } {
-  if (call.scenes !== undefined) return { refusal: 'The provider does not take scenes.' }
+  if (call.scenes !== undefined) return { refusal: 'The provider does not accept scenes.' }
   return call.kind === 'image' ? imageForm(call) : videoForm(call)
 }
 
@@ -50,9 +50,8 @@ function videoForm(
   const [, family, named] = VIDEO_FAMILY.exec(call.model) ?? []
   if (family === undefined) return { problem: `the model "${call.model}" belongs to no family of the API` }
   const isExtension = call.refUpstreamId !== undefined
-  if (isExtension && !EXTENDABLE.has(family))
-    return { refusal: 'The model cannot go on from an earlier job.' }
-  if (call.videos.length > 0) return { refusal: 'The provider takes no videos.' }
+  if (isExtension && !EXTENDABLE.has(family)) return { refusal: 'The model cannot continue an earlier job.' }
+  if (call.videos.length > 0) return { refusal: 'The provider does not accept videos.' }
   return {
     path: `/${isExtension ? 'video-extend' : 'video-gen'}/${family}`,
     fields: [

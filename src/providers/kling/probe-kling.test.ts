@@ -49,9 +49,9 @@ test.each([
 test.each([
   [jsonReply({ code: 1102 }, 429), false, 'Refuses the account (status 429, code 1102).'],
   [jsonReply({ code: 1302 }, 429), true, 'Responds (status 429, code 1302).'],
-  [jsonReply({ code: 1202 }, 404), false, 'Responds, but not as the Kling API does (status 404, code 1202).'],
-  [jsonReply({ code: 5001 }, 503), false, 'Responds, but not as the Kling API does (status 503, code 5001).'],
-  [htmlReply(), false, 'Responds, but not as the Kling API does (status 200).'],
+  [jsonReply({ code: 1202 }, 404), false, 'Responds, but not like the Kling API (status 404, code 1202).'],
+  [jsonReply({ code: 5001 }, 503), false, 'Responds, but not like the Kling API (status 503, code 5001).'],
+  [htmlReply(), false, 'Responds, but not like the Kling API (status 200).'],
 ])('a provider that answers with %j is ok: %p', async (reply, ok, detail) => {
   expect(await probe(klingProvider(serve(() => reply)))).toEqual({ ok, detail })
 })

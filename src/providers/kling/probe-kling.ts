@@ -29,7 +29,7 @@ export async function probeKling(
 function judge(status: number, code: number | undefined): ProbeResult {
   const shown = code === undefined ? `status ${status}` : `status ${status}, code ${code}`
   if (code === undefined || status === 404 || status >= 500)
-    return { ok: false, detail: `Responds, but not as the Kling API does (${shown}).` }
+    return { ok: false, detail: `Responds, but not like the Kling API (${shown}).` }
   if (isTokenRefused(code)) return { ok: false, detail: `Refuses its keys (${shown}).` }
   if (troubleOf(code) === 'operator') return { ok: false, detail: `Refuses the account (${shown}).` }
   return { ok: true, detail: `Responds (${shown}).` }

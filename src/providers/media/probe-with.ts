@@ -23,7 +23,7 @@ export async function probeWith(
   if (status === 401 || status === 402 || status === 403)
     return { ok: false, detail: `Refuses its key or its account (status ${status}).` }
   if (status === 404 && missing === 'wrong')
-    return { ok: false, detail: 'Responds, but not as the API of this kind does (status 404).' }
+    return { ok: false, detail: 'Responds, but not like an API of this kind (status 404).' }
   const isError = status >= 500 || (status >= 300 && status < 400)
   return isError
     ? { ok: false, detail: `Responds with status ${status}.` }

@@ -205,8 +205,8 @@ describe('the probe of minimax', () => {
     [200, '{"base_resp":{"status_code":1008}}', false, 'Refuses the account (status 200, code 1008).'],
     [200, '{"base_resp":{"status_code":1002}}', true, 'Responds (status 200, code 1002).'],
     [403, '', false, 'Refuses its key (status 403).'],
-    [200, '<html>', false, 'Responds, but not as the MiniMax API does (status 200).'],
-    [502, '', false, 'Responds, but not as the MiniMax API does (status 502).'],
+    [200, '<html>', false, 'Responds, but not like the MiniMax API (status 200).'],
+    [502, '', false, 'Responds, but not like the MiniMax API (status 502).'],
   ])('of an answer with %d %j is ok: %p', async (status, body, ok, detail) => {
     const { row } = open()
     const send = async () => ({ reply: 'answer', status, headers: {}, body }) as const

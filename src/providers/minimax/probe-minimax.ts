@@ -24,7 +24,7 @@ function judge(status: number, code: string | undefined): ProbeResult {
   const shown = code === undefined ? `status ${status}` : `status ${status}, code ${code}`
   if (status === 401 || status === 403) return { ok: false, detail: `Refuses its key (${shown}).` }
   if (code === undefined || status === 404 || status >= 500)
-    return { ok: false, detail: `Responds, but not as the MiniMax API does (${shown}).` }
+    return { ok: false, detail: `Responds, but not like the MiniMax API (${shown}).` }
   if (code === NO_CREDIT) return { ok: false, detail: `Refuses the account (${shown}).` }
   if (troubleOf(code) === 'operator') return { ok: false, detail: `Refuses its key (${shown}).` }
   return { ok: true, detail: `Responds (${shown}).` }

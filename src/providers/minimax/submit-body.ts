@@ -29,7 +29,7 @@ const OWN_FIELDS = new Set([
 export function submitBody(call: SubmitCall): SubmitBody {
   const version = versionOf(call.model)
   const takesVideos = version === 'v2' || call.videos.length === 0
-  const refusal = refusalOf(call) ?? (takesVideos ? undefined : 'The model takes no videos.')
+  const refusal = refusalOf(call) ?? (takesVideos ? undefined : 'The model does not accept videos.')
   return refusal === undefined ? jsonParts(version === 'v1' ? bodyOfV1(call) : bodyOfV2(call)) : { refusal }
 }
 

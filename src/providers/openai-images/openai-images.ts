@@ -36,7 +36,7 @@ export function openAiImages({ send, secretOf }: OpenAiImagesPorts): MediaProvid
     async poll() {
       return {
         outcome: 'unavailable',
-        problem: 'This provider makes images within the submit and has no jobs.',
+        problem: 'This provider returns images in the answer to the submit, and has no jobs.',
       }
     },
   }

@@ -29,7 +29,7 @@ test.each([
 test.each<[SimulatedReply, boolean, string]>([
   [jsonReply({ error: 'No.' }, 403), false, 'Refuses its key or its account (status 403).'],
   [jsonReply({ error: 'Too many requests' }, 429), true, 'Responds (status 429).'],
-  [htmlReply(404), false, 'Responds, but not as the API of this kind does (status 404).'],
+  [htmlReply(404), false, 'Responds, but not like an API of this kind (status 404).'],
   [htmlReply(502), false, 'Responds with status 502.'],
   [{ send: 'reset' }, false, 'Does not respond (ECONNRESET).'],
 ])('a provider that answers with %j is ok: %p', async (reply, ok, detail) => {

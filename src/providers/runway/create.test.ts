@@ -118,7 +118,7 @@ describe('the create of a task', () => {
     const images = [one, two, link('3')]
 
     expect(createOf(aSubmitCall(row, { kind: 'video', images })).body).toEqual({
-      refusal: 'The provider takes two images at most: the first and the last frame.',
+      refusal: 'The provider accepts at most two images: the first and the last frame.',
     })
     expect(createOf(aSubmitCall(row, { kind: 'image', images })).body).not.toHaveProperty('refusal')
   })

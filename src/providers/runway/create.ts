@@ -83,13 +83,13 @@ function listOf(values: readonly MemberValue[]): MemberValue | undefined {
 
 function framesRefusalOf({ kind, images, videos }: SubmitCall): string | undefined {
   return kind === 'video' && videos.length === 0 && images.length > 2
-    ? 'The provider takes two images at most: the first and the last frame.'
+    ? 'The provider accepts at most two images: the first and the last frame.'
     : undefined
 }
 
 function sizeRefusalOf({ images, videos }: SubmitCall): string | undefined {
   return [...images, ...videos].some(isTooLarge)
-    ? 'An input is larger than the 3.7 MB that the provider takes.'
+    ? 'An input is larger than the 3.7 MB that the provider accepts.'
     : undefined
 }
 

@@ -30,6 +30,6 @@ function judge({ status, body }: WholeAnswer): ProbeResult {
     return { ok: false, detail: `Refuses the account (${shown}).` }
   const isApi = error !== undefined || Array.isArray(findJsonObject(body)?.['items'])
   if (!isApi || status === 404 || status >= 500)
-    return { ok: false, detail: `Responds, but not as the Ark API does (${shown}).` }
+    return { ok: false, detail: `Responds, but not like the Ark API (${shown}).` }
   return { ok: true, detail: `Responds (${shown}).` }
 }

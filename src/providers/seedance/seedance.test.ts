@@ -110,9 +110,9 @@ describe('the probe of seedance', () => {
     ],
     [400, { code: 'OperationDenied.X' }, false, 'Refuses the account (status 400, code OperationDenied.X).'],
     [429, { code: 'RateLimitExceeded' }, true, 'Responds (status 429, code RateLimitExceeded).'],
-    [404, undefined, false, 'Responds, but not as the Ark API does (status 404).'],
-    [200, undefined, false, 'Responds, but not as the Ark API does (status 200).'],
-    [500, { code: 'X' }, false, 'Responds, but not as the Ark API does (status 500, code X).'],
+    [404, undefined, false, 'Responds, but not like the Ark API (status 404).'],
+    [200, undefined, false, 'Responds, but not like the Ark API (status 200).'],
+    [500, { code: 'X' }, false, 'Responds, but not like the Ark API (status 500, code X).'],
   ])('of an answer with %d %j is ok: %p', async (status, error, ok, detail) => {
     const send = async () =>
       ({ reply: 'answer', status, headers: {}, body: JSON.stringify({ error }) }) as const

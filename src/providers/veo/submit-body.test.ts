@@ -80,7 +80,7 @@ describe('a submit', () => {
     [bytesInput(new Uint8Array([1]), 'video/mp4'), { encodedVideo: 'AQ==', encoding: 'video/mp4' }],
     [{ from: 'url', url: 'https://example.com/a' } as const, { uri: 'https://example.com/a' }],
     [{ from: 'provider_id', id: 'files/a' } as const, { uri: 'files/a' }],
-  ])('has a video to go on from', async (input, video) => {
+  ])('has a video to continue', async (input, video) => {
     expect(await bodyOf({ videos: [input] })).toMatchObject({ instances: [{ video }] })
   })
 

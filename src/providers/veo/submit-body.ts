@@ -26,8 +26,8 @@ export function submitBody(call: SubmitCall): SubmitBody {
 /** The API takes the bytes of images, and of a clip also its own link. It fetches nothing. */
 function ownRefusal({ images, videos }: SubmitCall): string | undefined {
   if (images.some(({ from }) => from !== 'bytes'))
-    return 'The provider takes images as files only, and a link among them could not be fetched.'
-  return videos.length > 1 ? 'The provider takes one video.' : undefined
+    return 'The provider accepts images only as files, and a linked image could not be fetched.'
+  return videos.length > 1 ? 'The provider accepts only one video.' : undefined
 }
 
 function imagesOf(call: SubmitCall): Members {

@@ -118,7 +118,7 @@ describe('veo', () => {
     expect(outcome).toEqual({
       outcome: 'rejected',
       reason: 'invalid',
-      message: 'The provider does not take scenes.',
+      message: 'The provider does not accept scenes.',
     })
     expect(sent).toEqual([])
   })

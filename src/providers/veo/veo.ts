@@ -12,7 +12,7 @@ export type VeoPorts = { readonly send: SendWhole; readonly secretOf: SecretOf }
 const POLL_EVERY_MS = 5000
 
 /**
- * Veo in the Gemini API: clips from text, from frames, from reference images, or from a clip to go on from. Nothing in
+ * Veo in the Gemini API: clips from text, from frames, from reference images, or from a clip to continue. Nothing in
  * its answers names our job, and it lists no operations. So the job of a lost answer cannot be found, and the hold of
  * an unknown submit is released at its deadline.
  */

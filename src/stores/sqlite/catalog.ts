@@ -183,7 +183,7 @@ function isSameList<Row>(left: readonly Row[], right: readonly Row[]): boolean {
 function nothingToKeep(id: string, path: Path): RowProblem {
   return {
     path: [...path, 'api_key'],
-    message: `says to keep the stored key of "${id}", and there is none here`,
+    message: `says to keep the stored key of "${id}", but there is no stored key here`,
     remedy: 'write the key itself, or env:NAME',
   }
 }

@@ -13,7 +13,7 @@ test('a data folder in use is refused with an error that names it', () => {
 
   expect(locking).toThrow(DataFolderInUseError)
   expect(locking).toThrow(
-    `The data folder ${folder} is in use by another tollgate process. Stop that one, or give this one a folder of its own.`,
+    `The data folder ${folder} is in use by another tollgate process. Stop that process, or set TOLLGATE_DATA_DIR to another folder.`,
   )
   lock.release()
 })

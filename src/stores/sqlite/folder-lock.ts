@@ -16,7 +16,7 @@ export class DataFolderInUseError extends Error {
 
   constructor(folder: string, cause: unknown) {
     super(
-      `The data folder ${folder} is in use by another tollgate process. Stop that one, or give this one a folder of its own.`,
+      `The data folder ${folder} is in use by another tollgate process. Stop that process, or set TOLLGATE_DATA_DIR to another folder.`,
       { cause },
     )
   }

@@ -61,7 +61,7 @@ export function readVideoSettings(row: Row): VideoOwn | undefined {
     // The hold of a request without a duration must cover the clip that the engine makes by default.
     reportField(row, 'hold_duration_seconds', {
       message: `is ${held}`,
-      remedy: `write at least ${heldMin}, the duration of a request that names none`,
+      remedy: `write at least ${heldMin}, the duration of a request without one`,
     })
   }
   return { engine: name, params, fixedParams, holdDurationSeconds: held }

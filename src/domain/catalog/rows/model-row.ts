@@ -152,7 +152,7 @@ function requireFinished(row: Row, kind: ModelKind): void {
     reportMissing(row, 'pricing', remedy + orOff)
   }
   if (kind === 'chat' && fieldOf(row, 'max_output_tokens') === undefined) {
-    reportMissing(row, 'max_output_tokens', `write the most tokens one answer can have${orOff}`)
+    reportMissing(row, 'max_output_tokens', `write the maximum number of output tokens of one answer${orOff}`)
   }
 }
 
