@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import { describe, expect, test } from 'bun:test'
-import { parseSync } from 'oxc-parser'
+import { parseSync, Visitor } from 'oxc-parser'
 
 const root = resolve(import.meta.dirname, '../src')
 
@@ -72,6 +72,40 @@ function isWithin(path: string, layer: string): boolean {
   return path === layer || path.startsWith(layer.endsWith(':') ? layer : `${layer}/`)
 }
 
+/** The calls of a statement, of `node:fs` and of the network, and `open` and `load`, our names for what reads. */
+const IO_CALL = /^(get|all|values|iterate|run|exec|fetch|open|load|\w+Sync)$/
+
+/** The calls for I/O that run in a constructor or for a field. A function that a constructor makes runs later. */
+function ioInConstructors(code: string): string[] {
+  const found: string[] = []
+  /** For each function around the current place: whether it is a constructor. */
+  const around: boolean[] = []
+  let isConstructorNext = false
+  const enter = (isConstructor: boolean) => {
+    around.push(isConstructor)
+    isConstructorNext = false
+  }
+  const exit = () => void around.pop()
+  const visitor = new Visitor({
+    MethodDefinition: ({ kind }) => void (isConstructorNext = kind === 'constructor'),
+    FunctionExpression: () => enter(isConstructorNext),
+    'FunctionExpression:exit': exit,
+    FunctionDeclaration: () => enter(false),
+    'FunctionDeclaration:exit': exit,
+    ArrowFunctionExpression: () => enter(false),
+    'ArrowFunctionExpression:exit': exit,
+    PropertyDefinition: node => enter(!node.static),
+    'PropertyDefinition:exit': exit,
+    CallExpression({ callee }) {
+      const { start, end } = callee.type === 'MemberExpression' ? callee.property : callee
+      const name = code.slice(start, end)
+      if (around.at(-1) === true && IO_CALL.test(name)) found.push(name)
+    },
+  })
+  visitor.visit(parseSync('source.ts', code).program)
+  return found
+}
+
 /** All modules that a file imports or re-exports, including types and dynamic imports. */
 function importsOf(path: string): string[] {
   const file = resolve(root, path)
@@ -109,6 +143,28 @@ describe('architecture', () => {
     const forbidden = importsOf(path).filter(name => !allowed.some(layer => isWithin(name, layer)))
 
     expect(forbidden).toEqual([])
+  })
+
+  test('no constructor does I/O', () => {
+    const found = sources.flatMap(path =>
+      ioInConstructors(readFileSync(resolve(root, path), 'utf8')).map(call => `${call} in ${path}`),
+    )
+
+    expect(found).toEqual([])
+  })
+
+  test('a constructor that does I/O is found, and a function that it makes is not', () => {
+    const code = `class Rows {
+      readonly last = Reader.open()
+      #rows
+      constructor(sql, hints) {
+        this.#rows = sql.prepare('SELECT 1').all()
+        hints.listen(() => sql.get())
+      }
+      read() { return this.#rows.get(1) }
+    }`
+
+    expect(ioInConstructors(code)).toEqual(['open', 'all'])
   })
 
   test('only config reads the environment', () => {

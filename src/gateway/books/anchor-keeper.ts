@@ -35,7 +35,9 @@ export async function openAnchorKeeper(ports: Ports): Promise<AnchorKeeper> {
   } catch (error) {
     problem = `it cannot be read: ${error instanceof Error ? error.message : String(error)}`
   }
-  return new AnchorKeeper(ports, { wasAnchored, anchor, problem })
+  const keeper = new AnchorKeeper(ports, { wasAnchored, anchor, problem })
+  keeper.start()
+  return keeper
 }
 
 export class AnchorKeeper {
@@ -63,8 +65,13 @@ export class AnchorKeeper {
     this.#writtenNumber = found.anchor?.number
     if (found.problem !== undefined)
       this.#problem = `The anchor ${ports.file.path} does not match the books: ${found.problem}.`
-    ports.chain.onCommit(() => this.#note())
-    if (ports.chain.end()?.number !== this.#writtenNumber || !this.#isRecorded) this.#note()
+  }
+
+  /** Writes the anchor if it is not of the last commit, and from now on after each commit. */
+  start(): void {
+    const { chain } = this.#ports
+    chain.onCommit(() => this.#note())
+    if (chain.end()?.number !== this.#writtenNumber || !this.#isRecorded) this.#note()
   }
 
   /** Why the books do not match their anchor, as a sentence for the operator; undefined if they do. */

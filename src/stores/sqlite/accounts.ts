@@ -6,14 +6,14 @@ import type { Accounts, Authenticated } from '../../gateway/ports/accounts.ts'
 import { accountFrom, apiKeyFrom, type AccountRow, type ApiKeyRow } from './account-rows.ts'
 import type { ApiKeyCache } from './api-key-cache.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
-import type { CreationTables } from './creation-tables.ts'
 import type { GroupCommit } from './group-commit.ts'
+import type { Tables } from './tables.ts'
 
 /** The accounts port of one node. `authenticate` takes the hash in base64. */
 export class SqliteAccounts implements Accounts {
   readonly #groupCommit: GroupCommit
   readonly #auditLog: SqliteAuditLog
-  readonly #tables: CreationTables
+  readonly #tables: Tables
   readonly #sql: ReturnType<typeof statements>
   readonly #keys: ApiKeyCache
 
@@ -21,7 +21,7 @@ export class SqliteAccounts implements Accounts {
     readonly database: Database
     readonly groupCommit: GroupCommit
     readonly auditLog: SqliteAuditLog
-    readonly tables: CreationTables
+    readonly tables: Tables
     readonly apiKeys: ApiKeyCache
   }) {
     this.#groupCommit = parts.groupCommit

@@ -1,8 +1,8 @@
 import type { Database } from 'bun:sqlite'
 import type { Usage } from '../../domain/pricing/usage.ts'
 import type { AttemptId, Attempts } from '../../gateway/ports/attempts.ts'
-import type { CreationTables } from './creation-tables.ts'
 import type { GroupCommit } from './group-commit.ts'
+import type { Tables } from './tables.ts'
 import type { Tariffs } from './tariffs.ts'
 import { addedColumnsOf } from './usage-columns.ts'
 
@@ -10,7 +10,7 @@ export function createAttempts(parts: {
   readonly database: Database
   readonly groupCommit: GroupCommit
   readonly tariffs: Tariffs
-  readonly tables: CreationTables
+  readonly tables: Tables
 }): Attempts {
   const { database, groupCommit, tariffs, tables } = parts
   const bill = database.prepare(

@@ -1,9 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import type { Audit, AuditLog } from '../../gateway/ports/audit.ts'
-import type { CommitLog } from './commit-log.ts'
-import { HashedTable } from './hashed-table.ts'
-import { auditTable } from './hashed-tables.ts'
 import { cursorOf, readCursor, ROW_ID_MAX } from './row-ids.ts'
+import type { Tables } from './tables.ts'
 
 type Row = {
   id: bigint
@@ -20,12 +18,13 @@ export type SqliteAuditLog = Omit<AuditLog, 'record'> & {
   append(audit: Audit): void
 }
 
-export function createAuditLog(parts: {
+export function createAuditLog({
+  database,
+  tables,
+}: {
   readonly database: Database
-  readonly commitLog: CommitLog
+  readonly tables: Tables
 }): SqliteAuditLog {
-  const { database } = parts
-  const table = new HashedTable(parts, auditTable)
   const select = database.prepare<Row, [bigint, number]>(
     'SELECT * FROM audit_log WHERE id < ? ORDER BY id DESC LIMIT ?',
   )
@@ -35,7 +34,7 @@ export function createAuditLog(parts: {
   return {
     has: async action => selectAction.get(action) !== null,
     append({ actor, action, subject, detail, atMs }) {
-      table.insert([actor, action, subject, atMs, detail ?? null])
+      tables.auditLog.insert([actor, action, subject, atMs, detail ?? null])
     },
     async list({ limit, before }) {
       const rows = select.all(before === undefined ? ROW_ID_MAX : readCursor(before).value, limit)

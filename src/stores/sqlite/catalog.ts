@@ -23,6 +23,13 @@ type CatalogParts = {
   readonly secretKey: SecretKey
 }
 
+type LoadedParts = {
+  readonly history: CatalogHistory
+  readonly tables: CatalogTables
+  readonly auditLog: SqliteAuditLog
+  readonly committed: Catalog
+}
+
 /** The catalog in memory, which all nodes of a store share. */
 export class CatalogState {
   readonly history: CatalogHistory
@@ -32,23 +39,27 @@ export class CatalogState {
   /** The catalog in the running transaction; undefined outside of one, and if it has not changed it. */
   #staged: Catalog | undefined
 
+  private constructor({ history, tables, auditLog, committed }: LoadedParts) {
+    this.history = history
+    this.#tables = tables
+    this.#auditLog = auditLog
+    this.#committed = committed
+  }
+
   /**
    * Reads the catalog. Throws an Error for the operator if its secrets were encrypted with another key than
    * `secretKey`, unless that key is new: then the secrets are lost.
    */
-  constructor({ database, transactions, auditLog, secretKey }: CatalogParts) {
+  static load({ database, transactions, auditLog, secretKey }: CatalogParts): CatalogState {
     const box = secretBox(secretKey.bytes)
-    this.history = catalogHistory(database, box)
-    this.#tables = catalogTables(database, box, { isNew: secretKey.isNew, history: this.history })
-    this.#auditLog = auditLog
-    this.#committed = this.#tables.load()
+    const history = catalogHistory(database, box)
+    const tables = catalogTables(database, box, { isNew: secretKey.isNew, history })
+    const state = new CatalogState({ history, tables, auditLog, committed: tables.load() })
     transactions.join({
-      afterCommit: () => {
-        this.#committed = this.#staged ?? this.#committed
-        this.#staged = undefined
-      },
-      afterRollback: () => (this.#staged = undefined),
+      afterCommit: () => state.#adopt(),
+      afterRollback: () => (state.#staged = undefined),
     })
+    return state
   }
 
   get current(): Catalog {
@@ -68,6 +79,11 @@ export class CatalogState {
     this.#auditLog.append(audit)
     this.#staged = after
     return after
+  }
+
+  #adopt(): void {
+    this.#committed = this.#staged ?? this.#committed
+    this.#staged = undefined
   }
 }
 

@@ -4,9 +4,8 @@ import { nanoUsd, type NanoUsd } from '../../domain/money.ts'
 import { NO_USAGE } from '../../domain/pricing/usage.ts'
 import type { Captured, Charge } from '../../gateway/ports/ledger.ts'
 import type { AccountBooks, BooksOfAccounts } from './account-books.ts'
-import type { CommitLog } from './commit-log.ts'
-import { HashedTable } from './hashed-table.ts'
-import { chargesTable } from './hashed-tables.ts'
+import type { HashedTable } from './hashed-table.ts'
+import type { Tables } from './tables.ts'
 import type { Tariffs } from './tariffs.ts'
 import type { Transactions } from './transactions.ts'
 import { addedColumnsOf } from './usage-columns.ts'
@@ -23,14 +22,14 @@ export class Charges {
   constructor(parts: {
     readonly database: Database
     readonly transactions: Transactions
-    readonly commitLog: CommitLog
+    readonly tables: Tables
     readonly booksOfAccounts: BooksOfAccounts
     readonly tariffs: Tariffs
   }) {
     this.#books = parts.booksOfAccounts
     this.#days = new UsageDays(parts)
     this.#tariffs = parts.tariffs
-    this.#table = new HashedTable(parts, chargesTable)
+    this.#table = parts.tables.charges
     this.#selectOutcome = parts.database.prepare(
       'SELECT account_id, cost, shortfall FROM charges WHERE id_key = ? AND id_tail = ?',
     )

@@ -4,6 +4,8 @@ import { CommitRows } from './commit-rows.ts'
 import type { NodeChain } from './node-chain.ts'
 import type { Transactions } from './transactions.ts'
 
+type Parts = { readonly database: Database; readonly transactions: Transactions }
+
 /**
  * Writes a row into `commits` for each transaction that adds rows to a hashed table. Its hash covers the hash of the
  * node's commit before it and the new rows, so a row that is changed, inserted or deleted later no longer fits.
@@ -15,22 +17,25 @@ export class CommitLog {
   readonly #insertCommit: Statement
   #nextId: bigint
 
-  constructor(parts: { readonly database: Database; readonly transactions: Transactions }) {
-    const { database, transactions } = parts
+  private constructor({ database, transactions }: Parts, lastId: bigint) {
     this.#transactions = transactions
     this.#insertNode = database.prepare('INSERT INTO nodes (name) VALUES (?) ON CONFLICT DO NOTHING')
     this.#insertCommit = database.prepare(
       'INSERT INTO commits (id, node_id, number, checksums, hash) VALUES (?, ?, ?, ?, ?)',
     )
-    const row = database.query<{ last: bigint | null }, []>('SELECT max(id) AS last FROM commits').get()
-    const last = row?.last ?? 0n
     // The commits of migrations have the ids -1 and 0.
-    this.#nextId = last < 0n ? 1n : last + 1n
+    this.#nextId = lastId < 0n ? 1n : lastId + 1n
     transactions.join({
       beforeCommit: () => this.#write(),
       afterCommit: () => this.#adopt(),
       afterRollback: () => this.#drop(),
     })
+  }
+
+  /** Reads the id of the last commit. */
+  static open(parts: Parts): CommitLog {
+    const row = parts.database.query<{ last: bigint | null }, []>('SELECT max(id) AS last FROM commits').get()
+    return new CommitLog(parts, row?.last ?? 0n)
   }
 
   /** Inside a step: the id of the commit that covers the rows of the running transaction. */

@@ -8,14 +8,13 @@ import { nanoUsd } from '../../domain/money.ts'
 import type { Correction, Debit, Refund } from '../../gateway/ports/ledger.ts'
 import type { AccountBooks, BooksOfAccounts } from './account-books.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
-import type { CommitLog } from './commit-log.ts'
-import { HashedTable } from './hashed-table.ts'
-import { correctionsTable } from './hashed-tables.ts'
+import type { HashedTable } from './hashed-table.ts'
 import type { Journal } from './journal.ts'
+import type { Tables } from './tables.ts'
 
 type Parts = {
   readonly database: Database
-  readonly commitLog: CommitLog
+  readonly tables: Tables
   readonly booksOfAccounts: BooksOfAccounts
   readonly journal: Journal
   readonly auditLog: SqliteAuditLog
@@ -33,7 +32,7 @@ export class Corrections {
   constructor(parts: Parts) {
     this.#parts = parts
     this.#sql = statements(parts.database)
-    this.#table = new HashedTable(parts, correctionsTable)
+    this.#table = parts.tables.corrections
   }
 
   /** Inside a step: debits the account, or returns the first debit of a repeated id or idempotency key. */

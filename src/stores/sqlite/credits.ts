@@ -6,16 +6,15 @@ import { nanoUsd } from '../../domain/money.ts'
 import type { Credit, Ledger } from '../../gateway/ports/ledger.ts'
 import type { BooksOfAccounts } from './account-books.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
-import type { CommitLog } from './commit-log.ts'
-import { HashedTable } from './hashed-table.ts'
-import { creditsTable } from './hashed-tables.ts'
+import type { HashedTable } from './hashed-table.ts'
 import type { Journal } from './journal.ts'
+import type { Tables } from './tables.ts'
 
 type CreditRequest = Parameters<Ledger['credit']>[0]
 
 type Parts = {
   readonly database: Database
-  readonly commitLog: CommitLog
+  readonly tables: Tables
   readonly booksOfAccounts: BooksOfAccounts
   readonly journal: Journal
   readonly auditLog: SqliteAuditLog
@@ -35,7 +34,7 @@ export class Credits {
     this.#parts = parts
     this.#selectById = database.prepare('SELECT * FROM credits WHERE id_key = ? AND id_tail = ?')
     this.#selectByKey = database.prepare('SELECT * FROM credits WHERE account_id = ? AND idempotency_key = ?')
-    this.#table = new HashedTable(parts, creditsTable)
+    this.#table = parts.tables.credits
   }
 
   /** Inside a step: credits the account, or returns the first credit of a repeated id or idempotency key. */

@@ -3,6 +3,8 @@ import type { SqlValue } from './canonical.ts'
 import type { CommitLog } from './commit-log.ts'
 import { allColumnsOf, columnsOf, keyOf, type HashedTableDefinition } from './hashed-tables.ts'
 
+type Parts = { readonly database: Database; readonly commitLog: CommitLog }
+
 /** Appends rows to a table that commit hashes cover. Row ids grow; one that is not used leaves a gap. */
 export class HashedTable {
   readonly #definition: HashedTableDefinition
@@ -12,10 +14,7 @@ export class HashedTable {
   readonly #insertAdded: Statement | undefined
   #nextId: bigint
 
-  constructor(
-    parts: { readonly database: Database; readonly commitLog: CommitLog },
-    definition: HashedTableDefinition,
-  ) {
+  private constructor(parts: Parts, definition: HashedTableDefinition, lastId: bigint) {
     const { name, changing = [] } = definition
     const prepare = (columns: readonly string[]) => {
       const places = columns.map(() => '?').join(', ')
@@ -27,10 +26,15 @@ export class HashedTable {
     this.#commitLog = parts.commitLog
     this.#insert = prepare([...columnsOf(definition), ...changing])
     this.#insertAdded = definition.added && prepare([...allColumnsOf(definition), ...changing])
+    this.#nextId = lastId + 1n
+  }
+
+  /** Reads the last row id. */
+  static open(parts: Parts, definition: HashedTableDefinition): HashedTable {
     const row = parts.database
-      .query<{ last: bigint | null }, []>(`SELECT max(${keyOf(definition)}) AS last FROM ${name}`)
+      .query<{ last: bigint | null }, []>(`SELECT max(${keyOf(definition)}) AS last FROM ${definition.name}`)
       .get()
-    this.#nextId = (row?.last ?? 0n) + 1n
+    return new HashedTable(parts, definition, row?.last ?? 0n)
   }
 
   /** The id that the next row gets. */

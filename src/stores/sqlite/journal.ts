@@ -1,12 +1,10 @@
-import type { Database } from 'bun:sqlite'
 import type { Id } from '../../domain/ids.ts'
 import { post, type Entry, type Movement } from '../../domain/ledger/post.ts'
 import { ZERO, type NanoUsd } from '../../domain/money.ts'
 import type { OperationKind } from '../../domain/ledger/operation.ts'
 import type { AccountBooks, BooksOfAccounts } from './account-books.ts'
-import type { CommitLog } from './commit-log.ts'
-import { HashedTable } from './hashed-table.ts'
-import { operationsTable } from './hashed-tables.ts'
+import type { HashedTable } from './hashed-table.ts'
+import type { Tables } from './tables.ts'
 
 export type Operation = {
   readonly kind: OperationKind
@@ -21,13 +19,9 @@ export class Journal {
   readonly #books: BooksOfAccounts
   readonly #table: HashedTable
 
-  constructor(parts: {
-    readonly database: Database
-    readonly commitLog: CommitLog
-    readonly booksOfAccounts: BooksOfAccounts
-  }) {
+  constructor(parts: { readonly tables: Tables; readonly booksOfAccounts: BooksOfAccounts }) {
     this.#books = parts.booksOfAccounts
-    this.#table = new HashedTable(parts, operationsTable)
+    this.#table = parts.tables.operations
   }
 
   /** The row id that the next operation gets. */

@@ -2,13 +2,13 @@ import type { Database } from 'bun:sqlite'
 import { BooksOfAccounts } from './account-books.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
 import { Charges } from './charges.ts'
-import type { CommitLog } from './commit-log.ts'
 import { Compensations } from './compensations.ts'
 import { Corrections } from './corrections.ts'
 import { Credits } from './credits.ts'
 import { FreedHints } from './freed-hints.ts'
 import { Journal } from './journal.ts'
 import { MediaHolds } from './media-holds.ts'
+import type { Tables } from './tables.ts'
 import type { Tariffs } from './tariffs.ts'
 import { TextHolds } from './text-holds.ts'
 import type { Transactions } from './transactions.ts'
@@ -23,7 +23,7 @@ export function createLedgerSteps(parts: {
   readonly database: Database
   readonly transactions: Transactions
   readonly auditLog: SqliteAuditLog
-  readonly commitLog: CommitLog
+  readonly tables: Tables
   readonly tariffs: Tariffs
 }) {
   const freedHints = new FreedHints()

@@ -15,16 +15,15 @@ import { nanoUsd } from '../../domain/money.ts'
 import type { Captured, Charge, Hold, HoldOutcome } from '../../gateway/ports/ledger.ts'
 import { refusalFor, type BooksOfAccounts } from './account-books.ts'
 import type { Charges } from './charges.ts'
-import type { CommitLog } from './commit-log.ts'
-import { HashedTable } from './hashed-table.ts'
-import { holdsTable } from './hashed-tables.ts'
+import type { HashedTable } from './hashed-table.ts'
 import type { HoldOwner } from './hold-owner.ts'
 import type { Journal } from './journal.ts'
 import { anotherHold } from './open-text-holds.ts'
+import type { Tables } from './tables.ts'
 
 type Parts = {
   readonly database: Database
-  readonly commitLog: CommitLog
+  readonly tables: Tables
   readonly booksOfAccounts: BooksOfAccounts
   readonly journal: Journal
   readonly charges: Charges
@@ -41,7 +40,7 @@ export class MediaHolds {
 
   constructor(parts: Parts) {
     this.#parts = parts
-    this.#table = new HashedTable(parts, holdsTable)
+    this.#table = parts.tables.holds
     this.#sql = statements(parts.database)
   }
 

@@ -6,6 +6,12 @@ export const NO_HASH = new Uint8Array(32)
 
 type Link = { readonly nodeId: bigint; readonly number: number; readonly hash: Uint8Array }
 
+type Found = {
+  readonly name: string
+  readonly nodeId: bigint | undefined
+  readonly latest: Link | undefined
+}
+
 /** Where a node's chain of commits ends. Its name stays the same over restarts, and so does its chain. */
 export class NodeChain {
   readonly name: string
@@ -15,21 +21,21 @@ export class NodeChain {
   /** The link of the running transaction. */
   #staged: Link | undefined
 
-  constructor(database: Database, name: string) {
+  private constructor(database: Database, { name, nodeId, latest }: Found) {
     this.name = name
+    this.#nodeId = nodeId
+    this.#latest = latest
     // The newest first: the anchor names one of the last commits.
     this.#selectHash = database.prepare(
       'SELECT hash FROM commits WHERE node_id = ? AND number = ? ORDER BY id DESC LIMIT 1',
     )
+  }
+
+  /** Reads the last commit of the node. */
+  static open(database: Database, name: string): NodeChain {
     const node = database.query<{ id: bigint }, [string]>('SELECT id FROM nodes WHERE name = ?').get(name)
-    if (node === null) return
-    this.#nodeId = node.id
-    const row = database
-      .query<{ number: bigint; hash: Uint8Array }, [bigint]>(
-        'SELECT number, hash FROM commits WHERE node_id = ? ORDER BY id DESC LIMIT 1',
-      )
-      .get(node.id)
-    if (row !== null) this.#latest = { nodeId: node.id, number: Number(row.number), hash: row.hash }
+    const latest = node === null ? undefined : latestOf(node.id, database)
+    return new NodeChain(database, { name, nodeId: node?.id, latest })
   }
 
   /** The row of the node; undefined before its first commit. */
@@ -73,6 +79,15 @@ export class NodeChain {
   drop(): void {
     this.#staged = undefined
   }
+}
+
+function latestOf(nodeId: bigint, database: Database): Link | undefined {
+  const row = database
+    .query<{ number: bigint; hash: Uint8Array }, [bigint]>(
+      'SELECT number, hash FROM commits WHERE node_id = ? ORDER BY id DESC LIMIT 1',
+    )
+    .get(nodeId)
+  return row === null ? undefined : { nodeId, number: Number(row.number), hash: row.hash }
 }
 
 function hexOf(bytes: Uint8Array): string {

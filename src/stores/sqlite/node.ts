@@ -13,14 +13,14 @@ import type { ApiKeyCache } from './api-key-cache.ts'
 import { createAttempts } from './attempts.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
 import { createCatalogStore, type CatalogState } from './catalog.ts'
-import type { CreationTables } from './creation-tables.ts'
 import { GroupCommit } from './group-commit.ts'
 import { HoldOwner } from './hold-owner.ts'
-import { createJobs } from './jobs/jobs.ts'
+import { openJobs } from './jobs/jobs.ts'
 import { SqliteLeases, type TakenLeases } from './leases.ts'
 import { createLedger, type SqliteLedger } from './ledger.ts'
 import type { LedgerSteps } from './ledger-steps.ts'
 import { NodeChain } from './node-chain.ts'
+import type { Tables } from './tables.ts'
 import type { Tariffs } from './tariffs.ts'
 import type { Transactions } from './transactions.ts'
 
@@ -57,19 +57,19 @@ export type SharedState = {
   readonly transactions: Transactions
   readonly auditLog: SqliteAuditLog
   readonly tariffs: Tariffs
-  readonly tables: CreationTables
+  readonly tables: Tables
   readonly steps: LedgerSteps
   readonly apiKeys: ApiKeyCache
   readonly catalog: CatalogState
   readonly takenLeases: TakenLeases
 }
 
-export function createNode(
+export function openNode(
   shared: SharedState,
   { name, clock, random64 }: NodeSettings,
   lastKey: bigint,
 ): SqliteNode {
-  const author = new NodeChain(shared.database, name)
+  const author = NodeChain.open(shared.database, name)
   const groupCommit = new GroupCommit(shared.transactions, { author })
   const owner = new HoldOwner(random64(), clock)
   return {
@@ -78,7 +78,7 @@ export function createNode(
     ledger: createLedger({ ...shared, groupCommit, owner }),
     accounts: new SqliteAccounts({ ...shared, groupCommit }),
     attempts: createAttempts({ ...shared, groupCommit }),
-    jobs: createJobs({ ...shared, node: name, groupCommit, owner }),
+    jobs: openJobs({ ...shared, node: name, groupCommit, owner }),
     catalog: createCatalogStore(shared.catalog, groupCommit),
     auditLog: {
       ...shared.auditLog,

@@ -2,12 +2,12 @@ import { ApiKeyCache } from './api-key-cache.ts'
 import { createAuditLog } from './audit-log.ts'
 import { CatalogState } from './catalog.ts'
 import { CommitLog } from './commit-log.ts'
-import { creationTablesOf } from './creation-tables.ts'
 import { openDatabase, type Database } from './database.ts'
 import { GroupCommit } from './group-commit.ts'
 import { createLedgerSteps } from './ledger-steps.ts'
-import { createNode, type NodeSettings, type SharedState, type SqliteNode } from './node.ts'
+import { openNode, type NodeSettings, type SharedState, type SqliteNode } from './node.ts'
 import type { SecretKey } from './secrets/secret-box.ts'
+import { openTables } from './tables.ts'
 import { Tariffs } from './tariffs.ts'
 import { Transactions } from './transactions.ts'
 import { createWriteProbe } from './write-probe.ts'
@@ -37,7 +37,7 @@ export type StoreSettings = {
 
 /**
  * Opens the store of one database file, whose folder the caller has locked. Throws what `openDatabase` and
- * `CatalogState` throw.
+ * `CatalogState.load` throw.
  */
 export function openSqliteStore(settings: StoreSettings): SqliteStore {
   const database = openDatabase({ path: settings.path })
@@ -51,18 +51,19 @@ export function openSqliteStore(settings: StoreSettings): SqliteStore {
 
 function openShared(database: Database, secretKey: SecretKey): SharedState {
   const transactions = new Transactions(database)
-  const commitLog = new CommitLog({ database, transactions })
-  const auditLog = createAuditLog({ database, commitLog })
-  const tariffs = new Tariffs({ database, transactions, commitLog })
+  const commitLog = CommitLog.open({ database, transactions })
+  const tables = openTables({ database, commitLog })
+  const auditLog = createAuditLog({ database, tables })
+  const tariffs = new Tariffs({ database, transactions, tables })
   return {
     database,
     transactions,
     auditLog,
     tariffs,
-    tables: creationTablesOf({ database, commitLog }),
-    steps: createLedgerSteps({ database, transactions, auditLog, commitLog, tariffs }),
+    tables,
+    steps: createLedgerSteps({ database, transactions, auditLog, tables, tariffs }),
     apiKeys: new ApiKeyCache(database),
-    catalog: new CatalogState({ database, transactions, auditLog, secretKey }),
+    catalog: CatalogState.load({ database, transactions, auditLog, secretKey }),
     takenLeases: new Map(),
   }
 }
@@ -74,7 +75,7 @@ function storeOf(shared: SharedState): SqliteStore {
   return {
     openNode(settings) {
       if (nodes.has(settings.name)) throw new Error(`There is already an open node "${settings.name}".`)
-      const node = createNode(shared, settings, lastKey(database))
+      const node = openNode(shared, settings, lastKey(database))
       nodes.set(settings.name, node)
       return {
         ...node,

@@ -1,9 +1,8 @@
 import type { Database, Statement } from 'bun:sqlite'
 import { nanoUsd, type NanoUsd } from '../../domain/money.ts'
 import type { ImageTariff, TextPrices, TextTariff, VideoTariff } from '../../domain/pricing/tariff.ts'
-import type { CommitLog } from './commit-log.ts'
-import { HashedTable } from './hashed-table.ts'
-import { tariffsTable } from './hashed-tables.ts'
+import type { HashedTable } from './hashed-table.ts'
+import type { Tables } from './tables.ts'
 import type { Transactions } from './transactions.ts'
 
 type Tariff = TextTariff | ImageTariff | VideoTariff
@@ -18,9 +17,9 @@ export class Tariffs {
   constructor(parts: {
     readonly database: Database
     readonly transactions: Transactions
-    readonly commitLog: CommitLog
+    readonly tables: Tables
   }) {
-    this.#table = new HashedTable(parts, tariffsTable)
+    this.#table = parts.tables.tariffs
     this.#findId = parts.database.prepare('SELECT id FROM tariffs WHERE content = ?')
     parts.transactions.join({ afterRollback: () => (this.#ids = new WeakMap()) })
   }

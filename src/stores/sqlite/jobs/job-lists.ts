@@ -45,14 +45,19 @@ export class JobLists {
   readonly #openCounts: Statement<{ state: OpenState; jobs: bigint }, []>
   readonly #due = new Map<string, Statement<JobRow, [DueParams]>>()
 
-  constructor(database: Database, node: string) {
+  private constructor(database: Database, { node, left }: { readonly node: string; readonly left: bigint }) {
     this.#database = database
     this.#node = node
+    this.#left = left
     this.#openCounts = database.prepare(
       `SELECT state, count(*) AS jobs FROM jobs WHERE ${OPEN} GROUP BY state`,
     )
-    const last = database.query<{ last: bigint | null }, []>('SELECT max(row_id) AS last FROM jobs').get()
-    this.#left = last?.last ?? 0n
+  }
+
+  /** Reads the id of the last job, which is of the process that was this node before. */
+  static open(database: Database, node: string): JobLists {
+    const row = database.query<{ last: bigint | null }, []>('SELECT max(row_id) AS last FROM jobs').get()
+    return new JobLists(database, { node, left: row?.last ?? 0n })
   }
 
   list({ accountId, kind, state, limit, cursor }: JobPage): Page {

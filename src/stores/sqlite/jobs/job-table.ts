@@ -9,7 +9,7 @@ import {
 } from '../../../domain/jobs/job.ts'
 import type { NanoUsd } from '../../../domain/money.ts'
 import type { JobEvent, JobResult, NewJob } from '../../../gateway/ports/jobs.ts'
-import type { CreationTables } from '../creation-tables.ts'
+import type { Tables } from '../tables.ts'
 import { quoteText, type JobRow } from './job-rows.ts'
 
 const BEGIN_SUBMIT = `UPDATE jobs SET submitted_at_ms = ?
@@ -24,15 +24,11 @@ const NOTE_POLL = `UPDATE jobs
  */
 export class JobTable {
   readonly #statements: ReturnType<typeof prepare>
-  readonly #tables: CreationTables
+  readonly #tables: Tables
   readonly #node: string
 
   /** `node` is the name of the node whose jobs are inserted. */
-  constructor(parts: {
-    readonly database: Database
-    readonly tables: CreationTables
-    readonly node: string
-  }) {
+  constructor(parts: { readonly database: Database; readonly tables: Tables; readonly node: string }) {
     this.#statements = prepare(parts.database)
     this.#tables = parts.tables
     this.#node = parts.node

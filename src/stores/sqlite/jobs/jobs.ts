@@ -1,9 +1,9 @@
 import type { Database } from 'bun:sqlite'
 import type { Jobs } from '../../../gateway/ports/jobs.ts'
-import type { CreationTables } from '../creation-tables.ts'
 import type { GroupCommit } from '../group-commit.ts'
 import type { HoldOwner } from '../hold-owner.ts'
 import type { LedgerSteps } from '../ledger-steps.ts'
+import type { Tables } from '../tables.ts'
 import { JobKeys } from './job-keys.ts'
 import { JobLists } from './job-lists.ts'
 import { jobFrom } from './job-rows.ts'
@@ -11,13 +11,13 @@ import { JobSteps } from './job-steps.ts'
 import { JobTable } from './job-table.ts'
 
 /** `Jobs` of one node on SQLite: every step is one transaction, shared with the other steps of its commit. */
-export function createJobs(parts: {
+export function openJobs(parts: {
   readonly database: Database
   /** The name of the node. */
   readonly node: string
   readonly groupCommit: GroupCommit
   readonly steps: LedgerSteps
-  readonly tables: CreationTables
+  readonly tables: Tables
   readonly owner: HoldOwner
 }): Jobs {
   const { database, node, groupCommit } = parts
@@ -25,7 +25,7 @@ export function createJobs(parts: {
   const keys = new JobKeys(database)
   const table = new JobTable(parts)
   const steps = new JobSteps({ table, keys, holds, booksOfAccounts, journal })
-  const lists = new JobLists(database, node)
+  const lists = JobLists.open(database, node)
   return {
     create: job => groupCommit.run(() => steps.create(job, parts.owner)),
     beginSubmit: (id, atMs, inputs) => groupCommit.run(() => steps.beginSubmit(id, atMs, inputs)),
