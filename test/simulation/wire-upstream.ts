@@ -243,7 +243,7 @@ async function wholeReply(
   return {
     reply: 'answer',
     status,
-    headers,
+    contentType: headers['content-type'],
     body: typeof body === 'string' ? body : new TextDecoder().decode(body),
     ...(retryAfter === undefined ? {} : { retryAfterS: Number(retryAfter) }),
   }

@@ -9,6 +9,7 @@ import { quoteText } from '../../src/gateway/text/quote-text.ts'
 import type { TextProvider } from '../../src/gateway/ports/text-provider.ts'
 import type { Destination } from '../../src/gateway/text/resolve-model.ts'
 import { chatDialect } from '../../src/protocol/chat/dialect.ts'
+import { readRetryAfter } from '../../src/providers/retry-after.ts'
 import { sentText } from './sent-text.ts'
 import { parseJsonObject } from '../../src/protocol/json/parse-json.ts'
 import { anId } from './ledger-builders.ts'
@@ -103,12 +104,12 @@ export function anAdmittedRequest(
   }
 }
 
-export function aFailure(reason: AttemptFailure['reason'] = 'server', retryAfterS?: string): AttemptFailure {
+export function aFailure(reason: AttemptFailure['reason'] = 'server', retryAfter?: string): AttemptFailure {
   return {
     kind: 'failure',
     reason,
     problem: `a ${reason} problem`,
-    ...(retryAfterS === undefined ? {} : { retryAfterS }),
+    ...(retryAfter === undefined ? {} : { retryAfter: readRetryAfter(retryAfter) }),
   }
 }
 
@@ -118,7 +119,7 @@ export function anAnswer({ isEmpty = false } = {}): Extract<AttemptResult, { kin
     kind: 'answer',
     status: 200,
     answer: { usage, isClamped: false, reportedCost: null, isEmpty, hasError: false, texts: () => [] },
-    outcome: { outcome: 'answered', status: 200, headers: {}, reportedCost: null, body: '' },
+    outcome: { outcome: 'answered', status: 200, reportedCost: null, body: '' },
   }
 }
 

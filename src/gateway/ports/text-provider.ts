@@ -44,12 +44,13 @@ export type ApiVersion = {
 }
 
 export type ProviderOutcome =
-  /** A complete HTTP answer with any status. */
+  /** A complete answer with any HTTP status. */
   | {
       readonly outcome: 'answered'
       readonly status: number
-      /** Only `content-type` and `retry-after`, if the upstream sent them. */
-      readonly headers: Readonly<Record<string, string>>
+      /** The media type of the body. Absent if the upstream names none. */
+      readonly contentType?: string | undefined
+      readonly retryAfter?: RetryAfter | undefined
       readonly rateLimits?: RateLimits
       /** The value of the provider's cost header. */
       readonly reportedCost: string | null
@@ -66,6 +67,16 @@ export type ProviderOutcome =
  * The upstream's `x-ratelimit-*` headers in their order, with names in lower case. They are passed on to the client.
  */
 export type RateLimits = readonly (readonly [name: string, value: string])[]
+
+/** How long an upstream asks its clients to wait before they repeat a request. */
+export type RetryAfter = {
+  /** As the upstream wrote it. It is passed on to the client. */
+  readonly text: string
+  /** The wait. Absent if the text is not a number of seconds. */
+  readonly delayMs?: number
+  /** The end of the wait in wall time. Absent if the text is not a date. */
+  readonly untilMs?: number
+}
 
 /** The body of an answer that is not UTF-8. */
 export const NOT_UTF8 = '\uFFFD'
@@ -90,7 +101,7 @@ export type StreamOutcome =
   | {
       readonly outcome: 'opened'
       readonly status: number
-      readonly headers: Readonly<Record<string, string>>
+      readonly retryAfter?: RetryAfter | undefined
       readonly rateLimits?: RateLimits
       readonly reportedCost: string | null
       readonly body: UpstreamStream

@@ -83,7 +83,7 @@ async function open(
     if (result.kind !== 'answer') return result
     return noAnswer(result.status, 'a complete answer instead of a stream')
   }
-  const { status, headers, rateLimits = [], reportedCost, body } = outcome
+  const { status, retryAfter, rateLimits = [], reportedCost, body } = outcome
   const stream = textStream(admitted, destination, ports)
   const { heartbeat } = stream
   const watched = heartbeat && new WatchedUpstream(body, ports.clock)
@@ -96,13 +96,12 @@ async function open(
     source.cancel()
     return problem
   }
-  const retryAfterS = headers['retry-after']
   return {
     kind: 'stream',
     status,
     opened: {
       rateLimits,
-      retryAfterS,
+      retryAfterS: retryAfter?.text,
       reportedCost,
       upstream: source,
       stream,

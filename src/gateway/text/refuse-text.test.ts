@@ -17,7 +17,7 @@ const withMessage = (message: string) => JSON.stringify({ error: { message } })
 
 test('the log says why an upstream refused a request, without hosts and keys', () => {
   const body = withMessage(`No "n" at main.example.com with ${KEY}.`)
-  const outcome = { outcome: 'answered', status: 400, headers: {}, body, reportedCost: null } as const
+  const outcome = { outcome: 'answered', status: 400, body, reportedCost: null } as const
 
   const problem = loggedProblem({ kind: 'refusal', status: 400, outcome })
 

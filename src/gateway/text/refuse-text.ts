@@ -21,15 +21,15 @@ export function refuseText(
   const secrets = () => upstreamSecrets(destinations, secretOf)
   switch (result.kind) {
     case 'refusal': {
-      const { status, body, headers, rateLimits = [] } = result.outcome
-      const error = readUpstreamError(body, headers['content-type'], secrets())
+      const { status, body, contentType, retryAfter, rateLimits = [] } = result.outcome
+      const error = readUpstreamError(body, contentType, secrets())
       trace.upstreamProblem = `status ${status}: ${error.message.slice(0, LOGGED_CHARS_MAX)}`
       const envelope = JSON.stringify({ error })
       return {
         kind: 'refusal',
         status,
         body: dialect.refusalOf?.(envelope) ?? envelope,
-        retryAfterS: headers['retry-after'],
+        retryAfterS: retryAfter?.text,
         rateLimits,
       }
     }
@@ -67,10 +67,10 @@ function loggedProblem({ problem, errorBody }: AttemptFailure, secrets: () => Up
   return `${problem}: ${message.slice(0, LOGGED_CHARS_MAX)}`
 }
 
-function failureForClient({ reason, retryAfterS }: AttemptFailure): TextFailure {
+function failureForClient({ reason, retryAfter }: AttemptFailure): TextFailure {
   if (reason === 'rate_limited') {
     const message = 'The model is rate limited at its provider. Retry after a delay.'
-    return failed('rate_limited', message, retryAfterS === undefined ? {} : { retryAfterS })
+    return failed('rate_limited', message, retryAfter === undefined ? {} : { retryAfterS: retryAfter.text })
   }
   // The upstream may bill what it did until it was given up.
   if (reason === 'first_byte_timeout')

@@ -22,7 +22,7 @@ const main = aDestination('main')
 const ANSWER: ProviderOutcome = {
   outcome: 'answered',
   status: 200,
-  headers: { 'content-type': 'application/json' },
+  contentType: 'application/json',
   rateLimits: [['x-ratelimit-limit', '9']],
   reportedCost: null,
   body: JSON.stringify({

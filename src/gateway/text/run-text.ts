@@ -98,10 +98,10 @@ function answerForClient(
   return {
     kind: 'answer',
     model: model.id,
-    contentType: dialect.contentTypeOf?.(request) ?? outcome.headers['content-type'] ?? 'application/json',
+    contentType: dialect.contentTypeOf?.(request) ?? outcome.contentType ?? 'application/json',
     body: answer.hasError ? scrubReplyError(text, upstreamSecrets(destinations, secretOf)) : text,
     rateLimits: outcome.rateLimits ?? [],
-    retryAfterS: outcome.headers['retry-after'],
+    retryAfterS: outcome.retryAfter?.text,
     usage,
     cost,
   }

@@ -14,7 +14,7 @@ type Answer = {
   readonly contentType: string
   /** The upstream's rate limits; empty for a replay, because they were reported to the first request. */
   readonly rateLimits: RateLimits
-  /** The upstream's `Retry-After`, which some send with every answer. */
+  /** The wait that the upstream asks for, in seconds or as a date. Some ask with every answer. */
   readonly retryAfterS: string | undefined
   /** True for the answer of an identical earlier request. The earlier request paid for it. */
   readonly isReplay?: true
@@ -47,7 +47,7 @@ export type UpstreamRefusal = {
   readonly status: number
   /** The error envelope of the route, as JSON, without secrets. */
   readonly body: string
-  /** The upstream's `Retry-After`. */
+  /** The wait that the upstream asks for, in seconds or as a date. */
   readonly retryAfterS: string | undefined
   readonly rateLimits: RateLimits
 }

@@ -1,10 +1,10 @@
 import type { TextAnswer, TextDialect, UsageLimits } from '../../protocol/text-dialect.ts'
-import type { LateCall, ProviderOutcome } from '../ports/text-provider.ts'
+import type { LateCall, ProviderOutcome, RetryAfter } from '../ports/text-provider.ts'
 import type { UpstreamFailureReason } from '../text/text-trace.ts'
 
 type Answered = Extract<ProviderOutcome, { outcome: 'answered' }>
 
-/** What one call to an upstream means for its request. `status` is the upstream's, if its head arrived. */
+/** What one call to an upstream means for its request. `status` is the upstream's HTTP status, if it arrived. */
 export type AttemptResult =
   /** An answer of the route. It is charged and handed over. */
   | {
@@ -28,8 +28,7 @@ export type AttemptFailure = {
   readonly kind: 'failure'
   readonly status?: number
   readonly reason: Exclude<UpstreamFailureReason, 'timeout' | 'broken_stream' | 'idle_stream'>
-  /** The upstream's `Retry-After`. */
-  readonly retryAfterS?: string
+  readonly retryAfter?: RetryAfter
   readonly problem: string
   /** The body of the upstream's error. It may contain hosts and keys. */
   readonly errorBody?: string
@@ -79,17 +78,16 @@ function answeredResult(outcome: Answered, dialect: TextDialect, limits: UsageLi
 }
 
 function failure(
-  { status, headers, body }: Answered,
+  { status, retryAfter, body }: Answered,
   reason: AttemptFailure['reason'],
   problem: string,
 ): AttemptFailure {
-  const retryAfterS = headers['retry-after']
   return {
     kind: 'failure',
     status,
     reason,
     problem,
-    ...(retryAfterS === undefined ? {} : { retryAfterS }),
+    ...(retryAfter === undefined ? {} : { retryAfter }),
     ...(status < 400 ? {} : { errorBody: body }),
   }
 }

@@ -274,7 +274,7 @@ describe('an upstream with an open circuit breaker', () => {
     const { result } = await run()
 
     expect(called).toEqual(['c', 'b', 'a'])
-    expect(result).toMatchObject({ reason: 'rate_limited', retryAfterS: '5' })
+    expect(result).toMatchObject({ reason: 'rate_limited', retryAfter: { text: '5' } })
   })
 
   test('is called although all are open, so that one that has recovered answers', async () => {

@@ -23,7 +23,7 @@ function aLateCall() {
 }
 
 function answered(body: string, status = 200): ProviderOutcome {
-  return { outcome: 'answered', status, headers: {}, reportedCost: null, body }
+  return { outcome: 'answered', status, reportedCost: null, body }
 }
 
 const ANSWER = {

@@ -12,13 +12,13 @@ const RETRIED_STATUSES: ReadonlySet<number | undefined> = new Set([500, 502, 503
 
 /**
  * How long to wait before the same upstream is called again; undefined if a retry cannot help, or could be billed
- * twice. A longer `Retry-After` of the upstream is waited for, and one of more than two seconds prevents the retry.
+ * twice. A longer wait that the upstream asks for is kept, and one of more than two seconds prevents the retry.
  * `random` is at least 0 and below 1. `nowMs` is wall time.
  */
 export function retryDelayMs(result: CallResult, nowMs: number, random: () => number): number | undefined {
   if (result.kind !== 'failure') return undefined
-  const { reason, status, retryAfterS } = result
-  const askedMs = retryAfterMs(retryAfterS, nowMs)
+  const { reason, status, retryAfter } = result
+  const askedMs = retryAfterMs(retryAfter, nowMs)
   const isBrief = reason === 'rate_limited' && askedMs !== undefined
   if (!isBrief && !RETRIED_STATUSES.has(status)) return undefined
   if (askedMs !== undefined && askedMs > RETRY_AFTER_MS_MAX) return undefined

@@ -15,7 +15,7 @@ export function wasGivenUp(result: CallResult): boolean {
   return result.kind === 'failure' && result.reason === 'first_byte_timeout'
 }
 
-/** What a result says about the health of its upstream. `nowMs` is wall time, because `Retry-After` can be a date. */
+/** What a result says about the health of its upstream. `nowMs` is wall time, because a wait can end at a date. */
 export function healthSignal(result: CallResult, nowMs: number): HealthSignal {
   switch (result.kind) {
     case 'answer':
@@ -25,7 +25,7 @@ export function healthSignal(result: CallResult, nowMs: number): HealthSignal {
     case 'failure':
       // It concerns this model or this request. The upstream is up and may serve others.
       if (result.reason === 'not_offered') return { signal: 'none' }
-      return { signal: 'unhealthy', retryAfterMs: retryAfterMs(result.retryAfterS, nowMs) }
+      return { signal: 'unhealthy', retryAfterMs: retryAfterMs(result.retryAfter, nowMs) }
     case 'timeout':
     case 'aborted':
       return { signal: 'none' }
@@ -72,7 +72,7 @@ function rank(result: CallResult): number {
 /** How long the client should wait before a retry; infinite if a rate limit does not say. */
 function waitMs(result: CallResult, nowMs: number): number {
   if (result.kind !== 'failure' || result.reason !== 'rate_limited') return 0
-  return retryAfterMs(result.retryAfterS, nowMs) ?? Infinity
+  return retryAfterMs(result.retryAfter, nowMs) ?? Infinity
 }
 
 function isEmptyAnswer(result: CallResult): boolean {

@@ -50,7 +50,6 @@ describe('a refusal because the operator has no credit', () => {
     withCreditStatus({
       outcome: 'answered',
       status,
-      headers: {},
       reportedCost: null,
       body: JSON.stringify({ type: 'error', error: { type: 'invalid_request_error', message } }),
     })

@@ -80,7 +80,7 @@ describe('fal', () => {
       secretOf: literalSecret,
       send: async ({ url }): Promise<WholeReply> => {
         sent.push(url.origin)
-        return { reply: 'answer', status: 307, headers: { location: 'https://evil.example/' }, body: '' }
+        return { reply: 'answer', status: 307, body: '' }
       },
     })
 

@@ -20,7 +20,7 @@ import {
 const fixture = (name: string) => readFileSync(new URL(`./fixtures/${name}.json`, import.meta.url), 'utf8')
 const answered = (body: string, status = 200): WholeAnswer => ({
   status,
-  headers: { 'content-type': 'application/json' },
+  contentType: 'application/json',
   body,
 })
 const model = 'fal-ai/flux/dev'

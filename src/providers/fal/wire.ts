@@ -179,11 +179,11 @@ function failed(answer: WholeAnswer): PollOutcome {
 }
 
 /** The code and the message of an error, in any of the API's forms. */
-function errorOf({ body, headers }: WholeAnswer): { readonly code?: string; readonly message: string } {
+function errorOf({ body, contentType }: WholeAnswer): { readonly code?: string; readonly message: string } {
   const value = findJsonObject(body) ?? {}
   const { detail, error_type: type } = value
   const first = Array.isArray(detail) ? detail.find(isJsonObject)?.['type'] : undefined
   const code = [first, type].find(name => typeof name === 'string' && name !== '')
-  const { message } = readUpstreamError(body, headers['content-type'])
+  const { message } = readUpstreamError(body, contentType)
   return { message, ...(typeof code === 'string' ? { code } : {}) }
 }

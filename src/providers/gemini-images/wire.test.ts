@@ -5,7 +5,7 @@ import type { WholeAnswer } from '../media/send-whole.ts'
 import { readGenerated } from './wire.ts'
 
 const fixture = fixturesOf(import.meta)
-const answered = (body: string, status = 200): WholeAnswer => ({ status, headers: {}, body })
+const answered = (body: string, status = 200): WholeAnswer => ({ status, body })
 
 describe('the answer to a request', () => {
   test.each(['image', 'thoughts'])('like %s has one image, without the texts and thoughts', name => {

@@ -26,12 +26,12 @@ export function isOperatorCode(code: string | undefined): boolean {
 
 /** Why a submit was not accepted. */
 export function rejectionOf(answer: WholeAnswer): Rejection {
-  const { status, headers, body } = answer
+  const { status, contentType, body } = answer
   const code = errorCodeOf(body)
   return {
     reason: isOperatorCode(code) ? 'operator' : code === RATE_CODE ? 'rate_limited' : reasonOf(status),
     status,
-    message: readUpstreamError(body, headers['content-type']).message,
+    message: readUpstreamError(body, contentType).message,
     ...(code === undefined ? {} : { code }),
     ...waitOf(answer),
   }

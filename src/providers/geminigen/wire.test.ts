@@ -7,7 +7,7 @@ const fixture = fixturesOf(import.meta)
 const UUID = 'c558a44c-c91c-11f0-98b4-0242ac120004'
 
 function answered(body: string, status = 200): WholeAnswer {
-  return { status, headers: {}, body }
+  return { status, body }
 }
 
 describe('the answer to a submit', () => {

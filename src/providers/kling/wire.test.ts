@@ -27,7 +27,7 @@ async function bodyOf(change: Partial<SubmitCall>): Promise<unknown> {
 }
 
 function answered(body: string, status = 200): WholeAnswer {
-  return { status, headers: {}, body }
+  return { status, body }
 }
 
 describe('a create', () => {

@@ -1,3 +1,4 @@
+import type { ProviderOutcome } from '../../gateway/ports/text-provider.ts'
 import type { HttpClient } from '../../http1/client/http-client.ts'
 import { ClientError } from '../../http1/client/client-error.ts'
 import { httpRequest, type HttpRequest } from '../../http1/client/http-request.ts'
@@ -5,6 +6,8 @@ import { failureReason } from '../failure-reason.ts'
 import { readHead } from '../openai-compatible/answer-head.ts'
 import { readAnswer } from '../openai-compatible/read-answer.ts'
 import type { SendWhole, WholeReply, WholeRequest } from './send-whole.ts'
+
+type Answered = Extract<ProviderOutcome, { outcome: 'answered' }>
 
 /** Sends the requests of the media adapters over the gateway's HTTP client. */
 export function mediaHttp(http: HttpClient): SendWhole {
@@ -38,18 +41,10 @@ function requestOf({ provider, method, url, headers }: WholeRequest): HttpReques
   }
 }
 
-function wholeAnswer({
-  status,
-  headers,
-  body,
-}: {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string
-}): WholeReply {
-  const retryAfter = headers['retry-after']
-  const isSeconds = retryAfter !== undefined && /^\d{1,6}$/.test(retryAfter)
-  return { reply: 'answer', status, headers, body, ...(isSeconds ? { retryAfterS: Number(retryAfter) } : {}) }
+function wholeAnswer({ status, contentType, retryAfter, body }: Answered): WholeReply {
+  const text = retryAfter?.text ?? ''
+  const isSeconds = /^\d{1,6}$/.test(text)
+  return { reply: 'answer', status, contentType, body, ...(isSeconds ? { retryAfterS: Number(text) } : {}) }
 }
 
 /** The codes of `fetch`, which calls go through where a proxy is named, for a connection that was never made. */

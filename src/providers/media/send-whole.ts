@@ -15,7 +15,8 @@ export type WholeRequest = {
 
 export type WholeAnswer = {
   readonly status: number
-  readonly headers: Readonly<Record<string, string>>
+  /** The media type of the body. Absent if the provider names none. */
+  readonly contentType?: string | undefined
   /** As text; not JSON where the bytes were no text. */
   readonly body: string
   readonly retryAfterS?: number

@@ -209,7 +209,7 @@ describe('the probe of minimax', () => {
     [502, '', false, 'Responds, but not like the MiniMax API (status 502).'],
   ])('of an answer with %d %j is ok: %p', async (status, body, ok, detail) => {
     const { row } = open()
-    const send = async () => ({ reply: 'answer', status, headers: {}, body }) as const
+    const send = async () => ({ reply: 'answer', status, body }) as const
 
     expect(await probeMinimax(row, { send, secretOf: literalSecret })).toEqual({ ok, detail })
   })

@@ -6,7 +6,7 @@ import { formatUpstreamId, parseUpstreamId, readFile, readSubmitted, readTaskV1,
 const fixture = fixturesOf(import.meta)
 
 function answered(body: string, status = 200): WholeAnswer {
-  return { status, headers: {}, body }
+  return { status, body }
 }
 
 describe('an upstream id', () => {

@@ -1,12 +1,13 @@
-import type { RateLimits } from '../../gateway/ports/text-provider.ts'
+import type { RateLimits, RetryAfter } from '../../gateway/ports/text-provider.ts'
 import type { HttpResponse } from '../../http1/client/http-client.ts'
 import type { HeaderFields } from '../../http1/wire/header-fields.ts'
+import { readRetryAfter } from '../retry-after.ts'
 
 /** The parts of an answer's head that are used. */
 export type AnswerHead = {
   readonly status: number
-  /** The allowlist: `content-type` and `retry-after`. */
-  readonly headers: Readonly<Record<string, string>>
+  readonly contentType: string | undefined
+  readonly retryAfter: RetryAfter | undefined
   readonly rateLimits: RateLimits
   readonly reportedCost: string | null
   /** The declared length of the body as sent; undefined where none is declared. */
@@ -29,24 +30,28 @@ export function readHead(
   { status, headers: fields, contentLength }: Pick<HttpResponse, 'status' | 'headers' | 'contentLength'>,
   costHeader: string | undefined,
 ): AnswerHead {
-  const headers: Record<string, string> = {}
   const costName = costHeader?.toLowerCase()
+  let contentType: string | undefined
+  let retryAfter: string | undefined
   let reportedCost: string | null = null
   let contentEncoding: string | undefined
   for (let index = 0; index < fields.count; index += 1) {
-    const name = allowedName(fields, index)
-    if (name !== undefined) headers[name] = joined(headers[name], fields.valueAt(index))
+    if (fields.isNamed(index, 'content-type')) contentType = joined(contentType, fields.valueAt(index))
+    else if (fields.isNamed(index, 'retry-after')) retryAfter = joined(retryAfter, fields.valueAt(index))
     else if (fields.isNamed(index, 'content-encoding') && fields.valueAt(index) !== 'identity')
       contentEncoding = joined(contentEncoding, fields.valueAt(index))
     if (costName !== undefined && fields.isNamed(index, costName))
       reportedCost = joined(reportedCost ?? undefined, fields.valueAt(index))
   }
-  return { status, headers, rateLimits: rateLimitsOf(fields), reportedCost, contentLength, contentEncoding }
-}
-
-function allowedName(fields: HeaderFields, index: number): string | undefined {
-  if (fields.isNamed(index, 'content-type')) return 'content-type'
-  return fields.isNamed(index, 'retry-after') ? 'retry-after' : undefined
+  return {
+    status,
+    contentType,
+    retryAfter: retryAfter === undefined ? undefined : readRetryAfter(retryAfter),
+    rateLimits: rateLimitsOf(fields),
+    reportedCost,
+    contentLength,
+    contentEncoding,
+  }
 }
 
 function rateLimitsOf(fields: HeaderFields): RateLimits {

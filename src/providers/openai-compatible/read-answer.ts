@@ -42,12 +42,13 @@ export async function readAnswer(head: AnswerHead, response: HttpResponse): Prom
     response.cancel()
     return { outcome: 'unreachable', reason: problem }
   }
-  const { status, headers, rateLimits, reportedCost } = head
+  const { status, contentType, retryAfter, rateLimits, reportedCost } = head
   try {
     const text = await (head.contentEncoding === undefined
       ? response.readText(ANSWER_BYTES_MAX)
       : decompressedText(response, head))
-    return { outcome: 'answered', status, headers, rateLimits, reportedCost, body: text ?? NOT_UTF8 }
+    const body = text ?? NOT_UTF8
+    return { outcome: 'answered', status, contentType, retryAfter, rateLimits, reportedCost, body }
   } catch (error) {
     if (error instanceof ClientError && error.code === 'RESPONSE_TOO_LARGE')
       return { outcome: 'unreachable', reason: TOO_LARGE }

@@ -75,9 +75,9 @@ async function openStream(
       return outcome
     }
     cutoff.pause()
-    const { status, headers, rateLimits, reportedCost } = head
+    const { status, retryAfter, rateLimits, reportedCost } = head
     const body = upstreamStream(decompressed(answer, head), cutoff, idleTimeoutMs)
-    return { outcome: 'opened', status, headers, rateLimits, reportedCost, body }
+    return { outcome: 'opened', status, retryAfter, rateLimits, reportedCost, body }
   } catch (error) {
     cutoff.release()
     return failedOutcome(error, cutoff)
@@ -85,7 +85,7 @@ async function openStream(
 }
 
 /** Some servers stream without naming a type, so that only another type is taken for a whole answer. */
-function isStreamed({ status, headers }: AnswerHead): boolean {
+function isStreamed({ status, contentType = '' }: AnswerHead): boolean {
   if (status < 200 || status > 299 || status === 204) return false
-  return !/^(?:application\/json|text\/html)\b/i.test(headers['content-type'] ?? '')
+  return !/^(?:application\/json|text\/html)\b/i.test(contentType)
 }

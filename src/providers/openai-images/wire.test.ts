@@ -206,9 +206,9 @@ describe('an error', () => {
     [409, 'server-error', 'invalid', undefined],
     [302, 'server-error', 'operator', undefined],
   ])('of status %d like %s is %s', (status, name, reason, code) => {
-    const headers = { 'content-type': 'application/json' }
+    const contentType = 'application/json'
 
-    const rejection = readRejection({ status, headers, body: fixture(name) })
+    const rejection = readRejection({ status, contentType, body: fixture(name) })
 
     expect(rejection).toMatchObject({ reason, status })
     expect(rejection.code).toBe(code)
@@ -216,7 +216,7 @@ describe('an error', () => {
   })
 
   test('keeps the time to wait', () => {
-    const answer = { status: 429, headers: {}, body: fixture('rate-limit'), retryAfterS: 12 }
+    const answer = { status: 429, body: fixture('rate-limit'), retryAfterS: 12 }
 
     expect(readRejection(answer)).toMatchObject({ retryAfterS: 12 })
   })

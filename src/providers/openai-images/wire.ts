@@ -97,8 +97,8 @@ const OPERATOR_CODES = new Set([
 
 /** Why an answer is not a success. */
 export function readRejection(answer: WholeAnswer): Rejection {
-  const { status, headers, body } = answer
-  const { message, type, code } = readUpstreamError(body, headers['content-type'])
+  const { status, contentType, body } = answer
+  const { message, type, code } = readUpstreamError(body, contentType)
   return {
     reason: reasonFor(status, [code, type]),
     status,

@@ -11,7 +11,7 @@ import { createOf, pathOf, readCreated, readPrediction } from './wire.ts'
 const fixture = (name: string) => fixtureText('replicate', name)
 const answered = (body: string, status = 200): WholeAnswer => ({
   status,
-  headers: { 'content-type': 'application/json' },
+  contentType: 'application/json',
   body,
 })
 const link = (name: string) => ({ from: 'url', url: `https://example.com/${name}.png` }) as const

@@ -59,10 +59,10 @@ function inputOf(call: SubmitCall): Members {
 
 /** What the answer to a create means. A 5xx is always unknown, and a 4xx is always a rejection. */
 export function readCreated(answer: WholeAnswer): SubmitOutcome {
-  const { status, body, headers } = answer
+  const { status, body, contentType } = answer
   if (status >= 500) return { outcome: 'unknown', problem: problemOf(answer) }
   if (!isSuccess(answer)) {
-    const { message } = readUpstreamError(body, headers['content-type'])
+    const { message } = readUpstreamError(body, contentType)
     return { outcome: 'rejected', reason: reasonOf(status), status, message, ...waitOf(answer) }
   }
   const id = findJsonObject(body)?.['id']

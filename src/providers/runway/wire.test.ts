@@ -6,7 +6,7 @@ import { pathOf, readCreated, readTask } from './wire.ts'
 const fixture = (name: string) => fixtureText('runway', name)
 const answered = (body: string, status = 200): WholeAnswer => ({
   status,
-  headers: { 'content-type': 'application/json' },
+  contentType: 'application/json',
   body,
 })
 

@@ -29,8 +29,8 @@ function reasonFor(status: number, message: string): ReturnType<typeof reasonOf>
 const ISSUES_MAX = 5
 
 /** The error's text, and which fields it is about. */
-function messageOf({ body, headers }: WholeAnswer): string {
-  const { message } = readUpstreamError(body, headers['content-type'])
+function messageOf({ body, contentType }: WholeAnswer): string {
+  const { message } = readUpstreamError(body, contentType)
   const issues = findJsonObject(body)?.['issues']
   const texts = (Array.isArray(issues) ? issues : []).slice(0, ISSUES_MAX).flatMap(issue => {
     const { path, message: text } = isJsonObject(issue) ? issue : {}

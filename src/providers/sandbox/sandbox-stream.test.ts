@@ -215,10 +215,10 @@ describe('a requested fault of a stream:', () => {
   test.each<[Record<string, unknown>, object]>([
     [{ fail: 'refused' }, { outcome: 'unreachable', reason: 'ECONNREFUSED' }],
     [{ fail: 'reset' }, { outcome: 'unreachable', reason: 'ECONNRESET' }],
-    [{ fail: 'html' }, { outcome: 'answered', status: 200, headers: { 'content-type': 'text/html' } }],
+    [{ fail: 'html' }, { outcome: 'answered', status: 200, contentType: 'text/html' }],
     [
       { status: 503, retry_after_s: 1 },
-      { outcome: 'answered', status: 503, headers: { 'retry-after': '1' } },
+      { outcome: 'answered', status: 503, retryAfter: { text: '1', delayMs: 1000 } },
     ],
     [{ stauts: 503 }, { outcome: 'answered', status: 400 }],
   ])('%j takes effect before the stream opens', async (options, expected) => {

@@ -179,7 +179,8 @@ describe('a requested fault:', () => {
     expect(outcome).toMatchObject({
       outcome: 'answered',
       status: 429,
-      headers: { 'content-type': 'application/json', 'retry-after': '2' },
+      contentType: 'application/json',
+      retryAfter: { text: '2', delayMs: 2000 },
     })
     expect(outcome.outcome === 'answered' && jsonOf(outcome.body)).toEqual({
       error: { message: 'Slow down.', type: 'sandbox_error', code: 'rate_limit' },
@@ -190,8 +191,8 @@ describe('a requested fault:', () => {
     ['refused', { outcome: 'unreachable', reason: 'ECONNREFUSED' }],
     ['reset', { outcome: 'unreachable', reason: 'ECONNRESET' }],
     ['cut', { outcome: 'unreachable', reason: 'ECONNRESET' }],
-    ['html', { outcome: 'answered', status: 200, headers: { 'content-type': 'text/html' } }],
-    ['broken_json', { outcome: 'answered', status: 200, headers: { 'content-type': 'application/json' } }],
+    ['html', { outcome: 'answered', status: 200, contentType: 'text/html' }],
+    ['broken_json', { outcome: 'answered', status: 200, contentType: 'application/json' }],
   ])('"%s"', async (fail, expected) => {
     const outcome = await complete({ sandbox: { fail } })
 

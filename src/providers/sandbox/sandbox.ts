@@ -3,6 +3,7 @@ import type { CallerSignal } from '../../gateway/ports/caller-signal.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
 import type { ProbeResult } from '../../gateway/ports/providers.ts'
 import type { LateCall, ProviderOutcome, TextProvider } from '../../gateway/ports/text-provider.ts'
+import { readRetryAfter } from '../retry-after.ts'
 import { chatFrames } from './chat-frames.ts'
 import { chatJson } from './chat-json.ts'
 import { composeAnswer } from './compose-answer.ts'
@@ -57,8 +58,7 @@ export function sandbox({ clock }: { readonly clock: Clock }): TextProvider {
       const { status = 200, cost_usd: cost = null } = scripted.options
       const script = streamScript(scripted.stream(clock.now()), scripted.options, PACE_MS)
       const body = scriptedStream(script, clock, { idleTimeoutMs: call.idleTimeoutMs, signal })
-      const headers = { 'content-type': 'text/event-stream' }
-      return { outcome: 'opened', status, headers, reportedCost: cost, body }
+      return { outcome: 'opened', status, reportedCost: cost, body }
     },
   }
 }
@@ -190,10 +190,8 @@ function whole(body: string, options: SandboxOptions, contentType = 'application
   return {
     outcome: 'answered',
     status,
-    headers: {
-      'content-type': contentType,
-      ...(retryAfterS === undefined ? {} : { 'retry-after': String(retryAfterS) }),
-    },
+    contentType,
+    retryAfter: retryAfterS === undefined ? undefined : readRetryAfter(String(retryAfterS)),
     reportedCost: cost ?? null,
     body,
   }

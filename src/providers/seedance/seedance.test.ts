@@ -114,8 +114,7 @@ describe('the probe of seedance', () => {
     [200, undefined, false, 'Responds, but not like the Ark API (status 200).'],
     [500, { code: 'X' }, false, 'Responds, but not like the Ark API (status 500, code X).'],
   ])('of an answer with %d %j is ok: %p', async (status, error, ok, detail) => {
-    const send = async () =>
-      ({ reply: 'answer', status, headers: {}, body: JSON.stringify({ error }) }) as const
+    const send = async () => ({ reply: 'answer', status, body: JSON.stringify({ error }) }) as const
 
     expect(await probeSeedance(open().row, { send, secretOf: literalSecret })).toEqual({ ok, detail })
   })

@@ -6,7 +6,7 @@ import { readSubmitted, readTask } from './wire.ts'
 const fixture = fixturesOf(import.meta)
 
 function answered(body: string, status = 200): WholeAnswer {
-  return { status, headers: {}, body }
+  return { status, body }
 }
 
 describe('the answer to a submit', () => {

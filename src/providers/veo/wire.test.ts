@@ -8,7 +8,7 @@ const NAME = 'models/veo-3.1-generate-preview/operations/8qzc3fvm2lkx'
 const OWN = { url: new URL('https://generativelanguage.googleapis.com/v1beta/x'), key: 'key-1' }
 
 function answered(body: string, status = 200): WholeAnswer {
-  return { status, headers: {}, body }
+  return { status, body }
 }
 
 describe('the answer to a submit', () => {

@@ -47,6 +47,7 @@ export function streamConforms(open: OpenHttp): void {
       upstream.reply(
         replies.chunked(FRAMES, {
           ...replies.EVENT_STREAM,
+          'retry-after': '3',
           'x-ratelimit-reset': '1',
           'x-cost': '0.5',
           server: 'x',
@@ -58,7 +59,7 @@ export function streamConforms(open: OpenHttp): void {
       expect(outcome).toMatchObject({
         outcome: 'opened',
         status: 200,
-        headers: { 'content-type': 'text/event-stream' },
+        retryAfter: { text: '3', delayMs: 3000 },
         rateLimits: [['x-ratelimit-reset', '1']],
         reportedCost: '0.5',
       })
