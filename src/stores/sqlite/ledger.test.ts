@@ -221,10 +221,11 @@ describe('a cursor of an earlier version', () => {
     const { store, accountId } = await openWithFunds()
     await store.ledger.credit({ ...aCredit(accountId), amount: usd('1') })
 
-    const lines = await store.ledger.statement(accountId, { limit: 5, before: '2' })
+    const older = await store.ledger.statement(accountId, { limit: 5, before: '2' })
+    const old = await store.ledger.statement(accountId, { limit: 5, before: 'r2' })
     const audit = await store.auditLog.list({ limit: 5, before: '3' })
 
-    expect(lines.map(({ number }) => number)).toEqual([1])
+    expect([older, old].map(lines => lines.map(({ number }) => number))).toEqual([[1], [1]])
     expect(audit.map(({ id }) => id)).toEqual([2n, 1n])
   })
 
@@ -243,6 +244,31 @@ describe('a cursor of an earlier version', () => {
 
       for (const error of refused)
         expect(error).toMatchObject({ code: 'invalid_field', extras: { param: 'cursor' } })
+    },
+  )
+})
+
+describe('the cursor of a statement', () => {
+  test('is the number of the operation within its account, with the row that has it', async () => {
+    const { store, accountId } = await openWithFunds()
+    await anAccount(store, { funds: usd('1') })
+    await store.ledger.credit({ ...aCredit(accountId), amount: usd('1') })
+
+    const lines = await store.ledger.statement(accountId, { limit: 5 })
+
+    expect(lines.map(({ cursor }) => cursor)).toEqual(['n2r3', 'n1r1'])
+  })
+
+  test.each(['n1r3', 'n3r3', 'n2', 'n2r', 'nr3', 'n2r3r3'])(
+    'is refused if no line had it: %p',
+    async before => {
+      const { store, accountId } = await openWithFunds()
+      await anAccount(store, { funds: usd('1') })
+      await store.ledger.credit({ ...aCredit(accountId), amount: usd('1') })
+
+      const error = await rejection(store.ledger.statement(accountId, { limit: 5, before }))
+
+      expect(error).toMatchObject({ code: 'invalid_field', extras: { param: 'cursor' } })
     },
   )
 })

@@ -5,6 +5,7 @@ export const ROW_ID_MAX = 2n ** 63n - 1n
 /** SQLite's smallest integer. */
 export const ROW_ID_MIN = -(2n ** 63n)
 const CURSOR = /^(r?)(\d{1,19})$/
+const STATEMENT_CURSOR = /^n(\d{1,19})(r\d{1,19})$/
 
 /** The place of a row in a list. */
 export function cursorOf(rowId: bigint): string {
@@ -17,9 +18,30 @@ export function cursorOf(rowId: bigint): string {
 export function readCursor(cursor: string): { readonly value: bigint; readonly isOld: boolean } {
   const [, prefix, digits = ''] = CURSOR.exec(cursor) ?? []
   const value = BigInt(digits)
-  if (prefix === undefined || value > ROW_ID_MAX)
-    throw new GatewayError('invalid_field', '"cursor" must be the "next" of an earlier page.', {
-      param: 'cursor',
-    })
+  if (prefix === undefined || value > ROW_ID_MAX) throw unknownCursor()
   return { value, isOld: prefix === '' }
+}
+
+/**
+ * The place of an operation in the statement of its account: its number, and its row, because no index has the number.
+ */
+export function statementCursorOf({ number, id }: { readonly number: bigint; readonly id: bigint }): string {
+  return `n${number}${cursorOf(id)}`
+}
+
+/**
+ * Reads a cursor of a statement; without a number for one of an earlier version, which is only a row id. Throws
+ * `invalid_field` for any other text.
+ */
+export function readStatementCursor(cursor: string): { readonly rowId: bigint; readonly number?: bigint } {
+  const [, number, row] = STATEMENT_CURSOR.exec(cursor) ?? []
+  if (number === undefined || row === undefined) return { rowId: readCursor(cursor).value }
+  return { rowId: readCursor(row).value, number: BigInt(number) }
+}
+
+/** For a text that is no cursor, and for a cursor of a row that is not the same any more. */
+export function unknownCursor(): GatewayError {
+  return new GatewayError('invalid_field', '"cursor" must be the "next" of an earlier page.', {
+    param: 'cursor',
+  })
 }

@@ -5,7 +5,7 @@ import { nanoUsd } from '../../domain/money.ts'
 import type { OperationKind } from '../../domain/ledger/operation.ts'
 import type { Page, StatementLine } from '../../gateway/ports/ledger.ts'
 import type { BooksOfAccounts } from './account-books.ts'
-import { cursorOf, readCursor } from './row-ids.ts'
+import { readStatementCursor, statementCursorOf, unknownCursor } from './row-ids.ts'
 
 /** Reads the operations of an account, newest first. */
 export class Statement {
@@ -33,11 +33,10 @@ export class Statement {
 
   /** Walks the chain of the account back. A page after an operation of another account is empty. */
   ofAccount(accountId: number, { limit, before }: Page): readonly StatementLine[] {
-    let next = this.#books.of(accountId).committed.latestOperationId
-    if (before !== undefined) {
-      const row = this.#select.get(readCursor(before).value)
-      next = row !== null && Number(row.account_id) === accountId ? row.previous_id : null
-    }
+    let next =
+      before === undefined
+        ? this.#books.of(accountId).committed.latestOperationId
+        : this.#previousOf(accountId, before)
     const lines: StatementLine[] = []
     while (next !== null && lines.length < limit) {
       const row = this.#select.get(next)
@@ -46,6 +45,15 @@ export class Statement {
       next = row.previous_id
     }
     return lines
+  }
+
+  /** The operation before the one of a cursor; null if that is of another account. */
+  #previousOf(accountId: number, cursor: string): bigint | null {
+    const { rowId, number } = readStatementCursor(cursor)
+    const row = this.#select.get(rowId)
+    if (row === null || Number(row.account_id) !== accountId) return null
+    if (number !== undefined && row.number !== number) throw unknownCursor()
+    return row.previous_id
   }
 
   #lineFrom(row: OperationRow): StatementLine {
@@ -85,7 +93,7 @@ function lineFrom(row: OperationRow): StatementLine {
   return {
     id,
     number: Number(row.number),
-    cursor: cursorOf(row.id),
+    cursor: statementCursorOf(row),
     kind: row.kind,
     amount: nanoUsd(row.amount),
     ref: refOf(row, id),
