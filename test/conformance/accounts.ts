@@ -39,18 +39,38 @@ export function accountsConform(kind: StoreKind): void {
 
       expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
       expect(outcomes[1]).toHaveProperty('reason.code', 'already_exists')
-      expect(await store.accounts.listAccounts({ limit: 10 })).toHaveLength(1)
+      expect(await namesOf(store.accounts)).toEqual(['ada'])
+    })
+
+    test('an account is found by its number', async () => {
+      const { store } = await kind.open()
+      await make(store.accounts, 'ada')
+      const bob = await make(store.accounts, 'bob')
+
+      expect(await store.accounts.findAccountById(bob.id)).toEqual(bob)
+      expect(await store.accounts.findAccountById(bob.id + 1)).toBeUndefined()
     })
 
     test('accounts are listed in the order of their creation, page by page', async () => {
       const { store } = await kind.open()
-      for (const name of ['cleo', 'ada', 'bob']) await make(store.accounts, name)
+      for (const name of ['cleo', 'ada', 'bob', 'dan']) await make(store.accounts, name)
 
       const first = await store.accounts.listAccounts({ limit: 2 })
-      const second = await store.accounts.listAccounts({ limit: 2, afterId: first.at(-1)!.id })
+      const second = await store.accounts.listAccounts({ limit: 2, cursor: first.next! })
 
-      expect(first.map(account => account.name)).toEqual(['cleo', 'ada'])
-      expect(second.map(account => account.name)).toEqual(['bob'])
+      expect(first.accounts.map(({ name }) => name)).toEqual(['cleo', 'ada'])
+      expect(second.accounts.map(({ name }) => name)).toEqual(['bob', 'dan'])
+      expect(second.next).toBeUndefined()
+    })
+
+    test('a cursor that no list of accounts gave is refused', async () => {
+      const { store } = await kind.open()
+
+      for (const cursor of ['', 'acct_1', '-1', '9'.repeat(19)]) {
+        const error = await rejection(store.accounts.listAccounts({ limit: 2, cursor }))
+
+        expect(error).toMatchObject({ code: 'invalid_field', extras: { param: 'cursor' } })
+      }
     })
   })
 
@@ -231,7 +251,7 @@ export function accountsConform(kind: StoreKind): void {
       const outcomes = await Promise.allSettled([make(accounts, 'ada'), make(other, 'ada')])
 
       expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
-      expect(await accounts.listAccounts({ limit: 10 })).toHaveLength(1)
+      expect(await namesOf(accounts)).toEqual(['ada'])
     })
 
     test('revoke a key once', async () => {
@@ -281,6 +301,10 @@ export function accountsConform(kind: StoreKind): void {
       expect([...first, ...second].map(line => line.subject)).toEqual(['cleo', 'bob', 'ada'])
     })
   })
+}
+
+async function namesOf(accounts: Accounts): Promise<readonly string[]> {
+  return (await accounts.listAccounts({ limit: 10 })).accounts.map(({ name }) => name)
 }
 
 function make(accounts: Accounts, name: string): Promise<Account> {

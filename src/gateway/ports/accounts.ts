@@ -14,8 +14,11 @@ export interface Accounts {
   /** Finds an account by its public id or else by its name. */
   findAccount(idOrName: string): Promise<Account | undefined>
 
-  /** The accounts in the order of their creation. */
-  listAccounts(page: { readonly limit: number; readonly afterId?: number }): Promise<readonly Account[]>
+  /** Finds an account by its number, `Account.id`. */
+  findAccountById(id: number): Promise<Account | undefined>
+
+  /** The accounts in the order of their creation. Throws `invalid_field` for a cursor that the store did not give. */
+  listAccounts(page: AccountPage): Promise<{ readonly accounts: readonly Account[]; readonly next?: string }>
 
   /**
    * Suspends an account: its keys are refused, on this node at once, on other nodes within 1 s. Running work is
@@ -57,6 +60,12 @@ export interface Accounts {
    * little time, so that a flood of them cannot exhaust the store.
    */
   authenticate(hash: string): Promise<Authenticated | undefined>
+}
+
+export type AccountPage = {
+  readonly limit: number
+  /** The `next` of the page before; opaque. */
+  readonly cursor?: string
 }
 
 export type Authenticated = { readonly account: Account; readonly apiKey: ApiKey }

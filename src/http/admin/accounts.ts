@@ -4,10 +4,9 @@ import { addUsd, formatUsd } from '../../domain/money.ts'
 import { createAccount } from '../../gateway/admin/create-account.ts'
 import { createApiKey } from '../../gateway/admin/create-api-key.ts'
 import { auditOf } from '../../gateway/admin/operator.ts'
-import { flagField, optionalTextField, readFields, textField, wrongField } from './body.ts'
+import { flagField, optionalTextField, readFields, textField } from './body.ts'
 import type { BufferedReply } from '../request-context.ts'
 import { adminReply, type AdminCall, type AdminPorts } from './call.ts'
-import { pageOf } from '../page.ts'
 import { absenceOf, found } from './found.ts'
 import { instant, instantOrNull } from './instant.ts'
 import { readAdminPage } from './query.ts'
@@ -17,17 +16,14 @@ const KEY_IDS = "Key ids begin with key_ and are in the list of an account's key
 /** One page of accounts with their balances, oldest first. */
 export async function listAccounts({ query }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
   const { limit, cursor } = readAdminPage(query)
-  const accounts = await ports.accounts.listAccounts({
-    limit: limit + 1,
-    ...(cursor === undefined ? {} : { afterId: accountIdOf(cursor) }),
-  })
-  const page = pageOf(accounts, limit, {
-    cursorOf: account => String(account.id),
-    rowOf: account => account,
+  const { accounts, next } = await ports.accounts.listAccounts({
+    limit,
+    ...(cursor === undefined ? {} : { cursor }),
   })
   return adminReply({
-    ...page,
-    data: await Promise.all(page.data.map(account => accountBody(account, ports))),
+    data: await Promise.all(accounts.map(account => accountBody(account, ports))),
+    has_more: next !== undefined,
+    next: next ?? null,
   })
 }
 
@@ -94,14 +90,8 @@ export async function accountOf(params: AdminCall['params'], { accounts }: Admin
   const account = await accounts.findAccount(name)
   if (account !== undefined) return account
   const known = await accounts.listAccounts({ limit: COMPARED_MAX })
-  const names = known.map(account => account.name)
+  const names = known.accounts.map(account => account.name)
   throw new GatewayError('not_found', absenceOf('account', name, names))
-}
-
-/** Reads a cursor of the list of accounts. */
-function accountIdOf(cursor: string): number {
-  if (!/^\d{1,15}$/.test(cursor)) throw wrongField('cursor', 'must be the "next" of an earlier page')
-  return Number(cursor)
 }
 
 async function revoke(publicId: string, { accounts, clock }: AdminPorts): Promise<BufferedReply> {

@@ -1,4 +1,3 @@
-import type { Account } from '../../domain/accounts/account.ts'
 import type { AdminPorts } from './call.ts'
 
 /** The public ids of accounts and keys, and the names of accounts, by their numbers. */
@@ -14,13 +13,8 @@ export async function publicNames(
   ports: Pick<AdminPorts, 'accounts'>,
 ): Promise<PublicNames> {
   const ids = [...new Set(rows.map(({ accountId }) => accountId))]
-  const found = await Promise.all(
-    ids.map(async id => {
-      const [account] = await ports.accounts.listAccounts({ limit: 1, afterId: id - 1 })
-      return account?.id === id ? [account] : []
-    }),
-  )
-  const accounts: readonly Account[] = found.flat()
+  const found = await Promise.all(ids.map(id => ports.accounts.findAccountById(id)))
+  const accounts = found.filter(account => account !== undefined)
   const keys = await Promise.all(accounts.map(({ id }) => ports.accounts.listKeys(id)))
   return {
     accounts: new Map(accounts.map(({ id, publicId }) => [id, publicId])),

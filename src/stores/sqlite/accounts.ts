@@ -2,11 +2,12 @@ import type { Database, Statement } from 'bun:sqlite'
 import type { Account, ApiKey } from '../../domain/accounts/account.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import type { Audit } from '../../gateway/ports/audit.ts'
-import type { Accounts, Authenticated } from '../../gateway/ports/accounts.ts'
+import type { AccountPage, Accounts, Authenticated } from '../../gateway/ports/accounts.ts'
 import { accountFrom, apiKeyFrom, type AccountRow, type ApiKeyRow } from './account-rows.ts'
 import type { ApiKeyCache } from './api-key-cache.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
 import type { GroupCommit } from './group-commit.ts'
+import { cursorOf, readCursor } from './row-ids.ts'
 import type { Tables } from './tables.ts'
 
 /** The accounts port of one node. `authenticate` takes the hash in base64. */
@@ -56,11 +57,21 @@ export class SqliteAccounts implements Accounts {
     return row === null ? undefined : accountFrom(row)
   }
 
+  async findAccountById(id: number): Promise<Account | undefined> {
+    const row = this.#sql.accountById.get(id)
+    return row === null ? undefined : accountFrom(row)
+  }
+
   async listAccounts({
     limit,
-    afterId = 0,
-  }: Parameters<Accounts['listAccounts']>[0]): Promise<readonly Account[]> {
-    return this.#sql.accountsAfter.all(afterId, limit).map(accountFrom)
+    cursor,
+  }: AccountPage): Promise<{ readonly accounts: readonly Account[]; readonly next?: string }> {
+    const after = cursor === undefined ? 0n : readCursor(cursor).value
+    const rows = this.#sql.accountsAfter.all(after, limit + 1)
+    const shown = rows.slice(0, limit)
+    const last = shown.at(-1)
+    const hasMore = rows.length > limit && last !== undefined
+    return { accounts: shown.map(accountFrom), ...(hasMore ? { next: cursorOf(last.id) } : {}) }
   }
 
   suspendAccount(publicId: string, audit: Audit): Promise<Account> {
@@ -144,7 +155,8 @@ function statements(database: Database) {
     insertBalances: database.prepare('INSERT INTO balances (account_id) VALUES (?)'),
     accountByPublicId: database.prepare<AccountRow, [string]>(`${accounts} public_id = ?`),
     accountByName: database.prepare<AccountRow, [string]>(`${accounts} name = ?`),
-    accountsAfter: database.prepare<AccountRow, [number, number]>(`${accounts} id > ? ORDER BY id LIMIT ?`),
+    accountById: database.prepare<AccountRow, [number]>(`${accounts} id = ?`),
+    accountsAfter: database.prepare<AccountRow, [bigint, number]>(`${accounts} id > ? ORDER BY id LIMIT ?`),
     keyByPublicId: database.prepare<ApiKeyRow, [string]>(`${keys} public_id = ?`),
     keysOfAccount: database.prepare<ApiKeyRow, [number]>(`${keys} account_id = ? ORDER BY id`),
     suspend: database.prepare('UPDATE accounts SET suspended_at_ms = ? WHERE id = ?'),
