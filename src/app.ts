@@ -1,28 +1,20 @@
-import { countedPasses, startBackground } from './app/background.ts'
+import { startBackground } from './app/background.ts'
 import { connectionsMax } from './app/connections-max.ts'
-import { openDataFolder } from './app/data-folder.ts'
+import { openDataFolder, type DataFolder } from './app/data-folder.ts'
 import { firstStart, nothingFilled } from './app/first-start.ts'
 import { newBooksSentence, otherBooks } from './app/new-books.ts'
-import { gatewayRoutes } from './app/routes.ts'
+import { openHandler, type Phase } from './app/open-handler.ts'
 import { openParts, type Parts } from './app/parts.ts'
 import { processFiles } from './app/process-files.ts'
-import { openReplays } from './app/replays.ts'
 import { reportStart } from './app/report-start.ts'
 export { restoreBackup } from './app/restore/restore-backup.ts'
 import type { Config } from './config/config.ts'
-import { bodyMemory } from './gateway/budgets/body-budgets.ts'
-import { HoldQueue } from './gateway/hold-queue.ts'
 import type { Clock } from './gateway/ports/clock.ts'
 import type { MediaProviders } from './gateway/ports/providers.ts'
 import { trustedAdminApi } from './http/admin/admin-api.ts'
-import { Cors, exposedHeaders } from './http/cors.ts'
-import { Forwarding } from './http/forwarding.ts'
-import { observeRequests } from './http/operating/observe.ts'
-import { requestHandler } from './http/request-handler.ts'
-import { startServer, type RequestHandler } from './http1/server/server.ts'
+import { startServer, type RequestHandler, type RunningServer } from './http1/server/server.ts'
 import { errorFields } from './telemetry/log.ts'
 import { openJobMetrics, type JobMetrics } from './telemetry/job-metrics.ts'
-import { openMetrics } from './telemetry/metrics.ts'
 
 /** Parts that a test can replace. */
 export type AppOverrides = {
@@ -81,76 +73,18 @@ export async function openAdmin(config: Config): Promise<{
 
 async function serve(
   config: Config,
-  folder: ReturnType<typeof openDataFolder>,
+  folder: DataFolder,
   parts: Parts & {
     readonly jobMetrics: JobMetrics
     readonly aroundHandler: NonNullable<AppOverrides['aroundHandler']>
   },
 ): Promise<App> {
-  const { log, clock, admin, books, heldNow } = parts
+  const { log, clock, admin, books } = parts
   const adminKey =
     config.adminKey === undefined ? folder.adminKey() : { key: config.adminKey, isNew: false, keep() {} }
-
-  const holds = new HoldQueue(
-    { ledger: admin.ledger, clock },
-    { waitMs: config.holdWaitMs, mode: config.textHolds },
-  )
-  const replays = openReplays(config, clock)
-  const memory = bodyMemory(config.bufferedBytesMax, clock)
-  const gauges = {
-    held: heldNow,
-    waiting: () => holds.waiting,
-    lateCalls: () => parts.text.lateAnswers.running,
-    openJobs: () => parts.media.jobs.openCounts(),
-    openCircuits: () => parts.text.circuitBreakers.open,
-    replayBytes: replays.bytes,
-    anchorFailures: books.anchorFailures,
-    isStopped: () => books.guard.stop !== undefined,
-    stoppedAccounts: () => books.guard.stoppedAccounts,
-    bodyMemory: memory,
-    inputSpool: parts.media.inputSpool,
-  }
   const files = processFiles()
-  const metrics = openMetrics(gauges, parts.jobMetrics, files)
-  let phase: 'starting' | 'serving' | 'stopping' = 'starting'
-  const readiness = async () => {
-    if (phase !== 'serving') return { isReady: false, reason: `The gateway is ${phase}.` }
-    await parts.probeStore()
-    const { stop } = books.guard
-    return stop === undefined ? { isReady: true } : { isReady: false, reason: stop }
-  }
-  const reconcile = countedPasses(parts, metrics)
-  const forwarding = new Forwarding(config)
-  const ports = {
-    ...parts.media,
-    ...parts.text,
-    ...admin,
-    reconcile,
-    holds,
-    bodyMemory: memory,
-    metrics,
-    coalescer: replays.coalescer,
-    readiness,
-    adminKey: adminKey.key,
-    forwarding,
-  }
-  const observe = observeRequests(log, metrics, forwarding)
-  const costHeader = `x-${config.brand}-cost-usd`
-  const replayHeader = `x-${config.brand}-replay`
-  const handler = requestHandler(gatewayRoutes(ports, config), {
-    nextId: admin.newId,
-    elapsed: () => performance.now(),
-    observe: finished => {
-      observe(finished)
-      admin.idleStreams.count(finished.context.trace)
-    },
-    costHeader,
-    replayHeader,
-    cors: new Cors({
-      origins: config.corsOrigins,
-      exposedHeaders: exposedHeaders([costHeader, replayHeader]),
-    }),
-  })
+  let phase: Phase = 'starting'
+  const opened = openHandler(config, parts, { adminKey: adminKey.key, files, phase: () => phase })
   const server = startServer({
     host: config.host,
     port: config.port,
@@ -161,11 +95,11 @@ async function serve(
       writeMs: config.stallTimeoutMs,
     },
     connectionsMax: connectionsMax(files.max),
-    handler: parts.aroundHandler(handler),
+    handler: parts.aroundHandler(opened.handler),
     onHandlerError: error => log.error('a request could not be recorded', errorFields(error)),
   })
   // After the server listens, so that a start whose address is in use does not create keys that are never shown.
-  // Books that do not match their anchor may be empty because they were lost, and must not be filled again.
+  // Books that do not fit their anchor may be empty because they were lost, and must not be filled again.
   const fill = books.anchor.problem === undefined ? firstStart(config, admin) : nothingFilled()
   const started = await fill.catch(async (error: unknown) => {
     await server.abort()
@@ -174,26 +108,34 @@ async function serve(
   adminKey.keep()
   phase = 'serving'
   const withdraw = folder.announce({ url: server.url, pid: process.pid })
-  const stopBackground = startBackground(parts, { metrics, reconcile }, config)
+  const stopBackground = startBackground(parts, opened, config)
   reportStart(parts, { url: server.url, config, folder, adminKey, ...started })
 
-  const stop = async () => {
+  const stop = () => {
     phase = 'stopping'
     withdraw()
-    log.info('stopping', {
-      running_requests: server.runningRequests,
-      running_submits: parts.media.runner.submits,
-      drain_s: config.drainMs / MS_PER_S,
-    })
-    await drained(server, parts.media, { drainMs: config.drainMs, clock })
-    parts.media.stop()
-    await stopBackground()
-    log.info('stopped', {})
-    log.flush()
-    await parts.close()
+    return stopServing(server, parts, { drainMs: config.drainMs, stopBackground })
   }
   let stopped: Promise<void> | undefined
   return { url: server.url, stop: () => (stopped ??= stop()) }
+}
+
+async function stopServing(
+  server: RunningServer,
+  { log, clock, media, close }: Parts,
+  { drainMs, stopBackground }: { readonly drainMs: number; readonly stopBackground: () => Promise<void> },
+): Promise<void> {
+  log.info('stopping', {
+    running_requests: server.runningRequests,
+    running_submits: media.runner.submits,
+    drain_s: drainMs / MS_PER_S,
+  })
+  await drained(server, media, { drainMs, clock })
+  media.stop()
+  await stopBackground()
+  log.info('stopped', {})
+  log.flush()
+  await close()
 }
 
 /**
@@ -201,7 +143,7 @@ async function serve(
  * and waits until aborted streams are settled.
  */
 async function drained(
-  server: ReturnType<typeof startServer>,
+  server: RunningServer,
   { runner }: Pick<Parts['media'], 'runner'>,
   { drainMs, clock }: { readonly drainMs: number; readonly clock: Clock },
 ): Promise<void> {

@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
-import { describeConfig, isProxyNamed, secretFromEnvironment, type Config } from '../config/config.ts'
-import type { Provider } from '../domain/catalog/provider.ts'
+import { describeConfig, secretFromEnvironment, type Config } from '../config/config.ts'
 import type { HoldKind } from '../domain/ledger/books.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import { explainJob } from '../gateway/media/explain-job.ts'
@@ -18,12 +17,6 @@ import { LateAnswers } from '../gateway/upstreams/late-answers.ts'
 import { RefusedFields } from '../gateway/upstreams/refused-fields.ts'
 import type { AdminPorts } from '../http/admin/call.ts'
 import type { HashKey } from '../http/authenticate.ts'
-import { fetchClient } from '../http1/client/fetch-client.ts'
-import { httpClient, type HttpClient } from '../http1/client/http-client.ts'
-import { Timers } from '../http1/timers.ts'
-import { openAiModerations } from '../providers/moderation/openai-moderations.ts'
-import { providerAdapters } from '../providers/provider-adapters.ts'
-import { openRenderer } from '../providers/sandbox/media/renderer.ts'
 import { reconcileJobs } from '../reconciler/reconcile-jobs.ts'
 import { reconcileOnce } from '../reconciler/reconcile-once.ts'
 import { boundedWriter } from '../telemetry/bounded-writer.ts'
@@ -34,6 +27,8 @@ import { openBackups } from './backup/open-backups.ts'
 import type { DataFolder } from './data-folder.ts'
 import { openMedia, type MediaParts } from './media.ts'
 import { openNode, type Node } from './open-node.ts'
+import { openProviders } from './open-providers.ts'
+import { secretOf } from './secret-of.ts'
 import { systemClock } from './system-clock.ts'
 
 /** The opened parts that every command of a data folder needs. */
@@ -82,21 +77,9 @@ export async function openParts(
     anchorPath: resolve(config.anchorFile ?? folder.anchor),
     onAnchorFailed: error => log.error('the anchor could not be written', errorFields(error)),
   })
-  const timers = new Timers(clock)
-  const sockets = httpClient(timers)
-  const http = isProxyNamed() ? fetchClient(timers) : sockets
   const tokenizer = openTokenizer(systemClock)
-  const renderer = openRenderer()
-  const moderator = moderatorOf(config, http)
-  const providers = providerAdapters({
-    clock,
-    http,
-    timers,
-    secretOf,
-    isSandboxOn: config.isSandboxOn,
-    renderer,
-    mediaProviders,
-  })
+  const opened = openProviders({ config, clock, mediaProviders })
+  const { providers, moderator, sockets } = opened
   const onReconcileFailed = (error: unknown) => log.error('the reconciler failed', errorFields(error))
   const media = await openMedia({
     node,
@@ -132,10 +115,8 @@ export async function openParts(
     heldNow: kind => node.ledger.heldNow(kind),
     probeStore: node.probe,
     close: async () => {
-      http.close()
-      sockets.close()
+      opened.close()
       tokenizer.close()
-      renderer.close()
       backups.close()
       await node.close()
       log.flush()
@@ -236,21 +217,4 @@ function textPortsOf(parts: {
     retryBudgets: new RetryBudgets(clock),
     random: () => Math.random(),
   }
-}
-
-function secretOf({ secret }: Provider): string | undefined {
-  if (secret.from === 'environment') return secretFromEnvironment(secret.variable)
-  if (secret.from === 'environment_pair') return keyPairFromEnvironment(secret.variables)
-  return secret.from === 'literal' ? secret.value : undefined
-}
-
-/** Both keys of a provider that has two, with a comma between them. Undefined unless both are set. */
-function keyPairFromEnvironment(variables: readonly [string, string]): string | undefined {
-  const keys = variables.map(variable => secretFromEnvironment(variable))
-  return keys.includes(undefined) ? undefined : keys.join(',')
-}
-
-function moderatorOf({ moderationUrl, moderationKey }: Config, http: HttpClient): Moderator | undefined {
-  if (moderationUrl === undefined) return undefined
-  return openAiModerations({ url: moderationUrl, key: moderationKey }, { http })
 }

@@ -20,102 +20,94 @@ export type Gauges = BooksGauges & {
 
 /** Metrics of the current state. */
 export function registerGauges(gauges: Gauges, registry: Registry): void {
-  const registers = [registry]
-  const held = new Gauge({
+  registerHeld(gauges, registry)
+  registerOpenJobs(gauges, registry)
+  for (const number of numbers(gauges)) registerNumber(number, registry)
+  registerBooksGauges(gauges, registry)
+}
+
+function registerHeld({ held }: Gauges, registry: Registry): Gauge {
+  return new Gauge({
     name: 'tollgate_held_usd',
     help: 'Dollars in open holds, by kind of work.',
     labelNames: ['kind'],
-    registers,
+    registers: [registry],
     collect() {
-      this.set({ kind: 'text' }, dollars(gauges.held('text')))
-      this.set({ kind: 'media' }, dollars(gauges.held('media')))
+      this.set({ kind: 'text' }, dollars(held('text')))
+      this.set({ kind: 'media' }, dollars(held('media')))
     },
   })
-  const waiting = new Gauge({
-    name: 'tollgate_hold_waiters',
-    help: 'Requests that wait for money that other requests hold.',
-    registers,
-    collect() {
-      this.set(gauges.waiting())
-    },
-  })
-  const openJobs = new Gauge({
+}
+
+function registerOpenJobs({ openJobs }: Gauges, registry: Registry): Gauge {
+  return new Gauge({
     name: 'tollgate_open_jobs',
     help: 'Image and video jobs that have not ended, by state.',
     labelNames: ['state'],
-    registers,
+    registers: [registry],
     async collect() {
-      const counts = await gauges.openJobs()
+      const counts = await openJobs()
       for (const state of openStates) this.set({ state }, counts[state])
     },
   })
-  const replayBytes = new Gauge({
-    name: 'tollgate_replay_bytes',
-    help: 'Memory for stored answers and for copies of running streams.',
-    registers,
-    collect() {
-      this.set(gauges.replayBytes())
+}
+
+/** A metric without labels. */
+type NumberGauge = { readonly name: string; readonly help: string; readonly read: () => number }
+
+function numbers(gauges: Gauges): readonly NumberGauge[] {
+  const { bodyMemory, inputSpool } = gauges
+  return [
+    {
+      name: 'tollgate_hold_waiters',
+      help: 'Requests that wait for money that other requests hold.',
+      read: gauges.waiting,
     },
-  })
-  const bodyBytes = new Gauge({
-    name: 'tollgate_body_memory_bytes',
-    help: 'Memory that is reserved for request bodies.',
-    registers,
-    collect() {
-      this.set(gauges.bodyMemory.reserved)
+    {
+      name: 'tollgate_replay_bytes',
+      help: 'Memory for stored answers and for copies of running streams.',
+      read: gauges.replayBytes,
     },
-  })
-  const bodyWaiters = new Gauge({
-    name: 'tollgate_body_memory_waiters',
-    help: 'Requests that wait for memory for their bodies.',
-    registers,
-    collect() {
-      this.set(gauges.bodyMemory.waiting)
+    {
+      name: 'tollgate_body_memory_bytes',
+      help: 'Memory that is reserved for request bodies.',
+      read: () => bodyMemory.reserved,
     },
-  })
-  const spoolBytes = new Gauge({
-    name: 'tollgate_input_spool_bytes',
-    help: 'Disk space for the files of running image and video requests.',
-    registers,
-    collect() {
-      this.set(gauges.inputSpool.reserved)
+    {
+      name: 'tollgate_body_memory_waiters',
+      help: 'Requests that wait for memory for their bodies.',
+      read: () => bodyMemory.waiting,
     },
-  })
-  const spoolWaiters = new Gauge({
-    name: 'tollgate_input_spool_waiters',
-    help: 'Requests that wait for disk space for their files.',
-    registers,
-    collect() {
-      this.set(gauges.inputSpool.waiting)
+    {
+      name: 'tollgate_input_spool_bytes',
+      help: 'Disk space for the files of running image and video requests.',
+      read: () => inputSpool.reserved,
     },
-  })
-  const lateCalls = new Gauge({
-    name: 'tollgate_late_calls',
-    help: 'Upstream calls that continue after their client got a 504.',
-    registers,
-    collect() {
-      this.set(gauges.lateCalls())
+    {
+      name: 'tollgate_input_spool_waiters',
+      help: 'Requests that wait for disk space for their files.',
+      read: () => inputSpool.waiting,
     },
-  })
-  const openCircuits = new Gauge({
-    name: 'tollgate_open_circuit_breakers',
-    help: 'Upstreams with an open circuit breaker, which get no requests after repeated failures.',
-    registers,
-    collect() {
-      this.set(gauges.openCircuits())
+    {
+      name: 'tollgate_late_calls',
+      help: 'Upstream calls that continue after their client got a 504.',
+      read: gauges.lateCalls,
     },
-  })
-  registerBooksGauges(gauges, registry)
-  void [
-    held,
-    waiting,
-    openJobs,
-    replayBytes,
-    bodyBytes,
-    bodyWaiters,
-    spoolBytes,
-    spoolWaiters,
-    lateCalls,
-    openCircuits,
+    {
+      name: 'tollgate_open_circuit_breakers',
+      help: 'Upstreams with an open circuit breaker, which get no requests after repeated failures.',
+      read: gauges.openCircuits,
+    },
   ]
+}
+
+function registerNumber({ name, help, read }: NumberGauge, registry: Registry): Gauge {
+  return new Gauge({
+    name,
+    help,
+    registers: [registry],
+    collect() {
+      this.set(read())
+    },
+  })
 }

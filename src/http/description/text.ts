@@ -101,107 +101,98 @@ type Text = Pick<Operation, 'id' | 'summary' | 'description'> & {
 
 /** The five text routes. `brand` is the word in the names of headers. */
 export function textPaths(brand: string): Paths {
-  const replayed = [bypass(brand), idempotencyKey]
+  return {
+    '/v1/chat/completions': { post: replayed(chat, brand) },
+    '/v1/responses': { post: replayed(responses, brand) },
+    '/v1/embeddings': { post: replayed(embeddings, brand) },
+    '/v1/messages': { post: messages(brand) },
+    '/v1/messages/count_tokens': { post: countTokens },
+  }
+}
+
+const chat = {
+  id: 'createChatCompletion',
+  name: 'Chat',
+  summary: 'Chat',
+  description: 'The bytes of the reply are those of the provider, except for `model` and `usage.cost_usd`.',
+  request: { model: 'sandbox-chat', max_tokens: 10, messages: HELLO },
+  reply: chatReply,
+}
+const responses = {
+  id: 'createResponse',
+  name: 'Responses',
+  summary: 'Responses',
+  request: { model: 'sandbox-chat', input: 'Hello' },
+  reply: response,
+}
+const embeddings = {
+  id: 'createEmbedding',
+  name: 'Embeddings',
+  summary: 'Embeddings',
+  request: { model: 'sandbox-embed', input: 'Hello' },
+  reply: embedding,
+}
+
+/** A route with replays. */
+function replayed(route: Omit<Text, 'headers'>, brand: string): Operation {
   const headers = {
     ...costHeader(brand, 'What the request cost. Streams and replays do not have it.'),
     ...replayHeader(brand),
   }
+  return { ...operation({ ...route, headers }), parameters: [bypass(brand), idempotencyKey] }
+}
+
+function messages(brand: string): Operation {
   return {
-    '/v1/chat/completions': {
-      post: {
-        ...operation({
-          id: 'createChatCompletion',
-          name: 'Chat',
-          summary: 'Chat',
-          description:
-            'The bytes of the reply are those of the provider, except for `model` and `usage.cost_usd`.',
-          request: { model: 'sandbox-chat', max_tokens: 10, messages: HELLO },
-          reply: chatReply,
-          headers,
-        }),
-        parameters: replayed,
+    ...operation({
+      id: 'createMessage',
+      name: 'Messages',
+      summary: 'Messages, as the Anthropic SDKs send them',
+      request: { model: 'sandbox-chat', max_tokens: 10, messages: HELLO },
+      reply: message,
+      headers: costHeader(brand, 'What the request cost. Streams do not have it.'),
+    }),
+    style: 'messages',
+    errors: [...errors, 'thread_unsupported_request'],
+    parameters: [
+      {
+        name: 'anthropic-version',
+        in: 'header',
+        description: 'Passed on to native upstreams.',
+        schema: text,
+        example: '2023-06-01',
       },
-    },
-    '/v1/responses': {
-      post: {
-        ...operation({
-          id: 'createResponse',
-          name: 'Responses',
-          summary: 'Responses',
-          request: { model: 'sandbox-chat', input: 'Hello' },
-          reply: response,
-          headers,
-        }),
-        parameters: replayed,
+      {
+        name: 'anthropic-beta',
+        in: 'header',
+        description: 'Passed on to native upstreams, as far as the operator allows.',
+        schema: text,
       },
-    },
-    '/v1/embeddings': {
-      post: {
-        ...operation({
-          id: 'createEmbedding',
-          name: 'Embeddings',
-          summary: 'Embeddings',
-          request: { model: 'sandbox-embed', input: 'Hello' },
-          reply: embedding,
-          headers,
-        }),
-        parameters: replayed,
-      },
-    },
-    '/v1/messages': {
-      post: {
-        ...operation({
-          id: 'createMessage',
-          name: 'Messages',
-          summary: 'Messages, as the Anthropic SDKs send them',
-          request: { model: 'sandbox-chat', max_tokens: 10, messages: HELLO },
-          reply: message,
-          headers: costHeader(brand, 'What the request cost. Streams do not have it.'),
-        }),
-        style: 'messages',
-        errors: [...errors, 'thread_unsupported_request'],
-        parameters: [
-          {
-            name: 'anthropic-version',
-            in: 'header',
-            description: 'Passed on to native upstreams.',
-            schema: text,
-            example: '2023-06-01',
-          },
-          {
-            name: 'anthropic-beta',
-            in: 'header',
-            description: 'Passed on to native upstreams, as far as the operator allows.',
-            schema: text,
-          },
-        ],
-      },
-    },
-    '/v1/messages/count_tokens': {
-      post: {
-        id: 'countTokens',
-        summary: 'Estimate the input tokens of a Messages request',
-        description: 'Free. The number is an estimate from the number of characters.',
-        tag: 'Text',
-        access: 'customer',
-        body: {
-          isRequired: true,
-          content: json(
-            { $ref: '#/components/schemas/CountTokensRequest' },
-            { message: { model: 'sandbox-chat', messages: HELLO } },
-          ),
-        },
-        replies: {
-          200: {
-            description: 'The estimate.',
-            content: json({ $ref: '#/components/schemas/TokenCount' }, { estimate: { input_tokens: 6 } }),
-          },
-        },
-        errors: ['ambiguous_field', 'model_not_found', 'thread_unsupported_request'],
-        style: 'messages',
-      },
-    },
+    ],
   }
+}
+
+const countTokens: Operation = {
+  id: 'countTokens',
+  summary: 'Estimate the input tokens of a Messages request',
+  description: 'Free. The number is an estimate from the number of characters.',
+  tag: 'Text',
+  access: 'customer',
+  body: {
+    isRequired: true,
+    content: json(
+      { $ref: '#/components/schemas/CountTokensRequest' },
+      { message: { model: 'sandbox-chat', messages: HELLO } },
+    ),
+  },
+  replies: {
+    200: {
+      description: 'The estimate.',
+      content: json({ $ref: '#/components/schemas/TokenCount' }, { estimate: { input_tokens: 6 } }),
+    },
+  },
+  errors: ['ambiguous_field', 'model_not_found', 'thread_unsupported_request'],
+  style: 'messages',
 }
 
 function operation({ name, request, reply, headers, ...rest }: Text): Operation {

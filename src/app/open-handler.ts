@@ -1,0 +1,120 @@
+import type { Config } from '../config/config.ts'
+import { bodyMemory } from '../gateway/budgets/body-budgets.ts'
+import type { ByteBudget } from '../gateway/budgets/byte-budget.ts'
+import { HoldQueue } from '../gateway/hold-queue.ts'
+import type { Reconcile } from '../gateway/ports/reconcile.ts'
+import { Cors, exposedHeaders } from '../http/cors.ts'
+import { Forwarding } from '../http/forwarding.ts'
+import type { Readiness } from '../http/operating/health.ts'
+import { observeRequests } from '../http/operating/observe.ts'
+import { requestHandler, type RequestHandlerPorts } from '../http/request-handler.ts'
+import type { RequestHandler } from '../http1/server/server.ts'
+import type { Gauges } from '../telemetry/gauges.ts'
+import type { JobMetrics } from '../telemetry/job-metrics.ts'
+import { openMetrics, type Metrics } from '../telemetry/metrics.ts'
+import type { ProcessFiles } from '../telemetry/process-metrics.ts'
+import { countedPasses } from './background.ts'
+import type { Parts } from './parts.ts'
+import { openReplays, type ReplayParts } from './replays.ts'
+import { gatewayRoutes } from './routes.ts'
+
+export type Phase = 'starting' | 'serving' | 'stopping'
+
+/** What a running server adds to the parts. */
+export type OpenedHandler = {
+  readonly handler: RequestHandler
+  readonly metrics: Metrics
+  /** Runs the reconciler once, and counts the pass in the metrics. */
+  readonly reconcile: Reconcile
+}
+
+/** Makes the handler of all requests, and opens the parts that only a server needs: holds, replays and metrics. */
+export function openHandler(
+  config: Config,
+  parts: Parts & { readonly jobMetrics: JobMetrics },
+  server: {
+    readonly adminKey: string
+    readonly files: ProcessFiles
+    readonly phase: () => Phase
+  },
+): OpenedHandler {
+  const { clock, admin } = parts
+  const holds = new HoldQueue(
+    { ledger: admin.ledger, clock },
+    { waitMs: config.holdWaitMs, mode: config.textHolds },
+  )
+  const replays = openReplays(config, clock)
+  const memory = bodyMemory(config.bufferedBytesMax, clock)
+  const metrics = openMetrics(gaugesOf(parts, { holds, replays, memory }), parts.jobMetrics, server.files)
+  const reconcile = countedPasses(parts, metrics)
+  const forwarding = new Forwarding(config)
+  const ports = {
+    ...parts.media,
+    ...parts.text,
+    ...admin,
+    reconcile,
+    holds,
+    bodyMemory: memory,
+    metrics,
+    coalescer: replays.coalescer,
+    readiness: () => readinessOf(parts, server.phase()),
+    adminKey: server.adminKey,
+    forwarding,
+  }
+  const handler = requestHandler(
+    gatewayRoutes(ports, config),
+    handlerPortsOf(config, parts, { metrics, forwarding }),
+  )
+  return { handler, metrics, reconcile }
+}
+
+function gaugesOf(
+  { text, media, books, heldNow }: Parts,
+  {
+    holds,
+    replays,
+    memory,
+  }: { readonly holds: HoldQueue; readonly replays: ReplayParts; readonly memory: ByteBudget },
+): Gauges {
+  return {
+    held: heldNow,
+    waiting: () => holds.waiting,
+    lateCalls: () => text.lateAnswers.running,
+    openJobs: () => media.jobs.openCounts(),
+    openCircuits: () => text.circuitBreakers.open,
+    replayBytes: replays.bytes,
+    anchorFailures: books.anchorFailures,
+    isStopped: () => books.guard.stop !== undefined,
+    stoppedAccounts: () => books.guard.stoppedAccounts,
+    bodyMemory: memory,
+    inputSpool: media.inputSpool,
+  }
+}
+
+async function readinessOf({ books, probeStore }: Parts, phase: Phase): Promise<Readiness> {
+  if (phase !== 'serving') return { isReady: false, reason: `The gateway is ${phase}.` }
+  await probeStore()
+  const { stop } = books.guard
+  return stop === undefined ? { isReady: true } : { isReady: false, reason: stop }
+}
+
+function handlerPortsOf(
+  { brand, corsOrigins }: Config,
+  { log, admin }: Parts,
+  { metrics, forwarding }: { readonly metrics: Metrics; readonly forwarding: Forwarding },
+): RequestHandlerPorts {
+  const costHeader = `x-${brand}-cost-usd`
+  const replayHeader = `x-${brand}-replay`
+  const observe = observeRequests(log, metrics, forwarding)
+  return {
+    nextId: admin.newId,
+    elapsed: () => performance.now(),
+    observe(finished) {
+      observe(finished)
+      admin.idleStreams.count(finished.context.trace)
+    },
+    costHeader,
+    replayHeader,
+    cors: new Cors({ origins: corsOrigins, exposedHeaders: exposedHeaders([costHeader, replayHeader]) }),
+  }
+}
