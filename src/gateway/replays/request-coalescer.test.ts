@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { aFingerprint } from '../../../test/conformance/replays.ts'
-import { streamOf } from '../../../test/support/byte-streams.ts'
+import { streamOf, streamOfText, textOf } from '../../../test/support/byte-streams.ts'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { rejection } from '../../../test/support/rejection.ts'
 import { sentText } from '../../../test/support/sent-text.ts'
@@ -43,19 +43,37 @@ function aStream(): StreamedAnswer {
   return { kind: 'stream', model, contentType, rateLimits, retryAfterS, body: streamOf([]), ended }
 }
 
-/** A store of replays whose lookups resolve when the test says so. */
+/** A stream of one text that is complete and charged. */
+function aWholeStream(text: string): StreamedAnswer {
+  return { ...aStream(), body: streamOfText(text), ended: Promise.resolve({ isWhole: true }) }
+}
+
+/** The body of an answer, or all text of a stream. */
+async function bodyOf(result: TextResult): Promise<unknown> {
+  if (result.kind === 'stream') return textOf(result.body)
+  return result.kind === 'answer' ? result.body : result.kind
+}
+
+/** A store of replays whose lookups, and whose writes, resolve when the test says so. */
 function slowReplays() {
   const lookups: ((found: KeptAnswer | undefined) => void)[] = []
+  const writes: (() => void)[] = []
   const replays: Replays = {
     find: () => new Promise(resolve => lookups.push(resolve)),
-    keep: async () => {},
+    keep: () => new Promise(resolve => writes.push(resolve)),
   }
   return {
     replays,
     lookups,
+    writes,
     /** Answers all lookups that wait. */
     async found(answer?: KeptAnswer) {
       for (const resolve of lookups.splice(0)) resolve(answer)
+      await turn()
+    },
+    /** Ends all writes that wait. */
+    async kept() {
+      for (const resolve of writes.splice(0)) resolve()
       await turn()
     },
   }
@@ -138,6 +156,47 @@ describe('with a replay store that answers later', () => {
 
     const results = await Promise.all(asked.map(({ result }) => result))
     expect(results.map(({ kind }) => kind)).toEqual(['error', 'answer', 'answer', 'answer'])
+  })
+})
+
+describe.each([
+  ['an answer', anAnswer],
+  ['a stream', aWholeStream],
+])('while %s is being kept', (_, answerWith) => {
+  /** Two requests that have got the answer. The store is still writing it. */
+  async function answered() {
+    const store = slowReplays()
+    const { ask, calls } = setUp(store.replays)
+    const asked = [ask(), ask()]
+    await store.found()
+    calls[0]!.resolve(answerWith('the answer'))
+    for (const { result } of asked) expect(await bodyOf(await result)).toBe('the answer')
+    await turn()
+    expect(store.writes).toHaveLength(1)
+    return { store, ask, calls }
+  }
+
+  test('a third identical request is a replay, without a call of the model', async () => {
+    const { store, ask, calls } = await answered()
+
+    const third = ask()
+    await turn()
+
+    expect(store.lookups).toHaveLength(0)
+    expect(await third.result).toMatchObject({ isReplay: true })
+    expect(await bodyOf(await third.result)).toBe('the answer')
+    expect(calls).toHaveLength(1)
+  })
+
+  test('it can be joined, and requests after that ask the store', async () => {
+    const { store, ask, calls } = await answered()
+    await store.kept()
+
+    const next = ask()
+    await store.found({ contentType: 'text/plain', model: 'gpt-x', body: 'kept' })
+
+    expect(await bodyOf(await next.result)).toBe('kept')
+    expect(calls).toHaveLength(1)
   })
 })
 
