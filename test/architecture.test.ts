@@ -29,7 +29,7 @@ const parts = [
  */
 const layers: Record<string, readonly string[]> = {
   domain: [],
-  // A separate library.
+  // A separate library. Its tests and src/http1/testing/ import nothing else either.
   http1: [],
   protocol: ['domain'],
   gateway: ['domain', 'protocol'],
@@ -62,7 +62,14 @@ const layers: Record<string, readonly string[]> = {
   app: parts,
 }
 
-const sources = globSync('**/*.ts', { cwd: root }).filter(path => !path.endsWith('.test.ts'))
+const files = globSync('**/*.ts', { cwd: root })
+/** What is installed. The `files` of package.json leaves out the same. */
+const sources = files.filter(path => !isTest(path))
+
+/** Tests, and their support in a folder `testing/`. */
+function isTest(path: string): boolean {
+  return path.endsWith('.test.ts') || path.includes('/testing/')
+}
 
 function layerOf(path: string): string | undefined {
   return Object.keys(layers).find(layer => isWithin(path, layer))
@@ -106,6 +113,8 @@ function ioInConstructors(code: string): string[] {
   return found
 }
 
+const COMPUTED_NAME = 'an import with a computed name'
+
 /** All modules that a file imports or re-exports, including types and dynamic imports. */
 function importsOf(path: string): string[] {
   const file = resolve(root, path)
@@ -114,7 +123,7 @@ function importsOf(path: string): string[] {
   if (errors.length > 0) throw new Error(`${path} does not parse: ${errors[0]!.message}`)
   const dynamic = module.dynamicImports.map(({ moduleRequest }) => {
     const literal = /^(['"])(.*)\1$/.exec(code.slice(moduleRequest.start, moduleRequest.end))
-    return literal?.[2] ?? 'an import with a computed name'
+    return literal?.[2] ?? COMPUTED_NAME
   })
   const named = [
     ...module.staticImports.map(found => found.moduleRequest.value),
@@ -166,6 +175,23 @@ describe('architecture', () => {
 
     expect(ioInConstructors(code)).toEqual(['open', 'all'])
   })
+
+  test('no source imports support for tests', () => {
+    const found = sources.filter(path => importsOf(path).some(isTest))
+
+    expect(found).toEqual([])
+  })
+
+  test.each(files.filter(path => path.startsWith('http1/') && isTest(path)))(
+    '%s imports only http1, the runtime and fast-check, so that http1 can be used elsewhere with its tests',
+    path => {
+      // The examples of the README import from http1.
+      const examples = path === 'http1/readme.test.ts' ? [COMPUTED_NAME] : []
+      const allowed = ['http1', 'bun', 'bun:', 'node:', 'fast-check', ...examples]
+
+      expect(importsOf(path).filter(name => !allowed.some(part => isWithin(name, part)))).toEqual([])
+    },
+  )
 
   test('only config reads the environment', () => {
     const readers = sources.filter(path =>

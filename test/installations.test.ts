@@ -132,7 +132,7 @@ describe('the npm package', () => {
     expect(files).toContain('src/cli.ts')
     expect(
       files.filter(file =>
-        /\.test\.ts$|^test\/|\/test\/|\/bench\/|\/data\/|\/fixtures\/|\.npmrc|\.key$/.test(file),
+        /\.test\.ts$|^test\/|\/test\/|\/bench\/|\/data\/|\/fixtures\/|\/testing\/|\.npmrc|\.key$/.test(file),
       ),
     ).toEqual([])
   })

@@ -15,7 +15,7 @@ type Lock = {
     >
   >
 }
-type Manifest = { readonly version: string } & Readonly<
+type Manifest = { readonly version: string; readonly files: readonly string[] } & Readonly<
   Record<'dependencies' | 'devDependencies', Readonly<Record<string, string>>>
 >
 
@@ -82,6 +82,16 @@ describe('the package', () => {
     expect(manifest).not.toHaveProperty('private')
     expect(manifest).toMatchObject({ name: 'tollgate', license: 'MIT', bin: { tollgate: 'bin/tollgate' } })
     expect(text('CHANGELOG.md')).toMatch(new RegExp(`^## ${RegExp.escape(manifest.version)}\\b`, 'm'))
+  })
+
+  test('and the image have no tests, no data of tests and no support of tests', () => {
+    const notPacked = manifest.files.filter(path => path.startsWith('!'))
+    const notInImage = text('.dockerignore')
+      .split('\n')
+      .filter(line => line.startsWith('**/'))
+
+    expect(notPacked).toEqual(['!src/**/*.test.ts', '!src/**/fixtures/', '!src/**/testing/'])
+    expect(notInImage).toEqual(['**/*.test.ts', '**/fixtures', '**/testing'])
   })
 
   test('runs in the image and in the services with the same version', () => {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { fakeClock } from '../../test/support/fake-clock.ts'
 import { rejection } from '../../test/support/rejection.ts'
-import { rawConnection, rawRequest } from '../../test/scenarios/raw-http.ts'
+import { rawConnection, rawRequest } from '../http1/testing/raw-http.ts'
 import { until } from '../../test/scenarios/until.ts'
 import { GatewayError } from '../domain/errors.ts'
 import { startServer, type RunningServer } from '../http1/server/server.ts'

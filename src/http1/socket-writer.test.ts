@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { rejection } from '../../test/support/rejection.ts'
+import { rejection } from './testing/rejection.ts'
 import { clientError } from './client/client-error.ts'
 import { SocketWriter } from './socket-writer.ts'
 

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'bun:test'
-import { fakeClock, type FakeClock } from '../../test/support/fake-clock.ts'
+import { fakeClock, type FakeClock } from './testing/fake-clock.ts'
 import { Timers, type Timer } from './timers.ts'
 
 let clock: FakeClock

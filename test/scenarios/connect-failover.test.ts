@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { fakeClock } from '../support/fake-clock.ts'
-import { canFillBacklog, startFullBacklog, type FullBacklog } from '../support/full-backlog.ts'
+import { canFillBacklog, startFullBacklog, type FullBacklog } from '../../src/http1/testing/full-backlog.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { chatAnswer, sse } from '../support/upstream-replies.ts'
 import { startUpstream, type Upstream } from '../support/upstream.ts'

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net'
 import { afterAll, expect, test } from 'bun:test'
 import { aDataFolder } from '../support/data-folder.ts'
 import { startGatewayProcess } from '../support/gateway-process.ts'
-import { rawRequest } from './raw-http.ts'
+import { rawRequest } from '../../src/http1/testing/raw-http.ts'
 import { until } from './until.ts'
 
 const SILENT = 400

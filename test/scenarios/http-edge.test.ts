@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { fakeClock } from '../support/fake-clock.ts'
 import { startTestGateway, type TestAccount } from '../support/gateway.ts'
 import { turn } from '../support/turn.ts'
-import { rawConnection, rawRequest } from './raw-http.ts'
+import { rawConnection, rawRequest } from '../../src/http1/testing/raw-http.ts'
 import { refusalOf } from './refusal-of.ts'
 import { ADMIN_KEY, startScriptedGateway, type ScriptedGateway } from './scripted-gateway.ts'
 

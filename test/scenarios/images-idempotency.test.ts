@@ -9,7 +9,7 @@ import {
   startScriptedImages,
   type ImagesBody,
 } from './image-gateway.ts'
-import { rawConnection } from './raw-http.ts'
+import { rawConnection } from '../../src/http1/testing/raw-http.ts'
 import { until } from './until.ts'
 
 const DAY_MS = 86_400_000

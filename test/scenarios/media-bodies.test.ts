@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import type { TestAccount } from '../support/gateway.ts'
 import { aClip, RUNNING } from '../support/scripted-media.ts'
 import { turn } from '../support/turn.ts'
-import { rawConnection, type RawConnection } from './raw-http.ts'
+import { rawConnection, type RawConnection } from '../../src/http1/testing/raw-http.ts'
 import { refusalOf } from './refusal-of.ts'
 import { ADMIN_KEY } from './scripted-gateway.ts'
 import { until } from './until.ts'

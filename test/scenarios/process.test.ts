@@ -5,7 +5,7 @@ import { aDataFolder } from '../support/data-folder.ts'
 import { startGatewayProcess, type GatewayProcess } from '../support/gateway-process.ts'
 import { chatAnswer } from '../support/upstream-replies.ts'
 import { startUpstream, type Upstream } from '../support/upstream.ts'
-import { rawConnection } from './raw-http.ts'
+import { rawConnection } from '../../src/http1/testing/raw-http.ts'
 import { chatModel, UPSTREAM_KEY } from './scripted-gateway.ts'
 import { until } from './until.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { accepts, freePort, openProcesses } from '../../bench/processes.ts'
 import { debianProgram } from '../support/debian-program.ts'
-import { rawRequest } from './raw-http.ts'
+import { rawRequest } from '../../src/http1/testing/raw-http.ts'
 import { ADMIN_KEY, startScriptedGateway, type ScriptedGateway } from './scripted-gateway.ts'
 
 type Place = { readonly folder: string; readonly port: number; readonly gatewayPort: string }

@@ -1,6 +1,1 @@
-/** Waits for one turn of the event loop, after which all work that does not wait for I/O is done. */
-export function turn(): Promise<void> {
-  return new Promise(resolve => {
-    setImmediate(resolve)
-  })
-}
+export { turn } from '../../src/http1/testing/turn.ts'

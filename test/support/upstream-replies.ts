@@ -1,25 +1,9 @@
+import { answer, head, json } from '../../src/http1/testing/upstream-replies.ts'
 import type { Exchange, Reply } from './upstream.ts'
 
-type Head = { readonly status?: number; readonly headers?: Readonly<Record<string, string>> }
+export { answer, head, json }
 
 const encoder = new TextEncoder()
-
-/** A complete answer with a content-length. */
-export function answer(body: string | Uint8Array, { status = 200, headers = {} }: Head = {}): Reply {
-  const bytes = bytesOf(body)
-  return async exchange => {
-    await exchange.write(head(status, { ...headers, 'content-length': String(bytes.length) }))
-    await exchange.write(bytes)
-  }
-}
-
-/** A complete JSON answer. */
-export function json(value: unknown, { status, headers }: Head = {}): Reply {
-  return answer(JSON.stringify(value), {
-    ...(status === undefined ? {} : { status }),
-    headers: { 'content-type': 'application/json', ...headers },
-  })
-}
 
 export type ChatAnswer = {
   readonly content?: string
@@ -81,7 +65,7 @@ export function shortBody(
   status = 200,
 ): Reply {
   return async exchange => {
-    await exchange.write(head(status, { ...headers, 'content-length': String(bytesOf(body).length + 10) }))
+    await exchange.write(head(status, { ...headers, 'content-length': String(Buffer.byteLength(body) + 10) }))
     await exchange.write(body)
     exchange.end()
   }
@@ -133,15 +117,9 @@ export function silence(): Reply {
 export const JSON_TYPE: Readonly<Record<string, string>> = { 'content-type': 'application/json' }
 export const EVENT_STREAM: Readonly<Record<string, string>> = { 'content-type': 'text/event-stream' }
 
-/** The status line and headers, for tests that write the body themselves. */
-export function head(status: number, headers: Readonly<Record<string, string>>): string {
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  return `HTTP/1.1 ${status} Scripted\r\n${lines.join('')}\r\n`
-}
-
 /** One chunk of a chunked body, for tests that write the chunks themselves. */
 export function chunk(part: string | Uint8Array): Uint8Array {
-  const bytes = bytesOf(part)
+  const bytes = typeof part === 'string' ? encoder.encode(part) : part
   return Buffer.concat([encoder.encode(`${bytes.length.toString(16)}\r\n`), bytes, encoder.encode('\r\n')])
 }
 
@@ -162,8 +140,4 @@ function settled(): Promise<void> {
   return new Promise(resolve => {
     setImmediate(resolve)
   })
-}
-
-function bytesOf(body: string | Uint8Array): Uint8Array {
-  return typeof body === 'string' ? encoder.encode(body) : body
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { getRequest } from '../../../test/support/http-text.ts'
-import { fakeConnection } from '../../../test/support/server-connection.ts'
+import { getRequest } from '../../http1/testing/http-text.ts'
+import { fakeConnection } from '../../http1/testing/fake-connection.ts'
 import { turn } from '../../../test/support/turn.ts'
 import { clipReply } from './clip-reply.ts'
 

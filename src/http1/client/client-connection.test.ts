@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { rejection } from '../../../test/support/rejection.ts'
-import { fakeClock } from '../../../test/support/fake-clock.ts'
+import { rejection } from '../testing/rejection.ts'
+import { fakeClock } from '../testing/fake-clock.ts'
 import { Timers } from '../timers.ts'
 import { onSocketEvent } from '../socket-polls.ts'
 import { ClientConnection } from './client-connection.ts'

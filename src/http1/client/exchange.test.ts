@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
-import { rejection } from '../../../test/support/rejection.ts'
-import { fakeClock, type FakeClock } from '../../../test/support/fake-clock.ts'
+import { rejection } from '../testing/rejection.ts'
+import { fakeClock, type FakeClock } from '../testing/fake-clock.ts'
 import { readAll } from '../read-all.ts'
 import { Timers } from '../timers.ts'
 import { Exchange } from './exchange.ts'

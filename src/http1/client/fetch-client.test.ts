@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'bun:test'
-import * as replies from '../../../test/support/upstream-replies.ts'
-import { startUpstream } from '../../../test/support/upstream.ts'
+import * as replies from '../testing/upstream-replies.ts'
+import { startUpstream } from '../testing/upstream.ts'
 
 test('requests go through the proxy in HTTP_PROXY, except to the hosts in NO_PROXY', async () => {
   const proxy = startUpstream()

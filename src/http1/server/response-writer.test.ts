@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { getRequest, responseHeadText } from '../../../test/support/http-text.ts'
-import { fakeConnection } from '../../../test/support/server-connection.ts'
-import { turn } from '../../../test/support/turn.ts'
+import { getRequest, responseHeadText } from '../testing/http-text.ts'
+import { fakeConnection } from '../testing/fake-connection.ts'
+import { turn } from '../testing/turn.ts'
 import type { ByteStream } from '../byte-stream.ts'
 
 /** A stream that a test fills. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { chunkedBody, getRequest, postHead, responseText } from '../../../test/support/http-text.ts'
-import { fakeConnection, type FakeConnection } from '../../../test/support/server-connection.ts'
-import { turn } from '../../../test/support/turn.ts'
+import { chunkedBody, getRequest, postHead, responseText } from '../testing/http-text.ts'
+import { fakeConnection, type FakeConnection } from '../testing/fake-connection.ts'
+import { turn } from '../testing/turn.ts'
 import type { ServerRequest } from './server-request.ts'
 
 const LIMITS = { bytesMax: 1 << 20, idleMs: 30_000, totalMs: 100_000 }

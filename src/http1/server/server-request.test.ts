@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { chunkedBody, getRequest, postHead } from '../../../test/support/http-text.ts'
-import { rejection } from '../../../test/support/rejection.ts'
-import { fakeConnection } from '../../../test/support/server-connection.ts'
-import { turn } from '../../../test/support/turn.ts'
+import { chunkedBody, getRequest, postHead } from '../testing/http-text.ts'
+import { rejection } from '../testing/rejection.ts'
+import { fakeConnection } from '../testing/fake-connection.ts'
+import { turn } from '../testing/turn.ts'
 import type { HttpError } from './http-error.ts'
 
 const LIMITS = { bytesMax: 1 << 20, idleMs: 30_000, totalMs: 100_000 }

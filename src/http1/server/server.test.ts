@@ -1,9 +1,9 @@
 import { connect } from 'node:net'
 import { afterEach, describe, expect, test } from 'bun:test'
-import { startTestServer, type TestServer } from '../../../test/support/http1-server.ts'
-import { turn } from '../../../test/support/turn.ts'
-import { rawConnection, rawRequest } from '../../../test/scenarios/raw-http.ts'
-import { until } from '../../../test/scenarios/until.ts'
+import { startTestServer, type TestServer } from '../testing/test-server.ts'
+import { turn } from '../testing/turn.ts'
+import { rawConnection, rawRequest } from '../testing/raw-http.ts'
+import { until } from '../testing/until.ts'
 import type { ServerRequest } from './server-request.ts'
 import type { ServerResponse } from './response-writer.ts'
 

@@ -1,7 +1,7 @@
-import { HttpError } from '../../src/http1/server/http-error.ts'
-import { startServer, type RunningServer } from '../../src/http1/server/server.ts'
-import type { ServerRequest } from '../../src/http1/server/server-request.ts'
-import type { ServerResponse } from '../../src/http1/server/response-writer.ts'
+import { HttpError } from '../server/http-error.ts'
+import { startServer, type RunningServer } from '../server/server.ts'
+import type { ServerRequest } from '../server/server-request.ts'
+import type { ServerResponse } from '../server/response-writer.ts'
 import { fakeClock, type FakeClock } from './fake-clock.ts'
 
 export type TestServer = RunningServer & {

@@ -1,11 +1,7 @@
-import { DEFAULT_TIMEOUTS, type ConnectionTimeouts } from '../../src/http1/server/limits.ts'
-import { ReadTurns } from '../../src/http1/server/read-turns.ts'
-import {
-  ServerConnection,
-  type ConnectionServer,
-  type ServerSocket,
-} from '../../src/http1/server/server-connection.ts'
-import type { ServerRequest } from '../../src/http1/server/server-request.ts'
+import { DEFAULT_TIMEOUTS, type ConnectionTimeouts } from '../server/limits.ts'
+import { ReadTurns } from '../server/read-turns.ts'
+import { ServerConnection, type ConnectionServer, type ServerSocket } from '../server/server-connection.ts'
+import type { ServerRequest } from '../server/server-request.ts'
 
 /** A connection of the server over a fake socket. */
 export type FakeConnection = {
