@@ -28,8 +28,8 @@ export type TestStore = {
 export type OpenOptions = {
   /** The clock of the store and of both nodes; a fake one by default. */
   readonly clock?: Clock
-  /** Listeners are never told of freed money, as if all hints were lost. */
-  readonly dropHints?: boolean
+  /** The nodes whose listeners are never told of freed money, as if all hints were lost. */
+  readonly dropHintsOf?: readonly ('store' | 'other')[]
 }
 
 /** A kind of store under test. Each `open` makes a new empty one. */
@@ -47,18 +47,18 @@ export type StoreKind = {
 
 export const sqlite: StoreKind = {
   textHolds: 'volatile',
-  async open({ clock = fakeClock(), dropHints = false } = {}) {
+  async open({ clock = fakeClock(), dropHintsOf = [] } = {}) {
     const path = join(aDataFolder(), 'tollgate.db')
-    const withHints = (node: TestStore): TestStore =>
-      dropHints ? { ...node, ledger: { ...node.ledger, onFreed: () => undefined } } : node
+    const handle = (name: 'store' | 'other', node: TestStore): TestStore =>
+      dropHintsOf.includes(name) ? { ...node, ledger: { ...node.ledger, onFreed: () => undefined } } : node
     let store = aSqliteStore(path, clock)
     return {
-      store: withHints(store),
-      other: withHints(store.openNode(nodeSettings('other', clock))),
+      store: handle('store', store),
+      other: handle('other', store.openNode(nodeSettings('other', clock))),
       async reopen() {
         kill(store)
         store = aSqliteStore(path, clock)
-        return withHints(store)
+        return handle('store', store)
       },
     }
   },

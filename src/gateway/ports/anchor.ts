@@ -16,6 +16,6 @@ export interface CommitChain {
   end(): ChainEnd | undefined
   /** The hash of a commit in hexadecimal digits; undefined if there is no commit with this number. */
   hashOf(number: number): string | undefined
-  /** Calls `listener` after each commit. */
+  /** Calls `listener` after each commit of this node. */
   onCommit(listener: () => void): void
 }

@@ -3,13 +3,13 @@ import { usd } from '../../domain/money.ts'
 import { anAccount } from '../../../test/support/ledger-builders.ts'
 import { aSqliteStore } from '../../../test/support/test-store.ts'
 import { BooksOfAccounts } from './account-books.ts'
-import { FreedHints } from './freed-hints.ts'
+import { HintBroadcast } from './freed-hints.ts'
 
 /** Keeps the books of two accounts in memory. */
 async function openWithAccounts(count: number) {
   const store = aSqliteStore()
   for (let made = 0; made < count; made += 1) await anAccount(store, { funds: usd('5') })
-  return new BooksOfAccounts({ ...store, freedHints: new FreedHints() }, 2)
+  return new BooksOfAccounts({ ...store, hints: new HintBroadcast() }, 2)
 }
 
 describe('books in memory', () => {

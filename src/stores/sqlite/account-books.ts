@@ -3,7 +3,7 @@ import type { Book } from '../../domain/ledger/books.ts'
 import { addUsd, subtractUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
 import type { HoldOutcome } from '../../gateway/ports/ledger.ts'
 import { BalancesTable, type BooksState } from './balances-table.ts'
-import type { FreedHints } from './freed-hints.ts'
+import type { HintBroadcast } from './freed-hints.ts'
 import type { Transactions } from './transactions.ts'
 
 /**
@@ -67,7 +67,7 @@ export function refusalFor(books: AccountBooks): HoldOutcome {
  */
 export class BooksOfAccounts {
   readonly #table: BalancesTable
-  readonly #hints: FreedHints
+  readonly #hints: HintBroadcast
   readonly #keptMax: number
   readonly #kept = new Map<number, AccountBooks>()
   #changed: AccountBooks[] = []
@@ -76,12 +76,12 @@ export class BooksOfAccounts {
     parts: {
       readonly database: Database
       readonly transactions: Transactions
-      readonly freedHints: FreedHints
+      readonly hints: HintBroadcast
     },
     keptMax = BOOKS_KEPT_MAX,
   ) {
     this.#table = new BalancesTable(parts.database)
-    this.#hints = parts.freedHints
+    this.#hints = parts.hints
     this.#keptMax = keptMax
     parts.transactions.join({
       beforeCommit: () => this.#write(),
@@ -113,7 +113,7 @@ export class BooksOfAccounts {
       books.committed = books.current
       books.staged = null
     }
-    for (const { accountId } of changed) this.#hints.tell(accountId)
+    for (const { accountId } of changed) this.#hints.report(accountId)
   }
 
   #drop(): void {

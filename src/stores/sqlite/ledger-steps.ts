@@ -5,7 +5,7 @@ import { Charges } from './charges.ts'
 import { Compensations } from './compensations.ts'
 import { Corrections } from './corrections.ts'
 import { Credits } from './credits.ts'
-import { FreedHints } from './freed-hints.ts'
+import { HintBroadcast } from './freed-hints.ts'
 import { Journal } from './journal.ts'
 import { MediaHolds } from './media-holds.ts'
 import type { Tables } from './tables.ts'
@@ -26,13 +26,13 @@ export function createLedgerSteps(parts: {
   readonly tables: Tables
   readonly tariffs: Tariffs
 }) {
-  const freedHints = new FreedHints()
-  const booksOfAccounts = new BooksOfAccounts({ ...parts, freedHints })
+  const hints = new HintBroadcast()
+  const booksOfAccounts = new BooksOfAccounts({ ...parts, hints })
   const journal = new Journal({ ...parts, booksOfAccounts })
   const charges = new Charges({ ...parts, booksOfAccounts })
-  const shared = { ...parts, freedHints, booksOfAccounts, journal, charges }
+  const shared = { ...parts, hints, booksOfAccounts, journal, charges }
   return {
-    freedHints,
+    hints,
     booksOfAccounts,
     journal,
     text: new TextHolds(shared),

@@ -284,6 +284,21 @@ describe('a node that closes', () => {
 
     expect(await available(store.ledger, accountId)).toBe(usd('4'))
   })
+
+  test('reports the money of its text holds to the other nodes, and nothing more to its own listeners', async () => {
+    const { store, accountId } = await openWithFunds()
+    const other = store.openNode(nodeSettings('other', fakeClock()))
+    await hold(other.ledger, { accountId, kind: 'text', amount: usd('2') })
+    const heard: string[] = []
+    store.ledger.onFreed(freed => heard.push(`main: ${freed}`))
+    other.ledger.onFreed(freed => heard.push(`other: ${freed}`))
+    other.commitChain.onCommit(() => heard.push('other: a commit'))
+
+    other.close()
+    await store.ledger.credit({ ...aCredit(accountId), amount: usd('1') })
+
+    expect(heard).toEqual([`main: ${accountId}`, `main: ${accountId}`])
+  })
 })
 
 describe('the store', () => {

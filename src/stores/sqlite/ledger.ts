@@ -3,6 +3,7 @@ import { creditedIn, type HoldKind } from '../../domain/ledger/books.ts'
 import { addUsd, nanoUsd, type NanoUsd } from '../../domain/money.ts'
 import type { Balance, Hold, Ledger } from '../../gateway/ports/ledger.ts'
 import type { AccountBooks } from './account-books.ts'
+import type { FreedHints } from './freed-hints.ts'
 import type { GroupCommit } from './group-commit.ts'
 import type { HoldOwner } from './hold-owner.ts'
 import type { LedgerSteps } from './ledger-steps.ts'
@@ -21,9 +22,10 @@ export function createLedger(parts: {
   readonly steps: LedgerSteps
   readonly groupCommit: GroupCommit
   readonly owner: HoldOwner
+  readonly freedHints: FreedHints
 }): SqliteLedger {
   const { database, groupCommit, owner } = parts
-  const { text, media, credits, corrections, compensations, booksOfAccounts, freedHints } = parts.steps
+  const { text, media, credits, corrections, compensations, booksOfAccounts } = parts.steps
   const statement = new Statement({ database, booksOfAccounts })
   const usageList = new UsageList({ database, booksOfAccounts })
   const mediaHeld = database.prepare<{ held: bigint }, []>(
@@ -60,7 +62,7 @@ export function createLedger(parts: {
         ? text.expire(hold, owner.monotonicMs())
         : groupCommit.run(() => media.expire(hold, { nowMs: owner.nowMs(), atMs })),
     compensate: (attempt, atMs) => groupCommit.run(() => compensations.compensate(attempt, atMs)),
-    onFreed: listener => void freedHints.listen(listener),
+    onFreed: listener => parts.freedHints.listen(listener),
     balance: async accountId => balanceOf(booksOfAccounts.of(accountId)),
     statement: async (accountId, page) => statement.ofAccount(accountId, page),
     usage: async (accountId, page) =>

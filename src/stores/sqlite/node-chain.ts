@@ -20,6 +20,7 @@ export class NodeChain {
   #latest: Link | undefined
   /** The link of the running transaction. */
   #staged: Link | undefined
+  readonly #listeners: (() => void)[] = []
 
   private constructor(database: Database, { name, nodeId, latest }: Found) {
     this.name = name
@@ -73,6 +74,12 @@ export class NodeChain {
   adopt(): void {
     this.#latest = this.#staged ?? this.#latest
     this.#staged = undefined
+    for (const listener of this.#listeners) listener()
+  }
+
+  /** Calls `listener` after each commit of the node. */
+  onCommit(listener: () => void): void {
+    this.#listeners.push(listener)
   }
 
   /** After a rollback. */

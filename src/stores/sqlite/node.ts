@@ -47,7 +47,10 @@ export type SqliteNode = {
   readonly auditLog: AuditLog
   readonly commitChain: CommitChain
   readonly leases: Leases
-  /** Commits what waits and frees the text holds of this node. Later writes are refused with `unavailable`. */
+  /**
+   * Commits what waits and frees the text holds of this node. Later writes are refused with `unavailable`, and the
+   * listeners of the node hear nothing more.
+   */
   close(): void
 }
 
@@ -72,10 +75,12 @@ export function openNode(
   const author = NodeChain.open(shared.database, name)
   const groupCommit = new GroupCommit(shared.transactions, { author })
   const owner = new HoldOwner(random64(), clock)
+  const { hints, text } = shared.steps
+  const freedHints = hints.add()
   return {
     name,
     newId: idSource({ now: () => clock.now(), random64, after: lastKey }),
-    ledger: createLedger({ ...shared, groupCommit, owner }),
+    ledger: createLedger({ ...shared, groupCommit, owner, freedHints }),
     accounts: new SqliteAccounts({ ...shared, groupCommit }),
     attempts: createAttempts({ ...shared, groupCommit }),
     jobs: openJobs({ ...shared, node: name, groupCommit, owner }),
@@ -87,12 +92,13 @@ export function openNode(
     commitChain: {
       end: () => author.end,
       hashOf: number => author.hashOf(number),
-      onCommit: listener => shared.transactions.join({ afterCommit: listener }),
+      onCommit: listener => author.onCommit(listener),
     },
     leases: new SqliteLeases({ taken: shared.takenLeases, clock }),
     close() {
       groupCommit.close()
-      shared.steps.text.forget(owner)
+      hints.remove(freedHints)
+      text.forget(owner)
     },
   }
 }

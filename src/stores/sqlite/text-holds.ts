@@ -4,7 +4,7 @@ import type { NanoUsd } from '../../domain/money.ts'
 import type { Captured, Charge, Hold, HoldOutcome } from '../../gateway/ports/ledger.ts'
 import { refusalFor, type BooksOfAccounts } from './account-books.ts'
 import type { Charges } from './charges.ts'
-import type { FreedHints } from './freed-hints.ts'
+import type { HintBroadcast } from './freed-hints.ts'
 import type { GroupCommit } from './group-commit.ts'
 import type { HoldOwner } from './hold-owner.ts'
 import type { Journal } from './journal.ts'
@@ -16,7 +16,7 @@ type Parts = {
   readonly booksOfAccounts: BooksOfAccounts
   readonly journal: Journal
   readonly charges: Charges
-  readonly freedHints: FreedHints
+  readonly hints: HintBroadcast
 }
 
 /** A hold that the running transaction ends, and its state before. */
@@ -34,7 +34,7 @@ export class TextHolds {
   constructor(parts: Parts) {
     this.#parts = parts
     parts.transactions.join({
-      afterCommit: () => this.#tellEnded(),
+      afterCommit: () => this.#reportEnded(),
       afterRollback: () => this.#restoreEnded(),
     })
   }
@@ -78,7 +78,7 @@ export class TextHolds {
     // If a capture was asked for first, this frees the hold only if the capture fails.
     if (found.capturesWaiting > 0) return groupCommit.run(() => this.#endIfOpen(found))
     this.#holds.remove(found)
-    this.#parts.freedHints.tell(found.accountId)
+    this.#parts.hints.report(found.accountId)
     return Promise.resolve()
   }
 
@@ -104,7 +104,7 @@ export class TextHolds {
     // A waiting capture ends the hold within milliseconds.
     if (!isDue || found.capturesWaiting > 0) return false
     this.#holds.expire(found)
-    this.#parts.freedHints.tell(found.accountId)
+    this.#parts.hints.report(found.accountId)
     return true
   }
 
@@ -112,7 +112,7 @@ export class TextHolds {
   forget(owner: HoldOwner): void {
     for (const hold of this.#holds.of(owner.number)) {
       this.#holds.remove(hold)
-      this.#parts.freedHints.tell(hold.accountId)
+      this.#parts.hints.report(hold.accountId)
     }
   }
 
@@ -147,10 +147,10 @@ export class TextHolds {
     this.#ended.push({ hold, before })
   }
 
-  #tellEnded(): void {
+  #reportEnded(): void {
     const ended = this.#ended
     this.#ended = []
-    for (const { hold } of ended) this.#parts.freedHints.tell(hold.accountId)
+    for (const { hold } of ended) this.#parts.hints.report(hold.accountId)
   }
 
   #restoreEnded(): void {

@@ -19,6 +19,8 @@ import {
 import type { OpenOptions, StoreKind } from '../../support/test-store.ts'
 import { turn } from '../../support/turn.ts'
 
+const WAITING = { waitMs: 5000, mode: 'hold' } as const
+
 /** What two nodes over one store must do when they work on the same money at the same time. */
 export function twoNodesConform(kind: StoreKind): void {
   async function openTwo(funds: NanoUsd, options?: OpenOptions) {
@@ -211,9 +213,9 @@ export function twoNodesConform(kind: StoreKind): void {
 
     test('wake a waiting request when the other node frees its money, also if the hint is lost', async () => {
       const clock = fakeClock()
-      const { ledgers, accountId } = await openTwo(usd('10'), { clock, dropHints: true })
+      const { ledgers, accountId } = await openTwo(usd('10'), { clock, dropHintsOf: ['store', 'other'] })
       const [one, other] = ledgers
-      const queue = new HoldQueue({ ledger: one, clock }, { waitMs: 5000, mode: 'hold' })
+      const queue = new HoldQueue({ ledger: one, clock }, WAITING)
       const running = await hold(other, { accountId, kind: 'text', amount: usd('9') })
       const client = { signal: new AbortController().signal }
       const waiting = queue.place({ id: anId(), accountId, amount: usd('3') }, client)
@@ -223,6 +225,24 @@ export function twoNodesConform(kind: StoreKind): void {
       clock.advance(RETRY_EVERY_MS)
 
       expect((await waiting).outcome).toBe('held')
+    })
+
+    test('wake their waiting requests, also if the hints of one of them are lost', async () => {
+      const clock = fakeClock()
+      const { ledgers, accountId } = await openTwo(usd('10'), { clock, dropHintsOf: ['store'] })
+      const [without, withHints] = ledgers.map(ledger => new HoldQueue({ ledger, clock }, WAITING))
+      const running = await hold(ledgers[1], { accountId, kind: 'text', amount: usd('9') })
+      const client = { signal: new AbortController().signal }
+      const late = without!.place({ id: anId(), accountId, amount: usd('3') }, client)
+      const early = withHints!.place({ id: anId(), accountId, amount: usd('3') }, client)
+      await turn()
+
+      await ledgers[1].releaseHold(running, NOW)
+      const woken = await early
+      const stillWaiting = without!.waiting
+      clock.advance(RETRY_EVERY_MS)
+
+      expect([woken.outcome, stillWaiting, (await late).outcome]).toEqual(['held', 1, 'held'])
     })
   })
 }
