@@ -46,6 +46,38 @@ test('every file that the pages about the code name exists', () => {
   expect(named.filter(({ path }) => !places.some(place => existsSync(join(root, place, path))))).toEqual([])
 })
 
+/** The items of the list of files that a chat request passes, with the calls that each names and where they lead. */
+function stepsOfChatRequest() {
+  const [list = ''] = /^1\. [^]*?(?=\n\n)/m.exec(textOf('docs/architecture.md')) ?? []
+  return list.split(/^(?=\d+\. )/m).map((item, index) => ({
+    number: index + 1,
+    file: /`([\w./-]+\.ts)`/.exec(item)?.[1] ?? item,
+    calls: [...item.matchAll(/`([\w.]+)\(\)`(?:\s+\((\d+)\))?/g)].map(([, call = '', to]) => ({
+      call,
+      to: Number(to),
+    })),
+  }))
+}
+
+test('a chat request passes at most 15 files, each called by one before it', () => {
+  const steps = stepsOfChatRequest()
+  const ledTo = (number: number) =>
+    steps.slice(0, number - 1).some(({ calls }) => calls.some(({ to }) => to === number))
+
+  expect(steps.length).toBeGreaterThan(10)
+  expect(steps.length).toBeLessThanOrEqual(15)
+  expect(steps.filter(({ number }) => number > 1 && !ledTo(number))).toEqual([])
+})
+
+test.each(stepsOfChatRequest())(
+  '$file makes the calls that docs/architecture.md names',
+  ({ file, calls }) => {
+    const code = textOf(`src/${file}`)
+
+    expect(calls.filter(({ call }) => !code.includes(`${call}(`))).toEqual([])
+  },
+)
+
 test.each(['nginx.conf', 'Caddyfile'])('docs/operating.md shows deploy/%s', file => {
   expect(textOf('docs/operating.md')).toContain(`\n${textOf(`deploy/${file}`)}\`\`\`\n`)
 })

@@ -1,6 +1,5 @@
 import type { Config } from '../config/config.ts'
 import { answerMessage } from '../gateway/text/answer-message.ts'
-import { answerText } from '../gateway/text/answer-text.ts'
 import { countTokens } from '../gateway/text/count-tokens.ts'
 import type { ByteBudget } from '../gateway/budgets/byte-budget.ts'
 import { replaySwitch } from '../gateway/replays/replay-switch.ts'
@@ -21,7 +20,7 @@ import type { BodyLimits } from '../http1/server/request-body.ts'
 import type { Handler, HttpReply, RequestContext } from '../http/request-context.ts'
 import { messagesReplies } from '../http/reply-style.ts'
 import type { Route } from '../http/routes.ts'
-import { messagesRoute, textRoute } from '../http/text/text-route.ts'
+import { messagesRoute, replayedRoute, textRoute } from '../http/text/text-route.ts'
 import { imageRoutes, type ImageRoutePorts } from '../http/media/image-routes.ts'
 import { videoRoutes, type VideoRoutePorts } from '../http/media/video-routes.ts'
 import { listings } from './listings.ts'
@@ -90,17 +89,13 @@ function textRoutes(ports: RoutePorts, config: Config, { forAll }: Listings): re
     bytesMax: config.bodyBytesMax,
     ...BODY_TIMES,
   }
-  const route = { ...ports, idempotencyHeader: `x-${config.brand}-idempotency`, bodyLimits }
-  const { coalescer } = ports
-  const mayReplay = replaySwitch(ports.catalog)
-  const replayed = (dialect: TextDialect | StreamDialect) => ({
-    POST: textRoute(
-      route,
-      call => answerText(call, dialect, ports, config),
-      coalescer &&
-        ((call, answer) => (mayReplay(call) ? coalescer.answer(call, dialect, answer) : answer(call))),
-    ),
-  })
+  const route = {
+    ...ports,
+    mayReplay: replaySwitch(ports.catalog),
+    idempotencyHeader: `x-${config.brand}-idempotency`,
+    bodyLimits,
+  }
+  const replayed = (dialect: TextDialect | StreamDialect) => ({ POST: replayedRoute(route, dialect, config) })
   return [
     { path: '/v1/chat/completions', name: 'chat', methods: replayed(chatDialect) },
     { path: '/v1/responses', name: 'responses', methods: replayed(responsesDialect) },

@@ -1,5 +1,7 @@
 import type { Usage } from '../../domain/pricing/usage.ts'
+import { parseJsonObject } from '../../protocol/json/parse-json.ts'
 import { scrubReplyError } from '../../protocol/scrub-reply-error.ts'
+import type { StreamDialect, TextDialect } from '../../protocol/text-dialect.ts'
 import type { CallerSignal } from '../ports/caller-signal.ts'
 import { attemptResult, type AttemptResult } from '../upstreams/attempt-result.ts'
 import { callWithFailover } from '../upstreams/call-with-failover.ts'
@@ -10,11 +12,28 @@ import { priceText, usageLimits } from './quote-text.ts'
 import { refuseText, unrepeatable } from './refuse-text.ts'
 import type { Destination } from './resolve-model.ts'
 import { isCostCertain, settleText } from './settle-text.ts'
-import type { ParsedCall } from './text-call.ts'
+import { streamText } from './stream-text.ts'
+import type { ParsedCall, TextCall } from './text-call.ts'
 import { failOverWithinMs, readTimeoutMs } from './time-limits.ts'
 import type { TextPorts, TextSettings } from './text-ports.ts'
 import type { TextResult, WholeAnswer } from './text-result.ts'
 import { upstreamSecrets } from './upstream-secrets.ts'
+
+/**
+ * Answers one request of a text route: with a stream if it asks for one and the route has streams, else with JSON.
+ * Throws a GatewayError if the body is malformed. Rejects with one if the request is not admitted.
+ */
+export function answerText(
+  call: TextCall,
+  dialect: TextDialect | StreamDialect,
+  ports: TextPorts,
+  settings: TextSettings,
+): Promise<TextResult> {
+  const request = dialect.readRequest(parseJsonObject(call.body))
+  return request.isStream && 'openStream' in dialect
+    ? streamText({ call, dialect, request }, ports, settings)
+    : runText({ call, dialect, request }, ports, settings)
+}
 
 /**
  * Answers one request with JSON: holds its worst case, calls its upstreams, charges what the answer used, and then

@@ -1,8 +1,12 @@
 import type { BodyLimits } from '../../http1/server/request-body.ts'
 import type { ByteBudget } from '../../gateway/budgets/byte-budget.ts'
 import type { Accounts } from '../../gateway/ports/accounts.ts'
+import type { RequestCoalescer } from '../../gateway/replays/request-coalescer.ts'
+import { answerText } from '../../gateway/text/run-text.ts'
 import type { TextCall } from '../../gateway/text/text-call.ts'
+import type { TextPorts, TextSettings } from '../../gateway/text/text-ports.ts'
 import type { StreamedAnswer, TextResult, WholeAnswer } from '../../gateway/text/text-result.ts'
+import type { StreamDialect, TextDialect } from '../../protocol/text-dialect.ts'
 import { authenticate, type HashKey } from '../authenticate.ts'
 import { readText } from '../read-text.ts'
 import type { Handler, HttpReply, RequestContext } from '../request-context.ts'
@@ -13,24 +17,42 @@ export type TextRoutePorts = {
   readonly bodyLimits: BodyLimits
   /** Its owners are API keys. */
   readonly bodyMemory: ByteBudget
-  /** `x-acme-idempotency` for the brand `acme`. With the value `bypass`, a request gets an answer of its own. */
-  readonly idempotencyHeader: string
 }
 
-type Answer = (call: TextCall) => Promise<TextResult>
-/** Answers a request with the answer of an identical one if there is one, and otherwise with `answer`. */
-export type Coalesce = (call: TextCall, answer: Answer) => Promise<TextResult>
+export type ReplayedRoutePorts = TextRoutePorts &
+  TextPorts & {
+    /** Undefined if replays are off. */
+    readonly coalescer: RequestCoalescer | undefined
+    /** Whether the account and the model of a request allow it to share an answer. */
+    readonly mayReplay: (call: TextCall) => boolean
+    /** `x-acme-idempotency` for the brand `acme`. With the value `bypass`, a request gets an answer of its own. */
+    readonly idempotencyHeader: string
+  }
 
-/** A text route for holders of an API key. With `coalesce`, identical requests share one answer. */
-export function textRoute(ports: TextRoutePorts, answer: Answer, coalesce?: Coalesce): Handler {
+/** The route of a dialect, for holders of an API key. Identical requests share one answer. */
+export function replayedRoute(
+  ports: ReplayedRoutePorts,
+  dialect: TextDialect | StreamDialect,
+  settings: TextSettings,
+): Handler {
+  const { coalescer, mayReplay, idempotencyHeader } = ports
+  const answer = (call: TextCall) => answerText(call, dialect, ports, settings)
   return async context => {
     const call = await readCall(context, ports)
     const { request } = context
-    if (coalesce === undefined || bypasses(request.header(ports.idempotencyHeader)))
+    if (coalescer === undefined || bypasses(request.header(idempotencyHeader)) || !mayReplay(call))
       return textReply(await answer(call))
     const idempotencyKey = request.header('idempotency-key')
-    return textReply(await coalesce(idempotencyKey === null ? call : { ...call, idempotencyKey }, answer))
+    const identified = idempotencyKey === null ? call : { ...call, idempotencyKey }
+    return textReply(await coalescer.answer(identified, dialect, answer))
   }
+}
+
+type Answer = (call: TextCall) => Promise<TextResult>
+
+/** A text route without replays, for holders of an API key. */
+export function textRoute(ports: TextRoutePorts, answer: Answer): Handler {
+  return async context => textReply(await answer(await readCall(context, ports)))
 }
 
 /** The route for messages, whose requests say in headers how their bodies are to be read. */

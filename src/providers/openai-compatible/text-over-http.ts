@@ -1,6 +1,7 @@
 import type { CallerSignal } from '../../gateway/ports/caller-signal.ts'
 import type {
   ProviderCall,
+  ProviderOutcome,
   StreamCall,
   StreamOutcome,
   TextProvider,
@@ -13,7 +14,6 @@ import { Cutoff } from './cutoff.ts'
 import { bodyProblem, decompressed, readAnswer } from './read-answer.ts'
 import { failedOutcome, type FailedOutcome, type UpstreamCall } from './upstream-call.ts'
 import { upstreamStream } from './upstream-stream.ts'
-import { answerInTime, wholeAnswer } from './whole-answer.ts'
 
 export type HttpPorts = { readonly timers: Timers; readonly http: HttpClient }
 
@@ -58,6 +58,41 @@ export function textOverHttp({ timers, http }: HttpPorts, requestOf: RequestOf):
       return openStream(begun, call.provider.costHeader, call.idleTimeoutMs)
     },
   }
+}
+
+/** Reads the whole answer of a call, or says why there is none. Never rejects. */
+async function wholeAnswer(
+  { response, cutoff }: UpstreamCall,
+  costHeader: string | undefined,
+): Promise<ProviderOutcome> {
+  try {
+    const answer = await response
+    return await readAnswer(readHead(answer, costHeader), answer)
+  } catch (error) {
+    return failedOutcome(error, cutoff)
+  } finally {
+    cutoff.release()
+  }
+}
+
+/**
+ * Gives the answer of a call if it comes in time. Otherwise the call has timed out, and goes on for `lateMs` without
+ * its caller.
+ */
+function answerInTime(
+  answer: Promise<ProviderOutcome>,
+  { cutoff }: UpstreamCall,
+  { readTimeoutMs, lateMs }: { readonly readTimeoutMs: number; readonly lateMs: number },
+): Promise<ProviderOutcome> {
+  return new Promise(resolve => {
+    cutoff.startWith(readTimeoutMs, () => {
+      if (!cutoff.isSent) return cutoff.cut('timed_out')
+      cutoff.ignoreCaller()
+      cutoff.start(lateMs)
+      resolve({ outcome: 'timed_out', late: { outcome: answer, abandon: () => cutoff.cut('aborted') } })
+    })
+    void answer.then(resolve)
+  })
 }
 
 async function openStream(
