@@ -19,7 +19,7 @@ import { openJobMetrics, type JobMetrics } from './telemetry/job-metrics.ts'
 /** Parts that a test can replace. */
 export type AppOverrides = {
   readonly clock?: Clock
-  /** What makes images and videos, by the kind of the provider; the others stay as they are. */
+  /** Media providers that replace those of the same kind. Other kinds do not change. */
   readonly mediaProviders?: MediaProviders
   /** Sees every request and its reply. */
   readonly aroundHandler?: (handler: RequestHandler) => RequestHandler
@@ -34,7 +34,7 @@ export type App = {
   stop(): Promise<void>
 }
 
-/** The time to charge streams that were cut. Calls without an answer are not waited for. */
+/** The time to charge streams that were cut. The stop does not wait for calls without an answer. */
 const SETTLE_WITHIN_MS = 7000
 const MS_PER_S = 1000
 

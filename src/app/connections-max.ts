@@ -6,8 +6,8 @@ const OTHER_FILES = 32
 const FILES_PER_REQUEST = 2
 
 /**
- * How many connections a server accepts under a limit of open file descriptors; undefined where the system does not
- * tell. Without a free descriptor, accepting fails and is tried again without a pause.
+ * How many connections a server accepts under a limit of open file descriptors; undefined if the system does not report
+ * the limit. Without a free descriptor, accepting fails and is tried again without a pause.
  */
 export function connectionsMax(filesMax: number | undefined): number {
   const fitting = Math.floor((filesMax ?? Number.POSITIVE_INFINITY) / FILES_PER_REQUEST) - OTHER_FILES

@@ -27,7 +27,7 @@ const PRIVATE = 0o600
 const SECRET_KEY_BYTES = 32
 const ADMIN_KEY_BYTES = 24
 
-/** The files above with those that are made beside them, and the folders of a restore. */
+/** The files above, the files that SQLite creates beside them, and the folders of a restore. */
 const OWN_NAME =
   /^((tollgate\.db|lock\.db|secret\.key|admin\.key|anchor\.json|server\.json).*|blobs|restore\..*|replaced-.*|)$/i
 

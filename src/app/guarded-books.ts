@@ -33,7 +33,7 @@ export function guardedLedger<Books extends Ledger>(ledger: Books, guards: Guard
   }
 }
 
-/** Jobs of which no new one is created in the same cases. */
+/** Refuses to create jobs in the same cases. */
 export function guardedJobs(jobs: Jobs, guards: Guards): Jobs {
   return {
     ...jobs,

@@ -26,8 +26,8 @@ export type Node = Omit<SqliteNode, 'close'> & {
 
 /**
  * Locks a data folder, opens its store and its node, and compares the books with their anchor. Throws
- * `DataFolderInUseError` while another process has the folder. `onAnchorFailed` is told of each write of the anchor
- * that failed.
+ * `DataFolderInUseError` while another process has the folder. `onAnchorFailed` is called for each failed write of the
+ * anchor.
  */
 export async function openNode(parts: {
   readonly folder: DataFolder

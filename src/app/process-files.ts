@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import type { ProcessFiles } from '../telemetry/process-metrics.ts'
 
-/** The file descriptors of this process, as Linux shows them. Other systems do not tell. */
+/** The file descriptors of this process, read from Linux's /proc. Undefined on other systems. */
 export function processFiles(): ProcessFiles {
   return {
     // Reading the folder opens it for a moment, so it lists one descriptor too many.

@@ -15,7 +15,7 @@ export function welcome(
     readonly keyless: readonly string[]
     /** Environment variables that the catalog names and this process does not have. */
     readonly missingVariables: readonly string[]
-    /** Why nothing is sold; undefined if the books match their anchor. */
+    /** Why paid requests are refused; undefined if the books match their anchor. */
     readonly anchorProblem: string | undefined
     /** False if no model is on, so that every request would be refused. */
     readonly hasModels: boolean
@@ -82,7 +82,7 @@ function demoChat(base: string, key: string): string {
   })
 }
 
-/** Without a JSON tool, which a machine may not have. */
+/** Uses no JSON tool, because the machine may not have one. */
 function demoImage(base: string, key: string): string {
   const call = demoCall(base, key, {
     path: 'images/generations',

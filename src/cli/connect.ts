@@ -49,7 +49,7 @@ export async function connect(
     return await inProcess(config, openAdmin)
   } catch (error) {
     if (!(error instanceof Error && error.name === 'DataFolderInUseError')) throw error
-    // The lock shows that a server runs, even if its process is not visible here, as in another container.
+    // The lock shows that a server runs, even if its process is in another container and not visible here.
     if (server !== undefined) return overHttp(server, config)
     throw new CliError(error.message, { exitCode: 1, code: 'data_folder_in_use' })
   }

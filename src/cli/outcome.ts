@@ -3,7 +3,7 @@ export type Outcome = {
   readonly value: unknown
   /** Without a trailing newline. */
   readonly text: string
-  /** Output that is too long for one text, in the place of `text`. It is written as it comes, also with `--json`. */
+  /** Output that is too long for one string, instead of `text`. It is written piece by piece, also with `--json`. */
   readonly chunks?: AsyncIterable<string>
   /** Advice that is not part of the result. Goes to standard error; left out with `--json`. */
   readonly note?: string

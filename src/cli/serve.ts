@@ -36,7 +36,7 @@ export async function serve(
   await app.stop()
 }
 
-/** Loses no money: it is like a crash, and the next start goes on from there. */
+/** Loses no money: it is like a crash, and the next start continues from the same state. */
 function endAtOnce(): never {
   process.stderr.write('A second signal ended the gateway. Running requests were cut off.\n')
   process.exit(1)

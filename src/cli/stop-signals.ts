@@ -1,4 +1,4 @@
-/** Signals this close together are one: for one Ctrl-C, the terminal and npm can both send a signal. */
+/** Signals within this time count as one. For one Ctrl-C, the terminal and npm can both send a signal. */
 const SAME_SIGNAL_MS = 1000
 
 export type StopSignals = {

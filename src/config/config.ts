@@ -143,7 +143,9 @@ export function isProxyNamed(environment: Environment = process.env): boolean {
   )
 }
 
-/** Limits of single bodies above what one key or account can ever get. Settings that were refused are not compared. */
+/**
+ * Problems with body limits that exceed the share of one key or account. Settings that were refused are not compared.
+ */
 function bodiesThatNeverFit(config: Partial<Config>): string[] {
   const { bodyBytesMax, bufferedBytesMax, mediaBodyBytesMax, spoolBytesMax } = config
   const problems: string[] = []

@@ -18,7 +18,7 @@ const VISIBLE = /^[\u0021-\u007e]+$/
 const HOST = /^[A-Za-z0-9.:_-]{1,253}$/
 const HEADER_WORD = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 const HEADER_WORD_LENGTH_MAX = 32
-/** Too long to guess over a network by trying every combination. */
+/** A key of this length cannot be guessed over a network by trying every combination. */
 const GUESSED_LENGTH_MIN = 8
 
 type Range = { readonly min: number; readonly max: number }

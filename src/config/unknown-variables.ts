@@ -5,8 +5,8 @@ import type { Environment } from './config.ts'
 const PREFIX = 'TOLLGATE_'
 
 /**
- * What Kubernetes sets in each pod for a service called `tollgate` or `tollgate-NAME`. `_PORT` has an address, such as
- * `tcp://10.0.0.1:80`.
+ * The variables that Kubernetes sets in each pod for a service called `tollgate` or `tollgate-NAME`. `_PORT` has an
+ * address, such as `tcp://10.0.0.1:80`.
  */
 const serviceVariables = [/^TOLLGATE_(?:\w+_)?SERVICE_/, /^TOLLGATE_(?:\w+_)?PORT_/]
 const servicePort = /^TOLLGATE_(?:\w+_)?PORT$/

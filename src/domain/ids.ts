@@ -68,7 +68,7 @@ export function idSource(ports: {
   readonly now: () => number
   /** 64 random bits as a signed integer. */
   readonly random64: () => bigint
-  /** The largest key in the store, so that keys grow over a restart although the clock was set back. */
+  /** The largest key in the store, so that keys grow across a restart even if the clock was set back. */
   readonly after?: bigint
 }): () => Id {
   let last = ports.after ?? 0n

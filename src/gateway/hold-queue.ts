@@ -38,7 +38,7 @@ export class HoldQueue {
   /** Holds, waits and then holds, or refuses. A request whose client disconnects while it waits is refused. */
   async place(request: TextHoldRequest, client: { readonly signal: CallerSignal }): Promise<HoldOutcome> {
     if (this.#settings.mode === 'check') return this.#check(request)
-    // A request of no amount takes nothing from those that wait.
+    // A hold of zero takes no money from waiting requests, so it skips the queue.
     const mayTry = request.amount === ZERO || !this.#lanes.has(request.accountId)
     const outcome = await (mayTry ? this.#hold(request) : this.#refusal(request.accountId))
     if (outcome.outcome === 'held' || !this.#mayWait(request, outcome)) return outcome
@@ -142,13 +142,13 @@ export class HoldQueue {
     this.#lanes.delete(accountId)
   }
 
-  /** False if the first request in the lane must go on waiting, and so must all behind it. */
+  /** False if the first request in the lane must continue to wait. All requests behind it then wait too. */
   async #serve(accountId: number, head: Waiter): Promise<boolean> {
     try {
       const outcome = await this.#hold(head.request)
       if (outcome.outcome === 'refused' && !head.isDue && this.#mayWait(head.request, outcome)) return false
       if (this.#leave(accountId, head)) head.resolve(outcome)
-      // Its wait ended while the hold was placed, and no other code knows of this hold.
+      // The wait ended while the hold was being placed, so no other code releases this hold.
       else if (outcome.outcome === 'held') await this.release(outcome.hold)
     } catch (error) {
       if (this.#leave(accountId, head)) head.reject(error)

@@ -2,7 +2,7 @@ import type { BodyLimits } from '../http1/server/request-body.ts'
 
 /**
  * The time limits of every upload: in total, without progress, and its slowest average rate. Time in which the gateway
- * does not read counts for none of them.
+ * does not read does not count.
  */
 export const BODY_TIMES = {
   totalMs: 600_000,

@@ -7,7 +7,7 @@ export type CorsOrigins = '*' | ReadonlySet<string>
 
 export type CorsSettings = { readonly origins: CorsOrigins; readonly exposedHeaders: readonly string[] }
 
-/** Only here. A page has no reason to call the admin API, and keys of customers do not open it. */
+/** CORS applies only to these paths. Web pages do not need the admin API, and keys of customers do not work there. */
 const SHARED_PATHS = '/v1/'
 const METHODS = 'GET, HEAD, POST'
 /** Browsers keep the answer to a preflight for at most two hours. */

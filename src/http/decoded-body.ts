@@ -7,11 +7,11 @@ export type Decoding = {
   readonly decoder: Transform
   /** For the error message. */
   readonly encoding: string
-  /** Of the decoded body. A few bytes can stand for gigabytes. */
+  /** The limit of the decoded body. A few compressed bytes can expand to gigabytes. */
   readonly bytesMax: number
 }
 
-/** A body that is decoded as fast as it is read. Holds a piece of it, and what the decoder buffers. */
+/** A body that is decoded as fast as it is read. Keeps one piece of it, and the buffers of the decoder. */
 export class DecodedBody implements ByteStream {
   readonly #source: ByteStream
   readonly #decoding: Decoding

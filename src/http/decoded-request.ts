@@ -54,7 +54,7 @@ class DecodedRequest implements IncomingRequest {
     return this.#request.remoteAddress
   }
 
-  /** How long the decoded body is shows only at its end. */
+  /** The length of the decoded body is known only at its end. */
   get declaredBytes(): undefined {
     return undefined
   }

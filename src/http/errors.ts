@@ -45,7 +45,8 @@ export function statusOfError(code: ErrorCode): number {
 }
 
 /**
- * The codes of the HTTP server's errors that are answered. The others mean that a client is gone, or a fault of ours.
+ * The errors of the HTTP server that get a reply. The others mean that the client is gone, or are faults of the
+ * gateway.
  */
 const codeOfHttp = {
   malformed_request: 'malformed_request',
@@ -59,7 +60,7 @@ const codeOfHttp = {
   too_many_connections: 'unavailable',
 } as const satisfies Record<HttpErrorCode, ErrorCode | undefined>
 
-/** The error that a client is told; undefined for a bug or an outage, which becomes `server_error`. */
+/** The error for the client; undefined for a bug or an outage, which becomes `server_error`. */
 export function refusalOf(error: unknown): GatewayError | undefined {
   if (error instanceof GatewayError) return error
   const code = error instanceof HttpError ? codeOfHttp[error.code] : undefined

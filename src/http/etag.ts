@@ -1,4 +1,4 @@
-/** Whether `If-None-Match` contains this ETag, so that the client has the body already. */
+/** Whether `If-None-Match` contains this ETag, which means that the client already has the body. */
 export function isKnown(etag: string, ifNoneMatch: string | null): boolean {
   if (ifNoneMatch === null) return false
   return ifNoneMatch.split(',').some(known => {

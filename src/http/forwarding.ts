@@ -13,7 +13,7 @@ export type ForwardingSettings = {
 
 type ForwardedRequest = Pick<IncomingRequest, 'header' | 'remoteAddress'>
 
-/** What one proxy says about the request that it received. Undefined members are not said, or are not readable. */
+/** What one proxy reports about the request that it received. Undefined members are missing or cannot be read. */
 type Hop = { readonly client?: string; readonly host?: string; readonly scheme?: string }
 
 /** How a request came to the gateway. Only headers of trusted proxies are read. */
@@ -50,7 +50,7 @@ export class Forwarding {
     return { ...(host !== undefined && { host }), ...(scheme !== undefined && { scheme }) }
   }
 
-  /** What the trusted proxy that is the farthest from the gateway says. */
+  /** The report of the trusted proxy that is farthest from the gateway. */
   #outermost(request: ForwardedRequest): Hop | undefined {
     let outermost: Hop | undefined
     for (const hop of this.#hops(request).toReversed()) {
@@ -118,7 +118,7 @@ function plainAddress(address: string): string {
   return /^::ffff:[\d.]+$/i.test(address) ? address.slice('::ffff:'.length) : address
 }
 
-/** Each proxy on the way adds its own behind the others. */
+/** Each proxy appends its own element. */
 function firstOf(list: string | null): string | undefined {
   const [first = ''] = (list ?? '').split(',')
   return first.trim() === '' ? undefined : first.trim()

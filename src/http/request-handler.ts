@@ -106,7 +106,7 @@ function headersOf(
   return all
 }
 
-/** Logged only: the client is gone. */
+/** Only logged, because the client is gone. */
 const CLIENT_CLOSED_REQUEST = 499
 
 /** The refusals of a body that has not arrived completely. */

@@ -9,7 +9,7 @@ const RFC_3339 =
 const EXAMPLE = 'such as 2026-11-01T00:00:00Z'
 
 /**
- * Reads `?from=` and `?to=`, times in RFC 3339: from the first one, and before the second one. Without `to`, the range
+ * Reads `?from=` and `?to=`, times in RFC 3339. `from` is included and `to` is not. Without `to`, the range
  * ends now. Undefined without both. Throws `invalid_field` for any other text, and for a range that is empty or longer
  * than 92 days.
  */

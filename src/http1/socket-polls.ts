@@ -11,7 +11,7 @@ export function onSocketEvent(): void {
   setImmediate(endPoll)
 }
 
-/** The number of the poll whose callbacks still run. Undefined where the next socket event comes from another poll. */
+/** The number of the poll whose callbacks still run. Undefined if the next socket event comes from another poll. */
 export function currentPoll(): number | undefined {
   return isPolling ? poll : undefined
 }

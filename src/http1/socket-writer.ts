@@ -1,4 +1,4 @@
-/** As much of a socket as writing needs. */
+/** The part of a socket that writing needs. */
 export type WritableSocket = { write(bytes: Uint8Array, offset: number, length: number): number }
 
 /** Writes to a socket in order, and keeps what the socket has not taken yet. */
@@ -35,7 +35,7 @@ export class SocketWriter {
     if (taken < bytes.length) this.#unsent.push(taken === 0 ? bytes : bytes.subarray(taken))
   }
 
-  /** As `write`, for the first bytes of a buffer that may change once this returns. */
+  /** Like `write`, for the first bytes of a buffer that may change after this returns. */
   writeShared(buffer: Uint8Array, length: number): void {
     const taken = this.#send(buffer, length)
     // Not `slice`, which does not copy a Buffer.

@@ -34,7 +34,7 @@ type MediaPart = {
   readonly tokens: number
   /** For media of any length: this many bytes are at most one token. */
   readonly bytesPerToken?: number
-  /** Media whose bytes per token depend on its format, and that is an ordinary one where it is only linked. */
+  /** Media whose bytes per token depend on the format. If it is only linked, it counts as an ordinary one. */
   readonly isAudio?: true
 }
 

@@ -55,7 +55,7 @@ export function moderatedTextOf({ text }: PassThroughRequest): string {
   return moderatedText(jsonObjectOf(text))
 }
 
-/** What an answer reports in its top-level `usage` and `error`. */
+/** The reports in the top-level `usage` and `error` of an answer. */
 export function reportedBy(
   text: string,
   { usage, error }: Readonly<Record<string, unknown>>,

@@ -26,7 +26,7 @@ const SECRET_KEY = /\bsk[-_][\w*.-]{0,200}[\w*]/g
 const ORGANISATION = /\borg-\w{3,}|\b(?:org|proj|user|team|workspace|acct)[-_](?=\w*\d)\w{8,}/g
 
 /**
- * Removes from an error text what identifies the upstream and the operator's account there: links, host names,
+ * Removes the texts that identify the upstream and the operator's account there from an error: links, host names,
  * addresses, keys and organisation ids. It may remove a harmless word, so it is never used on answers.
  */
 export function scrub(text: string, { baseUrls, keys }: UpstreamSecrets = NO_SECRETS): string {

@@ -5,7 +5,7 @@ import { readUsage } from './usage.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-/** What the meters of all streams count in the same way, in bounded memory. */
+/** The counts that the meters of all streams share, in bounded memory. */
 export class StreamTally {
   readonly #limits: UsageLimits
   readonly #produced = new ProducedText()

@@ -66,7 +66,7 @@ export type StreamTerms = {
   /** What must not appear in an error from the upstream. */
   readonly secrets?: UpstreamSecrets
   readonly limits: UsageLimits
-  /** The provider is asked for usage also by requests that do not ask for it. */
+  /** The gateway asks the provider for the usage even if the client's request does not. */
   readonly isUsageAsked?: boolean
   /** For an event that the gateway makes in a stream whose own id and time never came. */
   readonly fallback: { readonly id: string; readonly createdAtS: number }
@@ -81,7 +81,7 @@ export interface TextStream {
   /** True once the upstream has sent its sign that the stream is complete. */
   readonly isDone: boolean
   /**
-   * Shows the client that the stream goes on while nothing else comes. Absent in a stream that is relayed byte for
+   * Shows the client that the stream continues while nothing else is sent. Absent in a stream that is relayed byte for
    * byte.
    */
   readonly heartbeat?: Heartbeat
@@ -107,7 +107,7 @@ export type Heartbeat = {
   bytes(): Uint8Array<ArrayBuffer>
 }
 
-/** What was read of a stream: everything that its settlement needs. */
+/** The facts of a stream that its settlement needs. */
 export type StreamReading = {
   /** The route's sign of a complete answer came, and no error. Any other stream was broken. */
   readonly endedWell: boolean
@@ -140,7 +140,7 @@ export type StreamCharge = {
   readonly usage: Usage
 }
 
-/** What the gateway reads in a request. */
+/** The facts that the gateway reads in a request. */
 export type TextRequest = {
   readonly model: string
   readonly isStream: boolean
@@ -155,13 +155,13 @@ export type TextRequest = {
    */
   readonly separateInputs?: number
   /**
-   * A cheap estimate by counting characters, rather too high than too low. Infinity when the request references content
+   * A cheap estimate by counting characters, too high rather than too low. Infinity when the request references content
    * that only the provider has, such as a stored conversation or a file, whose length is not known here.
    */
   readonly inputTokensEstimate: number
   /** The tools of the provider that the model may use. Absent if there are none. */
   readonly serverTools?: ServerTools
-  /** The texts for a tokenizer, and the tokens of what it cannot count. Made on demand. */
+  /** The texts for a tokenizer, and the tokens of parts that it cannot count. Made on demand. */
   input(): InputParts
 }
 
@@ -174,7 +174,7 @@ export type ServerTools = {
   readonly isLimited: boolean
 }
 
-/** What the gateway reads in an answer. */
+/** The facts that the gateway reads in an answer. */
 export type TextAnswer = {
   /** Null when the upstream did not report it. */
   readonly usage: Usage | null

@@ -12,8 +12,7 @@ import type { MediaKindEntry } from './media/media-kind.ts'
 
 /**
  * The kinds of providers of images and videos, by the name that rows have. A new kind is a folder beside this file and
- * a line here. `test/provider-table/write.ts` copies the names and rules to the domain, which decides what rows may
- * say.
+ * a line here. `test/provider-table/write.ts` copies the names and rules to the domain, which checks the rows.
  */
 export const mediaKindEntries = {
   'openai-images': openAiImagesKind,

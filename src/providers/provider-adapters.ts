@@ -23,7 +23,7 @@ export type AdapterPorts = {
   readonly secretOf: SecretOf
   readonly isSandboxOn: boolean
   readonly renderer: Renderer
-  /** In place of the ones below. */
+  /** Replaces the adapters below. */
   readonly mediaProviders?: MediaProviders
 }
 

@@ -3,7 +3,7 @@ import type { Blobs } from '../gateway/ports/blobs.ts'
 import type { Jobs } from '../gateway/ports/jobs.ts'
 import { sweepJobs, type SweepPorts } from './sweep.ts'
 
-/** The time for each kind. The next pass goes on with the rest. */
+/** The time for each kind. The next pass continues with the rest. */
 const ARCHIVE_MS_MAX = 5000
 
 /** How long results are kept; null for a kind whose results are never archived. */

@@ -7,7 +7,7 @@ import { sweepJobs, type SweepPorts } from './sweep.ts'
 const PROVIDERS_MS_MAX = 10_000
 /** Calls to providers at a time. At 100 ms a call, a sweep asks for 6,400 jobs. */
 const CONCURRENCY = 64
-/** A provider that takes longer to answer for one job is left alone for the rest of the sweep. */
+/** If a provider takes longer to answer for one job, the sweep skips its other jobs. */
 const SLOW_MS = 3000
 
 /**
@@ -17,8 +17,8 @@ export type AskProvider = (job: Job) => Promise<{ readonly changed: Promise<bool
 
 /**
  * Asks the providers of the jobs that need a kind of work at an instant. Neither a slow provider nor the fetch of a
- * large result keeps the jobs of other providers waiting: such work goes on after the sweep. Resolves with how many
- * jobs it asked for, and how many of them have changed by then.
+ * large result keeps the jobs of other providers waiting: such work continues after the sweep. Resolves with the number
+ * of jobs that it asked about, and the number that have changed by then.
  */
 export async function askProviders(
   ports: SweepPorts,

@@ -3,7 +3,7 @@ import { SUBMIT_TIMEOUT_MS } from '../gateway/media/submit-job.ts'
 import type { Jobs } from '../gateway/ports/jobs.ts'
 import { sweepJobs, type SweepPorts } from './sweep.ts'
 
-/** Longer than any submit runs: nothing submits a job that is queued for longer. */
+/** Longer than any submit takes: a job that is queued for longer has no running submit. */
 export const STALE_AFTER_MS = SUBMIT_TIMEOUT_MS + 60_000
 
 /**

@@ -3,8 +3,8 @@ import { askProviders } from './ask-providers.ts'
 import type { SweepPorts } from './sweep.ts'
 
 /**
- * Asks providers how their running jobs are, and settles those that have ended. Begins the fetch of a large result and
- * does not wait for it. Leaves out jobs that this node works on already. Safe to run on every node at once.
+ * Asks providers for the states of their running jobs, and settles jobs that have ended. Starts the fetch of a large
+ * result and does not wait for it. Skips jobs that this node already works on. Safe to run on every node at once.
  */
 export async function pollJobs(
   ports: SweepPorts & { readonly runner: Pick<JobRunner, 'ask' | 'isRunning'> },

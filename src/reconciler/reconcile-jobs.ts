@@ -21,7 +21,7 @@ export type ReconcileJobsPorts = Pick<SettlePorts, 'jobs' | 'blobs' | 'clock'> &
 }
 
 /**
- * Runs every sweep of media jobs once. What providers know comes before what time decides. A job that a pass releases
+ * Runs every sweep of media jobs once. Providers are asked before deadlines are applied. A job that a pass releases
  * is watched from the next pass on: its provider was asked a moment ago.
  */
 export async function reconcileJobs(
@@ -31,7 +31,7 @@ export async function reconcileJobs(
   const { clock, settings } = ports
   let failed = 0
   const count = () => void (failed += 1)
-  // The runner of jobs has reported a failure of its work already.
+  // The runner of jobs has already reported the failure.
   const asking = { ...ports, onFailed: count }
   const sweeping = {
     ...ports,

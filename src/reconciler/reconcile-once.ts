@@ -10,7 +10,7 @@ import { settleLateAnswers } from './settle-late-answers.ts'
 
 const LEASE = 'reconciler'
 /**
- * A pass ends before, because each of its sweeps has a time limit. If a node dies during a pass, the other nodes wait
+ * Longer than a pass, because each of its sweeps has a time limit. If a node dies during a pass, the other nodes wait
  * this long.
  */
 const LEASE_MS = 60_000

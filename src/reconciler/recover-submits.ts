@@ -3,7 +3,7 @@ import { askProviders } from './ask-providers.ts'
 import type { SweepPorts } from './sweep.ts'
 
 /**
- * Looks for jobs of unknown submits at providers that can be asked, and goes on with those that are found. Safe to run
+ * Looks for jobs of unknown submits at providers that can be asked, and continues the jobs that are found. Safe to run
  * on every node at once: an upstream id belongs to one job.
  */
 export async function recoverSubmits(

@@ -5,7 +5,7 @@ import { sweepJobs, type SweepPorts } from './sweep.ts'
 
 /**
  * Fails jobs whose deadline is over, and releases their money: 15 minutes after an unknown submit, a day after the
- * creation of any other. Safe to run on every node at once: each job fails once, and not if it was found meanwhile.
+ * creation of any other. Safe to run on every node at once: each job fails once, and not if it has been found.
  */
 export async function releaseOverdueJobs(
   ports: SweepPorts & { readonly jobs: Pick<Jobs, 'due' | 'fail'> },

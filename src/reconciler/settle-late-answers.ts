@@ -6,8 +6,9 @@ import type { Ledger } from '../gateway/ports/ledger.ts'
 const BATCH = 1000
 
 /**
- * Charges and gives back what upstreams billed after their client had got a 504. Safe to run on every node at once and
- * after a crash: each attempt is compensated once. A failure is reported to `onFailed`, and the others continue.
+ * Charges and gives back the late answers that upstreams billed after the client got a 504. Safe to run on every node
+ * at once and after a crash: each attempt is compensated once. A failure is reported to `onFailed`, and the others
+ * continue.
  */
 export async function settleLateAnswers(
   { attempts, ledger }: { readonly attempts: Attempts; readonly ledger: Ledger },

@@ -5,10 +5,10 @@ import type { CallerSignal } from '../gateway/ports/caller-signal.ts'
 import type { Jobs } from '../gateway/ports/jobs.ts'
 import type { SweepPlaces } from './sweep.ts'
 
-/** A file may be there before the job that names it; an hour later it must be. */
+/** A file may be stored before its job is recorded. After an hour, the job must exist. */
 export const ORPHAN_AFTER_MS = 3_600_000
 const PAGE = 500
-/** Files looked at in one pass. The next pass goes on behind them. */
+/** Files looked at in one pass. The next pass continues after them. */
 export const SEEN_FILES_MAX = 5000
 const PLACE = 'files'
 

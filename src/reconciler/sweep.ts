@@ -9,7 +9,7 @@ const SWEEP_JOBS_MAX = 10_000
 /** Jobs worked on at a time unless a sweep says otherwise. */
 const CONCURRENCY = 16
 
-/** Where the sweeps of a node stopped before they had seen everything. The next pass goes on there. */
+/** Where the sweeps of a node stopped before they had seen everything. The next pass continues there. */
 export type SweepPlaces = Map<string, string>
 
 export type SweepPorts = {
@@ -18,16 +18,16 @@ export type SweepPorts = {
   readonly places: SweepPlaces
   /** Fires when the gateway stops: sweeps then end at once. */
   readonly stopping: CallerSignal
-  /** Receives the error of each job whose work failed. The sweep goes on. */
+  /** Called with the error of each job whose work failed. The sweep continues. */
   readonly onFailed: (error: unknown) => void
 }
 
-/** What a sweep looks for. */
+/** The work and the limits of a sweep. */
 export type SweepWork = {
   readonly work: JobWork
   readonly kind?: JobKind
   readonly atMs: number
-  /** No limit where it is absent. */
+  /** No limit if it is absent. */
   readonly limitMs?: number
   /** Jobs worked on at a time, and read at a time. */
   readonly concurrency?: number
@@ -35,8 +35,8 @@ export type SweepWork = {
 
 /**
  * Does `change` for the jobs that need a kind of work at an instant, a few at a time. It stops after a number of jobs
- * or a time; what is under way then goes on. Resolves with how many jobs it began with, and for how many of them
- * `change` has said true.
+ * or a time; work in progress then continues. Resolves with the number of jobs that it started, and the number for
+ * which `change` returned true.
  */
 export async function sweepJobs(
   ports: SweepPorts,
@@ -65,7 +65,7 @@ export async function sweepJobs(
   return { ...counts }
 }
 
-/** The due jobs from the place where the last sweep stopped. Keeps the place behind the last job that it gave. */
+/** The due jobs from the place where the last sweep stopped. Keeps the place after the last job that it returned. */
 async function* dueJobs(
   { jobs, places }: SweepPorts,
   { work, kind, atMs, concurrency }: SweepWork & { readonly concurrency: number },

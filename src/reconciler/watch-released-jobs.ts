@@ -3,8 +3,8 @@ import { askProviders } from './ask-providers.ts'
 import type { SweepPorts } from './sweep.ts'
 
 /**
- * Books what providers finished after its money had been released. Each job is watched for a day. Safe to run on every
- * node at once: a late completion is booked once.
+ * Books the results that providers finished after the job's money was released. Each job is watched for a day. Safe to
+ * run on every node at once: a late completion is booked once.
  */
 export async function watchReleasedJobs(
   ports: SweepPorts & { readonly runner: Pick<JobRunner, 'watch'> },

@@ -10,7 +10,7 @@ export type BooksGauges = {
   readonly stoppedAccounts: () => number
 }
 
-/** Metrics of what keeps the books from being used. */
+/** Metrics of problems that stop paid requests. */
 export function registerBooksGauges(gauges: BooksGauges, registry: Registry): void {
   const registers = [registry]
   const anchorFailures = new Counter({

@@ -3,7 +3,7 @@ import { formatUsd } from '../domain/money.ts'
 import { publicId } from '../gateway/media/job-id.ts'
 import type { LogFields } from './log.ts'
 
-/** The fields of the log line of a job: its state, and what it has come to. Without the prompt. */
+/** The fields of the log line of a job, without the prompt. */
 export function jobLine(job: Job): LogFields {
   const { state, failure, cost, loss } = job
   const isLost = state === 'unknown_submit'

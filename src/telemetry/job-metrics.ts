@@ -6,9 +6,9 @@ import { dollars } from './dollars.ts'
 
 /** The metrics of image and video jobs. */
 export type JobMetrics = JobObserver & {
-  /** Counts an answer of a provider with a state word that its adapter does not know. */
+  /** Counts an answer of a provider with a status that its adapter does not know. */
   readonly countUnknownStatus: (provider: string) => void
-  /** What was charged for jobs, by model. */
+  /** The amounts charged for jobs, by model. */
   readonly costs: () => Iterable<readonly [model: string, cost: bigint]>
   /** The Prometheus text format. */
   readonly text: () => Promise<string>

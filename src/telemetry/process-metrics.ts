@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client'
 
 const MICROSECONDS = 1_000_000
 
-/** The file descriptors of this process; undefined where the system does not tell. */
+/** The file descriptors of this process; undefined if the system does not report them. */
 export type ProcessFiles = {
   readonly open: () => number | undefined
   readonly max: number | undefined

@@ -6,7 +6,7 @@ import { dollars } from './dollars.ts'
 import { Durations } from './durations.ts'
 import { Tallies } from './tallies.ts'
 
-/** What the metrics need of a finished request. */
+/** The facts that the metrics need about a finished request. */
 export type RequestMeasure = {
   readonly route: string
   readonly status: number
@@ -67,7 +67,7 @@ export function openRequestMetrics(
       tally.requests += 1
       durations.observe(route, durationMs / 1000)
       if (usage !== undefined) for (const bucket of usageBuckets) tally.tokens[bucket] += usage[bucket]
-      // A job is charged once, also where several requests or none wait for it.
+      // A job is charged once, however many requests wait for it.
       if (cost !== undefined && trace.jobId === undefined) tally.cost = (tally.cost ?? 0n) + cost
       exceptions.count(measure)
     },
@@ -126,7 +126,7 @@ function registerCosts(
 /** Counts one kind of exception in a finished request. */
 type Count = (measure: RequestMeasure) => void
 
-/** Counters of what most requests do not have. */
+/** Counters for exceptions, which most requests do not have. */
 function openExceptions(registry: Registry): { readonly count: Count } {
   const registers = [registry]
   const counts = [

@@ -33,7 +33,7 @@ export class WorkerCounter {
     const { promise, resolve } = Promise.withResolvers<number | undefined>()
     this.#waiting.set(id, resolve)
     this.#waitingChars += chars
-    // Stopping the worker is the only way to cancel what it has been sent.
+    // Work that was sent to the worker can only be cancelled by stopping the worker.
     const cancelTimer = this.#clock.after(ANSWER_WITHIN_MS, () => this.#stop())
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- only windows have origins.
     this.#worker.postMessage({ id, texts } satisfies CountRequest)

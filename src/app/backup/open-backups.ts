@@ -14,7 +14,7 @@ const WRONG_PATH: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'its name is too long',
 }
 
-/** Backups of a data folder. Each is written in a worker of its own, one at a time. */
+/** Backups of a data folder, one at a time. Each is written in its own worker. */
 export function openBackups({
   database,
   blobs,

@@ -22,9 +22,9 @@ export class BackupExistsError extends Error {
 
 /**
  * Writes a backup of a data folder that may be in use. Blocks its thread for most of the time, so it runs in a worker.
- * The books get their name last: a file of that name is a whole backup. Throws `BackupExistsError` where there is one,
- * `OwnFileError` for a path among the files of the gateway, and errors of the file system and of SQLite. Then nothing
- * is left.
+ * The books get their name last, so a file with that name is a complete backup. Throws `BackupExistsError` if the file
+ * exists, `OwnFileError` for a path that the gateway itself uses, and errors of the file system and of SQLite. A backup
+ * that fails leaves no files.
  */
 export async function writeBackup({ database, blobs, file }: BackupRequest): Promise<Backup> {
   // A folder that does not exist is more often mistyped than meant.
@@ -36,8 +36,8 @@ export async function writeBackup({ database, blobs, file }: BackupRequest): Pro
   }
   await remove(partial)
   try {
-    // A file that is removed while the books are copied is needed by them, and a file that is written meanwhile may be.
-    // So the blobs are copied before and after.
+    // The copied books need files that are removed during their copy, and may need files that are written during it. So
+    // the blobs are copied before and after the books.
     await copyBlobs(blobs, partial.blobs)
     copyDatabase({ from: database, to: partial.books })
     await copyBlobs(blobs, partial.blobs)
@@ -53,7 +53,7 @@ export async function writeBackup({ database, blobs, file }: BackupRequest): Pro
   }
 }
 
-/** Whether a kill came between the two names of a backup: then only the files of jobs have theirs. */
+/** Whether an earlier backup was killed before the books got their name: only the files of jobs have theirs. */
 function isNamedByHalf(file: string): boolean {
   const { partial, books, blobs } = backupFiles(file)
   return existsSync(blobs) && existsSync(partial.books) && !existsSync(books) && !existsSync(partial.blobs)

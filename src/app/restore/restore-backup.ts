@@ -43,7 +43,7 @@ export type Restored = {
  * refuses.
  */
 export async function restoreBackup(config: Config, request: RestoreRequest): Promise<Restored> {
-  // Before a folder is made: one of the two paths is mistyped.
+  // Checked before the folder is created, because one of the two paths is probably mistyped.
   if (!existsSync(config.dataDir)) refuseMissing(resolve(request.file))
   const folder = openDataFolder(config.dataDir)
   const anchorPath = resolve(config.anchorFile ?? folder.anchor)
@@ -105,7 +105,7 @@ function newFolderIn(path: string): string {
   }
 }
 
-/** The detail of the audit line: why, and where the replaced books ended. */
+/** The detail of the audit line: the reason, and the last commit of the replaced books. */
 async function reasonFor(replace: string | undefined, anchorPath: string): Promise<string> {
   const anchor = await diskAnchorFile(anchorPath)
     .read()

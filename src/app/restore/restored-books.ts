@@ -26,7 +26,7 @@ const LOGS = ['tollgate.db-wal', 'tollgate.db-shm']
 /** The file with the plan of a restore. A folder without it is not one of a restore. */
 const PLAN = 'plan.json'
 
-/** Where a restore prepares its books. A restore that was killed meanwhile has changed nothing. */
+/** Where a restore prepares its books. A restore that is killed during this step has changed nothing. */
 export function stagingFolder({ path }: Pick<Folder, 'path'>): string {
   return join(path, 'restore.partial')
 }
@@ -96,7 +96,7 @@ export function restoreSteps(
   const books = join(ready, 'tollgate.db')
   return [
     () => makeFolder(aside),
-    // While the new database waits, what is in the place of the old one is old.
+    // As long as the new database is still in its folder, the database in the data folder is the old one.
     ...LOGS.map(name => async () => {
       if (existsSync(books)) await moveAway(join(folder.path, name), join(aside, name))
     }),
@@ -122,7 +122,8 @@ export function restoreSteps(
 }
 
 /**
- * If it was moved before a kill, what is in its place now was made later, such as by an earlier version of the gateway.
+ * If the old file was moved before a kill, the file in its place is newer. An earlier version of the gateway may have
+ * created it.
  */
 async function moveAway(from: string, to: string): Promise<void> {
   await unlessAbsent(rename(from, existsSync(to) ? `${to}.later` : to))

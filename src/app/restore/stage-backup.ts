@@ -16,13 +16,13 @@ import type { RestorePlan } from './restored-books.ts'
 /** More problems would not help the operator. */
 const SHOWN_PROBLEMS_MAX = 5
 
-/** How a rename to a folder with content fails, where there is no folder or where it could be moved. */
+/** The errors of a rename to a folder with content, if the folder does not exist or could be moved. */
 const MOVABLE = ['ENOENT', 'ENOTEMPTY', 'EEXIST']
 
 /**
  * Copies a backup into `staging`, checks the copy and adds a line to its audit log. Migrates it, if it is of an earlier
  * version. Throws an Error for the operator if it is not a backup, if it is not sound, or if the files of jobs could
- * not get their place; then nothing is left.
+ * not be moved into place. Leaves nothing in that case.
  */
 export async function stageBackup({
   file,
@@ -59,8 +59,8 @@ export async function stageBackup({
 
 /**
  * Throws an Error for the operator if `folder` cannot be moved away, such as a mount point. Found only after the
- * restore is decided, this would stop it halfway. A rename to a folder that has content changes nothing, and its error
- * tells.
+ * restore is decided, this would stop it halfway. A rename to a folder with content changes nothing, and its error
+ * shows whether the folder could be moved.
  */
 async function refuseFixedFolder(folder: string, staged: string): Promise<void> {
   await makeFolder(join(staged, 'live'))
@@ -81,7 +81,7 @@ function refuseOtherFiles(copy: string, file: string): void {
   }
 }
 
-/** A database that was copied with its write-ahead log is not one file, and its end would be missing. */
+/** If a database was copied together with its write-ahead log, the file alone lacks the latest commits. */
 function refuseCopiedFolder(file: string): void {
   const wal = statSync(`${file}-wal`, { throwIfNoEntry: false })
   if (wal === undefined || wal.size === 0) return
@@ -94,7 +94,7 @@ async function checkBooks(
   path: string,
   { file, detail }: { readonly file: string; readonly detail: string },
 ): Promise<Pick<RestorePlan, 'end' | 'entries'>> {
-  // The provider keys are not needed here, so their key is not either. "New" means that they may be unreadable.
+  // Provider keys are not read here, so any encryption key works. "New" allows provider keys that cannot be decrypted.
   const store = openSqliteStore({ path, secretKey: () => ({ bytes: new Uint8Array(32), isNew: true }) })
   try {
     return await checkStore(store, { file, detail })

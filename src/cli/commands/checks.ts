@@ -7,7 +7,7 @@ export type Acceptance = {
   readonly accept?: string
   /** Why it is accepted. */
   readonly reason?: string
-  /** Why it is accepted that commits are lost. */
+  /** The reason for accepting that commits are lost. */
   readonly acceptLoss?: string
 }
 

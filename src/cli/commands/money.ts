@@ -6,7 +6,7 @@ import { UNREADABLE, type AccountReply } from './accounts.ts'
 export type GrantReply = {
   readonly id: string
   readonly amount_usd: string
-  /** After the credit. Of a repeat, after the first credit. */
+  /** The balance after the credit. For a repeat: after the first credit. */
   readonly available_usd: string
   readonly is_repeat: boolean
 }

@@ -13,7 +13,7 @@ export type RowChange = {
   readonly change: 'added' | 'changed' | 'removed'
   /** The fields that differ; none unless the row is changed. Secrets are not shown. */
   readonly fields: readonly FieldChange[]
-  /** A stored key of a provider is no longer there after the change. Another key in its place is not a loss. */
+  /** The change removes a stored key of the provider. Replacing it by another key is not a loss. */
   readonly losesKey: boolean
 }
 
@@ -24,7 +24,7 @@ export type CatalogChanges = {
   readonly isReordered: boolean
 }
 
-/** What the rows of a catalog become in another one. */
+/** The differences between two catalogs. */
 export function catalogChanges(before: Catalog, after: Catalog): CatalogChanges {
   const models = { before: allModels(before), after: allModels(after) }
   return {
@@ -37,8 +37,8 @@ export function catalogChanges(before: Catalog, after: Catalog): CatalogChanges 
 }
 
 /**
- * What a change takes away, as texts such as `model "x"` and `the stored key of provider "main"`. Rows that only the
- * sandbox serves are left out: no customer pays for them.
+ * The rows and keys that a change removes, as texts such as `model "x"` and `the stored key of provider "main"`. Rows
+ * that only the sandbox serves are left out: no customer pays for them.
  */
 export function removalsIn({ rows }: CatalogChanges, before: Catalog): readonly string[] {
   return rows.flatMap(({ kind, id, change, losesKey }) => {
@@ -77,7 +77,7 @@ function providerChange(before: Provider | undefined, after: Provider | undefine
   return { kind: 'provider', fields: [...fields, ...anotherKey(before, after)], losesKey }
 }
 
-/** Both rows show `<stored>`, and the keys differ. */
+/** Both rows show `<stored>`, but the keys differ. */
 function anotherKey({ secret: left }: Provider, { secret: right }: Provider): FieldChange[] {
   if (left.from !== 'literal' || right.from !== 'literal' || left.value === right.value) return []
   return [{ field: 'api_key', before: '<stored>', after: '<another key>' }]

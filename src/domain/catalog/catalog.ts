@@ -53,15 +53,15 @@ export function ofSandbox(catalog: Catalog): Catalog {
   return withModels(catalog, model => model.upstreams.some(upstream => isOnSandbox(catalog, upstream)))
 }
 
-/** What a deployment can call: providers of a kind of model, and the keys that it has. */
+/** What a deployment can call: the providers for each kind of model, and the keys that it has. */
 export type Callable = {
   readonly serves: (provider: Provider, kind: 'image' | 'video') => boolean
   readonly isVariableSet: (variable: string) => boolean
 }
 
 /**
- * The catalog without models that cannot be called now: no upstream has a provider that serves their kind and whose key
- * is there.
+ * The catalog without models that cannot be called now: none of their upstreams has a provider that serves their kind
+ * and has its key.
  */
 export function withCallable(catalog: Catalog, callable: Callable): Catalog {
   return withModels(catalog, ({ kind, upstreams }) =>

@@ -4,11 +4,12 @@ export type Durations =
   | { readonly kind: 'range'; readonly secondsMin: number; readonly secondsMax: number }
 
 /**
- * What a family of video models accepts. The public catalog does not show it; clients see it in error messages only.
+ * The durations and inputs that a family of video models accepts. The public catalog does not show it; clients see it
+ * in error messages only.
  */
 export type Engine = {
   readonly durations: Durations
-  /** The duration that the provider is sent for a request without one. */
+  /** The duration that is sent to the provider if a request has none. */
   readonly defaultSeconds: number
   /** Whether a request needs an input video, or the job that made one. */
   readonly requiresVideo: boolean

@@ -1,7 +1,7 @@
 import type { MediaKindRules } from './provider.ts'
 
 /**
- * The kinds of providers that make images or videos only, and what their rows have of their own. Written from
+ * The kinds of providers that make images or videos only, and the rules of their rows. Generated from
  * `src/providers/media-kinds.ts` by `sh scripts/bun.sh all test/provider-table/write.ts`.
  */
 export const mediaKinds = {

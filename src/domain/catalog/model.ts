@@ -11,7 +11,7 @@ export type ModelKind = (typeof modelKinds)[number]
  */
 export type Upstream = {
   readonly provider: string
-  /** The provider's own name of the model. */
+  /** The provider's own name for the model. */
   readonly model: string
   readonly order: number
   readonly weight: number
@@ -35,7 +35,8 @@ type ChatSettings = CommonSettings &
     readonly maxOutputTokens: number
     readonly contextWindow?: number
     /**
-     * `live` converts the streams of the messages route while they arrive. Absent for the contract's synthetic ones.
+     * `live` converts the streams of the messages route while they arrive. Absent: streams are synthetic, as in the
+     * contract.
      */
     readonly messagesStream?: 'live'
     /** False if identical requests never share an answer. */
@@ -55,8 +56,8 @@ type EmbeddingSettings = CommonSettings &
 export type MediaParams = Readonly<Record<string, readonly string[]>>
 
 /**
- * Parameters that the provider gets whatever a request says, such as a resolution or a tier. A `duration`, in seconds,
- * pins the length of every clip.
+ * Parameters that the provider gets with every request, such as a resolution or a tier. They replace those of the
+ * request. A `duration`, in seconds, pins the length of every clip.
  */
 export type FixedParams = Params & { readonly duration?: number }
 

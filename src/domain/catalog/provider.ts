@@ -6,7 +6,7 @@ export type OpenAiRoute = (typeof openAiRoutes)[number]
 /** The routes an upstream can offer. A messages request goes upstream as chat unless the upstream offers `messages`. */
 export type TextRoute = OpenAiRoute | 'messages'
 
-/** What the rows of a kind of provider of images or videos have of their own. */
+/** The rules for the rows of one kind of image or video provider. */
 export type MediaKindRules = {
   /** Its `api_key` is an access key and a secret key. */
   readonly hasKeyPair?: boolean
@@ -30,7 +30,7 @@ export const providerKinds = [
   ...(Object.keys(mediaKinds) as MediaKind[]),
 ] as const satisfies readonly ProviderKind[]
 
-/** What the rows of a kind have of their own. Undefined for the kinds that serve text. */
+/** The rules for the rows of a kind. Undefined for the kinds that serve text. */
 export function mediaKindRules(kind: ProviderKind): MediaKindRules | undefined {
   return isMediaKind(kind) ? mediaKinds[kind] : undefined
 }
@@ -44,7 +44,7 @@ function isMediaKind(kind: ProviderKind): kind is MediaKind {
   return Object.hasOwn(mediaKinds, kind)
 }
 
-/** The connect limit of a provider that sets none. */
+/** The connect limit of a provider whose row has none. */
 export const CONNECT_TIMEOUT_MS = 5000
 
 /** Fields of a composed chat request that a provider may not know. */
@@ -72,7 +72,7 @@ export type ProviderSecret =
 
 const ENVIRONMENT = 'env:'
 
-/** The variable that a header's value stands for; undefined for a value that is sent as it is. */
+/** The environment variable that a header's value names; undefined for a literal value. */
 export function headerVariable(value: string): string | undefined {
   return value.startsWith(ENVIRONMENT) ? value.slice(ENVIRONMENT.length) : undefined
 }
@@ -95,7 +95,8 @@ export type Provider = TextTimeouts & {
   readonly baseUrl?: string
   readonly secret: ProviderSecret
   /**
-   * The header with the key, in lower case. Absent for that of the kind. `authorization` has the key as a bearer token.
+   * The header with the key, in lower case. Absent: the header of the kind. `authorization` sends the key as a bearer
+   * token.
    */
   readonly apiKeyHeader?: string
   /** Extra request headers, by lower-case name. A value `env:NAME` stands for an environment variable. */
@@ -106,7 +107,7 @@ export type Provider = TextTimeouts & {
    * request.
    */
   readonly maxTokensField: (typeof maxTokensFields)[number]
-  /** Never put into chat requests that the gateway writes itself. Absent for none. */
+  /** Fields that are left out of chat requests that the gateway writes itself. Absent for none. */
   readonly omitFields?: readonly OmittableField[]
   /** The response header with the provider's own cost in dollars, for `upstream_cost` rows. */
   readonly costHeader?: string
@@ -114,7 +115,7 @@ export type Provider = TextTimeouts & {
   readonly betas?: readonly string[]
   /** The limit for opening a connection, TCP and TLS together. */
   readonly connectTimeoutMs: number
-  /** `ask` if chat streams ask for usage also for clients that do not. */
+  /** `ask`: every chat stream asks for its usage, even if the client does not. */
   readonly streamUsage?: 'ask'
   /** 0 if a request is never sent to this provider a second time. */
   readonly retries?: 0

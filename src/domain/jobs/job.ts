@@ -11,8 +11,8 @@ export const jobIdPrefix = { image: 'img', video: 'vid' } as const satisfies Rec
 /**
  * - `queued`: recorded and its money reserved; the provider has not answered the submit. Clients of videos see
  *   `pending`.
- * - `processing`: the provider accepted it and has not finished it, whatever the provider calls that.
- * - `unknown_submit`: the submit may have reached the provider, and nothing says whether the provider accepted it.
+ * - `processing`: the provider accepted it and has not finished it.
+ * - `unknown_submit`: the submit may have reached the provider, and it is not known whether the provider accepted it.
  * - `completed`, `failed`: final.
  */
 export type JobState = 'queued' | 'processing' | 'unknown_submit' | 'completed' | 'failed'
@@ -21,11 +21,11 @@ export type JobState = 'queued' | 'processing' | 'unknown_submit' | 'completed' 
 export const openStates = ['queued', 'processing', 'unknown_submit'] as const satisfies readonly JobState[]
 export type OpenState = (typeof openStates)[number]
 
-/** Which state may follow which. A job never steps back, and nothing leaves a final state. */
+/** The states that may follow each state. A job never goes back, and never leaves a final state. */
 export const following = {
   queued: ['processing', 'unknown_submit', 'completed', 'failed'],
   processing: ['completed', 'failed'],
-  // `processing` where the reconciler finds the job running at its provider.
+  // `processing` if the reconciler finds the job running at its provider.
   unknown_submit: ['processing', 'completed', 'failed'],
   completed: [],
   failed: [],
@@ -104,7 +104,9 @@ export type JobInput =
   /** The provider's own id of a file. */
   | { readonly from: 'provider_id'; readonly id: string }
 
-/** The price a job was created with, and what is held for. Settlement never reads today's price. */
+/**
+ * The price at the creation of the job, and the quantity that is held for. Settlement never reads the current price.
+ */
 export type MediaQuote =
   /** The request's `count` is held for. */
   | { readonly kind: 'images'; readonly tariff: ImageTariff }
@@ -120,7 +122,7 @@ export type Job = {
   /** The catalog row's name. */
   readonly model: string
   readonly provider: string
-  /** The provider's own name of the model. */
+  /** The provider's own name for the model. */
   readonly upstreamModel: string
   readonly request: JobRequest
   readonly quote: MediaQuote
@@ -140,7 +142,7 @@ export type Job = {
   /** What went wrong last, for the operator. */
   readonly problem: string | null
   readonly nextPollAtMs: number
-  /** When the hold is released whatever the provider does. */
+  /** When the job fails and its hold is released, if it has not ended before. */
   readonly deadlineAtMs: number
   /** When it is `completed`. */
   readonly outputs: readonly StoredFile[]
@@ -148,7 +150,7 @@ export type Job = {
   readonly cost: NanoUsd | null
   readonly failure: Failure | null
   readonly archivedAtMs: number | null
-  /** Until when a failed job is watched for a late end at its provider. Null where it is not, or not any more. */
+  /** Until when a failed job is watched for a late end at its provider. Null if it is not watched, or no longer. */
   readonly watchUntilMs: number | null
   /** The price of a result that the provider made and the customer did not get. It was booked as a loss. */
   readonly loss: NanoUsd | null

@@ -7,8 +7,8 @@ const WATCH_MS = 86_400_000
 const mayBeFinished: ReadonlySet<FailureReason> = new Set(['submit_unconfirmed', 'overdue', 'no_job_id'])
 
 /**
- * How long a failed job is watched. Null where its provider cannot finish it any more: it refused the job, ended it, or
- * never got it.
+ * How long a failed job is watched. Null if its provider can no longer finish it, because it refused the job, ended it,
+ * or never got it.
  */
 export function releaseWatchMs(
   reason: FailureReason,

@@ -7,7 +7,7 @@ export type ChainEnd = {
   readonly hash: string
 }
 
-/** What the books say, to be compared with the anchor. */
+/** The facts of the books that are compared with the anchor. */
 export type AnchoredBooks = {
   /** Undefined if the node has no commit. */
   readonly end: ChainEnd | undefined
@@ -19,8 +19,8 @@ export type AnchoredBooks = {
 
 /**
  * Why the books are not the ones that the anchor was written for; undefined if they are. Books that are ahead of the
- * anchor are normal, because it is written after commits. So are books without an anchor that never had one, as those
- * of earlier versions.
+ * anchor are normal, because it is written after commits. Books that never had an anchor, such as those of earlier
+ * versions, are normal too.
  */
 export function anchorProblem(anchor: ChainEnd | undefined, books: AnchoredBooks): string | undefined {
   const { end, hashAtAnchor, wasAnchored } = books

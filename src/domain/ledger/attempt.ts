@@ -3,7 +3,7 @@ import type { Movement } from './post.ts'
 
 /** The state of a call to an upstream whose answer did not reach the client. */
 export type AttemptState =
-  /** The client got the answer of another upstream. The operator pays for what this one used. */
+  /** The client got the answer of another upstream. The operator pays for the usage of this one. */
   | 'abandoned'
   /** The client got a 504. The upstream may still finish and bill. */
   | 'timed_out'

@@ -2,8 +2,9 @@ import { nanoUsd, ZERO, type NanoUsd } from '../money.ts'
 
 /**
  * The books of an account. Its money is in `available` and `held.*`; the house books are the other side of every
- * movement. The house books too are kept per account, so that the books of one account always sum to zero. Balances are
- * credit-positive: a customer's money is positive, and `cash` and `promotions` are negative by what they paid out.
+ * movement. The house books are also kept per account, so that the books of one account always sum to zero. Balances
+ * are credit-positive: a customer's money is positive, and `cash` and `promotions` are negative by the money that they
+ * gave.
  */
 export const customerBooks = ['available', 'held.text', 'held.media'] as const
 export const houseBooks = ['cash', 'promotions', 'revenue.text', 'revenue.media', 'losses'] as const

@@ -7,9 +7,9 @@ import type { Movement } from './post.ts'
 export const OVERDRAWN_MAX = nanoUsd(2n ** 61n)
 
 /**
- * Takes money out of an account. `free` is what it can spend. Throws `insufficient_balance` for more than that, unless
- * the account may go below zero, `invalid_field` below `OVERDRAWN_MAX`, and a RangeError for an amount that is not
- * above zero.
+ * Takes money out of an account. `free` is the amount that the account can spend. Throws `insufficient_balance` for
+ * more than that, unless the account may go below zero. Throws `invalid_field` if the balance would be below
+ * -`OVERDRAWN_MAX`, and a RangeError for an amount that is not above zero.
  */
 export function debiting(
   free: NanoUsd,

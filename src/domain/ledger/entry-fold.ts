@@ -22,7 +22,8 @@ export type WrongEntry = {
   readonly entryId: string
   readonly problem: string
   /**
-   * By how much an entry left too much in its book. Its first entry after a wrong balance is off by the same amount.
+   * The amount by which an entry left too much in its book. The next entry of that book after a wrong balance is off by
+   * the same amount.
    */
   readonly excess?: { readonly book: Book; readonly amount: NanoUsd }
 }
@@ -37,7 +38,7 @@ export class EntryFold {
   readonly #accounts = new Map<number, AccountFold>()
   #entries = 0
 
-  /** The number of right entries. */
+  /** The number of correct entries. */
   get entries(): number {
     return this.#entries
   }

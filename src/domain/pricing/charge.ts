@@ -30,12 +30,12 @@ export function chargeForTokens(usage: Usage, tariff: TextTariff): NanoUsd {
   return usage.serverToolUses === 0 ? cost : addUsd(cost, chargeForServerTools(usage.serverToolUses, prices))
 }
 
-/** The price of so many uses of server tools. */
+/** The price of a number of uses of server tools. */
 export function chargeForServerTools(uses: number, { perServerToolUse = ZERO }: TextPrices): NanoUsd {
   return nanoUsd(BigInt(uses) * perServerToolUse)
 }
 
-/** The price of so many images. */
+/** The price of a number of images. */
 export function chargeForImages(images: number, { perImage }: ImageTariff): NanoUsd {
   return nanoUsd(BigInt(images) * perImage)
 }

@@ -1,14 +1,14 @@
 import { ZERO, type NanoUsd } from '../money.ts'
 import type { UsageBucket } from './usage.ts'
 
-/** A text price is for so many tokens. One token at a price of one nano-USD therefore costs a femto-USD. */
+/** A text price is for this many tokens. One token at a price of one nano-USD therefore costs one femto-USD. */
 export const TOKENS_PER_PRICE = 1_000_000n
 
 /** Prices of a text model: nano-USD per million tokens of a bucket, per request, and per use of a server tool. */
 export type TextPrices = {
   readonly input: NanoUsd
   readonly output: NanoUsd
-  /** A bucket without a price of its own has the price of its parent; see `parentOf`. */
+  /** A bucket without its own price has the price of its parent; see `parentOf`. */
   readonly cachedInput?: NanoUsd
   readonly cacheWrite?: NanoUsd
   readonly cacheWrite1h?: NanoUsd
@@ -26,7 +26,10 @@ export type TextTariff = TextPrices & {
   readonly tiers?: readonly PriceTier[]
 }
 
-/** Prices for requests with more input tokens than this, cached ones included. Those that it does not name stay. */
+/**
+ * Prices for requests with more input tokens than this, cached ones included. Prices that the tier does not name do not
+ * change.
+ */
 export type PriceTier = { readonly aboveInputTokens: number; readonly prices: Partial<TextPrices> }
 
 /** How a text model is paid for. A model without one of these cannot be served. */

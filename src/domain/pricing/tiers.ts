@@ -1,6 +1,6 @@
 import type { TextPrices, TextTariff } from './tariff.ts'
 
-/** The prices for a request with so many input tokens, cached ones included. */
+/** The prices for a request with this number of input tokens, cached ones included. */
 export function pricesFor(tariff: TextTariff, inputTokens: number): TextPrices {
   if (tariff.tiers === undefined) return tariff
   let prices: TextPrices = tariff
@@ -9,7 +9,7 @@ export function pricesFor(tariff: TextTariff, inputTokens: number): TextPrices {
   return prices
 }
 
-/** All prices that can apply to a request with at most so many input tokens. */
+/** All prices that can apply to a request with at most this number of input tokens. */
 export function reachablePrices(tariff: TextTariff, inputTokensMost: number): readonly TextPrices[] {
   const reachable: TextPrices[] = [tariff]
   for (const { aboveInputTokens, prices } of tariff.tiers ?? [])

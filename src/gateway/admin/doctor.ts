@@ -70,7 +70,7 @@ function checkCatalog(catalog: Catalog, sandbox: { readonly isSandboxOn: boolean
   return { name: 'catalog', ok: count > 0, detail }
 }
 
-/** Names the models whose streams end by the idle limit, which may be too short for them. */
+/** Names the models whose streams ended because of the idle limit, which may be too short for them. */
 function checkIdleStreams(idleStreams: IdleStreams): readonly Check[] {
   const models = idleStreams.list()
   if (models.length === 0) return []

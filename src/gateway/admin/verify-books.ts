@@ -5,7 +5,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Ledger, Problem, Verification } from '../ports/ledger.ts'
 import { auditOf, type Actor } from './operator.ts'
 
-/** What of the anchor the operator can see and decide. */
+/** The part of the anchor keeper that the operator can use. */
 export type Anchoring = Pick<AnchorKeeper, 'problem' | 'acceptLoss'>
 
 type Ports = {
@@ -18,7 +18,7 @@ type Ports = {
 /** The id of the problem that the books do not match their anchor. */
 const ANCHOR_PROBLEM = 'anchor'
 
-/** Checks the ledger and whether it fits its anchor. */
+/** Checks the ledger, and compares it with its anchor. */
 export async function verifyBooks({ ledger, anchor }: Ports): Promise<Verification> {
   const verification = await ledger.verify()
   const { problem: message } = anchor
@@ -34,8 +34,8 @@ export async function verifyBooks({ ledger, anchor }: Ports): Promise<Verificati
 }
 
 /**
- * Accepts a problem, so that it stops no account, now and after later checks. Repeating it changes nothing. Throws
- * `not_found` if a check does not find it.
+ * Accepts a problem: neither this check nor later ones stop an account because of it. Repeating it changes nothing.
+ * Throws `not_found` if the check does not find the problem.
  */
 export async function acceptProblem(
   { id, reason, actor }: { readonly id: string; readonly reason: string; readonly actor: Actor },
@@ -55,7 +55,7 @@ function adviceFor(id: string): string {
 }
 
 /**
- * Accepts that commits which the anchor names are lost, so that the gateway sells again. Throws `invalid_field` if
+ * Accepts that the books lost commits, so that paid requests are accepted again. Throws `invalid_field` if
  * there is nothing to accept.
  */
 export async function acceptLoss(

@@ -21,7 +21,7 @@ type Ports = {
 
 /**
  * Compares the books with their anchor, and then keeps the anchor: it is written after commits, at most once a second,
- * and by `stop`. If they do not fit, nothing is written until the operator accepts the loss.
+ * and by `stop`. If they do not match, nothing is written until the operator accepts the loss.
  */
 export async function openAnchorKeeper(ports: Ports): Promise<AnchorKeeper> {
   const { file, chain, auditLog } = ports
@@ -92,7 +92,7 @@ export class AnchorKeeper {
     this.#note()
   }
 
-  /** Writes what is missing, and writes nothing later. */
+  /** Writes the last commit if the anchor does not have it yet. Writes nothing after that. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#cancelTimer?.()

@@ -10,7 +10,7 @@ const FAILED_CHECKS_MAX = 3
 /**
  * Refuses paid work while the books have a known problem: work that is recorded in wrong books may never be paid. A
  * problem in the books of one account stops that account. A problem in the commits or the anchor stops all of them, and
- * so do three checks in a row that could not run. Running work is settled, and reads go on.
+ * so do three checks in a row that could not run. Running work is settled, and reads continue.
  */
 export class BooksGuard {
   readonly #isAnchored: () => boolean
@@ -44,14 +44,14 @@ export class BooksGuard {
     return this.#accounts.has(accountId) ? inconsistent('of this account') : undefined
   }
 
-  /** The result of a check, which replaces the one before. */
+  /** The result of a check. It replaces the previous result. */
   noteCheck(affected: Affected): void {
     this.#failedChecks = 0
     this.#isEverything = affected === 'everything'
     this.#accounts = new Set(affected === 'everything' ? [] : affected)
   }
 
-  /** A check that could not run. The result of the one before stays. */
+  /** A check that could not run. The previous result stays. */
   noteFailedCheck(): void {
     this.#failedChecks += 1
   }

@@ -45,12 +45,12 @@ export function largestBodyOn(spoolBytes: number): number {
 }
 
 /**
- * The memory for a media body, whose files go to disk: its other fields, which may have 1 MB together, with the room in
+ * The memory for a media body, whose files go to disk: its other fields, which may have 1 MB together, the buffers in
  * which they grow, and the piece that is being read.
  */
 export const MEDIA_BODY_BYTES = 2 * MB
 
-/** The connection of a request that was refused for its body ends: the rest of the body is not read. */
+/** If a request is refused because of its body, its connection is closed, because the rest of the body is not read. */
 function overloaded(problem: string): GatewayError {
   return new GatewayError('overloaded', `${problem} Try again shortly.`, { retryAfterS: RETRY_AFTER_S })
 }

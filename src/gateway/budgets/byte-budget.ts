@@ -24,8 +24,8 @@ type Use = { large: number; all: number }
 
 /**
  * Bytes that many pieces of work share, such as memory for request bodies. Each owner, such as an API key, gets only
- * its share. What does not fit waits in order: a large reservation behind other large ones, a small one behind other
- * small ones. One whose owner has used up its share does not stop those of other owners.
+ * its share. A reservation that does not fit waits in order: a large one behind other large ones, a small one behind
+ * other small ones. If an owner has used up its share, its reservations do not stop those of other owners.
  */
 export class ByteBudget {
   readonly #limits: ByteBudgetLimits
@@ -39,7 +39,7 @@ export class ByteBudget {
   readonly #owners = new Map<number, Use>()
   readonly #lanes: Readonly<Record<Size, Waiter[]>> = { small: [], large: [] }
 
-  /** `refusal` makes the error of a reservation that has waited in vain. */
+  /** `refusal` creates the error of a reservation that did not get its bytes in time. */
   constructor(limits: ByteBudgetLimits, clock: Clock, refusal: () => GatewayError) {
     const { bytesMax, shares, small } = limits
     this.#limits = limits
@@ -119,7 +119,9 @@ export class ByteBudget {
     return this.#sizeOf(bytes) === 'large' ? bytes : 0
   }
 
-  /** Adds bytes to a reservation if they fit. Otherwise says whether the owner has no room, or nobody has. */
+  /**
+   * Adds bytes to a reservation if they fit. Otherwise says whether the share of the owner or the whole budget is full.
+   */
   #place(reservation: Reservation, bytes: number): 'placed' | 'owner_full' | 'full' {
     const { bytes: before, owner } = reservation
     // A reservation that grows out of the small size counts as large with all of its bytes.
@@ -210,7 +212,7 @@ function add(use: Use, more: Use, sign: 1 | -1): void {
   use.all += sign * more.all
 }
 
-/** Bytes that are not large may take the place of large ones, but not the other way round. */
+/** Small reservations may use the memory for large ones, but large ones may not use the memory for small ones. */
 function fits(use: Use, more: Use, max: Use): boolean {
   return use.all + more.all <= max.all && (more.large === 0 || use.large + more.large <= max.large)
 }

@@ -5,8 +5,8 @@ import type { MediaResult } from '../ports/media-provider.ts'
 import { priceResult } from './price-result.ts'
 
 /**
- * Books what a provider made for a job whose money was released: its price at the job's own tariff, as a loss, once.
- * The job and the account's balance stay as they are. True where it was booked now.
+ * Books the price of a result whose job was released before, once, as a loss, at the job's own tariff. The job and the
+ * account's balance do not change. True if this call booked it.
  */
 export async function bookLateResult(
   job: Job,

@@ -2,7 +2,7 @@ import type { StoredFile } from '../../domain/jobs/job.ts'
 import { mp4Duration } from '../../protocol/media/mp4-duration.ts'
 import type { Blobs } from '../ports/blobs.ts'
 
-/** The duration in the header of a stored clip, in milliseconds; undefined where there is none that can be read. */
+/** The duration in the header of a stored clip, in milliseconds; undefined if it has none that can be read. */
 export async function clipDuration(
   { key, bytes }: Pick<StoredFile, 'key' | 'bytes'>,
   blobs: Pick<Blobs, 'read'>,

@@ -16,8 +16,8 @@ export type CreateImagePorts = CreateJobPorts &
   ResolveContext & { readonly catalog: { current(): Catalog } }
 
 /**
- * Makes the job of an image request: reads it, prices it, holds its money and has it submitted. Throws a GatewayError
- * for every refusal; after one, nothing is held.
+ * Creates the job of an image request: reads it, prices it, holds its money and starts its submit. Throws a
+ * GatewayError for every refusal, and then holds nothing.
  */
 export async function createImageJob(
   call: MediaCall,

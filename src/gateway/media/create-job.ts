@@ -13,9 +13,9 @@ export type CreateJobPorts = {
 }
 
 /**
- * The job that a request with an idempotency key made before, whatever has changed since: the catalog, the balance.
- * Undefined for a request without a key or with a new one. Throws `idempotency_key_reuse` where the key was used for
- * another request.
+ * The job that an earlier request with this idempotency key created, even if the catalog or the balance has changed
+ * since. Undefined for a request without a key or with a new one. Throws `idempotency_key_reuse` if the key was used
+ * for another request.
  */
 export async function firstJob(
   { caller, idempotency, trace }: Pick<MediaCall, 'caller' | 'idempotency' | 'trace'>,
@@ -30,9 +30,9 @@ export async function firstJob(
 }
 
 /**
- * Records a job with its money held, and hands it to the runner, which submits it. The job then goes on whether or not
- * its client waits. A repeat with the same idempotency key and request gets the first job. Throws
- * `insufficient_balance`, `idempotency_key_reuse`, or `hold_not_recorded` where the store cannot write.
+ * Records a job with its money held, and hands it to the runner, which submits it. The job then continues whether or
+ * not its client waits. A repeat with the same idempotency key and request gets the first job. Throws
+ * `insufficient_balance`, `idempotency_key_reuse`, or `hold_not_recorded` if the store cannot write.
  */
 export async function createJob(
   job: NewJob,
@@ -75,7 +75,7 @@ function keyReused(): GatewayError {
   )
 }
 
-/** No money was taken. Whether the store can be written again is for the client to find out. */
+/** No money was taken. The client may retry: the store may be writable again by then. */
 function holdNotRecorded(cause: unknown): Error {
   if (cause instanceof GatewayError && cause.code !== 'unavailable') return cause
   return new GatewayError(

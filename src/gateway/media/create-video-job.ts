@@ -24,8 +24,8 @@ export type CreateVideoPorts = CreateJobPorts &
   }
 
 /**
- * Makes the job of a video request: checks it against the model's engine, prices it, holds its money and has it
- * submitted. Throws a GatewayError for every refusal; after one, nothing is held.
+ * Creates the job of a video request: checks it against the model's engine, prices it, holds its money and starts its
+ * submit. Throws a GatewayError for every refusal, and then holds nothing.
  */
 export async function createVideoJob(
   call: MediaCall,
@@ -70,7 +70,10 @@ export async function createVideoJob(
   )
 }
 
-/** A row's fixed parameters win over the request's. An engine that works on a video must get one, or an earlier job. */
+/**
+ * A row's fixed parameters replace the request's. An engine that works on a video needs an input video or an earlier
+ * job.
+ */
 function inputsOf(
   call: MediaCall,
   { prompt, scenes }: VideoRequest,
@@ -94,8 +97,8 @@ function inputsOf(
 }
 
 /**
- * What the provider gets, and what is held for: the row's pinned duration; else the request's; else the engine's
- * default for the provider, and the row's maximum for the hold.
+ * The duration for the provider, and the duration to hold for: the row's pinned duration; else the request's; else the
+ * engine's default for the provider, and the row's maximum for the hold.
  */
 function durations(
   { body }: MediaCall,

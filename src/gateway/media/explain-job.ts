@@ -2,19 +2,19 @@ import type { Job } from '../../domain/jobs/job.ts'
 import { FINISHED_STATUS } from './fetch-result.ts'
 import type { MediaProvider } from '../ports/media-provider.ts'
 
-/** What decides what happens to a job, beside the job itself. */
+/** The facts that decide what happens next to a job, besides the job itself. */
 export type Outlook = {
-  /** Undefined where the catalog has no such provider any more, or the gateway cannot call it. */
+  /** Undefined if the provider is no longer in the catalog, or if the gateway cannot call it. */
   readonly provider: Pick<MediaProvider, 'recover'> | undefined
-  /** How long results of this kind are kept; null where they are not archived. */
+  /** How long results of this kind are kept; null if they are not archived. */
   readonly keptMs: number | null
 }
 
 export type JobExplanation = {
   readonly why: string
-  /** Null where nothing happens any more. */
+  /** Null if nothing more happens. */
   readonly next: string | null
-  /** When that is at the earliest; null where it is under way. */
+  /** The earliest time of the next step; null if it is in progress. */
   readonly nextAtMs: number | null
 }
 

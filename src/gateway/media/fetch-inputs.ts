@@ -21,7 +21,7 @@ export type FetchInputsPorts = {
   readonly blobs: Blobs
   readonly clock: Clock
   readonly fetchUntrusted: UntrustedFetch
-  /** Receives the error of a fetched file that could not be stored. */
+  /** Called with the error if a fetched file could not be stored. */
   readonly onFailed: (error: unknown) => void
   /** Whether a provider's base URL is in a private network, or may be. */
   readonly isPrivate: (provider: Provider) => Promise<boolean>
@@ -29,7 +29,7 @@ export type FetchInputsPorts = {
 
 export type FetchedInputs =
   | { readonly outcome: 'fetched'; readonly inputs: JobInputs }
-  /** A link must not go to the provider. Nothing that was fetched is kept. */
+  /** A link must not be passed to the provider. No fetched file is kept. */
   | { readonly outcome: 'refused'; readonly failure: Failure }
 
 /** Whether a job has links to fetch. The links of image jobs go to the provider as they are. */
@@ -93,7 +93,7 @@ class InputFetch {
     this.#nextFile = Math.max(-1, ...files) + 1
   }
 
-  /** Undefined where the link stays a link. */
+  /** Undefined if the link stays a link. */
   async fetch(url: string): Promise<JobInput | undefined> {
     const { clock, fetchUntrusted } = this.#ports
     const timeoutMs = this.#untilMs - clock.monotonicMs()
@@ -127,7 +127,7 @@ class InputFetch {
     })
     if (written === undefined) return undefined
     const { sha256, bytes } = written
-    // A body that broke off, or was too large, ends early.
+    // A body that broke, or that was too large, ends early.
     if (body.failure !== undefined || reserved.isCut) {
       await blobs.remove(key)
       return undefined

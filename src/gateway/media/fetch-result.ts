@@ -8,10 +8,10 @@ import { storeOutputs, type StoredOutputs, type StoreOutputsPorts } from './stor
 /** Results that one node fetches at a time: each has a connection and a file, and may take minutes. */
 export const RESULT_FETCHES_MAX = 32
 
-/** The status of a job whose result is being fetched, in place of the provider's word. */
+/** The status of a job while its result is being fetched, instead of the provider's status. */
 export const FINISHED_STATUS = 'finished'
 
-/** How long other nodes leave a job alone whose result is being fetched, and how often that is renewed. */
+/** How long other nodes do not poll a job while its result is being fetched, and how often this is renewed. */
 const CLAIM_MS = 15_000
 const CLAIM_AGAIN_MS = 5000
 
@@ -19,14 +19,15 @@ export type FetchResultPorts = StoreOutputsPorts & {
   readonly jobs: Pick<Jobs, 'notePoll'>
   readonly clock: Clock
   readonly resultFetches: Slots
-  /** Receives what went wrong outside of any request. */
+  /** Called with errors that happen outside of any request. */
   readonly onFailed: (error: unknown) => void
 }
 
 /**
- * Stores the files of a result. Links are fetched in turn with the other fetches of this node. Meanwhile, the job's
- * next poll is put off again and again, so that no other node fetches the same result. If this node dies, another one
- * begins within seconds. A blob store that cannot be written does not end a job: its result is unavailable for now.
+ * Stores the files of a result. Links are fetched in turn with the other fetches of this node. During a fetch, the
+ * job's next poll is repeatedly postponed, so that no other node fetches the same result. If this node dies, another
+ * one starts the fetch within seconds. A blob store that cannot be written does not end a job: its result is
+ * unavailable for now.
  */
 export async function fetchResult(
   job: Job,

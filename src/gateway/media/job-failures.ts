@@ -3,7 +3,7 @@ import type { Failure } from '../../domain/jobs/job.ts'
 import { scrub } from '../../protocol/scrub.ts'
 import type { Rejection } from '../ports/media-provider.ts'
 
-/** A provider's text is read up to this length, and repeated to the client up to the next ones. */
+/** A provider's text is read up to this length. The next limits are for the parts that the client sees. */
 const READ_CHARS_MAX = 16 * 1024
 const MESSAGE_CHARS_MAX = 1000
 const CODE_CHARS_MAX = 200
@@ -46,8 +46,8 @@ export const RESULT_LOST: Failure = {
 }
 
 /**
- * The provider refused a submit. The operator's own trouble at the provider is never shown to a customer. Texts about
- * rates tell of it too: a low credit lowers the rate.
+ * The provider refused a submit. Problems of the operator's account at the provider are never shown to a customer.
+ * Texts about rates can reveal them too, because a low credit lowers the rate.
  */
 export function rejectionFailure(rejection: Rejection, provider: Provider, ports: SecretsPorts): Failure {
   switch (rejection.reason) {

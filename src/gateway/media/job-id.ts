@@ -6,7 +6,7 @@ export function publicId({ id, kind }: Pick<Job, 'id' | 'kind'>): string {
   return formatId(jobIdPrefix[kind], id)
 }
 
-/** Undefined for text that is no id of a job of this kind. */
+/** Undefined for text that is not an id of a job of this kind. */
 export function parseJobId(kind: JobKind, text: string): Id | undefined {
   return parseId(jobIdPrefix[kind], text)
 }

@@ -14,7 +14,9 @@ export function isProviderId(text: string): boolean {
   return PROVIDER_ID.test(text.trim())
 }
 
-/** The inputs of several names, joined in the order of the names. What is neither a link nor bytes is left out. */
+/**
+ * The inputs of several names, joined in the order of the names. A value that is neither a link nor bytes is left out.
+ */
 export function jobInputs(
   { inputs }: MediaBody,
   names: readonly InputName[],

@@ -6,10 +6,10 @@ import { settleJob } from './settle-job.ts'
 import { submitJob, type SubmitPorts } from './submit-job.ts'
 import { watchJob } from './watch-job.ts'
 
-/** How long a job whose work failed is left alone. */
+/** How long a job waits after its work failed. */
 const REST_MS = 2000
 
-/** Work for a job. Both promises reject where it fails. */
+/** Work for a job. Both promises reject if it fails. */
 type Work = {
   /** Resolves when the provider has answered, and the answer is recorded or its result is being fetched. */
   readonly answered: Promise<unknown>
@@ -21,9 +21,10 @@ type Work = {
 export type Asked = { readonly settled: Promise<Job> }
 
 /**
- * Does the work of jobs on this node: one call to the provider for a job at a time, which all that ask for it share.
- * The work belongs to the job, not to the request that began it. A request that waits learns here that a job has moved;
- * it sees the moves of other nodes when it reads the job again. Work that fails is reported here, once.
+ * Does the work of jobs on this node. It makes one call to the provider for a job at a time, and all callers share that
+ * call. The work belongs to the job, not to the request that began it. A waiting request is notified here when the job
+ * changes on this node. It sees changes by other nodes when it reads the job again. Work that fails is reported here,
+ * once.
  */
 export class JobRunner {
   readonly #ports: SubmitPorts
@@ -36,7 +37,7 @@ export class JobRunner {
     this.#ports = ports
   }
 
-  /** How many jobs this node works on now. */
+  /** The number of jobs that this node is working on. */
   get running(): number {
     return this.#running.size
   }
@@ -50,14 +51,14 @@ export class JobRunner {
   }
 
   /**
-   * Asks the provider how a job is, and moves the job where that ends it. Does nothing before the job's next poll is
-   * due, or shortly after its work failed. Resolves with the job as it is then.
+   * Asks the provider for the state of a job, and ends the job if the provider has. Does nothing before the job's next
+   * poll is due, or shortly after its work failed. Resolves with the job in its new state.
    */
   async poll(job: Job): Promise<Job> {
     return (await this.ask(job)).settled
   }
 
-  /** As `poll`, but resolves when the provider has answered. The fetch of a result goes on by itself. */
+  /** Like `poll`, but resolves when the provider has answered. The fetch of a result continues in the background. */
   async ask(job: Job): Promise<Asked> {
     if (!this.isRunning(job.id) && !this.#isDue(job)) return { settled: Promise.resolve(job) }
     return asked(
@@ -79,8 +80,8 @@ export class JobRunner {
   }
 
   /**
-   * Asks the provider whether it finished a job whose money was released. True where that was booked now. Does nothing
-   * while this node works on the job.
+   * Asks the provider whether it finished a job whose money was released. True if this call booked the loss. Does
+   * nothing while this node works on the job.
    */
   async watch(job: Job): Promise<boolean> {
     if (this.isRunning(job.id)) return false
@@ -94,8 +95,8 @@ export class JobRunner {
   }
 
   /**
-   * Resolves with the job after what this node does for it now, or begins to do; at once, with the job, where there is
-   * nothing to do.
+   * Resolves with the job after the work that this node does for it, or starts now. Resolves at once if there is no
+   * work.
    */
   async follow(job: Job): Promise<Job> {
     return this.#running.get(keyOf(job.id))?.done ?? this.poll(job)
@@ -105,18 +106,18 @@ export class JobRunner {
     return this.#running.has(keyOf(id))
   }
 
-  /** Resolves when the work under way has ended. */
+  /** Resolves when the work in progress has ended. */
   async idle(): Promise<void> {
     while (this.#running.size > 0)
       await Promise.allSettled([...this.#running.values()].map(({ done }) => done))
   }
 
-  /** The number of submits that are under way. */
+  /** The number of submits in progress. */
   get submits(): number {
     return this.#submits.size
   }
 
-  /** Resolves when no submit is under way: the answer to a submit that was cut off cannot be had again. */
+  /** Resolves when no submit is in progress. If a submit is cut off, its answer is lost. */
   async submitsEnded(): Promise<void> {
     while (this.#submits.size > 0) await Promise.allSettled(this.#submits)
   }
@@ -126,7 +127,7 @@ export class JobRunner {
     return state === 'processing' && nextPollAtMs <= this.#ports.clock.now() && !isResting
   }
 
-  /** Begins work, or shares the work that is under way for the job. */
+  /** Begins work, or shares the work in progress for the job. */
   #work(job: Job, begin: () => Promise<Polled>): Work {
     const key = keyOf(job.id)
     const running = this.#running.get(key)
@@ -140,14 +141,14 @@ export class JobRunner {
         throw error
       })
       .finally(() => this.#running.delete(key))
-    // Work that nothing waits for is not an unhandled rejection: it is reported above.
+    // A failure is reported above, so it must not count as an unhandled rejection when no caller waits.
     done.catch(() => undefined)
     const work = { answered, done }
     this.#running.set(key, work)
     return work
   }
 
-  /** What failed wrote no time for its next poll. Without a pause a waiting request would poll as fast as it can. */
+  /** Failed work stores no time for the next poll. Without a pause, a waiting request would poll in a tight loop. */
   #rest(key: string): void {
     this.#resting.add(key)
     this.#ports.clock.after(REST_MS, () => this.#resting.delete(key))

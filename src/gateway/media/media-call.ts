@@ -6,10 +6,10 @@ import type { Authenticated } from '../ports/accounts.ts'
 import type { CallerSignal } from '../ports/caller-signal.ts'
 import { publicId } from './job-id.ts'
 
-/** One request of a customer on a media route, read whole and not yet understood. */
+/** One request of a customer on a media route, read completely but not yet parsed. */
 export type MediaCall = {
   readonly id: Id
-  /** The id of the job that the request makes. Its files are in the blob store under it already. */
+  /** The id of the job that the request makes. Its files are already in the blob store under this id. */
   readonly jobId: Id
   readonly route: string
   readonly caller: Authenticated
@@ -20,7 +20,7 @@ export type MediaCall = {
   readonly trace: MediaTrace
 }
 
-/** What is known of a media request when it ends, for the log line and the metrics. */
+/** The facts about a finished media request, for the log line and the metrics. */
 export type MediaTrace = {
   model?: string
   provider?: string
@@ -31,7 +31,7 @@ export type MediaTrace = {
   isReplay?: boolean
 }
 
-/** Records what a request's job had come to when its reply was made. */
+/** Records the state of a request's job at the time of the reply. */
 export function noteJob(trace: MediaTrace, job: Job): void {
   trace.jobId = publicId(job)
   trace.jobState = job.state

@@ -4,7 +4,7 @@ import type { JobKind } from '../../domain/jobs/job.ts'
 /** What choosing the provider of a media request depends on. */
 export type ResolveContext = {
   readonly isSandboxOn: boolean
-  /** Whether the gateway can have jobs of a kind done by a provider. */
+  /** Whether the gateway can call this provider for jobs of this kind. */
   readonly serves: (provider: Provider, kind: JobKind) => boolean
   /** At least 0 and below 1. */
   readonly random: () => number

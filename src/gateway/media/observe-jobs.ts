@@ -3,15 +3,15 @@ import type { Changed, Jobs } from '../ports/jobs.ts'
 
 export type JobObserver = {
   /**
-   * Called with each job whose state has just changed on this node: once for each change, whatever made it. A new job
-   * has changed too.
+   * Called with each job whose state has just changed on this node: once for each change, from any cause. A new job
+   * counts as a change.
    */
   readonly changed: (job: Job) => void
   /** Called once with each failed job whose provider finished it after the release, when that was booked as a loss. */
   readonly finishedLate: (job: Job) => void
 }
 
-/** The same jobs, with every change of a state reported. */
+/** The same port, which also reports every change of a state. */
 export function observedJobs(jobs: Jobs, observer: JobObserver): Jobs {
   const seen = async (change: Promise<Changed>): Promise<Changed> => {
     const changed = await change

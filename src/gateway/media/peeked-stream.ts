@@ -12,7 +12,7 @@ export class PeekedStream implements ByteStream {
     this.#head = head.length === 0 ? undefined : head
   }
 
-  /** Reads at least `bytes` bytes ahead; fewer only where the source has no more. */
+  /** Reads at least `bytes` bytes ahead, or fewer if the source ends before. */
   static async open(source: ByteStream, bytes: number): Promise<{ stream: PeekedStream; head: Uint8Array }> {
     const pieces: Piece[] = []
     let length = 0

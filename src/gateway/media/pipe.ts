@@ -3,7 +3,8 @@ import type { ByteStream } from '../ports/byte-stream.ts'
 type Piece = Uint8Array<ArrayBuffer>
 
 /**
- * Hands bytes from a writer to a reader, one piece at a time. The writer waits until the reader has done with a piece.
+ * Hands bytes from a writer to a reader, one piece at a time. The writer waits until the reader has finished with a
+ * piece.
  */
 export class Pipe implements ByteStream {
   #piece: Piece | undefined
@@ -12,7 +13,7 @@ export class Pipe implements ByteStream {
   #state: 'open' | 'ended' | 'cancelled' = 'open'
   #error: unknown
 
-  /** Resolves when the reader asks for the next piece or has left. The bytes must not change until then. */
+  /** Resolves when the reader asks for the next piece or has stopped. The bytes must not change until then. */
   async write(bytes: Piece): Promise<void> {
     if (this.#state !== 'open' || bytes.length === 0) return
     const { promise, resolve } = Promise.withResolvers<void>()

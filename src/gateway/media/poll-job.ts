@@ -7,14 +7,14 @@ import type { SettlePorts } from './settle-job.ts'
 
 /** How long a provider may take to answer a poll. */
 export const POLL_TIMEOUT_MS = 30_000
-/** A provider that asks to wait longer is asked again all the same: the job may end, and its deadline comes. */
+/** The maximum wait, even if the provider asks for a longer one, because the job may end and has a deadline. */
 const POLL_WAIT_MS_MAX = 300_000
 const MS = 1000
 
-/** A job after a poll. `result` is there where its provider finished it: then the job is still to be settled. */
+/** A job after a poll. It has a `result` if its provider finished it. The job must then still be settled. */
 export type Polled = { readonly job: Job; readonly result?: MediaResult }
 
-/** Asks the provider once how a job is, and records the answer. A failed poll is not a failed job. */
+/** Asks the provider once for the state of a job, and records the answer. A failed poll is not a failed job. */
 export async function pollJob(job: Job, ports: SettlePorts): Promise<Polled> {
   const { jobs, clock } = ports
   if (job.state !== 'processing' || job.upstreamId === null) return { job }
@@ -29,7 +29,7 @@ export async function pollJob(job: Job, ports: SettlePorts): Promise<Polled> {
   return applyPoll(job, outcome, { provider, adapter }, ports)
 }
 
-/** Records what a provider said of a job that it has. */
+/** Records a provider's answer about a job. */
 export async function applyPoll(
   job: Job,
   outcome: PollOutcome,

@@ -15,8 +15,9 @@ export type Priced = {
 }
 
 /**
- * What a result costs at the price that the job was created with: images by how many there are, at most those asked
- * for, and all asked for where the provider does not tell how many; a clip by its duration. Never more than was held.
+ * The cost of a result at the price when the job was created, and never more than was held. Images are charged by their
+ * number, at most the requested one; if the provider does not report the number, the requested one counts. A clip is
+ * charged by its duration.
  */
 export function priceResult(
   { quote, request }: Pick<Job, 'quote' | 'request'>,
@@ -24,7 +25,7 @@ export function priceResult(
     readonly outputs: readonly unknown[]
     readonly isCounted: boolean
     readonly durationMs?: number
-    /** What the clip's own header says; undefined where it cannot be read. */
+    /** The duration in the clip's own header; undefined if it cannot be read. */
     readonly clipMs?: number | undefined
   },
 ): Priced {
@@ -32,15 +33,15 @@ export function priceResult(
     const count = result.isCounted ? Math.min(result.outputs.length, request.count) : request.count
     return { cost: chargeForImages(count, quote.tariff), count }
   }
-  // Where nothing tells how long the clip is, it counts as long as it was asked for.
+  // If the length of the clip is not known at all, the requested length counts.
   const durationMs = clipDuration(result) ?? request.durationMs ?? quote.heldMs
   const chargedMs = Math.min(durationMs, quote.heldMs)
   return { cost: chargeForVideo(chargedMs, quote.tariff), durationMs, chargedMs }
 }
 
 /**
- * The provider's duration; the clip's own header where the provider gives none, or one that is more than half a second
- * off.
+ * The provider's duration. The clip's own header counts if the provider reports none, or one that differs by more than
+ * half a second.
  */
 function clipDuration({
   durationMs,

@@ -3,8 +3,8 @@ import { isFinal, type StoredFile } from '../../domain/jobs/job.ts'
 import { readJob } from './read-job.ts'
 
 /**
- * The clip of a video job of the caller's account, after a poll of its provider where one is due. Throws `not_found` as
- * `readJob` does, `video_not_ready` where there is no clip, and `content_archived`.
+ * The clip of a video job of the caller's account, after a poll of its provider if one is due. Throws `not_found` like
+ * `readJob`, `video_not_ready` if there is no clip, and `content_archived`.
  */
 export async function readClip(
   text: string,

@@ -10,8 +10,8 @@ import { within } from './wait-for-job.ts'
 const READ_WAIT_MS = 2000
 
 /**
- * A job of the caller's account, after a poll of its provider where one is due. Throws `not_found` for an id that does
- * not exist, is another account's, or is a job of another kind.
+ * A job of the caller's account, after a poll of its provider if one is due. Throws `not_found` for an id that does not
+ * exist, belongs to another account, or is a job of another kind.
  */
 export async function readJob(
   text: string,
@@ -25,7 +25,7 @@ export async function readJob(
   return (await jobs.find(job.id)) ?? job
 }
 
-/** As `readJob`, without a poll. */
+/** Like `readJob`, without a poll. */
 export async function ownJob(
   text: string,
   kind: JobKind,

@@ -8,8 +8,8 @@ import type { SettlePorts } from './settle-job.ts'
 
 /**
  * Asks the provider whether it has the job of an unknown submit, by an id that the submit carried. A job that is found
- * goes on as if its submit had been answered. One that is not found waits for its deadline: the submit may still
- * arrive.
+ * continues as if its submit had been answered. A job that is not found waits for its deadline, because the submit may
+ * still arrive.
  */
 export async function recoverJob(job: Job, ports: SettlePorts): Promise<Polled> {
   const provider = ports.catalog.current().providers.get(job.provider)

@@ -1,7 +1,7 @@
 import type { Reservation } from '../budgets/byte-budget.ts'
 import type { ByteStream } from '../ports/byte-stream.ts'
 
-/** A stream whose bytes take space as they are read. It ends early where they get none. */
+/** A stream whose bytes reserve space while they are read. It ends early if there is no space. */
 export class ReservedStream implements ByteStream {
   readonly #source: ByteStream
   readonly #space: Reservation

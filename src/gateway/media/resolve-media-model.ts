@@ -29,7 +29,7 @@ export function resolveMediaModel<Kind extends JobKind>(
     readonly isSandboxOn: boolean
     readonly serves: (provider: Provider, kind: JobKind) => boolean
     readonly random: () => number
-    /** The provider of an earlier job to continue from: no other has it. */
+    /** The provider of an earlier job to continue from. Only that provider has the job. */
     readonly onlyProvider?: string
   },
 ): ResolvedMediaModel<ModelOf<Kind>> {

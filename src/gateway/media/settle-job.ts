@@ -16,20 +16,20 @@ export type SettlePorts = SecretsPorts &
     readonly clock: Clock
     readonly catalog: { current(): Catalog }
     readonly providerOf: (provider: Provider) => MediaProvider | undefined
-    /** Counts a state word of a provider that its adapter does not know. */
+    /** Counts a provider's status that its adapter does not know. */
     readonly onUnknownStatus: (provider: string, status: string) => void
   }
 
-/** When a result that could not be fetched is tried again. */
+/** The delay before a failed fetch of a result is tried again. */
 export const FETCH_AGAIN_MS = 15_000
 /** For ten minutes, while each try fails at once. */
 const FETCHES_MAX = 40
 
 /**
  * Ends a job that its provider finished: stores the result, and then completes the job with its charge in one step of
- * the store. The price is the job's own. A result that cannot be fetched for now leaves the job as it is, and the next
- * poll brings it again. Where the money was released meanwhile, the price is booked as a loss. Safe to call more than
- * once and on several nodes: the job is charged once.
+ * the store. The price is the job's own. If a result cannot be fetched now, the job does not change, and the next poll
+ * gets the result again. If the money was released before, the price is booked as a loss. Safe to call more than once
+ * and on several nodes: the job is charged once.
  */
 export async function settleJob(job: Job, result: MediaResult, ports: SettlePorts): Promise<Job> {
   const { jobs, clock } = ports
@@ -64,8 +64,8 @@ function endJob(
 }
 
 /**
- * Stores the result of a submit. No poll brings it again, so what cannot be fetched for now is tried again here, as
- * long as the job waits for it.
+ * Stores the result of a submit. No poll can get it again, so a fetch that fails for now is retried here, as long as
+ * the job waits for it.
  */
 async function storeOnlyCopy(job: Job, result: MediaResult, ports: SettlePorts): Promise<StoredOutputs> {
   const { jobs, clock } = ports

@@ -1,4 +1,4 @@
-/** Runs at most so many pieces of work at a time. The others wait in their order. */
+/** Runs a limited number of pieces of work at a time. Others wait in order. */
 export class Slots {
   #free: number
   readonly #waiting: (() => void)[] = []
@@ -7,7 +7,7 @@ export class Slots {
     this.#free = count
   }
 
-  /** Settles as `work` does. A slot is free again when its work has ended, however it ended. */
+  /** Settles with the result of `work`. The slot is freed when the work has ended, with success or failure. */
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.#free > 0) this.#free -= 1
     else await new Promise<void>(resolve => this.#waiting.push(resolve))

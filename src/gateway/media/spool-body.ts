@@ -25,14 +25,14 @@ export type SpoolPorts = {
   readonly blobs: Blobs
   /** The disk space for the files. The caller releases it. */
   readonly space: Reservation
-  /** Of the client: a file that waits for space stops waiting when it aborts. */
+  /** Aborts when the client disconnects. A file that waits for space then stops waiting. */
   readonly signal: CallerSignal
 }
 
 /**
- * Reads the body of a media request while it comes: files in it go to the blob store under keys that begin with
- * `prefix`, and everything else, which is small, is parsed. Rejects as the body and the reader do, with `overloaded`
- * where the files get no space, and where the store cannot be written; then none of its files is left.
+ * Reads the body of a media request while it arrives. Files go to the blob store under keys that begin with `prefix`;
+ * the other fields, which are small, are parsed. Rejects with the errors of the body and the reader, with `overloaded`
+ * if there is no space for the files, and if the store cannot be written. None of its files is left after a rejection.
  */
 export async function spoolBody(
   body: { read(): Promise<Uint8Array | undefined>; cancel(): void },
@@ -118,7 +118,7 @@ class InputSpool {
     const written = this.#ports.blobs
       .write(key, pipe, { bytesMax: this.#options.bytesMax })
       .then(({ sha256, bytes }) => ({ key, sha256, bytes, mediaType }))
-    // A failure is seen where the file ends; until then it only must not count as unhandled.
+    // A failure is handled at the end of the file. Until then it must not count as an unhandled rejection.
     written.catch(() => pipe.cancel())
     this.#open = { name, pipe, written }
   }
@@ -131,7 +131,7 @@ class InputSpool {
     this.#add(open.name, { kind: 'file', file: await open.written })
   }
 
-  /** What is not base64 after all was never an input. */
+  /** A text that turns out not to be base64 is not an input. */
   async #drop(): Promise<void> {
     const open = this.#open
     if (open === undefined) return

@@ -19,17 +19,17 @@ export type StoredOutputs =
   | {
       readonly outcome: 'stored'
       readonly files: readonly StoredFile[]
-      /** What the clip's own header says. */
+      /** The duration in the clip's own header. */
       readonly clipMs: number | undefined
     }
-  /** Not now: asking again may help. */
+  /** Not now. A later try may succeed. */
   | { readonly outcome: 'unavailable'; readonly problem: string }
   /** Never. */
   | { readonly outcome: 'lost'; readonly problem: string }
 
 /**
- * Stores the files of a result, at most as many as were asked for, each under a key of the job's. Repeating it writes
- * the same files again. No file is ever whole in memory but those that a provider sends in its reply.
+ * Stores the files of a result, at most the requested number, each under a key of the job. Repeating it writes the same
+ * files again. Only files that a provider sends in its reply are in memory as a whole.
  */
 export async function storeOutputs(
   job: Job,
@@ -79,7 +79,7 @@ async function storeOutput(
   }
 }
 
-/** Whether a result is an HTML page: no image or video begins like one. */
+/** Whether a result is an HTML page. No image or video begins in this way. */
 function isPage(bytes: Uint8Array): boolean {
   return /^\s*<(?:!doctype\s+html|html)\b/i.test(new TextDecoder().decode(bytes.subarray(0, SIGNATURE_BYTES)))
 }

@@ -11,10 +11,10 @@ import { publicId } from './job-id.ts'
 import { ID_TAKEN, NO_PROVIDER, rejectionFailure } from './job-failures.ts'
 import { settleJob, type SettlePorts } from './settle-job.ts'
 
-/** A provider may take minutes: a synchronous one makes the result within the call. */
+/** A synchronous provider makes the result during the call, which can take minutes. */
 export const SUBMIT_TIMEOUT_MS = 600_000
 
-/** How often the answer to a submit is recorded before it is given up: for five minutes. */
+/** How often recording the answer to a submit is tried: for five minutes. */
 const RECORD_TRIES = 60
 const RECORD_AGAIN_MS = 5000
 
@@ -39,7 +39,8 @@ export type SubmitPorts = SettlePorts &
 
 /**
  * Submits a job, once. Fetches the links among the inputs of a video job first. The submit is marked durably before its
- * first byte leaves, and a job whose submit was marked before is left as it is. Resolves with the job after it.
+ * first byte is sent. A job whose submit is already marked is not submitted again. Resolves with the job after the
+ * submit.
  */
 export async function submitJob(job: Job, ports: SubmitPorts): Promise<Job> {
   const space = ports.inputSpool.open(job.accountId)
@@ -58,7 +59,7 @@ async function fetchAndSubmit(job: Job, ports: SubmitPorts, space: Reservation):
   if (provider === undefined || adapter === undefined) return fail(job, NO_PROVIDER, ports)
   const fetched = hasLinks(job) ? await fetchInputs(job, provider, ports, space) : undefined
   if (fetched?.outcome === 'refused') return fail(job, fetched.failure, ports)
-  // The mark stores the fetched inputs too. They need no step of their own: after a crash before the mark, the job is
+  // The mark stores the fetched inputs too. They need no separate step: after a crash before the mark, the job is
   // released and never submitted, and its files are removed as orphans.
   const begun = await jobs.beginSubmit(job.id, clock.now(), fetched?.inputs)
   if (!begun.changed) return begun.job
@@ -66,7 +67,7 @@ async function fetchAndSubmit(job: Job, ports: SubmitPorts, space: Reservation):
   return recordAnswer(begun.job, { outcome, provider, adapter }, ports)
 }
 
-/** An adapter throws only for a bug, after which bytes may have left. */
+/** An adapter throws only if it has a bug. Bytes may have been sent before. */
 async function callProvider(
   { request, ...job }: Job,
   { provider, adapter }: Pick<Answer, 'provider' | 'adapter'>,
@@ -135,7 +136,7 @@ async function applyAnswer(
   }
 }
 
-/** A provider that answers with an id another job has cannot mean both: this one is not followed. */
+/** The provider answered with the id of another job, so this job cannot be polled. */
 async function accept(
   job: Job,
   { upstreamId, nextPollAtMs }: { readonly upstreamId: string; readonly nextPollAtMs: number },

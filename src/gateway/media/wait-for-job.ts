@@ -14,14 +14,14 @@ export type WaitPorts = {
 }
 
 /**
- * How long a client waits for the provider's answer to the submit of its job. After that it gets the id of the job,
- * which goes on: many clients and proxies do not wait much longer.
+ * How long a client waits for the provider's answer to the submit of its job. After that it gets the id of the job, and
+ * the job continues. Many clients and proxies do not wait much longer.
  */
 export const SUBMIT_WAIT_MS = 150_000
 
 /**
- * Waits until a job has ended or cannot be followed, for at most `waitMs`, and polls its provider meanwhile. Resolves
- * with the job as it is then. A client that disconnects ends the wait, and never the job.
+ * Waits until a job has ended or can no longer be polled, for at most `waitMs`. Polls its provider while it waits.
+ * Resolves with the job in its latest state. A client that disconnects ends the wait, and never the job.
  */
 export async function waitForJob(
   job: Job,
@@ -32,7 +32,7 @@ export async function waitForJob(
   return waitUntil(job, isOver, { waitMs, signal }, ports)
 }
 
-/** As `waitForJob`, until the provider has answered the submit, whatever the answer is. */
+/** Like `waitForJob`, but waits only until the provider has answered the submit. */
 export async function waitForSubmit(
   job: Job,
   { signal }: { readonly signal: CallerSignal },
@@ -60,10 +60,13 @@ async function waitUntil(
 
 type Ends = { readonly signal?: CallerSignal; readonly clock: Clock }
 
-/** Until this node's work has moved the job; else for a while, as another node or the provider may be at it. */
+/**
+ * Waits for this node's work on the job, if there is any. Otherwise waits a moment, because another node or the
+ * provider may be working on it.
+ */
 async function step(runner: JobRunner, job: Job, limitMs: number, ends: Ends): Promise<void> {
   const follow = async (end: () => void) => {
-    // A failure is reported elsewhere. A job that cannot be worked on is tried again a step later, not at once.
+    // A failure is reported elsewhere. Failed work is tried again in the next step, not at once.
     const now = await runner.follow(job).catch(() => job)
     if (now.state !== job.state) end()
   }

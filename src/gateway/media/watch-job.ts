@@ -8,8 +8,8 @@ import { recoveryCall } from './recover-job.ts'
 import type { SettlePorts } from './settle-job.ts'
 
 /**
- * Asks the provider about a job whose money was released. True where it finished the job after all, and that was booked
- * now. Ends the watch where the provider cannot finish the job any more.
+ * Asks the provider about a job whose money was released. True if the provider finished the job and this call booked
+ * the loss. Ends the watch if the provider can no longer finish the job.
  */
 export async function watchJob(job: Job, ports: SettlePorts): Promise<boolean> {
   const provider = ports.catalog.current().providers.get(job.provider)
@@ -29,8 +29,8 @@ export async function watchJob(job: Job, ports: SettlePorts): Promise<boolean> {
 }
 
 /**
- * Looks for a job whose submit was never answered, and notes the provider's id of it. Undefined where it is another job
- * of ours.
+ * Looks for a job whose submit was never answered, and records the provider's id for it. Undefined if that id belongs
+ * to another of our jobs.
  */
 async function find(
   job: Job,

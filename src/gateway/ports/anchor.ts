@@ -1,6 +1,6 @@
 import type { ChainEnd } from '../../domain/ledger/anchor.ts'
 
-/** A small file outside of the database, which names the last commit. It shows if the database lost commits. */
+/** A small file outside of the database, which names the last commit. It shows whether the database lost commits. */
 export interface AnchorFile {
   /** Where it is, for messages to the operator. */
   readonly path: string

@@ -6,13 +6,13 @@ export type Audit = {
   readonly action: string
   /** The public id or name of what changed. */
   readonly subject: string
-  /** What action and subject do not say: the amount of a grant, the price of a model. Never a secret. */
+  /** Details that action and subject do not have: the amount of a grant, the price of a model. Never a secret. */
   readonly detail?: string | undefined
   readonly atMs: number
 }
 
 export interface AuditLog {
-  /** Writes a line of its own, for a change outside of the store or a decision of the operator. */
+  /** Writes a separate line, for a change outside of the store or a decision of the operator. */
   record(audit: Audit): Promise<void>
 
   /** Whether there is a line with this action. */
@@ -20,7 +20,7 @@ export interface AuditLog {
 
   /**
    * At most `limit` lines, newest first, after the line with the cursor `before`. Lines are never changed or deleted.
-   * Throws `invalid_field` for a text that is no cursor.
+   * Throws `invalid_field` for a text that is not a cursor.
    */
   list(page: { readonly limit: number; readonly before?: string }): Promise<readonly AuditLine[]>
 }

@@ -1,10 +1,10 @@
 /** Copies of the books and of the files of jobs. */
 export interface Backups {
   /**
-   * Writes a backup to a new file, and the files of jobs into a folder beside it, while the gateway works. Every charge
-   * that a client was told before the call is in it. The file has its name only when the backup is whole and durable.
-   * Throws `invalid_field` for a path that cannot be used, `already_exists` where there is a file or while another
-   * backup is being written, and `unavailable` if it cannot be written. A failed backup leaves no file.
+   * Writes a backup to a new file, and the files of jobs into a folder beside it, while the gateway works. The backup
+   * has every charge that was reported to a client before the call. The file gets its name only when the backup is
+   * complete and durable. Throws `invalid_field` for a path that cannot be used, `already_exists` if the file exists or
+   * another backup is being written, and `unavailable` if it cannot be written. A failed backup leaves no file.
    */
   write(file: string): Promise<Backup>
 }
@@ -18,6 +18,6 @@ export type Backup = {
   readonly commits: number
   /** The folder with the files of image and video jobs. */
   readonly blobs: string
-  /** How many these are. */
+  /** The number of files in that folder. */
   readonly blobFiles: number
 }

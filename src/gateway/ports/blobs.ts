@@ -4,20 +4,20 @@ import type { ByteStream } from './byte-stream.ts'
  * Files of jobs: their inputs and results. The caller chooses the key, such as `img_…/out-0`. A key has one to four
  * segments of `a-z`, `0-9`, `_` and `-`, separated by slashes, and at most `BLOB_KEY_CHARS_MAX` characters; every
  * method throws a RangeError for any other key. A blob is never changed in place, and is visible only when it is
- * whole.
+ * complete.
  */
 export interface Blobs {
   /**
-   * Stores all bytes of `source` under `key` and resolves when they are durable. It replaces a blob of that key in
-   * one step. Rejects with `BlobTooLargeError` if there are more than `bytesMax` bytes, and with the source's own
-   * error if it fails; then nothing is left, an older blob of that key stays, and `source` is cancelled. Repeating it
+   * Stores all bytes of `source` under `key` and resolves when they are durable. It replaces an older blob of that key
+   * in one step. Rejects with `BlobTooLargeError` if there are more than `bytesMax` bytes, and with the source's own
+   * error if it fails. It then leaves no new bytes, keeps an older blob of that key, and cancels `source`. Repeating it
    * with the same bytes changes nothing.
    */
   write(key: string, source: ByteStream, limits: { readonly bytesMax: number }): Promise<StoredBlob>
 
   /**
-   * Opens a blob for reading; undefined where there is none, or where it was archived. With `range`, the stream has
-   * only that part; what lies beyond the end is left out. The stream must be read to its end or cancelled.
+   * Opens a blob for reading; undefined if it does not exist or was archived. With `range`, the stream has only that
+   * part; a part beyond the end is left out. The stream must be read to its end or cancelled.
    */
   read(key: string, range?: BlobRange): Promise<OpenBlob | undefined>
 
@@ -31,9 +31,9 @@ export interface Blobs {
   archive(key: string): Promise<void>
 
   /**
-   * At most `limit` blobs that were last written before the instant `olderThanMs` of the wall clock, in an order that
-   * does not change, from behind the key `after`. Archived blobs are not listed. A blob that is written or removed
-   * meanwhile may be listed or not; every other one is listed once in a walk over all pages.
+   * At most `limit` blobs that were last written before the instant `olderThanMs` of the wall clock, in a stable order,
+   * starting behind the key `after`. Archived blobs are not listed. A blob that is written or removed during the
+   * listing may be listed or not. Every other blob is listed once over all pages.
    */
   list(page: {
     readonly after?: string
@@ -54,7 +54,7 @@ export type StoredBlob = {
 export type BlobRange = { readonly start: number; readonly end: number }
 
 export type OpenBlob = {
-  /** The size of the whole blob, also where only a part is read. */
+  /** The size of the whole blob, even if only a part is read. */
   readonly bytes: number
   readonly stream: ByteStream
 }

@@ -1,4 +1,4 @@
-/** Bytes that are read one piece at a time, each when its reader asks for it. */
+/** Bytes that are read one piece at a time, when the reader asks for the piece. */
 export interface ByteStream {
   /**
    * The next bytes, never empty; undefined at the end, and after it. One read at a time. The bytes are valid until

@@ -7,7 +7,7 @@ import type { Page } from './ledger.ts'
 /**
  * The stored catalog. An edit is durable when it resolves. `current()` has it at once on this node and within 1 s on
  * other nodes. Each edit that changes something makes a new revision, with its audit line; an edit that changes nothing
- * leaves no trace.
+ * writes nothing.
  *
  * Callers validate values (`domain/catalog/rows`); the store validates references. It refuses a model whose provider
  * does not exist, the deletion of a provider that a model uses, and a secret to keep if there is none, with
@@ -26,7 +26,7 @@ export interface CatalogStore {
   deleteModel(id: string, audit: Audit): Promise<boolean>
   /** Replaces the whole catalog, or nothing if a part of it is wrong or if `check` throws. */
   replace(catalog: CatalogSettings, audit: Audit, check?: CheckChange): Promise<Catalog>
-  /** What `replace` would make of the current catalog. Throws what `replace` would reject with. */
+  /** The changes that `replace` would make. Throws the error that `replace` would reject with. */
   preview(catalog: CatalogSettings, atMs: number): Catalog
   /** The revisions that are kept, newest first. */
   history(page: Page): Promise<readonly CatalogRevision[]>

@@ -13,13 +13,13 @@ import type { HoldOutcome } from './ledger.ts'
 
 /**
  * Media jobs and their money. Each method is one atomic, durable step: the job's state, its hold, the entries and the
- * stored result move together or not at all. State changes are compare-and-set: of several callers that see the same
- * end, one changes the job, and the others get the job as that one left it. Repeating a step changes nothing.
+ * stored result move together or not at all. State changes are compare-and-set: if several callers see the same end,
+ * one changes the job, and the others get the changed job. Repeating a step changes nothing.
  */
 export interface Jobs {
   /**
    * Records a job of this node as `queued` and holds its money, which is released or captured with the job. Refuses,
-   * without a trace, where the balance does not cover it. A repeat, by the job's id or by its idempotency key, gets the
+   * and writes nothing, if the balance does not cover it. A repeat, by the job's id or by its idempotency key, gets the
    * first job.
    */
   create(job: NewJob): Promise<Created>
@@ -38,9 +38,9 @@ export interface Jobs {
   beginSubmit(id: Id, atMs: number, inputs?: JobInputs): Promise<Changed>
 
   /**
-   * `queued` or `unknown_submit` → `processing`. Throws `UpstreamIdTakenError` where another job of the provider has
-   * the upstream id. A job that was released before its provider answered stays `failed`, and is watched under the
-   * upstream id.
+   * `queued` or `unknown_submit` → `processing`. Throws `UpstreamIdTakenError` if another job of the provider has the
+   * upstream id. A job that was released before its provider answered stays `failed`, and is watched under the upstream
+   * id.
    */
   accept(
     id: Id,
@@ -48,22 +48,22 @@ export interface Jobs {
   ): Promise<Changed>
 
   /**
-   * `queued` → `unknown_submit`. Its money stays held until `deadlineAtMs`. With `submittedAtMs`, as the caller has
-   * read it, a job whose submit began meanwhile stays as it is.
+   * `queued` → `unknown_submit`. Its money stays held until `deadlineAtMs`. With `submittedAtMs`, the value that the
+   * caller has read, a job whose submit has begun since then does not change.
    */
   loseSubmit(id: Id, to: LostSubmit): Promise<Changed>
 
-  /** → `completed`: captures the hold with the cost, frees the rest, and stores what the result is. Cost ≤ held. */
+  /** → `completed`: captures the hold with the cost, frees the rest, and records the result. Cost ≤ held. */
   complete(id: Id, result: JobResult): Promise<Changed>
 
   /**
    * → `failed`: releases the hold. `loss` is the price of a result that the provider made and the customer cannot get.
-   * It is booked as a loss in the same step. With `deadlineAtMs`, as the caller has read it, a job that has another
-   * deadline by now stays as it is: its provider was found to have it.
+   * It is booked as a loss in the same step. With `deadlineAtMs`, the value that the caller has read, a job whose
+   * deadline has changed since then does not change: the job was found at its provider.
    */
   fail(id: Id, failure: Failed): Promise<Changed>
 
-  /** Notes a poll that left the job running. Never moves the job's state, and never brings its next poll forward. */
+  /** Records a poll that left the job running. Never changes the job's state, and never makes its next poll earlier. */
   notePoll(
     id: Id,
     poll: { readonly nextPollAtMs: number; readonly upstreamStatus?: string; readonly problem?: string },
@@ -71,11 +71,11 @@ export interface Jobs {
 
   /**
    * The provider finished a job whose hold had been released: books its price as a loss, once, and ends the watch. The
-   * job stays as it ended, and the account's balance as it is. False where the job is not watched, or not any more.
+   * job and the account's balance do not change. False if the job is not watched, or no longer.
    */
   bookLateCompletion(id: Id, late: { readonly cost: NanoUsd; readonly atMs: number }): Promise<boolean>
 
-  /** The provider cannot finish the job any more: ends the watch. */
+  /** Ends the watch, because the provider can no longer finish the job. */
   endWatch(id: Id, end: { readonly detail: string; readonly atMs: number }): Promise<void>
 
   /** Marks the result of a completed job as archived. */
@@ -89,18 +89,18 @@ export interface Jobs {
   /** Newest first; of one account, or of all. */
   list(page: JobPage): Promise<{ readonly jobs: readonly Job[]; readonly next?: string }>
 
-  /** How many jobs of all nodes have not ended, by their state. */
+  /** The number of jobs of all nodes that have not ended, by state. */
   openCounts(): Promise<Readonly<Record<OpenState, number>>>
 
   /**
-   * At most `limit` jobs that need work at an instant, in an order that does not change; `after` is the `next` of the
-   * page before. A job that stops needing the work between two pages moves no other job.
+   * At most `limit` jobs that need work at an instant, in a stable order. `after` is the `next` of the previous page.
+   * If a job no longer needs the work, the positions of the others do not change.
    */
   due(
     work: JobWork,
     page: {
       readonly atMs: number
-      /** Both kinds where it is absent. */
+      /** Both kinds if it is absent. */
       readonly kind?: JobKind
       readonly limit: number
       readonly after?: string
@@ -108,11 +108,11 @@ export interface Jobs {
   ): Promise<{ readonly jobs: readonly Job[]; readonly next?: string }>
 }
 
-/** What the reconciler can have to do for a job. */
+/** The kinds of work that the reconciler does for jobs. */
 export type JobWork =
-  /** `queued` by the process that was this node before: nothing submits it any more. */
+  /** `queued` by an earlier process of this node, so nothing will submit it. */
   | 'left_queued'
-  /** `queued` on any node, and nothing has happened to it since `atMs`. */
+  /** `queued` on any node, and not changed since `atMs`. */
   | 'stale_queued'
   /** `processing`, and its next poll is due. */
   | 'poll'
@@ -166,7 +166,7 @@ export type LostSubmit = {
   readonly submittedAtMs?: number | null
 }
 
-/** `changed` is true for the caller whose step this was. */
+/** `changed` is true for the caller that made the change. */
 export type Changed = { readonly changed: boolean; readonly job: Job }
 
 export type JobResult = {
@@ -191,7 +191,7 @@ export type JobPage = {
   readonly cursor?: string
 }
 
-/** A provider named an id that another job has already: it can belong to only one of them. */
+/** A provider returned an id that another job already has. The id can belong to only one of them. */
 export class UpstreamIdTakenError extends Error {
   override readonly name = 'UpstreamIdTakenError'
 }

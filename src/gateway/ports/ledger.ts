@@ -62,11 +62,11 @@ export interface Ledger {
    * Ends an open hold: takes `charge.cost`, frees the rest, and records the charge in the same transaction. A text cost
    * may exceed its hold; the shortfall is taken from available, below zero if needed. A media cost may not: it throws a
    * RangeError. Repeating it returns the first outcome. Throws a RangeError for a hold that was released or never
-   * placed, and for a charge that does not fit the kind of the hold: text for a text hold, images or video for a media
-   * hold.
+   * placed, and for a charge of the wrong kind: a text hold needs a text charge, a media hold a charge of images or
+   * video.
    *
    * A text hold that has expired is charged too, with the whole cost as shortfall. An expired media hold throws a
-   * RangeError. Rejects with `unavailable`, as every step, if it could not be committed; the hold stays open.
+   * RangeError. Like every step, rejects with `unavailable` if it could not be committed; the hold then stays open.
    */
   captureHold(hold: Hold, charge: Charge): Promise<Captured>
 
@@ -91,8 +91,8 @@ export interface Ledger {
 
   /**
    * Calls `listener` with each account that may have money to hold again, after this node changed its balance or ended
-   * its hold, and before the caller of that step gets its outcome. A hint only: changes of other nodes may come late or
-   * never.
+   * its hold, and before the caller of that step gets its outcome. This is only a hint: changes by other nodes may be
+   * reported late or never.
    */
   onFreed(listener: (accountId: number) => void): void
 
@@ -114,7 +114,7 @@ export interface Ledger {
   /** The charge with an id; undefined if there is none. */
   findCharge(id: Id): Promise<UsageLine | undefined>
 
-  /** The sums of an account's charges of a time. */
+  /** The sums of an account's charges in a time range. */
   usageTotals(accountId: number, between: TimeRange): Promise<UsageTotals>
 
   /**
@@ -178,7 +178,7 @@ export type VideoCharge = CommonCharge & {
 
 export type Captured = {
   readonly cost: NanoUsd
-  /** By how much the cost exceeded the hold. */
+  /** The amount by which the cost exceeded the hold. */
   readonly shortfall: NanoUsd
 }
 
@@ -216,14 +216,14 @@ export type Balance = {
   readonly credited: NanoUsd
 }
 
-/** A page of a list. A store refuses a cursor that it did not give with `invalid_field`. */
+/** A page of a list. A store refuses an unknown cursor with `invalid_field`. */
 export type Page = {
   readonly limit: number
   /** The `cursor` of the last line of the page before. */
   readonly before?: string
 }
 
-/** From a time, and before another one. */
+/** A time range. The start is included, the end is not. */
 export type TimeRange = { readonly fromMs: number; readonly toMs: number }
 
 export type UsageTotals = {
@@ -263,7 +263,7 @@ export type UsageLine = Charge & {
 export type Problem = {
   /** Names the problem. It is the same in every check, so that the operator can accept the problem. */
   readonly id: string
-  /** The account whose books are wrong; null if it concerns all accounts, as a commit that does not fit does. */
+  /** The account whose books are wrong; null if it concerns all accounts, like a wrong hash of a commit. */
   readonly accountId: number | null
   /** The first wrong entry; null for a problem elsewhere. */
   readonly entryId: string | null
@@ -272,13 +272,13 @@ export type Problem = {
   readonly isAccepted: boolean
 }
 
-/** Whose books have a problem that is not accepted: those of these accounts, or all of them. */
+/** The accounts whose books have a problem that is not accepted, or all of them. */
 export type Affected = 'everything' | readonly number[]
 
 export type Verification = {
   /** At most a hundred. */
   readonly problems: readonly Problem[]
   readonly entries: number
-  /** Also by problems beyond the hundredth. */
+  /** Includes problems beyond the hundredth. */
   readonly affected: Affected
 }

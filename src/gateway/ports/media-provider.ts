@@ -3,9 +3,9 @@ import type { JobKind, JobRequest } from '../../domain/jobs/job.ts'
 import type { ByteStream } from './byte-stream.ts'
 
 /**
- * A kind of provider that makes images or videos, such as `kling` or the sandbox. No method throws for what a provider
- * or the network does: each way a call can end is an outcome. Texts of outcomes may name the provider's hosts and
- * accounts. The gateway removes those before a client sees a text. No text contains a key.
+ * A kind of provider that makes images or videos, such as `kling` or the sandbox. No method throws because of a
+ * provider or the network: each way in which a call can end is an outcome. Texts of outcomes may name the provider's
+ * hosts and accounts. The gateway removes those before a client sees a text. No text contains a key.
  */
 export interface MediaProvider {
   /** The shortest time between two polls of one job that the provider accepts. */
@@ -17,13 +17,13 @@ export interface MediaProvider {
    */
   submit(call: SubmitCall): Promise<SubmitOutcome>
 
-  /** Asks how an accepted job is. Changes nothing at the provider, so it may be repeated. */
+  /** Asks for the state of an accepted job. Changes nothing at the provider, so it may be repeated. */
   poll(job: AcceptedJob): Promise<PollOutcome>
 
   /**
    * Asks whether the provider has the job of a submit with an unknown outcome. Finds it by an id that the submit
-   * carried, never by likeness. Changes nothing, so it may be repeated. Absent where the provider offers no exact way
-   * to find a job.
+   * carried, never by similarity. Changes nothing, so it may be repeated. Absent if the provider has no exact way to
+   * find a job.
    */
   recover?(job: UnconfirmedJob): Promise<RecoverOutcome>
 }
@@ -32,9 +32,9 @@ type Call = {
   /** Our id of the job, in text. Providers that accept an id from the client get it. */
   readonly jobId: string
   readonly kind: JobKind
-  /** The row as it is now. Its key is the one the submit used, unless the operator changed it since. */
+  /** The current row. Its key is the key of the submit, unless the operator has changed it since. */
   readonly provider: Provider
-  /** The provider's own name of the model. */
+  /** The provider's own name for the model. */
   readonly model: string
   /** From the start of the call to the end of the answer. */
   readonly timeoutMs: number
@@ -68,36 +68,35 @@ export type AcceptedJob = Call & { readonly upstreamId: string }
 
 export type UnconfirmedJob = Call & { readonly request: JobRequest }
 
-/** How a submit ended, and what that means for the money. */
+/** How a submit ended, and what happens to the money. */
 export type SubmitOutcome =
   /** The provider has the job. The hold stays until the job ends. */
   | { readonly outcome: 'accepted'; readonly upstreamId: string }
-  /** The provider made the result within the call. The job is settled now. */
+  /** The provider returned the result in the answer. The job is settled now. */
   | { readonly outcome: 'finished'; readonly result: MediaResult }
   /** The provider will not make the job. The hold is released now. */
   | ({ readonly outcome: 'rejected' } & Rejection)
   /**
-   * A 5xx, or the connection failed after bytes may have left. Nothing says whether the provider has the job, so the
-   * hold stays until `recover` finds the job or its deadline passes.
+   * A 5xx, or the connection failed after bytes may have been sent. It is not known whether the provider has the job,
+   * so the hold stays until `recover` finds the job or its deadline passes.
    */
   | { readonly outcome: 'unknown'; readonly problem: string }
   /**
-   * No byte left: the name was not resolved, or no connection was made. The hold is released at the reconciler's next
-   * pass.
+   * No byte was sent: the name was not resolved, or no connection was made. The hold is released at the reconciler's
+   * next pass.
    */
   | { readonly outcome: 'not_sent'; readonly problem: string }
 
 export type Rejection = {
   /**
-   * - `invalid`: a 4xx about the request. The client sees its code and message. 408 and 409 belong here, as every 4xx
-   *   does.
+   * - `invalid`: a 4xx about the request. The client sees its code and message. This includes 408 and 409.
    * - `rate_limited`: a 429 about the rate. The client may try again.
    * - `operator`: the provider refuses the operator's key, credit or permissions, under any HTTP status; or the row
    *   cannot be called as it is configured. The client never sees the text.
-   * - `no_id`: a success that names no job or holds no result, for example one that cannot be parsed.
+   * - `no_id`: a success without a job id or a result, for example one that cannot be parsed.
    */
   readonly reason: 'invalid' | 'rate_limited' | 'operator' | 'no_id'
-  /** The HTTP status; absent where nothing was sent. */
+  /** The HTTP status; absent if nothing was sent. */
   readonly status?: number
   /** The provider's own code. */
   readonly code?: string
@@ -105,7 +104,7 @@ export type Rejection = {
   readonly retryAfterS?: number
 }
 
-/** How a job is at its provider. Only `finished` and `failed` end a job. */
+/** The state of a job at its provider. Only `finished` and `failed` end a job. */
 export type PollOutcome =
   /**
    * Not finished. A status that the adapter does not know counts as running and is reported, so that it can be counted.
@@ -115,30 +114,30 @@ export type PollOutcome =
   | { readonly outcome: 'finished'; readonly result: MediaResult }
   /** The provider could not make the result. The hold is released. */
   | { readonly outcome: 'failed'; readonly code?: string; readonly message: string }
-  /** The poll itself failed, which says nothing about the job: the hold stays, and the job is polled again. */
+  /** The poll itself failed, so the state of the job is not known. The hold stays, and the job is polled again. */
   | { readonly outcome: 'unavailable'; readonly problem: string; readonly retryAfterS?: number }
 
 export type RecoverOutcome =
-  /** The provider has the job. Its state is what a poll would say. */
+  /** The provider has the job. The state is the one that a poll would return. */
   | (Exclude<PollOutcome, { readonly outcome: 'unavailable' }> & { readonly upstreamId: string })
   /** The provider does not know the job now. A submit that is still on its way may reach it later. */
   | { readonly outcome: 'absent' }
   | Extract<PollOutcome, { readonly outcome: 'unavailable' }>
 
 export type MediaResult = {
-  /** In the provider's order. Empty where the provider reports a success without a result, and then the job fails. */
+  /** In the provider's order. Empty if the provider reports a success without a result; the job then fails. */
   readonly outputs: readonly MediaOutput[]
   /** The duration of the clip as the provider reports it. */
   readonly durationMs?: number
-  /** Whether the provider reports how many images it made. If it does not, the charge follows the number asked for. */
+  /** Whether the provider reports the number of images. If it does not, the requested number is charged. */
   readonly isCounted: boolean
 }
 
 export type MediaOutput =
   | { readonly from: 'bytes'; readonly bytes: Uint8Array<ArrayBuffer> }
-  /** The provider made it, and has removed it: it can never be fetched. */
+  /** The provider made the result and has removed it. It can never be fetched. */
   | { readonly from: 'lost'; readonly problem: string }
-  /** A link as the provider wrote it, checked by nothing so far. Only the fetcher for untrusted links opens it. */
+  /** A link from the provider, not checked yet. Only the fetcher for untrusted links opens it. */
   | {
       readonly from: 'url'
       readonly url: string

@@ -3,7 +3,10 @@ import type { JobKind } from '../../domain/jobs/job.ts'
 import type { MediaProvider } from './media-provider.ts'
 import type { TextProvider } from './text-provider.ts'
 
-/** What one kind of provider serves: text, images, videos. What it does not serve is absent. */
+/**
+ * The adapters of one kind of provider, for text, images and videos. An adapter is absent if the kind does not serve
+ * this.
+ */
 export interface ProviderAdapter {
   readonly text?: TextProvider
   readonly media?: { readonly kinds: readonly JobKind[]; readonly provider: MediaProvider }

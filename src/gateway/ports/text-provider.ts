@@ -6,8 +6,8 @@ import type { CallerSignal } from './caller-signal.ts'
 export interface TextProvider {
   /**
    * Sends one request and reads the whole answer. It never rejects for an error of the upstream or the network: each
-   * way to end is an outcome. It never repeats the request. `signal` cancels the call, and then the outcome is
-   * `aborted`. After a timeout, `signal` has no effect.
+   * way in which it can end is an outcome. It never repeats the request. `signal` cancels the call, and then the
+   * outcome is `aborted`. After a timeout, `signal` has no effect.
    */
   complete(call: ProviderCall, signal?: CallerSignal): Promise<ProviderOutcome>
 

@@ -2,14 +2,14 @@ import type { ByteStream } from './byte-stream.ts'
 import type { CallerSignal } from './caller-signal.ts'
 
 /**
- * Opens a URL on somebody else's word: an input of a customer, or a result link of a provider. Reaches public addresses
- * only, also after redirects, and sends no credentials but those of `authorization`. Never rejects: each way it can end
- * is an outcome. Changes nothing at the other end, so repeating it is harmless.
+ * Opens a URL from an untrusted source: an input link from a customer, or a result link from a provider. Reaches public
+ * addresses only, also after redirects. Sends no credentials except those of `authorization`. Never rejects: each way
+ * in which it can end is an outcome. It changes nothing at the server, so it may be repeated.
  */
 export type UntrustedFetch = (url: string, terms: FetchTerms) => Promise<FetchOutcome>
 
 export type FetchTerms = {
-  /** A longer body ends as `failed`, when its length is declared, or else while it is read. */
+  /** A longer body fails: at once if its length is declared, otherwise while it is read. */
   readonly bytesMax: number
   /** From the start to the last byte. */
   readonly timeoutMs: number
@@ -29,13 +29,15 @@ export type FetchOutcome =
       readonly bytes?: number
       readonly body: FetchedBody
     }
-  /** The address, scheme or form of the URL, or of a redirect, is not allowed. Nothing was asked of that address. */
+  /** The address, scheme or form of the URL, or of a redirect, is not allowed. No request was sent to that address. */
   | { readonly outcome: 'refused'; readonly problem: string }
-  /** `isPermanent` where asking again cannot help: the server says that there is no such file, or it is too large. */
+  /**
+   * `isPermanent` if a retry cannot help: the server reports that the file does not exist, or the file is too large.
+   */
   | { readonly outcome: 'failed'; readonly problem: string; readonly isPermanent: boolean }
 
 /** The bytes of a fetched file. */
 export interface FetchedBody extends ByteStream {
-  /** Why it ended before its last byte; undefined where it came whole. Set when `read()` has given undefined. */
+  /** Why it ended before its last byte; undefined if it is complete. Set when `read()` has given undefined. */
   readonly failure: { readonly problem: string; readonly isPermanent: boolean } | undefined
 }

@@ -71,8 +71,8 @@ export class InFlightRequest implements Client {
   }
 
   /**
-   * Ends it for all, when no other request can find it. It drops its references, because the runtime frees what was in
-   * a changing Map only with a full garbage collection.
+   * Ends it for all. Call it when no other request can find it. It drops its references, because the runtime frees
+   * objects that were in a changing Map only in a full garbage collection.
    */
   end(): void {
     this.settle()

@@ -7,7 +7,7 @@ import { InFlightRequest } from './in-flight-request.ts'
 import { laggedReaderError } from './lagged-reader-error.ts'
 import { COPY_BYTES_MAX, SharedStream, type StreamReader } from './shared-stream.ts'
 
-/** Answers a call as if there were no identical one. */
+/** Answers a call without looking for identical ones. */
 export type AnswerCall = (call: TextCall) => Promise<TextResult>
 
 export type CoalescerPorts = {
@@ -126,7 +126,7 @@ export class RequestCoalescer {
     stream.close()
   }
 
-  /** Ends a request: no other can join it, and those that still wait get nothing. */
+  /** Ends a request: no other request can join it, and waiting requests get no share. */
   #forget({ key, request }: Run): void {
     // After `patienceMs`, another request may have taken its place.
     if (this.#inFlight.get(key) === request) this.#inFlight.delete(key)

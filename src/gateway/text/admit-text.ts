@@ -50,7 +50,7 @@ export async function admitText<Dialect extends TextDialect>(
   return { call, dialect, request, model, destinations, quote, hold: outcome.hold }
 }
 
-/** How soon a request is repeated that running requests leave no money for. */
+/** The `Retry-After` of a request whose money is held by running requests. */
 const RESERVED_RETRY_AFTER_S = '2'
 
 /**

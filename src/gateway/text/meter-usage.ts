@@ -5,7 +5,7 @@ import type { Tokenizer } from '../ports/tokenizer.ts'
 import type { AdmittedRequest } from './admit-text.ts'
 import { usageLimits, type MeteredUsage } from './quote-text.ts'
 
-/** What an answer or a stream says about itself. */
+/** The facts that an answer or a stream reports. */
 export type Produced = Pick<MeteredUsage, 'isClamped'> & {
   readonly usage: MeteredUsage['usage'] | null
   /** The reported input, if only the output is not reported. */

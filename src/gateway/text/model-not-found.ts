@@ -6,7 +6,7 @@ import type { Authenticated } from '../ports/accounts.ts'
 
 /** A client can send a name of any length. The error repeats only its beginning. */
 const NAME_SHOWN_MAX = 200
-/** Comparing a name with many others would make a wrong name dear. */
+/** Comparing an unknown name with many others would be slow. */
 const COMPARED_MAX = 500
 
 const routesOfKind = {

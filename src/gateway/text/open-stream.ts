@@ -53,7 +53,7 @@ export async function openStream(
 
 type OpenPorts = Pick<TextPorts, 'secretOf'> & { readonly clock: Clock }
 
-/** Cancels a call, and is told of its first byte. */
+/** Cancels a call. It is notified when the first byte arrives. */
 type Watch = { readonly signal: CallerSignal; meet?(): void }
 
 async function open(

@@ -70,7 +70,7 @@ export function affordableCeiling({ pricing, worst }: Quote, available: NanoUsd)
 }
 
 /**
- * The largest usage that is believed of an upstream. Its output cannot exceed the ceiling the request was admitted
+ * The largest usage that is accepted from an upstream. Its output cannot exceed the ceiling the request was admitted
  * with: if the upstream ignores that ceiling, the customer does not pay for it. So only input, which is estimated, can
  * make a charge exceed its hold.
  *

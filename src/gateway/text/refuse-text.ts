@@ -72,7 +72,7 @@ function failureForClient({ reason, retryAfter }: AttemptFailure): TextFailure {
     const message = 'The model is rate limited at its provider. Retry after a delay.'
     return failed('rate_limited', message, retryAfter === undefined ? {} : { retryAfterS: retryAfter.text })
   }
-  // The upstream may bill what it did until it was given up.
+  // The upstream may bill the work that it did before it was given up.
   if (reason === 'first_byte_timeout')
     return failed('upstream_timeout', 'The model did not answer in time.', { shouldRetry: false })
   if (reason === 'unpaid' || reason === 'not_offered') {

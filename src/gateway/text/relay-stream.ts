@@ -28,7 +28,7 @@ export class RelayedStream implements ByteStream {
   readonly #clock: Clock
   readonly #onFailed: (error: unknown) => void
   #first: Bytes | undefined
-  /** How the upstream's body ended; undefined while it goes on. */
+  /** How the upstream's body ended; undefined while it continues. */
   #upstreamEnd: StreamEnd | undefined
 
   constructor(run: StreamRun, ports: SettlePorts) {
@@ -57,7 +57,7 @@ export class RelayedStream implements ByteStream {
       const piece = await (this.#watched === undefined
         ? this.#upstream.read()
         : this.#watched.readUntil(dueMs))
-      // The stream was cancelled meanwhile.
+      // The stream was cancelled during the read.
       if (this.#settlement.hasBegun) return undefined
       const out = piece === SILENCE ? this.#beat() : this.#pass(piece)
       if (out.length > 0) return out
@@ -85,7 +85,7 @@ export class RelayedStream implements ByteStream {
     return this.#stream.heartbeat?.bytes() ?? NOTHING
   }
 
-  /** What of a piece can go to the client now. */
+  /** The part of a piece that can go to the client now. */
   #pass(piece: Bytes | undefined): Bytes {
     try {
       if (piece !== undefined) return this.#stream.feed(piece)

@@ -14,7 +14,7 @@ export type Destination = {
   readonly upstream: Upstream
   readonly provider: Provider
   readonly adapter: TextProvider
-  /** What the upstream gets and answers, if not in the dialect of the client's route. */
+  /** How the upstream is called, if not in the dialect of the client's route. */
   readonly converted?: ConvertedRequest
 }
 

@@ -28,7 +28,7 @@ export type ParsedCall<Dialect extends TextDialect = TextDialect> = {
   readonly call: TextCall
   readonly dialect: Dialect
   readonly request: TextRequest
-  /** For upstreams that do not offer the dialect's route. Absent if there is no other way to put the request. */
+  /** For upstreams that do not offer the dialect's route. Absent if the request has no other form. */
   readonly conversion?: Conversion
 }
 

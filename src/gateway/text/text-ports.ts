@@ -5,7 +5,7 @@ import type { RefusedFields } from '../upstreams/refused-fields.ts'
 import type { AdmitPorts } from './admit-text.ts'
 import type { SettlePorts } from './settle-text.ts'
 
-/** What answering text requests needs from outside. */
+/** The ports for answering text requests. */
 export type TextPorts = AdmitPorts &
   FailoverPorts &
   SettlePorts & {

@@ -4,7 +4,7 @@ import type { Usage } from '../../domain/pricing/usage.ts'
 import type { ByteStream } from '../ports/byte-stream.ts'
 import type { RateLimits } from '../ports/text-provider.ts'
 
-/** What a text request comes to. */
+/** The result of a text request. */
 export type TextResult = WholeAnswer | StreamedAnswer | UpstreamRefusal | TextFailure
 
 type Answer = {

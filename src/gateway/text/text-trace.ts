@@ -3,8 +3,8 @@ import type { Provenance, Usage } from '../../domain/pricing/usage.ts'
 import type { Moderation } from '../ports/moderator.ts'
 
 /**
- * What is known of a request when it ends, for the log line and the metrics. It is only written here: no decision and
- * no book entry is made from it.
+ * The facts about a finished request, for the log line and the metrics. The request path only writes it: no decision
+ * and no book entry depends on it.
  */
 export type TextTrace = {
   model?: string
@@ -15,7 +15,7 @@ export type TextTrace = {
   provenance?: Provenance
   isClamped?: boolean
   cost?: NanoUsd
-  /** By how much the charge exceeded the worst case that the request was admitted with. */
+  /** The amount by which the charge exceeded the worst case that the request was admitted with. */
   shortfall?: NanoUsd
   /** True if the upstream should have reported its cost and did not. The operator pays for that answer. */
   isCostUnreported?: boolean

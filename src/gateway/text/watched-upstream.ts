@@ -41,7 +41,7 @@ export class WatchedUpstream implements UpstreamStream {
     return pending
   }
 
-  /** Like `read`, but gives `SILENCE` at the monotonic instant `dueMs` if nothing has come by then. */
+  /** Like `read`, but returns `SILENCE` at the monotonic instant `dueMs` if nothing has arrived by then. */
   readUntil(dueMs: number): Promise<Bytes | undefined | typeof SILENCE> {
     const pending = (this.#pending ??= this.#upstream.read())
     const { promise, resolve, reject } = Promise.withResolvers<Bytes | undefined | typeof SILENCE>()

@@ -14,8 +14,8 @@ import { healthSignal, selectResult, shouldFailOver, wasGivenUp, type CallResult
 export type CallUpstream<Result extends CallResult> = (
   destination: Destination,
   /**
-   * Whether a stream may be given up when its first byte does not come in time: only where another upstream is left,
-   * and once a request, so that a slow model is not given up everywhere.
+   * Whether a stream may be given up when its first byte does not come in time. This is true only if another upstream
+   * is left, and only once per request, so that a slow model is not given up everywhere.
    */
   mayGiveUp: boolean,
 ) => Promise<Result>
@@ -30,8 +30,8 @@ export type FailoverPorts = AbandonPorts & {
 /**
  * Calls the upstreams of a request one after the other until one answers, and returns the attempt whose result the
  * client gets. Each is called at most once. Those with an open circuit breaker come last, because they may have
- * recovered and are better than no answer. If the last one fails in a way that a second try may not meet, it is called
- * once more. After `failOverWithinMs`, no further call is made.
+ * recovered and are better than no answer. If a second try of the last one may succeed, it is called once more. After
+ * `failOverWithinMs`, no further call is made.
  */
 export async function callWithFailover<Result extends CallResult>(
   admitted: AdmittedRequest,
@@ -106,7 +106,7 @@ async function retry<Result extends CallResult>(
   if (clock.monotonicMs() + delayMs >= failOverUntilMs) return undefined
   if (!retryBudgets.takeRetry(destination.upstream)) return undefined
   await new Promise<void>(resolve => void clock.after(delayMs, resolve))
-  // Other requests may have failed meanwhile.
+  // Other requests may have failed during the pause.
   if (isOpen()) return undefined
   return {
     destination,
@@ -133,7 +133,7 @@ function throughBreaker<Result extends CallResult>(
   }
 }
 
-/** Of upstreams whose circuit breakers are all open, the one that can be probed first. */
+/** The upstream that can be probed first, if all circuit breakers are open. */
 function firstToClose(open: readonly Destination[], circuitBreakers: CircuitBreakers): Destination {
   const untilMs = (destination: Destination) => circuitBreakers.openUntilMs(destination) ?? 0
   return open.reduce((first, next) => (untilMs(next) < untilMs(first) ? next : first))

@@ -29,7 +29,7 @@ export function recordAbandonedAttempt(
   attempts.record({ ...row, state: 'abandoned', usage }).catch(onSettleFailed)
 }
 
-/** What the operator may have to pay for. Null if it is unknown, undefined if there is nothing. */
+/** The usage that the operator may have to pay for. Null if it is unknown, undefined if there is none. */
 function usedBy(result: CallResult): Usage | null | undefined {
   if (wasGivenUp(result)) return null
   if (result.kind !== 'answer' || result.answer.usage === null) return undefined

@@ -13,7 +13,7 @@ const READ_CHARS_MAX = 4000
 export class RefusedFields {
   readonly #fields = new Map<string, Set<OmittableField>>()
 
-  /** Reads the error of a refused request. A request that the client wrote itself says nothing. */
+  /** Reads the error of a refused request. Ignores requests that the client wrote itself. */
   note(
     admitted: AdmittedRequest,
     { destination }: AttemptRecord<unknown>,
@@ -29,7 +29,7 @@ export class RefusedFields {
     }
   }
 
-  /** Those that the provider's row does not omit yet. */
+  /** Only fields that the provider's row does not omit yet. */
   of({ id, omitFields = [] }: Provider): readonly OmittableField[] {
     return [...(this.#fields.get(id) ?? [])].filter(field => !omitFields.includes(field))
   }

@@ -2,7 +2,7 @@ import type { Upstream } from '../../domain/catalog/model.ts'
 import type { Clock } from '../ports/clock.ts'
 
 /**
- * The part of an upstream's requests that may be retries: one in so many. More would add to the load of one that fails.
+ * One retry is allowed for this many requests to an upstream. More would add to the load of a failing upstream.
  */
 export const REQUESTS_PER_RETRY = 10
 /** The share is counted over this time, from the first retry on. */

@@ -7,7 +7,7 @@ export const RETRY_MS_MAX = 500
 /** A client retries by itself if it has to wait longer. */
 export const RETRY_AFTER_MS_MAX = 2_000
 
-/** The upstream is there and did not work on the request. Others may be billed. */
+/** With these statuses, the upstream itself reports that it has no answer. After other failures it may still bill. */
 const RETRIED_STATUSES: ReadonlySet<number | undefined> = new Set([500, 502, 503])
 
 /**

@@ -35,8 +35,8 @@ export function healthSignal(result: CallResult, nowMs: number): HealthSignal {
 /**
  * Selects the attempt whose result the client gets, from a request's attempts in their order. An empty answer is better
  * than no answer. Among failures a rate limit comes first, because it says when a retry can help, and among rate limits
- * the one that ends first. Then come failures that a retry may not meet again, and last those that only the operator
- * can fix. Between equals the later attempt wins.
+ * the one that ends first. Then come failures that a retry may avoid, and last those that only the operator can fix.
+ * Between equal results, the later attempt wins.
  */
 export function selectResult<Attempt extends { readonly result: CallResult }>(
   attempts: readonly Attempt[],

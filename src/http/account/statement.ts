@@ -11,8 +11,8 @@ const secondSteps: ReadonlySet<OperationKind> = new Set(['compensation', 'captur
 const credits: ReadonlySet<OperationKind> = new Set(['top_up', 'grant'])
 
 /**
- * `GET /v1/statement?limit=&cursor=`: the money movements of the account, newest first. Without what only the operator
- * sees: notes, the idempotency keys of credits, and losses, which do not move the customer's money.
+ * `GET /v1/statement?limit=&cursor=`: the money movements of the account, newest first. Leaves out everything that only
+ * the operator sees: notes, the idempotency keys of credits, and losses, which do not move the customer's money.
  */
 export async function readStatement(
   { query }: IncomingRequest,

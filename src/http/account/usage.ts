@@ -52,7 +52,7 @@ export function totalsJson({ fromMs, toMs }: TimeRange, totals: UsageTotals) {
   }
 }
 
-/** A charge of media is known by its job. */
+/** A charge of media has the id of its job. */
 const idPrefixOf = {
   text: 'req',
   images: jobIdPrefix.image,
@@ -72,7 +72,7 @@ export function usageJson(line: UsageLine) {
   }
 }
 
-/** What was charged for. `usage` of text has the totals and the buckets of the tariff, which do not overlap. */
+/** The charged quantities. `usage` of text has the totals and the buckets of the tariff, which do not overlap. */
 function measureJson(charge: Charge) {
   if (charge.kind === 'images')
     return { usage: { images: charge.images }, source: 'reported', is_clamped: false }

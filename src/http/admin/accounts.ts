@@ -84,7 +84,7 @@ export async function postKeyRevocation({ params }: AdminCall, ports: AdminPorts
 /** Accounts whose names are compared with an unknown one. More would make a mistyped name slow. */
 const COMPARED_MAX = 1000
 
-/** The account of a path, by its id or its name. Throws `not_found`, which suggests names that are near. */
+/** The account of a path, by its id or its name. Throws `not_found`, which suggests similar names. */
 export async function accountOf(params: AdminCall['params'], { accounts }: AdminPorts): Promise<Account> {
   const name = params['account'] ?? ''
   const account = await accounts.findAccount(name)
@@ -104,8 +104,8 @@ async function revoke(publicId: string, { accounts, clock }: AdminPorts): Promis
 }
 
 /**
- * What cannot be read is null, so that one damaged row does not hide the other accounts. `tollgate verify` names the
- * damage.
+ * Values that cannot be read are null, so that one damaged row does not hide the other accounts. `tollgate verify`
+ * names the damage.
  */
 async function accountBody(account: Account, { ledger }: AdminPorts): Promise<object> {
   const balance = await ledger.balance(account.id).catch(nullIfDamaged)

@@ -44,7 +44,7 @@ export async function getStatement({ query, params }: AdminCall, ports: AdminPor
 
 /**
  * Checks the ledger. A ledger that does not balance is a result, not an error. The operator can first accept a problem
- * (`accept`, its id, and `reason`), or that commits are lost which the anchor names (`accept_loss`, the reason).
+ * (`accept`, its id, and `reason`), or the loss of commits (`accept_loss`, the reason).
  */
 export async function postVerification({ request }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
   const fields = await readFields(request, ['accept', 'reason', 'accept_loss'])
@@ -119,7 +119,7 @@ export async function listAudit({ query }: AdminCall, { auditLog }: AdminPorts):
   return adminReply(page)
 }
 
-/** Why the operator decides something, for the audit log. */
+/** The operator's reason for a decision, for the audit log. */
 function reasonIn(fields: Fields, name: string): string | undefined {
   const reason = optionalTextField(fields, name, 'the reason, as text')?.trim()
   if (reason === '' || (reason?.length ?? 0) > NOTE_LENGTH_MAX)

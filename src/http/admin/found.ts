@@ -10,7 +10,7 @@ export function found<Value>(value: Value | undefined, sentence: () => string): 
   return value
 }
 
-/** A sentence that names what was not found, such as `account`, and suggests known names that are near. */
+/** A sentence that names what was not found, such as `account`, and suggests similar names. */
 export function absenceOf(thing: string, name: string, known: readonly string[] = []): string {
   const near = nearestFew(name, known, SUGGESTIONS_MAX).map(quote)
   const meant = near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`

@@ -21,7 +21,7 @@ const MS = 1000
 const kinds = Object.keys(jobIdPrefix) as readonly JobKind[]
 const states = Object.keys(following) as readonly JobState[]
 
-/** One page of jobs, newest first: of all, or of one account, kind and state. */
+/** One page of jobs, newest first. They can be limited to one account, kind and state. */
 export async function listJobs({ query }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
   const { limit, cursor } = readAdminPage(query, ['account', 'kind', 'state'])
   const named = query.get('account')
@@ -85,7 +85,7 @@ function jobBody(job: Job, { accounts, keys }: PublicNames) {
   }
 }
 
-/** Without the prompt, which belongs to the customer. */
+/** Leaves out the prompt, which belongs to the customer. */
 function detailsBody(job: Job) {
   const { request, failure } = job
   return {

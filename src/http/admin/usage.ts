@@ -9,8 +9,8 @@ import { publicNames, type PublicNames } from './public-names.ts'
 import { readAdminPage } from './query.ts'
 
 /**
- * The charged requests and jobs of one account (`?account=`) or of all accounts, of a time range if it is given. With
- * both, the reply has the totals.
+ * The charged requests and jobs of one account (`?account=`) or of all accounts, and of a time range if one is given.
+ * With an account and a range, the reply has the totals.
  */
 export async function listUsage({ query }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
   const asked = readAdminPage(query, ['account', 'from', 'to'])

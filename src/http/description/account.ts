@@ -28,7 +28,7 @@ const tokens = {
   server_tool_uses: count,
 } as const satisfies Members
 
-/** The members of a charged request or job. The admin API adds who it was. */
+/** The members of a charged request or job. The admin API adds the account and the key. */
 export const chargeMembers = {
   id: about('The request id of the reply, or the id of the job.', text),
   object: always('usage'),

@@ -35,7 +35,7 @@ const price: Schema = about('Dollars, from 0 to 1000000.', {
 const tokens: Schema = { type: 'integer', minimum: 1, maximum: 100_000_000 }
 const timeout: Schema = { type: 'number', minimum: timeoutS.min, maximum: timeoutS.max }
 
-/** Every field of a provider's row. Which of them a row can have depends on its kind. */
+/** Every field of a provider's row. The kind decides which of them a row can have. */
 const providerField: Readonly<Record<string, Schema>> = {
   id: { type: 'string', pattern: providerId.pattern.source },
   base_url: about(

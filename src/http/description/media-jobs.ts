@@ -35,7 +35,7 @@ const failure = (type: string, code?: string) => ({
 })
 const content = (schema: Schema, examples: Content['examples']): Content => ({ schema, examples })
 
-/** What is the same for every route that creates a job. */
+/** The parts that every route that creates a job has. */
 export const creation = {
   access: 'customer',
   parameters: [idempotencyKey],

@@ -17,7 +17,7 @@ const POLICY =
 /** The description of the API: as a document, and as a page that shows it. `files` reads the viewer on first use. */
 export function descriptionRoutes(brand: string, files: () => ViewerFiles): readonly Route[] {
   const route = (path: string, name: string, asset: () => Asset, more: Headers = {}): Route => {
-    // Most gateways are never asked for it.
+    // Built on first use, because most gateways never serve it.
     const made = once(asset)
     return { path, name, methods: { GET: async ({ request }) => assetReply(request, made(), more) } }
   }

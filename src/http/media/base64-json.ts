@@ -10,7 +10,7 @@ export type BodyPart = string | ByteStream
 
 /**
  * A body made of texts and of files in base64, piece by piece: no file is ever whole in memory. It owns the streams of
- * its files. A file that breaks off ends the body with an error, which the client sees as a broken reply.
+ * its files. If a file ends early, the body ends with an error, and the client sees a broken reply.
  */
 export class Base64Body implements ByteStream {
   readonly #parts: readonly BodyPart[]
@@ -35,7 +35,7 @@ export class Base64Body implements ByteStream {
     return text === '' ? undefined : encoder.encode(text)
   }
 
-  /** Closes all files, also those that nothing was read of. */
+  /** Closes all files, including files that were not read. */
   cancel(): void {
     this.#isCancelled = true
     this.#file?.cancel()
@@ -68,7 +68,7 @@ export class Base64Body implements ByteStream {
   }
 }
 
-/** The length of the base64 of so many bytes. */
+/** The length in base64 of this number of bytes. */
 export function base64Length(bytes: number): number {
   return Math.ceil(bytes / GROUP) * 4
 }

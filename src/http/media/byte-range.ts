@@ -1,6 +1,6 @@
 import type { BlobRange } from '../../gateway/ports/blobs.ts'
 
-/** What a `Range` header asks of a file. */
+/** The part of a file that a `Range` header asks for. */
 export type AskedRange =
   /** No range, or one that is ignored: another unit, several ranges, or text that is not a range. */
   | { readonly kind: 'whole' }
@@ -12,7 +12,8 @@ const WHOLE: AskedRange = { kind: 'whole' }
 const SINGLE = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i
 
 /**
- * Reads a `Range` header for a file of so many bytes. Only single ranges are supported; a server may ignore any other.
+ * Reads a `Range` header for a file with this number of bytes. Only single ranges are supported; a server may ignore
+ * any other.
  */
 export function readRange(header: string | null, bytes: number): AskedRange {
   const [, first = '', last = ''] = SINGLE.exec(header ?? '') ?? []

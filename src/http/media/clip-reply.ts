@@ -7,7 +7,7 @@ import type { IncomingRequest } from '../incoming-request.ts'
 import { jsonReply, type HttpReply } from '../request-context.ts'
 import { readRange, type AskedRange } from './byte-range.ts'
 
-/** A browser must not run what a provider sent in place of a clip. */
+/** A browser must not run a file that a provider sent instead of a clip. */
 const MEDIA_TYPE = /^video\/[\w.+-]+$/
 
 /** The bytes of a clip, or the part that the request asks for, read from the blob store as the client takes them. */
@@ -51,7 +51,7 @@ function outOfRange({ bytes }: StoredFile, headers: Record<string, string>): Htt
   })
 }
 
-/** Ranges are for GET only, and `If-Range` asks for the whole clip if it is another one. */
+/** Ranges are for GET only. If `If-Range` names another version of the clip, the whole clip is sent. */
 function askedRange(
   { bytes }: StoredFile,
   etag: string,

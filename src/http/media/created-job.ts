@@ -14,7 +14,7 @@ export function seconds(atMs: number): number {
   return Math.floor(atMs / MS)
 }
 
-/** What the reply to a request depends on, beside its job. */
+/** The facts that the reply to a request depends on, besides its job. */
 export type Creation = {
   /** Whether it has an idempotency key. */
   readonly isRepeatable: boolean
@@ -22,7 +22,7 @@ export type Creation = {
 
 /**
  * A request that the provider's rate limit refused may be sent again: nothing was accepted, and nothing is held. With
- * the same idempotency key it would only get this job again.
+ * the same idempotency key, it would get this failed job again.
  */
 function failedReply(job: Job, { isRepeatable }: Creation) {
   const { reason = 'generation_failed', retryAfterS } = job.failure ?? {}
@@ -35,7 +35,7 @@ function failedReply(job: Job, { isRepeatable }: Creation) {
 }
 
 /**
- * The reply to the request that created a job which has no result to show (yet): 202, or the error that it ended with.
+ * The reply to a request whose job has no result, or none yet: 202, or the error of the job.
  */
 export function unfinishedReply(job: Job, creation: Creation, own: object = {}) {
   if (job.state === 'failed') return failedReply(job, creation)

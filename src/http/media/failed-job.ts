@@ -2,7 +2,7 @@ import type { ErrorType } from '../../domain/errors.ts'
 import type { FailureReason, Job } from '../../domain/jobs/job.ts'
 import { publicId } from '../../gateway/media/job-id.ts'
 
-/** How the request that created a failed job is answered. */
+/** The reply to the request that created a failed job. */
 const replyTo = {
   rejected: { status: 400, type: 'invalid_request_error' },
   rate_limited: { status: 429, type: 'rate_limit_error' },
@@ -18,7 +18,7 @@ export function failureStatus(reason: FailureReason): number {
   return replyTo[reason].status
 }
 
-/** The `error` of a failed job: the provider's code where it gave one, without its hosts and keys. */
+/** The `error` of a failed job: the provider's code if it gave one, and its message without hosts and keys. */
 export function failureError({ failure }: Pick<Job, 'failure'>): object {
   if (failure === null) return { message: 'The job failed.', type: 'generation_error' }
   const { reason, code, message } = failure

@@ -30,7 +30,7 @@ export async function imageReply(job: Job, ports: BlobPorts): Promise<HttpReply>
 
 /**
  * `fields` with `data` behind them: each image as base64, read from the blob store while the reply is sent. Rejects
- * where a file is missing, before anything is sent.
+ * before anything is sent if a file is missing.
  */
 async function withImages(fields: object, { outputs }: Job, { blobs }: BlobPorts): Promise<HttpReply> {
   const files = await Promise.all(outputs.map(({ key }) => blobs.read(key)))

@@ -41,7 +41,7 @@ export type MediaRoutePorts = {
   readonly bodyLimits: BodyLimits
 }
 
-/** What a kind of route reads of its body. */
+/** The fields that a kind of route reads from its body. */
 export type BodyForm = {
   readonly kind: JobKind
   readonly route: string
@@ -103,8 +103,8 @@ type Receiving = {
 }
 
 /**
- * Reads the body, its files into the blob store. The digest is the same for each repeat of a repeatable request.
- * Hashing a large body costs as much as receiving it.
+ * Reads the body, and writes its files to the blob store. The digest is the same for each repeat of a repeatable
+ * request. Hashing a large body costs as much as receiving it.
  */
 async function receiveBody(
   context: RequestContext,
@@ -124,7 +124,7 @@ async function receiveBody(
     bytesMax: FILE_BYTES_MAX,
     takesIds: form.kind === 'video',
   }
-  // The boundary of a form is another one in each repeat.
+  // The boundary of a form differs in each repeat.
   const hashing =
     isRepeatable && boundary === undefined ? new HashingStream(bytes, ports.newHash()) : undefined
   const spooling = { blobs: ports.blobs, space, signal: request.signal }
@@ -158,8 +158,8 @@ function digestOf({ fields, inputs }: MediaBody, hash: RunningHash): string {
 }
 
 /**
- * Before anything is written to disk. What the job costs is checked when it is known. A repeat by an idempotency key is
- * free.
+ * Checked before anything is written to disk. The cost of the job is checked when it is known. A repeat by an
+ * idempotency key is free.
  */
 async function requireMoney(
   { account }: Authenticated,
@@ -168,7 +168,7 @@ async function requireMoney(
 ): Promise<void> {
   const { available, held } = await ledger.balance(account.id)
   if (available > ZERO) return
-  // After the balance, because a job that took the last money since has its key recorded.
+  // Checked after the balance: if the job took the last money since, its key is recorded by now.
   if (key !== undefined && (await jobs.findByKey(account.id, key, clock.now())) !== undefined) return
   throw new GatewayError('insufficient_balance', 'No money is available on this account. Add funds.', {
     beside: { available_usd: formatUsd(available), held_usd: formatUsd(addUsd(held.text, held.media)) },

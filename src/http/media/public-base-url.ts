@@ -10,8 +10,9 @@ export type BaseUrlSettings = {
 }
 
 /**
- * Where the client of a request reaches the gateway, without a trailing slash: the operator's setting, or else the
- * request's own host. Empty for a host that is not valid, so that links are relative to the request's address.
+ * The base URL by which the client of a request reaches the gateway, without a trailing slash: the operator's setting,
+ * or else the request's own host. Empty for a host that is not valid, so that links are relative to the request's
+ * address.
  */
 export function publicBaseUrl(
   request: Pick<IncomingRequest, 'header' | 'remoteAddress'>,

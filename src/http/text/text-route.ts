@@ -25,7 +25,7 @@ export type ReplayedRoutePorts = TextRoutePorts &
     readonly coalescer: RequestCoalescer | undefined
     /** Whether the account and the model of a request allow it to share an answer. */
     readonly mayReplay: (call: TextCall) => boolean
-    /** `x-acme-idempotency` for the brand `acme`. With the value `bypass`, a request gets an answer of its own. */
+    /** `x-acme-idempotency` for the brand `acme`. With the value `bypass`, a request gets a new answer. */
     readonly idempotencyHeader: string
   }
 
@@ -55,7 +55,7 @@ export function textRoute(ports: TextRoutePorts, answer: Answer): Handler {
   return async context => textReply(await answer(await readCall(context, ports)))
 }
 
-/** The route for messages, whose requests say in headers how their bodies are to be read. */
+/** The route for messages. Headers of its requests say how to read the body. */
 export function messagesRoute(ports: TextRoutePorts, answer: Answer): Handler {
   return async context => {
     const call = await readCall(context, ports)

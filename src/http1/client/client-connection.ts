@@ -18,7 +18,7 @@ import { SocketWriter } from '../socket-writer.ts'
 
 /** An open connection to a server, which carries one exchange at a time. */
 export class ClientConnection implements Transport, SocketOwner, Timer {
-  /** While it is idle: when it is closed. */
+  /** When it is closed if it stays idle. */
   expiresAtMs = Infinity
   readonly origin: Origin
   readonly #socket: ClientSocket
@@ -28,7 +28,7 @@ export class ClientConnection implements Transport, SocketOwner, Timer {
   #exchange: Exchange | undefined
   /** The poll of the sockets whose callbacks ran when the request was written. */
   #sentInPoll: number | undefined
-  /** Whether the request leaves the connection to another one. */
+  /** Whether another request may use the connection after this one. */
   #isReused = false
   #upload: ByteStream | undefined
   #isPaused = false
@@ -90,7 +90,7 @@ export class ClientConnection implements Transport, SocketOwner, Timer {
 
   onData(bytes: Buffer<ArrayBuffer>): void {
     const exchange = this.#exchange
-    // It belongs to no request, and could only be taken for the response to the next one.
+    // It belongs to no request, and would be read as the response to the next one.
     if (exchange === undefined) return this.abandon()
     // The poll that found these bytes came before the request was written.
     if (this.#sentInPoll !== undefined && this.#sentInPoll === currentPoll())

@@ -24,7 +24,7 @@ export type ClientErrorCode =
 export class ClientError extends Error {
   override readonly name = 'ClientError'
   readonly code: string
-  /** False where the server cannot have seen any of the request. */
+  /** False if the server cannot have seen any of the request. */
   readonly isRequestSent: boolean
 
   constructor(code: string, isRequestSent = true) {

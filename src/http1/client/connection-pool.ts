@@ -26,7 +26,8 @@ export class ConnectionPool {
   }
 
   /**
-   * Keeps a connection for the next request, for `idleMs` at most. False if that is no time, or where enough are kept.
+   * Keeps a connection for the next request, for `idleMs` at most. False if `idleMs` is not above 0, or if enough
+   * connections are kept.
    */
   keep(connection: ClientConnection, idleMs: number): boolean {
     if (this.#isClosed || idleMs <= 0) return false

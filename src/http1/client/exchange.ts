@@ -13,7 +13,7 @@ export type Transport = {
   /** Stops reading from the server. */
   pause(): void
   resume(): void
-  /** Closes the connection at once. The exchange hears no more of it. */
+  /** Closes the connection at once. The exchange gets no more events from it. */
   abandon(): void
 }
 
@@ -22,8 +22,8 @@ type Piece = Uint8Array<ArrayBuffer>
 /** A body that can also be read whole. */
 export interface ResponseBody extends OwnedByteStream {
   /**
-   * All of the body. Cancels one that is longer than `bytesMax`, and rejects with `RESPONSE_TOO_LARGE`. To be called
-   * instead of `read`.
+   * The whole body. Cancels one that is longer than `bytesMax`, and rejects with `RESPONSE_TOO_LARGE`. Call it instead
+   * of `read`.
    */
   readWhole(bytesMax: number): Promise<ByteRange>
 }
@@ -64,7 +64,7 @@ export class Exchange implements ResponseBody, ResponseSink, LimitedRequest {
     return this.#failure
   }
 
-  /** Begins to watch the time and the caller's signal. Throws where that has fired already. */
+  /** Starts the time limit and listens to the caller's signal. Throws if the signal has already fired. */
   start(timeoutMs: number | undefined): void {
     this.#limits.start(timeoutMs)
   }
@@ -135,7 +135,7 @@ export class Exchange implements ResponseBody, ResponseSink, LimitedRequest {
     this.#wholeReader?.resolve(this.#takeWhole())
   }
 
-  /** The response will not become whole. What has come of it can still be read. */
+  /** The response will not be complete. The bytes that have arrived can still be read. */
   fail(failure: ClientError): void {
     if (this.#isEnded || this.#failure !== undefined) return
     this.#finish()

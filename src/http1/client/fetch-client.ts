@@ -15,7 +15,7 @@ import type { ResponseHead } from './response-head.ts'
 const DECODED: ReadonlySet<string> = new Set(['gzip', 'x-gzip', 'deflate', 'br', 'zstd'])
 
 /**
- * The client by way of `fetch`, which alone knows the proxies that HTTP_PROXY and HTTPS_PROXY name. The proxy resolves
+ * The client on `fetch`, which supports the proxies of HTTP_PROXY and HTTPS_PROXY. The proxy resolves
  * names and connects, so that `connectTimeoutMs` has no effect, and a request with a pinned address is refused.
  */
 export function fetchClient(timers: Timers): HttpClient {
@@ -87,7 +87,7 @@ function fetchBody(body: OutgoingBody | undefined): BodyInit | null {
   )
 }
 
-/** What can end a fetch early, and why it did. */
+/** Ends a fetch early, and knows the reason. */
 class FetchCancellation implements LimitedRequest {
   readonly controller = new AbortController()
   readonly limits: RequestLimits

@@ -12,10 +12,9 @@ import { isStreamBody, type OutgoingBody } from './outgoing-body.ts'
 /** Sends requests to http and https servers, and keeps connections for later requests. */
 export interface HttpClient {
   /**
-   * Sends one request, once: a connection that breaks under it is a failure, never a reason to send it again. Only if
-   * nothing of it could be written to a kept connection, another one is used. Resolves when the head of the response
-   * has come; any status is a response, and redirects are not followed. This and reads of the response reject with an
-   * `ClientError`.
+   * Sends one request, once: if its connection breaks, the request fails and is not sent again. Only if nothing of it
+   * could be written to a kept connection, another one is used. Resolves when the head of the response has come; any
+   * status is a response, and redirects are not followed. This and reads of the response reject with an `ClientError`.
    *
    * The response must be read to its end or cancelled. The stream of a body is read to its end or cancelled in any
    * case.
@@ -45,11 +44,11 @@ export interface HttpResponse extends OwnedByteStream {
   readonly contentLength: number | undefined
   /** The rest of the body. Cancels a response that is longer, and rejects with `RESPONSE_TOO_LARGE`. */
   readAll(bytesMax: number): Promise<Buffer>
-  /** As `readAll`, decoded. Undefined if the body is not UTF-8. */
+  /** Like `readAll`, decoded. Undefined if the body is not UTF-8. */
   readText(bytesMax: number): Promise<string | undefined>
 }
 
-/** As much of an `AbortSignal` as the client uses. */
+/** The part of `AbortSignal` that the client uses. */
 export type AbortSignalLike = {
   readonly aborted: boolean
   addEventListener(type: 'abort', listener: AbortListener): void
@@ -62,7 +61,7 @@ export type AbortListener = { handleEvent(): void }
 /** Long enough for three lost packets and a TLS handshake across the world. */
 export const CONNECT_TIMEOUT_MS = 5000
 
-/** A client on this thread: Bun's `fetch` works on another one, and the way there and back costs more than the work. */
+/** A client on this thread. Bun's `fetch` works on another thread, and switching threads costs more than the work. */
 export function httpClient(timers: Timers): HttpClient {
   const pool = new ConnectionPool(timers)
   const opener = new ConnectionOpener(timers)
@@ -87,7 +86,7 @@ export function httpClient(timers: Timers): HttpClient {
   }
 
   return {
-    // Nothing that waits for the response has a reference to a body of text or bytes, which may be large.
+    // Code that waits for the response keeps no reference to a body of text or bytes, which may be large.
     send(request, options = {}) {
       const exchange = new Exchange(timers, options.signal)
       try {

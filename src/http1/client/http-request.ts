@@ -14,7 +14,7 @@ export type Origin = {
   readonly serverName?: string
 }
 
-/** All of a request but its body: made once for many requests that differ in nothing else. */
+/** All of a request except its body. Made once for many requests that differ only in their bodies. */
 export type HttpRequest = {
   readonly method: string
   readonly url: string
@@ -22,7 +22,7 @@ export type HttpRequest = {
   readonly origin: Origin
   /** The IP address that the caller pinned. */
   readonly pinnedAddress: string | undefined
-  /** Whether it may go out on a connection that another request has used, and leave it to the next one. */
+  /** Whether it may use the connection of an earlier request, and leave it to a later one. */
   readonly reusesConnection: boolean
   /** The request line and the header lines, in Latin-1. The lines that frame the body follow. */
   readonly head: string

@@ -10,7 +10,7 @@ export type ClientSocket = Bun.Socket<SocketOwner>
 export interface SocketOwner {
   /** TCP is connected. The TLS handshake, if any, comes after it. */
   onOpen?(socket: ClientSocket): void
-  /** The TLS handshake is over: well, unless there is a problem. */
+  /** The TLS handshake has ended, successfully unless there is a `problem`. */
   onHandshake?(problem: Error | undefined): void
   onData(bytes: Buffer<ArrayBuffer>): void
   onDrain(): void
@@ -19,15 +19,15 @@ export interface SocketOwner {
 }
 
 /**
- * The runtime cannot call back a TCP connect. One that was given up goes on until the operating system gives it up,
- * after about two minutes. While an origin has this many, another one fails at once.
+ * The runtime cannot call back a TCP connect. One that was given up continues until the operating system ends it, after
+ * about two minutes. While an origin has this many, another one fails at once.
  */
 const GIVEN_UP_MAX = 256
 
 /** Opens connections, each within a limit. */
 export class ConnectionOpener {
   readonly #timers: Timers
-  /** By origin: connects that were given up and still go on. */
+  /** By origin: connects that were given up and still run. */
   readonly #givenUp = new Map<string, number>()
 
   constructor(timers: Timers) {
@@ -35,8 +35,8 @@ export class ConnectionOpener {
   }
 
   /**
-   * Resolves when TCP, and TLS where the origin has it, are there. Rejects with `CONNECT_TIMEOUT` after `timeoutMs`,
-   * and where the exchange is cancelled. Nothing has been sent by then.
+   * Resolves when TCP, and TLS if the origin uses it, is connected. Rejects with `CONNECT_TIMEOUT` after `timeoutMs`,
+   * and if the exchange is cancelled. Nothing has been sent by then.
    */
   open(origin: Origin, timeoutMs: number, exchange: Exchange): Promise<ClientSocket> {
     if ((this.#givenUp.get(origin.key) ?? 0) >= GIVEN_UP_MAX)
@@ -60,7 +60,7 @@ class Opening implements SocketOwner, Transport, Timer {
   expiresAtMs = Infinity
   readonly #origin: Origin
   readonly #timers: Timers
-  /** Called when the connect goes on although it was given up, and when that ends. */
+  /** Called when a connect that was given up continues to run, and when it ends. */
   readonly #onGivenUp: (goesOn: boolean) => void
   readonly #opened = Promise.withResolvers<ClientSocket>()
   #socket: ClientSocket | undefined

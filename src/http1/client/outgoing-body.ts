@@ -5,10 +5,10 @@ import type { SocketWriter } from '../socket-writer.ts'
 /** Text is sent in UTF-8. */
 export type OutgoingBody = string | Uint8Array | StreamBody
 
-/** A body that is read while it is sent: with its length, or in chunks where that is absent. */
+/** A body that is read while it is sent: with its length, or in chunks if the length is absent. */
 export type StreamBody = { readonly stream: ByteStream; readonly length?: number }
 
-/** Methods whose requests say that they have no body. The others say nothing then. */
+/** Methods whose requests declare that they have no body. Requests with other methods declare nothing. */
 const methodsWithBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
 
 const LINE_END = '\r\n'
@@ -25,7 +25,7 @@ export function isStreamBody(body: OutgoingBody | undefined): body is StreamBody
   return typeof body === 'object' && 'stream' in body
 }
 
-/** Writes a request as far as it is there: all but the stream of a body. */
+/** Writes a request, except the stream of a body. */
 export function writeRequest(
   { method, head }: { readonly method: string; readonly head: string },
   body: OutgoingBody | undefined,
@@ -56,7 +56,7 @@ function writeWhole(head: string, body: string | Uint8Array, writer: SocketWrite
 }
 
 /**
- * Sends the stream of a body at the pace of the server. Rejects where the stream breaks off or the connection closes.
+ * Sends the stream of a body as fast as the server takes it. Rejects if the stream breaks or the connection closes.
  */
 export async function uploadStream({ stream, length }: StreamBody, writer: SocketWriter): Promise<void> {
   let sent = 0

@@ -15,7 +15,7 @@ export class RequestLimits implements Timer, AbortListener {
     this.#request = request
   }
 
-  /** Throws where the signal has fired already. */
+  /** Throws if the signal has already fired. */
   start(timeoutMs: number | undefined): void {
     if (this.#signal?.aborted === true) throw clientError('ABORT_ERR')
     this.#signal?.addEventListener('abort', this)

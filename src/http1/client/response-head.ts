@@ -26,9 +26,9 @@ const CR = 13
 const ZERO = 48
 
 /**
- * Reads the head that begins at `at`, and refuses a malformed one before its end has come. A head whose framing could
- * be read in two ways (several lengths, or a length and chunks) is malformed: a wrong guess would take one response for
- * the next. The response to a HEAD request has no body.
+ * Reads the head that begins at `at`, and refuses a malformed one before its end has arrived. A head whose framing
+ * could be read in two ways (several lengths, or a length and chunks) is malformed, because a wrong guess would mix up
+ * two responses. The response to a HEAD request has no body.
  */
 export function readResponseHead(bytes: Buffer, at: number, method: string): ResponseHead | HeadProblem {
   for (let index = 0; index < PROTOCOL.length; index += 1) {

@@ -27,7 +27,7 @@ export type BodyConnection = {
 }
 
 type PendingRead = {
-  /** Since when the client is waited for. Never while bytes that have arrived wait for their turn. */
+  /** The time since which the body waits for the client. It does not wait while received bytes wait for their turn. */
   sinceTick: number
   resolve(bytes: Uint8Array | undefined): void
   reject(reason: Error): void

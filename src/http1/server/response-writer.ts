@@ -117,7 +117,7 @@ export class ResponseWriter {
   }
 }
 
-/** The response cannot be mended: its head has named the length. */
+/** The response cannot be repaired, because its head has declared the length. */
 function wrongLength(length: number): Error {
   return new Error(`A streamed response does not have the ${length} bytes that were declared.`)
 }

@@ -24,9 +24,9 @@ export type ConnectionServer = {
   readonly readTurns: ReadTurns
   /** Whether connections take no further request. */
   readonly isStopping: boolean
-  /** Has a request answered. */
+  /** Passes a request to the handler. */
   onRequest(request: ServerRequest): void
-  /** Has a connection whose request cannot be read answered. */
+  /** Passes a connection whose request cannot be read to the handler. */
   onRefused(request: ServerRequest, error: HttpError): void
   /** A response could not be sent to its end. */
   onFailure(connection: ServerConnection, error: Error): void

@@ -11,7 +11,7 @@ export type ServerOptions = {
   /** 0 takes any free port. */
   readonly port: number
   readonly handler: RequestHandler
-  /** Called when the handler rejects, which is a bug. A request without a response has then got a 500. */
+  /** Called when the handler rejects, which is a bug. A request without a response gets a 500. */
   readonly onHandlerError: (error: unknown) => void
   /** The default is the clock of the system. */
   readonly clock?: ServerClock

@@ -77,7 +77,7 @@ export class ChatStream implements TextStream {
     this.#matcher = new DeltaMatcher(this.#meter, rewriteModel)
   }
 
-  /** True once `[DONE]` has come. What the upstream sends after it is sent after it. */
+  /** True once `[DONE]` has come. Later bytes of the upstream are sent after it. */
   get isDone(): boolean {
     return this.#isDone
   }
@@ -129,7 +129,7 @@ export class ChatStream implements TextStream {
 
   #take(frame: Frame, out: Bytes[]): void {
     if (this.#isDone) {
-      // What does not fit is not part of an answer and is dropped.
+      // Bytes that do not fit are not part of an answer and are dropped.
       this.#tail.append(frame.bytes)
       return
     }

@@ -2,7 +2,7 @@ import { findJsonObject, isJsonObject } from '../json/parse-json.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-/** What the gateway reads in a chunk of a chat stream. Everything else passes through. */
+/** The members that the gateway reads in a chunk of a chat stream. Everything else passes through. */
 export type ChatChunk = {
   readonly value: JsonObject
   readonly choices: readonly JsonObject[]

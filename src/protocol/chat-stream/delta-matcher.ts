@@ -4,7 +4,7 @@ import type { ChatMeter } from './meter.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>
 
-/** After this many parsed frames in a row, no pattern is looked for any more. */
+/** After this many parsed frames in a row, the stream is no longer searched for a pattern. */
 const MISSES_MAX = 16
 
 /** Meters the frames of a stream that differ from an earlier one only in their text, without parsing them. */

@@ -3,7 +3,7 @@ import { reportedBy, type PassThroughAnswer } from '../pass-through.ts'
 import type { UsageLimits } from '../text-dialect.ts'
 import { answerTexts, isEmptyAnswer } from './answer-content.ts'
 
-/** What the gateway reads in a chat completion. */
+/** The members that the gateway reads in a chat completion. */
 export type ChatAnswer = PassThroughAnswer & {
   /** The parsed completion, for a route that converts it. */
   readonly completion: Readonly<Record<string, unknown>>

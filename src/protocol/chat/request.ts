@@ -3,7 +3,7 @@ import type { JsonDocument } from '../json/parse-json.ts'
 import { inputOf, readNamedModel, type PassThroughRequest } from '../pass-through.ts'
 import { optionalBoolean, optionalInteger, optionalObject, requiredArray } from '../request-fields.ts'
 
-/** What the gateway reads in a chat completions request. Everything else passes through. */
+/** The fields that the gateway reads in a chat completions request. Everything else passes through. */
 export type ChatRequest = PassThroughRequest & {
   /** The request asks for a usage frame. Without one, a stream cannot show its cost. */
   readonly includeUsage: boolean

@@ -88,7 +88,7 @@ export class LiveBlocks {
     }
   }
 
-  /** What has come for the open block since. */
+  /** The part of the open block that has not been sent. */
   #growth(block: Block): string {
     if (block.type === 'text') {
       const { text } = block

@@ -2,17 +2,17 @@ const SPACE = -1
 const PADDING = -2
 const INVALID = -3
 
-/** Fewer are not worth the call. */
+/** For fewer characters, the call costs more than it saves. */
 const PLAIN_CHARACTERS_MIN = 1024
 const WHOLE_GROUPS = { lastChunkHandling: 'stop-before-partial' } as const
 const latin1 = new TextDecoder('latin1')
 
-/** The value of each character of both alphabets, or what else it is. */
+/** The value of each character of both alphabets, or the class of any other character. */
 const codes = codeTable()
 
 /**
- * Decodes base64 that comes in pieces: of the standard or the URL-safe alphabet, with spaces and line ends anywhere,
- * padded or not.
+ * Decodes base64 that arrives in pieces, in the standard or the URL-safe alphabet. Spaces and line ends may be
+ * anywhere, and padding is optional.
  */
 export class Base64Decoder {
   #bits = 0
@@ -29,21 +29,23 @@ export class Base64Decoder {
     return this.#spaces
   }
 
-  /** Set once there was a character that base64 does not allow, where it was. */
+  /** Set after a character in a place where base64 does not allow it. */
   get isInvalid(): boolean {
     return this.#isInvalid
   }
 
-  /** The room that `push` needs for so many characters. */
+  /** The number of bytes that `push` needs for this number of characters. */
   static roomFor(characters: number): number {
     return 3 * Math.ceil((characters + 3) / 4)
   }
 
-  /** Decodes the characters from `from` to `to` to `out` from `at`, and gives the place behind the last byte. */
+  /**
+   * Decodes the characters from `from` to `to` into `out`, starting at `at`. Returns the position after the last byte.
+   */
   push(source: Uint8Array, from: number, to: number, out: Uint8Array, at: number): number {
     let read = from
     let written = at
-    // The rest of a group whose first characters came before.
+    // The rest of a group that began in earlier bytes.
     while (read < to && this.#count > 0 && !this.#isInvalid) {
       written = this.#pushOne(codes[source[read] ?? 0] ?? INVALID, out, written)
       read += 1
@@ -73,7 +75,7 @@ export class Base64Decoder {
     return written
   }
 
-  /** Decodes what is left at the end. Sets `isInvalid` where the text does not end with a byte. */
+  /** Decodes the rest at the end. Sets `isInvalid` if the text does not end on a byte. */
   finish(out: Uint8Array, at: number): number {
     const isCut = this.#count === 1 || (this.#paddings > 0 && this.#count + this.#paddings !== 4)
     this.#isInvalid ||= isCut
@@ -84,8 +86,8 @@ export class Base64Decoder {
   }
 
   /**
-   * Has the runtime decode whole groups of four characters, which is many times faster. Gives the number of characters:
-   * 0 if there is anything but characters of the standard alphabet among them.
+   * Decodes whole groups of four characters with the runtime's decoder, which is many times faster. Returns the number
+   * of characters: 0 if any of them is not in the standard alphabet.
    */
   #pushPlain(source: Uint8Array, from: number, to: number, out: Uint8Array, at: number): number {
     const length = to - from - ((to - from) % 4)
@@ -96,7 +98,7 @@ export class Base64Decoder {
       // With padding or spaces, there are fewer bytes.
       if (read === length && written === (length / 4) * 3) return length
     } catch {
-      // Another alphabet, or no base64. The characters are looked at one by one.
+      // Another alphabet, or not base64. The characters are decoded one by one.
     }
     this.#isPlain = false
     return 0

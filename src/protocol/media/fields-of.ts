@@ -4,7 +4,7 @@ import type { MediaBodyOptions } from './media-body-events.ts'
 
 /**
  * The members of a JSON object that are not media inputs. Throws `invalid_json` for other text, and `ambiguous_field`
- * if a name that the gateway reads is there twice or in another case.
+ * if a name that the gateway reads occurs twice or in another case.
  */
 export function fieldsOf(
   text: SentText,

@@ -3,7 +3,7 @@ import type { InputName } from './input-names.ts'
 import type { MediaBodyEvent } from './media-body-events.ts'
 import { isImage, mediaTypeOf, SIGNATURE_BYTES, type MediaType } from './media-signature.ts'
 
-/** A file of a form, as it comes. Its first bytes are kept until they show its format. */
+/** A file of a form, while it arrives. Its first bytes are kept until they show its format. */
 export class FilePart {
   readonly #name: InputName | undefined
   readonly #bytesMax: number

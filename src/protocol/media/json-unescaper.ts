@@ -15,7 +15,7 @@ const SHORT_ESCAPES: Readonly<Record<string, string>> = {
 }
 
 /**
- * Takes the escapes out of the content of a JSON string that comes in pieces. Throws `invalid_json` for escapes that
+ * Decodes the escapes in the content of a JSON string that arrives in pieces. Throws `invalid_json` for escapes that
  * JSON does not have.
  */
 export class JsonUnescaper {

@@ -2,7 +2,7 @@ import { GatewayError } from '../../domain/errors.ts'
 
 const FIRST_BYTES = 4096
 
-/** A limit for what is kept in memory of a body. Throws `invalid_field` when it is passed. */
+/** A limit for the part of a body that is kept in memory. Throws `invalid_field` when it is exceeded. */
 export class KeptLimit {
   readonly #bytesMax: number
   #bytes = 0

@@ -8,7 +8,7 @@ export const KEPT_BYTES_MAX = 1024 * 1024
 /** Of one input, decoded: the contract's 80 MB. */
 export const FILE_BYTES_MAX = 80 * 1024 * 1024
 
-/** What comes out of a body as it is read. The events of one file follow each other, with no others between them. */
+/** The events of a body while it is read. There are no other events between those of one file. */
 export type MediaBodyEvent =
   /** A short string that is not a file: a link, a provider's id, base64 of an unknown format, or none of these. */
   | { readonly event: 'text'; readonly name: InputName; readonly text: string }
@@ -23,19 +23,19 @@ export type MediaBodyEvent =
 export type MediaBodyOptions = {
   /** The members that are media inputs. */
   readonly names: ReadonlySet<InputName>
-  /** The other members that the gateway reads. Each may be there once, and only in this spelling. */
+  /** The other members that the gateway reads. Each may occur once, and only in this spelling. */
   readonly fields: ReadonlySet<string>
   readonly textBytesMax?: number
   readonly keptBytesMax?: number
   readonly fileBytesMax?: number
 }
 
-/** Reads the body of a media request as it comes. */
+/** Reads the body of a media request while it arrives. */
 export interface BodyReader {
   /** How much of the body is in memory. */
   readonly bufferedBytes: number
   /** Takes the next bytes, which are not kept. */
   feed(bytes: Uint8Array<ArrayBuffer>): readonly MediaBodyEvent[]
-  /** The body has ended. Gives the members that are not media inputs. */
+  /** The body has ended. Returns the members that are not media inputs. */
   end(): Readonly<Record<string, unknown>>
 }

@@ -32,12 +32,12 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
  * Reads a JSON object that is too large for memory, because some of its members contain files as base64. Feed it the
- * bytes as they come, and call `end` behind the last ones. Strings of media inputs come out as events. Everything
- * else is kept, with empty strings in their places, and parsed at the end: what is kept is valid JSON exactly where
- * the body is.
+ * bytes as they arrive, and call `end` after the last ones. Strings of media inputs become events. Everything else is
+ * kept, with empty strings in their places, and parsed at the end. The kept text is valid JSON if and only if the body
+ * is.
  *
- * Throws `invalid_json` for a body that is not a JSON object, `ambiguous_field`, and `invalid_field` for what is too
- * large.
+ * Throws `invalid_json` for a body that is not a JSON object, `ambiguous_field`, and `invalid_field` for a value that
+ * is too large.
  */
 export class MediaBodyReader implements BodyReader {
   readonly #options: Required<MediaBodyOptions>
@@ -45,7 +45,7 @@ export class MediaBodyReader implements BodyReader {
   readonly #kept: KeptJson
   /** The memory for the beginnings of media inputs. */
   #head: Uint8Array | undefined
-  /** How much of a byte order mark was read; all of it, once there can be none. */
+  /** How many bytes of a byte order mark were read; all of them if there can be no more. */
   #markBytes = 0
   #depth = 0
   /** Whether the next string at the top level is the key of a member. */
@@ -83,7 +83,7 @@ export class MediaBodyReader implements BodyReader {
     return events
   }
 
-  /** Gives the place behind the bytes of a byte order mark. */
+  /** Returns the position after a byte order mark. */
   #skipMark(bytes: Uint8Array): number {
     let at = 0
     while (this.#markBytes < MARK.length && at < bytes.length) {
@@ -98,7 +98,7 @@ export class MediaBodyReader implements BodyReader {
     return at
   }
 
-  /** The body has ended. Gives the members that are not media inputs. */
+  /** The body has ended. Returns the members that are not media inputs. */
   end(): Readonly<Record<string, unknown>> {
     const kept = this.#kept.from(0)
     let text: string
@@ -110,7 +110,7 @@ export class MediaBodyReader implements BodyReader {
     return fieldsOf({ text, byteLength: kept.length }, this.#options)
   }
 
-  /** Reads up to the next string. Gives the place behind its opening quote. */
+  /** Reads up to the next string. Returns the position after its opening quote. */
   #feedStructure(bytes: Uint8Array, from: number): number {
     for (let at = from; at < bytes.length; at += 1) {
       const byte = bytes[at] ?? 0
@@ -131,12 +131,12 @@ export class MediaBodyReader implements BodyReader {
     return bytes.length
   }
 
-  /** Spaces separate, and one does that as well as many. */
+  /** Keeps one space of each run of spaces, because one is enough to separate. */
   #keepSpace(): void {
     if (this.#kept.length > 0 && this.#kept.from(this.#kept.length - 1)[0] !== SPACE) this.#kept.push(SPACE)
   }
 
-  /** Follows the structure as far as it decides which strings are keys and which are inputs. */
+  /** Follows the structure far enough to know which strings are keys and which are inputs. */
   #note(byte: number): void {
     if (byte === BRACE_OPEN || byte === BRACKET_OPEN) {
       this.#depth += 1
@@ -167,7 +167,7 @@ export class MediaBodyReader implements BodyReader {
     } else this.#string = 'other'
   }
 
-  /** Reads up to the string's end. Gives the place behind its closing quote. */
+  /** Reads up to the string's end. Returns the position after its closing quote. */
   #feedString(bytes: Uint8Array, from: number, events: MediaBodyEvent[]): number {
     const end = this.#findEnd(bytes, from)
     if (this.#string instanceof MediaString) this.#string.push(bytes, from, end, events)
@@ -183,7 +183,7 @@ export class MediaBodyReader implements BodyReader {
     let quote = indexOrEnd(bytes, QUOTE, at)
     let backslash = bytes.subarray(at, quote).indexOf(BACKSLASH)
     while (backslash >= 0) {
-      // Behind the escaped character, which may be the first one of the next bytes.
+      // Continues after the escaped character, which may be the first one of the next bytes.
       at += backslash + 2
       if (quote < at) quote = indexOrEnd(bytes, QUOTE, at)
       backslash = bytes.subarray(at, quote).indexOf(BACKSLASH)
@@ -205,7 +205,7 @@ export class MediaBodyReader implements BodyReader {
       const key = JSON.parse(utf8.decode(quoted)) as InputName
       return this.#options.names.has(key) ? key : undefined
     } catch {
-      // What is kept is no more valid, and will be refused at the end.
+      // The kept text is then as invalid as the body, and is refused at the end.
       return undefined
     }
   }

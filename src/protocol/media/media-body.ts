@@ -1,11 +1,11 @@
 import type { StoredFile } from '../../domain/jobs/job.ts'
 import type { InputName } from './input-names.ts'
 
-/** The body of a media request: its media inputs apart from everything else, which is small. */
+/** The body of a media request: its media inputs, and all other members, which are small. */
 export type MediaBody = {
   /** The members that are not media inputs. */
   readonly fields: Readonly<Record<string, unknown>>
-  /** About how much memory the body takes. */
+  /** The approximate memory of the body. */
   readonly keptBytes: number
   readonly inputs: ReadonlyMap<InputName, readonly MediaInput[]>
 }

@@ -2,7 +2,7 @@ import type { MediaParams, VideoModel } from '../../domain/catalog/model.ts'
 import type { Params } from '../../domain/jobs/params.ts'
 import { invalidChoice } from '../request-fields.ts'
 
-/** What a field of an image or video request is where the request does not name it, if the row's set has that value. */
+/** The default values of fields in image and video requests. A default applies only if the row's set has the value. */
 export type ParamDefaults = Readonly<Record<string, string>>
 
 export const imageDefaults: ParamDefaults = { aspect_ratio: '1:1', resolution: '1K', orientation: 'square' }
@@ -21,8 +21,8 @@ export function videoParams({
 }
 
 /**
- * The values of a row's allowlist for one request: the request's, else the contract's default where the row's set has
- * it, else the set's first. A number counts as its digits. Fields that the row does not list are left out. Throws
+ * The values of a row's allowlist for one request: the request's, else the contract's default if the row's set has it,
+ * else the set's first. A number counts as its digits. Fields that the row does not list are left out. Throws
  * `invalid_field`, naming the set, for a value outside it.
  */
 export function chooseParams(

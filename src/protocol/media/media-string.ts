@@ -12,8 +12,8 @@ const LAST_ASCII = 0x7f
 const latin1 = new TextDecoder('latin1')
 
 /**
- * One string of a media input, as it comes. Its beginning is kept as it was sent, until the string ends, or until it
- * is longer than the memory for that: then it can only be base64, and is decoded as it comes.
+ * One string of a media input, while it arrives. Its beginning is kept unchanged until the string ends. A string that
+ * is longer than the memory for this can only be base64, and is decoded while it arrives.
  */
 export class MediaString implements Unescaped {
   readonly #name: InputName
@@ -73,7 +73,7 @@ export class MediaString implements Unescaped {
 
   onEscaped(code: number): void {
     if (this.#mode !== 'base64' || LINE_END_CODES.has(code)) return
-    // Outside ASCII any byte is as invalid as another.
+    // All bytes outside ASCII are equally invalid.
     this.#decode(Uint8Array.of(Math.min(code, LAST_ASCII)), 0, 1)
   }
 

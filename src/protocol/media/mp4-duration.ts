@@ -1,5 +1,5 @@
 /**
- * Reads a part of a file, so that it need not be in memory. Gives fewer bytes than asked for only at the end of the
+ * Reads a part of a file, so that it need not be in memory. Returns fewer bytes than requested only at the end of the
  * file.
  */
 export type ReadAt = (offset: number, length: number) => Promise<Uint8Array>
@@ -16,9 +16,9 @@ const MS = 1000n
 type Box = { readonly type: string; readonly start: number; readonly end: number }
 
 /**
- * The duration that an MP4 or QuickTime file states in its header (`moov`), in milliseconds; undefined for a file
- * that states none, such as a live recording, or is not such a file. Reads a few bytes of each box on the way,
- * wherever `moov` is.
+ * The duration that an MP4 or QuickTime file states in its header (`moov`), in milliseconds; undefined for a file that
+ * states none, such as a live recording, and for other files. Reads a few bytes of each box on the way, wherever `moov`
+ * is.
  */
 export async function mp4Duration(read: ReadAt, fileBytes: number): Promise<number | undefined> {
   const moov = await findBox('moov', { start: 0, end: fileBytes }, read)
@@ -34,7 +34,7 @@ export async function mp4Duration(read: ReadAt, fileBytes: number): Promise<numb
   return Number.isSafeInteger(ms) ? ms : undefined
 }
 
-/** A file in fragments states its duration in a box of its own, if it does. */
+/** A file in fragments may state its duration in a separate box. */
 async function fragmentedDuration(moov: Box, read: ReadAt): Promise<bigint | undefined> {
   const mvex = await findBox('mvex', moov, read)
   const mehd = mvex && (await findBox('mehd', mvex, read))
@@ -57,7 +57,7 @@ async function findBox(
   return undefined
 }
 
-/** Undefined where no box can begin. */
+/** Undefined if no box can begin here. */
 function boxAt(at: number, end: number, header: Uint8Array): Box | undefined {
   const size32 = uintAt(header, 0, 4)
   if (size32 === undefined || header.length < 8) return undefined
@@ -89,7 +89,7 @@ async function fieldsOf({ start, end }: Box, read: ReadAt) {
   }
 }
 
-/** A big-endian number; undefined where it is cut. */
+/** A big-endian number; undefined if it is cut off. */
 function uintAt(bytes: Uint8Array, at: number, length: number): bigint | undefined {
   if (at + length > bytes.length) return undefined
   return bytes.subarray(at, at + length).reduce((value, byte) => (value << 8n) | BigInt(byte), 0n)

@@ -17,7 +17,7 @@ import type { PartHead } from './part-head.ts'
 import { plainText } from './string-syntax.ts'
 import { TextPart } from './text-part.ts'
 
-/** More is a body that is made to be slow. */
+/** A body with more parts is meant to be slow to read. */
 const PARTS_MAX = 10_000
 /** The name under which official clients send a file, image or video. */
 const ANY_FILE = 'input_reference'
@@ -28,12 +28,13 @@ const IMAGE_REFERENCE = 'input_reference[image_url]'
 type Part = MediaString | FilePart | TextPart | undefined
 
 /**
- * Reads a `multipart/form-data` body as `MediaBodyReader` reads a JSON body. The parts that are media inputs come out
- * as events: files, and texts that are links, ids, data URLs or base64. An input may have several parts. All other
- * texts are kept as strings; files under other names are dropped. A name that ends in `[]` is that of an array.
+ * Reads a `multipart/form-data` body in the same way as `MediaBodyReader` reads a JSON body. The parts that are media
+ * inputs become events: files, and texts that are links, ids, data URLs or base64. An input may have several parts. All
+ * other texts are kept as strings; files under other names are dropped. A name that ends in `[]` is the name of an
+ * array.
  *
- * Throws `malformed_request` for a body that is not a form, `ambiguous_field`, and `invalid_field` for what is too
- * large.
+ * Throws `malformed_request` for a body that is not a form, `ambiguous_field`, and `invalid_field` for a value that is
+ * too large.
  */
 export class MultipartBodyReader implements BodyReader, PartSink {
   readonly #options: Required<MediaBodyOptions>

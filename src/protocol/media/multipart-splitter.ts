@@ -6,7 +6,7 @@ const LINE_END = '\r\n'
 /** Of the header lines of one part, and of the rest of a boundary's line. */
 const HEAD_BYTES_MAX = 16 * 1024
 
-/** Where the parts of a form go. */
+/** Receives the parts of a form. */
 export type PartSink = {
   onPart(head: PartHead): void
   /** The next bytes of the part: those of `bytes` from `start` to `end`. */
@@ -15,18 +15,18 @@ export type PartSink = {
 }
 
 /**
- * Splits a multipart body into its parts, however its bytes are cut. Throws `malformed_request` for a body that is
- * not one.
+ * Splits a multipart body into its parts. Its bytes may arrive in pieces of any size. Throws `malformed_request` for
+ * any other body.
  */
 export class MultipartSplitter {
   readonly #sink: PartSink
   /** What separates a part from the next one. */
   readonly #delimiter: Uint8Array
-  /** `preamble` is what is before the first part; it is dropped, as everything behind the last one. */
+  /** `preamble` is the text before the first part. It is dropped, like everything after the last part. */
   #state: 'preamble' | 'boundary_line' | 'head' | 'content' | 'epilogue' = 'preamble'
   /** How much of a delimiter the last bytes ended with. The line end before the first one is not needed. */
   #matched = LINE_END.length
-  /** What has come of a head or of the rest of a boundary's line. */
+  /** The bytes so far of a head or of the rest of a boundary's line. */
   #line = ''
 
   constructor(boundary: string, sink: PartSink) {
@@ -46,7 +46,7 @@ export class MultipartSplitter {
     if (this.#state !== 'epilogue') throw invalidForm('its last boundary is missing')
   }
 
-  /** Takes content up to the next delimiter. Gives the place behind it. */
+  /** Takes content up to the next delimiter. Returns the position after it. */
   #feedContent(bytes: Uint8Array, from: number): number {
     const at = this.#resumeDelimiter(bytes, from)
     if (at === bytes.length || this.#state === 'boundary_line') return at
@@ -67,7 +67,7 @@ export class MultipartSplitter {
     }
   }
 
-  /** Goes on with a delimiter that began in the last bytes. If it was none, these were content. */
+  /** Continues a delimiter that began in the previous bytes. If it is not a delimiter, these bytes were content. */
   #resumeDelimiter(bytes: Uint8Array, from: number): number {
     if (this.#matched === 0) return from
     let at = from

@@ -4,9 +4,9 @@ import { JsonUnescaper } from './json-unescaper.ts'
 
 /** How the characters of a string are written. One for each string, because it may keep the beginning of an escape. */
 export type StringSyntax = {
-  /** What a whole string means. Throws if it is not valid. */
+  /** The decoded text of a whole string. Throws if it is not valid. */
   textOf(raw: Uint8Array): string
-  /** Takes the next part of a string and gives what it means. Throws for invalid escapes. */
+  /** Takes the next part of a string and passes on its decoded content. Throws for invalid escapes. */
   push(raw: Uint8Array, from: number, to: number, sink: Unescaped): void
   /** The string has ended. */
   finish(): void
@@ -14,7 +14,7 @@ export type StringSyntax = {
   check(bytes: Uint8Array, start: number, end: number): void
 }
 
-/** Where the content of a string goes. */
+/** Receives the content of a string. */
 export type Unescaped = {
   /** Characters that mean themselves: those of `bytes` from `start` to `end`. They are not checked. */
   onRun(bytes: Uint8Array, start: number, end: number): void

@@ -1,6 +1,6 @@
 import { plainText } from './string-syntax.ts'
 
-/** A text part of a form, as it comes. The caller limits how long it is. */
+/** A text part of a form, while it arrives. The caller limits its length. */
 export class TextPart {
   readonly name: string
   readonly #pieces: Uint8Array[] = []
@@ -15,7 +15,7 @@ export class TextPart {
     this.#length += end - start
   }
 
-  /** All of it. Throws `malformed_request` if it is not UTF-8. */
+  /** The whole text. Throws `malformed_request` if it is not UTF-8. */
   text(): string {
     const whole = new Uint8Array(this.#length)
     let at = 0

@@ -7,15 +7,16 @@ const MS = 1000
 export type VideoRequest = {
   readonly model: string
   readonly prompt: string
-  /** How long the client waits for the result, in milliseconds; null where it does not wait. */
+  /** How long the client waits for the result, in milliseconds; null if it does not wait. */
   readonly waitMs: number | null
   readonly refVideoJobId: string | undefined
   readonly scenes: string | readonly string[] | undefined
 }
 
 /**
- * Reads what no engine has a say in. A `timeout` turns waiting on and can only lower the wait; one that is not a number
- * counts as `waitMsMax`, and a negative one as zero. Throws `invalid_field` for a missing model or prompt.
+ * Reads the fields that do not depend on the engine. A `timeout` turns waiting on and can only lower the wait; one that
+ * is not a number counts as `waitMsMax`, and a negative one as zero. Throws `invalid_field` for a missing model or
+ * prompt.
  */
 export function readVideoRequest(
   fields: Readonly<Record<string, unknown>>,
@@ -46,15 +47,15 @@ function isTrue(wait: unknown): boolean {
   return optionalBoolean(wait, 'wait') ?? false
 }
 
-/** Storyboard scenes are not validated: what cannot be a scene is left out. */
+/** Storyboard scenes are not validated. A value that cannot be a scene is left out. */
 function readScenes(scenes: unknown): string | readonly string[] | undefined {
   if (typeof scenes === 'string') return scenes
   return Array.isArray(scenes) ? scenes.filter(scene => typeof scene === 'string') : undefined
 }
 
 /**
- * The duration that a request asks for, in milliseconds; undefined where it names none. `duration` wins over `seconds`.
- * Throws `invalid_field`, listing what is allowed, for one outside the engine's set.
+ * The duration that a request asks for, in milliseconds; undefined if it has none. `duration` takes precedence over
+ * `seconds`. Throws `invalid_field`, with the allowed durations, for one outside the engine's set.
  */
 export function readDuration(fields: Readonly<Record<string, unknown>>, engine: Engine): number | undefined {
   const name = (fields['duration'] ?? undefined) === undefined ? 'seconds' : 'duration'
@@ -73,7 +74,7 @@ export function readDuration(fields: Readonly<Record<string, unknown>>, engine: 
   return Math.round(seconds * MS)
 }
 
-/** Undefined for what is no finite number. A numeric string is a number. */
+/** Undefined for a value that is not a finite number. A numeric string is a number. */
 function numberIn(value: unknown): number | undefined {
   if (typeof value === 'string' && value.trim() !== '') return finite(Number(value))
   return typeof value === 'number' ? finite(value) : undefined

@@ -23,8 +23,8 @@ export function textOf(block: Block, path: string): string {
 }
 
 /**
- * The text of a block that chat has no equivalent of: its own, or that of the blocks in its content. Empty if it has
- * none.
+ * The text of a block that has no equivalent in chat: its own text, or the texts of the blocks in its content. Empty if
+ * it has none.
  */
 export function carriedText({ text, content }: Block): string {
   if (typeof text === 'string') return text

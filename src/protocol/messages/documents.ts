@@ -5,7 +5,7 @@ import type { ChatPart } from './chat-body.ts'
 
 const sources = ['base64', 'text', 'content']
 const FILENAME_CHARS_MAX = 200
-/** What no file name may have. */
+/** Characters that are not allowed in file names. */
 const NOT_IN_FILENAME = /[\p{Cc}/\\]/gu
 
 /**
@@ -47,7 +47,7 @@ function textParts(texts: readonly unknown[]): readonly ChatPart[] {
   return texts.flatMap(text => (typeof text === 'string' && text !== '' ? [{ type: 'text', text }] : []))
 }
 
-/** Upstreams require a name, and some tell the type of the file by it. */
+/** Upstreams require a name, and some derive the type of the file from it. */
 function filenameOf(title: unknown): string {
   const name = typeof title === 'string' ? title.replace(NOT_IN_FILENAME, ' ').trim() : ''
   if (name === '') return 'document.pdf'

@@ -15,7 +15,7 @@ export function eventFrame(type: string, members?: string): Uint8Array<ArrayBuff
 /** The last event of a complete message. */
 export const MESSAGE_STOP = eventFrame('message_stop')
 
-/** Shows a waiting client that the message goes on. Clients ignore it otherwise. */
+/** Shows a waiting client that the message continues. Clients ignore its content. */
 export const PING = eventFrame('ping')
 export const PING_AFTER_MS = 10_000
 

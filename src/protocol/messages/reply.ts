@@ -5,7 +5,7 @@ import type { Receipt } from '../text-dialect.ts'
 import { eventText } from './event-frames.ts'
 import type { Message, MessageBlock, StopReason } from './message.ts'
 
-/** What the gateway adds to an answer. */
+/** The members that the gateway adds to an answer. */
 export type MessageReceipt = Omit<Receipt, 'id'>
 
 /** The text of one event: a long answer needs few events, and a client still sees it arrive in parts. */

@@ -3,7 +3,7 @@ import type { SseEvent } from '../sse/frame.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-/** What the gateway reads in an event of a messages stream. */
+/** The members that the gateway reads in an event of a messages stream. */
 export type MessagesEvent = {
   /** Its `type`, or else the name on the `event:` line. */
   readonly type: string

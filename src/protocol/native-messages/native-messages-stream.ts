@@ -56,7 +56,7 @@ export class NativeMessagesStream implements TextStream {
     this.#meter = new MessagesMeter(limits)
   }
 
-  /** True once `message_stop` has come. What the upstream sends after it is sent after it. */
+  /** True once `message_stop` has come. Later bytes of the upstream are sent after it. */
   get isDone(): boolean {
     return this.#isDone
   }
@@ -102,7 +102,7 @@ export class NativeMessagesStream implements TextStream {
 
   #take({ bytes, isWhole }: Frame, out: Bytes[]): void {
     if (this.#isDone) {
-      // What does not fit is not part of an answer and is dropped.
+      // Bytes that do not fit are not part of an answer and are dropped.
       this.#tail.append(bytes)
       return
     }

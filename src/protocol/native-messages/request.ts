@@ -31,7 +31,7 @@ const inputFields = ['system', 'messages', 'tools']
 /**
  * Reads what the gateway needs of a messages request for an upstream that offers the route itself. Everything else
  * passes through. Throws `invalid_field` or `ambiguous_field` for fields that it must read and cannot, and
- * `unpriced_feature` for what no row can price.
+ * `unpriced_feature` for features that no row can price.
  */
 export function readNativeRequest(document: JsonDocument): PassThroughRequest {
   const { text, value } = document
@@ -77,7 +77,7 @@ function placeOf({ start, end }: { readonly start: number; readonly end: number 
   return { start, end }
 }
 
-/** The values of fields that change the provider's prices, at which the prices of a row hold. */
+/** Fields that change the provider's prices, with the values for which the prices of a row are right. */
 const pricedValues: Readonly<Record<string, string>> = { speed: 'standard', inference_geo: 'global' }
 
 /** Another speed costs several times as much, and another place of inference a tenth more. No row prices them. */

@@ -4,7 +4,7 @@ import type { SseEvent } from '../sse/frame.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-/** What the gateway reads in an event of a responses stream. */
+/** The members that the gateway reads in an event of a responses stream. */
 export type ResponsesEvent = {
   /** Its `type`, or else the name on the `event:` line. */
   readonly type: string

@@ -4,7 +4,7 @@ import { inputTokens, outputTokens, type Usage } from '../../domain/pricing/usag
 
 const encoder = new TextEncoder()
 
-/** What connects an event made here with the other events of its stream. */
+/** The members that connect an event made here with the other events of its stream. */
 export type ResponseIdentity = {
   readonly id: string
   readonly createdAtS: number

@@ -68,7 +68,7 @@ export class ResponsesStream implements TextStream {
     this.#createdAtS = fallback.createdAtS
   }
 
-  /** True once the response has ended. What the upstream sends after it is sent after it. */
+  /** True once the response has ended. Later bytes of the upstream are sent after it. */
   get isDone(): boolean {
     return this.#isDone
   }
@@ -98,7 +98,7 @@ export class ResponsesStream implements TextStream {
   }
 
   /**
-   * Returns the deferred end with the cost or, after a failure, an event of its own. `failure` is the error of a stream
+   * Returns the deferred end with the cost or, after a failure, a failure event. `failure` is the error of a stream
    * that did not end well, or that could not be charged. If the upstream ended the response with its own failure, that
    * event is sent.
    */
@@ -189,7 +189,7 @@ export class ResponsesStream implements TextStream {
     return unread
   }
 
-  /** Keeps a frame after the end. What does not fit is not part of an answer and is dropped. */
+  /** Keeps a frame after the end. Bytes that do not fit are not part of an answer and are dropped. */
   #trail(frame: Bytes): void {
     if (this.#trailingLength + frame.length > TRAILING_BYTES_MAX) return
     this.#trailing.push(frame)

@@ -27,7 +27,7 @@ const NO_VERSION: ApiVersion = { version: null, betas: null }
 
 type Outcome<Value> = Value | { readonly problem: string }
 
-/** The address of a provider is made once for each value of it: the catalog makes a new value with each edit. */
+/** The address is built once for each provider value, because the catalog makes a new value with each edit. */
 function requests(secretOf: SecretOf) {
   const known = new WeakMap<Provider, Address>()
   const addressFor = (provider: Provider): Outcome<Address> => {

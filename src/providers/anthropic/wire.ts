@@ -3,7 +3,7 @@ import type { ApiVersion, ProviderOutcome } from '../../gateway/ports/text-provi
 import { isJsonObject, findJsonObject } from '../../protocol/json/parse-json.ts'
 import { keyHeader } from '../openai-compatible/target.ts'
 
-/** The version of the API for requests that name none. */
+/** The version of the API for requests without one. */
 export const DEFAULT_VERSION = '2023-06-01'
 
 const VERSION = /^[\w.-]{1,64}$/
@@ -20,12 +20,14 @@ export function anthropicHeaders(
   return secret === undefined ? version : { ...version, ...keyHeader(apiKeyHeader, secret) }
 }
 
-/** What one request adds to the headers of its provider. The body is written for this version and these betas. */
+/**
+ * The headers of a single request, besides those of the provider. The body is written for this version and these betas.
+ */
 export type RequestVersion = { readonly version?: string; readonly betas?: string }
 
 /**
- * The client's version, and those of its betas that the provider's row allows; all if the row lists none. Names that no
- * header can have are left out.
+ * The client's version, and the client's betas that the provider's row allows; all of them if the row lists none. Names
+ * that cannot be in a header are left out.
  */
 export function requestVersion(
   { version, betas }: ApiVersion,

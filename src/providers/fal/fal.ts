@@ -22,8 +22,8 @@ const POLL_EVERY_MS = 2000
 
 /**
  * The queue of fal: images and videos of many models. A poll asks for the status, and for the result of a completed
- * job. The API has no way to find a job without its own id, so the submit of a lost answer is not recovered. Links that
- * the provider returns are not called: each address is built from the base URL and the ids.
+ * job. The API cannot find a job without its own id, so a submit whose answer is lost is not recovered. Links that the
+ * provider returns are not called: each address is built from the base URL and the ids.
  */
 export function fal({ send, clock, secretOf }: FalPorts): MediaProvider {
   function get(job: AcceptedJob, path: string, timeoutMs: number): Promise<WholeReply> {
@@ -60,7 +60,7 @@ export function fal({ send, clock, secretOf }: FalPorts): MediaProvider {
   }
 }
 
-/** Where a path of the API is, with the key, or why the provider cannot be called. */
+/** The address of a path of the API, with the key, or why the provider cannot be called. */
 export function falAddress(
   provider: Provider,
   path: string,

@@ -8,7 +8,7 @@ import { pathOf } from './wire.ts'
 const NO_REQUEST = { app: 'fal-ai/flux', requestId: '00000000-0000-0000-0000-000000000000' }
 
 /**
- * Asks for a request that does not exist, which costs nothing. A right key gets an answer about the request. Never
+ * Asks for a request that does not exist, which costs nothing. A valid key gets an answer about the request. Never
  * throws; ends within five seconds.
  */
 export function probeFal(

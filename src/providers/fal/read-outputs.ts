@@ -5,11 +5,11 @@ import { linkOutput } from '../media/outputs.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
-/** Members that have files. The first of them with a file counts: the images beside a video are its preview. */
+/** Members that have files. The first member with a file counts, because the images beside a video are its preview. */
 const FILE_MEMBERS = ['video', 'videos', 'images', 'image']
 
 /**
- * The files in the output of a model. Each model has its own form of output. Those for images and videos have their
+ * The files in the output of a model. Each model has its own form of output. Models of images and videos have their
  * files in one of these members, as a file or as a list of files.
  */
 export function readOutputs(output: Members): MediaResult {

@@ -31,8 +31,8 @@ export function pathOf({ app, requestId }: FalJob): string {
 }
 
 /**
- * The app of a model: its owner and name. What follows in the name of a model, such as `/text-to-video`, is part of the
- * submit's address only. Two namespaces have one more segment.
+ * The app of a model: its owner and name. The rest of a model's name, such as `/text-to-video`, is only part of the
+ * submit's address. Two namespaces have one more segment.
  */
 export function appOf(model: string): string {
   const segments = model.split('/').filter(segment => segment !== '')
@@ -58,12 +58,12 @@ const OWN_FIELDS = new Set([
   IMAGE_FIELD,
 ])
 
-/** Models that edit or combine images take a list, also of one. */
+/** Models that edit or combine images take a list, even for one image. */
 const TAKES_LIST = /(?:^|\/)(?:edit|multi|reference-to-video)(?:\/|$)/
 
 /**
- * The body of a submit: the input of the model. Bytes go as data URLs. Models ignore what they do not know, so a job
- * that needs such a field is refused.
+ * The body of a submit: the input of the model. Bytes go as data URLs. Models ignore unknown fields, so a job that
+ * needs such a field is refused.
  */
 export function createBody(call: SubmitCall): SubmitBody {
   const refusal = refusalOf(call)
@@ -88,7 +88,7 @@ function durationOf(model: string, seconds: number): string | number {
   return /(?:^|\/)sora/.test(model) ? seconds : String(seconds)
 }
 
-/** What the answer to a submit means. A 5xx is always unknown, and a 4xx is always a rejection. */
+/** The outcome of an answer to a submit. A 5xx is always unknown, and a 4xx is always a rejection. */
 export function readCreated(
   answer: WholeAnswer,
   { model, baseUrl }: { readonly model: string; readonly baseUrl: URL },
@@ -106,8 +106,8 @@ export function readCreated(
 }
 
 /**
- * The app in the link to a result, which knows the names of apps better than the rule for names of models. Undefined
- * for a link that is not under the base URL: the operator's key goes nowhere else.
+ * The app in the link to a result, which is more reliable than the rule for names of models. Undefined for a link that
+ * is not under the base URL, because the operator's key is sent nowhere else.
  */
 function appIn(link: unknown, requestId: string, baseUrl: URL): string | undefined {
   const url = typeof link === 'string' ? URL.parse(link) : null
@@ -130,7 +130,7 @@ export function readStatus(answer: WholeAnswer): PollOutcome | 'completed' {
   return { outcome: 'running', upstreamStatus: word, isKnownStatus: state === 'running' }
 }
 
-/** The API has the first three. Others appear in descriptions of it that are not its own. */
+/** The API has the first three. The others appear in third-party descriptions of it. */
 const stateOf: Readonly<Record<string, 'running' | 'completed' | 'failed'>> = {
   IN_QUEUE: 'running',
   IN_PROGRESS: 'running',
@@ -148,7 +148,8 @@ function hasError(status: Readonly<Record<string, unknown>> | undefined): boolea
 
 /**
  * The answer to a query of a completed job's result. A failed job has the error of the model as its result: a list, or
- * a text with the status 422. Any other error is one of the query; an error of the queue is in the status of the job.
+ * a text with the status 422. Any other error is an error of the query; an error of the queue is in the status of the
+ * job.
  */
 export function readResult(answer: WholeAnswer): PollOutcome {
   const { status, body } = answer

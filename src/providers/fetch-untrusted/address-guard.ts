@@ -38,10 +38,10 @@ const ranges = {
   reserved: ['192.0.0.0/24', '240.0.0.0/4', '2001::/23'],
 } as const satisfies Record<string, readonly string[]>
 
-/** The ranges of networks that an operator may own. The metadata services among them stay out of reach. */
+/** The ranges of networks that an operator may own. The metadata services in these ranges are still forbidden. */
 const ownRanges: ReadonlySet<ForbiddenRange> = new Set(['loopback', 'private', 'carrier_nat'])
 
-/** All unicast addresses of the internet. What is outside is reserved for now. */
+/** All unicast addresses of the internet. Addresses outside of it are reserved. */
 const GLOBAL_UNICAST = blockOf('2000::/3')
 /** The last 32 bits are the IPv4 address that a translator connects to. */
 const NAT64 = blockOf('64:ff9b::/96')

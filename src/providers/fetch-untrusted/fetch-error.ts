@@ -1,6 +1,6 @@
 import { failureReason } from '../failure-reason.ts'
 
-/** Why a fetch failed. The message completes "download failed:", and names neither host nor key. */
+/** Why a fetch failed. The message completes "download failed:" and has no host and no key. */
 export class FetchError extends Error {
   override readonly name = 'FetchError'
   /** Whether a repeat would fail in the same way. */
@@ -12,12 +12,12 @@ export class FetchError extends Error {
   }
 }
 
-/** The gateway does not fetch this. The message says what of the URL is not allowed. */
+/** The gateway does not fetch this URL. The message says which part of it is not allowed. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError'
 }
 
-/** What went wrong on the network, with its code. */
+/** An error of the network, with its code. */
 export function networkError(what: string, error: unknown): FetchError {
   return error instanceof FetchError ? error : new FetchError(`${what}: ${failureReason(error)}`)
 }

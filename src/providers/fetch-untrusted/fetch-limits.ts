@@ -27,7 +27,7 @@ export class FetchLimits {
     if (signal?.aborted === true) this.#onAbort()
   }
 
-  /** Why the fetch was ended; undefined while it may go on. */
+  /** Why the fetch was ended; undefined while it may continue. */
   get failure(): FetchError | undefined {
     return this.#failure
   }

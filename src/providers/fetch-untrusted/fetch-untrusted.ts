@@ -12,7 +12,10 @@ import { untrustedUrl } from './untrusted-url.ts'
 
 const REDIRECTS_MAX = 5
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
-/** A file that is not there, or not allowed, may be there a moment later: stores are not consistent at once. */
+/**
+ * A file that is missing or forbidden may be available a moment later, because object stores are not consistent at
+ * once.
+ */
 const PASSING_STATUSES: ReadonlySet<number> = new Set([403, 404, 408, 409, 423, 425, 429])
 
 export type UntrustedFetchPorts = {
@@ -25,7 +28,7 @@ export type UntrustedFetchPorts = {
   readonly allowsPrivate: boolean
 }
 
-/** Fetches what a client or a provider named, without reaching anything that only this machine may reach. */
+/** Fetches a URL from a client or a provider. It cannot reach hosts that only this machine may reach. */
 export function untrustedFetch(ports: UntrustedFetchPorts): UntrustedFetch {
   return async (text, terms) => {
     const limits = new FetchLimits(ports.clock, terms)
@@ -47,10 +50,10 @@ type Fetch = {
   readonly ports: UntrustedFetchPorts
 }
 
-/** The first response that does not redirect. Each redirect is checked as the first URL is. */
+/** The first response that does not redirect. Each redirect is checked like the first URL. */
 async function follow(text: string, fetch: Fetch): Promise<HttpResponse> {
   let url = untrustedUrl(text)
-  // After a redirect to another origin, the key stays off: the chain could lead back with a path of that origin's
+  // After a redirect to another origin, the key is not sent again: that origin could redirect back to a path of its
   // choice.
   let isAuthorized = true
   for (let redirects = 0; ; redirects += 1) {
@@ -67,7 +70,7 @@ async function follow(text: string, fetch: Fetch): Promise<HttpResponse> {
   }
 }
 
-/** Asks the addresses of a target, one after another, until one can be connected to. */
+/** Tries the addresses of a target, one after another, until one connects. */
 async function request(
   url: URL,
   { addresses, isPrivate }: Target,
@@ -77,7 +80,7 @@ async function request(
   const isTrusted =
     isAuthorized &&
     authorization?.hosts.includes(url.host) === true &&
-    // Elsewhere, plain http would show the key to everybody on the way.
+    // With plain http to other hosts, anyone on the network path could read the key.
     (url.protocol === 'https:' || isPrivate)
   const headers = new Headers(isTrusted ? authorization.headers : {})
   headers.set('accept', '*/*')
@@ -85,7 +88,7 @@ async function request(
   headers.set('user-agent', `tollgate/${ports.version}`)
   for (const [index, pinnedAddress] of addresses.entries()) {
     const pinned = pinnedAddress === undefined ? {} : { pinnedAddress }
-    // A connection of its own: one from a pool could be to another address.
+    // Uses a new connection, because a pooled one could be to another address.
     const request = httpRequest({ method: 'GET', url, headers, ...pinned, reuseConnection: false })
     try {
       return await ports.http.send(request, { signal: limits.signal })
@@ -126,7 +129,7 @@ function statusProblem(status: number): FetchError {
   return new FetchError(`status ${status}`, { isPermanent })
 }
 
-/** A compressed body would be stored as it is, and be no image or video. */
+/** A compressed body would be stored unchanged, and would not be an image or a video. */
 function encodingProblem(encoding: string | null): FetchError | undefined {
   const isPlain = encoding === null || encoding.trim() === '' || encoding.toLowerCase() === 'identity'
   return isPlain ? undefined : permanent('a compressed body')

@@ -7,7 +7,7 @@ import type { Resolver } from './resolver.ts'
 /** One is tried after another while connections fail. Names with more addresses have them for load, not for repeats. */
 const ADDRESSES_MAX = 4
 
-/** Where a URL may be fetched. */
+/** The checked target of a URL. */
 export type Target = {
   /** To connect to, in this order; undefined where the host of the URL is the address itself. */
   readonly addresses: readonly (string | undefined)[]
@@ -16,9 +16,9 @@ export type Target = {
 }
 
 /**
- * Resolves the host of a URL, once: the connection goes to what was checked here, so that a name cannot have another
- * address a moment later. Throws a `RefusedError` if one of its addresses is not public, and a `FetchError` if it has
- * none.
+ * Resolves the host of a URL, once. The connection goes to the addresses that were checked here, so it does not matter
+ * if the name has another address a moment later. Throws a `RefusedError` if one of its addresses is not public, and a
+ * `FetchError` if it has none.
  */
 export async function findTarget(
   url: URL,
@@ -27,14 +27,14 @@ export async function findTarget(
   const host = url.hostname
   const literal = parseAddress(host)
   if (literal !== undefined) return { addresses: [undefined], isPrivate: isPrivate(literal, ports) }
-  // What looks like an address and is none could be one for the system.
+  // A text that looks like an invalid address could be valid for the system.
   if (/^[\d.]+$/.test(host) || host.startsWith('[')) throw new RefusedError('the URL is not valid')
   const found = await ports.limits
     .race(ports.resolve(host))
     .catch((error: unknown) => Promise.reject(networkError('DNS', error)))
   if (found.length === 0) throw new FetchError('DNS: no address')
   const addresses = found.map(checked)
-  // All of them, used or not: a name of which some addresses are private is a trick.
+  // All addresses are checked, even unused ones: a name with some private addresses is an attack.
   const privates = addresses.map(address => isPrivate(address, ports))
   return {
     addresses: addresses.slice(0, ADDRESSES_MAX).map(formatAddress),

@@ -11,7 +11,7 @@ const GROUPS = 8
 const MAPPED_PREFIX = 0xffffn
 const LOW_32_BITS = 0xffff_ffffn
 
-/** Reads an address in any spelling that a URL parser or a resolver takes for one; undefined for any other text. */
+/** Reads an address in any spelling that a URL parser or a resolver accepts; undefined for any other text. */
 export function parseAddress(text: string): IpAddress | undefined {
   const value = parseIpv4(text)
   if (value !== undefined) return { version: 4, value, hasZone: false }

@@ -3,8 +3,8 @@ import { parseAddress } from './ip-address.ts'
 import type { Resolver } from './resolver.ts'
 
 /**
- * Whether the host of a URL has an address that is not public. A name that cannot be resolved counts as private: it may
- * be one of a private network.
+ * Whether the host of a URL has an address that is not public. A name that cannot be resolved counts as private,
+ * because it may belong to a private network.
  */
 export async function isPrivateHost(url: URL, resolve: Resolver): Promise<boolean> {
   const literal = parseAddress(url.hostname)

@@ -49,7 +49,7 @@ export class LimitedBody implements FetchedBody {
     this.#isOver = true
     this.#failure = failure
     this.#limits.stop()
-    // Does nothing behind the end.
+    // Does nothing after the end.
     this.#response.cancel()
   }
 }

@@ -1,4 +1,4 @@
-/** Finds the IP addresses of a host name. Rejects, with the resolver's code, where there are none. */
+/** Finds the IP addresses of a host name. Rejects with the resolver's code if there are none. */
 export type Resolver = (name: string) => Promise<readonly string[]>
 
 /** The resolver of the operating system. Addresses that this machine prefers come first. */

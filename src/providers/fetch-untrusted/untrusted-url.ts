@@ -1,6 +1,6 @@
 import { RefusedError } from './fetch-error.ts'
 
-/** Servers accept hardly more. */
+/** Few servers accept longer ones. */
 const URL_CHARS_MAX = 8192
 
 /**

@@ -3,7 +3,7 @@ import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
 import { UNEXPLAINED_REJECTION } from '../media/outcomes.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
 
-/** A `google.rpc.Status` in JSON, as HTTP errors and operations have it. */
+/** A `google.rpc.Status` in JSON, the format of HTTP errors and of failed operations. */
 export type GoogleError = {
   /** The name of the code, such as `INVALID_ARGUMENT`. */
   readonly status: string | undefined
@@ -11,7 +11,7 @@ export type GoogleError = {
   readonly details: readonly Readonly<Record<string, unknown>>[]
 }
 
-/** Undefined where the body is not JSON, or has no error in it. */
+/** Undefined if the body is not JSON or has no error. */
 export function readGoogleError(body: string): GoogleError | undefined {
   const error = findJsonObject(body)?.['error']
   return isJsonObject(error) ? googleErrorOf(error) : undefined
@@ -26,7 +26,7 @@ export function googleErrorOf(error: Readonly<Record<string, unknown>>): GoogleE
   }
 }
 
-/** The names of the numeric codes that errors of operations have in place of a status. */
+/** The names of the numeric codes that errors of operations have instead of a status. */
 const rpcCodes: Readonly<Record<number, string>> = {
   1: 'CANCELLED',
   2: 'UNKNOWN',
@@ -52,7 +52,7 @@ const OPERATOR_STATUSES = new Set([401, 402, 403, 404])
 /** A wrong key comes with the status 400 and the code `INVALID_ARGUMENT`, and with one of these in the details. */
 const OPERATOR_REASON = /^(?:API_KEY_|BILLING_|CONSUMER_|SERVICE_DISABLED)/
 
-/** Whether an error is about the operator's key, project, quota of the day or credit, and not about the request. */
+/** Whether an error is about the operator's key, project, daily quota or credit, and not about the request. */
 export function isOperatorError(error: GoogleError | undefined): boolean {
   if (error === undefined) return false
   const hasReason = error.details.some(
@@ -61,7 +61,7 @@ export function isOperatorError(error: GoogleError | undefined): boolean {
   return hasReason || OPERATOR_CODES.has(error.status ?? '') || isQuotaOfDay(error)
 }
 
-/** The quota of a minute is back within seconds. The one of a day is not, and an unpaid account has none. */
+/** A quota per minute is available again within seconds. A daily quota is not, and an unpaid account has no quota. */
 function isQuotaOfDay({ details }: GoogleError): boolean {
   const violations = details.flatMap(({ violations }) =>
     Array.isArray(violations) ? violations.filter(isJsonObject) : [],

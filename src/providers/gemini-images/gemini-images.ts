@@ -13,8 +13,8 @@ export type GeminiImagesPorts = { readonly send: SendWhole; readonly secretOf: S
 const POLL_EVERY_MS = 60_000
 
 /**
- * The image models of the Gemini API. They make images within the submit, so there is no job to poll, and no way to
- * find the one of a lost answer.
+ * The image models of the Gemini API. They return images in the answer to the submit, so there is no job to poll. If
+ * the answer is lost, the job cannot be found.
  */
 export function geminiImages({ send, secretOf }: GeminiImagesPorts): MediaProvider {
   return {

@@ -3,7 +3,7 @@ import { otherParams } from '../media/inputs.ts'
 import { jsonParts, type Members } from '../media/json-parts.ts'
 import type { SubmitBody } from '../media/submit-to.ts'
 
-/** Their meaning goes into `imageConfig`, or they would change the number or form of results. */
+/** Some become members of `imageConfig`. The others would change the number or form of results. */
 const OWN_FIELDS = new Set([
   'aspect_ratio',
   'orientation',
@@ -37,7 +37,7 @@ export function requestBody(call: SubmitCall): SubmitBody {
   })
 }
 
-/** A link goes as the URI of a file. The API fetches some of them, and refuses the others with a code of its own. */
+/** A link is sent as the URI of a file. The API fetches some of them, and refuses the others with its own code. */
 function partOf(input: MediaInput): Members {
   switch (input.from) {
     case 'bytes':

@@ -5,7 +5,7 @@ import { isSuccess, problemOf } from '../media/outcomes.ts'
 import { base64Output } from '../media/outputs.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
 
-/** What the answer to a request means. A 5xx is always unknown, and a 4xx is always a rejection. */
+/** The outcome of an answer to a request. A 5xx is always unknown, and a 4xx is always a rejection. */
 export function readGenerated(answer: WholeAnswer): SubmitOutcome {
   const { status, body } = answer
   if (status >= 500) return { outcome: 'unknown', problem: problemOf(answer, readGoogleError(body)?.status) }
@@ -54,7 +54,7 @@ function reasonOf(candidates: readonly Members[]): string | undefined {
   return candidates.map(({ finishReason }) => stringOf(finishReason)).find(reason => reason !== undefined)
 }
 
-/** Parts of the model's thoughts are no result, also where they are images. */
+/** Parts of the model's thoughts are not results, even if they are images. */
 function partsOf({ content }: Members): readonly Members[] {
   return listOf(isJsonObject(content) ? content['parts'] : undefined).filter(
     ({ thought }) => thought !== true,

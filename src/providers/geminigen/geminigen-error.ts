@@ -16,7 +16,7 @@ function codeIn(value: Readonly<Record<string, unknown>> | undefined): string | 
   return typeof code === 'string' && code !== '' ? code : undefined
 }
 
-/** About the operator's key, its credit, and the model that the row names. */
+/** Codes about the operator's key, its credit, and the model that the row names. */
 const OPERATOR_CODE = /^API_KEY_|_CREDITS?$|^INVALID_MODEL$/
 const RATE_CODE = 'RATE_LIMIT_ERROR'
 

@@ -41,7 +41,7 @@ export function geminigen({ send, secretOf }: GeminigenPorts): MediaProvider {
   }
 }
 
-/** The address of a path under `/uapi/v1`. The base URL may end with that or not. */
+/** The address of a path under `/uapi/v1`. The base URL may end with that. */
 export function geminigenAddress(
   provider: Provider,
   path: string,

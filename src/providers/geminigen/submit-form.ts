@@ -2,7 +2,7 @@ import type { MediaInput, SubmitCall } from '../../gateway/ports/media-provider.
 import { extensionOf, type FormField } from '../media/form-parts.ts'
 import { hasReferences, otherParams } from '../media/inputs.ts'
 
-/** A route of the API for one family of models, and what its form is called there. */
+/** A route of the API for one family of models, and the fields of its form. */
 export type SubmitForm = { readonly path: string; readonly fields: readonly FormField[] }
 
 /** Never sent from a row's parameters: the adapter sets them itself, or they would change the job. */
@@ -78,14 +78,14 @@ const orientations: Readonly<Record<string, string>> = {
   '1:1': 'square',
 }
 
-/** `meta` has an orientation in place of an aspect ratio. */
+/** `meta` has an orientation instead of an aspect ratio. */
 function familyParams({ params }: SubmitCall, family: string): SubmitCall['params'] {
   const { aspect_ratio: ratio, ...others } = params
   const orientation = orientations[String(ratio)]
   return family !== 'meta' || orientation === undefined ? params : { orientation, ...others }
 }
 
-/** `veo` is told that the images are frames. Without that it takes them as references. */
+/** Tells `veo` that the images are frames. Otherwise it uses them as references. */
 function imageFields(call: SubmitCall, family: string): readonly FormField[] {
   const { images } = call
   if (!TAKES_REF_IMAGES.has(family)) return uploads(images, { file: 'files', link: 'file_urls' })

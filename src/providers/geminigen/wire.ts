@@ -9,7 +9,9 @@ import { errorCodeOf, isOperatorCode, rejectionOf } from './geminigen-error.ts'
 
 type Item = Readonly<Record<string, unknown>>
 
-/** What the answer to a submit means. A job that is finished already is accepted too: its first poll has the result. */
+/**
+ * The outcome of an answer to a submit. A job that is finished already is accepted too: its first poll has the result.
+ */
 export function readSubmitted(answer: WholeAnswer): SubmitOutcome {
   const { status, body } = answer
   const code = errorCodeOf(body)
@@ -62,7 +64,7 @@ const stateOf = new Map<string, 'running' | 'finished' | 'failed'>([
   ['3', 'failed'],
 ])
 
-/** The links of the images or clips. `generate_result` is there for jobs with one result. */
+/** The links of the images or clips. Jobs with one result have `generate_result`. */
 function resultOf(item: Item, kind: JobKind): MediaResult {
   const listed = item[kind === 'image' ? 'generated_image' : 'generated_video']
   const links = (Array.isArray(listed) ? listed : []).filter(isJsonObject).map(made => linkOf(made, kind))
@@ -80,7 +82,7 @@ function textsOf(values: readonly unknown[]): readonly string[] {
   return values.filter(value => typeof value === 'string' && value !== '') as string[]
 }
 
-/** A failure about the operator's credit ends the job as any other does, and its text is not for the client. */
+/** A failure because of the operator's credit ends the job like any other. Its text is not shown to the client. */
 function failureOf({ error_code: code, error_message: message }: Item): PollOutcome {
   const [named] = textsOf([code])
   const [said = UNEXPLAINED_FAILURE] = textsOf([message])

@@ -1,14 +1,14 @@
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
 
-/** What every answer of the API is wrapped into. */
+/** The envelope of every answer of the API. */
 export type Envelope = {
-  /** 0 for a success; undefined where the answer has none. */
+  /** 0 for a success; undefined if the answer has none. */
   readonly code: number | undefined
   readonly message: string | undefined
   readonly data: Readonly<Record<string, unknown>> | undefined
 }
 
-/** Undefined where the body is not a JSON object. */
+/** Undefined if the body is not a JSON object. */
 export function readEnvelope(body: string): Envelope | undefined {
   const value = findJsonObject(body)
   if (value === undefined) return undefined
@@ -20,7 +20,7 @@ export function readEnvelope(body: string): Envelope | undefined {
   }
 }
 
-/** What a code of the envelope is about; `unlisted` for codes that the documentation does not name. */
+/** The cause that a code stands for; `unlisted` for undocumented codes. */
 export type Trouble = 'operator' | 'rate_limited' | 'invalid' | 'server' | 'unlisted'
 
 /** Some of these come with the HTTP status 429, but a retry does not help until the operator has paid. */

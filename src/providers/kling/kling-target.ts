@@ -5,8 +5,8 @@ import type { KlingKeys, KlingTokens } from './kling-token.ts'
 export type KlingTarget = { readonly url: URL; readonly headers: Headers; readonly keys: KlingKeys }
 
 /**
- * Where a path under `/v1/videos` is and what its requests carry, or why the provider cannot be called: a sentence for
- * the operator, without the keys. The base URL may end with the version or not.
+ * The address and the headers of a path under `/v1/videos`, or why the provider cannot be called: a sentence for the
+ * operator, without the keys. The base URL may end with the version.
  */
 export function klingTarget(
   provider: Provider,

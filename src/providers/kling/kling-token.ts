@@ -1,11 +1,11 @@
 import type { Clock } from '../../gateway/ports/clock.ts'
 
-/** What a token carries beside its times. */
+/** The access key, which names the issuer of a token, and the secret key, which signs it. */
 export type KlingKeys = { readonly accessKey: string; readonly secretKey: string }
 
-/** What the API's documentation uses. */
+/** The lifetime in the API's documentation. */
 export const TOKEN_TTL_S = 1800
-/** A token is replaced this long before it expires, so that none expires on its way. */
+/** A token is replaced this long before it expires, so that it does not expire during a request. */
 const RENEWED_BEFORE_S = 300
 /** How far this machine's clock may be ahead of the provider's. */
 export const CLOCK_SKEW_S = 60
@@ -22,9 +22,9 @@ export function signToken({ accessKey, secretKey }: KlingKeys, nowMs: number): s
 }
 
 export type KlingTokens = {
-  /** A token of these keys with at least some minutes left. */
+  /** A token of these keys that is valid for at least some more minutes. */
   tokenFor(keys: KlingKeys): string
-  /** The provider refused the token, for example because a clock was set: the next one is signed anew. */
+  /** The provider refused the token, for example because a clock was set. Signs a new token for the next request. */
   forget(keys: KlingKeys): void
 }
 
@@ -38,7 +38,7 @@ export function klingTokens(clock: Clock): KlingTokens {
   return {
     tokenFor(keys) {
       const known = kept.get(keys.accessKey)
-      // Wall clocks step, so the age of a token is measured on the other one.
+      // Wall clocks can step, so the monotonic clock measures the age of a token.
       const nowMs = clock.monotonicMs()
       if (known !== undefined && known.secretKey === keys.secretKey && nowMs < known.renewAtMs)
         return known.token

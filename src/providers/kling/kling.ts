@@ -25,8 +25,8 @@ export type KlingPorts = { readonly send: SendWhole; readonly clock: Clock; read
 const POLL_EVERY_MS = 2000
 
 /**
- * The Kling API: videos from text or from images. The submit carries our job id as `external_task_id`, by which a job
- * is found again. An answer that does not repeat exactly this id is not taken for the job.
+ * The Kling API: videos from text or from images. The submit carries our job id as `external_task_id`, and recovery
+ * finds the job by it. An answer that does not repeat exactly this id is not accepted.
  */
 export function kling({ send, clock, secretOf }: KlingPorts): MediaProvider {
   const tokens = klingTokens(clock)

@@ -53,7 +53,7 @@ const OWN_FIELDS = new Set([
 
 /**
  * The body of a create. The second image is the last frame. The API has no field for more images, for videos or for
- * scenes on these routes. They are sent under names of their own, and the provider decides.
+ * scenes on these routes. They are sent under separate names, and the provider decides.
  */
 export function createBody(call: SubmitCall): readonly BodyPart[] {
   const { jobId, model, prompt, durationMs, refUpstreamId, scenes } = call
@@ -86,14 +86,14 @@ function inputValue(input: MediaInput): MemberValue {
   }
 }
 
-/** What the answer to a create means. A 5xx is always unknown, and a 4xx is always a rejection. */
+/** The outcome of an answer to a create. A 5xx is always unknown, and a 4xx is always a rejection. */
 export function readCreated(answer: WholeAnswer, kind: CreateKind): SubmitOutcome {
   const { status, body } = answer
   const envelope = readEnvelope(body)
   const taskId = taskIdOf(envelope)
   const code = envelope?.code ?? (taskId === undefined ? undefined : 0)
   const trouble = code === undefined ? undefined : troubleOf(code)
-  // With a code that no document names, an id may still be the id of a job. Recovery finds out.
+  // With an undocumented code, the id may still be the id of a job. Recovery checks it.
   const mayExist = trouble === 'server' || (trouble === 'unlisted' && taskId !== undefined)
   if (status >= 500 || (isSuccess(answer) && mayExist))
     return { outcome: 'unknown', problem: problemOf(answer, shownCode(answer)) }
@@ -103,7 +103,7 @@ export function readCreated(answer: WholeAnswer, kind: CreateKind): SubmitOutcom
   return { outcome: 'accepted', upstreamId: formatUpstreamId({ kind, taskId }) }
 }
 
-/** The id of a task; undefined for one that no path can name. */
+/** The id of a task; undefined for an id that cannot be part of a path. */
 function taskIdOf(envelope: Envelope | undefined): string | undefined {
   const id = envelope?.data?.['task_id']
   const text = typeof id === 'number' && Number.isSafeInteger(id) ? String(id) : id
@@ -111,7 +111,7 @@ function taskIdOf(envelope: Envelope | undefined): string | undefined {
   return isUsable ? text : undefined
 }
 
-/** The code decides where the documentation says what it means, and else the HTTP status. */
+/** A documented code decides; otherwise the HTTP status does. */
 function reasonOf(status: number, trouble: Trouble | undefined): Rejection['reason'] {
   if (trouble !== undefined && trouble !== 'server' && trouble !== 'unlisted') return trouble
   return refusalOf(status)

@@ -1,7 +1,7 @@
 import type { Rejection } from '../../gateway/ports/media-provider.ts'
 import type { WholeAnswer } from './send-whole.ts'
 
-/** Why a submit was refused, by its HTTP status. For answers whose own code does not say more. */
+/** Why a submit was refused, by its HTTP status. For answers without a more specific code. */
 export function reasonOf(status: number): Exclude<Rejection['reason'], 'no_id'> {
   if (status === 401 || status === 402 || status === 403) return 'operator'
   if (status === 429) return 'rate_limited'
@@ -14,7 +14,7 @@ export function waitOf({ retryAfterS }: Pick<WholeAnswer, 'retryAfterS'>): { rea
   return retryAfterS === undefined ? {} : { retryAfterS }
 }
 
-/** Whether a value is an id that one segment of a path can name. */
+/** Whether a value is an id that fits in one path segment. */
 export function isUsableId(id: unknown): id is string {
   return typeof id === 'string' && id.isWellFormed() && !/^\.{0,2}$/.test(id)
 }

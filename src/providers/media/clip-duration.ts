@@ -1,4 +1,4 @@
-/** The milliseconds of a clip's length in seconds, a number or its digits. Undefined for what is not a length. */
+/** The milliseconds of a clip's length in seconds, a number or its digits. Undefined for any other value. */
 export function millisecondsOf(seconds: unknown): number | undefined {
   const isNumeric =
     typeof seconds === 'number' || (typeof seconds === 'string' && /^\d{1,6}(?:\.\d{1,9})?$/.test(seconds))

@@ -2,7 +2,7 @@ import type { SubmitCall } from '../../gateway/ports/media-provider.ts'
 import { hasReferences, linkOf } from './inputs.ts'
 import type { MemberValue } from './json-parts.ts'
 
-/** The prompt and the inputs in one list, each input with its role: as MiniMax v2 and Seedance have it. */
+/** The prompt and the inputs in one list, each input with its role: the format of MiniMax v2 and Seedance. */
 export function contentList(
   call: Pick<SubmitCall, 'prompt' | 'images' | 'videos' | 'params'>,
 ): readonly MemberValue[] {

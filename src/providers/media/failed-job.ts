@@ -1,7 +1,9 @@
 import type { PollOutcome } from '../../gateway/ports/media-provider.ts'
 import { UNEXPLAINED_FAILURE } from './outcomes.ts'
 
-/** Texts about the credit, the balance or the payments of the operator's account, in place of a code for them. */
+/**
+ * Texts about the credit, the balance or the payments of the operator's account, for providers without a code for this.
+ */
 const OPERATOR_TEXT = new RegExp(
   [
     String.raw`\b(?:not|no|out of|insufficient|less than|low on)\b.{0,40}\bcredits?\b`,

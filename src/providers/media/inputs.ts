@@ -1,12 +1,13 @@
 import type { MediaInput, SubmitCall } from '../../gateway/ports/media-provider.ts'
 import type { Members, MemberValue } from './json-parts.ts'
 
-/** A row's parameter that says what all images of its jobs are. It is for the adapter and never sent. */
+/** The row's parameter for the role of all images of its jobs. It is for the adapter and never sent. */
 export const IMAGE_ROLE = 'image_role'
 
 /**
  * Whether the images of a job are references and not frames. One image is the first frame, and two are the first and
- * the last. More are references; so are all with the row's parameter `image_role: reference`.
+ * the last frame. More images are references. With the row's parameter `image_role: reference`, all images are
+ * references.
  */
 export function hasReferences({ images, params }: Pick<SubmitCall, 'images' | 'params'>): boolean {
   return images.length > 2 || (images.length > 0 && params[IMAGE_ROLE] === 'reference')

@@ -12,8 +12,8 @@ export type JoinedBody = { readonly length: number; readonly stream: ByteStream 
 const encoder = new TextEncoder()
 
 /**
- * Joins parts into one body. An input is opened when its turn comes, and of each only the piece at hand is in memory.
- * Reads reject where an input cannot be opened or is not as long as declared.
+ * Joins parts into one body. An input is opened when its turn comes, and only one piece of it is in memory. Reads
+ * reject if an input cannot be opened or does not have its declared length.
  */
 export function joinedBody(parts: readonly BodyPart[]): JoinedBody {
   const encoded = joinedTexts(parts).map(part => (typeof part === 'string' ? encoder.encode(part) : part))

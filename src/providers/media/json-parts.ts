@@ -1,8 +1,8 @@
 import type { BodyPart, InputBytes } from './joined-body.ts'
 
 /**
- * A value of a member. Bytes go as a string in base64, and those of `dataUrl` as a data URL of their media type.
- * Members that are undefined are left out.
+ * A value of a member. Bytes are sent as a string in base64, and the bytes of `dataUrl` as a data URL with their media
+ * type. Members that are undefined are left out.
  */
 export type MemberValue =
   | string

@@ -32,7 +32,7 @@ export function mediaHttp(http: HttpClient): SendWhole {
   }
 }
 
-/** Undefined for what the client refuses to send. */
+/** Undefined for a request that the client refuses to send. */
 function requestOf({ provider, method, url, headers }: WholeRequest): HttpRequest | undefined {
   try {
     return httpRequest({ method, url, headers, reuseConnection: provider.reusesConnections })
@@ -47,7 +47,7 @@ function wholeAnswer({ status, contentType, retryAfter, body }: Answered): Whole
   return { reply: 'answer', status, contentType, body, ...(isSeconds ? { retryAfterS: Number(text) } : {}) }
 }
 
-/** The codes of `fetch`, which calls go through where a proxy is named, for a connection that was never made. */
+/** The codes of `fetch` for a connection that was never made. Calls use `fetch` if there is a proxy. */
 const UNCONNECTED: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN'])
 
 /** Whether the server may have seen some of the request. */

@@ -14,9 +14,9 @@ export type MediaKindPorts = {
   readonly secretOf: SecretOf
 }
 
-/** A kind of provider of images or videos: what its folder offers to the rest of the gateway. */
+/** A kind of image or video provider: the interface of its folder to the rest of the gateway. */
 export type MediaKindEntry = {
-  /** What its rows in the catalog have of their own. */
+  /** The rules for its rows in the catalog. */
   readonly rules: MediaKindRules
   readonly makes: readonly JobKind[]
   readonly provider: (ports: MediaKindPorts) => MediaProvider

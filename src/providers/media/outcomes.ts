@@ -3,10 +3,10 @@ import type { WholeAnswer, WholeReply } from './send-whole.ts'
 
 export type Unavailable = Extract<PollOutcome, { readonly outcome: 'unavailable' }>
 
-/** The message of a failure for which the client gets no other. */
+/** The default message of a failure. */
 export const UNEXPLAINED_FAILURE = 'The provider could not make the result and did not say why.'
 
-/** The message of a rejection that came without one. */
+/** The default message of a rejection. */
 export const UNEXPLAINED_REJECTION = 'The provider refused the job and did not say why.'
 
 /** Nothing is sent, because the operator has to change the row. */

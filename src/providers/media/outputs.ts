@@ -1,8 +1,8 @@
 import type { MediaOutput } from '../../gateway/ports/media-provider.ts'
 
 /**
- * The output behind a link. Some servers put the file itself where others put a link to it, as a data URL. Undefined
- * for what is no link.
+ * The output for a link. Some servers send the file itself as a data URL instead of a link. Undefined for any other
+ * value.
  */
 export function linkOutput(url: unknown): MediaOutput | undefined {
   if (typeof url !== 'string' || url === '') return undefined
@@ -10,7 +10,7 @@ export function linkOutput(url: unknown): MediaOutput | undefined {
   return base64 === undefined ? { from: 'url', url } : base64Output(base64)
 }
 
-/** Undefined for what is not base64, and for no bytes. */
+/** Undefined for text that is not base64, and for an empty file. */
 export function base64Output(base64: unknown): MediaOutput | undefined {
   if (typeof base64 !== 'string' || base64 === '') return undefined
   try {

@@ -7,8 +7,8 @@ import type { SendWhole } from './send-whole.ts'
 const PROBE_TIMEOUT_MS = 5000
 
 /**
- * Sends a GET that costs nothing. Never throws; ends within five seconds. `missing` says what a 404 means: `ok` where
- * the request asks for something that does not exist.
+ * Sends a GET that costs nothing. Never throws; ends within five seconds. `missing` says what a 404 means: `ok` if the
+ * request asks for something that does not exist.
  */
 export async function probeWith(
   address: Address | { readonly problem: string },

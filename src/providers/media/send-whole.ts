@@ -17,7 +17,7 @@ export type WholeAnswer = {
   readonly status: number
   /** The media type of the body. Absent if the provider names none. */
   readonly contentType?: string | undefined
-  /** As text; not JSON where the bytes were no text. */
+  /** As text. It is not JSON if the bytes are not text. */
   readonly body: string
   readonly retryAfterS?: number
 }
@@ -25,7 +25,7 @@ export type WholeAnswer = {
 export type WholeReply =
   | ({ readonly reply: 'answer' } & WholeAnswer)
   /**
-   * No whole answer came. `isSent` is false where the server cannot have seen any of the request. The problem has no
+   * No complete answer arrived. `isSent` is false if the server cannot have seen any of the request. The problem has no
    * secrets.
    */
   | { readonly reply: 'none'; readonly isSent: boolean; readonly problem: string }

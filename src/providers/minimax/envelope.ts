@@ -1,17 +1,16 @@
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
 
-/** What an answer of either version of the API says of its success, and the rest of it. */
+/** The result code and the content of an answer, in either version of the API. */
 export type Envelope = {
   /**
-   * `base_resp.status_code` of v1: 0 for a success. Of v2, the code or type of its error. Undefined where there is
-   * none.
+   * `base_resp.status_code` of v1: 0 for a success. Of v2, the code or type of its error. Undefined if there is none.
    */
   readonly code: string | undefined
   readonly message: string | undefined
   readonly body: Readonly<Record<string, unknown>>
 }
 
-/** Undefined where the body is not a JSON object. */
+/** Undefined if the body is not a JSON object. */
 export function readEnvelope(text: string): Envelope | undefined {
   const body = findJsonObject(text)
   if (body === undefined) return undefined
@@ -22,7 +21,7 @@ export function readEnvelope(text: string): Envelope | undefined {
   return { code: nameOf(error['code']) ?? nameOf(error['type']), message: nameOf(error['message']), body }
 }
 
-/** What a code is about; `unlisted` for codes that the documentation does not name. */
+/** The cause that a code stands for; `unlisted` for undocumented codes. */
 export type Trouble = 'operator' | 'rate_limited' | 'invalid' | 'server' | 'unlisted'
 
 /** All of them come with the HTTP status 200. */

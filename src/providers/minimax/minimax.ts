@@ -62,7 +62,7 @@ export function minimax({ send, clock, secretOf }: MinimaxPorts): MediaProvider 
 
 type GetCall = { readonly provider: Provider; readonly timeoutMs: number }
 
-/** The address of a path of the API. The base URL may end with a version or not. */
+/** The address of a path of the API. The base URL may end with a version. */
 export function minimaxAddress(
   provider: Provider,
   path: string,

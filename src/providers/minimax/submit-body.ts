@@ -4,7 +4,7 @@ import { hasReferences, linkOf, otherParams, refusalOf, secondsOf } from '../med
 import { jsonParts, type Members } from '../media/json-parts.ts'
 import type { SubmitBody } from '../media/submit-to.ts'
 
-/** The two versions of the API have bodies and routes of their own. */
+/** The two versions of the API have different bodies and routes. */
 export type Version = 'v1' | 'v2'
 
 /** `MiniMax-H3` and its variants are made by v2. `MiniMax-Hailuo-…` and all older models are made by v1. */
@@ -33,7 +33,7 @@ export function submitBody(call: SubmitCall): SubmitBody {
   return refusal === undefined ? jsonParts(version === 'v1' ? bodyOfV1(call) : bodyOfV2(call)) : { refusal }
 }
 
-/** In the role of a reference, all images show one character. */
+/** As references, all images show one character. */
 function bodyOfV1(call: SubmitCall): Members {
   const { model, prompt, images } = call
   const values = images.map(linkOf)
@@ -50,7 +50,7 @@ function bodyOfV1(call: SubmitCall): Members {
   }
 }
 
-/** Everything to work on is in one list. */
+/** All inputs are in one list. */
 function bodyOfV2(call: SubmitCall): Members {
   const { aspect_ratio: ratio, ...others } = otherParams(call, OWN_FIELDS)
   return { model: call.model, content: contentList(call), ratio, ...others, duration: secondsOf(call) }

@@ -35,14 +35,14 @@ export function parseUpstreamId(upstreamId: string): MinimaxJob | undefined {
   return version === undefined || taskId === undefined ? undefined : { version: version as Version, taskId }
 }
 
-/** What the answer to a submit means. A 5xx is always unknown, and a 4xx is always a rejection. */
+/** The outcome of an answer to a submit. A 5xx is always unknown, and a 4xx is always a rejection. */
 export function readSubmitted(answer: WholeAnswer, version: Version): SubmitOutcome {
   const envelope = readEnvelope(answer.body)
   const trouble = troubleOf(envelope?.code)
   if (answer.status >= 500 || (isSuccess(answer) && trouble === 'server'))
     return { outcome: 'unknown', problem: problemOf(answer, shownCode(answer)) }
   const taskId = taskIdOf(envelope)
-  // With a code that no document names, an id is still the id of a job, and polls tell more.
+  // With an undocumented code, the id is still the id of a job, and polls show its state.
   if (isSuccess(answer) && taskId !== undefined && (trouble === undefined || trouble === 'unlisted'))
     return { outcome: 'accepted', upstreamId: formatUpstreamId({ version, taskId }) }
   if (isSuccess(answer) && (trouble === undefined || trouble === 'unlisted'))
@@ -50,13 +50,13 @@ export function readSubmitted(answer: WholeAnswer, version: Version): SubmitOutc
   return rejected(answer, rejectionReason(answer.status, trouble), envelope)
 }
 
-/** The id of a task; undefined for one that no path can name. */
+/** The id of a task; undefined for an id that cannot be part of a path. */
 function taskIdOf(envelope: Envelope | undefined): string | undefined {
   const id = nameOf(envelope?.body['task_id'])
   return isUsableId(id) ? id : undefined
 }
 
-/** The code decides where the documentation says what it means, and else the HTTP status. */
+/** A documented code decides; otherwise the HTTP status does. */
 function rejectionReason(status: number, trouble: Trouble | undefined): Rejection['reason'] {
   return trouble === undefined || trouble === 'server' || trouble === 'unlisted' ? reasonOf(status) : trouble
 }
@@ -71,12 +71,12 @@ function rejected(
   return { outcome: 'rejected', reason, status, message, ...codeOf(code), ...waitOf(answer) }
 }
 
-/** A job of v1 is finished when its file can be retrieved as well. */
+/** A job of v1 is finished only when its file can be retrieved. */
 export type PolledV1 = PollOutcome | { readonly outcome: 'made'; readonly fileId: string }
 
 /**
- * The state of a job in the answer to a query of v1. The code comes first: a code about the operator's account, the
- * rate of queries or the server says nothing about the job, whatever its status is.
+ * The state of a job in the answer to a query of v1. The code comes first: if a code is about the operator's account,
+ * the rate of queries or the server, the answer says nothing about the job.
  */
 export function readTaskV1(answer: WholeAnswer): PolledV1 {
   const envelope = readEnvelope(answer.body)
@@ -158,7 +158,9 @@ function resultOf({ content, usage, duration }: Readonly<Record<string, unknown>
   }
 }
 
-/** A job of v2 that failed for the operator's account ends as any other does, and its text is not for the client. */
+/**
+ * A job of v2 that failed because of the operator's account ends like any other. Its text is not shown to the client.
+ */
 function failed(code: string | undefined, message = UNEXPLAINED_FAILURE): PollOutcome {
   if (troubleOf(code) === 'operator') return { outcome: 'failed', message: UNEXPLAINED_FAILURE }
   // v1 repeats the success of the query beside a failed job.

@@ -10,7 +10,7 @@ export type AnswerHead = {
   readonly retryAfter: RetryAfter | undefined
   readonly rateLimits: RateLimits
   readonly reportedCost: string | null
-  /** The declared length of the body as sent; undefined where none is declared. */
+  /** The declared length of the body as sent; undefined if none is declared. */
   readonly contentLength: number | undefined
   /** Undefined for a plain body. */
   readonly contentEncoding: string | undefined

@@ -5,8 +5,8 @@ import { textOverHttp, type HttpPorts } from './text-over-http.ts'
 export type OpenAiCompatiblePorts = HttpPorts & { readonly secretOf: SecretOf }
 
 /**
- * Any server that speaks OpenAI's HTTP dialect. The request's text is sent as it is, with headers from the provider's
- * row alone. The answer is handed on as it is.
+ * Any server that speaks OpenAI's HTTP dialect. The request's text is sent unchanged, and its headers come only from
+ * the provider's row. The answer is returned unchanged.
  */
 export function openAiCompatible(ports: OpenAiCompatiblePorts): TextProvider {
   const targetOf = targets(ports.secretOf)

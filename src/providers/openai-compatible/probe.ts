@@ -8,7 +8,7 @@ import { addressOf, type OwnHeaders, type SecretOf } from './target.ts'
 /** Long enough for a TLS handshake across the world, and short enough to wait for at a terminal. */
 const PROBE_TIMEOUT_MS = 5000
 
-/** It may well work, but nothing else would point to this mistake. */
+/** The provider may still work, but no other check finds this mistake. */
 const NO_LIST =
   'Responds, but has no list of models (status 404). If it should have one, base_url lacks part of its path, such as /v1.'
 

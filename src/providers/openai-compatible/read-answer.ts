@@ -27,7 +27,7 @@ const formats = new Map<string, Bun.CompressionFormat>([
   ['zstd', 'zstd'],
 ])
 
-/** Why the body behind these headers cannot be used; undefined where it can. */
+/** Why the body with these headers cannot be used; undefined if it can. */
 export function bodyProblem({ contentEncoding, contentLength }: AnswerHead): string | undefined {
   if (contentEncoding !== undefined && !formats.has(contentEncoding.toLowerCase())) {
     return 'the answer has an unknown content-encoding'
@@ -35,7 +35,7 @@ export function bodyProblem({ contentEncoding, contentLength }: AnswerHead): str
   return contentLength !== undefined && contentLength > ANSWER_BYTES_MAX ? TOO_LARGE : undefined
 }
 
-/** Reads a whole answer. Rejects where it breaks off or cannot be decompressed. */
+/** Reads a whole answer. Rejects if it breaks off or cannot be decompressed. */
 export async function readAnswer(head: AnswerHead, response: HttpResponse): Promise<ProviderOutcome> {
   const problem = bodyProblem(head)
   if (problem !== undefined) {
@@ -56,7 +56,7 @@ export async function readAnswer(head: AnswerHead, response: HttpResponse): Prom
   }
 }
 
-/** The limit holds for the decompressed body, which may be any number of times larger. */
+/** The limit applies to the decompressed body, which may be many times larger. */
 async function decompressedText(response: HttpResponse, head: AnswerHead): Promise<string | undefined> {
   const bytes = await readAll(decompressed(response, head), ANSWER_BYTES_MAX)
   if (bytes !== undefined) return utf8Text(bytes, 0, bytes.length)
@@ -64,7 +64,7 @@ async function decompressedText(response: HttpResponse, head: AnswerHead): Promi
   throw clientError('RESPONSE_TOO_LARGE')
 }
 
-/** The body without its content encoding. Reads reject where it cannot be decompressed. */
+/** The body without its content encoding. Reads reject if it cannot be decompressed. */
 export function decompressed(body: OwnedByteStream, { contentEncoding }: AnswerHead): OwnedByteStream {
   const format = formats.get(contentEncoding?.toLowerCase() ?? '')
   if (format === undefined) return body

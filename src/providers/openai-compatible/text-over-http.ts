@@ -20,7 +20,7 @@ export type HttpPorts = { readonly timers: Timers; readonly http: HttpClient }
 /** The request of a call without its body, or why the provider cannot be called. */
 export type RequestOf = (call: ProviderCall | StreamCall) => HttpRequest | { readonly problem: string }
 
-/** A provider of text over HTTP. The request's text is sent as it is, and the answer is handed on as it is. */
+/** A text provider over HTTP. The request's text is sent unchanged, and the answer is returned unchanged. */
 export function textOverHttp({ timers, http }: HttpPorts, requestOf: RequestOf): TextProvider {
   /** Sends the request, or gives the reason why it cannot be sent. The caller starts the cutoff with its limit. */
   function begin(
@@ -39,7 +39,7 @@ export function textOverHttp({ timers, http }: HttpPorts, requestOf: RequestOf):
     }
   }
 
-  // While the upstream works, nothing here has a reference to the body of the request, which may be large.
+  // While the upstream works, this code keeps no reference to the body of the request, which may be large.
   return {
     complete(call, signal) {
       const { readTimeoutMs, lateMs } = call
@@ -119,7 +119,7 @@ async function openStream(
   }
 }
 
-/** Some servers stream without naming a type, so that only another type is taken for a whole answer. */
+/** Some servers stream without a content type. So only another content type means a whole answer. */
 function isStreamed({ status, contentType = '' }: AnswerHead): boolean {
   if (status < 200 || status > 299 || status === 204) return false
   return !/^(?:application\/json|text\/html)\b/i.test(contentType)

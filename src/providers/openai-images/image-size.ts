@@ -14,8 +14,8 @@ const SIDE_MAX = 3840
 const pixelsMax: Readonly<Record<string, number>> = { '1K': 1024 ** 2, '2K': 2048 ** 2, '4K': 3840 * 2160 }
 
 /**
- * The `size` of a request. The model's family decides which sizes there are; a `size` among the parameters goes as it
- * is. Undefined where nothing is said of the shape, and the provider then uses its own default.
+ * The `size` of a request. The model's family decides which sizes exist. A `size` among the parameters is sent
+ * unchanged. Undefined if the request has no shape; the provider then uses its own default.
  */
 export function imageSize(model: string, params: Params): string | undefined {
   const { size, resolution } = params
@@ -41,7 +41,7 @@ const orientations: Readonly<Record<string, Ratio>> = {
   portrait: { width: 2, height: 3 },
 }
 
-/** The aspect ratio, or else the orientation; square where only a resolution is given. */
+/** The aspect ratio, or else the orientation; square if only a resolution is given. */
 function ratioOf({ aspect_ratio, orientation, resolution }: Params): Ratio | undefined {
   const [, width, height] = /^(\d{1,2}):(\d{1,2})$/.exec(String(aspect_ratio)) ?? []
   if (width !== undefined && Number(width) * Number(height) > 0)
@@ -54,7 +54,7 @@ function shapeOf({ width, height }: Ratio): keyof Sizes {
   return width > height ? 'landscape' : 'portrait'
 }
 
-/** The largest size of exactly this ratio within so many pixels. */
+/** The largest size of exactly this ratio with at most this number of pixels. */
 function freeSize(ratio: Ratio, pixels: number): string | undefined {
   const divisor = greatestCommonDivisor(ratio.width, ratio.height)
   const width = (ratio.width / divisor) * SIDE_STEP

@@ -18,8 +18,8 @@ export type OpenAiImagesPorts = { readonly send: SendWhole; readonly secretOf: S
 const POLL_EVERY_MS = 60_000
 
 /**
- * Any server that speaks OpenAI's images dialect. It makes images within the submit, so there is no job to poll, and no
- * way to find the one of a lost answer. With an input image the request is an edit, else a generation.
+ * Any server that speaks OpenAI's images dialect. It returns images in the answer to the submit, so there is no job to
+ * poll. If the answer is lost, the job cannot be found. With an input image the request is an edit, else a generation.
  */
 export function openAiImages({ send, secretOf }: OpenAiImagesPorts): MediaProvider {
   return {

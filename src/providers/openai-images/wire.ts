@@ -14,7 +14,7 @@ import { base64Output, linkOutput } from '../media/outputs.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
 import { dallEVersion, imageSize } from './image-size.ts'
 
-/** Their meaning goes into `size`. */
+/** The adapter sends these fields as one `size`. */
 const SHAPE_PARAMS = new Set(['aspect_ratio', 'resolution', 'orientation', 'size'])
 /**
  * Never sent from a row's parameters: the gateway sets some of them itself, and the others would change the number of
@@ -46,8 +46,8 @@ export function generationJson(call: SubmitCall): string {
 }
 
 /**
- * The body of `POST /images/edits`, as `multipart/form-data`. A link, or an id of the provider, goes as text in the
- * field of the image: some servers of this dialect fetch it, and the others refuse it with a code of their own.
+ * The body of `POST /images/edits`, as `multipart/form-data`. A link, or an id of the provider, is sent as text in the
+ * field of the image. Some servers of this dialect fetch it, and the others refuse it with their own code.
  */
 export function editForm(call: SubmitCall, boundary: string): readonly BodyPart[] {
   const name = call.images.length > 1 ? 'image[]' : 'image'
@@ -73,7 +73,7 @@ function imageField(
   }
 }
 
-/** The images of a success. Undefined where the answer is none, because it is not JSON or has no list of images. */
+/** The images of a success. Undefined if the answer is not JSON or has no list of images. */
 export function readResult(body: string): MediaResult | undefined {
   const images = findJsonObject(body)?.['data']
   if (!Array.isArray(images)) return undefined

@@ -3,7 +3,7 @@ import type { Members, MemberValue } from '../media/json-parts.ts'
 /** How a family of models names its input images: a first and a last one, or a list. */
 type Names = { readonly first: string; readonly last?: string } | { readonly list: string }
 
-/** The first pattern that the name of the model has counts. */
+/** The first pattern that matches the name of the model counts. */
 const families: readonly (readonly [pattern: RegExp, names: Names])[] = [
   [/nano-banana|seedream/, { list: 'image_input' }],
   [/gpt-image|flux-2/, { list: 'input_images' }],
@@ -15,7 +15,7 @@ const families: readonly (readonly [pattern: RegExp, names: Names])[] = [
 ]
 const usual: Names = { first: 'image', last: 'last_frame_image' }
 
-/** The members of a model's input for its images. Images that a family has no name for go as a list, `images`. */
+/** The members of a model's input for its images. Images without a name in the family are sent as a list, `images`. */
 export function imageMembers(model: string, images: readonly MemberValue[]): Members {
   if (images.length === 0) return {}
   const [, names] = families.find(([pattern]) => pattern.test(model)) ?? [undefined, usual]

@@ -2,7 +2,7 @@ import type { MediaOutput } from '../../gateway/ports/media-provider.ts'
 import { isJsonObject } from '../../protocol/json/parse-json.ts'
 import { linkOutput } from '../media/outputs.ts'
 
-/** Members that have files. The first of them with a file counts: the images beside a video are its preview. */
+/** Members that have files. The first member with a file counts, because the images beside a video are its preview. */
 const FILE_MEMBERS = ['video', 'videos', 'images', 'image', 'output', 'url']
 
 /**
@@ -10,7 +10,7 @@ const FILE_MEMBERS = ['video', 'videos', 'images', 'image', 'output', 'url']
  */
 const LEVELS_MAX = 4
 
-/** The files in an output: each model has a form of its own, a link, a list of links, or an object that has some. */
+/** The files in an output. Each model has its own form: a link, a list of links, or an object with links. */
 export function outputLinks(output: unknown, levels = LEVELS_MAX): readonly MediaOutput[] {
   if (typeof output === 'string') return [linkOutput(output) ?? []].flat()
   if (levels === 0) return []

@@ -10,9 +10,9 @@ export type ReplicatePorts = { readonly send: SendWhole; readonly secretOf: Secr
 const POLL_EVERY_MS = 2000
 
 /**
- * Replicate: images and videos of many models. The only field of a create that could carry our id is the address of a
- * webhook, so the submit of a lost answer is not recovered. The list of predictions shows their inputs, and two jobs
- * can have the same.
+ * Replicate: images and videos of many models. Only the address of a webhook could carry our id in a create, so a
+ * submit whose answer is lost is not recovered. The list of predictions shows their inputs, and two jobs can have the
+ * same.
  */
 export function replicate({ send, secretOf }: ReplicatePorts): MediaProvider {
   return {

@@ -31,8 +31,8 @@ const OWN_FIELDS = new Set([
 export type Create = { readonly path: string; readonly body: SubmitBody }
 
 /**
- * A model is `owner/name`, `owner/name:version`, the id of a version, or `deployments/owner/name`. The body has no
- * members but those of the API: it refuses any other.
+ * A model is `owner/name`, `owner/name:version`, the id of a version, or `deployments/owner/name`. The body has only
+ * members of the API, because the API refuses any other.
  */
 export function createOf(call: SubmitCall): Create {
   const [, deployment] = /^deployments\/(.+)$/.exec(call.model) ?? []
@@ -57,7 +57,7 @@ function inputOf(call: SubmitCall): Members {
   }
 }
 
-/** What the answer to a create means. A 5xx is always unknown, and a 4xx is always a rejection. */
+/** The outcome of an answer to a create. A 5xx is always unknown, and a 4xx is always a rejection. */
 export function readCreated(answer: WholeAnswer): SubmitOutcome {
   const { status, body, contentType } = answer
   if (status >= 500) return { outcome: 'unknown', problem: problemOf(answer) }

@@ -19,13 +19,13 @@ const OWN_FIELDS = new Set([
   'references',
   'duration',
   'outputCount',
-  // Their meaning goes into `ratio`.
+  // The adapter sends these fields as one `ratio`.
   'aspect_ratio',
   'resolution',
   'orientation',
   'ratio',
 ])
-/** The longest data URL that the API takes. */
+/** The longest data URL that the API accepts. */
 const DATA_URL_BYTES_MAX = 5 * 1024 ** 2
 
 /** The create of a task, or why the API cannot make the job. */
@@ -47,7 +47,7 @@ export function createOf(call: SubmitCall): Create {
   }
 }
 
-/** The route follows from what is made and from the inputs. */
+/** The kind of output and the inputs decide the route. */
 function inputsOf(call: SubmitCall): { readonly path: string; readonly inputs: Members } {
   const images = call.images.map(linkOf)
   const videos = call.videos.map(linkOf)
@@ -59,14 +59,16 @@ function inputsOf(call: SubmitCall): { readonly path: string; readonly inputs: M
   return { path: '/v1/image_to_video', inputs: { promptImage: framesOf(images) } }
 }
 
-/** One image is the first frame, and the second the last one. Models refuse what they do not take. */
+/**
+ * The first image is the first frame, and the second is the last frame. Models refuse inputs that they do not support.
+ */
 function framesOf(images: readonly MemberValue[]): MemberValue {
   const [first, ...others] = images
   if (first !== undefined && others.length === 0) return first
   return images.map((uri, place) => ({ uri, position: place === 0 ? 'first' : 'last' }))
 }
 
-/** The models of the Aleph family have names of their own for the video and the references. */
+/** The models of the Aleph family have different names for the video and the references. */
 function videoInputs(model: string, videos: readonly MemberValue[], images: readonly MemberValue[]): Members {
   const isAleph = model.includes('aleph')
   const [video, ...others] = videos

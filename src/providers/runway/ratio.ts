@@ -2,7 +2,7 @@ import type { SubmitCall } from '../../gateway/ports/media-provider.ts'
 
 type Ratios = Readonly<Record<string, string>>
 
-/** Sizes that most models of a route have. */
+/** Sizes that most models of a route support. */
 const videoRatios: Ratios = {
   '16:9': '1280:720',
   '9:16': '720:1280',
@@ -25,8 +25,9 @@ const imageRatios: Ratios = {
 const orientations: Readonly<Record<string, string>> = { square: '1:1', landscape: '16:9', portrait: '9:16' }
 
 /**
- * The `ratio` of a create, a size in pixels with a colon. A `ratio` among the parameters goes as it is. An aspect ratio
- * without a usual size goes as it is too: some models take those. Undefined where nothing is said of the shape.
+ * The `ratio` of a create, a size in pixels with a colon. A `ratio` among the parameters is sent unchanged. An aspect
+ * ratio without a usual size is sent unchanged too, because some models accept it. Undefined if the request has no
+ * shape.
  */
 export function ratioOf({ kind, params }: Pick<SubmitCall, 'kind' | 'params'>): string | undefined {
   const { ratio, aspect_ratio: aspect, orientation, resolution } = params

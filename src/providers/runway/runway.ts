@@ -14,8 +14,8 @@ const POLL_EVERY_MS = 5000
 const VERSION = '2024-11-06'
 
 /**
- * The API of Runway: images and videos. A create carries no id of ours and there is no list of tasks, so the submit of
- * a lost answer is not recovered.
+ * The API of Runway: images and videos. A create cannot carry our id, and there is no list of tasks, so a submit whose
+ * answer is lost is not recovered.
  */
 export function runway({ send, secretOf }: RunwayPorts): MediaProvider {
   return {
@@ -36,7 +36,7 @@ export function runway({ send, secretOf }: RunwayPorts): MediaProvider {
   }
 }
 
-/** Where a path of the API is. The row's headers can name another version of the API. */
+/** The address of a path of the API. The row's headers can set another version of the API. */
 export function runwayAddress(
   provider: Provider,
   path: string,

@@ -7,7 +7,7 @@ import { isSuccess, problemOf, UNEXPLAINED_FAILURE, unusable } from '../media/ou
 import { linkOutput } from '../media/outputs.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
 
-/** What the answer to a create means. A 5xx is always unknown, and a 4xx is always a rejection. */
+/** The outcome of an answer to a create. A 5xx is always unknown, and a 4xx is always a rejection. */
 export function readCreated(answer: WholeAnswer): SubmitOutcome {
   const { status, body } = answer
   if (status >= 500) return { outcome: 'unknown', problem: problemOf(answer) }
@@ -21,7 +21,7 @@ export function readCreated(answer: WholeAnswer): SubmitOutcome {
   return { outcome: 'accepted', upstreamId: id }
 }
 
-/** That the operator's account has no credit comes with the status 400, and has no code. */
+/** An operator's account without credit gets the status 400 without a code. */
 function reasonFor(status: number, message: string): ReturnType<typeof reasonOf> {
   return status === 400 && isOperatorText(message) ? 'operator' : reasonOf(status)
 }

@@ -7,7 +7,7 @@ import type { WholeAnswer } from '../media/send-whole.ts'
 /** The `error` of an answer, or of a job that failed. */
 export type ArkError = { readonly code: string | undefined; readonly message: string | undefined }
 
-/** Undefined where the body is not JSON, or has no error in it. */
+/** Undefined if the body is not JSON or has no error. */
 export function readArkError(body: string): ArkError | undefined {
   return arkErrorOf(findJsonObject(body)?.['error'])
 }
@@ -19,7 +19,7 @@ export function arkErrorOf(error: unknown): ArkError | undefined {
 }
 
 /**
- * About the operator's key, its debts, its free quota, its limit of spending, and the model or endpoint that the row
+ * Codes about the operator's key, debts, free quota and spending limit, and about the model or endpoint that the row
  * names. More specific codes begin with one of these and a dot.
  */
 const OPERATOR_CODES = new Set([

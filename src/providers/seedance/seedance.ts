@@ -12,8 +12,8 @@ const POLL_EVERY_MS = 5000
 export const TASKS = '/contents/generations/tasks'
 
 /**
- * Seedance on BytePlus ModelArk or Volcengine Ark. Tasks are listed without anything of the submit that is only ours,
- * so the job of a lost answer cannot be found exactly, and the hold of an unknown submit is released at its deadline.
+ * Seedance on BytePlus ModelArk or Volcengine Ark. The list of tasks has no id of ours, so a job whose answer was lost
+ * cannot be found exactly. The hold of an unknown submit is released at its deadline.
  */
 export function seedance({ send, secretOf }: SeedancePorts): MediaProvider {
   return {

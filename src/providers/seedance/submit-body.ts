@@ -21,8 +21,8 @@ const TAKES_COMMANDS = /seedance-1-0/
 const COMMAND_FIELDS = ['resolution', 'ratio', 'duration', 'seed', 'camera_fixed', 'watermark'] as const
 
 /**
- * Models from the second version on have fields only. An endpoint, `ep-…`, does not tell which model it has, and so it
- * may read commands.
+ * Models from the second version on have fields only. The name of an endpoint, `ep-…`, does not show its model, so the
+ * model may read commands.
  */
 const READS_NO_COMMANDS = /seedance-[2-9]/
 
@@ -44,7 +44,7 @@ export function submitBody(call: SubmitCall): SubmitBody {
 }
 
 /**
- * The prompt with one hyphen in place of several, because each command begins with two. A command of a client could
+ * The prompt with one hyphen instead of several, because each command begins with two. A command of a client could
  * change what the row fixes and what the job costs.
  */
 function withoutCommands({ model, prompt }: SubmitCall): string {

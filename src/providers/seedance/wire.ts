@@ -7,7 +7,7 @@ import { linkOutput } from '../media/outputs.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
 import { arkErrorOf, isOperatorError, readArkError, rejectionOf } from './ark-error.ts'
 
-/** What the answer to a submit means. A 5xx is always unknown, and a 4xx is always a rejection. */
+/** The outcome of an answer to a submit. A 5xx is always unknown, and a 4xx is always a rejection. */
 export function readSubmitted(answer: WholeAnswer): SubmitOutcome {
   const { status, body } = answer
   if (status >= 500) return { outcome: 'unknown', problem: problemOf(answer, readArkError(body)?.code) }
@@ -64,7 +64,7 @@ function durationOf({
   return millisecondsOf(duration) ?? millisecondsOf(Number(frames) / Number(framespersecond))
 }
 
-/** A failure about the operator's account ends the job as any other does, and its text is not for the client. */
+/** A failure because of the operator's account ends the job like any other. Its text is not shown to the client. */
 function failureOf(value: unknown): PollOutcome {
   const error = arkErrorOf(value)
   if (error === undefined || isOperatorError(error))

@@ -12,9 +12,9 @@ export type VeoPorts = { readonly send: SendWhole; readonly secretOf: SecretOf }
 const POLL_EVERY_MS = 5000
 
 /**
- * Veo in the Gemini API: clips from text, from frames, from reference images, or from a clip to continue. Nothing in
- * its answers names our job, and it lists no operations. So the job of a lost answer cannot be found, and the hold of
- * an unknown submit is released at its deadline.
+ * Veo in the Gemini API: clips from text, from frames, from reference images, or from a clip to continue. Its answers
+ * do not have our job id, and it has no list of operations. So a job whose answer was lost cannot be found, and the
+ * hold of an unknown submit is released at its deadline.
  */
 export function veo({ send, secretOf }: VeoPorts): MediaProvider {
   return {

@@ -5,7 +5,7 @@ import { base64Output, linkOutput } from '../media/outputs.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
 import { googleErrorOf, isOperatorError, readGoogleError, rejectionOf } from '../gemini-api/google-error.ts'
 
-/** What the answer to a submit means. A 5xx is always unknown, and a 4xx is always a rejection. */
+/** The outcome of an answer to a submit. A 5xx is always unknown, and a 4xx is always a rejection. */
 export function readSubmitted(answer: WholeAnswer): SubmitOutcome {
   const { status, body } = answer
   if (status >= 500) return { outcome: 'unknown', problem: problemOf(answer, codeOf(answer)) }
@@ -25,7 +25,7 @@ export function operationPath(name: string): string | undefined {
   return isUsable ? `/${parts.map(encodeURIComponent).join('/')}` : undefined
 }
 
-/** The state of a job in the answer to a poll. A name without `done` is a job that runs. */
+/** The state of a job in the answer to a poll. A name without `done` is a running job. */
 export function readOperation(answer: WholeAnswer): PollOutcome {
   const operation = findJsonObject(answer.body)
   if (!isSuccess(answer) || typeof operation?.['name'] !== 'string') return unusable(answer, codeOf(answer))
@@ -42,7 +42,7 @@ export function readOperation(answer: WholeAnswer): PollOutcome {
   }
 }
 
-/** An error about the operator's project ends the job as any other does, and its text is not for the client. */
+/** An error because of the operator's project ends the job like any other. Its text is not shown to the client. */
 function failureOf(status: Readonly<Record<string, unknown>>): PollOutcome {
   const error = googleErrorOf(status)
   if (isOperatorError(error) || error.status === 'RESOURCE_EXHAUSTED')
@@ -51,7 +51,7 @@ function failureOf(status: Readonly<Record<string, unknown>>): PollOutcome {
   return { outcome: 'failed', message: error.message ?? UNEXPLAINED_FAILURE, ...code }
 }
 
-/** Clips that the content filter has removed are not in the list. Without any left, the job has failed. */
+/** Clips that the content filter has removed are not in the list. If no clip is left, the job has failed. */
 function resultOf(response: Readonly<Record<string, unknown>>): PollOutcome {
   const {
     generatedSamples: samples,

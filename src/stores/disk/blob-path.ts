@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { BLOB_KEY_CHARS_MAX } from '../../gateway/ports/blobs.ts'
 
-/** Lower case only: some file systems take names in two cases for one. */
+/** Lower case only, because some file systems ignore the case of names. */
 const KEY = /^[a-z0-9_-]+(?:\/[a-z0-9_-]+){0,3}$/
 
 /**
@@ -14,7 +14,7 @@ const FOLDER_CHARS = 10
 /** A slash of a key, in the name of its file. No key contains it. */
 const SEPARATOR = '.'
 
-/** Where the file of a key is, below the root of its kind. */
+/** The path of the file of a key, below the root of its kind. */
 export type BlobPath = { readonly folder: string; readonly name: string }
 
 /**

@@ -9,8 +9,8 @@ import { FileStream } from './file-stream.ts'
 import { listFiles } from './list-files.ts'
 
 /**
- * Opens the blobs in a folder, which is made where there is none and must belong to this process alone. Removes what
- * writes that were cut off by the end of an earlier process left.
+ * Opens the blobs in a folder, and creates the folder if it does not exist. The folder must belong to this process
+ * alone. Removes the files of writes that the end of an earlier process cut off.
  */
 export async function openDiskBlobs(options: { readonly folder: string }): Promise<Blobs> {
   const folder = resolve(options.folder)

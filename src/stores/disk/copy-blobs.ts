@@ -9,9 +9,9 @@ const KINDS = ['live', 'archive']
 const LINK_ERRORS = ['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']
 
 /**
- * Copies all blobs of a folder that may be in use into another one, which is made where there is none. Durable when it
- * resolves. Files that are there are left as they are, so a second call adds what is new. A blob is never changed in
- * place, so a copy on the same file system is a second name of the same file.
+ * Copies all blobs of a folder that may be in use into another one, and creates that one if it does not exist. Durable
+ * when it resolves. Existing files are not changed, so a second call only adds new files. A blob is never changed in
+ * place, so a copy on the same file system is a hard link.
  */
 export async function copyBlobs(from: string, to: string): Promise<void> {
   await makeFolder(to)
@@ -24,7 +24,7 @@ export async function copyBlobs(from: string, to: string): Promise<void> {
   }
 }
 
-/** The number of files in a folder of blobs, archived ones too. */
+/** The number of files in a folder of blobs, including archived ones. */
 export async function countBlobs(root: string): Promise<number> {
   let files = 0
   for (const kind of KINDS) {
@@ -38,7 +38,7 @@ async function copyFolder(from: string, to: string): Promise<void> {
   await makeFolder(to)
   const copied = new Set(await namesIn(to))
   for (const name of await namesIn(from)) {
-    // A file can be removed meanwhile.
+    // A file can be removed during the copy.
     if (!copied.has(name)) await unlessAbsent(copyBlob(join(from, name), join(to, name)))
   }
   await syncFolder(to)
@@ -54,7 +54,7 @@ async function copyBlob(from: string, to: string): Promise<void> {
   }
 }
 
-/** Whether a file cannot have a second name there: on another file system, or on one without hard links. */
+/** Whether a hard link is not possible: on another file system, or on one without hard links. */
 export function cannotLink(error: unknown): boolean {
   return LINK_ERRORS.some(code => hasCode(error, code))
 }

@@ -30,8 +30,8 @@ export async function writeFile(path: string, source: ByteStream, bytesMax: numb
 }
 
 /**
- * Gives a file another name in one durable step, in a folder that is made where there is none. Replaces a file of
- * that name. False where there is no file `from`.
+ * Gives a file another name in one durable step, and creates its folder if it does not exist. Replaces a file of that
+ * name. False if there is no file `from`.
  */
 export async function moveDurably(from: string, to: string): Promise<boolean> {
   const folder = dirname(to)
@@ -48,13 +48,13 @@ export async function moveDurably(from: string, to: string): Promise<boolean> {
   throw new Error(`The folder ${folder} was removed ${MOVE_ATTEMPTS_MAX} times while a file was moved to it.`)
 }
 
-/** Makes a folder for this user alone, durably. Changes nothing where it exists. */
+/** Creates a folder for this user alone, durably. Changes nothing if it exists. */
 export async function makeFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: FOLDER_MODE })
   await syncFolder(dirname(folder))
 }
 
-/** Removes a file, durably, and its folder if nothing else is in it. Changes nothing where there is no such file. */
+/** Removes a file, durably, and its folder if nothing else is in it. Changes nothing if there is no such file. */
 export async function removeFile(path: string): Promise<void> {
   await unlessAbsent(unlink(path))
   await tidyFolder(dirname(path))
@@ -68,7 +68,7 @@ export async function tidyFolder(folder: string): Promise<void> {
   })
 }
 
-/** The result of an operation on a file; undefined where there is no such file. */
+/** The result of an operation on a file; undefined if there is no such file. */
 export async function unlessAbsent<Result>(operation: Promise<Result>): Promise<Result | undefined> {
   try {
     return await operation
@@ -78,7 +78,7 @@ export async function unlessAbsent<Result>(operation: Promise<Result>): Promise<
   }
 }
 
-/** Makes the names in a folder durable. A folder that was removed meanwhile has none. */
+/** Makes the names in a folder durable. Does nothing if the folder has been removed. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await unlessAbsent(open(folder, 'r'))
   if (handle === undefined) return

@@ -2,12 +2,12 @@ import type { FileHandle } from 'node:fs/promises'
 import type { ByteStream } from '../../gateway/ports/byte-stream.ts'
 import type { BlobRange } from '../../gateway/ports/blobs.ts'
 
-/** What one reader of a file takes in memory. */
+/** The memory of one reader of a file. */
 const PIECE_BYTES = 128 * 1024
 
 /**
- * A part of an open file. Reads it only as it is asked for, always into the same memory, and closes the file at the
- * end, on a failure and when it is cancelled.
+ * A part of an open file. Reads it on demand, always into the same memory. Closes the file at the end, on a failure and
+ * when it is cancelled.
  */
 export class FileStream implements ByteStream {
   readonly #file: FileHandle
@@ -28,7 +28,7 @@ export class FileStream implements ByteStream {
     this.#isReading = true
     try {
       const piece = await this.#nextPiece()
-      // It may have been cancelled meanwhile.
+      // It may have been cancelled during the read.
       return this.#isOver ? undefined : piece
     } catch (error) {
       this.#isOver = true
@@ -43,7 +43,8 @@ export class FileStream implements ByteStream {
   cancel(): void {
     if (this.#isOver) return
     this.#isOver = true
-    // A read that runs closes the file itself: a descriptor that is closed under it could become another file.
+    // A running read closes the file itself. If the descriptor were closed during the read, it could become another
+    // file.
     if (!this.#isReading) this.#file.close().catch(() => {})
   }
 

@@ -39,7 +39,7 @@ export class AccountBooks {
     this.committed = committed
   }
 
-  /** What a step decides on: the state with the changes of the running transaction so far. */
+  /** The state that a step decides on: the stored state with the changes of the running transaction so far. */
   get current(): BooksState {
     return this.staged ?? this.committed
   }
@@ -95,7 +95,7 @@ export class BooksOfAccounts {
     return this.#kept.get(accountId) ?? this.#load(accountId)
   }
 
-  /** Inside a step: what the step may change. */
+  /** Inside a step: the state that the step may change. */
   stage(books: AccountBooks): StagedBooks {
     if (books.staged !== null) return books.staged
     this.#changed.push(books)

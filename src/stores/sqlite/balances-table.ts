@@ -2,7 +2,7 @@ import type { Database, Statement } from 'bun:sqlite'
 import type { Balances } from '../../domain/ledger/books.ts'
 import { nanoUsd } from '../../domain/money.ts'
 
-/** The balances of an account's books, and where its chains of operations and charges end. */
+/** The balances of an account's books, and the ends of its chains of operations and charges. */
 export type BooksState = {
   readonly balances: Balances
   /** The number of its operations, which is the number of the latest one. */

@@ -17,7 +17,7 @@ const encoder = new TextEncoder()
 /**
  * The canonical form of values, which commit hashes cover. Each value is a type byte and its content: nothing for null,
  * a signed 64-bit big-endian integer, or a text or blob as its length in bytes (32 bits, big-endian) and its bytes, a
- * text in UTF-8. So different values never have the same bytes.
+ * text in UTF-8. Different values therefore never have the same bytes.
  */
 export class CanonicalBytes {
   #bytes = new Uint8Array(4096)

@@ -24,7 +24,7 @@ export type CatalogLists = {
 export type CatalogTables = {
   /**
    * Reads the stored catalog. A secret that cannot be read is lost. Throws an Error for the operator if a row cannot be
-   * read, and if the secret key is another one that is not new.
+   * read, and if the secret key is a different one, unless it is new.
    */
   load(): Catalog
   /**

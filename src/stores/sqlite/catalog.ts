@@ -67,7 +67,8 @@ export class CatalogState {
   }
 
   /**
-   * Inside a step: writes what `change` makes of the catalog, with its audit line. Writes nothing if that is the same.
+   * Inside a step: writes the catalog that `change` returns, with its audit line. Writes nothing if it is the same
+   * catalog.
    */
   edit(audit: Audit, change: (catalog: Catalog) => CatalogLists, check?: CheckChange): Catalog {
     const before = this.#staged ?? this.#committed

@@ -8,7 +8,8 @@ type Parts = { readonly database: Database; readonly transactions: Transactions 
 
 /**
  * Writes a row into `commits` for each transaction that adds rows to a hashed table. Its hash covers the hash of the
- * node's commit before it and the new rows, so a row that is changed, inserted or deleted later no longer fits.
+ * node's commit before it and the new rows, so the hash no longer matches if a row is changed, inserted or deleted
+ * later.
  */
 export class CommitLog {
   readonly #transactions: Transactions

@@ -52,7 +52,7 @@ export class CommitRows {
     return hashOf(hasher)
   }
 
-  /** Tells which row of a commit has changed when its hash no longer fits. */
+  /** Shows which row of a commit has changed if the hash no longer matches. */
   checksums(): Uint8Array {
     const bytes = new Uint8Array(this.#count * CHECKSUM_BYTES)
     const view = new DataView(bytes.buffer)

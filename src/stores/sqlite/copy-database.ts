@@ -2,9 +2,9 @@ import { closeSync, openSync } from 'node:fs'
 import { Database } from 'bun:sqlite'
 
 /**
- * Copies what is committed in a database into a new file. A read connection sees one state of the database, and other
- * connections write meanwhile; what they write is kept in the write-ahead log until the copy is done. Blocks its
- * thread. The copy is not durable yet.
+ * Copies what is committed in a database into a new file. A read connection sees one state of the database while other
+ * connections write. Their writes are kept in the write-ahead log until the copy is done. Blocks its thread. The copy
+ * is not durable yet.
  */
 export function copyDatabase({ from, to }: { readonly from: string; readonly to: string }): void {
   // SQLite fills an empty file, and would give a new one the mode of the process.

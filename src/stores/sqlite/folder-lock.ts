@@ -28,9 +28,9 @@ export type FolderLock = {
 }
 
 /**
- * Locks a data folder for this process. The system releases the lock if the process is killed. The lock is on a file of
- * its own, so that a backup can read the database meanwhile. Throws `DataFolderInUseError` while another process has
- * the folder.
+ * Locks a data folder for this process. The system releases the lock if the process is killed. The lock is on a
+ * separate file, so that a backup can read the database at the same time. Throws `DataFolderInUseError` while another
+ * process has the folder.
  */
 export function lockFolder(folder: string): FolderLock {
   const path = join(folder, LOCK_FILE)

@@ -41,8 +41,8 @@ export class GroupCommit {
   }
 
   /**
-   * Resolves with the result of `step` once it is on disk. If `step` throws, it leaves no trace and the promise rejects
-   * with what it threw. If the commit fails, the promises of the whole batch reject.
+   * Resolves with the result of `step` once it is on disk. If `step` throws, it writes nothing and the promise rejects
+   * with its error. If the commit fails, the promises of the whole batch reject.
    *
    * `step` is synchronous and may run again after a rollback, so it keeps nothing outside the database except what a
    * participant of the transactions restores.
@@ -56,7 +56,7 @@ export class GroupCommit {
     return waiting.outcome
   }
 
-  /** Commits what waits, now, and refuses later steps with `unavailable`. */
+  /** Commits the waiting steps now, and refuses later steps with `unavailable`. */
   close(): void {
     this.#isClosed = true
     while (this.#waiting.length > 0) this.#commitBatch()

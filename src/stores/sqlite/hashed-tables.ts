@@ -299,7 +299,9 @@ export function allColumnsOf(table: HashedTableDefinition): readonly string[] {
   return [keyOf(table), ...table.columns, ...(table.added ?? []), 'commit_id']
 }
 
-/** A query for what a hash covers of each row: by default all columns, of which `formOf` makes the form of the row. */
+/**
+ * A query for the covered values of each row: by default all columns, which `formOf` turns into the form of the row.
+ */
 export function selectCovered(table: HashedTableDefinition, columns = allColumnsOf(table)): string {
   const { name, atCreation = {} } = table
   return `SELECT ${columns.map(column => atCreation[column] ?? column).join(', ')} FROM ${name}`

@@ -48,8 +48,8 @@ export type SqliteNode = {
   readonly commitChain: CommitChain
   readonly leases: Leases
   /**
-   * Commits what waits and frees the text holds of this node. Later writes are refused with `unavailable`, and the
-   * listeners of the node hear nothing more.
+   * Commits the waiting steps and frees the text holds of this node. Later writes are refused with `unavailable`, and
+   * the listeners of the node get no more events.
    */
   close(): void
 }

@@ -50,8 +50,8 @@ export class Transactions {
   }
 
   /**
-   * Commits the steps in order, for the node `author`. A step that throws leaves no trace and fails with what it threw;
-   * the other steps are committed. If the commit itself fails (a full disk), all steps of the transaction fail with
+   * Commits the steps in order, for the node `author`. A step that throws writes nothing and fails with its error; the
+   * other steps are committed. If the commit itself fails (a full disk), all steps of the transaction fail with
    * `unavailable`.
    */
   commit(steps: readonly Step[], author?: NodeChain): void {
@@ -105,7 +105,7 @@ export class Transactions {
   }
 }
 
-/** What the caller of a step is told whose transaction failed: a repeat can help. */
+/** The error for the callers of a failed transaction. A retry can help. */
 function notRecorded(cause: unknown): GatewayError {
   return new GatewayError('unavailable', 'The gateway could not record this. Try again shortly.', {
     retryAfterS: '5',

@@ -12,7 +12,7 @@ const ACCOUNTS_MAX = 2 ** 32
 /** The sums of an account's charges of one day, and the row ids of the first and the latest one. */
 export type UsageDay = { readonly first: bigint; readonly latest: bigint; readonly totals: UsageTotals }
 
-/** What a transaction adds to the usage of an account and day. */
+/** The amounts that a transaction adds to the usage of an account and day. */
 type StagedDay = { -readonly [Name in keyof UsageTotals]: UsageTotals[Name] } & {
   readonly day: number
   readonly accountId: number
@@ -33,7 +33,7 @@ export function startOfDay(day: number): number {
 /** Writes the table `usage_days`: one write for each account and commit, however many charges that has. */
 export class UsageDays {
   readonly #upsert: Statement
-  /** What the running transaction adds, by day and account. */
+  /** The amounts that the running transaction adds, by day and account. */
   readonly #staged = new Map<number, StagedDay>()
 
   constructor({

@@ -37,7 +37,7 @@ export class UsageRange {
     return bounds
   }
 
-  /** The totals of the days of a range. `sumPart` gives those of a day that is only partly in the range. */
+  /** The totals of the days of a range. `sumPart` returns the totals of a day that is only partly in the range. */
   async totalsOf(
     accountId: number,
     range: TimeRange,

@@ -6,9 +6,10 @@ const ROUTE =
   /(?:\/v1\/videos(?:\/(?:text|image)2video)?|\/chat\/completions|\/(?:completions|responses|embeddings|messages|moderations)|\/images\/(?:generations|edits)|\/models\/[^/]+:predictLongRunning|\/v[12]\/(?:query\/)?video_generation|\/contents\/generations\/tasks)$/
 
 /**
- * The `base_url` of a provider's row, without trailing slashes of its path. A text provider's may have a query, such as
- * `?api-version=…`, which every request then has. Undefined for the sandbox, and if a problem was reported. Kinds
- * with one well-known API have a default. A stored URL may end in a route, because earlier versions accepted it.
+ * The `base_url` of a provider's row, without trailing slashes of its path. The URL of a text provider may have a
+ * query, such as `?api-version=…`, which is sent with every request. Undefined for the sandbox, and if a problem was
+ * reported. Kinds with one well-known API have a default. A stored URL may end in a route, because earlier versions
+ * accepted it.
  */
 export function readBaseUrl(
   row: Row,

@@ -37,9 +37,9 @@ const hopByHopHeaders = new Set([
   'trailer',
 ])
 
-/** They have a meaning of their own, so a key cannot replace them. Earlier versions accepted them in rows. */
+/** They have their own meaning, so they cannot carry a key. Earlier versions accepted them in rows. */
 const keylessHeaders = new Set(['accept', 'user-agent', 'anthropic-version', 'set-cookie'])
-/** Well-known headers of keys. Exports show the value of a header unless it is from a variable. */
+/** Well-known headers for keys. Exports show the value of a header unless it comes from a variable. */
 const secretHeaders = new Set(['api-key', 'x-api-key', 'x-goog-api-key', 'cookie'])
 
 /** For a provider of kind `anthropic`, the gateway also writes this one. */
@@ -47,7 +47,7 @@ const BETA_HEADER = 'anthropic-beta'
 const ANTHROPIC_KEY_HEADER = 'x-api-key'
 const AUTHORIZATION = 'authorization'
 
-/** The `api_key_header` of a row, in lower case. Undefined if it is that of the kind. */
+/** The `api_key_header` of a row, in lower case. Undefined if it is the header of the kind. */
 export function readKeyHeader(
   row: Row,
   { kind, isStored }: Pick<HeaderRules, 'kind' | 'isStored'>,

@@ -180,7 +180,7 @@ function readRow(
   }
 }
 
-/** Those of the kind that the row lists, in their usual order; all of them if it lists none. */
+/** The routes of the kind that the row lists, in their usual order; all of them if it lists none. */
 function readRoutes(row: Row, kind: ProviderKind): readonly TextRoute[] {
   const offered = routesOf(kind)
   if (offered.length === 0) return offered

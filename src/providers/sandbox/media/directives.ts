@@ -12,18 +12,18 @@ const word = z.string().regex(/^[\w.-]{1,64}$/)
 const flag = z.literal('').optional()
 
 /**
- * What a prompt can ask of the sandbox, as `[sandbox name=value name …]`. Strict, so that a mistyped fault is not a
- * success.
+ * The directives in a prompt for the sandbox, as `[sandbox name=value name …]`. Strict, so that a mistyped fault is not
+ * a success.
  */
 export const MediaDirectives = z.strictObject({
   /** The submit is refused with this code. */
   reject: word.optional(),
-  /** The HTTP status of that refusal; 400 where none is asked for. */
+  /** The HTTP status of that refusal; 400 by default. */
   status: z.coerce.number().int().min(400).max(499).optional(),
   retry_after_s: whole(86_400),
   /**
-   * How else the submit ends: `unknown`, and the sandbox has the job; `lost`, and it has not; `hang`, the answer never
-   * comes, and the sandbox has the job; `not_sent`; `no_id`.
+   * Faults of the submit. `unknown`: the sandbox has the job. `lost`: it does not have the job. `hang`: there is no
+   * answer, and the sandbox has the job. Also `not_sent` and `no_id`.
    */
   submit: z.enum(['unknown', 'lost', 'hang', 'not_sent', 'no_id']).optional(),
   /** The time from the submit to the end of the job. */
@@ -36,13 +36,13 @@ export const MediaDirectives = z.strictObject({
   upstream_status: word.optional(),
   /** The number of polls that fail before the first one that is answered. */
   poll_failures: whole(POLL_FAILURES_MAX),
-  /** The number of images made, in place of `n`. */
+  /** The number of images to make, instead of `n`. */
   images: whole(IMAGES_MAX),
   /** The provider does not report how many images it made. */
   uncounted: flag,
   /**
-   * What comes in place of the result: `empty`, nothing; `refused`, a link to a private address; `unreachable`, a link
-   * to a host that does not exist.
+   * Faults of the result. `empty`: no output. `refused`: a link to a private address. `unreachable`: a link to a host
+   * that does not exist.
    */
   result: z.enum(['empty', 'refused', 'unreachable']).optional(),
   /** The real length of the clip. */

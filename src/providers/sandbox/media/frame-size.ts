@@ -7,10 +7,10 @@ const longSides: Readonly<Record<string, number>> = { '1K': 1024, '2K': 2048, '4
 const ratios: Readonly<Record<string, string>> = { landscape: '16:9', portrait: '9:16', square: '1:1' }
 const RATIO_MAX = 4
 
-/** Clips have one size for all resolutions, a small one, so that they are made quickly. */
+/** Clips have one small size for all resolutions, so that they are made quickly. */
 const CLIP_LONG_SIDE = 640
 
-/** An image of the asked aspect ratio, or else orientation. The resolution is the longer side. */
+/** An image with the requested aspect ratio, or else the requested orientation. The resolution is the longer side. */
 export function imageSize({ aspect_ratio, orientation, resolution }: Params): Size {
   const ratio = ratioOf(aspect_ratio) ?? ratioOf(ratios[String(orientation)]) ?? 1
   return sized(ratio, longSides[String(resolution)] ?? 1024, 1)

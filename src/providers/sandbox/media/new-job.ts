@@ -6,7 +6,7 @@ import { clipSize, imageSize } from './frame-size.ts'
 import type { SandboxJob } from './sandbox-jobs.ts'
 import type { Rendering } from './worker.ts'
 
-/** The length of a clip whose submit names none. */
+/** The length of a clip if the submit has none. */
 const CLIP_MS = 5000
 
 /** The job that a submit asks for. */

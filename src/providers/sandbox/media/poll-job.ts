@@ -3,7 +3,7 @@ import type { MediaOutput, PollOutcome } from '../../../gateway/ports/media-prov
 import type { Renderer } from './renderer.ts'
 import type { SandboxJob } from './sandbox-jobs.ts'
 
-/** How a job of the sandbox is now. Makes its files once it is finished. */
+/** The current state of a sandbox job. Makes its files when it is finished. */
 export async function pollJob(
   job: SandboxJob,
   { clock, renderer }: { readonly clock: Clock; readonly renderer: Renderer },
@@ -48,7 +48,7 @@ async function outputsOf(job: SandboxJob, renderer: Renderer): Promise<readonly 
   return made.length < files.length ? undefined : made.map(bytes => ({ from: 'bytes', bytes }))
 }
 
-/** What the sandbox says of a clip's length, which a prompt can make a lie. */
+/** The reported length of a clip. A prompt can set a wrong one. */
 function reportedDurationMs({ kind, directives, renderings }: SandboxJob): number | undefined {
   const { reported_s: reportedS } = directives
   if (kind === 'image' || reportedS === 'none') return undefined

@@ -9,14 +9,14 @@ const FASTEST = 10
 
 export type ClipPicture = Picture & { readonly durationMs: number }
 
-/** An MP4 with one H.264 track of exactly the asked length. */
+/** An MP4 with one H.264 track of exactly the requested length. */
 export async function renderClip(picture: ClipPicture): Promise<Uint8Array<ArrayBuffer>> {
   const encoder = await createH264MP4Encoder()
   encoder.width = picture.width
   encoder.height = picture.height
   encoder.speed = FASTEST
   encoder.groupOfPictures = CLIP_FRAMES
-  // It knows whole frames a second only. The clip gets its real timing below.
+  // The encoder supports only whole frames per second. The clip gets its real timing below.
   encoder.frameRate = 1
   encoder.initialize()
   for (let frame = 0; frame < CLIP_FRAMES; frame += 1) encoder.addFrameRgba(paint(picture, 4, frame))

@@ -2,13 +2,13 @@ import type { Rendering, RenderReply, RenderRequest } from './worker.ts'
 
 /** Renderings that are made or wait, at most. A 4K image takes 0.2 s, so the last one waits some ten seconds. */
 export const WAITING_MAX = 64
-/** Longer than the worker takes for all that may wait, its start included. */
+/** Longer than the worker needs for the whole queue and its start. */
 const RENDERED_WITHIN_MS = 30_000
 /** A worker that keeps failing is not started again. */
 const WORKER_FAILURES_MAX = 3
 
 export type Renderer = {
-  /** The file's bytes. Undefined where too many renderings wait, or where the worker fails. */
+  /** The file's bytes. Undefined if too many renderings wait, or if the worker fails. */
   render(rendering: Rendering): Promise<Uint8Array<ArrayBuffer> | undefined>
   /** Stops the worker. Waiting renderings and all later ones are undefined. */
   close(): void
@@ -16,7 +16,7 @@ export type Renderer = {
 
 type Waiting = Map<number, (bytes: Uint8Array<ArrayBuffer> | undefined) => void>
 
-/** Renders one file at a time in a thread of its own, which starts with the first one. */
+/** Renders one file at a time in a separate thread, which starts with the first file. */
 export function openRenderer(workerUrl = new URL('worker.ts', import.meta.url)): Renderer {
   const waiting: Waiting = new Map()
   let worker: Worker | undefined

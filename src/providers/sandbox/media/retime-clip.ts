@@ -1,12 +1,12 @@
-/** The boxes that contain other boxes, on the way to those that say how long a clip is. */
+/** The boxes that contain the boxes with the length of a clip. */
 const CONTAINERS = new Set(['moov', 'trak', 'mdia', 'minf', 'stbl'])
 const BOX_HEADER = 8
 /** Behind the header of a version 0 box: version and flags, when the clip was created and when it was modified. */
 const CREATED_AT = BOX_HEADER + 4
 
 /**
- * Writes into an MP4 with one track of evenly spaced samples that it lasts `durationMs`, and removes its time of
- * creation, so that the same clip has the same bytes. Every box keeps its size.
+ * Sets the duration of an MP4 with one track of evenly spaced samples to `durationMs`. Removes its time of creation, so
+ * that the same clip has the same bytes. Every box keeps its size.
  */
 export function retimeClip(clip: Uint8Array<ArrayBuffer>, durationMs: number): Uint8Array<ArrayBuffer> {
   const view = new DataView(clip.buffer)

@@ -9,11 +9,12 @@ export const JOBS_MAX = 20_000
 export const JOB_TTL_MS = 25 * 3_600_000
 
 /**
- * How much of the memory is freed when it is full. The jobs delivered last stay, as another node may poll them still.
+ * How much of the memory is freed when it is full. The jobs that were delivered last stay, because another node may
+ * still poll them.
  */
 const FREED_SHARE = 0.1
 
-/** All that a poll needs. The files themselves are rendered when they are asked for. */
+/** The data that a poll needs. The files themselves are rendered on demand. */
 export type SandboxJob = {
   readonly kind: JobKind
   readonly directives: MediaDirectives
@@ -22,14 +23,14 @@ export type SandboxJob = {
   readonly createdAtMs: number
   readonly finishesAtMs: number
   pollFailuresLeft: number
-  /** Its end was given out once, so it may make room for others. */
+  /** Its end was reported once, so its place may be used for another job. */
   isDelivered: boolean
 }
 
 /** The sandbox's jobs by our job id, in memory: bounded, and lost with the process. */
 export type SandboxJobs = {
   find(jobId: string): SandboxJob | undefined
-  /** False where the memory is full of jobs that have not been delivered. */
+  /** False if the memory is full of jobs that have not been delivered. */
   add(jobId: string, job: SandboxJob): boolean
 }
 

@@ -12,7 +12,7 @@ import { pollJob } from './poll-job.ts'
 import type { Renderer } from './renderer.ts'
 import { sandboxJobs } from './sandbox-jobs.ts'
 
-/** How long a video job runs where its prompt does not say. */
+/** How long a video job runs by default. */
 export const VIDEO_MS = 3000
 const POLL_EVERY_MS = 250
 
@@ -26,7 +26,7 @@ export type SandboxMediaPorts = {
 
 /**
  * The built-in provider's images and videos: real files that show the word SANDBOX on a pattern, the same for the same
- * request; and, asked in the prompt, any fault that a real provider has. Images are ready within the submit, videos
+ * request. A prompt can ask for any fault of a real provider. Images are ready in the answer to the submit, videos
  * after `videoMs`.
  */
 export function sandboxMedia(ports: SandboxMediaPorts): MediaProvider {
@@ -73,7 +73,7 @@ export function sandboxMedia(ports: SandboxMediaPorts): MediaProvider {
   }
 }
 
-/** Not a failed poll: what memory has lost never comes back. */
+/** The job has failed, not only this poll: a job that memory has lost never comes back. */
 const LOST: PollOutcome = {
   outcome: 'failed',
   code: 'SANDBOX_JOB_LOST',

@@ -17,8 +17,7 @@ type DueParams = {
 const OPEN = "(state = 'queued' OR state = 'processing' OR state = 'unknown_submit')"
 
 /**
- * Which rows need each kind of work at the instant `$at`. `$left` is the last row of the process that was this node
- * before.
+ * The rows that need each kind of work at the instant `$at`. `$left` is the last row of this node's earlier process.
  */
 const conditionOf = {
   left_queued: "state = 'queued' AND node = $node AND row_id <= $left",

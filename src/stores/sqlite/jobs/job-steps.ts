@@ -153,7 +153,7 @@ export class JobSteps {
     return { outcome: 'repeated', job: jobFrom(table.rowAt(known.job)) }
   }
 
-  /** Applies a change to the row as it is now, and gives the job as it is then. */
+  /** Applies a change to the current row, and returns the job after it. */
   #change(id: Id, change: (row: JobRow) => boolean): Changed {
     const { table } = this.#parts
     const changed = change(table.row(id))

@@ -48,7 +48,7 @@ export class JobTable {
     return row
   }
 
-  /** Throws a RangeError for an id that no job has. */
+  /** Throws a RangeError for an unknown id. */
   row(id: Id): JobRow {
     const row = this.find(id)
     if (row === undefined) throw new RangeError(`There is no job ${formatId('op', id)}.`)
@@ -92,7 +92,7 @@ export class JobTable {
     this.#statements.setRequest.run(JSON.stringify(request), row.row_id)
   }
 
-  /** False, and nothing written, where `state` may not follow the row's state. */
+  /** Writes nothing and returns false if `state` may not follow the row's state. */
   move(
     row: JobRow,
     to: { readonly state: JobState; readonly detail: string | null; readonly atMs: number },
@@ -160,7 +160,7 @@ export class JobTable {
     return this.#statements.archive.run(atMs, row.row_id).changes === 1
   }
 
-  /** False where the job is not watched: it never was, its time is over, or its watch has ended. */
+  /** False if the job is not watched: it never was, its time is over, or its watch has ended. */
   endWatch(row: JobRow, { detail, atMs }: { readonly detail: string; readonly atMs: number }): boolean {
     if (this.#statements.endWatch.run(row.row_id, atMs).changes !== 1) return false
     this.note(row.row_id, { state: row.state, detail, atMs })
@@ -209,7 +209,8 @@ function prepare(database: Database) {
     setRequest: database.prepare('UPDATE jobs SET request = ? WHERE row_id = ?'),
     move: database.prepare('UPDATE jobs SET state = ?, changed_at_ms = ? WHERE row_id = ? AND state = ?'),
     setUpstream: database.prepare(
-      // The time to live of an unknown submit was its deadline. A job that is found has the one of its creation again.
+      // The time to live of an unknown submit was its deadline. A job that is found gets the deadline of its creation
+      // again.
       'UPDATE jobs SET upstream_id = ?, next_poll_at_ms = ?, deadline_at_ms = job_deadline_at_ms, problem = NULL WHERE row_id = ?',
     ),
     setWatchedUpstream: database.prepare('UPDATE jobs SET upstream_id = ? WHERE row_id = ?'),

@@ -12,8 +12,8 @@ const COMMITS_A_TURN = 32
 const ROWS_A_TURN = 256
 
 /**
- * Recomputes the hashes of all commits, node by node, from the rows that they cover. So it finds every covered row that
- * was changed, inserted or deleted after its commit, unless all later hashes were recomputed too.
+ * Recomputes the hashes of all commits, node by node, from the rows that they cover. Finds every covered row that was
+ * changed, inserted or deleted after its commit, unless all later hashes were recomputed too.
  */
 export function* checkCommits(database: Database, names: AccountNames): Generator<readonly Finding[]> {
   const check = new CommitsCheck(database, names)

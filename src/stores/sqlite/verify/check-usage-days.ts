@@ -27,9 +27,9 @@ type Day = Map<number, UsageDay>
 
 /**
  * The stored usage of each account and day must be the sums of its charges. The charges are added up in order. A day is
- * compared when later days have begun. A day that does not fit, and one that gets a charge after that, is added up
- * again at the end, from all of its charges and in one turn with what is stored, because charges may have been written
- * meanwhile.
+ * compared when later days have begun. A day that does not match, or that gets a charge after its comparison, is added
+ * up again at the end. This uses all of its charges and the stored row in one turn, because charges may have been
+ * written during the check.
  */
 export function* checkUsageDays(database: Database, names: AccountNames): Generator<readonly Finding[]> {
   const tables = new Tables(database)

@@ -92,7 +92,7 @@ function incompleteEntry({ id, book_3, amount_3, balance_after_3 }: OperationRow
   return isComplete ? undefined : { entryId: `${id}.3`, problem: 'is incomplete' }
 }
 
-/** An operation that does not fit the one before it, or what it belongs to. */
+/** An operation that does not match the previous one, or the row that it belongs to. */
 function unfittingOperation(row: OperationRow, latest: bigint | null) {
   const problem = problemOf(row, latest)
   return problem === undefined ? undefined : { entryId: `${row.id}.1`, problem }
@@ -110,7 +110,7 @@ function problemOf(
     : `begins a ${kind} operation at another time than its ${subjectOf[kind]}`
 }
 
-/** What each kind of operation belongs to. */
+/** The kind of row that each kind of operation belongs to. */
 const subjectOf = {
   top_up: 'credit',
   grant: 'credit',

@@ -1,6 +1,6 @@
 import type { Problem } from '../../../gateway/ports/ledger.ts'
 
-/** What a check found wrong. */
+/** A problem that a check found. */
 export type Finding = {
   /** The account whose books are wrong; null if it concerns all accounts. */
   readonly accountId: bigint | number | null
