@@ -115,6 +115,13 @@ function ioInConstructors(code: string): string[] {
 
 const COMPUTED_NAME = 'an import with a computed name'
 
+/** The types that a file declares, except `Parts`: what the file is made of. */
+function typesOf(code: string): string[] {
+  return [...code.matchAll(/^(?:export )?(?:abstract )?(?:type|interface|class) (\w+)/gm)]
+    .map(([, name]) => name!)
+    .filter(name => name !== 'Parts')
+}
+
 /** All modules that a file imports or re-exports, including types and dynamic imports. */
 function importsOf(path: string): string[] {
   const file = resolve(root, path)
@@ -192,6 +199,17 @@ describe('architecture', () => {
       expect(importsOf(path).filter(name => !allowed.some(part => isWithin(name, part)))).toEqual([])
     },
   )
+
+  test('a name of a type has one meaning within a store', () => {
+    const stores = sources.filter(path => path.startsWith('stores/'))
+    const names = stores.flatMap(path =>
+      typesOf(readFileSync(resolve(root, path), 'utf8')).map(name => `${layerOf(path)}: ${name}`),
+    )
+
+    // Without any names, the test would always pass.
+    expect(names).toContain('stores/sqlite: SqliteNode')
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([])
+  })
 
   test('only config reads the environment', () => {
     const readers = sources.filter(path =>

@@ -63,15 +63,15 @@ export function createAttempts(parts: {
           ...(addedColumnsOf(usage) ?? NONE_ADDED),
           cost,
           isClamped ? 1 : 0,
-          ...keyOf(id),
+          ...columnsOfId(id),
         )
         return changes === 1
       }),
-    close: id => groupCommit.run(() => close.run(...keyOf(id)).changes === 1),
+    close: id => groupCommit.run(() => close.run(...columnsOfId(id)).changes === 1),
     closeOlder: ({ atMs, limit }) =>
       groupCommit.run(() => {
         const older = selectOlder.all(atMs, limit).map(idFrom)
-        for (const id of older) close.run(...keyOf(id))
+        for (const id of older) close.run(...columnsOfId(id))
         return older.length
       }),
     async billed(limit) {
@@ -89,7 +89,7 @@ function bucketsOf(usage: Usage) {
   return [input, cachedInput, cacheWrite, audioInput, output, reasoning, audioOutput] as const
 }
 
-function keyOf({ requestId, number }: AttemptId) {
+function columnsOfId({ requestId, number }: AttemptId) {
   return [requestId.key, requestId.tail, number] as const
 }
 

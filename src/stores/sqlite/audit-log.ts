@@ -3,7 +3,7 @@ import type { Audit, AuditLog } from '../../gateway/ports/audit.ts'
 import { cursorOf, readCursor, ROW_ID_MAX } from './row-ids.ts'
 import type { Tables } from './tables.ts'
 
-type Row = {
+type AuditRow = {
   id: bigint
   actor: string
   action: string
@@ -25,7 +25,7 @@ export function createAuditLog({
   readonly database: Database
   readonly tables: Tables
 }): SqliteAuditLog {
-  const select = database.prepare<Row, [bigint, number]>(
+  const select = database.prepare<AuditRow, [bigint, number]>(
     'SELECT * FROM audit_log WHERE id < ? ORDER BY id DESC LIMIT ?',
   )
   const selectAction = database.prepare<{ id: bigint }, [string]>(

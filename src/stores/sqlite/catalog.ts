@@ -75,7 +75,7 @@ export class CatalogState {
     const revision = { revision: before.revision + 1, updatedAtMs: audit.atMs }
     const after = catalogOf(change(before), revision)
     check?.(before, after)
-    if (isSame(before, after)) return before
+    if (isSameCatalog(before, after)) return before
     this.#tables.write(before, after, audit)
     this.#auditLog.append(audit)
     this.#staged = after
@@ -187,7 +187,7 @@ function put<Row extends { readonly id: string }>(rows: readonly Row[], row: Row
   return index < 0 ? [...rows, row] : rows.with(index, row)
 }
 
-function isSame(left: Catalog, right: Catalog): boolean {
+function isSameCatalog(left: Catalog, right: Catalog): boolean {
   const before = listsOf(left)
   const after = listsOf(right)
   return isSameList(before.providers, after.providers) && isSameList(before.models, after.models)

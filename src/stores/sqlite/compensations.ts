@@ -48,7 +48,7 @@ export class Compensations {
 
     const books = booksOfAccounts.of(Number(row.account_id))
     const operationId = cost === 0n ? null : journal.nextOperationId
-    if (!charges.insert(books, { ...chargeFrom(row), cost, atMs }, { id, shortfall: ZERO, operationId }))
+    if (!charges.insert(books, { ...chargeOfAttempt(row), cost, atMs }, { id, shortfall: ZERO, operationId }))
       throw new RangeError(`The request of the ${nameOf(attempt)} was charged before.`)
     const { charge, compensation } = compensating(cost)
     journal.write(books, { kind: 'charge', subject: id, movements: charge, atMs })
@@ -76,7 +76,7 @@ type AttemptRow = UsageColumns & {
   is_clamped: bigint | null
 }
 
-function chargeFrom(row: AttemptRow): Omit<TextCharge, 'cost' | 'atMs'> {
+function chargeOfAttempt(row: AttemptRow): Omit<TextCharge, 'cost' | 'atMs'> {
   return {
     kind: 'text',
     route: row.route,

@@ -90,13 +90,13 @@ export class Corrections {
   #first({ id, idempotencyKey }: Pick<Debit, 'id' | 'idempotencyKey'>, terms: Terms): Correction | undefined {
     const byId = this.#sql.selectById.get(id.key, id.tail)
     if (byId !== null) {
-      if (isSame(byId, terms)) return correctionFrom(byId)
+      if (isSameCorrection(byId, terms)) return correctionFrom(byId)
       throw new RangeError(`The id ${formatId('op', id)} was given to another correction.`)
     }
     if (idempotencyKey === undefined) return undefined
     const byKey = this.#sql.selectByKey.get(terms.accountId, idempotencyKey)
     if (byKey === null) return undefined
-    if (isSame(byKey, terms)) return correctionFrom(byKey)
+    if (isSameCorrection(byKey, terms)) return correctionFrom(byKey)
     throw new GatewayError(
       'idempotency_key_reuse',
       'This idempotency key was used before for another debit or refund.',
@@ -112,7 +112,7 @@ function statements(database: Database) {
     selectByKey: database.prepare<CorrectionRow, [number, string]>(
       'SELECT * FROM corrections WHERE account_id = ? AND idempotency_key = ?',
     ),
-    selectCharge: database.prepare<ChargeRow, [bigint, bigint]>(
+    selectCharge: database.prepare<RefundableRow, [bigint, bigint]>(
       `SELECT id, account_id, cost, CASE WHEN provenance IS NULL THEN 'media' ELSE 'text' END AS kind,
           EXISTS (SELECT 1 FROM corrections WHERE charge_id = charges.id) AS is_refunded,
           EXISTS (SELECT 1 FROM attempts WHERE request_key = id_key AND request_tail = id_tail AND state = 'compensated')
@@ -131,7 +131,7 @@ type CorrectionRow = {
   available_after: bigint
 }
 
-type ChargeRow = {
+type RefundableRow = {
   id: bigint
   account_id: bigint
   cost: bigint
@@ -140,7 +140,7 @@ type ChargeRow = {
   is_compensated: bigint
 }
 
-function isSame(row: CorrectionRow, { accountId, amount, chargeId }: Terms): boolean {
+function isSameCorrection(row: CorrectionRow, { accountId, amount, chargeId }: Terms): boolean {
   return Number(row.account_id) === accountId && row.amount === amount && row.charge_id === chargeId
 }
 

@@ -67,13 +67,13 @@ export class Credits {
     const { id, accountId, idempotencyKey } = request
     const byId = this.#selectById.get(id.key, id.tail)
     if (byId !== null) {
-      if (isSame(byId, request)) return creditFrom(byId)
+      if (isSameCredit(byId, request)) return creditFrom(byId)
       throw new RangeError(`The id ${formatId('op', id)} was given to another credit.`)
     }
     if (idempotencyKey === undefined) return undefined
     const byKey = this.#selectByKey.get(accountId, idempotencyKey)
     if (byKey === null) return undefined
-    if (isSame(byKey, request)) return creditFrom(byKey)
+    if (isSameCredit(byKey, request)) return creditFrom(byKey)
     throw new GatewayError(
       'idempotency_key_reuse',
       'This idempotency key was used before for a credit with another amount or source.',
@@ -90,7 +90,7 @@ type CreditRow = {
   available_after: bigint
 }
 
-function isSame(row: CreditRow, { accountId, amount, source }: CreditRequest): boolean {
+function isSameCredit(row: CreditRow, { accountId, amount, source }: CreditRequest): boolean {
   return Number(row.account_id) === accountId && row.amount === amount && row.source === source
 }
 

@@ -10,8 +10,8 @@ import { readStatementCursor, statementCursorOf, unknownCursor } from './row-ids
 /** Reads the operations of an account, newest first. */
 export class Statement {
   readonly #books: BooksOfAccounts
-  readonly #select: SqlStatement<OperationRow, [bigint]>
-  readonly #selectCorrection: SqlStatement<CorrectionRow, [bigint, bigint]>
+  readonly #select: SqlStatement<StatementRow, [bigint]>
+  readonly #selectCorrection: SqlStatement<CorrectionNote, [bigint, bigint]>
 
   constructor(parts: { readonly database: Database; readonly booksOfAccounts: BooksOfAccounts }) {
     this.#books = parts.booksOfAccounts
@@ -56,7 +56,7 @@ export class Statement {
     return row.previous_id
   }
 
-  #lineFrom(row: OperationRow): StatementLine {
+  #lineFrom(row: StatementRow): StatementLine {
     const isCorrection = row.kind === 'debit' || row.kind === 'refund'
     const correction = isCorrection ? this.#selectCorrection.get(row.subject_key, row.subject_tail) : null
     if (correction === null) return lineFrom(row)
@@ -65,7 +65,7 @@ export class Statement {
 }
 
 /** Of a refund also the id and kind of its charge. */
-type CorrectionRow = {
+type CorrectionNote = {
   note: string | null
   idempotency_key: string | null
   charge_key: bigint | null
@@ -73,7 +73,7 @@ type CorrectionRow = {
   job_kind: JobKind | null
 }
 
-type OperationRow = {
+type StatementRow = {
   id: bigint
   number: bigint
   previous_id: bigint | null
@@ -88,7 +88,7 @@ type OperationRow = {
   job_kind: JobKind | null
 }
 
-function lineFrom(row: OperationRow): StatementLine {
+function lineFrom(row: StatementRow): StatementLine {
   const id = { key: row.subject_key, tail: row.subject_tail }
   return {
     id,
@@ -122,12 +122,12 @@ const prefixOf = {
 } as const satisfies Record<OperationKind, IdPrefix | null>
 
 /** A refund is known by its charge, and a debit by its idempotency key. */
-function refOfCorrection({ idempotency_key, charge_key, charge_tail, job_kind }: CorrectionRow): string {
+function refOfCorrection({ idempotency_key, charge_key, charge_tail, job_kind }: CorrectionNote): string {
   if (charge_key === null || charge_tail === null) return idempotency_key ?? ''
   return formatId(job_kind === null ? 'req' : jobIdPrefix[job_kind], { key: charge_key, tail: charge_tail })
 }
 
-function refOf({ kind, idempotency_key, job_kind }: OperationRow, id: Id): string {
+function refOf({ kind, idempotency_key, job_kind }: StatementRow, id: Id): string {
   const prefix = job_kind === null ? prefixOf[kind] : jobIdPrefix[job_kind]
   return prefix === null ? (idempotency_key ?? '') : formatId(prefix, id)
 }

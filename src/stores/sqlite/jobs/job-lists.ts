@@ -4,7 +4,7 @@ import type { JobPage, JobWork, Jobs } from '../../../gateway/ports/jobs.ts'
 import { cursorOf, readCursor, ROW_ID_MAX } from '../row-ids.ts'
 import { jobFrom, type JobRow } from './job-rows.ts'
 
-type Page = Awaited<ReturnType<Jobs['list']>>
+type ListedJobs = Awaited<ReturnType<Jobs['list']>>
 type DueParams = {
   at: number
   after: bigint
@@ -59,7 +59,7 @@ export class JobLists {
     return new JobLists(database, { node, left: row?.last ?? 0n })
   }
 
-  list({ accountId, kind, state, limit, cursor }: JobPage): Page {
+  list({ accountId, kind, state, limit, cursor }: JobPage): ListedJobs {
     const filters = { account_id: accountId, kind, state }
     const given = Object.entries(filters).flatMap(([column, value]) =>
       value === undefined ? [] : ([[column, value]] as const),
@@ -84,7 +84,7 @@ export class JobLists {
     return counts
   }
 
-  due(work: JobWork, { atMs, kind, limit, after }: Parameters<Jobs['due']>[1]): Page {
+  due(work: JobWork, { atMs, kind, limit, after }: Parameters<Jobs['due']>[1]): ListedJobs {
     const rows = this.#statement(work, kind).all({
       at: atMs,
       after: after === undefined ? 0n : readCursor(after).value,
@@ -109,7 +109,7 @@ export class JobLists {
   }
 }
 
-function pageOf(rows: readonly JobRow[], limit: number): Page {
+function pageOf(rows: readonly JobRow[], limit: number): ListedJobs {
   const jobs = rows.slice(0, limit)
   const last = jobs.at(-1)
   const hasMore = rows.length > limit && last !== undefined

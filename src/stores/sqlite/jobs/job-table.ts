@@ -132,7 +132,7 @@ export class JobTable {
     return true
   }
 
-  fail(row: JobRow, { reason, code, message, retryAfterS, atMs, watchUntilMs }: Failed): boolean {
+  fail(row: JobRow, { reason, code, message, retryAfterS, atMs, watchUntilMs }: RecordedFailure): boolean {
     if (!mayFollow(row.state, 'failed')) return false
     this.#statements.fail.run(
       atMs,
@@ -186,7 +186,7 @@ export class JobTable {
   }
 }
 
-type Failed = Failure & { readonly atMs: number; readonly watchUntilMs: number | null }
+type RecordedFailure = Failure & { readonly atMs: number; readonly watchUntilMs: number | null }
 type EventRow = { state: JobState; detail: string | null; at_ms: bigint }
 
 function prepare(database: Database) {

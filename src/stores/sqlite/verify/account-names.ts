@@ -5,7 +5,7 @@ import { jobIdPrefix, type JobKind } from '../../../domain/jobs/job.ts'
 /** Names accounts and their jobs in messages for the operator: `Account "ada" (acct_…)`. */
 export class AccountNames {
   readonly #select: Statement<{ name: string; public_id: string }, [bigint]>
-  readonly #selectJob: Statement<JobRow, [bigint]>
+  readonly #selectJob: Statement<NamedJob, [bigint]>
 
   constructor(database: Database) {
     this.#select = database.prepare('SELECT name, public_id FROM accounts WHERE id = ?')
@@ -31,4 +31,4 @@ export class AccountNames {
   }
 }
 
-type JobRow = { account_id: bigint; kind: JobKind; id_key: bigint; id_tail: bigint }
+type NamedJob = { account_id: bigint; kind: JobKind; id_key: bigint; id_tail: bigint }

@@ -15,7 +15,7 @@ const CHARGES_A_TURN = 128
  */
 export class ChargeReader {
   readonly #names: AccountNames
-  readonly #select: Statement<Row, [bigint, number]>
+  readonly #select: Statement<CheckedCharge, [bigint, number]>
   /** The latest charge of each account. */
   readonly #latest = new Map<number, bigint>()
   #lastId = 0n
@@ -51,12 +51,12 @@ export class ChargeReader {
 
   #read(): { readonly problems: readonly Finding[]; readonly isDone: boolean } {
     const rows = this.#select.all(this.#lastId, CHARGES_A_TURN)
-    const problems = rows.flatMap(row => this.#problemsOf(row))
+    const problems = rows.flatMap(row => this.#findingsOf(row))
     this.#lastId = rows.at(-1)?.id ?? this.#lastId
     return { problems, isDone: rows.length < CHARGES_A_TURN }
   }
 
-  #problemsOf(row: Row): readonly Finding[] {
+  #findingsOf(row: CheckedCharge): readonly Finding[] {
     const accountId = Number(row.account_id)
     const latest = this.latestOf(accountId)
     this.#latest.set(accountId, row.id)
@@ -67,7 +67,7 @@ export class ChargeReader {
   }
 }
 
-function problemOf(row: Row, latest: bigint | null): string | undefined {
+function problemOf(row: CheckedCharge, latest: bigint | null): string | undefined {
   const cost = describeUsd(nanoUsd(row.cost))
   if (row.cost < 0n) return `has a negative cost, ${cost}`
   if (row.operation_id === null && row.cost > 0n) return `costs ${cost}, but has no operation`
@@ -89,7 +89,7 @@ function problemOf(row: Row, latest: bigint | null): string | undefined {
   return priceProblemOf(row, cost)
 }
 
-function priceProblemOf(row: Row, cost: string): string | undefined {
+function priceProblemOf(row: CheckedCharge, cost: string): string | undefined {
   if (row.tariff_id === null) return row.provenance === null ? 'has no tariff' : undefined
   if (row.content === null) return `has tariff ${row.tariff_id}, which does not exist`
   const price = priceOfRow(row, row.content)
@@ -110,7 +110,7 @@ const SELECT = `SELECT charges.*, content,
   FROM charges LEFT JOIN tariffs ON tariffs.id = tariff_id
   WHERE charges.id > ? ORDER BY charges.id LIMIT ?`
 
-type Row = ChargeRow & {
+type CheckedCharge = ChargeRow & {
   tariff_id: bigint | null
   /** Null if the operation does not exist. */
   is_of_operation: bigint | null

@@ -14,7 +14,7 @@ const ATTEMPTS_A_TURN = 128
  * have neither. (A compensation that names no such attempt is found among the entries.)
  */
 export function* checkAttempts(database: Database, names: AccountNames): Generator<readonly Finding[]> {
-  const select = database.prepare<Row, [bigint, number]>(
+  const select = database.prepare<CheckedAttempt, [bigint, number]>(
     `SELECT attempts.*, content,
         (SELECT cost FROM charges WHERE id_key = request_key AND id_tail = request_tail
           AND charges.account_id = attempts.account_id) AS charged,
@@ -27,13 +27,13 @@ export function* checkAttempts(database: Database, names: AccountNames): Generat
   let last = 0n
   for (;;) {
     const rows = select.all(last, ATTEMPTS_A_TURN)
-    yield rows.flatMap(row => problemsOf(row, names))
+    yield rows.flatMap(row => findingsOf(row, names))
     last = rows.at(-1)?.id ?? last
     if (rows.length < ATTEMPTS_A_TURN) return
   }
 }
 
-type Row = UsageColumns & {
+type CheckedAttempt = UsageColumns & {
   id: bigint
   request_key: bigint
   request_tail: bigint
@@ -47,7 +47,7 @@ type Row = UsageColumns & {
   credited: bigint | null
 }
 
-function problemsOf(row: Row, names: AccountNames): readonly Finding[] {
+function findingsOf(row: CheckedAttempt, names: AccountNames): readonly Finding[] {
   const problem = problemOf(row)
   if (problem === undefined) return []
   const id = formatId('req', { key: row.request_key, tail: row.request_tail })
@@ -55,7 +55,7 @@ function problemsOf(row: Row, names: AccountNames): readonly Finding[] {
   return [{ accountId: row.account_id, entryId: null, message }]
 }
 
-function problemOf(row: Row): string | undefined {
+function problemOf(row: CheckedAttempt): string | undefined {
   const { state, cost, charged, compensated_by, credited } = row
   if (cost !== null && row.content !== null) {
     const price = priceOfRow(row, row.content)

@@ -18,7 +18,7 @@ type Readers = { readonly entries: EntryReader; readonly charges: ChargeReader; 
  * skipped.
  */
 export function* checkBalances(database: Database, readers: Readers): Generator<readonly Finding[]> {
-  const select = database.prepare<Row, [bigint, number]>(SELECT)
+  const select = database.prepare<CheckedBalances, [bigint, number]>(SELECT)
   let last = 0n
   for (;;) {
     const found = [...readers.entries.catchUp(), ...readers.charges.catchUp()]
@@ -51,7 +51,7 @@ function* checkDeletedAccounts(
   }
 }
 
-function findingsOf(row: Row, { entries, charges, names }: Readers): readonly Finding[] {
+function findingsOf(row: CheckedBalances, { entries, charges, names }: Readers): readonly Finding[] {
   const accountId = Number(row.id)
   if (entries.fold.isWrong(accountId)) return []
   if (!hasBalances(row))
@@ -117,8 +117,8 @@ const SELECT = `SELECT accounts.id, balances.*, (
   WHERE accounts.id > ? ORDER BY accounts.id LIMIT ?`
 
 type StoredRow = BalancesRow & { id: bigint; open_holds: bigint }
-type Row = StoredRow | { id: bigint; account_id: null }
+type CheckedBalances = StoredRow | { id: bigint; account_id: null }
 
-function hasBalances(row: Row): row is StoredRow {
+function hasBalances(row: CheckedBalances): row is StoredRow {
   return row.account_id !== null
 }

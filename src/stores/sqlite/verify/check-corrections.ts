@@ -11,7 +11,7 @@ const CORRECTIONS_A_TURN = 256
  * at least and was not compensated. (An operation without its correction is found among the entries.)
  */
 export function* checkCorrections(database: Database, names: AccountNames): Generator<readonly Finding[]> {
-  const select = database.prepare<Row, [bigint, number]>(
+  const select = database.prepare<CheckedCorrection, [bigint, number]>(
     `SELECT corrections.id, id_key, id_tail, account_id, charge_id, amount,
         (SELECT kind FROM operations WHERE operations.id = operation_id AND subject_key = id_key AND subject_tail = id_tail
           AND operations.account_id = corrections.account_id) AS operation,
@@ -29,7 +29,7 @@ export function* checkCorrections(database: Database, names: AccountNames): Gene
   }
 }
 
-type Row = {
+type CheckedCorrection = {
   id: bigint
   id_key: bigint
   id_tail: bigint
@@ -41,7 +41,7 @@ type Row = {
   is_compensated: bigint
 }
 
-function findingsOf(row: Row, names: AccountNames): readonly Finding[] {
+function findingsOf(row: CheckedCorrection, names: AccountNames): readonly Finding[] {
   const problem = problemOf(row)
   if (problem === undefined) return []
   const id = formatId('op', { key: row.id_key, tail: row.id_tail })
@@ -49,7 +49,13 @@ function findingsOf(row: Row, names: AccountNames): readonly Finding[] {
   return [{ accountId: row.account_id, entryId: null, message }]
 }
 
-function problemOf({ charge_id, amount, operation, cost, is_compensated }: Row): string | undefined {
+function problemOf({
+  charge_id,
+  amount,
+  operation,
+  cost,
+  is_compensated,
+}: CheckedCorrection): string | undefined {
   const kind = charge_id === null ? 'debit' : 'refund'
   if (operation !== kind) return `is a ${kind}, but has no operation of that kind`
   if (charge_id === null) return undefined

@@ -12,7 +12,7 @@ const HOLDS_A_TURN = 256
  * exist. (An operation that names a hold which does not name it is found among the entries.)
  */
 export function* checkHolds(database: Database, names: AccountNames): Generator<readonly Finding[]> {
-  const select = database.prepare<Row, [bigint, number]>(
+  const select = database.prepare<CheckedHold, [bigint, number]>(
     `SELECT holds.id, holds.id_key, holds.id_tail, holds.account_id, holds.amount, state,
         (SELECT kind FROM operations WHERE operations.id = placed_by
           AND subject_key = holds.id_key AND subject_tail = holds.id_tail) AS placing,
@@ -26,13 +26,13 @@ export function* checkHolds(database: Database, names: AccountNames): Generator<
   let last = -1n
   for (;;) {
     const rows = select.all(last, HOLDS_A_TURN)
-    yield rows.flatMap(row => problemsOf(row, names))
+    yield rows.flatMap(row => findingsOf(row, names))
     last = rows.at(-1)?.id ?? last
     if (rows.length < HOLDS_A_TURN) return
   }
 }
 
-type Row = {
+type CheckedHold = {
   id: bigint
   id_key: bigint
   id_tail: bigint
@@ -54,7 +54,7 @@ const resolvingOf = {
   expired: 'expire',
 } as const satisfies Record<HoldState, string | null>
 
-function problemsOf(row: Row, names: AccountNames): readonly Finding[] {
+function findingsOf(row: CheckedHold, names: AccountNames): readonly Finding[] {
   const problem = problemOf(row)
   if (problem === undefined) return []
   const id = formatId('hold', { key: row.id_key, tail: row.id_tail })
@@ -63,7 +63,7 @@ function problemsOf(row: Row, names: AccountNames): readonly Finding[] {
   ]
 }
 
-function problemOf({ amount, state, placing, resolving, cost, is_orphan }: Row): string | undefined {
+function problemOf({ amount, state, placing, resolving, cost, is_orphan }: CheckedHold): string | undefined {
   // A hold of zero moves nothing, so it has no operations.
   const moves = amount > 0n
   if (is_orphan === 1n) return `is of ${usd(amount)}, but its job is missing`

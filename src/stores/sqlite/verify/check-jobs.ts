@@ -14,7 +14,7 @@ const JOBS_A_TURN = 256
  * state of the job.
  */
 export function* checkJobs(database: Database, names: AccountNames): Generator<readonly Finding[]> {
-  const select = database.prepare<Row, [bigint, number]>(
+  const select = database.prepare<CheckedJob, [bigint, number]>(
     `SELECT jobs.row_id, jobs.id_key, jobs.id_tail, jobs.account_id, jobs.kind, jobs.state, jobs.held, jobs.cost,
         jobs.loss, holds.state AS hold, holds.amount AS hold_amount,
         (SELECT charges.cost FROM charges WHERE charges.id_key = jobs.id_key AND charges.id_tail = jobs.id_tail
@@ -29,13 +29,13 @@ export function* checkJobs(database: Database, names: AccountNames): Generator<r
   let last = -1n
   for (;;) {
     const rows = select.all(last, JOBS_A_TURN)
-    yield rows.flatMap(row => problemsOf(row, names))
+    yield rows.flatMap(row => findingsOf(row, names))
     last = rows.at(-1)?.row_id ?? last
     if (rows.length < JOBS_A_TURN) return
   }
 }
 
-type Row = {
+type CheckedJob = {
   row_id: bigint
   id_key: bigint
   id_tail: bigint
@@ -54,7 +54,7 @@ type Row = {
 }
 
 /** The state of the hold that each state of a job comes with. */
-const holdOf = {
+const holdStateOf = {
   queued: 'open',
   processing: 'open',
   unknown_submit: 'open',
@@ -62,7 +62,7 @@ const holdOf = {
   failed: 'released',
 } as const satisfies Record<JobState, HoldState>
 
-function problemsOf(row: Row, names: AccountNames): readonly Finding[] {
+function findingsOf(row: CheckedJob, names: AccountNames): readonly Finding[] {
   const problem = problemOf(row)
   if (problem === undefined) return []
   const id = formatId(jobIdPrefix[row.kind], { key: row.id_key, tail: row.id_tail })
@@ -75,9 +75,9 @@ function problemsOf(row: Row, names: AccountNames): readonly Finding[] {
   ]
 }
 
-function problemOf(row: Row): string | undefined {
+function problemOf(row: CheckedJob): string | undefined {
   const { state, held, cost, hold, hold_amount: holdAmount, charged, loss } = row
-  if (hold !== holdOf[state]) return `is ${state}, but its hold is ${hold ?? 'missing'}`
+  if (hold !== holdStateOf[state]) return `is ${state}, but its hold is ${hold ?? 'missing'}`
   if (holdAmount !== held) return `holds ${usd(held)}, but its hold is of ${usd(holdAmount)}`
   if (charged !== cost) return `costs ${usd(cost)}, but was charged ${usd(charged)}`
   const expected = loss !== null && loss > 0n ? 'loss' : null

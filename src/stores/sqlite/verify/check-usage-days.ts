@@ -32,7 +32,7 @@ type Day = Map<number, UsageDay>
  * written during the check.
  */
 export function* checkUsageDays(database: Database, names: AccountNames): Generator<readonly Finding[]> {
-  const tables = new Tables(database)
+  const tables = new UsageTables(database)
   const open = new Map<number, Day>()
   const compared = new Set<number>()
   const doubtful = new Set<number>()
@@ -46,7 +46,7 @@ export function* checkUsageDays(database: Database, names: AccountNames): Genera
     const newest = Math.max(...open.keys())
     for (const [day, sums] of open) {
       if (!isDone && day > newest - DAYS_OPEN) continue
-      if (differences(tables.stored(day), sums).length > 0) doubtful.add(day)
+      if (wrongUsages(tables.stored(day), sums).length > 0) doubtful.add(day)
       open.delete(day)
       compared.add(day)
     }
@@ -56,7 +56,7 @@ export function* checkUsageDays(database: Database, names: AccountNames): Genera
   for (const day of tables.storedDays()) if (!compared.has(day)) doubtful.add(day)
   for (const day of doubtful) {
     const date = new Date(startOfDay(day)).toISOString().slice(0, 10)
-    yield differences(tables.stored(day), tables.sums(day)).map(({ accountId, problem }) => ({
+    yield wrongUsages(tables.stored(day), tables.sums(day)).map(({ accountId, problem }) => ({
       accountId,
       entryId: null,
       message: `${names.of(accountId)}: the usage of ${date} ${problem}.`,
@@ -64,7 +64,7 @@ export function* checkUsageDays(database: Database, names: AccountNames): Genera
   }
 }
 
-class Tables {
+class UsageTables {
   readonly #charges: Statement<StoredCharge, [bigint, number]>
   readonly #chargesOfDay: Statement<StoredCharge, [number, number]>
   readonly #stored: Statement<UsageDayRow, [number]>
@@ -118,9 +118,9 @@ function addTo(days: Map<number, Day>, day: number, row: StoredCharge): void {
   })
 }
 
-type Difference = { readonly accountId: number; readonly problem: string }
+type WrongUsage = { readonly accountId: number; readonly problem: string }
 
-function differences(stored: Day, sums: Day): readonly Difference[] {
+function wrongUsages(stored: Day, sums: Day): readonly WrongUsage[] {
   const accountIds = [...new Set([...stored.keys(), ...sums.keys()])]
   return accountIds.flatMap(accountId => {
     const problem = problemOf(stored.get(accountId), sums.get(accountId))

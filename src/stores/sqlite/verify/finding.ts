@@ -14,7 +14,7 @@ export type Finding = {
 const DIGITS = 12
 
 /** The same problem has the same id in every check, so that the operator can accept it. */
-export function problemOf(finding: Finding, accepted: ReadonlySet<string>): Problem {
+export function problemFrom(finding: Finding, accepted: ReadonlySet<string>): Problem {
   const { accountId, entryId, message, key = `${entryId} ${message}` } = finding
   const id = `p_${Bun.SHA256.hash(key, 'hex').slice(0, DIGITS)}`
   return {

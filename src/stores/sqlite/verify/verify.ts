@@ -10,7 +10,7 @@ import { checkHolds } from './check-holds.ts'
 import { checkJobs } from './check-jobs.ts'
 import { checkUsageDays } from './check-usage-days.ts'
 import { EntryReader } from './entry-reader.ts'
-import { problemOf } from './finding.ts'
+import { problemFrom } from './finding.ts'
 
 /** More problems would not help the operator. */
 const PROBLEMS_MAX = 100
@@ -42,7 +42,7 @@ export async function verifyBooks(database: Database): Promise<Verification> {
   for (const check of checks) {
     for (const found of check) {
       for (const finding of found) {
-        const problem = problemOf(finding, accepted)
+        const problem = problemFrom(finding, accepted)
         if (!problem.isAccepted) affected.add(problem)
         if (problems.length < PROBLEMS_MAX) problems.push(problem)
       }
