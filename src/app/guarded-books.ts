@@ -11,7 +11,7 @@ type Guards = {
 
 /**
  * A ledger that refuses new holds while its store cannot be written, because the charge of that work could not be
- * recorded, and while its books are known to be wrong. Each check of the books tells the guard what it found.
+ * recorded, and while its books are known to be wrong. Each check of the books reports its result to the guard.
  */
 export function guardedLedger<Books extends Ledger>(ledger: Books, guards: Guards): Books {
   return {

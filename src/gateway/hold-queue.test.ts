@@ -4,7 +4,7 @@ import { aCharge, aCredit, anAccount, anId } from '../../test/support/ledger-bui
 import { aSqliteStore } from '../../test/support/test-store.ts'
 import { turn } from '../../test/support/turn.ts'
 import { usd, ZERO, type NanoUsd } from '../domain/money.ts'
-import { HoldQueue, RETRY_EVERY_MS, WAITERS_MAX, type HoldQueueSettings } from './hold-queue.ts'
+import { HoldQueue, RETRY_EVERY_MS, HOLD_WAITERS_MAX, type HoldQueueSettings } from './hold-queue.ts'
 import type { Hold, HoldOutcome, Ledger } from './ports/ledger.ts'
 
 const WAIT_MS = 5000
@@ -283,13 +283,13 @@ describe('waiting requests', () => {
   test('have a maximum number; the next one is refused at once', async () => {
     const { place, queue, clock } = await aQueue()
     await place(usd('9'))
-    const waiting = Array.from({ length: WAITERS_MAX }, () => place(usd('3')))
+    const waiting = Array.from({ length: HOLD_WAITERS_MAX }, () => place(usd('3')))
     await settled()
 
     const outcome = await place(usd('3'))
 
     expect(outcome.outcome).toBe('refused')
-    expect(queue.waiting).toBe(WAITERS_MAX)
+    expect(queue.waiting).toBe(HOLD_WAITERS_MAX)
     clock.advance(WAIT_MS)
     await Promise.all(waiting)
     expect({ waiting: queue.waiting, timers: clock.waiting }).toEqual({ waiting: 0, timers: 0 })

@@ -12,7 +12,7 @@ export type HoldQueueSettings = { readonly waitMs: number; readonly mode: TextHo
 export type TextHoldRequest = { readonly id: Id; readonly accountId: number; readonly amount: NanoUsd }
 
 /** The number of requests of one account that may wait. The next one is refused at once. Bounds memory, not money. */
-export const WAITERS_MAX = 4096
+export const HOLD_WAITERS_MAX = 4096
 /** How often waiting requests try again without a hint: money that another node frees may come without one. */
 export const RETRY_EVERY_MS = 250
 
@@ -103,7 +103,7 @@ export class HoldQueue {
     }
     const waiter: Waiter = { request, resolve, reject, stopWaiting, isDue: false }
     lane.waiters.push(waiter)
-    if (signal.aborted || lane.waiters.length > WAITERS_MAX) refuse()
+    if (signal.aborted || lane.waiters.length > HOLD_WAITERS_MAX) refuse()
     // The money may have been freed between the refusal and now.
     else this.#wake(accountId)
     return promise

@@ -1,5 +1,5 @@
 import type { JobRunner } from '../gateway/media/job-runner.ts'
-import type { SettlePorts } from '../gateway/media/settle-job.ts'
+import type { SettleJobPorts } from '../gateway/media/settle-job.ts'
 import type { CallerSignal } from '../gateway/ports/caller-signal.ts'
 import type { JobsPass } from '../gateway/ports/reconcile.ts'
 import { archiveResults, type Retention } from './archive-results.ts'
@@ -11,7 +11,7 @@ import type { SweepPlaces } from './sweep.ts'
 import { sweepBlobs } from './sweep-blobs.ts'
 import { watchReleasedJobs } from './watch-released-jobs.ts'
 
-export type ReconcileJobsPorts = Pick<SettlePorts, 'jobs' | 'blobs' | 'clock'> & {
+export type ReconcileJobsPorts = Pick<SettleJobPorts, 'jobs' | 'blobs' | 'clock'> & {
   readonly runner: JobRunner
   readonly settings: { readonly unknownSubmitTtlMs: number }
   readonly retention: Retention

@@ -285,9 +285,9 @@ describe('on the sandbox', () => {
     })
 
     test('follows the price of the creation, whatever the price is now', async () => {
-      await gateway.admin('PUT', 'models/dearer', videoModel('dearer'))
-      const { id } = await gateway.accepted(ada.key, { ...film('delay_ms=0'), model: 'dearer' })
-      await gateway.admin('PUT', 'models/dearer', videoModel('dearer', { pricing: { per_second: '90' } }))
+      await gateway.admin('PUT', 'models/repriced', videoModel('repriced'))
+      const { id } = await gateway.accepted(ada.key, { ...film('delay_ms=0'), model: 'repriced' })
+      await gateway.admin('PUT', 'models/repriced', videoModel('repriced', { pricing: { per_second: '90' } }))
 
       expect(await gateway.poll(ada.key, id)).toMatchObject({ cost_usd: '0.5' })
     })

@@ -74,7 +74,7 @@ describe('the changes between two catalogs', () => {
     expect(JSON.stringify(changes)).not.toContain('sk-')
   })
 
-  test('tell another order of the same rows', () => {
+  test('show another order of the same rows', () => {
     const models = [GPT, { ...GPT, id: 'gpt-y' }]
 
     const changes = catalogChanges(aCatalog([MAIN], models), aCatalog([MAIN], models.toReversed()))

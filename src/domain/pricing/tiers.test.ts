@@ -44,7 +44,7 @@ describe('a worst case with tiers has', () => {
   test.each([
     ['the prices of the tariff, if the input cannot reach a tier', 200_000, '0.21'],
     ['the prices of the first tier, if the input can reach it', 200_001, '0.415002'],
-    ['the dearest price for the input', 500_001, '3.010004'],
+    ['the highest price for the input', 500_001, '3.010004'],
   ])('%s', (_, inputTokens, amount) => {
     expect(worstCasePrice({ inputTokens, outputTokens: 1000, choices: 1 }, tariff)).toBe(usd(amount))
   })

@@ -22,12 +22,12 @@ export type WorstCase = {
  */
 export function worstCasePrice(worst: WorstCase, tariff: TextTariff): NanoUsd {
   if (tariff.tiers === undefined) return priceAt(worst, tariff)
-  let dearest = ZERO
+  let highest = ZERO
   for (const prices of reachablePrices(tariff, worst.inputTokens)) {
     const price = priceAt(worst, prices)
-    if (price > dearest) dearest = price
+    if (price > highest) highest = price
   }
-  return dearest
+  return highest
 }
 
 function priceAt(worst: WorstCase, tariff: TextPrices): NanoUsd {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { turn } from '../../../test/support/turn.ts'
 import { GatewayError } from '../../domain/errors.ts'
-import { ByteBudget, WAITERS_MAX, type Reservation } from './byte-budget.ts'
+import { ByteBudget, BUDGET_WAITERS_MAX, type Reservation } from './byte-budget.ts'
 
 const ADA = 1
 const BEN = 2
@@ -287,13 +287,13 @@ describe('what does not fit', () => {
   test('is refused at once if too many wait', async () => {
     const opened = open()
     fill(opened)
-    for (let count = 0; count < WAITERS_MAX; count += 1) opened.wait('one', MIA, 20)
+    for (let count = 0; count < BUDGET_WAITERS_MAX; count += 1) opened.wait('one', MIA, 20)
 
     opened.wait('one too many', MIA, 20)
     await turn()
 
     expect(opened.taken).toEqual(['one too many: unavailable'])
-    expect(opened.budget.waiting).toBe(WAITERS_MAX)
+    expect(opened.budget.waiting).toBe(BUDGET_WAITERS_MAX)
   })
 
   test('keeps what it had, and gives it back', async () => {

@@ -17,7 +17,7 @@ export type ByteBudgetLimits = {
 }
 
 /** Reservations that may wait at the same time. The next one is refused at once. */
-export const WAITERS_MAX = 4096
+export const BUDGET_WAITERS_MAX = 4096
 
 /** Bytes in use: by large reservations, and by all. */
 type Use = { large: number; all: number }
@@ -75,7 +75,7 @@ export class ByteBudget {
   take(reservation: Reservation, bytes: number, signal?: CallerSignal): Promise<void> {
     if (this.tryTake(reservation, bytes)) return Promise.resolve()
     const lane = this.#lanes[this.#sizeOf(reservation.bytes + bytes)]
-    if (signal?.aborted === true || this.waiting >= WAITERS_MAX) return Promise.reject(this.#refusal())
+    if (signal?.aborted === true || this.waiting >= BUDGET_WAITERS_MAX) return Promise.reject(this.#refusal())
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const refuse = () => {
       waiter.stopWaiting()

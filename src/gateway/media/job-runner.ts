@@ -6,8 +6,8 @@ import { settleJob } from './settle-job.ts'
 import { submitJob, type SubmitPorts } from './submit-job.ts'
 import { watchJob } from './watch-job.ts'
 
-/** How long a job waits after its work failed. */
-const REST_MS = 2000
+/** The pause before the work of a job is tried again after it failed. */
+const RETRY_PAUSE_MS = 2000
 
 /** Work for a job. Both promises reject if it fails. */
 type Work = {
@@ -29,8 +29,8 @@ export type Asked = { readonly settled: Promise<Job> }
 export class JobRunner {
   readonly #ports: SubmitPorts
   readonly #running = new Map<string, Work>()
-  /** Jobs whose work failed a moment ago. */
-  readonly #resting = new Set<string>()
+  /** The jobs whose work failed a moment ago. */
+  readonly #paused = new Set<string>()
   readonly #submits = new Set<Promise<Job>>()
 
   constructor(ports: SubmitPorts) {
@@ -123,8 +123,8 @@ export class JobRunner {
   }
 
   #isDue({ id, state, nextPollAtMs }: Job): boolean {
-    const isResting = this.#resting.has(keyOf(id))
-    return state === 'processing' && nextPollAtMs <= this.#ports.clock.now() && !isResting
+    const isPaused = this.#paused.has(keyOf(id))
+    return state === 'processing' && nextPollAtMs <= this.#ports.clock.now() && !isPaused
   }
 
   /** Begins work, or shares the work in progress for the job. */
@@ -136,7 +136,7 @@ export class JobRunner {
     const done = answered
       .then(({ job, result }) => (result === undefined ? job : settleJob(job, result, this.#ports)))
       .catch((error: unknown) => {
-        this.#rest(key)
+        this.#pauseRetries(key)
         this.#ports.onFailed(error)
         throw error
       })
@@ -149,9 +149,9 @@ export class JobRunner {
   }
 
   /** Failed work stores no time for the next poll. Without a pause, a waiting request would poll in a tight loop. */
-  #rest(key: string): void {
-    this.#resting.add(key)
-    this.#ports.clock.after(REST_MS, () => this.#resting.delete(key))
+  #pauseRetries(key: string): void {
+    this.#paused.add(key)
+    this.#ports.clock.after(RETRY_PAUSE_MS, () => this.#paused.delete(key))
   }
 }
 

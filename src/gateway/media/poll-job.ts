@@ -3,7 +3,7 @@ import type { Job } from '../../domain/jobs/job.ts'
 import type { AcceptedJob, MediaProvider, MediaResult, PollOutcome } from '../ports/media-provider.ts'
 import { failureText } from './job-failures.ts'
 import { publicId } from './job-id.ts'
-import type { SettlePorts } from './settle-job.ts'
+import type { SettleJobPorts } from './settle-job.ts'
 
 /** How long a provider may take to answer a poll. */
 export const POLL_TIMEOUT_MS = 30_000
@@ -15,7 +15,7 @@ const MS = 1000
 export type Polled = { readonly job: Job; readonly result?: MediaResult }
 
 /** Asks the provider once for the state of a job, and records the answer. A failed poll is not a failed job. */
-export async function pollJob(job: Job, ports: SettlePorts): Promise<Polled> {
+export async function pollJob(job: Job, ports: SettleJobPorts): Promise<Polled> {
   const { jobs, clock } = ports
   if (job.state !== 'processing' || job.upstreamId === null) return { job }
   const provider = ports.catalog.current().providers.get(job.provider)
@@ -34,7 +34,7 @@ export async function applyPoll(
   job: Job,
   outcome: PollOutcome,
   { provider, adapter }: { readonly provider: Provider; readonly adapter: MediaProvider },
-  ports: SettlePorts,
+  ports: SettleJobPorts,
 ): Promise<Polled> {
   const { jobs, clock } = ports
   const atMs = clock.now()

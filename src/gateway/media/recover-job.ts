@@ -4,14 +4,14 @@ import { UpstreamIdTakenError } from '../ports/jobs.ts'
 import type { UnconfirmedJob } from '../ports/media-provider.ts'
 import { publicId } from './job-id.ts'
 import { applyPoll, POLL_TIMEOUT_MS, type Polled } from './poll-job.ts'
-import type { SettlePorts } from './settle-job.ts'
+import type { SettleJobPorts } from './settle-job.ts'
 
 /**
  * Asks the provider whether it has the job of an unknown submit, by an id that the submit carried. A job that is found
  * continues as if its submit had been answered. A job that is not found waits for its deadline, because the submit may
  * still arrive.
  */
-export async function recoverJob(job: Job, ports: SettlePorts): Promise<Polled> {
+export async function recoverJob(job: Job, ports: SettleJobPorts): Promise<Polled> {
   const provider = ports.catalog.current().providers.get(job.provider)
   const adapter = provider === undefined ? undefined : ports.providerOf(provider)
   if (provider === undefined || adapter?.recover === undefined || job.state !== 'unknown_submit')

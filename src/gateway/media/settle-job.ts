@@ -10,7 +10,7 @@ import { NOTHING_MADE, RESULT_LOST, type SecretsPorts } from './job-failures.ts'
 import { priceResult } from './price-result.ts'
 import type { StoredOutputs } from './store-outputs.ts'
 
-export type SettlePorts = SecretsPorts &
+export type SettleJobPorts = SecretsPorts &
   FetchResultPorts & {
     readonly jobs: Jobs
     readonly clock: Clock
@@ -31,7 +31,7 @@ const FETCHES_MAX = 40
  * gets the result again. If the money was released before, the price is booked as a loss. Safe to call more than once
  * and on several nodes: the job is charged once.
  */
-export async function settleJob(job: Job, result: MediaResult, ports: SettlePorts): Promise<Job> {
+export async function settleJob(job: Job, result: MediaResult, ports: SettleJobPorts): Promise<Job> {
   const { jobs, clock } = ports
   if (result.outputs.length === 0)
     return (await jobs.fail(job.id, { ...NOTHING_MADE, atMs: clock.now() })).job
@@ -54,7 +54,7 @@ function endJob(
     result,
     stored,
   }: { readonly result: MediaResult; readonly stored: Exclude<StoredOutputs, { outcome: 'unavailable' }> },
-  { jobs, clock }: SettlePorts,
+  { jobs, clock }: SettleJobPorts,
 ): Promise<Changed> {
   const atMs = clock.now()
   if (stored.outcome === 'lost')
@@ -67,7 +67,7 @@ function endJob(
  * Stores the result of a submit. No poll can get it again, so a fetch that fails for now is retried here, as long as
  * the job waits for it.
  */
-async function storeOnlyCopy(job: Job, result: MediaResult, ports: SettlePorts): Promise<StoredOutputs> {
+async function storeOnlyCopy(job: Job, result: MediaResult, ports: SettleJobPorts): Promise<StoredOutputs> {
   const { jobs, clock } = ports
   for (let tries = 1; ; tries += 1) {
     const stored = await fetchResult(job, result, ports)

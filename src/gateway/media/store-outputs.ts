@@ -48,13 +48,13 @@ export async function storeOutputs(
   return { outcome: 'stored', files, clipMs }
 }
 
-type Failed = Exclude<StoredOutputs, { outcome: 'stored' }>
+type NotStored = Exclude<StoredOutputs, { outcome: 'stored' }>
 
 async function storeOutput(
   output: MediaOutput,
   key: string,
   ports: StoreOutputsPorts,
-): Promise<StoredFile | Failed> {
+): Promise<StoredFile | NotStored> {
   const { blobs } = ports
   if (output.from === 'lost') return { outcome: 'lost', problem: output.problem }
   if (output.from === 'bytes') {
@@ -89,7 +89,7 @@ async function storeDownload(
   { body, contentType }: { readonly body: FetchedBody; readonly contentType: string },
   key: string,
   blobs: Blobs,
-): Promise<StoredFile | Failed> {
+): Promise<StoredFile | NotStored> {
   const { stream, head } = await PeekedStream.open(whole(body), SIGNATURE_BYTES)
   const mediaType = downloadType(head, contentType)
   if (mediaType !== undefined) return store(stream, { key, mediaType }, blobs)
@@ -136,7 +136,7 @@ function failed({
 }: {
   readonly problem: string
   readonly isPermanent: boolean
-}): Failed {
+}): NotStored {
   return { outcome: isPermanent ? 'lost' : 'unavailable', problem: `result download failed: ${problem}` }
 }
 
@@ -144,7 +144,7 @@ async function store(
   source: ByteStream,
   { key, mediaType }: Pick<StoredFile, 'key' | 'mediaType'>,
   blobs: Blobs,
-): Promise<StoredFile | Failed> {
+): Promise<StoredFile | NotStored> {
   try {
     const { sha256, bytes } = await blobs.write(key, source, { bytesMax: RESULT_BYTES_MAX })
     return { key, sha256, bytes, mediaType }

@@ -9,7 +9,7 @@ import type { MediaInput, MediaProvider, SubmitOutcome } from '../ports/media-pr
 import { fetchInputs, hasLinks, type FetchInputsPorts } from './fetch-inputs.ts'
 import { publicId } from './job-id.ts'
 import { ID_TAKEN, NO_PROVIDER, rejectionFailure } from './job-failures.ts'
-import { settleJob, type SettlePorts } from './settle-job.ts'
+import { settleJob, type SettleJobPorts } from './settle-job.ts'
 
 /** A synchronous provider makes the result during the call, which can take minutes. */
 export const SUBMIT_TIMEOUT_MS = 600_000
@@ -25,7 +25,7 @@ type Answer = {
   readonly adapter: MediaProvider
 }
 
-export type SubmitPorts = SettlePorts &
+export type SubmitPorts = SettleJobPorts &
   FetchInputsPorts & {
     readonly jobs: Jobs
     readonly blobs: Blobs

@@ -5,13 +5,13 @@ import type { MediaProvider, RecoverOutcome } from '../ports/media-provider.ts'
 import { bookLateResult } from './book-late-result.ts'
 import { acceptedJob } from './poll-job.ts'
 import { recoveryCall } from './recover-job.ts'
-import type { SettlePorts } from './settle-job.ts'
+import type { SettleJobPorts } from './settle-job.ts'
 
 /**
  * Asks the provider about a job whose money was released. True if the provider finished the job and this call booked
  * the loss. Ends the watch if the provider can no longer finish the job.
  */
-export async function watchJob(job: Job, ports: SettlePorts): Promise<boolean> {
+export async function watchJob(job: Job, ports: SettleJobPorts): Promise<boolean> {
   const provider = ports.catalog.current().providers.get(job.provider)
   const adapter = provider === undefined ? undefined : ports.providerOf(provider)
   if (provider === undefined || adapter === undefined) return false
@@ -35,7 +35,7 @@ export async function watchJob(job: Job, ports: SettlePorts): Promise<boolean> {
 async function find(
   job: Job,
   { provider, adapter }: { readonly provider: Provider; readonly adapter: MediaProvider },
-  { jobs, clock }: SettlePorts,
+  { jobs, clock }: SettleJobPorts,
 ): Promise<RecoverOutcome | undefined> {
   const found = await adapter.recover?.(recoveryCall(job, provider))
   if (found === undefined || !('upstreamId' in found)) return undefined

@@ -3,7 +3,7 @@ import type { ByteStream } from '../ports/byte-stream.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { StreamEnd, UpstreamStream } from '../ports/text-provider.ts'
 import { StreamSettlement, type StreamRun } from './settle-stream.ts'
-import type { SettlePorts } from './settle-text.ts'
+import type { SettleTextPorts } from './settle-text.ts'
 import type { StreamEnding } from './text-result.ts'
 import { SILENCE, type WatchedUpstream } from './watched-upstream.ts'
 
@@ -31,7 +31,7 @@ export class RelayedStream implements ByteStream {
   /** How the upstream's body ended; undefined while it continues. */
   #upstreamEnd: StreamEnd | undefined
 
-  constructor(run: StreamRun, ports: SettlePorts) {
+  constructor(run: StreamRun, ports: SettleTextPorts) {
     const { upstream, watched, stream, first } = run.opened
     this.#upstream = upstream
     this.#watched = watched

@@ -6,7 +6,7 @@ import type { AdmittedRequest } from './admit-text.ts'
 import { meterUsage, reportedCostOf } from './meter-usage.ts'
 import type { OpenedStream } from './open-stream.ts'
 import { priceText } from './quote-text.ts'
-import { settleText, type SettlePorts } from './settle-text.ts'
+import { settleText, type SettleTextPorts } from './settle-text.ts'
 import type { StreamEnding } from './text-result.ts'
 import type { TextTrace } from './text-trace.ts'
 
@@ -24,10 +24,10 @@ export class StreamSettlement {
   readonly ended: Promise<StreamEnding>
   readonly #resolveEnded: (ending: StreamEnding) => void
   readonly #run: StreamRun
-  readonly #ports: SettlePorts
+  readonly #ports: SettleTextPorts
   #hasBegun = false
 
-  constructor(run: StreamRun, ports: SettlePorts) {
+  constructor(run: StreamRun, ports: SettleTextPorts) {
     const { promise, resolve } = Promise.withResolvers<StreamEnding>()
     this.ended = promise
     this.#resolveEnded = resolve

@@ -6,7 +6,7 @@ import type { AttemptRecord } from '../upstreams/attempt-record.ts'
 import type { AdmittedRequest } from './admit-text.ts'
 import type { MeteredUsage, TextPrice } from './quote-text.ts'
 
-export type SettlePorts = {
+export type SettleTextPorts = {
   readonly holds: HoldQueue
   readonly tokenizer: Tokenizer
   readonly clock: Clock
@@ -19,7 +19,7 @@ export async function settleText(
   admitted: AdmittedRequest,
   attempt: AttemptRecord<unknown>,
   { metered, price }: { readonly metered: MeteredUsage; readonly price: TextPrice },
-  { holds, clock }: Pick<SettlePorts, 'holds' | 'clock'>,
+  { holds, clock }: Pick<SettleTextPorts, 'holds' | 'clock'>,
 ): Promise<NanoUsd> {
   const { call, dialect, model, hold, quote } = admitted
   const { usage, provenance } = metered

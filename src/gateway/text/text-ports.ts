@@ -3,12 +3,12 @@ import type { LateAnswers } from '../upstreams/late-answers.ts'
 import type { SecretOf } from '../upstreams/provider-secrets.ts'
 import type { RefusedFields } from '../upstreams/refused-fields.ts'
 import type { AdmitPorts } from './admit-text.ts'
-import type { SettlePorts } from './settle-text.ts'
+import type { SettleTextPorts } from './settle-text.ts'
 
 /** The ports for answering text requests. */
 export type TextPorts = AdmitPorts &
   FailoverPorts &
-  SettlePorts & {
+  SettleTextPorts & {
     readonly lateAnswers: LateAnswers
     readonly refusedFields: RefusedFields
     readonly secretOf: SecretOf

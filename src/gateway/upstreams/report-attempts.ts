@@ -2,10 +2,14 @@ import type { TextTrace, UpstreamFailureReason } from '../text/text-trace.ts'
 import type { AttemptRecord } from './attempt-record.ts'
 import type { CallResult } from './select-result.ts'
 
-type Attempt = AttemptRecord<CallResult>
+type CallRecord = AttemptRecord<CallResult>
 
 /** Writes the attempts of a request into its trace. `selected` is the one whose result the client gets. */
-export function reportAttempts(trace: TextTrace, attempts: readonly Attempt[], selected: Attempt): void {
+export function reportAttempts(
+  trace: TextTrace,
+  attempts: readonly CallRecord[],
+  selected: CallRecord,
+): void {
   const { destination, result } = selected
   trace.provider = destination.provider.id
   if (result.status !== undefined) trace.upstreamStatus = result.status

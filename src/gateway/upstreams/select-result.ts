@@ -38,10 +38,10 @@ export function healthSignal(result: CallResult, nowMs: number): HealthSignal {
  * the one that ends first. Then come failures that a retry may avoid, and last those that only the operator can fix.
  * Between equal results, the later attempt wins.
  */
-export function selectResult<Attempt extends { readonly result: CallResult }>(
-  attempts: readonly Attempt[],
+export function selectResult<Candidate extends { readonly result: CallResult }>(
+  attempts: readonly Candidate[],
   nowMs: number,
-): Attempt {
+): Candidate {
   return attempts.reduce((best, next) => (isBetter(best.result, next.result, nowMs) ? best : next))
 }
 

@@ -12,14 +12,14 @@ const SPACE = /^[ \t\r\n]*$/
 const BYTE_ORDER_MARK = '\uFEFF'
 
 /** The body as text, with limits on size and time. Throws `invalid_json` if it is not UTF-8. */
-export async function readText(request: AdminRequest): Promise<string> {
+export async function readBodyText(request: AdminRequest): Promise<string> {
   const { text } = await request.text(LIMITS)
   return text.startsWith(BYTE_ORDER_MARK) ? text.slice(BYTE_ORDER_MARK.length) : text
 }
 
 /** The body as JSON. Throws `invalid_json`. */
 export async function readJson(request: AdminRequest): Promise<unknown> {
-  return parsed(await readText(request))
+  return parsed(await readBodyText(request))
 }
 
 /** The members of a body. Their names are known, and their values are not validated. */
@@ -30,7 +30,7 @@ export type Fields = Readonly<Record<string, unknown>>
  * it.
  */
 export async function readFields(request: AdminRequest, known: readonly string[]): Promise<Fields> {
-  const text = await readText(request)
+  const text = await readBodyText(request)
   if (SPACE.test(text)) return {}
   const body = parsed(text)
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {

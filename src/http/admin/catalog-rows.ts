@@ -10,7 +10,7 @@ import { adminReply, type AdminCall, type AdminPorts } from './call.ts'
 import { absenceOf, found } from './found.ts'
 
 /** All providers, without their secrets. */
-export async function listProviders(_: AdminCall, { catalog }: AdminPorts): Promise<BufferedReply> {
+export async function listProviderRows(_: AdminCall, { catalog }: AdminPorts): Promise<BufferedReply> {
   return adminReply({ data: [...catalog.current().providers.values()].map(encodeProvider) })
 }
 
@@ -38,7 +38,7 @@ export async function deleteProvider({ params }: AdminCall, ports: AdminPorts): 
 }
 
 /** All models, including those that are off or unfinished. */
-export async function listModels(_: AdminCall, { catalog }: AdminPorts): Promise<BufferedReply> {
+export async function listModelRows(_: AdminCall, { catalog }: AdminPorts): Promise<BufferedReply> {
   const { models, drafts } = catalog.current()
   return adminReply({ data: [...models.values(), ...drafts.values()].map(encodeModel) })
 }

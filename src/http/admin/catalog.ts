@@ -5,7 +5,7 @@ import { decodeCatalog } from '../../domain/catalog/rows/catalog-rows.ts'
 import { refusalOf } from '../../domain/catalog/rows/problem.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { auditOf } from '../../gateway/admin/operator.ts'
-import { readJson, readText } from './body.ts'
+import { readJson, readBodyText } from './body.ts'
 import type { BufferedReply } from '../request-context.ts'
 import { adminReply, type AdminCall, type AdminPorts } from './call.ts'
 import { catalogBody, replaceCatalog } from './replace-catalog.ts'
@@ -27,7 +27,7 @@ export async function getCatalog(
 /** Replaces the whole catalog with the body, or changes nothing; see `replaceCatalog`. */
 export async function putCatalog({ request, query }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
   const settings = isYaml(request)
-    ? catalogOfFile(await readText(request))
+    ? catalogOfFile(await readBodyText(request))
     : catalogOfJson(await readJson(request))
   const audit = auditOf({ actor: 'admin', action: 'catalog.replace', subject: 'catalog' }, ports.clock)
   return replaceCatalog(settings, audit, { query, ports })

@@ -17,8 +17,8 @@ import {
   deleteProvider,
   getModel,
   getProvider,
-  listModels,
-  listProviders,
+  listModelRows,
+  listProviderRows,
   patchModel,
   putModel,
   putProvider,
@@ -31,9 +31,9 @@ import { listUsage } from './usage.ts'
 
 /** All paths of the admin API. `{account}` is the id or the name of an account. */
 export const routes: readonly AdminRoute[] = [
-  { path: 'providers', methods: { GET: listProviders } },
+  { path: 'providers', methods: { GET: listProviderRows } },
   { path: 'providers/{provider}', methods: { GET: getProvider, PUT: putProvider, DELETE: deleteProvider } },
-  { path: 'models', methods: { GET: listModels } },
+  { path: 'models', methods: { GET: listModelRows } },
   {
     path: 'models/{model...}',
     methods: { GET: getModel, PUT: putModel, PATCH: patchModel, DELETE: deleteModel },

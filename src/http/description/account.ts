@@ -5,10 +5,10 @@ import {
   always,
   count,
   flag,
-  instant,
+  dateTime,
   nullable,
   object,
-  pageOf,
+  pageSchema,
   ref,
   text,
   usd,
@@ -40,7 +40,7 @@ export const chargeMembers = {
   source: about('Whether the provider counted, or the gateway estimated.', words(['reported', 'estimated'])),
   is_clamped: about('An impossible reported number was replaced by the nearest possible one.', flag),
   cost_usd: usd,
-  created_at: instant,
+  created_at: dateTime,
 } as const satisfies Members
 
 export const accountSchemas: Members = {
@@ -55,8 +55,8 @@ export const accountSchemas: Members = {
   Credits: object({ balance: usd, total_used: usd }),
   Charge: object(chargeMembers),
   UsageTotals: object({
-    from: instant,
-    to: instant,
+    from: dateTime,
+    to: dateTime,
     charges: count,
     input_tokens: count,
     output_tokens: count,
@@ -70,7 +70,7 @@ export const accountSchemas: Members = {
     kind: words(Object.keys(booksTouchedBy)),
     amount_usd: about('The change of the available balance.', usd),
     ref: about('The request or the job; null for credits.', nullable(text)),
-    created_at: instant,
+    created_at: dateTime,
   }),
 }
 
@@ -142,7 +142,7 @@ export const accountPaths: Paths = {
       parameters: [...pageParameters, ...timeRangeParameters],
       replies: ok(
         'A page. With `from`, it also has the totals of the range.',
-        { ...pageOf(ref('Charge'), { totals: ref('UsageTotals'), object: always('list') }) },
+        { ...pageSchema(ref('Charge'), { totals: ref('UsageTotals'), object: always('list') }) },
         { object: 'list', data: [chargeExample], ...lastPage },
       ),
       errors: ['invalid_field'],
@@ -154,7 +154,7 @@ export const accountPaths: Paths = {
       id: 'listMovements',
       summary: 'The money movements, newest first',
       parameters: pageParameters,
-      replies: ok('A page.', pageOf(ref('Movement'), { object: always('list') }), {
+      replies: ok('A page.', pageSchema(ref('Movement'), { object: always('list') }), {
         object: 'list',
         data: [movement],
         ...lastPage,

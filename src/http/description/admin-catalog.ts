@@ -7,10 +7,10 @@ import {
   closed,
   count,
   flag,
-  instant,
+  dateTime,
   listOf,
   object,
-  pageOf,
+  pageSchema,
   ref,
   text,
   words,
@@ -37,7 +37,7 @@ const rows = { providers: [provider], models: [model] }
 const rowMembers = { providers: listOf(ref('ProviderRow')), models: listOf(ref('ModelRow')) }
 const members = {
   revision: count,
-  updated_at: instant,
+  updated_at: dateTime,
   providers: listOf(ref('ProviderRow')),
   models: listOf(ref('ModelRow')),
 }
@@ -77,7 +77,7 @@ export const adminCatalogSchemas: Members = {
   Rollback: closed({ revision: { type: 'integer', minimum: 1 } }),
   ModelSwitch: closed({ enabled: flag }),
   Deleted: object({ id: text, deleted: always(true) }),
-  Revision: object({ revision: count, actor: text, action: text, subject: text, at: instant }),
+  Revision: object({ revision: count, actor: text, action: text, subject: text, at: dateTime }),
 }
 
 const common = { tag: 'Admin: catalog', access: 'admin' } as const
@@ -248,7 +248,7 @@ export const adminCatalogPaths: Paths = {
       id: 'listRevisions',
       summary: 'The revisions of the catalog, newest first',
       parameters: pageParameters,
-      replies: ok('A page.', pageOf(ref('Revision')), {
+      replies: ok('A page.', pageSchema(ref('Revision')), {
         data: [{ revision: 2, actor: 'admin', action: 'catalog.replace', subject: 'catalog', at: AT }],
         has_more: false,
         next: null,

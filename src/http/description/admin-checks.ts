@@ -9,12 +9,12 @@ import {
   closed,
   count,
   flag,
-  instant,
+  dateTime,
   listOf,
   mapOf,
   nullable,
   object,
-  pageOf,
+  pageSchema,
   ref,
   text,
   usd,
@@ -39,8 +39,8 @@ const jobMembers = {
   upstream_id: nullable(text),
   held_usd: usd,
   cost_usd: nullable(usd),
-  created_at: instant,
-  changed_at: instant,
+  created_at: dateTime,
+  changed_at: dateTime,
 }
 
 export const adminCheckSchemas: Members = {
@@ -56,17 +56,17 @@ export const adminCheckSchemas: Members = {
     ...jobMembers,
     why: text,
     next: about('Null once nothing more happens.', nullable(text)),
-    next_at: nullable(instant),
+    next_at: nullable(dateTime),
     upstream_model: text,
     upstream_status: nullable(text),
     problem: nullable(text),
     failure: nullable(object({ reason: text, code: nullable(text), message: text })),
     node: text,
-    submitted_at: nullable(instant),
-    next_poll_at: instant,
-    deadline_at: instant,
-    watched_until: nullable(instant),
-    archived_at: nullable(instant),
+    submitted_at: nullable(dateTime),
+    next_poll_at: dateTime,
+    deadline_at: dateTime,
+    watched_until: nullable(dateTime),
+    archived_at: nullable(dateTime),
     loss_usd: nullable(usd),
     request: object({
       params: mapOf(anything),
@@ -77,7 +77,7 @@ export const adminCheckSchemas: Members = {
     }),
     duration: nullable({ type: 'number' }),
     outputs: listOf(object({ key: text, bytes: count, media_type: text, sha256: text })),
-    history: listOf(object({ state: words(states), detail: nullable(text), at: instant })),
+    history: listOf(object({ state: words(states), detail: nullable(text), at: dateTime })),
   }),
   AuditRow: object({
     id: text,
@@ -85,7 +85,7 @@ export const adminCheckSchemas: Members = {
     action: text,
     subject: text,
     detail: nullable(text),
-    at: instant,
+    at: dateTime,
   }),
   Reconciliation: object({
     has_run: flag,
@@ -191,7 +191,7 @@ export const adminCheckPaths: Paths = {
       parameters: [ofAccount, ...pageParameters, ...timeRangeParameters],
       replies: ok(
         'A page. With `account` and `from`, it also has the totals of the range.',
-        pageOf(ref('AdminCharge'), { totals: ref('UsageTotals') }),
+        pageSchema(ref('AdminCharge'), { totals: ref('UsageTotals') }),
         {
           data: [
             {
@@ -219,7 +219,7 @@ export const adminCheckPaths: Paths = {
         { name: 'state', in: 'query', description: 'Only jobs in this state.', schema: words(states) },
         ...pageParameters,
       ],
-      replies: ok('A page.', pageOf(ref('Job')), { data: [job], ...lastPage }),
+      replies: ok('A page.', pageSchema(ref('Job')), { data: [job], ...lastPage }),
       errors: ['invalid_field', 'not_found'],
     },
   },
@@ -241,7 +241,7 @@ export const adminCheckPaths: Paths = {
       id: 'listAudit',
       summary: 'The audit log, newest first',
       parameters: pageParameters,
-      replies: ok('A page.', pageOf(ref('AuditRow')), {
+      replies: ok('A page.', pageSchema(ref('AuditRow')), {
         data: [
           { id: '7', actor: 'admin', action: 'account.create', subject: job.account, detail: null, at: AT },
         ],

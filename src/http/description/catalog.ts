@@ -5,7 +5,7 @@ import {
   anything,
   count,
   flag,
-  instant,
+  dateTime,
   listOf,
   mapOf,
   nullable,
@@ -26,7 +26,7 @@ export const catalogSchemas: Members = {
     kind: words(modelKinds),
     display_name: text,
     type: always('model'),
-    created_at: instant,
+    created_at: dateTime,
   }),
   TextPrices: object({
     id: text,
@@ -60,7 +60,12 @@ const model = {
   created_at: '2026-11-21T05:50:09.000Z',
 }
 const frame = { object: 'list', currency: 'USD', revision: 1, updated_at: '2026-11-21T05:50:09.000Z' }
-const frameMembers = { object: always('list'), currency: always('USD'), revision: count, updated_at: instant }
+const frameMembers = {
+  object: always('list'),
+  currency: always('USD'),
+  revision: count,
+  updated_at: dateTime,
+}
 
 const ifNoneMatch: Parameter = {
   name: 'if-none-match',

@@ -1,5 +1,5 @@
 import { imageNames } from '../../protocol/media/input-names.ts'
-import { choice, creation, inputs, jobError, jobParameter, seconds } from './media-jobs.ts'
+import { choice, creation, inputs, jobError, jobParameter, unixTime } from './media-jobs.ts'
 import { json, type Operation, type Paths } from './operation.ts'
 import {
   about,
@@ -40,7 +40,7 @@ export const imageSchemas: Members = {
     ),
   ),
   Images: object({
-    created: seconds,
+    created: unixTime,
     cost_usd: usd,
     data: listOf(object({ b64_json: about('The file in base64.', text) })),
   }),

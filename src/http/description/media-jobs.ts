@@ -2,7 +2,7 @@ import type { Content, Operation, Parameter } from './operation.ts'
 import { about, always, anything, count, object, text, usd, type Members, type Schema } from './schema.ts'
 
 export const VIDEO = 'vid_01m81jy9wb0002mkb67zqax8qd'
-export const seconds = about('Seconds since 1970.', count)
+export const unixTime = about('Seconds since 1970.', count)
 /** The fields for files. */
 export const inputs = (names: readonly string[], what: string): Members =>
   Object.fromEntries(

@@ -6,7 +6,7 @@ export const text: Schema = { type: 'string' }
 export const flag: Schema = { type: 'boolean' }
 export const count: Schema = { type: 'integer', minimum: 0 }
 /** RFC 3339 in UTC, as `Date.toISOString` writes it. */
-export const instant: Schema = { type: 'string', format: 'date-time' }
+export const dateTime: Schema = { type: 'string', format: 'date-time' }
 /** The canonical decimal string of an amount in dollars, as `formatUsd` writes it. */
 export const usd: Schema = { type: 'string', pattern: '^-?(?:0|[1-9]\\d*)(?:\\.\\d{0,8}[1-9])?$' }
 /** Any JSON value. */
@@ -77,7 +77,7 @@ export function idOf(...prefixes: readonly string[]): Schema {
 }
 
 /** A page of a long list. */
-export function pageOf(row: Schema, more: Members = {}): Schema {
+export function pageSchema(row: Schema, more: Members = {}): Schema {
   return object(
     {
       data: listOf(row),

@@ -1,5 +1,5 @@
 import { imageNames, videoNames } from '../../protocol/media/input-names.ts'
-import { choice, creation, inputs, jobError, jobParameter, seconds, VIDEO } from './media-jobs.ts'
+import { choice, creation, inputs, jobError, jobParameter, unixTime, VIDEO } from './media-jobs.ts'
 import { json, type Contents, type Operation, type Parameter, type Paths } from './operation.ts'
 import {
   about,
@@ -64,14 +64,14 @@ export const videoSchemas: Members = {
     id: videoId,
     status: always('processing'),
     model: text,
-    created: seconds,
+    created: unixTime,
     estimated_cost_usd: usd,
   }),
   FinishedVideo: object(
     {
       id: videoId,
       model: text,
-      created: seconds,
+      created: unixTime,
       status: always('completed'),
       cost_usd: usd,
       data: listOf(object({ url: { type: 'string', format: 'uri' } })),
@@ -86,7 +86,7 @@ export const videoSchemas: Members = {
       object({
         id: videoId,
         model: text,
-        created: seconds,
+        created: unixTime,
         status: words(['pending', 'processing', 'unknown_submit']),
         estimated_cost_usd: usd,
       }),
@@ -94,7 +94,7 @@ export const videoSchemas: Members = {
       object({
         id: videoId,
         model: text,
-        created: seconds,
+        created: unixTime,
         status: always('failed'),
         cost_usd: always('0'),
         error: jobError,

@@ -10,7 +10,7 @@ const NO_RETRY = { 'x-should-retry': 'false' }
 const MS = 1000
 
 /** An instant as the contract writes `created`. */
-export function seconds(atMs: number): number {
+export function unixSeconds(atMs: number): number {
   return Math.floor(atMs / MS)
 }
 

@@ -4,7 +4,7 @@ import { publicId } from '../../gateway/media/job-id.ts'
 import type { Blobs } from '../../gateway/ports/blobs.ts'
 import { jsonReply, type HttpReply } from '../request-context.ts'
 import { Base64Body, base64Length, type BodyPart } from './base64-json.ts'
-import { seconds, unfinishedReply, type Creation } from './created-job.ts'
+import { unixSeconds, unfinishedReply, type Creation } from './created-job.ts'
 import { failureError } from './failed-job.ts'
 
 type BlobPorts = { readonly blobs: Pick<Blobs, 'read'> }
@@ -13,7 +13,7 @@ type BlobPorts = { readonly blobs: Pick<Blobs, 'read'> }
 export async function createdImageReply(job: Job, creation: Creation, ports: BlobPorts): Promise<HttpReply> {
   if (job.state !== 'completed') return unfinishedReply(job, creation)
   if (job.archivedAtMs !== null) return imageReply(job, ports)
-  const paid = { created: seconds(job.createdAtMs), cost_usd: formatUsd(job.cost ?? job.held) }
+  const paid = { created: unixSeconds(job.createdAtMs), cost_usd: formatUsd(job.cost ?? job.held) }
   return withImages(paid, job, ports)
 }
 

@@ -2,7 +2,7 @@ import type { Job } from '../../domain/jobs/job.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { publicId } from '../../gateway/media/job-id.ts'
 import { jsonReply } from '../request-context.ts'
-import { seconds, unfinishedReply, type Creation } from './created-job.ts'
+import { unixSeconds, unfinishedReply, type Creation } from './created-job.ts'
 import { failureError } from './failed-job.ts'
 
 const MS = 1000
@@ -10,7 +10,7 @@ const MS = 1000
 /** The reply to the request that created a video job. `baseUrl` is where this request reached the gateway. */
 export function createdVideoReply(job: Job, creation: Creation, baseUrl: string) {
   if (job.state === 'completed') return jsonReply(200, completed(job, baseUrl))
-  return unfinishedReply(job, creation, { model: job.model, created: seconds(job.createdAtMs) })
+  return unfinishedReply(job, creation, { model: job.model, created: unixSeconds(job.createdAtMs) })
 }
 
 /** The reply to `GET /v1/videos/{id}`: 200 for every state of the caller's own job. */
@@ -22,7 +22,7 @@ export function videoReply(job: Job, baseUrl: string) {
 }
 
 function identity(job: Job) {
-  return { id: publicId(job), model: job.model, created: seconds(job.createdAtMs) }
+  return { id: publicId(job), model: job.model, created: unixSeconds(job.createdAtMs) }
 }
 
 function completed(job: Job, baseUrl: string): object {

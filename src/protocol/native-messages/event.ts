@@ -11,14 +11,14 @@ export type MessagesEvent = {
 }
 
 /** Undefined for data that is not a JSON object. */
-export function readEvent({ name, data }: SseEvent): MessagesEvent | undefined {
+export function readMessagesEvent({ name, data }: SseEvent): MessagesEvent | undefined {
   const value = data === undefined ? undefined : findJsonObject(data)
   if (value === undefined) return undefined
   const { type } = value
   return { type: typeof type === 'string' ? type : name, value }
 }
 
-export function isFailure({ type, value }: MessagesEvent): boolean {
+export function isErrorEvent({ type, value }: MessagesEvent): boolean {
   return type === 'error' || isJsonObject(value['error'])
 }
 

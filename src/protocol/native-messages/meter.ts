@@ -3,7 +3,7 @@ import { findReportedCost } from '../reported-cost.ts'
 import { StreamTally } from '../stream-tally.ts'
 import type { StreamReading, UsageLimits } from '../text-dialect.ts'
 import { readUsage } from '../usage.ts'
-import { isFailure, objectIn, type MessagesEvent } from './event.ts'
+import { isErrorEvent, objectIn, type MessagesEvent } from './event.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
@@ -27,7 +27,7 @@ export class MessagesMeter {
   take(event: MessagesEvent, json: string): void {
     const { type, value } = event
     // The text of an error is not output.
-    if (isFailure(event)) return this.#tally.takeError()
+    if (isErrorEvent(event)) return this.#tally.takeError()
     this.#tally.begin()
     if (type === 'content_block_delta') this.#takeDelta(value)
     else if (type === 'content_block_start') this.#takeBlock(value)

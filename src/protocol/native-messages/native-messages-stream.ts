@@ -13,7 +13,7 @@ import { BLANK_LINE, dataInPlace, readFrame } from '../sse/frame.ts'
 import { FrameSplitter, type Frame } from '../sse/frame-splitter.ts'
 import { scrubErrorFrame } from '../sse/scrub-error-frame.ts'
 import type { Heartbeat, StreamCharge, StreamReading, StreamTerms, TextStream } from '../text-dialect.ts'
-import { isFailure, objectIn, readEvent, type MessagesEvent } from './event.ts'
+import { isErrorEvent, objectIn, readMessagesEvent, type MessagesEvent } from './event.ts'
 import { MessagesMeter } from './meter.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>
@@ -77,7 +77,7 @@ export class NativeMessagesStream implements TextStream {
     const isMidFrame = this.#splitter.isMidFrame
     const rest = this.#splitter.rest()
     if (rest.length === 0) return joinBytes(out)
-    if (readEvent(readFrame(rest)) === undefined && !this.#isDone) return joinBytes(out)
+    if (readMessagesEvent(readFrame(rest)) === undefined && !this.#isDone) return joinBytes(out)
     this.#take({ bytes: rest, isWhole: true }, out)
     this.#isFrameOpen = isMidFrame
     return joinBytes(out)
@@ -109,7 +109,7 @@ export class NativeMessagesStream implements TextStream {
     this.#isInsideFrame = !isWhole && this.#splitter.isMidFrame
     if (!isWhole) return this.#tail.send(bytes, out)
     const frame = readFrame(bytes)
-    const event = readEvent(frame)
+    const event = readMessagesEvent(frame)
     if (event !== undefined) this.#takeEvent(bytes, event, out)
     else if (frame.name === 'error') {
       this.#meter.take({ type: 'error', value: {} }, '')
@@ -121,7 +121,7 @@ export class NativeMessagesStream implements TextStream {
   #takeEvent(bytes: Bytes, event: MessagesEvent, out: Bytes[]): void {
     const json = byteText(dataInPlace(bytes))
     this.#meter.take(event, json)
-    if (isFailure(event)) return this.#sendError(bytes, out)
+    if (isErrorEvent(event)) return this.#sendError(bytes, out)
     const { type, value } = event
     if (type === 'ping') {
       if (this.#hasBegun) this.#tail.sendInOrder(bytes, out)

@@ -22,7 +22,7 @@ const terminalTypes: ReadonlySet<string> = new Set([
 ])
 
 /** Undefined for data that is not a JSON object. */
-export function readEvent({ name, data }: SseEvent): ResponsesEvent | undefined {
+export function readResponsesEvent({ name, data }: SseEvent): ResponsesEvent | undefined {
   const value = data === undefined ? undefined : findJsonObject(data)
   if (value === undefined) return undefined
   const { type, response } = value
@@ -38,7 +38,7 @@ export function isTerminal({ type }: ResponsesEvent): boolean {
 }
 
 /** Whether the upstream reports, after its 200, that it failed. */
-export function isFailure({ type, value }: ResponsesEvent): boolean {
+export function isFailedEvent({ type, value }: ResponsesEvent): boolean {
   return type === 'response.failed' || type === 'error' || isJsonObject(value['error'])
 }
 

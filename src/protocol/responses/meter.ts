@@ -4,7 +4,7 @@ import { findReportedCost } from '../reported-cost.ts'
 import { dataInPlace } from '../sse/frame.ts'
 import { StreamTally } from '../stream-tally.ts'
 import type { StreamReading, UsageLimits } from '../text-dialect.ts'
-import { isFailure, isTerminal, responseStart, type ResponsesEvent } from './event.ts'
+import { isFailedEvent, isTerminal, responseStart, type ResponsesEvent } from './event.ts'
 import { outputTexts } from './output-texts.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
@@ -33,7 +33,7 @@ export class ResponsesMeter {
     if (isTerminal(event)) this.#endSeen = true
     if (response !== undefined) this.#takeResponse(response, frame)
     // The text of an error is not output.
-    if (isFailure(event)) this.#tally.takeError()
+    if (isFailedEvent(event)) this.#tally.takeError()
     else if (event.type.endsWith('.delta')) this.#takeDelta(event)
     else if (event.type === 'response.output_item.added')
       this.#takeItem(value['item'], outputChannelOf(value))

@@ -10,7 +10,7 @@ import { FrameSplitter, type Frame } from '../sse/frame-splitter.ts'
 import { commentHeartbeat } from '../sse/heartbeat.ts'
 import { scrubErrorFrame } from '../sse/scrub-error-frame.ts'
 import type { StreamCharge, StreamReading, StreamTerms, TextStream } from '../text-dialect.ts'
-import { isFailure, isTerminal, readEvent, responseStart, type ResponsesEvent } from './event.ts'
+import { isFailedEvent, isTerminal, readResponsesEvent, responseStart, type ResponsesEvent } from './event.ts'
 import { failedEvent } from './failed-event.ts'
 import { ResponsesMeter } from './meter.ts'
 
@@ -108,7 +108,7 @@ export class ResponsesStream implements TextStream {
       const out = end === undefined ? [] : [this.#priced(end, charge?.cost ?? null)]
       return joinBytes([...out, ...this.#trailing])
     }
-    if (end !== undefined && isFailure(end.event)) return this.#priced(end, charge?.cost ?? null)
+    if (end !== undefined && isFailedEvent(end.event)) return this.#priced(end, charge?.cost ?? null)
     const identity = {
       id: this.#id,
       createdAtS: this.#createdAtS,
@@ -129,8 +129,8 @@ export class ResponsesStream implements TextStream {
 
   #takeWhole(sent: Bytes, out: Bytes[]): void {
     const read = readFrame(sent)
-    const event = readEvent(read)
-    const isError = read.name === 'error' || (event !== undefined && isFailure(event))
+    const event = readResponsesEvent(read)
+    const isError = read.name === 'error' || (event !== undefined && isFailedEvent(event))
     const frame = isError ? scrubErrorFrame(sent, this.#secrets) : sent
     if (event === undefined) {
       this.#isDone = read.data?.startsWith(DONE) === true
@@ -200,5 +200,5 @@ export class ResponsesStream implements TextStream {
 /** Whether a frame without its blank line is otherwise complete, and worth sending. */
 function isComplete(frame: Bytes): boolean {
   const read = readFrame(frame)
-  return read.data === undefined || read.data.startsWith(DONE) || readEvent(read) !== undefined
+  return read.data === undefined || read.data.startsWith(DONE) || readResponsesEvent(read) !== undefined
 }

@@ -86,11 +86,11 @@ describe('a batch', () => {
     const { store, accountId, apiKeyId } = await openWithFunds()
     const { ledger } = store
     const held = await hold(ledger, { accountId, kind: 'media', amount: usd('1') })
-    const dear = anImagesCharge(apiKeyId, 2)
+    const twoImages = anImagesCharge(apiKeyId, 2)
 
     const outcomes = await Promise.allSettled([
       ledger.credit({ ...aCredit(accountId), amount: usd('1') }),
-      ledger.captureHold(held, dear),
+      ledger.captureHold(held, twoImages),
       ledger.placeHold(aHold({ accountId, kind: 'media', amount: usd('9') })),
       ledger.releaseHold(held, NOW),
     ])

@@ -182,10 +182,10 @@ export const failoverMutants: readonly Mutant[] = [
   },
   {
     name: 'a Retry-After in seconds is read as milliseconds',
-    file: 'src/gateway/upstreams/retry-after.ts',
-    text: 'return Number(text) * 1000',
-    replacement: 'return Number(text)',
-    tests: ['src/gateway/upstreams/retry-after.test.ts'],
+    file: 'src/providers/retry-after.ts',
+    text: 'Number(text) * 1000',
+    replacement: 'Number(text)',
+    tests: ['src/providers/retry-after.test.ts'],
   },
   {
     name: 'a 504 leaves before its late mark is durable',

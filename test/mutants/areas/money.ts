@@ -48,7 +48,7 @@ export const moneyMutants: readonly Mutant[] = [
     tests: ['src/domain/pricing/tiers.test.ts'],
   },
   {
-    name: 'the hold ignores the dearer prices that its input can reach',
+    name: 'the hold ignores the higher prices that its input can reach',
     file: 'src/domain/pricing/tiers.ts',
     text: 'if (inputTokensMost > aboveInputTokens) reachable.push',
     replacement: 'if (inputTokensMost < 0) reachable.push',

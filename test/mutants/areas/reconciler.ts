@@ -90,7 +90,7 @@ export const reconcilerMutants: readonly Mutant[] = [
   {
     name: 'a stop waits for the results that a pass fetches',
     file: 'src/app.ts',
-    text: '    parts.media.stop()\n',
+    text: '  media.stop()\n',
     replacement: '',
     tests: [KILLED],
   },
