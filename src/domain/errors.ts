@@ -61,7 +61,7 @@ export type ErrorExtras = {
   /** The request's field that is wrong, as a path: `messages`, `pricing.input_per_mtok`. */
   readonly param?: string
   /** Members beside `error` at the top level of the body. */
-  readonly beside?: Readonly<Record<string, string | number>>
+  readonly extensions?: Readonly<Record<string, string | number>>
   /** Whole seconds until a repeat can help; sent as `Retry-After`. */
   readonly retryAfterS?: string
   /** False when a repeat cannot help or money may have moved. Client SDKs repeat a POST by themselves. */

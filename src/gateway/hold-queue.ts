@@ -26,7 +26,7 @@ export class HoldQueue {
   readonly #clock: Clock
   readonly #settings: HoldQueueSettings
   /** The accounts with waiting requests. */
-  readonly #lanes = new Map<number, Lane>()
+  readonly #queues = new Map<number, AccountQueue>()
 
   constructor(ports: { readonly ledger: Ledger; readonly clock: Clock }, settings: HoldQueueSettings) {
     this.#ledger = ports.ledger
@@ -39,7 +39,7 @@ export class HoldQueue {
   async place(request: TextHoldRequest, client: { readonly signal: CallerSignal }): Promise<HoldOutcome> {
     if (this.#settings.mode === 'check') return this.#check(request)
     // A hold of zero takes no money from waiting requests, so it skips the queue.
-    const mayTry = request.amount === ZERO || !this.#lanes.has(request.accountId)
+    const mayTry = request.amount === ZERO || !this.#queues.has(request.accountId)
     const outcome = await (mayTry ? this.#hold(request) : this.#refusal(request.accountId))
     if (outcome.outcome === 'held' || !this.#mayWait(request, outcome)) return outcome
     return this.#wait(request, client.signal)
@@ -57,7 +57,7 @@ export class HoldQueue {
 
   /** The number of requests that wait for held money. */
   get waiting(): number {
-    return this.#lanes.values().reduce((count, lane) => count + lane.waiters.length, 0)
+    return this.#queues.values().reduce((count, queue) => count + queue.waiters.length, 0)
   }
 
   #hold(request: TextHoldRequest, amount = request.amount): Promise<HoldOutcome> {
@@ -85,7 +85,7 @@ export class HoldQueue {
   #wait(request: TextHoldRequest, signal: CallerSignal): Promise<HoldOutcome> {
     const { promise, resolve, reject } = Promise.withResolvers<HoldOutcome>()
     const { accountId } = request
-    const lane = this.#lanes.get(accountId) ?? this.#openLane(accountId)
+    const queue = this.#queues.get(accountId) ?? this.#openQueue(accountId)
     const cancelTimer = this.#clock.after(this.#settings.waitMs, () => {
       waiter.isDue = true
       this.#wake(accountId)
@@ -102,47 +102,47 @@ export class HoldQueue {
       signal.removeEventListener('abort', refuse)
     }
     const waiter: Waiter = { request, resolve, reject, stopWaiting, isDue: false }
-    lane.waiters.push(waiter)
-    if (signal.aborted || lane.waiters.length > HOLD_WAITERS_MAX) refuse()
+    queue.waiters.push(waiter)
+    if (signal.aborted || queue.waiters.length > HOLD_WAITERS_MAX) refuse()
     // The money may have been freed between the refusal and now.
     else this.#wake(accountId)
     return promise
   }
 
-  #openLane(accountId: number): Lane {
+  #openQueue(accountId: number): AccountQueue {
     const retryLater = () =>
       this.#clock.after(RETRY_EVERY_MS, () => {
-        lane.cancelRetry = retryLater()
+        queue.cancelRetry = retryLater()
         this.#wake(accountId)
       })
-    const lane: Lane = { waiters: [], isDraining: false, isStale: false, cancelRetry: retryLater() }
-    this.#lanes.set(accountId, lane)
-    return lane
+    const queue: AccountQueue = { waiters: [], isDraining: false, isStale: false, cancelRetry: retryLater() }
+    this.#queues.set(accountId, queue)
+    return queue
   }
 
   #wake(accountId: number): void {
-    const lane = this.#lanes.get(accountId)
-    if (lane === undefined) return
-    lane.isStale = true
-    if (!lane.isDraining) void this.#drain(accountId, lane)
+    const queue = this.#queues.get(accountId)
+    if (queue === undefined) return
+    queue.isStale = true
+    if (!queue.isDraining) void this.#drain(accountId, queue)
   }
 
-  /** Serves the waiting requests in order while there is money. One drain per lane at a time keeps the order. */
-  async #drain(accountId: number, lane: Lane): Promise<void> {
-    lane.isDraining = true
-    while (lane.isStale) {
-      lane.isStale = false
-      for (let head = lane.waiters[0]; head !== undefined; head = lane.waiters[0]) {
+  /** Serves the waiting requests in order while there is money. One drain per queue at a time keeps the order. */
+  async #drain(accountId: number, queue: AccountQueue): Promise<void> {
+    queue.isDraining = true
+    while (queue.isStale) {
+      queue.isStale = false
+      for (let head = queue.waiters[0]; head !== undefined; head = queue.waiters[0]) {
         if (!(await this.#serve(accountId, head))) break
       }
     }
-    lane.isDraining = false
-    if (lane.waiters.length > 0) return
-    lane.cancelRetry()
-    this.#lanes.delete(accountId)
+    queue.isDraining = false
+    if (queue.waiters.length > 0) return
+    queue.cancelRetry()
+    this.#queues.delete(accountId)
   }
 
-  /** False if the first request in the lane must continue to wait. All requests behind it then wait too. */
+  /** False if the first request in the queue must continue to wait. All requests behind it then wait too. */
   async #serve(accountId: number, head: Waiter): Promise<boolean> {
     try {
       const outcome = await this.#hold(head.request)
@@ -158,7 +158,7 @@ export class HoldQueue {
 
   /** True for the caller that ends this wait; false if it has ended before. */
   #leave(accountId: number, waiter: Waiter): boolean {
-    const waiters = this.#lanes.get(accountId)?.waiters ?? []
+    const waiters = this.#queues.get(accountId)?.waiters ?? []
     const at = waiters.indexOf(waiter)
     if (at < 0) return false
     waiters.splice(at, 1)
@@ -175,14 +175,14 @@ type Waiter = {
   readonly reject: (error: unknown) => void
   readonly stopWaiting: () => void
   /**
-   * True if its time is over: the next try is its last. All wait for the same time, so the first in the lane is due
+   * True if its time is over: the next try is its last. All wait for the same time, so the first in the queue is due
    * first.
    */
   isDue: boolean
 }
 
 /** The waiting requests of one account, in order. */
-type Lane = {
+type AccountQueue = {
   readonly waiters: Waiter[]
   isDraining: boolean
   /** True if the balance may have changed since the first request was last tried. */

@@ -32,7 +32,7 @@ describe('an error reply', () => {
   })
 
   test('has the wrong field, and further members beside the error', () => {
-    const error = new GatewayError('invalid_field', 'No.', { param: 'n', beside: { held_usd: '0' } })
+    const error = new GatewayError('invalid_field', 'No.', { param: 'n', extensions: { held_usd: '0' } })
 
     expect(errorBody(error)).toEqual({
       error: { message: 'No.', type: 'invalid_request_error', code: 'invalid_field', param: 'n' },

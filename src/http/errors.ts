@@ -81,12 +81,12 @@ export type ErrorBody = {
     /** The field that the error is about. Some client libraries require the member. */
     readonly param: string | null
   }
-  readonly [beside: string]: unknown
+  readonly [extension: string]: unknown
 }
 
 export function errorBody({ message, type, code, extras }: GatewayError): ErrorBody {
-  const { param = null, beside } = extras
-  return { error: { message, type, code, param }, ...beside }
+  const { param = null, extensions } = extras
+  return { error: { message, type, code, param }, ...extensions }
 }
 
 /** The headers of an error: when to retry, whether a client library may retry by itself, and the allowed methods. */

@@ -22,9 +22,9 @@ export const messagesReplies: ReplyStyle = {
 export const mediaReplies: ReplyStyle = {
   ...plainReplies,
   errorBody(refusal) {
-    const { error, ...beside } = errorBody(refusal)
+    const { error, ...extensions } = errorBody(refusal)
     const isBadRequest = refusal.code === 'model_not_found'
-    return { error: isBadRequest ? { ...error, type: 'invalid_request_error' } : error, ...beside }
+    return { error: isBadRequest ? { ...error, type: 'invalid_request_error' } : error, ...extensions }
   },
   statusOf: ({ code }) => (code === 'model_not_found' ? 400 : undefined),
 }

@@ -57,7 +57,7 @@ export class Views {
     if (code === 'malformed_request' && !hasLeft) this.#world.violated('an upload broke by itself')
     if (code === 'idempotency_key_reuse' && (this.#keys.get(keyName(request) ?? '')?.size ?? 0) < 2)
       this.#world.violated('a key was refused as used for another request, and there was none')
-    if (code === 'insufficient_balance' && isAffordable(extras.beside))
+    if (code === 'insufficient_balance' && isAffordable(extras.extensions))
       this.#world.violated('a request was refused for want of money that was there')
   }
 
@@ -82,8 +82,8 @@ function keyName({ caller, idempotencyKey }: MediaRequest): string | undefined {
   return idempotencyKey === undefined ? undefined : `${caller.account.name} ${idempotencyKey}`
 }
 
-function isAffordable(beside: GatewayError['extras']['beside']): boolean {
-  const required = beside?.['required_usd']
-  const available = beside?.['available_usd']
+function isAffordable(extensions: GatewayError['extras']['extensions']): boolean {
+  const required = extensions?.['required_usd']
+  const available = extensions?.['available_usd']
   return typeof required === 'string' && typeof available === 'string' && usd(available) >= usd(required)
 }

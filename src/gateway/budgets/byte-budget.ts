@@ -37,7 +37,7 @@ export class ByteBudget {
   readonly #used: Use = { large: 0, all: 0 }
   /** Only owners that use bytes. */
   readonly #owners = new Map<number, Use>()
-  readonly #lanes: Readonly<Record<Size, Waiter[]>> = { small: [], large: [] }
+  readonly #queues: Readonly<Record<Size, Waiter[]>> = { small: [], large: [] }
 
   /** `refusal` creates the error of a reservation that did not get its bytes in time. */
   constructor(limits: ByteBudgetLimits, clock: Clock, refusal: () => GatewayError) {
@@ -56,7 +56,7 @@ export class ByteBudget {
 
   /** The number of reservations that wait. */
   get waiting(): number {
-    return this.#lanes.small.length + this.#lanes.large.length
+    return this.#queues.small.length + this.#queues.large.length
   }
 
   /** An empty reservation. It must be released when its work has ended. */
@@ -67,19 +67,19 @@ export class ByteBudget {
   /** For `Reservation.tryTake`. */
   tryTake(reservation: Reservation, bytes: number): boolean {
     if (bytes === 0) return true
-    if (this.#lanes[this.#sizeOf(reservation.bytes + bytes)].length > 0) return false
+    if (this.#queues[this.#sizeOf(reservation.bytes + bytes)].length > 0) return false
     return this.#place(reservation, bytes) === 'placed'
   }
 
   /** For `Reservation.take`. */
   take(reservation: Reservation, bytes: number, signal?: CallerSignal): Promise<void> {
     if (this.tryTake(reservation, bytes)) return Promise.resolve()
-    const lane = this.#lanes[this.#sizeOf(reservation.bytes + bytes)]
+    const queue = this.#queues[this.#sizeOf(reservation.bytes + bytes)]
     if (signal?.aborted === true || this.waiting >= BUDGET_WAITERS_MAX) return Promise.reject(this.#refusal())
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const refuse = () => {
       waiter.stopWaiting()
-      lane.splice(lane.indexOf(waiter), 1)
+      queue.splice(queue.indexOf(waiter), 1)
       reject(this.#refusal())
       // Those behind it may fit.
       this.#serve()
@@ -91,7 +91,7 @@ export class ByteBudget {
       signal?.removeEventListener('abort', refuse)
     }
     const waiter: Waiter = { reservation, bytes, resolve, stopWaiting }
-    lane.push(waiter)
+    queue.push(waiter)
     // Those before it may wait only for the shares of their owners.
     this.#serve()
     return promise
@@ -138,15 +138,15 @@ export class ByteBudget {
   }
 
   #serve(): void {
-    if (this.#lanes.small.length > 0) this.#serveLane(this.#lanes.small)
-    if (this.#lanes.large.length > 0) this.#serveLane(this.#lanes.large)
+    if (this.#queues.small.length > 0) this.#serveQueue(this.#queues.small)
+    if (this.#queues.large.length > 0) this.#serveQueue(this.#queues.large)
   }
 
   /** Serves the waiting reservations that fit, in order, and keeps the others. */
-  #serveLane(lane: Waiter[]): void {
+  #serveQueue(queue: Waiter[]): void {
     const fullOwners = new Set<number>()
     let isFull = false
-    for (const waiter of lane.splice(0)) {
+    for (const waiter of queue.splice(0)) {
       const { owner } = waiter.reservation
       const mayTry = !isFull && !fullOwners.has(owner)
       const outcome = mayTry ? this.#place(waiter.reservation, waiter.bytes) : undefined
@@ -155,7 +155,7 @@ export class ByteBudget {
       if (outcome === 'placed') {
         waiter.stopWaiting()
         waiter.resolve()
-      } else lane.push(waiter)
+      } else queue.push(waiter)
     }
   }
 }

@@ -57,7 +57,7 @@ export async function createJob(
         'insufficient_balance',
         `This job reserves ${formatUsd(job.held)} USD, and ${formatUsd(created.available)} USD is available. Add funds.`,
         {
-          beside: {
+          extensions: {
             required_usd: formatUsd(job.held),
             available_usd: formatUsd(created.available),
             held_usd: formatUsd(created.held),
@@ -82,7 +82,7 @@ function holdNotRecorded(cause: unknown): Error {
     'unavailable',
     'The reserve for this job could not be recorded. Try again shortly.',
     {
-      beside: { cost_usd: '0' },
+      extensions: { cost_usd: '0' },
       retryAfterS: '5',
       cause,
     },

@@ -65,7 +65,7 @@ function refusalOf(
   const ceiling = affordableCeiling(quote, available)
   const isReserved = addUsd(available, heldText) >= quote.amount
   const message = sentencesOf(request, quote, { available, heldText, ceiling, isReserved }).join(' ')
-  const beside = {
+  const extensions = {
     required_usd: formatUsd(quote.amount),
     available_usd: formatUsd(available),
     held_usd: formatUsd(held),
@@ -73,11 +73,11 @@ function refusalOf(
   }
   return isReserved
     ? new GatewayError('balance_reserved', message, {
-        beside,
+        extensions,
         retryAfterS: RESERVED_RETRY_AFTER_S,
         shouldRetry: true,
       })
-    : new GatewayError('insufficient_balance', message, { beside })
+    : new GatewayError('insufficient_balance', message, { extensions })
 }
 
 function sentencesOf(

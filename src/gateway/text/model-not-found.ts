@@ -34,7 +34,8 @@ export type ModelSearch = {
 
 /**
  * The error for a name that is unknown, switched off or of another kind. For a model of another kind that the account
- * may call, it names the route. Otherwise it suggests a near name. The error is the same for an unknown model and for one that is off.
+ * may call, it names the route. Otherwise it suggests a near name. The error is the same for an unknown model and for
+ * one that is off.
  */
 export function modelNotFound(name: string, search: ModelSearch): GatewayError {
   const { catalog, kind, caller } = search

@@ -94,7 +94,7 @@ export const errorSchemas: Members = {
  * All error replies of an operation, by their statuses. Statuses of text routes include any other 4xx of a provider.
  */
 export function errorReplies(operation: Operation): Record<string, Reply> {
-  const { access, body, errors, style, besideErrors = {}, otherErrors = {} } = operation
+  const { access, body, errors, style, errorExtensions = {}, otherErrors = {} } = operation
   const codes = new Set([...ofServer, ...ofAccess[access], ...(body === undefined ? [] : ofBody), ...errors])
   const replies: Record<string, Reply> = {}
   for (const status of new Set([
@@ -102,11 +102,11 @@ export function errorReplies(operation: Operation): Record<string, Reply> {
     ...Object.keys(otherErrors).map(Number),
   ])) {
     const own = [...codes].filter(code => statusIn(style, code) === status)
-    replies[status] = errorReply(own, { style, beside: besideErrors, other: otherErrors[status] })
+    replies[status] = errorReply(own, { style, extensions: errorExtensions, other: otherErrors[status] })
   }
   const isRelayed = style === 'text' || style === 'messages'
   // Any other 4xx of the provider.
-  if (isRelayed) replies['4XX'] = errorReply([], { style, beside: {}, other: undefined })
+  if (isRelayed) replies['4XX'] = errorReply([], { style, extensions: {}, other: undefined })
   return replies
 }
 
@@ -117,15 +117,15 @@ function statusIn(style: Operation['style'], code: ErrorCode): number {
 
 type Shape = {
   readonly style: Operation['style']
-  readonly beside: NonNullable<Operation['besideErrors']>
+  readonly extensions: NonNullable<Operation['errorExtensions']>
   readonly other: Content | undefined
 }
 
-function errorReply(codes: readonly ErrorCode[], { style, beside, other }: Shape): Reply {
-  const own = codes.map(code => [code, errorExample(code, style, beside[code] ?? {})] as const)
+function errorReply(codes: readonly ErrorCode[], { style, extensions, other }: Shape): Reply {
+  const own = codes.map(code => [code, errorExample(code, style, extensions[code] ?? {})] as const)
   const examples = { ...Object.fromEntries(own), ...other?.examples }
   const names = Object.keys(examples)
-  const schemas = [...ownSchemas(codes, style, beside), ...(other === undefined ? [] : [other.schema])]
+  const schemas = [...ownSchemas(codes, style, extensions), ...(other === undefined ? [] : [other.schema])]
   const [schema] = schemas
   const content = {
     schema: schemas.length === 1 && schema !== undefined ? schema : { anyOf: schemas },
@@ -142,11 +142,11 @@ function errorReply(codes: readonly ErrorCode[], { style, beside, other }: Shape
 function ownSchemas(
   codes: readonly ErrorCode[],
   style: Operation['style'],
-  beside: Shape['beside'],
+  extensions: Shape['extensions'],
 ): Schema[] {
   if (style === 'messages') return [ref('MessagesError')]
   if (style === 'text') return [ref('ProviderError')]
-  return codes.length === 0 ? [] : [errorSchema(codes, style, beside)]
+  return codes.length === 0 ? [] : [errorSchema(codes, style, extensions)]
 }
 
 function refusalIn(style: Operation['style']): object {
@@ -156,12 +156,12 @@ function refusalIn(style: Operation['style']): object {
 function errorSchema(
   codes: readonly ErrorCode[],
   style: Operation['style'],
-  beside: Shape['beside'],
+  extensions: Shape['extensions'],
 ): Schema {
   const types = [...new Set(codes.map(code => typeIn(style, code)))]
   return object(
     { error: object({ message: text, type: words(types), code: words(codes), param: nullable(text) }) },
-    Object.assign({}, ...codes.map(code => beside[code] ?? {})) as Members,
+    Object.assign({}, ...codes.map(code => extensions[code] ?? {})) as Members,
   )
 }
 
@@ -169,12 +169,12 @@ function typeIn(style: Operation['style'], code: ErrorCode): string {
   return style === 'media' && code === 'model_not_found' ? 'invalid_request_error' : errorTypeOf[code]
 }
 
-function errorExample(code: ErrorCode, style: Operation['style'], beside: Members): object {
+function errorExample(code: ErrorCode, style: Operation['style'], extensions: Members): object {
   const param = code === 'invalid_field' ? 'n' : code === 'ambiguous_field' ? 'model' : null
   const error = { message: sentenceOf[code], type: typeIn(style, code), code, param }
   const body = {
     error,
-    ...Object.fromEntries(Object.entries(beside).flatMap(([name, schema]) => firstExample(name, schema))),
+    ...Object.fromEntries(Object.entries(extensions).flatMap(([name, schema]) => firstExample(name, schema))),
   }
   return style === 'messages' ? messagesErrorBody(body) : body
 }

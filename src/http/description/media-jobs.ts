@@ -49,7 +49,7 @@ export const creation = {
     'books_inconsistent',
     'upstream_timeout',
   ],
-  besideErrors: {
+  errorExtensions: {
     insufficient_balance: {
       required_usd: { ...usd, examples: ['0.25'] },
       available_usd: { ...usd, examples: ['0.1'] },

@@ -44,7 +44,7 @@ export type Operation = {
   /** The codes of its own errors, beside those that its access and its body imply. */
   readonly errors: readonly ErrorCode[]
   /** Members beside `error` in its errors, by their codes. */
-  readonly besideErrors?: Readonly<Partial<Record<ErrorCode, Members>>>
+  readonly errorExtensions?: Readonly<Partial<Record<ErrorCode, Members>>>
   /** Replies with further errors, such as the failure of a job. They are added to those of the same status. */
   readonly otherErrors?: Readonly<Record<string, Content>>
   /** How errors look; see `reply-style.ts`. On text routes, refusals of a provider have the provider's codes. */

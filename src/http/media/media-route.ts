@@ -171,7 +171,7 @@ async function requireMoney(
   // Checked after the balance: if the job took the last money since, its key is recorded by now.
   if (key !== undefined && (await jobs.findByKey(account.id, key, clock.now())) !== undefined) return
   throw new GatewayError('insufficient_balance', 'No money is available on this account. Add funds.', {
-    beside: { available_usd: formatUsd(available), held_usd: formatUsd(addUsd(held.text, held.media)) },
+    extensions: { available_usd: formatUsd(available), held_usd: formatUsd(addUsd(held.text, held.media)) },
   })
 }
 

@@ -221,7 +221,7 @@ export const moneyMutants: readonly Mutant[] = [
   {
     name: 'an idempotency key is accepted for another credit',
     file: 'src/stores/sqlite/credits.ts',
-    text: 'if (isSame(byKey, request)) return',
+    text: 'if (isSameCredit(byKey, request)) return',
     replacement: 'if (byKey !== null) return',
     tests: [LEDGER_TESTS],
   },
@@ -322,7 +322,7 @@ export const moneyMutants: readonly Mutant[] = [
   {
     name: 'a new request overtakes those that wait for money',
     file: QUEUE,
-    text: 'request.amount === ZERO || !this.#lanes.has(request.accountId)',
+    text: 'request.amount === ZERO || !this.#queues.has(request.accountId)',
     replacement: 'request.amount >= ZERO',
     tests: [QUEUE_TESTS],
   },

@@ -203,7 +203,7 @@ export const verifyMutants: readonly Mutant[] = [
   {
     name: 'verify accepts a job whose hold is in another state',
     file: JOBS,
-    text: 'if (hold !== holdOf[state]) return',
+    text: 'if (hold !== holdStateOf[state]) return',
     replacement: 'if (hold === undefined) return',
     tests: [JOB_TESTS],
   },
