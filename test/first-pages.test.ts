@@ -61,7 +61,7 @@ test.each(['README.md', 'docs/operating.md'])(
   },
 )
 
-test('the README gets a newcomer to the first paid answer, image and clip, and to an account of their own', async () => {
+test('the commands of the README give a first paid answer, image and clip, and a new account', async () => {
   const { key, shell } = await readerOf('README.md')
   const files = 'printf \'%s\\n\' "$(head -c 8 fox.png | tail -c 7)" "$(head -c 12 fox.mp4 | tail -c 8)"\n'
   const commands = commandsOf('README.md').map(snippet =>

@@ -16,7 +16,7 @@ describe('other books are found', () => {
     expect(otherBooks('/elsewhere', { workingDirectory, installation })).toEqual([here, above, installed])
   })
 
-  test('only where a data folder has a database', () => {
+  test('only if a data folder has a database', () => {
     const home = aDataFolder()
     mkdirSync(join(home, 'data'))
 

@@ -525,7 +525,7 @@ describe('on a stopped data folder', () => {
     expect(JSON.parse(json.out)).toMatchObject({ ok: false })
   })
 
-  test('verify says that the books do not match their anchor, which is no error of their sums', async () => {
+  test('verify reports that the books do not match their anchor, and not that they do not balance', async () => {
     const folder = { TOLLGATE_DATA_DIR: join(home, 'lost-anchor') }
     await tollgate(['accounts', 'create', 'ada', '--grant', '5'], folder)
     writeFileSync(join(home, 'lost-anchor', 'anchor.json'), '{"node":"main","number":9999,"hash":"00"}\n')

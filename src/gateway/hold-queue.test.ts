@@ -132,7 +132,7 @@ describe('a request', () => {
     expect((await waiting).outcome).toBe('held')
   })
 
-  test('goes on waiting while the freed money is not enough', async () => {
+  test('continues to wait while the freed money is not enough', async () => {
     const { place, queue } = await aQueue()
     const first = heldBy(await place(usd('5')))
     const second = heldBy(await place(usd('5')))

@@ -65,7 +65,7 @@ describe('any other shape is converted', () => {
   })
 })
 
-describe('a body without a readable error gets a message of its own', () => {
+describe('a body without a readable error gets a new message', () => {
   test.each<[unknown, string]>([
     ['<!doctype html><h1>400 Bad Request</h1><hr>nginx', 'text/html'],
     ['<html>', 'text/plain'],

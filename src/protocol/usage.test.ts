@@ -18,7 +18,7 @@ const isClamped = (usage: unknown) => readUsage(usage, LIMITS)?.isClamped
 const costOf = (usage: unknown, tariff: TextTariff) =>
   formatUsd(chargeForTokens(readUsage(usage, LIMITS)?.usage ?? NO_USAGE, tariff))
 
-test('tokens cached for an hour are a bucket of their own, beside those cached for five minutes', () => {
+test('tokens cached for an hour have a separate bucket, beside those cached for five minutes', () => {
   const usage = {
     input_tokens: 3,
     cache_creation_input_tokens: 1000,

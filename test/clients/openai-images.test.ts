@@ -49,7 +49,7 @@ describe.each(majors)('the OpenAI SDK %s', (_, OpenAI) => {
     ])
   })
 
-  test('gets base64 also where it asks for links', async () => {
+  test('gets base64 even if it asks for links', async () => {
     const [image] =
       (
         await client(ada.key).images.generate({

@@ -139,7 +139,7 @@ export function blobsConform(open: () => Promise<Blobs>): void {
   })
 
   describe('reading a blob', () => {
-    test('gives undefined where there is none', async () => {
+    test('gives undefined if there is none', async () => {
       const blobs = await opened({ 'img_1/out-0': 'there' })
 
       expect(await blobs.read('img_1/out-1')).toBeUndefined()
@@ -276,7 +276,7 @@ export function blobsConform(open: () => Promise<Blobs>): void {
       expect(await keysOf(blobs)).toEqual(['img_1/out-1'])
     })
 
-    test('may be repeated, also at the same time, and changes nothing where there is no blob', async () => {
+    test('may be repeated, also at the same time, and changes nothing if there is no blob', async () => {
       const blobs = await opened({ [KEY]: 'x' })
 
       await Promise.all([blobs.archive(KEY), blobs.archive(KEY), blobs.archive(KEY)])
@@ -336,7 +336,7 @@ export function blobsConform(open: () => Promise<Blobs>): void {
       expect([...found].sort()).toEqual([...keys].sort())
     })
 
-    test('goes on behind a key that has been removed since', async () => {
+    test('continues after a key that has been removed since', async () => {
       const blobs = await opened(texts)
       const order = await keysOf(blobs)
       await blobs.remove(order[2]!)

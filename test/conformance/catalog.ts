@@ -108,7 +108,7 @@ export function catalogConforms(kind: StoreKind): void {
       )
     })
 
-    test('lists rows in the order in which they were made, whatever is edited later', async () => {
+    test('lists rows in the order of their creation, whatever is edited later', async () => {
       const { store, reopen } = await open()
       await store.putProvider(aProvider('main'), at(1))
       for (const id of ['b', 'a', 'c']) await store.putModel(aModel(id), at(2))
@@ -177,7 +177,7 @@ export function catalogConforms(kind: StoreKind): void {
       },
     )
 
-    test('deletes what is there, once', async () => {
+    test('deletes a blob, once', async () => {
       const { store, audited, reopen } = await open()
       await store.replace({ providers: [aProvider('main')], models: [aModel('x'), aDraft('y')] }, at(1))
 
@@ -255,7 +255,7 @@ export function catalogConforms(kind: StoreKind): void {
       expect(store.current().revision).toBe(2)
     })
 
-    test('keeps a stored key where an edit says so, over a restart too', async () => {
+    test('keeps a stored key if an edit says so, also across a restart', async () => {
       const { store, reopen } = await open()
       await store.putProvider(aProvider('main', { secret: { from: 'literal', value: 'sk-1' } }), at(1))
 
@@ -414,7 +414,7 @@ export function catalogConforms(kind: StoreKind): void {
       ])
     })
 
-    test('takes another key for a change, and drops one that is not wanted any more', async () => {
+    test('counts another key as a change, and drops a key that is no longer wanted', async () => {
       const { store, reopen } = await open()
       await store.putProvider(aProvider('main', { secret: { from: 'literal', value: 'sk-1' } }), at(1))
       await store.putProvider(aProvider('main', { secret: { from: 'literal', value: 'sk-2' } }), at(2))

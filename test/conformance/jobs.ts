@@ -110,7 +110,7 @@ export function jobsConform(kind: StoreKind): void {
       expect(await soundBalance(store, payer.accountId)).toMatchObject(moneyWith('processing'))
     })
 
-    test('needs no money where it costs nothing', async () => {
+    test('needs no money if it costs nothing', async () => {
       const { jobs, store, payer } = await openJobs(kind)
       await record(jobs, aJob(payer, { held: usd('10') }))
       const quote = { kind: 'images', tariff: { perImage: ZERO } } as const

@@ -71,7 +71,7 @@ function immediately(_delayMs: number, then: () => void): () => void {
   return () => undefined
 }
 
-test('a request is answered whenever one of its upstreams can answer, whatever failed before', async () => {
+test('a request is answered if one of its upstreams can answer, whatever failed before', async () => {
   const rank = fc.integer({ min: 1, max: 3 })
   const orders = fc.record({ a: rank, b: rank, c: rank })
   await fc.assert(

@@ -156,7 +156,7 @@ describe('a gateway whose books lost commits', () => {
   })
 })
 
-test('the loss cannot be accepted where nothing is lost', async () => {
+test('the loss cannot be accepted if nothing is lost', async () => {
   const gateway = await start(aDataFolder())
 
   const refused = await admin<object>(gateway, 'POST', 'verify', { accept_loss: 'just in case' })

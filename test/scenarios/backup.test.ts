@@ -259,7 +259,7 @@ describe('a restore', () => {
     await expectSound(gateway)
   })
 
-  test('that kill -9 cuts off leaves the old books or the new ones, and says how to go on', async () => {
+  test('that is interrupted by kill -9 leaves the old books or the new ones, and says how to continue', async () => {
     const { dataDir, file, key, atBackup, atStop } = await aFolderWithBackup()
     const settings = { TOLLGATE_DATA_DIR: dataDir }
     const seenBooks: (readonly string[])[] = []

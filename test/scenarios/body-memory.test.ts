@@ -143,7 +143,7 @@ test('one key gets a quarter, and other keys are served', async () => {
   expect(await waiting()).toBe(1)
 })
 
-test('the admin API has a share of its own', async () => {
+test('the admin API has a separate share', async () => {
   await send(declaring(8), '{', {
     key: `Bearer ${ADMIN_KEY}`,
     path: '/admin/api/accounts',

@@ -98,7 +98,7 @@ test('the name of an encoding has no case', async () => {
   expect((await post('/v1/chat/completions', body, { 'content-encoding': ' GZip ' })).status).toBe(200)
 })
 
-test('identity is no encoding', async () => {
+test('identity counts as no encoding', async () => {
   const response = await post('/v1/chat/completions', chat('Identity'), { 'content-encoding': 'identity' })
 
   expect(response.status).toBe(200)

@@ -73,7 +73,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     expect(response.status).toBe(409)
   })
 
-  test('of another account makes a job of its own', async () => {
+  test('of another account makes a new job', async () => {
     const eve = await gateway.account()
     await create()
 
@@ -162,7 +162,7 @@ describe('a repeat with the same Idempotency-Key', () => {
     expect(gateway.media.submits).toHaveLength(1)
   })
 
-  test('of many requests at once makes one job, also where the balance covers only one', async () => {
+  test('of many requests at once makes one job, even if the balance covers only one', async () => {
     const poor = await gateway.account({ grant: '0.04' })
 
     const replies = await Promise.all(Array.from({ length: 20 }, () => create({}, { as: poor })))

@@ -112,7 +112,7 @@ describe('a job that its provider accepts', () => {
     expect((await reply).status).toBe(200)
   })
 
-  test('goes on after the 202, and is found finished by the lookup', async () => {
+  test('continues after the 202, and the lookup finds it finished', async () => {
     const { id } = await gateway.running(ada.key, { n: 3 })
     const running = await gateway.poll(ada.key, id)
     gateway.media.polled = images(['one', 'two'])
@@ -128,7 +128,7 @@ describe('a job that its provider accepts', () => {
     await gateway.verify()
   })
 
-  test('goes on when its client disconnects during the wait', async () => {
+  test('continues if its client disconnects during the wait', async () => {
     const leaving = new AbortController()
     const reply = fetch(`${gateway.url}/v1/images/generations`, {
       method: 'POST',
@@ -149,7 +149,7 @@ describe('a job that its provider accepts', () => {
     await gateway.verify()
   })
 
-  test('goes on when its client disconnects before the submit is answered', async () => {
+  test('continues if its client disconnects before the submit is answered', async () => {
     const answer = Promise.withResolvers<SubmitOutcome>()
     gateway.media.submitted = answer.promise
     const leaving = new AbortController()
@@ -413,7 +413,7 @@ describe('a generation that fails', () => {
     })
   })
 
-  test.each(['message', 'code'])('is shown without a part of a host where the %s is cut', async field => {
+  test.each(['message', 'code'])('is shown without a part of a host if the %s is cut', async field => {
     const { id } = await gateway.running(ada.key)
     const long = `${'x'.repeat(field === 'code' ? 190 : 990)} gpu-7.pics.internal`
     gateway.media.polled = { outcome: 'failed', message: 'No.', [field]: long }
@@ -592,7 +592,7 @@ describe('7 days after its completion', () => {
   })
 })
 
-test('a result whose file is missing is a 500, and not a reply that breaks off', async () => {
+test('a result whose file is missing is a 500, and not a reply that ends early', async () => {
   const { id } = await gateway.running(ada.key)
   gateway.media.polled = images(['one'])
   await gateway.poll(ada.key, id)

@@ -172,7 +172,7 @@ test.each(['/v1/images', '/v1/images/variations', '/v1/images/jobs/img_0', '/v1/
 )
 
 describe('402', () => {
-  test('is the reply where the balance does not cover the reserve, before a job exists', async () => {
+  test('is the reply if the balance does not cover the reserve, before a job exists', async () => {
     const poor = await gateway.account({ grant: '0.1' })
 
     const response = await gateway.create(poor.key, { n: 3 })

@@ -97,7 +97,7 @@ describe('an unknown submit on the sandbox', () => {
     await gateway.verify()
   })
 
-  test("is released at the reconciler's next pass where nothing was sent", async () => {
+  test("is released at the reconciler's next pass if nothing was sent", async () => {
     const id = await lost('submit=not_sent')
     const held = await gateway.money(ada)
 
@@ -154,7 +154,7 @@ describe('a job that its provider does not finish within a day', () => {
     await gateway.verify()
   })
 
-  test('is settled where the provider has finished it by then: what it knows comes before its deadline', async () => {
+  test('is settled if the provider has finished it by then: its answer comes before the deadline', async () => {
     const startedAtMs = gateway.clock.now()
     const { id } = await gateway.running(ada.key)
     await gateway.poll(ada.key, id)
@@ -224,7 +224,7 @@ describe('a result that a provider made and its customer does not get', () => {
   const lossUsd = async (id: string) =>
     (await gateway.admin<{ loss_usd: string | null }>('GET', `jobs/${id}`)).loss_usd
 
-  test('is a loss where it can never be fetched, in the step that fails the job', async () => {
+  test('is a loss if it can never be fetched, in the step that fails the job', async () => {
     const links = ['a', 'b'].map(
       name => ({ from: 'url', url: `http://169.254.169.254/${name}.png` }) as const,
     )
@@ -238,7 +238,7 @@ describe('a result that a provider made and its customer does not get', () => {
     await gateway.verify()
   })
 
-  test('is a loss where the submit was answered without an id, and the job is found finished', async () => {
+  test('is a loss if the submit was answered without an id and the job is found finished', async () => {
     gateway.media.submitted = { outcome: 'rejected', reason: 'no_id', status: 200, message: 'No id.' }
     const { id } = await errorOf(await gateway.create(ada.key, { n: 3 }))
     const before = await lossUsd(id!)
@@ -269,7 +269,7 @@ describe('the answer to a submit', () => {
     return (await gateway.admin<{ data: readonly Line[] }>('GET', `accounts/${ada.id}/statement`)).data
   }
 
-  test('that comes after the release is a loss where it is the result', async () => {
+  test('that comes after the release is a loss if it is the result', async () => {
     const answer = Promise.withResolvers<ReturnType<typeof images>>()
     gateway.media.submitted = answer.promise
     const { id } = await gateway.running(ada.key)
@@ -286,7 +286,7 @@ describe('the answer to a submit', () => {
     await gateway.verify()
   })
 
-  test('that comes after the release is kept where it is an id, and the job is watched by it', async () => {
+  test('that comes after the release is kept if it is an id, and the job is watched by it', async () => {
     const answer = Promise.withResolvers<SubmitOutcome>()
     gateway.media.submitted = answer.promise
     const { id } = await gateway.running(ada.key)

@@ -253,7 +253,7 @@ describe('what a provider gets', () => {
     expect([contentsOf(body), body.cost_usd]).toEqual([['one', 'two'], '0.08'])
   })
 
-  test('the charge follows n where the provider does not tell how many there are', async () => {
+  test('the charge follows n if the provider does not report the number of images', async () => {
     gateway.media.submitted = images(['a sheet'], { isCounted: false })
 
     const body = await gateway.created(ada.key, { n: 3 })

@@ -351,7 +351,7 @@ describe('the command', () => {
     expect(exitCode).toBe(0)
   })
 
-  test('reconcile exits with 1 where the work for a job failed', async () => {
+  test('reconcile exits with 1 if the work for a job failed', async () => {
     await submitted(unknown)
     gateway.media.recover = async () => {
       throw new Error('A bug.')

@@ -113,7 +113,7 @@ describe('a pass of the reconciler', () => {
     })
   })
 
-  test('settles the jobs of other providers where one does not answer', async () => {
+  test('settles the jobs of other providers if one does not answer', async () => {
     // More than a sweep asks for at a time.
     for (let count = 0; count < 70; count += 1) await runningVideo()
     const quick = await gateway.running(ada.key, { model: 'draw-pics' })
@@ -171,7 +171,7 @@ test('results are fetched a bounded number at a time', async () => {
   await gateway.verify()
 })
 
-test('while a result is fetched, no other node has a reason to poll the job', async () => {
+test('while a result is fetched, the job is not due for a poll on any other node', async () => {
   const { id } = await gateway.running(ada.key)
   gateway.media.polled = linked('/large.png')
   gateway.clock.advance(STEP_MS)

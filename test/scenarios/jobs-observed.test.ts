@@ -144,7 +144,7 @@ describe('each change of a state is one log line, and is counted once:', () => {
     await expectChanges(changes)
   })
 
-  test('a repeat by an idempotency key, a refusal and an archived result are none', async () => {
+  test('a repeat by an idempotency key, a refusal and an archived result do not count', async () => {
     gateway.media.submitted = images(['one'])
     const headers = { 'idempotency-key': 'k' }
     await (await gateway.create(ada.key, { n: 2 }, { headers })).arrayBuffer()
@@ -239,7 +239,7 @@ describe('a loss', () => {
     expect(lines.findLast(({ message }) => message === 'job')).toMatchObject({ loss_usd: '0.04' })
   })
 
-  test('of a late completion is counted, and is a line of its own', async () => {
+  test('of a late completion is counted, and is a separate line', async () => {
     await submitted(unknown)
     gateway.clock.advance(15 * MINUTE_MS)
     await gateway.reconcile()

@@ -31,7 +31,7 @@ async function runningVideo(): Promise<void> {
   expect(response.status).toBe(202)
 }
 
-test('what jobs hold and what they have spent is media in the balance, and both count in the totals', async () => {
+test('the money that jobs hold or have spent is media in the balance, and counts in the totals', async () => {
   gateway.media.submitted = images(['one', 'two'])
   await gateway.created(ada.key, { n: 2 })
   gateway.media.submitted = undefined
@@ -48,7 +48,7 @@ test('what jobs hold and what they have spent is media in the balance, and both 
   expect(await read('/v1/credits')).toEqual({ balance: '0.52', total_used: '0.08' })
 })
 
-test('what jobs hold is in the metric of held money, until they end', async () => {
+test('the money that jobs hold is in the metric of held money, until they end', async () => {
   await runningVideo()
 
   const response = await fetch(`${gateway.url}/metrics`, {

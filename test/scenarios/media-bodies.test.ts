@@ -151,7 +151,7 @@ describe('the space for input files', () => {
     expect(first.received).toBe('')
   })
 
-  test('is full for all when every account has its quarter, and then serves who waits', async () => {
+  test('is full for all when every account has its quarter, and then serves the waiting requests', async () => {
     const accounts = await Promise.all([1, 2, 3, 4, 5].map(accountOf))
     const senders = []
     for (const { key } of accounts) senders.push(await sendHalf(1.4 * MEGABYTE, { key }))

@@ -67,7 +67,7 @@ test('a job is polled at the provider that accepted it, with its key, also after
   ])
 })
 
-test('after its deadline, no job still says that it runs, whatever its provider says', async () => {
+test('no job is shown as running after its deadline, even if its provider says so', async () => {
   const { id } = await accepted()
   gateway.clock.advance(DAY_MS)
 

@@ -287,7 +287,7 @@ describe('a stream', () => {
     expect(await gateway.charges(eve)).toEqual([])
   })
 
-  test('with an error of the provider ends with that error, which is no output', async () => {
+  test('with an error of the provider ends with that error, which does not count as output', async () => {
     const eve = await gateway.account()
     gateway.native.script({ breakAfter: 1, breakWith: 'error' })
 

@@ -58,7 +58,7 @@ const left = async () => (await ada.balance()).available_usd
 const arrived = () => gateway.read(ada.key, '/v1/balance')
 
 describe('an Idempotency-Key', () => {
-  test('is part of the request: another key gets an answer of its own, and the same key a replay', async () => {
+  test('is part of the request: another key gets a new answer, and the same key a replay', async () => {
     const body = aRequest()
 
     await send(body, { 'idempotency-key': 'a' })
@@ -81,7 +81,7 @@ describe('an Idempotency-Key', () => {
 })
 
 describe('an account with replays switched off', () => {
-  test('gets an answer of its own for every request, until they are switched on again', async () => {
+  test('gets a new answer for every request, until they are switched on again', async () => {
     const body = aRequest()
     await gateway.admin('PATCH', `accounts/${ada.id}`, { replays: false })
 

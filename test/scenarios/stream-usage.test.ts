@@ -60,7 +60,7 @@ describe('with stream_usage: ask, a chat stream whose client did not ask for usa
     expect(charge).toMatchObject({ cost_usd: '0.00007', source: 'reported' })
   })
 
-  test('is charged an estimate if the upstream reports no usage all the same', async () => {
+  test('is charged an estimate if the upstream still reports no usage', async () => {
     const { text, charge } = await ask({}, withoutUsage)
 
     expect(text).toBe(SHOWN + DONE)

@@ -139,7 +139,7 @@ describe.each(Object.entries(breaks))('a connection that is %s', (_, [sent, brea
 })
 
 test.each([false, true])(
-  'a connection that breaks after every choice has finished is no error, with include_usage %p',
+  'a connection that breaks after every choice has finished is not an error, with include_usage %p',
   async includeUsage => {
     const sent = HEL + FINISH
     const { account, exchange, reader, first } = await openedStream(gateway, sent, { includeUsage })

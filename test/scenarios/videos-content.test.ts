@@ -156,7 +156,7 @@ describe('a clip that cannot be read', () => {
     expect(await refusalOf(response)).toMatchObject({ status: 409, code: 'video_not_ready' })
   })
 
-  test('of a job that its provider has finished since: it is there at once', async () => {
+  test('of a job that its provider has finished since: it is available at once', async () => {
     gateway.media.polled = { outcome: 'running', upstreamStatus: 'running', isKnownStatus: true }
     const { id } = await gateway.accepted(ada.key, { model: 'family-a', prompt: 'A' })
     gateway.media.polled = aClip({ bytes: CLIP, durationMs: 5000 })

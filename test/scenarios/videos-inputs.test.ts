@@ -221,7 +221,7 @@ describe('rule 1: links', () => {
     expect(blobs(id)).toHaveLength(1)
   })
 
-  test('whose body breaks off go to the provider as they are', async () => {
+  test('whose body breaks off go to the provider unchanged', async () => {
     const head = `HTTP/1.1 200 OK\r\ncontent-length: ${png.length + 1}\r\n\r\n`
     const cut = Bun.listen({
       hostname: '127.0.0.1',

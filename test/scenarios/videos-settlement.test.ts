@@ -109,7 +109,7 @@ describe('on the sandbox', () => {
     expect(await gateway.money(ada)).toEqual(RELEASED)
   })
 
-  test('unknown_submit that is found at the provider goes on as that job, and is charged', async () => {
+  test('unknown_submit that is found at the provider continues as that job, and is charged', async () => {
     const { id } = (await (await gateway.create(ada.key, film('submit=unknown delay_ms=0'))).json()) as Failed
     await reconcile()
 
@@ -320,7 +320,7 @@ describe('with a scripted provider', () => {
     expect(await gateway.money(bob)).toEqual({ available: '1', held: '0' })
   })
 
-  test('a clip whose duration neither the provider nor its header tells is charged as it was asked for', async () => {
+  test('a clip without a duration from the provider or its header is charged for the requested length', async () => {
     gateway.media.polled = aClip()
     const { id } = await gateway.accepted(ada.key, { model: 'family-a', prompt: 'A' })
 

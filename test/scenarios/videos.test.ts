@@ -279,7 +279,7 @@ describe('links', () => {
     )
   })
 
-  test('are built from TOLLGATE_BASE_URL where it is set', async () => {
+  test('are built from TOLLGATE_BASE_URL if it is set', async () => {
     expect(await linkOf({ TOLLGATE_BASE_URL: 'https://films.example.com/' }, { host: 'h' })).toBe(
       'https://films.example.com/v1/videos/ID/content',
     )

@@ -167,7 +167,7 @@ describe('a backup', () => {
     expect(readdirSync(elsewhere)).toEqual([])
   })
 
-  test('never removes the data folder, where it has the name of an unfinished backup', async () => {
+  test('never removes the data folder, even if it has the name of an unfinished backup', async () => {
     const dataDir = `${aDataFolder()}/books.db.partial`
     mkdirSync(dataDir)
     await anAccount(aSqliteStore(join(dataDir, 'tollgate.db')))

@@ -123,7 +123,7 @@ describe('a restore changes nothing', () => {
     expect(readdirSync(dataDir).sort()).toEqual(['lock.db', 'restore.ready'])
   })
 
-  test('without a reason, where there are books', async () => {
+  test('without a reason, if there are books', async () => {
     const dataDir = aDataFolder()
     await restoreInto(dataDir, { file: source })
 

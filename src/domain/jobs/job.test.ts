@@ -21,7 +21,7 @@ const ownRows: readonly (readonly [from: JobState, to: JobState])[] = [
   ['unknown_submit', 'processing'],
 ]
 
-test('a job moves as the table of states says, and in no other way', () => {
+test('a job changes its state only as the table of states allows', () => {
   const allowed = new Set([...contractRows, ...ownRows].map(String))
 
   for (const from of states) {

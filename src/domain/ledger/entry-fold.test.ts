@@ -102,7 +102,7 @@ describe('the fold of the entries', () => {
     expect(fold.balancesOf(1)).toMatchObject({ 'revenue.text': ZERO })
   })
 
-  test('goes on with other accounts after a wrong entry', () => {
+  test('continues with other accounts after a wrong entry', () => {
     const other = { ...credit, id: 3n, accountId: 2 }
     const wrongOther = { ...charge, id: 4n, accountId: 2, number: 7 }
 

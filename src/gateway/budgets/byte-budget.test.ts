@@ -218,7 +218,7 @@ describe('what does not fit', () => {
     expect(budget.waiting).toBe(1)
   })
 
-  test('lets those behind it go on when its time is over', async () => {
+  test('lets the requests behind it continue when its time is over', async () => {
     const opened = open()
     const [first] = fill(opened)
     const { taken, wait, clock, reserve } = opened
@@ -254,7 +254,7 @@ describe('what does not fit', () => {
     expect([budget.waiting, clock.waiting]).toEqual([0, 0])
   })
 
-  test('leaves when its client does, and those behind it go on', async () => {
+  test('leaves the queue when its client disconnects, and the requests behind it continue', async () => {
     const opened = open()
     const [first] = fill(opened)
     const { taken, wait, budget, clock, reserve } = opened

@@ -36,7 +36,7 @@ test('the end of a request ends the wait of its followers', async () => {
   expect(await joined).toBeUndefined()
 })
 
-test('the call goes on until the leader and all followers have disconnected', async () => {
+test('the call continues until the leader and all followers have disconnected', async () => {
   const leader = { signal: new DisconnectSignal() }
   const follower = { signal: new DisconnectSignal() }
   const request = new InFlightRequest(leader)

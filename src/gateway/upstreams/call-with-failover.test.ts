@@ -356,7 +356,7 @@ describe('an answer that the client does not get', () => {
 })
 
 describe('a stream that is given up because of its first byte', () => {
-  test('is recorded with unknown usage, also if no other upstream answers', async () => {
+  test('is recorded with unknown usage, even if no other upstream answers', async () => {
     const { run, recorded } = setUp({ a: [aFailure('first_byte_timeout')], b: [aFailure('unpaid')] })
 
     const { result } = await run()

@@ -35,7 +35,7 @@ test('a key pair is two secrets, and the value of a header is one', () => {
   ])
 })
 
-test('variables that are not set are no secrets', () => {
+test('unset variables are not secrets', () => {
   for (const kind of ['openai-compatible', 'kling'] as const)
     expect(secretsWith({ kind, key: 'ABSENT', headers: { 'x-team': 'env:GONE' } })).toEqual([])
 })

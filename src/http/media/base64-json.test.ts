@@ -48,7 +48,7 @@ test('cancelling closes the file that is read and the files behind it', async ()
   expect(await body.read()).toBeUndefined()
 })
 
-test('a file that breaks off breaks the body', async () => {
+test('a body fails if one of its files ends early', async () => {
   const body = new Base64Body(['"', failingStream([LARGE], new Error('disk'))])
   await body.read()
 

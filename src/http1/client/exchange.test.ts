@@ -116,7 +116,7 @@ test('pieces are plain byte arrays, whose slices are copies', async () => {
   expect(piece).toHaveLength(5)
 })
 
-test('what has come of a response that breaks off can still be read', async () => {
+test('the received part of a response that breaks off can still be read', async () => {
   const { exchange, receive } = anExchange()
   receive(5)
 

@@ -99,7 +99,7 @@ describe.skipIf(!canFillBacklog)('a TCP connect that is never answered', () => {
     backlog.close()
   })
 
-  test('fails at once while 256 earlier ones to the same server still go on', async () => {
+  test('fails at once while 256 earlier ones to the same server are still running', async () => {
     const backlog = await startFullBacklog()
     const url = `http://127.0.0.1:${backlog.port}`
     const earlier = Array.from({ length: 256 }, () => codeAndSent(url))

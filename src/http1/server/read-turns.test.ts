@@ -99,7 +99,7 @@ describe('a body that waits for its turn', () => {
     return { ...server, body }
   }
 
-  test('is read in the order of its bytes, with those that arrive meanwhile', async () => {
+  test('is read in the order of its bytes, including bytes that arrive during the read', async () => {
     const { body, endTurn } = waiting(6)
     const read = body.read()
     body.feed(Buffer.from('abc'), 0)

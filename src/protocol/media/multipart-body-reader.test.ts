@@ -244,7 +244,7 @@ describe('a part', () => {
   )
 })
 
-describe('what is around the parts is dropped', () => {
+describe('text around the parts is dropped', () => {
   test.each([
     ['a preamble', `for old clients\r\n-- \r\n${form(field('model', 'm')).toString()}`],
     ['a line end before the first boundary', `\r\n${form(field('model', 'm')).toString()}`],

@@ -170,7 +170,7 @@ describe('an error', () => {
     expect(run([ERROR], FAILURE).reading.errorFirst).toBe(true)
   })
 
-  test('of the gateway comes after a frame that broke off', () => {
+  test('of the gateway comes after an incomplete frame', () => {
     const { sent, last } = run([start(), text('Hi'), 'event: content_block_del'], FAILURE)
 
     expect(sent).toBe(renamed(start()) + text('Hi'))

@@ -44,7 +44,7 @@ describe('fal', () => {
     ])
   })
 
-  test('sends the key to the host of the base URL only, where its links name other hosts', async () => {
+  test('sends the key only to the host of the base URL, even if its links name other hosts', async () => {
     const links = ['https://evil.example/fal-ai/other/requests/7', 'http://169.254.169.254/requests/7']
     for (const link of links) {
       const { sent, provider, aCall } = openAdapter({

@@ -347,7 +347,7 @@ describe('nothing on this machine is reached', () => {
   })
 
   test.each(['127.0.0.1', '[::1]', '0x7f.1', '[::ffff:127.0.0.1]', 'localhost'])(
-    'but %s is, where the operator allows private addresses',
+    'but %s is, if the operator allows private addresses',
     async host => {
       const resolve: Resolver = async () => ['127.0.0.1']
 

@@ -188,7 +188,7 @@ test('an IPv6 address is read in any spelling', () => {
   )
 })
 
-test('a text of colons, digits and dots is an IPv6 address where the system takes it for one', () => {
+test('a text of colons, digits and dots is an IPv6 address if the system accepts it', () => {
   const parts = [':', '::', '0', 'ff', '1234', '12345', '1.2.3.4', '.', 'g']
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...parts), { maxLength: 16 }), found => {

@@ -133,7 +133,7 @@ describe('a video', () => {
     expect(formOf({ params: { aspect_ratio: ratio } }).fields.slice(2)).toEqual([['aspect_ratio', ratio]])
   })
 
-  test('that goes on from an earlier job names it', () => {
+  test('that continues an earlier job names it', () => {
     const form = formOf({ refUpstreamId: 'c558a44c' })
 
     expect(form.path).toBe('/video-extend/veo')

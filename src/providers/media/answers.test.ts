@@ -30,6 +30,6 @@ test.each([
   expect(isUsableId(id)).toBe(is)
 })
 
-test('the time to wait is a member where an answer asks for one', () => {
+test('the time to wait is a member if an answer asks for one', () => {
   expect([waitOf({ retryAfterS: 7 }), waitOf({})]).toEqual([{ retryAfterS: 7 }, {}])
 })

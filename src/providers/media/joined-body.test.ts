@@ -54,18 +54,15 @@ describe('a joined body', () => {
     expect([opened, stream.reads]).toEqual([1, 1])
   })
 
-  test.each([999, 1001])(
-    'breaks off where an input has %d bytes fewer or more than it declares',
-    async declared => {
-      const body = joinedBody([anInput(() => streamOf([bytes]), declared), 'end'])
+  test.each([999, 1001])('fails if an input has %d bytes fewer or more than it declares', async declared => {
+    const body = joinedBody([anInput(() => streamOf([bytes]), declared), 'end'])
 
-      const error = await rejection(bytesOf(body.stream))
+    const error = await rejection(bytesOf(body.stream))
 
-      expect((error as Error).message).toBe(`An input of ${declared} bytes has 1000.`)
-    },
-  )
+    expect((error as Error).message).toBe(`An input of ${declared} bytes has 1000.`)
+  })
 
-  test('breaks off where an input does, or cannot be opened', async () => {
+  test('fails if an input breaks or cannot be opened', async () => {
     const broken = new Error('disk')
     const failing = anInput(() => failingStream([bytes], broken), 2000)
     const missing: InputBytes = { ...failing, open: () => Promise.reject(broken) }

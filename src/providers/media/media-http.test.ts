@@ -106,7 +106,7 @@ describe.each<[string, (timers: Timers) => HttpClient]>([
     })
   })
 
-  test('whose input breaks off never arrives whole', async () => {
+  test('whose input breaks off never arrives completely', async () => {
     const input = { ...bytesInput(new Uint8Array(1000)), open: async () => streamOf([new Uint8Array(10)]) }
 
     const reply = await send({ body: joinedBody(['start', input]) })

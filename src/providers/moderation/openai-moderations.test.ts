@@ -65,7 +65,7 @@ test('several pieces are sent together, and one flag counts for all of them', as
   expect(upstream.requests.at(-1)?.json()).toEqual({ input: ['fine', 'not fine'] })
 })
 
-test('no key is sent where none is set', async () => {
+test('no key is sent if none is set', async () => {
   upstream.reply(json(results(false)))
   const keyless = openAiModerations({ url: upstream.baseUrl, key: undefined }, { http })
 

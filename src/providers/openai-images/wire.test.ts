@@ -84,7 +84,7 @@ describe('the size', () => {
     expect(imageSize(model, params)).toBe(size)
   })
 
-  test('keeps to the limits of a model that takes any size', () => {
+  test('respects the limits of a model that accepts any size', () => {
     const ratios = ['1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3', '21:9']
     const sizes = ratios.flatMap(aspect_ratio =>
       ['1K', '2K', '4K'].map(resolution => imageSize('gpt-image-2', { aspect_ratio, resolution })),

@@ -21,7 +21,7 @@ const filesIn = (folder: string) =>
 
 blobsConform(() => openDiskBlobs({ folder: aFolder() }))
 
-test('the file of a blob has its key in its name, and an archived one is in a folder of its own', async () => {
+test('the file of a blob has its key in its name, and an archived one is in a separate folder', async () => {
   const folder = aFolder()
   const blobs = await openDiskBlobs({ folder })
   await blobs.write(KEY, streamOfText('kept'), UNLIMITED)

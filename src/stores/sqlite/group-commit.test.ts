@@ -124,7 +124,7 @@ describe('group commit', () => {
     expect(numbers()).toEqual([2])
   })
 
-  test('commits go on after the disk was really full', async () => {
+  test('commits continue after the disk was really full', async () => {
     const { groupCommit, database, insert, numbers } = open()
     const pages = database.query<{ page_count: bigint }, []>('PRAGMA page_count').get()
     database.run(`PRAGMA max_page_count = ${pages!.page_count}`)

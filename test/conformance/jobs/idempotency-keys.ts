@@ -28,7 +28,7 @@ export function idempotencyKeysConform(kind: StoreKind): void {
       expect(await soundBalance(store, payer.accountId)).toMatchObject(moneyWith('queued'))
     })
 
-    test('gives the first job also where the balance would not cover another', async () => {
+    test('gives the first job even if the balance would not cover another', async () => {
       const { jobs, payer } = await openJobs(kind)
       const first = await record(jobs, aJob(payer, { idempotency, held: usd('10') }))
 
@@ -69,7 +69,7 @@ export function idempotencyKeysConform(kind: StoreKind): void {
       expect(created).toMatchObject({ outcome: 'created', job: { accountId: other.accountId } })
     })
 
-    test('is not kept where no job was made', async () => {
+    test('is not kept if no job was made', async () => {
       const { jobs, payer } = await openJobs(kind)
       await jobs.create(aJob(payer, { idempotency, held: usd('11') }))
 

@@ -93,7 +93,7 @@ export function jobWatchesConform(kind: StoreKind): void {
       expect((await jobs.history(id)).at(-1)).toMatchObject({ state: 'failed', atMs: NOW + 2000 })
     })
 
-    test('is booked once, also where the result was free', async () => {
+    test('is booked once, even if the result was free', async () => {
       const { store, jobs, payer, id } = await openReleased()
 
       const booked = [
@@ -190,7 +190,7 @@ export function jobWatchesConform(kind: StoreKind): void {
       expect(await soundBalance(store, payer.accountId)).toMatchObject({ spent: { media: COST } })
     })
 
-    test('has no loss to book where it has ended before', async () => {
+    test('has no loss to book if it has ended before', async () => {
       const { store, jobs, payer } = await openJobs(kind)
       const { id } = await jobIn('completed', jobs, aJob(payer))
 

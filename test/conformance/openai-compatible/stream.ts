@@ -179,7 +179,7 @@ export function streamConforms(open: OpenHttp): void {
   })
 
   describe('a stream that breaks', () => {
-    test('by a reset hands on what has come, and then is broken', async () => {
+    test('by a reset delivers the bytes so far, and then fails', async () => {
       const { exchange, body } = await openHeld()
       await exchange.write(replies.chunk('one'))
       expect(textOf(await nextOf(body))).toBe('one')
@@ -204,7 +204,7 @@ export function streamConforms(open: OpenHttp): void {
   })
 
   describe('a stream that goes silent', () => {
-    test('is idle when nothing comes within the limit, and the request is aborted', async () => {
+    test('times out if nothing arrives within the limit, and the request is aborted', async () => {
       const { exchange, body } = await openHeld()
       const pending = nextOf(body)
 

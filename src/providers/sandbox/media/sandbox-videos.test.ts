@@ -43,7 +43,7 @@ describe('a clip of the sandbox', () => {
     },
   )
 
-  test('lasts 5 seconds where none are asked for', async () => {
+  test('lasts 5 seconds if no length is requested', async () => {
     expect(readMp4(await clipOf({})).durationMs).toBe(5000)
   })
 
