@@ -85,7 +85,10 @@ export interface TextStream {
    * byte.
    */
   readonly heartbeat?: Heartbeat
-  /** Takes bytes from the upstream and returns the bytes to send now, possibly none. `chunk` must not change later. */
+  /**
+   * Takes bytes from the upstream and returns the bytes to send now, possibly none. These may be a view of `chunk`,
+   * whose bytes need to stay only until the next call of any method.
+   */
   feed(chunk: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer>
   /** Ends the upstream's stream, complete or not. Returns the bytes to send of a last frame without a blank line. */
   end(): Uint8Array<ArrayBuffer>

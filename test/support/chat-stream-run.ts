@@ -1,5 +1,6 @@
 import type { GatewayError } from '../../src/domain/errors.ts'
 import { ChatStream, type ChatStreamMode } from '../../src/protocol/chat-stream/chat-stream.ts'
+import { shortLivedPieces } from '../../src/http1/testing/short-lived-pieces.ts'
 import type { StreamCharge } from '../../src/protocol/text-dialect.ts'
 
 const encoder = new TextEncoder()
@@ -15,7 +16,7 @@ export type StreamRun = {
   readonly reading: Omit<ReturnType<ChatStream['reading']>, 'texts'> & { readonly texts: readonly string[] }
 }
 
-/** Feeds the reads to a stream, ends it, charges it and finishes it. */
+/** Feeds the reads to a stream, ends it, charges it and finishes it. Each read overwrites the bytes of the one before. */
 export function runStream(
   reads: readonly (string | Uint8Array<ArrayBuffer>)[],
   mode: Partial<ChatStreamMode> & {
@@ -28,7 +29,11 @@ export function runStream(
     limits: mode.limits ?? { inputTokensMax: undefined, outputTokensMax: undefined },
     rewriteModel: mode.rewriteModel ?? null,
   })
-  const before = reads.map(read => stream.feed(typeof read === 'string' ? encoder.encode(read) : read))
+  const give = shortLivedPieces()
+  const before = reads.map(read =>
+    stream.feed(give(typeof read === 'string' ? encoder.encode(read) : read)!).slice(),
+  )
+  give(undefined)
   before.push(stream.end())
   const { isDone } = stream
   const read = stream.reading()

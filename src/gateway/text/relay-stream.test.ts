@@ -5,6 +5,7 @@ import { aSqliteStore } from '../../../test/support/test-store.ts'
 import { aDestination, anAdmittedRequest } from '../../../test/support/upstream-rows.ts'
 import { DONE, FINISH, HEL, LO, ROLE } from '../../../test/scenarios/stream-frames.ts'
 import { usd } from '../../domain/money.ts'
+import { shortLivedPieces } from '../../http1/testing/short-lived-pieces.ts'
 import { parseJsonObject } from '../../protocol/json/parse-json.ts'
 import { chatDialect } from '../../protocol/chat/dialect.ts'
 import type { TextStream } from '../../protocol/text-dialect.ts'
@@ -16,9 +17,10 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 const main = aDestination('main')
 
-/** The body of an upstream. The test sends its pieces and its end. */
+/** The body of an upstream. The test sends its pieces and its end. Each read overwrites the piece before. */
 function anUpstream() {
   const pieces: string[] = []
+  const give = shortLivedPieces()
   let end: StreamEnd | undefined
   let wake = () => {}
   const upstream: UpstreamStream = {
@@ -26,9 +28,10 @@ function anUpstream() {
       return end
     },
     async read() {
+      give(undefined)
       if (pieces.length === 0 && end === undefined) await new Promise<void>(resolve => (wake = resolve))
       const piece = pieces.shift()
-      return piece === undefined ? undefined : encoder.encode(piece)
+      return piece === undefined ? undefined : give(encoder.encode(piece))
     },
     cancel() {
       end ??= { end: 'aborted' }

@@ -65,8 +65,9 @@ export class DeferredTail {
     if (this.isEmpty || !this.append(frame)) this.send(frame, out)
   }
 
+  /** Copies the frame, because it may be a view of a read whose bytes do not stay. */
   #push(frame: Bytes): void {
-    this.#frames.push(frame)
+    this.#frames.push(frame.slice())
     this.#length += frame.length
   }
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { foldEvents } from '../../../test/support/messages-events.ts'
 import { DONE, delta, finish, frame, ROLE, usage } from '../../../test/scenarios/stream-frames.ts'
+import { shortLivedPieces } from '../../http1/testing/short-lived-pieces.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { usd } from '../../domain/money.ts'
 import { NO_USAGE } from '../../domain/pricing/usage.ts'
@@ -21,8 +22,10 @@ function open(inputTokensEstimate = 12) {
 function run(pieces: readonly string[], failure: GatewayError | null = null): string {
   const stream = open()
   const decoder = new TextDecoder()
+  const give = shortLivedPieces()
   let text = ''
-  for (const piece of pieces) text += decoder.decode(stream.feed(encoder.encode(piece)))
+  for (const piece of pieces) text += decoder.decode(stream.feed(give(encoder.encode(piece))!))
+  give(undefined)
   text += decoder.decode(stream.end())
   return text + decoder.decode(stream.finish(failure === null ? CHARGE : null, failure))
 }

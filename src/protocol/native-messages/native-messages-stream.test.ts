@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { messagesEvent as event } from '../../../test/support/messages-events.ts'
+import { shortLivedPieces } from '../../http1/testing/short-lived-pieces.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { usd } from '../../domain/money.ts'
 import { NO_USAGE } from '../../domain/pricing/usage.ts'
@@ -28,11 +29,13 @@ function open() {
 function run(pieces: readonly (string | Uint8Array<ArrayBuffer>)[], failure: GatewayError | null = null) {
   const stream = open()
   const decoder = new TextDecoder()
+  const give = shortLivedPieces()
   let sent = ''
   for (const piece of pieces) {
-    const bytes = typeof piece === 'string' ? encoder.encode(piece) : piece
+    const bytes = give(typeof piece === 'string' ? encoder.encode(piece) : piece)!
     sent += decoder.decode(stream.feed(bytes), { stream: true })
   }
+  give(undefined)
   sent += decoder.decode(stream.end())
   const reading = stream.reading()
   const last = decoder.decode(stream.finish(failure === null ? CHARGE : null, failure))

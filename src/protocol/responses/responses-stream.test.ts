@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { shortLivedPieces } from '../../http1/testing/short-lived-pieces.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { usd } from '../../domain/money.ts'
 import { NO_USAGE } from '../../domain/pricing/usage.ts'
@@ -47,9 +48,11 @@ function run(upstream: string, options: { pieces?: number; charge?: typeof charg
   const { pieces = Number.MAX_SAFE_INTEGER } = options
   const stream = open()
   const bytes = encoder.encode(upstream)
+  const give = shortLivedPieces()
   let before = ''
   for (let at = 0; at < bytes.length; at += pieces)
-    before += textOf(stream.feed(bytes.slice(at, at + pieces)))
+    before += textOf(stream.feed(give(bytes.subarray(at, at + pieces))!))
+  give(undefined)
   before += textOf(stream.end())
   const reading = stream.reading()
   const last = stream.finish(

@@ -24,7 +24,7 @@ const TRAILING_BYTES_MAX = 64 * 1024
 const UNREAD_BYTES_MAX = 64 * 1024
 const DONE = '[DONE]'
 
-/** The event that ends a stream, deferred until the charge is durable. */
+/** The event that ends a stream, deferred until the charge is durable. `frame` is a copy, like all frames kept here. */
 type End = { readonly frame: Bytes; readonly event: ResponsesEvent; readonly isRewritable: boolean }
 
 /**
@@ -145,7 +145,7 @@ export class ResponsesStream implements TextStream {
     this.#meter.take(event, frame)
     const isRewritable = read.name === '' && isDataLine(frame, 0) && event.response !== undefined
     if (isTerminal(event)) {
-      this.#end = { frame, event, isRewritable }
+      this.#end = { frame: frame.slice(), event, isRewritable }
       this.#isDone = true
       return
     }
@@ -177,7 +177,7 @@ export class ResponsesStream implements TextStream {
   #keepsUnread(frame: Bytes, isHeartbeat: boolean): boolean {
     if (this.#hasBegun || (isHeartbeat && this.#unreadLength === 0)) return false
     if (this.#unreadLength + frame.length > UNREAD_BYTES_MAX) return false
-    this.#unread.push(frame)
+    this.#unread.push(frame.slice())
     this.#unreadLength += frame.length
     return true
   }
@@ -192,7 +192,7 @@ export class ResponsesStream implements TextStream {
   /** Keeps a frame after the end. Bytes that do not fit are not part of an answer and are dropped. */
   #trail(frame: Bytes): void {
     if (this.#trailingLength + frame.length > TRAILING_BYTES_MAX) return
-    this.#trailing.push(frame)
+    this.#trailing.push(frame.slice())
     this.#trailingLength += frame.length
   }
 }

@@ -49,7 +49,7 @@ export class FrameSplitter {
     return this.#isFrameStart && !this.#isAfterCr
   }
 
-  /** The frames that `chunk` completes. A frame that is all in `chunk` is a view of it, so it must not change later. */
+  /** The frames that `chunk` completes. A frame that is all in `chunk` is a view of it. */
   split(chunk: Uint8Array<ArrayBuffer>): Frame[] {
     const frames: Frame[] = []
     const isPlain = !this.#isAfterCr && chunk.indexOf(CR) === -1
