@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { ByteStream } from '../../src/gateway/ports/byte-stream.ts'
 import { replayBudget } from '../../src/gateway/replays/replay-budget.ts'
+import { shortLivedPieces } from '../../src/http1/testing/short-lived-pieces.ts'
 import { LAG_BYTES_MAX, COPY_BYTES_MAX, SharedStream } from '../../src/gateway/replays/shared-stream.ts'
 import { turn } from '../support/turn.ts'
 
@@ -37,8 +38,12 @@ function aRun(piecesMax: number, budgetBytes: number) {
   let produced = 0
   let isCancelled = false
   let waiting: ((piece: Uint8Array<ArrayBuffer> | undefined) => void) | undefined
+  const give = shortLivedPieces()
   const source: ByteStream = {
-    read: () => (isCancelled ? Promise.resolve(undefined) : new Promise(resolve => (waiting = resolve))),
+    read() {
+      give(undefined)
+      return isCancelled ? Promise.resolve(undefined) : new Promise(resolve => (waiting = resolve))
+    },
     cancel() {
       isCancelled = true
       const take = waiting
@@ -76,7 +81,7 @@ function aRun(piecesMax: number, budgetBytes: number) {
       waiting = undefined
       if (answer === undefined) return
       produced += 1
-      answer(produced > piecesMax ? undefined : new Uint8Array(PIECE_BYTES).fill(produced))
+      answer(give(produced > piecesMax ? undefined : new Uint8Array(PIECE_BYTES).fill(produced)))
     },
   }
 

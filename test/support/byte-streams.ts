@@ -1,4 +1,5 @@
 import type { ByteStream } from '../../src/gateway/ports/byte-stream.ts'
+import { shortLivedPieces } from '../../src/http1/testing/short-lived-pieces.ts'
 
 export type TestStream = ByteStream & {
   /** How many reads there were. */
@@ -9,20 +10,16 @@ export type TestStream = ByteStream & {
 /** A stream of the given pieces. Each read overwrites the bytes of the one before, as the contract allows. */
 export function streamOf(pieces: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): TestStream {
   const iterator = Symbol.asyncIterator in pieces ? pieces[Symbol.asyncIterator]() : pieces[Symbol.iterator]()
-  let given: Uint8Array | undefined
+  const give = shortLivedPieces()
   let reads = 0
   let isCancelled = false
   return {
     async read() {
       if (isCancelled) return undefined
       reads += 1
-      given?.fill(0xee)
-      given = undefined
+      give(undefined)
       const next = await iterator.next()
-      if (next.done === true) return undefined
-      const piece = Uint8Array.from(next.value)
-      given = piece
-      return piece
+      return next.done === true ? undefined : give(next.value)
     },
     cancel() {
       isCancelled = true

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { turn } from '../../../test/support/turn.ts'
+import { shortLivedPieces } from '../../http1/testing/short-lived-pieces.ts'
 import { COMMENT } from '../../protocol/sse/heartbeat.ts'
 import type { ByteStream } from '../ports/byte-stream.ts'
 import { replayBudget } from './replay-budget.ts'
@@ -10,14 +11,16 @@ const PIECE_BYTES = 64 * 1024
 const PIECES_OF_COPY = COPY_BYTES_MAX / PIECE_BYTES
 const PIECES_OF_LAG = LAG_BYTES_MAX / PIECE_BYTES
 
-/** A source whose pieces the test sends. Each piece is one number, repeated. */
+/** A source whose pieces the test sends. Each piece is one number, repeated. Each read overwrites the piece before. */
 function aSource() {
+  const give = shortLivedPieces()
   const waiting: ((piece: Uint8Array<ArrayBuffer> | undefined) => void)[] = []
   let reads = 0
   let isCancelled = false
   const source: ByteStream = {
     read() {
       reads += 1
+      give(undefined)
       return isCancelled ? Promise.resolve(undefined) : new Promise(resolve => waiting.push(resolve))
     },
     cancel() {
@@ -28,7 +31,8 @@ function aSource() {
   return {
     source,
     /** Resolves the read that waits. */
-    send: (number: number, length = PIECE_BYTES) => waiting.shift()!(new Uint8Array(length).fill(number)),
+    send: (number: number, length = PIECE_BYTES) =>
+      waiting.shift()!(give(new Uint8Array(length).fill(number))),
     beat: () => waiting.shift()!(COMMENT),
     end: () => waiting.shift()!(undefined),
     get reads() {

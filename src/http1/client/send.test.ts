@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { rejection } from '../testing/rejection.ts'
 import { fakeClock, type FakeClock } from '../testing/fake-clock.ts'
+import { shortLivedPieces } from '../testing/short-lived-pieces.ts'
 import { refusedUrl } from '../testing/upstream.ts'
 import type { ByteStream } from '../byte-stream.ts'
 import { Timers } from '../timers.ts'
@@ -111,6 +112,15 @@ describe.each([
     expect(response.headers.get('x-sent')).toBe('8')
   })
 
+  test('a stream that the server takes more slowly than it is read arrives as it was', async () => {
+    const pieces = Array.from({ length: 32 }, (_, number) => new Uint8Array(MEGABYTE).fill(number))
+
+    const response = await send('/echo', { body: { stream: streamOf(pieces) } })
+
+    const echoed = await response.readAll(pieces.length * MEGABYTE)
+    expect(Buffer.concat(pieces).equals(echoed)).toBe(true)
+  })
+
   test('a stream is read no faster than it is sent', async () => {
     const started = Promise.withResolvers<void>()
     const paused = Bun.listen({
@@ -124,11 +134,12 @@ describe.each([
       },
     })
     let read = 0
+    const give = shortLivedPieces()
     const stream = {
       read: async () => {
-        if (read === 256) return undefined
+        if (read === 256) return give(undefined)
         read += 1
-        return new Uint8Array(MEGABYTE)
+        return give(new Uint8Array(MEGABYTE))
       },
       cancel() {},
     }
@@ -255,11 +266,13 @@ test('fetch refuses a pinned address, because a proxy would resolve the name', a
   expect(await codeOf(sent)).toBe('ADDRESS_NEEDS_DIRECT_CONNECTION')
 })
 
-function streamOf(pieces: readonly string[]): ByteStream & { readonly isCancelled: boolean } {
-  const left = pieces.map(piece => new Uint8Array(Buffer.from(piece)))
+/** Each read overwrites the piece before. */
+function streamOf(pieces: readonly (string | Uint8Array)[]): ByteStream & { readonly isCancelled: boolean } {
+  const left = pieces.map(piece => (typeof piece === 'string' ? Buffer.from(piece) : piece))
+  const give = shortLivedPieces()
   return {
     isCancelled: false,
-    read: async () => left.shift(),
+    read: async () => give(left.shift()),
     cancel() {
       Object.assign(this, { isCancelled: true })
     },

@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import { getRequest, responseHeadText } from '../testing/http-text.ts'
 import { fakeConnection } from '../testing/fake-connection.ts'
+import { shortLivedPieces } from '../testing/short-lived-pieces.ts'
 import { turn } from '../testing/turn.ts'
 import type { ByteStream } from '../byte-stream.ts'
 
-/** A stream that a test fills. */
+/** A stream that a test fills. Each read overwrites the piece before. */
 function aStream() {
+  const give = shortLivedPieces()
   const pieces: (Uint8Array<ArrayBuffer> | undefined)[] = []
   let wake = () => {}
   const stream = {
@@ -20,8 +22,9 @@ function aStream() {
     body: {
       async read() {
         stream.reads += 1
+        give(undefined)
         if (pieces.length === 0) await new Promise<void>(resolve => (wake = resolve))
-        return pieces.shift()
+        return give(pieces.shift())
       },
       cancel: () => void (stream.isCancelled = true),
     },
