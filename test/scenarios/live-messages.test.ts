@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { PING_AFTER_MS } from '../../src/protocol/messages/event-frames.ts'
 import type { TestAccount } from '../support/gateway.ts'
 import { foldEvents } from '../support/messages-events.ts'
 import { json, sse } from '../support/upstream-replies.ts'
@@ -66,14 +67,11 @@ test('silence before the first event gets pings too, and an error after them is 
   const exchange = await held
   await exchange.write('HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n')
 
-  let response: Response | undefined
-  void asked.then(answered => (response = answered))
-  await until('the reply begins', async () => {
-    if (response === undefined) gateway.clock.advance(500)
-    return response !== undefined
-  })
+  await until('the gateway waits for an event', () => gateway.clock.waitingFor(PING_AFTER_MS) > 0)
+  gateway.clock.advance(PING_AFTER_MS)
+  const response = await asked
   exchange.end()
-  const text = await response!.text()
+  const text = await response.text()
 
   expect(text).toStartWith('event: ping\ndata: {"type":"ping"}\n\n')
   expect(eventsOf(text).at(-1)).toMatchObject({ type: 'error', error: { type: 'upstream_error' } })
