@@ -35,8 +35,6 @@ export type TextDialect<Request extends TextRequest = TextRequest, Answer extend
   forClient(answer: Answer, receipt: Receipt, request: Request): string
   /** The media type of a converted answer. Absent on a route that is not converted, which uses the upstream's. */
   contentTypeOf?(request: Request): string
-  /** Converts an error envelope (JSON) for an upstream's 4xx. Absent when clients can read the envelope itself. */
-  refusalOf?(envelope: string): string
 }
 
 /** What the gateway adds to an answer that it charged. */

@@ -14,7 +14,7 @@ type Unanswered = Exclude<AttemptResult, { kind: 'answer' }>
 
 /** The result for the client if no upstream answered: the upstream's refusal, or an error of the gateway. */
 export function refuseText(
-  { call: { trace }, dialect, destinations }: AdmittedRequest,
+  { call: { trace }, destinations }: AdmittedRequest,
   result: Unanswered,
   { secretOf }: { readonly secretOf: SecretOf },
 ): UpstreamRefusal | TextFailure {
@@ -24,14 +24,7 @@ export function refuseText(
       const { status, body, contentType, retryAfter, rateLimits = [] } = result.outcome
       const error = readUpstreamError(body, contentType, secrets())
       trace.upstreamProblem = `status ${status}: ${error.message.slice(0, LOGGED_CHARS_MAX)}`
-      const envelope = JSON.stringify({ error })
-      return {
-        kind: 'refusal',
-        status,
-        body: dialect.refusalOf?.(envelope) ?? envelope,
-        retryAfterS: retryAfter?.text,
-        rateLimits,
-      }
+      return { kind: 'refusal', status, error, retryAfterS: retryAfter?.text, rateLimits }
     }
     case 'timeout':
       trace.upstreamProblem = 'no answer in time'

@@ -1,6 +1,7 @@
 import type { GatewayError } from '../../domain/errors.ts'
 import type { NanoUsd } from '../../domain/money.ts'
 import type { Usage } from '../../domain/pricing/usage.ts'
+import type { UpstreamError } from '../../protocol/upstream-error.ts'
 import type { ByteStream } from '../ports/byte-stream.ts'
 import type { RateLimits } from '../ports/text-provider.ts'
 
@@ -44,9 +45,10 @@ export type StreamEnding = { readonly isWhole: boolean }
 /** The upstream's refusal of the request itself, handed on to the client. Nothing was charged. */
 export type UpstreamRefusal = {
   readonly kind: 'refusal'
+  /** The upstream's HTTP status. */
   readonly status: number
-  /** The error envelope of the route, as JSON, without secrets. */
-  readonly body: string
+  /** The upstream's error, without secrets. */
+  readonly error: UpstreamError
   /** The wait that the upstream asks for, in seconds or as a date. */
   readonly retryAfterS: string | undefined
   readonly rateLimits: RateLimits

@@ -6,7 +6,9 @@ import { answerText } from '../../gateway/text/run-text.ts'
 import type { TextCall } from '../../gateway/text/text-call.ts'
 import type { TextPorts, TextSettings } from '../../gateway/text/text-ports.ts'
 import type { StreamedAnswer, TextResult, WholeAnswer } from '../../gateway/text/text-result.ts'
+import { messagesErrorBody } from '../../protocol/messages/errors.ts'
 import type { StreamDialect, TextDialect } from '../../protocol/text-dialect.ts'
+import type { UpstreamError } from '../../protocol/upstream-error.ts'
 import { authenticate, type HashKey } from '../authenticate.ts'
 import { readText } from '../read-text.ts'
 import type { Handler, HttpReply, RequestContext } from '../request-context.ts'
@@ -64,7 +66,7 @@ export function messagesRoute(ports: TextRoutePorts, answer: Answer): Handler {
       version: request.header('anthropic-version'),
       betas: request.header('anthropic-beta'),
     }
-    return textReply(await answer({ ...call, apiVersion }))
+    return textReply(await answer({ ...call, apiVersion }), messagesErrorBody)
   }
 }
 
@@ -86,8 +88,12 @@ function bypasses(idempotency: string | null): boolean {
 /** Proxies must pass a stream on while it is produced. */
 const UNBUFFERED = { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' }
 
+/** Makes the error body that the clients of a route read. */
+type RefusalBody = (body: { readonly error: UpstreamError }) => object
+const plainRefusal: RefusalBody = body => body
+
 /** The HTTP reply to a text request. Throws the error of a request that no upstream answered. */
-function textReply(result: TextResult): HttpReply {
+function textReply(result: TextResult, refusalBody = plainRefusal): HttpReply {
   switch (result.kind) {
     case 'answer':
       return {
@@ -106,7 +112,11 @@ function textReply(result: TextResult): HttpReply {
         isReplay: result.isReplay,
       }
     case 'refusal':
-      return { status: result.status, headers: upstreamHeaders({}, result), body: result.body }
+      return {
+        status: result.status,
+        headers: upstreamHeaders({}, result),
+        body: JSON.stringify(refusalBody({ error: result.error })),
+      }
     case 'error':
       throw result.error
   }

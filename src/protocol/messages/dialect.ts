@@ -4,7 +4,6 @@ import { jsonObjectOf } from '../json/parse-json.ts'
 import { moderatedText } from '../moderated-text.ts'
 import { EVENT_STREAM_TYPE } from '../sse/event-stream-type.ts'
 import type { TextDialect } from '../text-dialect.ts'
-import { messagesRefusal } from './errors.ts'
 import { messageOf } from './message.ts'
 import { messageEvents, messageJson } from './reply.ts'
 import { chatRequestOf, readMessagesRequest, type MessagesRequest } from './request.ts'
@@ -27,5 +26,4 @@ export const messagesDialect = {
     return isStream ? messageEvents(message, receipt) : messageJson(message, receipt)
   },
   contentTypeOf: ({ isStream }) => (isStream ? EVENT_STREAM_TYPE : 'application/json'),
-  refusalOf: messagesRefusal,
 } as const satisfies TextDialect<MessagesRequest, ChatAnswer>

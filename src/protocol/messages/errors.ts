@@ -12,11 +12,6 @@ export function messagesErrorBody<Body extends Envelope>(body: Body) {
   return { type: 'error', ...body, error: { ...error, ...details } } as const
 }
 
-/** Like `messagesErrorBody`, for an envelope that is JSON text, such as one for an upstream's 4xx. */
-export function messagesRefusal(envelope: string): string {
-  return JSON.stringify(messagesErrorBody(JSON.parse(envelope) as Envelope))
-}
-
 /** The event for a messages stream that broke. No `message_stop` follows it. */
 export function messagesErrorEvent(body: Envelope): string {
   return `event: error\ndata: ${JSON.stringify(messagesErrorBody(body))}\n\n`

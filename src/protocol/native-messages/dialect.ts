@@ -5,7 +5,6 @@ import {
   type PassThroughAnswer,
   type PassThroughRequest,
 } from '../pass-through.ts'
-import { messagesRefusal } from '../messages/errors.ts'
 import { readMessage } from './answer.ts'
 import { NativeMessagesStream } from './native-messages-stream.ts'
 import { nativeRequestFor, readNativeRequest } from './request.ts'
@@ -23,6 +22,5 @@ export const nativeMessagesDialect = {
   forUpstream: (request, model, _provider, row) => nativeRequestFor(request, model, row),
   readAnswer: readMessage,
   forClient: answerForClient,
-  refusalOf: messagesRefusal,
   openStream: (_request, terms) => new NativeMessagesStream(terms),
 } as const satisfies StreamDialect<PassThroughRequest, PassThroughAnswer>
