@@ -29,7 +29,7 @@ const LOGGED_STATUSES_MAX = 1000
 
 export type MediaParts = SubmitPorts & {
   readonly runner: JobRunner
-  /** Ends a pass of the reconciler that is under way. */
+  /** Ends the running pass of the reconciler. */
   readonly stop: () => void
   readonly stopping: CallerSignal
   readonly serves: (provider: Provider, kind: JobKind) => boolean

@@ -20,7 +20,7 @@ import { gatewayRoutes } from './routes.ts'
 
 export type Phase = 'starting' | 'serving' | 'stopping'
 
-/** What a running server adds to the parts. */
+/** The parts that only a running server has. */
 export type OpenedHandler = {
   readonly handler: RequestHandler
   readonly metrics: Metrics

@@ -21,7 +21,7 @@ export type Cli = {
   }>
   readonly out: (text: string) => void
   readonly err: (text: string) => void
-  /** Asks the operator, who can say yes or no. Undefined without a terminal. */
+  /** Asks the operator a yes-or-no question. Undefined without a terminal. */
   readonly confirm?: ((question: string) => Promise<boolean>) | undefined
 }
 
@@ -45,7 +45,7 @@ export async function main(argv: readonly string[], cli: Cli): Promise<0 | 1 | 2
   }
 }
 
-/** What a command line has done so far. */
+/** The state of a command line. */
 type Run = { admin?: Admin; outcome?: Outcome }
 
 function runnerOf(cli: Cli, isJson: boolean, run: Run): Runner {

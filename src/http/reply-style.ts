@@ -7,7 +7,7 @@ export type ReplyStyle = {
   /** The headers with the request id. Client libraries expect different names. */
   readonly requestIdHeaders: readonly string[]
   errorBody(error: GatewayError): object
-  /** The status of an error, where it is not that of the other routes. */
+  /** The status of an error, if it differs from that of other routes. */
   statusOf?(error: GatewayError): number | undefined
 }
 

@@ -11,7 +11,7 @@ import { plainReplies, type ReplyStyle } from './reply-style.ts'
 import type { Handler, HttpReply, RequestContext } from './request-context.ts'
 import { routeTable, type Endpoint, type Route } from './routes.ts'
 
-/** What the log and the metrics record about a request. */
+/** The facts about a request for the log and the metrics. */
 export type FinishedRequest = {
   readonly context: RequestContext
   readonly route: string

@@ -37,7 +37,7 @@ export type TextDialect<Request extends TextRequest = TextRequest, Answer extend
   contentTypeOf?(request: Request): string
 }
 
-/** What the gateway adds to an answer that it charged. */
+/** The members that the gateway adds to a charged answer. */
 export type Receipt = {
   /** The request's id. */
   readonly id: Id
@@ -61,7 +61,7 @@ export type StreamDialect<
 export type StreamTerms = {
   /** The model's name in the catalog. */
   readonly model: string
-  /** What must not appear in an error from the upstream. */
+  /** The names that are removed from errors of the upstream. */
   readonly secrets?: UpstreamSecrets
   readonly limits: UsageLimits
   /** The gateway asks the provider for the usage even if the client's request does not. */
@@ -90,7 +90,7 @@ export interface TextStream {
   feed(chunk: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer>
   /** Ends the upstream's stream, complete or not. Returns the bytes to send of a last frame without a blank line. */
   end(): Uint8Array<ArrayBuffer>
-  /** What has been read so far. */
+  /** The facts that have been read so far. */
   reading(): StreamReading
   /**
    * Returns the last bytes, to send once the charge is durable. `charge` is null when nothing was charged. `failure` is

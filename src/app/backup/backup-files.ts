@@ -5,7 +5,7 @@ export function backupFiles(file: string) {
   return {
     books: file,
     blobs: `${file}.blobs`,
-    /** What is being written. A kill leaves them, and the next backup to the same file removes them. */
+    /** The files that are being written. A kill leaves them, and the next backup to the same file removes them. */
     partial: { books: `${file}.partial`, blobs: `${file}.blobs.partial` },
   }
 }

@@ -8,7 +8,7 @@ import { copyDatabase, describeBooks } from '../../stores/sqlite/copy-database.t
 import { backupFiles } from './backup-files.ts'
 import { refuseOwnFiles } from './refuse-own-files.ts'
 
-/** What is copied, and where to. All paths are absolute. */
+/** The source and the target of a backup. All paths are absolute. */
 export type BackupRequest = { readonly database: string; readonly blobs: string; readonly file: string }
 
 /** There is a file of that name. */

@@ -7,7 +7,7 @@ import { syncFile } from '../../stores/disk/copy-blobs.ts'
 import { makeFolder, syncFolder, unlessAbsent } from '../../stores/disk/durable-files.ts'
 import type { DataFolder } from '../data-folder.ts'
 
-/** What a restore records before it changes the data folder, so that it can be finished after a kill. */
+/** The plan that a restore records before it changes the data folder, so that it can be finished after a kill. */
 export type RestorePlan = {
   /** The backup. */
   readonly file: string
@@ -39,7 +39,7 @@ function readyFolder({ path }: Pick<Folder, 'path'>): string {
   return join(path, 'restore.ready')
 }
 
-/** Whether a restore was killed while it moved files, or is under way. */
+/** Whether a restore was killed while it moved files, or is running. */
 export function isRestoreUnfinished(folder: Pick<Folder, 'path'>): boolean {
   return existsSync(join(readyFolder(folder), PLAN))
 }

@@ -1,7 +1,7 @@
 import type { Ask } from '../ask.ts'
 import { table, type Outcome } from '../outcome.ts'
 
-/** What the operator accepts before a check. */
+/** The problem or the loss that the operator accepts before a check. */
 export type Acceptance = {
   /** The id of a problem. */
   readonly accept?: string
@@ -87,7 +87,7 @@ export async function reconcile(ask: Ask): Promise<Outcome> {
   return { value: pass, text: lines.join('\n'), exitCode: unsettled > 0 ? 1 : 0 }
 }
 
-/** What a run did for image and video jobs. */
+/** The work of a run for image and video jobs. */
 type JobsPass = {
   readonly lost: number
   readonly polled: number

@@ -81,7 +81,7 @@ export async function refund(
   return { value: refunded, text }
 }
 
-/** What a debit and a refund can have. */
+/** The options of a debit and a refund. */
 export type Correcting = { readonly note?: string; readonly idempotencyKey?: string }
 
 function keyHeader(key: string | undefined): Readonly<Record<string, string>> {

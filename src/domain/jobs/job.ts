@@ -126,7 +126,7 @@ export type Job = {
   readonly upstreamModel: string
   readonly request: JobRequest
   readonly quote: MediaQuote
-  /** What is held while the job runs. */
+  /** The amount that is held while the job runs. */
   readonly held: NanoUsd
   /** The node that recorded the job, and submits it. */
   readonly node: string
@@ -139,7 +139,7 @@ export type Job = {
   readonly upstreamId: string | null
   /** The provider's state word of the last poll, for the operator. */
   readonly upstreamStatus: string | null
-  /** What went wrong last, for the operator. */
+  /** The latest problem, for the operator. */
   readonly problem: string | null
   readonly nextPollAtMs: number
   /** When the job fails and its hold is released, if it has not ended before. */

@@ -4,7 +4,7 @@ import type { Balances, Book } from './books.ts'
 /** Moves money from one book to another. */
 export type Movement = { readonly from: Book; readonly to: Book; readonly amount: NanoUsd }
 
-/** What an operation does to one book. */
+/** The change of one book by an operation. */
 export type Entry = {
   readonly book: Book
   /** Negative where money left the book. */

@@ -43,7 +43,7 @@ const outputPrices = ({ output, reasoning, audioOutput }: TextTariff) =>
   [output, reasoning ?? output, audioOutput ?? output] as const
 const highest = (prices: readonly bigint[]) => prices.toSorted((a, b) => (a < b ? -1 : 1)).at(-1)!
 
-/** What so many tokens cost at a price per million, not rounded. */
+/** The cost of a number of tokens at a price per million, not rounded. */
 const tokenPrice = (count: bigint | number, perMillion: bigint): Rational =>
   product([rational(count), rational(perMillion, 1_000_000)])
 

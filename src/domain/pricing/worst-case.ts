@@ -63,7 +63,7 @@ function affordableAt(worst: WorstCase, tariff: TextPrices, budget: NanoUsd): nu
   return Math.min(Number(left / perToken), worst.outputTokens)
 }
 
-/** What the request costs besides its tokens. */
+/** The cost of the request besides its tokens. */
 function fixedPrice({ serverToolUses = 0 }: WorstCase, tariff: TextPrices): NanoUsd {
   const perRequest = tariff.perRequest ?? ZERO
   return serverToolUses === 0 ? perRequest : addUsd(perRequest, chargeForServerTools(serverToolUses, tariff))

@@ -46,8 +46,8 @@ export async function debitAccount(
 }
 
 /**
- * Gives back a charge, or a part of it. A repeat works as in `debitAccount`. Throws `not_found` for text that is no id
- * of a charge, `already_exists` for a charge that was given back before, and `invalid_field` for more than its cost.
+ * Gives back a charge, or a part of it. A repeat works as in `debitAccount`. Throws `not_found` for text that is not an
+ * id of a charge, `already_exists` for a charge that was given back before, and `invalid_field` for more than its cost.
  */
 export async function refundCharge(
   request: Details & {

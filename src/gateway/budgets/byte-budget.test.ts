@@ -21,7 +21,7 @@ function open(change: Partial<typeof LIMITS> = {}) {
   return {
     clock,
     budget,
-    /** What has become of the waiting reservations, in the order in which it happened. */
+    /** The outcomes of the waiting reservations, in order. */
     taken,
     /** Reserves bytes that must fit. */
     reserve: (owner: number, bytes: number) => {

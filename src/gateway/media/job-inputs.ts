@@ -2,7 +2,7 @@ import type { JobInput } from '../../domain/jobs/job.ts'
 import type { InputName } from '../../protocol/media/input-names.ts'
 import type { MediaBody, MediaInput } from '../../protocol/media/media-body.ts'
 
-/** Providers name their files with ids such as UUIDs; a longer text is not one. */
+/** Providers name their files with ids such as UUIDs. A longer text is not an id. */
 const PROVIDER_ID = /^[A-Za-z0-9_-]{8,128}$/
 const LINK = /^https?:\/\//i
 

@@ -1,7 +1,7 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
 import type { JobKind } from '../../domain/jobs/job.ts'
 
-/** What choosing the provider of a media request depends on. */
+/** The ports for choosing the provider of a media request. */
 export type ResolveContext = {
   readonly isSandboxOn: boolean
   /** Whether the gateway can call this provider for jobs of this kind. */

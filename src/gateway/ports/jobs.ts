@@ -83,7 +83,7 @@ export interface Jobs {
 
   find(id: Id): Promise<Job | undefined>
 
-  /** What happened to a job, oldest first. */
+  /** The events of a job, oldest first. */
   history(id: Id): Promise<readonly JobEvent[]>
 
   /** Newest first; of one account, or of all. */

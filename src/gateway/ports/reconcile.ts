@@ -13,7 +13,7 @@ export type ReconcilerPass = {
   readonly closed: number
   /** The holds that were freed because their owner no longer renewed them. */
   readonly expired: number
-  /** What was done for media jobs. */
+  /** The work for media jobs. */
   readonly jobs: JobsPass
   /** The attempts that could not be settled. The next pass tries them again. */
   readonly failed: number

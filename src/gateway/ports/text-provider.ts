@@ -26,7 +26,7 @@ export type ProviderCall = {
   readonly model: string
   /** Sent unchanged, in UTF-8. */
   readonly body: string
-  /** What the client said about the version of the body. Only upstreams of the messages route need it. */
+  /** The client's version headers for the body. Only upstreams of the messages route need it. */
   readonly apiVersion?: ApiVersion | undefined
   readonly readTimeoutMs: number
   /**

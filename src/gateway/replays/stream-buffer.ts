@@ -2,7 +2,7 @@ import type { ReplayBudget } from '../ports/replays.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>
 
-/** The size of a block: room for a few dozen chunks of a usual stream. A larger piece gets a block of its own size. */
+/** The size of a block: room for a few dozen chunks of a usual stream. A larger piece gets a larger block. */
 const BLOCK_BYTES = 8 * 1024
 /**
  * How many free blocks are reused. The kernel needs more time to provide new memory than the gateway needs to fill it.

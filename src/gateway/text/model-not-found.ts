@@ -23,7 +23,7 @@ const nounOf = {
   video: 'a video model',
 } as const satisfies Record<ModelKind, string>
 
-/** What the error may name: models that this account may call, and the kind that the route serves. */
+/** The models that the error may name: models of this account, and the kind of model that the route serves. */
 export type ModelSearch = {
   readonly catalog: Catalog
   readonly caller: Pick<Authenticated, 'account'>

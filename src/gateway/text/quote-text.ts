@@ -7,7 +7,10 @@ import type { Provenance, Usage } from '../../domain/pricing/usage.ts'
 import { affordableOutputTokens, worstCasePrice, type WorstCase } from '../../domain/pricing/worst-case.ts'
 import type { ServerTools, TextRequest, UsageLimits } from '../../protocol/text-dialect.ts'
 
-/** What one request can cost. It is fixed at admission: editing the catalog does not change it for this request. */
+/**
+ * The prices and the worst case of one request. They are fixed at admission: editing the catalog does not change them
+ * for this request.
+ */
 export type Quote = {
   readonly pricing: TextPricing
   readonly worst: WorstCase

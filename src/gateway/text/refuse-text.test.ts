@@ -6,7 +6,7 @@ import { refuseText, unrepeatable } from './refuse-text.ts'
 
 const KEY = 'a-key-that-only-its-name-gives-away'
 
-/** What the log says about a request that ended with this result. */
+/** The log text for a request that ended with this result. */
 function loggedProblem(result: Exclude<AttemptResult, { kind: 'answer' }>): string | undefined {
   const admitted = anAdmittedRequest([aDestination('main')])
   refuseText(admitted, result, { secretOf: () => KEY })

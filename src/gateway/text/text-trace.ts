@@ -21,13 +21,13 @@ export type TextTrace = {
   isCostUnreported?: boolean
   /** The upstreams that failed before another was called, and how. Absent if the first one served. */
   failedOverFrom?: readonly string[]
-  /** What went wrong upstream, for the operator. It is never sent to the client. */
+  /** The problem of the upstream, for the operator. It is never sent to the client. */
   upstreamProblem?: string
   /** Every failure of an upstream, including those after which another upstream served. */
   upstreamFailures?: readonly UpstreamFailure[]
   /** The client disconnected before its reply or its stream ended, or a stop of the gateway cut it. */
   clientDisconnected?: boolean
-  /** What the moderator said, if it was asked. */
+  /** The verdict of the moderator, if there is one. */
   moderation?: Moderation['verdict']
   /** Why the moderator gave no verdict, for the operator. */
   moderationProblem?: string

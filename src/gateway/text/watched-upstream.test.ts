@@ -24,7 +24,7 @@ function setUp() {
   return { clock, watched, readFor, send: (piece?: typeof HI) => wait.resolve(piece), reads: () => reads }
 }
 
-/** What a read has given so far. */
+/** The result of a read so far. */
 function soFar(read: Promise<unknown>): Promise<unknown> {
   return Promise.race([read, Promise.resolve().then(() => NOTHING_YET)])
 }

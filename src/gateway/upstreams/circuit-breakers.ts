@@ -14,7 +14,7 @@ export const OPEN_MS_FIRST = 5_000
  */
 export const OPEN_MS_MAX = 20_000
 
-/** What a call showed about the health of its upstream. */
+/** The health of an upstream, as a call showed it. */
 export type HealthSignal =
   | { readonly signal: 'healthy' | 'none' }
   | { readonly signal: 'unhealthy'; readonly retryAfterMs: number | undefined }

@@ -32,7 +32,7 @@ const usage: Schema = {
   ],
 }
 
-/** What a Messages request says, and how it is converted. */
+/** The fields of a Messages request, and how they are converted. */
 const conversation = {
   required: { messages: { type: 'array', items: open({ role: text }) } },
   optional: {

@@ -42,7 +42,7 @@ export class Base64Body implements ByteStream {
     for (const part of this.#parts.slice(this.#next)) if (typeof part !== 'string') part.cancel()
   }
 
-  /** Undefined at the end. Empty where there is nothing to write yet. */
+  /** Undefined at the end. Empty if there is nothing to write yet. */
   async #nextText(): Promise<string | undefined> {
     if (this.#file !== undefined) return this.#readFile(this.#file)
     const part = this.#parts[this.#next]
@@ -52,7 +52,7 @@ export class Base64Body implements ByteStream {
     return ''
   }
 
-  /** Empty where there is nothing to write yet. */
+  /** Empty if there is nothing to write yet. */
   async #readFile(file: ByteStream): Promise<string> {
     const bytes = await file.read()
     if (bytes === undefined) {

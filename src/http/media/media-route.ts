@@ -135,7 +135,7 @@ async function receiveBody(
 }
 
 /**
- * The boundary of a multipart form; undefined for JSON. Image routes take JSON alone, whatever a client library sends.
+ * The boundary of a multipart form; undefined for JSON. Image routes accept only JSON.
  */
 function formBoundary(request: IncomingRequest, { kind }: BodyForm): string | undefined {
   const type = request.header('content-type') ?? ''

@@ -8,7 +8,7 @@ import { RequestLimits, type LimitedRequest } from './request-limits.ts'
 import type { ResponseHead } from './response-head.ts'
 import type { ResponseSink } from './response-reader.ts'
 
-/** What carries an exchange: a connection, or the opening of one. */
+/** The carrier of an exchange: a connection, or the opening of one. */
 export type Transport = {
   /** Stops reading from the server. */
   pause(): void

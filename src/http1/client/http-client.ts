@@ -40,7 +40,7 @@ export type SendOptions = {
 export interface HttpResponse extends OwnedByteStream {
   readonly status: number
   readonly headers: HeaderFields
-  /** The length of the body as sent; undefined where the server does not declare it. */
+  /** The length of the body as sent; undefined if the server does not declare it. */
   readonly contentLength: number | undefined
   /** The rest of the body. Cancels a response that is longer, and rejects with `RESPONSE_TOO_LARGE`. */
   readAll(bytesMax: number): Promise<Buffer>
@@ -55,7 +55,7 @@ export type AbortSignalLike = {
   removeEventListener(type: 'abort', listener: AbortListener): void
 }
 
-/** An object, because a request then needs no function of its own for it. */
+/** An object, so that each request does not need a separate function. */
 export type AbortListener = { handleEvent(): void }
 
 /** Long enough for three lost packets and a TLS handshake across the world. */
@@ -106,7 +106,7 @@ export function httpClient(timers: Timers): HttpClient {
   }
 }
 
-/** False if nothing could be written, because the connection was closed meanwhile. */
+/** False if nothing could be written, because the connection has closed. */
 function sendOn(
   connection: ClientConnection,
   request: HttpRequest,

@@ -2,7 +2,7 @@
 const IDLE_MS = 4_000
 /** How long before the announced end an idle connection is closed, so that no request meets the end on its way. */
 const MARGIN_MS = 1_000
-/** The longest time for an idle connection, whatever its server announces. */
+/** The longest time for an idle connection, even if its server announces more. */
 const IDLE_MS_MAX = 120_000
 
 const TIMEOUT = /(?:^|[\s,;])timeout\s*=\s*"?(\d{1,9})(?!\d)/i

@@ -6,7 +6,7 @@ import type { Origin } from './http-request.ts'
 
 export type ClientSocket = Bun.Socket<SocketOwner>
 
-/** What a socket reports to: the opening of its connection first, then the connection. */
+/** The receiver of socket events: the opening of the connection first, then the connection. */
 export interface SocketOwner {
   /** TCP is connected. The TLS handshake, if any, comes after it. */
   onOpen?(socket: ClientSocket): void

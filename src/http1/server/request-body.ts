@@ -18,7 +18,7 @@ export type BodyLimits = {
 /** Until `afterMs` have passed, any rate is allowed. */
 export type RateMin = { readonly bytesPerS: number; readonly afterMs: number }
 
-/** What a body uses of its connection. */
+/** The part of a connection that a body uses. */
 export type BodyConnection = {
   readonly tick: number
   readonly readTurns: ReadTurns
@@ -129,7 +129,7 @@ export class RequestBody implements ByteStream, WaitingBody {
     return promise
   }
 
-  /** Called by `readTurns`. The reader may have gone meanwhile. */
+  /** Called by `readTurns`. The reader may have stopped since. */
   deliver(): number {
     const bytes = this.#unread.length
     const read = this.#endWait()

@@ -24,7 +24,7 @@ export class RequestReader {
   #triedBytes = 0
   /** One empty line before a head is accepted. */
   #isEmptyLineSkipped = false
-  /** The body of the last request, until all of it has arrived. What arrives belongs to it. */
+  /** The body of the last request, until all of it has arrived. New bytes belong to it. */
   body: RequestBody | undefined
 
   constructor(socket: PausableSocket, connection: BodyConnection) {

@@ -15,7 +15,7 @@ import { RequestReader } from './request-reader.ts'
 import { ServerRequest, unreadRequest, type Responder } from './server-request.ts'
 import { isStream, responseHead, ResponseWriter, type ServerResponse } from './response-writer.ts'
 
-/** What a connection uses of its server. */
+/** The part of a server that a connection uses. */
 export type ConnectionServer = {
   readonly tick: number
   /** The value of `date` headers. */

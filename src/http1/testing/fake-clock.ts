@@ -14,7 +14,7 @@ export type FakeClock = Readonly<typeof systemClock> & {
   waitingFor(delayMs: number): number
 }
 
-/** Not zero and far from the wall clock, so that a test fails where the two clocks are mixed up. */
+/** Not zero and far from the wall clock, so that a test fails if the two clocks are mixed up. */
 const MONOTONIC_START_MS = 86_400_000
 
 /** A clock that only moves when a test moves it. */

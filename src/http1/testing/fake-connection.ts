@@ -12,7 +12,7 @@ export type FakeConnection = {
   send(bytes: string | Uint8Array): void
   /** Everything that the kernel has taken. */
   readonly sent: string
-  /** What was done to the socket, apart from writes. */
+  /** The calls of the socket, apart from writes. */
   readonly done: readonly string[]
   /** How many more bytes the kernel takes; at first without limit. */
   room: number

@@ -6,7 +6,7 @@ import { fakeClock, type FakeClock } from './fake-clock.ts'
 
 export type TestServer = RunningServer & {
   readonly clock: FakeClock
-  /** What was thrown by handlers, and the errors of refused requests and connections. */
+  /** The errors that handlers threw, and the errors of refused requests and connections. */
   readonly errors: readonly Error[]
   /** How many requests have ended. */
   readonly ended: number

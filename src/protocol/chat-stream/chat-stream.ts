@@ -28,7 +28,7 @@ export type ChatStreamMode = {
   readonly rewriteModel: string | null
   /** Drops usage frames without choices, which the client did not ask for. Their usage is counted. */
   readonly hidesUsage?: boolean
-  /** What must not appear in an error from the upstream. */
+  /** The names that are removed from errors of the upstream. */
   readonly secrets?: UpstreamSecrets
 }
 
@@ -82,7 +82,7 @@ export class ChatStream implements TextStream {
     return this.#isDone
   }
 
-  /** What has been read so far, including deferred frames but not incomplete ones. */
+  /** The facts that have been read so far, including deferred frames but not incomplete ones. */
   reading(): StreamReading {
     return this.#meter.reading()
   }

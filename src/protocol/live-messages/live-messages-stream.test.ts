@@ -18,7 +18,7 @@ function open(inputTokensEstimate = 12) {
   return new LiveMessagesStream({ model: 'row', limits: LIMITS, fallback }, { inputTokensEstimate })
 }
 
-/** What the client gets of a stream in these pieces. */
+/** The bytes for the client from a stream in these pieces. */
 function run(pieces: readonly string[], failure: GatewayError | null = null): string {
   const stream = open()
   const decoder = new TextDecoder()

@@ -23,7 +23,7 @@ type Input =
   | { readonly name: string; readonly text: string }
   | { readonly name: string; readonly mediaType: string | undefined; readonly file: string }
 
-/** What a body comes to. A file is given by its bytes in Latin-1. */
+/** The result of a body. A file is given by its bytes in Latin-1. */
 function readPieces(
   pieces: Iterable<Uint8Array<ArrayBuffer>>,
   boundary: string,

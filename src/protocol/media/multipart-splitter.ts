@@ -20,7 +20,7 @@ export type PartSink = {
  */
 export class MultipartSplitter {
   readonly #sink: PartSink
-  /** What separates a part from the next one. */
+  /** The separator between two parts. */
   readonly #delimiter: Uint8Array
   /** `preamble` is the text before the first part. It is dropped, like everything after the last part. */
   #state: 'preamble' | 'boundary_line' | 'head' | 'content' | 'epilogue' = 'preamble'

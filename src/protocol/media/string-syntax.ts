@@ -26,7 +26,7 @@ const FIRST_PLAIN = 0x20
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** What is between the quotes of a JSON string. */
+/** The text between the quotes of a JSON string. */
 export function jsonString(): StringSyntax {
   const unescaper = new JsonUnescaper()
   return {

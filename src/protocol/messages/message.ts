@@ -28,7 +28,7 @@ const stopReasons: ReadonlyMap<unknown, StopReason> = new Map([
 const NOTHING: JsonObject = {}
 const NONE: readonly JsonObject[] = []
 
-/** What models write as the arguments of a call that has none. */
+/** The texts that models write as arguments for a call without arguments. */
 const noArguments: ReadonlySet<string> = new Set(['', 'null'])
 
 /**

@@ -25,7 +25,7 @@ function open() {
   return new NativeMessagesStream({ model: 'row', limits: LIMITS, fallback })
 }
 
-/** What the client gets of a stream in these pieces before its charge, and at its end. */
+/** The bytes for the client from a stream in these pieces, before its charge and at its end. */
 function run(pieces: readonly (string | Uint8Array<ArrayBuffer>)[], failure: GatewayError | null = null) {
   const stream = open()
   const decoder = new TextDecoder()

@@ -61,7 +61,7 @@ export class NativeMessagesStream implements TextStream {
     return this.#isDone
   }
 
-  /** What has been read so far, including deferred frames but not incomplete ones. */
+  /** The facts that have been read so far, including deferred frames but not incomplete ones. */
   reading(): StreamReading {
     return this.#meter.reading()
   }

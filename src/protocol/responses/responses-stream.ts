@@ -73,7 +73,7 @@ export class ResponsesStream implements TextStream {
     return this.#isDone
   }
 
-  /** What has been read so far, including the deferred end but not an incomplete frame. */
+  /** The facts that have been read so far, including the deferred end but not an incomplete frame. */
   reading(): StreamReading {
     return this.#meter.reading()
   }

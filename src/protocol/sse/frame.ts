@@ -39,7 +39,7 @@ export function dataFrame(data: string): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * The frame with spaces in place of everything but the data, at the same offsets, so that its JSON can be scanned in
+ * The frame with spaces instead of everything except the data, at the same offsets, so that its JSON can be scanned in
  * place even when it spans several data lines. Returns the same frame when that changes nothing.
  */
 export function dataInPlace(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {

@@ -9,7 +9,7 @@ const ADDRESSES_MAX = 4
 
 /** The checked target of a URL. */
 export type Target = {
-  /** To connect to, in this order; undefined where the host of the URL is the address itself. */
+  /** To connect to, in this order; undefined if the host of the URL is the address itself. */
   readonly addresses: readonly (string | undefined)[]
   /** In a private network, which the operator has allowed. */
   readonly isPrivate: boolean

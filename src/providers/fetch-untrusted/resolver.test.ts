@@ -10,7 +10,7 @@ test('the system knows the addresses of localhost', async () => {
 })
 
 test('a name that does not exist is rejected with a code', async () => {
-  // Reserved by RFC 6761: no resolver may know it. Where there is no network, the code is another one.
+  // Reserved by RFC 6761: no resolver may know it. Without a network, the code differs.
   const error = await rejection(systemResolver('absent.invalid'))
 
   expect((error as { code: string }).code).toMatch(/^[A-Z_]+$/)

@@ -29,7 +29,7 @@ export function readSubmitted(answer: WholeAnswer): SubmitOutcome {
 }
 
 /**
- * The job. Some deployments wrap it into `result` once or twice, and a wrapper may have a status of its own. So the
+ * The job. Some deployments wrap it into `result` once or twice, and a wrapper may have its own status. So the
  * innermost object with an id is the job, or else the innermost one with a documented status.
  */
 function itemIn(body: string): Item | undefined {

@@ -16,7 +16,7 @@ function open({ ttlMs = 60_000, bytesMax = MEGABYTE } = {}) {
 
 const ofBytes = (length: number) => anAnswer(new Uint8Array(length))
 
-/** What an answer with a body of this length takes from the budget. */
+/** The part of the budget that an answer with a body of this length takes. */
 function weightOf(length: number): number {
   const { replays, budget } = open()
   void replays.keep(aFingerprint('a'), ofBytes(length))

@@ -15,7 +15,7 @@ const BOOKS_KEPT_MAX = 100_000
  */
 const EVICTION_TRIES = 8
 
-/** What the steps of a transaction change, one after the other. */
+/** The state that the steps of a transaction change, one after the other. */
 export type StagedBooks = {
   readonly balances: Record<Book, NanoUsd>
   operationCount: number

@@ -12,7 +12,7 @@ type AuditRow = {
   at_ms: bigint
 }
 
-/** What all nodes share. Each node adds `record`. */
+/** The part that all nodes share. Each node adds `record`. */
 export type SqliteAuditLog = Omit<AuditLog, 'record'> & {
   /** Inside a step: writes one line, in the same transaction as the change that it records. */
   append(audit: Audit): void

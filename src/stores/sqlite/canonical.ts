@@ -1,4 +1,4 @@
-/** What a column of a hashed table can hold. A boolean is 0 or 1. */
+/** A value of a column of a hashed table. A boolean is 0 or 1. */
 export type SqlValue = string | number | bigint | Uint8Array | null
 
 const NULL = 0

@@ -1,7 +1,7 @@
 import { CanonicalBytes, type SqlValue } from './canonical.ts'
 import { hashedTables } from './hashed-tables.ts'
 
-/** What a commit stores for each row that it covers: the tag of its table and its CRC-32. */
+/** The data that a commit stores for each row that it covers: the tag of its table and its CRC-32. */
 export const CHECKSUM_BYTES = 5
 const HASH_BYTES = 32
 

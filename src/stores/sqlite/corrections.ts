@@ -20,7 +20,7 @@ type Parts = {
   readonly auditLog: SqliteAuditLog
 }
 
-/** What a repeat must have in common with the first correction. */
+/** The values that a repeat must share with the first correction. */
 type Terms = { readonly accountId: number; readonly amount: bigint; readonly chargeId: bigint | null }
 
 /** The steps of `Ledger.debit` and `Ledger.refund`. */

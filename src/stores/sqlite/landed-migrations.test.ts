@@ -33,7 +33,7 @@ test('a migration that has landed is never edited, renamed or removed', () => {
   expect(names.flatMap(adviceFor)).toEqual([])
 })
 
-/** What the author of a change has to do, if the migration is not as it landed. */
+/** The advice for the author of a change to a landed migration. */
 function adviceFor(name: string): string[] {
   const files: readonly string[] = readdirSync(FOLDER)
   if (!files.includes(name))

@@ -343,7 +343,7 @@ async function openWithFunds() {
   return { store, ...(await anAccount(store, { funds: usd('5') })) }
 }
 
-/** Fails the next commit, as a full disk does. */
+/** Fails the next commit, like a full disk. */
 function failNextCommit({ transactions }: TestSqlite): void {
   let isFull = true
   transactions.join({

@@ -12,7 +12,7 @@ type Found = {
   readonly latest: Link | undefined
 }
 
-/** Where a node's chain of commits ends. Its name stays the same over restarts, and so does its chain. */
+/** The end of a node's chain of commits. Its name stays the same over restarts, and so does its chain. */
 export class NodeChain {
   readonly name: string
   readonly #selectHash: Statement<{ hash: Uint8Array }, [bigint, number]>

@@ -54,7 +54,7 @@ export type SqliteNode = {
   close(): void
 }
 
-/** What the nodes of a store share. */
+/** The parts that the nodes of a store share. */
 export type SharedState = {
   readonly database: Database
   readonly transactions: Transactions

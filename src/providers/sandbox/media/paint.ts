@@ -1,7 +1,7 @@
 import { pick, seededRandom } from '../seeded-random.ts'
 import type { Size } from './frame-size.ts'
 
-/** What a picture looks like. The same seed gives the same picture. */
+/** The look of a picture. The same seed gives the same picture. */
 export type Picture = Size & { readonly seed: string }
 
 /** Tiles along the longer side. */

@@ -60,7 +60,7 @@ export function openRenderer(workerUrl = new URL('worker.ts', import.meta.url)):
 }
 
 function startWorker(url: URL, waiting: Waiting, fail: (worker: Worker) => void): Worker {
-  // The types are the browser's, where a worker keeps no process alive.
+  // The types are the browser's, in which a worker cannot keep a process alive.
   const worker = new Worker(url.href) as Worker & { unref(): void }
   worker.unref()
   worker.addEventListener('message', ({ data }: MessageEvent<RenderReply>) => {

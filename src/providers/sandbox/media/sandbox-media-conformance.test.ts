@@ -10,7 +10,7 @@ import { sandboxProvider } from '../../../../test/support/media-providers.ts'
 import { openRenderer } from './renderer.ts'
 import { sandboxMedia, VIDEO_MS } from './sandbox-media.ts'
 
-/** How a prompt asks for each fault. What a provider's wire alone can do wrong is missing: the sandbox has none. */
+/** How a prompt asks for each fault. Faults of a wire format are missing, because the sandbox has no wire format. */
 const directives = {
   rejected: 'reject=BAD_INPUT',
   rejected_408: 'reject=BAD_INPUT status=408',

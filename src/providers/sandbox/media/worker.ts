@@ -2,7 +2,7 @@ import type { Picture } from './paint.ts'
 import { renderClip, type ClipPicture } from './render-clip.ts'
 import { renderPng } from './render-png.ts'
 
-/** What the worker is asked to make. */
+/** The work for the worker. */
 export type Rendering = ({ readonly file: 'png' } & Picture) | ({ readonly file: 'clip' } & ClipPicture)
 
 export type RenderRequest = { readonly id: number; readonly rendering: Rendering }
