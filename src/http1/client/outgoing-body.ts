@@ -15,8 +15,8 @@ const LINE_END = '\r\n'
 const HEAD_END = '\r\n\r\n'
 
 /**
- * Requests up to this size are put together in memory that they share, and sent with one write. Buffers of their own
- * would cost a few percent of a request.
+ * Requests up to this size are put together in memory that they share, and sent with one write. Separate buffers would
+ * cost a few percent of a request.
  */
 const SCRATCH_BYTES = 64 * 1024
 const scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES)

@@ -76,8 +76,8 @@ async function wholeAnswer(
 }
 
 /**
- * Gives the answer of a call if it comes in time. Otherwise the call has timed out, and goes on for `lateMs` without
- * its caller.
+ * Returns the answer of a call if it arrives in time. Otherwise the call has timed out, and continues for `lateMs`
+ * without its caller.
  */
 function answerInTime(
   answer: Promise<ProviderOutcome>,
