@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { following, isFinal, mayFollow, type JobState } from '../../src/domain/jobs/job.ts'
+import { jobTransitions, isFinal, mayFollow, type JobState } from '../../src/domain/jobs/job.ts'
 import { usd, ZERO } from '../../src/domain/money.ts'
 import { UpstreamIdTakenError } from '../../src/gateway/ports/jobs.ts'
 import {
@@ -28,7 +28,7 @@ import { jobRacesConform } from './jobs/races.ts'
 import { jobRestartsConform } from './jobs/restarts.ts'
 import { jobWatchesConform } from './jobs/watches.ts'
 
-const states = Object.keys(following) as JobState[]
+const states = Object.keys(jobTransitions) as JobState[]
 const targets = states.filter(state => state !== 'queued')
 
 /** What the jobs of any store must do. */

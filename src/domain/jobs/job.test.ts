@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { following, isFinal, mayFollow, type JobState } from './job.ts'
+import { jobTransitions, isFinal, mayFollow, type JobState } from './job.ts'
 
-const states = Object.keys(following) as JobState[]
+const states = Object.keys(jobTransitions) as JobState[]
 
 /** The rows of the contract's table "States and transitions" that end in a state of a job. */
 const contractRows: readonly (readonly [from: JobState, to: JobState])[] = [

@@ -22,7 +22,7 @@ export const openStates = ['queued', 'processing', 'unknown_submit'] as const sa
 export type OpenState = (typeof openStates)[number]
 
 /** The states that may follow each state. A job never goes back, and never leaves a final state. */
-export const following = {
+export const jobTransitions = {
   queued: ['processing', 'unknown_submit', 'completed', 'failed'],
   processing: ['completed', 'failed'],
   // `processing` if the reconciler finds the job running at its provider.
@@ -32,11 +32,11 @@ export const following = {
 } as const satisfies Record<JobState, readonly JobState[]>
 
 export function mayFollow(from: JobState, to: JobState): boolean {
-  return (following[from] as readonly JobState[]).includes(to)
+  return (jobTransitions[from] as readonly JobState[]).includes(to)
 }
 
 export function isFinal(state: JobState): state is 'completed' | 'failed' {
-  return following[state].length === 0
+  return jobTransitions[state].length === 0
 }
 
 /** Why a job failed. */

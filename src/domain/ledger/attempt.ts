@@ -15,7 +15,7 @@ export type AttemptState =
   | 'compensated'
 
 /** The transitions between states. A final state has none. */
-export const following = {
+export const attemptTransitions = {
   abandoned: [],
   timed_out: ['closed', 'billed'],
   closed: [],

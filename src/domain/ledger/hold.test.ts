@@ -4,7 +4,7 @@ import {
   canHold,
   capturing,
   EXPIRED_TEXT_HOLD,
-  following,
+  holdTransitions,
   HOLD_RENEW_EVERY_MS,
   HOLD_TTL_MS,
   placing,
@@ -31,7 +31,7 @@ describe('hold', () => {
   })
 
   test('ends once, except that text can be captured after it expired', () => {
-    expect(following).toEqual({
+    expect(holdTransitions).toEqual({
       open: ['captured', 'released', 'expired'],
       captured: [],
       released: [],

@@ -21,7 +21,7 @@ export type HoldTerms = {
 export type HoldState = 'open' | 'captured' | 'released' | 'expired'
 
 /** The transitions between states. Text that ends after its hold expired is still charged; media is not. */
-export const following = {
+export const holdTransitions = {
   open: ['captured', 'released', 'expired'],
   captured: [],
   released: [],

@@ -1,5 +1,5 @@
 import {
-  following,
+  jobTransitions,
   isFinal,
   jobIdPrefix,
   type Job,
@@ -19,7 +19,7 @@ import { readAdminPage } from './query.ts'
 
 const MS = 1000
 const kinds = Object.keys(jobIdPrefix) as readonly JobKind[]
-const states = Object.keys(following) as readonly JobState[]
+const states = Object.keys(jobTransitions) as readonly JobState[]
 
 /** One page of jobs, newest first. They can be limited to one account, kind and state. */
 export async function listJobs({ query }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {

@@ -1,4 +1,4 @@
-import { following, jobIdPrefix } from '../../domain/jobs/job.ts'
+import { jobTransitions, jobIdPrefix } from '../../domain/jobs/job.ts'
 import { NOTE_LENGTH_MAX } from '../admin/money-fields.ts'
 import { chargeExample, chargeMembers } from './account.ts'
 import { bodyOf } from './admin-accounts.ts'
@@ -24,7 +24,7 @@ import {
 
 const AT = '2026-11-21T05:50:09.183Z'
 const kinds = Object.keys(jobIdPrefix)
-const states = Object.keys(following)
+const states = Object.keys(jobTransitions)
 const reason = nullable({ type: 'string', minLength: 1, maxLength: NOTE_LENGTH_MAX })
 
 const jobMembers = {

@@ -4,7 +4,7 @@ import type { HoldKind } from '../../domain/ledger/books.ts'
 import {
   canHold,
   capturing,
-  following,
+  holdTransitions,
   placing,
   releasing,
   requireFittingCharge,
@@ -125,7 +125,7 @@ export class MediaHolds {
 
   #end(
     { id }: Hold,
-    state: (typeof following)['open'][number],
+    state: (typeof holdTransitions)['open'][number],
     by: { readonly resolvedBy: bigint | null; readonly atMs: number },
   ): void {
     const { changes } = this.#sql.resolve.run(state, by.resolvedBy, by.atMs, id.key, id.tail)

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import { following, type JobState } from '../../../src/domain/jobs/job.ts'
+import { jobTransitions, type JobState } from '../../../src/domain/jobs/job.ts'
 import { usd } from '../../../src/domain/money.ts'
 import { aJob, jobIn, moneyWith, moveTo, openJobs, record, soundBalance } from '../../support/job-builders.ts'
 import { NOW } from '../../support/ledger-builders.ts'
 import type { StoreKind } from '../../support/test-store.ts'
 
-const states = Object.keys(following) as JobState[]
+const states = Object.keys(jobTransitions) as JobState[]
 
 /** What a new process finds of the jobs of the one before. */
 export function jobRestartsConform(kind: StoreKind): void {
