@@ -16,7 +16,9 @@ export type StreamRun = {
   readonly reading: Omit<ReturnType<ChatStream['reading']>, 'texts'> & { readonly texts: readonly string[] }
 }
 
-/** Feeds the reads to a stream, ends it, charges it and finishes it. Each read overwrites the bytes of the one before. */
+/**
+ * Feeds the reads to a stream, ends it, charges it and finishes it. Each read overwrites the bytes of the one before.
+ */
 export function runStream(
   reads: readonly (string | Uint8Array<ArrayBuffer>)[],
   mode: Partial<ChatStreamMode> & {
