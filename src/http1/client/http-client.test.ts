@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { rejection } from '../testing/rejection.ts'
 import { fakeClock, type FakeClock } from '../testing/fake-clock.ts'
+import { until } from '../testing/until.ts'
 import * as replies from '../testing/upstream-replies.ts'
 import { startUpstream, type Exchange, type Reply, type Upstream } from '../testing/upstream.ts'
 import { Timers } from '../timers.ts'
@@ -182,6 +183,36 @@ test('of 300 connections 256 are kept for later requests, and the others are clo
   expect(closed).toBe(44)
   await Promise.all(held.map(() => ask()))
   expect(upstream.connections).toBe(344)
+})
+
+describe('a request is never sent if it is aborted', () => {
+  const sendWith = (signal: AbortSignal) =>
+    http.send(requestTo(upstream.baseUrl), { body: 'aborted', signal })
+  const bodies = () => upstream.requests.map(request => request.text())
+
+  test('while its connection is being opened', async () => {
+    const controller = new AbortController()
+    const sent = sendWith(controller.signal)
+
+    controller.abort()
+
+    expect(await rejection(sent)).toMatchObject({ code: 'ABORT_ERR', isRequestSent: false })
+    await ask('later')
+    await until('both connections are open', () => upstream.connections === 2)
+    await ask('last')
+    expect(bodies()).toEqual(['later', 'last'])
+  })
+
+  test('before it gets an idle connection, which stays usable', async () => {
+    await ask('first')
+
+    const sent = sendWith(AbortSignal.abort())
+
+    expect(await rejection(sent)).toMatchObject({ code: 'ABORT_ERR', isRequestSent: false })
+    await ask('later')
+    expect(bodies()).toEqual(['first', 'later'])
+    expect(upstream.connections).toBe(1)
+  })
 })
 
 test('a large request is sent whole, at the pace of the server', async () => {

@@ -78,6 +78,36 @@ describe('a body that is read to its end', () => {
     expect(await body).toHaveLength(MEGABYTE)
   })
 
+  test.each([0, 1, 65_535, 65_536, 65_537, 100_000])(
+    'is whole with %p bytes, and takes no more memory than they do',
+    async length => {
+      const whole = Buffer.from(Array.from({ length }, (_, index) => index % 251))
+      const pieces = [whole.subarray(0, 65_536), whole.subarray(65_536)].filter(piece => piece.length > 0)
+      const chunks = pieces.map(piece => [
+        Buffer.from(`${piece.length.toString(16)}\r\n`),
+        piece,
+        Buffer.from('\r\n'),
+      ])
+      const ways: [string, Buffer[]][] = [
+        [`content-length: ${length}`, pieces],
+        [
+          'transfer-encoding: chunked',
+          [...chunks.map(parts => Buffer.concat(parts)), Buffer.from('0\r\n\r\n')],
+        ],
+      ]
+      for (const [framing, sent] of ways) {
+        const { fake, request } = received(postHead(framing))
+        const body = request.bytes(LIMITS)
+
+        for (const piece of sent) fake.send(piece)
+
+        const bytes = await body
+        expect(whole.equals(bytes)).toBe(true)
+        expect(bytes.buffer.byteLength).toBe(length)
+      }
+    },
+  )
+
   test.each<[string, string, number]>([
     ['never starts', '', 30],
     ['stops half-way', 'abc', 30],
