@@ -14,6 +14,9 @@ import { watchMemory, type MemoryUse } from './watch-memory.ts'
 export type LargeBodies = MemoryUse & { readonly load: string; readonly outcome: string }
 
 const REFERENCES = 20
+/** A body just below 640 MB, the default of TOLLGATE_MAX_MEDIA_BODY_MB. */
+const LARGEST_REFERENCES = 24
+const LARGEST_REFERENCE_BYTES = REFERENCE_BYTES - 1024
 const READERS = 20
 /** Each reader takes a clip in 20 seconds. */
 const READER_BYTES_PER_S = 5 * MEGABYTE
@@ -41,14 +44,20 @@ export async function measureLargeBodies(
 }
 
 const loads: Readonly<Record<string, (servers: MediaServers) => Promise<string>>> = {
-  '20 references of 20 MB in one request': sendReferences,
+  '20 references of 20 MB in one request': servers => sendReferences(servers, REFERENCES, REFERENCE_BYTES),
+  '24 references in one body of 640 MB': servers =>
+    sendReferences(servers, LARGEST_REFERENCES, LARGEST_REFERENCE_BYTES),
   '100 MB clip to 20 slow readers': readSlowly,
   '100 half-sent bodies of 60 MB, 10 keys': sendHalves,
   '4 whole bodies of 60 MB': sendWhole,
 }
 
-async function sendReferences({ gateway, provider }: MediaServers): Promise<string> {
-  const body = referencesBody(REFERENCES, REFERENCE_BYTES)
+async function sendReferences(
+  { gateway, provider }: MediaServers,
+  references: number,
+  bytes: number,
+): Promise<string> {
+  const body = referencesBody(references, bytes)
   const path = '/v1/images/edits'
   const socket = await openRaw(gateway, { method: 'POST', path, bodyBytes: lengthOf(body) })
   const reply = readAll(socket)
