@@ -38,7 +38,8 @@ export async function storeOutputs(
 ): Promise<StoredOutputs> {
   const files: StoredFile[] = []
   for (const [index, output] of outputs.slice(0, job.request.count).entries()) {
-    const stored = await storeOutput(output, `${publicId(job)}/out-${index}`, ports)
+    const target = { key: `${publicId(job)}/out-${index}`, kind: job.kind }
+    const stored = await storeOutput(output, target, ports)
     if ('outcome' in stored) return stored
     files.push(stored)
   }
@@ -50,9 +51,12 @@ export async function storeOutputs(
 
 type NotStored = Exclude<StoredOutputs, { outcome: 'stored' }>
 
+/** Where a file of a result is stored, and the kind of its job. */
+type Target = { readonly key: string; readonly kind: Job['kind'] }
+
 async function storeOutput(
   output: MediaOutput,
-  key: string,
+  target: Target,
   ports: StoreOutputsPorts,
 ): Promise<StoredFile | NotStored> {
   const { blobs } = ports
@@ -60,7 +64,10 @@ async function storeOutput(
   if (output.from === 'bytes') {
     const { bytes } = output
     if (isPage(bytes)) return { outcome: 'lost', problem: 'the result in the answer is a web page' }
-    return store(onePiece(bytes), { key, mediaType: mediaTypeOf(bytes) ?? UNKNOWN_TYPE }, blobs)
+    if (isStillImage(bytes, target.kind))
+      return { outcome: 'lost', problem: `the result in the answer is ${STILL_IMAGE}` }
+    const mediaType = mediaTypeOf(bytes) ?? UNKNOWN_TYPE
+    return store(onePiece(bytes), { key: target.key, mediaType }, blobs)
   }
   const { url, authorization } = output
   const fetched = await ports.fetchUntrusted(url, {
@@ -72,11 +79,22 @@ async function storeOutput(
     return { outcome: 'lost', problem: `result link refused: ${fetched.problem}` }
   if (fetched.outcome === 'failed') return failed(fetched)
   try {
-    return await storeDownload(fetched, key, blobs)
+    return await storeDownload(fetched, target, blobs)
   } catch (error) {
     if (error instanceof BrokenDownload) return failed(error.failure)
     throw error
   }
+}
+
+const STILL_IMAGE = 'a still image instead of a clip'
+
+/**
+ * Whether the first bytes of a file in a video job are those of a still image, which is no clip. A GIF or WebP file may
+ * be an animation, and a file of an unknown format may be a clip: the provider has been paid for it, so it is stored.
+ */
+function isStillImage(bytes: Uint8Array, kind: Job['kind']): boolean {
+  const type = mediaTypeOf(bytes)
+  return kind === 'video' && (type === 'image/png' || type === 'image/jpeg')
 }
 
 /** Whether a result is an HTML page. No image or video begins in this way. */
@@ -87,14 +105,16 @@ function isPage(bytes: Uint8Array): boolean {
 /** A link may give an error page with status 200, or nothing. Such a body is not written over a result. */
 async function storeDownload(
   { body, contentType }: { readonly body: FetchedBody; readonly contentType: string },
-  key: string,
+  { key, kind }: Target,
   blobs: Blobs,
 ): Promise<StoredFile | NotStored> {
   const { stream, head } = await PeekedStream.open(whole(body), SIGNATURE_BYTES)
   const mediaType = downloadType(head, contentType)
-  if (mediaType !== undefined) return store(stream, { key, mediaType }, blobs)
+  const isStill = isStillImage(head, kind)
+  if (mediaType !== undefined && !isStill) return store(stream, { key, mediaType }, blobs)
   stream.cancel()
-  return failed({ problem: 'the body is not an image or a video', isPermanent: false })
+  const problem = isStill ? `the body is ${STILL_IMAGE}` : 'the body is not an image or a video'
+  return failed({ problem, isPermanent: false })
 }
 
 /**
