@@ -49,18 +49,22 @@ function newKey(peers: readonly Peer[], name: string): Promise<string> {
 }
 
 /** Uploads that are read and then refused, because they name no known model. */
-const kinds: Readonly<Record<string, Pick<Flood, 'path' | 'body' | 'status'>>> = {
-  'chat of 256 KB': { path: chat.path, body: chatUpload(256 * 1024), status: 404 },
+const kinds: Readonly<Record<string, Pick<Flood, 'path' | 'body' | 'inOnePiece' | 'status'>>> = {
+  'chat of 64 KB, one piece': { ...chatUpload(64 * 1024), inOnePiece: true },
+  'chat of 256 KB': { ...chatUpload(256 * 1024), inOnePiece: false },
+  'chat of 400 KB, one piece': { ...chatUpload(400 * 1024), inOnePiece: true },
   'reference of 2 MB': {
     path: '/v1/images/edits',
     body: referencesBody(1, 2 * MEGABYTE, 'unknown-model').join(''),
+    inOnePiece: false,
     status: 400,
   },
 }
 
-function chatUpload(bytes: number): string {
+function chatUpload(bytes: number): Pick<Flood, 'path' | 'body' | 'status'> {
   const request = JSON.parse(`${chat.body.before}0${chat.body.after}`) as object
-  return JSON.stringify({ ...request, model: 'unknown-model', user: 'u'.repeat(bytes) })
+  const body = JSON.stringify({ ...request, model: 'unknown-model', user: 'u'.repeat(bytes) })
+  return { path: chat.path, body, status: 404 }
 }
 
 type Measured = Omit<FloodSample, 'peer' | 'uploads'>

@@ -11,6 +11,8 @@ export type Flood = {
   /** The API keys, which the connections share evenly. */
   readonly keys: readonly string[]
   readonly body: string
+  /** The head and the body are one write, so that small bodies arrive in one read of the socket. */
+  readonly inOnePiece: boolean
   /** The status of every reply. */
   readonly status: number
 }
@@ -27,7 +29,7 @@ self.addEventListener('message', ({ data: flood }: MessageEvent<Flood>) => {
   }
 })
 
-async function open({ port, path, status }: Flood, key: string, body: Buffer): Promise<void> {
+async function open({ port, path, status, inOnePiece }: Flood, key: string, body: Buffer): Promise<void> {
   const lines = [
     `POST ${path} HTTP/1.1`,
     `host: 127.0.0.1:${port}`,
@@ -36,6 +38,8 @@ async function open({ port, path, status }: Flood, key: string, body: Buffer): P
     `authorization: Bearer ${key}`,
   ]
   const head = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`)
+  const first = inOnePiece ? Buffer.concat([head, body]) : head
+  const second = inOnePiece ? Buffer.alloc(0) : body
   let sentBytes = 0
   const messages = new HttpMessages(head => {
     if (!head.startsWith(`HTTP/1.1 ${status} `))
@@ -58,9 +62,10 @@ async function open({ port, path, status }: Flood, key: string, body: Buffer): P
   send()
 
   function send(): void {
-    if (sentBytes < head.length) sentBytes += socket.write(head.subarray(sentBytes))
-    const sentOfBody = sentBytes - head.length
-    if (sentOfBody >= 0 && sentOfBody < body.length) sentBytes += socket.write(body.subarray(sentOfBody))
+    if (sentBytes < first.length) sentBytes += socket.write(first.subarray(sentBytes))
+    const sentOfSecond = sentBytes - first.length
+    if (sentOfSecond >= 0 && sentOfSecond < second.length)
+      sentBytes += socket.write(second.subarray(sentOfSecond))
   }
 }
 
