@@ -180,9 +180,16 @@ export const jobMutants: readonly Mutant[] = [
   {
     name: 'an error page is stored and charged as a result',
     file: 'src/gateway/media/store-outputs.ts',
-    text: 'if (mediaType !== undefined) return store(stream',
+    text: 'if (mediaType !== undefined && !isStill) return store(stream',
     replacement: 'if (mediaType !== null) return store(stream',
     tests: ['test/scenarios/jobs-fetching.test.ts'],
+  },
+  {
+    name: 'a still image is stored and charged as a clip',
+    file: 'src/gateway/media/store-outputs.ts',
+    text: "kind === 'video' && (type === 'image/png' || type === 'image/jpeg')",
+    replacement: 'false',
+    tests: ['src/gateway/media/store-outputs.test.ts'],
   },
   {
     name: 'more outputs are stored than were asked for',

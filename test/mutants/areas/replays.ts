@@ -66,6 +66,13 @@ export const replayMutants: readonly Mutant[] = [
     tests: [STORE_TESTS],
   },
   {
+    name: 'a request is forgotten while its answer is being kept',
+    file: COALESCER,
+    text: '.then(() => this.#forget(run))',
+    replacement: '\n    if (isSmall(body)) this.#forget(run)',
+    tests: [COALESCER_TESTS],
+  },
+  {
     name: 'identical requests are found only after the first await',
     file: COALESCER,
     text: 'this.#inFlight.set(key, request)',

@@ -115,4 +115,11 @@ export const streamMutants: readonly Mutant[] = [
     replacement: '',
     tests: [REFUSED],
   },
+  {
+    name: 'the end of a stream is a view of a read whose bytes do not stay',
+    file: 'src/protocol/chat-stream/deferred-tail.ts',
+    text: 'this.#frames.push(frame.slice())',
+    replacement: 'this.#frames.push(frame)',
+    tests: ['src/gateway/text/relay-stream.test.ts'],
+  },
 ]
