@@ -99,7 +99,7 @@ async function serve(
     onHandlerError: error => log.error('a request could not be recorded', errorFields(error)),
   })
   // After the server listens, so that a start whose address is in use does not create keys that are never shown.
-  // Books that do not fit their anchor may be empty because they were lost, and must not be filled again.
+  // Books that do not match their anchor may be empty because they were lost, and must not be filled again.
   const fill = books.anchor.problem === undefined ? firstStart(config, admin) : nothingFilled()
   const started = await fill.catch(async (error: unknown) => {
     await server.abort()
