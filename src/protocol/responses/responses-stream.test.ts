@@ -109,6 +109,10 @@ describe('a frame without a readable event', () => {
     expect(run(`${junk}data: [DONE]\n\n`).before).toBe(junk)
   })
 
+  test('is kept as a copy, because the bytes of a piece do not stay', () => {
+    expect(run(junk + said('hi'), { pieces: junk.length }).before).toBe(junk + said('hi'))
+  })
+
   test('is sent when too many bytes are kept', () => {
     const much = `data: ${'x'.repeat(1000)}\n\n`.repeat(100)
 

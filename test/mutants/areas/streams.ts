@@ -122,4 +122,11 @@ export const streamMutants: readonly Mutant[] = [
     replacement: 'this.#frames.push(frame)',
     tests: ['src/gateway/text/relay-stream.test.ts'],
   },
+  {
+    name: 'an unread frame is a view of a read whose bytes do not stay',
+    file: 'src/protocol/responses/responses-stream.ts',
+    text: 'this.#unread.push(frame.slice())',
+    replacement: 'this.#unread.push(frame)',
+    tests: ['src/protocol/responses/responses-stream.test.ts'],
+  },
 ]
