@@ -134,7 +134,12 @@ describe('an identical request within the TTL', () => {
     const first = await send(body)
     const second = await gateway.chat(ada.key, body)
 
-    expect(first).toMatchObject({ status: 200, cost: '1', isReplay: false })
+    expect(first).toMatchObject({
+      status: 200,
+      cost: '1',
+      isReplay: false,
+      type: 'application/json; charset=utf-8',
+    })
     expect(first.body).toContain('"cost_usd":"1"')
     expect(second.headers.get('x-ratelimit-limit')).toBeNull()
     expect(await whole(second)).toEqual({ ...first, cost: null, isReplay: true })

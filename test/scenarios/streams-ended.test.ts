@@ -263,11 +263,13 @@ test('a frame with empty choices and no usage is accepted', async () => {
   expect(stream).toMatchObject({ body: costed(sent, '0.00007'), charge: { source: 'reported' } })
 })
 
-test('a stream has no cost header, has a request id, and must not be cached or buffered', async () => {
-  const { headers } = await settledStream(gateway, sse([whole]), { includeUsage: true })
+test('a stream has a request id and the upstream’s Retry-After, no cost header, and must not be cached or buffered', async () => {
+  const reply = chunked([whole], { ...EVENT_STREAM, 'retry-after': '3' })
+  const { headers } = await settledStream(gateway, reply, { includeUsage: true })
 
   expect(headers.get('x-service-cost-usd')).toBeNull()
   expect(headers.get('x-request-id')).toStartWith('req_')
+  expect(headers.get('retry-after')).toBe('3')
   expect(headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
   expect(headers.get('cache-control')).toBe('no-cache')
   expect(headers.get('x-accel-buffering')).toBe('no')
