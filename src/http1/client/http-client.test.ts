@@ -198,7 +198,8 @@ describe('a request is never sent if it is aborted', () => {
 
     expect(await rejection(sent)).toMatchObject({ code: 'ABORT_ERR', isRequestSent: false })
     await ask('later')
-    await until('both connections are open', () => upstream.connections === 2)
+    await until('both connections have been opened', () => upstream.connections === 2)
+    await until('the late connection is closed', () => upstream.openConnections === 1)
     await ask('last')
     expect(bodies()).toEqual(['later', 'last'])
   })

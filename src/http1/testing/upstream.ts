@@ -13,6 +13,8 @@ export type Upstream = {
   readonly requests: readonly RecordedRequest[]
   /** The number of connections that were opened. */
   readonly connections: number
+  /** The number of connections that are open now. */
+  readonly openConnections: number
   /** Sets the replies for the next requests, in this order. All later requests get the last one. */
   reply(...replies: readonly [Reply, ...Reply[]]): void
   /** Lets the test write the reply to the next request. Resolves when the request has arrived. */
@@ -107,6 +109,9 @@ export function startUpstream(first: Reply = answer('Hello.')): Upstream {
     requests,
     get connections() {
       return connections
+    },
+    get openConnections() {
+      return sockets.size
     },
     reply: (...next) => void replies.splice(0, replies.length, ...next),
     hold() {
