@@ -49,6 +49,6 @@ function refusalOf(accountId: number, { isWritable, guard }: Guards): GatewayErr
   return new GatewayError(
     'unavailable',
     'The gateway cannot record charges at the moment. Try again shortly.',
-    { retryAfterS: '5' },
+    { retryAfter: '5' },
   )
 }

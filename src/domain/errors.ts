@@ -62,8 +62,8 @@ export type ErrorExtras = {
   readonly param?: string
   /** Members beside `error` at the top level of the body. */
   readonly extensions?: Readonly<Record<string, string | number>>
-  /** Whole seconds until a repeat can help; sent as `Retry-After`. */
-  readonly retryAfterS?: string
+  /** When a repeat can help, in whole seconds or as an HTTP date; sent as `Retry-After`. */
+  readonly retryAfter?: string
   /** False when a repeat cannot help or money may have moved. Client SDKs repeat a POST by themselves. */
   readonly shouldRetry?: boolean
   /** The methods that a path supports, for the `Allow` header of a 405. */

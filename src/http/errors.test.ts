@@ -41,7 +41,7 @@ describe('an error reply', () => {
   })
 
   test('has headers for when to retry, whether to retry, and the allowed methods', () => {
-    const extras = { retryAfterS: '7', shouldRetry: false, allow: 'GET' }
+    const extras = { retryAfter: '7', shouldRetry: false, allow: 'GET' }
 
     expect(errorHeaders(new GatewayError('rate_limited', 'No.', extras))).toEqual({
       'content-type': 'application/json',
@@ -70,6 +70,6 @@ describe('an error of the HTTP server', () => {
   })
 
   test('for too many connections says when to retry', () => {
-    expect(refusalOf(new HttpError('too_many_connections', 'No.'))?.extras.retryAfterS).toBe('1')
+    expect(refusalOf(new HttpError('too_many_connections', 'No.'))?.extras.retryAfter).toBe('1')
   })
 })

@@ -68,7 +68,7 @@ export function refusalOf(error: unknown): GatewayError | undefined {
   return new GatewayError(
     code,
     (error as HttpError).message,
-    code === 'unavailable' ? { retryAfterS: '1' } : {},
+    code === 'unavailable' ? { retryAfter: '1' } : {},
   )
 }
 
@@ -92,7 +92,7 @@ export function errorBody({ message, type, code, extras }: GatewayError): ErrorB
 /** The headers of an error: when to retry, whether a client library may retry by itself, and the allowed methods. */
 export function errorHeaders({ extras }: GatewayError): Record<string, string> {
   const headers: Record<string, string> = { 'content-type': 'application/json' }
-  if (extras.retryAfterS !== undefined) headers['retry-after'] = extras.retryAfterS
+  if (extras.retryAfter !== undefined) headers['retry-after'] = extras.retryAfter
   if (extras.shouldRetry !== undefined) headers['x-should-retry'] = String(extras.shouldRetry)
   if (extras.allow !== undefined) headers['allow'] = extras.allow
   return headers

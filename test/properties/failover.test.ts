@@ -25,7 +25,7 @@ const aResult: fc.Arbitrary<CallResult> = fc.oneof(
       fc.constantFrom('server', 'unreachable', 'rate_limited', 'unpaid', 'not_offered', 'no_answer'),
       fc.option(fc.constantFrom('0', '1', '15', '86400'), { nil: undefined }),
     )
-    .map(([reason, retryAfterS]) => aFailure(reason, retryAfterS)),
+    .map(([reason, retryAfter]) => aFailure(reason, retryAfter)),
 )
 
 const aStep: fc.Arbitrary<Step> = fc.oneof(

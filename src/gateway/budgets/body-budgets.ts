@@ -52,5 +52,5 @@ export const MEDIA_BODY_BYTES = 2 * MB
 
 /** If a request is refused because of its body, its connection is closed, because the rest of the body is not read. */
 function overloaded(problem: string): GatewayError {
-  return new GatewayError('overloaded', `${problem} Try again shortly.`, { retryAfterS: RETRY_AFTER_S })
+  return new GatewayError('overloaded', `${problem} Try again shortly.`, { retryAfter: RETRY_AFTER_S })
 }

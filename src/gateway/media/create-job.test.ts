@@ -24,7 +24,7 @@ test('a reserve that cannot be recorded is 503, takes no money, and nothing is s
 
   expect(error).toBeInstanceOf(GatewayError)
   const { code, extras } = error as GatewayError
-  expect([code, extras.extensions, extras.retryAfterS]).toEqual(['unavailable', { cost_usd: '0' }, '5'])
+  expect([code, extras.extensions, extras.retryAfter]).toEqual(['unavailable', { cost_usd: '0' }, '5'])
   expect(started).toEqual([])
   expect((await jobs.list({ limit: 9 })).jobs).toEqual([])
   expect(await soundBalance(store, payer.accountId)).toMatchObject({ available: usd('10') })

@@ -83,7 +83,7 @@ function holdNotRecorded(cause: unknown): Error {
     'The reserve for this job could not be recorded. Try again shortly.',
     {
       extensions: { cost_usd: '0' },
-      retryAfterS: '5',
+      retryAfter: '5',
       cause,
     },
   )

@@ -68,15 +68,14 @@ export type ProviderOutcome =
  */
 export type RateLimits = readonly (readonly [name: string, value: string])[]
 
-/** How long an upstream asks its clients to wait before they repeat a request. */
-export type RetryAfter = {
-  /** As the upstream wrote it. It is passed on to the client. */
-  readonly text: string
-  /** The wait. Absent if the text is not a number of seconds. */
-  readonly delayMs?: number
-  /** The end of the wait in wall time. Absent if the text is not a date. */
-  readonly untilMs?: number
-}
+/** How long an upstream asks its clients to wait before they repeat a request. The text is passed on to the client. */
+export type RetryAfter =
+  /** A number of seconds: the wait. */
+  | { readonly text: string; readonly delayMs: number; readonly untilMs?: never }
+  /** A date: the end of the wait in wall time. */
+  | { readonly text: string; readonly untilMs: number; readonly delayMs?: never }
+  /** Neither a number of seconds nor a date. */
+  | { readonly text: string; readonly delayMs?: never; readonly untilMs?: never }
 
 /** The body of an answer that is not UTF-8. */
 export const NOT_UTF8 = '\uFFFD'

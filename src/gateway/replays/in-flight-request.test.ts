@@ -10,7 +10,7 @@ const answer: TextResult = {
   contentType: 'application/json',
   body: '{}',
   rateLimits: [],
-  retryAfterS: undefined,
+  retryAfter: undefined,
   usage: null,
   cost: null,
 }

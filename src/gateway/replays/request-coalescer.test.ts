@@ -30,7 +30,7 @@ function anAnswer(body: string): WholeAnswer {
     contentType: 'application/json',
     body,
     rateLimits: [['x-ratelimit-limit', '9']],
-    retryAfterS: '3',
+    retryAfter: '3',
     usage: null,
     cost: null,
   }
@@ -38,9 +38,9 @@ function anAnswer(body: string): WholeAnswer {
 
 /** A stream with the same headers that has not ended. */
 function aStream(): StreamedAnswer {
-  const { model, contentType, rateLimits, retryAfterS } = anAnswer('')
+  const { model, contentType, rateLimits, retryAfter } = anAnswer('')
   const { promise: ended } = Promise.withResolvers<StreamEnding>()
-  return { kind: 'stream', model, contentType, rateLimits, retryAfterS, body: streamOf([]), ended }
+  return { kind: 'stream', model, contentType, rateLimits, retryAfter, body: streamOf([]), ended }
 }
 
 /** A stream of one text that is complete and charged. */
@@ -212,7 +212,7 @@ describe('a follower', () => {
     expect(await second.result).toEqual({
       ...anAnswer('the answer'),
       rateLimits: [],
-      retryAfterS: undefined,
+      retryAfter: undefined,
       isReplay: true,
     })
   })
@@ -224,8 +224,8 @@ describe('a follower', () => {
 
     calls[0]!.resolve(aStream())
 
-    expect(await first.result).toMatchObject({ rateLimits: [['x-ratelimit-limit', '9']], retryAfterS: '3' })
-    expect(await second.result).toMatchObject({ rateLimits: [], retryAfterS: undefined, isReplay: true })
+    expect(await first.result).toMatchObject({ rateLimits: [['x-ratelimit-limit', '9']], retryAfter: '3' })
+    expect(await second.result).toMatchObject({ rateLimits: [], retryAfter: undefined, isReplay: true })
   })
 
   test('that disconnects gets an error, and the call continues', async () => {

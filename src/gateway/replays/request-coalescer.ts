@@ -164,7 +164,7 @@ function isSmall(body: WholeAnswer['body']): boolean {
 }
 
 /** Rate limits and `Retry-After` were for the first request. */
-const REPLAY = { rateLimits: [], retryAfterS: undefined, isReplay: true } as const
+const REPLAY = { rateLimits: [], retryAfter: undefined, isReplay: true } as const
 
 function replayOf({ contentType, model, body }: KeptAnswer): WholeAnswer {
   return { ...REPLAY, kind: 'answer', contentType, model, body, usage: null, cost: null }

@@ -74,7 +74,7 @@ function refusalOf(
   return isReserved
     ? new GatewayError('balance_reserved', message, {
         extensions,
-        retryAfterS: RESERVED_RETRY_AFTER_S,
+        retryAfter: RESERVED_RETRY_AFTER_S,
         shouldRetry: true,
       })
     : new GatewayError('insufficient_balance', message, { extensions })

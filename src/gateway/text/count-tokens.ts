@@ -21,7 +21,7 @@ export async function countTokens({ body, caller, trace }: TextCall, catalog: Ca
     contentType: 'application/json',
     body: JSON.stringify({ input_tokens: inputTokens }),
     rateLimits: [],
-    retryAfterS: undefined,
+    retryAfter: undefined,
     usage: null,
     cost: null,
   }

@@ -16,7 +16,7 @@ import { SILENCE, WatchedUpstream } from './watched-upstream.ts'
 /** A stream whose first bytes have arrived. */
 export type OpenedStream = {
   readonly rateLimits: RateLimits
-  readonly retryAfterS: string | undefined
+  readonly retryAfter: string | undefined
   readonly reportedCost: string | null
   readonly upstream: UpstreamStream
   /** The same as `upstream`, for a stream with heartbeats. */
@@ -101,7 +101,7 @@ async function open(
     status,
     opened: {
       rateLimits,
-      retryAfterS: retryAfter?.text,
+      retryAfter: retryAfter?.text,
       reportedCost,
       upstream: source,
       stream,

@@ -50,7 +50,7 @@ test('an unexpected failure after a call tells client libraries not to retry, an
 })
 
 test('a commit that fails after a call is unavailable, and client libraries must not retry', () => {
-  const cause = new GatewayError('unavailable', 'Try again.', { retryAfterS: '5' })
+  const cause = new GatewayError('unavailable', 'Try again.', { retryAfter: '5' })
 
   const error = unrepeatable(cause)
 

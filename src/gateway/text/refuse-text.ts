@@ -24,7 +24,7 @@ export function refuseText(
       const { status, body, contentType, retryAfter, rateLimits = [] } = result.outcome
       const error = readUpstreamError(body, contentType, secrets())
       trace.upstreamProblem = `status ${status}: ${error.message.slice(0, LOGGED_CHARS_MAX)}`
-      return { kind: 'refusal', status, error, retryAfterS: retryAfter?.text, rateLimits }
+      return { kind: 'refusal', status, error, retryAfter: retryAfter?.text, rateLimits }
     }
     case 'timeout':
       trace.upstreamProblem = 'no answer in time'
@@ -63,7 +63,7 @@ function loggedProblem({ problem, errorBody }: AttemptFailure, secrets: () => Up
 function failureForClient({ reason, retryAfter }: AttemptFailure): TextFailure {
   if (reason === 'rate_limited') {
     const message = 'The model is rate limited at its provider. Retry after a delay.'
-    return failed('rate_limited', message, retryAfter === undefined ? {} : { retryAfterS: retryAfter.text })
+    return failed('rate_limited', message, retryAfter === undefined ? {} : { retryAfter: retryAfter.text })
   }
   // The upstream may bill the work that it did before it was given up.
   if (reason === 'first_byte_timeout')

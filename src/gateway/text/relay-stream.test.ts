@@ -78,7 +78,7 @@ async function setUp({ first = ROLE, failsAt }: { first?: string; failsAt?: stri
       attempt: { destination: main, number: 1, result: undefined },
       opened: {
         rateLimits: [],
-        retryAfterS: undefined,
+        retryAfter: undefined,
         reportedCost: null,
         upstream: source.upstream,
         stream: failsAt === undefined ? stream : failingAt(failsAt, stream),

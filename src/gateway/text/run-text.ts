@@ -120,7 +120,7 @@ function answerForClient(
     contentType: dialect.contentTypeOf?.(request) ?? outcome.contentType ?? 'application/json',
     body: answer.hasError ? scrubReplyError(text, upstreamSecrets(destinations, secretOf)) : text,
     rateLimits: outcome.rateLimits ?? [],
-    retryAfterS: outcome.retryAfter?.text,
+    retryAfter: outcome.retryAfter?.text,
     usage,
     cost,
   }

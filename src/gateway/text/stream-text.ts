@@ -34,13 +34,13 @@ export async function streamText(
     if (result.kind !== 'stream') return refuseText(admitted, result, ports)
 
     relayed = new RelayedStream({ admitted, attempt, opened: result.opened }, ports)
-    const { rateLimits, retryAfterS } = result.opened
+    const { rateLimits, retryAfter } = result.opened
     return {
       kind: 'stream',
       model: admitted.model.id,
       contentType: EVENT_STREAM_TYPE,
       rateLimits,
-      retryAfterS,
+      retryAfter,
       body: relayed,
       ended: relayed.ended,
     }

@@ -16,7 +16,7 @@ type Answer = {
   /** The upstream's rate limits; empty for a replay, because they were reported to the first request. */
   readonly rateLimits: RateLimits
   /** The wait that the upstream asks for, in seconds or as a date. Some ask with every answer. */
-  readonly retryAfterS: string | undefined
+  readonly retryAfter: string | undefined
   /** True for the answer of an identical earlier request. The earlier request paid for it. */
   readonly isReplay?: true
 }
@@ -50,7 +50,7 @@ export type UpstreamRefusal = {
   /** The upstream's error, without secrets. */
   readonly error: UpstreamError
   /** The wait that the upstream asks for, in seconds or as a date. */
-  readonly retryAfterS: string | undefined
+  readonly retryAfter: string | undefined
   readonly rateLimits: RateLimits
 }
 

@@ -16,8 +16,8 @@ test.each([
   ['1', 1000],
   ['2', 2000],
   [new Date(NOW + 2000).toUTCString(), 2000],
-])('a 429 with the Retry-After %s is retried after %d ms', (retryAfterS, delayMs) => {
-  const failure = { ...aFailure('rate_limited', retryAfterS), status: 429 }
+])('a 429 with the Retry-After %s is retried after %d ms', (retryAfter, delayMs) => {
+  const failure = { ...aFailure('rate_limited', retryAfter), status: 429 }
 
   expect(retryDelayMs(failure, NOW, () => 0)).toBe(delayMs)
 })

@@ -132,9 +132,9 @@ function answerHeaders(answer: WholeAnswer | StreamedAnswer): Record<string, str
 /** Adds the rate limits and the `retry-after` of the upstream. */
 function upstreamHeaders(
   headers: Record<string, string>,
-  { rateLimits, retryAfterS }: Pick<WholeAnswer, 'rateLimits' | 'retryAfterS'>,
+  { rateLimits, retryAfter }: Pick<WholeAnswer, 'rateLimits' | 'retryAfter'>,
 ): Record<string, string> {
   for (const [name, value] of rateLimits) headers[name] = value
-  if (retryAfterS !== undefined) headers['retry-after'] = retryAfterS
+  if (retryAfter !== undefined) headers['retry-after'] = retryAfter
   return headers
 }

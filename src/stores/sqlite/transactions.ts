@@ -108,7 +108,7 @@ export class Transactions {
 /** The error for the callers of a failed transaction. A retry can help. */
 function notRecorded(cause: unknown): GatewayError {
   return new GatewayError('unavailable', 'The gateway could not record this. Try again shortly.', {
-    retryAfterS: '5',
+    retryAfter: '5',
     cause,
   })
 }
