@@ -29,7 +29,7 @@ export type App = {
   readonly url: string
   /**
    * Refuses new requests, waits for running ones up to the drain limit, and closes the store. Repeated calls share one
-   * stop.
+   * stop. Rejects after all that if the file with the server's address cannot be removed.
    */
   stop(): Promise<void>
 }
@@ -111,10 +111,13 @@ async function serve(
   const stopBackground = startBackground(parts, opened, config)
   reportStart(parts, { url: server.url, config, folder, adminKey, ...started })
 
-  const stop = () => {
+  const stop = async () => {
     phase = 'stopping'
-    withdraw()
-    return stopServing(server, parts, { drainMs: config.drainMs, stopBackground })
+    try {
+      withdraw()
+    } finally {
+      await stopServing(server, parts, { drainMs: config.drainMs, stopBackground })
+    }
   }
   let stopped: Promise<void> | undefined
   return { url: server.url, stop: () => (stopped ??= stop()) }
