@@ -23,7 +23,12 @@ export type StoredOutputs =
       readonly clipMs: number | undefined
     }
   /** Not now. A later try may succeed. */
-  | { readonly outcome: 'unavailable'; readonly problem: string }
+  | {
+      readonly outcome: 'unavailable'
+      readonly problem: string
+      /** The link gave a still image instead of a clip, which may be all that there is. */
+      readonly isStillImage?: true
+    }
   /** Never. */
   | { readonly outcome: 'lost'; readonly problem: string }
 
@@ -113,8 +118,9 @@ async function storeDownload(
   const isStill = isStillImage(head, kind)
   if (mediaType !== undefined && !isStill) return store(stream, { key, mediaType }, blobs)
   stream.cancel()
-  const problem = isStill ? `the body is ${STILL_IMAGE}` : 'the body is not an image or a video'
-  return failed({ problem, isPermanent: false })
+  if (!isStill) return failed({ problem: 'the body is not an image or a video', isPermanent: false })
+  const problem = `result download failed: the body is ${STILL_IMAGE}`
+  return { outcome: 'unavailable', problem, isStillImage: true }
 }
 
 /**

@@ -192,6 +192,13 @@ export const jobMutants: readonly Mutant[] = [
     tests: ['src/gateway/media/store-outputs.test.ts'],
   },
   {
+    name: 'a link that keeps giving a still image is fetched until the deadline of the job',
+    file: 'src/gateway/media/settle-job.ts',
+    text: 'tries < FETCHES_MAX ?',
+    replacement: 'tries > 0 ?',
+    tests: ['src/gateway/media/settle-job.test.ts'],
+  },
+  {
     name: 'more outputs are stored than were asked for',
     file: 'src/gateway/media/store-outputs.ts',
     text: 'outputs.slice(0, job.request.count).entries()',
