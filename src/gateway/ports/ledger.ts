@@ -216,7 +216,11 @@ export type Balance = {
   readonly credited: NanoUsd
 }
 
-/** A page of a list. A store refuses an unknown cursor with `invalid_field`. */
+/**
+ * A page of a list. A store refuses a text that is not a cursor with `invalid_field`. A statement also refuses a cursor
+ * of an operation that the account does not have, such as one that a restore removed: an empty page would look like the
+ * end of the statement.
+ */
 export type Page = {
   readonly limit: number
   /** The `cursor` of the last line of the page before. */

@@ -39,7 +39,7 @@ export function readStatementCursor(cursor: string): { readonly rowId: bigint; r
   return { rowId: readCursor(row).value, number: BigInt(number) }
 }
 
-/** For a text that is not a cursor, and for a cursor of a row that has changed. */
+/** For a text that is not a cursor, and for a cursor of an operation that the account does not have. */
 export function unknownCursor(): GatewayError {
   return new GatewayError('invalid_field', '"cursor" must be the "next" of an earlier page.', {
     param: 'cursor',

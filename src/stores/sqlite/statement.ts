@@ -31,7 +31,7 @@ export class Statement {
     )
   }
 
-  /** Walks the chain of the account back. A page after an operation of another account is empty. */
+  /** Walks the chain of the account back. */
   ofAccount(accountId: number, { limit, before }: Page): readonly StatementLine[] {
     let next =
       before === undefined
@@ -47,13 +47,17 @@ export class Statement {
     return lines
   }
 
-  /** The operation before the one of a cursor; null if that is of another account. */
+  /**
+   * The operation before the one of a cursor. If the account has no such operation, throws `invalid_field`, and returns
+   * null for a cursor of an earlier version, which has no number.
+   */
   #previousOf(accountId: number, cursor: string): bigint | null {
     const { rowId, number } = readStatementCursor(cursor)
     const row = this.#select.get(rowId)
-    if (row === null || Number(row.account_id) !== accountId) return null
-    if (number !== undefined && row.number !== number) throw unknownCursor()
-    return row.previous_id
+    const isOwn = row !== null && Number(row.account_id) === accountId
+    if (isOwn && (number === undefined || row.number === number)) return row.previous_id
+    if (number === undefined) return null
+    throw unknownCursor()
   }
 
   #lineFrom(row: StatementRow): StatementLine {
