@@ -16,6 +16,9 @@ export interface CommitChain {
   end(): ChainEnd | undefined
   /** The hash of a commit in hexadecimal digits; undefined if there is no commit with this number. */
   hashOf(number: number): string | undefined
-  /** Calls `listener` after each commit of this node. */
+  /**
+   * Calls `listener` after each commit that extends this node's chain, before the callers get their results. A store
+   * that is read then has the commit. `listener` must not throw: the callers would be told that their commit failed.
+   */
   onCommit(listener: () => void): void
 }

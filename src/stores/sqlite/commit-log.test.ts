@@ -4,6 +4,7 @@ import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { aCharge, aCredit, anAccount, anAttempt, hold } from '../../../test/support/ledger-builders.ts'
 import { aSqliteStore, nodeSettings, type TestSqlite } from '../../../test/support/test-store.ts'
 import { usd } from '../../domain/money.ts'
+import type { Balance, StatementLine } from '../../gateway/ports/ledger.ts'
 import { CanonicalBytes, type SqlValue } from './canonical.ts'
 import { allColumnsOf, formOf, hashedTables, keyOf, selectCovered } from './hashed-tables.ts'
 
@@ -99,6 +100,52 @@ describe('a commit', () => {
 
     expect(commits).toEqual(['main 1', 'main 2', 'main 3', 'other 1', 'main 4', 'other 2'])
     expect((await store.ledger.verify()).problems).toEqual([])
+  })
+})
+
+describe('a listener to the commits of a node', () => {
+  test('reads the balance and the statement with the commit', async () => {
+    const { store, accountId } = await usedStore()
+    const { ledger } = store
+    const reads: Promise<[Balance, readonly StatementLine[]]>[] = []
+    const read = () => Promise.all([ledger.balance(accountId), ledger.statement(accountId, { limit: 1 })])
+    store.commitChain.onCommit(() => reads.push(read()))
+
+    await ledger.credit({ ...aCredit(accountId), amount: usd('1') })
+
+    const [[balance, [line]]] = (await Promise.all(reads)) as [[Balance, StatementLine[]]]
+    expect(reads).toHaveLength(1)
+    expect([balance.available, line!.amount]).toEqual([usd('10'), usd('1')])
+  })
+
+  test('that throws does not harm later commits', async () => {
+    const { store, accountId, charge } = await usedStore()
+    let calls = 0
+    store.commitChain.onCommit(() => {
+      calls += 1
+      if (calls === 1) throw new Error('a defect of the listener')
+    })
+    await store.ledger.credit({ ...aCredit(accountId), amount: usd('1') }).catch(() => undefined)
+
+    await charge()
+
+    expect(calls).toBe(2)
+    expect(commitsOf(store).map(({ number }) => number)).toEqual([1n, 2n, 3n, 4n, 5n])
+    expect((await store.ledger.verify()).problems).toEqual([])
+  })
+
+  test('is not called after a transaction that adds nothing to the chain', async () => {
+    const { store, accountId } = await usedStore()
+    const other = store.openNode(nodeSettings('other', fakeClock()))
+    const calls: string[] = []
+    store.commitChain.onCommit(() => calls.push('main'))
+    other.commitChain.onCommit(() => calls.push('other'))
+
+    await store.ledger.renewHolds()
+    await other.ledger.credit({ ...aCredit(accountId), amount: usd('1') })
+    await store.ledger.renewHolds()
+
+    expect(calls).toEqual(['other'])
   })
 })
 

@@ -61,9 +61,9 @@ export class CommitLog {
 
   #adopt(): void {
     if (this.#rows.count === 0) return
-    this.#chain().adopt()
     this.#rows.clear()
     this.#nextId += 1n
+    this.#chain().adopt()
   }
 
   #drop(): void {

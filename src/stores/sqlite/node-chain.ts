@@ -21,6 +21,8 @@ export class NodeChain {
   /** The link of the running transaction. */
   #staged: Link | undefined
   readonly #listeners: (() => void)[] = []
+  /** True between a commit and its report to the listeners. */
+  #isUnreported = false
 
   private constructor(database: Database, { name, nodeId, latest }: Found) {
     this.name = name
@@ -70,14 +72,21 @@ export class NodeChain {
     this.#staged = link
   }
 
-  /** After the commit. */
+  /** After a commit that extends the chain. */
   adopt(): void {
     this.#latest = this.#staged ?? this.#latest
     this.#staged = undefined
+    this.#isUnreported = true
+  }
+
+  /** After all participants of a commit: calls the listeners if the commit extended the chain. */
+  report(): void {
+    if (!this.#isUnreported) return
+    this.#isUnreported = false
     for (const listener of this.#listeners) listener()
   }
 
-  /** Calls `listener` after each commit of the node. */
+  /** Calls `listener` after each commit that extends the chain. */
   onCommit(listener: () => void): void {
     this.#listeners.push(listener)
   }

@@ -92,6 +92,8 @@ export class Transactions {
       throw error
     }
     for (const participant of this.#participants) participant.afterCommit?.()
+    // Last, so that listeners read the new state, and one that throws leaves the participants complete.
+    this.#author?.report()
     return undefined
   }
 
