@@ -127,7 +127,7 @@ export class AnchorKeeper {
     const { file, chain, auditLog, clock, onFailed } = this.#ports
     const end = chain.end()
     this.#isDirty = false
-    // Some commits add nothing to the chain.
+    // A new store has no commit at its start, and `acceptLoss` writes the last commit itself.
     if (end === undefined || (end.number === this.#writtenNumber && this.#isRecorded)) return
     this.#writtenAtMs = clock.monotonicMs()
     try {
