@@ -291,6 +291,20 @@ export function accountsConform(kind: StoreKind): void {
       expect(lines.map(({ detail }) => detail)).toEqual([undefined, 'by hand'])
     })
 
+    test('has its lines in the order of their writes, also if they have the same time or the clock goes back', async () => {
+      const { store } = await kind.open()
+      for (const [subject, atMs] of [
+        ['first', 2000],
+        ['second', 2000],
+        ['third', 1000],
+      ] as const)
+        await store.auditLog.record(anAudit({ subject, atMs }))
+
+      const lines = await store.auditLog.list({ limit: 10 })
+
+      expect(lines.map(line => line.subject)).toEqual(['third', 'second', 'first'])
+    })
+
     test('is read page by page', async () => {
       const { store } = await kind.open()
       for (const name of ['ada', 'bob', 'cleo']) await make(store.accounts, name)

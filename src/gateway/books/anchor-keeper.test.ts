@@ -7,6 +7,7 @@ import { aCredit, anAccount, anAudit } from '../../../test/support/ledger-builde
 import { aSqliteStore } from '../../../test/support/test-store.ts'
 import { turn } from '../../../test/support/turn.ts'
 import { usd } from '../../domain/money.ts'
+import type { AnchorFile } from '../ports/anchor.ts'
 import { diskAnchorFile } from '../../stores/disk/anchor-file.ts'
 import { openAnchorKeeper } from './anchor-keeper.ts'
 
@@ -96,6 +97,26 @@ describe('the anchor', () => {
 
     expect(lines.filter(({ action }) => action === 'anchor.create')).toHaveLength(1)
     await close()
+  })
+
+  test('leaves that audit line once the file is written, after the changes made meanwhile', async () => {
+    const { path, clock, failures } = aFolder()
+    const store = aSqliteStore(join(path, '..', 'tollgate.db'), clock)
+    const file = diskAnchorFile(path)
+    const disk = Promise.withResolvers<void>()
+    const slow: AnchorFile = { ...file, write: end => disk.promise.then(() => file.write(end)) }
+    const { commitChain: chain, auditLog } = store
+    const onFailed = (error: unknown) => failures.push(error)
+    const keeper = await openAnchorKeeper({ file: slow, chain, auditLog, clock, onFailed })
+    await auditLog.record(anAudit({ action: 'account.grant' }))
+    await auditLog.record(anAudit({ action: 'account.debit' }))
+
+    disk.resolve()
+    await keeper.stop()
+    const lines = await auditLog.list({ limit: 50 })
+
+    expect(lines.map(({ action }) => action)).toEqual(['anchor.create', 'account.debit', 'account.grant'])
+    await store.close()
   })
 
   test('may be missing in a folder of an earlier version, and is written then', async () => {

@@ -537,7 +537,9 @@ describe('every route', () => {
     await ok('DELETE', 'models/audited')
     await ok('DELETE', 'providers/audited')
 
-    const { data } = await ok('GET', 'audit?limit=9')
+    // The gateway itself writes one line after its first anchor, at any time.
+    const { data: all } = await ok('GET', 'audit?limit=10')
+    const data = all.filter(({ actor }) => actor === 'admin').slice(0, 9)
 
     expect(data.map(({ action }) => action)).toEqual([
       'provider.delete',
@@ -550,7 +552,6 @@ describe('every route', () => {
       'account.grant',
       'account.create',
     ])
-    expect(data.every(({ actor }) => actor === 'admin')).toBe(true)
     const details = Object.fromEntries(data.map(line => [line['action'], line['detail']]))
     expect(details).toMatchObject({
       'account.grant': expect.stringMatching(/^1 USD by op_\w+$/),
