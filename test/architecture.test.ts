@@ -81,36 +81,68 @@ function isWithin(path: string, layer: string): boolean {
 
 /** The calls of a statement, of `node:fs` and of the network, and `open` and `load`, our names for what reads. */
 const IO_CALL = /^(get|all|values|iterate|run|exec|fetch|open|load|\w+Sync)$/
+const FUNCTION = /^(ArrowFunctionExpression|FunctionExpression)$/
 
-/** The calls for I/O that run in a constructor or for a field. A function that a constructor makes runs later. */
-function ioInConstructors(code: string): string[] {
-  const found: string[] = []
-  /** For each function around the current place: whether it is a constructor. */
-  const around: boolean[] = []
-  let isConstructorNext = false
-  const enter = (isConstructor: boolean) => {
-    around.push(isConstructor)
-    isConstructorNext = false
+/** A function, a method or the value of a field, with the calls directly in it. */
+type Body = {
+  readonly name: string
+  readonly isConstructor: boolean
+  /** The calls for I/O. */
+  readonly io: string[]
+  /** Other calls of functions, and of methods of `this`. */
+  readonly called: string[]
+}
+
+/** Reads the functions of a file. A function inside another one is separate, because it runs later. */
+function bodiesOf(code: string): readonly Body[] {
+  const bodies: Body[] = []
+  /** The functions around the current place. */
+  const around: Body[] = []
+  let next = { name: '', isConstructor: false }
+  const enter = ({ name, isConstructor }: typeof next) => {
+    const body = { name, isConstructor, io: [], called: [] }
+    bodies.push(body)
+    around.push(body)
+    next = { name: '', isConstructor: false }
   }
   const exit = () => void around.pop()
+  const nameAt = ({ start, end }: { start: number; end: number }) => code.slice(start, end).replace(/^#/, '')
   const visitor = new Visitor({
-    MethodDefinition: ({ kind }) => void (isConstructorNext = kind === 'constructor'),
-    FunctionExpression: () => enter(isConstructorNext),
+    MethodDefinition: ({ key, kind }) =>
+      void (next = { name: nameAt(key), isConstructor: kind === 'constructor' }),
+    VariableDeclarator({ id, init }) {
+      if (init !== null && FUNCTION.test(init.type)) next = { name: nameAt(id), isConstructor: false }
+    },
+    FunctionExpression: () => enter(next),
     'FunctionExpression:exit': exit,
-    FunctionDeclaration: () => enter(false),
+    FunctionDeclaration: ({ id }) => enter({ name: id === null ? '' : nameAt(id), isConstructor: false }),
     'FunctionDeclaration:exit': exit,
-    ArrowFunctionExpression: () => enter(false),
+    ArrowFunctionExpression: () => enter(next),
     'ArrowFunctionExpression:exit': exit,
-    PropertyDefinition: node => enter(!node.static),
+    PropertyDefinition: node => enter({ name: '', isConstructor: !node.static }),
     'PropertyDefinition:exit': exit,
     CallExpression({ callee }) {
-      const { start, end } = callee.type === 'MemberExpression' ? callee.property : callee
-      const name = code.slice(start, end)
-      if (around.at(-1) === true && IO_CALL.test(name)) found.push(name)
+      const isMember = callee.type === 'MemberExpression'
+      const name = nameAt(isMember ? callee.property : callee)
+      if (IO_CALL.test(name)) around.at(-1)?.io.push(name)
+      else if (!isMember || callee.object.type === 'ThisExpression') around.at(-1)?.called.push(name)
     },
   })
   visitor.visit(parseSync('source.ts', code).program)
-  return found
+  return bodies
+}
+
+/**
+ * The calls for I/O that run in a constructor or for a field, and those in the functions and methods of the same file
+ * that it calls. A function of another file, and a call inside of a called function, is not followed.
+ */
+function ioInConstructors(code: string): string[] {
+  const bodies = bodiesOf(code)
+  const ioOf = (called: string) =>
+    bodies.flatMap(({ name, io }) => (name === called ? io.map(call => `${call} in ${name}`) : []))
+  return bodies
+    .filter(({ isConstructor }) => isConstructor)
+    .flatMap(({ io, called }) => io.concat(called.flatMap(ioOf)))
 }
 
 const COMPUTED_NAME = 'an import with a computed name'
@@ -181,6 +213,26 @@ describe('architecture', () => {
     }`
 
     expect(ioInConstructors(code)).toEqual(['open', 'all'])
+  })
+
+  test('a constructor that does I/O by a private method or a function of its file is found', () => {
+    const code = `class Chain {
+      #latest = firstOf(sql)
+      constructor(database, name) {
+        this.#load()
+        this.#latest = latestOf(name, database)
+        this.#read()
+        database.listen(() => latestOf(name, database))
+      }
+      #load() {}
+      #read() { return this.#rows.all() }
+      later() { return lastOf(this) }
+    }
+    const firstOf = sql => sql.values()
+    function latestOf(name, database) { return database.query('SELECT 1').get(name) }
+    function lastOf(sql) { return sql.iterate() }`
+
+    expect(ioInConstructors(code)).toEqual(['values in firstOf', 'load', 'get in latestOf', 'all in read'])
   })
 
   test('no source imports support for tests', () => {
