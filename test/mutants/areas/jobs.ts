@@ -289,7 +289,7 @@ export const jobMutants: readonly Mutant[] = [
     file: 'src/providers/fal/wire.ts',
     text: 'if (status < 400 || QUERY_REFUSED.has(status)) return false',
     replacement: 'if (status < 400) return false',
-    tests: ['src/providers/fal/wire.test.ts', 'src/providers/fal/fal.test.ts'],
+    tests: ['src/providers/fal/wire.test.ts'],
   },
   {
     name: 'replicate: a result that was removed is an empty one',
