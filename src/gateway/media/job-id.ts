@@ -6,6 +6,11 @@ export function publicId({ id, kind }: Pick<Job, 'id' | 'kind'>): string {
   return formatId(jobIdPrefix[kind], id)
 }
 
+/** The whole id as text, to key maps by jobs of both kinds. */
+export function jobKey(id: Id): string {
+  return formatId('op', id)
+}
+
 /** Undefined for text that is not an id of a job of this kind. */
 export function parseJobId(kind: JobKind, text: string): Id | undefined {
   return parseId(jobIdPrefix[kind], text)

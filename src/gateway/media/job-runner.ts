@@ -1,5 +1,6 @@
-import { formatId, type Id } from '../../domain/ids.ts'
+import type { Id } from '../../domain/ids.ts'
 import type { Job } from '../../domain/jobs/job.ts'
+import { jobKey } from './job-id.ts'
 import { pollJob, type Polled } from './poll-job.ts'
 import { recoverJob } from './recover-job.ts'
 import { settleJob } from './settle-job.ts'
@@ -99,11 +100,11 @@ export class JobRunner {
    * work.
    */
   async follow(job: Job): Promise<Job> {
-    return this.#running.get(keyOf(job.id))?.done ?? this.poll(job)
+    return this.#running.get(jobKey(job.id))?.done ?? this.poll(job)
   }
 
   isRunning(id: Id): boolean {
-    return this.#running.has(keyOf(id))
+    return this.#running.has(jobKey(id))
   }
 
   /** Resolves when the work in progress has ended. */
@@ -123,13 +124,13 @@ export class JobRunner {
   }
 
   #isDue({ id, state, nextPollAtMs }: Job): boolean {
-    const isPaused = this.#paused.has(keyOf(id))
+    const isPaused = this.#paused.has(jobKey(id))
     return state === 'processing' && nextPollAtMs <= this.#ports.clock.now() && !isPaused
   }
 
   /** Begins work, or shares the work in progress for the job. */
   #work(job: Job, begin: () => Promise<Polled>): Work {
-    const key = keyOf(job.id)
+    const key = jobKey(job.id)
     const running = this.#running.get(key)
     if (running !== undefined) return running
     const answered = begin()
@@ -158,8 +159,4 @@ export class JobRunner {
 async function asked({ answered, done }: Work): Promise<Asked> {
   await answered
   return { settled: done }
-}
-
-function keyOf(id: Id): string {
-  return formatId('op', id)
 }

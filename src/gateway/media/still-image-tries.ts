@@ -1,4 +1,5 @@
-import { formatId, type Id } from '../../domain/ids.ts'
+import type { Id } from '../../domain/ids.ts'
+import { jobKey } from './job-id.ts'
 
 /** Jobs that are counted at a time. Beyond that, the one that was fetched longest ago is forgotten. */
 const JOBS_MAX = 10_000
@@ -12,7 +13,7 @@ export class StillImageTries {
 
   /** Counts one fetch, and returns the number of the job's fetches so far. */
   add(id: Id): number {
-    const key = keyOf(id)
+    const key = jobKey(id)
     const tries = (this.#tries.get(key) ?? 0) + 1
     // A map keeps the order in which its keys were added.
     this.#tries.delete(key)
@@ -24,10 +25,6 @@ export class StillImageTries {
 
   /** Forgets a job that has ended. */
   forget(id: Id): void {
-    this.#tries.delete(keyOf(id))
+    this.#tries.delete(jobKey(id))
   }
-}
-
-function keyOf(id: Id): string {
-  return formatId('op', id)
 }

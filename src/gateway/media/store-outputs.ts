@@ -119,7 +119,7 @@ async function storeDownload(
   if (mediaType !== undefined && !isStill) return store(stream, { key, mediaType }, blobs)
   stream.cancel()
   if (!isStill) return failed({ problem: 'the body is not an image or a video', isPermanent: false })
-  const problem = `result download failed: the body is ${STILL_IMAGE}`
+  const problem = downloadProblem(`the body is ${STILL_IMAGE}`)
   return { outcome: 'unavailable', problem, isStillImage: true }
 }
 
@@ -163,7 +163,11 @@ function failed({
   readonly problem: string
   readonly isPermanent: boolean
 }): NotStored {
-  return { outcome: isPermanent ? 'lost' : 'unavailable', problem: `result download failed: ${problem}` }
+  return { outcome: isPermanent ? 'lost' : 'unavailable', problem: downloadProblem(problem) }
+}
+
+function downloadProblem(problem: string): string {
+  return `result download failed: ${problem}`
 }
 
 async function store(
