@@ -4,6 +4,7 @@ import { canFillBacklog, startFullBacklog, type FullBacklog } from '../../src/ht
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { chatAnswer, sse } from '../support/upstream-replies.ts'
 import { startUpstream, type Upstream } from '../support/upstream.ts'
+import { turns } from '../support/turn.ts'
 
 const ANSWER = 'Hello from the spare.'
 const FRAMES = [
@@ -130,7 +131,3 @@ describe('the next upstream answers if the first one', () => {
     expect([charged, held]).toEqual([COST, '0'])
   })
 })
-
-async function turns(count: number): Promise<void> {
-  for (let turn = 0; turn < count; turn += 1) await new Promise(resolve => setImmediate(resolve))
-}

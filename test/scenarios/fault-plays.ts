@@ -11,6 +11,7 @@ import {
 } from '../support/upstream-replies.ts'
 import type { Exchange, Reply } from '../support/upstream.ts'
 import { FIRST, type Lane } from './fault-lanes.ts'
+import { turns } from '../support/turn.ts'
 
 /** What an upstream with a fault can observe and control in the test. */
 export type Stage = {
@@ -83,7 +84,7 @@ export function silentAfterHeaders({ upstreamSends }: Lane, stage: Stage): Reply
     await exchange.write(upstreamSends === 'json' ? JSON_HEAD : STREAM_HEAD)
     // The wait for the first byte of a stream ends here, although there would be time for another upstream.
     for (let waitedMs = 0; waitedMs < READ_MS; waitedMs += IDLE_MS) {
-      await aFewTurns()
+      await turns(READING_TURNS)
       stage.advance(IDLE_MS)
     }
   }
@@ -103,7 +104,7 @@ export function drippedJson(lane: Lane, stage: Stage): Reply {
     await exchange.write(JSON_HEAD)
     for (const character of lane.answer('main')[0]!.slice(0, 6)) {
       await exchange.write(character)
-      await aFewTurns()
+      await turns(READING_TURNS)
       stage.advance(READ_MS / 6)
     }
   }
@@ -192,10 +193,4 @@ const JSON_HEAD = head(200, { ...JSON_TYPE, 'content-length': '1000' })
 const LAST_CHUNK = '0\r\n\r\n'
 
 /** Enough time for the gateway to read what was written. Otherwise the limit would only be reached earlier. */
-async function aFewTurns(): Promise<void> {
-  for (let turns = 0; turns < 3; turns += 1) {
-    await new Promise(resolve => {
-      setImmediate(resolve)
-    })
-  }
-}
+const READING_TURNS = 3

@@ -3,6 +3,7 @@ import { chunk, EVENT_STREAM, head } from '../support/upstream-replies.ts'
 import { chatModel, startScriptedGateway, type ScriptedGateway } from './scripted-gateway.ts'
 import { settlementOf } from './settled-stream.ts'
 import { delta } from './stream-frames.ts'
+import { turns } from '../support/turn.ts'
 
 const PROVIDER_READ_MS = 600_000
 const PROVIDER_IDLE_MS = 120_000
@@ -57,10 +58,6 @@ async function ask(model: string, { path = 'chat/completions', stream = false } 
   return { account, exchange: await held, opened: pending, reply, isOver: () => isOver }
 }
 
-async function aFewTurns(): Promise<void> {
-  for (let turns = 0; turns < 20; turns += 1) await new Promise(resolve => setImmediate(resolve))
-}
-
 describe('the read limit of', () => {
   test.each([
     ['a model replaces that of its provider', 'row-limits', 'chat/completions', ROW_READ_MS],
@@ -71,7 +68,7 @@ describe('the read limit of', () => {
     const { exchange, reply, isOver } = await ask(model, { path })
 
     gateway.clock.advance(limitMs - 1)
-    await aFewTurns()
+    await turns(20)
     const isEarly = isOver()
     gateway.clock.advance(1)
 
@@ -83,7 +80,7 @@ describe('the read limit of', () => {
     const { reply, isOver } = await ask('row-limits', { stream: true })
 
     gateway.clock.advance(ROW_READ_MS - 1)
-    await aFewTurns()
+    await turns(20)
     const isEarly = isOver()
     gateway.clock.advance(1)
 
@@ -101,10 +98,10 @@ describe('the idle limit of', () => {
     await exchange.write(head(200, { ...EVENT_STREAM, 'transfer-encoding': 'chunked' }))
     await exchange.write(chunk(delta({ content: 'Hel' })))
     await opened
-    await aFewTurns()
+    await turns(20)
 
     gateway.clock.advance(limitMs - 1)
-    await aFewTurns()
+    await turns(20)
     const isEarly = isOver()
     gateway.clock.advance(1)
 

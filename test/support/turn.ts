@@ -1,1 +1,1 @@
-export { turn } from '../../src/http1/testing/turn.ts'
+export { turn, turns } from '../../src/http1/testing/turn.ts'

@@ -1,5 +1,6 @@
 import { answer, head, json } from '../../src/http1/testing/upstream-replies.ts'
 import type { Exchange, Reply } from './upstream.ts'
+import { turn } from './turn.ts'
 
 export { answer, head, json }
 
@@ -53,7 +54,8 @@ export function resetAfterHeaders(): Reply {
   return async exchange => {
     await exchange.write(head(200, { ...JSON_TYPE, 'content-length': '1000' }))
     await exchange.write('{"id":"chat')
-    await settled()
+    // The client reads the bytes in this turn.
+    await turn()
     exchange.reset()
   }
 }
@@ -131,13 +133,7 @@ async function writeChunks(
   await exchange.write(head(200, { ...headers, 'transfer-encoding': 'chunked' }))
   for (const part of parts) {
     await exchange.write(chunk(part))
-    await settled()
+    // The client reads the bytes in this turn.
+    await turn()
   }
-}
-
-/** A turn of the event loop, in which the client reads the bytes. */
-function settled(): Promise<void> {
-  return new Promise(resolve => {
-    setImmediate(resolve)
-  })
 }

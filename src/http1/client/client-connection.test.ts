@@ -8,6 +8,7 @@ import { ConnectionPool } from './connection-pool.ts'
 import { Exchange } from './exchange.ts'
 import { httpRequest } from './http-request.ts'
 import type { ClientSocket } from './open-connection.ts'
+import { turn } from '../testing/turn.ts'
 
 const RESPONSE = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}'
 
@@ -45,8 +46,6 @@ function aConnection() {
   }
 }
 
-const nextTurn = () => new Promise(resolve => setImmediate(resolve))
-
 test('a request is written when it is made', async () => {
   const { ask, written, receive } = aConnection()
 
@@ -55,7 +54,7 @@ test('a request is written when it is made', async () => {
   expect(written).toEqual([
     'POST /path HTTP/1.1\r\nhost: 127.0.0.1:1\r\nconnection: keep-alive\r\ncontent-length: 5\r\n\r\nhello',
   ])
-  await nextTurn()
+  await turn()
   receive(RESPONSE)
   expect(await asked).toBe('{}')
 })
@@ -63,7 +62,7 @@ test('a request is written when it is made', async () => {
 test('a response is accepted that is found by the first poll after its request', async () => {
   const { ask, receive } = aConnection()
   // A commit ends in a callback of setImmediate. The sockets are polled after it, before the next such callback.
-  await nextTurn()
+  await turn()
 
   const asked = ask('hello')
   receive(RESPONSE)
@@ -74,7 +73,7 @@ test('a response is accepted that is found by the first poll after its request',
 test('bytes that are found by a poll before a request was written are not its response', async () => {
   const { ask, receive, isTerminated, isIdle } = aConnection()
   const first = ask('first')
-  await nextTurn()
+  await turn()
   receive(RESPONSE)
   await first
   expect(isIdle()).toBe(true)

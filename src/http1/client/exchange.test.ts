@@ -6,6 +6,7 @@ import { Timers } from '../timers.ts'
 import { Exchange } from './exchange.ts'
 import { clientError } from './client-error.ts'
 import { readResponseHead, type ResponseHead } from './response-head.ts'
+import { turn } from '../testing/turn.ts'
 
 const HEAD = readResponseHead(
   Buffer.from('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'),
@@ -77,7 +78,7 @@ describe('the transport', () => {
 
     for (let count = 0; count < 3; count += 1) {
       receive(LARGE)
-      await new Promise(resolve => setImmediate(resolve))
+      await turn()
       expect(calls.at(-1)).toBe('resume')
     }
     exchange.onEnd()

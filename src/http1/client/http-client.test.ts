@@ -7,6 +7,7 @@ import { startUpstream, type Exchange, type Reply, type Upstream } from '../test
 import { Timers } from '../timers.ts'
 import { httpClient, type HttpClient } from './http-client.ts'
 import { httpRequest } from './http-request.ts'
+import { turns } from '../testing/turn.ts'
 
 const RESPONSE = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}'
 
@@ -254,10 +255,6 @@ async function heldResponse(): Promise<Exchange> {
 async function ask(body = '{}'): Promise<string> {
   const response = await http.send(requestTo(upstream.baseUrl), { body })
   return (await response.readAll(10_000)).toString()
-}
-
-async function turns(count: number): Promise<void> {
-  for (let turn = 0; turn < count; turn += 1) await new Promise(resolve => setImmediate(resolve))
 }
 
 function requestTo(url: string) {

@@ -5,6 +5,7 @@ import { startUpstream } from '../testing/upstream.ts'
 import { Timers } from '../timers.ts'
 import { httpClient, type HttpClient, type SendOptions } from './http-client.ts'
 import { httpRequest } from './http-request.ts'
+import { turns } from '../testing/turn.ts'
 
 let clock: FakeClock
 let http: HttpClient
@@ -116,7 +117,3 @@ describe.skipIf(!canFillBacklog)('a TCP connect that is never answered', () => {
     backlog.close()
   })
 })
-
-async function turns(count: number): Promise<void> {
-  for (let turn = 0; turn < count; turn += 1) await new Promise(resolve => setImmediate(resolve))
-}

@@ -5,6 +5,7 @@ import { startUpstream, type Exchange, type Reply, type Upstream } from '../test
 import { Timers } from '../timers.ts'
 import { httpClient, type HttpClient } from './http-client.ts'
 import { httpRequest } from './http-request.ts'
+import { turns } from '../testing/turn.ts'
 
 const REQUESTS = 400
 const AT_ONCE = 8
@@ -115,8 +116,4 @@ async function ask(mark: string): Promise<{ readonly status: number; readonly bo
   } catch (error) {
     return { status: 0, body: String(error) }
   }
-}
-
-async function turns(count: number): Promise<void> {
-  for (let turn = 0; turn < count; turn += 1) await new Promise(resolve => setImmediate(resolve))
 }

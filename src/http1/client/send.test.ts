@@ -8,6 +8,7 @@ import { Timers } from '../timers.ts'
 import { fetchClient } from './fetch-client.ts'
 import { httpClient, type HttpClient, type SendOptions } from './http-client.ts'
 import { httpRequest } from './http-request.ts'
+import { turns } from '../testing/turn.ts'
 
 const MEGABYTE = 1024 * 1024
 
@@ -284,8 +285,4 @@ async function codeOf(promise: Promise<unknown>): Promise<unknown> {
     () => 'no failure',
     (error: Error & { code?: unknown }) => error.code,
   )
-}
-
-async function turns(count: number): Promise<void> {
-  for (let turn = 0; turn < count; turn += 1) await new Promise(resolve => setImmediate(resolve))
 }

@@ -4,3 +4,8 @@ export function turn(): Promise<void> {
     setImmediate(resolve)
   })
 }
+
+/** Waits for so many turns. */
+export async function turns(count: number): Promise<void> {
+  for (let waited = 0; waited < count; waited += 1) await turn()
+}

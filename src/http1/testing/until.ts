@@ -1,3 +1,5 @@
+import { turn } from './turn.ts'
+
 /** Much longer than any check within a running process needs, even on a busy machine. */
 const GIVE_UP_AFTER_MS = 10_000
 /** For checks that wait for the start of a process. It takes many seconds on a machine that is very busy. */
@@ -15,8 +17,6 @@ export async function until(
   const startedMs = performance.now()
   while (!(await check())) {
     if (performance.now() - startedMs > giveUpAfterMs) throw new Error(`It never came to this: ${what}.`)
-    await new Promise(resolve => {
-      setImmediate(resolve)
-    })
+    await turn()
   }
 }

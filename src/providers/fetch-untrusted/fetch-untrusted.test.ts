@@ -7,6 +7,7 @@ import { httpRequest } from '../../http1/client/http-request.ts'
 import { Timers } from '../../http1/timers.ts'
 import { untrustedFetch } from './fetch-untrusted.ts'
 import type { Resolver } from './resolver.ts'
+import { turn, turns } from '../../../test/support/turn.ts'
 
 /** Addresses of the test's internet, which are public. All their ports are those of one server of the test. */
 const PUBLIC = '93.184.215.14'
@@ -422,7 +423,7 @@ describe('a public URL', () => {
 
   test('is asked for once, also if the answer never comes', async () => {
     const outcome = fetchOf('http://dual.test/silent')
-    while (requests.length === 0) await new Promise(resolve => setImmediate(resolve))
+    while (requests.length === 0) await turn()
 
     clock.advance(60_000)
 
@@ -531,7 +532,7 @@ describe('limits', () => {
     const before = await read('http://site.test/', { signal: AbortSignal.abort() })
     const leaving = new AbortController()
     const waiting = read('http://site.test/silent', { signal: leaving.signal })
-    while (requests.length === 0) await new Promise(resolve => setImmediate(resolve))
+    while (requests.length === 0) await turn()
     leaving.abort()
     const reading = new AbortController()
     const opened = await fetchOf('http://site.test/stalled', { signal: reading.signal })
@@ -587,7 +588,7 @@ describe('limits', () => {
     // As much as the buffers of the system take.
     for (let before = -1; before !== made;) {
       before = made
-      for (let turn = 0; turn < 200; turn += 1) await new Promise(resolve => setImmediate(resolve))
+      await turns(200)
     }
     const stalledAt = made
 

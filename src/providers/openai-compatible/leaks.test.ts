@@ -8,6 +8,7 @@ import { startUpstream } from '../../../test/support/upstream.ts'
 import { httpClient } from '../../http1/client/http-client.ts'
 import { Timers } from '../../http1/timers.ts'
 import { openAiCompatible } from './openai-compatible.ts'
+import { turns } from '../../../test/support/turn.ts'
 
 const waysToEnd = [
   replies.chatAnswer(),
@@ -68,7 +69,3 @@ test('2,000 calls that end in every way leave no socket, timer or listener', asy
   expect(getEventListeners(kept.signal, 'abort')).toEqual([])
   upstream.close()
 })
-
-async function turns(count: number): Promise<void> {
-  for (let turn = 0; turn < count; turn += 1) await new Promise(resolve => setImmediate(resolve))
-}

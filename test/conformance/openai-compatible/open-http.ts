@@ -1,6 +1,7 @@
 import type { Provider } from '../../../src/domain/catalog/provider.ts'
 import type { Timers } from '../../../src/http1/timers.ts'
 import type { HttpClient } from '../../../src/http1/client/http-client.ts'
+import { turn } from '../../support/turn.ts'
 
 /** Opens the client under test. */
 export type OpenHttp = (timers: Timers) => HttpClient
@@ -28,8 +29,8 @@ export async function isPending(promise: Promise<unknown>, turns = 20): Promise<
     settling.isOver = true
   }
   promise.then(end, end)
-  for (let turn = 0; turn < turns && !settling.isOver; turn += 1) {
-    await new Promise(resolve => setImmediate(resolve))
+  for (let waited = 0; waited < turns && !settling.isOver; waited += 1) {
+    await turn()
   }
   return !settling.isOver
 }

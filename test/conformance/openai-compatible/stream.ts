@@ -15,6 +15,7 @@ import { Timers } from '../../../src/http1/timers.ts'
 import type { HttpClient } from '../../../src/http1/client/http-client.ts'
 import { openAiCompatible } from '../../../src/providers/openai-compatible/openai-compatible.ts'
 import { isPending, type OpenHttp, providerAt } from './open-http.ts'
+import { turns } from '../../support/turn.ts'
 
 /**
  * The rules for a call for a stream, with any client. Run by
@@ -374,9 +375,5 @@ export function streamConforms(open: OpenHttp): void {
       before = exchange.written
       await turns(200)
     }
-  }
-
-  async function turns(count: number): Promise<void> {
-    for (let turn = 0; turn < count; turn += 1) await new Promise(resolve => setImmediate(resolve))
   }
 }
