@@ -73,21 +73,24 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
     name: 'TOLLGATE_ANCHOR_FILE',
     default: null,
     meaning:
-      'The file that names the last commit of the database, preferably on another disk. Unset: `anchor.json` in the data folder.',
+      'The file that names the last commit of the database, preferably on another disk. Unset: `anchor.json` in ' +
+      'the data folder.',
     ...filePath,
   },
   baseUrl: {
     name: 'TOLLGATE_BASE_URL',
     default: null,
     meaning:
-      'The public address of the gateway, for links to clips and for the examples that the first start prints. Unset: the `Host` of each request.',
+      'The public address of the gateway, for links to clips and for the examples that the first start prints. ' +
+      'Unset: the `Host` of each request.',
     ...webAddress,
   },
   adminKey: {
     name: 'TOLLGATE_ADMIN_KEY',
     default: null,
     meaning:
-      'The admin key, with at least 8 characters; use a long random one. Unset: the first start creates one and stores it in `admin.key`.',
+      'The admin key, with at least 8 characters; use a long random one. Unset: the first start creates one and ' +
+      'stores it in `admin.key`.',
     isSecret: true,
     ...guessedSecret,
   },
@@ -101,21 +104,24 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
     name: 'TOLLGATE_SANDBOX',
     default: 'on',
     meaning:
-      '`on` creates a demo account and a sandbox catalog in an empty data folder. `off` creates neither and serves no sandbox model.',
+      '`on` creates a demo account and a sandbox catalog in an empty data folder. `off` creates neither and ' +
+      'serves no sandbox model.',
     ...onOff,
   },
   catalogFile: {
     name: 'TOLLGATE_CATALOG',
     default: null,
     meaning:
-      'A catalog file to import at the start if the store has no catalog. Later edits of the file are not read. Unset: none.',
+      'A catalog file to import at the start if the store has no catalog. Later edits of the file are not read. ' +
+      'Unset: none.',
     ...filePath,
   },
   moderationUrl: {
     name: 'TOLLGATE_MODERATION_URL',
     default: null,
     meaning:
-      'The address of an OpenAI-style moderations route, such as `https://api.example.com/v1/moderations`. Unset: no moderation.',
+      'The address of an OpenAI-style moderations route, such as `https://api.example.com/v1/moderations`. Unset: ' +
+      'no moderation.',
     ...webAddress,
   },
   moderationKey: {
@@ -179,7 +185,8 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
     name: 'TOLLGATE_MAX_BUFFERED_MB',
     default: '1024',
     meaning:
-      'The memory for the bodies of running requests, on all routes. One key gets a quarter of it. 64 MB are kept for bodies of up to 256 KB.',
+      'The memory for the bodies of running requests, on all routes. One key gets a quarter of it. 64 MB are kept ' +
+      'for bodies of up to 256 KB.',
     ...megabytes({ min: BUFFERED_MB_MIN, max: BUFFERED_MB_MAX }),
   },
   imageWaitMs: {
@@ -224,7 +231,8 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
     name: 'TOLLGATE_ALLOW_PRIVATE_UPSTREAMS',
     default: 'off',
     meaning:
-      '`on` lets the gateway fetch inputs and results from private addresses. The base URLs of providers may always be private.',
+      '`on` lets the gateway fetch inputs and results from private addresses. The base URLs of providers may ' +
+      'always be private.',
     ...onOff,
   },
   holdWaitMs: {
@@ -238,28 +246,32 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
     name: 'TOLLGATE_TEXT_HOLDS',
     default: 'hold',
     meaning:
-      '`hold` holds the worst-case price of each running request. `check` only compares it with the balance, so parallel requests can overspend.',
+      '`hold` holds the worst-case price of each running request. `check` only compares it with the balance, so ' +
+      'parallel requests can overspend.',
     ...oneOf(['hold', 'check']),
   },
   trustedProxies: {
     name: 'TOLLGATE_TRUST_PROXY',
     default: 'off',
     meaning:
-      'The addresses of the reverse proxies, such as `127.0.0.1, 10.0.0.0/8`. Their headers name the client for the log, and the host and scheme for links to clips. `off` trusts none.',
+      'The addresses of the reverse proxies, such as `127.0.0.1, 10.0.0.0/8`. Their headers name the client for ' +
+      'the log, and the host and scheme for links to clips. `off` trusts none.',
     ...subnets,
   },
   proxyHeader: {
     name: 'TOLLGATE_PROXY_HEADER',
     default: 'x-forwarded-for',
     meaning:
-      'The header in which trusted proxies name the client: `x-forwarded-for` (with `x-forwarded-host` and `x-forwarded-proto`), or `forwarded`.',
+      'The header in which trusted proxies name the client: `x-forwarded-for` (with `x-forwarded-host` and ' +
+      '`x-forwarded-proto`), or `forwarded`.',
     ...oneOf(['x-forwarded-for', 'forwarded']),
   },
   corsOrigins: {
     name: 'TOLLGATE_CORS_ORIGINS',
     default: '*',
     meaning:
-      'The web pages that may call `/v1/*` from a browser: `*` for all, `off` for none, or a list of origins with commas. Credentials are never allowed.',
+      'The web pages that may call `/v1/*` from a browser: `*` for all, `off` for none, or a list of origins with ' +
+      'commas. Credentials are never allowed.',
     ...webOrigins,
   },
   headTimeoutMs: {
@@ -273,7 +285,8 @@ export const settings: { readonly [Key in keyof Config]: SettingOf<Config[Key]> 
     name: 'TOLLGATE_IDLE_TIMEOUT_S',
     default: '620',
     meaning:
-      'How long a connection may wait for its next request. Set it higher than the idle timeout of your proxy or load balancer.',
+      'How long a connection may wait for its next request. Set it higher than the idle timeout of your proxy or ' +
+      'load balancer.',
     ...seconds({ min: 1, max: DAY_S }),
   },
   stallTimeoutMs: {

@@ -23,7 +23,11 @@ export const RIGHT_LENGTH = 'right'
 export const groups: readonly Group[] = [
   {
     title: 'Submits without an answer',
-    text: 'In the last two columns the provider does not have the job; in the others it does. The gateway cannot know which, so the reserve stays. `found` and `absent` are the answers of a provider that can find a job by our id. `unknown` means that the provider cannot do this: the reserve is released after `TOLLGATE_UNKNOWN_SUBMIT_TTL_S`.',
+    text:
+      'In the last two columns the provider does not have the job; in the others it does. The gateway cannot know ' +
+      'which, so the reserve stays. `found` and `absent` are the answers of a provider that can find a job by our ' +
+      'id. `unknown` means that the provider cannot do this: the reserve is released after ' +
+      '`TOLLGATE_UNKNOWN_SUBMIT_TTL_S`.',
     cases: [
       { title: 'reply lost', submit: 'accept_reset' },
       { title: 'no answer', submit: 'accept_silence' },
@@ -35,7 +39,9 @@ export const groups: readonly Group[] = [
   },
   {
     title: 'Refused submits',
-    text: 'The reserve is released. `request`: the customer sees the code and the message. `rate`: the customer may try again. `operator`: the customer learns only that the provider is not available.',
+    text:
+      'The reserve is released. `request`: the customer sees the code and the message. `rate`: the customer may ' +
+      'try again. `operator`: the customer learns only that the provider is not available.',
     cases: [
       { title: 'wrong field', submit: 'reject_params' },
       { title: 'content', submit: 'reject_safety' },
@@ -49,7 +55,9 @@ export const groups: readonly Group[] = [
   },
   {
     title: 'Successes that are none, and strange ids',
-    text: '`no id`: the reserve is released, because nothing can ever be polled. If another job already has the id, the store refuses it (`refused`).',
+    text:
+      '`no id`: the reserve is released, because nothing can ever be polled. If another job already has the id, ' +
+      'the store refuses it (`refused`).',
     cases: [
       { title: 'no id', submit: 'accept_no_id' },
       { title: 'HTML', submit: 'accept_html' },
@@ -63,7 +71,9 @@ export const groups: readonly Group[] = [
   },
   {
     title: 'Polls that fail',
-    text: '`again`: a failed poll says nothing about the job, so the job stays as it is, and the next poll finds its result.',
+    text:
+      '`again`: a failed poll says nothing about the job, so the job stays as it is, and the next poll finds its ' +
+      'result.',
     cases: [
       { title: '401', poll: 'status_401' },
       { title: '403', poll: 'status_403' },
@@ -77,7 +87,9 @@ export const groups: readonly Group[] = [
   },
   {
     title: 'States of jobs',
-    text: '`counted`: the status is undocumented, so the job counts as running, and a metric counts the status. `again`: the poll says nothing about the job.',
+    text:
+      '`counted`: the status is undocumented, so the job counts as running, and a metric counts the status. ' +
+      '`again`: the poll says nothing about the job.',
     cases: [
       { title: 'running', pollAfterMs: 2500 },
       { title: 'unknown status', submit: 'unknown_status', pollAfterMs: 2500 },
@@ -98,7 +110,11 @@ export const groups: readonly Group[] = [
   },
   {
     title: 'Results',
-    text: '`no output`: the job fails, and nothing is charged. `refused`: the link does not lead to a public address, so it is never opened and the result is lost. `bytes`: the result is in the reply. `again`: the success has no file, so the job is not finished yet. Downloads that fail, are too large or take too long are the same for all providers: see `src/providers/fetch-untrusted` and `test/scenarios`.',
+    text:
+      '`no output`: the job fails, and nothing is charged. `refused`: the link does not lead to a public address, ' +
+      'so it is never opened and the result is lost. `bytes`: the result is in the reply. `again`: the success ' +
+      'has no file, so the job is not finished yet. Downloads that fail, are too large or take too long are the ' +
+      'same for all providers: see `src/providers/fetch-untrusted` and `test/scenarios`.',
     cases: [
       { title: 'as ordered' },
       { title: 'none', submit: 'no_outputs' },
@@ -111,7 +127,9 @@ export const groups: readonly Group[] = [
   },
   {
     title: 'Reported lengths',
-    text: 'The cells show the length in milliseconds for which a clip of 5 seconds is charged, before it is compared with the header of the clip. `header`: only the header of the clip counts.',
+    text:
+      'The cells show the length in milliseconds for which a clip of 5 seconds is charged, before it is compared ' +
+      'with the header of the clip. `header`: only the header of the clip counts.',
     cases: [
       { title: RIGHT_LENGTH },
       { title: 'missing', submit: 'duration_missing' },
