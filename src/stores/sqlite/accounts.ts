@@ -44,7 +44,12 @@ export class SqliteAccounts implements Accounts {
         throw new GatewayError('already_exists', `There is already an account with the name "${name}".`, {
           param: 'name',
         })
-      const id = this.#tables.accounts.insert([publicId, name, sandboxOnly ? 1 : 0, audit.atMs])
+      const id = this.#tables.accounts.insert({
+        public_id: publicId,
+        name,
+        sandbox_only: sandboxOnly ? 1 : 0,
+        created_at_ms: audit.atMs,
+      })
       if (id === null) throw new Error(`The account id ${publicId} is in use.`)
       insertBalances.run(id)
       this.#auditLog.append(audit)
@@ -105,7 +110,14 @@ export class SqliteAccounts implements Accounts {
     audit,
   }: Parameters<Accounts['createKey']>[0]): Promise<ApiKey> {
     return this.#groupCommit.run(() => {
-      const id = this.#tables.apiKeys.insert([publicId, accountId, name, hash, prefix, audit.atMs])
+      const id = this.#tables.apiKeys.insert({
+        public_id: publicId,
+        account_id: accountId,
+        name,
+        hash,
+        prefix,
+        created_at_ms: audit.atMs,
+      })
       if (id === null) throw new Error(`The API key ${publicId} is in use.`)
       this.#auditLog.append(audit)
       return { id: Number(id), publicId, accountId, name, prefix, createdAtMs: audit.atMs, revokedAtMs: null }

@@ -1,10 +1,9 @@
 import type { Database } from 'bun:sqlite'
-import type { Usage } from '../../domain/pricing/usage.ts'
 import type { AttemptId, Attempts } from '../../gateway/ports/attempts.ts'
 import type { GroupCommit } from './group-commit.ts'
 import type { Tables } from './tables.ts'
 import type { Tariffs } from './tariffs.ts'
-import { addedColumnsOf } from './usage-columns.ts'
+import { UNKNOWN_USAGE, usageColumns } from './usage-columns.ts'
 
 export function createAttempts(parts: {
   readonly database: Database
@@ -14,9 +13,10 @@ export function createAttempts(parts: {
 }): Attempts {
   const { database, groupCommit, tariffs, tables } = parts
   const bill = database.prepare(
-    `UPDATE attempts SET state = 'billed', input = ?, cached_input = ?, cache_write = ?, audio_input = ?,
-        output = ?, reasoning = ?, audio_output = ?, cache_write_1h = ?, server_tool_uses = ?, cost = ?, is_clamped = ?
-      WHERE request_key = ? AND request_tail = ? AND number = ? AND state = 'timed_out'`,
+    `UPDATE attempts SET state = 'billed', input = $input, cached_input = $cached_input, cache_write = $cache_write,
+        audio_input = $audio_input, output = $output, reasoning = $reasoning, audio_output = $audio_output,
+        cache_write_1h = $cache_write_1h, server_tool_uses = $server_tool_uses, cost = $cost, is_clamped = $is_clamped
+      WHERE request_key = $request_key AND request_tail = $request_tail AND number = $number AND state = 'timed_out'`,
   )
   const close = database.prepare(
     `UPDATE attempts SET state = 'closed'
@@ -35,36 +35,32 @@ export function createAttempts(parts: {
       groupCommit.run(() => {
         const { requestId, number, accountId, apiKeyId, route, model, provider, state, tariff, atMs } =
           attempt
-        const columns = [
-          requestId.key,
-          requestId.tail,
+        const usage = attempt.state === 'abandoned' ? attempt.usage : null
+        tables.attempts.insert({
+          request_key: requestId.key,
+          request_tail: requestId.tail,
           number,
-          accountId,
-          apiKeyId,
+          account_id: accountId,
+          api_key_id: apiKeyId,
           route,
           model,
           provider,
           state,
-          ...(attempt.state === 'abandoned' && attempt.usage !== null
-            ? bucketsOf(attempt.usage)
-            : NOT_REPORTED),
-          tariff === null ? null : tariffs.idOf(tariff),
-          atMs,
-        ]
-        const added =
-          attempt.state === 'abandoned' && attempt.usage !== null ? addedColumnsOf(attempt.usage) : undefined
-        if (added === undefined) tables.attempts.insert(columns)
-        else tables.attempts.insertWith(added, columns)
+          ...(usage === null ? UNKNOWN_USAGE : usageColumns(usage)),
+          tariff_id: tariff === null ? null : tariffs.idOf(tariff),
+          at_ms: atMs,
+        })
       }),
     bill: (id, { usage, cost, isClamped }) =>
       groupCommit.run(() => {
-        const { changes } = bill.run(
-          ...bucketsOf(usage),
-          ...(addedColumnsOf(usage) ?? NONE_ADDED),
+        const { changes } = bill.run({
+          ...usageColumns(usage),
           cost,
-          isClamped ? 1 : 0,
-          ...columnsOfId(id),
-        )
+          is_clamped: isClamped ? 1 : 0,
+          request_key: id.requestId.key,
+          request_tail: id.requestId.tail,
+          number: id.number,
+        })
         return changes === 1
       }),
     close: id => groupCommit.run(() => close.run(...columnsOfId(id)).changes === 1),
@@ -78,15 +74,6 @@ export function createAttempts(parts: {
       return selectBilled.all(limit).map(idFrom)
     },
   }
-}
-
-const NONE_ADDED = [null, null] as const
-const NOT_REPORTED = [null, null, null, null, null, null, null] as const
-
-/** In the order of the columns. */
-function bucketsOf(usage: Usage) {
-  const { input, cachedInput, cacheWrite, audioInput, output, reasoning, audioOutput } = usage
-  return [input, cachedInput, cacheWrite, audioInput, output, reasoning, audioOutput] as const
 }
 
 function columnsOfId({ requestId, number }: AttemptId) {

@@ -34,7 +34,7 @@ export function createAuditLog({
   return {
     has: async action => selectAction.get(action) !== null,
     append({ actor, action, subject, detail, atMs }) {
-      tables.auditLog.insert([actor, action, subject, atMs, detail ?? null])
+      tables.auditLog.insert({ actor, action, subject, at_ms: atMs, detail: detail ?? null })
     },
     async list({ limit, before }) {
       const rows = select.all(before === undefined ? ROW_ID_MAX : readCursor(before).value, limit)

@@ -4,11 +4,10 @@ import { nanoUsd, type NanoUsd } from '../../domain/money.ts'
 import { NO_USAGE } from '../../domain/pricing/usage.ts'
 import type { Captured, Charge } from '../../gateway/ports/ledger.ts'
 import type { AccountBooks, BooksOfAccounts } from './account-books.ts'
-import type { HashedTable } from './hashed-table.ts'
 import type { Tables } from './tables.ts'
 import type { Tariffs } from './tariffs.ts'
 import type { Transactions } from './transactions.ts'
-import { addedColumnsOf } from './usage-columns.ts'
+import { usageColumns } from './usage-columns.ts'
 import { UsageDays } from './usage-days.ts'
 
 /** The steps that write charges. */
@@ -16,7 +15,7 @@ export class Charges {
   readonly #books: BooksOfAccounts
   readonly #days: UsageDays
   readonly #tariffs: Tariffs
-  readonly #table: HashedTable
+  readonly #table: Tables['charges']
   readonly #selectOutcome: Statement<OutcomeRow, [bigint, bigint]>
 
   constructor(parts: {
@@ -46,34 +45,26 @@ export class Charges {
   ): boolean {
     const { tariff } = charge
     const usage = charge.kind === 'text' ? charge.usage : NO_USAGE
-    const columns = [
-      of.id.key,
-      of.id.tail,
-      books.accountId,
-      books.current.latestChargeId,
-      of.operationId,
-      charge.apiKeyId,
-      charge.route,
-      charge.model,
-      charge.provider,
-      usage.input,
-      usage.cachedInput,
-      usage.cacheWrite,
-      usage.audioInput,
-      usage.output,
-      usage.reasoning,
-      usage.audioOutput,
-      charge.kind === 'text' ? charge.provenance : null,
-      charge.kind === 'text' && charge.isClamped ? 1 : 0,
-      charge.kind === 'images' ? charge.images : null,
-      charge.kind === 'video' ? charge.durationMs : null,
-      tariff === null ? null : this.#tariffs.idOf(tariff),
-      charge.cost,
-      of.shortfall,
-      charge.atMs,
-    ]
-    const added = addedColumnsOf(usage)
-    const id = added === undefined ? this.#table.insert(columns) : this.#table.insertWith(added, columns)
+    const id = this.#table.insert({
+      id_key: of.id.key,
+      id_tail: of.id.tail,
+      account_id: books.accountId,
+      previous_id: books.current.latestChargeId,
+      operation_id: of.operationId,
+      api_key_id: charge.apiKeyId,
+      route: charge.route,
+      model: charge.model,
+      provider: charge.provider,
+      ...usageColumns(usage),
+      provenance: charge.kind === 'text' ? charge.provenance : null,
+      is_clamped: charge.kind === 'text' && charge.isClamped ? 1 : 0,
+      images: charge.kind === 'images' ? charge.images : null,
+      duration_ms: charge.kind === 'video' ? charge.durationMs : null,
+      tariff_id: tariff === null ? null : this.#tariffs.idOf(tariff),
+      cost: charge.cost,
+      shortfall: of.shortfall,
+      at_ms: charge.atMs,
+    })
     if (id === null) return false
     this.#books.stage(books).latestChargeId = id
     this.#days.add(books.accountId, id, charge)

@@ -159,7 +159,9 @@ test.each(hashedTables.map(table => [table.name, table] as const))(
       .all()
       .map(column => column.name)
 
-    const { changing = [], later = [] } = table
-    expect(columns.toSorted()).toEqual([...allColumnsOf(table), ...changing, ...later].toSorted())
+    const { changing = {}, later = [] } = table
+    expect(columns.toSorted()).toEqual(
+      [...allColumnsOf(table), ...Object.keys(changing), ...later].toSorted(),
+    )
   },
 )

@@ -8,7 +8,6 @@ import { nanoUsd } from '../../domain/money.ts'
 import type { Correction, Debit, Refund } from '../../gateway/ports/ledger.ts'
 import type { AccountBooks, BooksOfAccounts } from './account-books.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
-import type { HashedTable } from './hashed-table.ts'
 import type { Journal } from './journal.ts'
 import type { Tables } from './tables.ts'
 
@@ -27,7 +26,7 @@ type Terms = { readonly accountId: number; readonly amount: bigint; readonly cha
 export class Corrections {
   readonly #parts: Parts
   readonly #sql: ReturnType<typeof statements>
-  readonly #table: HashedTable
+  readonly #table: Tables['corrections']
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -70,19 +69,19 @@ export class Corrections {
   ): Correction {
     const { journal, auditLog } = this.#parts
     const { id, kind, chargeId, amount, note = null, idempotencyKey = null, audit } = correction
-    const operationId = journal.write(books, { kind, subject: id, movements, atMs: audit.atMs })
+    const operationId = journal.move(books, { kind, subject: id, movements, atMs: audit.atMs })
     const { accountId, free: available } = books
-    this.#table.insert([
-      id.key,
-      id.tail,
-      accountId,
-      operationId,
-      chargeId,
+    this.#table.insert({
+      id_key: id.key,
+      id_tail: id.tail,
+      account_id: accountId,
+      operation_id: operationId,
+      charge_id: chargeId,
       amount,
       note,
-      idempotencyKey,
-      available,
-    ])
+      idempotency_key: idempotencyKey,
+      available_after: available,
+    })
     auditLog.append(audit)
     return { id, amount, available }
   }

@@ -6,7 +6,6 @@ import { nanoUsd } from '../../domain/money.ts'
 import type { Credit, Ledger } from '../../gateway/ports/ledger.ts'
 import type { BooksOfAccounts } from './account-books.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
-import type { HashedTable } from './hashed-table.ts'
 import type { Journal } from './journal.ts'
 import type { Tables } from './tables.ts'
 
@@ -27,7 +26,7 @@ export class Credits {
   readonly #parts: Parts
   readonly #selectById: Statement<CreditRow, [bigint, bigint]>
   readonly #selectByKey: Statement<CreditRow, [number, string]>
-  readonly #table: HashedTable
+  readonly #table: Tables['credits']
 
   constructor(parts: Parts) {
     const { database } = parts
@@ -46,19 +45,19 @@ export class Credits {
     const books = booksOfAccounts.of(accountId)
     const movements = crediting(books.current.balances, { amount, source })
     const operation = { kind: kindOf[source], subject: id, movements, atMs: audit.atMs }
-    const operationId = journal.write(books, operation)
+    const operationId = journal.move(books, operation)
     const available = books.free
-    this.#table.insert([
-      id.key,
-      id.tail,
-      accountId,
-      operationId,
+    this.#table.insert({
+      id_key: id.key,
+      id_tail: id.tail,
+      account_id: accountId,
+      operation_id: operationId,
       amount,
       source,
-      note ?? null,
-      idempotencyKey ?? null,
-      available,
-    ])
+      note: note ?? null,
+      idempotency_key: idempotencyKey ?? null,
+      available_after: available,
+    })
     auditLog.append(audit)
     return { id, amount, available }
   }

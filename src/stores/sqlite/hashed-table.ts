@@ -1,36 +1,52 @@
 import type { Database, Statement } from 'bun:sqlite'
 import type { SqlValue } from './canonical.ts'
 import type { CommitLog } from './commit-log.ts'
-import { allColumnsOf, columnsOf, keyOf, type HashedTableDefinition } from './hashed-tables.ts'
+import {
+  allColumnsOf,
+  columnsOf,
+  formOf,
+  keyOf,
+  type HashedTableDefinition,
+  type NewRow,
+} from './hashed-tables.ts'
 
 type Parts = { readonly database: Database; readonly commitLog: CommitLog }
 
 /** Appends rows to a table that commit hashes cover. Row ids grow; one that is not used leaves a gap. */
-export class HashedTable {
-  readonly #definition: HashedTableDefinition
+export class HashedTable<Definition extends HashedTableDefinition = HashedTableDefinition> {
+  readonly #definition: Definition
   readonly #commitLog: CommitLog
+  readonly #columns: readonly string[]
+  readonly #addedLater: readonly string[]
+  readonly #changing: readonly string[]
   readonly #insert: Statement
-  /** Undefined if no column was added later. */
-  readonly #insertAdded: Statement | undefined
+  /** With the columns that were added later, which most rows do not need. */
+  readonly #insertAll: Statement
   #nextId: bigint
 
-  private constructor(parts: Parts, definition: HashedTableDefinition, lastId: bigint) {
-    const { name, changing = [] } = definition
-    const prepare = (columns: readonly string[]) => {
-      const places = columns.map(() => '?').join(', ')
-      return parts.database.prepare(
-        `INSERT INTO ${name} (${columns.join(', ')}) VALUES (${places}) ON CONFLICT DO NOTHING`,
-      )
-    }
+  private constructor(parts: Parts, definition: Definition, lastId: bigint) {
+    const { name, columns, added = {}, named = {}, changing = {} } = definition
     this.#definition = definition
     this.#commitLog = parts.commitLog
-    this.#insert = prepare([...columnsOf(definition), ...changing])
-    this.#insertAdded = definition.added && prepare([...allColumnsOf(definition), ...changing])
+    this.#columns = Object.keys(columns)
+    this.#addedLater = Object.keys({ ...added, ...named })
+    this.#changing = Object.keys(changing)
+    const prepare = (covered: readonly string[]) => {
+      const all = [...covered, ...this.#changing]
+      return parts.database.prepare(
+        `INSERT INTO ${name} (${all.join(', ')}) VALUES (${all.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`,
+      )
+    }
+    this.#insert = prepare(columnsOf(definition))
+    this.#insertAll = prepare(allColumnsOf(definition))
     this.#nextId = lastId + 1n
   }
 
   /** Reads the last row id. */
-  static open(parts: Parts, definition: HashedTableDefinition): HashedTable {
+  static open<Definition extends HashedTableDefinition>(
+    parts: Parts,
+    definition: Definition,
+  ): HashedTable<Definition> {
     const row = parts.database
       .query<{ last: bigint | null }, []>(`SELECT max(${keyOf(definition)}) AS last FROM ${definition.name}`)
       .get()
@@ -42,27 +58,23 @@ export class HashedTable {
     return this.#nextId
   }
 
-  /**
-   * Inside a step: appends a row, with its covered columns and those that change later. Returns its id; null, and
-   * writes nothing, if a unique column has this value already.
-   */
-  insert(columns: readonly SqlValue[], changing: readonly SqlValue[] = []): bigint | null {
-    return this.#append(this.#insert, columns, changing)
-  }
-
-  /** Like `insert`, for a row that needs the columns that were added later. */
-  insertWith(added: readonly SqlValue[], columns: readonly SqlValue[]): bigint | null {
-    if (this.#insertAdded === undefined) throw new Error('No column was added to this table.')
-    return this.#append(this.#insertAdded, [...columns, ...added], [])
-  }
-
-  #append(insert: Statement, columns: readonly SqlValue[], changing: readonly SqlValue[]): bigint | null {
-    const values = [this.#nextId, ...columns, this.#commitLog.currentId]
-    // As one array: spreading so many values costs as much as binding them.
-    const { changes } = insert.run(changing.length === 0 ? values : [...values, ...changing])
-    if (changes === 0) return null
-    this.#commitLog.add(this.#definition.tag, values)
+  /** Inside a step: appends a row. Returns its id; null, and writes nothing, if a unique column has this value already. */
+  insert(row: NewRow<Definition>): bigint | null {
     const id = this.#nextId
+    // The names come from the definition that also types the row.
+    const value = (name: string) => (row as Readonly<Record<string, SqlValue | undefined>>)[name] ?? null
+    const values: SqlValue[] = [id]
+    for (const name of this.#columns) values.push(value(name))
+    const needsAll = this.#addedLater.some(name => value(name) !== null)
+    if (needsAll) for (const name of this.#addedLater) values.push(value(name))
+    values.push(this.#commitLog.currentId)
+    const covered = values.length
+    for (const name of this.#changing) values.push(value(name))
+    // As one array: spreading so many values costs as much as binding them.
+    const { changes } = (needsAll ? this.#insertAll : this.#insert).run(values)
+    if (changes === 0) return null
+    if (this.#changing.length > 0) values.length = covered
+    this.#commitLog.add(this.#definition.tag, needsAll ? formOf(this.#definition, values) : values)
     this.#nextId += 1n
     return id
   }

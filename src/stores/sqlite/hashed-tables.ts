@@ -1,7 +1,16 @@
+import type { SqlValue } from './canonical.ts'
+
+/** The type of a column. A question mark stands for a column that may be null. */
+export type ColumnType = 'integer' | 'integer?' | 'text' | 'text?' | 'blob'
+
+/** Columns in the order of the hash, with their types. */
+export type Columns = Readonly<Record<string, ColumnType>>
+
 /**
  * The tables whose rows commit hashes cover, with the columns that they cover, in the order of the hash. The tag of a
- * table never changes. A column that a later migration adds is null in earlier rows, and is in the form of a row only
- * if it is not null: rows stay verified with the form that they were written in.
+ * table never changes, and neither do names, types and order of its columns. A column that a later migration adds is
+ * null in earlier rows, and is in the form of a row only if it is not null: rows stay verified with the form that they
+ * were written in.
  */
 export type HashedTableDefinition = {
   readonly tag: number
@@ -21,93 +30,126 @@ export type HashedTableDefinition = {
   /** The column of the row id, if it is not `id`. */
   readonly key?: 'row_id'
   /** Without the row id, which comes first, and `commit_id`, which comes last. */
-  readonly columns: readonly string[]
-  /** Covered columns that a later migration added, before `commit_id`: all null, or none. */
-  readonly added?: readonly string[]
+  readonly columns: Columns
+  /** Covered columns that migration 0016 added, before `commit_id`: all null, or none. */
+  readonly added?: Columns
+  /**
+   * Covered columns that later migrations added. Each one that is not null is in the form of its row as its name and
+   * its value, before `commit_id`.
+   */
+  readonly named?: Columns
   /** SQL for the first value of a covered column that later steps may change. */
   readonly atCreation?: Readonly<Record<string, string>>
   /** Columns that are written with the row and change later, so that no hash covers them. */
-  readonly changing?: readonly string[]
+  readonly changing?: Columns
   /** Columns that are null or their default at first and set later, so that no hash covers them. */
   readonly later?: readonly string[]
 }
 
+type ValueOf<Type extends ColumnType> = {
+  integer: number | bigint
+  'integer?': number | bigint | null
+  text: string
+  'text?': string | null
+  blob: Uint8Array
+}[Type]
+
+type Values<Of extends Columns | undefined> = Of extends Columns
+  ? { readonly [name in keyof Of]: ValueOf<Of[name]> }
+  : unknown
+
+/**
+ * A new row of a hashed table: a value for each column, by its name. Columns that were added later may be left out and
+ * are then null.
+ */
+export type NewRow<Table extends HashedTableDefinition> = Values<Table['columns']> &
+  Values<Table['changing']> &
+  Partial<Values<Table['added']>> &
+  Partial<Values<Table['named']>>
+
 export const operationsTable = {
   tag: 1,
   name: 'operations',
-  columns: [
-    'account_id',
-    'number',
-    'previous_id',
-    'kind',
-    'subject_key',
-    'subject_tail',
-    'amount',
-    'at_ms',
-    'book_1',
-    'amount_1',
-    'balance_after_1',
-    'book_2',
-    'amount_2',
-    'balance_after_2',
-    'book_3',
-    'amount_3',
-    'balance_after_3',
-  ],
+  columns: {
+    account_id: 'integer',
+    number: 'integer',
+    previous_id: 'integer?',
+    kind: 'text',
+    subject_key: 'integer',
+    subject_tail: 'integer',
+    amount: 'integer',
+    at_ms: 'integer',
+    book_1: 'text',
+    amount_1: 'integer',
+    balance_after_1: 'integer',
+    book_2: 'text',
+    amount_2: 'integer',
+    balance_after_2: 'integer',
+    book_3: 'text?',
+    amount_3: 'integer?',
+    balance_after_3: 'integer?',
+  },
 } as const satisfies HashedTableDefinition
 
 export const chargesTable = {
   tag: 2,
   name: 'charges',
-  columns: [
-    'id_key',
-    'id_tail',
-    'account_id',
-    'previous_id',
-    'operation_id',
-    'api_key_id',
-    'route',
-    'model',
-    'provider',
-    'input',
-    'cached_input',
-    'cache_write',
-    'audio_input',
-    'output',
-    'reasoning',
-    'audio_output',
-    'provenance',
-    'is_clamped',
-    'images',
-    'duration_ms',
-    'tariff_id',
-    'cost',
-    'shortfall',
-    'at_ms',
-  ],
-  added: ['cache_write_1h', 'server_tool_uses'],
+  columns: {
+    id_key: 'integer',
+    id_tail: 'integer',
+    account_id: 'integer',
+    previous_id: 'integer?',
+    operation_id: 'integer?',
+    api_key_id: 'integer',
+    route: 'text',
+    model: 'text',
+    provider: 'text',
+    input: 'integer',
+    cached_input: 'integer',
+    cache_write: 'integer',
+    audio_input: 'integer',
+    output: 'integer',
+    reasoning: 'integer',
+    audio_output: 'integer',
+    provenance: 'text?',
+    is_clamped: 'integer',
+    images: 'integer?',
+    duration_ms: 'integer?',
+    tariff_id: 'integer?',
+    cost: 'integer',
+    shortfall: 'integer',
+    at_ms: 'integer',
+  },
+  added: { cache_write_1h: 'integer?', server_tool_uses: 'integer?' },
+  named: {
+    provider_cost: 'integer?',
+    search_calls: 'integer?',
+    file_searches: 'integer?',
+    service_tier: 'text?',
+    assumed_cached: 'integer?',
+  },
 } as const satisfies HashedTableDefinition
 
 export const creditsTable = {
   tag: 3,
   name: 'credits',
-  columns: [
-    'id_key',
-    'id_tail',
-    'account_id',
-    'operation_id',
-    'amount',
-    'source',
-    'note',
-    'idempotency_key',
-    'available_after',
-  ],
+  columns: {
+    id_key: 'integer',
+    id_tail: 'integer',
+    account_id: 'integer',
+    operation_id: 'integer',
+    amount: 'integer',
+    source: 'text',
+    note: 'text?',
+    idempotency_key: 'text?',
+    available_after: 'integer',
+  },
 } as const satisfies HashedTableDefinition
 
 export const tariffsTable = {
   tag: 4,
   name: 'tariffs',
-  columns: ['content'],
+  columns: { content: 'text' },
 } as const satisfies HashedTableDefinition
 
 const WITH_USAGE = "CASE WHEN state = 'abandoned' THEN"
@@ -119,27 +161,33 @@ const WITH_USAGE = "CASE WHEN state = 'abandoned' THEN"
 export const attemptsTable = {
   tag: 5,
   name: 'attempts',
-  columns: [
-    'request_key',
-    'request_tail',
-    'number',
-    'account_id',
-    'api_key_id',
-    'route',
-    'model',
-    'provider',
-    'state',
-    'input',
-    'cached_input',
-    'cache_write',
-    'audio_input',
-    'output',
-    'reasoning',
-    'audio_output',
-    'tariff_id',
-    'at_ms',
-  ],
-  added: ['cache_write_1h', 'server_tool_uses'],
+  columns: {
+    request_key: 'integer',
+    request_tail: 'integer',
+    number: 'integer',
+    account_id: 'integer',
+    api_key_id: 'integer',
+    route: 'text',
+    model: 'text',
+    provider: 'text',
+    state: 'text',
+    input: 'integer?',
+    cached_input: 'integer?',
+    cache_write: 'integer?',
+    audio_input: 'integer?',
+    output: 'integer?',
+    reasoning: 'integer?',
+    audio_output: 'integer?',
+    tariff_id: 'integer?',
+    at_ms: 'integer',
+  },
+  added: { cache_write_1h: 'integer?', server_tool_uses: 'integer?' },
+  named: {
+    provider_cost: 'integer?',
+    search_calls: 'integer?',
+    file_searches: 'integer?',
+    service_tier: 'text?',
+  },
   atCreation: {
     state: `${WITH_USAGE} 'abandoned' ELSE 'timed_out' END`,
     input: `${WITH_USAGE} input END`,
@@ -151,6 +199,10 @@ export const attemptsTable = {
     audio_output: `${WITH_USAGE} audio_output END`,
     cache_write_1h: `${WITH_USAGE} cache_write_1h END`,
     server_tool_uses: `${WITH_USAGE} server_tool_uses END`,
+    provider_cost: `${WITH_USAGE} provider_cost END`,
+    search_calls: `${WITH_USAGE} search_calls END`,
+    file_searches: `${WITH_USAGE} file_searches END`,
+    service_tier: `${WITH_USAGE} service_tier END`,
   },
   later: ['cost', 'is_clamped', 'compensated_by'],
 } as const satisfies HashedTableDefinition
@@ -158,39 +210,46 @@ export const attemptsTable = {
 export const auditTable = {
   tag: 6,
   name: 'audit_log',
-  columns: ['actor', 'action', 'subject', 'at_ms', 'detail'],
+  columns: { actor: 'text', action: 'text', subject: 'text', at_ms: 'integer', detail: 'text?' },
 } as const satisfies HashedTableDefinition
 
 export const accountsTable = {
   tag: 7,
   name: 'accounts',
-  columns: ['public_id', 'name', 'sandbox_only', 'created_at_ms'],
+  columns: { public_id: 'text', name: 'text', sandbox_only: 'integer', created_at_ms: 'integer' },
   later: ['suspended_at_ms', 'replays_off_at_ms'],
 } as const satisfies HashedTableDefinition
 
 export const apiKeysTable = {
   tag: 8,
   name: 'api_keys',
-  columns: ['public_id', 'account_id', 'name', 'hash', 'prefix', 'created_at_ms'],
+  columns: {
+    public_id: 'text',
+    account_id: 'integer',
+    name: 'text',
+    hash: 'blob',
+    prefix: 'text',
+    created_at_ms: 'integer',
+  },
   later: ['revoked_at_ms'],
 } as const satisfies HashedTableDefinition
 
 export const holdsTable = {
   tag: 9,
   name: 'holds',
-  columns: [
-    'id_key',
-    'id_tail',
-    'account_id',
-    'kind',
-    'amount',
-    'placed_by',
-    'placed_at_ms',
-    'owner',
-    'job_key',
-    'job_tail',
-  ],
-  changing: ['state', 'expires_at_ms'],
+  columns: {
+    id_key: 'integer',
+    id_tail: 'integer',
+    account_id: 'integer',
+    kind: 'text',
+    amount: 'integer',
+    placed_by: 'integer?',
+    placed_at_ms: 'integer',
+    owner: 'integer?',
+    job_key: 'integer?',
+    job_tail: 'integer?',
+  },
+  changing: { state: 'text', expires_at_ms: 'integer?' },
   later: ['resolved_by', 'resolved_at_ms'],
 } as const satisfies HashedTableDefinition
 
@@ -198,23 +257,29 @@ export const jobsTable = {
   tag: 10,
   name: 'jobs',
   key: 'row_id',
-  columns: [
-    'id_key',
-    'id_tail',
-    'kind',
-    'account_id',
-    'api_key_id',
-    'route',
-    'model',
-    'provider',
-    'upstream_model',
-    'quote',
-    'held',
-    'node',
-    'created_at_ms',
-    'job_deadline_at_ms',
-  ],
-  changing: ['state', 'request', 'changed_at_ms', 'next_poll_at_ms', 'deadline_at_ms'],
+  columns: {
+    id_key: 'integer',
+    id_tail: 'integer',
+    kind: 'text',
+    account_id: 'integer',
+    api_key_id: 'integer',
+    route: 'text',
+    model: 'text',
+    provider: 'text',
+    upstream_model: 'text',
+    quote: 'text',
+    held: 'integer',
+    node: 'text',
+    created_at_ms: 'integer',
+    job_deadline_at_ms: 'integer',
+  },
+  changing: {
+    state: 'text',
+    request: 'text',
+    changed_at_ms: 'integer',
+    next_poll_at_ms: 'integer',
+    deadline_at_ms: 'integer',
+  },
   later: [
     'submitted_at_ms',
     'upstream_id',
@@ -232,6 +297,7 @@ export const jobsTable = {
     'loss',
     'loss_at_ms',
     'loss_by',
+    'provider_cost',
   ],
 } as const satisfies HashedTableDefinition
 
@@ -240,23 +306,24 @@ export const jobEventsTable = {
   tag: 11,
   name: 'job_events',
   key: 'row_id',
-  columns: ['job', 'state', 'detail', 'at_ms'],
+  columns: { job: 'integer', state: 'text', detail: 'text?', at_ms: 'integer' },
+  named: { facts: 'text?' },
 } as const satisfies HashedTableDefinition
 
 export const correctionsTable = {
   tag: 12,
   name: 'corrections',
-  columns: [
-    'id_key',
-    'id_tail',
-    'account_id',
-    'operation_id',
-    'charge_id',
-    'amount',
-    'note',
-    'idempotency_key',
-    'available_after',
-  ],
+  columns: {
+    id_key: 'integer',
+    id_tail: 'integer',
+    account_id: 'integer',
+    operation_id: 'integer',
+    charge_id: 'integer?',
+    amount: 'integer',
+    note: 'text?',
+    idempotency_key: 'text?',
+    available_after: 'integer',
+  },
 } as const satisfies HashedTableDefinition
 
 /** The tables that commits cover since migration 0010. */
@@ -291,12 +358,13 @@ export function keyOf({ key }: HashedTableDefinition): string {
 
 /** The covered columns of a hashed table without those that were added later, in the order of the hash. */
 export function columnsOf(table: HashedTableDefinition): readonly string[] {
-  return [keyOf(table), ...table.columns, 'commit_id']
+  return [keyOf(table), ...Object.keys(table.columns), 'commit_id']
 }
 
 /** All covered columns of a hashed table, in the order of the hash. */
 export function allColumnsOf(table: HashedTableDefinition): readonly string[] {
-  return [keyOf(table), ...table.columns, ...(table.added ?? []), 'commit_id']
+  const { columns, added = {}, named = {} } = table
+  return [keyOf(table), ...Object.keys({ ...columns, ...added, ...named }), 'commit_id']
 }
 
 /**
@@ -307,14 +375,24 @@ export function selectCovered(table: HashedTableDefinition, columns = allColumns
   return `SELECT ${columns.map(column => atCreation[column] ?? column).join(', ')} FROM ${name}`
 }
 
-/** The values of a row that its hash covers: without columns that were added later and that the row does not need. */
-export function formOf<Value>(
-  { columns, added = [] }: HashedTableDefinition,
-  values: readonly Value[],
-): readonly Value[] {
-  if (added.length === 0) return values
+/**
+ * The values of a row that its hash covers, from the values of all its columns: those that were added later only if
+ * they are not null, and the named ones with their names.
+ */
+export function formOf(
+  { columns, added = {}, named = {} }: HashedTableDefinition,
+  values: readonly SqlValue[],
+): readonly SqlValue[] {
+  const names = Object.keys(named)
   // The row id and the columns come first.
-  const start = 1 + columns.length
-  const end = start + added.length
-  return values.filter((value, index) => value !== null || index < start || index >= end)
+  const addedStart = 1 + Object.keys(columns).length
+  const namedStart = addedStart + Object.keys(added).length
+  return [
+    ...values.slice(0, addedStart),
+    ...values.slice(addedStart, namedStart).filter(value => value !== null),
+    ...values
+      .slice(namedStart, -1)
+      .flatMap((value, index) => (value === null ? [] : [names[index] ?? '', value])),
+    ...values.slice(-1),
+  ]
 }

@@ -3,7 +3,6 @@ import { post, type Entry, type Movement } from '../../domain/ledger/post.ts'
 import { ZERO, type NanoUsd } from '../../domain/money.ts'
 import type { OperationKind } from '../../domain/ledger/operation.ts'
 import type { AccountBooks, BooksOfAccounts } from './account-books.ts'
-import type { HashedTable } from './hashed-table.ts'
 import type { Tables } from './tables.ts'
 
 export type Operation = {
@@ -17,7 +16,7 @@ export type Operation = {
 /** Writes operations: the only code that changes a balance. */
 export class Journal {
   readonly #books: BooksOfAccounts
-  readonly #table: HashedTable
+  readonly #table: Tables['operations']
 
   constructor(parts: { readonly tables: Tables; readonly booksOfAccounts: BooksOfAccounts }) {
     this.#books = parts.booksOfAccounts
@@ -40,30 +39,37 @@ export class Journal {
     if (first === undefined || second === undefined) return null
     if (entries.length > 3)
       throw new Error(`A ${kind} touches ${entries.length} books; a row has room for three.`)
-    const id = this.#table.insert([
-      books.accountId,
-      operationCount + 1,
-      latestOperationId,
+    const id = this.#table.insert({
+      account_id: books.accountId,
+      number: operationCount + 1,
+      previous_id: latestOperationId,
       kind,
-      subject.key,
-      subject.tail,
-      availableIn(entries),
-      atMs,
-      first.book,
-      first.amount,
-      first.balanceAfter,
-      second.book,
-      second.amount,
-      second.balanceAfter,
-      third?.book ?? null,
-      third?.amount ?? null,
-      third?.balanceAfter ?? null,
-    ])
+      subject_key: subject.key,
+      subject_tail: subject.tail,
+      amount: availableIn(entries),
+      at_ms: atMs,
+      book_1: first.book,
+      amount_1: first.amount,
+      balance_after_1: first.balanceAfter,
+      book_2: second.book,
+      amount_2: second.amount,
+      balance_after_2: second.balanceAfter,
+      book_3: third?.book ?? null,
+      amount_3: third?.amount ?? null,
+      balance_after_3: third?.balanceAfter ?? null,
+    })
     if (id === null) throw new Error('The row id of the operation is in use.')
     const staged = this.#books.stage(books)
     for (const { book, balanceAfter } of entries) staged.balances[book] = balanceAfter
     staged.operationCount += 1
     staged.latestOperationId = id
+    return id
+  }
+
+  /** Inside a step: like `write`, for an operation that moves an amount of more than zero. */
+  move(books: AccountBooks, operation: Operation): bigint {
+    const id = this.write(books, operation)
+    if (id === null) throw new Error(`A ${operation.kind} of nothing is not recorded.`)
     return id
   }
 }

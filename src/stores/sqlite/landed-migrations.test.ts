@@ -25,6 +25,7 @@ const landed: Readonly<Record<string, string>> = {
   '0016_server_tools.sql': '3d4525a79097791a554445bd67514ea32d0453fd18328fab35d25956b571674d',
   '0017_corrections.sql': 'ecddbbb1a7e23ce25329bdd179a860534c384029c9c499866f98c4a3e1eebfb9',
   '0018_account_replays.sql': 'b1e87fbef80bb20ec2b2b2d80dce49da3f62f423e83ac463977051ccba1f81bd',
+  '0019_reported_costs.sql': '350fd0891739c6a5e35ae31b516a4bf6fcd6be37eff97e41391cda7282a997c5',
 }
 
 test('a migration that has landed is never edited, renamed or removed', () => {

@@ -15,7 +15,6 @@ import { nanoUsd } from '../../domain/money.ts'
 import type { Captured, Charge, Hold, HoldOutcome } from '../../gateway/ports/ledger.ts'
 import { refusalFor, type BooksOfAccounts } from './account-books.ts'
 import type { Charges } from './charges.ts'
-import type { HashedTable } from './hashed-table.ts'
 import type { HoldOwner } from './hold-owner.ts'
 import type { Journal } from './journal.ts'
 import { anotherHold } from './open-text-holds.ts'
@@ -35,7 +34,7 @@ export type MediaHold = Hold & { readonly job?: Id }
 /** The steps of media holds. These are rows with their money moved, because a job outlives its process. */
 export class MediaHolds {
   readonly #parts: Parts
-  readonly #table: HashedTable
+  readonly #table: Tables['holds']
   readonly #sql: ReturnType<typeof statements>
 
   constructor(parts: Parts) {
@@ -57,10 +56,20 @@ export class MediaHolds {
     const placedBy = journal.write(books, { kind: 'hold', subject: id, movements, atMs })
     const expiresAtMs = job === undefined ? owner.expiresAtMs() : null
     const { key: jobKey = null, tail: jobTail = null } = job ?? {}
-    this.#table.insert(
-      [id.key, id.tail, accountId, kind, amount, placedBy, atMs, owner.number, jobKey, jobTail],
-      ['open', expiresAtMs],
-    )
+    this.#table.insert({
+      id_key: id.key,
+      id_tail: id.tail,
+      account_id: accountId,
+      kind,
+      amount,
+      placed_by: placedBy,
+      placed_at_ms: atMs,
+      owner: owner.number,
+      job_key: jobKey,
+      job_tail: jobTail,
+      state: 'open',
+      expires_at_ms: expiresAtMs,
+    })
     return { outcome: 'held', hold }
   }
 

@@ -22,7 +22,8 @@ export type Tables = ReturnType<typeof openTables>
 
 /** Reads the last row id of each table. */
 export function openTables(parts: { readonly database: Database; readonly commitLog: CommitLog }) {
-  const open = (definition: HashedTableDefinition) => HashedTable.open(parts, definition)
+  const open = <Definition extends HashedTableDefinition>(definition: Definition) =>
+    HashedTable.open(parts, definition)
   return {
     operations: open(operationsTable),
     charges: open(chargesTable),

@@ -1,7 +1,6 @@
 import type { Database, Statement } from 'bun:sqlite'
 import { nanoUsd, type NanoUsd } from '../../domain/money.ts'
 import type { ImageTariff, TextPrices, TextTariff, VideoTariff } from '../../domain/pricing/tariff.ts'
-import type { HashedTable } from './hashed-table.ts'
 import type { Tables } from './tables.ts'
 import type { Transactions } from './transactions.ts'
 
@@ -9,7 +8,7 @@ type Tariff = TextTariff | ImageTariff | VideoTariff
 
 /** The table of the tariffs that charges were priced with: one row for each different set of prices. */
 export class Tariffs {
-  readonly #table: HashedTable
+  readonly #table: Tables['tariffs']
   readonly #findId: Statement<{ id: bigint }, [string]>
   /** By identity: the catalog is frozen, so all charges of a model at a revision come with the same object. */
   #ids = new WeakMap<Tariff, bigint>()
@@ -29,7 +28,7 @@ export class Tariffs {
     const known = this.#ids.get(tariff)
     if (known !== undefined) return known
     const content = contentOf(tariff)
-    const id = this.#findId.get(content)?.id ?? this.#table.insert([content])
+    const id = this.#findId.get(content)?.id ?? this.#table.insert({ content })
     if (id === null) throw new Error('The row id of the tariff is in use.')
     this.#ids.set(tariff, id)
     return id

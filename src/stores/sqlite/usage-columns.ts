@@ -28,7 +28,31 @@ export function usageFrom(row: UsageColumns): Usage {
   }
 }
 
-/** The columns that most usages do not need: both counts, or undefined if both are zero. */
-export function addedColumnsOf({ cacheWrite1h, serverToolUses }: Usage): readonly number[] | undefined {
-  return cacheWrite1h + serverToolUses === 0 ? undefined : [cacheWrite1h, serverToolUses]
+/** A usage as columns of a new row. */
+export function usageColumns(usage: Usage) {
+  const { cacheWrite1h, serverToolUses } = usage
+  // Most usages need neither of the last two, and the form of a row has both or none.
+  const hasAdded = cacheWrite1h + serverToolUses > 0
+  return {
+    input: usage.input,
+    cached_input: usage.cachedInput,
+    cache_write: usage.cacheWrite,
+    audio_input: usage.audioInput,
+    output: usage.output,
+    reasoning: usage.reasoning,
+    audio_output: usage.audioOutput,
+    cache_write_1h: hasAdded ? cacheWrite1h : null,
+    server_tool_uses: hasAdded ? serverToolUses : null,
+  }
 }
+
+/** The columns of a usage that is not known. */
+export const UNKNOWN_USAGE = {
+  input: null,
+  cached_input: null,
+  cache_write: null,
+  audio_input: null,
+  output: null,
+  reasoning: null,
+  audio_output: null,
+} as const satisfies Partial<Record<keyof ReturnType<typeof usageColumns>, null>>

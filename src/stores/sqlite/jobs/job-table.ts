@@ -57,25 +57,27 @@ export class JobTable {
 
   insert(job: NewJob): bigint {
     const { id, createdAtMs: atMs } = job
-    const rowId = this.#tables.jobs.insert(
-      [
-        id.key,
-        id.tail,
-        job.kind,
-        job.accountId,
-        job.apiKeyId,
-        job.route,
-        job.model,
-        job.provider,
-        job.upstreamModel,
-        quoteText(job.quote),
-        job.held,
-        this.#node,
-        atMs,
-        job.deadlineAtMs,
-      ],
-      ['queued', JSON.stringify(job.request), atMs, atMs, job.deadlineAtMs],
-    )
+    const rowId = this.#tables.jobs.insert({
+      id_key: id.key,
+      id_tail: id.tail,
+      kind: job.kind,
+      account_id: job.accountId,
+      api_key_id: job.apiKeyId,
+      route: job.route,
+      model: job.model,
+      provider: job.provider,
+      upstream_model: job.upstreamModel,
+      quote: quoteText(job.quote),
+      held: job.held,
+      node: this.#node,
+      created_at_ms: atMs,
+      job_deadline_at_ms: job.deadlineAtMs,
+      state: 'queued',
+      request: JSON.stringify(job.request),
+      changed_at_ms: atMs,
+      next_poll_at_ms: atMs,
+      deadline_at_ms: job.deadlineAtMs,
+    })
     if (rowId === null) throw new Error(`The job id ${formatId('op', id)} is in use.`)
     this.note(rowId, { state: 'queued', detail: null, atMs })
     return rowId
@@ -176,7 +178,7 @@ export class JobTable {
   }
 
   note(rowId: bigint, { state, detail, atMs }: JobEvent): void {
-    this.#tables.jobEvents.insert([rowId, state, detail, atMs])
+    this.#tables.jobEvents.insert({ job: rowId, state, detail, at_ms: atMs })
   }
 
   events(row: JobRow): readonly JobEvent[] {

@@ -92,7 +92,7 @@ async function messagesAfter(edit: string): Promise<readonly string[]> {
 
 const CHARGE = 'Account "ada" (acct_ada): charge req_'
 const FREE_CHARGE = `SELECT max(id) + 1, id_key, 77, account_id, max(id), NULL, api_key_id, route, model, provider, 0, 0, 0, 0, 0, 0, 0,
-  provenance, is_clamped, NULL, 0, 0, at_ms, NULL, NULL, commit_id, NULL, NULL FROM charges`
+  provenance, is_clamped, NULL, 0, 0, at_ms, NULL, NULL, commit_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM charges`
 
 describe('verify finds, in a file that another program edited,', () => {
   test('nothing if nothing was edited', async () => {
@@ -155,7 +155,7 @@ describe('verify finds, in a file that another program edited,', () => {
     [
       'an inserted charge with a cost',
       `INSERT INTO charges SELECT 7, id_key, 77, account_id, 6, 3, api_key_id, route, model, provider, 1, 0, 0, 0, 0, 0, 0,
-        provenance, 0, tariff_id, cost, 0, at_ms, NULL, NULL, commit_id, NULL, NULL FROM charges WHERE id = 1`,
+        provenance, 0, tariff_id, cost, 0, at_ms, NULL, NULL, commit_id, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM charges WHERE id = 1`,
       'of 1.00 USD was inserted',
     ],
     [
