@@ -36,7 +36,7 @@ export async function writeFile(path: string, source: ByteStream, bytesMax: numb
 export async function moveDurably(from: string, to: string): Promise<boolean> {
   const folder = dirname(to)
   for (let attempt = 1; attempt <= MOVE_ATTEMPTS_MAX; attempt += 1) {
-    await mkdir(folder, { recursive: true, mode: FOLDER_MODE })
+    await makeSharedFolder(folder)
     if (await unlessAbsent(rename(from, to).then(() => true))) {
       // Another call may have made the folder a moment ago, and not have reached this line.
       await Promise.all([syncFolder(folder), syncFolder(dirname(folder))])
@@ -46,6 +46,16 @@ export async function moveDurably(from: string, to: string): Promise<boolean> {
     // Otherwise another call has removed the new folder, because it was empty.
   }
   throw new Error(`The folder ${folder} was removed ${MOVE_ATTEMPTS_MAX} times while a file was moved to it.`)
+}
+
+/**
+ * Creates a folder that another call may remove at any time. Bun then reports EEXIST for a folder that it found and
+ * that is gone a moment later.
+ */
+async function makeSharedFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: FOLDER_MODE }).catch((error: unknown) => {
+    if (!hasCode(error, 'EEXIST')) throw error
+  })
 }
 
 /** Creates a folder for this user alone, durably. Changes nothing if it exists. */
