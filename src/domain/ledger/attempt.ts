@@ -14,15 +14,6 @@ export type AttemptState =
   /** The usage was charged, and the charge was credited back. */
   | 'compensated'
 
-/** The transitions between states. A final state has none. */
-export const attemptTransitions = {
-  abandoned: [],
-  timed_out: ['closed', 'billed'],
-  closed: [],
-  billed: ['compensated'],
-  compensated: [],
-} as const satisfies Record<AttemptState, readonly AttemptState[]>
-
 /**
  * Charges an attempt and credits the same amount back from `losses`: two operations that together do not change the
  * account's balance.

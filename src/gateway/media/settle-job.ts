@@ -1,7 +1,7 @@
 import type { Catalog } from '../../domain/catalog/catalog.ts'
 import type { Provider } from '../../domain/catalog/provider.ts'
 import { isFinal, type Job } from '../../domain/jobs/job.ts'
-import type { Clock } from '../ports/clock.ts'
+import { pause, type Clock } from '../ports/clock.ts'
 import type { Changed, Jobs } from '../ports/jobs.ts'
 import type { MediaProvider, MediaResult } from '../ports/media-provider.ts'
 import { bookLateResult } from './book-late-result.ts'
@@ -92,8 +92,6 @@ async function storeOnlyCopy(job: Job, result: MediaResult, ports: SettleJobPort
     if (tries === FETCHES_MAX || latest === undefined || isFinal(latest.state))
       return { outcome: 'lost', problem: stored.problem }
     await jobs.notePoll(job.id, { problem: stored.problem, nextPollAtMs: clock.now() })
-    await new Promise<void>(resolve => {
-      clock.after(FETCH_AGAIN_MS, resolve)
-    })
+    await pause(clock, FETCH_AGAIN_MS)
   }
 }

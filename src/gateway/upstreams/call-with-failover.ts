@@ -1,4 +1,5 @@
 import { mayRetry } from '../../domain/catalog/provider.ts'
+import { pause } from '../ports/clock.ts'
 import type { AdmittedRequest } from '../text/admit-text.ts'
 import type { Destination } from '../text/resolve-model.ts'
 import type { AttemptRecord } from './attempt-record.ts'
@@ -39,42 +40,28 @@ export async function callWithFailover<Result extends CallResult>(
   ports: FailoverPorts,
   { failOverWithinMs }: { readonly failOverWithinMs: number },
 ): Promise<AttemptRecord<Result>> {
-  const { trace } = admitted.call
   const failOverUntilMs = ports.clock.monotonicMs() + failOverWithinMs
-  const [first] = admitted.destinations
-  let attempts: AttemptRecord<Result>[]
-  if (first !== undefined && admitted.destinations.length === 1) {
-    trace.provider = first.provider.id
-    ports.retryBudgets.countRequest(first.upstream)
-    // There is nothing to fail over to, so it needs no circuit breaker.
-    const only = { destination: first, number: 1, result: await call(first, false) }
-    attempts = [only]
-    if (only.result.kind !== 'failure') {
-      reportAttempts(trace, attempts, only)
-      return only
-    }
-  } else attempts = await callInTurn(admitted, call, ports, failOverUntilMs)
+  // With a single upstream there is nothing to fail over to, so it needs no circuit breaker.
+  const send = admitted.destinations.length === 1 ? call : throughBreaker(call, ports)
+  const attempts = await callInTurn(admitted, send, ports, failOverUntilMs)
   const last = attempts.at(-1)
   if (last?.result.kind === 'failure' && attempts.length === admitted.destinations.length) {
-    const send = admitted.destinations.length === 1 ? call : throughBreaker(call, ports)
     const retried = await retry(last, send, ports, failOverUntilMs)
     if (retried !== undefined) attempts.push(retried)
   }
   const selected = selectResult(attempts, ports.clock.now())
   for (const attempt of attempts) if (attempt !== selected) recordAbandonedAttempt(admitted, attempt, ports)
   if (wasGivenUp(selected.result)) recordAbandonedAttempt(admitted, selected, ports)
-  reportAttempts(trace, attempts, selected)
+  reportAttempts(admitted.call.trace, attempts, selected)
   return selected
 }
 
 async function callInTurn<Result extends CallResult>(
   { destinations, call: { trace } }: AdmittedRequest,
-  call: CallUpstream<Result>,
-  ports: FailoverPorts,
+  send: CallUpstream<Result>,
+  { circuitBreakers, clock, random, retryBudgets }: FailoverPorts,
   failOverUntilMs: number,
 ): Promise<AttemptRecord<Result>[]> {
-  const { circuitBreakers, clock, random, retryBudgets } = ports
-  const send = throughBreaker(call, ports)
   const attempts: AttemptRecord<Result>[] = []
   let left = destinations
   let mayGiveUp = true
@@ -105,7 +92,7 @@ async function retry<Result extends CallResult>(
   if (delayMs === undefined || !mayRetry(destination.provider) || isOpen()) return undefined
   if (clock.monotonicMs() + delayMs >= failOverUntilMs) return undefined
   if (!retryBudgets.takeRetry(destination.upstream)) return undefined
-  await new Promise<void>(resolve => void clock.after(delayMs, resolve))
+  await pause(clock, delayMs)
   // Other requests may have failed during the pause.
   if (isOpen()) return undefined
   return {

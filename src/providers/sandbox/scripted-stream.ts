@@ -1,7 +1,6 @@
 import type { CallerSignal } from '../../gateway/ports/caller-signal.ts'
-import type { Clock } from '../../gateway/ports/clock.ts'
+import { pause, type Clock } from '../../gateway/ports/clock.ts'
 import type { StreamEnd, UpstreamStream } from '../../gateway/ports/text-provider.ts'
-import { pause } from './pause.ts'
 import type { StreamScript } from './stream-script.ts'
 
 type Limits = { readonly idleTimeoutMs: number; readonly signal: CallerSignal | undefined }

@@ -11,33 +11,25 @@ export const SLAB_BYTES = 1 << 20
  */
 const SPARE_SLABS_MAX = 4
 
-/** The fields of a record besides its fingerprint and its answer. */
-export type RecordTerms = {
-  readonly expiresAtMs: number
-  /** The position of another record, or -1. */
-  readonly earlier: RecordOffset
-}
-
 // A record begins at a multiple of 8 bytes. Its head has these fields as doubles,
-const EARLIER = 0
-const EXPIRES_AT_MS = 1
-const API_KEY_ID = 2
+const EXPIRES_AT_MS = 0
+const API_KEY_ID = 1
 // and these as 32-bit words. The content type, the model and the body follow the head.
-const SIZE = 6
-const ROUTE = 7
-const TYPE_BYTES = 8
-const MODEL_BYTES = 9
-const BODY_BYTES = 10
-const HEAD_BYTES = 88
+const SIZE = 4
+const ROUTE = 5
+const TYPE_BYTES = 6
+const MODEL_BYTES = 7
+const BODY_BYTES = 8
+const HEAD_BYTES = 80
 /** Where the digest is in the head: SHA-256 in base64. */
-const DIGEST_AT = 44
+const DIGEST_AT = 36
 const DIGEST_BYTES = 44
 
 const decoder = new TextDecoder()
 
 /**
  * Stores answers in the order they came, in a few large slabs of memory, so that the garbage collector has no work with
- * tens of thousands of answers. Each record has the position of an earlier one, so records can form chains.
+ * tens of thousands of answers. Each record has its fingerprint, so that an index can forget a record that is dropped.
  */
 export class AnswerLog {
   readonly #budget: ReplayBudget
@@ -67,8 +59,8 @@ export class AnswerLog {
   /** Undefined if the budget has no room or the record is larger than a slab. Then nothing is written. */
   append(
     fingerprint: Fingerprint,
-    { expiresAtMs, earlier }: RecordTerms,
     { contentType, model, body }: KeptAnswer,
+    expiresAtMs: number,
   ): RecordOffset | undefined {
     // Under overload the budget is full most of the time. This check is cheaper than measuring the record.
     if (!this.#budget.take(body.length)) return undefined
@@ -87,7 +79,6 @@ export class AnswerLog {
     this.#end = position + size
     const { bytes, words, doubles } = this.#slabOf(position)
     const at = position % SLAB_BYTES
-    doubles[at / 8 + EARLIER] = earlier
     doubles[at / 8 + EXPIRES_AT_MS] = expiresAtMs
     doubles[at / 8 + API_KEY_ID] = fingerprint.apiKeyId
     words[at / 4 + SIZE] = size
@@ -112,21 +103,17 @@ export class AnswerLog {
     this.#drop(isSlabOver ? next + left : next)
   }
 
-  earlierThan(position: RecordOffset): RecordOffset {
-    return this.#double(position, EARLIER)
-  }
-
   expiresAtMs(position: RecordOffset): number {
     return this.#double(position, EXPIRES_AT_MS)
   }
 
-  isOf(position: RecordOffset, { apiKeyId, route, digest }: Fingerprint): boolean {
+  fingerprint(position: RecordOffset): Fingerprint {
     const digestAt = (position % SLAB_BYTES) + DIGEST_AT
-    return (
-      this.#slabOf(position).bytes.toString('latin1', digestAt, digestAt + DIGEST_BYTES) === digest &&
-      this.#double(position, API_KEY_ID) === apiKeyId &&
-      this.#routes[this.#word(position, ROUTE)] === route
-    )
+    return {
+      apiKeyId: this.#double(position, API_KEY_ID),
+      route: this.#routes[this.#word(position, ROUTE)] ?? '',
+      digest: this.#slabOf(position).bytes.toString('latin1', digestAt, digestAt + DIGEST_BYTES),
+    }
   }
 
   /** Returns a copy, because the record may be dropped before the reader is done. */

@@ -3,12 +3,6 @@ import type { Fingerprint, ReplayBudget, Replays } from '../../gateway/ports/rep
 import { AnswerLog, type RecordOffset } from './answer-log.ts'
 
 /**
- * The answers of one bucket form a chain. With fifty thousand answers most buckets are empty, so a lookup seldom reads
- * the answer of another request, which would be in memory that nothing has touched for long.
- */
-const BUCKETS = 1 << 18
-
-/**
  * Keeps answers in this process. All live equally long, so the oldest one expires first. They share a budget with other
  * parts. An answer that does not fit is not kept; an answer that is kept is never dropped early.
  */
@@ -17,12 +11,14 @@ export function memoryReplays(
   { ttlMs }: { readonly ttlMs: number },
 ): Replays {
   const log = new AnswerLog(budget)
-  /** The latest answer of each bucket, which names the one before it. */
-  const latest = new Float64Array(BUCKETS).fill(-1)
+  /** The latest answer of each fingerprint. */
+  const latest = new Map<string, RecordOffset>()
   let oldestExpiresAtMs = Infinity
 
   const dropExpired = (nowMs: number) => {
     while (oldestExpiresAtMs <= nowMs) {
+      const key = keyOf(log.fingerprint(log.oldest))
+      if (latest.get(key) === log.oldest) latest.delete(key)
       log.dropOldest()
       oldestExpiresAtMs = log.isEmpty ? Infinity : log.expiresAtMs(log.oldest)
     }
@@ -31,31 +27,22 @@ export function memoryReplays(
   return {
     find(fingerprint) {
       dropExpired(clock.monotonicMs())
-      let position: RecordOffset = latest[bucketOf(fingerprint)] ?? -1
-      while (position >= log.oldest) {
-        if (log.isOf(position, fingerprint)) return Promise.resolve(log.answer(position))
-        position = log.earlierThan(position)
-      }
-      return Promise.resolve(undefined)
+      const position = latest.get(keyOf(fingerprint))
+      return Promise.resolve(position === undefined ? undefined : log.answer(position))
     },
     keep(fingerprint, answer) {
       const nowMs = clock.monotonicMs()
       dropExpired(nowMs)
       const expiresAtMs = nowMs + ttlMs
-      const bucket = bucketOf(fingerprint)
-      const earlier = latest[bucket] ?? -1
-      const position = log.append(fingerprint, { expiresAtMs, earlier }, answer)
+      const position = log.append(fingerprint, answer, expiresAtMs)
       if (position === undefined) return Promise.resolve()
-      latest[bucket] = position
+      latest.set(keyOf(fingerprint), position)
       if (oldestExpiresAtMs === Infinity) oldestExpiresAtMs = expiresAtMs
       return Promise.resolve()
     },
   }
 }
 
-/** A digest is as good as random. Of each of its characters, six bits are used. */
-function bucketOf({ digest }: Fingerprint): number {
-  return (
-    ((digest.charCodeAt(0) & 63) << 12) | ((digest.charCodeAt(1) & 63) << 6) | (digest.charCodeAt(2) & 63)
-  )
+function keyOf({ apiKeyId, route, digest }: Fingerprint): string {
+  return `${apiKeyId} ${route} ${digest}`
 }

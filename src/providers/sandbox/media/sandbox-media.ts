@@ -1,11 +1,10 @@
-import type { Clock } from '../../../gateway/ports/clock.ts'
+import { pause, type Clock } from '../../../gateway/ports/clock.ts'
 import type {
   MediaProvider,
   PollOutcome,
   Rejection,
   SubmitOutcome,
 } from '../../../gateway/ports/media-provider.ts'
-import { pause } from '../pause.ts'
 import { readDirectives, type MediaDirectives } from './directives.ts'
 import { newJob } from './new-job.ts'
 import { pollJob } from './poll-job.ts'
