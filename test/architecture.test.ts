@@ -259,7 +259,7 @@ describe('architecture', () => {
     )
 
     // Without any names, the test would always pass.
-    expect(names).toContain('stores/sqlite: SqliteNode')
+    expect(names).toContain('stores/sqlite: SqliteStore')
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([])
   })
 

@@ -13,9 +13,28 @@ type Guards = {
  * A ledger that refuses new holds while its store cannot be written, because the charge of that work could not be
  * recorded, and while its books are known to be wrong. Each check of the books reports its result to the guard.
  */
-export function guardedLedger<Books extends Ledger>(ledger: Books, guards: Guards): Books {
+export function guardedLedger(ledger: Ledger, guards: Guards): Ledger {
   return {
-    ...ledger,
+    credit: request => ledger.credit(request),
+    debit: request => ledger.debit(request),
+    refund: request => ledger.refund(request),
+    placeHold(request) {
+      const refusal = refusalOf(request.accountId, guards)
+      return refusal === undefined ? ledger.placeHold(request) : Promise.reject(refusal)
+    },
+    captureHold: (hold, charge) => ledger.captureHold(hold, charge),
+    releaseHold: (hold, atMs) => ledger.releaseHold(hold, atMs),
+    renewHolds: () => ledger.renewHolds(),
+    expiredHolds: limit => ledger.expiredHolds(limit),
+    expireHold: (hold, atMs) => ledger.expireHold(hold, atMs),
+    compensate: (attempt, atMs) => ledger.compensate(attempt, atMs),
+    onFreed: listener => ledger.onFreed(listener),
+    heldNow: () => ledger.heldNow(),
+    balance: accountId => ledger.balance(accountId),
+    statement: (accountId, page) => ledger.statement(accountId, page),
+    usage: (accountId, page) => ledger.usage(accountId, page),
+    findCharge: id => ledger.findCharge(id),
+    usageTotals: (accountId, between) => ledger.usageTotals(accountId, between),
     async verify() {
       try {
         const verification = await ledger.verify()
@@ -26,21 +45,31 @@ export function guardedLedger<Books extends Ledger>(ledger: Books, guards: Guard
         throw error
       }
     },
-    placeHold(request) {
-      const refusal = refusalOf(request.accountId, guards)
-      return refusal === undefined ? ledger.placeHold(request) : Promise.reject(refusal)
-    },
   }
 }
 
 /** Refuses to create jobs in the same cases. */
 export function guardedJobs(jobs: Jobs, guards: Guards): Jobs {
   return {
-    ...jobs,
     create(job) {
       const refusal = refusalOf(job.accountId, guards)
       return refusal === undefined ? jobs.create(job) : Promise.reject(refusal)
     },
+    findByKey: (accountId, key, atMs) => jobs.findByKey(accountId, key, atMs),
+    beginSubmit: (id, atMs, inputs) => jobs.beginSubmit(id, atMs, inputs),
+    accept: (id, to) => jobs.accept(id, to),
+    loseSubmit: (id, to) => jobs.loseSubmit(id, to),
+    complete: (id, result) => jobs.complete(id, result),
+    fail: (id, failure) => jobs.fail(id, failure),
+    notePoll: (id, poll) => jobs.notePoll(id, poll),
+    bookLateCompletion: (id, late) => jobs.bookLateCompletion(id, late),
+    endWatch: (id, end) => jobs.endWatch(id, end),
+    archive: (id, atMs) => jobs.archive(id, atMs),
+    find: id => jobs.find(id),
+    history: id => jobs.history(id),
+    list: page => jobs.list(page),
+    openCounts: () => jobs.openCounts(),
+    due: (work, page) => jobs.due(work, page),
   }
 }
 

@@ -1,7 +1,7 @@
 import { openAnchorKeeper, type AnchorKeeper } from '../gateway/books/anchor-keeper.ts'
 import { BooksGuard } from '../gateway/books/books-guard.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
-import type { SqliteNode } from '../stores/sqlite/node.ts'
+import type { StoreNode } from '../gateway/ports/store-node.ts'
 import { diskAnchorFile } from '../stores/disk/anchor-file.ts'
 import { lockFolder } from '../stores/sqlite/folder-lock.ts'
 import { openSqliteStore, type SqliteStore } from '../stores/sqlite/store.ts'
@@ -13,7 +13,7 @@ import { guardedJobs, guardedLedger } from './guarded-books.ts'
 export const NODE_NAME = 'main'
 
 /** The node of this process, with its store. */
-export type Node = Omit<SqliteNode, 'close'> & {
+export type Node = Omit<StoreNode, 'close'> & {
   /** Rejects if the store cannot be read or written. */
   readonly probe: () => Promise<void>
   readonly anchor: AnchorKeeper

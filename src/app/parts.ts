@@ -40,7 +40,7 @@ export type Parts = {
   readonly text: Omit<TextPorts, 'holds'> & { readonly hashKey: HashKey }
   readonly media: MediaParts
   readonly books: Pick<Node, 'anchor' | 'guard' | 'anchorFailures'>
-  readonly heldNow: (kind: HoldKind) => NanoUsd
+  readonly heldNow: () => Promise<Readonly<Record<HoldKind, NanoUsd>>>
   /** Rejects if the store cannot be read or written. */
   readonly probeStore: () => Promise<void>
   readonly close: () => Promise<void>
@@ -112,7 +112,7 @@ export async function openParts(
     text: textPortsOf({ node, clock, log, moderator, providers, refusedFields, tokenizer }),
     media,
     books: node,
-    heldNow: kind => node.ledger.heldNow(kind),
+    heldNow: () => node.ledger.heldNow(),
     probeStore: node.probe,
     close: async () => {
       opened.close()

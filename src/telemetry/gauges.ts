@@ -8,7 +8,7 @@ import { dollars } from './dollars.ts'
 
 /** Functions that are called when the metrics are read. */
 export type Gauges = BooksGauges & {
-  readonly held: (kind: HoldKind) => NanoUsd
+  readonly held: () => Promise<Readonly<Record<HoldKind, NanoUsd>>>
   readonly waiting: () => number
   readonly lateCalls: () => number
   readonly openJobs: () => Promise<Readonly<Record<OpenState, number>>>
@@ -32,9 +32,10 @@ function registerHeld({ held }: Gauges, registry: Registry): Gauge {
     help: 'Dollars in open holds, by kind of work.',
     labelNames: ['kind'],
     registers: [registry],
-    collect() {
-      this.set({ kind: 'text' }, dollars(held('text')))
-      this.set({ kind: 'media' }, dollars(held('media')))
+    async collect() {
+      const { text, media } = await held()
+      this.set({ kind: 'text' }, dollars(text))
+      this.set({ kind: 'media' }, dollars(media))
     },
   })
 }

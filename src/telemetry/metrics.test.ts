@@ -8,7 +8,7 @@ import { openMetrics } from './metrics.ts'
 const open = () =>
   openMetrics(
     {
-      held: () => usd('0.25'),
+      held: async () => ({ text: usd('0.25'), media: usd('0.25') }),
       waiting: () => 3,
       lateCalls: () => 2,
       openJobs: async () => ({ queued: 1, processing: 7, unknown_submit: 0 }),

@@ -1,6 +1,6 @@
 import { ZERO } from '../../src/domain/money.ts'
 import type { Authenticated } from '../../src/gateway/ports/accounts.ts'
-import type { SqliteNode } from '../../src/stores/sqlite/node.ts'
+import type { StoreNode } from '../../src/gateway/ports/store-node.ts'
 import { openSqliteStore } from '../../src/stores/sqlite/store.ts'
 import { anAudit } from '../support/ledger-builders.ts'
 import { kill } from '../support/test-store.ts'
@@ -58,7 +58,7 @@ export class Cluster {
   }
 
   /** The ports of the store without gates, to look at it from outside. */
-  observer(): SqliteNode {
+  observer(): StoreNode {
     const { scheduler, store } = this.#world
     this.#starts += 1
     const clock = { now: () => scheduler.nowMs, monotonicMs: () => scheduler.nowMs, after: () => () => {} }

@@ -16,7 +16,7 @@ import { reconcileJobs } from '../../src/reconciler/reconcile-jobs.ts'
 import { reconcileOnce } from '../../src/reconciler/reconcile-once.ts'
 import { startReconciler } from '../../src/reconciler/reconciler.ts'
 import type { SweepPlaces } from '../../src/reconciler/sweep.ts'
-import type { SqliteNode } from '../../src/stores/sqlite/node.ts'
+import type { StoreNode } from '../../src/gateway/ports/store-node.ts'
 import { Gate, gated } from './gate.ts'
 import { MemoryBlobs } from './memory-blobs.ts'
 import { Process } from './scheduler.ts'
@@ -43,7 +43,7 @@ export class SimulatedNode {
   readonly catalog: CatalogStore
   readonly ports: SubmitPorts
   readonly runner: JobRunner
-  readonly #store: SqliteNode
+  readonly #store: StoreNode
   readonly #world: World
   readonly #gate: Gate
   readonly #places: SweepPlaces = new Map()

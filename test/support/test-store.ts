@@ -8,7 +8,7 @@ import type { Clock } from '../../src/gateway/ports/clock.ts'
 import type { Jobs } from '../../src/gateway/ports/jobs.ts'
 import type { Leases } from '../../src/gateway/ports/leases.ts'
 import type { Ledger } from '../../src/gateway/ports/ledger.ts'
-import type { SqliteNode } from '../../src/stores/sqlite/node.ts'
+import type { StoreNode } from '../../src/gateway/ports/store-node.ts'
 import { openSqliteStore, type SqliteStore } from '../../src/stores/sqlite/store.ts'
 import { aDataFolder } from './data-folder.ts'
 import { fakeClock } from './fake-clock.ts'
@@ -65,7 +65,7 @@ export const sqlite: StoreKind = {
 }
 
 /** A node with its store. */
-export type TestSqlite = Omit<SqliteNode, 'close'> & SqliteStore
+export type TestSqlite = Omit<StoreNode, 'close'> & SqliteStore
 
 export function aSqliteStore(
   path: string = join(aDataFolder(), 'tollgate.db'),

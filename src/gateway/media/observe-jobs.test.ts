@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { classPort, methodsOf, type Call } from '../../../test/support/class-port.ts'
 import {
   aFailure,
   aJob,
@@ -68,4 +69,16 @@ test('a late completion is reported once', async () => {
   await jobs.bookLateCompletion(id, { cost: COST, atMs: NOW + 2 })
 
   expect(seen).toEqual(['queued', 'failed', 'finished late'])
+})
+
+test('every method of jobs whose implementation is a class is passed on', async () => {
+  const calls: Call[] = []
+  const { jobs } = await openJobs(sqlite)
+  const observed = observedJobs(classPort(jobs, calls), { changed: () => {}, finishedLate: () => {} })
+  const methods = observed as unknown as Record<string, (...given: unknown[]) => unknown>
+
+  for (const name of methodsOf(jobs)) await Promise.try(() => methods[name]?.()).catch(() => undefined)
+
+  expect(methodsOf(observed)).toEqual(methodsOf(jobs))
+  expect(calls.map(({ method }) => method).toSorted()).toEqual(methodsOf(jobs))
 })

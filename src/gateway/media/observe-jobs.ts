@@ -19,12 +19,13 @@ export function observedJobs(jobs: Jobs, observer: JobObserver): Jobs {
     return changed
   }
   return {
-    ...jobs,
     async create(job) {
       const created = await jobs.create(job)
       if (created.outcome === 'created') observer.changed(created.job)
       return created
     },
+    findByKey: (accountId, key, atMs) => jobs.findByKey(accountId, key, atMs),
+    beginSubmit: (id, atMs, inputs) => jobs.beginSubmit(id, atMs, inputs),
     accept: (id, to) => seen(jobs.accept(id, to)),
     loseSubmit: (id, to) => seen(jobs.loseSubmit(id, to)),
     complete: (id, result) => seen(jobs.complete(id, result)),
@@ -35,5 +36,13 @@ export function observedJobs(jobs: Jobs, observer: JobObserver): Jobs {
       if (job !== undefined) observer.finishedLate(job)
       return isBooked
     },
+    notePoll: (id, poll) => jobs.notePoll(id, poll),
+    endWatch: (id, end) => jobs.endWatch(id, end),
+    archive: (id, atMs) => jobs.archive(id, atMs),
+    find: id => jobs.find(id),
+    history: id => jobs.history(id),
+    list: page => jobs.list(page),
+    openCounts: () => jobs.openCounts(),
+    due: (work, page) => jobs.due(work, page),
   }
 }

@@ -96,6 +96,9 @@ export interface Ledger {
    */
   onFreed(listener: (accountId: number) => void): void
 
+  /** The amounts that all accounts together hold, on all nodes. */
+  heldNow(): Promise<Readonly<Record<HoldKind, NanoUsd>>>
+
   /** The balance of an account. Waits for no commit. */
   balance(accountId: number): Promise<Balance>
 

@@ -145,12 +145,12 @@ describe('text holds', () => {
     await hold(store.ledger, { accountId, kind: 'text', amount: usd('2') })
     await hold(store.ledger, { accountId: other.accountId, kind: 'text', amount: usd('1') })
     const media = await hold(store.ledger, { accountId, kind: 'media', amount: usd('2') })
-    const before = [store.ledger.heldNow('text'), store.ledger.heldNow('media')]
+    const before = await store.ledger.heldNow()
 
     await store.ledger.releaseHold(media, NOW)
 
-    expect(before).toEqual([usd('3'), usd('2')])
-    expect(store.ledger.heldNow('media')).toBe(ZERO)
+    expect(before).toEqual({ text: usd('3'), media: usd('2') })
+    expect((await store.ledger.heldNow()).media).toBe(ZERO)
   })
 
   test.each([10 * HOLD_TTL_MS, -10 * HOLD_TTL_MS])(

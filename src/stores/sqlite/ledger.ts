@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite'
-import { creditedIn, type HoldKind } from '../../domain/ledger/books.ts'
-import { addUsd, nanoUsd, type NanoUsd } from '../../domain/money.ts'
+import { creditedIn } from '../../domain/ledger/books.ts'
+import { addUsd, nanoUsd } from '../../domain/money.ts'
 import type { Balance, Hold, Ledger } from '../../gateway/ports/ledger.ts'
 import type { AccountBooks } from './account-books.ts'
 import type { FreedHints } from './freed-hints.ts'
@@ -11,11 +11,6 @@ import { Statement } from './statement.ts'
 import { UsageList } from './usage-list.ts'
 import { verifyBooks } from './verify/verify.ts'
 
-export type SqliteLedger = Ledger & {
-  /** The amount that all accounts together hold now. */
-  heldNow(kind: HoldKind): NanoUsd
-}
-
 /** The ledger of one node. Text holds are in memory, media holds are rows. */
 export function createLedger(parts: {
   readonly database: Database
@@ -23,7 +18,7 @@ export function createLedger(parts: {
   readonly groupCommit: GroupCommit
   readonly owner: HoldOwner
   readonly freedHints: FreedHints
-}): SqliteLedger {
+}): Ledger {
   const { database, groupCommit, owner } = parts
   const { text, media, credits, corrections, compensations, booksOfAccounts } = parts.steps
   const statement = new Statement({ database, booksOfAccounts })
@@ -63,6 +58,7 @@ export function createLedger(parts: {
         : groupCommit.run(() => media.expire(hold, { nowMs: owner.nowMs(), atMs })),
     compensate: (attempt, atMs) => groupCommit.run(() => compensations.compensate(attempt, atMs)),
     onFreed: listener => parts.freedHints.listen(listener),
+    heldNow: async () => ({ text: text.held(), media: nanoUsd(mediaHeld.get()?.held ?? 0n) }),
     balance: async accountId => balanceOf(booksOfAccounts.of(accountId)),
     statement: async (accountId, page) => statement.ofAccount(accountId, page),
     usage: async (accountId, page) =>
@@ -70,7 +66,6 @@ export function createLedger(parts: {
     usageTotals: (accountId, between) => usageList.totals(accountId, between),
     findCharge: async id => usageList.find(id),
     verify: () => verifyBooks(database),
-    heldNow: kind => (kind === 'text' ? text.held() : nanoUsd(mediaHeld.get()?.held ?? 0n)),
   }
 }
 

@@ -1,13 +1,7 @@
 import type { Database } from 'bun:sqlite'
-import { idSource, type Id } from '../../domain/ids.ts'
-import type { Accounts } from '../../gateway/ports/accounts.ts'
-import type { CommitChain } from '../../gateway/ports/anchor.ts'
-import type { Attempts } from '../../gateway/ports/attempts.ts'
-import type { AuditLog } from '../../gateway/ports/audit.ts'
-import type { CatalogStore } from '../../gateway/ports/catalog.ts'
+import { idSource } from '../../domain/ids.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
-import type { Jobs } from '../../gateway/ports/jobs.ts'
-import type { Leases } from '../../gateway/ports/leases.ts'
+import type { StoreNode } from '../../gateway/ports/store-node.ts'
 import { SqliteAccounts } from './accounts.ts'
 import type { ApiKeyCache } from './api-key-cache.ts'
 import { createAttempts } from './attempts.ts'
@@ -17,7 +11,7 @@ import { GroupCommit } from './group-commit.ts'
 import { HoldOwner } from './hold-owner.ts'
 import { openJobs } from './jobs/jobs.ts'
 import { SqliteLeases, type TakenLeases } from './leases.ts'
-import { createLedger, type SqliteLedger } from './ledger.ts'
+import { createLedger } from './ledger.ts'
 import type { LedgerSteps } from './ledger-steps.ts'
 import { NodeChain } from './node-chain.ts'
 import type { Tables } from './tables.ts'
@@ -30,28 +24,6 @@ export type NodeSettings = {
   readonly clock: Clock
   /** 64 random bits as a signed integer. */
   readonly random64: () => bigint
-}
-
-/**
- * The ports of one node over a shared store. Each node has its own ids and queue of writes, and owns the holds it
- * places.
- */
-export type SqliteNode = {
-  readonly name: string
-  readonly newId: () => Id
-  readonly ledger: SqliteLedger
-  readonly accounts: Accounts
-  readonly attempts: Attempts
-  readonly jobs: Jobs
-  readonly catalog: CatalogStore
-  readonly auditLog: AuditLog
-  readonly commitChain: CommitChain
-  readonly leases: Leases
-  /**
-   * Commits the waiting steps and frees the text holds of this node. Later writes are refused with `unavailable`, and
-   * the listeners of the node get no more events.
-   */
-  close(): void
 }
 
 /** The parts that the nodes of a store share. */
@@ -71,7 +43,7 @@ export function openNode(
   shared: SharedState,
   { name, clock, random64 }: NodeSettings,
   lastKey: bigint,
-): SqliteNode {
+): StoreNode {
   const author = NodeChain.open(shared.database, name)
   const groupCommit = new GroupCommit(shared.transactions, { author })
   const owner = new HoldOwner(random64(), clock)

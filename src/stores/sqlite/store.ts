@@ -1,3 +1,4 @@
+import type { StoreNode } from '../../gateway/ports/store-node.ts'
 import { ApiKeyCache } from './api-key-cache.ts'
 import { createAuditLog } from './audit-log.ts'
 import { CatalogState } from './catalog.ts'
@@ -5,7 +6,7 @@ import { CommitLog } from './commit-log.ts'
 import { openDatabase, type Database } from './database.ts'
 import { GroupCommit } from './group-commit.ts'
 import { createLedgerSteps } from './ledger-steps.ts'
-import { openNode, type NodeSettings, type SharedState, type SqliteNode } from './node.ts'
+import { openNode, type NodeSettings, type SharedState } from './node.ts'
 import type { SecretKey } from './secrets/secret-box.ts'
 import { openTables } from './tables.ts'
 import { Tariffs } from './tariffs.ts'
@@ -15,7 +16,7 @@ import { createWriteProbe } from './write-probe.ts'
 /** One database file, open. Its contents are used through nodes. */
 export type SqliteStore = {
   /** Throws an Error if a node of that name is open. */
-  openNode(settings: NodeSettings): SqliteNode
+  openNode(settings: NodeSettings): StoreNode
   readonly database: Database
   readonly transactions: Transactions
   /** False while commits fail. While it is false, each call tries another commit. */
@@ -71,7 +72,7 @@ function openShared(database: Database, secretKey: SecretKey): SharedState {
 function storeOf(shared: SharedState): SqliteStore {
   const { database, transactions } = shared
   const probe = createWriteProbe({ database, transactions, groupCommit: new GroupCommit(transactions) })
-  const nodes = new Map<string, SqliteNode>()
+  const nodes = new Map<string, StoreNode>()
   return {
     openNode(settings) {
       if (nodes.has(settings.name)) throw new Error(`There is already an open node "${settings.name}".`)

@@ -1,5 +1,5 @@
 import type { Authenticated } from '../../../src/gateway/ports/accounts.ts'
-import type { SqliteNode } from '../../../src/stores/sqlite/node.ts'
+import type { StoreNode } from '../../../src/gateway/ports/store-node.ts'
 import type { World } from '../world.ts'
 import type { EndedJob } from './ended-jobs.ts'
 
@@ -7,7 +7,7 @@ import type { EndedJob } from './ended-jobs.ts'
 export async function checkBooks(
   world: World,
   ended: ReadonlyMap<string, EndedJob>,
-  { ledger, payers }: Pick<SqliteNode, 'ledger'> & { readonly payers: readonly Authenticated[] },
+  { ledger, payers }: Pick<StoreNode, 'ledger'> & { readonly payers: readonly Authenticated[] },
 ): Promise<void> {
   const { problems } = await ledger.verify()
   for (const { message } of problems) world.violated(`the books are wrong: ${message}`)

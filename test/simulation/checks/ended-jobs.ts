@@ -2,7 +2,7 @@ import { idNumber } from '../../../src/domain/ids.ts'
 import type { Job } from '../../../src/domain/jobs/job.ts'
 import type { JobEvent } from '../../../src/gateway/ports/jobs.ts'
 import type { StatementLine } from '../../../src/gateway/ports/ledger.ts'
-import type { SqliteNode } from '../../../src/stores/sqlite/node.ts'
+import type { StoreNode } from '../../../src/gateway/ports/store-node.ts'
 import { publicId } from '../world.ts'
 
 /** A job at the end of a run, with everything that the store has of it. */
@@ -16,7 +16,7 @@ export type EndedJob = {
 const PAGE = 500
 
 /** All jobs of a store, by their public ids. */
-export async function endedJobs({ jobs, ledger }: SqliteNode): Promise<ReadonlyMap<string, EndedJob>> {
+export async function endedJobs({ jobs, ledger }: StoreNode): Promise<ReadonlyMap<string, EndedJob>> {
   const { jobs: all } = await jobs.list({ limit: PAGE })
   const accountIds = [...new Set(all.map(job => job.accountId))]
   const statements = await Promise.all(accountIds.map(id => ledger.statement(id, { limit: PAGE })))

@@ -1,0 +1,32 @@
+import type { Id } from '../../domain/ids.ts'
+import type { Accounts } from './accounts.ts'
+import type { CommitChain } from './anchor.ts'
+import type { Attempts } from './attempts.ts'
+import type { AuditLog } from './audit.ts'
+import type { CatalogStore } from './catalog.ts'
+import type { Jobs } from './jobs.ts'
+import type { Leases } from './leases.ts'
+import type { Ledger } from './ledger.ts'
+
+/**
+ * The ports of one node over a store that several nodes may share. Each node has its own ids and queue of writes, and
+ * owns the holds it places.
+ */
+export interface StoreNode {
+  readonly name: string
+  /** A new id. Ids of all nodes are different, and those of one node grow. */
+  readonly newId: () => Id
+  readonly ledger: Ledger
+  readonly accounts: Accounts
+  readonly attempts: Attempts
+  readonly jobs: Jobs
+  readonly catalog: CatalogStore
+  readonly auditLog: AuditLog
+  readonly commitChain: CommitChain
+  readonly leases: Leases
+  /**
+   * Commits the waiting steps and frees the text holds of this node. Later writes are refused with `unavailable`, and
+   * the listeners of the node get no more events. Repeating it changes nothing.
+   */
+  close(): void
+}
