@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import { describe, expect, test } from 'bun:test'
 import { parseSync, Visitor } from 'oxc-parser'
@@ -251,6 +251,17 @@ describe('architecture', () => {
       expect(importsOf(path).filter(name => !allowed.some(part => isWithin(name, part)))).toEqual([])
     },
   )
+
+  test.each(
+    readdirSync(root, { withFileTypes: true }).flatMap(entry => (entry.isDirectory() ? [entry.name] : [])),
+  )('%s/ has a README that names files that exist', folder => {
+    const readme = readFileSync(resolve(root, folder, 'README.md'), 'utf8')
+
+    const named = [...readme.matchAll(/`([a-z0-9-]+(?:\/[a-z0-9-]+)*\.ts)`/g)].map(([, path = '']) => path)
+
+    expect(named.length).toBeGreaterThan(0)
+    expect(named.filter(path => !existsSync(resolve(root, folder, path)))).toEqual([])
+  })
 
   test('a name of a type has one meaning within a store', () => {
     const stores = sources.filter(path => path.startsWith('stores/'))
