@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts'
+import { admitCaller, type AdmitCallerPorts } from '../gateway/admission/admit-caller.ts'
 import { answerMessage } from '../gateway/text/answer-message.ts'
 import { countTokens } from '../gateway/text/count-tokens.ts'
 import type { ByteBudget } from '../gateway/budgets/byte-budget.ts'
@@ -10,7 +11,6 @@ import { readStatement } from '../http/account/statement.ts'
 import { readUsage } from '../http/account/usage.ts'
 import { ADMIN_PATH, adminApi, adminKeyCheck } from '../http/admin/admin-api.ts'
 import type { AdminPorts } from '../http/admin/call.ts'
-import { authenticate, type HashKey } from '../http/authenticate.ts'
 import { modelsRoutes, type Listings } from '../http/catalog/routes.ts'
 import { BODY_TIMES } from '../http/body-times.ts'
 import { descriptionRoutes } from '../http/description/routes.ts'
@@ -18,6 +18,7 @@ import { live, ready, type Readiness } from '../http/operating/health.ts'
 import { metricsRoute } from '../http/operating/metrics-route.ts'
 import type { BodyLimits } from '../http1/server/request-body.ts'
 import type { Handler, HttpReply, RequestContext } from '../http/request-context.ts'
+import { presentedKey } from '../http/presented-key.ts'
 import { messagesReplies } from '../http/reply-style.ts'
 import type { Route } from '../http/routes.ts'
 import { messagesRoute, replayedRoute, textRoute } from '../http/text/text-route.ts'
@@ -32,10 +33,10 @@ import { responsesDialect } from '../protocol/responses/dialect.ts'
 import type { StreamDialect, TextDialect } from '../protocol/text-dialect.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
-export type RoutePorts = TextPorts &
+export type RoutePorts = AdmitCallerPorts &
+  TextPorts &
   AdminPorts &
   Omit<ImageRoutePorts & VideoRoutePorts, 'bodyLimits'> & {
-    readonly hashKey: HashKey
     readonly bodyMemory: ByteBudget
     readonly metrics: Metrics
     /** Undefined if replays are off. */
@@ -118,10 +119,7 @@ function textRoutes(ports: RoutePorts, config: Config, { forAll }: Listings): re
 type KeyedHandler = (caller: Authenticated, context: RequestContext) => Promise<HttpReply>
 
 /** Wraps a handler that needs an API key. */
-function keyedRoute(ports: Pick<RoutePorts, 'accounts' | 'hashKey'>): (handle: KeyedHandler) => Handler {
-  return handle => async context => {
-    const caller = await authenticate(context.request, ports)
-    context.trace.accountId = caller.account.publicId
-    return handle(caller, context)
-  }
+function keyedRoute(ports: AdmitCallerPorts): (handle: KeyedHandler) => Handler {
+  return handle => async context =>
+    handle(await admitCaller(presentedKey(context.request), context.trace, ports), context)
 }

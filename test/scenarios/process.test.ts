@@ -80,6 +80,18 @@ test('SIGTERM waits for a running request, accepts no new one, and exits with 0,
 const isNot = () => false
 const isSo = () => true
 
+test('the log line of a read names the account and its key', async () => {
+  const read = await fetch(`${gateway.url}/v1/balance`, { headers: { 'x-api-key': key } })
+  const id = read.headers.get('x-request-id')
+  await until('the read is logged', () => logged().some(line => line['request_id'] === id))
+
+  expect(logged().find(line => line['request_id'] === id)).toMatchObject({
+    route: 'balance',
+    account: expect.stringMatching(/^acct_/),
+    api_key: expect.stringMatching(/^key_/),
+  })
+})
+
 test('each request has one log line with its usage and cost, and without secrets', async () => {
   upstream.reply(chatAnswer())
   const answered = await ask('vendor/gpt-x', { 'x-client-request-id': 'mine-1' })

@@ -21,6 +21,9 @@ export type SpoolOptions = MediaBodyOptions & {
   readonly takesIds: boolean
 }
 
+/** The body of a request while it arrives. */
+export type BodyBytes = { read(): Promise<Uint8Array | undefined>; cancel(): void }
+
 export type SpoolPorts = {
   readonly blobs: Blobs
   /** The disk space for the files. The caller releases it. */
@@ -35,7 +38,7 @@ export type SpoolPorts = {
  * if there is no space for the files, and if the store cannot be written. None of its files is left after a rejection.
  */
 export async function spoolBody(
-  body: { read(): Promise<Uint8Array | undefined>; cancel(): void },
+  body: BodyBytes,
   { prefix, bytesMax, takesIds, boundary, ...options }: SpoolOptions,
   ports: SpoolPorts,
 ): Promise<MediaBody> {

@@ -1,6 +1,6 @@
 import type { BodyLimits } from '../../http1/server/request-body.ts'
 import type { ByteBudget } from '../../gateway/budgets/byte-budget.ts'
-import type { Accounts } from '../../gateway/ports/accounts.ts'
+import { admitCaller, type AdmitCallerPorts } from '../../gateway/admission/admit-caller.ts'
 import type { RequestCoalescer } from '../../gateway/replays/request-coalescer.ts'
 import { answerText } from '../../gateway/text/run-text.ts'
 import type { TextCall } from '../../gateway/text/text-call.ts'
@@ -9,13 +9,11 @@ import type { StreamedAnswer, TextResult, WholeAnswer } from '../../gateway/text
 import { messagesErrorBody } from '../../protocol/messages/errors.ts'
 import type { StreamDialect, TextDialect } from '../../protocol/text-dialect.ts'
 import type { UpstreamError } from '../../protocol/upstream-error.ts'
-import { authenticate, type HashKey } from '../authenticate.ts'
+import { presentedKey } from '../presented-key.ts'
 import { readText } from '../read-text.ts'
 import type { Handler, HttpReply, RequestContext } from '../request-context.ts'
 
-export type TextRoutePorts = {
-  readonly accounts: Accounts
-  readonly hashKey: HashKey
+export type TextRoutePorts = AdmitCallerPorts & {
   readonly bodyLimits: BodyLimits
   /** Its owners are API keys. */
   readonly bodyMemory: ByteBudget
@@ -73,9 +71,7 @@ export function messagesRoute(ports: TextRoutePorts, answer: Answer): Handler {
 /** Authenticates a request and reads its body. */
 async function readCall(context: RequestContext, ports: TextRoutePorts): Promise<TextCall> {
   const { request, id, trace } = context
-  const caller = await authenticate(request, ports)
-  trace.accountId = caller.account.publicId
-  trace.apiKeyId = caller.apiKey.publicId
+  const caller = await admitCaller(presentedKey(request), trace, ports)
   context.bodyMemory = ports.bodyMemory.open(caller.apiKey.id)
   const body = await readText(request, ports.bodyLimits, context.bodyMemory)
   return { id, caller, body, client: request, trace }

@@ -1,15 +1,19 @@
 import { expect, test } from 'bun:test'
+import { admitCaller, type CallerTrace } from '../gateway/admission/admit-caller.ts'
 import type { Authenticated } from '../gateway/ports/accounts.ts'
-import { authenticate } from './authenticate.ts'
+import { presentedKey } from './presented-key.ts'
 
-const known = { account: { suspendedAtMs: null }, apiKey: {} } as Authenticated
+const known = {
+  account: { publicId: 'acct_1', suspendedAtMs: null },
+  apiKey: { publicId: 'key_1' },
+} as Authenticated
 const ports = {
   hashKey: (key: string) => `hash of ${key}`,
   accounts: { authenticate: async (hash: string) => (hash === 'hash of good' ? known : undefined) },
 }
 
 const outcome = (headers: Readonly<Record<string, string>>) =>
-  authenticate({ header: name => headers[name] ?? null }, ports as never).then(
+  admitCaller(presentedKey({ header: name => headers[name] ?? null }), {}, ports).then(
     () => 'known',
     (error: Error) => error.message,
   )
@@ -43,4 +47,17 @@ test.each([
 
 test.each([{}, { authorization: 'Basic eA==' }, { 'x-api-key': '' }])('no key: %p', async headers => {
   expect(await outcome(headers as Record<string, string>)).toEqual(NONE)
+})
+
+test('the log line of a request names its account and its key, also if the account is suspended', async () => {
+  const suspended = { ...known, account: { ...known.account, suspendedAtMs: 1 } }
+  const trace: CallerTrace = {}
+
+  const admitted = admitCaller('good', trace, {
+    ...ports,
+    accounts: { authenticate: async () => suspended },
+  })
+
+  expect(await admitted.catch((error: { code: string }) => error.code)).toBe('account_suspended')
+  expect(trace).toEqual({ accountId: 'acct_1', apiKeyId: 'key_1' })
 })

@@ -1,0 +1,42 @@
+import { GatewayError } from '../../domain/errors.ts'
+import type { Accounts, Authenticated } from '../ports/accounts.ts'
+
+/** The hash under which a key is stored. */
+export type HashKey = (key: string) => string
+
+export type AdmitCallerPorts = {
+  readonly accounts: Pick<Accounts, 'authenticate'>
+  readonly hashKey: HashKey
+}
+
+/** The caller of a request, for its log line. */
+export type CallerTrace = { accountId?: string; apiKeyId?: string }
+
+/** Longer texts are not hashed, because no key is longer. */
+const KEY_LENGTH_MAX = 256
+
+/**
+ * Admits the holder of an API key, before the body of the request is read. `key` is the key's text; undefined if the
+ * request has none. Throws `invalid_api_key` or `account_suspended`.
+ */
+export async function admitCaller(
+  key: string | undefined,
+  trace: CallerTrace,
+  { accounts, hashKey }: AdmitCallerPorts,
+): Promise<Authenticated> {
+  if (key === undefined)
+    throw new GatewayError(
+      'invalid_api_key',
+      'No API key was given. Send it as "Authorization: Bearer <key>", or as "x-api-key: <key>" or "api-key: <key>".',
+    )
+  const caller = key.length > KEY_LENGTH_MAX ? undefined : await accounts.authenticate(hashKey(key))
+  if (caller === undefined)
+    throw new GatewayError('invalid_api_key', 'This API key is unknown or was revoked.')
+  trace.accountId = caller.account.publicId
+  trace.apiKeyId = caller.apiKey.publicId
+  if (caller.account.suspendedAtMs !== null)
+    throw new GatewayError('account_suspended', 'This account is suspended. Contact support.', {
+      shouldRetry: false,
+    })
+  return caller
+}
