@@ -16,7 +16,7 @@ import type { ProcessFiles } from '../telemetry/process-metrics.ts'
 import { countedPasses } from './background.ts'
 import type { Parts } from './parts.ts'
 import { openReplays, type ReplayParts } from './replays.ts'
-import { gatewayRoutes } from './routes.ts'
+import { gatewayRoutes, type RoutePorts } from './routes.ts'
 
 export type Phase = 'starting' | 'serving' | 'stopping'
 
@@ -48,18 +48,24 @@ export function openHandler(
   const metrics = openMetrics(gaugesOf(parts, { holds, replays, memory }), parts.jobMetrics, server.files)
   const reconcile = countedPasses(parts, metrics)
   const forwarding = new Forwarding(config)
-  const ports = {
-    ...parts.media,
-    ...parts.text,
-    ...admin,
-    reconcile,
-    holds,
+  const ports: RoutePorts = {
+    caller: parts.caller,
     bodyMemory: memory,
-    metrics,
+    text: { ...parts.text, holds },
     coalescer: replays.coalescer,
-    readiness: () => readinessOf(parts, server.phase()),
-    adminKey: server.adminKey,
-    forwarding,
+    media: {
+      ...parts.media,
+      ledger: admin.ledger,
+      newId: admin.newId,
+      isSandboxOn: config.isSandboxOn,
+      forwarding,
+    },
+    admin: { ...admin, reconcile },
+    operating: {
+      metrics,
+      readiness: () => readinessOf(parts, server.phase()),
+      adminKey: server.adminKey,
+    },
   }
   const handler = requestHandler(
     gatewayRoutes(ports, config),

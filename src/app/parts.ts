@@ -16,7 +16,7 @@ import { RetryBudgets } from '../gateway/upstreams/retry-budgets.ts'
 import { LateAnswers } from '../gateway/upstreams/late-answers.ts'
 import { RefusedFields } from '../gateway/upstreams/refused-fields.ts'
 import type { AdminPorts } from '../http/admin/call.ts'
-import type { HashKey } from '../gateway/admission/admit-caller.ts'
+import type { AdmitCallerPorts } from '../gateway/admission/admit-caller.ts'
 import { reconcileJobs } from '../reconciler/reconcile-jobs.ts'
 import { reconcileOnce } from '../reconciler/reconcile-once.ts'
 import { boundedWriter } from '../telemetry/bounded-writer.ts'
@@ -37,7 +37,8 @@ export type Parts = {
   readonly clock: Clock
   readonly admin: AdminPorts
   readonly onReconcileFailed: (error: unknown) => void
-  readonly text: Omit<TextPorts, 'holds'> & { readonly hashKey: HashKey }
+  readonly caller: AdmitCallerPorts
+  readonly text: Omit<TextPorts, 'holds'>
   readonly media: MediaParts
   readonly books: Pick<Node, 'anchor' | 'guard' | 'anchorFailures'>
   readonly heldNow: () => Promise<Readonly<Record<HoldKind, NanoUsd>>>
@@ -109,6 +110,7 @@ export async function openParts(
       onReconcileFailed,
     }),
     onReconcileFailed,
+    caller: { accounts: node.accounts, hashKey: key => Bun.SHA256.hash(key, 'base64') },
     text: textPortsOf({ node, clock, log, moderator, providers, refusedFields, tokenizer }),
     media,
     books: node,
@@ -184,7 +186,7 @@ function adminPortsOf(parts: {
     probeProvider: provider => providers[provider.kind].probe(provider),
     refusedFields,
     moderator,
-    settings: () => settings,
+    describedSettings: () => settings,
   }
 }
 
@@ -210,7 +212,6 @@ function textPortsOf(parts: {
     attempts,
     lateAnswers: new LateAnswers({ attempts, clock, onFailed: onSettleFailed }),
     refusedFields,
-    hashKey: (key: string) => Bun.SHA256.hash(key, 'base64'),
     providers,
     tokenizer,
     circuitBreakers: new CircuitBreakers({ catalog, clock }),

@@ -2,6 +2,7 @@ import type { Config } from '../config/config.ts'
 import { admitCaller, type AdmitCallerPorts } from '../gateway/admission/admit-caller.ts'
 import { answerMessage } from '../gateway/text/answer-message.ts'
 import { countTokens } from '../gateway/text/count-tokens.ts'
+import { answerText } from '../gateway/text/run-text.ts'
 import type { ByteBudget } from '../gateway/budgets/byte-budget.ts'
 import { replaySwitch } from '../gateway/replays/replay-switch.ts'
 import type { RequestCoalescer } from '../gateway/replays/request-coalescer.ts'
@@ -16,13 +17,13 @@ import { BODY_TIMES } from '../http/body-times.ts'
 import { descriptionRoutes } from '../http/description/routes.ts'
 import { live, ready, type Readiness } from '../http/operating/health.ts'
 import { metricsRoute } from '../http/operating/metrics-route.ts'
-import type { BodyLimits } from '../http1/server/request-body.ts'
 import type { Handler, HttpReply, RequestContext } from '../http/request-context.ts'
 import { presentedKey } from '../http/presented-key.ts'
 import { messagesReplies } from '../http/reply-style.ts'
 import type { Route } from '../http/routes.ts'
 import { messagesRoute, replayedRoute, textRoute } from '../http/text/text-route.ts'
 import { imageRoutes, type ImageRoutePorts } from '../http/media/image-routes.ts'
+import type { MediaRequestPorts } from '../http/media/media-route.ts'
 import { videoRoutes, type VideoRoutePorts } from '../http/media/video-routes.ts'
 import { listings } from './listings.ts'
 import { viewerFiles } from './viewer-files.ts'
@@ -33,25 +34,36 @@ import { responsesDialect } from '../protocol/responses/dialect.ts'
 import type { StreamDialect, TextDialect } from '../protocol/text-dialect.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
-export type RoutePorts = AdmitCallerPorts &
-  TextPorts &
-  AdminPorts &
-  Omit<ImageRoutePorts & VideoRoutePorts, 'bodyLimits'> & {
-    readonly bodyMemory: ByteBudget
+/** What the routes need, each part under its name. */
+export type RoutePorts = {
+  readonly caller: AdmitCallerPorts
+  /** The memory for request bodies. Its owners are API keys. */
+  readonly bodyMemory: ByteBudget
+  readonly text: TextPorts
+  /** Undefined if replays are off. */
+  readonly coalescer: RequestCoalescer | undefined
+  readonly media: Omit<ImageRoutePorts & VideoRoutePorts, keyof MediaRequestPorts>
+  readonly admin: AdminPorts
+  readonly operating: {
     readonly metrics: Metrics
-    /** Undefined if replays are off. */
-    readonly coalescer: RequestCoalescer | undefined
     readonly readiness: () => Promise<Readiness>
     readonly adminKey: string
   }
+}
 
 /** All routes of the gateway. Any other path is 404, and any other method is 405. */
 export function gatewayRoutes(ports: RoutePorts, config: Config): readonly Route[] {
-  const { ledger, metrics, adminKey } = ports
-  const keyed = keyedRoute(ports)
-  const admin = adminApi(ports, adminKey, ports.bodyMemory)
-  const listed = listings(ports.catalog, config, ports)
-  const media = { ...ports, bodyLimits: { ...BODY_TIMES, bytesMax: config.mediaBodyBytesMax } }
+  const { caller, bodyMemory } = ports
+  const { ledger, catalog } = ports.admin
+  const { metrics, readiness, adminKey } = ports.operating
+  const keyed = keyedRoute(caller)
+  const admin = adminApi(ports.admin, adminKey, bodyMemory)
+  const listed = listings(catalog, config, {
+    serves: ports.media.serves,
+    isVariableSet: ports.admin.isVariableSet,
+  })
+  const bodyLimits = { ...BODY_TIMES, bytesMax: config.mediaBodyBytesMax }
+  const media = { ...ports.media, caller, bodyMemory, bodyLimits }
   return [
     ...textRoutes(ports, config, listed),
     ...imageRoutes(media, config, keyed),
@@ -62,7 +74,7 @@ export function gatewayRoutes(ports: RoutePorts, config: Config): readonly Route
     {
       path: '/v1/usage',
       name: 'usage',
-      methods: { GET: keyed((caller, { request }) => readUsage(request, caller, ports)) },
+      methods: { GET: keyed((caller, { request }) => readUsage(request, caller, ports.admin)) },
     },
     {
       path: '/v1/statement',
@@ -76,7 +88,7 @@ export function gatewayRoutes(ports: RoutePorts, config: Config): readonly Route
     },
     ...descriptionRoutes(config.brand, viewerFiles),
     { path: '/health/live', name: 'health.live', methods: { GET: live } },
-    { path: '/health/ready', name: 'health.ready', methods: { GET: ready(ports.readiness) } },
+    { path: '/health/ready', name: 'health.ready', methods: { GET: ready(readiness) } },
     {
       path: '/metrics',
       name: 'metrics',
@@ -86,17 +98,17 @@ export function gatewayRoutes(ports: RoutePorts, config: Config): readonly Route
 }
 
 function textRoutes(ports: RoutePorts, config: Config, { forAll }: Listings): readonly Route[] {
-  const bodyLimits: BodyLimits = {
-    bytesMax: config.bodyBytesMax,
-    ...BODY_TIMES,
-  }
-  const route = {
-    ...ports,
-    mayReplay: replaySwitch(ports.catalog),
+  const { caller, bodyMemory, text, coalescer } = ports
+  const bodyLimits = { ...BODY_TIMES, bytesMax: config.bodyBytesMax }
+  const route = { caller, bodyMemory, bodyLimits }
+  const replays = {
+    coalescer,
+    mayReplay: replaySwitch(text.catalog),
     idempotencyHeader: `x-${config.brand}-idempotency`,
-    bodyLimits,
   }
-  const replayed = (dialect: TextDialect | StreamDialect) => ({ POST: replayedRoute(route, dialect, config) })
+  const replayed = (dialect: TextDialect | StreamDialect) => ({
+    POST: replayedRoute(route, dialect, call => answerText(call, dialect, text, config), replays),
+  })
   return [
     { path: '/v1/chat/completions', name: 'chat', methods: replayed(chatDialect) },
     { path: '/v1/responses', name: 'responses', methods: replayed(responsesDialect) },
@@ -104,7 +116,7 @@ function textRoutes(ports: RoutePorts, config: Config, { forAll }: Listings): re
     {
       path: '/v1/messages',
       name: 'messages',
-      methods: { POST: messagesRoute(route, call => answerMessage(call, ports, config)) },
+      methods: { POST: messagesRoute(route, call => answerMessage(call, text, config)) },
       style: messagesReplies,
     },
     {

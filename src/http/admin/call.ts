@@ -43,7 +43,7 @@ export type AdminPorts = {
   /** Undefined if moderation is off. */
   readonly moderator: Moderator | undefined
   /** The settings in effect, for `doctor`. */
-  readonly settings: () => readonly SettingDescription[]
+  readonly describedSettings: () => readonly SettingDescription[]
 }
 
 export type AdminRequest = Pick<IncomingRequest, 'method' | 'path' | 'query' | 'header' | 'text'>

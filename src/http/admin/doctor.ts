@@ -5,7 +5,7 @@ import { adminReply, type AdminCall, type AdminPorts } from './call.ts'
 /** The self-checks of the gateway: settings, store, catalog, moderator and providers. */
 export async function getDoctor(_: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
   const checks = await examine(ports)
-  const settings = ports.settings().map(({ name, value, default: standard, isSet }) => ({
+  const settings = ports.describedSettings().map(({ name, value, default: standard, isSet }) => ({
     name,
     value,
     default: standard,

@@ -12,12 +12,15 @@ import type { Handler, HttpReply } from '../request-context.ts'
 
 const KEY_CHARS_MAX = 255
 
-export type MediaRoutePorts = AdmitCallerPorts &
-  ReceiveMediaPorts & {
-    /** Its owners are API keys. */
-    readonly bodyMemory: ByteBudget
-    readonly bodyLimits: BodyLimits
-  }
+/** What the route needs to read a request. */
+export type MediaRequestPorts = {
+  readonly caller: AdmitCallerPorts
+  /** Its owners are API keys. */
+  readonly bodyMemory: ByteBudget
+  readonly bodyLimits: BodyLimits
+}
+
+export type MediaRoutePorts = ReceiveMediaPorts & MediaRequestPorts
 
 /** A media route for holders of an API key. */
 export function mediaRoute(
@@ -27,7 +30,7 @@ export function mediaRoute(
 ): Handler {
   return async context => {
     const { request, id, trace } = context
-    const caller = await admitCaller(presentedKey(request), trace, ports)
+    const caller = await admitCaller(presentedKey(request), trace, ports.caller)
     const boundary = formBoundary(request, form)
     const memory = (context.bodyMemory = ports.bodyMemory.open(caller.apiKey.id))
     const incoming = {

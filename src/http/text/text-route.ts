@@ -2,9 +2,7 @@ import type { BodyLimits } from '../../http1/server/request-body.ts'
 import type { ByteBudget } from '../../gateway/budgets/byte-budget.ts'
 import { admitCaller, type AdmitCallerPorts } from '../../gateway/admission/admit-caller.ts'
 import type { RequestCoalescer } from '../../gateway/replays/request-coalescer.ts'
-import { answerText } from '../../gateway/text/run-text.ts'
 import type { TextCall } from '../../gateway/text/text-call.ts'
-import type { TextPorts, TextSettings } from '../../gateway/text/text-ports.ts'
 import type { StreamedAnswer, TextResult, WholeAnswer } from '../../gateway/text/text-result.ts'
 import { messagesErrorBody } from '../../protocol/messages/errors.ts'
 import type { StreamDialect, TextDialect } from '../../protocol/text-dialect.ts'
@@ -13,30 +11,29 @@ import { presentedKey } from '../presented-key.ts'
 import { readText } from '../read-text.ts'
 import type { Handler, HttpReply, RequestContext } from '../request-context.ts'
 
-export type TextRoutePorts = AdmitCallerPorts & {
+export type TextRoutePorts = {
+  readonly caller: AdmitCallerPorts
   readonly bodyLimits: BodyLimits
   /** Its owners are API keys. */
   readonly bodyMemory: ByteBudget
 }
 
-export type ReplayedRoutePorts = TextRoutePorts &
-  TextPorts & {
-    /** Undefined if replays are off. */
-    readonly coalescer: RequestCoalescer | undefined
-    /** Whether the account and the model of a request allow it to share an answer. */
-    readonly mayReplay: (call: TextCall) => boolean
-    /** `x-acme-idempotency` for the brand `acme`. With the value `bypass`, a request gets a new answer. */
-    readonly idempotencyHeader: string
-  }
+export type ReplayPorts = {
+  /** Undefined if replays are off. */
+  readonly coalescer: RequestCoalescer | undefined
+  /** Whether the account and the model of a request allow it to share an answer. */
+  readonly mayReplay: (call: TextCall) => boolean
+  /** `x-acme-idempotency` for the brand `acme`. With the value `bypass`, a request gets a new answer. */
+  readonly idempotencyHeader: string
+}
 
 /** The route of a dialect, for holders of an API key. Identical requests share one answer. */
 export function replayedRoute(
-  ports: ReplayedRoutePorts,
+  ports: TextRoutePorts,
   dialect: TextDialect | StreamDialect,
-  settings: TextSettings,
+  answer: Answer,
+  { coalescer, mayReplay, idempotencyHeader }: ReplayPorts,
 ): Handler {
-  const { coalescer, mayReplay, idempotencyHeader } = ports
-  const answer = (call: TextCall) => answerText(call, dialect, ports, settings)
   return async context => {
     const call = await readCall(context, ports)
     const { request } = context
@@ -71,7 +68,7 @@ export function messagesRoute(ports: TextRoutePorts, answer: Answer): Handler {
 /** Authenticates a request and reads its body. */
 async function readCall(context: RequestContext, ports: TextRoutePorts): Promise<TextCall> {
   const { request, id, trace } = context
-  const caller = await admitCaller(presentedKey(request), trace, ports)
+  const caller = await admitCaller(presentedKey(request), trace, ports.caller)
   context.bodyMemory = ports.bodyMemory.open(caller.apiKey.id)
   const body = await readText(request, ports.bodyLimits, context.bodyMemory)
   return { id, caller, body, client: request, trace }
