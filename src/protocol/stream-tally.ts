@@ -1,4 +1,4 @@
-import type { NanoUsd } from '../domain/money.ts'
+import type { ExactUsd } from '../domain/pricing/exact-usd.ts'
 import { ProducedText } from './produced-text.ts'
 import type { StreamReading, UsageLimits } from './text-dialect.ts'
 import { readUsage } from './usage.ts'
@@ -14,7 +14,7 @@ export class StreamTally {
   #errorSeen = false
   #errorFirst = false
   #usage: JsonObject | undefined
-  #reportedCost: NanoUsd | null = null
+  #reportedCost: ExactUsd | null = null
 
   constructor(limits: UsageLimits) {
     this.#limits = limits
@@ -55,7 +55,7 @@ export class StreamTally {
     this.#usage = usage
   }
 
-  takeReportedCost(cost: NanoUsd | null): void {
+  takeReportedCost(cost: ExactUsd | null): void {
     this.#reportedCost = cost
   }
 

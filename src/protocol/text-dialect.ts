@@ -3,6 +3,7 @@ import type { Provider, TextRoute } from '../domain/catalog/provider.ts'
 import type { GatewayError } from '../domain/errors.ts'
 import type { Id } from '../domain/ids.ts'
 import type { NanoUsd } from '../domain/money.ts'
+import type { ExactUsd } from '../domain/pricing/exact-usd.ts'
 import type { Usage } from '../domain/pricing/usage.ts'
 import type { InputParts } from './input-parts.ts'
 import type { UpstreamSecrets } from './scrub.ts'
@@ -125,7 +126,7 @@ export type StreamReading = {
   /** True when an impossible count in the reported usage was replaced. */
   readonly isClamped: boolean
   /** The upstream's own cost, if its usage reports one. */
-  readonly reportedCost: NanoUsd | null
+  readonly reportedCost: ExactUsd | null
   /**
    * The produced texts, for the tokenizer. Only the first part of a very long stream is kept: the tokens of the whole
    * are about the tokens of these texts times `textsScale`.
@@ -182,7 +183,7 @@ export type TextAnswer = {
   /** True when an impossible count in the reported usage was replaced. */
   readonly isClamped: boolean
   /** The upstream's own cost, if its usage reports one. */
-  readonly reportedCost: NanoUsd | null
+  readonly reportedCost: ExactUsd | null
   /** It has no text, reasoning, refusal or tool call, although nothing cut it short. */
   readonly isEmpty: boolean
   /** It has a top-level `error`, like a response that failed half-way. */

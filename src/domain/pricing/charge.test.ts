@@ -4,6 +4,7 @@ import { anyTariff } from '../../../test/support/any-catalog.ts'
 import { ceiling, product, rational, sum, type Rational } from '../../../test/support/rational.ts'
 import { nanoUsd, usd } from '../money.ts'
 import { chargeForImages, chargeForTokens, chargeForUpstreamCost, chargeForVideo } from './charge.ts'
+import { parseExactUsd } from './exact-usd.ts'
 import type { TextTariff } from './tariff.ts'
 import { NO_USAGE, type Usage } from './usage.ts'
 import { affordableOutputTokens, worstCasePrice } from './worst-case.ts'
@@ -119,15 +120,36 @@ test('the affordable output ceiling fits the budget, and one token more does not
   )
 })
 
+/** A cost as a provider writes it, and the fraction that it means. */
+const reportedCosts = fc
+  .record({
+    digits: fc.oneof(fc.bigInt(0n, 10n ** 4n), fc.bigInt(0n, 10n ** 20n)),
+    decimals: fc.nat(30),
+    exponent: fc.option(fc.integer({ min: -20, max: 2 }), { nil: null }),
+  })
+  .map(({ digits, decimals, exponent }) => {
+    const padded = digits.toString().padStart(decimals + 1, '0')
+    const point = padded.length - decimals
+    const plain = decimals === 0 ? padded : `${padded.slice(0, point)}.${padded.slice(point)}`
+    const power = 10n ** BigInt(Math.abs(exponent ?? 0))
+    const factor = (exponent ?? 0) < 0 ? rational(1, power) : rational(power)
+    return {
+      text: exponent === null ? plain : `${plain}e${exponent}`,
+      value: product([rational(digits, 10n ** BigInt(decimals)), factor]),
+    }
+  })
+
 test("a charge by the upstream's cost is that cost times the markup, rounded up once", () => {
-  const cost = fc.bigInt({ min: 0n, max: 10n ** 19n })
   const markup = fc.bigInt({ min: 1n, max: 1_000_000_000_000n })
   fc.assert(
-    fc.property(cost, markup, (upstreamCost, markupBillionths) => {
-      const exact = product([rational(upstreamCost), rational(markupBillionths, 1_000_000_000)])
+    fc.property(reportedCosts, markup, ({ text, value }, markupBillionths) => {
+      const exact = product([value, rational(markupBillionths, 1_000_000_000), rational(1_000_000_000)])
 
-      expect(chargeForUpstreamCost(nanoUsd(upstreamCost), markupBillionths)).toBe(nanoUsd(ceiling(exact)))
+      const charge = chargeForUpstreamCost(parseExactUsd(text)!, markupBillionths)
+
+      expect(charge).toBe(nanoUsd(ceiling(exact)))
     }),
+    { numRuns: 500 },
   )
 })
 

@@ -1,4 +1,5 @@
 import { addUsd, nanoUsd, ZERO, type NanoUsd } from '../money.ts'
+import type { ExactUsd } from './exact-usd.ts'
 import { divideRoundingUp } from './round-up.ts'
 import {
   priceOf,
@@ -12,7 +13,6 @@ import { pricesFor } from './tiers.ts'
 import { inputTokens, usageBuckets, type Usage } from './usage.ts'
 
 const MS_PER_SECOND = 1_000n
-const BILLION = 1_000_000_000n
 
 /**
  * The exact price of a usage: tokens times the prices for its input, rounded up once to a nano-USD, the price per
@@ -47,7 +47,8 @@ export function chargeForVideo(durationMs: number, { perSecond }: VideoTariff): 
   return divideRoundingUp(BigInt(durationMs) * perSecond, MS_PER_SECOND)
 }
 
-/** The upstream's own cost times the operator's markup, rounded up once to a nano-USD. */
-export function chargeForUpstreamCost(upstreamCost: NanoUsd, markupBillionths: bigint): NanoUsd {
-  return divideRoundingUp(upstreamCost * markupBillionths, BILLION)
+/** The upstream's own cost, which is not negative, times the operator's markup, rounded up once to a nano-USD. */
+export function chargeForUpstreamCost({ units, scale }: ExactUsd, markupBillionths: bigint): NanoUsd {
+  // The markup is in billionths, and so is the result.
+  return divideRoundingUp(units * markupBillionths, 10n ** BigInt(scale))
 }

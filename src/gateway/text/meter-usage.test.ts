@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { aDestination, anAdmittedRequest } from '../../../test/support/upstream-rows.ts'
-import { usd } from '../../domain/money.ts'
+import { parseExactUsd } from '../../domain/pricing/exact-usd.ts'
 import { NO_USAGE } from '../../domain/pricing/usage.ts'
 import { meterUsage, reportedCostOf } from './meter-usage.ts'
 
@@ -48,5 +48,5 @@ test.each([
   [null, '0.5'],
   ['not a cost', '0.5'],
 ])('of a cost in the header of %p and one of 0.5 in the answer, %s counts', (header, cost) => {
-  expect(reportedCostOf({ reportedCost: usd('0.5') }, header)).toBe(usd(cost))
+  expect(reportedCostOf({ reportedCost: parseExactUsd('0.5')! }, header)).toEqual(parseExactUsd(cost)!)
 })

@@ -1,6 +1,5 @@
-import type { NanoUsd } from '../../domain/money.ts'
+import { parseExactUsd, type ExactUsd } from '../../domain/pricing/exact-usd.ts'
 import { NO_USAGE, type Usage } from '../../domain/pricing/usage.ts'
-import { parseReportedCost } from '../../protocol/reported-cost.ts'
 import type { Tokenizer } from '../ports/tokenizer.ts'
 import type { AdmittedRequest } from './admit-text.ts'
 import { usageLimits, type MeteredUsage } from './quote-text.ts'
@@ -57,9 +56,9 @@ async function estimateInput({ request, quote }: Metered, tokenizer: Tokenizer):
  * an operator configured one, the provider bills by it.
  */
 export function reportedCostOf(
-  produced: { readonly reportedCost: NanoUsd | null },
+  produced: { readonly reportedCost: ExactUsd | null },
   header: string | null,
-): NanoUsd | null {
-  const inHeader = header === null ? undefined : parseReportedCost(header)
+): ExactUsd | null {
+  const inHeader = header === null ? undefined : parseExactUsd(header)
   return inHeader ?? produced.reportedCost
 }

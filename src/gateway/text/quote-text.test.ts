@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { TextModel } from '../../domain/catalog/model.ts'
-import { nanoUsd, usd, ZERO } from '../../domain/money.ts'
+import { usd, ZERO } from '../../domain/money.ts'
+import { parseExactUsd } from '../../domain/pricing/exact-usd.ts'
 import type { TextPricing } from '../../domain/pricing/tariff.ts'
 import { NO_USAGE, type Usage } from '../../domain/pricing/usage.ts'
 import type { TextRequest } from '../../protocol/text-dialect.ts'
@@ -8,6 +9,7 @@ import { affordableCeiling, priceText, quoteText, usageLimits } from './quote-te
 
 /** 0.001 USD for an input token, 0.002 USD for an output token and 0.01 USD for a request. */
 const TARIFF = { input: usd('1000'), output: usd('2000'), perRequest: usd('0.01') }
+const exact = (cost: string) => parseExactUsd(cost)!
 const tariff: TextPricing = { kind: 'tariff', tariff: TARIFF }
 const free: TextPricing = { kind: 'free' }
 const upstreamCost: TextPricing = {
@@ -140,7 +142,7 @@ describe('the price of', () => {
   })
 
   test('a free row is 0', () => {
-    const price = priceText(quote(free), used({ input: 9 }), usd('7'))
+    const price = priceText(quote(free), used({ input: 9 }), exact('7'))
 
     expect(price).toMatchObject({ cost: ZERO, tariff: null, isCostUnreported: false })
   })
@@ -148,10 +150,11 @@ describe('the price of', () => {
   test.each([
     ['multiplied by the markup', '0.1', '0.15', false],
     ['rounded up to a billionth', '0.000000001', '0.000000002', false],
+    ['rounded only after the markup', '0.0000000041', '0.000000007', false],
     ['limited to the worst case', '1', '0.22', true],
     ['at least 0', '-1', '0', true],
   ])('an upstream’s own cost is that cost, %s', (_, reported, cost, isClamped) => {
-    const price = priceText(quote(upstreamCost), used({ input: 1 }), usd(reported))
+    const price = priceText(quote(upstreamCost), used({ input: 1 }), exact(reported))
 
     expect(price).toMatchObject({ cost: usd(cost), tariff: null, isClamped })
   })
@@ -164,7 +167,7 @@ describe('the price of', () => {
 
   test('a clamped usage stays clamped', () => {
     for (const pricing of [tariff, free, upstreamCost]) {
-      const price = priceText(quote(pricing), used({ input: 1 }, { isClamped: true }), nanoUsd(1n))
+      const price = priceText(quote(pricing), used({ input: 1 }, { isClamped: true }), exact('1e-9'))
       expect(price.isClamped).toBe(true)
     }
   })

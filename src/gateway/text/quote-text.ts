@@ -2,6 +2,7 @@ import type { ChatModel, TextModel } from '../../domain/catalog/model.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { nanoUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
 import { chargeForTokens, chargeForUpstreamCost } from '../../domain/pricing/charge.ts'
+import type { ExactUsd } from '../../domain/pricing/exact-usd.ts'
 import type { TextPricing, TextTariff } from '../../domain/pricing/tariff.ts'
 import type { Provenance, Usage } from '../../domain/pricing/usage.ts'
 import { affordableOutputTokens, worstCasePrice, type WorstCase } from '../../domain/pricing/worst-case.ts'
@@ -120,7 +121,7 @@ export type TextPrice = {
 export function priceText(
   quote: Quote,
   { usage, isClamped }: MeteredUsage,
-  reportedCost: NanoUsd | null,
+  reportedCost: ExactUsd | null,
 ): TextPrice {
   const { pricing, amount } = quote
   if (pricing.kind === 'free') return { cost: ZERO, tariff: null, isClamped, isCostUnreported: false }
@@ -129,8 +130,9 @@ export function priceText(
     return { cost: chargeForTokens(usage, tariff), tariff, isClamped, isCostUnreported: false }
   }
   if (reportedCost === null) return { cost: ZERO, tariff: null, isClamped, isCostUnreported: true }
-  const wanted = chargeForUpstreamCost(reportedCost < 0n ? ZERO : reportedCost, pricing.markupBillionths)
-  const isBeyond = reportedCost < 0n || wanted > amount
+  const isNegative = reportedCost.units < 0n
+  const wanted = isNegative ? ZERO : chargeForUpstreamCost(reportedCost, pricing.markupBillionths)
+  const isBeyond = isNegative || wanted > amount
   return {
     cost: wanted > amount ? nanoUsd(amount) : wanted,
     tariff: null,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { chunkFrame, runStream } from '../../../test/support/chat-stream-run.ts'
-import { nanoUsd } from '../../domain/money.ts'
+import { parseExactUsd } from '../../domain/pricing/exact-usd.ts'
 import { NO_USAGE, type Usage } from '../../domain/pricing/usage.ts'
 
 const DONE = 'data: [DONE]\n\n'
@@ -155,7 +155,7 @@ describe('the usage of a stream', () => {
     const frame =
       'data: {"choices":[],\r\ndata: "usage":{"prompt_tokens":1,"cost":0.0000000010000000000000001}}\r\n\r\n'
 
-    expect(reading([frame, DONE]).reportedCost).toBe(nanoUsd(2n))
+    expect(reading([frame, DONE]).reportedCost).toEqual(parseExactUsd('0.0000000010000000000000001')!)
     expect(reading([stop, DONE]).reportedCost).toBeNull()
   })
 })

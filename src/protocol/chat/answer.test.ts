@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { nanoUsd, usd } from '../../domain/money.ts'
+import { usd } from '../../domain/money.ts'
+import { parseExactUsd } from '../../domain/pricing/exact-usd.ts'
 import { NO_USAGE } from '../../domain/pricing/usage.ts'
 import { answerForClient } from '../pass-through.ts'
 import { readChatAnswer } from './answer.ts'
@@ -31,7 +32,7 @@ test('an answer has its usage, whether it was clamped, and the upstream’s cost
   expect(answer).toMatchObject({
     usage: { ...NO_USAGE, input: 5, output: 100 },
     isClamped: true,
-    reportedCost: nanoUsd(12_500n),
+    reportedCost: parseExactUsd('0.0000125')!,
   })
 })
 

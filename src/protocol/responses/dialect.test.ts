@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { sentText } from '../../../test/support/sent-text.ts'
 import { usd } from '../../domain/money.ts'
+import { parseExactUsd } from '../../domain/pricing/exact-usd.ts'
 import { NO_USAGE } from '../../domain/pricing/usage.ts'
 import { parseJsonObject } from '../json/parse-json.ts'
 import { responsesDialect as dialect } from './dialect.ts'
@@ -156,7 +157,7 @@ describe('an answer', () => {
   test('has the upstream’s own cost', () => {
     const answer = dialect.readAnswer(json.replace('":16}', '":16,"cost":0.00012}'), noLimits)
 
-    expect(answer!.reportedCost).toBe(usd('0.00012'))
+    expect(answer!.reportedCost).toEqual(parseExactUsd('0.00012')!)
   })
 
   test('without output is not empty: a response never fails over for that', () => {

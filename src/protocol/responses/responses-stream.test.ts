@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { shortLivedPieces } from '../../http1/testing/short-lived-pieces.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { usd } from '../../domain/money.ts'
+import { parseExactUsd } from '../../domain/pricing/exact-usd.ts'
 import { NO_USAGE } from '../../domain/pricing/usage.ts'
 import { ResponsesStream } from './responses-stream.ts'
 
@@ -235,7 +236,7 @@ describe('the reading', () => {
   test.each([named, bare])('has the upstream’s own cost to its last digit', write => {
     const frame = write('response.completed', response({ usage: { ...counts, cost: 0.000000123 } }))
 
-    expect(run(frame).reading.reportedCost).toBe(usd('0.000000123'))
+    expect(run(frame).reading.reportedCost).toEqual(parseExactUsd('1.23e-7')!)
   })
 
   test('reads a last event of several megabytes', () => {

@@ -85,10 +85,18 @@ export const usageMutants: readonly Mutant[] = [
     tests: ['test/scenarios/streams-ended.test.ts'],
   },
   {
-    name: 'a reported cost is rounded down',
-    file: 'src/protocol/reported-cost.ts',
-    text: 'dividedUp(digits, -Math.max(scale, SCALE_MIN))',
-    replacement: 'digits / 10n ** BigInt(-Math.max(scale, SCALE_MIN))',
-    tests: ['src/protocol/reported-cost.test.ts'],
+    name: 'a charge by the reported cost is rounded down',
+    file: 'src/domain/pricing/charge.ts',
+    text: 'divideRoundingUp(units * markupBillionths, 10n ** BigInt(scale))',
+    replacement: 'nanoUsd((units * markupBillionths) / 10n ** BigInt(scale))',
+    tests: ['src/domain/pricing/charge.test.ts'],
+  },
+  {
+    name: 'a reported cost is rounded before its markup',
+    file: 'src/domain/pricing/charge.ts',
+    text: 'divideRoundingUp(units * markupBillionths, 10n ** BigInt(scale))',
+    replacement:
+      'divideRoundingUp(divideRoundingUp(units * 1_000_000_000n, 10n ** BigInt(scale)) * markupBillionths, 1_000_000_000n)',
+    tests: ['src/domain/pricing/charge.test.ts'],
   },
 ]

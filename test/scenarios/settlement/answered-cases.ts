@@ -197,12 +197,12 @@ const upstreamCost: readonly SettlementCase[] = [
   },
   {
     row: REPORTED,
-    title: 'a cost with a fraction of a nano-USD, rounded up',
+    title: 'a cost with a fraction of a nano-USD, rounded up once, after the markup',
     model: 'resold',
     reply: answer(
       '{"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1,"cost":1.00000000000000001e-3}}',
     ),
-    costInReply: '0.001200002',
+    costInReply: '0.001200001',
   },
   { row: REPORTED, title: 'a cost of zero', model: 'resold', reply: costed(0), costInReply: '0' },
   {

@@ -1,0 +1,50 @@
+import { nanoUsd, type NanoUsd } from '../money.ts'
+import { divideRoundingUp } from './round-up.ts'
+
+/**
+ * US dollars with any number of decimals: `units` × 10^-`scale`. A provider's own cost has more decimals than a
+ * nano-USD. It stays exact until the charge is rounded, so that it is rounded only once. `scale` is at least 0.
+ */
+export type ExactUsd = { readonly units: bigint; readonly scale: number }
+
+const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,4}))?$/
+/** More than any real cost has, and few enough to compute with. */
+const CHARS_MAX = 64
+/** The exponents of an amount's last digit. An amount beyond them is not a cost. */
+const EXPONENT_MAX = 21
+const EXPONENT_MIN = -128
+const NANO_DIGITS = 9
+
+/**
+ * Reads a decimal or JSON number, with or without an exponent, without losing a digit. `unitDecimals` is the position of
+ * its unit: 0 for dollars, 2 for cents. Undefined for anything else, and for a number that is too long or too large to
+ * be a cost.
+ */
+export function parseExactUsd(text: string, unitDecimals = 0): ExactUsd | undefined {
+  if (text.length > CHARS_MAX) return undefined
+  const match = NUMBER.exec(text)
+  if (match === null) return undefined
+  const [, sign, whole = '', fraction = '', exponent = '0'] = match
+  const digits = BigInt(whole + fraction)
+  if (digits === 0n) return { units: 0n, scale: 0 }
+  const last = Number(exponent) - fraction.length - unitDecimals
+  if (last > EXPONENT_MAX || last < EXPONENT_MIN) return undefined
+  const magnitude = last > 0 ? digits * 10n ** BigInt(last) : digits
+  return { units: sign === '-' ? -magnitude : magnitude, scale: Math.max(0, -last) }
+}
+
+export function addExactUsd(left: ExactUsd, right: ExactUsd): ExactUsd {
+  const scale = Math.max(left.scale, right.scale)
+  return { units: unitsAt(left, scale) + unitsAt(right, scale), scale }
+}
+
+/** The amount in nano-USD, rounded up. The amount is not negative. */
+export function roundUpToNanoUsd({ units, scale }: ExactUsd): NanoUsd {
+  return scale > NANO_DIGITS
+    ? divideRoundingUp(units, 10n ** BigInt(scale - NANO_DIGITS))
+    : nanoUsd(unitsAt({ units, scale }, NANO_DIGITS))
+}
+
+function unitsAt({ units, scale }: ExactUsd, finerScale: number): bigint {
+  return units * 10n ** BigInt(finerScale - scale)
+}
