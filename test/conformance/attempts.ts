@@ -78,7 +78,7 @@ export function attemptsConform(kind: StoreKind): void {
     test('an abandoned attempt keeps its usage and is never settled', async () => {
       const { attempts, payer, ledger } = await open()
       const { usage } = aBill()
-      const abandoned = { ...anAttempt(payer), state: 'abandoned', usage } as const
+      const abandoned = { ...anAttempt(payer), state: 'abandoned', usage, providerCost: usd('0.5') } as const
       await attempts.record(abandoned)
 
       const outcomes = [await attempts.bill(abandoned, aBill()), await attempts.close(abandoned)]
@@ -90,7 +90,7 @@ export function attemptsConform(kind: StoreKind): void {
 
     test('an abandoned attempt may have an unknown usage', async () => {
       const { attempts, payer, ledger } = await open()
-      await attempts.record({ ...anAttempt(payer), state: 'abandoned', usage: null })
+      await attempts.record({ ...anAttempt(payer), state: 'abandoned', usage: null, providerCost: null })
 
       expect(await attempts.billed(10)).toEqual([])
       expect(await ledger.verify()).toMatchObject({ problems: [] })

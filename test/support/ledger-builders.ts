@@ -96,6 +96,7 @@ export function aCharge(
   return {
     kind: 'text',
     cost: tariff === null ? ZERO : chargeForTokens(usage, tariff),
+    providerCost: null,
     route: 'chat',
     apiKeyId,
     model: 'gpt-x',
@@ -133,7 +134,7 @@ export function aVideoCharge(apiKeyId: number, durationMs = 1000): VideoCharge {
 }
 
 function mediaCharge(apiKeyId: number) {
-  return { route: 'images', apiKeyId, model: 'draw', provider: 'main', atMs: NOW }
+  return { providerCost: null, route: 'images', apiKeyId, model: 'draw', provider: 'main', atMs: NOW }
 }
 
 /** An attempt that timed out, at one dollar per input token. */
@@ -163,5 +164,5 @@ export function anAttempt({
 /** The bill of an attempt that used this number of input tokens. */
 export function aBill({ tokens = 1 } = {}): Bill {
   const usage = { ...NO_USAGE, input: tokens }
-  return { usage, cost: chargeForTokens(usage, DOLLAR_A_TOKEN), isClamped: false }
+  return { usage, cost: chargeForTokens(usage, DOLLAR_A_TOKEN), providerCost: null, isClamped: false }
 }

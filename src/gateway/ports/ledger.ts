@@ -149,6 +149,8 @@ export type Charge = TextCharge | ImagesCharge | VideoCharge
 
 type CommonCharge = {
   readonly cost: NanoUsd
+  /** What the provider says that it bills for the result. Null if it does not say. For the operator only. */
+  readonly providerCost: NanoUsd | null
   readonly route: string
   readonly apiKeyId: number
   readonly model: string

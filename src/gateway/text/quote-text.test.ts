@@ -159,6 +159,23 @@ describe('the price of', () => {
     expect(price).toMatchObject({ cost: usd(cost), tariff: null, isClamped })
   })
 
+  test.each([
+    ['rounded up', '0.0000000001', '0.000000001'],
+    ['not multiplied by the markup', '0.1', '0.1'],
+    ['not limited to the worst case', '5', '5'],
+  ])('any row has the upstream’s own cost for the books, %s', (_, reported, recorded) => {
+    for (const pricing of [tariff, free, upstreamCost])
+      expect(priceText(quote(pricing), used({ input: 1 }), exact(reported)).providerCost).toBe(usd(recorded))
+  })
+
+  test.each([
+    ['was not reported', null],
+    ['is negative', exact('-1')],
+    ['is above a million dollars', exact('1000000.1')],
+  ])('an upstream’s own cost that %s is not in the books', (_, reported) => {
+    expect(priceText(quote(tariff), used({ input: 1 }), reported).providerCost).toBeNull()
+  })
+
   test('an upstream’s own cost that was not reported is 0 and is marked as unreported', () => {
     const price = priceText(quote(upstreamCost), used({ input: 1 }), null)
 

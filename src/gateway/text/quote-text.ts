@@ -1,8 +1,8 @@
 import type { ChatModel, TextModel } from '../../domain/catalog/model.ts'
 import { GatewayError } from '../../domain/errors.ts'
-import { nanoUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
+import { nanoUsd, usd, ZERO, type NanoUsd } from '../../domain/money.ts'
 import { chargeForTokens, chargeForUpstreamCost } from '../../domain/pricing/charge.ts'
-import type { ExactUsd } from '../../domain/pricing/exact-usd.ts'
+import { roundUpToNanoUsd, type ExactUsd } from '../../domain/pricing/exact-usd.ts'
 import type { TextPricing, TextTariff } from '../../domain/pricing/tariff.ts'
 import type { Provenance, Usage } from '../../domain/pricing/usage.ts'
 import { affordableOutputTokens, worstCasePrice, type WorstCase } from '../../domain/pricing/worst-case.ts'
@@ -106,6 +106,8 @@ export type MeteredUsage = {
 
 export type TextPrice = {
   readonly cost: NanoUsd
+  /** The upstream's own cost, for the operator's books. Null if it reported none that is possible. */
+  readonly providerCost: NanoUsd | null
   /** The tariff of the charge; null for free rows and for rows that charge the upstream's own cost. */
   readonly tariff: TextTariff | null
   readonly isClamped: boolean
@@ -118,11 +120,25 @@ export type TextPrice = {
  * upstream's own cost is charged up to the worst case, because its ceiling tariff is the most that the operator
  * promised.
  */
-export function priceText(
+export function priceText(quote: Quote, metered: MeteredUsage, reportedCost: ExactUsd | null): TextPrice {
+  return { ...customerPrice(quote, metered, reportedCost), providerCost: recordedCost(reportedCost) }
+}
+
+/** More than any answer costs. It keeps sums of recorded costs inside 64 bits. */
+const RECORDED_COST_MAX = usd('1000000')
+
+/** An upstream's own cost as the books record it. Null if it reported none, or one that is not possible. */
+export function recordedCost(reportedCost: ExactUsd | null): NanoUsd | null {
+  if (reportedCost === null || reportedCost.units < 0n) return null
+  const cost = roundUpToNanoUsd(reportedCost)
+  return cost > RECORDED_COST_MAX ? null : cost
+}
+
+function customerPrice(
   quote: Quote,
   { usage, isClamped }: MeteredUsage,
   reportedCost: ExactUsd | null,
-): TextPrice {
+): Omit<TextPrice, 'providerCost'> {
   const { pricing, amount } = quote
   if (pricing.kind === 'free') return { cost: ZERO, tariff: null, isClamped, isCostUnreported: false }
   if (pricing.kind === 'tariff') {

@@ -27,6 +27,7 @@ export async function settleText(
   const { cost } = await holds.capture(hold, {
     kind: 'text',
     cost: price.cost,
+    providerCost: price.providerCost,
     route: dialect.route,
     apiKeyId: call.caller.apiKey.id,
     model: model.id,

@@ -11,6 +11,7 @@ import {
   aRefusal,
 } from '../../../test/support/upstream-rows.ts'
 import { usd } from '../../domain/money.ts'
+import { parseExactUsd } from '../../domain/pricing/exact-usd.ts'
 import { NO_USAGE } from '../../domain/pricing/usage.ts'
 import type { Attempt } from '../ports/attempts.ts'
 import { callWithFailover, type CallUpstream } from './call-with-failover.ts'
@@ -339,9 +340,20 @@ describe('an answer that the client does not get', () => {
         tariff: { input: usd('2'), output: usd('10') },
         state: 'abandoned',
         usage: empty.answer.usage!,
+        providerCost: null,
         atMs: clock.now(),
       },
     ])
+  })
+
+  test('is recorded with the cost that its provider reports, also without a usage', async () => {
+    const empty = anAnswer({ isEmpty: true })
+    const answer = { ...empty.answer, usage: null, reportedCost: parseExactUsd('0.0000000001')! }
+    const { run, recorded } = setUp({ a: [{ ...empty, answer }], b: [anAnswer()] })
+
+    await run()
+
+    expect(recorded).toMatchObject([{ usage: null, providerCost: usd('0.000000001') }])
   })
 
   test('is not recorded if it used nothing', async () => {

@@ -110,6 +110,7 @@ function billing(
     const { usage, isClamped } = result.answer
     const reportedCost = reportedCostOf(result.answer, result.outcome.reportedCost)
     const price = priceText(quote, { usage, provenance: 'reported', isClamped }, reportedCost)
-    return { usage, cost: price.cost, isClamped: price.isClamped }
+    const { cost, providerCost } = price
+    return { usage, cost, providerCost, isClamped: price.isClamped }
   }
 }

@@ -1,7 +1,10 @@
+import { ZERO, type NanoUsd } from '../../domain/money.ts'
 import { inputTokens, outputTokens, type Usage } from '../../domain/pricing/usage.ts'
 import type { Attempts } from '../ports/attempts.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { AdmittedRequest } from '../text/admit-text.ts'
+import { reportedCostOf } from '../text/meter-usage.ts'
+import { recordedCost } from '../text/quote-text.ts'
 import { storedAttempt, type AttemptRecord } from './attempt-record.ts'
 import { wasGivenUp, type CallResult } from './select-result.ts'
 
@@ -13,8 +16,9 @@ export type AbandonPorts = {
 }
 
 /**
- * Ends an attempt whose result the client does not get. The usage of an answer is recorded as the operator's cost, in
- * the background; that of a stream that was given up is recorded as unknown. A call that still runs is cancelled.
+ * Ends an attempt whose result the client does not get. The usage and the reported cost of an answer are recorded for the
+ * operator, in the background; the usage of a stream that was given up is recorded as unknown. A call that still runs is
+ * cancelled.
  */
 export function recordAbandonedAttempt(
   admitted: AdmittedRequest,
@@ -23,16 +27,21 @@ export function recordAbandonedAttempt(
 ): void {
   const { result } = attempt
   if (result.kind === 'timeout') result.late?.abandon()
-  const usage = usedBy(result)
-  if (usage === undefined) return
+  const billed = billedFor(result)
+  if (billed === undefined) return
   const row = storedAttempt(admitted, attempt, clock.now())
-  attempts.record({ ...row, state: 'abandoned', usage }).catch(onSettleFailed)
+  attempts.record({ ...row, state: 'abandoned', ...billed }).catch(onSettleFailed)
 }
 
-/** The usage that the operator may have to pay for. Null if it is unknown, undefined if there is none. */
-function usedBy(result: CallResult): Usage | null | undefined {
-  if (wasGivenUp(result)) return null
-  if (result.kind !== 'answer' || result.answer.usage === null) return undefined
-  const { usage } = result.answer
-  return inputTokens(usage) + outputTokens(usage) === 0 ? undefined : usage
+/** What the operator may have to pay for. Undefined if that is nothing. */
+function billedFor(
+  result: CallResult,
+): { readonly usage: Usage | null; readonly providerCost: NanoUsd | null } | undefined {
+  if (wasGivenUp(result)) return { usage: null, providerCost: null }
+  if (result.kind !== 'answer') return undefined
+  const { answer, outcome } = result
+  const { usage } = answer
+  const providerCost = recordedCost(reportedCostOf(answer, outcome.reportedCost))
+  const isUsed = usage !== null && inputTokens(usage) + outputTokens(usage) > 0
+  return isUsed || (providerCost ?? ZERO) > 0n ? { usage, providerCost } : undefined
 }

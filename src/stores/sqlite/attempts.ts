@@ -15,7 +15,8 @@ export function createAttempts(parts: {
   const bill = database.prepare(
     `UPDATE attempts SET state = 'billed', input = $input, cached_input = $cached_input, cache_write = $cache_write,
         audio_input = $audio_input, output = $output, reasoning = $reasoning, audio_output = $audio_output,
-        cache_write_1h = $cache_write_1h, server_tool_uses = $server_tool_uses, cost = $cost, is_clamped = $is_clamped
+        cache_write_1h = $cache_write_1h, server_tool_uses = $server_tool_uses, cost = $cost, is_clamped = $is_clamped,
+        provider_cost = $provider_cost
       WHERE request_key = $request_key AND request_tail = $request_tail AND number = $number AND state = 'timed_out'`,
   )
   const close = database.prepare(
@@ -35,7 +36,7 @@ export function createAttempts(parts: {
       groupCommit.run(() => {
         const { requestId, number, accountId, apiKeyId, route, model, provider, state, tariff, atMs } =
           attempt
-        const usage = attempt.state === 'abandoned' ? attempt.usage : null
+        const { usage, providerCost } = attempt.state === 'abandoned' ? attempt : NOT_REPORTED
         tables.attempts.insert({
           request_key: requestId.key,
           request_tail: requestId.tail,
@@ -49,14 +50,16 @@ export function createAttempts(parts: {
           ...(usage === null ? UNKNOWN_USAGE : usageColumns(usage)),
           tariff_id: tariff === null ? null : tariffs.idOf(tariff),
           at_ms: atMs,
+          provider_cost: providerCost,
         })
       }),
-    bill: (id, { usage, cost, isClamped }) =>
+    bill: (id, { usage, cost, providerCost, isClamped }) =>
       groupCommit.run(() => {
         const { changes } = bill.run({
           ...usageColumns(usage),
           cost,
           is_clamped: isClamped ? 1 : 0,
+          provider_cost: providerCost,
           request_key: id.requestId.key,
           request_tail: id.requestId.tail,
           number: id.number,
@@ -75,6 +78,8 @@ export function createAttempts(parts: {
     },
   }
 }
+
+const NOT_REPORTED = { usage: null, providerCost: null } as const
 
 function columnsOfId({ requestId, number }: AttemptId) {
   return [requestId.key, requestId.tail, number] as const

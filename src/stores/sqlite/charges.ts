@@ -64,6 +64,7 @@ export class Charges {
       cost: charge.cost,
       shortfall: of.shortfall,
       at_ms: charge.atMs,
+      provider_cost: charge.providerCost,
     })
     if (id === null) return false
     this.#books.stage(books).latestChargeId = id

@@ -8,6 +8,7 @@ import type { BooksOfAccounts } from './account-books.ts'
 import type { Charges } from './charges.ts'
 import type { Journal } from './journal.ts'
 import { tariffFrom } from './tariffs.ts'
+import { nanoUsdOrNull } from './usage-list.ts'
 import { usageFrom, type UsageColumns } from './usage-columns.ts'
 
 type Parts = {
@@ -73,6 +74,7 @@ type AttemptRow = UsageColumns & {
   state: AttemptState
   content: string | null
   cost: bigint | null
+  provider_cost: bigint | null
   is_clamped: bigint | null
 }
 
@@ -83,6 +85,7 @@ function chargeOfAttempt(row: AttemptRow): Omit<TextCharge, 'cost' | 'atMs'> {
     apiKeyId: Number(row.api_key_id),
     model: row.model,
     provider: row.provider,
+    providerCost: nanoUsdOrNull(row.provider_cost),
     usage: usageFrom(row),
     provenance: 'reported',
     isClamped: row.is_clamped === 1n,

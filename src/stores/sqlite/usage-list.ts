@@ -1,6 +1,6 @@
 import type { Database, Statement } from 'bun:sqlite'
 import type { Id } from '../../domain/ids.ts'
-import { nanoUsd } from '../../domain/money.ts'
+import { nanoUsd, type NanoUsd } from '../../domain/money.ts'
 import type { Provenance } from '../../domain/pricing/usage.ts'
 import type { Charge, Ledger, TimeRange, UsageLine, UsageTotals } from '../../gateway/ports/ledger.ts'
 import type { BooksOfAccounts } from './account-books.ts'
@@ -142,6 +142,7 @@ export type ChargeRow = UsageColumns & {
   cost: bigint
   shortfall: bigint
   at_ms: bigint
+  provider_cost: bigint | null
 }
 
 function usageLineFrom(row: ChargeRow): UsageLine {
@@ -156,7 +157,9 @@ function usageLineFrom(row: ChargeRow): UsageLine {
 function chargeFrom(row: ChargeRow): Charge {
   const { route, model, provider, content, provenance, images, duration_ms: durationMs } = row
   const apiKeyId = Number(row.api_key_id)
-  const common = { route, model, provider, apiKeyId, cost: nanoUsd(row.cost), atMs: Number(row.at_ms) }
+  const cost = nanoUsd(row.cost)
+  const providerCost = nanoUsdOrNull(row.provider_cost)
+  const common = { route, model, provider, apiKeyId, cost, providerCost, atMs: Number(row.at_ms) }
   if (images !== null)
     return {
       kind: 'images',
@@ -179,4 +182,8 @@ function chargeFrom(row: ChargeRow): Charge {
     isClamped: row.is_clamped === 1n,
     tariff: content === null ? null : tariffFrom(content),
   }
+}
+
+export function nanoUsdOrNull(value: bigint | null): NanoUsd | null {
+  return value === null ? null : nanoUsd(value)
 }

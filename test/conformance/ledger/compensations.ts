@@ -55,6 +55,15 @@ export function compensationsConform(kind: StoreKind): void {
       ])
     })
 
+    test('its charge has what the provider says that it bills', async () => {
+      const bill = { ...aBill(), providerCost: usd('0.7') }
+      const { ledger, accountId, attempt } = await openWithBilled(usd('5'), bill)
+
+      await ledger.compensate(attempt, NOW)
+
+      expect(await ledger.usage(accountId, { limit: 1 })).toMatchObject([{ providerCost: usd('0.7') }])
+    })
+
     test('of 100 compensations of one attempt, one counts, and all get the same outcome', async () => {
       const { ledger, accountId, attempt } = await openWithBilled(usd('5'))
       const compensate = () => ledger.compensate(attempt, NOW)
@@ -117,7 +126,8 @@ export function compensationsConform(kind: StoreKind): void {
       async state => {
         const { store, ledger, ...payer } = await openWithFunds(kind, usd('5'))
         const attempt = anAttempt(payer)
-        if (state === 'abandoned') await store.attempts.record({ ...attempt, state, usage: aBill().usage })
+        const { usage, providerCost } = aBill()
+        if (state === 'abandoned') await store.attempts.record({ ...attempt, state, usage, providerCost })
         else if (state !== 'never recorded') await store.attempts.record(attempt)
         if (state === 'closed') await store.attempts.close(attempt)
 

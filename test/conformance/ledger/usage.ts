@@ -25,6 +25,7 @@ export function usageConforms(kind: StoreKind): void {
       const charge: Charge = {
         kind: 'text',
         cost: usd('0.000092'),
+        providerCost: null,
         route: 'chat',
         apiKeyId,
         model: 'gpt-x',
@@ -76,6 +77,25 @@ export function usageConforms(kind: StoreKind): void {
       expect((await ledger.balance(accountId)).available).toBe(subtractUsd(usd('10'), charge.cost))
       expect(await ledger.verify()).toMatchObject({ problems: [] })
     })
+
+    test.each([
+      ['text', 'text', (apiKeyId: number): Charge => aCharge(apiKeyId)],
+      ['images', 'media', (apiKeyId: number): Charge => anImagesCharge(apiKeyId)],
+      ['a clip', 'media', (apiKeyId: number): Charge => aVideoCharge(apiKeyId)],
+    ] as const)(
+      'has what the provider says that it bills for %s, also after a restart',
+      async (_, held, of) => {
+        const { ledger, reopen, accountId, apiKeyId } = await openWithFunds(kind, usd('10'))
+        const placed = await hold(ledger, { accountId, kind: held, amount: usd('5') })
+        await ledger.captureHold(placed, { ...of(apiKeyId), providerCost: usd('0.7') })
+
+        const reopened = (await reopen()).ledger
+
+        expect(await reopened.usage(accountId, { limit: 1 })).toMatchObject([{ providerCost: usd('0.7') }])
+        expect(await reopened.findCharge(placed.id)).toMatchObject({ providerCost: usd('0.7') })
+        expect(await reopened.verify()).toMatchObject({ problems: [] })
+      },
+    )
 
     test('has free requests and those at the upstream’s own cost, which have no tariff', async () => {
       const { ledger, accountId, apiKeyId } = await openWithFunds(kind, usd('1'))

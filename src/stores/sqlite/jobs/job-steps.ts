@@ -172,7 +172,7 @@ function holdOf({ id, accountId, held }: Pick<Job, 'id' | 'accountId' | 'held'>)
 
 function chargeOf({ quote, route, apiKeyId, model, provider }: Job, result: JobResult): Charge {
   const { cost, count = 0, chargedMs = 0, atMs } = result
-  const common = { cost, route, apiKeyId, model, provider, atMs }
+  const common = { cost, providerCost: null, route, apiKeyId, model, provider, atMs }
   return quote.kind === 'images'
     ? { kind: 'images', ...common, images: count, tariff: quote.tariff }
     : { kind: 'video', ...common, durationMs: chargedMs, tariff: quote.tariff }

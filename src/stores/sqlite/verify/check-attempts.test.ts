@@ -12,7 +12,7 @@ async function compensatedBooks() {
   const { attempts, ledger } = store
   const [compensated, billed, closed, timedOut] = [1, 2, 3, 4].map(() => anAttempt(payer))
   for (const attempt of [compensated!, billed!, closed!, timedOut!]) await attempts.record(attempt)
-  await attempts.record({ ...anAttempt(payer), state: 'abandoned', usage: aBill().usage })
+  await attempts.record({ ...anAttempt(payer), state: 'abandoned', usage: aBill().usage, providerCost: null })
   await attempts.bill(compensated!, aBill())
   await attempts.bill(billed!, aBill())
   await attempts.close(closed!)

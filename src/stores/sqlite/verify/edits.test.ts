@@ -46,7 +46,8 @@ async function useBooks(store: TestSqlite) {
   await charge(store, ada, 1)
   await charge(store, ada, 0)
   await charge(store, ben, 2, { serverToolUses: 1 })
-  await attempts.record({ ...anAttempt(ada), state: 'abandoned', usage: aBill().usage })
+  const { usage } = aBill()
+  await attempts.record({ ...anAttempt(ada), state: 'abandoned', usage, providerCost: usd('0.5') })
   await attempts.record(anAttempt(ada))
   const billed = anAttempt(ada)
   await attempts.record(billed)
@@ -281,6 +282,16 @@ describe('verify finds, in a file that another program edited,', () => {
       'a changed attempt',
       'UPDATE attempts SET input = 9 WHERE id = 1',
       'Account "ada" (acct_ada): attempt 1 of req_',
+    ],
+    [
+      'a changed cost of the provider of an attempt',
+      'UPDATE attempts SET provider_cost = 1 WHERE id = 1',
+      'Account "ada" (acct_ada): attempt 1 of req_',
+    ],
+    [
+      'a made-up cost of the provider of a charge',
+      'UPDATE charges SET provider_cost = 1 WHERE id = 2',
+      CHARGE,
     ],
     [
       'an abandoned attempt made a timed-out one',
