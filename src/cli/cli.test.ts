@@ -604,10 +604,11 @@ describe('on a running server', () => {
     server.kill('SIGTERM')
     await server.exited
 
-    expect(listed.out).toMatch(/sandbox-image +1 images +0\.\d+\n.*sandbox-chat +\d+ \+ \d+ tokens/)
+    expect(listed.out).toMatch(/sandbox-image +1 images +0\.\d+ +–\n.*sandbox-chat +\d+ \+ \d+ tokens/)
     expect(listed.out).toMatch(/\n\nCharges: 2\. Cost: 0\.\d+ USD\.\n$/)
     const [head, imageLine, chatLine, end, ...others] = csv.out.split('\r\n')
     expect(head).toStartWith('id,created_at,account,account_name,key,route,model,provider,input_tokens,')
+    expect(head).toContain(',cost_usd,provider_cost_usd,source,')
     expect(imageLine).toMatch(/^img_\w+,20\S+,acct_\w+,demo,key_\w+,images\S*,sandbox-image,/)
     expect(chatLine).toMatch(/^req_\w+,20\S+,acct_\w+,demo,key_\w+,chat,sandbox-chat,/)
     expect([end, others]).toEqual(['', []])

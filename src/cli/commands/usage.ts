@@ -21,6 +21,8 @@ type UsageRow = {
   readonly provider: string
   readonly usage: Readonly<Record<string, number>>
   readonly cost_usd: string
+  /** What the provider says that it bills. */
+  readonly provider_cost_usd: string | null
   readonly source: string
   readonly is_clamped: boolean
 }
@@ -40,10 +42,11 @@ export async function listUsage(
     row.model,
     measureOf(row),
     row.cost_usd,
+    row.provider_cost_usd ?? '–',
   ])
   const { totals } = page
   const sum = totals === undefined ? [] : ['', `Charges: ${totals.charges}. Cost: ${totals.cost_usd} USD.`]
-  const head = ['CREATED', 'ID', 'ACCOUNT', 'MODEL', 'USAGE', 'USD']
+  const head = ['CREATED', 'ID', 'ACCOUNT', 'MODEL', 'USAGE', 'USD', 'PROVIDER USD']
   return {
     value: page,
     text: rows.length === 0 ? 'No usage.' : [table(head, rows), ...sum].join('\n'),
@@ -95,6 +98,7 @@ const columns: readonly (readonly [string, ValueOf])[] = [
   ['provider', row => row.provider],
   ...counts.map((name): readonly [string, ValueOf] => [name, row => row.usage[name] ?? null]),
   ['cost_usd', row => row.cost_usd],
+  ['provider_cost_usd', row => row.provider_cost_usd],
   ['source', row => row.source],
   ['is_clamped', row => row.is_clamped],
 ]

@@ -1,3 +1,4 @@
+import { formatUsd } from '../../domain/money.ts'
 import type { UsageLine } from '../../gateway/ports/ledger.ts'
 import { totalsJson, usageJson, usagePage } from '../account/usage.ts'
 import { accountOf } from './accounts.ts'
@@ -32,6 +33,7 @@ function usageBody(line: UsageLine, { accounts, accountNames, keys }: PublicName
   return {
     ...usageJson(line),
     provider: line.provider,
+    provider_cost_usd: line.providerCost === null ? null : formatUsd(line.providerCost),
     account: accounts.get(line.accountId) ?? null,
     account_name: accountNames.get(line.accountId) ?? null,
     key: keys.get(line.apiKeyId) ?? null,

@@ -47,6 +47,10 @@ export const adminCheckSchemas: Members = {
   AdminCharge: object({
     ...chargeMembers,
     provider: text,
+    provider_cost_usd: about(
+      'What the provider says that it bills. Null if it does not say. Customers do not see it.',
+      nullable(usd),
+    ),
     account: nullable(text),
     account_name: nullable(text),
     key: nullable(text),
@@ -197,6 +201,7 @@ export const adminCheckPaths: Paths = {
             {
               ...chargeExample,
               provider: 'sandbox',
+              provider_cost_usd: null,
               account: job.account,
               account_name: 'ada',
               key: job.key,
