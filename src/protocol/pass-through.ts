@@ -66,7 +66,7 @@ export function reportedBy(
     reply: { text, usage },
     usage: reported?.usage ?? null,
     isClamped: reported?.isClamped ?? false,
-    reportedCost: findReportedCost(text, usage),
+    reportedCost: findReportedCost(usage, () => text, limits.costField),
     hasError: error !== undefined && error !== null,
   }
 }

@@ -1,6 +1,7 @@
 import type { ExactUsd } from '../domain/pricing/exact-usd.ts'
 import { ProducedText } from './produced-text.ts'
 import type { StreamReading, UsageLimits } from './text-dialect.ts'
+import { findReportedCost } from './reported-cost.ts'
 import { readUsage } from './usage.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
@@ -55,8 +56,9 @@ export class StreamTally {
     this.#usage = usage
   }
 
-  takeReportedCost(cost: ExactUsd | null): void {
-    this.#reportedCost = cost
+  /** Reads the provider's own cost in a usage of the object in `json`. The last cost counts. */
+  takeReportedCost(usage: JsonObject, json: () => string): void {
+    this.#reportedCost = findReportedCost(usage, json, this.#limits.costField) ?? this.#reportedCost
   }
 
   /** `isComplete` says that the route's sign of a complete answer has come. */

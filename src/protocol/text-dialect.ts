@@ -6,6 +6,7 @@ import type { NanoUsd } from '../domain/money.ts'
 import type { ExactUsd } from '../domain/pricing/exact-usd.ts'
 import type { Usage } from '../domain/pricing/usage.ts'
 import type { InputParts } from './input-parts.ts'
+import type { CostField } from './reported-cost.ts'
 import type { UpstreamSecrets } from './scrub.ts'
 import type { JsonDocument } from './json/parse-json.ts'
 
@@ -163,6 +164,8 @@ export type TextRequest = {
   readonly inputTokensEstimate: number
   /** The tools of the provider that the model may use. Absent if there are none. */
   readonly serverTools?: ServerTools
+  /** The model may use tools that run at Google. Their prompts are in the total of the usage. */
+  readonly usesGoogleTools?: boolean
   /** The texts for a tokenizer, and the tokens of parts that it cannot count. Made on demand. */
   input(): InputParts
 }
@@ -192,11 +195,15 @@ export type TextAnswer = {
   texts(): readonly string[]
 }
 
-/** The highest possible counts of a reported usage. */
+/** What is believed of a reported usage: the highest possible counts, and how its provider's row says that it reports. */
 export type UsageLimits = {
   readonly inputTokensMax: number | undefined
   /** For all choices together. */
   readonly outputTokensMax: number | undefined
   /** Undefined if the request does not limit the uses of server tools. */
   readonly serverToolUsesMax?: number | undefined
+  /** The output may have thinking that only the total counts, as Gemini reports it. */
+  readonly hidesThinking?: boolean
+  /** Where the usage has the provider's own cost. Absent: `cost`, as OpenRouter reports it. */
+  readonly costField?: CostField
 }

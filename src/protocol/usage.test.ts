@@ -103,6 +103,19 @@ describe('no token is charged twice, with the numbers of real bills', () => {
     ).toBe('0.14369025')
   })
 
+  test('a cache and reasoning that are both beside their counts, as the total shows, are charged too', () => {
+    const usage = {
+      prompt_tokens: 4_142,
+      completion_tokens: 254,
+      total_tokens: 9_724,
+      prompt_tokens_details: { cached_tokens: 4_328 },
+      completion_tokens_details: { reasoning_tokens: 1_000 },
+    }
+
+    expect(bucketsOf(usage)).toEqual({ input: 4_142, cachedInput: 4_328, output: 254, reasoning: 1_000 })
+    expect(isClamped(usage)).toBe(false)
+  })
+
   test('reasoning beside the completion, as the total shows, is charged too', () => {
     const usage = {
       prompt_tokens: 10_120,
@@ -202,6 +215,16 @@ describe('cache counts under both names mean the same tokens', () => {
       { input: 30, cachedInput: 40, output: 10 },
     ],
     [
+      'beside a prompt that is smaller, under OpenAI’s name, whatever the total says',
+      {
+        prompt_tokens: 37,
+        completion_tokens: 10,
+        total_tokens: 47,
+        prompt_tokens_details: { cached_tokens: 151 },
+      },
+      { input: 37, cachedInput: 151, output: 10 },
+    ],
+    [
       'beside input_tokens with any total',
       { input_tokens: 100, output_tokens: 10, total_tokens: 110, cache_read_input_tokens: 40 },
       { input: 100, cachedInput: 40, output: 10 },
@@ -221,11 +244,6 @@ describe('an impossible count is clamped and flagged', () => {
     ['too much input', { prompt_tokens: 1e9, completion_tokens: 3 }, { input: 100_000, output: 3 }],
     ['too much output', { prompt_tokens: 5, completion_tokens: 10_001 }, { input: 5, output: 10_000 }],
     ['infinite output', { prompt_tokens: 5, completion_tokens: Infinity }, { input: 5, output: 10_000 }],
-    [
-      'more cached tokens than input',
-      { prompt_tokens: 5, completion_tokens: 1, prompt_tokens_details: { cached_tokens: 9 } },
-      { cachedInput: 5, output: 1 },
-    ],
     [
       'more reasoning tokens than output',
       { prompt_tokens: 5, completion_tokens: 1, completion_tokens_details: { reasoning_tokens: 9 } },
@@ -286,4 +304,59 @@ test.each([
   [{ prompt_tokens: null, completion_tokens: null }],
 ])('%j is not a usage', usage => {
   expect(readUsage(usage, LIMITS)).toBeNull()
+})
+
+describe('thinking that only the total counts', () => {
+  const gemini = { ...LIMITS, hidesThinking: true }
+  const counts = { prompt_tokens: 9, completion_tokens: 664, total_tokens: 1_994 }
+  const prices = { input: usd('2.5'), output: usd('10') }
+
+  test('is reasoning, for a provider that reports like Gemini: 0.0198725, not 0.0066625', () => {
+    const reported = readUsage(counts, gemini)
+
+    expect(reported).toEqual({
+      usage: { ...NO_USAGE, input: 9, output: 664, reasoning: 1_321 },
+      isClamped: false,
+    })
+    expect(formatUsd(chargeForTokens(reported!.usage, prices))).toBe('0.0198725')
+    expect(costOf(counts, prices)).toBe('0.0066625')
+  })
+
+  test.each<[string, object, Partial<Usage>]>([
+    [
+      'is not added to reported reasoning',
+      { ...counts, completion_tokens_details: { reasoning_tokens: 100 } },
+      { input: 9, output: 564, reasoning: 100 },
+    ],
+    [
+      'is not added to a reported reasoning of zero',
+      { ...counts, completion_tokens_details: { reasoning_tokens: 0 } },
+      { input: 9, output: 664 },
+    ],
+    ['is none without a total', { prompt_tokens: 9, completion_tokens: 664 }, { input: 9, output: 664 }],
+    ['is none if the total is smaller', { ...counts, total_tokens: 500 }, { input: 9, output: 664 }],
+    ['is none if the total is a text', { ...counts, total_tokens: '1994' }, { input: 9, output: 664 }],
+    [
+      'leaves the cache inside the prompt',
+      { ...counts, prompt_tokens_details: { cached_tokens: 5 } },
+      { input: 4, cachedInput: 5, output: 664, reasoning: 1_321 },
+    ],
+    [
+      'is all of the output if there is no other',
+      { prompt_tokens: 9, completion_tokens: 0, total_tokens: 30 },
+      { input: 9, reasoning: 21 },
+    ],
+    ['is none in the usage of embeddings', { prompt_tokens: 9, total_tokens: 9 }, { input: 9 }],
+  ])('%s', (_, usage, expected) => {
+    const reported = readUsage(usage, gemini)
+
+    expect(reported).toEqual({ usage: { ...NO_USAGE, ...expected }, isClamped: false })
+  })
+
+  test('is clamped to the output ceiling of the request', () => {
+    expect(readUsage(counts, { ...gemini, outputTokensMax: 1_000 })).toEqual({
+      usage: { ...NO_USAGE, input: 9, output: 664, reasoning: 336 },
+      isClamped: true,
+    })
+  })
 })

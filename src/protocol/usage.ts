@@ -30,7 +30,8 @@ export function readUsage(usage: unknown, limits: UsageLimits): ReportedUsage | 
   const totals = { prompt, completion, total }
   const counter = new Counter()
   const input = readInput(usage, totals, counter, limits.inputTokensMax ?? TOKENS_MAX)
-  const output = readOutput(usage, totals, counter, limits.outputTokensMax ?? TOKENS_MAX)
+  const inputRead = input.input + input.cachedInput + input.cacheWrite + input.audioInput
+  const output = readOutput(usage, { ...totals, inputRead }, counter, limits)
   const read = {
     input: input.input,
     cachedInput: input.cachedInput,
@@ -108,25 +109,48 @@ function isCacheBeside(
   { cache, whole, isNamedWithin }: { cache: number; whole: number; isNamedWithin: boolean },
 ): boolean {
   const fits = cache <= whole
-  if (isNamedWithin) return !fits && isSum(total, [prompt, completion, cache])
+  // xAI sometimes counts cached tokens beside the prompt, under OpenAI's name.
+  if (isNamedWithin) return !fits
   // `prompt_tokens` and a total without room for a cache beside it mean that OpenAI's way of counting is used.
   const isOpenAi = !isAbsent(usage['prompt_tokens']) && fits && isSum(total, [prompt, completion])
   return !isOpenAi
 }
 
-function readOutput(usage: Counts, totals: Totals, counter: Counter, max: number) {
+/** `inputRead` is the sum of all input buckets: more than the prompt if the cache is beside it. */
+type TotalsAndInput = Totals & { readonly inputRead: number }
+
+function readOutput(usage: Counts, totals: TotalsAndInput, counter: Counter, limits: UsageLimits) {
+  const max = limits.outputTokensMax ?? TOKENS_MAX
   const details = countsIn(usage['completion_tokens_details'] ?? usage['output_tokens_details'])
   const whole = counter.count(totals.completion, max)
-  const reasoned = counter.count(details['reasoning_tokens'] ?? details['thinking_tokens'], max)
+  const reported = details['reasoning_tokens'] ?? details['thinking_tokens']
+  const hidden = limits.hidesThinking === true && isAbsent(reported) ? hiddenThinking(totals) : undefined
+  const reasoned = counter.count(hidden ?? reported, max)
   const audio = counter.count(details['audio_tokens'], max)
-  // xAI counts reasoning beside `completion_tokens`. Only its total shows that.
-  if (reasoned > 0 && isSum(totals.total, [totals.prompt, totals.completion, reasoned])) {
+  if (hidden !== undefined || isReasoningBeside(totals, reasoned)) {
     const audioOutput = counter.atMost(whole, audio)
     return { output: whole - audioOutput, reasoning: counter.atMost(max - whole, reasoned), audioOutput }
   }
   const reasoning = counter.atMost(whole, reasoned)
   const audioOutput = Math.min(counter.atMost(whole, audio), whole - reasoning)
   return { output: whole - reasoning - audioOutput, reasoning, audioOutput }
+}
+
+/** xAI counts reasoning beside `completion_tokens`. Only its total shows that. */
+function isReasoningBeside(
+  { prompt, completion, total, inputRead }: TotalsAndInput,
+  reasoned: number,
+): boolean {
+  if (reasoned === 0) return false
+  return isSum(total, [prompt, completion, reasoned]) || isSum(total, [inputRead, completion, reasoned])
+}
+
+/** The tokens that only the total counts. Undefined if there are none, or if the counts do not show it. */
+function hiddenThinking({ prompt, completion, total, inputRead }: TotalsAndInput): number | undefined {
+  if (typeof prompt !== 'number' || typeof completion !== 'number' || typeof total !== 'number')
+    return undefined
+  const rest = total - Math.max(prompt, inputRead) - completion
+  return rest > 0 ? rest : undefined
 }
 
 /** The uses of all tools that ran on the provider's servers. */

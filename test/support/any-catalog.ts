@@ -94,7 +94,7 @@ function anyProvider(): fc.Arbitrary<Provider> {
     baseUrl: fc.oneof(remote.baseUrl, fc.constant('https://api.example.com/v1?api-version=2024-10-21')),
     apiKeyHeader: fc.constantFrom('api-key', 'x-goog-api-key'),
   }
-  const compatible = fc.record(
+  const rows = fc.record(
     {
       ...remote,
       ...text,
@@ -104,6 +104,9 @@ function anyProvider(): fc.Arbitrary<Provider> {
       maxTokensField: fc.constantFrom('max_tokens' as const, 'max_completion_tokens' as const),
       omitFields: fc.constantFrom(['metadata' as const], ['stop' as const, 'top_p' as const]),
       costHeader: fc.constantFrom('x-cost', 'no', 'null'),
+      costField: fc.constantFrom('usage.estimated_cost', 'usage.cost.total_cost', 'usage.null'),
+      usageStyle: fc.constant('gemini' as const),
+      billsRefused: fc.constant('content_filter' as const),
       streamUsage: fc.constant('ask' as const),
       retries: fc.constant(0 as const),
       firstByteTimeoutMs: anyTimeoutMs(),
@@ -112,6 +115,12 @@ function anyProvider(): fc.Arbitrary<Provider> {
     },
     { requiredKeys: [...requiredOfProvider] },
   )
+  const unit = fc.constantFrom('cents' as const, 'ticks' as const)
+  // A unit without a cost is refused.
+  const withUnit = fc
+    .tuple(rows, fc.constantFrom('usage.estimated_cost', 'usage.cost.total_cost'), unit)
+    .map(([row, costField, costUnit]) => Object.assign(row, { costField, costUnit }))
+  const compatible = fc.oneof(rows, withUnit)
   const anthropic = fc.record(
     {
       ...remote,

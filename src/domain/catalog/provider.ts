@@ -58,6 +58,10 @@ export const omittableFields = [
 ] as const
 export type OmittableField = (typeof omittableFields)[number]
 
+/** The units of a provider's own cost, each with the position of its last digit: a cent is 10^-2 dollars. */
+export const costUnits = { usd: 0, cents: 2, ticks: 10 } as const
+export type CostUnit = keyof typeof costUnits
+
 export const maxTokensFields = ['max_tokens', 'max_completion_tokens'] as const
 
 /** Where a provider's key comes from. A literal key is stored encrypted and never shown again. */
@@ -109,8 +113,19 @@ export type Provider = TextTimeouts & {
   readonly maxTokensField: (typeof maxTokensFields)[number]
   /** Fields that are left out of chat requests that the gateway writes itself. Absent for none. */
   readonly omitFields?: readonly OmittableField[]
-  /** The response header with the provider's own cost in dollars, for `upstream_cost` rows. */
+  /** The response header with the provider's own cost. */
   readonly costHeader?: string
+  /**
+   * The path of the provider's own cost in its answers, such as `usage.estimated_cost`. Absent: `usage.cost`, as
+   * OpenRouter reports it.
+   */
+  readonly costField?: string
+  /** The unit of the cost in the header and in the field. Absent for dollars. */
+  readonly costUnit?: CostUnit
+  /** `gemini`: thinking is counted only in `total_tokens`. */
+  readonly usageStyle?: 'gemini'
+  /** The provider bills requests that it refuses for this reason. Absent if it bills no refused request. */
+  readonly billsRefused?: 'content_filter'
   /** The values of `anthropic-beta` that may reach the provider. Absent if all may. */
   readonly betas?: readonly string[]
   /** The limit for opening a connection, TCP and TLS together. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { aDestination, anAdmittedRequest } from '../../../test/support/upstream-rows.ts'
-import { parseExactUsd } from '../../domain/pricing/exact-usd.ts'
+import { parseExactUsd, roundUpToNanoUsd } from '../../domain/pricing/exact-usd.ts'
 import { NO_USAGE } from '../../domain/pricing/usage.ts'
 import { meterUsage, reportedCostOf } from './meter-usage.ts'
 
@@ -44,9 +44,20 @@ test('an output of which only a part was counted is scaled and rounded up', asyn
 })
 
 test.each([
-  ['0.25', '0.25'],
-  [null, '0.5'],
-  ['not a cost', '0.5'],
-])('of a cost in the header of %p and one of 0.5 in the answer, %s counts', (header, cost) => {
-  expect(reportedCostOf({ reportedCost: parseExactUsd('0.5')! }, header)).toEqual(parseExactUsd(cost)!)
-})
+  ['0.25', 'usd', '0.25'],
+  ['25', 'cents', '0.25'],
+  ['2500000001', 'ticks', '0.2500000001'],
+  [null, 'usd', '0.5'],
+  [null, 'cents', '0.5'],
+  ['not a cost', 'usd', '0.5'],
+] as const)(
+  'of a cost in the header of %p %s and one of 0.5 in the answer, %s counts',
+  (header, costUnit, cost) => {
+    const { provider } = aDestination('main')
+    const reported = reportedCostOf({ reportedCost: parseExactUsd('0.5')! }, header, {
+      provider: { ...provider, costUnit },
+    })
+
+    expect(roundUpToNanoUsd(reported!)).toBe(roundUpToNanoUsd(parseExactUsd(cost)!))
+  },
+)

@@ -1,8 +1,10 @@
+import { costUnits } from '../../domain/catalog/provider.ts'
 import { parseExactUsd, type ExactUsd } from '../../domain/pricing/exact-usd.ts'
 import { NO_USAGE, type Usage } from '../../domain/pricing/usage.ts'
 import type { Tokenizer } from '../ports/tokenizer.ts'
 import type { AdmittedRequest } from './admit-text.ts'
 import { usageLimits, type MeteredUsage } from './quote-text.ts'
+import type { Destination } from './resolve-model.ts'
 
 /** The facts that an answer or a stream reports. */
 export type Produced = Pick<MeteredUsage, 'isClamped'> & {
@@ -58,7 +60,8 @@ async function estimateInput({ request, quote }: Metered, tokenizer: Tokenizer):
 export function reportedCostOf(
   produced: { readonly reportedCost: ExactUsd | null },
   header: string | null,
+  { provider: { costUnit = 'usd' } }: Pick<Destination, 'provider'>,
 ): ExactUsd | null {
-  const inHeader = header === null ? undefined : parseExactUsd(header)
+  const inHeader = header === null ? undefined : parseExactUsd(header, costUnits[costUnit])
   return inHeader ?? produced.reportedCost
 }

@@ -6,7 +6,7 @@ import type { RateLimits, StreamEnd, UpstreamStream } from '../ports/text-provid
 import { attemptResult, type AttemptFailure, type AttemptResult } from '../upstreams/attempt-result.ts'
 import { FirstByteDeadline } from '../upstreams/first-byte-deadline.ts'
 import type { AdmittedRequest } from './admit-text.ts'
-import { usageLimits } from './quote-text.ts'
+import { reportedUsageLimits } from './quote-text.ts'
 import type { Destination } from './resolve-model.ts'
 import type { TextPorts, TextSettings } from './text-ports.ts'
 import { readTimeoutMs, streamIdleTimeoutMs } from './time-limits.ts'
@@ -79,7 +79,7 @@ async function open(
     watch.signal,
   )
   if (outcome.outcome !== 'opened') {
-    const result = attemptResult(outcome, dialect, usageLimits(admitted))
+    const result = attemptResult(outcome, dialect, reportedUsageLimits(admitted, destination))
     if (result.kind !== 'answer') return result
     return noAnswer(result.status, 'a complete answer instead of a stream')
   }
@@ -113,15 +113,15 @@ async function open(
 
 function textStream(
   admitted: AdmittedRequest<StreamDialect>,
-  { converted, provider: { streamUsage } }: Destination,
+  destination: Destination,
   { clock, secretOf }: { readonly clock: Clock } & Pick<TextPorts, 'secretOf'>,
 ): TextStream {
   const { call, model, destinations } = admitted
-  const { dialect, request } = converted ?? admitted
+  const { dialect, request } = destination.converted ?? admitted
   return dialect.openStream(request, {
     model: model.id,
-    limits: usageLimits(admitted),
-    isUsageAsked: streamUsage === 'ask',
+    limits: reportedUsageLimits(admitted, destination),
+    isUsageAsked: destination.provider.streamUsage === 'ask',
     fallback: { id: formatId('req', call.id), createdAtS: Math.floor(clock.now() / 1000) },
     secrets: upstreamSecrets(destinations, secretOf),
   })

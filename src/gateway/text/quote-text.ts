@@ -1,4 +1,5 @@
 import type { ChatModel, TextModel } from '../../domain/catalog/model.ts'
+import { costUnits } from '../../domain/catalog/provider.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { nanoUsd, usd, ZERO, type NanoUsd } from '../../domain/money.ts'
 import { chargeForTokens, chargeForUpstreamCost } from '../../domain/pricing/charge.ts'
@@ -7,6 +8,7 @@ import type { TextPricing, TextTariff } from '../../domain/pricing/tariff.ts'
 import type { Provenance, Usage } from '../../domain/pricing/usage.ts'
 import { affordableOutputTokens, worstCasePrice, type WorstCase } from '../../domain/pricing/worst-case.ts'
 import type { ServerTools, TextRequest, UsageLimits } from '../../protocol/text-dialect.ts'
+import type { Destination } from './resolve-model.ts'
 
 /**
  * The prices and the worst case of one request. They are fixed at admission: editing the catalog does not change them
@@ -94,6 +96,25 @@ export function usageLimits({
     inputTokensMax: quote.inputTokensMax,
     outputTokensMax: model.kind === 'chat' ? outputTokens * choices : undefined,
     serverToolUsesMax: quote.serverToolUsesMax,
+  }
+}
+
+/** What is believed of a usage that this upstream reports: also what the row of its provider says. */
+export function reportedUsageLimits(
+  admitted: { readonly model: TextModel; readonly quote: Quote; readonly request: TextRequest },
+  { provider, converted }: Pick<Destination, 'provider' | 'converted'>,
+): UsageLimits {
+  const { request } = converted ?? admitted
+  const { costField, costUnit = 'usd', usageStyle } = provider
+  // The total also counts the prompts of Google's own tools.
+  const hidesThinking = usageStyle === 'gemini' && request.usesGoogleTools !== true
+  return {
+    ...usageLimits(admitted),
+    ...(hidesThinking && { hidesThinking }),
+    ...(costField !== undefined && {
+      // The first name of the path is the usage itself.
+      costField: { path: costField.split('.').slice(1), unitDecimals: costUnits[costUnit] },
+    }),
   }
 }
 

@@ -8,7 +8,7 @@ import { callWithFailover } from '../upstreams/call-with-failover.ts'
 import { LATE_MS } from '../upstreams/late-answers.ts'
 import { admitText, type AdmittedRequest } from './admit-text.ts'
 import { meterUsage, reportedCostOf } from './meter-usage.ts'
-import { priceText, usageLimits } from './quote-text.ts'
+import { priceText, reportedUsageLimits } from './quote-text.ts'
 import { refuseText, unrepeatable } from './refuse-text.ts'
 import type { Destination } from './resolve-model.ts'
 import { isCostCertain, settleText } from './settle-text.ts'
@@ -63,7 +63,11 @@ export async function runText(
 
     const { answer, outcome } = result
     const metered = await meterUsage(answer, admitted, ports.tokenizer)
-    const price = priceText(admitted.quote, metered, reportedCostOf(answer, outcome.reportedCost))
+    const price = priceText(
+      admitted.quote,
+      metered,
+      reportedCostOf(answer, outcome.reportedCost, attempt.destination),
+    )
     const cost = await settleText(admitted, attempt, { metered, price }, ports)
 
     const charge = { usage: metered.usage, cost: isCostCertain(metered, price) ? cost : null }
@@ -78,10 +82,11 @@ export async function runText(
 
 async function callUpstream(
   admitted: AdmittedRequest,
-  { provider, upstream, adapter, converted }: Destination,
+  destination: Destination,
   settings: Pick<TextSettings, 'readTimeoutMs'>,
   signal: CallerSignal | undefined,
 ): Promise<AttemptResult> {
+  const { provider, upstream, adapter, converted } = destination
   const { model } = admitted
   const { dialect, request } = converted ?? admitted
   const outcome = await adapter.complete(
@@ -96,7 +101,7 @@ async function callUpstream(
     },
     signal,
   )
-  return attemptResult(outcome, dialect, usageLimits(admitted))
+  return attemptResult(outcome, dialect, reportedUsageLimits(admitted, destination))
 }
 
 type ChargedAnswer = {

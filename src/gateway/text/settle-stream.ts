@@ -82,7 +82,11 @@ export class StreamSettlement {
   async #charge(reading: StreamReading): Promise<StreamCharge> {
     const { admitted, attempt, opened } = this.#run
     const metered = await meterUsage(reading, admitted, this.#ports.tokenizer)
-    const price = priceText(admitted.quote, metered, reportedCostOf(reading, opened.reportedCost))
+    const price = priceText(
+      admitted.quote,
+      metered,
+      reportedCostOf(reading, opened.reportedCost, attempt.destination),
+    )
     const cost = await settleText(admitted, attempt, { metered, price }, this.#ports)
     // A row that charges the upstream's own cost has no tariff, and its streams do not name a cost.
     const isPriced = admitted.quote.pricing.kind !== 'upstream_cost'

@@ -3,7 +3,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { LateCall, ProviderOutcome } from '../ports/text-provider.ts'
 import type { AdmittedRequest } from '../text/admit-text.ts'
 import { reportedCostOf } from '../text/meter-usage.ts'
-import { priceText, usageLimits } from '../text/quote-text.ts'
+import { priceText, reportedUsageLimits } from '../text/quote-text.ts'
 import { storedAttempt, type AttemptRecord } from './attempt-record.ts'
 import { attemptResult } from './attempt-result.ts'
 
@@ -103,12 +103,12 @@ function billing(
 ): (outcome: ProviderOutcome) => Bill | null {
   const { quote } = admitted
   const { dialect } = destination.converted ?? admitted
-  const limits = usageLimits(admitted)
+  const limits = reportedUsageLimits(admitted, destination)
   return outcome => {
     const result = attemptResult(outcome, dialect, limits)
     if (result.kind !== 'answer' || result.answer.usage === null) return null
     const { usage, isClamped } = result.answer
-    const reportedCost = reportedCostOf(result.answer, result.outcome.reportedCost)
+    const reportedCost = reportedCostOf(result.answer, result.outcome.reportedCost, destination)
     const price = priceText(quote, { usage, provenance: 'reported', isClamped }, reportedCost)
     const { cost, providerCost } = price
     return { usage, cost, providerCost, isClamped: price.isClamped }

@@ -27,21 +27,24 @@ export function recordAbandonedAttempt(
 ): void {
   const { result } = attempt
   if (result.kind === 'timeout') result.late?.abandon()
-  const billed = billedFor(result)
+  const billed = billedFor(attempt)
   if (billed === undefined) return
   const row = storedAttempt(admitted, attempt, clock.now())
   attempts.record({ ...row, state: 'abandoned', ...billed }).catch(onSettleFailed)
 }
 
 /** What the operator may have to pay for. Undefined if that is nothing. */
-function billedFor(
-  result: CallResult,
-): { readonly usage: Usage | null; readonly providerCost: NanoUsd | null } | undefined {
+function billedFor({
+  destination,
+  result,
+}: AttemptRecord<CallResult>):
+  | { readonly usage: Usage | null; readonly providerCost: NanoUsd | null }
+  | undefined {
   if (wasGivenUp(result)) return { usage: null, providerCost: null }
   if (result.kind !== 'answer') return undefined
   const { answer, outcome } = result
   const { usage } = answer
-  const providerCost = recordedCost(reportedCostOf(answer, outcome.reportedCost))
+  const providerCost = recordedCost(reportedCostOf(answer, outcome.reportedCost, destination))
   const isUsed = usage !== null && inputTokens(usage) + outputTokens(usage) > 0
   return isUsed || (providerCost ?? ZERO) > 0n ? { usage, providerCost } : undefined
 }

@@ -1,6 +1,7 @@
 import { engineNames } from '../../domain/catalog/engines.ts'
 import { modelKinds, type ModelKind } from '../../domain/catalog/model.ts'
 import {
+  costUnits,
   maxTokensFields,
   mediaKindRules,
   omittableFields,
@@ -11,7 +12,7 @@ import {
 import { messagesStreams, modelFieldsOf, modelId } from '../../domain/catalog/rows/model-row.ts'
 import { tariffFields } from '../../domain/catalog/rows/pricing-row.ts'
 import { headerName } from '../../domain/catalog/rows/provider-headers.ts'
-import { connectTimeoutS, providerFieldsOf, providerId } from '../../domain/catalog/rows/provider-row.ts'
+import { connectTimeoutS, costFieldPath, providerFieldsOf, providerId } from '../../domain/catalog/rows/provider-row.ts'
 import { timeoutS } from '../../domain/catalog/rows/text-timeouts.ts'
 import {
   about,
@@ -53,10 +54,17 @@ const providerField: Readonly<Record<string, Schema>> = {
   betas: about('The values of `anthropic-beta` that may reach it.', listOf(text, { minItems: 1 })),
   max_tokens_field: words(maxTokensFields),
   omit_fields: listOf(words(omittableFields), { minItems: 1 }),
-  cost_header: about('The response header with its own cost in dollars.', {
+  cost_header: about('The response header with its own cost.', {
     type: 'string',
     pattern: headerName.pattern.source,
   }),
+  cost_field: about('The path of its own cost in an answer. Default: `usage.cost`, as OpenRouter reports it.', {
+    type: 'string',
+    pattern: costFieldPath.pattern.source,
+  }),
+  cost_unit: about('The unit of its own cost. A tick is 10^-10 dollars.', words(Object.keys(costUnits))),
+  usage_style: about('`gemini` counts thinking only in the total.', words(['gemini'])),
+  bills_refused: about('The refusals that it bills.', words(['content_filter'])),
   connect_timeout_s: { type: 'number', minimum: connectTimeoutS.min, maximum: connectTimeoutS.max },
   read_timeout_s: timeout,
   stream_idle_timeout_s: timeout,

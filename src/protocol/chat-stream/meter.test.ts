@@ -122,6 +122,19 @@ describe('the usage of a stream', () => {
       first,
     ],
     [
+      'is read from x_groq in the last chunk, as Groq reports it',
+      [
+        chunkFrame({ content: 'x' }, { x_groq: { id: 'req_1' } }),
+        chunkFrame({}, { finish: 'stop', x_groq: { id: 'req_1', usage: { queue_time: 0.02, ...counts } } }),
+      ],
+      first,
+    ],
+    [
+      'is read from beside x_groq, if it is in both',
+      [chunkFrame({}, { usage: later, x_groq: { usage: counts } })],
+      last,
+    ],
+    [
       'is the last one when it grows',
       [chunkFrame({}, { usage: counts }), chunkFrame({}, { usage: later })],
       last,
@@ -149,6 +162,19 @@ describe('the usage of a stream', () => {
       usage: { ...NO_USAGE, output: 10 },
       isClamped: true,
     })
+  })
+
+  test('has the upstream’s own cost in the field that its row names', () => {
+    const limits = {
+      inputTokensMax: undefined,
+      outputTokensMax: undefined,
+      costField: { path: ['cost_in_usd_ticks'], unitDecimals: 10 },
+    }
+    const frame = chunkFrame({}, { choices: [], usage: { prompt_tokens: 1, cost_in_usd_ticks: 37_756_000 } })
+
+    const { reportedCost } = runStream([frame, DONE], { limits }).reading
+
+    expect(reportedCost).toEqual(parseExactUsd('0.0037756000')!)
   })
 
   test('has the upstream’s own cost to its last digit', () => {

@@ -1,6 +1,5 @@
 import { isJsonObject } from '../json/parse-json.ts'
 import { byteText } from '../json/byte-text.ts'
-import { findReportedCost } from '../reported-cost.ts'
 import { dataInPlace } from '../sse/frame.ts'
 import { StreamTally } from '../stream-tally.ts'
 import type { StreamReading, UsageLimits } from '../text-dialect.ts'
@@ -56,10 +55,10 @@ export class ChatMeter {
 
   /** `frame` is the frame of the chunk. */
   take(chunk: ChatChunk, frame: Uint8Array<ArrayBuffer>): void {
-    const usage = chunk.usage ?? usageOfChoice(chunk)
+    const usage = chunk.usage ?? usageOfChoice(chunk) ?? usageOfGroq(chunk)
     if (usage !== undefined) this.#tally.takeUsage(usage)
-    if (chunk.usage?.['cost'] !== undefined)
-      this.#tally.takeReportedCost(findReportedCost(byteText(dataInPlace(frame)), chunk.usage))
+    if (chunk.usage !== undefined)
+      this.#tally.takeReportedCost(chunk.usage, () => byteText(dataInPlace(frame)))
     // The text of an error is not output, wherever it is in its chunk.
     if (chunk.isError) {
       this.takeError()
@@ -133,5 +132,12 @@ export function reasoningChannel(choice: number): number {
 /** Some upstreams report the usage inside the last choice instead of beside the choices. */
 function usageOfChoice({ choices }: ChatChunk): JsonObject | undefined {
   const usage = choices[0]?.['usage']
+  return isJsonObject(usage) ? usage : undefined
+}
+
+/** Groq reports the usage of a stream in its last chunk, also if the request does not ask for it. */
+function usageOfGroq({ value }: ChatChunk): JsonObject | undefined {
+  const groq = value['x_groq']
+  const usage = isJsonObject(groq) ? groq['usage'] : undefined
   return isJsonObject(usage) ? usage : undefined
 }

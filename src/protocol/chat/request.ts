@@ -1,4 +1,5 @@
 import { estimateInputTokens } from '../estimate-tokens.ts'
+import { usesGoogleTools } from '../google-tools.ts'
 import type { JsonDocument } from '../json/parse-json.ts'
 import { inputOf, readNamedModel, type PassThroughRequest } from '../pass-through.ts'
 import { optionalBoolean, optionalInteger, optionalObject, requiredArray } from '../request-fields.ts'
@@ -42,6 +43,7 @@ export function readChatRequest(document: JsonDocument): ChatRequest {
     ...outputCeiling(value),
     choices: optionalInteger(value['n'], 'n', { min: 1, max: CHOICES_MAX }) ?? 1,
     inputTokensEstimate: estimateInputTokens(document),
+    ...(usesGoogleTools(value) && { usesGoogleTools: true }),
     input: () => inputOf(text, inputFields),
   }
 }

@@ -1,5 +1,4 @@
 import { isJsonObject } from '../json/parse-json.ts'
-import { findReportedCost } from '../reported-cost.ts'
 import { StreamTally } from '../stream-tally.ts'
 import type { StreamReading, UsageLimits } from '../text-dialect.ts'
 import { readUsage } from '../usage.ts'
@@ -59,7 +58,7 @@ export class MessagesMeter {
     const counts = Object.entries(usage).filter(([, count]) => count !== null)
     this.#tally.takeUsage({ ...this.#startUsage, ...Object.fromEntries(counts) })
     this.#hasFinalUsage = true
-    if (usage['cost'] !== undefined) this.#tally.takeReportedCost(findReportedCost(json, usage))
+    this.#tally.takeReportedCost(usage, () => json)
   }
 
   /** A block may start with a part of its text. The name of a call comes before its input. */

@@ -1,6 +1,5 @@
 import { byteText } from '../json/byte-text.ts'
 import { isJsonObject } from '../json/parse-json.ts'
-import { findReportedCost } from '../reported-cost.ts'
 import { dataInPlace } from '../sse/frame.ts'
 import { StreamTally } from '../stream-tally.ts'
 import type { StreamReading, UsageLimits } from '../text-dialect.ts'
@@ -47,10 +46,10 @@ export class ResponsesMeter {
   #takeResponse({ usage, output }: JsonObject, frame: Uint8Array<ArrayBuffer>): void {
     if (isJsonObject(usage)) {
       this.#tally.takeUsage(usage)
-      if (usage['cost'] !== undefined) {
+      this.#tally.takeReportedCost(usage, () => {
         const json = byteText(dataInPlace(frame))
-        this.#tally.takeReportedCost(findReportedCost(json.slice(responseStart(json)), usage))
-      }
+        return json.slice(responseStart(json))
+      })
     }
     // Some upstreams send no deltas, only the complete response at the end.
     if (!this.#textBegan) for (const text of outputTexts(output)) this.#takeText(text, 0)

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../domain/errors.ts'
 import { estimateInputTokens } from '../estimate-tokens.ts'
+import { usesGoogleTools } from '../google-tools.ts'
 import { UNBOUNDED_INPUT } from '../input-parts.ts'
 import { isJsonObject, type JsonDocument } from '../json/parse-json.ts'
 import { inputOf, readNamedModel, type PassThroughRequest } from '../pass-through.ts'
@@ -44,6 +45,7 @@ export function readResponsesRequest(document: JsonDocument): PassThroughRequest
     outputCeilingField: 'max_output_tokens',
     choices: 1,
     inputTokensEstimate: usesStoredContext(value, input) ? UNBOUNDED_INPUT : estimateInputTokens(document),
+    ...(usesGoogleTools(value) && { usesGoogleTools: true }),
     input: () => inputOf(text, inputFields),
   }
 }

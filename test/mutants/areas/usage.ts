@@ -52,8 +52,22 @@ export const usageMutants: readonly Mutant[] = [
   {
     name: 'reasoning beside the completion is not charged',
     file: USAGE,
-    text: 'if (reasoned > 0 && isSum(',
-    replacement: 'if (reasoned < 0 && isSum(',
+    text: 'isReasoningBeside(totals, reasoned)) {',
+    replacement: 'reasoned < 0) {',
+    tests: [USAGE_TESTS],
+  },
+  {
+    name: 'hidden thinking is not clamped to the ceiling',
+    file: USAGE,
+    text: 'reasoning: counter.atMost(max - whole, reasoned), audioOutput',
+    replacement: 'reasoning: reasoned, audioOutput',
+    tests: [USAGE_TESTS],
+  },
+  {
+    name: 'hidden thinking is added to a reported reasoning of zero',
+    file: USAGE,
+    text: 'limits.hidesThinking === true && isAbsent(reported)',
+    replacement: 'limits.hidesThinking === true && !reported',
     tests: [USAGE_TESTS],
   },
   {

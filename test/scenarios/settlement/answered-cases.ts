@@ -169,9 +169,13 @@ const clamped = alike({ row: 'Impossible usage', isClamped: true }, [
     costInReply: '0.03',
   },
   {
-    title: 'more cached tokens than input tokens',
-    reply: usage({ prompt_tokens: 10, completion_tokens: 0, prompt_tokens_details: { cached_tokens: 99 } }),
-    costInReply: '0.00002',
+    title: 'more cached tokens than the context window leaves',
+    reply: usage({
+      prompt_tokens: 99_990,
+      completion_tokens: 0,
+      prompt_tokens_details: { cached_tokens: 99_999 },
+    }),
+    costInReply: '0.2',
   },
 ])
 

@@ -68,7 +68,7 @@ const anthropicUsage = {
   output_tokens: 30,
   service_tier: 'standard',
 }
-const geminiUsage = { prompt_tokens: 9, completion_tokens: 12, total_tokens: 221 }
+const geminiUsage = { prompt_tokens: 9, completion_tokens: 12, total_tokens: 121 }
 const mistralUsage = { prompt_tokens: 20, total_tokens: 30, completion_tokens: 10 }
 const deepseekUsage = {
   prompt_tokens: 100,
@@ -200,7 +200,10 @@ export const providerShapes = {
     keyHeader: 'x-goog-api-key',
     reply: chat({ usage: geminiUsage }),
     events: chunks(geminiUsage, { usageWithChoice: true }),
-    charged: { cost_usd: '0.0000327', usage: { input_tokens: 9, output_tokens: 12 } },
+    charged: {
+      cost_usd: '0.0002827',
+      usage: { input_tokens: 9, output_tokens: 112, reasoning_tokens: 100 },
+    },
   },
   mistral: {
     request: { target: '/v1/chat/completions', headers: bearer('MISTRAL_API_KEY') },

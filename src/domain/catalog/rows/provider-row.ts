@@ -1,9 +1,11 @@
 import {
   CONNECT_TIMEOUT_MS,
+  costUnits,
   maxTokensFields,
   omittableFields,
   providerKinds,
   routesOf,
+  type CostUnit,
   type MediaKind,
   type Provider,
   type ProviderKind,
@@ -26,7 +28,15 @@ import { checked, type Checked } from './problem.ts'
 import { headerName, readHeaders, readKeyHeader, writeHeaders } from './provider-headers.ts'
 import { readSecret, writeSecret } from './provider-secret.ts'
 import { readTextTimeouts, textTimeoutFields, writeTextTimeouts } from './text-timeouts.ts'
-import { definedOnly, openRow, refuseUnknownFields, type Place, type Row } from './row.ts'
+import {
+  definedOnly,
+  fieldOf,
+  openRow,
+  refuseUnknownFields,
+  reportField,
+  type Place,
+  type Row,
+} from './row.ts'
 
 const BETAS_MAX = 64
 /** A server that needs longer to connect is down, and waiting for it only delays the failover. */
@@ -55,6 +65,10 @@ const textFields = {
     'max_tokens_field',
     'omit_fields',
     'cost_header',
+    'cost_field',
+    'cost_unit',
+    'usage_style',
+    'bills_refused',
     'connect_timeout_s',
     ...textTimeoutFields,
     'retries',
@@ -87,6 +101,12 @@ export const providerId = {
   remedy: 'write a name of at most 64 letters, digits, "-", "_" and "."',
 }
 
+/** A member of the usage. */
+export const costFieldPath = {
+  pattern: /^usage(?:\.[A-Za-z0-9_-]{1,64}){1,4}$/,
+  remedy: 'write the path of a member of the usage, such as usage.estimated_cost',
+}
+
 const betaName = {
   pattern: /^[\x21-\x2b\x2d-\x7e]{1,128}$/,
   remedy: 'write the name of a beta, such as files-api-2025-04-14',
@@ -116,6 +136,10 @@ export function encodeProvider(provider: Provider | ProviderSettings): Record<st
     max_tokens_field: unless(maxTokensFields[0], provider.maxTokensField),
     omit_fields: provider.omitFields,
     cost_header: provider.costHeader,
+    cost_field: provider.costField,
+    cost_unit: provider.costUnit,
+    usage_style: provider.usageStyle,
+    bills_refused: provider.billsRefused,
     connect_timeout_s: unless(CONNECT_TIMEOUT_MS / 1000, provider.connectTimeoutMs / 1000),
     ...writeTextTimeouts(provider),
     retries: provider.retries,
@@ -143,7 +167,7 @@ function readRow(
   const baseUrl = readBaseUrl(row, { kind, isStored })
   const apiKeyHeader = readKeyHeader(row, { kind, isStored })
   const headers = readHeaders(row, { kind, apiKeyHeader, isStored })
-  const costHeader = text(row, 'cost_header', headerName)?.toLowerCase()
+  const reporting = readReporting(row)
   const routes = readRoutes(row, kind)
   const betas = list(
     row,
@@ -176,8 +200,33 @@ function readRow(
     reusesConnections,
     ...timeouts,
     ...(retries === 0 ? { retries } : {}),
-    ...definedOnly({ baseUrl, apiKeyHeader, costHeader, streamUsage, betas, omitFields }),
+    ...reporting,
+    ...definedOnly({ baseUrl, apiKeyHeader, streamUsage, betas, omitFields }),
   }
+}
+
+type Reporting = Pick<Provider, 'costHeader' | 'costField' | 'costUnit' | 'usageStyle' | 'billsRefused'>
+
+/** How the provider reports its usage and its cost, and what it bills. */
+function readReporting(row: Row): Reporting {
+  return definedOnly({
+    costHeader: text(row, 'cost_header', headerName)?.toLowerCase(),
+    costField: text(row, 'cost_field', costFieldPath),
+    costUnit: readCostUnit(row),
+    usageStyle: oneOf(row, 'usage_style', ['gemini']),
+    billsRefused: oneOf(row, 'bills_refused', ['content_filter']),
+  })
+}
+
+/** The `cost_unit` of a row. Undefined for dollars. */
+function readCostUnit(row: Row): CostUnit | undefined {
+  const unit = oneOf(row, 'cost_unit', Object.keys(costUnits) as CostUnit[])
+  const isUsed = fieldOf(row, 'cost_field') !== undefined || fieldOf(row, 'cost_header') !== undefined
+  if (unit !== undefined && !isUsed) {
+    const remedy = 'add the field or header with the cost, or leave cost_unit out'
+    reportField(row, 'cost_unit', { message: 'is only used with cost_field or cost_header', remedy })
+  }
+  return unit === 'usd' ? undefined : unit
 }
 
 /** The routes of the kind that the row lists, in their usual order; all of them if it lists none. */

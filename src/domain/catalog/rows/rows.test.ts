@@ -138,6 +138,44 @@ describe('a provider row', () => {
   })
 
   test.each([
+    [{ cost_field: 'usage.estimated_cost' }],
+    [{ cost_field: 'usage.cost.total_cost', cost_unit: 'cents' }],
+    [{ cost_header: 'x-cost', cost_unit: 'ticks' }],
+    [{ usage_style: 'gemini', bills_refused: 'content_filter' }],
+  ])('keeps how the provider reports and bills: %j', fields => {
+    const decoded = decodeProvider({ ...row, ...fields })
+
+    expect(decoded.ok && encodeProvider(decoded.value)).toEqual({ ...row, ...fields })
+  })
+
+  test('reads a cost without a unit in dollars', () => {
+    const fields = { cost_field: 'usage.cost' }
+    const decoded = decodeProvider({ ...row, ...fields, cost_unit: 'usd' })
+
+    expect(decoded.ok && encodeProvider(decoded.value)).toEqual({ ...row, ...fields })
+  })
+
+  test.each([
+    [
+      { cost_field: 'cost' },
+      'cost_field is "cost"; write the path of a member of the usage, such as usage.estimated_cost.',
+    ],
+    [{ cost_field: 'usage' }, 'cost_field is "usage"; write the path of a member of the usage'],
+    [{ cost_field: 'usage..cost' }, 'cost_field is "usage..cost"; write the path'],
+    [{ cost_field: 'usage.cost', cost_unit: 'cent' }, 'did you mean "cents"?'],
+    [
+      { cost_unit: 'ticks' },
+      'cost_unit is only used with cost_field or cost_header; add the field or header with the cost, or leave cost_unit out.',
+    ],
+    [{ usage_style: 'google' }, 'usage_style is "google"; write one of gemini'],
+    [{ bills_refused: true }, 'bills_refused is true; write one of content_filter'],
+  ])('is refused with %j', (fields, message) => {
+    const decoded = decodeProvider({ ...row, ...fields })
+
+    expect(decoded.ok ? '' : refusalOf(decoded.problems).message).toContain(message)
+  })
+
+  test.each([
     ['https://api.example.com/v1/chat/completions', '/chat/completions', 'https://api.example.com/v1'],
     ['https://api.example.com/v1/responses/', '/responses', 'https://api.example.com/v1'],
     ['https://api.example.com/v1/embeddings', '/embeddings', 'https://api.example.com/v1'],
