@@ -53,8 +53,9 @@ test('requests, tokens and cost are summed by their labels, however often they a
   expect(text).not.toContain('bucket="reasoning"')
 })
 
-test('overdrafts, unreported costs and replays are counted', async () => {
+test('overdrafts, unreported costs, billed refusals and replays are counted', async () => {
   const metrics = open()
+  metrics.countRequest(answered(400, { model: 'a', provider: 'azure', isRefusalBilled: true }))
   metrics.countRequest(answered(200, { model: 'a', shortfall: usd('0.1'), isCostUnreported: true }))
   metrics.countRequest(answered(200, { model: 'a', shortfall: usd('0'), isReplay: true }))
 
@@ -63,6 +64,7 @@ test('overdrafts, unreported costs and replays are counted', async () => {
   expect(text).toContain('tollgate_overdrafts_total 1\n')
   expect(text).toContain('tollgate_overdraft_usd_total 0.1\n')
   expect(text).toContain('tollgate_unreported_costs_total{model="a"} 1\n')
+  expect(text).toContain('tollgate_billed_refusals_total{provider="azure"} 1\n')
   expect(text).toContain('tollgate_replays_total{route="chat"} 1\n')
 })
 

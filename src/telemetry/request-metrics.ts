@@ -22,6 +22,8 @@ export type RequestMeasure = {
     readonly jobId?: string
     readonly shortfall?: NanoUsd
     readonly isCostUnreported?: boolean
+    readonly isRefusalBilled?: boolean
+    readonly provider?: string
     readonly isReplay?: boolean
     readonly moderation?: string
     readonly upstreamProblem?: string
@@ -180,7 +182,15 @@ function openUncertainCharges(registers: Registry[]): Count {
     labelNames: ['model'],
     registers,
   })
-  return ({ trace: { model = '', isCostUnreported, provenance, isClamped } }) => {
+  const billedRefusals = new Counter({
+    name: 'tollgate_billed_refusals_total',
+    help: 'Requests that the upstream refused and bills all the same, as its row says.',
+    labelNames: ['provider'],
+    registers,
+  })
+  return ({ trace }) => {
+    const { model = '', provider = '', isCostUnreported, isRefusalBilled, provenance, isClamped } = trace
+    if (isRefusalBilled === true) billedRefusals.inc({ provider })
     if (isCostUnreported === true) unreported.inc({ model })
     if (provenance === 'estimated') estimated.inc({ model })
     if (isClamped === true) clamped.inc({ model })

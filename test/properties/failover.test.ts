@@ -50,6 +50,7 @@ function aModel(orders: Readonly<Record<ProviderId, number>>) {
     clock: { ...clock, after: immediately },
     retryBudgets: new RetryBudgets(clock),
     attempts: { record: () => Promise.resolve() },
+    tokenizer: { countTokens: () => Promise.resolve(0) },
     onSettleFailed: () => undefined,
     random: () => 0,
   }

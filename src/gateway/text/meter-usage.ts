@@ -47,7 +47,8 @@ async function estimateUsage(
   return { usage: { ...read, output }, provenance: 'estimated', isClamped: false }
 }
 
-async function estimateInput({ request, quote }: Metered, tokenizer: Tokenizer): Promise<Usage> {
+/** The tokenizer's estimate of the input, at most that of the worst case. */
+export async function estimateInput({ request, quote }: Metered, tokenizer: Tokenizer): Promise<Usage> {
   const { texts, tokens } = request.input()
   const read = await tokenizer.countTokens(texts)
   return { ...NO_USAGE, input: Math.min(read + tokens, quote.worst.inputTokens) }

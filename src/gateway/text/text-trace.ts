@@ -19,6 +19,8 @@ export type TextTrace = {
   shortfall?: NanoUsd
   /** True if the upstream should have reported its cost and did not. The operator pays for that answer. */
   isCostUnreported?: boolean
+  /** True if the upstream bills the request although it refused it. The operator pays for it. */
+  isRefusalBilled?: boolean
   /** The upstreams that failed before another was called, and how. Absent if the first one served. */
   failedOverFrom?: readonly string[]
   /** The problem of the upstream, for the operator. It is never sent to the client. */

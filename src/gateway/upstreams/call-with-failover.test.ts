@@ -19,6 +19,7 @@ import { CircuitBreakers, OPEN_MS_FIRST } from './circuit-breakers.ts'
 import { RETRY_MS_MIN } from './retry-delay.ts'
 import { RetryBudgets } from './retry-budgets.ts'
 import type { CallResult } from './select-result.ts'
+import type { Destination } from '../text/resolve-model.ts'
 
 const READ_MS = 300_000
 const HOUR_MS = 3_600_000
@@ -42,12 +43,13 @@ function setUp(results: Readonly<Record<string, readonly CallResult[]>>) {
   const onSettleFailed = (error: unknown) => {
     throw error
   }
+  const tokenizer = { countTokens: () => Promise.resolve(7) }
   const run = async (call = scripted) => {
     const admitted = anAdmittedRequest(destinations)
     const attempt = await callWithFailover(
       admitted,
       call,
-      { circuitBreakers, retryBudgets, clock, attempts, onSettleFailed, random: () => 0 },
+      { circuitBreakers, retryBudgets, clock, attempts, tokenizer, onSettleFailed, random: () => 0 },
       { failOverWithinMs: READ_MS },
     )
     return { ...attempt, trace: admitted.call.trace, admitted }
@@ -366,6 +368,64 @@ describe('an answer that the client does not get', () => {
     expect(recorded).toEqual([])
   })
 })
+
+describe('a request that its upstream refuses and bills', () => {
+  const filtered = (body: string, status = 400) => {
+    const { outcome } = aRefusal()
+    return { kind: 'refusal', status, outcome: { ...outcome, status, body } } as const
+  }
+  const FILTERED = '{"error":{"code":"content_filter"}}'
+
+  test.each([
+    ['by its code', FILTERED],
+    ['by its inner code', '{"error":{"code":"400","innererror":{"code":"ResponsibleAIPolicyViolation"}}}'],
+  ])('is recorded with an estimate of its input: %s', async (_, body) => {
+    const { run, recorded, destinations } = setUp({ a: [filtered(body)] })
+    billRefusals(destinations)
+
+    const { trace } = await run()
+    await turn()
+
+    expect(trace.isRefusalBilled).toBe(true)
+    expect(recorded).toMatchObject([
+      { state: 'abandoned', usage: { ...NO_USAGE, input: 7 }, providerCost: null },
+    ])
+  })
+
+  test('is recorded if the client gets another result', async () => {
+    const { run, recorded, destinations } = setUp({
+      a: [anAnswer({ isEmpty: true })],
+      b: [filtered(FILTERED)],
+    })
+    billRefusals(destinations)
+
+    const { result } = await run()
+    await turn()
+
+    expect(result.kind).toBe('answer')
+    expect(recorded).toMatchObject([{ provider: 'b', usage: { ...NO_USAGE, input: 7 } }])
+  })
+
+  test.each([
+    ['with another code', '{"error":{"code":"invalid_prompt"}}', 400],
+    ['with another status', FILTERED, 422],
+    ['with a body that is not JSON', 'content_filter', 400],
+    ['with a text as its error', '{"error":"content_filter"}', 400],
+  ])('is not one %s', async (_, body, status) => {
+    const { run, recorded, destinations } = setUp({ a: [filtered(body, status)] })
+    billRefusals(destinations)
+
+    const { trace } = await run()
+    await turn()
+
+    expect([trace.isRefusalBilled, recorded]).toEqual([undefined, []])
+  })
+})
+
+/** Gives each provider a row that says that it bills what its content filter refuses. */
+function billRefusals(destinations: readonly Destination[]): void {
+  for (const { provider } of destinations) Object.assign(provider, { billsRefused: 'content_filter' })
+}
 
 describe('a stream that is given up because of its first byte', () => {
   test('is recorded with unknown usage, even if no other upstream answers', async () => {

@@ -7,7 +7,7 @@ import { chooseUpstream } from './choose-upstream.ts'
 import type { CircuitBreakers } from './circuit-breakers.ts'
 import type { RetryBudgets } from './retry-budgets.ts'
 import { retryDelayMs } from './retry-delay.ts'
-import { recordAbandonedAttempt, type AbandonPorts } from './record-abandoned-attempt.ts'
+import { recordAbandonedAttempt, recordFreeResult, type AbandonPorts } from './record-abandoned-attempt.ts'
 import { reportAttempts } from './report-attempts.ts'
 import { healthSignal, selectResult, shouldFailOver, wasGivenUp, type CallResult } from './select-result.ts'
 
@@ -51,7 +51,7 @@ export async function callWithFailover<Result extends CallResult>(
   }
   const selected = selectResult(attempts, ports.clock.now())
   for (const attempt of attempts) if (attempt !== selected) recordAbandonedAttempt(admitted, attempt, ports)
-  if (wasGivenUp(selected.result)) recordAbandonedAttempt(admitted, selected, ports)
+  recordFreeResult(admitted, selected, ports)
   reportAttempts(admitted.call.trace, attempts, selected)
   return selected
 }

@@ -1,9 +1,11 @@
 import { ZERO, type NanoUsd } from '../../domain/money.ts'
 import { inputTokens, outputTokens, type Usage } from '../../domain/pricing/usage.ts'
+import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
 import type { Attempts } from '../ports/attempts.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { Tokenizer } from '../ports/tokenizer.ts'
 import type { AdmittedRequest } from '../text/admit-text.ts'
-import { reportedCostOf } from '../text/meter-usage.ts'
+import { estimateInput, reportedCostOf } from '../text/meter-usage.ts'
 import { recordedCost } from '../text/quote-text.ts'
 import { storedAttempt, type AttemptRecord } from './attempt-record.ts'
 import { wasGivenUp, type CallResult } from './select-result.ts'
@@ -11,35 +13,60 @@ import { wasGivenUp, type CallResult } from './select-result.ts'
 export type AbandonPorts = {
   readonly attempts: Pick<Attempts, 'record'>
   readonly clock: Clock
+  readonly tokenizer: Tokenizer
   /** Reports an error that no client waits for. */
   readonly onSettleFailed: (error: unknown) => void
 }
 
 /**
- * Ends an attempt whose result the client does not get. The usage and the reported cost of an answer are recorded for the
- * operator, in the background; the usage of a stream that was given up is recorded as unknown. A call that still runs is
- * cancelled.
+ * Ends an attempt whose result the client does not get, and records what the operator may have to pay for it. A call that
+ * still runs is cancelled.
  */
 export function recordAbandonedAttempt(
   admitted: AdmittedRequest,
   attempt: AttemptRecord<CallResult>,
-  { attempts, clock, onSettleFailed }: AbandonPorts,
+  ports: AbandonPorts,
 ): void {
   const { result } = attempt
   if (result.kind === 'timeout') result.late?.abandon()
-  const billed = billedFor(attempt)
-  if (billed === undefined) return
-  const row = storedAttempt(admitted, attempt, clock.now())
-  attempts.record({ ...row, state: 'abandoned', ...billed }).catch(onSettleFailed)
+  recordUnpaidWork(admitted, attempt, ports)
 }
 
-/** What the operator may have to pay for. Undefined if that is nothing. */
-function billedFor({
-  destination,
-  result,
-}: AttemptRecord<CallResult>):
-  | { readonly usage: Usage | null; readonly providerCost: NanoUsd | null }
-  | undefined {
+/** Like `recordAbandonedAttempt`, for the attempt whose result the client gets: only if it is free for the customer. */
+export function recordFreeResult(
+  admitted: AdmittedRequest,
+  attempt: AttemptRecord<CallResult>,
+  ports: AbandonPorts,
+): void {
+  if (attempt.result.kind !== 'answer') recordUnpaidWork(admitted, attempt, ports)
+}
+
+/**
+ * Records, in the background, the usage and the reported cost of an answer, an unknown usage of a stream that was given
+ * up, and an estimate for a refused request that the provider bills.
+ */
+function recordUnpaidWork(
+  admitted: AdmittedRequest,
+  attempt: AttemptRecord<CallResult>,
+  { attempts, clock, tokenizer, onSettleFailed }: AbandonPorts,
+): void {
+  const record = (billed: Billed) =>
+    attempts.record({ ...storedAttempt(admitted, attempt, clock.now()), state: 'abandoned', ...billed })
+  if (isBilledRefusal(attempt)) {
+    admitted.call.trace.isRefusalBilled = true
+    estimateInput(admitted, tokenizer)
+      .then(usage => record({ usage, providerCost: null }))
+      .catch(onSettleFailed)
+    return
+  }
+  const billed = billedFor(attempt)
+  if (billed !== undefined) record(billed).catch(onSettleFailed)
+}
+
+type Billed = { readonly usage: Usage | null; readonly providerCost: NanoUsd | null }
+
+/** What the operator may have to pay for an answer or for a stream that was given up. Undefined if that is nothing. */
+function billedFor({ destination, result }: AttemptRecord<CallResult>): Billed | undefined {
   if (wasGivenUp(result)) return { usage: null, providerCost: null }
   if (result.kind !== 'answer') return undefined
   const { answer, outcome } = result
@@ -47,4 +74,19 @@ function billedFor({
   const providerCost = recordedCost(reportedCostOf(answer, outcome.reportedCost, destination))
   const isUsed = usage !== null && inputTokens(usage) + outputTokens(usage) > 0
   return isUsed || (providerCost ?? ZERO) > 0n ? { usage, providerCost } : undefined
+}
+
+/**
+ * Whether the provider bills a request that it refused. Its content filter reads the prompt, and Azure bills that. Only
+ * the row of the provider says so.
+ */
+function isBilledRefusal({ destination, result }: AttemptRecord<CallResult>): boolean {
+  if (result.kind !== 'refusal' || result.status !== 400) return false
+  if (destination.provider.billsRefused !== 'content_filter') return false
+  const error = findJsonObject(result.outcome.body)?.['error']
+  if (!isJsonObject(error)) return false
+  const { code, innererror: inner } = error
+  return (
+    code === 'content_filter' || (isJsonObject(inner) && inner['code'] === 'ResponsibleAIPolicyViolation')
+  )
 }

@@ -42,6 +42,7 @@ test('the line of a request has all its details', () => {
     cost: usd('0.25'),
     shortfall: usd('0'),
     isCostUnreported: false,
+    isRefusalBilled: false,
     moderation: 'unavailable',
     moderationProblem: 'slow too',
     isReplay: true,

@@ -85,7 +85,7 @@ export const failoverMutants: readonly Mutant[] = [
   {
     name: 'a stream that was given up is not recorded if its failure goes to the client',
     file: CALL,
-    text: 'if (wasGivenUp(selected.result)) recordAbandonedAttempt(admitted, selected, ports)',
+    text: 'recordFreeResult(admitted, selected, ports)',
     replacement: '',
     tests: [CALL_TESTS],
   },
