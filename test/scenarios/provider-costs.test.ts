@@ -31,6 +31,7 @@ beforeAll(async () => {
     models: [
       chatModel('priced'),
       chatModel('resold', RESOLD),
+      chatModel('silent', RESOLD),
       chatModel('gift', { pricing: 'free' }),
       ...reporting.map(({ id }) => resoldBy(id)),
     ],
@@ -138,5 +139,36 @@ describe('a model is charged the cost that its provider reports', () => {
 
     const { data } = await gateway.admin<{ data: object[] }>('GET', `usage?account=${account.id}`)
     expect(data).toMatchObject([{ cost_usd: '0', provider_cost_usd: null }])
+  })
+})
+
+describe('doctor', () => {
+  const checkOfCosts = async () => {
+    const { checks } = await gateway.admin<{ checks: { name: string; ok: boolean; detail: string }[] }>(
+      'GET',
+      'doctor',
+    )
+    return checks.find(({ name }) => name === 'reported costs')
+  }
+
+  test('fails if the last 20 answers of a model had no cost, until one has', async () => {
+    const account = await gateway.account({ grant: '10' })
+    const ask = async (usage: object) => {
+      gateway.upstream.reply(chatAnswer({ usage: { ...counts, ...usage } }))
+      await chat(account.key, 'silent')
+    }
+    await ask({ cost: 0.001 })
+    for (let answers = 0; answers < 19; answers += 1) await ask({})
+    // The charges of other models are between them.
+    await chat(account.key, 'priced')
+    const after19 = await checkOfCosts()
+    await ask({})
+    const after20 = await checkOfCosts()
+    await ask({ cost: 0 })
+    const afterCost = await checkOfCosts()
+
+    expect(after19).toBeUndefined()
+    expect(after20).toMatchObject({ ok: false, detail: expect.stringContaining('were free: silent.') })
+    expect(afterCost).toBeUndefined()
   })
 })

@@ -1,10 +1,12 @@
 import { countOn, type Catalog } from '../../domain/catalog/catalog.ts'
 import type { Provider } from '../../domain/catalog/provider.ts'
 import type { AuditLog } from '../ports/audit.ts'
+import type { Ledger } from '../ports/ledger.ts'
 import type { IdleStreams } from './idle-streams.ts'
 import type { ProbeResult } from '../ports/providers.ts'
 import type { Moderator } from '../ports/moderator.ts'
 import type { RefusedFields } from '../upstreams/refused-fields.ts'
+import { ANSWERS_MAX, modelsWithoutCosts } from './unreported-costs.ts'
 
 /** The result of one check. `detail` is a sentence for the operator, without secrets. */
 export type Check = { readonly name: string; readonly ok: boolean; readonly detail: string }
@@ -27,6 +29,7 @@ const HARMLESS = 'Good morning.'
 export async function examine(ports: {
   readonly catalog: { current(): Catalog }
   readonly auditLog: AuditLog
+  readonly ledger: Pick<Ledger, 'usage'>
   readonly isSandboxOn: boolean
   readonly probeProvider: ProbeProvider
   readonly idleStreams: IdleStreams
@@ -39,6 +42,7 @@ export async function examine(ports: {
     await checkStore(ports.auditLog),
     checkCatalog(catalog, ports),
     ...checkIdleStreams(ports.idleStreams),
+    ...(await checkCosts(catalog, ports.ledger)),
     ...(ports.moderator === undefined ? [] : [await checkModerator(ports.moderator)]),
     ...(await probeAll([...catalog.providers.values()], ports.probeProvider)),
     ...[...catalog.providers.values()].flatMap(provider => checkRefusals(provider, ports.refusedFields)),
@@ -70,14 +74,28 @@ function checkCatalog(catalog: Catalog, sandbox: { readonly isSandboxOn: boolean
   return { name: 'catalog', ok: count > 0, detail }
 }
 
+/** Answers without the cost that they should be charged by are free, and nothing else fails. */
+async function checkCosts(catalog: Catalog, ledger: Pick<Ledger, 'usage'>): Promise<readonly Check[]> {
+  const models = await modelsWithoutCosts(catalog, ledger)
+  if (models.length === 0) return []
+  const detail =
+    `The last ${ANSWERS_MAX} answers of these models had no cost of their provider, so they were free: ${namesOf(models)}. ` +
+    'Write the cost_field or the cost_header of the provider in its row, or give the models a tariff.'
+  return [{ name: 'reported costs', ok: false, detail }]
+}
+
 /** Names the models whose streams ended because of the idle limit, which may be too short for them. */
 function checkIdleStreams(idleStreams: IdleStreams): readonly Check[] {
   const models = idleStreams.list()
   if (models.length === 0) return []
-  const shown = models.slice(0, MODELS_SHOWN_MAX).map(([model, streams]) => `${model} (${streams})`)
-  const others = models.length > MODELS_SHOWN_MAX ? ` and ${models.length - MODELS_SHOWN_MAX} more` : ''
-  const detail = `Streams of these models ended since the start because their provider was silent for too long: ${shown.join(', ')}${others}. If they reason for minutes, raise their stream_idle_timeout_s.`
+  const names = namesOf(models.map(([model, streams]) => `${model} (${streams})`))
+  const detail = `Streams of these models ended since the start because their provider was silent for too long: ${names}. If they reason for minutes, raise their stream_idle_timeout_s.`
   return [{ name: 'silent streams', ok: false, detail }]
+}
+
+function namesOf(models: readonly string[]): string {
+  const others = models.length > MODELS_SHOWN_MAX ? ` and ${models.length - MODELS_SHOWN_MAX} more` : ''
+  return `${models.slice(0, MODELS_SHOWN_MAX).join(', ')}${others}`
 }
 
 /** Without verdicts, requests continue unmoderated and nothing else shows it. */
