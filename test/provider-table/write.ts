@@ -3,11 +3,11 @@
  * Run it again for the page, if the kinds have changed.
  */
 import { spawnSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { KINDS_PATH, kindsFile } from './kinds-file.ts'
 import { PAGE_PATH, providersPage } from './page.ts'
 
 writeFileSync(KINDS_PATH, kindsFile())
 spawnSync('node_modules/.bin/oxfmt', [fileURLToPath(KINDS_PATH)], { stdio: 'inherit' })
-writeFileSync(PAGE_PATH, await providersPage())
+writeFileSync(PAGE_PATH, await providersPage(readFileSync(PAGE_PATH, 'utf8')))
