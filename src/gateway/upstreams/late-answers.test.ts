@@ -89,6 +89,20 @@ describe('an attempt that timed out', () => {
     expect(await store.ledger.verify()).toMatchObject({ problems: [] })
   })
 
+  test('and reports its own cost later has it in its charge, whatever the row’s price is', async () => {
+    const { store, payer, lateAnswers, admitted } = await setUp()
+    const late = aLateCall()
+    await lateAnswers.expect(admitted, attempt, late.call)
+
+    late.end(answered(JSON.stringify({ ...ANSWER, usage: { ...WITH_USAGE.usage, cost: 0.000_000_000_1 } })))
+    await settled(lateAnswers)
+
+    await store.ledger.compensate((await store.attempts.billed(1))[0]!, 7)
+    expect(await store.ledger.usage(payer.accountId, { limit: 1 })).toMatchObject([
+      { cost: usd('0.00007'), providerCost: usd('0.000000001') },
+    ])
+  })
+
   test('keeps its number among the attempts of its request', async () => {
     const { store, lateAnswers, admitted } = await setUp()
     const late = aLateCall()
