@@ -37,6 +37,13 @@ export const streamMutants: readonly Mutant[] = [
     tests: ['test/scenarios/responses-stream.test.ts'],
   },
   {
+    name: 'output that is only reasoning, which only the usage shows, is not charged',
+    file: SETTLE,
+    text: 'usage.output + usage.reasoning + usage.audioOutput > 0',
+    replacement: 'usage.output + usage.audioOutput > 0',
+    tests: ['test/scenarios/responses-stream.test.ts'],
+  },
+  {
     name: 'a broken stream looks complete',
     file: SETTLE,
     text: 'return opened.stream.finish(charge, breakForClient(end))',

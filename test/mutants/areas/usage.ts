@@ -36,6 +36,20 @@ export const usageMutants: readonly Mutant[] = [
     tests: [USAGE_TESTS],
   },
   {
+    name: 'cached tokens beside the prompt exceed the context window',
+    file: USAGE,
+    text: 'counter.atMost(max - whole, cached)',
+    replacement: 'counter.atMost(max, cached)',
+    tests: [USAGE_TESTS],
+  },
+  {
+    name: 'tokens written to a cache beside the prompt exceed the context window',
+    file: USAGE,
+    text: 'counter.atMost(max - whole - cachedInput, written)',
+    replacement: 'counter.atMost(max - whole, written)',
+    tests: [USAGE_TESTS],
+  },
+  {
     name: 'cached tokens within the prompt are charged twice',
     file: USAGE,
     text: 'return { input: whole - cachedInput - cacheWrite - audioInput, cachedInput, cacheWrite, audioInput }',
