@@ -164,7 +164,7 @@ export type TextCharge = CommonCharge & {
   readonly provenance: Provenance
   /** True if an impossible part of the reported usage was clamped. */
   readonly isClamped: boolean
-  /** Null for free rows and the upstream's own cost. */
+  /** Null for free rows and for the upstream's own cost as it reported it. */
   readonly tariff: TextTariff | null
 }
 

@@ -5,7 +5,7 @@ import type { AttemptRecord } from '../upstreams/attempt-record.ts'
 import type { AdmittedRequest } from './admit-text.ts'
 import { meterUsage, reportedCostOf } from './meter-usage.ts'
 import type { OpenedStream } from './open-stream.ts'
-import { priceText } from './quote-text.ts'
+import { priceInterrupted, priceText } from './quote-text.ts'
 import { settleText, type SettleTextPorts } from './settle-text.ts'
 import type { StreamEnding } from './text-result.ts'
 import type { TextTrace } from './text-trace.ts'
@@ -81,16 +81,17 @@ export class StreamSettlement {
 
   async #charge(reading: StreamReading): Promise<StreamCharge> {
     const { admitted, attempt, opened } = this.#run
-    const metered = await meterUsage(reading, admitted, this.#ports.tokenizer)
-    const price = priceText(
-      admitted.quote,
-      metered,
-      reportedCostOf(reading, opened.reportedCost, attempt.destination),
-    )
-    const cost = await settleText(admitted, attempt, { metered, price }, this.#ports)
+    const { quote } = admitted
     // A row that charges the upstream's own cost has no tariff, and its streams do not name a cost.
-    const isPriced = admitted.quote.pricing.kind !== 'upstream_cost'
-    return { cost: isPriced ? cost : null, usage: metered.usage }
+    const isPriced = quote.pricing.kind !== 'upstream_cost'
+    const usage = await meterUsage(reading, admitted, this.#ports.tokenizer)
+    const reportedCost = reportedCostOf(reading, opened.reportedCost, attempt.destination)
+    const charged =
+      isPriced || reading.endedWell
+        ? { metered: usage, price: priceText(quote, usage, reportedCost) }
+        : priceInterrupted(quote, usage, reportedCost)
+    const cost = await settleText(admitted, attempt, charged, this.#ports)
+    return { cost: isPriced ? cost : null, usage: charged.metered.usage }
   }
 }
 

@@ -104,6 +104,13 @@ export const moneyMutants: readonly Mutant[] = [
     tests: [QUOTE_TESTS],
   },
   {
+    name: 'an interrupted stream costs more than the worst case',
+    file: QUOTE,
+    text: 'isWithin ? metered.usage : usageWithin(metered.usage, worst)',
+    replacement: 'metered.usage',
+    tests: [QUOTE_TESTS, 'test/scenarios/interrupted-costs.test.ts'],
+  },
+  {
     name: 'a request holds more output than its model can have',
     file: QUOTE,
     text: 'Math.min(asked, maxOutputTokens)',

@@ -51,6 +51,13 @@ export const streamMutants: readonly Mutant[] = [
     tests: ['test/scenarios/streams-broken.test.ts'],
   },
   {
+    name: "an interrupted stream is free if its upstream's own cost was not reported",
+    file: SETTLE,
+    text: 'isPriced || reading.endedWell',
+    replacement: 'isPriced || reading.outputBegan',
+    tests: ['test/scenarios/interrupted-costs.test.ts'],
+  },
+  {
     name: 'a stream whose charge failed looks complete',
     file: SETTLE,
     text: 'return opened.stream.finish(null, failure)',
