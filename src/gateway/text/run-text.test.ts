@@ -15,6 +15,7 @@ import { CircuitBreakers } from '../upstreams/circuit-breakers.ts'
 import { RetryBudgets } from '../upstreams/retry-budgets.ts'
 import { LateAnswers } from '../upstreams/late-answers.ts'
 import { RefusedFields } from '../upstreams/refused-fields.ts'
+import { FinishingStreams } from './finishing-streams.ts'
 import { runText } from './run-text.ts'
 
 const main = aDestination('main')
@@ -67,6 +68,7 @@ async function setUp(
         clock,
         holds: new HoldQueue({ ledger, clock }, { waitMs: 0, mode: 'hold' }),
         lateAnswers: new LateAnswers({ attempts, clock, onFailed: onSettleFailed }),
+        finishingStreams: new FinishingStreams(clock),
         moderator: undefined,
         refusedFields: new RefusedFields(),
         onSettleFailed,

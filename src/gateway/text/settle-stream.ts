@@ -44,14 +44,19 @@ export class StreamSettlement {
    * Charges the stream and returns its last bytes, which may be none. They are for the client when the charge is
    * durable. `end` is how the upstream's body ended; undefined if it did not end before the stream was complete. Never
    * rejects. Call it once.
+   *
+   * `isRead` says that the client reads these bytes. `isFinished` says that the stream was read on without its client.
    */
-  async settle(end: StreamEnd | undefined, { isRead }: { readonly isRead: boolean }): Promise<Bytes> {
+  async settle(
+    end: StreamEnd | undefined,
+    { isRead, isFinished = false }: { readonly isRead: boolean; readonly isFinished?: boolean },
+  ): Promise<Bytes> {
     this.#hasBegun = true
     const { admitted, attempt, opened } = this.#run
     let isWhole = false
     try {
       const reading = opened.stream.reading()
-      const charge = isOwed(reading) ? await this.#charge(reading) : null
+      const charge = isOwed(reading) ? await this.#charge(reading, { isFinished }) : null
       if (!reading.endedWell) {
         reportBreak(admitted.call.trace, end, attempt.destination.provider.id)
         return opened.stream.finish(charge, breakForClient(end))
@@ -79,7 +84,10 @@ export class StreamSettlement {
     }
   }
 
-  async #charge(reading: StreamReading): Promise<StreamCharge> {
+  async #charge(
+    reading: StreamReading,
+    { isFinished }: { readonly isFinished: boolean },
+  ): Promise<StreamCharge> {
     const { admitted, attempt, opened } = this.#run
     const { quote } = admitted
     // A row that charges the upstream's own cost has no tariff, and its streams do not name a cost.
@@ -87,9 +95,9 @@ export class StreamSettlement {
     const usage = await meterUsage(reading, admitted, this.#ports.tokenizer)
     const reportedCost = reportedCostOf(reading, opened.reportedCost, attempt.destination)
     const charged =
-      isPriced || reading.endedWell
-        ? { metered: usage, price: priceText(quote, usage, reportedCost) }
-        : priceInterrupted(quote, usage, reportedCost)
+      isFinished || !(isPriced || reading.endedWell)
+        ? priceInterrupted(quote, usage, reportedCost)
+        : { metered: usage, price: priceText(quote, usage, reportedCost) }
     const cost = await settleText(admitted, attempt, charged, this.#ports)
     return { cost: isPriced ? cost : null, usage: charged.metered.usage }
   }
@@ -99,7 +107,7 @@ export class StreamSettlement {
  * Whether a stream is charged: it ended well, or it produced output, which may be known only from the upstream's usage.
  * Input alone is not charged.
  */
-function isOwed({ endedWell, outputBegan, usage }: StreamReading): boolean {
+export function isOwed({ endedWell, outputBegan, usage }: StreamReading): boolean {
   return (
     endedWell || outputBegan || (usage !== null && usage.output + usage.reasoning + usage.audioOutput > 0)
   )
