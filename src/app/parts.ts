@@ -10,6 +10,7 @@ import type { Moderator } from '../gateway/ports/moderator.ts'
 import type { MediaProviders, ProviderAdapters } from '../gateway/ports/providers.ts'
 import type { Tokenizer } from '../gateway/ports/tokenizer.ts'
 import { FinishingStreams } from '../gateway/text/finishing-streams.ts'
+import { RecentPrompts } from '../gateway/text/recent-prompts.ts'
 import type { TextPorts } from '../gateway/text/text-ports.ts'
 import { IdleStreams } from '../gateway/admin/idle-streams.ts'
 import { CircuitBreakers } from '../gateway/upstreams/circuit-breakers.ts'
@@ -216,6 +217,7 @@ function textPortsOf(parts: {
     refusedFields,
     providers,
     tokenizer,
+    recentPrompts: new RecentPrompts({ clock, hash: text => Bun.hash.xxHash32(text) }),
     circuitBreakers: new CircuitBreakers({ catalog, clock }),
     retryBudgets: new RetryBudgets(clock),
     random: () => Math.random(),

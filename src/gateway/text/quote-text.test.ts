@@ -40,6 +40,7 @@ function aRequest(change: Partial<TextRequest> = {}): TextRequest {
     choices: 1,
     inputTokensEstimate: 10,
     input: () => ({ texts: [], tokens: 0 }),
+    prompt: () => '',
     ...change,
   }
 }

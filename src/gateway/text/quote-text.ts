@@ -128,6 +128,8 @@ export type MeteredUsage = {
   readonly usage: Usage
   readonly provenance: Provenance
   readonly isClamped: boolean
+  /** The part of an estimated input that counts as cached, because an earlier prompt began alike. Absent for none. */
+  readonly assumedCached?: number
 }
 
 export type TextPrice = {

@@ -20,6 +20,7 @@ import {
   FINISHING_MAX,
   FinishingStreams,
 } from './finishing-streams.ts'
+import { RecentPrompts } from './recent-prompts.ts'
 import { RelayedStream } from './relay-stream.ts'
 import { WatchedUpstream } from './watched-upstream.ts'
 
@@ -111,6 +112,7 @@ async function setUp({ first = ROLE, failsAt, finishAborted }: SetUp = {}) {
       clock,
       tokenizer: { countTokens: async () => 1 },
       finishingStreams,
+      recentPrompts: new RecentPrompts({ clock, hash: () => 0 }),
       onSettleFailed: error => failures.push(error),
     },
   )

@@ -92,13 +92,15 @@ export class StreamSettlement {
     const { quote } = admitted
     // A row that charges the upstream's own cost has no tariff, and its streams do not name a cost.
     const isPriced = quote.pricing.kind !== 'upstream_cost'
-    const usage = await meterUsage(reading, admitted, this.#ports.tokenizer)
+    const usage = await meterUsage(reading, admitted, attempt, this.#ports)
     const reportedCost = reportedCostOf(reading, opened.reportedCost, attempt.destination)
     const charged =
       isFinished || !(isPriced || reading.endedWell)
         ? priceInterrupted(quote, usage, reportedCost)
         : { metered: usage, price: priceText(quote, usage, reportedCost) }
     const cost = await settleText(admitted, attempt, charged, this.#ports)
+    if (reading.endedWell && reading.usage !== null)
+      this.#ports.recentPrompts.note(admitted, attempt.destination, reading.usage)
     return { cost: isPriced ? cost : null, usage: charged.metered.usage }
   }
 }
