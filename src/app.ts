@@ -125,15 +125,16 @@ async function serve(
 
 async function stopServing(
   server: RunningServer,
-  { log, clock, media, close }: Parts,
+  { log, clock, text, media, close }: Parts,
   { drainMs, stopBackground }: { readonly drainMs: number; readonly stopBackground: () => Promise<void> },
 ): Promise<void> {
   log.info('stopping', {
     running_requests: server.runningRequests,
     running_submits: media.runner.submits,
+    finishing_streams: text.finishingStreams.running,
     drain_s: drainMs / MS_PER_S,
   })
-  await drained(server, media, { drainMs, clock })
+  await drained(server, { text, media }, { drainMs, clock })
   media.stop()
   await stopBackground()
   log.info('stopped', {})
@@ -142,16 +143,18 @@ async function stopServing(
 }
 
 /**
- * Waits up to `drainMs` for running requests, and for submits whose client has disconnected. Then aborts the requests
- * and waits until aborted streams are settled.
+ * Waits up to `drainMs` for running requests, which include streams that are finished without their client, and for
+ * submits whose client has disconnected. Then aborts the requests and waits until aborted streams are settled.
  */
 async function drained(
   server: RunningServer,
-  { runner }: Pick<Parts['media'], 'runner'>,
+  { text, media: { runner } }: Pick<Parts, 'text' | 'media'>,
   { drainMs, clock }: { readonly drainMs: number; readonly clock: Clock },
 ): Promise<void> {
   const ended = server.drain().then(() => runner.submitsEnded())
   if (await endsWithin(drainMs, ended, clock)) return
+  // First, so that the streams of aborted requests are not finished either.
+  text.finishingStreams.stop()
   await endsWithin(SETTLE_WITHIN_MS, server.abort(), clock)
 }
 

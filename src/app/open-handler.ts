@@ -86,6 +86,7 @@ function gaugesOf(
     held: heldNow,
     waiting: () => holds.waiting,
     lateCalls: () => text.lateAnswers.running,
+    finishingStreams: () => text.finishingStreams.running,
     openJobs: () => media.jobs.openCounts(),
     openCircuits: () => text.circuitBreakers.open,
     replayBytes: replays.bytes,

@@ -9,6 +9,8 @@ import type { Clock } from '../gateway/ports/clock.ts'
 import type { Moderator } from '../gateway/ports/moderator.ts'
 import type { MediaProviders, ProviderAdapters } from '../gateway/ports/providers.ts'
 import type { Tokenizer } from '../gateway/ports/tokenizer.ts'
+import { FinishingStreams } from '../gateway/text/finishing-streams.ts'
+import { RecentPrompts } from '../gateway/text/recent-prompts.ts'
 import type { TextPorts } from '../gateway/text/text-ports.ts'
 import { IdleStreams } from '../gateway/admin/idle-streams.ts'
 import { CircuitBreakers } from '../gateway/upstreams/circuit-breakers.ts'
@@ -211,9 +213,11 @@ function textPortsOf(parts: {
     onSettleFailed,
     attempts,
     lateAnswers: new LateAnswers({ attempts, clock, onFailed: onSettleFailed }),
+    finishingStreams: new FinishingStreams(clock),
     refusedFields,
     providers,
     tokenizer,
+    recentPrompts: new RecentPrompts({ clock, hash: text => Bun.hash.xxHash32(text) }),
     circuitBreakers: new CircuitBreakers({ catalog, clock }),
     retryBudgets: new RetryBudgets(clock),
     random: () => Math.random(),

@@ -14,6 +14,14 @@ export class DisconnectSignal implements CallerSignal {
     if (place >= 0) this.#listeners.splice(place, 1)
   }
 
+  /** Fires when another signal does, until the returned function is called. */
+  follow(other: CallerSignal): () => void {
+    const onAbort = () => this.fire()
+    if (other.aborted) this.fire()
+    else other.addEventListener('abort', onAbort)
+    return () => other.removeEventListener('abort', onAbort)
+  }
+
   /** Firing again changes nothing. */
   fire(): void {
     this.aborted = true

@@ -1,5 +1,5 @@
 import { inputParts, type InputParts } from './input-parts.ts'
-import type { Member } from './json/members.ts'
+import { MemberWalk, type Member } from './json/members.ts'
 import { jsonObjectOf, type JsonDocument } from './json/parse-json.ts'
 import { quotedName } from './json/quoted-name.ts'
 import { unambiguousFields } from './json/unambiguous-fields.ts'
@@ -39,6 +39,16 @@ export function readNamedModel(
  */
 export function inputOf(text: string, fields: readonly string[]): InputParts {
   return inputParts(jsonObjectOf(text), fields)
+}
+
+/** The JSON of these fields, in this order. */
+export function promptOf(text: string, fields: readonly string[]): string {
+  const values = fields.map(() => '')
+  for (const walk = new MemberWalk(text); walk.next();) {
+    const place = fields.findIndex(field => walk.isNamed(field))
+    if (place >= 0) values[place] = text.slice(walk.start, walk.end)
+  }
+  return values.join('\n')
 }
 
 /** The request's text with the value of `model` replaced, or unchanged when it is already that name. */

@@ -168,6 +168,11 @@ export type TextRequest = {
   readonly usesGoogleTools?: boolean
   /** The texts for a tokenizer, and the tokens of parts that it cannot count. Made on demand. */
   input(): InputParts
+  /**
+   * The JSON of what the model reads, in the order in which providers give it to the model, so that two prompts begin
+   * alike if the provider's cache can use one for the other. Made on demand.
+   */
+  prompt(): string
 }
 
 /** Tools that run on the provider's servers, which charges for each use. */

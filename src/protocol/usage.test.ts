@@ -260,6 +260,16 @@ describe('an impossible count is clamped and flagged', () => {
       { input: 90_000, cachedInput: 10_000, output: 1 },
     ],
     [
+      'a cache that is read and written beside the input, together above the context window',
+      {
+        input_tokens: 90_000,
+        output_tokens: 1,
+        cache_read_input_tokens: 6_000,
+        cache_creation_input_tokens: 9_000,
+      },
+      { input: 90_000, cachedInput: 6_000, cacheWrite: 4_000, output: 1 },
+    ],
+    [
       'reasoning beside the completion, together above the ceiling',
       {
         prompt_tokens: 1,

@@ -11,6 +11,7 @@ export type Gauges = BooksGauges & {
   readonly held: () => Promise<Readonly<Record<HoldKind, NanoUsd>>>
   readonly waiting: () => number
   readonly lateCalls: () => number
+  readonly finishingStreams: () => number
   readonly openJobs: () => Promise<Readonly<Record<OpenState, number>>>
   readonly openCircuits: () => number
   readonly replayBytes: () => number
@@ -93,6 +94,11 @@ function numbers(gauges: Gauges): readonly NumberGauge[] {
       name: 'tollgate_late_calls',
       help: 'Upstream calls that continue after their client got a 504.',
       read: gauges.lateCalls,
+    },
+    {
+      name: 'tollgate_finishing_streams',
+      help: 'Streams that are read to their end for their charge after their client disconnected.',
+      read: gauges.finishingStreams,
     },
     {
       name: 'tollgate_open_circuit_breakers',

@@ -280,8 +280,10 @@ describe('the reply is a message', () => {
 
   test('with estimated tokens and no cost, if the upstream reports no usage', async () => {
     gateway.upstream.reply(chatCompletion('Hello.', null))
+    // A key without earlier requests, whose cached tokens would be assumed again.
+    const account = await gateway.account()
 
-    const { usage } = await messageOf(await ask({}))
+    const { usage } = await messageOf(await ask({}, '/v1/messages', account))
 
     expect(usage).toEqual({ input_tokens: expect.any(Number), output_tokens: expect.any(Number) })
     expect(usage['input_tokens']).toBeGreaterThan(0)

@@ -86,13 +86,17 @@ describe('events with names are forwarded unchanged and charged', () => {
   })
 })
 
-test('a failed response without output is charged its reported usage', async () => {
+test.each([
+  ['text', USAGE],
+  ['reasoning only', { ...USAGE, output_tokens_details: { reasoning_tokens: 5 } }],
+])('a failed response whose usage alone shows output, %s, is charged that usage', async (_, usage) => {
   const { account, exchange, reader, first } = await openedStream(gateway, CREATED, RESPONSES)
+  const failed = named('response.failed', response({ status: 'failed', usage }))
 
-  await exchange.write(chunk(ended('failed')))
+  await exchange.write(chunk(failed))
   const body = first + (await restOf(reader))
 
-  expect(body).toBe(CREATED + ended('failed'))
+  expect(body).toBe(CREATED + failed)
   expect(await settlementOf(gateway, account)).toEqual(reported)
 })
 

@@ -11,6 +11,8 @@ export type Asking = {
   readonly includeUsage?: boolean
   /** Additional members of the request. */
   readonly body?: Readonly<Record<string, unknown>>
+  /** Additional headers of the request. */
+  readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
 }
 
@@ -20,11 +22,11 @@ const CHAT = { path: '/v1/chat/completions', request: { messages: HI } }
 export function askForStream(
   gateway: ScriptedGateway,
   { key }: TestAccount,
-  { route = CHAT, includeUsage = false, body = {}, signal }: Asking = {},
+  { route = CHAT, includeUsage = false, body = {}, headers = {}, signal }: Asking = {},
 ): Promise<Response> {
   return fetch(gateway.url + route.path, {
     method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
     body: JSON.stringify({
       model: ROW_MODEL,
       ...route.request,

@@ -108,6 +108,7 @@ function anyProvider(): fc.Arbitrary<Provider> {
       usageStyle: fc.constant('gemini' as const),
       billsRefused: fc.constant('content_filter' as const),
       streamUsage: fc.constant('ask' as const),
+      finishAborted: fc.constant(true as const),
       retries: fc.constant(0 as const),
       firstByteTimeoutMs: anyTimeoutMs(),
       readTimeoutMs: anyTimeoutMs(),
@@ -129,6 +130,7 @@ function anyProvider(): fc.Arbitrary<Provider> {
       routes: fc.constant(['messages' as const]),
       maxTokensField: fc.constant('max_tokens' as const),
       betas: fc.constantFrom(['files-api-2025-04-14'], ['null', '1']),
+      finishAborted: fc.constant(true as const),
     },
     { requiredKeys: [...requiredOfProvider] },
   )

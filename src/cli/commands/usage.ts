@@ -83,6 +83,7 @@ const counts = [
   'reasoning_tokens',
   'audio_output_tokens',
   'server_tool_uses',
+  'assumed_cached_tokens',
   'images',
   'seconds',
 ] as const

@@ -132,6 +132,11 @@ export type Provider = TextTimeouts & {
   readonly connectTimeoutMs: number
   /** `ask`: every chat stream asks for its usage, even if the client does not. */
   readonly streamUsage?: 'ask'
+  /**
+   * True if the provider bills an aborted call in full. A stream whose client disconnects is then read to its end, and
+   * its real cost is charged.
+   */
+  readonly finishAborted?: true
   /** 0 if a request is never sent to this provider a second time. */
   readonly retries?: 0
   /** Whether a request may use the connection of an earlier one. */

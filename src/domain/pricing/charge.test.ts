@@ -6,8 +6,8 @@ import { nanoUsd, usd } from '../money.ts'
 import { chargeForImages, chargeForTokens, chargeForUpstreamCost, chargeForVideo } from './charge.ts'
 import { parseExactUsd } from './exact-usd.ts'
 import type { TextTariff } from './tariff.ts'
-import { NO_USAGE, type Usage } from './usage.ts'
-import { affordableOutputTokens, worstCasePrice } from './worst-case.ts'
+import { inputTokens, NO_USAGE, outputTokens, type Usage } from './usage.ts'
+import { affordableOutputTokens, usageWithin, worstCasePrice } from './worst-case.ts'
 
 /** None, a few, many, and more than a double can count exactly once they are multiplied with a price. */
 const tokens = fc.oneof(
@@ -138,6 +138,22 @@ const reportedCosts = fc
       value: product([rational(digits, 10n ** BigInt(decimals)), factor]),
     }
   })
+
+test('a usage that is cut to a worst case never costs more, and all that fits in it stays', () => {
+  const counts = fc.nat(1_000_000)
+  const counted = fc.record({ inputTokens: counts, outputTokens: counts, choices, serverToolUses: counts })
+  fc.assert(
+    fc.property(usages, counted, tariffs, (usage, worst, tariff) => {
+      const within = usageWithin(usage, worst)
+
+      expect(chargeForTokens(within, tariff)).toBeLessThanOrEqual(worstCasePrice(worst, tariff))
+      expect(inputTokens(within)).toBe(Math.min(inputTokens(usage), worst.inputTokens))
+      expect(outputTokens(within)).toBe(Math.min(outputTokens(usage), worst.outputTokens * worst.choices))
+      expect(within.serverToolUses).toBe(Math.min(usage.serverToolUses, worst.serverToolUses))
+    }),
+    { numRuns: 2000 },
+  )
+})
 
 test("a charge by the upstream's cost is that cost times the markup, rounded up once", () => {
   const markup = fc.bigInt({ min: 1n, max: 1_000_000_000_000n })

@@ -3,7 +3,7 @@ import { chargeForServerTools } from './charge.ts'
 import { divideRoundingUp } from './round-up.ts'
 import { maxPriceOf, TOKENS_PER_PRICE, type TextPrices, type TextTariff } from './tariff.ts'
 import { reachablePrices } from './tiers.ts'
-import { inputBuckets, outputBuckets } from './usage.ts'
+import { inputBuckets, outputBuckets, type Usage, type UsageBucket } from './usage.ts'
 
 /** The most tokens a text request can use, as far as this can be known before it is sent. */
 export type WorstCase = {
@@ -28,6 +28,32 @@ export function worstCasePrice(worst: WorstCase, tariff: TextTariff): NanoUsd {
     if (price > highest) highest = price
   }
   return highest
+}
+
+/** A usage without what exceeds a worst case, so that it costs at most as much. Leaves out the last buckets first. */
+export function usageWithin(usage: Usage, worst: WorstCase): Usage {
+  const { inputTokens, outputTokens, choices, serverToolUses = 0 } = worst
+  return {
+    ...usage,
+    ...bucketsWithin(usage, inputBuckets, inputTokens),
+    ...bucketsWithin(usage, outputBuckets, outputTokens * choices),
+    serverToolUses: Math.min(usage.serverToolUses, serverToolUses),
+  }
+}
+
+function bucketsWithin(
+  usage: Usage,
+  buckets: readonly UsageBucket[],
+  tokensMax: number,
+): Partial<Record<UsageBucket, number>> {
+  const within: Partial<Record<UsageBucket, number>> = {}
+  let left = tokensMax
+  for (const bucket of buckets) {
+    const tokens = Math.min(usage[bucket], left)
+    within[bucket] = tokens
+    left -= tokens
+  }
+  return within
 }
 
 function priceAt(worst: WorstCase, tariff: TextPrices): NanoUsd {

@@ -164,7 +164,9 @@ export type TextCharge = CommonCharge & {
   readonly provenance: Provenance
   /** True if an impossible part of the reported usage was clamped. */
   readonly isClamped: boolean
-  /** Null for free rows and the upstream's own cost. */
+  /** The cached input of an estimate, which an earlier request suggests. Absent for none, as in most charges. */
+  readonly assumedCached?: number
+  /** Null for free rows and for the upstream's own cost as it reported it. */
   readonly tariff: TextTariff | null
 }
 

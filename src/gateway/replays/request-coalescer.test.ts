@@ -84,10 +84,11 @@ const noReplays: Replays = { find: async () => undefined, keep: async () => {} }
 
 function setUp(replays: Replays = noReplays) {
   const clock = fakeClock()
+  const budget = replayBudget(1 << 20)
   const coalescer = new RequestCoalescer(
     {
       replays,
-      budget: replayBudget(1 << 20),
+      budget,
       clock,
       sha256: text => aFingerprint(text).digest,
     },
@@ -107,7 +108,7 @@ function setUp(replays: Replays = noReplays) {
     result.catch(() => undefined)
     return { result, client, trace: call.trace }
   }
-  return { clock, ask, calls }
+  return { clock, ask, calls, budget }
 }
 
 describe('with a replay store that answers later', () => {
@@ -342,4 +343,22 @@ test('a request whose answer threw leaves its followers to call the model themse
 
   expect(await rejection(first.result)).toHaveProperty('message', 'a bug')
   expect(await second.result).toEqual(anAnswer('the answer'))
+})
+
+test('the copy of a stream that continues without its readers is dropped when they have left', async () => {
+  const { ask, calls, budget } = setUp()
+  const { result } = ask()
+  await turn()
+  // Its `ended` does not resolve: it is read on for its charge.
+  calls[0]!.resolve({ ...aStream(), body: streamOfText('the first part') })
+  const stream = await result
+  if (stream.kind !== 'stream') throw new Error('Not a stream.')
+  await stream.body.read()
+  const copied = budget.taken
+
+  stream.body.cancel()
+  await turn()
+
+  expect(copied).toBeGreaterThan(0)
+  expect(budget.taken).toBe(0)
 })

@@ -117,7 +117,10 @@ export class RequestCoalescer {
   }
 
   async #keepStream(run: Run, stream: SharedStream, answer: StreamedAnswer): Promise<void> {
-    const [, { isWhole }] = await Promise.all([stream.sourceEnded, answer.ended])
+    await stream.sourceEnded
+    // A complete stream is settled before its last bytes. One that is not settled by now has no readers left, but may
+    // be read on for its charge for minutes. Its copy is dropped now.
+    const { isWhole } = await Promise.race([answer.ended, NOT_WHOLE])
     const body = stream.copy()
     if (body !== undefined && isSmall(body) && isWhole) {
       const { contentType, model } = answer
@@ -162,6 +165,8 @@ function isSmall(body: WholeAnswer['body']): boolean {
     (body.length <= COPY_BYTES_MAX && encoder.encode(body).length <= COPY_BYTES_MAX)
   )
 }
+
+const NOT_WHOLE = Promise.resolve({ isWhole: false })
 
 /** Rate limits and `Retry-After` were for the first request. */
 const REPLAY = { rateLimits: [], retryAfter: undefined, isReplay: true } as const

@@ -1,29 +1,39 @@
 import { expect, test } from 'bun:test'
+import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { aDestination, anAdmittedRequest } from '../../../test/support/upstream-rows.ts'
 import { parseExactUsd, roundUpToNanoUsd } from '../../domain/pricing/exact-usd.ts'
 import { NO_USAGE } from '../../domain/pricing/usage.ts'
-import { meterUsage, reportedCostOf } from './meter-usage.ts'
+import { meterUsage, reportedCostOf, type MeterPorts } from './meter-usage.ts'
+import { RecentPrompts } from './recent-prompts.ts'
 
 /** A request with an output ceiling of 100 tokens, and an answer without a usage. */
 const admitted = anAdmittedRequest([aDestination('main')])
 const produced = { usage: null, isClamped: false, texts: () => ['output'] }
 
+const attempt = { destination: aDestination('main') }
+
 /** Counts every list of texts with this number of tokens: first the request's, then the answer's. */
-function counting(...counts: readonly number[]) {
+function counting(...counts: readonly number[]): MeterPorts {
   const left = counts.values()
-  return { countTokens: async () => left.next().value ?? 0 }
+  const recentPrompts = new RecentPrompts({ clock: fakeClock(), hash: () => 0 })
+  return { tokenizer: { countTokens: async () => left.next().value ?? 0 }, recentPrompts }
 }
 
 test('a usage that the upstream reported is not estimated', async () => {
   const usage = { ...NO_USAGE, input: 3, output: 4 }
 
-  const metered = await meterUsage({ ...produced, usage, isClamped: true }, admitted, counting(1000, 1000))
+  const metered = await meterUsage(
+    { ...produced, usage, isClamped: true },
+    admitted,
+    attempt,
+    counting(1000, 1000),
+  )
 
   expect(metered).toEqual({ usage, provenance: 'reported', isClamped: true })
 })
 
 test('an estimated input is at most the worst case of the request', async () => {
-  const { usage, provenance } = await meterUsage(produced, admitted, counting(1_000_000, 1))
+  const { usage, provenance } = await meterUsage(produced, admitted, attempt, counting(1_000_000, 1))
 
   expect({ input: usage.input, provenance }).toEqual({
     input: admitted.quote.worst.inputTokens,
@@ -32,15 +42,39 @@ test('an estimated input is at most the worst case of the request', async () => 
 })
 
 test('an estimated output is at most the ceiling of the request', async () => {
-  const { usage } = await meterUsage(produced, admitted, counting(1, 1_000_000))
+  const { usage } = await meterUsage(produced, admitted, attempt, counting(1, 1_000_000))
 
   expect(usage.output).toBe(100)
 })
 
 test('an output of which only a part was counted is scaled and rounded up', async () => {
-  const { usage } = await meterUsage({ ...produced, textsScale: 2.1 }, admitted, counting(1, 10))
+  const { usage } = await meterUsage({ ...produced, textsScale: 2.1 }, admitted, attempt, counting(1, 10))
 
   expect(usage.output).toBe(21)
+})
+
+test('the part of an estimated input that begins like the last prompt counts as cached, and is marked', async () => {
+  const ports = counting(8, 4)
+  ports.recentPrompts.note(admitted, attempt.destination, { ...NO_USAGE, input: 2, cachedInput: 5 })
+
+  const metered = await meterUsage(produced, admitted, attempt, ports)
+
+  expect(metered).toMatchObject({
+    usage: { input: 3, cachedInput: 5, output: 4 },
+    provenance: 'estimated',
+    assumedCached: 5,
+  })
+})
+
+test('an input that the upstream reported at the start of a broken stream is not assumed', async () => {
+  const ports = counting(4)
+  ports.recentPrompts.note(admitted, attempt.destination, { ...NO_USAGE, input: 2, cachedInput: 5 })
+  const inputUsage = { ...NO_USAGE, input: 7, cachedInput: 1 }
+
+  const metered = await meterUsage({ ...produced, inputUsage }, admitted, attempt, ports)
+
+  expect(metered.usage).toMatchObject({ input: 7, cachedInput: 1 })
+  expect(metered.assumedCached).toBeUndefined()
 })
 
 test.each([

@@ -2,8 +2,10 @@ import { costUnits } from '../../domain/catalog/provider.ts'
 import { parseExactUsd, type ExactUsd } from '../../domain/pricing/exact-usd.ts'
 import { NO_USAGE, type Usage } from '../../domain/pricing/usage.ts'
 import type { Tokenizer } from '../ports/tokenizer.ts'
+import type { AttemptRecord } from '../upstreams/attempt-record.ts'
 import type { AdmittedRequest } from './admit-text.ts'
 import { usageLimits, type MeteredUsage } from './quote-text.ts'
+import type { RecentPrompts } from './recent-prompts.ts'
 import type { Destination } from './resolve-model.ts'
 
 /** The facts that an answer or a stream reports. */
@@ -16,6 +18,10 @@ export type Produced = Pick<MeteredUsage, 'isClamped'> & {
   readonly textsScale?: number
 }
 
+export type MeterPorts = { readonly tokenizer: Tokenizer; readonly recentPrompts: RecentPrompts }
+
+type Attempted = Pick<AttemptRecord<unknown>, 'destination'>
+
 /**
  * The usage that the upstream reported or, if it reported none, the tokenizer's estimate of the input and the output.
  * An estimate is at most the worst case that the request was admitted with.
@@ -23,35 +29,57 @@ export type Produced = Pick<MeteredUsage, 'isClamped'> & {
 export function meterUsage(
   produced: Produced,
   admitted: Metered,
-  tokenizer: Tokenizer,
+  attempt: Attempted,
+  ports: MeterPorts,
 ): Promise<MeteredUsage> {
   const { usage, isClamped } = produced
-  if (usage === null) return estimateUsage(produced, admitted, tokenizer)
+  if (usage === null) return estimateUsage(produced, admitted, attempt, ports)
   return Promise.resolve({ usage, provenance: 'reported', isClamped })
 }
 
-type Metered = Pick<AdmittedRequest, 'request' | 'quote' | 'model'>
+type Metered = Pick<AdmittedRequest, 'call' | 'request' | 'quote' | 'model'>
 
 async function estimateUsage(
   produced: Produced,
   admitted: Metered,
-  tokenizer: Tokenizer,
+  attempt: Attempted,
+  ports: MeterPorts,
 ): Promise<MeteredUsage> {
   // A row without an output ceiling, such as an embedding, has no output.
   const { outputTokensMax = 0 } = usageLimits(admitted)
   const [read, written] = await Promise.all([
-    produced.inputUsage ?? estimateInput(admitted, tokenizer),
-    tokenizer.countTokens(produced.texts()),
+    produced.inputUsage ?? estimatePartlyCached(admitted, attempt, ports),
+    ports.tokenizer.countTokens(produced.texts()),
   ])
   const output = Math.min(Math.ceil(written * (produced.textsScale ?? 1)), outputTokensMax)
-  return { usage: { ...read, output }, provenance: 'estimated', isClamped: false }
+  const assumedCached = produced.inputUsage === undefined ? read.cachedInput : 0
+  return {
+    usage: { ...read, output },
+    provenance: 'estimated',
+    isClamped: false,
+    ...(assumedCached > 0 && { assumedCached }),
+  }
 }
 
 /** The tokenizer's estimate of the input, at most that of the worst case. */
-export async function estimateInput({ request, quote }: Metered, tokenizer: Tokenizer): Promise<Usage> {
+export async function estimateInput(
+  { request, quote }: Pick<Metered, 'request' | 'quote'>,
+  tokenizer: Tokenizer,
+): Promise<Usage> {
   const { texts, tokens } = request.input()
   const read = await tokenizer.countTokens(texts)
   return { ...NO_USAGE, input: Math.min(read + tokens, quote.worst.inputTokens) }
+}
+
+/** The same, with the part that the last prompt suggests counted as cached. */
+async function estimatePartlyCached(
+  admitted: Metered,
+  { destination }: Attempted,
+  { tokenizer, recentPrompts }: MeterPorts,
+): Promise<Usage> {
+  const { input: inputTokens } = await estimateInput(admitted, tokenizer)
+  const cachedInput = await recentPrompts.cachedTokens(admitted, destination, { inputTokens, tokenizer })
+  return { ...NO_USAGE, input: inputTokens - cachedInput, cachedInput }
 }
 
 /**

@@ -1,5 +1,6 @@
 import { formatId } from '../../domain/ids.ts'
 import type { Heartbeat, StreamDialect, TextStream } from '../../protocol/text-dialect.ts'
+import { DisconnectSignal } from '../disconnect-signal.ts'
 import type { CallerSignal } from '../ports/caller-signal.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { RateLimits, StreamEnd, UpstreamStream } from '../ports/text-provider.ts'
@@ -19,7 +20,7 @@ export type OpenedStream = {
   readonly retryAfter: string | undefined
   readonly reportedCost: string | null
   readonly upstream: UpstreamStream
-  /** The same as `upstream`, for a stream with heartbeats. */
+  /** The same as `upstream`, for a stream with heartbeats or one that may be read on without its client. */
   readonly watched?: WatchedUpstream
   readonly stream: TextStream
   /** The first bytes for the client. They are empty only if the stream has ended. */
@@ -34,6 +35,8 @@ export type StreamResult =
  * Opens the stream of one upstream and reads until something can go to the client. Until then nothing has been sent, so
  * another upstream can be called, or the client can get an error status. If the client disconnects, the upstream's call
  * ends. If `mayGiveUp`, it also ends when its first byte does not come within the limit of the model or the provider.
+ *
+ * After it was opened, the stream of a provider with `finish_aborted` continues without its client.
  */
 export async function openStream(
   admitted: AdmittedRequest<StreamDialect>,
@@ -42,10 +45,31 @@ export async function openStream(
   ports: OpenPorts,
   { mayGiveUp }: { readonly mayGiveUp: boolean },
 ): Promise<StreamResult> {
-  const { call, model } = admitted
-  const limitMs = model.firstByteTimeoutMs ?? destination.provider.firstByteTimeoutMs
-  if (limitMs === undefined || !mayGiveUp) return open(admitted, destination, settings, ports, call.client)
-  const deadline = new FirstByteDeadline(limitMs, call.client.signal, ports.clock)
+  if (destination.provider.finishAborted === undefined)
+    return openInTime({ admitted, destination, client: admitted.call.client }, settings, ports, { mayGiveUp })
+  const signal = new DisconnectSignal()
+  const unfollow = signal.follow(admitted.call.client.signal)
+  const opening = { admitted, destination, client: { signal } }
+  const result = await openInTime(opening, settings, ports, { mayGiveUp })
+  unfollow()
+  return result
+}
+
+type Opening = {
+  readonly admitted: AdmittedRequest<StreamDialect>
+  readonly destination: Destination
+  readonly client: { readonly signal: CallerSignal }
+}
+
+async function openInTime(
+  { admitted, destination, client }: Opening,
+  settings: TextSettings,
+  ports: OpenPorts,
+  { mayGiveUp }: { readonly mayGiveUp: boolean },
+): Promise<StreamResult> {
+  const limitMs = admitted.model.firstByteTimeoutMs ?? destination.provider.firstByteTimeoutMs
+  if (limitMs === undefined || !mayGiveUp) return open(admitted, destination, settings, ports, client)
+  const deadline = new FirstByteDeadline(limitMs, client.signal, ports.clock)
   const result = await open(admitted, destination, settings, ports, deadline)
   deadline.meet()
   return result.kind === 'aborted' && deadline.isMissed ? gaveUp(result, limitMs) : result
@@ -86,7 +110,8 @@ async function open(
   const { status, retryAfter, rateLimits = [], reportedCost, body } = outcome
   const stream = textStream(admitted, destination, ports)
   const { heartbeat } = stream
-  const watched = heartbeat && new WatchedUpstream(body, ports.clock)
+  const isWatched = heartbeat !== undefined || provider.finishAborted !== undefined
+  const watched = isWatched ? new WatchedUpstream(body, ports.clock) : undefined
   const source = watched ?? body
   const first = await (watched !== undefined && heartbeat?.mayComeFirst === true && watch.meet === undefined
     ? readFirstOrBeat(watched, stream, { heartbeat, clock: ports.clock })

@@ -5,7 +5,7 @@ import { parseExactUsd } from '../../domain/pricing/exact-usd.ts'
 import type { TextPricing } from '../../domain/pricing/tariff.ts'
 import { NO_USAGE, type Usage } from '../../domain/pricing/usage.ts'
 import type { TextRequest } from '../../protocol/text-dialect.ts'
-import { affordableCeiling, priceText, quoteText, usageLimits } from './quote-text.ts'
+import { affordableCeiling, priceInterrupted, priceText, quoteText, usageLimits } from './quote-text.ts'
 
 /** 0.001 USD for an input token, 0.002 USD for an output token and 0.01 USD for a request. */
 const TARIFF = { input: usd('1000'), output: usd('2000'), perRequest: usd('0.01') }
@@ -40,6 +40,7 @@ function aRequest(change: Partial<TextRequest> = {}): TextRequest {
     choices: 1,
     inputTokensEstimate: 10,
     input: () => ({ texts: [], tokens: 0 }),
+    prompt: () => '',
     ...change,
   }
 }
@@ -127,14 +128,14 @@ describe('the output ceiling that a balance can pay for', () => {
   })
 })
 
-describe('the price of', () => {
-  const used = (usage: Partial<Usage>, change = {}) => ({
-    usage: { ...NO_USAGE, ...usage },
-    provenance: 'reported' as const,
-    isClamped: false,
-    ...change,
-  })
+const used = (usage: Partial<Usage>, change = {}) => ({
+  usage: { ...NO_USAGE, ...usage },
+  provenance: 'reported' as const,
+  isClamped: false,
+  ...change,
+})
 
+describe('the price of', () => {
   test('a reported usage is exact, even above the worst case', () => {
     const price = priceText(quote(tariff), used({ input: 1000, output: 1 }), null)
 
@@ -187,5 +188,47 @@ describe('the price of', () => {
       const price = priceText(quote(pricing), used({ input: 1 }, { isClamped: true }), exact('1e-9'))
       expect(price.isClamped).toBe(true)
     }
+  })
+})
+
+describe('the price of an interrupted stream', () => {
+  test('whose upstream reported no cost is that of its usage at the ceiling tariff, which is recorded', () => {
+    const priced = priceInterrupted(quote(upstreamCost), used({ input: 5, output: 3 }), null)
+
+    expect(priced).toMatchObject({
+      metered: { usage: { input: 5, output: 3 } },
+      price: { cost: usd('0.021'), tariff: TARIFF, isClamped: false, isCostUnreported: false },
+    })
+  })
+
+  test('whose upstream reported a cost is that cost, at most the worst case', () => {
+    const { price } = priceInterrupted(quote(upstreamCost), used({ input: 5 }), exact('1'))
+
+    expect(price).toMatchObject({ cost: usd('0.22'), tariff: null, isClamped: true })
+  })
+
+  test('leaves out what exceeds the worst case, from the last bucket on', () => {
+    const many = used({ input: 6, cachedInput: 6, output: 60, reasoning: 60, serverToolUses: 1 })
+
+    const { metered, price } = priceInterrupted(quote(tariff), many, null)
+
+    expect(metered).toMatchObject({ isClamped: true })
+    expect(metered.usage).toEqual({ ...NO_USAGE, input: 6, cachedInput: 4, output: 60, reasoning: 40 })
+    expect(price).toMatchObject({ cost: usd('0.22'), isClamped: true })
+  })
+
+  test('keeps a usage of more tokens than the worst case whose price is not higher', () => {
+    const many = used({ cachedInput: 20, output: 1 })
+
+    const { metered, price } = priceInterrupted(quote(tariff), many, null)
+
+    expect(metered.usage).toEqual(many.usage)
+    expect(price).toMatchObject({ cost: usd('0.032'), isClamped: false })
+  })
+
+  test('of a free row is 0', () => {
+    const { price } = priceInterrupted(quote(free), used({ input: 5 }), null)
+
+    expect(price).toMatchObject({ cost: ZERO, tariff: null })
   })
 })

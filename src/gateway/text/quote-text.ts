@@ -6,7 +6,12 @@ import { chargeForTokens, chargeForUpstreamCost } from '../../domain/pricing/cha
 import { roundUpToNanoUsd, type ExactUsd } from '../../domain/pricing/exact-usd.ts'
 import type { TextPricing, TextTariff } from '../../domain/pricing/tariff.ts'
 import type { Provenance, Usage } from '../../domain/pricing/usage.ts'
-import { affordableOutputTokens, worstCasePrice, type WorstCase } from '../../domain/pricing/worst-case.ts'
+import {
+  affordableOutputTokens,
+  usageWithin,
+  worstCasePrice,
+  type WorstCase,
+} from '../../domain/pricing/worst-case.ts'
 import type { ServerTools, TextRequest, UsageLimits } from '../../protocol/text-dialect.ts'
 import type { Destination } from './resolve-model.ts'
 
@@ -123,13 +128,15 @@ export type MeteredUsage = {
   readonly usage: Usage
   readonly provenance: Provenance
   readonly isClamped: boolean
+  /** The part of an estimated input that counts as cached, because an earlier prompt began alike. Absent for none. */
+  readonly assumedCached?: number
 }
 
 export type TextPrice = {
   readonly cost: NanoUsd
   /** The upstream's own cost, for the operator's books. Null if it reported none that is possible. */
   readonly providerCost: NanoUsd | null
-  /** The tariff of the charge; null for free rows and for rows that charge the upstream's own cost. */
+  /** The tariff of the charge; null for a free row, and if the charge is the upstream's own cost. */
   readonly tariff: TextTariff | null
   readonly isClamped: boolean
   /** True if the upstream should have reported its cost and did not. Then nothing is charged. */
@@ -175,6 +182,35 @@ function customerPrice(
     tariff: null,
     isClamped: isClamped || isBeyond,
     isCostUnreported: false,
+  }
+}
+
+/**
+ * Like `priceText`, for a stream that its client did not get completely: at most the worst case. If the upstream should
+ * have reported its cost and did not, the usage is priced at the ceiling tariff, which the charge then records.
+ */
+export function priceInterrupted(
+  quote: Quote,
+  metered: MeteredUsage,
+  reportedCost: ExactUsd | null,
+): { readonly metered: MeteredUsage; readonly price: TextPrice } {
+  const { pricing, worst, amount } = quote
+  const tariff = ceilingTariff(pricing)
+  if (tariff === null || (pricing.kind === 'upstream_cost' && reportedCost !== null))
+    return { metered, price: priceText(quote, metered, reportedCost) }
+  const isWithin = chargeForTokens(metered.usage, tariff) <= amount
+  // Tokens are left out, not money, so that the charge can be computed again from its usage.
+  const usage = isWithin ? metered.usage : usageWithin(metered.usage, worst)
+  const isClamped = metered.isClamped || !isWithin
+  return {
+    metered: { ...metered, usage, isClamped },
+    price: {
+      cost: chargeForTokens(usage, tariff),
+      providerCost: recordedCost(reportedCost),
+      tariff,
+      isClamped,
+      isCostUnreported: false,
+    },
   }
 }
 

@@ -3,7 +3,9 @@ import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { anAccount } from '../../../test/support/ledger-builders.ts'
 import { aSqliteStore } from '../../../test/support/test-store.ts'
 import { aDestination, anAdmittedRequest } from '../../../test/support/upstream-rows.ts'
-import { DONE, FINISH, HEL, LO, ROLE } from '../../../test/scenarios/stream-frames.ts'
+import { DONE, FINISH, HEL, LO, ROLE, usage } from '../../../test/scenarios/stream-frames.ts'
+import { turn } from '../../../test/support/turn.ts'
+import { until } from '../../../test/scenarios/until.ts'
 import { usd } from '../../domain/money.ts'
 import { shortLivedPieces } from '../../http1/testing/short-lived-pieces.ts'
 import { parseJsonObject } from '../../protocol/json/parse-json.ts'
@@ -11,7 +13,16 @@ import { chatDialect } from '../../protocol/chat/dialect.ts'
 import type { TextStream } from '../../protocol/text-dialect.ts'
 import { HoldQueue } from '../hold-queue.ts'
 import type { StreamEnd, UpstreamStream } from '../ports/text-provider.ts'
+import {
+  FINISH_BYTES_MAX,
+  FINISH_WITHIN_MS,
+  FINISHING_BYTES_MAX,
+  FINISHING_MAX,
+  FinishingStreams,
+} from './finishing-streams.ts'
+import { RecentPrompts } from './recent-prompts.ts'
 import { RelayedStream } from './relay-stream.ts'
+import { WatchedUpstream } from './watched-upstream.ts'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
@@ -51,8 +62,15 @@ function anUpstream() {
   }
 }
 
+type SetUp = {
+  readonly first?: string
+  readonly failsAt?: string
+  /** The stream is that of a provider that bills an aborted call in full. */
+  readonly finishAborted?: true
+}
+
 /** A relayed stream of an account with 1 USD. `first` was read when the stream was opened. */
-async function setUp({ first = ROLE, failsAt }: { first?: string; failsAt?: string } = {}) {
+async function setUp({ first = ROLE, failsAt, finishAborted }: SetUp = {}) {
   const store = aSqliteStore()
   const clock = fakeClock()
   const holds = new HoldQueue({ ledger: store.ledger, clock }, { waitMs: 0, mode: 'hold' })
@@ -72,15 +90,19 @@ async function setUp({ first = ROLE, failsAt }: { first?: string; failsAt?: stri
     fallback: { id: 'req_1', createdAtS: 0 },
   })
   const failures: unknown[] = []
+  const finishingStreams = new FinishingStreams(clock)
+  const watched = finishAborted && new WatchedUpstream(source.upstream, clock)
+  const provider = { ...main.provider, ...(finishAborted && { finishAborted }) }
   const relayed = new RelayedStream(
     {
       admitted: { ...admitted, hold: outcome.hold },
-      attempt: { destination: main, number: 1, result: undefined },
+      attempt: { destination: { ...main, provider }, number: 1, result: undefined },
       opened: {
         rateLimits: [],
         retryAfter: undefined,
         reportedCost: null,
-        upstream: source.upstream,
+        upstream: watched ?? source.upstream,
+        ...(watched && { watched }),
         stream: failsAt === undefined ? stream : failingAt(failsAt, stream),
         first: stream.feed(encoder.encode(first)),
       },
@@ -89,6 +111,8 @@ async function setUp({ first = ROLE, failsAt }: { first?: string; failsAt?: stri
       holds,
       clock,
       tokenizer: { countTokens: async () => 1 },
+      finishingStreams,
+      recentPrompts: new RecentPrompts({ clock, hash: () => 0 }),
       onSettleFailed: error => failures.push(error),
     },
   )
@@ -98,6 +122,8 @@ async function setUp({ first = ROLE, failsAt }: { first?: string; failsAt?: stri
     store,
     clock,
     failures,
+    finishingStreams,
+    held: quote.amount,
     trace: call.trace,
     balance: () => store.ledger.balance(payer.accountId),
     charges: () => store.ledger.usage(payer.accountId, { limit: 10 }),
@@ -225,6 +251,130 @@ describe('cancelling a relayed stream', () => {
     expect(decoder.decode(await last)).toEndWith(DONE)
     expect(await relayed.ended).toEqual({ isWhole: true })
     expect(await charges()).toHaveLength(1)
+  })
+})
+
+describe('cancelling a stream of a provider that bills an aborted call in full', () => {
+  const USAGE = usage({ prompt_tokens: 9, completion_tokens: 80 })
+
+  /** A stream whose client disconnects after some output, while a read for it waits. */
+  async function left() {
+    const opened = await setUp({ first: ROLE + HEL, finishAborted: true })
+    await opened.relayed.read()
+    const waiting = opened.relayed.read()
+    opened.relayed.cancel()
+    return { ...opened, waiting }
+  }
+
+  test('ends a read that waits at once, and charges the usage at the end of the stream', async () => {
+    const { relayed, source, waiting, charges, balance, finishingStreams, held, trace } = await left()
+    const read = await waiting
+    const during = { running: finishingStreams.running, held: (await balance()).held.text }
+
+    source.send(LO, FINISH + USAGE, DONE)
+
+    expect(read).toBeUndefined()
+    expect(during).toEqual({ running: 1, held })
+    expect(await relayed.ended).toEqual({ isWhole: false })
+    expect(await relayed.read()).toBeUndefined()
+    expect(await charges()).toMatchObject([
+      { provenance: 'reported', usage: { input: 9, output: 80 }, cost: usd('0.000818') },
+    ])
+    expect((await balance()).held.text).toBe(usd('0'))
+    expect(trace.clientDisconnected).toBe(true)
+    await until('no stream is finished', () => finishingStreams.running === 0)
+  })
+
+  test('counts every piece, however close to the disconnect it arrives', async () => {
+    const counted: unknown[] = []
+    for (let steps = 0; steps < 12; steps += 1) {
+      const { relayed, source, charges } = await setUp({ first: ROLE + HEL, finishAborted: true })
+      await relayed.read()
+      void relayed.read()
+      source.send(USAGE)
+      for (let step = 0; step < steps; step += 1) await Promise.resolve()
+
+      relayed.cancel()
+      source.send(DONE)
+
+      await relayed.ended
+      counted.push((await charges())[0]?.cost)
+    }
+
+    expect(counted).toEqual(Array(12).fill(usd('0.000818')))
+  })
+
+  test('charges at most the hold', async () => {
+    const { relayed, source, charges, held, store } = await left()
+
+    source.send(FINISH + usage({ prompt_tokens: 90_000, completion_tokens: 80 }), DONE)
+
+    await relayed.ended
+    const [charge] = await charges()
+    expect(charge).toMatchObject({ provenance: 'reported', isClamped: true })
+    expect(charge!.cost).toBeLessThanOrEqual(held)
+    expect(await store.ledger.verify()).toMatchObject({ problems: [] })
+  })
+
+  test('before any output ends the call, and charges nothing', async () => {
+    const { relayed, source, charges } = await setUp({ finishAborted: true })
+    await relayed.read()
+
+    relayed.cancel()
+
+    await relayed.ended
+    expect(source.upstream.end).toEqual({ end: 'aborted' })
+    expect(await charges()).toEqual([])
+  })
+
+  test('charges what was received if the upstream breaks then', async () => {
+    const { relayed, source, charges, trace } = await left()
+    source.send(LO)
+
+    source.end({ end: 'broken', reason: 'ECONNRESET' })
+
+    await relayed.ended
+    expect(await charges()).toMatchObject([{ provenance: 'estimated' }])
+    expect(trace).toMatchObject({ clientDisconnected: true, upstreamProblem: 'the stream broke: ECONNRESET' })
+  })
+
+  test.each<[string, (stream: Awaited<ReturnType<typeof left>>) => void]>([
+    ['the time limit', ({ clock }) => clock.advance(FINISH_WITHIN_MS)],
+    ['the limit of its bytes', ({ source }) => source.send(`: ${'x'.repeat(FINISH_BYTES_MAX)}\n\n`)],
+    ['a stop', ({ finishingStreams }) => finishingStreams.stop()],
+  ])('ends the call at %s, and charges what was received', async (_, reach) => {
+    const stream = await left()
+    await turn()
+
+    reach(stream)
+
+    await stream.relayed.ended
+    expect(stream.source.upstream.end).toEqual({ end: 'aborted' })
+    expect(await stream.charges()).toMatchObject([{ provenance: 'estimated', usage: { output: 1 } }])
+    expect((await stream.balance()).held.text).toBe(usd('0'))
+  })
+
+  test.each<[string, (streams: FinishingStreams) => void]>([
+    [
+      'too many are finished',
+      streams => {
+        for (let begun = 0; begun < FINISHING_MAX; begun += 1) streams.begin(0, () => {})
+      },
+    ],
+    ['their requests are too large', streams => void streams.begin(FINISHING_BYTES_MAX, () => {})],
+    ['the gateway stops', streams => streams.stop()],
+  ])('ends the call at once if %s', async (_, fill) => {
+    const { relayed, source, finishingStreams, charges } = await setUp({
+      first: ROLE + HEL,
+      finishAborted: true,
+    })
+    fill(finishingStreams)
+
+    relayed.cancel()
+
+    await relayed.ended
+    expect(source.upstream.end).toEqual({ end: 'aborted' })
+    expect(await charges()).toMatchObject([{ provenance: 'estimated' }])
   })
 })
 

@@ -15,6 +15,8 @@ import { CircuitBreakers } from '../upstreams/circuit-breakers.ts'
 import { RetryBudgets } from '../upstreams/retry-budgets.ts'
 import { LateAnswers } from '../upstreams/late-answers.ts'
 import { RefusedFields } from '../upstreams/refused-fields.ts'
+import { FinishingStreams } from './finishing-streams.ts'
+import { RecentPrompts } from './recent-prompts.ts'
 import { runText } from './run-text.ts'
 
 const main = aDestination('main')
@@ -67,6 +69,7 @@ async function setUp(
         clock,
         holds: new HoldQueue({ ledger, clock }, { waitMs: 0, mode: 'hold' }),
         lateAnswers: new LateAnswers({ attempts, clock, onFailed: onSettleFailed }),
+        finishingStreams: new FinishingStreams(clock),
         moderator: undefined,
         refusedFields: new RefusedFields(),
         onSettleFailed,
@@ -74,6 +77,7 @@ async function setUp(
         random: () => 0,
         secretOf: () => undefined,
         tokenizer: { countTokens: async () => 1 },
+        recentPrompts: new RecentPrompts({ clock, hash: () => 0 }),
       },
       { readTimeoutMs: 300_000, streamIdleTimeoutMs: 60_000, isSandboxOn: true },
     )

@@ -62,13 +62,14 @@ export async function runText(
     if (result.kind !== 'answer') return refuseText(admitted, result, ports)
 
     const { answer, outcome } = result
-    const metered = await meterUsage(answer, admitted, ports.tokenizer)
+    const metered = await meterUsage(answer, admitted, attempt, ports)
     const price = priceText(
       admitted.quote,
       metered,
       reportedCostOf(answer, outcome.reportedCost, attempt.destination),
     )
     const cost = await settleText(admitted, attempt, { metered, price }, ports)
+    if (answer.usage !== null) ports.recentPrompts.note(admitted, attempt.destination, answer.usage)
 
     const charge = { usage: metered.usage, cost: isCostCertain(metered, price) ? cost : null }
     return answerForClient(admitted, attempt.destination, { result, charge }, ports)

@@ -5,7 +5,7 @@ import type { AttemptRecord } from '../upstreams/attempt-record.ts'
 import type { AdmittedRequest } from './admit-text.ts'
 import { meterUsage, reportedCostOf } from './meter-usage.ts'
 import type { OpenedStream } from './open-stream.ts'
-import { priceText } from './quote-text.ts'
+import { priceInterrupted, priceText } from './quote-text.ts'
 import { settleText, type SettleTextPorts } from './settle-text.ts'
 import type { StreamEnding } from './text-result.ts'
 import type { TextTrace } from './text-trace.ts'
@@ -44,14 +44,19 @@ export class StreamSettlement {
    * Charges the stream and returns its last bytes, which may be none. They are for the client when the charge is
    * durable. `end` is how the upstream's body ended; undefined if it did not end before the stream was complete. Never
    * rejects. Call it once.
+   *
+   * `isRead` says that the client reads these bytes. `isFinished` says that the stream was read on without its client.
    */
-  async settle(end: StreamEnd | undefined, { isRead }: { readonly isRead: boolean }): Promise<Bytes> {
+  async settle(
+    end: StreamEnd | undefined,
+    { isRead, isFinished = false }: { readonly isRead: boolean; readonly isFinished?: boolean },
+  ): Promise<Bytes> {
     this.#hasBegun = true
     const { admitted, attempt, opened } = this.#run
     let isWhole = false
     try {
       const reading = opened.stream.reading()
-      const charge = isOwed(reading) ? await this.#charge(reading) : null
+      const charge = isOwed(reading) ? await this.#charge(reading, { isFinished }) : null
       if (!reading.endedWell) {
         reportBreak(admitted.call.trace, end, attempt.destination.provider.id)
         return opened.stream.finish(charge, breakForClient(end))
@@ -79,18 +84,24 @@ export class StreamSettlement {
     }
   }
 
-  async #charge(reading: StreamReading): Promise<StreamCharge> {
+  async #charge(
+    reading: StreamReading,
+    { isFinished }: { readonly isFinished: boolean },
+  ): Promise<StreamCharge> {
     const { admitted, attempt, opened } = this.#run
-    const metered = await meterUsage(reading, admitted, this.#ports.tokenizer)
-    const price = priceText(
-      admitted.quote,
-      metered,
-      reportedCostOf(reading, opened.reportedCost, attempt.destination),
-    )
-    const cost = await settleText(admitted, attempt, { metered, price }, this.#ports)
+    const { quote } = admitted
     // A row that charges the upstream's own cost has no tariff, and its streams do not name a cost.
-    const isPriced = admitted.quote.pricing.kind !== 'upstream_cost'
-    return { cost: isPriced ? cost : null, usage: metered.usage }
+    const isPriced = quote.pricing.kind !== 'upstream_cost'
+    const usage = await meterUsage(reading, admitted, attempt, this.#ports)
+    const reportedCost = reportedCostOf(reading, opened.reportedCost, attempt.destination)
+    const charged =
+      isFinished || !(isPriced || reading.endedWell)
+        ? priceInterrupted(quote, usage, reportedCost)
+        : { metered: usage, price: priceText(quote, usage, reportedCost) }
+    const cost = await settleText(admitted, attempt, charged, this.#ports)
+    if (reading.endedWell && reading.usage !== null)
+      this.#ports.recentPrompts.note(admitted, attempt.destination, reading.usage)
+    return { cost: isPriced ? cost : null, usage: charged.metered.usage }
   }
 }
 
@@ -98,7 +109,7 @@ export class StreamSettlement {
  * Whether a stream is charged: it ended well, or it produced output, which may be known only from the upstream's usage.
  * Input alone is not charged.
  */
-function isOwed({ endedWell, outputBegan, usage }: StreamReading): boolean {
+export function isOwed({ endedWell, outputBegan, usage }: StreamReading): boolean {
   return (
     endedWell || outputBegan || (usage !== null && usage.output + usage.reasoning + usage.audioOutput > 0)
   )

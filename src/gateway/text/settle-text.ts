@@ -1,14 +1,13 @@
 import { subtractUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
 import type { HoldQueue } from '../hold-queue.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { Tokenizer } from '../ports/tokenizer.ts'
 import type { AttemptRecord } from '../upstreams/attempt-record.ts'
 import type { AdmittedRequest } from './admit-text.ts'
+import type { MeterPorts } from './meter-usage.ts'
 import type { MeteredUsage, TextPrice } from './quote-text.ts'
 
-export type SettleTextPorts = {
+export type SettleTextPorts = MeterPorts & {
   readonly holds: HoldQueue
-  readonly tokenizer: Tokenizer
   readonly clock: Clock
   /** Reports an error that no client waits for. */
   readonly onSettleFailed: (error: unknown) => void
@@ -22,7 +21,7 @@ export async function settleText(
   { holds, clock }: Pick<SettleTextPorts, 'holds' | 'clock'>,
 ): Promise<NanoUsd> {
   const { call, dialect, model, hold, quote } = admitted
-  const { usage, provenance } = metered
+  const { usage, provenance, assumedCached } = metered
   const { isClamped, isCostUnreported, tariff } = price
   const { cost } = await holds.capture(hold, {
     kind: 'text',
@@ -35,6 +34,7 @@ export async function settleText(
     usage,
     provenance,
     isClamped,
+    ...(assumedCached !== undefined && { assumedCached }),
     tariff,
     atMs: clock.now(),
   })

@@ -3,6 +3,7 @@ import type { LateAnswers } from '../upstreams/late-answers.ts'
 import type { SecretOf } from '../upstreams/provider-secrets.ts'
 import type { RefusedFields } from '../upstreams/refused-fields.ts'
 import type { AdmitPorts } from './admit-text.ts'
+import type { FinishingStreams } from './finishing-streams.ts'
 import type { SettleTextPorts } from './settle-text.ts'
 
 /** The ports for answering text requests. */
@@ -10,6 +11,7 @@ export type TextPorts = AdmitPorts &
   FailoverPorts &
   SettleTextPorts & {
     readonly lateAnswers: LateAnswers
+    readonly finishingStreams: FinishingStreams
     readonly refusedFields: RefusedFields
     readonly secretOf: SecretOf
   }

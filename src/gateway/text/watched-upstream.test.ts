@@ -84,3 +84,28 @@ test.each(['the end of the body', 'a cancel'])('%s leaves no timer', async how =
 
   expect(clock.waiting).toBe(0)
 })
+
+test('an interrupted read gives silence, and the next one gives the piece that it waited for', async () => {
+  const { watched, send, reads } = setUp()
+  const waiting = watched.readUntil(Infinity)
+
+  watched.interrupt()
+  const next = watched.read()
+  send(HI)
+
+  expect(await waiting).toBe(SILENCE)
+  expect(await next).toBe(HI)
+  expect(reads()).toBe(1)
+})
+
+test('a read without a time for a heartbeat waits for its piece', async () => {
+  const { watched, clock, send } = setUp()
+  const waiting = watched.readUntil(Infinity)
+
+  clock.advance(Number.MAX_SAFE_INTEGER)
+  const early = await soFar(waiting)
+  send(HI)
+
+  expect(early).toBe(NOTHING_YET)
+  expect(await waiting).toBe(HI)
+})

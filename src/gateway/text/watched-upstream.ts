@@ -3,14 +3,14 @@ import type { StreamEnd, UpstreamStream } from '../ports/text-provider.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>
 
-/** Given by a read instead of a piece when it is time for a heartbeat. */
+/** Given by a read instead of a piece when it is time for a heartbeat, or when the read is interrupted. */
 export const SILENCE = Symbol('silence')
 
 type Resolve = (given: Bytes | undefined | typeof SILENCE) => void
 
 /**
- * An upstream's body that is read with a time for the next heartbeat. A read that ends with a heartbeat does not end
- * the read of the upstream, so a heartbeat neither loses bytes nor resets the upstream's idle limit.
+ * An upstream's body whose reads can end before a piece arrives: for a heartbeat, or because the client has
+ * disconnected. The read of the upstream continues, so no bytes are lost and the upstream's idle limit is not reset.
  */
 export class WatchedUpstream implements UpstreamStream {
   readonly #upstream: UpstreamStream
@@ -41,15 +41,28 @@ export class WatchedUpstream implements UpstreamStream {
     return pending
   }
 
-  /** Like `read`, but returns `SILENCE` at the monotonic instant `dueMs` if nothing has arrived by then. */
+  /**
+   * Like `read`, but returns `SILENCE` at the monotonic instant `dueMs` if nothing has arrived by then. With Infinity,
+   * it waits like `read`.
+   */
   readUntil(dueMs: number): Promise<Bytes | undefined | typeof SILENCE> {
     const pending = (this.#pending ??= this.#upstream.read())
     const { promise, resolve, reject } = Promise.withResolvers<Bytes | undefined | typeof SILENCE>()
     this.#wait = resolve
     this.#dueMs = dueMs
-    this.#stopTimer ??= this.#startTimer()
+    if (dueMs < Infinity) this.#stopTimer ??= this.#startTimer()
     pending.then(piece => this.#deliver(piece, resolve), reject)
     return promise
+  }
+
+  /**
+   * Ends a `readUntil` that waits: it gets `SILENCE`. If its piece has arrived, it gets the piece. The next read gets
+   * what it waited for.
+   */
+  interrupt(): void {
+    const wait = this.#wait
+    this.#wait = undefined
+    wait?.(SILENCE)
   }
 
   cancel(): void {

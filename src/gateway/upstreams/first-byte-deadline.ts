@@ -9,8 +9,7 @@ export class FirstByteDeadline {
   #isMissed = false
 
   constructor(limitMs: number, client: CallerSignal, clock: Clock) {
-    if (client.aborted) this.#signal.fire()
-    client.addEventListener('abort', () => this.#signal.fire())
+    this.#signal.follow(client)
     this.#cancelTimer = clock.after(limitMs, () => {
       this.#isMissed = true
       this.#signal.fire()

@@ -6,6 +6,8 @@ import { rejection } from '../../../test/support/rejection.ts'
 import { aSqliteStore, sqlite } from '../../../test/support/test-store.ts'
 import { aDestination, anAdmittedRequest } from '../../../test/support/upstream-rows.ts'
 import { usd } from '../../domain/money.ts'
+import { chatDialect } from '../../protocol/chat/dialect.ts'
+import { nativeMessagesDialect } from '../../protocol/native-messages/dialect.ts'
 import type { Attempts } from '../ports/attempts.ts'
 import type { ProviderOutcome } from '../ports/text-provider.ts'
 import type { AttemptRecord } from './attempt-record.ts'
@@ -101,6 +103,21 @@ describe('an attempt that timed out', () => {
     expect(await store.ledger.usage(payer.accountId, { limit: 1 })).toMatchObject([
       { cost: usd('0.00007'), providerCost: usd('0.000000001') },
     ])
+  })
+
+  test('gets the usage of an answer in the format of the route that its request was converted to', async () => {
+    const { store, payer, lateAnswers } = await setUp()
+    const late = aLateCall()
+    const chat = anAdmittedRequest([main], payer)
+    const converted = { dialect: chatDialect, request: chat.request }
+    const native = { ...chat, dialect: nativeMessagesDialect }
+    await lateAnswers.expect(native, { ...attempt, destination: { ...main, converted } }, late.call)
+
+    late.end(answered(JSON.stringify(WITH_USAGE)))
+    await settled(lateAnswers)
+
+    const [billed] = await store.attempts.billed(10)
+    expect(await store.ledger.compensate(billed!, 7)).toMatchObject({ cost: usd('0.00007') })
   })
 
   test('keeps its number among the attempts of its request', async () => {

@@ -90,6 +90,7 @@ function measureJson(charge: Charge) {
       reasoning_tokens: usage.reasoning,
       audio_output_tokens: usage.audioOutput,
       server_tool_uses: usage.serverToolUses,
+      ...(charge.assumedCached !== undefined && { assumed_cached_tokens: charge.assumedCached }),
     },
     source: charge.provenance,
     is_clamped: charge.isClamped,

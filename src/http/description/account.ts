@@ -28,6 +28,13 @@ const tokens = {
   server_tool_uses: count,
 } as const satisfies Members
 
+const assumedTokens: Members = {
+  assumed_cached_tokens: about(
+    'The cached tokens of an estimate, which an earlier request suggests. Absent for none.',
+    count,
+  ),
+}
+
 /** The members of a charged request or job. The admin API adds the account and the key. */
 export const chargeMembers = {
   id: about('The request id of the reply, or the id of the job.', text),
@@ -35,7 +42,11 @@ export const chargeMembers = {
   route: text,
   model: text,
   usage: {
-    anyOf: [object(tokens), object({ images: count }), object({ seconds: { type: 'number', minimum: 0 } })],
+    anyOf: [
+      object(tokens, assumedTokens),
+      object({ images: count }),
+      object({ seconds: { type: 'number', minimum: 0 } }),
+    ],
   },
   source: about('Whether the provider counted, or the gateway estimated.', words(['reported', 'estimated'])),
   is_clamped: about('An impossible reported number was replaced by the nearest possible one.', flag),

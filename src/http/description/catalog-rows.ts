@@ -71,6 +71,10 @@ const providerField: Readonly<Record<string, Schema>> = {
   first_byte_timeout_s: timeout,
   retries: about('0 never sends a failed request again.', { type: 'integer', minimum: 0, maximum: 1 }),
   stream_usage: words(['ask']),
+  finish_aborted: about(
+    'Streams of clients that disconnect are read to their end and charged in full.',
+    flag,
+  ),
   reuse_connections: flag,
 }
 

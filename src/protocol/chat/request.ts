@@ -1,7 +1,7 @@
 import { estimateInputTokens } from '../estimate-tokens.ts'
 import { usesGoogleTools } from '../google-tools.ts'
 import type { JsonDocument } from '../json/parse-json.ts'
-import { inputOf, readNamedModel, type PassThroughRequest } from '../pass-through.ts'
+import { inputOf, promptOf, readNamedModel, type PassThroughRequest } from '../pass-through.ts'
 import { optionalBoolean, optionalInteger, optionalObject, requiredArray } from '../request-fields.ts'
 
 /** The fields that the gateway reads in a chat completions request. Everything else passes through. */
@@ -24,7 +24,8 @@ export const chatFields: ReadonlySet<string> = new Set([
   'n',
 ])
 
-const inputFields = ['messages', 'tools', 'functions', 'response_format']
+/** In the order in which providers give them to the model. */
+const inputFields = ['tools', 'functions', 'response_format', 'messages']
 
 /**
  * Throws `invalid_field` or `ambiguous_field` for a field that the gateway must read and cannot. Reads no other fields.
@@ -45,6 +46,7 @@ export function readChatRequest(document: JsonDocument): ChatRequest {
     inputTokensEstimate: estimateInputTokens(document),
     ...(usesGoogleTools(value) && { usesGoogleTools: true }),
     input: () => inputOf(text, inputFields),
+    prompt: () => promptOf(text, inputFields),
   }
 }
 

@@ -2,7 +2,7 @@ import { GatewayError } from '../../domain/errors.ts'
 import { estimateTokensOf } from '../estimate-tokens.ts'
 import { inputPartsOf } from '../input-parts.ts'
 import { jsonObjectOf, type JsonDocument } from '../json/parse-json.ts'
-import { readNamedModel, type PassThroughRequest } from '../pass-through.ts'
+import { promptOf, readNamedModel, type PassThroughRequest } from '../pass-through.ts'
 import { optionalBoolean, requiredTextOrArray } from '../request-fields.ts'
 
 /** The fields that the gateway reads. The description of the API has each of them. */
@@ -33,6 +33,7 @@ export function readEmbeddingsRequest(document: JsonDocument): PassThroughReques
     inputTokensEstimate: estimateTokensOf(input, isAscii),
     // Parsed again on demand, like in `inputOf`.
     input: () => inputPartsOf(jsonObjectOf(text)['input']),
+    prompt: () => promptOf(text, ['input']),
   }
 }
 

@@ -6,7 +6,7 @@ import type { JsonDocument } from '../json/parse-json.ts'
 import { quotedName } from '../json/quoted-name.ts'
 import { spliceText, type Edit } from '../json/splice.ts'
 import { unambiguousFields } from '../json/unambiguous-fields.ts'
-import { inputOf } from '../pass-through.ts'
+import { inputOf, promptOf } from '../pass-through.ts'
 import {
   optionalArray,
   optionalBoolean,
@@ -53,8 +53,8 @@ export const messagesFields: ReadonlySet<string> = new Set([
 /** Fields with the same meaning in chat. The upstream checks their values. */
 const sameInChat = ['temperature', 'top_p', 'metadata'] as const
 
-/** The fields of the chat request that the model reads. */
-const inputFields = ['messages', 'tools']
+/** The fields of the chat request that the model reads, in the order in which providers give them to it. */
+const inputFields = ['tools', 'messages']
 
 /**
  * Converts a messages request to chat. Throws `invalid_field` or `ambiguous_field` with the path of a field that cannot
@@ -78,6 +78,7 @@ export function readMessagesRequest(document: JsonDocument): MessagesRequest {
     inputTokensEstimate: estimateInputTokens({ value: chat, isAscii: document.isAscii }),
     chatJson,
     input: () => inputOf(chatJson, inputFields),
+    prompt: () => promptOf(chatJson, inputFields),
   }
 }
 

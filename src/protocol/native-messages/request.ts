@@ -6,7 +6,7 @@ import { lastNamed } from '../json/members.ts'
 import type { JsonDocument } from '../json/parse-json.ts'
 import { quotedName } from '../json/quoted-name.ts'
 import { spliceText, type Edit } from '../json/splice.ts'
-import { inputOf, readNamedModel, type PassThroughRequest } from '../pass-through.ts'
+import { inputOf, promptOf, readNamedModel, type PassThroughRequest } from '../pass-through.ts'
 import { optionalBoolean, optionalInteger, requiredArray } from '../request-fields.ts'
 import { serverToolsOf } from './server-tools.ts'
 
@@ -26,7 +26,8 @@ export const nativeFields: ReadonlySet<string> = new Set([
   'thread',
 ])
 
-const inputFields = ['system', 'messages', 'tools']
+/** In the order in which the provider gives them to the model. */
+const inputFields = ['tools', 'system', 'messages']
 
 /**
  * Reads what the gateway needs of a messages request for an upstream that offers the route itself. Everything else
@@ -52,6 +53,7 @@ export function readNativeRequest(document: JsonDocument): PassThroughRequest {
     inputTokensEstimate: isStored ? UNBOUNDED_INPUT : estimateInputTokens(document),
     ...(serverTools && { serverTools }),
     input: () => inputOf(text, inputFields),
+    prompt: () => promptOf(text, inputFields),
   }
 }
 

@@ -3,7 +3,7 @@ import { estimateInputTokens } from '../estimate-tokens.ts'
 import { usesGoogleTools } from '../google-tools.ts'
 import { UNBOUNDED_INPUT } from '../input-parts.ts'
 import { isJsonObject, type JsonDocument } from '../json/parse-json.ts'
-import { inputOf, readNamedModel, type PassThroughRequest } from '../pass-through.ts'
+import { inputOf, promptOf, readNamedModel, type PassThroughRequest } from '../pass-through.ts'
 import { optionalBoolean, optionalInteger, requiredTextOrArray } from '../request-fields.ts'
 
 const POSITIVE = { min: 1, max: Number.MAX_SAFE_INTEGER }
@@ -21,7 +21,8 @@ export const responsesFields: ReadonlySet<string> = new Set([
   ...storedContextFields,
 ])
 
-const inputFields = ['instructions', 'input', 'tools', 'text']
+/** In the order in which providers give them to the model. */
+const inputFields = ['tools', 'text', 'instructions', 'input']
 
 /**
  * Reads what the gateway needs of a responses request. Everything else passes through, including items and tools of
@@ -47,6 +48,7 @@ export function readResponsesRequest(document: JsonDocument): PassThroughRequest
     inputTokensEstimate: usesStoredContext(value, input) ? UNBOUNDED_INPUT : estimateInputTokens(document),
     ...(usesGoogleTools(value) && { usesGoogleTools: true }),
     input: () => inputOf(text, inputFields),
+    prompt: () => promptOf(text, inputFields),
   }
 }
 

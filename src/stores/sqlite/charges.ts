@@ -58,6 +58,7 @@ export class Charges {
       ...usageColumns(usage),
       provenance: charge.kind === 'text' ? charge.provenance : null,
       is_clamped: charge.kind === 'text' && charge.isClamped ? 1 : 0,
+      assumed_cached: charge.kind === 'text' ? (charge.assumedCached ?? null) : null,
       images: charge.kind === 'images' ? charge.images : null,
       duration_ms: charge.kind === 'video' ? charge.durationMs : null,
       tariff_id: tariff === null ? null : this.#tariffs.idOf(tariff),

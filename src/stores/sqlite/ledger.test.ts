@@ -54,6 +54,23 @@ describe('a commit that fails', () => {
     expect(await ledger.verify()).toMatchObject({ problems: [] })
   })
 
+  test('does not hold the money of an expired hold again', async () => {
+    const clock = fakeClock()
+    const store = aSqliteStore(undefined, clock)
+    const { accountId, apiKeyId } = await anAccount(store, { funds: usd('5') })
+    const held = await hold(store.ledger, { accountId, kind: 'text', amount: usd('2') })
+    clock.advance(HOLD_TTL_MS)
+    await store.ledger.expireHold(held, clock.now())
+    failNextCommit(store)
+    await rejection(store.ledger.captureHold(held, aCharge(apiKeyId)))
+
+    const after = await store.ledger.balance(accountId)
+    const captured = await store.ledger.captureHold(held, aCharge(apiKeyId))
+
+    expect(after).toMatchObject({ available: usd('5'), held: { text: ZERO } })
+    expect(captured).toEqual({ cost: usd('1'), shortfall: usd('1') })
+  })
+
   test('changes nothing for all callers of its batch, including tariffs', async () => {
     const { store, accountId, apiKeyId } = await openWithFunds()
     const { ledger } = store

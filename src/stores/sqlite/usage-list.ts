@@ -138,6 +138,7 @@ export type ChargeRow = UsageColumns & {
   images: bigint | null
   duration_ms: bigint | null
   is_clamped: bigint
+  assumed_cached: bigint | null
   content: string | null
   cost: bigint
   shortfall: bigint
@@ -180,6 +181,7 @@ function chargeFrom(row: ChargeRow): Charge {
     usage: usageFrom(row),
     provenance: provenance ?? 'reported',
     isClamped: row.is_clamped === 1n,
+    ...(row.assumed_cached !== null && { assumedCached: Number(row.assumed_cached) }),
     tariff: content === null ? null : tariffFrom(content),
   }
 }

@@ -64,6 +64,14 @@ export function compensationsConform(kind: StoreKind): void {
       expect(await ledger.usage(accountId, { limit: 1 })).toMatchObject([{ providerCost: usd('0.7') }])
     })
 
+    test.each([true, false])('its charge says whether its usage was clamped: %p', async isClamped => {
+      const { ledger, accountId, attempt } = await openWithBilled(usd('5'), { ...aBill(), isClamped })
+
+      await ledger.compensate(attempt, NOW)
+
+      expect(await ledger.usage(accountId, { limit: 10 })).toMatchObject([{ isClamped }])
+    })
+
     test('of 100 compensations of one attempt, one counts, and all get the same outcome', async () => {
       const { ledger, accountId, attempt } = await openWithBilled(usd('5'))
       const compensate = () => ledger.compensate(attempt, NOW)

@@ -33,6 +33,7 @@ export function usageConforms(kind: StoreKind): void {
         usage: { ...NO_USAGE, input: 10, cachedInput: 20, output: 30, reasoning: 4 },
         provenance: 'estimated',
         isClamped: true,
+        assumedCached: 20,
         tariff: { input: usd('1'), output: usd('2'), cachedInput: usd('0.5'), perRequest: usd('0.000004') },
         atMs: NOW,
       }

@@ -104,6 +104,13 @@ export const moneyMutants: readonly Mutant[] = [
     tests: [QUOTE_TESTS],
   },
   {
+    name: 'an interrupted stream costs more than the worst case',
+    file: QUOTE,
+    text: 'isWithin ? metered.usage : usageWithin(metered.usage, worst)',
+    replacement: 'metered.usage',
+    tests: [QUOTE_TESTS, 'test/scenarios/interrupted-costs.test.ts'],
+  },
+  {
     name: 'a request holds more output than its model can have',
     file: QUOTE,
     text: 'Math.min(asked, maxOutputTokens)',
@@ -210,6 +217,20 @@ export const moneyMutants: readonly Mutant[] = [
     tests: [LEDGER_TESTS],
   },
   {
+    name: 'the charge of a late answer does not say that its usage was clamped',
+    file: 'src/stores/sqlite/compensations.ts',
+    text: 'isClamped: row.is_clamped === 1n',
+    replacement: 'isClamped: row.is_clamped === 2n',
+    tests: [LEDGER_TESTS],
+  },
+  {
+    name: "a late answer to a converted request is read as one of the client's route",
+    file: 'src/gateway/upstreams/late-answers.ts',
+    text: 'const { dialect } = destination.converted ?? admitted',
+    replacement: 'const { dialect } = admitted ?? destination.converted',
+    tests: ['src/gateway/upstreams/late-answers.test.ts'],
+  },
+  {
     name: 'an attempt can be billed again after it was closed',
     file: 'src/stores/sqlite/attempts.ts',
     text: "AND number = $number AND state = 'timed_out'`",
@@ -249,6 +270,13 @@ export const moneyMutants: readonly Mutant[] = [
     file: TEXT_HOLDS,
     text: 'for (const { hold, before } of this.#ended) this.#holds.add(hold, before)',
     replacement: '',
+    tests: [LEDGER_TESTS],
+  },
+  {
+    name: 'an expired hold is open again after its charge was rolled back',
+    file: TEXT_HOLDS,
+    text: 'this.#holds.add(hold, before)',
+    replacement: "this.#holds.add(hold, before === 'expired' ? 'open' : before)",
     tests: [LEDGER_TESTS],
   },
   {

@@ -4,6 +4,7 @@ const SETTLE = 'src/gateway/text/settle-stream.ts'
 const RELAY = 'src/gateway/text/relay-stream.ts'
 const RELAY_TESTS = 'src/gateway/text/relay-stream.test.ts'
 const OPEN = 'src/gateway/text/open-stream.ts'
+const FINISH = 'test/scenarios/finish-aborted.test.ts'
 const REFUSED = 'test/scenarios/streams-refused.test.ts'
 
 /** Faults in how streams are opened, relayed and settled. */
@@ -37,11 +38,25 @@ export const streamMutants: readonly Mutant[] = [
     tests: ['test/scenarios/responses-stream.test.ts'],
   },
   {
+    name: 'output that is only reasoning, which only the usage shows, is not charged',
+    file: SETTLE,
+    text: 'usage.output + usage.reasoning + usage.audioOutput > 0',
+    replacement: 'usage.output + usage.audioOutput > 0',
+    tests: ['test/scenarios/responses-stream.test.ts'],
+  },
+  {
     name: 'a broken stream looks complete',
     file: SETTLE,
     text: 'return opened.stream.finish(charge, breakForClient(end))',
     replacement: 'return opened.stream.finish(charge, null)',
     tests: ['test/scenarios/streams-broken.test.ts'],
+  },
+  {
+    name: "an interrupted stream is free if its upstream's own cost was not reported",
+    file: SETTLE,
+    text: '!(isPriced || reading.endedWell)',
+    replacement: '!(isPriced || reading.outputBegan)',
+    tests: ['test/scenarios/interrupted-costs.test.ts'],
   },
   {
     name: 'a stream whose charge failed looks complete',
@@ -72,6 +87,62 @@ export const streamMutants: readonly Mutant[] = [
     this.#upstreamEnd ??=`,
     replacement: '    this.#upstreamEnd ??=',
     tests: [RELAY_TESTS],
+  },
+  {
+    name: 'a stream whose provider bills it in full ends with its client',
+    file: RELAY,
+    text: 'if (attempt.destination.provider.finishAborted === undefined) return undefined',
+    replacement: 'if (attempt.destination.provider.id !== undefined) return undefined',
+    tests: [RELAY_TESTS, FINISH],
+  },
+  {
+    name: 'a stream without output is read on without its client',
+    file: RELAY,
+    text: ' || !isOwed(this.#stream.reading()))',
+    replacement: ')',
+    tests: [RELAY_TESTS, FINISH],
+  },
+  {
+    name: 'the piece that arrives while a client disconnects is not counted',
+    file: RELAY,
+    text: 'if (begun !== SILENCE) this.#pass(begun)',
+    replacement: '',
+    tests: [RELAY_TESTS],
+  },
+  {
+    name: 'a stream is read on without its client for ever',
+    file: 'src/gateway/text/finishing-streams.ts',
+    text: 'this.#clock.after(FINISH_WITHIN_MS, cut)',
+    replacement: 'this.#clock.after(FINISH_WITHIN_MS, () => {})',
+    tests: [RELAY_TESTS, FINISH],
+  },
+  {
+    name: 'a stream that is read on without its client may have any length',
+    file: RELAY,
+    text: 'if (bytes > FINISH_BYTES_MAX) this.#upstream.cancel()',
+    replacement: '',
+    tests: [RELAY_TESTS],
+  },
+  {
+    name: 'the place of a finished stream is not given back',
+    file: RELAY,
+    text: 'this.#onFinished?.()',
+    replacement: '',
+    tests: [RELAY_TESTS],
+  },
+  {
+    name: 'a finished stream costs more than its hold',
+    file: SETTLE,
+    text: 'isFinished || !(isPriced',
+    replacement: '!(isPriced',
+    tests: [RELAY_TESTS],
+  },
+  {
+    name: "the client's disconnect ends the call of a stream that must be finished",
+    file: OPEN,
+    text: '  unfollow()\n',
+    replacement: '',
+    tests: [FINISH],
   },
   {
     name: 'an upstream may keep the connection of a complete stream open for ever',

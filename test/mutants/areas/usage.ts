@@ -3,6 +3,8 @@ import type { Mutant } from '../mutant.ts'
 const USAGE = 'src/protocol/usage.ts'
 const USAGE_TESTS = 'src/protocol/usage.test.ts'
 const TALLY = 'src/protocol/stream-tally.ts'
+const PROMPTS = 'src/gateway/text/recent-prompts.ts'
+const PROMPT_TESTS = 'src/gateway/text/recent-prompts.test.ts'
 const METER_TESTS = 'src/protocol/chat-stream/meter.test.ts'
 
 /** Faults in the tokens and costs that upstreams report. */
@@ -33,6 +35,20 @@ export const usageMutants: readonly Mutant[] = [
     file: USAGE,
     text: 'return !isOpenAi',
     replacement: 'return isOpenAi',
+    tests: [USAGE_TESTS],
+  },
+  {
+    name: 'cached tokens beside the prompt exceed the context window',
+    file: USAGE,
+    text: 'counter.atMost(max - whole, cached)',
+    replacement: 'counter.atMost(max, cached)',
+    tests: [USAGE_TESTS],
+  },
+  {
+    name: 'tokens written to a cache beside the prompt exceed the context window',
+    file: USAGE,
+    text: 'counter.atMost(max - whole - cachedInput, written)',
+    replacement: 'counter.atMost(max - whole, written)',
     tests: [USAGE_TESTS],
   },
   {
@@ -112,5 +128,47 @@ export const usageMutants: readonly Mutant[] = [
     replacement:
       'divideRoundingUp(divideRoundingUp(units * 1_000_000_000n, 10n ** BigInt(scale)) * markupBillionths, 1_000_000_000n)',
     tests: ['src/domain/pricing/charge.test.ts'],
+  },
+  {
+    name: 'an estimate counts more tokens as cached than the last request had',
+    file: PROMPTS,
+    text: 'Math.min(sharedTokens, last.cachedTokens)',
+    replacement: 'sharedTokens',
+    tests: [PROMPT_TESTS, 'test/scenarios/assumed-cache.test.ts'],
+  },
+  {
+    name: 'an estimate counts as cached what the provider has forgotten',
+    file: PROMPTS,
+    text: 'last === undefined || last.expiresAtMs <= this.#clock.monotonicMs()',
+    replacement: 'last === undefined',
+    tests: [PROMPT_TESTS],
+  },
+  {
+    name: 'an estimate counts a prompt as cached that begins in another way',
+    file: PROMPTS,
+    text: '!isWhole || this.#hash(text) !== hash',
+    replacement: '!isWhole',
+    tests: [PROMPT_TESTS],
+  },
+  {
+    name: 'a request without cached tokens leaves the prompt before it',
+    file: PROMPTS,
+    text: '    this.#forget(key)\n    if (cachedInput === 0) return\n',
+    replacement: '    if (cachedInput === 0) return\n    this.#forget(key)\n',
+    tests: [PROMPT_TESTS],
+  },
+  {
+    name: 'remembered prompts have no limit',
+    file: PROMPTS,
+    text: 'const isFull = this.#prompts.size > PROMPTS_MAX || this.#blocks > BLOCKS_MAX',
+    replacement: 'const isFull = false',
+    tests: [PROMPT_TESTS],
+  },
+  {
+    name: 'an input that the provider reported counts as assumed',
+    file: 'src/gateway/text/meter-usage.ts',
+    text: 'produced.inputUsage === undefined ? read.cachedInput : 0',
+    replacement: 'read.cachedInput',
+    tests: ['src/gateway/text/meter-usage.test.ts'],
   },
 ]

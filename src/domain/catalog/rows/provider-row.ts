@@ -73,6 +73,7 @@ const textFields = {
     ...textTimeoutFields,
     'retries',
     'stream_usage',
+    'finish_aborted',
     'reuse_connections',
   ],
   anthropic: [
@@ -87,6 +88,7 @@ const textFields = {
     'connect_timeout_s',
     ...textTimeoutFields,
     'retries',
+    'finish_aborted',
     'reuse_connections',
   ],
 } as const satisfies Readonly<Record<Exclude<ProviderKind, MediaKind>, readonly string[]>>
@@ -144,6 +146,7 @@ export function encodeProvider(provider: Provider | ProviderSettings): Record<st
     ...writeTextTimeouts(provider),
     retries: provider.retries,
     stream_usage: provider.streamUsage,
+    finish_aborted: provider.finishAborted,
     reuse_connections: unless(true, provider.reusesConnections),
   })
 }
@@ -186,6 +189,7 @@ function readRow(
   const timeouts = readTextTimeouts(row)
   const retries = number(row, 'retries', { min: 0, max: 1, whole: true })
   const streamUsage = oneOf(row, 'stream_usage', ['ask'])
+  const finishAborted = flag(row, 'finish_aborted') === true || undefined
   const reusesConnections = flag(row, 'reuse_connections') ?? true
   const secret = readSecret(row, kind)
   if (id === undefined) return undefined
@@ -201,7 +205,7 @@ function readRow(
     ...timeouts,
     ...(retries === 0 ? { retries } : {}),
     ...reporting,
-    ...definedOnly({ baseUrl, apiKeyHeader, streamUsage, betas, omitFields }),
+    ...definedOnly({ baseUrl, apiKeyHeader, streamUsage, finishAborted, betas, omitFields }),
   }
 }
 

@@ -82,11 +82,18 @@ function problemOf(row: CheckedCharge, latest: bigint | null): string | undefine
     return `has the unknown usage source "${row.provenance}"`
   if (row.is_clamped !== 0n && row.is_clamped !== 1n)
     return `has ${row.is_clamped} for is_clamped, which must be 0 or 1`
+  if (row.assumed_cached !== null && !mayAssume(row, row.assumed_cached))
+    return `has ${row.assumed_cached} for assumed_cached, which must be the cached input of an estimate`
   if (row.shortfall < 0n || row.shortfall > row.cost)
     return `costs ${cost}, but has a shortfall of ${describeUsd(nanoUsd(row.shortfall))}`
   if (row.previous_id !== latest)
     return `names charge row ${row.previous_id} as the one before it, but that is row ${latest}`
   return priceProblemOf(row, cost)
+}
+
+/** Only an estimate assumes that a part of its input was cached. It has no other cached input. */
+function mayAssume({ provenance, cached_input }: CheckedCharge, assumed: bigint): boolean {
+  return provenance === 'estimated' && assumed > 0n && assumed === cached_input
 }
 
 function priceProblemOf(row: CheckedCharge, cost: string): string | undefined {

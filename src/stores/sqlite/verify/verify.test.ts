@@ -160,6 +160,11 @@ describe('verify', () => {
       'has no tariff',
     ],
     ['UPDATE charges SET is_clamped = 2', null, 'has 2 for is_clamped, which must be 0 or 1'],
+    [
+      'UPDATE charges SET assumed_cached = 1',
+      null,
+      'has 1 for assumed_cached, which must be the cached input of an estimate',
+    ],
     ['UPDATE charges SET shortfall = -1', null, 'but has a shortfall of -0.000000001 USD'],
     [
       'UPDATE charges SET id_tail = 1 WHERE operation_id = 2',
