@@ -362,7 +362,7 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
   [
     'a field of another kind',
     row('embedding', 'pricing: free\nmax_output_tokens: 5'),
-    'line 13, column 5: models[0].max_output_tokens is not a field of a model of kind embedding; the fields are id, kind, enabled, display_name, description, owned_by, upstreams, pricing, markup, ceiling_pricing, context_window, read_timeout_s, replays.',
+    'line 13, column 5: models[0].max_output_tokens is not a field of a model of kind embedding; the fields are id, kind, enabled, display_name, description, owned_by, upstreams, pricing, markup, ceiling_pricing, context_window, read_timeout_s, replays, refuse_fields.',
   ],
   [
     'an enabled model without a price',
@@ -575,6 +575,31 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
       'pricing: {per_second: "1"}\nengine: family-e\nfixed_params: {duration: 8}\nhold_duration_seconds: 6',
     ),
     'line 15, column 5: models[0].hold_duration_seconds is 6; write at least 8, the duration of a request without one.',
+  ],
+  [
+    'a refused field whose path has a space',
+    priced('refuse_fields: {"tools[ ].type": [function]}'),
+    'line 14, column 21: models[0].refuse_fields.tools[ ].type is not the path of a field; write the names of members with dots between them, and [] behind a list, such as tools[].type.',
+  ],
+  [
+    'a refused field whose allowed value is not in a list',
+    priced('refuse_fields: {service_tier: default}'),
+    'line 14, column 21: models[0].refuse_fields.service_tier is "default"; write a list of at most 64 allowed values, or [] to allow none.',
+  ],
+  [
+    'a refused field with a mapping as an allowed value',
+    priced('refuse_fields: {service_tier: [{a: 1}]}'),
+    'line 14, column 36: models[0].refuse_fields.service_tier[0] is a mapping; write a text of at most 200 characters, a number, true or false.',
+  ],
+  [
+    'a list of refused fields',
+    priced('refuse_fields: [service_tier]'),
+    'line 14, column 5: models[0].refuse_fields is a list; write the allowed values of each field, such as service_tier: [default].',
+  ],
+  [
+    'too many refused fields',
+    priced(`refuse_fields: {${Array.from({ length: 65 }, (_, index) => `f${index}: []`).join(', ')}}`),
+    'line 14, column 5: models[0].refuse_fields has 65 fields; write at most 64.',
   ],
   [
     'a hold in milliseconds',

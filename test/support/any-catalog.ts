@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import type { Catalog } from '../../src/domain/catalog/catalog.ts'
 import { allowsDuration, engineNames, engines, secondsMax } from '../../src/domain/catalog/engines.ts'
 import { isFinished, type Model, type ModelDraft } from '../../src/domain/catalog/model.ts'
+import { stepsOf, type FieldRule } from '../../src/domain/catalog/field-rule.ts'
 import { mediaKinds } from '../../src/domain/catalog/media-kinds.ts'
 import {
   mediaKindRules,
@@ -107,6 +108,7 @@ function anyProvider(): fc.Arbitrary<Provider> {
       costField: fc.constantFrom('usage.estimated_cost', 'usage.cost.total_cost', 'usage.null'),
       usageStyle: fc.constant('gemini' as const),
       billsRefused: fc.constant('content_filter' as const),
+      refuseFields: anyRefuseFields(),
       streamUsage: fc.constant('ask' as const),
       retries: fc.constant(0 as const),
       firstByteTimeoutMs: anyTimeoutMs(),
@@ -129,6 +131,7 @@ function anyProvider(): fc.Arbitrary<Provider> {
       routes: fc.constant(['messages' as const]),
       maxTokensField: fc.constant('max_tokens' as const),
       betas: fc.constantFrom(['files-api-2025-04-14'], ['null', '1']),
+      refuseFields: anyRefuseFields(),
     },
     { requiredKeys: [...requiredOfProvider] },
   )
@@ -193,6 +196,7 @@ function anyModel(providers: string[]): fc.Arbitrary<Model | ModelDraft> {
       streamIdleTimeoutMs: anyTimeoutMs(),
       messagesStream: fc.constant('live' as const),
       replays: fc.constant(false as const),
+      refuseFields: anyRefuseFields(),
     },
     { requiredKeys: [...required, 'kind'] },
   )
@@ -203,6 +207,7 @@ function anyModel(providers: string[]): fc.Arbitrary<Model | ModelDraft> {
       pricing: anyPricing(fc.constant(ZERO)),
       contextWindow: tokens,
       readTimeoutMs: anyTimeoutMs(),
+      refuseFields: anyRefuseFields(),
     },
     { requiredKeys: [...required, 'kind'] },
   )
@@ -256,6 +261,21 @@ function anyPricing(output: fc.Arbitrary<bigint>): fc.Arbitrary<TextPricing> {
       ceiling: tariff,
     }),
   )
+}
+
+function anyRefuseFields(): fc.Arbitrary<readonly FieldRule[]> {
+  const path = fc.constantFrom(
+    'service_tier',
+    'tools[].type',
+    'extra_body.google.tools',
+    'null',
+    'a-b[].$c[]',
+  )
+  const value = fc.oneof(anyText(1, 8), fc.boolean(), fc.integer({ min: -9, max: 9 }))
+  const rule = fc.record({ path, allowed: fc.array(value, { maxLength: 3 }) })
+  return fc
+    .uniqueArray(rule, { selector: ({ path }) => path, minLength: 1, maxLength: 3 })
+    .map(rules => rules.map(({ path, allowed }) => ({ path, steps: stepsOf(path), allowed })))
 }
 
 function anyTimeoutMs() {

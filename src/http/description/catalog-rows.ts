@@ -11,8 +11,14 @@ import {
 } from '../../domain/catalog/provider.ts'
 import { messagesStreams, modelFieldsOf, modelId } from '../../domain/catalog/rows/model-row.ts'
 import { tariffFields } from '../../domain/catalog/rows/pricing-row.ts'
+import { fieldPath } from '../../domain/catalog/rows/refuse-fields.ts'
 import { headerName } from '../../domain/catalog/rows/provider-headers.ts'
-import { connectTimeoutS, costFieldPath, providerFieldsOf, providerId } from '../../domain/catalog/rows/provider-row.ts'
+import {
+  connectTimeoutS,
+  costFieldPath,
+  providerFieldsOf,
+  providerId,
+} from '../../domain/catalog/rows/provider-row.ts'
 import { timeoutS } from '../../domain/catalog/rows/text-timeouts.ts'
 import {
   about,
@@ -36,6 +42,13 @@ const price: Schema = about('Dollars, from 0 to 1000000.', {
 const tokens: Schema = { type: 'integer', minimum: 1, maximum: 100_000_000 }
 const timeout: Schema = { type: 'number', minimum: timeoutS.min, maximum: timeoutS.max }
 
+const refuseFields = about('The allowed values of fields of requests, by path. With `[]`, none.', {
+  type: 'object',
+  propertyNames: { pattern: fieldPath.source, maxLength: 200 },
+  additionalProperties: listOf({ type: ['string', 'number', 'boolean'] }, { maxItems: 64 }),
+  maxProperties: 64,
+})
+
 /** Every field of a provider's row. The kind decides which of them a row can have. */
 const providerField: Readonly<Record<string, Schema>> = {
   id: { type: 'string', pattern: providerId.pattern.source },
@@ -54,14 +67,18 @@ const providerField: Readonly<Record<string, Schema>> = {
   betas: about('The values of `anthropic-beta` that may reach it.', listOf(text, { minItems: 1 })),
   max_tokens_field: words(maxTokensFields),
   omit_fields: listOf(words(omittableFields), { minItems: 1 }),
+  refuse_fields: refuseFields,
   cost_header: about('The response header with its own cost.', {
     type: 'string',
     pattern: headerName.pattern.source,
   }),
-  cost_field: about('The path of its own cost in an answer. Default: `usage.cost`, as OpenRouter reports it.', {
-    type: 'string',
-    pattern: costFieldPath.pattern.source,
-  }),
+  cost_field: about(
+    'The path of its own cost in an answer. Default: `usage.cost`, as OpenRouter reports it.',
+    {
+      type: 'string',
+      pattern: costFieldPath.pattern.source,
+    },
+  ),
   cost_unit: about('The unit of its own cost. A tick is 10^-10 dollars.', words(Object.keys(costUnits))),
   usage_style: about('`gemini` counts thinking only in the total.', words(['gemini'])),
   bills_refused: about('The refusals that it bills.', words(['content_filter'])),
@@ -89,6 +106,7 @@ const modelField: Readonly<Record<string, Schema>> = {
   first_byte_timeout_s: timeout,
   messages_stream: words(messagesStreams),
   replays: flag,
+  refuse_fields: refuseFields,
   params: mapOf(listOf(text, { minItems: 1 })),
   fixed_params: mapOf({ type: ['string', 'number', 'boolean'] }),
   engine: words(engineNames),
