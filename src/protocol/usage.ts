@@ -1,4 +1,4 @@
-import { usageBuckets, type Usage } from '../domain/pricing/usage.ts'
+import { NO_USAGE, usageBuckets, type Usage } from '../domain/pricing/usage.ts'
 import { isJsonObject } from './json/parse-json.ts'
 import type { UsageLimits } from './text-dialect.ts'
 
@@ -36,6 +36,7 @@ export function readUsage(usage: unknown, limits: UsageLimits): ReportedUsage | 
   const inputRead = input.input + input.cachedInput + input.cacheWrite + input.audioInput
   const output = readOutput(usage, { ...totals, inputRead }, counter, limits)
   const read = {
+    ...NO_USAGE,
     input: input.input,
     cachedInput: input.cachedInput,
     cacheWrite: input.cacheWrite - input.cacheWrite1h,

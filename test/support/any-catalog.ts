@@ -12,6 +12,7 @@ import {
   type ProviderKind,
 } from '../../src/domain/catalog/provider.ts'
 import { nanoUsd, ZERO } from '../../src/domain/money.ts'
+import type { ServiceTiers } from '../../src/domain/pricing/service-tiers.ts'
 import type { TextPricing, TextTariff } from '../../src/domain/pricing/tariff.ts'
 
 const requiredOfProvider = [
@@ -369,8 +370,23 @@ function anyTieredTariff(
     .uniqueArray(tier, { selector: ({ aboveInputTokens }) => aboveInputTokens, minLength: 1, maxLength: 3 })
     .map(list => list.toSorted((left, right) => left.aboveInputTokens - right.aboveInputTokens))
   return fc
-    .tuple(anyTariff(price, output), fc.option(tiers, { nil: undefined }))
-    .map(([tariff, tiers]) => (tiers === undefined ? tariff : Object.assign({}, tariff, { tiers })))
+    .tuple(
+      anyTariff(price, output),
+      fc.record({ tiers, serviceTiers: anyServiceTiers() }, { requiredKeys: [] }),
+    )
+    .map(([tariff, more]) => Object.assign({}, tariff, more))
+}
+
+/** Factors from a billionth to 1000. */
+export function anyServiceTiers(): fc.Arbitrary<ServiceTiers> {
+  return fc.dictionary(
+    fc.constantFrom('flex', 'priority', 'default', 'null', 'a.b-c_1', 'constructor'),
+    fc.oneof(
+      fc.bigInt(1n, 1_000_000_000_000n),
+      fc.constantFrom(500_000_000n, 1_000_000_000n, 2_000_000_000n),
+    ),
+    { minKeys: 1, maxKeys: 3, noNullPrototype: true },
+  )
 }
 
 /** Each finer bucket may have its own price or none. */
@@ -395,6 +411,8 @@ function anyPrices(
       audioOutput: price,
       perRequest: price,
       perServerToolUse: price,
+      perSearchCall: price,
+      perFileSearch: price,
     },
     { requiredKeys },
   )

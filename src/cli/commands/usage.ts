@@ -83,6 +83,9 @@ const counts = [
   'reasoning_tokens',
   'audio_output_tokens',
   'server_tool_uses',
+  'search_calls',
+  'file_searches',
+  'service_tier',
   'images',
   'seconds',
 ] as const

@@ -44,7 +44,7 @@ export async function admitText<Dialect extends TextDialect>(
   const { model } = resolved
   trace.model = model.id
   const destinations = permittedDestinations(resolved, parsed)
-  const quote = quoteText(model, request)
+  const quote = quoteText(model, request, destinations)
   if (request.serverTools !== undefined) requireToolPrice(request.serverTools, quote)
   if (moderator !== undefined && dialect.moderatedText !== undefined)
     await moderate(dialect.moderatedText(request), moderator, trace)

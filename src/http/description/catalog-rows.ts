@@ -10,7 +10,7 @@ import {
   type ProviderKind,
 } from '../../domain/catalog/provider.ts'
 import { messagesStreams, modelFieldsOf, modelId } from '../../domain/catalog/rows/model-row.ts'
-import { tariffFields } from '../../domain/catalog/rows/pricing-row.ts'
+import { serviceTierName, SERVICE_TIERS, tariffFields } from '../../domain/catalog/rows/pricing-row.ts'
 import { fieldPath } from '../../domain/catalog/rows/refuse-fields.ts'
 import { headerName } from '../../domain/catalog/rows/provider-headers.ts'
 import {
@@ -47,6 +47,14 @@ const refuseFields = about('The allowed values of fields of requests, by path. W
   propertyNames: { pattern: fieldPath.source, maxLength: 200 },
   additionalProperties: listOf({ type: ['string', 'number', 'boolean'] }, { maxItems: 64 }),
   maxProperties: 64,
+})
+
+const serviceTiers = about('The factor for the prices of tokens in each service tier.', {
+  type: 'object',
+  propertyNames: { pattern: serviceTierName.source },
+  additionalProperties: about('Above 0, at most 1000.', { type: 'string' }),
+  minProperties: 1,
+  maxProperties: 16,
 })
 
 /** Every field of a provider's row. The kind decides which of them a row can have. */
@@ -173,7 +181,8 @@ function modelRow(kind: ModelKind, place: Place): Schema {
 function tariff(place: Place): Schema {
   const prices = Object.fromEntries(Object.values(tariffFields).map(field => [field, price]))
   const tier = row({ above_input_tokens: tokens, ...prices }, new Set(['above_input_tokens']), place)
-  return row({ ...prices, tiers: listOf(tier, { minItems: 1, maxItems: 8 }) }, new Set(), place)
+  const tiers = listOf(tier, { minItems: 1, maxItems: 8 })
+  return row({ ...prices, tiers, [SERVICE_TIERS]: serviceTiers }, new Set(), place)
 }
 
 function upstream(place: Place): Schema {

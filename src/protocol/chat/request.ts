@@ -2,6 +2,7 @@ import { estimateInputTokens } from '../estimate-tokens.ts'
 import { usesGoogleTools } from '../google-tools.ts'
 import type { JsonDocument } from '../json/parse-json.ts'
 import { inputOf, readNamedModel, type PassThroughRequest } from '../pass-through.ts'
+import { pricedFeaturesOf } from '../priced-features.ts'
 import { optionalBoolean, optionalInteger, optionalObject, requiredArray } from '../request-fields.ts'
 
 /** The fields that the gateway reads in a chat completions request. Everything else passes through. */
@@ -45,6 +46,7 @@ export function readChatRequest(document: JsonDocument): ChatRequest {
     inputTokensEstimate: estimateInputTokens(document),
     ...(usesGoogleTools(value) && { usesGoogleTools: true }),
     input: () => inputOf(text, inputFields),
+    pricedFeatures: () => pricedFeaturesOf(text),
   }
 }
 

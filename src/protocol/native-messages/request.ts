@@ -7,6 +7,7 @@ import { isJsonObject, type JsonDocument } from '../json/parse-json.ts'
 import { quotedName } from '../json/quoted-name.ts'
 import { spliceText, type Edit } from '../json/splice.ts'
 import { inputOf, readNamedModel, type PassThroughRequest } from '../pass-through.ts'
+import { pricedFeaturesOf } from '../priced-features.ts'
 import { optionalBoolean, optionalInteger, requiredArray } from '../request-fields.ts'
 import { serverToolsOf } from './server-tools.ts'
 
@@ -53,6 +54,7 @@ export function readNativeRequest(document: JsonDocument): PassThroughRequest {
     inputTokensEstimate: isStored ? UNBOUNDED_INPUT : estimateInputTokens(document),
     ...(serverTools && { serverTools }),
     input: () => inputOf(text, inputFields),
+    pricedFeatures: () => pricedFeaturesOf(text),
   }
 }
 

@@ -4,6 +4,7 @@ import { usesGoogleTools } from '../google-tools.ts'
 import { UNBOUNDED_INPUT } from '../input-parts.ts'
 import { isJsonObject, type JsonDocument } from '../json/parse-json.ts'
 import { inputOf, readNamedModel, type PassThroughRequest } from '../pass-through.ts'
+import { pricedFeaturesOf } from '../priced-features.ts'
 import { optionalBoolean, optionalInteger, requiredTextOrArray } from '../request-fields.ts'
 
 const POSITIVE = { min: 1, max: Number.MAX_SAFE_INTEGER }
@@ -47,6 +48,7 @@ export function readResponsesRequest(document: JsonDocument): PassThroughRequest
     inputTokensEstimate: usesStoredContext(value, input) ? UNBOUNDED_INPUT : estimateInputTokens(document),
     ...(usesGoogleTools(value) && { usesGoogleTools: true }),
     input: () => inputOf(text, inputFields),
+    pricedFeatures: () => pricedFeaturesOf(text),
   }
 }
 
