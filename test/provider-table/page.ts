@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { MediaKindEntry } from '../../src/providers/media/media-kind.ts'
 import { mediaKindEntries } from '../../src/providers/media-kinds.ts'
 import { fakeClock } from '../support/fake-clock.ts'
@@ -20,7 +21,10 @@ const SKIPPED = [
   '[catalog.md](catalog.md#image-and-video-providers-by-example) has example rows for each kind. [adding-a-provider.md](adding-a-provider.md) says how to add a kind.',
 ]
 
-/** The text of `docs/providers.md`. */
+/** The section of the page that is written by hand. It comes last. */
+const BY_HAND = '## Text providers'
+
+/** The text of `docs/providers.md`. The section that is written by hand stays as it is. */
 export async function providersPage(): Promise<string> {
   const sections = [
     '# Image and video providers',
@@ -31,7 +35,8 @@ export async function providersPage(): Promise<string> {
     table(['kind', 'makes', 'default base_url', 'key', 'polls', 'recovery'], subjects.map(traitsOf)),
   ]
   for (const group of groups) sections.push(...(await sectionOf(group)))
-  return `${sections.join('\n\n')}\n`
+  const page = readFileSync(PAGE_PATH, 'utf8')
+  return `${sections.join('\n\n')}\n\n${page.slice(page.indexOf(BY_HAND))}`
 }
 
 function traitsOf({ name, isSynchronous, open }: Subject): readonly string[] {
