@@ -67,7 +67,7 @@ describe('is refused', () => {
     ['a repeated list', '{"tools":[],"tools":[{"type":"web_search"}]}', 'tools'],
     [
       'a repeated name in an item',
-      '{"tools":[{"type":"function"},{"type":"function","type":"x"}]}',
+      '{"tools":[{"type":"function"},{"type":"function","type":"function"}]}',
       'tools[1].type',
     ],
     ['a name in another case in an item', '{"tools":[{"TYPE":"function"}]}', 'tools[0].type'],

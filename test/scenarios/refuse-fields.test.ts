@@ -40,6 +40,7 @@ beforeAll(async () => {
       chatModel('gpt-x', { refuse_fields: refuseFields }),
       chatModel('live', { refuse_fields: { 'tools[].function.name': [] }, messages_stream: 'live' }),
       chatModel('strict', { upstreams: [upstream('strict')] }),
+      chatModel('both', { upstreams: [upstream('strict')], refuse_fields: { logprobs: [false] } }),
       chatModel('either', { upstreams: [upstream('strict'), upstream('main', 2)] }),
       chatModel('claude', { upstreams: [upstream('claude')] }),
       chatModel('claude-or-chat', { upstreams: [upstream('claude'), upstream('main', 2)] }),
@@ -74,7 +75,7 @@ async function refused(path: string, body: object): Promise<string | undefined> 
   return refusal.param
 }
 
-describe('a request with a field that its row refuses gets a 400 and reaches no provider', () => {
+describe('a request with a field that its row or its provider refuses gets a 400 and reaches no provider', () => {
   const chat = { model: 'gpt-x', messages: HI }
   test.each([
     ['chat/completions', { ...chat, service_tier: 'priority' }, 'service_tier'],
@@ -97,6 +98,8 @@ describe('a request with a field that its row refuses gets a 400 and reaches no 
       'tools[0].function.name',
     ],
     ['messages', { model: 'claude', messages: HI, service_tier: 'auto' }, 'service_tier'],
+    ['chat/completions', { model: 'both', messages: HI, logprobs: true }, 'logprobs'],
+    ['chat/completions', { model: 'both', messages: HI, service_tier: 'flex' }, 'service_tier'],
   ])('%s %j', async (path, body, param) => {
     expect(await refused(path, body)).toBe(param)
   })
