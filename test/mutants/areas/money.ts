@@ -282,10 +282,8 @@ export const moneyMutants: readonly Mutant[] = [
   {
     name: 'an attempt can be billed again after it was closed',
     file: 'src/stores/sqlite/attempts.ts',
-    text: `cost = ?, is_clamped = ?
-      WHERE request_key = ? AND request_tail = ? AND number = ? AND state = 'timed_out'`,
-    replacement: `cost = ?, is_clamped = ?
-      WHERE request_key = ? AND request_tail = ? AND number = ?`,
+    text: "AND number = $number AND state = 'timed_out'`",
+    replacement: 'AND number = $number`',
     tests: ['src/stores/sqlite/attempts.test.ts'],
   },
   {
