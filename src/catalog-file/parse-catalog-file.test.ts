@@ -362,7 +362,7 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
   [
     'a field of another kind',
     row('embedding', 'pricing: free\nmax_output_tokens: 5'),
-    'line 13, column 5: models[0].max_output_tokens is not a field of a model of kind embedding; the fields are id, kind, enabled, display_name, description, owned_by, upstreams, pricing, markup, ceiling_pricing, context_window, read_timeout_s, replays.',
+    'line 13, column 5: models[0].max_output_tokens is not a field of a model of kind embedding; the fields are id, kind, enabled, display_name, description, owned_by, upstreams, pricing, markup, ceiling_pricing, context_window, read_timeout_s, replays, refuse_fields.',
   ],
   [
     'an enabled model without a price',
@@ -437,7 +437,7 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
   [
     'an unknown price',
     tariff('input_per_mtok: "1"\ninput_cached: "1"'),
-    'line 16, column 7: models[0].pricing.input_cached is not a field of a tariff; the fields are input_per_mtok, cached_input_per_mtok, cache_write_per_mtok, cache_write_1h_per_mtok, audio_input_per_mtok, output_per_mtok, reasoning_per_mtok, audio_output_per_mtok, per_request, per_server_tool_use, tiers.',
+    'line 16, column 7: models[0].pricing.input_cached is not a field of a tariff; the fields are input_per_mtok, cached_input_per_mtok, cache_write_per_mtok, cache_write_1h_per_mtok, audio_input_per_mtok, output_per_mtok, reasoning_per_mtok, audio_output_per_mtok, per_request, per_server_tool_use, per_search_call, per_file_search, tiers, service_tiers.',
   ],
   [
     'a missing price in a tariff',
@@ -575,6 +575,66 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
       'pricing: {per_second: "1"}\nengine: family-e\nfixed_params: {duration: 8}\nhold_duration_seconds: 6',
     ),
     'line 15, column 5: models[0].hold_duration_seconds is 6; write at least 8, the duration of a request without one.',
+  ],
+  [
+    'service tiers in a list',
+    tariff('input_per_mtok: "2.5"\nservice_tiers: [priority]'),
+    'line 16, column 7: models[0].pricing.service_tiers is a list; write the factor of each service tier, such as {flex: "0.5", priority: "2"}.',
+  ],
+  [
+    'no service tier',
+    tariff('input_per_mtok: "2.5"\nservice_tiers: {}'),
+    'line 16, column 7: models[0].pricing.service_tiers has 0 tiers; write 1 to 16.',
+  ],
+  [
+    'a factor of a service tier that is a number',
+    tariff('input_per_mtok: "2.5"\nservice_tiers: {priority: 2}'),
+    'line 16, column 23: models[0].pricing.service_tiers.priority is 2; write a factor in quotes, such as "1.2", above 0 and at most 1000.',
+  ],
+  [
+    'a factor of a service tier of zero',
+    tariff('input_per_mtok: "2.5"\nservice_tiers: {flex: "0"}'),
+    'line 16, column 23: models[0].pricing.service_tiers.flex is "0"; write a factor in quotes, such as "1.2", above 0 and at most 1000.',
+  ],
+  [
+    'a service tier without a factor',
+    tariff('input_per_mtok: "2.5"\nservice_tiers: {flex: }'),
+    'line 16, column 23: models[0].pricing.service_tiers.flex is missing; write a factor in quotes, such as "2".',
+  ],
+  [
+    'a service tier whose name no answer can have',
+    tariff('input_per_mtok: "2.5"\nservice_tiers: {"a b": "2"}'),
+    'line 16, column 23: models[0].pricing.service_tiers.a b is not the name of a service tier; write the name that answers have in service_tier, such as priority.',
+  ],
+  [
+    'a price of a search that is a number',
+    tariff('input_per_mtok: "2.5"\nper_search_call: 0.01'),
+    'line 16, column 7: models[0].pricing.per_search_call is a number; write it in quotes: "0.01".',
+  ],
+  [
+    'a refused field whose path has a space',
+    priced('refuse_fields: {"tools[ ].type": [function]}'),
+    'line 14, column 21: models[0].refuse_fields.tools[ ].type is not the path of a field; write the names of members with dots between them, and [] behind a list, such as tools[].type.',
+  ],
+  [
+    'a refused field whose allowed value is not in a list',
+    priced('refuse_fields: {service_tier: default}'),
+    'line 14, column 21: models[0].refuse_fields.service_tier is "default"; write a list of at most 64 allowed values, or [] to allow none.',
+  ],
+  [
+    'a refused field with a mapping as an allowed value',
+    priced('refuse_fields: {service_tier: [{a: 1}]}'),
+    'line 14, column 36: models[0].refuse_fields.service_tier[0] is a mapping; write a text of at most 200 characters, a number, true or false.',
+  ],
+  [
+    'a list of refused fields',
+    priced('refuse_fields: [service_tier]'),
+    'line 14, column 5: models[0].refuse_fields is a list; write the allowed values of each field, such as service_tier: [default].',
+  ],
+  [
+    'too many refused fields',
+    priced(`refuse_fields: {${Array.from({ length: 65 }, (_, index) => `f${index}: []`).join(', ')}}`),
+    'line 14, column 5: models[0].refuse_fields has 65 fields; write at most 64.',
   ],
   [
     'a hold in milliseconds',

@@ -415,6 +415,27 @@ describe('on a stopped data folder', () => {
     expect(JSON.parse(json.out)).toMatchObject({ missing_variables: ['NO_SUCH_KEY'] })
   })
 
+  test('an import and the doctor warn about what a provider bills and no row prices', async () => {
+    const folder = { TOLLGATE_DATA_DIR: join(home, 'unpriced') }
+    const file = join(home, 'unpriced.yaml')
+    const provider =
+      '{id: openai, kind: openai-compatible, base_url: "https://api.openai.com/v1", routes: [chat]}'
+    const pricing = '{input_per_mtok: "1", output_per_mtok: "2"}'
+    const model = `{id: gpt-x, kind: chat, upstreams: [{provider: openai, model: x}], pricing: ${pricing}, max_output_tokens: 9}`
+    writeFileSync(file, `providers: [${provider}]\nmodels: [${model}]\n`)
+
+    const text = await tollgate(['catalog', 'import', file], folder)
+    const json = await tollgate(['catalog', 'import', file, '--json'], folder)
+    const doctor = await tollgate(['doctor'], folder)
+
+    expect(text.code).toBe(0)
+    expect(text.err).toContain(
+      'Model "gpt-x": provider "openai" bills service_tier, web_search_options beside',
+    )
+    expect(JSON.parse(json.out)).toMatchObject({ models: 1, warnings: [expect.stringContaining('gpt-x')] })
+    expect(doctor.out).toMatch(/warning +prices +Model "gpt-x": provider "openai" bills/)
+  })
+
   test('an import that removes rows needs --yes, --dry-run shows it, and rollback brings them back', async () => {
     const folder = { TOLLGATE_DATA_DIR: join(home, 'removals') }
     const [file, other] = [join(home, 'two.yaml'), join(home, 'other.yaml')]

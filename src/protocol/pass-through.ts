@@ -1,3 +1,4 @@
+import { clampedFeatures, featuresOf } from './billed-features.ts'
 import { inputParts, type InputParts } from './input-parts.ts'
 import { MemberWalk, type Member } from './json/members.ts'
 import { jsonObjectOf, type JsonDocument } from './json/parse-json.ts'
@@ -65,17 +66,20 @@ export function moderatedTextOf({ text }: PassThroughRequest): string {
   return moderatedText(jsonObjectOf(text))
 }
 
-/** The reports in the top-level `usage` and `error` of an answer. */
+/** The reports in the top-level `usage`, `service_tier`, `output` and `error` of an answer. */
 export function reportedBy(
   text: string,
-  { usage, error }: Readonly<Record<string, unknown>>,
+  answer: Readonly<Record<string, unknown>>,
   limits: UsageLimits,
-): Pick<PassThroughAnswer, 'reply' | 'usage' | 'isClamped' | 'reportedCost' | 'hasError'> {
+): Pick<PassThroughAnswer, 'reply' | 'usage' | 'features' | 'isClamped' | 'reportedCost' | 'hasError'> {
+  const { usage, error } = answer
   const reported = readUsage(usage, limits)
+  const { features, isClamped } = clampedFeatures(featuresOf(answer), limits)
   return {
     reply: { text, usage },
-    usage: reported?.usage ?? null,
-    isClamped: reported?.isClamped ?? false,
+    usage: reported && { ...reported.usage, ...features },
+    features,
+    isClamped: isClamped || (reported?.isClamped ?? false),
     reportedCost: findReportedCost(usage, () => text, limits.costField),
     hasError: error !== undefined && error !== null,
   }

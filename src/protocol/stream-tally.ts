@@ -1,4 +1,5 @@
 import type { ExactUsd } from '../domain/pricing/exact-usd.ts'
+import { clampedFeatures, NO_FEATURES, withTier, type BilledFeatures } from './billed-features.ts'
 import { ProducedText } from './produced-text.ts'
 import type { StreamReading, UsageLimits } from './text-dialect.ts'
 import { findReportedCost } from './reported-cost.ts'
@@ -16,6 +17,8 @@ export class StreamTally {
   #errorFirst = false
   #usage: JsonObject | undefined
   #reportedCost: ExactUsd | null = null
+  #serviceTier: unknown
+  #calls = NO_FEATURES
 
   constructor(limits: UsageLimits) {
     this.#limits = limits
@@ -61,16 +64,40 @@ export class StreamTally {
     this.#reportedCost = findReportedCost(usage, json, this.#limits.costField) ?? this.#reportedCost
   }
 
+  /** The last service tier counts. */
+  takeServiceTier(tier: unknown): void {
+    this.#serviceTier = tier
+  }
+
+  takeSearchCall(): void {
+    this.#calls = { ...this.#calls, searchCalls: this.#calls.searchCalls + 1 }
+  }
+
+  takeFileSearch(): void {
+    this.#calls = { ...this.#calls, fileSearches: this.#calls.fileSearches + 1 }
+  }
+
+  /** The calls in a complete answer. They include those that came before, if the answer lists any. */
+  takeCalls({ searchCalls, fileSearches }: BilledFeatures): void {
+    this.#calls = {
+      searchCalls: Math.max(this.#calls.searchCalls, searchCalls),
+      fileSearches: Math.max(this.#calls.fileSearches, fileSearches),
+    }
+  }
+
   /** `isComplete` says that the route's sign of a complete answer has come. */
   reading(isComplete: boolean): StreamReading {
     const reported = readUsage(this.#usage, this.#limits)
+    const told = withTier(this.#calls, this.#serviceTier ?? this.#usage?.['service_tier'])
+    const { features, isClamped } = clampedFeatures(told, this.#limits)
     return {
       endedWell: isComplete && !this.#errorSeen,
       outputBegan: this.#outputBegan,
       errorSeen: this.#errorSeen,
       errorFirst: this.#errorFirst,
-      usage: reported?.usage ?? null,
-      isClamped: reported?.isClamped ?? false,
+      usage: reported && { ...reported.usage, ...features },
+      features,
+      isClamped: isClamped || (reported?.isClamped ?? false),
       reportedCost: this.#reportedCost,
       texts: () => this.#produced.texts(),
       textsScale: this.#produced.scale,

@@ -4,11 +4,14 @@ import type { GatewayError } from '../domain/errors.ts'
 import type { Id } from '../domain/ids.ts'
 import type { NanoUsd } from '../domain/money.ts'
 import type { ExactUsd } from '../domain/pricing/exact-usd.ts'
+import type { TierLimit } from '../domain/pricing/service-tiers.ts'
 import type { Usage } from '../domain/pricing/usage.ts'
+import type { BilledFeatures } from './billed-features.ts'
 import type { InputParts } from './input-parts.ts'
 import type { CostField } from './reported-cost.ts'
 import type { UpstreamSecrets } from './scrub.ts'
 import type { JsonDocument } from './json/parse-json.ts'
+import type { PricedFeatures } from './priced-features.ts'
 
 /** The wire format of one text route as pure functions: what the gateway reads and the few bytes that it changes. */
 export type TextDialect<Request extends TextRequest = TextRequest, Answer extends TextAnswer = TextAnswer> = {
@@ -124,6 +127,8 @@ export type StreamReading = {
   readonly usage: Usage | null
   /** The input as it was reported, for a stream whose usage lacks only the output. Absent otherwise. */
   readonly inputUsage?: Usage
+  /** What the stream tells beside tokens. `usage` has it too. */
+  readonly features: BilledFeatures
   /** True when an impossible count in the reported usage was replaced. */
   readonly isClamped: boolean
   /** The upstream's own cost, if its usage reports one. */
@@ -173,6 +178,11 @@ export type TextRequest = {
    * alike if the provider's cache can use one for the other. Made on demand.
    */
   prompt(): string
+  /**
+   * The features that a row may price. Made on demand. Throws `ambiguous_field` if they could be read in two ways.
+   * Absent on a route whose requests can have none.
+   */
+  pricedFeatures?(): PricedFeatures
 }
 
 /** Tools that run on the provider's servers, which charges for each use. */
@@ -194,6 +204,8 @@ export type TextAnswer = {
   readonly reportedCost: ExactUsd | null
   /** It has no text, reasoning, refusal or tool call, although nothing cut it short. */
   readonly isEmpty: boolean
+  /** What the answer tells beside tokens. `usage` has it too. */
+  readonly features: BilledFeatures
   /** It has a top-level `error`, like a response that failed half-way. */
   readonly hasError: boolean
   /** The produced texts, for the tokenizer. */
@@ -211,4 +223,8 @@ export type UsageLimits = {
   readonly hidesThinking?: boolean
   /** Where the usage has the provider's own cost. Absent: `cost`, as OpenRouter reports it. */
   readonly costField?: CostField
+  /** The most searches of each kind. Undefined if the request does not limit them. */
+  readonly toolCallsMax?: number | undefined
+  /** Undefined if the row has the same prices for all service tiers. */
+  readonly tierLimit?: TierLimit | undefined
 }

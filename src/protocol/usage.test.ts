@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
 import { formatUsd, usd } from '../domain/money.ts'
 import { chargeForTokens } from '../domain/pricing/charge.ts'
 import type { TextTariff } from '../domain/pricing/tariff.ts'
 import { inputTokens, NO_USAGE, outputTokens, type Usage } from '../domain/pricing/usage.ts'
-import { readUsage, TOKENS_MAX } from './usage.ts'
+import { COMPACTIONS_MAX, readUsage, TOKENS_MAX } from './usage.ts'
 
 const LIMITS = { inputTokensMax: 100_000, outputTokensMax: 10_000 }
 
@@ -57,6 +58,67 @@ test('more uses of server tools than the request allows are clamped', () => {
   const reported = readUsage(usage, { ...LIMITS, serverToolUsesMax: 3 })
 
   expect(reported).toMatchObject({ usage: { serverToolUses: 3 }, isClamped: true })
+})
+
+test('compactions are added to the usage, and other iterations are not', () => {
+  const iterations = [
+    { type: 'compaction', input_tokens: 180, output_tokens: 35, cache_read_input_tokens: 20 },
+    { type: 'message', input_tokens: 10, output_tokens: 5 },
+    { type: 'advisor_message', model: 'claude-large', input_tokens: 800, output_tokens: 90 },
+    { type: 'fallback_message', model: 'claude-small', input_tokens: 70, output_tokens: 7 },
+  ]
+
+  expect(bucketsOf({ input_tokens: 10, output_tokens: 5, iterations })).toEqual({
+    input: 190,
+    cachedInput: 20,
+    output: 40,
+  })
+})
+
+test('500 random lists of iterations add up to the clamped tokens of each compaction', () => {
+  const LIMIT = { inputTokensMax: 1000, outputTokensMax: 100 }
+  const count = fc.oneof(fc.nat(600), fc.nat(3000), fc.constantFrom(-1, 0.5, 1e300))
+  const iteration = fc.record({
+    type: fc.constantFrom('compaction', 'message', 'advisor_message', 'fallback_message'),
+    input_tokens: count,
+    output_tokens: count,
+  })
+  const possible = (value: number, max: number) =>
+    value > max ? max : value < 0 || value % 1 !== 0 ? 0 : value
+  fc.assert(
+    fc.property(iteration, fc.array(iteration, { maxLength: 6 }), (own, iterations) => {
+      const counted = [own, ...iterations.filter(({ type }) => type === 'compaction')]
+      let input = 0
+      let output = 0
+      let clamped = false
+      for (const part of counted) {
+        input += possible(part.input_tokens, 1000)
+        output += possible(part.output_tokens, 100)
+        clamped ||= possible(part.input_tokens, 1000) !== part.input_tokens
+        clamped ||= possible(part.output_tokens, 100) !== part.output_tokens
+      }
+
+      const reported = readUsage({ ...own, iterations }, LIMIT)
+
+      expect(reported).toEqual({ usage: { ...NO_USAGE, input, output }, isClamped: clamped })
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('a list of more compactions than an answer can have is clamped', () => {
+  const iterations = Array.from({ length: COMPACTIONS_MAX + 1 }, () => ({
+    type: 'compaction',
+    input_tokens: 1,
+    output_tokens: 1,
+  }))
+
+  const reported = readUsage({ input_tokens: 0, output_tokens: 0, iterations }, LIMITS)
+
+  expect(reported).toEqual({
+    usage: { ...NO_USAGE, input: COMPACTIONS_MAX, output: COMPACTIONS_MAX },
+    isClamped: true,
+  })
 })
 
 test('thinking tokens inside the output are the reasoning bucket', () => {

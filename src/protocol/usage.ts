@@ -1,4 +1,4 @@
-import type { Usage } from '../domain/pricing/usage.ts'
+import { NO_USAGE, usageBuckets, type Usage } from '../domain/pricing/usage.ts'
 import { isJsonObject } from './json/parse-json.ts'
 import type { UsageLimits } from './text-dialect.ts'
 
@@ -15,6 +15,9 @@ export const TOKENS_MAX = 100_000_000
 
 /** More than any answer has. It bounds the cost of a faulty count. */
 export const SERVER_TOOL_USES_MAX = 10_000
+
+/** More compactions than one answer can need. It bounds the cost of a faulty list. */
+export const COMPACTIONS_MAX = 100
 
 /**
  * Reads the usage object of any text route into disjoint buckets. Null when there is none, or when it counts no tokens.
@@ -33,6 +36,7 @@ export function readUsage(usage: unknown, limits: UsageLimits): ReportedUsage | 
   const inputRead = input.input + input.cachedInput + input.cacheWrite + input.audioInput
   const output = readOutput(usage, { ...totals, inputRead }, counter, limits)
   const read = {
+    ...NO_USAGE,
     input: input.input,
     cachedInput: input.cachedInput,
     cacheWrite: input.cacheWrite - input.cacheWrite1h,
@@ -43,7 +47,27 @@ export function readUsage(usage: unknown, limits: UsageLimits): ReportedUsage | 
     audioOutput: output.audioOutput,
     serverToolUses: readServerToolUses(usage, counter, limits.serverToolUsesMax ?? SERVER_TOOL_USES_MAX),
   }
-  return { usage: read, isClamped: counter.isClamped }
+  return withCompactions({ usage: read, isClamped: counter.isClamped }, usage['iterations'], limits)
+}
+
+/**
+ * Adds the compactions of a conversation, which Anthropic counts only in `usage.iterations`. Each one is a call of the
+ * model, so each is clamped separately. The top-level counts include the other iterations, or another model made them.
+ */
+function withCompactions(reported: ReportedUsage, iterations: unknown, limits: UsageLimits): ReportedUsage {
+  if (!Array.isArray(iterations)) return reported
+  const compactions = iterations.filter(
+    iteration => isJsonObject(iteration) && iteration['type'] === 'compaction',
+  ) as Counts[]
+  let { isClamped } = reported
+  const usage: { -readonly [Key in keyof Usage]: Usage[Key] } = { ...reported.usage }
+  for (const { iterations: _, server_tool_use: _uses, ...counts } of compactions.slice(0, COMPACTIONS_MAX)) {
+    const compaction = readUsage(counts, limits)
+    if (compaction === null) continue
+    for (const bucket of usageBuckets) usage[bucket] += compaction.usage[bucket]
+    isClamped ||= compaction.isClamped
+  }
+  return { usage, isClamped: isClamped || compactions.length > COMPACTIONS_MAX }
 }
 
 type Counts = Readonly<Record<string, unknown>>

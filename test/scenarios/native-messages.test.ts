@@ -224,6 +224,47 @@ test.each([
   expect((await gateway.ask(ada, { [field]: priced })).status).toBe(200)
 })
 
+test.each([
+  [{ fallbacks: 'default' }, 'fallbacks'],
+  [{ fallbacks: [{ model: 'claude-large' }] }, 'fallbacks'],
+  [{ fallbacks: [{ model: 'claude-x', speed: 'fast' }] }, 'fallbacks'],
+  [
+    { tools: [WEB_SEARCH, { type: 'advisor_20260301', name: 'advisor', model: 'claude-large' }] },
+    'tools[1].type',
+  ],
+])('%j is refused, because it names another model', async (more, param) => {
+  const before = gateway.native.ledger().length
+
+  const response = await gateway.ask(ada, { model: 'searching', ...more })
+  const { error } = (await response.clone().json()) as { error: { param: string } }
+
+  expect(await refusalOf(response)).toMatchObject({ status: 400, code: 'unpriced_feature' })
+  expect(error.param).toBe(param)
+  expect(gateway.native.ledger().length).toBe(before)
+})
+
+test.each([{ fallbacks: null }, { fallbacks: [] }])('%j names no other model', async more => {
+  expect((await gateway.ask(ada, more)).status).toBe(200)
+})
+
+test.each([
+  ['JSON answer', false],
+  ['stream', true],
+])('a compaction in a %s is charged beside the answer', async (_, stream) => {
+  const eve = await gateway.account()
+  const iterations = [
+    { type: 'compaction', input_tokens: 100, output_tokens: 20 },
+    { type: 'message', input_tokens: 10, output_tokens: 5 },
+  ]
+  gateway.native.script({ usage: { input_tokens: 10, output_tokens: 5, iterations } })
+
+  await (await gateway.ask(eve, { stream })).text()
+  const [charge] = await gateway.charges(eve)
+
+  // 110 × 2 + 25 × 10 USD per million.
+  expect(charge).toMatchObject({ cost_usd: '0.00047', usage: { input_tokens: 110, output_tokens: 25 } })
+})
+
 describe('a stream', () => {
   test('arrives event by event, with the row’s name at its start and the cost at its end', async () => {
     const [start, ...middle] = NATIVE_EVENTS.slice(0, -2)

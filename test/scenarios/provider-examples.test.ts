@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { parse } from 'yaml'
+import { parseCatalogFile } from '../../src/catalog-file/parse-catalog-file.ts'
+import { EMPTY_CATALOG } from '../../src/domain/catalog/catalog.ts'
+import type { Model } from '../../src/domain/catalog/model.ts'
+import type { Provider as CatalogProvider } from '../../src/domain/catalog/provider.ts'
+import { unpricedFeatures } from '../../src/domain/catalog/unpriced-features.ts'
 import { startTestGateway, type TestAccount, type TestGateway } from '../support/gateway.ts'
 import { snippetsOf } from '../support/snippets.ts'
 import {
@@ -52,6 +57,22 @@ afterAll(async () => {
 })
 
 const ids = Object.keys(providerShapes) as (keyof typeof providerShapes)[]
+
+test('no example of docs/catalog.md has a provider that bills more than its rows price or refuse', () => {
+  const examples = snippetsOf('docs/catalog.md').filter(({ language }) => language === 'yaml')
+  for (const { text } of examples) {
+    const file = parseCatalogFile(text)
+    if (!file.ok) throw new Error(`This example is not a catalog: ${text}`)
+    const { providers, models } = file.catalog
+    const catalog = {
+      ...EMPTY_CATALOG,
+      providers: new Map(providers.map(row => [row.id, row as CatalogProvider])),
+      models: new Map(models.map(row => [row.id, row as Model])),
+    }
+
+    expect(unpricedFeatures(catalog)).toEqual([])
+  }
+})
 
 test('docs/catalog.md shows a row and a model of each provider', () => {
   expect(example.providers.map(({ id }) => id)).toEqual(ids)

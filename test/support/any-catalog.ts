@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import type { Catalog } from '../../src/domain/catalog/catalog.ts'
 import { allowsDuration, engineNames, engines, secondsMax } from '../../src/domain/catalog/engines.ts'
 import { isFinished, type Model, type ModelDraft } from '../../src/domain/catalog/model.ts'
+import { stepsOf, type FieldRule } from '../../src/domain/catalog/field-rule.ts'
 import { mediaKinds } from '../../src/domain/catalog/media-kinds.ts'
 import {
   mediaKindRules,
@@ -11,6 +12,7 @@ import {
   type ProviderKind,
 } from '../../src/domain/catalog/provider.ts'
 import { nanoUsd, ZERO } from '../../src/domain/money.ts'
+import type { ServiceTiers } from '../../src/domain/pricing/service-tiers.ts'
 import type { TextPricing, TextTariff } from '../../src/domain/pricing/tariff.ts'
 
 const requiredOfProvider = [
@@ -107,6 +109,7 @@ function anyProvider(): fc.Arbitrary<Provider> {
       costField: fc.constantFrom('usage.estimated_cost', 'usage.cost.total_cost', 'usage.null'),
       usageStyle: fc.constant('gemini' as const),
       billsRefused: fc.constant('content_filter' as const),
+      refuseFields: anyRefuseFields(),
       streamUsage: fc.constant('ask' as const),
       finishAborted: fc.constant(true as const),
       retries: fc.constant(0 as const),
@@ -131,6 +134,7 @@ function anyProvider(): fc.Arbitrary<Provider> {
       maxTokensField: fc.constant('max_tokens' as const),
       betas: fc.constantFrom(['files-api-2025-04-14'], ['null', '1']),
       finishAborted: fc.constant(true as const),
+      refuseFields: anyRefuseFields(),
     },
     { requiredKeys: [...requiredOfProvider] },
   )
@@ -195,6 +199,7 @@ function anyModel(providers: string[]): fc.Arbitrary<Model | ModelDraft> {
       streamIdleTimeoutMs: anyTimeoutMs(),
       messagesStream: fc.constant('live' as const),
       replays: fc.constant(false as const),
+      refuseFields: anyRefuseFields(),
     },
     { requiredKeys: [...required, 'kind'] },
   )
@@ -205,6 +210,7 @@ function anyModel(providers: string[]): fc.Arbitrary<Model | ModelDraft> {
       pricing: anyPricing(fc.constant(ZERO)),
       contextWindow: tokens,
       readTimeoutMs: anyTimeoutMs(),
+      refuseFields: anyRefuseFields(),
     },
     { requiredKeys: [...required, 'kind'] },
   )
@@ -258,6 +264,21 @@ function anyPricing(output: fc.Arbitrary<bigint>): fc.Arbitrary<TextPricing> {
       ceiling: tariff,
     }),
   )
+}
+
+function anyRefuseFields(): fc.Arbitrary<readonly FieldRule[]> {
+  const path = fc.constantFrom(
+    'service_tier',
+    'tools[].type',
+    'extra_body.google.tools',
+    'null',
+    'a-b[].$c[]',
+  )
+  const value = fc.oneof(anyText(1, 8), fc.boolean(), fc.integer({ min: -9, max: 9 }))
+  const rule = fc.record({ path, allowed: fc.array(value, { maxLength: 3 }) })
+  return fc
+    .uniqueArray(rule, { selector: ({ path }) => path, minLength: 1, maxLength: 3 })
+    .map(rules => rules.map(({ path, allowed }) => ({ path, steps: stepsOf(path), allowed })))
 }
 
 function anyTimeoutMs() {
@@ -351,8 +372,23 @@ function anyTieredTariff(
     .uniqueArray(tier, { selector: ({ aboveInputTokens }) => aboveInputTokens, minLength: 1, maxLength: 3 })
     .map(list => list.toSorted((left, right) => left.aboveInputTokens - right.aboveInputTokens))
   return fc
-    .tuple(anyTariff(price, output), fc.option(tiers, { nil: undefined }))
-    .map(([tariff, tiers]) => (tiers === undefined ? tariff : Object.assign({}, tariff, { tiers })))
+    .tuple(
+      anyTariff(price, output),
+      fc.record({ tiers, serviceTiers: anyServiceTiers() }, { requiredKeys: [] }),
+    )
+    .map(([tariff, more]) => Object.assign({}, tariff, more))
+}
+
+/** Factors from a billionth to 1000. */
+export function anyServiceTiers(): fc.Arbitrary<ServiceTiers> {
+  return fc.dictionary(
+    fc.constantFrom('flex', 'priority', 'default', 'null', 'a.b-c_1', 'constructor'),
+    fc.oneof(
+      fc.bigInt(1n, 1_000_000_000_000n),
+      fc.constantFrom(500_000_000n, 1_000_000_000n, 2_000_000_000n),
+    ),
+    { minKeys: 1, maxKeys: 3, noNullPrototype: true },
+  )
 }
 
 /** Each finer bucket may have its own price or none. */
@@ -377,6 +413,8 @@ function anyPrices(
       audioOutput: price,
       perRequest: price,
       perServerToolUse: price,
+      perSearchCall: price,
+      perFileSearch: price,
     },
     { requiredKeys },
   )

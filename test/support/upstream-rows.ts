@@ -8,6 +8,7 @@ import type { AttemptFailure, AttemptResult } from '../../src/gateway/upstreams/
 import { quoteText } from '../../src/gateway/text/quote-text.ts'
 import type { TextProvider } from '../../src/gateway/ports/text-provider.ts'
 import type { Destination } from '../../src/gateway/text/resolve-model.ts'
+import { NO_FEATURES } from '../../src/protocol/billed-features.ts'
 import { chatDialect } from '../../src/protocol/chat/dialect.ts'
 import { readRetryAfter } from '../../src/providers/retry-after.ts'
 import { sentText } from './sent-text.ts'
@@ -118,7 +119,15 @@ export function anAnswer({ isEmpty = false } = {}): Extract<AttemptResult, { kin
   return {
     kind: 'answer',
     status: 200,
-    answer: { usage, isClamped: false, reportedCost: null, isEmpty, hasError: false, texts: () => [] },
+    answer: {
+      usage,
+      isClamped: false,
+      reportedCost: null,
+      isEmpty,
+      hasError: false,
+      features: NO_FEATURES,
+      texts: () => [],
+    },
     outcome: { outcome: 'answered', status: 200, reportedCost: null, body: '' },
   }
 }

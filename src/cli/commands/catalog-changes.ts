@@ -12,6 +12,7 @@ export type ChangesReply = {
   readonly is_reordered: boolean
   readonly removals: readonly string[]
   readonly missing_variables: readonly string[]
+  readonly warnings: readonly string[]
 }
 
 const sign = { added: '+', changed: '~', removed: '-' } as const

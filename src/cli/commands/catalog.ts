@@ -27,6 +27,7 @@ type ChangeReply =
       readonly providers: readonly unknown[]
       readonly models: readonly unknown[]
       readonly missing_variables: readonly string[]
+      readonly warnings: readonly string[]
     }
 
 /**
@@ -91,12 +92,19 @@ function queryOf({ dryRun = false, yes = false }: CatalogChange): string {
 }
 
 function changed(reply: ChangeReply, url: string | undefined): Outcome {
-  const { revision, missing_variables: missing } = reply
-  const note = missing.length === 0 ? {} : { note: missingNote(missing, url) }
+  const { revision, missing_variables: missing, warnings } = reply
+  const notes = [...(missing.length === 0 ? [] : [missingNote(missing, url)]), ...warnings]
+  const note = notes.length === 0 ? {} : { note: notes.join('\n') }
   if (reply.dry_run) return { value: reply, text: changesText(reply), ...note }
   const { providers, models } = reply
   return {
-    value: { revision, providers: providers.length, models: models.length, missing_variables: missing },
+    value: {
+      revision,
+      providers: providers.length,
+      models: models.length,
+      missing_variables: missing,
+      warnings,
+    },
     text: `The catalog is now at revision ${revision} (providers: ${providers.length}, models: ${models.length}).`,
     ...note,
   }

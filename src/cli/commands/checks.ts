@@ -116,14 +116,21 @@ function jobsLines(jobs: JobsPass): readonly string[] {
  * server; undefined if this command opened the data folder.
  */
 export async function doctor(ask: Ask, url: string | undefined): Promise<Outcome> {
-  type Check = { readonly name: string; readonly ok: boolean; readonly detail: string }
+  type Check = {
+    readonly name: string
+    readonly ok: boolean
+    readonly is_warning?: true
+    readonly detail: string
+  }
   type Setting = { readonly name: string; readonly value: string | null; readonly is_set: boolean }
   const report = await ask<{ ok: boolean; checks: readonly Check[]; settings: readonly Setting[] }>({
     method: 'GET',
     path: 'doctor',
   })
   const { ok, checks, settings } = report
-  const checkRows = checks.map(check => [check.ok ? 'ok' : 'FAILED', check.name, check.detail])
+  const stateOf = ({ ok: isOk, is_warning: isWarning }: Check) =>
+    isWarning === true ? 'warning' : isOk ? 'ok' : 'FAILED'
+  const checkRows = checks.map(check => [stateOf(check), check.name, check.detail])
   const settingRows = settings.map(({ name, value, is_set }) => [
     name,
     value ?? '–',

@@ -84,6 +84,9 @@ const counts = [
   'audio_output_tokens',
   'server_tool_uses',
   'assumed_cached_tokens',
+  'search_calls',
+  'file_searches',
+  'service_tier',
   'images',
   'seconds',
 ] as const

@@ -1,5 +1,6 @@
 import type { ImageTariff, TextPricing, VideoTariff } from '../pricing/tariff.ts'
 import type { TextTimeouts } from './text-timeouts.ts'
+import type { FieldRules } from './field-rule.ts'
 import type { Params } from '../jobs/params.ts'
 import type { EngineName } from './engines.ts'
 
@@ -28,7 +29,8 @@ type CommonSettings = {
 }
 
 type ChatSettings = CommonSettings &
-  TextTimeouts & {
+  TextTimeouts &
+  FieldRules & {
     readonly kind: 'chat'
     readonly pricing: TextPricing
     /** The output ceiling of a request without one, and the most output that is ever charged for one choice. */
@@ -44,7 +46,8 @@ type ChatSettings = CommonSettings &
   }
 
 type EmbeddingSettings = CommonSettings &
-  TextTimeouts & {
+  TextTimeouts &
+  FieldRules & {
     readonly kind: 'embedding'
     readonly pricing: TextPricing
     readonly contextWindow?: number

@@ -1,3 +1,4 @@
+import type { FieldRule } from './field-rule.ts'
 import { mediaKinds } from './media-kinds.ts'
 import type { TextTimeouts } from './text-timeouts.ts'
 
@@ -113,6 +114,8 @@ export type Provider = TextTimeouts & {
   readonly maxTokensField: (typeof maxTokensFields)[number]
   /** Fields that are left out of chat requests that the gateway writes itself. Absent for none. */
   readonly omitFields?: readonly OmittableField[]
+  /** Requests that may not go to this provider. Absent if all may. */
+  readonly refuseFields?: readonly FieldRule[]
   /** The response header with the provider's own cost. */
   readonly costHeader?: string
   /**

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { anyTariff } from '../../../test/support/any-catalog.ts'
+import { anyServiceTiers, anyTariff } from '../../../test/support/any-catalog.ts'
 import { ceiling, product, rational, sum, type Rational } from '../../../test/support/rational.ts'
 import { nanoUsd, usd } from '../money.ts'
 import { chargeForImages, chargeForTokens, chargeForUpstreamCost, chargeForVideo } from './charge.ts'
@@ -30,6 +30,8 @@ const usages: fc.Arbitrary<Usage> = fc.record({
   reasoning: tokens,
   audioOutput: tokens,
   serverToolUses: tokens,
+  searchCalls: tokens,
+  fileSearches: tokens,
 })
 
 const inputPrices = ({ input, cachedInput, cacheWrite, cacheWrite1h, audioInput }: TextTariff) =>
@@ -64,6 +66,8 @@ test('a charge is the sum of tokens times prices, rounded up once, at any size',
         tokenPrice(usage.audioOutput, audioOutput),
         rational(tariff.perRequest ?? 0),
         rational(BigInt(usage.serverToolUses) * (tariff.perServerToolUse ?? 0n)),
+        rational(BigInt(usage.searchCalls) * (tariff.perSearchCall ?? 0n)),
+        rational(BigInt(usage.fileSearches) * (tariff.perFileSearch ?? 0n)),
       ])
 
       expect(chargeForTokens(usage, tariff)).toBe(nanoUsd(ceiling(exact)))
@@ -98,19 +102,114 @@ test('a worst case prices all tokens at the highest price of their side, rounded
   )
 })
 
+/** A tariff with service tiers, and a tier: a listed one, an unknown one, or none. */
+const tieredTariffs = fc.tuple(tariffs, anyServiceTiers()).chain(([tariff, serviceTiers]) =>
+  fc.record({
+    tariff: fc.constant({ ...tariff, serviceTiers }),
+    tier: fc.option(fc.constantFrom(...Object.keys(serviceTiers), 'unknown', 'toString'), { nil: undefined }),
+  }),
+)
+const factorOf = (serviceTiers: Readonly<Record<string, bigint>>, tier: string | undefined): Rational =>
+  rational(new Map(Object.entries(serviceTiers)).get(tier ?? '') ?? 1_000_000_000n, 1_000_000_000)
+/** Small and large usages, so that both roundings and sizes are met. */
+const fewTokens = fc.record({ input: fc.nat(50), output: fc.nat(50), reasoning: tokens })
+
+test('500 random charges scale the price of their tokens by the factor of their tier, and round once', () => {
+  fc.assert(
+    fc.property(fewTokens, tieredTariffs, (count, { tariff, tier }) => {
+      const used = sum([
+        tokenPrice(count.input, tariff.input),
+        tokenPrice(count.output, tariff.output),
+        tokenPrice(count.reasoning, tariff.reasoning ?? tariff.output),
+      ])
+      const exact = sum([
+        product([used, factorOf(tariff.serviceTiers, tier)]),
+        rational(tariff.perRequest ?? 0),
+        rational(3n * (tariff.perSearchCall ?? 0n)),
+      ])
+      const usage = {
+        ...NO_USAGE,
+        ...count,
+        searchCalls: 3,
+        ...(tier !== undefined && { serviceTier: tier }),
+      }
+
+      expect(chargeForTokens(usage, tariff)).toBe(nanoUsd(ceiling(exact)))
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('500 random charges add the price of each search, which no service tier changes', () => {
+  const calls = fc.record({ searchCalls: fc.nat(10_000), fileSearches: fc.nat(10_000) })
+  fc.assert(
+    fc.property(calls, fewTokens, tieredTariffs, (called, { input }, { tariff, tier }) => {
+      const exact = sum([
+        product([tokenPrice(input, tariff.input), factorOf(tariff.serviceTiers, tier)]),
+        rational(tariff.perRequest ?? 0),
+        product([rational(called.searchCalls), rational(tariff.perSearchCall ?? 0)]),
+        product([rational(called.fileSearches), rational(tariff.perFileSearch ?? 0)]),
+      ])
+      const usage = { ...NO_USAGE, input, ...called, ...(tier !== undefined && { serviceTier: tier }) }
+
+      expect(chargeForTokens(usage, tariff)).toBe(nanoUsd(ceiling(exact)))
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('500 random worst cases scale the tokens by a factor and add the calls', () => {
+  const calls = fc.nat(1000)
+  const factors = fc.bigInt(1n, 1_000_000_000_000n)
+  fc.assert(
+    fc.property(
+      tokens,
+      tokens,
+      calls,
+      factors,
+      tariffs,
+      (inputTokens, outputTokens, count, tierFactor, tariff) => {
+        const held = sum([
+          tokenPrice(inputTokens, highest(inputPrices(tariff))),
+          tokenPrice(outputTokens, highest(outputPrices(tariff))),
+        ])
+        const exact = sum([
+          product([held, rational(tierFactor, 1_000_000_000)]),
+          rational(tariff.perRequest ?? 0),
+          rational(BigInt(count) * (tariff.perSearchCall ?? 0n)),
+          rational(BigInt(count) * (tariff.perFileSearch ?? 0n)),
+        ])
+
+        const worst = {
+          inputTokens,
+          outputTokens,
+          choices: 1,
+          searchCalls: count,
+          fileSearches: count,
+          tierFactor,
+        }
+
+        expect(worstCasePrice(worst, tariff)).toBe(nanoUsd(ceiling(exact)))
+      },
+    ),
+    { numRuns: 500 },
+  )
+})
+
 test('the affordable output ceiling fits the budget, and one token more does not', () => {
   const counts = fc.integer({ min: 1, max: 1_000_000 })
   const budgets = fc.bigInt({ min: 0n, max: 10n ** 12n })
+  const features = fc.record(
+    { tierFactor: fc.bigInt(1n, 1_000_000_000_000n), searchCalls: fc.nat(20), fileSearches: fc.nat(20) },
+    { requiredKeys: [] },
+  )
+  const requests = fc.tuple(counts, choices, features)
   fc.assert(
-    fc.property(counts, counts, choices, tariffs, budgets, (inputTokens, limit, count, tariff, budget) => {
-      const costOf = (outputTokens: number) =>
-        worstCasePrice({ inputTokens, outputTokens, choices: count }, tariff)
+    fc.property(requests, counts, tariffs, budgets, ([inputTokens, count, more], limit, tariff, budget) => {
+      const worst = { inputTokens, choices: count, ...more }
+      const costOf = (outputTokens: number) => worstCasePrice({ ...worst, outputTokens }, tariff)
 
-      const fitting = affordableOutputTokens(
-        { inputTokens, outputTokens: limit, choices: count },
-        tariff,
-        nanoUsd(budget),
-      )
+      const fitting = affordableOutputTokens({ ...worst, outputTokens: limit }, tariff, nanoUsd(budget))
 
       if (fitting !== undefined) expect(costOf(fitting)).toBeLessThanOrEqual(budget)
       if (fitting !== undefined && fitting < limit) expect(costOf(fitting + 1)).toBeGreaterThan(budget)

@@ -1,6 +1,7 @@
 import { addUsd, nanoUsd, ZERO, type NanoUsd } from '../money.ts'
 import type { ExactUsd } from './exact-usd.ts'
 import { divideRoundingUp } from './round-up.ts'
+import { FACTOR_ONE, tierFactor } from './service-tiers.ts'
 import {
   priceOf,
   TOKENS_PER_PRICE,
@@ -10,13 +11,13 @@ import {
   type VideoTariff,
 } from './tariff.ts'
 import { pricesFor } from './tiers.ts'
-import { inputTokens, usageBuckets, type Usage } from './usage.ts'
+import { inputTokens, usageBuckets, type ToolCalls, type Usage } from './usage.ts'
 
 const MS_PER_SECOND = 1_000n
 
 /**
- * The exact price of a usage: tokens times the prices for its input, rounded up once to a nano-USD, the price per
- * request, and the price of each use of a server tool.
+ * The exact price of a usage: tokens times the prices for its input and the factor of its service tier, rounded up once
+ * to a nano-USD, the price per request, and the price of each call of a tool.
  */
 export function chargeForTokens(usage: Usage, tariff: TextTariff): NanoUsd {
   const prices = tariff.tiers === undefined ? tariff : pricesFor(tariff, inputTokens(usage))
@@ -26,13 +27,24 @@ export function chargeForTokens(usage: Usage, tariff: TextTariff): NanoUsd {
     // Most buckets of a usage are empty, and each operation on bigints allocates one.
     if (tokens !== 0) femtoUsd += BigInt(tokens) * priceOf(prices, bucket)
   }
-  const cost = addUsd(divideRoundingUp(femtoUsd, TOKENS_PER_PRICE), prices.perRequest ?? ZERO)
-  return usage.serverToolUses === 0 ? cost : addUsd(cost, chargeForServerTools(usage.serverToolUses, prices))
+  const tokens = priceOfTokens(femtoUsd, tierFactor(tariff, usage.serviceTier))
+  return addUsd(tokens, priceBesideTokens(usage, prices))
 }
 
-/** The price of a number of uses of server tools. */
-export function chargeForServerTools(uses: number, { perServerToolUse = ZERO }: TextPrices): NanoUsd {
-  return nanoUsd(BigInt(uses) * perServerToolUse)
+/** Scales the price of tokens, in femto-USD, by the factor of their service tier, and rounds it up to a nano-USD. */
+export function priceOfTokens(femtoUsd: bigint, factor: bigint): NanoUsd {
+  return factor === FACTOR_ONE
+    ? divideRoundingUp(femtoUsd, TOKENS_PER_PRICE)
+    : divideRoundingUp(femtoUsd * factor, TOKENS_PER_PRICE * FACTOR_ONE)
+}
+
+/** The price per request and of each call of a tool. Service tiers do not change it. */
+export function priceBesideTokens(calls: ToolCalls, prices: TextPrices): NanoUsd {
+  let price: bigint = prices.perRequest ?? ZERO
+  if (calls.serverToolUses > 0) price += BigInt(calls.serverToolUses) * (prices.perServerToolUse ?? ZERO)
+  if (calls.searchCalls > 0) price += BigInt(calls.searchCalls) * (prices.perSearchCall ?? ZERO)
+  if (calls.fileSearches > 0) price += BigInt(calls.fileSearches) * (prices.perFileSearch ?? ZERO)
+  return nanoUsd(price)
 }
 
 /** The price of a number of images. */

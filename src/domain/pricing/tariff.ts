@@ -1,10 +1,11 @@
 import { ZERO, type NanoUsd } from '../money.ts'
+import type { ServiceTiers } from './service-tiers.ts'
 import type { UsageBucket } from './usage.ts'
 
 /** A text price is for this many tokens. One token at a price of one nano-USD therefore costs one femto-USD. */
 export const TOKENS_PER_PRICE = 1_000_000n
 
-/** Prices of a text model: nano-USD per million tokens of a bucket, per request, and per use of a server tool. */
+/** Prices of a text model: nano-USD per million tokens of a bucket, per request, and per call of a tool. */
 export type TextPrices = {
   readonly input: NanoUsd
   readonly output: NanoUsd
@@ -18,12 +19,16 @@ export type TextPrices = {
   readonly perRequest?: NanoUsd
   /** Absent if the model's requests may not use the provider's own tools. */
   readonly perServerToolUse?: NanoUsd
+  readonly perSearchCall?: NanoUsd
+  readonly perFileSearch?: NanoUsd
 }
 
 /** The prices of a text model, and those that replace some of them for long inputs. */
 export type TextTariff = TextPrices & {
   /** In ascending order. The last one that a request reaches applies to all of its tokens. */
   readonly tiers?: readonly PriceTier[]
+  /** Factors for the prices of tokens. Absent if all service tiers have the same prices. */
+  readonly serviceTiers?: ServiceTiers
 }
 
 /**

@@ -13,7 +13,16 @@ export type UsageBucket = (typeof usageBuckets)[number]
 export type Usage = { readonly [bucket in UsageBucket]: number } & {
   /** How often the model used tools that run on the provider's servers. */
   readonly serverToolUses: number
+  /** How often the model searched the web. */
+  readonly searchCalls: number
+  /** How often the model searched stored files. */
+  readonly fileSearches: number
+  /** The service tier that the answer names. Absent if it names none. */
+  readonly serviceTier?: string
 }
+
+/** The counts of tools that have a price for each call. */
+export type ToolCalls = Pick<Usage, 'serverToolUses' | 'searchCalls' | 'fileSearches'>
 
 export const NO_USAGE: Usage = {
   input: 0,
@@ -25,6 +34,8 @@ export const NO_USAGE: Usage = {
   reasoning: 0,
   audioOutput: 0,
   serverToolUses: 0,
+  searchCalls: 0,
+  fileSearches: 0,
 }
 
 /** The source of a usage: `reported` by the upstream, or `estimated` by our tokenizer. */

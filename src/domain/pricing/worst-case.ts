@@ -1,9 +1,9 @@
 import { addUsd, ZERO, type NanoUsd } from '../money.ts'
-import { chargeForServerTools } from './charge.ts'
-import { divideRoundingUp } from './round-up.ts'
+import { priceBesideTokens, priceOfTokens } from './charge.ts'
+import { FACTOR_ONE } from './service-tiers.ts'
 import { maxPriceOf, TOKENS_PER_PRICE, type TextPrices, type TextTariff } from './tariff.ts'
 import { reachablePrices } from './tiers.ts'
-import { inputBuckets, outputBuckets, type Usage, type UsageBucket } from './usage.ts'
+import { inputBuckets, outputBuckets, type ToolCalls, type Usage, type UsageBucket } from './usage.ts'
 
 /** The most tokens a text request can use, as far as this can be known before it is sent. */
 export type WorstCase = {
@@ -11,14 +11,14 @@ export type WorstCase = {
   /** The output ceiling of one choice. */
   readonly outputTokens: number
   readonly choices: number
-  /** The most uses of server tools; absent if the request offers the model none. */
-  readonly serverToolUses?: number
-}
+  /** The factor of the dearest service tier, in billionths. */
+  readonly tierFactor?: bigint
+} & Partial<ToolCalls>
 
 /**
  * Prices a worst case: all input at the highest input price, the output ceiling of every choice at the highest output
- * price, rounded up once to a nano-USD, the price per request, and every use of a server tool. With tiers, it uses the
- * highest prices that the input can reach.
+ * price, times the factor of the service tier, rounded up once to a nano-USD, the price per request, and every call of a
+ * tool. With tiers, it uses the highest prices that the input can reach.
  */
 export function worstCasePrice(worst: WorstCase, tariff: TextTariff): NanoUsd {
   if (tariff.tiers === undefined) return priceAt(worst, tariff)
@@ -30,14 +30,20 @@ export function worstCasePrice(worst: WorstCase, tariff: TextTariff): NanoUsd {
   return highest
 }
 
-/** A usage without what exceeds a worst case, so that it costs at most as much. Leaves out the last buckets first. */
+/**
+ * A usage without what exceeds a worst case, so that it costs at most as much. Leaves out the last buckets first. Its
+ * service tier is one that the worst case covers.
+ */
 export function usageWithin(usage: Usage, worst: WorstCase): Usage {
-  const { inputTokens, outputTokens, choices, serverToolUses = 0 } = worst
+  const { inputTokens, outputTokens, choices } = worst
+  const { serverToolUses = 0, searchCalls = 0, fileSearches = 0 } = worst
   return {
     ...usage,
     ...bucketsWithin(usage, inputBuckets, inputTokens),
     ...bucketsWithin(usage, outputBuckets, outputTokens * choices),
     serverToolUses: Math.min(usage.serverToolUses, serverToolUses),
+    searchCalls: Math.min(usage.searchCalls, searchCalls),
+    fileSearches: Math.min(usage.fileSearches, fileSearches),
   }
 }
 
@@ -57,11 +63,11 @@ function bucketsWithin(
 }
 
 function priceAt(worst: WorstCase, tariff: TextPrices): NanoUsd {
-  const { inputTokens, outputTokens, choices } = worst
+  const { inputTokens, outputTokens, choices, tierFactor = FACTOR_ONE } = worst
   const femtoUsd =
     BigInt(inputTokens) * maxPriceOf(tariff, inputBuckets) +
     BigInt(outputTokens) * BigInt(choices) * maxPriceOf(tariff, outputBuckets)
-  return addUsd(divideRoundingUp(femtoUsd, TOKENS_PER_PRICE), fixedPrice(worst, tariff))
+  return addUsd(priceOfTokens(femtoUsd, tierFactor), fixedPrice(worst, tariff))
 }
 
 /**
@@ -83,14 +89,17 @@ export function affordableOutputTokens(
 function affordableAt(worst: WorstCase, tariff: TextPrices, budget: NanoUsd): number {
   const perToken = BigInt(worst.choices) * maxPriceOf(tariff, outputBuckets)
   const inputFemtoUsd = BigInt(worst.inputTokens) * maxPriceOf(tariff, inputBuckets)
-  const left = (budget - fixedPrice(worst, tariff)) * TOKENS_PER_PRICE - inputFemtoUsd
+  const { tierFactor = FACTOR_ONE } = worst
+  const forTokens = budget - fixedPrice(worst, tariff)
+  if (forTokens < 0n) return 0
+  const left = (forTokens * TOKENS_PER_PRICE * FACTOR_ONE) / tierFactor - inputFemtoUsd
   if (left < perToken) return 0
   if (perToken === 0n) return Infinity
   return Math.min(Number(left / perToken), worst.outputTokens)
 }
 
-/** The cost of the request besides its tokens. */
-function fixedPrice({ serverToolUses = 0 }: WorstCase, tariff: TextPrices): NanoUsd {
-  const perRequest = tariff.perRequest ?? ZERO
-  return serverToolUses === 0 ? perRequest : addUsd(perRequest, chargeForServerTools(serverToolUses, tariff))
+/** The cost of the request beside its tokens. */
+function fixedPrice(worst: WorstCase, tariff: TextPrices): NanoUsd {
+  const { serverToolUses = 0, searchCalls = 0, fileSearches = 0 } = worst
+  return priceBesideTokens({ serverToolUses, searchCalls, fileSearches }, tariff)
 }

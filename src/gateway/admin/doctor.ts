@@ -1,4 +1,5 @@
 import { countOn, type Catalog } from '../../domain/catalog/catalog.ts'
+import { unpricedFeatures } from '../../domain/catalog/unpriced-features.ts'
 import type { Provider } from '../../domain/catalog/provider.ts'
 import type { AuditLog } from '../ports/audit.ts'
 import type { Ledger } from '../ports/ledger.ts'
@@ -9,7 +10,13 @@ import type { RefusedFields } from '../upstreams/refused-fields.ts'
 import { ANSWERS_MAX, modelsWithoutCosts } from './unreported-costs.ts'
 
 /** The result of one check. `detail` is a sentence for the operator, without secrets. */
-export type Check = { readonly name: string; readonly ok: boolean; readonly detail: string }
+export type Check = {
+  readonly name: string
+  readonly ok: boolean
+  /** True if the operator should read the detail, although nothing is wrong. */
+  readonly isWarning?: true
+  readonly detail: string
+}
 
 /**
  * Checks that a provider is reachable and accepts its key. It costs nothing, never rejects, and ends within seconds.
@@ -41,6 +48,7 @@ export async function examine(ports: {
   return [
     await checkStore(ports.auditLog),
     checkCatalog(catalog, ports),
+    ...checkPrices(catalog),
     ...checkIdleStreams(ports.idleStreams),
     ...(await checkCosts(catalog, ports.ledger)),
     ...(ports.moderator === undefined ? [] : [await checkModerator(ports.moderator)]),
@@ -82,6 +90,11 @@ async function checkCosts(catalog: Catalog, ledger: Pick<Ledger, 'usage'>): Prom
     `The last ${ANSWERS_MAX} answers of these models had no cost of their provider, so they were free: ${namesOf(models)}. ` +
     'Write the cost_field or the cost_header of the provider in its row, or give the models a tariff.'
   return [{ name: 'reported costs', ok: false, detail }]
+}
+
+/** Warns about models whose provider bills more than their rows price or refuse. It may be intended. */
+function checkPrices(catalog: Catalog): readonly Check[] {
+  return unpricedFeatures(catalog).map(detail => ({ name: 'prices', ok: true, isWarning: true, detail }))
 }
 
 /** Names the models whose streams ended because of the idle limit, which may be too short for them. */

@@ -7,6 +7,7 @@ import type { Hold, HoldOutcome } from '../ports/ledger.ts'
 import type { Moderator } from '../ports/moderator.ts'
 import type { ProviderAdapters } from '../ports/providers.ts'
 import { moderate } from './moderate.ts'
+import { permittedDestinations } from './permitted-destinations.ts'
 import { affordableCeiling, quoteText, requireToolPrice, type Quote } from './quote-text.ts'
 import { resolveModel, type ResolvedModel } from './resolve-model.ts'
 import type { ParsedCall } from './text-call.ts'
@@ -39,9 +40,11 @@ export async function admitText<Dialect extends TextDialect>(
   const { call, dialect, request, conversion } = parsed
   const { id, caller, client, trace } = call
   const context = { catalog: catalog.current(), caller, providers, isSandboxOn }
-  const { model, destinations } = resolveModel(request.model, dialect, context, conversion)
+  const resolved = resolveModel(request.model, dialect, context, conversion)
+  const { model } = resolved
   trace.model = model.id
-  const quote = quoteText(model, request)
+  const destinations = permittedDestinations(resolved, parsed)
+  const quote = quoteText(model, request, destinations)
   if (request.serverTools !== undefined) requireToolPrice(request.serverTools, quote)
   if (moderator !== undefined && dialect.moderatedText !== undefined)
     await moderate(dialect.moderatedText(request), moderator, trace)

@@ -1,6 +1,7 @@
 import { costUnits } from '../../domain/catalog/provider.ts'
 import { parseExactUsd, type ExactUsd } from '../../domain/pricing/exact-usd.ts'
 import { NO_USAGE, type Usage } from '../../domain/pricing/usage.ts'
+import type { BilledFeatures } from '../../protocol/billed-features.ts'
 import type { Tokenizer } from '../ports/tokenizer.ts'
 import type { AttemptRecord } from '../upstreams/attempt-record.ts'
 import type { AdmittedRequest } from './admit-text.ts'
@@ -13,6 +14,8 @@ export type Produced = Pick<MeteredUsage, 'isClamped'> & {
   readonly usage: MeteredUsage['usage'] | null
   /** The reported input, if only the output is not reported. */
   readonly inputUsage?: MeteredUsage['usage']
+  /** What the answer tells beside tokens. Absent if it tells nothing. */
+  readonly features?: BilledFeatures
   texts(): readonly string[]
   /** How many times longer the whole output is than `texts`; absent if they are all of it. */
   readonly textsScale?: number
@@ -53,10 +56,11 @@ async function estimateUsage(
   ])
   const output = Math.min(Math.ceil(written * (produced.textsScale ?? 1)), outputTokensMax)
   const assumedCached = produced.inputUsage === undefined ? read.cachedInput : 0
+  const { features, isClamped } = produced
   return {
-    usage: { ...read, output },
+    usage: { ...read, output, ...features },
     provenance: 'estimated',
-    isClamped: false,
+    isClamped,
     ...(assumedCached > 0 && { assumedCached }),
   }
 }

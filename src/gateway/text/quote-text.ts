@@ -4,6 +4,7 @@ import { GatewayError } from '../../domain/errors.ts'
 import { nanoUsd, usd, ZERO, type NanoUsd } from '../../domain/money.ts'
 import { chargeForTokens, chargeForUpstreamCost } from '../../domain/pricing/charge.ts'
 import { roundUpToNanoUsd, type ExactUsd } from '../../domain/pricing/exact-usd.ts'
+import { dearestTier, tierFactor } from '../../domain/pricing/service-tiers.ts'
 import type { TextPricing, TextTariff } from '../../domain/pricing/tariff.ts'
 import type { Provenance, Usage } from '../../domain/pricing/usage.ts'
 import {
@@ -12,7 +13,9 @@ import {
   worstCasePrice,
   type WorstCase,
 } from '../../domain/pricing/worst-case.ts'
+import { NO_PRICED_FEATURES } from '../../protocol/priced-features.ts'
 import type { ServerTools, TextRequest, UsageLimits } from '../../protocol/text-dialect.ts'
+import { rulesOf } from './permitted-destinations.ts'
 import type { Destination } from './resolve-model.ts'
 
 /**
@@ -26,31 +29,88 @@ export type Quote = {
   readonly inputTokensMax: number | undefined
   /** The most uses of server tools that the request allows. Undefined if it does not limit them. */
   readonly serverToolUsesMax?: number | undefined
+  /** The most searches of each kind that the request allows. Undefined if it does not limit them. */
+  readonly toolCallsMax?: number | undefined
+  /** The dearest service tier that the request may be served in; undefined for the standard one. */
+  readonly dearestTier?: string | undefined
   /** The price of the worst case, which is held. */
   readonly amount: NanoUsd
 }
 
+/** Held for each kind of priced tool if the request does not limit their calls. Long research needs about this many. */
+export const ORDINARY_TOOL_CALLS = 10
+
 /** The assumed context window if the row does not state one and the request's input cannot be measured. */
 export const UNKNOWN_WINDOW_TOKENS = 128_000
 
+type Upstreams = readonly Pick<Destination, 'provider'>[]
+
 /**
- * Prices the worst case: the estimated input, at most the context window, and the output ceiling of the request, at
- * most that of the row.
+ * Prices the worst case: the estimated input, at most the context window, the output ceiling of the request, at most
+ * that of the row, and the features that the row prices. Throws `ambiguous_field` if a request for such a row could be
+ * read in two ways.
  */
-export function quoteText(model: TextModel, request: TextRequest): Quote {
+export function quoteText(model: TextModel, request: TextRequest, upstreams: Upstreams = []): Quote {
   const window = model.contextWindow
   const inputTokensMax = window === undefined ? undefined : window * (request.separateInputs ?? 1)
   const ceiling = model.kind === 'chat' ? outputCeiling(model, request) : 0
+  const tariff = ceilingTariff(model.pricing)
+  const features = tariff === null ? NOTHING_PRICED : worstFeatures(model, tariff, request, upstreams)
   const worst = {
     inputTokens: inputMost(request.inputTokensEstimate, inputTokensMax),
     outputTokens: ceiling,
     choices: request.choices,
     serverToolUses: request.serverTools?.usesMax ?? 0,
+    ...features.worst,
   }
-  const tariff = ceilingTariff(model.pricing)
   const amount = tariff === null ? ZERO : worstCasePrice(worst, tariff)
   const serverToolUsesMax = request.serverTools?.isLimited === true ? request.serverTools.usesMax : undefined
-  return { pricing: model.pricing, worst, inputTokensMax, serverToolUsesMax, amount }
+  return { pricing: model.pricing, worst, inputTokensMax, serverToolUsesMax, ...features.limits, amount }
+}
+
+type WorstFeatures = {
+  readonly worst: Pick<WorstCase, 'searchCalls' | 'fileSearches' | 'tierFactor'>
+  readonly limits: Pick<Quote, 'toolCallsMax' | 'dearestTier'>
+}
+
+const NOTHING_PRICED: WorstFeatures = { worst: {}, limits: {} }
+
+/** The calls that the request's tools allow, and the dearest service tier that an upstream may serve it in. */
+function worstFeatures(
+  model: TextModel,
+  tariff: TextTariff,
+  request: TextRequest,
+  upstreams: Upstreams,
+): WorstFeatures {
+  if (!pricesFeatures(tariff)) return NOTHING_PRICED
+  const { serviceTier, hasSearch, hasFileSearch, toolCallsMax } =
+    request.pricedFeatures?.() ?? NO_PRICED_FEATURES
+  const calls = toolCallsMax ?? ORDINARY_TOOL_CALLS
+  const dearest = dearestTier(tariff, serviceTier, tier => permitsTier(model, upstreams, tier))
+  return {
+    worst: {
+      searchCalls: hasSearch ? calls : 0,
+      fileSearches: hasFileSearch ? calls : 0,
+      tierFactor: tierFactor(tariff, dearest),
+    },
+    limits: { toolCallsMax, dearestTier: dearest },
+  }
+}
+
+function pricesFeatures({ serviceTiers, tiers = [], ...base }: TextTariff): boolean {
+  if (serviceTiers !== undefined) return true
+  return [base, ...tiers.map(({ prices }) => prices)].some(
+    ({ perSearchCall, perFileSearch }) => perSearchCall !== undefined || perFileSearch !== undefined,
+  )
+}
+
+/** Whether one of the upstreams may get a request for this service tier. */
+function permitsTier(model: TextModel, upstreams: Upstreams, tier: string): boolean {
+  const permits = ({ provider }: Upstreams[number]) =>
+    rulesOf({ model, provider }).every(
+      ({ path, allowed }) => path !== 'service_tier' || allowed.includes(tier),
+    )
+  return upstreams.length === 0 || upstreams.some(permits)
 }
 
 /**
@@ -97,10 +157,13 @@ export function usageLimits({
   readonly quote: Quote
 }): UsageLimits {
   const { outputTokens, choices } = quote.worst
+  const serviceTiers = quote.pricing.kind === 'tariff' ? quote.pricing.tariff.serviceTiers : undefined
   return {
     inputTokensMax: quote.inputTokensMax,
     outputTokensMax: model.kind === 'chat' ? outputTokens * choices : undefined,
     serverToolUsesMax: quote.serverToolUsesMax,
+    toolCallsMax: quote.toolCallsMax,
+    tierLimit: serviceTiers && { serviceTiers, dearest: quote.dearestTier },
   }
 }
 

@@ -422,7 +422,7 @@ describe('catalog', () => {
     const putYaml = await send('PUT', 'catalog', yaml, { 'content-type': 'application/yaml' })
     const accepted = await send('GET', 'catalog', undefined, { accept: 'application/yaml' })
 
-    expect(putJson).toEqual({ ...json, missing_variables: [] })
+    expect(putJson).toEqual({ ...json, missing_variables: [], warnings: [] })
     expect(await putYaml.json()).toEqual(putJson)
     expect(accepted.headers.get('content-type')).toBe('application/yaml')
     expect(await accepted.text()).toBe(yaml)
@@ -444,6 +444,7 @@ describe('catalog', () => {
       ]),
       removals: expect.arrayContaining(['provider "main" with its stored key']),
       missing_variables: [],
+      warnings: [],
     })
     expect(await ok('GET', 'catalog')).toEqual(before)
   })
@@ -508,6 +509,33 @@ describe('catalog', () => {
 
     expect(imported['missing_variables']).toEqual(['NO_SUCH_KEY'])
     expect(again).toEqual(imported)
+    await ok('PUT', 'catalog', { ...before, providers: [{ id: 'main', ...PROVIDER }] })
+  })
+
+  test('a catalog whose provider bills more than its rows price is imported, with a warning each time', async () => {
+    const before = await ok('GET', 'catalog')
+    const provider = { ...PROVIDER, id: 'openai', base_url: 'https://api.openai.com/v1', routes: ['chat'] }
+    const model = {
+      id: 'gpt-x',
+      kind: 'chat',
+      upstreams: [{ provider: 'openai', model: 'x' }],
+      pricing: { input_per_mtok: '1', output_per_mtok: '2' },
+      max_output_tokens: 100,
+    }
+    const refusing = { ...model, refuse_fields: { service_tier: ['default'], web_search_options: [] } }
+
+    const imported = await ok('PUT', 'catalog', { providers: [provider], models: [model] })
+    const again = await ok('PUT', 'catalog', imported)
+    const shown = await ok('PUT', 'catalog?dry_run=true', { providers: [provider], models: [refusing] })
+    const report = await ok('GET', 'doctor')
+
+    const warning = expect.stringMatching(
+      /^Model "gpt-x": provider "openai" bills service_tier, web_search_options /,
+    )
+    expect(imported['warnings']).toEqual([warning])
+    expect(again).toEqual(imported)
+    expect(shown['warnings']).toEqual([])
+    expect(report['checks']).toContainEqual({ name: 'prices', ok: true, is_warning: true, detail: warning })
     await ok('PUT', 'catalog', { ...before, providers: [{ id: 'main', ...PROVIDER }] })
   })
 

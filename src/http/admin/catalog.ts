@@ -50,7 +50,7 @@ function catalogOfFile(text: string): CatalogSettings {
 }
 
 /** The members that replies add to the rows. A body may have them; they are ignored. */
-const replyMembers = new Set(['revision', 'updated_at', 'missing_variables'])
+const replyMembers = new Set(['revision', 'updated_at', 'missing_variables', 'warnings'])
 
 function catalogOfJson(body: unknown): CatalogSettings {
   const rows =

@@ -11,5 +11,8 @@ export async function getDoctor(_: AdminCall, ports: AdminPorts): Promise<Buffer
     default: standard,
     is_set: isSet,
   }))
-  return adminReply({ ok: checks.every(({ ok }) => ok), checks, settings })
+  const rows = checks.map(({ isWarning, ...check }) =>
+    isWarning === undefined ? check : { ...check, is_warning: isWarning },
+  )
+  return adminReply({ ok: checks.every(({ ok }) => ok), checks: rows, settings })
 }

@@ -1,5 +1,6 @@
 import { catalogChanges, removalsIn, type RowChange } from '../../domain/catalog/catalog-changes.ts'
 import { missingVariables, type Catalog, type CatalogSettings } from '../../domain/catalog/catalog.ts'
+import { unpricedFeatures } from '../../domain/catalog/unpriced-features.ts'
 import { encodeCatalog } from '../../domain/catalog/rows/catalog-rows.ts'
 import { refuseRemovals } from '../../gateway/admin/refuse-removals.ts'
 import type { Audit } from '../../gateway/ports/audit.ts'
@@ -11,7 +12,7 @@ import { instant } from './instant.ts'
 /**
  * Replaces the whole catalog. `?allow_removals=false` refuses a change that removes rows or stored keys.
  * `?dry_run=true` changes nothing, and replies with the changes. Both replies name the environment variables of keys
- * that this process does not have.
+ * that this process does not have, and warn about prices that may be too low.
  */
 export async function replaceCatalog(
   settings: CatalogSettings,
@@ -24,11 +25,18 @@ export async function replaceCatalog(
   if (isDryRun) {
     const before = catalog.current()
     const after = catalog.preview(settings, audit.atMs)
-    const missing = missingVariables(after, isVariableSet)
-    return adminReply({ ...changesBody(before, after), missing_variables: missing })
+    return adminReply({ ...changesBody(before, after), ...remarksOn(after, isVariableSet) })
   }
   const after = await catalog.replace(settings, audit, mayRemove ? undefined : refuseRemovals)
-  return adminReply({ ...catalogBody(after), missing_variables: missingVariables(after, isVariableSet) })
+  return adminReply({ ...catalogBody(after), ...remarksOn(after, isVariableSet) })
+}
+
+/** What an operator should know about a catalog that is valid. */
+function remarksOn(catalog: Catalog, isVariableSet: (variable: string) => boolean): object {
+  return {
+    missing_variables: missingVariables(catalog, isVariableSet),
+    warnings: unpricedFeatures(catalog),
+  }
 }
 
 /** The catalog with its revision. */

@@ -26,6 +26,9 @@ const tokens = {
   reasoning_tokens: count,
   audio_output_tokens: count,
   server_tool_uses: count,
+  search_calls: count,
+  file_searches: count,
+  service_tier: about('As the answer names it.', nullable(text)),
 } as const satisfies Members
 
 const assumedTokens: Members = {
@@ -95,6 +98,9 @@ export const usageExample = {
   reasoning_tokens: 0,
   audio_output_tokens: 0,
   server_tool_uses: 0,
+  search_calls: 0,
+  file_searches: 0,
+  service_tier: null,
 }
 export const chargeExample = {
   id: 'req_01m7yafb7z000c1awn4tmfekz0',

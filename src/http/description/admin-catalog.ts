@@ -43,6 +43,7 @@ const members = {
 }
 const variables = {
   missing_variables: about('The environment variables of keys that the server does not have.', listOf(text)),
+  warnings: about('What providers bill beside tokens, and rows neither price nor refuse.', listOf(text)),
 }
 
 export const adminCatalogSchemas: Members = {
@@ -56,6 +57,7 @@ export const adminCatalogSchemas: Members = {
       revision: about('Ignored.', anything),
       updated_at: about('Ignored.', anything),
       missing_variables: about('Ignored.', anything),
+      warnings: about('Ignored.', anything),
     },
   ),
   CatalogChanges: object({
@@ -111,7 +113,7 @@ const replaced: Operation['replies'] = {
     content: json(
       { anyOf: [ref('ReplacedCatalog'), ref('CatalogChanges')] },
       {
-        catalog: { ...catalog, missing_variables: ['MAIN_API_KEY'] },
+        catalog: { ...catalog, missing_variables: ['MAIN_API_KEY'], warnings: [] },
         dry_run: {
           dry_run: true,
           revision: 2,
@@ -127,6 +129,7 @@ const replaced: Operation['replies'] = {
           is_reordered: false,
           removals: [],
           missing_variables: [],
+          warnings: [],
         },
       },
     ),

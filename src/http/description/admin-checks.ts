@@ -6,6 +6,7 @@ import { ok, pageParameters, timeRangeParameters, type Parameter, type Paths } f
 import {
   about,
   anything,
+  always,
   closed,
   count,
   flag,
@@ -133,7 +134,7 @@ export const adminCheckSchemas: Members = {
   ),
   Doctor: object({
     ok: flag,
-    checks: listOf(object({ name: text, ok: flag, detail: text })),
+    checks: listOf(object({ name: text, ok: flag, detail: text }, { is_warning: always(true) })),
     settings: listOf(object({ name: text, value: nullable(text), default: nullable(text), is_set: flag })),
   }),
 }

@@ -10,9 +10,15 @@ import {
   type ProviderKind,
 } from '../../domain/catalog/provider.ts'
 import { messagesStreams, modelFieldsOf, modelId } from '../../domain/catalog/rows/model-row.ts'
-import { tariffFields } from '../../domain/catalog/rows/pricing-row.ts'
+import { serviceTierName, SERVICE_TIERS, tariffFields } from '../../domain/catalog/rows/pricing-row.ts'
+import { fieldPath } from '../../domain/catalog/rows/refuse-fields.ts'
 import { headerName } from '../../domain/catalog/rows/provider-headers.ts'
-import { connectTimeoutS, costFieldPath, providerFieldsOf, providerId } from '../../domain/catalog/rows/provider-row.ts'
+import {
+  connectTimeoutS,
+  costFieldPath,
+  providerFieldsOf,
+  providerId,
+} from '../../domain/catalog/rows/provider-row.ts'
 import { timeoutS } from '../../domain/catalog/rows/text-timeouts.ts'
 import {
   about,
@@ -36,6 +42,21 @@ const price: Schema = about('Dollars, from 0 to 1000000.', {
 const tokens: Schema = { type: 'integer', minimum: 1, maximum: 100_000_000 }
 const timeout: Schema = { type: 'number', minimum: timeoutS.min, maximum: timeoutS.max }
 
+const refuseFields = about('The allowed values of fields of requests, by path. With `[]`, none.', {
+  type: 'object',
+  propertyNames: { pattern: fieldPath.source, maxLength: 200 },
+  additionalProperties: listOf({ type: ['string', 'number', 'boolean'] }, { maxItems: 64 }),
+  maxProperties: 64,
+})
+
+const serviceTiers = about('The factor for the prices of tokens in each service tier.', {
+  type: 'object',
+  propertyNames: { pattern: serviceTierName.source },
+  additionalProperties: about('Above 0, at most 1000.', { type: 'string' }),
+  minProperties: 1,
+  maxProperties: 16,
+})
+
 /** Every field of a provider's row. The kind decides which of them a row can have. */
 const providerField: Readonly<Record<string, Schema>> = {
   id: { type: 'string', pattern: providerId.pattern.source },
@@ -54,14 +75,18 @@ const providerField: Readonly<Record<string, Schema>> = {
   betas: about('The values of `anthropic-beta` that may reach it.', listOf(text, { minItems: 1 })),
   max_tokens_field: words(maxTokensFields),
   omit_fields: listOf(words(omittableFields), { minItems: 1 }),
+  refuse_fields: refuseFields,
   cost_header: about('The response header with its own cost.', {
     type: 'string',
     pattern: headerName.pattern.source,
   }),
-  cost_field: about('The path of its own cost in an answer. Default: `usage.cost`, as OpenRouter reports it.', {
-    type: 'string',
-    pattern: costFieldPath.pattern.source,
-  }),
+  cost_field: about(
+    'The path of its own cost in an answer. Default: `usage.cost`, as OpenRouter reports it.',
+    {
+      type: 'string',
+      pattern: costFieldPath.pattern.source,
+    },
+  ),
   cost_unit: about('The unit of its own cost. A tick is 10^-10 dollars.', words(Object.keys(costUnits))),
   usage_style: about('`gemini` counts thinking only in the total.', words(['gemini'])),
   bills_refused: about('The refusals that it bills.', words(['content_filter'])),
@@ -93,6 +118,7 @@ const modelField: Readonly<Record<string, Schema>> = {
   first_byte_timeout_s: timeout,
   messages_stream: words(messagesStreams),
   replays: flag,
+  refuse_fields: refuseFields,
   params: mapOf(listOf(text, { minItems: 1 })),
   fixed_params: mapOf({ type: ['string', 'number', 'boolean'] }),
   engine: words(engineNames),
@@ -159,7 +185,8 @@ function modelRow(kind: ModelKind, place: Place): Schema {
 function tariff(place: Place): Schema {
   const prices = Object.fromEntries(Object.values(tariffFields).map(field => [field, price]))
   const tier = row({ above_input_tokens: tokens, ...prices }, new Set(['above_input_tokens']), place)
-  return row({ ...prices, tiers: listOf(tier, { minItems: 1, maxItems: 8 }) }, new Set(), place)
+  const tiers = listOf(tier, { minItems: 1, maxItems: 8 })
+  return row({ ...prices, tiers, [SERVICE_TIERS]: serviceTiers }, new Set(), place)
 }
 
 function upstream(place: Place): Schema {

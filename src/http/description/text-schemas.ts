@@ -96,6 +96,7 @@ export const textSchemas: Members = {
         max_tokens: ceiling,
         stream,
         inference_geo: forProvider('Only for models with a native upstream.'),
+        fallbacks: forProvider('Only an empty list, because fallback models have no price.'),
         mcp_servers: forProvider('Only for models with a native upstream.'),
         speed: forProvider('Only for models with a native upstream: `standard`.'),
       },

@@ -59,6 +59,8 @@ export class ChatMeter {
     if (usage !== undefined) this.#tally.takeUsage(usage)
     if (chunk.usage !== undefined)
       this.#tally.takeReportedCost(chunk.usage, () => byteText(dataInPlace(frame)))
+    const tier = chunk.value['service_tier']
+    if (typeof tier === 'string') this.#tally.takeServiceTier(tier)
     // The text of an error is not output, wherever it is in its chunk.
     if (chunk.isError) {
       this.takeError()

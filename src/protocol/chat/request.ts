@@ -2,6 +2,7 @@ import { estimateInputTokens } from '../estimate-tokens.ts'
 import { usesGoogleTools } from '../google-tools.ts'
 import type { JsonDocument } from '../json/parse-json.ts'
 import { inputOf, promptOf, readNamedModel, type PassThroughRequest } from '../pass-through.ts'
+import { pricedFeaturesOf } from '../priced-features.ts'
 import { optionalBoolean, optionalInteger, optionalObject, requiredArray } from '../request-fields.ts'
 
 /** The fields that the gateway reads in a chat completions request. Everything else passes through. */
@@ -47,6 +48,7 @@ export function readChatRequest(document: JsonDocument): ChatRequest {
     ...(usesGoogleTools(value) && { usesGoogleTools: true }),
     input: () => inputOf(text, inputFields),
     prompt: () => promptOf(text, inputFields),
+    pricedFeatures: () => pricedFeaturesOf(text),
   }
 }
 

@@ -60,7 +60,7 @@ export class MemberWalk implements Member {
     this.keyEnd = afterString(text, this.keyStart)
     // The next character that is not a space is the colon.
     this.start = skipSpace(text, skipSpace(text, this.keyEnd) + 1)
-    this.end = this.#afterValue()
+    this.end = afterValue(text, this.start, this)
     const at = skipSpace(text, this.end)
     this.#at = text.charCodeAt(at) === COMMA ? skipSpace(text, at + 1) : at
     return true
@@ -78,40 +78,34 @@ export class MemberWalk implements Member {
     return false
   }
 
-  #afterValue(): number {
-    const text = this.#text
-    const first = text.charCodeAt(this.start)
-    if (first === QUOTE) return afterString(text, this.start)
-    if (first === BRACE_OPEN || first === BRACKET_OPEN) return this.#afterContainer()
-    return afterScalar(text, this.start)
-  }
-
-  /** Counts depth instead of recursing, because a body may be nested deeper than the stack. */
-  #afterContainer(): number {
-    const text = this.#text
-    let depth = 1
-    let at = this.start
-    do {
-      const char = text.charCodeAt(at)
-      if (char === QUOTE) {
-        at = afterString(text, at)
-        continue
-      }
-      at += 1
-      // Digits, commas, colons and spaces have lower codes than brackets. They are most of the text between strings.
-      if (char < BRACKET_OPEN) continue
-      if (char === BRACE_OPEN || char === BRACKET_OPEN) {
-        depth += 1
-        if (depth > this.depth) this.depth = depth
-      } else if (char === BRACE_CLOSE || char === BRACKET_CLOSE) depth -= 1
-    } while (depth > 1)
-    return at
-  }
-
   /** A copy of the current member's place. */
   member(): Member {
     const { keyStart, keyEnd, start, end } = this
     return { keyStart, keyEnd, start, end }
+  }
+}
+
+/** Walks the items of the array whose bracket is at `arrayStart`, like `MemberWalk`. */
+export class ItemWalk {
+  start = 0
+  end = 0
+  depth = 1
+  readonly #text: string
+  #at: number
+
+  constructor(text: string, arrayStart: number) {
+    this.#text = text
+    this.#at = skipSpace(text, arrayStart + 1)
+  }
+
+  next(): boolean {
+    const text = this.#text
+    if (text.charCodeAt(this.#at) === BRACKET_CLOSE) return false
+    this.start = this.#at
+    this.end = afterValue(text, this.start, this)
+    const at = skipSpace(text, this.end)
+    this.#at = text.charCodeAt(at) === COMMA ? skipSpace(text, at + 1) : at
+    return true
   }
 }
 
@@ -166,6 +160,35 @@ function isEscaped(text: string, quote: number, from: number): boolean {
   let at = quote - 1
   while (at >= from && text.charCodeAt(at) === BACKSLASH) at -= 1
   return (quote - at) % 2 === 0
+}
+
+/** The end of the value at `start`. Raises the depth of the walk that is at this value. */
+function afterValue(text: string, start: number, walk: { depth: number }): number {
+  const first = text.charCodeAt(start)
+  if (first === QUOTE) return afterString(text, start)
+  if (first === BRACE_OPEN || first === BRACKET_OPEN) return afterContainer(text, start, walk)
+  return afterScalar(text, start)
+}
+
+/** Counts depth instead of recursing, because a body may be nested deeper than the stack. */
+function afterContainer(text: string, start: number, walk: { depth: number }): number {
+  let depth = 1
+  let at = start
+  do {
+    const char = text.charCodeAt(at)
+    if (char === QUOTE) {
+      at = afterString(text, at)
+      continue
+    }
+    at += 1
+    // Digits, commas, colons and spaces have lower codes than brackets. They are most of the text between strings.
+    if (char < BRACKET_OPEN) continue
+    if (char === BRACE_OPEN || char === BRACKET_OPEN) {
+      depth += 1
+      if (depth > walk.depth) walk.depth = depth
+    } else if (char === BRACE_CLOSE || char === BRACKET_CLOSE) depth -= 1
+  } while (depth > 1)
+  return at
 }
 
 function afterScalar(text: string, start: number): number {

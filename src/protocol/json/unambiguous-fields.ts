@@ -60,7 +60,7 @@ function refuseAmbiguous(text: string, fields: ReadonlySet<string>): void {
  * Folds case like the most tolerant parser. Converting to upper case first also folds the long s (U+017F) and the
  * Kelvin sign (U+212A), as Go's encoding/json does, and the dotless i, as Java does.
  */
-function folded(key: string): string {
+export function folded(key: string): string {
   return key.toUpperCase().toLowerCase().replaceAll('\u0307', '')
 }
 

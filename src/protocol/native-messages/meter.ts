@@ -47,7 +47,9 @@ export class MessagesMeter {
   }
 
   #takeStart({ usage }: JsonObject): void {
-    if (isJsonObject(usage)) this.#startUsage = usage
+    if (!isJsonObject(usage)) return
+    this.#startUsage = usage
+    this.#tally.takeServiceTier(usage['service_tier'])
   }
 
   /** The counts are cumulative. Those that do not change may be only in the first event. */

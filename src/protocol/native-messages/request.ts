@@ -3,10 +3,11 @@ import { GatewayError } from '../../domain/errors.ts'
 import { estimateInputTokens } from '../estimate-tokens.ts'
 import { UNBOUNDED_INPUT } from '../input-parts.ts'
 import { lastNamed } from '../json/members.ts'
-import type { JsonDocument } from '../json/parse-json.ts'
+import { isJsonObject, type JsonDocument } from '../json/parse-json.ts'
 import { quotedName } from '../json/quoted-name.ts'
 import { spliceText, type Edit } from '../json/splice.ts'
 import { inputOf, promptOf, readNamedModel, type PassThroughRequest } from '../pass-through.ts'
+import { pricedFeaturesOf } from '../priced-features.ts'
 import { optionalBoolean, optionalInteger, requiredArray } from '../request-fields.ts'
 import { serverToolsOf } from './server-tools.ts'
 
@@ -23,6 +24,7 @@ export const nativeFields: ReadonlySet<string> = new Set([
   'stream',
   'speed',
   'inference_geo',
+  'fallbacks',
   'thread',
 ])
 
@@ -54,6 +56,7 @@ export function readNativeRequest(document: JsonDocument): PassThroughRequest {
     ...(serverTools && { serverTools }),
     input: () => inputOf(text, inputFields),
     prompt: () => promptOf(text, inputFields),
+    pricedFeatures: () => pricedFeaturesOf(text),
   }
 }
 
@@ -89,5 +92,22 @@ function refuseUnpriced(value: Readonly<Record<string, unknown>>): void {
     if (asked === undefined || asked === null || asked === priced) continue
     const message = `"${field}" must be "${priced}" or absent: other values have no price.`
     throw new GatewayError('unpriced_feature', message, { param: field })
+  }
+  refuseOtherModels(value)
+}
+
+const ADVISOR = /^advisor_\d{8}$/
+
+/** Models that the provider calls beside the one of the row. They can cost more, and the row has no price for them. */
+function refuseOtherModels({ fallbacks, tools }: Readonly<Record<string, unknown>>): void {
+  const hasFallbacks = Array.isArray(fallbacks) ? fallbacks.length > 0 : (fallbacks ?? null) !== null
+  if (hasFallbacks) {
+    const message = '"fallbacks" names other models, and this model has no price for them. Leave it out.'
+    throw new GatewayError('unpriced_feature', message, { param: 'fallbacks' })
+  }
+  for (const [index, tool] of Array.isArray(tools) ? tools.entries() : []) {
+    if (!isJsonObject(tool) || typeof tool['type'] !== 'string' || !ADVISOR.test(tool['type'])) continue
+    const message = 'An advisor is another model, and this model has no price for it. Leave the tool out.'
+    throw new GatewayError('unpriced_feature', message, { param: `tools[${index}].type` })
   }
 }

@@ -1,3 +1,4 @@
+import { callsIn, isFileSearch, isSearchCall } from '../billed-features.ts'
 import { byteText } from '../json/byte-text.ts'
 import { isJsonObject } from '../json/parse-json.ts'
 import { dataInPlace } from '../sse/frame.ts'
@@ -36,6 +37,7 @@ export class ResponsesMeter {
     else if (event.type.endsWith('.delta')) this.#takeDelta(event)
     else if (event.type === 'response.output_item.added')
       this.#takeItem(value['item'], outputChannelOf(value))
+    else if (event.type === 'response.output_item.done') this.#takeCall(value['item'])
     this.#tally.begin()
   }
 
@@ -43,7 +45,10 @@ export class ResponsesMeter {
     return this.#tally.reading(this.#endSeen)
   }
 
-  #takeResponse({ usage, output }: JsonObject, frame: Uint8Array<ArrayBuffer>): void {
+  #takeResponse(response: JsonObject, frame: Uint8Array<ArrayBuffer>): void {
+    const { usage, output, service_tier: tier } = response
+    if (typeof tier === 'string') this.#tally.takeServiceTier(tier)
+    this.#tally.takeCalls(callsIn(output))
     if (isJsonObject(usage)) {
       this.#tally.takeUsage(usage)
       this.#tally.takeReportedCost(usage, () => {
@@ -65,6 +70,12 @@ export class ResponsesMeter {
   /** The name of a call comes with its item, before the deltas of its arguments. */
   #takeItem(item: unknown, outputChannel: number): void {
     if (isJsonObject(item) && typeof item['name'] === 'string') this.#takeText(item['name'], outputChannel)
+  }
+
+  /** Counts a finished call of a tool. A stream that breaks off has only these events. */
+  #takeCall(item: unknown): void {
+    if (isSearchCall(item)) this.#tally.takeSearchCall()
+    else if (isFileSearch(item)) this.#tally.takeFileSearch()
   }
 
   #takeText(text: string, outputChannel: number): void {

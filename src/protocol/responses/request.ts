@@ -4,6 +4,7 @@ import { usesGoogleTools } from '../google-tools.ts'
 import { UNBOUNDED_INPUT } from '../input-parts.ts'
 import { isJsonObject, type JsonDocument } from '../json/parse-json.ts'
 import { inputOf, promptOf, readNamedModel, type PassThroughRequest } from '../pass-through.ts'
+import { pricedFeaturesOf } from '../priced-features.ts'
 import { optionalBoolean, optionalInteger, requiredTextOrArray } from '../request-fields.ts'
 
 const POSITIVE = { min: 1, max: Number.MAX_SAFE_INTEGER }
@@ -49,6 +50,7 @@ export function readResponsesRequest(document: JsonDocument): PassThroughRequest
     ...(usesGoogleTools(value) && { usesGoogleTools: true }),
     input: () => inputOf(text, inputFields),
     prompt: () => promptOf(text, inputFields),
+    pricedFeatures: () => pricedFeaturesOf(text),
   }
 }
 

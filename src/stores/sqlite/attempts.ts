@@ -15,7 +15,8 @@ export function createAttempts(parts: {
   const bill = database.prepare(
     `UPDATE attempts SET state = 'billed', input = $input, cached_input = $cached_input, cache_write = $cache_write,
         audio_input = $audio_input, output = $output, reasoning = $reasoning, audio_output = $audio_output,
-        cache_write_1h = $cache_write_1h, server_tool_uses = $server_tool_uses, cost = $cost, is_clamped = $is_clamped,
+        cache_write_1h = $cache_write_1h, server_tool_uses = $server_tool_uses, search_calls = $search_calls,
+        file_searches = $file_searches, service_tier = $service_tier, cost = $cost, is_clamped = $is_clamped,
         provider_cost = $provider_cost
       WHERE request_key = $request_key AND request_tail = $request_tail AND number = $number AND state = 'timed_out'`,
   )

@@ -1,5 +1,6 @@
 import type { Database, Statement } from 'bun:sqlite'
 import { nanoUsd, type NanoUsd } from '../../domain/money.ts'
+import type { ServiceTiers } from '../../domain/pricing/service-tiers.ts'
 import type { ImageTariff, TextPrices, TextTariff, VideoTariff } from '../../domain/pricing/tariff.ts'
 import type { Tables } from './tables.ts'
 import type { Transactions } from './transactions.ts'
@@ -48,15 +49,24 @@ const prices = [
   'perSecond',
   'cacheWrite1h',
   'perServerToolUse',
+  'perSearchCall',
+  'perFileSearch',
 ] as const satisfies readonly (keyof TextPrices | keyof ImageTariff | keyof VideoTariff)[]
 
 /** Equal prices always make the same text, because a row is found by it. */
 function contentOf(tariff: Tariff): string {
-  const tiers = 'tiers' in tariff ? tariff.tiers : undefined
+  const { tiers, serviceTiers } = tariff as Partial<TextTariff>
   return JSON.stringify({
     ...amountsOf(tariff),
     ...(tiers && {
       tiers: tiers.map(tier => ({ aboveInputTokens: tier.aboveInputTokens, prices: amountsOf(tier.prices) })),
+    }),
+    ...(serviceTiers && {
+      serviceTiers: Object.fromEntries(
+        Object.entries(serviceTiers)
+          .toSorted(([left], [right]) => (left < right ? -1 : 1))
+          .map(([tier, factor]) => [tier, factor.toString()]),
+      ),
     }),
   })
 }
@@ -71,12 +81,16 @@ function amountsOf(tariff: Tariff | Partial<TextPrices>): Record<string, string>
 
 /** The prices in a row's `content`, of a charge for text. */
 export function tariffFrom(content: string): TextTariff {
-  const { tiers, ...texts } = JSON.parse(content) as Texts & { readonly tiers?: readonly TierTexts[] }
-  const tariff = amountsFrom(texts) as TextTariff
-  if (tiers === undefined) return tariff
+  const { tiers, serviceTiers, ...texts } = JSON.parse(content) as Texts & {
+    readonly tiers?: readonly TierTexts[]
+    readonly serviceTiers?: Texts
+  }
   return {
-    ...tariff,
-    tiers: tiers.map(({ aboveInputTokens, prices }) => ({ aboveInputTokens, prices: amountsFrom(prices) })),
+    ...(amountsFrom(texts) as TextTariff),
+    ...(tiers && {
+      tiers: tiers.map(({ aboveInputTokens, prices }) => ({ aboveInputTokens, prices: amountsFrom(prices) })),
+    }),
+    ...(serviceTiers && { serviceTiers: amountsFrom(serviceTiers) as ServiceTiers }),
   }
 }
 

@@ -12,6 +12,9 @@ export type UsageColumns = {
   /** Null for none, as in most rows. */
   cache_write_1h: bigint | null
   server_tool_uses: bigint | null
+  search_calls: bigint | null
+  file_searches: bigint | null
+  service_tier: string | null
 }
 
 export function usageFrom(row: UsageColumns): Usage {
@@ -25,6 +28,9 @@ export function usageFrom(row: UsageColumns): Usage {
     reasoning: Number(row.reasoning),
     audioOutput: Number(row.audio_output),
     serverToolUses: Number(row.server_tool_uses ?? 0n),
+    searchCalls: Number(row.search_calls ?? 0n),
+    fileSearches: Number(row.file_searches ?? 0n),
+    ...(row.service_tier === null ? {} : { serviceTier: row.service_tier }),
   }
 }
 
@@ -43,6 +49,9 @@ export function usageColumns(usage: Usage) {
     audio_output: usage.audioOutput,
     cache_write_1h: hasAdded ? cacheWrite1h : null,
     server_tool_uses: hasAdded ? serverToolUses : null,
+    search_calls: usage.searchCalls === 0 ? null : usage.searchCalls,
+    file_searches: usage.fileSearches === 0 ? null : usage.fileSearches,
+    service_tier: usage.serviceTier ?? null,
   }
 }
 

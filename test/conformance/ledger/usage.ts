@@ -63,6 +63,26 @@ export function usageConforms(kind: StoreKind): void {
       expect(await ledger.verify()).toMatchObject({ problems: [] })
     })
 
+    test('has the searches and the service tier of a request, and its charge agrees with them', async () => {
+      const { ledger, accountId, apiKeyId } = await openWithFunds(kind, usd('100'))
+      const usage = { ...NO_USAGE, input: 3, searchCalls: 2, fileSearches: 1, serviceTier: 'priority' }
+      const tariff = {
+        input: usd('1000000'),
+        output: usd('1'),
+        perSearchCall: usd('0.01'),
+        perFileSearch: usd('0.0025'),
+        tiers: [{ aboveInputTokens: 2, prices: { input: usd('500000') } }],
+        serviceTiers: { priority: 1_500_000_000n, flex: 500_000_000n },
+      }
+      const held = await hold(ledger, { accountId, kind: 'text', amount: usd('10') })
+      await ledger.captureHold(held, aCharge(apiKeyId, { usage, tariff }))
+
+      const [line] = await ledger.usage(accountId, { limit: 10 })
+
+      expect(line).toMatchObject({ usage, tariff, cost: usd('2.2725') })
+      expect(await ledger.verify()).toMatchObject({ problems: [] })
+    })
+
     test.each([
       ['images', (apiKeyId: number) => anImagesCharge(apiKeyId, 3)],
       ['a clip', (apiKeyId: number) => aVideoCharge(apiKeyId, 4250)],

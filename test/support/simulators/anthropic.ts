@@ -139,7 +139,7 @@ type Message = JsonObject & { readonly content: readonly Block[]; readonly usage
 
 /** The events of a message in the order and form of the real server. */
 function eventsOf({ content, stop_reason, stop_sequence, usage, ...message }: Message): string[] {
-  const { output_tokens: outputTokens, server_tool_use: serverToolUse, ...inputUsage } = usage
+  const { output_tokens: outputTokens, server_tool_use: serverToolUse, iterations, ...inputUsage } = usage
   const started = {
     ...message,
     content: [],
@@ -164,6 +164,7 @@ function eventsOf({ content, stop_reason, stop_sequence, usage, ...message }: Me
         ...counts,
         output_tokens: outputTokens,
         ...(serverToolUse === undefined ? {} : { server_tool_use: serverToolUse }),
+        ...(iterations === undefined ? {} : { iterations }),
       },
     }),
   )

@@ -10,6 +10,7 @@ import {
   writeTextPricing,
 } from './pricing-row.ts'
 import { checked, type Checked } from './problem.ts'
+import { readRefuseFields, writeRefuseFields } from './refuse-fields.ts'
 import {
   answerTimeoutFields,
   readTextTimeouts,
@@ -57,6 +58,7 @@ export const modelFieldsOf = {
     ...textTimeoutFields,
     'messages_stream',
     'replays',
+    'refuse_fields',
   ],
   embedding: [
     ...commonFields,
@@ -65,6 +67,7 @@ export const modelFieldsOf = {
     'context_window',
     ...answerTimeoutFields,
     'replays',
+    'refuse_fields',
   ],
   image: [...commonFields, 'params', 'fixed_params'],
   video: [...commonFields, 'engine', 'params', 'fixed_params', 'hold_duration_seconds'],
@@ -173,6 +176,7 @@ function readKind(row: Row, kind: ModelKind) {
           replays: readReplays(row),
         }),
         ...readTextTimeouts(row),
+        ...readRefuseFields(row),
       }
     case 'embedding':
       return {
@@ -183,6 +187,7 @@ function readKind(row: Row, kind: ModelKind) {
           replays: readReplays(row),
         }),
         ...readTextTimeouts(row),
+        ...readRefuseFields(row),
       }
     case 'image': {
       const perImage = readUnitPricing(row, 'per_image')
@@ -221,12 +226,14 @@ function writeKind(model: AnyModelSettings): Record<string, unknown> {
           replays: model.replays,
         }),
         ...writeTextTimeouts(model),
+        ...writeRefuseFields(model),
       }
     case 'embedding':
       return {
         ...(model.pricing && writeTextPricing(model.pricing, 'embedding')),
         ...definedOnly({ context_window: model.contextWindow, replays: model.replays }),
         ...writeTextTimeouts(model),
+        ...writeRefuseFields(model),
       }
     case 'image':
       return {

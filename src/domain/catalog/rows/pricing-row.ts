@@ -1,4 +1,5 @@
 import { formatUsd, nanoUsd, parseUsd, usd, ZERO, type NanoUsd } from '../../money.ts'
+import { FACTOR_ONE, type ServiceTiers } from '../../pricing/service-tiers.ts'
 import type { PriceTier, TextPrices, TextPricing, TextTariff } from '../../pricing/tariff.ts'
 import { list, number } from './fields.ts'
 import { report } from './problem.ts'
@@ -18,10 +19,14 @@ import {
 
 /** Keeps a price times the highest token count well inside a 64-bit integer. */
 const PRICE_MAX = usd('1000000')
-const MARKUP_MAX = usd('1000')
-const MARKUP_DEFAULT = usd('1')
+/** Of a markup or a service tier, in billionths. */
+const FACTOR_MAX = 1000n * FACTOR_ONE
 /** More than any provider has. */
 const TIERS_MAX = 8
+/** More than any provider has. */
+const SERVICE_TIERS_MAX = 16
+export const SERVICE_TIERS = 'service_tiers'
+export const serviceTierName = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$/
 const TIER_START = 'above_input_tokens'
 const TIER_TOKENS = { min: 1, max: 100_000_000, whole: true }
 
@@ -37,6 +42,8 @@ export const tariffFields = {
   audioOutput: 'audio_output_per_mtok',
   perRequest: 'per_request',
   perServerToolUse: 'per_server_tool_use',
+  perSearchCall: 'per_search_call',
+  perFileSearch: 'per_file_search',
 } as const satisfies Record<keyof TextPrices, string>
 
 type TextKind = 'chat' | 'embedding'
@@ -67,7 +74,7 @@ export function readTextPricing(row: Row, kind: TextKind): TextPricing | undefin
   return tariff === undefined ? undefined : { kind: 'tariff', tariff }
 }
 
-type TariffFields = Readonly<Record<string, string | readonly object[]>>
+type TariffFields = Readonly<Record<string, string | readonly object[] | Readonly<Record<string, string>>>>
 
 /** `markup` and `ceiling_pricing` are only used with `upstream_cost`. */
 export type PricingFields = {
@@ -107,7 +114,7 @@ export function unitPricingRemedy(field: 'per_image' | 'per_second'): string {
 }
 
 function readUpstreamCost(row: Row, kind: TextKind): TextPricing | undefined {
-  const markup = readMarkup(row)
+  const markup = readFactor(row, 'markup') ?? FACTOR_ONE
   const value = fieldOf(row, 'ceiling_pricing')
   const remedy = `write the highest prices the upstream may have, such as ${example[kind]}`
   if (value === undefined) {
@@ -118,14 +125,15 @@ function readUpstreamCost(row: Row, kind: TextKind): TextPricing | undefined {
   return ceiling && { kind: 'upstream_cost', markupBillionths: markup, ceiling }
 }
 
-function readMarkup(row: Row): NanoUsd {
-  const value = fieldOf(row, 'markup')
-  if (value === undefined) return MARKUP_DEFAULT
-  const markup = typeof value === 'string' ? parseUsd(value) : undefined
-  if (markup !== undefined && markup > 0n && markup <= MARKUP_MAX) return markup
+/** Reads a factor, in billionths; undefined when it is absent. */
+function readFactor(row: Row, field: string): bigint | undefined {
+  const value = fieldOf(row, field)
+  if (value === undefined) return undefined
+  const factor = typeof value === 'string' ? parseUsd(value) : undefined
+  if (factor !== undefined && factor > 0n && factor <= FACTOR_MAX) return factor
   const remedy = 'write a factor in quotes, such as "1.2", above 0 and at most 1000'
-  reportField(row, 'markup', { message: describe(value), remedy })
-  return MARKUP_DEFAULT
+  reportField(row, field, { message: describe(value), remedy })
+  return FACTOR_ONE
 }
 
 function readTextTariff(
@@ -135,13 +143,14 @@ function readTextTariff(
 ): TextTariff | undefined {
   const row = openRow(value, place, remedy)
   if (row === undefined) return undefined
-  refuseUnknownFields(row, 'a tariff', [...Object.values(tariffFields), 'tiers'])
+  refuseUnknownFields(row, 'a tariff', [...Object.values(tariffFields), 'tiers', SERVICE_TIERS])
   const input = readPrice(row, tariffFields.input, { isRequired: true })
   const output = readPrice(row, tariffFields.output, { isRequired: kind === 'chat' })
   const finer = readFinerPrices(row)
   const tiers = readTiers(row)
+  const serviceTiers = readServiceTiers(row)
   if (input === undefined) return undefined
-  return { input, output: output ?? ZERO, ...finer, ...(tiers && { tiers }) }
+  return { input, output: output ?? ZERO, ...finer, ...definedOnly({ tiers, serviceTiers }) }
 }
 
 function readFinerPrices(row: Row): Partial<TextPrices> {
@@ -154,6 +163,8 @@ function readFinerPrices(row: Row): Partial<TextPrices> {
     audioOutput: readPrice(row, tariffFields.audioOutput),
     perRequest: readPrice(row, tariffFields.perRequest),
     perServerToolUse: readPrice(row, tariffFields.perServerToolUse),
+    perSearchCall: readPrice(row, tariffFields.perSearchCall),
+    perFileSearch: readPrice(row, tariffFields.perFileSearch),
   })
 }
 
@@ -183,6 +194,35 @@ function readTiers(row: Row): readonly PriceTier[] | undefined {
   return tiers
 }
 
+/** Reads the factor of each service tier, such as `{priority: "2"}`. */
+function readServiceTiers(row: Row): ServiceTiers | undefined {
+  const value = fieldOf(row, SERVICE_TIERS)
+  if (value === undefined) return undefined
+  const remedy = 'write the factor of each service tier, such as {flex: "0.5", priority: "2"}'
+  const tiers = openRow(value, placeOf(row, SERVICE_TIERS), remedy)
+  if (tiers === undefined) return undefined
+  const names = Object.keys(tiers.values)
+  if (names.length === 0 || names.length > SERVICE_TIERS_MAX) {
+    reportField(row, SERVICE_TIERS, {
+      message: `has ${names.length} tiers`,
+      remedy: `write 1 to ${SERVICE_TIERS_MAX}`,
+    })
+    return undefined
+  }
+  const factors: Record<string, bigint> = {}
+  for (const name of names) {
+    if (!serviceTierName.test(name)) {
+      const nameRemedy = 'write the name that answers have in service_tier, such as priority'
+      reportField(tiers, name, { message: 'is not the name of a service tier', remedy: nameRemedy })
+      continue
+    }
+    const factor = readFactor(tiers, name)
+    if (factor === undefined) reportMissing(tiers, name, 'write a factor in quotes, such as "2"')
+    else factors[name] = factor
+  }
+  return factors
+}
+
 function writeTiers(tiers: readonly PriceTier[]): readonly object[] {
   return tiers.map(({ aboveInputTokens, prices }) => ({
     [TIER_START]: aboveInputTokens,
@@ -199,11 +239,19 @@ function writePrices(prices: Partial<TextPrices>): Record<string, string> {
   return row
 }
 
-function writeTextTariff({ tiers, ...prices }: TextTariff, kind: TextKind): TariffFields {
+function writeServiceTiers(tiers: ServiceTiers): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(tiers).map(([name, factor]) => [name, formatUsd(nanoUsd(factor))]))
+}
+
+function writeTextTariff({ tiers, serviceTiers, ...prices }: TextTariff, kind: TextKind): TariffFields {
   const row = writePrices(prices)
   // An embedding has no output, so its row omits an output price of zero.
   if (kind === 'embedding' && prices.output === ZERO) delete row[tariffFields.output]
-  return { ...row, ...(tiers && { tiers: writeTiers(tiers) }) }
+  return {
+    ...row,
+    ...(tiers && { tiers: writeTiers(tiers) }),
+    ...(serviceTiers && { [SERVICE_TIERS]: writeServiceTiers(serviceTiers) }),
+  }
 }
 
 function readPrice(row: Row, field: string, { isRequired = false } = {}): NanoUsd | undefined {

@@ -26,6 +26,7 @@ import {
 import { readBaseUrl } from './base-url.ts'
 import { checked, type Checked } from './problem.ts'
 import { headerName, readHeaders, readKeyHeader, writeHeaders } from './provider-headers.ts'
+import { readRefuseFields, writeRefuseFields } from './refuse-fields.ts'
 import { readSecret, writeSecret } from './provider-secret.ts'
 import { readTextTimeouts, textTimeoutFields, writeTextTimeouts } from './text-timeouts.ts'
 import {
@@ -64,6 +65,7 @@ const textFields = {
     'routes',
     'max_tokens_field',
     'omit_fields',
+    'refuse_fields',
     'cost_header',
     'cost_field',
     'cost_unit',
@@ -85,6 +87,7 @@ const textFields = {
     'headers',
     'routes',
     'betas',
+    'refuse_fields',
     'connect_timeout_s',
     ...textTimeoutFields,
     'retries',
@@ -137,6 +140,7 @@ export function encodeProvider(provider: Provider | ProviderSettings): Record<st
     betas: provider.betas,
     max_tokens_field: unless(maxTokensFields[0], provider.maxTokensField),
     omit_fields: provider.omitFields,
+    ...writeRefuseFields(provider),
     cost_header: provider.costHeader,
     cost_field: provider.costField,
     cost_unit: provider.costUnit,
@@ -203,6 +207,7 @@ function readRow(
     connectTimeoutMs: Math.round(connectTimeout * 1000),
     reusesConnections,
     ...timeouts,
+    ...readRefuseFields(row),
     ...(retries === 0 ? { retries } : {}),
     ...reporting,
     ...definedOnly({ baseUrl, apiKeyHeader, streamUsage, finishAborted, betas, omitFields }),

@@ -203,6 +203,16 @@ describe('verify finds, in a file that another program edited,', () => {
     ['a changed provenance', "UPDATE charges SET provenance = 'estimated' WHERE id = 1", CHARGE],
     ['a changed clamped flag', 'UPDATE charges SET is_clamped = 1 WHERE id = 1', CHARGE],
     [
+      'an added search',
+      'UPDATE charges SET search_calls = 1 WHERE id = 1',
+      'of 1.00 USD was changed after commit',
+    ],
+    [
+      'an added service tier',
+      "UPDATE charges SET service_tier = 'priority' WHERE id = 1",
+      'of 1.00 USD was changed after commit',
+    ],
+    [
       'an added count of zero',
       'UPDATE charges SET server_tool_uses = 0 WHERE id = 1',
       'of 1.00 USD was changed after commit',

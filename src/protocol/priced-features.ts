@@ -1,0 +1,53 @@
+import { isJsonObject, jsonObjectOf } from './json/parse-json.ts'
+import { unambiguousFields } from './json/unambiguous-fields.ts'
+
+/** What a request asks for beside tokens, for rows that price it. */
+export type PricedFeatures = {
+  /** Its service tier; undefined if it names none. */
+  readonly serviceTier: string | undefined
+  /** Whether the model may search the web, or stored files. */
+  readonly hasSearch: boolean
+  readonly hasFileSearch: boolean
+  /** The most calls of the provider's tools; undefined if the request does not limit them. */
+  readonly toolCallsMax: number | undefined
+}
+
+export const NO_PRICED_FEATURES: PricedFeatures = {
+  serviceTier: undefined,
+  hasSearch: false,
+  hasFileSearch: false,
+  toolCallsMax: undefined,
+}
+
+const fields: ReadonlySet<string> = new Set(['service_tier', 'tools', 'max_tool_calls', 'input', 'prompt'])
+
+/**
+ * Reads the features of a chat, responses or native Messages request. Throws `ambiguous_field` for one of their fields
+ * that could be read in two ways. Only rows that price a feature need this.
+ */
+export function pricedFeaturesOf(text: string): PricedFeatures {
+  const value = jsonObjectOf(text)
+  unambiguousFields({ text, value, isAscii: false }, fields, 'service_tier')
+  const { service_tier: tier, max_tool_calls: limit, input, prompt } = value
+  const types = new Set([value['tools'], ...toolsIn(input)].flatMap(typesOf))
+  // A stored prompt may have tools of its own.
+  const mayHaveAny = (prompt ?? null) !== null
+  const isCount = Number.isSafeInteger(limit) && (limit as number) >= 0
+  return {
+    serviceTier: typeof tier === 'string' ? tier : undefined,
+    hasSearch: mayHaveAny || [...types].some(type => type.startsWith('web_search')),
+    hasFileSearch: mayHaveAny || types.has('file_search'),
+    toolCallsMax: isCount ? (limit as number) : undefined,
+  }
+}
+
+/** The tools that items of the input add to those of the request. */
+function toolsIn(input: unknown): readonly unknown[] {
+  if (!Array.isArray(input)) return []
+  return input.map(item => (isJsonObject(item) && item['type'] === 'additional_tools' ? item['tools'] : null))
+}
+
+function typesOf(tools: unknown): readonly string[] {
+  if (!Array.isArray(tools)) return []
+  return tools.flatMap(tool => (isJsonObject(tool) && typeof tool['type'] === 'string' ? [tool['type']] : []))
+}
