@@ -200,7 +200,7 @@ describe('GET jobs/{id}', () => {
       next: 'Its result is archived.',
       next_at: new Date(Date.parse(job.changed_at) + 7 * DAY_MS).toISOString(),
       cost_usd: '0.08',
-      outputs: [{ key: `${id}/out-0`, bytes: 3 }, { key: `${id}/out-1` }],
+      outputs: [{ key: `${id}/out-0`, bytes: 8 + 3 }, { key: `${id}/out-1` }],
     })
     gateway.clock.advance(7 * DAY_MS)
     await gateway.reconcile()

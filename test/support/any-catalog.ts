@@ -10,6 +10,7 @@ import {
   type Provider,
   type ProviderKind,
 } from '../../src/domain/catalog/provider.ts'
+import { extraOutputTypes } from '../../src/domain/jobs/output-types.ts'
 import { nanoUsd, ZERO } from '../../src/domain/money.ts'
 import type { TextPricing, TextTariff } from '../../src/domain/pricing/tariff.ts'
 
@@ -213,6 +214,7 @@ function anyModel(providers: string[]): fc.Arbitrary<Model | ModelDraft> {
       pricing: fc.record({ perImage: anyPrice() }),
       params: anyParams(),
       fixedParams: anyFixedParams(),
+      outputTypes: fc.subarray([...extraOutputTypes.image], { minLength: 1 }),
     },
     { requiredKeys: [...required, 'kind', 'params', 'fixedParams'] },
   )
@@ -223,6 +225,7 @@ function anyModel(providers: string[]): fc.Arbitrary<Model | ModelDraft> {
         kind: fc.constant('video'),
         pricing: fc.record({ perSecond: anyPrice() }),
         params: anyParams(),
+        outputTypes: fc.subarray([...extraOutputTypes.video], { minLength: 1 }),
         video: anyVideo(),
       },
       { requiredKeys: [...required, 'kind', 'params', 'video'] },

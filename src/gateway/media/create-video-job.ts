@@ -8,7 +8,7 @@ import { imageNames, videoNames } from '../../protocol/media/input-names.ts'
 import { chooseParams, videoDefaults, videoParams } from '../../protocol/media/media-params.ts'
 import { readDuration, type VideoRequest } from '../../protocol/media/video-request.ts'
 import type { Jobs } from '../ports/jobs.ts'
-import { createJob, firstJob, type CreateJobPorts } from './create-job.ts'
+import { createJob, firstJob, outputTypesOfRow, type CreateJobPorts } from './create-job.ts'
 import { jobInputs } from './job-inputs.ts'
 import type { MediaCall } from './media-call.ts'
 import type { ResolveContext } from './media-ports.ts'
@@ -93,6 +93,7 @@ function inputsOf(
     videos,
     ...(source === undefined ? {} : { refUpstreamId: source.upstreamId }),
     ...(scenes === undefined || model.engine !== 'storyboard' ? {} : { scenes }),
+    ...outputTypesOfRow(model),
   }
 }
 

@@ -13,7 +13,7 @@ import { openDiskBlobs } from '../../stores/disk/blobs.ts'
 import { inputSpool } from '../budgets/body-budgets.ts'
 import { Slots } from './slots.ts'
 import type { NewJob } from '../ports/jobs.ts'
-import { StillImageTries } from './still-image-tries.ts'
+import { NoMediaTries } from './no-media-tries.ts'
 import { submitJob, type SubmitPorts } from './submit-job.ts'
 
 type Setup = { readonly change?: Partial<NewJob>; readonly ports?: Partial<SubmitPorts> }
@@ -28,7 +28,7 @@ async function setUp({ change = {}, ports: changed = {} }: Setup = {}) {
     jobs,
     clock,
     resultFetches: new Slots(1),
-    stillImages: new StillImageTries(),
+    noMedia: new NoMediaTries(),
     inputSpool: inputSpool(1_000_000, clock),
     blobs: await openDiskBlobs({ folder: aDataFolder() }),
     catalog: {

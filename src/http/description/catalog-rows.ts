@@ -13,6 +13,7 @@ import { messagesStreams, modelFieldsOf, modelId } from '../../domain/catalog/ro
 import { tariffFields } from '../../domain/catalog/rows/pricing-row.ts'
 import { headerName } from '../../domain/catalog/rows/provider-headers.ts'
 import { connectTimeoutS, costFieldPath, providerFieldsOf, providerId } from '../../domain/catalog/rows/provider-row.ts'
+import { extraOutputTypes } from '../../domain/jobs/output-types.ts'
 import { timeoutS } from '../../domain/catalog/rows/text-timeouts.ts'
 import {
   about,
@@ -141,7 +142,11 @@ function modelRow(kind: ModelKind, place: Place): Schema {
     video: closed({ per_second: price }),
   }[kind]
   const upstreams = listOf(ref(place === 'reply' ? 'Upstream' : 'NewUpstream'), { minItems: 1, maxItems: 16 })
-  const nested = { kind: always(kind), pricing, ceiling_pricing: tariff, upstreams }
+  const outputTypes =
+    kind === 'image' || kind === 'video'
+      ? { output_types: listOf(words(extraOutputTypes[kind]), { minItems: 1 }) }
+      : {}
+  const nested = { kind: always(kind), pricing, ceiling_pricing: tariff, upstreams, ...outputTypes }
   const required = [
     'kind',
     'upstreams',

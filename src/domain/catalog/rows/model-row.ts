@@ -1,7 +1,13 @@
 import { isFinished, modelKinds, type AnyModelSettings, type ModelKind, type Upstream } from '../model.ts'
 import { flag, list, number, oneOf, requiredOneOf, requiredText, text } from './fields.ts'
 import { readFixedParams, writeFixedParams } from './fixed-params.ts'
-import { readParams, readVideoSettings, writeParams, writeVideoSettings } from './media-row.ts'
+import {
+  readOutputTypes,
+  readParams,
+  readVideoSettings,
+  writeParams,
+  writeVideoSettings,
+} from './media-row.ts'
 import {
   readTextPricing,
   readUnitPricing,
@@ -66,8 +72,8 @@ export const modelFieldsOf = {
     ...answerTimeoutFields,
     'replays',
   ],
-  image: [...commonFields, 'params', 'fixed_params'],
-  video: [...commonFields, 'engine', 'params', 'fixed_params', 'hold_duration_seconds'],
+  image: [...commonFields, 'params', 'fixed_params', 'output_types'],
+  video: [...commonFields, 'engine', 'params', 'fixed_params', 'hold_duration_seconds', 'output_types'],
 } as const satisfies Record<ModelKind, readonly string[]>
 
 export const modelId = {
@@ -188,12 +194,25 @@ function readKind(row: Row, kind: ModelKind) {
       const perImage = readUnitPricing(row, 'per_image')
       const params = readParams(row)
       const fixedParams = readFixedParams(row, params)
-      return { kind, params, fixedParams, ...(perImage === undefined ? {} : { pricing: { perImage } }) }
+      return {
+        kind,
+        params,
+        fixedParams,
+        ...(perImage === undefined ? {} : { pricing: { perImage } }),
+        ...definedOnly({ outputTypes: readOutputTypes(row, kind) }),
+      }
     }
     case 'video': {
       const perSecond = readUnitPricing(row, 'per_second')
       const video = readVideoSettings(row)
-      return video && { kind, ...video, ...(perSecond === undefined ? {} : { pricing: { perSecond } }) }
+      return (
+        video && {
+          kind,
+          ...video,
+          ...(perSecond === undefined ? {} : { pricing: { perSecond } }),
+          ...definedOnly({ outputTypes: readOutputTypes(row, kind) }),
+        }
+      )
     }
   }
 }
@@ -233,6 +252,7 @@ function writeKind(model: AnyModelSettings): Record<string, unknown> {
         ...(model.pricing && { pricing: { per_image: formatUsd(model.pricing.perImage) } }),
         ...writeParams(model.params),
         ...writeFixedParams(model.fixedParams),
+        ...definedOnly({ output_types: model.outputTypes }),
       }
     case 'video':
       return {
@@ -240,6 +260,7 @@ function writeKind(model: AnyModelSettings): Record<string, unknown> {
         ...(model.pricing && { pricing: { per_second: formatUsd(model.pricing.perSecond) } }),
         ...writeParams(model.params),
         ...writeVideoSettings(model),
+        ...definedOnly({ output_types: model.outputTypes }),
       }
   }
 }
