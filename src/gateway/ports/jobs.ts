@@ -156,6 +156,8 @@ export type Created =
 export type Failed = Failure & {
   readonly atMs: number
   readonly loss?: NanoUsd
+  /** The provider refused the submit as too slow (408). It may have the job, so the job is watched. */
+  readonly timedOut?: boolean
   readonly deadlineAtMs?: number
 }
 

@@ -92,7 +92,8 @@ describe('a submit of v2', () => {
   })
 
   test('has each input with its role', async () => {
-    const frames = await bodyOf({ model, images: [bytes, link], videos: [id] })
+    const params = { reference_videos: 'included' }
+    const frames = await bodyOf({ model, images: [bytes, link], videos: [id], params })
     const references = await bodyOf({ model, images: [bytes], params: { image_role: 'reference' } })
 
     expect(frames).toMatchObject({
@@ -103,6 +104,13 @@ describe('a submit of v2', () => {
         { type: 'video_url', video_url: { url: 'file-123' }, role: 'reference_video' },
       ],
     })
+    expect(frames).not.toHaveProperty('reference_videos')
     expect(references).toMatchObject({ content: [{}, { role: 'reference_image' }] })
+  })
+
+  test('with a video is refused, because its seconds are billed, unless the price of the row covers them', () => {
+    expect(submitBody(aCall({ model, videos: [id] }))).toEqual({
+      refusal: 'The model does not accept reference videos.',
+    })
   })
 })

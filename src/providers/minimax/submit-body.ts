@@ -12,9 +12,13 @@ export function versionOf(model: string): Version {
   return /^MiniMax-H\d/i.test(model) ? 'v2' : 'v1'
 }
 
+/** The row's parameter that allows reference videos. It is for the adapter and never sent. */
+const REFERENCE_VIDEOS = 'reference_videos'
+
 /** Never sent from a row's parameters: the adapter sets them itself, or they would change the job. */
 const OWN_FIELDS = new Set([
   'model',
+  REFERENCE_VIDEOS,
   'prompt',
   'content',
   'duration',
@@ -28,9 +32,18 @@ const OWN_FIELDS = new Set([
 /** The body of a submit, or why this API cannot make the job: a sentence for the client. */
 export function submitBody(call: SubmitCall): SubmitBody {
   const version = versionOf(call.model)
-  const takesVideos = version === 'v2' || call.videos.length === 0
-  const refusal = refusalOf(call) ?? (takesVideos ? undefined : 'The model does not accept videos.')
+  const refusal = refusalOf(call) ?? videosRefusalOf(call, version)
   return refusal === undefined ? jsonParts(version === 'v1' ? bodyOfV1(call) : bodyOfV2(call)) : { refusal }
+}
+
+/**
+ * The provider bills the seconds of reference videos too. A job is charged for the seconds of its result, so it cannot
+ * have such videos unless the operator says that the row's price covers them.
+ */
+function videosRefusalOf({ videos, params }: SubmitCall, version: Version): string | undefined {
+  if (videos.length === 0) return undefined
+  if (version === 'v1') return 'The model does not accept videos.'
+  return params[REFERENCE_VIDEOS] === 'included' ? undefined : 'The model does not accept reference videos.'
 }
 
 /** As references, all images show one character. */

@@ -269,6 +269,22 @@ const ends: readonly MediaCase[] = [
     ends: { state: 'failed', reason: 'submit_unconfirmed', loss: '0.4' },
   },
   {
+    row: 'Finished after the release',
+    title: 'a video whose submit the provider refused as too slow (408)',
+    kind: 'video',
+    submitted: rejected({ status: 408 }),
+    late: found,
+    ends: { state: 'failed', reason: 'rejected', loss: '0.4' },
+  },
+  {
+    row: 'Finished after the release',
+    title: 'no video whose submit the provider refused (400)',
+    kind: 'video',
+    submitted: rejected({ status: 400 }),
+    late: found,
+    ends: { state: 'failed', reason: 'rejected' },
+  },
+  {
     row: 'Result cannot be fetched for now',
     title: 'is held and tried again',
     next: media => link(media, 'http://no-such-host.invalid/a.png'),

@@ -100,11 +100,11 @@ export class JobSteps {
     })
   }
 
-  fail(id: Id, { loss, deadlineAtMs, ...failure }: Failed): Changed {
+  fail(id: Id, { loss, deadlineAtMs, timedOut = false, ...failure }: Failed): Changed {
     const { table, holds } = this.#parts
     return this.#change(id, row => {
       if (deadlineAtMs !== undefined && deadlineAtMs !== jobFrom(row).deadlineAtMs) return false
-      const watchMs = releaseWatchMs(failure.reason, { isSubmitted: row.submitted_at_ms !== null })
+      const watchMs = releaseWatchMs(failure.reason, { isSubmitted: row.submitted_at_ms !== null, timedOut })
       const watchUntilMs = watchMs === null ? null : failure.atMs + watchMs
       if (!table.fail(row, { ...failure, watchUntilMs })) return false
       holds.release(holdOf(jobFrom(row)), failure.atMs)
