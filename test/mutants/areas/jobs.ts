@@ -87,13 +87,6 @@ export const jobMutants: readonly Mutant[] = [
     tests: ['test/scenarios/media-settlement.test.ts'],
   },
   {
-    name: 'a clip is a result of an image job, and an image of a video job',
-    file: 'src/gateway/media/store-outputs.ts',
-    text: 'if (mediaType === undefined || !types.includes(mediaType)) {',
-    replacement: 'if (mediaType === undefined) {',
-    tests: ['src/gateway/media/store-outputs.test.ts'],
-  },
-  {
     name: 'a clip that is cut off is a result',
     file: 'src/protocol/media/mp4-header.ts',
     text: "if (box.isCut && (box.type === 'moov' || box.type === 'mdat')) return undefined",
@@ -215,19 +208,19 @@ export const jobMutants: readonly Mutant[] = [
   {
     name: 'an error page is stored and charged as a result',
     file: 'src/gateway/media/store-outputs.ts',
-    text: 'if (mediaType !== undefined && !isStill) return store(stream',
-    replacement: 'if (mediaType !== null) return store(stream',
+    text: 'if (mediaType === undefined || !types.includes(mediaType)) {',
+    replacement: 'if (mediaType === null) {',
     tests: ['test/scenarios/jobs-fetching.test.ts'],
   },
   {
     name: 'a still image is stored and charged as a clip',
     file: 'src/gateway/media/store-outputs.ts',
-    text: "kind === 'video' && (type === 'image/png' || type === 'image/jpeg')",
-    replacement: 'false',
+    text: 'if (mediaType === undefined || !types.includes(mediaType)) {',
+    replacement: 'if (mediaType === undefined) {',
     tests: ['src/gateway/media/store-outputs.test.ts'],
   },
   {
-    name: 'a link that keeps giving a still image is fetched until the deadline of the job',
+    name: 'a link that keeps giving something else is fetched until the deadline of the job',
     file: 'src/gateway/media/settle-job.ts',
     text: 'tries < FETCHES_MAX ?',
     replacement: 'tries > 0 ?',
@@ -236,7 +229,7 @@ export const jobMutants: readonly Mutant[] = [
   {
     name: 'more outputs are stored than were asked for',
     file: 'src/gateway/media/store-outputs.ts',
-    text: 'outputs.slice(0, job.request.count).entries()',
+    text: 'outputs.slice(0, request.count).entries()',
     replacement: 'outputs.entries()',
     tests: [SIMULATION],
   },
