@@ -12,6 +12,7 @@ import {
 } from '../../src/domain/catalog/provider.ts'
 import { extraOutputTypes } from '../../src/domain/jobs/output-types.ts'
 import { nanoUsd, ZERO } from '../../src/domain/money.ts'
+import type { ImageTokenPrices } from '../../src/domain/pricing/image-tokens.ts'
 import type { TextPricing, TextTariff } from '../../src/domain/pricing/tariff.ts'
 
 const requiredOfProvider = [
@@ -211,7 +212,13 @@ function anyModel(providers: string[]): fc.Arbitrary<Model | ModelDraft> {
     {
       ...common,
       kind: fc.constant('image'),
-      pricing: fc.record({ perImage: anyPrice() }),
+      pricing: fc.oneof(
+        fc.record({ perImage: anyPrice() }),
+        anyTokenPrices().chain(prices =>
+          anyPrice().map(maxPerImage => Object.assign({}, prices, { maxPerImage })),
+        ),
+      ),
+      providerPrices: anyTokenPrices(),
       params: anyParams(),
       fixedParams: anyFixedParams(),
       outputTypes: fc.subarray([...extraOutputTypes.image], { minLength: 1 }),
@@ -267,6 +274,14 @@ function anyTimeoutMs() {
 
 function anyPrice() {
   return fc.bigInt({ min: 0n, max: 1_000_000_000_000_000n }).map(nanoUsd)
+}
+
+function anyTokenPrices(): fc.Arbitrary<ImageTokenPrices> {
+  const price = anyPrice()
+  return fc.record(
+    { textInput: price, imageInput: price, textOutput: price, imageOutput: price },
+    { requiredKeys: ['textInput', 'imageInput', 'imageOutput'] },
+  )
 }
 
 function anyParams() {

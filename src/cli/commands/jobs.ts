@@ -25,6 +25,7 @@ type JobReply = JobRow & {
   readonly deadline_at: string
   readonly problem: string | null
   readonly loss_usd: string | null
+  readonly provider_cost_usd: string | null
   readonly history: readonly { readonly state: string; readonly detail: string | null; readonly at: string }[]
 }
 
@@ -77,6 +78,7 @@ export async function showJob(ask: Ask, id: string): Promise<Outcome> {
     ['upstream id', job.upstream_id ?? '–'],
     ['money', isOpen(job) ? `${job.held_usd} USD held` : `${job.cost_usd ?? '0'} USD charged`],
     ...(job.loss_usd === null ? [] : [['loss', `${job.loss_usd} USD`]]),
+    ...(job.provider_cost_usd === null ? [] : [['provider cost', `${job.provider_cost_usd} USD`]]),
     ['submitted', job.submitted_at ?? 'not yet'],
     ...(isOpen(job)
       ? [

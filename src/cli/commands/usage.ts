@@ -84,6 +84,10 @@ const counts = [
   'audio_output_tokens',
   'server_tool_uses',
   'images',
+  'text_input_tokens',
+  'image_input_tokens',
+  'text_output_tokens',
+  'image_output_tokens',
   'seconds',
 ] as const
 

@@ -1,3 +1,4 @@
+import type { ImageTokenPrices } from '../pricing/image-tokens.ts'
 import type { ImageTariff, TextPricing, VideoTariff } from '../pricing/tariff.ts'
 import type { TextTimeouts } from './text-timeouts.ts'
 import type { ExtraOutputType } from '../jobs/output-types.ts'
@@ -70,7 +71,12 @@ type MediaSettings = {
 }
 
 type ImageSettings = CommonSettings &
-  MediaSettings & { readonly kind: 'image'; readonly pricing: ImageTariff }
+  MediaSettings & {
+    readonly kind: 'image'
+    readonly pricing: ImageTariff
+    /** What the provider bills the operator for the tokens of its answers. For the operator only. */
+    readonly providerPrices?: ImageTokenPrices
+  }
 
 type VideoSettings = CommonSettings &
   Omit<MediaSettings, 'fixedParams'> & {

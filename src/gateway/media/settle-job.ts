@@ -8,6 +8,7 @@ import { bookLateResult } from './book-late-result.ts'
 import { fetchResult, type FetchResultPorts } from './fetch-result.ts'
 import { NOTHING_MADE, RESULT_LOST, type SecretsPorts } from './job-failures.ts'
 import { priceResult } from './price-result.ts'
+import { providerCostOf } from './provider-cost.ts'
 import type { NoMediaTries } from './no-media-tries.ts'
 import type { StoredOutputs } from './store-outputs.ts'
 
@@ -40,7 +41,9 @@ export const FETCHES_MAX = 40
 export async function settleJob(job: Job, result: MediaResult, ports: SettleJobPorts): Promise<Job> {
   const { jobs, clock } = ports
   if (result.outputs.length === 0)
-    return (await jobs.fail(job.id, { ...NOTHING_MADE, atMs: clock.now() })).job
+    return (
+      await jobs.fail(job.id, { ...NOTHING_MADE, ...providerCostOf(job, result, ports), atMs: clock.now() })
+    ).job
   const stored =
     job.upstreamId === null ? await storeOnlyCopy(job, result, ports) : await storeLinked(job, result, ports)
   if (stored.outcome === 'unavailable') {
@@ -61,13 +64,14 @@ function endJob(
     result,
     stored,
   }: { readonly result: MediaResult; readonly stored: Exclude<StoredOutputs, { outcome: 'unavailable' }> },
-  { jobs, clock }: SettleJobPorts,
+  ports: SettleJobPorts,
 ): Promise<Changed> {
-  const atMs = clock.now()
+  const { jobs } = ports
+  const facts = { ...providerCostOf(job, result, ports), atMs: ports.clock.now() }
   if (stored.outcome === 'lost')
-    return jobs.fail(job.id, { ...RESULT_LOST, loss: priceResult(job, result).cost, atMs })
+    return jobs.fail(job.id, { ...RESULT_LOST, loss: priceResult(job, result).cost, ...facts })
   const price = priceResult(job, { ...result, outputs: stored.files, clipMs: stored.clipMs })
-  return jobs.complete(job.id, { outputs: stored.files, ...price, atMs })
+  return jobs.complete(job.id, { outputs: stored.files, ...price, ...facts })
 }
 
 /** Stores a result that the next poll can get again. Gives up a link that keeps giving something else. */

@@ -9,6 +9,7 @@ import type { MediaInput, MediaProvider, SubmitOutcome } from '../ports/media-pr
 import { fetchInputs, hasLinks, type FetchInputsPorts } from './fetch-inputs.ts'
 import { publicId } from './job-id.ts'
 import { ID_TAKEN, NO_PROVIDER, rejectionFailure } from './job-failures.ts'
+import { providerCostOf } from './provider-cost.ts'
 import { settleJob, type SettleJobPorts } from './settle-job.ts'
 
 /** A synchronous provider makes the result during the call, which can take minutes. */
@@ -130,7 +131,11 @@ async function applyAnswer(
     case 'rejected':
       return fail(
         job,
-        { ...rejectionFailure(outcome, provider, ports), timedOut: outcome.status === REQUEST_TIMEOUT },
+        {
+          ...rejectionFailure(outcome, provider, ports),
+          ...providerCostOf(job, outcome, ports),
+          timedOut: outcome.status === REQUEST_TIMEOUT,
+        },
         ports,
       )
     case 'unknown': {

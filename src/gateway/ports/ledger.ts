@@ -3,6 +3,7 @@ import type { OperationKind } from '../../domain/ledger/operation.ts'
 import type { Id } from '../../domain/ids.ts'
 import type { NanoUsd } from '../../domain/money.ts'
 import type { Provenance, Usage } from '../../domain/pricing/usage.ts'
+import type { ImageTokens } from '../../domain/pricing/image-tokens.ts'
 import type { ImageTariff, TextTariff, VideoTariff } from '../../domain/pricing/tariff.ts'
 import type { AttemptId } from './attempts.ts'
 import type { Audit } from './audit.ts'
@@ -171,6 +172,8 @@ export type TextCharge = CommonCharge & {
 export type ImagesCharge = CommonCharge & {
   readonly kind: 'images'
   readonly images: number
+  /** The tokens of the answer, of a model that is priced by them. */
+  readonly tokens?: ImageTokens
   readonly tariff: ImageTariff
 }
 

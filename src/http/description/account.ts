@@ -28,6 +28,14 @@ const tokens = {
   server_tool_uses: count,
 } as const satisfies Members
 
+/** Of images that are priced by their tokens. */
+const imageTokens = {
+  text_input_tokens: count,
+  image_input_tokens: count,
+  text_output_tokens: count,
+  image_output_tokens: count,
+} as const satisfies Members
+
 /** The members of a charged request or job. The admin API adds the account and the key. */
 export const chargeMembers = {
   id: about('The request id of the reply, or the id of the job.', text),
@@ -35,7 +43,11 @@ export const chargeMembers = {
   route: text,
   model: text,
   usage: {
-    anyOf: [object(tokens), object({ images: count }), object({ seconds: { type: 'number', minimum: 0 } })],
+    anyOf: [
+      object(tokens),
+      object({ images: count }, imageTokens),
+      object({ seconds: { type: 'number', minimum: 0 } }),
+    ],
   },
   source: about('Whether the provider counted, or the gateway estimated.', words(['reported', 'estimated'])),
   is_clamped: about('An impossible reported number was replaced by the nearest possible one.', flag),

@@ -39,6 +39,7 @@ const jobMembers = {
   upstream_id: nullable(text),
   held_usd: usd,
   cost_usd: nullable(usd),
+  provider_cost_usd: about('What the provider said that the job cost you.', nullable(usd)),
   created_at: dateTime,
   changed_at: dateTime,
 }
@@ -150,6 +151,7 @@ const job = {
   upstream_id: 'job-1',
   held_usd: '0.25',
   cost_usd: null,
+  provider_cost_usd: null,
   created_at: AT,
   changed_at: AT,
 }

@@ -9,10 +9,16 @@ import {
   routesOf,
   type ProviderKind,
 } from '../../domain/catalog/provider.ts'
+import { imageTokenFields } from '../../domain/catalog/rows/image-pricing.ts'
 import { messagesStreams, modelFieldsOf, modelId } from '../../domain/catalog/rows/model-row.ts'
 import { tariffFields } from '../../domain/catalog/rows/pricing-row.ts'
 import { headerName } from '../../domain/catalog/rows/provider-headers.ts'
-import { connectTimeoutS, costFieldPath, providerFieldsOf, providerId } from '../../domain/catalog/rows/provider-row.ts'
+import {
+  connectTimeoutS,
+  costFieldPath,
+  providerFieldsOf,
+  providerId,
+} from '../../domain/catalog/rows/provider-row.ts'
 import { extraOutputTypes } from '../../domain/jobs/output-types.ts'
 import { timeoutS } from '../../domain/catalog/rows/text-timeouts.ts'
 import {
@@ -37,6 +43,13 @@ const price: Schema = about('Dollars, from 0 to 1000000.', {
 const tokens: Schema = { type: 'integer', minimum: 1, maximum: 100_000_000 }
 const timeout: Schema = { type: 'number', minimum: timeoutS.min, maximum: timeoutS.max }
 
+const tokenPrices = Object.fromEntries(Object.values(imageTokenFields).map(field => [field, price]))
+const requiredTokenPrices = new Set<string>([
+  imageTokenFields.textInput,
+  imageTokenFields.imageInput,
+  imageTokenFields.imageOutput,
+])
+
 /** Every field of a provider's row. The kind decides which of them a row can have. */
 const providerField: Readonly<Record<string, Schema>> = {
   id: { type: 'string', pattern: providerId.pattern.source },
@@ -55,14 +68,18 @@ const providerField: Readonly<Record<string, Schema>> = {
   betas: about('The values of `anthropic-beta` that may reach it.', listOf(text, { minItems: 1 })),
   max_tokens_field: words(maxTokensFields),
   omit_fields: listOf(words(omittableFields), { minItems: 1 }),
+  credit_usd: about('What one credit that it reports costs you.', price),
   cost_header: about('The response header with its own cost.', {
     type: 'string',
     pattern: headerName.pattern.source,
   }),
-  cost_field: about('The path of its own cost in an answer. Default: `usage.cost`, as OpenRouter reports it.', {
-    type: 'string',
-    pattern: costFieldPath.pattern.source,
-  }),
+  cost_field: about(
+    'The path of its own cost in an answer. Default: `usage.cost`, as OpenRouter reports it.',
+    {
+      type: 'string',
+      pattern: costFieldPath.pattern.source,
+    },
+  ),
   cost_unit: about('The unit of its own cost. A tick is 10^-10 dollars.', words(Object.keys(costUnits))),
   usage_style: about('`gemini` counts thinking only in the total.', words(['gemini'])),
   bills_refused: about('The refusals that it bills.', words(['content_filter'])),
@@ -138,7 +155,16 @@ function modelRow(kind: ModelKind, place: Place): Schema {
   const pricing = {
     chat: textPricing,
     embedding: textPricing,
-    image: closed({ per_image: price }),
+    image: {
+      anyOf: [
+        closed({ per_image: price }),
+        row(
+          { ...tokenPrices, max_per_image: price },
+          new Set([...requiredTokenPrices, 'max_per_image']),
+          place,
+        ),
+      ],
+    },
     video: closed({ per_second: price }),
   }[kind]
   const upstreams = listOf(ref(place === 'reply' ? 'Upstream' : 'NewUpstream'), { minItems: 1, maxItems: 16 })
@@ -146,7 +172,16 @@ function modelRow(kind: ModelKind, place: Place): Schema {
     kind === 'image' || kind === 'video'
       ? { output_types: listOf(words(extraOutputTypes[kind]), { minItems: 1 }) }
       : {}
-  const nested = { kind: always(kind), pricing, ceiling_pricing: tariff, upstreams, ...outputTypes }
+  const providerPrices =
+    kind === 'image' ? { provider_prices: row(tokenPrices, requiredTokenPrices, place) } : {}
+  const nested = {
+    kind: always(kind),
+    pricing,
+    ceiling_pricing: tariff,
+    upstreams,
+    ...outputTypes,
+    ...providerPrices,
+  }
   const required = [
     'kind',
     'upstreams',

@@ -2,6 +2,13 @@ import { isFinished, modelKinds, type AnyModelSettings, type ModelKind, type Ups
 import { flag, list, number, oneOf, requiredOneOf, requiredText, text } from './fields.ts'
 import { readFixedParams, writeFixedParams } from './fixed-params.ts'
 import {
+  imagePricingRemedy,
+  readImagePricing,
+  readProviderPrices,
+  writeImagePricing,
+  writeTokenPrices,
+} from './image-pricing.ts'
+import {
   readOutputTypes,
   readParams,
   readVideoSettings,
@@ -10,9 +17,9 @@ import {
 } from './media-row.ts'
 import {
   readTextPricing,
-  readUnitPricing,
+  readVideoPricing,
   textPricingRemedy,
-  unitPricingRemedy,
+  videoPricingRemedy,
   writeTextPricing,
 } from './pricing-row.ts'
 import { checked, type Checked } from './problem.ts'
@@ -72,7 +79,7 @@ export const modelFieldsOf = {
     ...answerTimeoutFields,
     'replays',
   ],
-  image: [...commonFields, 'params', 'fixed_params', 'output_types'],
+  image: [...commonFields, 'provider_prices', 'params', 'fixed_params', 'output_types'],
   video: [...commonFields, 'engine', 'params', 'fixed_params', 'hold_duration_seconds', 'output_types'],
 } as const satisfies Record<ModelKind, readonly string[]>
 
@@ -152,8 +159,8 @@ function requireFinished(row: Row, kind: ModelKind): void {
     const remedy = {
       chat: textPricingRemedy('chat'),
       embedding: textPricingRemedy('embedding'),
-      image: unitPricingRemedy('per_image'),
-      video: unitPricingRemedy('per_second'),
+      image: imagePricingRemedy,
+      video: videoPricingRemedy,
     }[kind]
     reportMissing(row, 'pricing', remedy + orOff)
   }
@@ -191,28 +198,23 @@ function readKind(row: Row, kind: ModelKind) {
         ...readTextTimeouts(row),
       }
     case 'image': {
-      const perImage = readUnitPricing(row, 'per_image')
       const params = readParams(row)
-      const fixedParams = readFixedParams(row, params)
       return {
         kind,
         params,
-        fixedParams,
-        ...(perImage === undefined ? {} : { pricing: { perImage } }),
-        ...definedOnly({ outputTypes: readOutputTypes(row, kind) }),
+        fixedParams: readFixedParams(row, params),
+        ...definedOnly({
+          pricing: readImagePricing(row),
+          providerPrices: readProviderPrices(row),
+          outputTypes: readOutputTypes(row, kind),
+        }),
       }
     }
     case 'video': {
-      const perSecond = readUnitPricing(row, 'per_second')
       const video = readVideoSettings(row)
-      return (
-        video && {
-          kind,
-          ...video,
-          ...(perSecond === undefined ? {} : { pricing: { perSecond } }),
-          ...definedOnly({ outputTypes: readOutputTypes(row, kind) }),
-        }
-      )
+      const pricing = readVideoPricing(row)
+      const outputTypes = readOutputTypes(row, kind)
+      return video && { kind, ...video, ...definedOnly({ pricing, outputTypes }) }
     }
   }
 }
@@ -249,7 +251,8 @@ function writeKind(model: AnyModelSettings): Record<string, unknown> {
       }
     case 'image':
       return {
-        ...(model.pricing && { pricing: { per_image: formatUsd(model.pricing.perImage) } }),
+        ...(model.pricing && { pricing: writeImagePricing(model.pricing) }),
+        ...(model.providerPrices && { provider_prices: writeTokenPrices(model.providerPrices) }),
         ...writeParams(model.params),
         ...writeFixedParams(model.fixedParams),
         ...definedOnly({ output_types: model.outputTypes }),
