@@ -64,15 +64,15 @@ describe('a model that is priced by the tokens of the answer', () => {
     expect(await newestJob()).toMatchObject({ cost_usd: cost, provider_cost_usd: providerCost })
   })
 
-  test('lists the tokens of a charge', async () => {
+  test('lists the tokens and the provider cost of a charge', async () => {
     gateway.media.submitted = images(['one'], { tokens })
     await gateway.created(ada.key, { model: 'draw-tokens' })
 
-    const { data } = await gateway.admin<{ data: readonly { readonly usage: object }[] }>(
-      'GET',
-      'usage?limit=1',
-    )
+    const { data } = await gateway.admin<{
+      data: readonly { readonly usage: object; readonly provider_cost_usd: string }[]
+    }>('GET', 'usage?limit=1')
 
+    expect(data[0]?.provider_cost_usd).toBe('0.06666')
     expect(data[0]?.usage).toEqual({
       images: 1,
       text_input_tokens: 50,
