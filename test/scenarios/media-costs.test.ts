@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { MediaResult } from '../../src/gateway/ports/media-provider.ts'
 import { usd } from '../../src/domain/money.ts'
 import type { TestAccount } from '../support/gateway.ts'
+import { rejection } from '../support/rejection.ts'
 import { RUNNING } from '../support/scripted-media.ts'
 import { images, imageModel, startScriptedImages, type MediaError } from './image-gateway.ts'
 
@@ -101,6 +102,15 @@ describe('a model that is priced by the tokens of the answer', () => {
   })
 })
 
+type Loss = {
+  readonly id: string
+  readonly reason: string
+  readonly loss_usd: string
+  readonly provider_cost_usd: string
+}
+const losses = (query = '') =>
+  gateway.admin<{ readonly data: readonly Loss[]; readonly next: string | null }>('GET', `losses${query}`)
+
 describe('a provider that bills work without a result', () => {
   const providerCost = usd('0.25')
 
@@ -152,5 +162,25 @@ describe('a provider that bills work without a result', () => {
     const { id } = (await response.json()) as MediaError
     expect(response.status).toBe(502)
     expect(await show(id!)).toMatchObject({ loss_usd: '0.04', provider_cost_usd: '0.25' })
+  })
+
+  test('is in the list of losses, newest first, in pages', async () => {
+    const { data } = await losses()
+    const first = await losses('?limit=2')
+    const second = await losses(`?limit=2&cursor=${first.next}`)
+
+    expect(data.map(({ reason, loss_usd: loss, provider_cost_usd: cost }) => [reason, loss, cost])).toEqual([
+      ['result_lost', '0.04', '0.25'],
+      ['generation_failed', '0', '0.25'],
+      ['rejected', '0', '0.01'],
+    ])
+    expect([...first.data, ...second.data]).toEqual([...data])
+    expect(second.next).toBeNull()
+  })
+
+  test.each(['r1', 'l1x1', ''])('has a list of losses that refuses the cursor %j', async cursor => {
+    const error = await rejection(gateway.admin('GET', `losses?cursor=${cursor}`))
+
+    expect(String(error)).toContain('cursor')
   })
 })

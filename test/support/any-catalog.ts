@@ -142,6 +142,12 @@ function anyProvider(): fc.Arbitrary<Provider> {
     kind: fc.constantFrom(...kinds.filter(kind => !withPair(kind))),
     secret,
   })
+  const withCredits = fc.record({
+    ...media,
+    kind: fc.constantFrom(...kinds.filter(kind => mediaKindRules(kind)?.reportsCredits === true)),
+    secret: fc.constant({ from: 'none' as const }),
+    creditUsd: anyPrice(),
+  })
   const twoKeys = fc.record({
     ...media,
     kind: fc.constantFrom(...kinds.filter(withPair)),
@@ -155,7 +161,7 @@ function anyProvider(): fc.Arbitrary<Provider> {
       }),
     ),
   })
-  return fc.oneof(sandbox, compatible, anthropic, oneKey, twoKeys)
+  return fc.oneof(sandbox, compatible, anthropic, oneKey, withCredits, twoKeys)
 }
 
 function anyModel(providers: string[]): fc.Arbitrary<Model | ModelDraft> {

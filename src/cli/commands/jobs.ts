@@ -29,6 +29,19 @@ type JobReply = JobRow & {
   readonly history: readonly { readonly state: string; readonly detail: string | null; readonly at: string }[]
 }
 
+export type LossFilters = { readonly limit: string; readonly cursor?: string }
+
+type LossRow = {
+  readonly id: string
+  readonly reason: string
+  readonly account_name: string | null
+  readonly model: string
+  readonly provider: string
+  readonly loss_usd: string
+  readonly provider_cost_usd: string | null
+  readonly at: string
+}
+
 export type JobFilters = {
   readonly account?: string
   readonly kind?: string
@@ -58,6 +71,31 @@ export async function listJobs(ask: Ask, filters: JobFilters): Promise<Outcome> 
     value: page,
     text: rows.length === 0 ? 'No jobs.' : table(head, rows),
     ...(page.next === null ? {} : { note: `Older jobs: --cursor ${page.next}` }),
+  }
+}
+
+/** Prints the jobs and attempts that cost the operator money and that no customer paid for. */
+export async function listLosses(ask: Ask, filters: LossFilters): Promise<Outcome> {
+  const given = Object.entries(filters).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  const page = await ask<{ readonly data: readonly LossRow[]; readonly next: string | null }>({
+    method: 'GET',
+    path: `losses?${new URLSearchParams(given)}`,
+  })
+  const rows = page.data.map(line => [
+    line.at,
+    line.id,
+    line.reason,
+    line.model,
+    line.provider,
+    line.account_name ?? '–',
+    line.loss_usd,
+    line.provider_cost_usd ?? '–',
+  ])
+  const head = ['AT', 'ID', 'REASON', 'MODEL', 'PROVIDER', 'ACCOUNT', 'LOSS USD', 'PROVIDER COST USD']
+  return {
+    value: page,
+    text: rows.length === 0 ? 'No losses.' : table(head, rows),
+    ...(page.next === null ? {} : { note: `Older losses: --cursor ${page.next}` }),
   }
 }
 

@@ -56,6 +56,18 @@ export const adminCheckSchemas: Members = {
     account_name: nullable(text),
     key: nullable(text),
   }),
+  Loss: object({
+    id: about('The id of the job or of the request.', text),
+    kind: words(['text', ...kinds]),
+    reason: about('Why the job failed, or the state of the attempt.', text),
+    account: nullable(text),
+    account_name: nullable(text),
+    model: text,
+    provider: text,
+    loss_usd: about('The price of work that no customer pays for.', usd),
+    provider_cost_usd: about('What the provider said that it bills.', nullable(usd)),
+    at: dateTime,
+  }),
   Job: object(jobMembers),
   JobDetails: object({
     ...jobMembers,
@@ -228,6 +240,32 @@ export const adminCheckPaths: Paths = {
       ],
       replies: ok('A page.', pageSchema(ref('Job')), { data: [job], ...lastPage }),
       errors: ['invalid_field', 'not_found'],
+    },
+  },
+  losses: {
+    get: {
+      ...common,
+      id: 'listLosses',
+      summary: 'Jobs and attempts that cost you money and that no customer paid for, newest first',
+      parameters: pageParameters,
+      replies: ok('A page.', pageSchema(ref('Loss')), {
+        data: [
+          {
+            id: job.id,
+            kind: 'video',
+            reason: 'result_lost',
+            account: job.account,
+            account_name: 'ada',
+            model: job.model,
+            provider: job.provider,
+            loss_usd: '0.25',
+            provider_cost_usd: '0.1',
+            at: AT,
+          },
+        ],
+        ...lastPage,
+      }),
+      errors: ['invalid_field'],
     },
   },
   'jobs/{job}': {
