@@ -65,6 +65,7 @@ describe('GET jobs', () => {
         upstream_id: null,
         held_usd: '0.08',
         cost_usd: null,
+        provider_cost_usd: null,
         created_at: expect.any(String),
         changed_at: expect.any(String),
       } as object,

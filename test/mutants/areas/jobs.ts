@@ -87,6 +87,20 @@ export const jobMutants: readonly Mutant[] = [
     tests: ['test/scenarios/media-settlement.test.ts'],
   },
   {
+    name: 'images cost more than their highest price',
+    file: 'src/domain/pricing/charge.ts',
+    text: 'return exact < highest ? exact : highest',
+    replacement: 'return exact',
+    tests: ['src/domain/pricing/charge.test.ts'],
+  },
+  {
+    name: 'the cost that a provider reports for a failed job is not kept',
+    file: 'src/gateway/media/poll-job.ts',
+    text: '{ ...providerCostOf(job, outcome, ports), atMs }',
+    replacement: '{ atMs }',
+    tests: ['test/scenarios/media-costs.test.ts'],
+  },
+  {
     name: 'a clip that is cut off is a result',
     file: 'src/protocol/media/mp4-header.ts',
     text: "if (box.isCut && (box.type === 'moov' || box.type === 'mdat')) return undefined",
@@ -385,8 +399,8 @@ export const jobMutants: readonly Mutant[] = [
   {
     name: 'geminigen: an unknown status ends the job',
     file: 'src/providers/geminigen/wire.ts',
-    text: "if (state === 'failed') return failureOf(item)",
-    replacement: "if (state !== 'running') return failureOf(item)",
+    text: "if (state === 'failed') return {",
+    replacement: "if (state !== 'running') return {",
     tests: ['src/providers/geminigen/wire.test.ts'],
   },
 ]
