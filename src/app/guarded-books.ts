@@ -33,6 +33,7 @@ export function guardedLedger(ledger: Ledger, guards: Guards): Ledger {
     balance: accountId => ledger.balance(accountId),
     statement: (accountId, page) => ledger.statement(accountId, page),
     usage: (accountId, page) => ledger.usage(accountId, page),
+    losses: page => ledger.losses(page),
     findCharge: id => ledger.findCharge(id),
     usageTotals: (accountId, between) => ledger.usageTotals(accountId, between),
     async verify() {

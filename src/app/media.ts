@@ -8,7 +8,7 @@ import { observedJobs } from '../gateway/media/observe-jobs.ts'
 import { RESULT_FETCHES_MAX } from '../gateway/media/fetch-result.ts'
 import { removeInputs } from '../gateway/media/remove-inputs.ts'
 import { Slots } from '../gateway/media/slots.ts'
-import { StillImageTries } from '../gateway/media/still-image-tries.ts'
+import { NoMediaTries } from '../gateway/media/no-media-tries.ts'
 import type { SubmitPorts } from '../gateway/media/submit-job.ts'
 import type { CallerSignal } from '../gateway/ports/caller-signal.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
@@ -82,7 +82,7 @@ export async function openMedia(parts: {
     isPrivate: async ({ baseUrl }) =>
       baseUrl !== undefined && isPrivateHost(new URL(baseUrl), systemResolver),
     resultFetches: new Slots(RESULT_FETCHES_MAX),
-    stillImages: new StillImageTries(),
+    noMedia: new NoMediaTries(),
     onFailed,
     onUnknownStatus: unknownStatusReporter(log, jobMetrics),
     inputSpool: inputSpool(config.spoolBytesMax, clock),

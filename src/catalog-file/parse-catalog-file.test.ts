@@ -372,7 +372,7 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
   [
     'an enabled image model without a price',
     row('image', 'enabled: true'),
-    'line 9, column 5: models[0].pricing is missing; write {per_image: "0.04"}, or enabled: false until you know it.',
+    'line 9, column 5: models[0].pricing is missing; write {per_image: "0.04"}, or prices for tokens and max_per_image, or enabled: false until you know it.',
   ],
   [
     'an enabled chat model without max_output_tokens',
@@ -503,12 +503,33 @@ const refusals: readonly (readonly [string, string, ...string[]])[] = [
     'an image model with a text tariff',
     row('image', 'pricing: {input_per_mtok: "1"}'),
     'line 12, column 5: models[0].pricing.per_image is missing; write dollars in quotes, such as "2.5", with at most nine decimals.',
-    'line 12, column 15: models[0].pricing.input_per_mtok is not a field of this pricing; the fields are per_image.',
+    'line 12, column 15: models[0].pricing.input_per_mtok is not a field of this pricing; did you mean text_input_per_mtok?',
+  ],
+  [
+    'prices for tokens without a highest price',
+    row(
+      'image',
+      'pricing: {text_input_per_mtok: "5", image_input_per_mtok: "10", image_output_per_mtok: "40"}',
+    ),
+    'line 12, column 5: models[0].pricing.max_per_image is missing; write dollars in quotes, such as "2.5", with at most nine decimals.',
+  ],
+  [
+    'prices for tokens beside a price for each image',
+    row(
+      'image',
+      'pricing: {per_image: "1", text_input_per_mtok: "5", image_input_per_mtok: "10", image_output_per_mtok: "40", max_per_image: "1"}',
+    ),
+    'line 12, column 15: models[0].pricing.per_image cannot be combined with prices for tokens; write max_per_image instead.',
+  ],
+  [
+    'a format of results that no image has',
+    row('image', 'pricing: {per_image: "1"}\noutput_types: [video/mp4]'),
+    'line 13, column 20: models[0].output_types[0] is "video/mp4"; write one of image/svg+xml, image/heic, image/tiff.',
   ],
   [
     'a media price that is a word',
     row('image', 'pricing: free'),
-    'line 12, column 5: models[0].pricing is "free"; write {per_image: "0.04"}.',
+    'line 12, column 5: models[0].pricing is "free"; write {per_image: "0.04"}, or prices for tokens and max_per_image.',
   ],
   [
     'a param value that is a number',

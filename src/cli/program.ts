@@ -6,7 +6,7 @@ import { addCatalog } from './catalog-program.ts'
 import { backUp, type RestoreOptions } from './commands/backup.ts'
 import { createAccount, listAccounts, switchAccount, switchReplays } from './commands/accounts.ts'
 import { doctor, reconcile, verify, type Acceptance } from './commands/checks.ts'
-import { listJobs, showJob, type JobFilters } from './commands/jobs.ts'
+import { listJobs, listLosses, showJob, type JobFilters, type LossFilters } from './commands/jobs.ts'
 import { createKey, listKeys, revokeKey } from './commands/keys.ts'
 import { balance, debit, grant, refund, statement, type Correcting } from './commands/money.ts'
 import { listUsage, usageCsv } from './commands/usage.ts'
@@ -262,6 +262,12 @@ function addJobs(program: Command, runner: Runner): void {
 }
 
 function addChecks(program: Command, runner: Runner): void {
+  program
+    .command('losses')
+    .description('List the jobs and attempts that cost you money and that no customer paid for.')
+    .option('--limit <count>', 'the number of rows, up to 500', rowCount, '50')
+    .option('--cursor <cursor>', 'continue after the previous page')
+    .action((filters: LossFilters) => runner.admin(ask => listLosses(ask, filters)))
   program
     .command('verify')
     .description('Check every entry of the ledger, and compare the ledger with its anchor.')

@@ -57,6 +57,7 @@ export function jobsConform(kind: StoreKind): void {
         archivedAtMs: null,
         watchUntilMs: null,
         loss: null,
+        providerCost: null,
       } as const
       expect(created).toEqual({ outcome: 'created', job: expected })
       expect(await jobs.find(asked.id)).toEqual(expected)
@@ -130,6 +131,48 @@ export function jobsConform(kind: StoreKind): void {
 
       expect(error).toBeInstanceOf(RangeError)
     })
+  })
+
+  test('a job keeps what its provider said that it cost, however it ends', async () => {
+    const { store, jobs, payer } = await openJobs(kind)
+    const [made, failed, silent] = [aJob(payer), aJob(payer), aJob(payer, { held: ZERO })]
+    for (const job of [made, failed, silent]) await jobIn('processing', jobs, job)
+
+    await jobs.complete(made.id, aResult({ providerCost: usd('0.5') }))
+    await jobs.fail(failed.id, { ...aFailure, providerCost: usd('0.25') })
+    await jobs.fail(silent.id, aFailure)
+
+    const costs = [made, failed, silent].map(async ({ id }) => (await jobs.find(id))?.providerCost)
+    expect(await Promise.all(costs)).toEqual([usd('0.5'), usd('0.25'), null])
+    await soundBalance(store, payer.accountId)
+  })
+
+  test('images that are priced by their tokens are charged and listed with them', async () => {
+    const { store, jobs, payer } = await openJobs(kind)
+    const tariff = {
+      textInput: usd('5'),
+      imageInput: usd('10'),
+      textOutput: usd('10'),
+      imageOutput: usd('40'),
+      maxPerImage: usd('1'),
+    }
+    const job = aJob(payer, { quote: { kind: 'images', tariff } })
+    await jobIn('processing', jobs, job)
+    const tokens = { textInput: 50, imageInput: 300, textOutput: 20, imageOutput: 4160 }
+
+    await jobs.complete(job.id, aResult({ cost: usd('0.16985'), count: 1, tokens }))
+
+    expect((await jobs.find(job.id))?.quote).toEqual({ kind: 'images', tariff })
+    const [line] = await store.ledger.usage(payer.accountId, { limit: 1 })
+    expect(line).toMatchObject({ kind: 'images', images: 1, tokens, tariff })
+    const day = { fromMs: NOW, toMs: NOW + 86_400_000 }
+    expect(await store.ledger.usageTotals(payer.accountId, day)).toMatchObject({
+      inputTokens: 350,
+      outputTokens: 4180,
+      images: 1,
+    })
+    // The books are checked too: the price of the tokens is the cost.
+    await soundBalance(store, payer.accountId)
   })
 
   describe.each(states)('from %s', from => {

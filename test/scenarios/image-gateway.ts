@@ -210,12 +210,19 @@ export async function startScriptedImages(
   return { ...(await startImageGateway({ ...options, media })), media }
 }
 
+const PNG_HEAD = '\x89PNG\r\n\x1a\n'
+
+/** A file that begins like a PNG image. */
+export function aPng(content: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from([...Buffer.from(PNG_HEAD, 'latin1'), ...Buffer.from(content)])
+}
+
 /** The result of a job with images of these contents. */
 export function images(
   contents: readonly string[],
   change: Partial<MediaResult> = {},
 ): Extract<PollOutcome, { readonly outcome: 'finished' }> {
-  const outputs = contents.map(text => ({ from: 'bytes', bytes: new TextEncoder().encode(text) }) as const)
+  const outputs = contents.map(text => ({ from: 'bytes', bytes: aPng(text) }) as const)
   return { outcome: 'finished', result: { outputs, isCounted: true, ...change } }
 }
 
@@ -226,9 +233,11 @@ export function inputFiles({ dataDir }: TestGateway): readonly string[] {
     .map(entry => entry.name)
 }
 
-/** What the images of a reply contain. */
+/** What the images of a reply contain behind their heads. */
 export function contentsOf({ data }: Pick<ImagesBody, 'data'>): readonly string[] {
-  return data.map(({ b64_json: base64 }) => Buffer.from(base64, 'base64').toString())
+  return data.map(({ b64_json: base64 }) =>
+    Buffer.from(base64, 'base64').toString('latin1').replace(PNG_HEAD, ''),
+  )
 }
 
 export async function errorOf(response: Response): Promise<MediaError> {

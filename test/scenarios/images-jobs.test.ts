@@ -4,6 +4,7 @@ import type { PollOutcome, SubmitOutcome } from '../../src/gateway/ports/media-p
 import type { TestAccount } from '../support/gateway.ts'
 import { RUNNING } from '../support/scripted-media.ts'
 import {
+  aPng,
   contentsOf,
   errorOf,
   images,
@@ -121,7 +122,7 @@ describe('a job that its provider accepts', () => {
     const again = await gateway.poll(ada.key, id)
 
     expect(running).toEqual({ id, status: 'processing', estimated_cost_usd: '0.12' })
-    const data = ['one', 'two'].map(text => ({ b64_json: Buffer.from(text).toString('base64') }))
+    const data = ['one', 'two'].map(text => ({ b64_json: aPng(text).toBase64() }))
     expect(done).toEqual({ id, status: 'completed', cost_usd: '0.08', data })
     expect(again).toEqual(done)
     expect(await gateway.money(ada)).toEqual({ available: '0.92', held: '0' })

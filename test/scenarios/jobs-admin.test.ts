@@ -65,6 +65,7 @@ describe('GET jobs', () => {
         upstream_id: null,
         held_usd: '0.08',
         cost_usd: null,
+        provider_cost_usd: null,
         created_at: expect.any(String),
         changed_at: expect.any(String),
       } as object,
@@ -200,7 +201,7 @@ describe('GET jobs/{id}', () => {
       next: 'Its result is archived.',
       next_at: new Date(Date.parse(job.changed_at) + 7 * DAY_MS).toISOString(),
       cost_usd: '0.08',
-      outputs: [{ key: `${id}/out-0`, bytes: 3 }, { key: `${id}/out-1` }],
+      outputs: [{ key: `${id}/out-0`, bytes: 8 + 3 }, { key: `${id}/out-1` }],
     })
     gateway.clock.advance(7 * DAY_MS)
     await gateway.reconcile()

@@ -204,7 +204,7 @@ test.each<[string, () => Response]>([
   await settled(gateway.reconcile())
   await until('the link is fetched', () => fetches.length === 1)
   fetches[0]!.send(page())
-  await until('the job is left as it is', async () => (await why()).includes('not an image or a video'))
+  await until('the job is left as it is', async () => (await why()).includes('the body is none of image/png'))
   const before = await gateway.money(ada)
   gateway.clock.advance(FETCH_AGAIN_MS)
   await settled(gateway.reconcile())

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { TestAccount } from '../support/gateway.ts'
+import { aClip } from '../support/scripted-media.ts'
 import { errorOf, images, startScriptedImages, STEP_MS } from './image-gateway.ts'
 import { ADMIN_KEY } from './scripted-gateway.ts'
 import { until } from './until.ts'
@@ -60,7 +61,7 @@ test('the money that jobs hold is in the metric of held money, until they end', 
 
 test('the reconciler settles a finished job by itself within 150 s, without any request for it', async () => {
   await runningVideo()
-  gateway.media.polled = images(['clip'], { durationMs: 4000 })
+  gateway.media.polled = aClip({ durationMs: 4000 })
 
   gateway.clock.advance(PASS_MS)
 

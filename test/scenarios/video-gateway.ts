@@ -53,6 +53,9 @@ export function videoModel(id: string, change: Readonly<Record<string, unknown>>
   }
 }
 
+/** A video model that sends the aspect ratio to its provider. */
+export const shapedModel = videoModel('shaped', { params: { aspect_ratio: ['16:9', '9:16', '1:1'] } })
+
 const engineModels = engineNames.map(engine =>
   videoModel(engine, { engine, ...(engines[engine].requiresPin ? { fixed_params: { duration: 8 } } : {}) }),
 )

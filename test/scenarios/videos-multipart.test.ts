@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { TestAccount } from '../support/gateway.ts'
 import { refusalOf } from './refusal-of.ts'
-import { startScriptedVideos } from './video-gateway.ts'
+import { shapedModel, startScriptedVideos } from './video-gateway.ts'
 
 const MEGABYTE = 1024 * 1024
 const fixture = (name: string) => readFileSync(join(import.meta.dirname, '../fixtures/media', name))
@@ -14,7 +14,7 @@ let gateway: Awaited<ReturnType<typeof startScriptedVideos>>
 let ada: TestAccount
 
 beforeAll(async () => {
-  gateway = await startScriptedVideos({ models: [{ ...imageModel() }] })
+  gateway = await startScriptedVideos({ models: [{ ...imageModel() }, shapedModel] })
   ada = await gateway.account({ grant: '1000' })
 })
 afterAll(() => gateway.stop())
@@ -73,13 +73,19 @@ describe('a multipart form on a video route', () => {
   )
 
   test('has its text parts as the JSON fields of the same name, and numbers as text', async () => {
-    const submit = await submitOf([
+    await send([
+      ['model', 'shaped'],
+      ['prompt', 'A'],
       ['seconds', '8'],
       ['aspect_ratio', '9:16'],
       ['size', '1280x720'],
     ])
 
-    expect(submit).toMatchObject({ prompt: 'A', durationMs: 8000, params: { aspect_ratio: '9:16' } })
+    expect(gateway.media.submits.at(-1)).toMatchObject({
+      prompt: 'A',
+      durationMs: 8000,
+      params: { aspect_ratio: '9:16' },
+    })
   })
 
   test('may have scenes as an array', async () => {

@@ -6,6 +6,7 @@ import { aClip, RUNNING } from '../support/scripted-media.ts'
 import { refusalOf } from './refusal-of.ts'
 import { until } from './until.ts'
 import {
+  shapedModel,
   startScriptedVideos,
   startVideoGateway,
   videoModel,
@@ -25,6 +26,7 @@ describe('on the sandbox', () => {
     gateway = await startVideoGateway({
       providers: [{ id: 'texts', kind: 'openai-compatible', base_url: 'http://127.0.0.1:1/v1' }],
       models: [
+        shapedModel,
         videoModel('off', { enabled: false }),
         videoModel('vendor/film', {}),
         videoModel('unserved', { upstreams: [{ provider: 'texts', model: 'film' }] }),
@@ -86,7 +88,7 @@ describe('on the sandbox', () => {
   })
 
   test('the clip of a finished job has the asked length and shape', async () => {
-    const body = { model: MODEL, prompt: QUICK, duration: 7.25, aspect_ratio: '9:16' }
+    const body = { model: 'shaped', prompt: QUICK, duration: 7.25, aspect_ratio: '9:16' }
     const { id } = await gateway.finished(ada.key, body)
 
     const response = await gateway.get(ada.key, `/v1/videos/${id}/content`)
@@ -305,6 +307,7 @@ describe('with a scripted provider', () => {
           fixed_params: { resolution: '1080p', tier: 'pro' },
         }),
         videoModel('wide', { fixed_params: { aspect_ratio: '21:9' } }),
+        shapedModel,
       ],
     })
     ada = await gateway.account({ grant: '1000' })
@@ -327,13 +330,25 @@ describe('with a scripted provider', () => {
     })
   })
 
-  test.each(['16:9', '9:16', '1:1'])('aspect_ratio %s reaches the provider on every engine', async ratio => {
-    expect((await submitOf({ model: MODEL, aspect_ratio: ratio })).params).toEqual({ aspect_ratio: ratio })
-  })
+  test.each(['16:9', '9:16', '1:1'])(
+    'aspect_ratio %s reaches the provider if the row lists it',
+    async ratio => {
+      expect((await submitOf({ model: 'shaped', aspect_ratio: ratio })).params).toEqual({
+        aspect_ratio: ratio,
+      })
+    },
+  )
 
   test('aspect_ratio is 16:9 by default', async () => {
-    expect((await submitOf({ model: MODEL })).params).toEqual({ aspect_ratio: '16:9' })
+    expect((await submitOf({ model: 'shaped' })).params).toEqual({ aspect_ratio: '16:9' })
   })
+
+  test.each([undefined, '16:9', '9:16', '1:1'])(
+    'a row without it does not send aspect_ratio %s',
+    async ratio => {
+      expect((await submitOf({ model: MODEL, aspect_ratio: ratio })).params).toEqual({})
+    },
+  )
 
   test("rule 2: parameters outside the engine's set are dropped; resolution and tier come from the row", async () => {
     const { params } = await submitOf({

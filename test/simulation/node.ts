@@ -6,7 +6,7 @@ import { observedJobs } from '../../src/gateway/media/observe-jobs.ts'
 import { RESULT_FETCHES_MAX } from '../../src/gateway/media/fetch-result.ts'
 import { removeInputs } from '../../src/gateway/media/remove-inputs.ts'
 import { Slots } from '../../src/gateway/media/slots.ts'
-import { StillImageTries } from '../../src/gateway/media/still-image-tries.ts'
+import { NoMediaTries } from '../../src/gateway/media/no-media-tries.ts'
 import type { SubmitPorts } from '../../src/gateway/media/submit-job.ts'
 import type { CatalogStore } from '../../src/gateway/ports/catalog.ts'
 import type { Clock } from '../../src/gateway/ports/clock.ts'
@@ -87,7 +87,7 @@ export class SimulatedNode {
       fetchUntrusted: world.files.fetcher(gate),
       isPrivate: async ({ id }) => id === PRIVATE_PROVIDER,
       resultFetches: new Slots(RESULT_FETCHES_MAX),
-      stillImages: new StillImageTries(),
+      noMedia: new NoMediaTries(),
       onFailed: this.onFailed,
       onUnknownStatus: () => {},
       inputSpool: inputSpool(SPOOL_BYTES, this.clock),

@@ -61,19 +61,30 @@ export function aResult(call: SubmitCall, terms: ResultTerms): MediaResult {
   const lengthMs =
     call.durationMs === undefined ? undefined : clipMs(durationMs ?? call.durationMs, isOdd, random)
   return {
-    outputs: Array.from({ length: count }, () => anOutput(lengthMs, terms)),
+    outputs: Array.from({ length: count }, () =>
+      anOutput(call.kind === 'image' ? undefined : (lengthMs ?? NO_LENGTH), terms),
+    ),
     isCounted: call.kind === 'video' || !random.chance(0.2),
     ...(durationMs === undefined ? {} : { durationMs }),
   }
 }
 
-/** A clip of a length, or a few bytes. */
+/** The length in the header of a clip that states none. */
+const NO_LENGTH = 0
+
+/** A clip of a length, or the beginning of an image. */
 function anOutput(lengthMs: number | undefined, { random, files, fromMs }: ResultTerms): MediaOutput {
   const size = random.chance(0.1) ? 6000 : random.integer(1, 60)
-  const bytes = lengthMs === undefined ? random.bytes(size) : tinyMp4(lengthMs)
+  const bytes = lengthMs === undefined ? anImage(random.bytes(size)) : tinyMp4(lengthMs)
   return random.chance(0.5)
     ? { from: 'bytes', bytes }
     : { from: 'url', url: files.offer(bytes, { fromMs, random }) }
+}
+
+const PNG_HEAD = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
+
+function anImage(pixels: Uint8Array): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from([...PNG_HEAD, ...pixels])
 }
 
 /** Providers report lengths a little off, far off, or not at all. */

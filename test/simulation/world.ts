@@ -164,5 +164,6 @@ export function priceOf({ tariff }: MediaQuote): bigint {
 }
 
 function pricePerUnit(tariff: ImageTariff | VideoTariff): bigint {
-  return 'perImage' in tariff ? tariff.perImage : tariff.perSecond
+  if ('perImage' in tariff) return tariff.perImage
+  return 'perSecond' in tariff ? tariff.perSecond : tariff.maxPerImage
 }

@@ -11,8 +11,10 @@ import {
   type Provider,
   type ProviderKind,
 } from '../../src/domain/catalog/provider.ts'
+import { extraOutputTypes } from '../../src/domain/jobs/output-types.ts'
 import { nanoUsd, ZERO } from '../../src/domain/money.ts'
 import type { ServiceTiers } from '../../src/domain/pricing/service-tiers.ts'
+import type { ImageTokenPrices } from '../../src/domain/pricing/image-tokens.ts'
 import type { TextPricing, TextTariff } from '../../src/domain/pricing/tariff.ts'
 
 const requiredOfProvider = [
@@ -146,6 +148,12 @@ function anyProvider(): fc.Arbitrary<Provider> {
     kind: fc.constantFrom(...kinds.filter(kind => !withPair(kind))),
     secret,
   })
+  const withCredits = fc.record({
+    ...media,
+    kind: fc.constantFrom(...kinds.filter(kind => mediaKindRules(kind)?.reportsCredits === true)),
+    secret: fc.constant({ from: 'none' as const }),
+    creditUsd: anyPrice(),
+  })
   const twoKeys = fc.record({
     ...media,
     kind: fc.constantFrom(...kinds.filter(withPair)),
@@ -159,7 +167,7 @@ function anyProvider(): fc.Arbitrary<Provider> {
       }),
     ),
   })
-  return fc.oneof(sandbox, compatible, anthropic, oneKey, twoKeys)
+  return fc.oneof(sandbox, compatible, anthropic, oneKey, withCredits, twoKeys)
 }
 
 function anyModel(providers: string[]): fc.Arbitrary<Model | ModelDraft> {
@@ -218,9 +226,16 @@ function anyModel(providers: string[]): fc.Arbitrary<Model | ModelDraft> {
     {
       ...common,
       kind: fc.constant('image'),
-      pricing: fc.record({ perImage: anyPrice() }),
+      pricing: fc.oneof(
+        fc.record({ perImage: anyPrice() }),
+        anyTokenPrices().chain(prices =>
+          anyPrice().map(maxPerImage => Object.assign({}, prices, { maxPerImage })),
+        ),
+      ),
+      providerPrices: anyTokenPrices(),
       params: anyParams(),
       fixedParams: anyFixedParams(),
+      outputTypes: fc.subarray([...extraOutputTypes.image], { minLength: 1 }),
     },
     { requiredKeys: [...required, 'kind', 'params', 'fixedParams'] },
   )
@@ -231,6 +246,7 @@ function anyModel(providers: string[]): fc.Arbitrary<Model | ModelDraft> {
         kind: fc.constant('video'),
         pricing: fc.record({ perSecond: anyPrice() }),
         params: anyParams(),
+        outputTypes: fc.subarray([...extraOutputTypes.video], { minLength: 1 }),
         video: anyVideo(),
       },
       { requiredKeys: [...required, 'kind', 'params', 'video'] },
@@ -287,6 +303,14 @@ function anyTimeoutMs() {
 
 function anyPrice() {
   return fc.bigInt({ min: 0n, max: 1_000_000_000_000_000n }).map(nanoUsd)
+}
+
+function anyTokenPrices(): fc.Arbitrary<ImageTokenPrices> {
+  const price = anyPrice()
+  return fc.record(
+    { textInput: price, imageInput: price, textOutput: price, imageOutput: price },
+    { requiredKeys: ['textInput', 'imageInput', 'imageOutput'] },
+  )
 }
 
 function anyParams() {

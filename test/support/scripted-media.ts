@@ -8,6 +8,7 @@ import type {
   SubmitOutcome,
 } from '../../src/gateway/ports/media-provider.ts'
 import { bytesOf } from './byte-streams.ts'
+import { tinyMp4 } from './tiny-mp4.ts'
 
 /** A provider of images and videos whose answers a test sets. */
 export type ScriptedMedia = Pick<MediaProvider, 'pollEveryMsMin' | 'submit' | 'poll'> & {
@@ -36,11 +37,11 @@ export type RecordedInput =
 
 export const RUNNING: PollOutcome = { outcome: 'running', upstreamStatus: 'running', isKnownStatus: true }
 
-/** The result of a job with one clip, whose content is no clip unless a test gives one. */
+/** The result of a job with one clip, whose header has no duration unless a test gives another clip. */
 export function aClip(
   change: Partial<MediaResult> & { readonly bytes?: Uint8Array<ArrayBuffer> } = {},
 ): PollOutcome {
-  const { bytes = new TextEncoder().encode('clip'), ...result } = change
+  const { bytes = tinyMp4(0), ...result } = change
   return { outcome: 'finished', result: { outputs: [{ from: 'bytes', bytes }], isCounted: true, ...result } }
 }
 

@@ -25,7 +25,21 @@ type JobReply = JobRow & {
   readonly deadline_at: string
   readonly problem: string | null
   readonly loss_usd: string | null
+  readonly provider_cost_usd: string | null
   readonly history: readonly { readonly state: string; readonly detail: string | null; readonly at: string }[]
+}
+
+export type LossFilters = { readonly limit: string; readonly cursor?: string }
+
+type LossRow = {
+  readonly id: string
+  readonly reason: string
+  readonly account_name: string | null
+  readonly model: string
+  readonly provider: string
+  readonly loss_usd: string
+  readonly provider_cost_usd: string | null
+  readonly at: string
 }
 
 export type JobFilters = {
@@ -60,6 +74,31 @@ export async function listJobs(ask: Ask, filters: JobFilters): Promise<Outcome> 
   }
 }
 
+/** Prints the jobs and attempts that cost the operator money and that no customer paid for. */
+export async function listLosses(ask: Ask, filters: LossFilters): Promise<Outcome> {
+  const given = Object.entries(filters).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  const page = await ask<{ readonly data: readonly LossRow[]; readonly next: string | null }>({
+    method: 'GET',
+    path: `losses?${new URLSearchParams(given)}`,
+  })
+  const rows = page.data.map(line => [
+    line.at,
+    line.id,
+    line.reason,
+    line.model,
+    line.provider,
+    line.account_name ?? '–',
+    line.loss_usd,
+    line.provider_cost_usd ?? '–',
+  ])
+  const head = ['AT', 'ID', 'REASON', 'MODEL', 'PROVIDER', 'ACCOUNT', 'LOSS USD', 'PROVIDER COST USD']
+  return {
+    value: page,
+    text: rows.length === 0 ? 'No losses.' : table(head, rows),
+    ...(page.next === null ? {} : { note: `Older losses: --cursor ${page.next}` }),
+  }
+}
+
 /** Whether its money is still held. */
 function isOpen({ state }: JobRow): boolean {
   return state !== 'completed' && state !== 'failed'
@@ -77,6 +116,7 @@ export async function showJob(ask: Ask, id: string): Promise<Outcome> {
     ['upstream id', job.upstream_id ?? '–'],
     ['money', isOpen(job) ? `${job.held_usd} USD held` : `${job.cost_usd ?? '0'} USD charged`],
     ...(job.loss_usd === null ? [] : [['loss', `${job.loss_usd} USD`]]),
+    ...(job.provider_cost_usd === null ? [] : [['provider cost', `${job.provider_cost_usd} USD`]]),
     ['submitted', job.submitted_at ?? 'not yet'],
     ...(isOpen(job)
       ? [

@@ -88,6 +88,10 @@ const counts = [
   'file_searches',
   'service_tier',
   'images',
+  'text_input_tokens',
+  'image_input_tokens',
+  'text_output_tokens',
+  'image_output_tokens',
   'seconds',
 ] as const
 

@@ -1,7 +1,7 @@
 import type { MediaKindRules } from './provider.ts'
 
 /**
- * The kinds of providers that make images or videos only, and the rules of their rows. Generated from
+ * The kinds of providers that make images or videos only, and what their rows have of their own. Written from
  * `src/providers/media-kinds.ts` by `sh scripts/bun.sh all test/provider-table/write.ts`.
  */
 export const mediaKinds = {
@@ -12,6 +12,7 @@ export const mediaKinds = {
   },
   kling: {
     hasKeyPair: true,
+    reportsCredits: true,
   },
   fal: {
     baseUrl: 'https://queue.fal.run',
@@ -19,6 +20,7 @@ export const mediaKinds = {
   geminigen: {
     baseUrl: 'https://api.geminigen.ai',
     keyHeader: 'x-api-key',
+    reportsCredits: true,
   },
   minimax: {
     baseUrl: 'https://api.minimax.io',
@@ -28,6 +30,7 @@ export const mediaKinds = {
   },
   runway: {
     baseUrl: 'https://api.dev.runwayml.com',
+    reportsCredits: true,
   },
   seedance: {
     baseUrl: 'https://ark.ap-southeast.bytepluses.com/api/v3',

@@ -1,6 +1,8 @@
+import type { ImageTokenPrices } from '../pricing/image-tokens.ts'
 import type { ImageTariff, TextPricing, VideoTariff } from '../pricing/tariff.ts'
 import type { TextTimeouts } from './text-timeouts.ts'
 import type { FieldRules } from './field-rule.ts'
+import type { ExtraOutputType } from '../jobs/output-types.ts'
 import type { Params } from '../jobs/params.ts'
 import type { EngineName } from './engines.ts'
 
@@ -64,22 +66,30 @@ export type MediaParams = Readonly<Record<string, readonly string[]>>
  */
 export type FixedParams = Params & { readonly duration?: number }
 
-type ImageSettings = CommonSettings & {
-  readonly kind: 'image'
-  readonly pricing: ImageTariff
+type MediaSettings = {
   readonly params: MediaParams
   readonly fixedParams: FixedParams
+  /** Formats that results may have besides the usual ones. */
+  readonly outputTypes?: readonly ExtraOutputType[]
 }
 
-type VideoSettings = CommonSettings & {
-  readonly kind: 'video'
-  readonly engine: EngineName
-  readonly pricing: VideoTariff
-  readonly params: MediaParams
-  /** A pinned duration is one of those that the engine allows. */
-  readonly fixedParams: FixedParams
-  readonly holdDurationSeconds: number
-}
+type ImageSettings = CommonSettings &
+  MediaSettings & {
+    readonly kind: 'image'
+    readonly pricing: ImageTariff
+    /** What the provider bills the operator for the tokens of its answers. For the operator only. */
+    readonly providerPrices?: ImageTokenPrices
+  }
+
+type VideoSettings = CommonSettings &
+  Omit<MediaSettings, 'fixedParams'> & {
+    readonly kind: 'video'
+    readonly engine: EngineName
+    readonly pricing: VideoTariff
+    /** A pinned duration is one of those that the engine allows. */
+    readonly fixedParams: FixedParams
+    readonly holdDurationSeconds: number
+  }
 
 /** A model as an operator writes it. */
 export type ModelSettings = ChatSettings | EmbeddingSettings | ImageSettings | VideoSettings

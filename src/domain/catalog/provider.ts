@@ -1,5 +1,6 @@
 import type { FieldRule } from './field-rule.ts'
 import { mediaKinds } from './media-kinds.ts'
+import type { NanoUsd } from '../money.ts'
 import type { TextTimeouts } from './text-timeouts.ts'
 
 export const openAiRoutes = ['chat', 'responses', 'embeddings'] as const
@@ -15,6 +16,8 @@ export type MediaKindRules = {
   readonly baseUrl?: string
   /** The header of its key, if it is not `authorization`. Its rows cannot have this header. */
   readonly keyHeader?: string
+  /** Its answers state the cost of a job in credits, so its rows can say what a credit costs. */
+  readonly reportsCredits?: boolean
 }
 
 export type MediaKind = keyof typeof mediaKinds
@@ -129,6 +132,8 @@ export type Provider = TextTimeouts & {
   readonly usageStyle?: 'gemini'
   /** The provider bills requests that it refuses for this reason. Absent if it bills no refused request. */
   readonly billsRefused?: 'content_filter'
+  /** What one credit, or other unit of the provider's reported costs, costs the operator. Absent: costs are not known. */
+  readonly creditUsd?: NanoUsd
   /** The values of `anthropic-beta` that may reach the provider. Absent if all may. */
   readonly betas?: readonly string[]
   /** The limit for opening a connection, TCP and TLS together. */

@@ -1,6 +1,7 @@
 import type { Id, IdPrefix } from '../ids.ts'
 import type { NanoUsd } from '../money.ts'
 import type { ImageTariff, VideoTariff } from '../pricing/tariff.ts'
+import type { ExtraOutputType } from './output-types.ts'
 import type { Params } from './params.ts'
 
 export type JobKind = 'image' | 'video'
@@ -92,6 +93,8 @@ export type JobRequest = {
   readonly refUpstreamId?: string
   /** For storyboard engines; not validated. */
   readonly scenes?: string | readonly string[]
+  /** Formats of results that the row had besides the usual ones when the job was created. */
+  readonly outputTypes?: readonly ExtraOutputType[]
 }
 
 /** Everything that the provider works on. */
@@ -154,4 +157,6 @@ export type Job = {
   readonly watchUntilMs: number | null
   /** The price of a result that the provider made and the customer did not get. It was booked as a loss. */
   readonly loss: NanoUsd | null
+  /** What the provider said that the job cost, however it ended. Null if it said nothing. For the operator only. */
+  readonly providerCost: NanoUsd | null
 }

@@ -8,11 +8,11 @@ const mayBeFinished: ReadonlySet<FailureReason> = new Set(['submit_unconfirmed',
 
 /**
  * How long a failed job is watched. Null if its provider can no longer finish it, because it refused the job, ended it,
- * or never got it.
+ * or never got it. `timedOut` if the provider refused the submit because it took too long: it may have the job.
  */
 export function releaseWatchMs(
   reason: FailureReason,
-  { isSubmitted }: { readonly isSubmitted: boolean },
+  { isSubmitted, timedOut = false }: { readonly isSubmitted: boolean; readonly timedOut?: boolean },
 ): number | null {
-  return isSubmitted && mayBeFinished.has(reason) ? WATCH_MS : null
+  return isSubmitted && (timedOut || mayBeFinished.has(reason)) ? WATCH_MS : null
 }

@@ -5,6 +5,7 @@ import { ceiling, product, rational, sum, type Rational } from '../../../test/su
 import { nanoUsd, usd } from '../money.ts'
 import { chargeForImages, chargeForTokens, chargeForUpstreamCost, chargeForVideo } from './charge.ts'
 import { parseExactUsd } from './exact-usd.ts'
+import type { ImageTokens } from './image-tokens.ts'
 import type { TextTariff } from './tariff.ts'
 import { inputTokens, NO_USAGE, outputTokens, type Usage } from './usage.ts'
 import { affordableOutputTokens, usageWithin, worstCasePrice } from './worst-case.ts'
@@ -275,6 +276,56 @@ test('a charge for images is their number times the price, at any size', () => {
 
       expect(chargeForImages(images, { perImage: nanoUsd(perImage) })).toBe(nanoUsd(ceiling(exact)))
     }),
+  )
+})
+
+const tokenTariff = {
+  textInput: usd('5'),
+  imageInput: usd('10'),
+  imageOutput: usd('40'),
+  maxPerImage: usd('0.25'),
+}
+const noTokens = { textInput: 0, imageInput: 0, textOutput: 0, imageOutput: 0 }
+
+test.each<[string, Partial<ImageTokens> | undefined, string]>([
+  // The documented answer of a gpt-image model: 50 × 5 + 4,160 × 40 per million.
+  ['the tokens of the answer', { textInput: 50, imageOutput: 4160 }, '0.16665'],
+  ['an input image', { textInput: 50, imageInput: 1000, imageOutput: 4160 }, '0.17665'],
+  ['text beside the image, at the price of the image', { textOutput: 100, imageOutput: 1000 }, '0.044'],
+  ['one token, rounded up', { textInput: 1 }, '0.000005'],
+  ['more than the highest price of two images', { imageOutput: 20_000 }, '0.5'],
+  ['no tokens, at the highest price', {}, '0.5'],
+  ['an unknown number of tokens, at the highest price', undefined, '0.5'],
+])('two images are charged for %s', (_, tokens, cost) => {
+  const counted = tokens && { ...noTokens, ...tokens }
+
+  expect(chargeForImages(2, tokenTariff, counted)).toBe(usd(cost))
+})
+
+test('a charge for the tokens of images is their exact price, rounded up once, at any size', () => {
+  fc.assert(
+    fc.property(
+      fc.tuple(tokens, tokens, tokens, tokens).filter(counts => counts.some(count => count > 0)),
+      fc.tuple(price, price, price, price),
+      (counts, prices) => {
+        const [textInput, imageInput, textOutput, imageOutput] = counts
+        const exact = sum(
+          counts.map((count, at) => product([rational(count), rational(prices[at]!, 1_000_000)])),
+        )
+        const tariff = {
+          textInput: nanoUsd(prices[0]),
+          imageInput: nanoUsd(prices[1]),
+          textOutput: nanoUsd(prices[2]),
+          imageOutput: nanoUsd(prices[3]),
+          maxPerImage: nanoUsd(10n ** 40n),
+        }
+
+        const cost = chargeForImages(1, tariff, { textInput, imageInput, textOutput, imageOutput })
+
+        expect(cost).toBe(nanoUsd(ceiling(exact)))
+      },
+    ),
+    { numRuns: 500 },
   )
 })
 

@@ -1,5 +1,6 @@
 import { addUsd, nanoUsd, ZERO, type NanoUsd } from '../money.ts'
 import type { ExactUsd } from './exact-usd.ts'
+import { hasTokens, priceOfImageTokens, type ImageTokens } from './image-tokens.ts'
 import { divideRoundingUp } from './round-up.ts'
 import { FACTOR_ONE, tierFactor } from './service-tiers.ts'
 import {
@@ -47,9 +48,16 @@ export function priceBesideTokens(calls: ToolCalls, prices: TextPrices): NanoUsd
   return nanoUsd(price)
 }
 
-/** The price of a number of images. */
-export function chargeForImages(images: number, { perImage }: ImageTariff): NanoUsd {
-  return nanoUsd(BigInt(images) * perImage)
+/**
+ * The price of a number of images. At prices for tokens, it is the exact price of the tokens of the answer, at most the
+ * highest price of each image, which is also the price if no tokens are known.
+ */
+export function chargeForImages(images: number, tariff: ImageTariff, tokens?: ImageTokens): NanoUsd {
+  if ('perImage' in tariff) return nanoUsd(BigInt(images) * tariff.perImage)
+  const highest = nanoUsd(BigInt(images) * tariff.maxPerImage)
+  if (!hasTokens(tokens)) return highest
+  const exact = priceOfImageTokens(tokens, tariff)
+  return exact < highest ? exact : highest
 }
 
 /**

@@ -1,5 +1,6 @@
 import { ZERO, type NanoUsd } from '../money.ts'
 import type { ServiceTiers } from './service-tiers.ts'
+import type { ImageTokenPrices } from './image-tokens.ts'
 import type { UsageBucket } from './usage.ts'
 
 /** A text price is for this many tokens. One token at a price of one nano-USD therefore costs one femto-USD. */
@@ -49,8 +50,11 @@ export type TextPricing =
       readonly ceiling: TextTariff
     }
 
-/** The price of an image model. */
-export type ImageTariff = { readonly perImage: NanoUsd }
+/** The price of an image model: for each image, or for the tokens of the answer. */
+export type ImageTariff = { readonly perImage: NanoUsd } | ImageTokenTariff
+
+/** The highest price of one image sizes the hold. It is also the price of an image whose tokens are not reported. */
+export type ImageTokenTariff = ImageTokenPrices & { readonly maxPerImage: NanoUsd }
 
 /** The price of a video model. */
 export type VideoTariff = { readonly perSecond: NanoUsd }

@@ -4,7 +4,7 @@ import { chargeForImages } from '../../domain/pricing/charge.ts'
 import { imageNames } from '../../protocol/media/input-names.ts'
 import { readImageRequest } from '../../protocol/media/image-request.ts'
 import { chooseParams, imageDefaults } from '../../protocol/media/media-params.ts'
-import { createJob, firstJob, type CreateJobPorts } from './create-job.ts'
+import { createJob, firstJob, outputTypesOfRow, type CreateJobPorts } from './create-job.ts'
 import { jobInputs } from './job-inputs.ts'
 import type { MediaCall } from './media-call.ts'
 import type { ResolveContext } from './media-ports.ts'
@@ -46,7 +46,7 @@ export async function createImageJob(
       model: model.id,
       provider: provider.id,
       upstreamModel: upstream.model,
-      request: { prompt, params, count, images, videos: [] },
+      request: { prompt, params, count, images, videos: [], ...outputTypesOfRow(model) },
       quote: { kind: 'images', tariff: model.pricing },
       held: chargeForImages(count, model.pricing),
       createdAtMs: nowMs,

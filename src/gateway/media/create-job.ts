@@ -1,5 +1,6 @@
 import { GatewayError } from '../../domain/errors.ts'
-import type { Job } from '../../domain/jobs/job.ts'
+import type { MediaModel } from '../../domain/catalog/model.ts'
+import type { Job, JobRequest } from '../../domain/jobs/job.ts'
 import { formatUsd } from '../../domain/money.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Jobs, NewJob } from '../ports/jobs.ts'
@@ -65,6 +66,11 @@ export async function createJob(
         },
       )
   }
+}
+
+/** The formats that a row adds. They are kept with the job, so a later edit of the row does not change it. */
+export function outputTypesOfRow({ outputTypes }: MediaModel): Pick<JobRequest, 'outputTypes'> {
+  return outputTypes === undefined ? {} : { outputTypes }
 }
 
 function keyReused(): GatewayError {

@@ -5,10 +5,10 @@ import { GatewayError } from '../../domain/errors.ts'
 import type { Job, JobRequest } from '../../domain/jobs/job.ts'
 import { chargeForVideo } from '../../domain/pricing/charge.ts'
 import { imageNames, videoNames } from '../../protocol/media/input-names.ts'
-import { chooseParams, videoDefaults, videoParams } from '../../protocol/media/media-params.ts'
+import { chooseVideoParams } from '../../protocol/media/media-params.ts'
 import { readDuration, type VideoRequest } from '../../protocol/media/video-request.ts'
 import type { Jobs } from '../ports/jobs.ts'
-import { createJob, firstJob, type CreateJobPorts } from './create-job.ts'
+import { createJob, firstJob, outputTypesOfRow, type CreateJobPorts } from './create-job.ts'
 import { jobInputs } from './job-inputs.ts'
 import type { MediaCall } from './media-call.ts'
 import type { ResolveContext } from './media-ports.ts'
@@ -87,12 +87,13 @@ function inputsOf(
   }
   return {
     prompt,
-    params: { ...chooseParams(call.body.fields, videoParams(model), videoDefaults), ...fixedParams },
+    params: { ...chooseVideoParams(call.body.fields, model), ...fixedParams },
     count: 1,
     images: jobInputs(call.body, imageNames, { takesProviderIds: true }),
     videos,
     ...(source === undefined ? {} : { refUpstreamId: source.upstreamId }),
     ...(scenes === undefined || model.engine !== 'storyboard' ? {} : { scenes }),
+    ...outputTypesOfRow(model),
   }
 }
 

@@ -3,6 +3,7 @@ import type { Job } from '../../domain/jobs/job.ts'
 import type { AcceptedJob, MediaProvider, MediaResult, PollOutcome } from '../ports/media-provider.ts'
 import { failureText } from './job-failures.ts'
 import { publicId } from './job-id.ts'
+import { providerCostOf } from './provider-cost.ts'
 import type { SettleJobPorts } from './settle-job.ts'
 
 /** How long a provider may take to answer a poll. */
@@ -55,7 +56,8 @@ export async function applyPoll(
       return { job, result: outcome.result }
     case 'failed': {
       const text = failureText(outcome, provider, ports)
-      const { job: failed } = await jobs.fail(job.id, { reason: 'generation_failed', ...text, atMs })
+      const facts = { ...providerCostOf(job, outcome, ports), atMs }
+      const { job: failed } = await jobs.fail(job.id, { reason: 'generation_failed', ...text, ...facts })
       return { job: failed }
     }
   }

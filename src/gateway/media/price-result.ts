@@ -1,5 +1,6 @@
 import type { Job } from '../../domain/jobs/job.ts'
 import type { NanoUsd } from '../../domain/money.ts'
+import type { ImageTokens } from '../../domain/pricing/image-tokens.ts'
 import { chargeForImages, chargeForVideo } from '../../domain/pricing/charge.ts'
 
 /** A provider's duration may differ by this much from the clip's own header before the header counts. */
@@ -8,6 +9,8 @@ const DURATION_SLACK_MS = 500
 export type Priced = {
   readonly cost: NanoUsd
   readonly count?: number
+  /** The tokens that images were charged by. */
+  readonly tokens?: ImageTokens
   /** The clip's duration. */
   readonly durationMs?: number
   /** The part of it that is charged: no more than was held. */
@@ -25,13 +28,17 @@ export function priceResult(
     readonly outputs: readonly unknown[]
     readonly isCounted: boolean
     readonly durationMs?: number
+    readonly tokens?: ImageTokens
     /** The duration in the clip's own header; undefined if it cannot be read. */
     readonly clipMs?: number | undefined
   },
 ): Priced {
   if (quote.kind === 'images') {
     const count = result.isCounted ? Math.min(result.outputs.length, request.count) : request.count
-    return { cost: chargeForImages(count, quote.tariff), count }
+    const cost = chargeForImages(count, quote.tariff, result.tokens)
+    // At a price for each image, the tokens say nothing about the charge.
+    const tokens = 'perImage' in quote.tariff ? undefined : result.tokens
+    return { cost, count, ...(tokens === undefined ? {} : { tokens }) }
   }
   // If the length of the clip is not known at all, the requested length counts.
   const durationMs = clipDuration(result) ?? request.durationMs ?? quote.heldMs

@@ -13,10 +13,15 @@ import { openDiskBlobs } from '../../stores/disk/blobs.ts'
 import type { FetchOutcome } from '../ports/untrusted-fetch.ts'
 import { FETCH_AGAIN_MS, FETCHES_MAX, settleJob } from './settle-job.ts'
 import { Slots } from './slots.ts'
-import { StillImageTries } from './still-image-tries.ts'
+import { NoMediaTries } from './no-media-tries.ts'
 
 const media = join(import.meta.dirname, '../../../test/fixtures/media')
-const fixture = (name: string) => Uint8Array.from(readFileSync(join(media, name)))
+const file = (name: string) => Uint8Array.from(readFileSync(join(media, name)))
+/** A file, or something that is sent in place of one. */
+function fixture(name: string): Uint8Array<ArrayBuffer> {
+  if (name === 'page.html') return new TextEncoder().encode('<!doctype html><title>Not yet</title>')
+  return name === 'clip-truncated.mp4' ? file('clip-faststart.mp4').subarray(0, 1900) : file(name)
+}
 const opened = (file: string): FetchOutcome => ({
   outcome: 'opened',
   contentType: 'application/octet-stream',
@@ -35,7 +40,7 @@ async function setUp() {
     clock,
     blobs: await openDiskBlobs({ folder: aDataFolder() }),
     resultFetches: new Slots(1),
-    stillImages: new StillImageTries(),
+    noMedia: new NoMediaTries(),
     catalog: { current: () => EMPTY_CATALOG },
     providerOf: () => undefined,
     secretsOf: () => [],
@@ -62,48 +67,50 @@ async function setUp() {
   return { settle }
 }
 
-const still = () => opened('image.png')
 const times = (count: number, answer: () => FetchOutcome) => Array.from({ length: count }, () => answer)
 
-describe('a link that gives a still image instead of the clip', () => {
-  test('is tried again until the last try, and the job and its hold stay open', async () => {
-    const { settle } = await setUp()
+describe.each(['image.png', 'image.webp', 'clip-truncated.mp4', 'page.html'])(
+  'a link that gives %s instead of the clip',
+  name => {
+    const wrong = () => opened(name)
 
-    const { job, held } = await settle(times(FETCHES_MAX - 1, still))
+    test('is tried again until the last try, and the job and its hold stay open', async () => {
+      const { settle } = await setUp()
 
-    expect(job).toMatchObject({ state: 'processing', loss: null })
-    expect(held).toBe(HELD)
-    expect(job.problem).toContain(
-      `a still image instead of a clip (try ${FETCHES_MAX - 1} of ${FETCHES_MAX})`,
-    )
-  })
+      const { job, held } = await settle(times(FETCHES_MAX - 1, wrong))
 
-  test('is lost after the last try: the hold is released, and the price is a loss', async () => {
-    const { settle } = await setUp()
+      expect(job).toMatchObject({ state: 'processing', loss: null })
+      expect(held).toBe(HELD)
+      expect(job.problem).toContain(`(try ${FETCHES_MAX - 1} of ${FETCHES_MAX})`)
+    })
 
-    const { job, held } = await settle(times(FETCHES_MAX, still))
+    test('is lost after the last try: the hold is released, and the price is a loss', async () => {
+      const { settle } = await setUp()
 
-    expect(job).toMatchObject({ state: 'failed', failure: { reason: 'result_lost' }, cost: null })
-    expect(held).toBe(ZERO)
-    // 5 seconds at 0.5 USD.
-    expect(job.loss).toBe(usd('2.5'))
-  })
+      const { job, held } = await settle(times(FETCHES_MAX, wrong))
 
-  test('is charged if it gives the clip at the last try', async () => {
-    const { settle } = await setUp()
+      expect(job).toMatchObject({ state: 'failed', failure: { reason: 'result_lost' }, cost: null })
+      expect(held).toBe(ZERO)
+      // 5 seconds at 0.5 USD.
+      expect(job.loss).toBe(usd('2.5'))
+    })
 
-    const { job, held } = await settle([...times(FETCHES_MAX - 1, still), () => opened('clip.mp4')])
+    test('is charged if it gives the clip at the last try', async () => {
+      const { settle } = await setUp()
 
-    expect(job).toMatchObject({ state: 'completed', loss: null })
-    expect(held).toBe(ZERO)
-  })
-})
+      const { job, held } = await settle([...times(FETCHES_MAX - 1, wrong), () => opened('clip.mp4')])
 
-test('a link that fails for now is tried again without a limit, and does not count as a still image', async () => {
+      expect(job).toMatchObject({ state: 'completed', loss: null })
+      expect(held).toBe(ZERO)
+    })
+  },
+)
+
+test('a link that fails for now is tried again without a limit, and does not count as one that gives no media', async () => {
   const { settle } = await setUp()
 
   const { job, held } = await settle([
-    ...times(FETCHES_MAX - 1, still),
+    ...times(FETCHES_MAX - 1, () => opened('image.png')),
     ...times(FETCHES_MAX + 1, () => broken),
   ])
 

@@ -8,13 +8,14 @@ import { bookLateResult } from './book-late-result.ts'
 import { fetchResult, type FetchResultPorts } from './fetch-result.ts'
 import { NOTHING_MADE, RESULT_LOST, type SecretsPorts } from './job-failures.ts'
 import { priceResult } from './price-result.ts'
-import type { StillImageTries } from './still-image-tries.ts'
+import { providerCostOf } from './provider-cost.ts'
+import type { NoMediaTries } from './no-media-tries.ts'
 import type { StoredOutputs } from './store-outputs.ts'
 
 export type SettleJobPorts = SecretsPorts &
   FetchResultPorts & {
     readonly jobs: Jobs
-    readonly stillImages: StillImageTries
+    readonly noMedia: NoMediaTries
     readonly clock: Clock
     readonly catalog: { current(): Catalog }
     readonly providerOf: (provider: Provider) => MediaProvider | undefined
@@ -25,22 +26,24 @@ export type SettleJobPorts = SecretsPorts &
 /** The delay before a failed fetch of a result is tried again. */
 export const FETCH_AGAIN_MS = 15_000
 /**
- * The most fetches of a result that no poll can get again, or of a link that gives a still image instead of a clip. For
- * ten minutes, while each try fails at once.
+ * The most fetches of a result that no poll can get again, or of a link that gives something else than an image or a
+ * clip. For ten minutes, while each try fails at once.
  */
 export const FETCHES_MAX = 40
 
 /**
  * Ends a job that its provider finished: stores the result, and then completes the job with its charge in one step of
  * the store. The price is the job's own. If a result cannot be fetched now, the job does not change, and the next poll
- * gets the result again. A link that keeps giving a still image instead of a clip ends the job as a lost result. If the
- * money was released before, the price is booked as a loss. Safe to call more than once and on several nodes: the job
- * is charged once.
+ * gets the result again. A link that keeps giving something else than an image or a clip ends the job as a lost result.
+ * If the money was released before, the price is booked as a loss. Safe to call more than once and on several nodes:
+ * the job is charged once.
  */
 export async function settleJob(job: Job, result: MediaResult, ports: SettleJobPorts): Promise<Job> {
   const { jobs, clock } = ports
   if (result.outputs.length === 0)
-    return (await jobs.fail(job.id, { ...NOTHING_MADE, atMs: clock.now() })).job
+    return (
+      await jobs.fail(job.id, { ...NOTHING_MADE, ...providerCostOf(job, result, ports), atMs: clock.now() })
+    ).job
   const stored =
     job.upstreamId === null ? await storeOnlyCopy(job, result, ports) : await storeLinked(job, result, ports)
   if (stored.outcome === 'unavailable') {
@@ -49,7 +52,7 @@ export async function settleJob(job: Job, result: MediaResult, ports: SettleJobP
     return job
   }
   const ended = await endJob(job, { result, stored }, ports)
-  ports.stillImages.forget(job.id)
+  ports.noMedia.forget(job.id)
   const wasReleased = !ended.changed && ended.job.state === 'failed'
   if (wasReleased) await bookLateResult(job, result, ports)
   return ended.job
@@ -61,20 +64,21 @@ function endJob(
     result,
     stored,
   }: { readonly result: MediaResult; readonly stored: Exclude<StoredOutputs, { outcome: 'unavailable' }> },
-  { jobs, clock }: SettleJobPorts,
+  ports: SettleJobPorts,
 ): Promise<Changed> {
-  const atMs = clock.now()
+  const { jobs } = ports
+  const facts = { ...providerCostOf(job, result, ports), atMs: ports.clock.now() }
   if (stored.outcome === 'lost')
-    return jobs.fail(job.id, { ...RESULT_LOST, loss: priceResult(job, result).cost, atMs })
+    return jobs.fail(job.id, { ...RESULT_LOST, loss: priceResult(job, result).cost, ...facts })
   const price = priceResult(job, { ...result, outputs: stored.files, clipMs: stored.clipMs })
-  return jobs.complete(job.id, { outputs: stored.files, ...price, atMs })
+  return jobs.complete(job.id, { outputs: stored.files, ...price, ...facts })
 }
 
-/** Stores a result that the next poll can get again. Gives up a link that keeps giving a still image. */
+/** Stores a result that the next poll can get again. Gives up a link that keeps giving something else. */
 async function storeLinked(job: Job, result: MediaResult, ports: SettleJobPorts): Promise<StoredOutputs> {
   const stored = await fetchResult(job, result, ports)
-  if (stored.outcome !== 'unavailable' || stored.isStillImage !== true) return stored
-  const tries = ports.stillImages.add(job.id)
+  if (stored.outcome !== 'unavailable' || stored.isNoMedia !== true) return stored
+  const tries = ports.noMedia.add(job.id)
   const problem = `${stored.problem} (try ${tries} of ${FETCHES_MAX})`
   return { outcome: tries < FETCHES_MAX ? 'unavailable' : 'lost', problem }
 }

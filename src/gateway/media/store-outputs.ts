@@ -1,17 +1,17 @@
 import type { Job, StoredFile } from '../../domain/jobs/job.ts'
-import { mediaTypeOf, SIGNATURE_BYTES } from '../../protocol/media/media-signature.ts'
+import { outputTypesOf, type OutputType } from '../../domain/jobs/output-types.ts'
+import { RESULT_HEAD_BYTES, resultTypeOf } from '../../protocol/media/result-type.ts'
 import { BlobTooLargeError, type Blobs } from '../ports/blobs.ts'
 import type { ByteStream } from '../ports/byte-stream.ts'
 import type { MediaOutput, MediaResult } from '../ports/media-provider.ts'
 import type { FetchedBody, UntrustedFetch } from '../ports/untrusted-fetch.ts'
-import { clipDuration } from './clip-duration.ts'
+import { clipHeader } from './clip-header.ts'
 import { publicId } from './job-id.ts'
 import { PeekedStream } from './peeked-stream.ts'
 
 /** The largest result that is fetched or stored. */
 export const RESULT_BYTES_MAX = 2 * 1024 ** 3
 const FETCH_TIMEOUT_MS = 600_000
-const UNKNOWN_TYPE = 'application/octet-stream'
 
 export type StoreOutputsPorts = { readonly blobs: Blobs; readonly fetchUntrusted: UntrustedFetch }
 
@@ -26,53 +26,56 @@ export type StoredOutputs =
   | {
       readonly outcome: 'unavailable'
       readonly problem: string
-      /** The link gave a still image instead of a clip, which may be all that there is. */
-      readonly isStillImage?: true
+      /** The link gave something else than an image or a clip, which may be all that there is. */
+      readonly isNoMedia?: true
     }
   /** Never. */
   | { readonly outcome: 'lost'; readonly problem: string }
 
 /**
  * Stores the files of a result, at most the requested number, each under a key of the job. Repeating it writes the same
- * files again. Only files that a provider sends in its reply are in memory as a whole.
+ * files again. Only files that a provider sends in its reply are in memory as a whole. A result of which one file is
+ * no image or no clip is not stored, however the file came.
  */
 export async function storeOutputs(
-  job: Job,
+  { kind, request, ...job }: Job,
   { outputs }: Pick<MediaResult, 'outputs'>,
   ports: StoreOutputsPorts,
 ): Promise<StoredOutputs> {
   const files: StoredFile[] = []
-  for (const [index, output] of outputs.slice(0, job.request.count).entries()) {
-    const target = { key: `${publicId(job)}/out-${index}`, kind: job.kind }
+  let clipMs: number | undefined
+  for (const [index, output] of outputs.slice(0, request.count).entries()) {
+    const target = {
+      key: `${publicId({ kind, ...job })}/out-${index}`,
+      isClip: kind === 'video',
+      types: outputTypesOf(kind, request.outputTypes),
+    }
     const stored = await storeOutput(output, target, ports)
     if ('outcome' in stored) return stored
-    files.push(stored)
+    files.push(stored.file)
+    clipMs ??= stored.clipMs
   }
-  const [clip] = files
-  const clipMs =
-    job.kind === 'video' && clip !== undefined ? await clipDuration(clip, ports.blobs) : undefined
   return { outcome: 'stored', files, clipMs }
 }
 
 type NotStored = Exclude<StoredOutputs, { outcome: 'stored' }>
+type Stored = { readonly file: StoredFile; readonly clipMs: number | undefined }
 
-/** Where a file of a result is stored, and the kind of its job. */
-type Target = { readonly key: string; readonly kind: Job['kind'] }
+/** Where a file of a result is stored, and the formats that it may have. */
+type Target = { readonly key: string; readonly isClip: boolean; readonly types: readonly OutputType[] }
 
 async function storeOutput(
   output: MediaOutput,
   target: Target,
   ports: StoreOutputsPorts,
-): Promise<StoredFile | NotStored> {
-  const { blobs } = ports
+): Promise<Stored | NotStored> {
   if (output.from === 'lost') return { outcome: 'lost', problem: output.problem }
   if (output.from === 'bytes') {
-    const { bytes } = output
-    if (isPage(bytes)) return { outcome: 'lost', problem: 'the result in the answer is a web page' }
-    if (isStillImage(bytes, target.kind))
-      return { outcome: 'lost', problem: `the result in the answer is ${STILL_IMAGE}` }
-    const mediaType = mediaTypeOf(bytes) ?? UNKNOWN_TYPE
-    return store(onePiece(bytes), { key: target.key, mediaType }, blobs)
+    const stored = await storeMedia(onePiece(output.bytes), target, ports.blobs)
+    // Asking again would bring the same bytes.
+    return 'noMedia' in stored
+      ? { outcome: 'lost', problem: `the result in the answer ${stored.noMedia}` }
+      : stored
   }
   const { url, authorization } = output
   const fetched = await ports.fetchUntrusted(url, {
@@ -84,54 +87,38 @@ async function storeOutput(
     return { outcome: 'lost', problem: `result link refused: ${fetched.problem}` }
   if (fetched.outcome === 'failed') return failed(fetched)
   try {
-    return await storeDownload(fetched, target, blobs)
+    const stored = await storeMedia(whole(fetched.body), target, ports.blobs)
+    if (!('noMedia' in stored)) return stored
+    // A link may give an error page with status 200, or nothing, until the file is there.
+    return { outcome: 'unavailable', problem: downloadProblem(`the body ${stored.noMedia}`), isNoMedia: true }
   } catch (error) {
     if (error instanceof BrokenDownload) return failed(error.failure)
     throw error
   }
 }
 
-const STILL_IMAGE = 'a still image instead of a clip'
-
 /**
- * Whether the first bytes of a file in a video job are those of a still image, which is no clip. A GIF or WebP file may
- * be an animation, and a file of an unknown format may be a clip: the provider has been paid for it, so it is stored.
+ * Stores a file that is what its signature says, and not what its sender says. The header of a clip may be at its end,
+ * so a clip is read after it was stored. One that cannot be read is written over by the next try, or removed when its
+ * job has failed.
  */
-function isStillImage(bytes: Uint8Array, kind: Job['kind']): boolean {
-  const type = mediaTypeOf(bytes)
-  return kind === 'video' && (type === 'image/png' || type === 'image/jpeg')
-}
-
-/** Whether a result is an HTML page. No image or video begins in this way. */
-function isPage(bytes: Uint8Array): boolean {
-  return /^\s*<(?:!doctype\s+html|html)\b/i.test(new TextDecoder().decode(bytes.subarray(0, SIGNATURE_BYTES)))
-}
-
-/** A link may give an error page with status 200, or nothing. Such a body is not written over a result. */
-async function storeDownload(
-  { body, contentType }: { readonly body: FetchedBody; readonly contentType: string },
-  { key, kind }: Target,
+async function storeMedia(
+  source: ByteStream,
+  { key, isClip, types }: Target,
   blobs: Blobs,
-): Promise<StoredFile | NotStored> {
-  const { stream, head } = await PeekedStream.open(whole(body), SIGNATURE_BYTES)
-  const mediaType = downloadType(head, contentType)
-  const isStill = isStillImage(head, kind)
-  if (mediaType !== undefined && !isStill) return store(stream, { key, mediaType }, blobs)
-  stream.cancel()
-  if (!isStill) return failed({ problem: 'the body is not an image or a video', isPermanent: false })
-  const problem = downloadProblem(`the body is ${STILL_IMAGE}`)
-  return { outcome: 'unavailable', problem, isStillImage: true }
-}
-
-/**
- * The media type of a downloaded result: by its signature, else as its server says. Undefined for an empty body and for
- * one that its server calls neither an image nor a video.
- */
-function downloadType(head: Uint8Array, contentType: string): string | undefined {
-  if (head.length === 0) return undefined
-  const [named = ''] = contentType.toLowerCase().split(';')
-  const type = named.trim() || UNKNOWN_TYPE
-  return mediaTypeOf(head) ?? (type === UNKNOWN_TYPE || /^(?:image|video)\//.test(type) ? type : undefined)
+): Promise<Stored | NotStored | { readonly noMedia: string }> {
+  const { stream, head } = await PeekedStream.open(source, RESULT_HEAD_BYTES)
+  const mediaType = resultTypeOf(head)
+  if (mediaType === undefined || !types.includes(mediaType)) {
+    stream.cancel()
+    return { noMedia: `is none of ${types.join(', ')}` }
+  }
+  const file = await store(stream, { key, mediaType }, blobs)
+  if ('outcome' in file) return file
+  const header = isClip ? await clipHeader(file, blobs) : {}
+  return header === undefined
+    ? { noMedia: `is a clip of type ${mediaType} without a readable header` }
+    : { file, clipMs: header.durationMs }
 }
 
 /** A body that ended before its last byte must not take the place of a whole file that another node has stored. */

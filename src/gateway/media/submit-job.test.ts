@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { streamOf } from '../../../test/support/byte-streams.ts'
 import { aDataFolder } from '../../../test/support/data-folder.ts'
-import { fakeClock } from '../../../test/support/fake-clock.ts'
+import { fakeClock, type FakeClock } from '../../../test/support/fake-clock.ts'
 import { aVideoJob, openJobs, record } from '../../../test/support/job-builders.ts'
 import { NOW } from '../../../test/support/ledger-builders.ts'
 import { sandboxProvider } from '../../../test/support/media-providers.ts'
@@ -13,14 +13,21 @@ import { openDiskBlobs } from '../../stores/disk/blobs.ts'
 import { inputSpool } from '../budgets/body-budgets.ts'
 import { Slots } from './slots.ts'
 import type { NewJob } from '../ports/jobs.ts'
-import { StillImageTries } from './still-image-tries.ts'
+import { NoMediaTries } from './no-media-tries.ts'
 import { submitJob, type SubmitPorts } from './submit-job.ts'
 
-type Setup = { readonly change?: Partial<NewJob>; readonly ports?: Partial<SubmitPorts> }
+const UNKNOWN_SUBMIT_TTL_MS = 900_000
+/** The pause before the answer to a submit is recorded again. */
+const RECORD_AGAIN_MS = 5000
+
+type Setup = {
+  readonly change?: Partial<NewJob>
+  readonly ports?: Partial<SubmitPorts>
+  readonly clock?: FakeClock
+}
 
 /** A recorded job, and a provider that counts submits. */
-async function setUp({ change = {}, ports: changed = {} }: Setup = {}) {
-  const clock = fakeClock(NOW)
+async function setUp({ change = {}, ports: changed = {}, clock = fakeClock(NOW) }: Setup = {}) {
   const { jobs, payer } = await openJobs(sqlite, { clock })
   const job = await record(jobs, aVideoJob(payer, { provider: sandboxProvider.id, ...change }))
   const provider = scriptedMedia()
@@ -28,7 +35,7 @@ async function setUp({ change = {}, ports: changed = {} }: Setup = {}) {
     jobs,
     clock,
     resultFetches: new Slots(1),
-    stillImages: new StillImageTries(),
+    noMedia: new NoMediaTries(),
     inputSpool: inputSpool(1_000_000, clock),
     blobs: await openDiskBlobs({ folder: aDataFolder() }),
     catalog: {
@@ -42,7 +49,7 @@ async function setUp({ change = {}, ports: changed = {} }: Setup = {}) {
     onFailed: (error: unknown) => {
       throw error
     },
-    settings: { unknownSubmitTtlMs: 900_000 },
+    settings: { unknownSubmitTtlMs: UNKNOWN_SUBMIT_TTL_MS },
     ...changed,
   }
   return { job, jobs, provider, submit: () => submitJob(job, ports) }
@@ -81,6 +88,46 @@ test('the submit is marked before its first byte leaves', async () => {
   await submitting
 
   expect(marked).toMatchObject({ state: 'queued', submittedAtMs: NOW })
+})
+
+test('an answer that cannot be recorded is recorded by a later try', async () => {
+  const full = new Error('ENOSPC')
+  const reported: unknown[] = []
+  const clock = fakeClock(NOW)
+  const { job, jobs, submit, provider } = await setUp({
+    clock,
+    ports: { onFailed: error => void reported.push(error) },
+  })
+  const accept = jobs.accept.bind(jobs)
+  jobs.accept = async (...args) => {
+    if (reported.length < 3) throw full
+    return accept(...args)
+  }
+
+  const submitting = submit()
+  for (let tries = 1; tries <= 3; tries += 1) {
+    while (clock.waitingFor(RECORD_AGAIN_MS) === 0) await turn()
+    clock.advance(RECORD_AGAIN_MS)
+  }
+  const { state } = await submitting
+
+  expect(state).toBe('processing')
+  expect((await jobs.find(job.id))?.upstreamId).not.toBeNull()
+  expect(provider.submits).toHaveLength(1)
+  expect(reported).toEqual([full, full, full])
+})
+
+test('a submit that failed inside the gateway may have been sent, so its money stays held', async () => {
+  const bug = new TypeError('a bug in an adapter')
+  const reported: unknown[] = []
+  const { submit, provider } = await setUp({ ports: { onFailed: error => void reported.push(error) } })
+  provider.submit = () => Promise.reject(bug)
+
+  const { state, deadlineAtMs } = await submit()
+
+  expect(state).toBe('unknown_submit')
+  expect(deadlineAtMs).toBe(NOW + UNKNOWN_SUBMIT_TTL_MS)
+  expect(reported).toEqual([bug])
 })
 
 test('a link whose file cannot be stored goes to the provider as it is', async () => {

@@ -1,14 +1,15 @@
 import type { Catalog } from '../../domain/catalog/catalog.ts'
 import type { Provider } from '../../domain/catalog/provider.ts'
-import type { Failure, Job, JobInput } from '../../domain/jobs/job.ts'
+import type { Job, JobInput } from '../../domain/jobs/job.ts'
 import type { ByteBudget, Reservation } from '../budgets/byte-budget.ts'
 import type { Blobs } from '../ports/blobs.ts'
 import type { Clock } from '../ports/clock.ts'
-import { UpstreamIdTakenError, type Jobs } from '../ports/jobs.ts'
+import { UpstreamIdTakenError, type Failed, type Jobs } from '../ports/jobs.ts'
 import type { MediaInput, MediaProvider, SubmitOutcome } from '../ports/media-provider.ts'
 import { fetchInputs, hasLinks, type FetchInputsPorts } from './fetch-inputs.ts'
 import { publicId } from './job-id.ts'
 import { ID_TAKEN, NO_PROVIDER, rejectionFailure } from './job-failures.ts'
+import { providerCostOf } from './provider-cost.ts'
 import { settleJob, type SettleJobPorts } from './settle-job.ts'
 
 /** A synchronous provider makes the result during the call, which can take minutes. */
@@ -17,6 +18,9 @@ export const SUBMIT_TIMEOUT_MS = 600_000
 /** How often recording the answer to a submit is tried: for five minutes. */
 const RECORD_TRIES = 60
 const RECORD_AGAIN_MS = 5000
+
+/** The status of a provider that waited too long for the request. Like any 4xx it is a rejection. */
+const REQUEST_TIMEOUT = 408
 
 /** The answer to a submit, and the provider it came from. */
 type Answer = {
@@ -125,7 +129,15 @@ async function applyAnswer(
     case 'finished':
       return settleJob(job, outcome.result, ports)
     case 'rejected':
-      return fail(job, rejectionFailure(outcome, provider, ports), ports)
+      return fail(
+        job,
+        {
+          ...rejectionFailure(outcome, provider, ports),
+          ...providerCostOf(job, outcome, ports),
+          timedOut: outcome.status === REQUEST_TIMEOUT,
+        },
+        ports,
+      )
     case 'unknown': {
       const deadlineAtMs = atMs + ports.settings.unknownSubmitTtlMs
       return (await jobs.loseSubmit(job.id, { problem: outcome.problem, atMs, deadlineAtMs })).job
@@ -150,7 +162,7 @@ async function accept(
   }
 }
 
-async function fail(job: Job, failure: Failure, { jobs, clock }: SubmitPorts): Promise<Job> {
+async function fail(job: Job, failure: Omit<Failed, 'atMs'>, { jobs, clock }: SubmitPorts): Promise<Job> {
   return (await jobs.fail(job.id, { ...failure, atMs: clock.now() })).job
 }
 

@@ -4,6 +4,7 @@ import { UpstreamIdTakenError } from '../ports/jobs.ts'
 import type { MediaProvider, RecoverOutcome } from '../ports/media-provider.ts'
 import { bookLateResult } from './book-late-result.ts'
 import { acceptedJob } from './poll-job.ts'
+import { providerCostOf } from './provider-cost.ts'
 import { recoveryCall } from './recover-job.ts'
 import type { SettleJobPorts } from './settle-job.ts'
 
@@ -23,7 +24,9 @@ export async function watchJob(job: Job, ports: SettleJobPorts): Promise<boolean
     return bookLateResult(job, outcome.result, ports)
   if (outcome?.outcome === 'finished' || outcome?.outcome === 'failed') {
     const detail = 'The provider could not finish the job.'
-    await ports.jobs.endWatch(job.id, { detail, atMs: ports.clock.now() })
+    const billed = outcome.outcome === 'finished' ? outcome.result : outcome
+    const facts = { ...providerCostOf(job, billed, ports), atMs: ports.clock.now() }
+    await ports.jobs.endWatch(job.id, { detail, ...facts })
   }
   return false
 }

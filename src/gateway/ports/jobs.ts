@@ -9,6 +9,7 @@ import type {
 } from '../../domain/jobs/job.ts'
 import type { Id } from '../../domain/ids.ts'
 import type { NanoUsd } from '../../domain/money.ts'
+import type { ImageTokens } from '../../domain/pricing/image-tokens.ts'
 import type { HoldOutcome } from './ledger.ts'
 
 /**
@@ -73,10 +74,16 @@ export interface Jobs {
    * The provider finished a job whose hold had been released: books its price as a loss, once, and ends the watch. The
    * job and the account's balance do not change. False if the job is not watched, or no longer.
    */
-  bookLateCompletion(id: Id, late: { readonly cost: NanoUsd; readonly atMs: number }): Promise<boolean>
+  bookLateCompletion(
+    id: Id,
+    late: { readonly cost: NanoUsd; readonly providerCost?: NanoUsd; readonly atMs: number },
+  ): Promise<boolean>
 
-  /** Ends the watch, because the provider can no longer finish the job. */
-  endWatch(id: Id, end: { readonly detail: string; readonly atMs: number }): Promise<void>
+  /** Ends the watch, because the provider can no longer finish the job. It may have billed it all the same. */
+  endWatch(
+    id: Id,
+    end: { readonly detail: string; readonly providerCost?: NanoUsd; readonly atMs: number },
+  ): Promise<void>
 
   /** Marks the result of a completed job as archived. */
   archive(id: Id, atMs: number): Promise<Changed>
@@ -156,6 +163,10 @@ export type Created =
 export type Failed = Failure & {
   readonly atMs: number
   readonly loss?: NanoUsd
+  /** What the provider says that the job cost, which no customer pays. */
+  readonly providerCost?: NanoUsd
+  /** The provider refused the submit as too slow (408). It may have the job, so the job is watched. */
+  readonly timedOut?: boolean
   readonly deadlineAtMs?: number
 }
 
@@ -172,8 +183,11 @@ export type Changed = { readonly changed: boolean; readonly job: Job }
 export type JobResult = {
   readonly outputs: readonly StoredFile[]
   readonly cost: NanoUsd
-  /** Images charged. */
+  /** Images charged, and the tokens that they were charged by. */
   readonly count?: number
+  readonly tokens?: ImageTokens
+  /** What the provider says that the job cost. */
+  readonly providerCost?: NanoUsd
   /** The clip's duration, and the part of it that is charged: no more than is held for. */
   readonly durationMs?: number
   readonly chargedMs?: number

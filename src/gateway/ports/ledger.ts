@@ -1,8 +1,11 @@
+import type { FailureReason, JobKind } from '../../domain/jobs/job.ts'
+import type { AttemptState } from '../../domain/ledger/attempt.ts'
 import type { HoldKind } from '../../domain/ledger/books.ts'
 import type { OperationKind } from '../../domain/ledger/operation.ts'
 import type { Id } from '../../domain/ids.ts'
 import type { NanoUsd } from '../../domain/money.ts'
 import type { Provenance, Usage } from '../../domain/pricing/usage.ts'
+import type { ImageTokens } from '../../domain/pricing/image-tokens.ts'
 import type { ImageTariff, TextTariff, VideoTariff } from '../../domain/pricing/tariff.ts'
 import type { AttemptId } from './attempts.ts'
 import type { Audit } from './audit.ts'
@@ -114,6 +117,12 @@ export interface Ledger {
     page: Page & { readonly between?: TimeRange },
   ): Promise<readonly UsageLine[]>
 
+  /**
+   * The work that no customer paid for, newest first: failed jobs with a loss or a cost of the provider, and attempts
+   * that were given back or that the provider bills.
+   */
+  losses(page: Page): Promise<readonly LossLine[]>
+
   /** The charge with an id; undefined if there is none. */
   findCharge(id: Id): Promise<UsageLine | undefined>
 
@@ -173,6 +182,8 @@ export type TextCharge = CommonCharge & {
 export type ImagesCharge = CommonCharge & {
   readonly kind: 'images'
   readonly images: number
+  /** The tokens of the answer, of a model that is priced by them. */
+  readonly tokens?: ImageTokens
   readonly tariff: ImageTariff
 }
 
@@ -269,6 +280,23 @@ export type UsageLine = Charge & {
   readonly accountId: number
   /** Where the line is in the list; opaque. */
   readonly cursor: string
+}
+
+export type LossLine = {
+  /** Of the job, or of the request of an attempt. */
+  readonly id: Id
+  /** Where the line is in the list; opaque. */
+  readonly cursor: string
+  readonly kind: JobKind | 'text'
+  readonly accountId: number
+  readonly model: string
+  readonly provider: string
+  /** Why the job failed, or the state of the attempt. */
+  readonly reason: FailureReason | AttemptState
+  /** The price of work that was done; zero for work without a price. */
+  readonly loss: NanoUsd
+  readonly providerCost: NanoUsd | null
+  readonly atMs: number
 }
 
 export type Problem = {

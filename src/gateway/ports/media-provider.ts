@@ -1,5 +1,7 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
 import type { JobKind, JobRequest } from '../../domain/jobs/job.ts'
+import type { NanoUsd } from '../../domain/money.ts'
+import type { ImageTokens } from '../../domain/pricing/image-tokens.ts'
 import type { ByteStream } from './byte-stream.ts'
 
 /**
@@ -102,6 +104,14 @@ export type Rejection = {
   readonly code?: string
   readonly message: string
   readonly retryAfterS?: number
+} & Billed
+
+/** What the provider says about its cost of a job, whatever came of it. Absent if it says nothing. */
+export type Billed = {
+  /** At the rate that the provider's row names for its unit. Absent if the row names none. */
+  readonly providerCost?: NanoUsd
+  /** The tokens of an image request. The row of the model may price them. */
+  readonly tokens?: ImageTokens
 }
 
 /** The state of a job at its provider. Only `finished` and `failed` end a job. */
@@ -113,7 +123,7 @@ export type PollOutcome =
   /** The job is settled by its result. */
   | { readonly outcome: 'finished'; readonly result: MediaResult }
   /** The provider could not make the result. The hold is released. */
-  | { readonly outcome: 'failed'; readonly code?: string; readonly message: string }
+  | ({ readonly outcome: 'failed'; readonly code?: string; readonly message: string } & Billed)
   /** The poll itself failed, so the state of the job is not known. The hold stays, and the job is polled again. */
   | { readonly outcome: 'unavailable'; readonly problem: string; readonly retryAfterS?: number }
 
@@ -124,7 +134,7 @@ export type RecoverOutcome =
   | { readonly outcome: 'absent' }
   | Extract<PollOutcome, { readonly outcome: 'unavailable' }>
 
-export type MediaResult = {
+export type MediaResult = Billed & {
   /** In the provider's order. Empty if the provider reports a success without a result; the job then fails. */
   readonly outputs: readonly MediaOutput[]
   /** The duration of the clip as the provider reports it. */

@@ -1,6 +1,7 @@
 import { formatId, type IdPrefix } from '../../domain/ids.ts'
 import { jobIdPrefix } from '../../domain/jobs/job.ts'
 import { formatUsd } from '../../domain/money.ts'
+import type { ImageTokens } from '../../domain/pricing/image-tokens.ts'
 import { inputTokens, outputTokens } from '../../domain/pricing/usage.ts'
 import type { Authenticated } from '../../gateway/ports/accounts.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
@@ -72,10 +73,25 @@ export function usageJson(line: UsageLine) {
   }
 }
 
+/** The tokens of images that are priced by them. */
+function tokensJson(tokens: ImageTokens | undefined) {
+  if (tokens === undefined) return {}
+  return {
+    text_input_tokens: tokens.textInput,
+    image_input_tokens: tokens.imageInput,
+    text_output_tokens: tokens.textOutput,
+    image_output_tokens: tokens.imageOutput,
+  }
+}
+
 /** The charged quantities. `usage` of text has the totals and the buckets of the tariff, which do not overlap. */
 function measureJson(charge: Charge) {
   if (charge.kind === 'images')
-    return { usage: { images: charge.images }, source: 'reported', is_clamped: false }
+    return {
+      usage: { images: charge.images, ...tokensJson(charge.tokens) },
+      source: 'reported',
+      is_clamped: false,
+    }
   if (charge.kind === 'video')
     return { usage: { seconds: charge.durationMs / 1000 }, source: 'reported', is_clamped: false }
   const { usage } = charge

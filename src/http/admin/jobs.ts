@@ -80,6 +80,7 @@ function jobBody(job: Job, { accounts, keys }: PublicNames) {
     upstream_id: job.upstreamId,
     held_usd: formatUsd(isFinal(job.state) ? ZERO : job.held),
     cost_usd: usdOrNull(job.cost),
+    provider_cost_usd: usdOrNull(job.providerCost),
     created_at: instant(job.createdAtMs),
     changed_at: instant(job.changedAtMs),
   }

@@ -26,6 +26,7 @@ import {
 import { postDebit, postRefund, postResumption, postSuspension } from './corrections.ts'
 import { getDoctor } from './doctor.ts'
 import { getJob, listJobs } from './jobs.ts'
+import { listLosses } from './losses.ts'
 import type { AdminRoute } from './match-route.ts'
 import { listUsage } from './usage.ts'
 
@@ -54,6 +55,7 @@ export const routes: readonly AdminRoute[] = [
   { path: 'keys/{key}/revoke', methods: { POST: postKeyRevocation } },
   { path: 'jobs', methods: { GET: listJobs } },
   { path: 'jobs/{job}', methods: { GET: getJob } },
+  { path: 'losses', methods: { GET: listLosses } },
   { path: 'usage', methods: { GET: listUsage } },
   { path: 'audit', methods: { GET: listAudit } },
   { path: 'reconcile', methods: { POST: postReconciliation } },

@@ -1,5 +1,6 @@
 import type { Catalog } from '../../domain/catalog/catalog.ts'
 import type { MediaModel, Model, TextModel } from '../../domain/catalog/model.ts'
+import { writeImagePricing } from '../../domain/catalog/rows/image-pricing.ts'
 import { writeTextPricing } from '../../domain/catalog/rows/pricing-row.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { preparedOnce } from './prepared-json.ts'
@@ -60,9 +61,7 @@ function mediaBody(model: MediaModel): object {
     kind: model.kind,
     display_name: model.displayName,
     description: model.description,
-    pricing: isVideo
-      ? { per_second: formatUsd(model.pricing.perSecond) }
-      : { per_image: formatUsd(model.pricing.perImage) },
+    pricing: isVideo ? { per_second: formatUsd(model.pricing.perSecond) } : writeImagePricing(model.pricing),
     params: model.params,
     fixed_params: model.fixedParams,
     hold_duration_seconds: isVideo ? model.holdDurationSeconds : null,

@@ -38,6 +38,14 @@ const assumedTokens: Members = {
   ),
 }
 
+/** Of images that are priced by their tokens. */
+const imageTokens = {
+  text_input_tokens: count,
+  image_input_tokens: count,
+  text_output_tokens: count,
+  image_output_tokens: count,
+} as const satisfies Members
+
 /** The members of a charged request or job. The admin API adds the account and the key. */
 export const chargeMembers = {
   id: about('The request id of the reply, or the id of the job.', text),
@@ -47,7 +55,7 @@ export const chargeMembers = {
   usage: {
     anyOf: [
       object(tokens, assumedTokens),
-      object({ images: count }),
+      object({ images: count }, imageTokens),
       object({ seconds: { type: 'number', minimum: 0 } }),
     ],
   },

@@ -40,6 +40,7 @@ const jobMembers = {
   upstream_id: nullable(text),
   held_usd: usd,
   cost_usd: nullable(usd),
+  provider_cost_usd: about('What the provider said that the job cost you.', nullable(usd)),
   created_at: dateTime,
   changed_at: dateTime,
 }
@@ -55,6 +56,18 @@ export const adminCheckSchemas: Members = {
     account: nullable(text),
     account_name: nullable(text),
     key: nullable(text),
+  }),
+  Loss: object({
+    id: about('The id of the job or of the request.', text),
+    kind: words(['text', ...kinds]),
+    reason: about('Why the job failed, or the state of the attempt.', text),
+    account: nullable(text),
+    account_name: nullable(text),
+    model: text,
+    provider: text,
+    loss_usd: about('The price of work that no customer pays for.', usd),
+    provider_cost_usd: about('What the provider said that it bills.', nullable(usd)),
+    at: dateTime,
   }),
   Job: object(jobMembers),
   JobDetails: object({
@@ -151,6 +164,7 @@ const job = {
   upstream_id: 'job-1',
   held_usd: '0.25',
   cost_usd: null,
+  provider_cost_usd: null,
   created_at: AT,
   changed_at: AT,
 }
@@ -227,6 +241,32 @@ export const adminCheckPaths: Paths = {
       ],
       replies: ok('A page.', pageSchema(ref('Job')), { data: [job], ...lastPage }),
       errors: ['invalid_field', 'not_found'],
+    },
+  },
+  losses: {
+    get: {
+      ...common,
+      id: 'listLosses',
+      summary: 'Jobs and attempts that cost you money and that no customer paid for, newest first',
+      parameters: pageParameters,
+      replies: ok('A page.', pageSchema(ref('Loss')), {
+        data: [
+          {
+            id: job.id,
+            kind: 'video',
+            reason: 'result_lost',
+            account: job.account,
+            account_name: 'ada',
+            model: job.model,
+            provider: job.provider,
+            loss_usd: '0.25',
+            provider_cost_usd: '0.1',
+            at: AT,
+          },
+        ],
+        ...lastPage,
+      }),
+      errors: ['invalid_field'],
     },
   },
   'jobs/{job}': {

@@ -9,6 +9,7 @@ import {
   routesOf,
   type ProviderKind,
 } from '../../domain/catalog/provider.ts'
+import { imageTokenFields } from '../../domain/catalog/rows/image-pricing.ts'
 import { messagesStreams, modelFieldsOf, modelId } from '../../domain/catalog/rows/model-row.ts'
 import { serviceTierName, SERVICE_TIERS, tariffFields } from '../../domain/catalog/rows/pricing-row.ts'
 import { fieldPath } from '../../domain/catalog/rows/refuse-fields.ts'
@@ -19,6 +20,7 @@ import {
   providerFieldsOf,
   providerId,
 } from '../../domain/catalog/rows/provider-row.ts'
+import { extraOutputTypes } from '../../domain/jobs/output-types.ts'
 import { timeoutS } from '../../domain/catalog/rows/text-timeouts.ts'
 import {
   about,
@@ -57,6 +59,13 @@ const serviceTiers = about('The factor for the prices of tokens in each service 
   maxProperties: 16,
 })
 
+const tokenPrices = Object.fromEntries(Object.values(imageTokenFields).map(field => [field, price]))
+const requiredTokenPrices = new Set<string>([
+  imageTokenFields.textInput,
+  imageTokenFields.imageInput,
+  imageTokenFields.imageOutput,
+])
+
 /** Every field of a provider's row. The kind decides which of them a row can have. */
 const providerField: Readonly<Record<string, Schema>> = {
   id: { type: 'string', pattern: providerId.pattern.source },
@@ -76,6 +85,7 @@ const providerField: Readonly<Record<string, Schema>> = {
   max_tokens_field: words(maxTokensFields),
   omit_fields: listOf(words(omittableFields), { minItems: 1 }),
   refuse_fields: refuseFields,
+  credit_usd: about('What one credit that it reports costs you.', price),
   cost_header: about('The response header with its own cost.', {
     type: 'string',
     pattern: headerName.pattern.source,
@@ -167,11 +177,33 @@ function modelRow(kind: ModelKind, place: Place): Schema {
   const pricing = {
     chat: textPricing,
     embedding: textPricing,
-    image: closed({ per_image: price }),
+    image: {
+      anyOf: [
+        closed({ per_image: price }),
+        row(
+          { ...tokenPrices, max_per_image: price },
+          new Set([...requiredTokenPrices, 'max_per_image']),
+          place,
+        ),
+      ],
+    },
     video: closed({ per_second: price }),
   }[kind]
   const upstreams = listOf(ref(place === 'reply' ? 'Upstream' : 'NewUpstream'), { minItems: 1, maxItems: 16 })
-  const nested = { kind: always(kind), pricing, ceiling_pricing: tariff, upstreams }
+  const outputTypes =
+    kind === 'image' || kind === 'video'
+      ? { output_types: listOf(words(extraOutputTypes[kind]), { minItems: 1 }) }
+      : {}
+  const providerPrices =
+    kind === 'image' ? { provider_prices: row(tokenPrices, requiredTokenPrices, place) } : {}
+  const nested = {
+    kind: always(kind),
+    pricing,
+    ceiling_pricing: tariff,
+    upstreams,
+    ...outputTypes,
+    ...providerPrices,
+  }
   const required = [
     'kind',
     'upstreams',

@@ -42,7 +42,21 @@ export const catalogSchemas: Members = {
     kind: words(['image', 'video']),
     display_name: text,
     description: text,
-    pricing: { anyOf: [object({ per_image: usd }), object({ per_second: usd })] },
+    pricing: {
+      anyOf: [
+        object({ per_image: usd }),
+        object(
+          {
+            text_input_per_mtok: usd,
+            image_input_per_mtok: usd,
+            image_output_per_mtok: usd,
+            max_per_image: usd,
+          },
+          { text_output_per_mtok: usd },
+        ),
+        object({ per_second: usd }),
+      ],
+    },
     params: mapOf(listOf(text)),
     fixed_params: mapOf(anything),
     hold_duration_seconds: nullable({ type: 'number' }),

@@ -11,13 +11,16 @@ export const videoDefaults: ParamDefaults = { aspect_ratio: '16:9' }
 const videoAspectRatios = ['16:9', '9:16', '1:1'] as const
 
 /**
- * The value sets of a video row. All of them have an aspect ratio; a row that does not list one has the contract's set.
+ * The values of a video row's allowlist for one request, like `chooseParams`. The aspect ratio is checked against the
+ * contract's set even if the row does not list it, and reaches the provider only if it does: some models refuse it.
  */
-export function videoParams({
-  params,
-  fixedParams,
-}: Pick<VideoModel, 'params' | 'fixedParams'>): MediaParams {
-  return 'aspect_ratio' in fixedParams ? params : { aspect_ratio: videoAspectRatios, ...params }
+export function chooseVideoParams(
+  fields: Readonly<Record<string, unknown>>,
+  { params, fixedParams }: Pick<VideoModel, 'params' | 'fixedParams'>,
+): Params {
+  if (!('aspect_ratio' in params) && !('aspect_ratio' in fixedParams))
+    chooseParams(fields, { aspect_ratio: videoAspectRatios }, videoDefaults)
+  return chooseParams(fields, params, videoDefaults)
 }
 
 /**

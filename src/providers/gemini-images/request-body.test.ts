@@ -49,10 +49,21 @@ describe('the body of a request', () => {
       { aspectRatio: '16:9', imageSize: '2K' },
     ],
     [{ orientation: 'portrait' }, { aspectRatio: '2:3' }],
-    [{ person_generation: 'ALLOW_NONE' }, { personGeneration: 'ALLOW_NONE' }],
     [{ seed: 7 }, undefined],
   ])('has the shape of %j as %j', async (params, imageConfig) => {
     const { generationConfig } = await bodyOf({ params })
+
+    expect(generationConfig['imageConfig']).toEqual(imageConfig as never)
+  })
+
+  test.each([
+    // The official SDK refuses the field for this host.
+    ['https://generativelanguage.googleapis.com/v1beta', undefined],
+    ['https://aiplatform.example.com/v1', { personGeneration: 'ALLOW_NONE' }],
+  ])('to %s has person_generation as %j', async (baseUrl, imageConfig) => {
+    const provider = mediaProviderRow('gemini-images', baseUrl)
+
+    const { generationConfig } = await bodyOf({ provider, params: { person_generation: 'ALLOW_NONE' } })
 
     expect(generationConfig['imageConfig']).toEqual(imageConfig as never)
   })

@@ -18,7 +18,8 @@ const orientations: Readonly<Record<string, string>> = { square: '1:1', landscap
 
 /** The body of `generateContent`. Input images come before the prompt. */
 export function requestBody(call: SubmitCall): SubmitBody {
-  const { aspect_ratio: aspect, orientation, resolution, person_generation: people } = call.params
+  const { aspect_ratio: aspect, orientation, resolution, person_generation: given } = call.params
+  const people = isDeveloperApi(call.provider) ? undefined : given
   const shape = aspect === undefined ? orientations[String(orientation)] : String(aspect)
   const imageConfig = {
     aspectRatio: shape,
@@ -35,6 +36,13 @@ export function requestBody(call: SubmitCall): SubmitBody {
       imageConfig: isConfigured ? imageConfig : undefined,
     },
   })
+}
+
+/** This host refuses `personGeneration` for images. Other hosts of the same API take it. */
+const DEVELOPER_API = 'generativelanguage.googleapis.com'
+
+function isDeveloperApi({ baseUrl = '' }: SubmitCall['provider']): boolean {
+  return URL.parse(baseUrl)?.hostname === DEVELOPER_API
 }
 
 /** A link is sent as the URI of a file. The API fetches some of them, and refuses the others with its own code. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import type { ImageTokens } from '../../domain/pricing/image-tokens.ts'
 import { fixturesOf } from '../../../test/support/fixture.ts'
 import { mediaTypeOf } from '../../protocol/media/media-signature.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
@@ -39,13 +40,54 @@ describe('the answer to a request', () => {
     ['image-safety', 'IMAGE_SAFETY', "The provider's content filter blocked the prompt or the image."],
     ['text-only', 'NO_IMAGE', 'Which lighthouse do you mean?'],
   ])('like %s is a refusal with the code %s', (name, code, message) => {
-    expect(readGenerated(answered(fixture(name)))).toEqual({
+    expect(readGenerated(answered(fixture(name)))).toMatchObject({
       outcome: 'rejected',
       reason: 'invalid',
       status: 200,
       code,
       message,
     })
+  })
+
+  test.each<[string, object, ImageTokens]>([
+    ['an image', {}, { textInput: 7, imageInput: 0, textOutput: 0, imageOutput: 1290 }],
+    [
+      'details, and thoughts beside the answer',
+      {
+        promptTokenCount: 265,
+        promptTokensDetails: [
+          { modality: 'TEXT', tokenCount: 7 },
+          { modality: 'IMAGE', tokenCount: 258 },
+        ],
+        candidatesTokenCount: 1300,
+        candidatesTokensDetails: [{ modality: 'IMAGE', tokenCount: 1290 }],
+        thoughtsTokenCount: 90,
+      },
+      { textInput: 7, imageInput: 258, textOutput: 100, imageOutput: 1290 },
+    ],
+    [
+      'impossible numbers',
+      { promptTokenCount: -1, candidatesTokenCount: 1.5 },
+      { textInput: 0, imageInput: 0, textOutput: 0, imageOutput: 0 },
+    ],
+  ])('with %s has its tokens', (_, change, tokens) => {
+    const answer = JSON.parse(fixture('image')) as { usageMetadata: object }
+    const body = JSON.stringify({ ...answer, usageMetadata: { ...answer.usageMetadata, ...change } })
+
+    expect(readGenerated(answered(body))).toMatchObject({ outcome: 'finished', result: { tokens } })
+  })
+
+  test.each([
+    ['prompt-blocked', { textInput: 7, imageInput: 0, textOutput: 0, imageOutput: 0 }],
+    ['text-only', { textInput: 7, imageInput: 0, textOutput: 30, imageOutput: 0 }],
+  ])('without an image, like %s, has the tokens that are billed', (name, tokens) => {
+    const usageMetadata = {
+      promptTokenCount: 7,
+      ...(name === 'text-only' ? { candidatesTokenCount: 30 } : {}),
+    }
+    const body = JSON.stringify({ ...(JSON.parse(fixture(name)) as object), usageMetadata })
+
+    expect(readGenerated(answered(body))).toMatchObject({ outcome: 'rejected', tokens })
   })
 
   test('without an image and a text has a default message', () => {

@@ -1,7 +1,8 @@
-import type { MediaOutput, SubmitOutcome } from '../../gateway/ports/media-provider.ts'
+import type { Billed, MediaOutput, SubmitOutcome } from '../../gateway/ports/media-provider.ts'
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
 import { readGoogleError, rejectionOf } from '../gemini-api/google-error.ts'
 import { isSuccess, problemOf } from '../media/outcomes.ts'
+import { countOf } from '../media/token-count.ts'
 import { base64Output } from '../media/outputs.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
 
@@ -11,20 +12,46 @@ export function readGenerated(answer: WholeAnswer): SubmitOutcome {
   if (status >= 500) return { outcome: 'unknown', problem: problemOf(answer, readGoogleError(body)?.status) }
   if (!isSuccess(answer)) return { outcome: 'rejected', ...rejectionOf(answer) }
   const generated = findJsonObject(body)
+  const usage = generated?.['usageMetadata']
   const blocked = blockOf(generated?.['promptFeedback'])
-  if (blocked !== undefined) return refused(status, blocked)
+  if (blocked !== undefined) return refused(status, blocked, tokensOf(usage, 'text'))
   const candidates = listOf(generated?.['candidates'])
   if (candidates.length === 0) {
     const message = 'The answer is not a list of candidates.'
-    return { outcome: 'rejected', reason: 'no_id', status, message }
+    return { outcome: 'rejected', reason: 'no_id', status, message, ...tokensOf(usage, 'text') }
   }
   const parts = candidates.flatMap(partsOf)
   const outputs = parts.flatMap(part => imageOf(part) ?? [])
-  if (outputs.length > 0) return { outcome: 'finished', result: { outputs, isCounted: true } }
-  return refused(status, { code: reasonOf(candidates), message: textOf(parts) })
+  if (outputs.length > 0)
+    return { outcome: 'finished', result: { outputs, isCounted: true, ...tokensOf(usage, 'images') } }
+  return refused(status, { code: reasonOf(candidates), message: textOf(parts) }, tokensOf(usage, 'text'))
 }
 
 type Members = Readonly<Record<string, unknown>>
+
+/**
+ * The tokens of the answer, as a member of an outcome. Without details, the tokens of the prompt are text, and those of
+ * the answer are of what is in it.
+ */
+function tokensOf(usage: unknown, content: 'text' | 'images'): Billed {
+  if (!isJsonObject(usage)) return {}
+  const prompt = countOf(usage['promptTokenCount'])
+  const imageInput = Math.min(prompt, countOfImages(usage['promptTokensDetails']) ?? 0)
+  const answer = countOf(usage['candidatesTokenCount'])
+  const imageOutput = Math.min(
+    answer,
+    countOfImages(usage['candidatesTokensDetails']) ?? (content === 'images' ? answer : 0),
+  )
+  const textOutput = answer - imageOutput + countOf(usage['thoughtsTokenCount'])
+  return { tokens: { textInput: prompt - imageInput, imageInput, textOutput, imageOutput } }
+}
+
+/** The tokens of images among those of all modalities; undefined if the modalities are not listed. */
+function countOfImages(details: unknown): number | undefined {
+  if (!Array.isArray(details)) return undefined
+  const images = details.filter(isJsonObject).filter(({ modality }) => modality === 'IMAGE')
+  return images.reduce((sum, { tokenCount }) => sum + countOf(tokenCount), 0)
+}
 type Refusal = { readonly code: string | undefined; readonly message: string | undefined }
 
 /** A prompt that was blocked has no candidates. */
@@ -38,8 +65,11 @@ const NOTHING_MADE = 'The provider made no image and did not say why.'
 /** The end of an answer that was not cut off by a filter. */
 const STOPPED = 'STOP'
 
-/** The model or its filter did not make an image. It may say why in the text of the answer. */
-function refused(status: number, { code, message }: Refusal): SubmitOutcome {
+/**
+ * The model or its filter did not make an image. It may say why in the text of the answer. The tokens are billed all the
+ * same.
+ */
+function refused(status: number, { code, message }: Refusal, tokens: Billed): SubmitOutcome {
   const isBlocked = code !== undefined && code !== STOPPED
   return {
     outcome: 'rejected',
@@ -47,6 +77,7 @@ function refused(status: number, { code, message }: Refusal): SubmitOutcome {
     status,
     code: isBlocked ? code : 'NO_IMAGE',
     message: message ?? (isBlocked ? BLOCKED : NOTHING_MADE),
+    ...tokens,
   }
 }
 

@@ -36,7 +36,7 @@ export function geminigen({ send, secretOf }: GeminigenPorts): MediaProvider {
       const address = geminigenAddress(provider, `/history/${encodeURIComponent(upstreamId)}`, secretOf)
       if ('problem' in address) return unavailable(address.problem)
       const reply = await send({ provider, method: 'GET', ...address, timeoutMs })
-      return reply.reply === 'answer' ? readHistory(reply, kind) : unavailable(reply.problem)
+      return reply.reply === 'answer' ? readHistory(reply, { kind, provider }) : unavailable(reply.problem)
     },
   }
 }

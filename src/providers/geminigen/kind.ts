@@ -6,6 +6,7 @@ export const geminigenKind: MediaKindEntry = {
   rules: {
     baseUrl: 'https://api.geminigen.ai',
     keyHeader: 'x-api-key',
+    reportsCredits: true,
   },
   makes: ['image', 'video'],
   provider: geminigen,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { fixturesOf } from '../../../test/support/fixture.ts'
+import { usd } from '../../domain/money.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
 import { readHistory, readSubmitted } from './wire.ts'
 
@@ -103,15 +104,28 @@ describe('the answer to a submit', () => {
 })
 
 describe('the answer to a poll', () => {
+  test.each([
+    [2, 'finished'],
+    [3, 'failed'],
+  ])('of a job of status %d has the credits that it cost', (status, end) => {
+    const body = JSON.stringify({ uuid: '7', status, used_credit: 20 })
+
+    const outcome = readHistory(answered(body), { kind: 'video', provider: { creditUsd: usd('0.002') } })
+
+    expect(outcome.outcome).toBe(end as never)
+    const billed = outcome.outcome === 'finished' ? outcome.result : outcome
+    expect(billed).toMatchObject({ providerCost: usd('0.04') })
+  })
+
   test('of a finished clip has its link', () => {
-    expect(readHistory(answered(fixture('completed-video')), 'video')).toEqual({
+    expect(readHistory(answered(fixture('completed-video')), { kind: 'video', provider: {} })).toEqual({
       outcome: 'finished',
       result: { outputs: [{ from: 'url', url: 'https://cdn.example.net/v/2588-0.mp4' }], isCounted: true },
     })
   })
 
   test('of finished images has a link of each, under one of two names', () => {
-    expect(readHistory(answered(fixture('completed-image')), 'image')).toEqual({
+    expect(readHistory(answered(fixture('completed-image')), { kind: 'image', provider: {} })).toEqual({
       outcome: 'finished',
       result: {
         outputs: [
@@ -126,7 +140,7 @@ describe('the answer to a poll', () => {
   test('of a job with one result may have its link in another place', () => {
     const body = '{"status":2,"generate_result":"https://cdn.example.net/a","generated_video":[]}'
 
-    expect(readHistory(answered(body), 'video')).toMatchObject({
+    expect(readHistory(answered(body), { kind: 'video', provider: {} })).toMatchObject({
       result: { outputs: [{ from: 'url', url: 'https://cdn.example.net/a' }] },
     })
   })
@@ -135,7 +149,7 @@ describe('the answer to a poll', () => {
     '{"status":200,"result":{"uuid":"u1","status":2,"generate_result":"https://cdn.example.net/a"}}',
     '{"status":"success","result":{"status":200,"result":{"status":2,"generate_result":"https://cdn.example.net/a"}}}',
   ])('of a job in a wrapper has the state of the job: %s', body => {
-    expect(readHistory(answered(body), 'video')).toMatchObject({
+    expect(readHistory(answered(body), { kind: 'video', provider: {} })).toMatchObject({
       outcome: 'finished',
       result: { outputs: [{ from: 'url', url: 'https://cdn.example.net/a' }] },
     })
@@ -148,14 +162,16 @@ describe('the answer to a poll', () => {
       { generated_video: [{}, null] },
       { generate_result: '' },
     ])
-      expect(readHistory(answered(JSON.stringify({ status: 2, ...made })), 'video')).toMatchObject({
+      expect(
+        readHistory(answered(JSON.stringify({ status: 2, ...made })), { kind: 'video', provider: {} }),
+      ).toMatchObject({
         outcome: 'finished',
         result: { outputs: [] },
       })
   })
 
   test('of a failed job has the code and the message', () => {
-    expect(readHistory(answered(fixture('failed')), 'video')).toEqual({
+    expect(readHistory(answered(fixture('failed')), { kind: 'video', provider: {} })).toEqual({
       outcome: 'failed',
       code: 'GEMINI_RAI_MEDIA_FILTERED',
       message: 'The video was filtered because of the safety settings.',
@@ -167,7 +183,7 @@ describe('the answer to a poll', () => {
     ['{"status":3,"error_code":"","error_message":""}'],
     ['{"status":3,"error_code":"NOT_ENOUGH_CREDIT","error_message":"Please buy more credit."}'],
   ])('of a failure without a reason for the client has a default message: %s', body => {
-    expect(readHistory(answered(body), 'video')).toEqual({
+    expect(readHistory(answered(body), { kind: 'video', provider: {} })).toEqual({
       outcome: 'failed',
       message: 'The provider could not make the result and did not say why.',
     })
@@ -179,7 +195,7 @@ describe('the answer to a poll', () => {
     ['{"status":4,"status_desc":"Paused"}', '4 Paused', false],
     ['{"status":0}', '0', false],
   ])('%s is of a running job', (body, upstreamStatus, isKnownStatus) => {
-    expect(readHistory(answered(body), 'video')).toEqual({
+    expect(readHistory(answered(body), { kind: 'video', provider: {} })).toEqual({
       outcome: 'running',
       upstreamStatus,
       isKnownStatus,
@@ -198,6 +214,8 @@ describe('the answer to a poll', () => {
     [200, '{"uuid":"a"}'],
     [200, '{"status":null}'],
   ])('of status %d with %j is unavailable', (status, body) => {
-    expect(readHistory(answered(body, status), 'video')).toMatchObject({ outcome: 'unavailable' })
+    expect(readHistory(answered(body, status), { kind: 'video', provider: {} })).toMatchObject({
+      outcome: 'unavailable',
+    })
   })
 })

@@ -1,7 +1,10 @@
+import type { Provider } from '../../domain/catalog/provider.ts'
 import type { JobKind } from '../../domain/jobs/job.ts'
 import type { MediaResult, PollOutcome, SubmitOutcome } from '../../gateway/ports/media-provider.ts'
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
 import { isUsableId } from '../media/answers.ts'
+import { costOfCredits } from '../media/credits.ts'
+import type { FailedJob } from '../media/failed-job.ts'
 import { isSuccess, problemOf, UNEXPLAINED_FAILURE, unusable } from '../media/outcomes.ts'
 import { linkOutput } from '../media/outputs.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
@@ -45,14 +48,18 @@ function itemIn(body: string): Item | undefined {
 }
 
 /** The state of a job in the answer to a poll. */
-export function readHistory(answer: WholeAnswer, kind: JobKind): PollOutcome {
+export function readHistory(
+  answer: WholeAnswer,
+  { kind, provider }: { readonly kind: JobKind; readonly provider: Pick<Provider, 'creditUsd'> },
+): PollOutcome {
   const item = itemIn(answer.body) ?? {}
   const { status, status_desc: description } = item
   const isNamed = typeof status === 'number' || (typeof status === 'string' && status !== '')
   if (!isSuccess(answer) || !isNamed) return unusable(answer, errorCodeOf(answer.body))
   const state = stateOf.get(String(status))
-  if (state === 'finished') return { outcome: 'finished', result: resultOf(item, kind) }
-  if (state === 'failed') return failureOf(item)
+  const cost = costOfCredits(item['used_credit'], provider)
+  if (state === 'finished') return { outcome: 'finished', result: { ...resultOf(item, kind), ...cost } }
+  if (state === 'failed') return { ...failureOf(item), ...cost }
   const shown =
     typeof description === 'string' && description !== '' ? `${status} ${description}` : String(status)
   return { outcome: 'running', upstreamStatus: shown, isKnownStatus: state === 'running' }
@@ -83,7 +90,7 @@ function textsOf(values: readonly unknown[]): readonly string[] {
 }
 
 /** A failure because of the operator's credit ends the job like any other. Its text is not shown to the client. */
-function failureOf({ error_code: code, error_message: message }: Item): PollOutcome {
+function failureOf({ error_code: code, error_message: message }: Item): FailedJob {
   const [named] = textsOf([code])
   const [said = UNEXPLAINED_FAILURE] = textsOf([message])
   if (isOperatorCode(named)) return { outcome: 'failed', message: UNEXPLAINED_FAILURE }

@@ -5,6 +5,7 @@ import { probeKling } from './probe-kling.ts'
 export const klingKind: MediaKindEntry = {
   rules: {
     hasKeyPair: true,
+    reportsCredits: true,
   },
   makes: ['video'],
   provider: kling,

@@ -67,7 +67,7 @@ export function kling({ send, clock, secretOf }: KlingPorts): MediaProvider {
       const known = parseUpstreamId(job.upstreamId)
       if (known === undefined) return unavailable('the job was not made by this kind of provider')
       const reply = await query(job, known)
-      return isAnswer(reply) ? readTask(reply) : unavailable(reply.problem)
+      return isAnswer(reply) ? readTask(reply, job.provider) : unavailable(reply.problem)
     },
 
     async recover(job): Promise<RecoverOutcome> {
@@ -75,7 +75,7 @@ export function kling({ send, clock, secretOf }: KlingPorts): MediaProvider {
       const reply = await query(job, { kind, taskId: job.jobId })
       if (!isAnswer(reply)) return unavailable(reply.problem)
       if (readEnvelope(reply.body)?.code === NO_SUCH_RESOURCE) return { outcome: 'absent' }
-      const outcome = readTask(reply)
+      const outcome = readTask(reply, job.provider)
       if (outcome.outcome === 'unavailable') return outcome
       const task = taskOf(reply, kind)
       if (task === undefined || externalIdOf(reply) !== job.jobId)

@@ -3,6 +3,7 @@ import { bytesOf } from '../../../test/support/byte-streams.ts'
 import { fixturesOf } from '../../../test/support/fixture.ts'
 import { aSubmitCall, bytesInput } from '../../../test/support/media-calls.ts'
 import { klingProvider } from '../../../test/support/media-providers.ts'
+import { usd } from '../../domain/money.ts'
 import type { SubmitCall } from '../../gateway/ports/media-provider.ts'
 import { joinedBody } from '../media/joined-body.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
@@ -15,6 +16,9 @@ import {
   readCreated,
   readTask,
 } from './wire.ts'
+
+/** For a row that does not say what a credit costs. */
+const readUnpriced = (answer: WholeAnswer) => readTask(answer, {})
 
 const fixture = fixturesOf(import.meta)
 
@@ -248,14 +252,30 @@ describe('the answer to a query', () => {
   test("of a job that failed for the operator's balance does not show it", () => {
     const data = { task_id: '7', task_status: 'failed', task_status_msg: 'Insufficient account balance' }
 
-    expect(readTask(answered(JSON.stringify({ code: 0, data })))).toEqual({
+    expect(readUnpriced(answered(JSON.stringify({ code: 0, data })))).toEqual({
       outcome: 'failed',
       message: 'The provider could not make the result and did not say why.',
     })
   })
 
+  test.each([
+    ['succeed', '10', '1.4'],
+    ['failed', '2.5', '0.35'],
+    ['failed', 0, '0'],
+  ])(
+    'of a job that ended as %s and cost %j units has the cost of the operator',
+    (task_status, units, cost) => {
+      const body = taskBody({ task_status, final_unit_deduction: units })
+
+      const outcome = readTask(answered(body), { creditUsd: usd('0.14') })
+
+      const billed = outcome.outcome === 'finished' ? outcome.result : outcome
+      expect(billed).toMatchObject({ providerCost: usd(cost) })
+    },
+  )
+
   test('of a finished job has the links and the duration', () => {
-    expect(readTask(answered(fixture('succeed')))).toEqual({
+    expect(readUnpriced(answered(fixture('succeed')))).toEqual({
       outcome: 'finished',
       result: {
         outputs: [{ from: 'url', url: 'https://cdn.example.net/bs2/upload/789456123002.mp4?x-kcdn-pid=1' }],
@@ -266,7 +286,7 @@ describe('the answer to a query', () => {
   })
 
   test('of a failed job has the reason', () => {
-    expect(readTask(answered(fixture('failed')))).toEqual({
+    expect(readUnpriced(answered(fixture('failed')))).toEqual({
       outcome: 'failed',
       message: 'Failure to pass the risk control system',
     })
@@ -279,7 +299,7 @@ describe('the answer to a query', () => {
     ['queueing', false],
     ['canceled', false],
   ])('with the status %s is running, and known: %j', (word, isKnownStatus) => {
-    expect(readTask(answered(taskBody({ task_status: word })))).toEqual({
+    expect(readUnpriced(answered(taskBody({ task_status: word })))).toEqual({
       outcome: 'running',
       upstreamStatus: word,
       isKnownStatus,
@@ -289,7 +309,7 @@ describe('the answer to a query', () => {
   test.each(['succeed', 'succeeded', 'SUCCESS', 'completed'])(
     'with the status %s is finished',
     task_status => {
-      expect(readTask(answered(taskBody({ task_status }))).outcome).toBe('finished')
+      expect(readUnpriced(answered(taskBody({ task_status }))).outcome).toBe('finished')
     },
   )
 
@@ -309,7 +329,7 @@ describe('the answer to a query', () => {
   ])('with the duration %j has %j milliseconds', (duration, durationMs) => {
     const videos = [{ url: 'https://example.com/a.mp4', duration }]
 
-    const outcome = readTask(answered(taskBody({ task_status: 'succeed', task_result: { videos } })))
+    const outcome = readUnpriced(answered(taskBody({ task_status: 'succeed', task_result: { videos } })))
 
     expect(outcome.outcome === 'finished' && outcome.result.durationMs).toBe(durationMs)
   })
@@ -322,7 +342,7 @@ describe('the answer to a query', () => {
     [{ videos: [] }],
     [{ videos: [{}, null, 5, { url: '' }, { url: 7 }] }],
   ])('of a success with the result %j has no outputs', task_result => {
-    expect(readTask(answered(taskBody({ task_status: 'succeed', task_result })))).toMatchObject({
+    expect(readUnpriced(answered(taskBody({ task_status: 'succeed', task_result })))).toMatchObject({
       outcome: 'finished',
       result: { outputs: [] },
     })
@@ -331,7 +351,7 @@ describe('the answer to a query', () => {
   test.each(['/relative.mp4', 'data:video/mp4;base64,AAAA', 'http://169.254.169.254/a.mp4'])(
     'has the link %s unchanged',
     url => {
-      const outcome = readTask(
+      const outcome = readUnpriced(
         answered(taskBody({ task_status: 'succeed', task_result: { videos: [{ url }] } })),
       )
 
@@ -352,11 +372,11 @@ describe('the answer to a query', () => {
     [200, '{"code":0,"data":{"task_status":""}}'],
     [302, fixture('succeed')],
   ])('of status %d with %j is unavailable', (status, body) => {
-    expect(readTask(answered(body, status))).toMatchObject({ outcome: 'unavailable' })
+    expect(readUnpriced(answered(body, status))).toMatchObject({ outcome: 'unavailable' })
   })
 
   test('of a failure without a reason has a default message', () => {
-    expect(readTask(answered(taskBody({ task_status: 'failed' })))).toMatchObject({
+    expect(readUnpriced(answered(taskBody({ task_status: 'failed' })))).toMatchObject({
       message: 'The provider could not make the result and did not say why.',
     })
   })

@@ -1,3 +1,4 @@
+import type { Provider } from '../../domain/catalog/provider.ts'
 import type { JobRequest } from '../../domain/jobs/job.ts'
 import type {
   MediaInput,
@@ -9,6 +10,7 @@ import type {
 } from '../../gateway/ports/media-provider.ts'
 import { isJsonObject } from '../../protocol/json/parse-json.ts'
 import { reasonOf as refusalOf, waitOf } from '../media/answers.ts'
+import { costOfCredits } from '../media/credits.ts'
 import { failedJob } from '../media/failed-job.ts'
 import { isSuccess, problemOf, UNEXPLAINED_FAILURE, unusable } from '../media/outcomes.ts'
 import { otherParams } from '../media/inputs.ts'
@@ -133,16 +135,17 @@ function rejected(
   }
 }
 
-/** The state of a job in the answer to a query. */
-export function readTask(answer: WholeAnswer): PollOutcome {
+/** The state of a job in the answer to a query. A job that has ended may state the units that it cost. */
+export function readTask(answer: WholeAnswer, provider: Pick<Provider, 'creditUsd'>): PollOutcome {
   const envelope = readEnvelope(answer.body)
   const word = envelope?.data?.['task_status']
   const isRead = isSuccess(answer) && (envelope?.code ?? 0) === 0
   if (!isRead || typeof word !== 'string' || word === '') return unusable(answer, shownCode(answer))
   const data = envelope?.data ?? {}
   const state = stateOf[word.toLowerCase()]
-  if (state === 'finished') return { outcome: 'finished', result: resultOf(data) }
-  if (state === 'failed') return failedJob(failureOf(data))
+  const cost = costOfCredits(data['final_unit_deduction'], provider)
+  if (state === 'finished') return { outcome: 'finished', result: { ...resultOf(data), ...cost } }
+  if (state === 'failed') return { ...failedJob(failureOf(data)), ...cost }
   return { outcome: 'running', upstreamStatus: word, isKnownStatus: state === 'running' }
 }
 

@@ -19,8 +19,10 @@ export function isOperatorText(text: string): boolean {
   return OPERATOR_TEXT.test(text)
 }
 
+export type FailedJob = Extract<PollOutcome, { readonly outcome: 'failed' }>
+
 /** A job that failed. A failure about the operator's account has neither its text nor its code. */
-export function failedJob(message: string, code?: string): PollOutcome {
+export function failedJob(message: string, code?: string): FailedJob {
   if (isOperatorText(message)) return { outcome: 'failed', message: UNEXPLAINED_FAILURE }
   return { outcome: 'failed', message, ...(code === undefined ? {} : { code }) }
 }

@@ -30,6 +30,8 @@ const codes = new Map<string, Exclude<Trouble, 'unlisted'>>(
     1000: 'server',
     1001: 'server',
     1013: 'server',
+    1024: 'server',
+    1033: 'server',
     1002: 'rate_limited',
     1039: 'rate_limited',
     // The key is refused, and the balance of the account is used up.

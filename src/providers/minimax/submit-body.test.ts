@@ -92,7 +92,8 @@ describe('a submit of v2', () => {
   })
 
   test('has each input with its role', async () => {
-    const frames = await bodyOf({ model, images: [bytes, link], videos: [id] })
+    const params = { billed_inputs: 'included' }
+    const frames = await bodyOf({ model, images: [bytes, link], videos: [id], params })
     const references = await bodyOf({ model, images: [bytes], params: { image_role: 'reference' } })
 
     expect(frames).toMatchObject({
@@ -103,6 +104,21 @@ describe('a submit of v2', () => {
         { type: 'video_url', video_url: { url: 'file-123' }, role: 'reference_video' },
       ],
     })
+    expect(frames).not.toHaveProperty('billed_inputs')
     expect(references).toMatchObject({ content: [{}, { role: 'reference_image' }] })
+  })
+
+  test('with inputs that are billed is refused, unless the price of the row covers them', () => {
+    const six = Array.from({ length: 6 }, () => link)
+    const included = { params: { billed_inputs: 'included' } }
+
+    expect(submitBody(aCall({ model, videos: [id] }))).toEqual({
+      refusal: 'The model does not accept reference videos.',
+    })
+    expect(submitBody(aCall({ model, images: six }))).toEqual({
+      refusal: 'The model accepts at most 5 images.',
+    })
+    expect(submitBody(aCall({ model, images: six.slice(1) }))).not.toHaveProperty('refusal')
+    expect(submitBody(aCall({ model, images: six, videos: [id], ...included }))).not.toHaveProperty('refusal')
   })
 })

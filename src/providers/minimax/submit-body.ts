@@ -12,9 +12,15 @@ export function versionOf(model: string): Version {
   return /^MiniMax-H\d/i.test(model) ? 'v2' : 'v1'
 }
 
+/** The row's parameter that allows inputs that the provider bills. It is for the adapter and never sent. */
+const BILLED_INPUTS = 'billed_inputs'
+/** Images of a job that v2 of the API does not bill. */
+const FREE_IMAGES = 5
+
 /** Never sent from a row's parameters: the adapter sets them itself, or they would change the job. */
 const OWN_FIELDS = new Set([
   'model',
+  BILLED_INPUTS,
   'prompt',
   'content',
   'duration',
@@ -28,9 +34,19 @@ const OWN_FIELDS = new Set([
 /** The body of a submit, or why this API cannot make the job: a sentence for the client. */
 export function submitBody(call: SubmitCall): SubmitBody {
   const version = versionOf(call.model)
-  const takesVideos = version === 'v2' || call.videos.length === 0
-  const refusal = refusalOf(call) ?? (takesVideos ? undefined : 'The model does not accept videos.')
+  const refusal = refusalOf(call) ?? inputsRefusalOf(call, version)
   return refusal === undefined ? jsonParts(version === 'v1' ? bodyOfV1(call) : bodyOfV2(call)) : { refusal }
+}
+
+/**
+ * The provider bills the seconds of reference videos, and images beyond the fifth. A job is charged for the seconds of
+ * its result, so it cannot have such inputs unless the operator says that the row's price covers them.
+ */
+function inputsRefusalOf({ images, videos, params }: SubmitCall, version: Version): string | undefined {
+  if (version === 'v1') return videos.length === 0 ? undefined : 'The model does not accept videos.'
+  if (params[BILLED_INPUTS] === 'included') return undefined
+  if (videos.length > 0) return 'The model does not accept reference videos.'
+  return images.length > FREE_IMAGES ? `The model accepts at most ${FREE_IMAGES} images.` : undefined
 }
 
 /** As references, all images show one character. */

@@ -109,6 +109,8 @@ describe('the answer to a submit', () => {
     [200, fixture('code-1013')],
     [200, '{"task_id":"","base_resp":{"status_code":1000}}'],
     [200, '{"task_id":"","base_resp":{"status_code":1001}}'],
+    [200, '{"base_resp":{"status_code":1024,"status_msg":"internal error"}}'],
+    [200, '{"base_resp":{"status_code":1033,"status_msg":"system error"}}'],
   ])('of status %d with %j is unknown', (status, body) => {
     expect(readSubmitted(answered(body, status), 'v1')).toMatchObject({ outcome: 'unknown' })
   })
@@ -179,7 +181,7 @@ describe('the answer to a query of v1', () => {
     expect(readTaskV1(answered(body))).toEqual({ outcome: 'failed', code: String(code), message: 'No.' })
   })
 
-  test.each([1000, 1001, 1013, 1002, 1039, 1004, 2049, 1008])(
+  test.each([1000, 1001, 1013, 1024, 1033, 1002, 1039, 1004, 2049, 1008])(
     'of a failure with the code %d is unavailable, because the code is about the query',
     code => {
       const body = JSON.stringify({ status: 'Fail', base_resp: { status_code: code } })

@@ -150,6 +150,35 @@ describe('an answer', () => {
     expect(result).toMatchObject({ outputs: [{ from: 'bytes' }], isCounted: true })
   })
 
+  test.each([
+    [undefined, { textInput: 50, imageInput: 0, textOutput: 0, imageOutput: 4160 }],
+    [
+      {
+        input_tokens: 373,
+        input_tokens_details: { text_tokens: 50, image_tokens: 323 },
+        output_tokens: 4260,
+        output_tokens_details: { image_tokens: 4160, text_tokens: 100 },
+      },
+      { textInput: 50, imageInput: 323, textOutput: 100, imageOutput: 4160 },
+    ],
+    [
+      { input_tokens: 50, output_tokens: 272 },
+      { textInput: 50, imageInput: 0, textOutput: 0, imageOutput: 272 },
+    ],
+    [
+      { input_tokens: '50', output_tokens: null },
+      { textInput: 0, imageInput: 0, textOutput: 0, imageOutput: 0 },
+    ],
+  ])('with the usage %j has its tokens', (usage, tokens) => {
+    const answer = JSON.parse(fixture('gpt-image')) as { usage: object }
+
+    expect(readResult(JSON.stringify({ ...answer, usage: usage ?? answer.usage }))).toMatchObject({ tokens })
+  })
+
+  test('without a usage has no tokens', () => {
+    expect(readResult(fixture('dall-e-3-url'))).not.toHaveProperty('tokens')
+  })
+
   test('with a link has the link as it is', () => {
     expect(readResult(fixture('dall-e-3-url'))).toEqual({
       outputs: [

@@ -1,4 +1,5 @@
 import type {
+  Billed,
   MediaInput,
   MediaOutput,
   MediaResult,
@@ -10,6 +11,7 @@ import { readUpstreamError } from '../../protocol/upstream-error.ts'
 import { reasonOf, waitOf } from '../media/answers.ts'
 import { extensionOf, formParts, type FormField } from '../media/form-parts.ts'
 import type { BodyPart } from '../media/joined-body.ts'
+import { countOf } from '../media/token-count.ts'
 import { base64Output, linkOutput } from '../media/outputs.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
 import { dallEVersion, imageSize } from './image-size.ts'
@@ -75,9 +77,26 @@ function imageField(
 
 /** The images of a success. Undefined if the answer is not JSON or has no list of images. */
 export function readResult(body: string): MediaResult | undefined {
-  const images = findJsonObject(body)?.['data']
+  const answer = findJsonObject(body)
+  const images = answer?.['data']
   if (!Array.isArray(images)) return undefined
-  return { outputs: images.flatMap(image => outputOf(image) ?? []), isCounted: true }
+  const outputs = images.flatMap(image => outputOf(image) ?? [])
+  return { outputs, isCounted: true, ...tokensOf(answer?.['usage']) }
+}
+
+/**
+ * The tokens of the answer, as a member of a result. Tokens without details are text in the prompt, and images after
+ * it. DALL·E models report none.
+ */
+function tokensOf(usage: unknown): Billed {
+  if (!isJsonObject(usage)) return {}
+  const { input_tokens_details: inputs, output_tokens_details: outputs } = usage
+  const input = countOf(usage['input_tokens'])
+  const imageInput = Math.min(input, isJsonObject(inputs) ? countOf(inputs['image_tokens']) : 0)
+  const output = countOf(usage['output_tokens'])
+  const textOutput = Math.min(output, isJsonObject(outputs) ? countOf(outputs['text_tokens']) : 0)
+  const tokens = { textInput: input - imageInput, imageInput, textOutput, imageOutput: output - textOutput }
+  return { tokens }
 }
 
 function outputOf(image: unknown): MediaOutput | undefined {

@@ -5,6 +5,7 @@ import { runway } from './runway.ts'
 export const runwayKind: MediaKindEntry = {
   rules: {
     baseUrl: 'https://api.dev.runwayml.com',
+    reportsCredits: true,
   },
   makes: ['image', 'video'],
   provider: runway,

@@ -31,7 +31,7 @@ export function runway({ send, secretOf }: RunwayPorts): MediaProvider {
       const address = runwayAddress(provider, pathOf(upstreamId), secretOf)
       if ('problem' in address) return unavailable(address.problem)
       const reply = await send({ ...address, provider, method: 'GET', timeoutMs })
-      return reply.reply === 'answer' ? readTask(reply) : unavailable(reply.problem)
+      return reply.reply === 'answer' ? readTask(reply, provider) : unavailable(reply.problem)
     },
   }
 }

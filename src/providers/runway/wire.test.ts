@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { fixtureText } from '../../../test/support/simulators/media/fixtures.ts'
+import { usd } from '../../domain/money.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
 import { pathOf, readCreated, readTask } from './wire.ts'
+
+/** For a row that does not say what a credit costs. */
+const readUnpriced = (answer: WholeAnswer) => readTask(answer, {})
 
 const fixture = (name: string) => fixtureText('runway', name)
 const answered = (body: string, status = 200): WholeAnswer => ({
@@ -91,7 +95,7 @@ describe('the answer to a query', () => {
     ['throttled', 'THROTTLED'],
     ['running', 'RUNNING'],
   ])('%s is running', (name, upstreamStatus) => {
-    expect(readTask(answered(fixture(name)))).toEqual({
+    expect(readUnpriced(answered(fixture(name)))).toEqual({
       outcome: 'running',
       upstreamStatus,
       isKnownStatus: true,
@@ -99,7 +103,7 @@ describe('the answer to a query', () => {
   })
 
   test.each(['DREAMING', 'succeeded', 'DELETED'])('of status %s is running, and not known', status => {
-    expect(readTask(answered(JSON.stringify({ status })))).toEqual({
+    expect(readUnpriced(answered(JSON.stringify({ status })))).toEqual({
       outcome: 'running',
       upstreamStatus: status,
       isKnownStatus: false,
@@ -107,7 +111,7 @@ describe('the answer to a query', () => {
   })
 
   test('of a finished task has its links', () => {
-    expect(readTask(answered(fixture('succeeded')))).toEqual({
+    expect(readUnpriced(answered(fixture('succeeded')))).toEqual({
       outcome: 'finished',
       result: {
         outputs: [{ from: 'url', url: 'https://dnznrvs05pmza.cloudfront.net/17f20503.mp4?_jwt=eyJhbGciOi' }],
@@ -119,14 +123,14 @@ describe('the answer to a query', () => {
   test.each([[undefined], [null], [[]], [{}], [[null, 7, '']], ['https://a.example/1']])(
     'of a finished task with the output %j has none',
     output => {
-      expect(readTask(answered(JSON.stringify({ status: 'SUCCEEDED', output })))).toMatchObject({
+      expect(readUnpriced(answered(JSON.stringify({ status: 'SUCCEEDED', output })))).toMatchObject({
         result: { outputs: [] },
       })
     },
   )
 
   test('of a failed task has its message and its code', () => {
-    expect(readTask(answered(fixture('failed')))).toEqual({
+    expect(readUnpriced(answered(fixture('failed')))).toEqual({
       outcome: 'failed',
       code: 'SAFETY.INPUT.TEXT',
       message: 'The text prompt did not pass our content moderation.',
@@ -136,21 +140,38 @@ describe('the answer to a query', () => {
   test("of a task that failed for the operator's credits does not show it", () => {
     const task = { status: 'FAILED', failure: 'Your organization is out of credits.', failureCode: 'CREDITS' }
 
-    expect(readTask(answered(JSON.stringify(task)))).toEqual({
+    expect(readUnpriced(answered(JSON.stringify(task)))).toEqual({
       outcome: 'failed',
       message: 'The provider could not make the result and did not say why.',
     })
   })
 
   test('of a failed task without a reason has a default message', () => {
-    expect(readTask(answered('{"status":"FAILED"}'))).toEqual({
+    expect(readUnpriced(answered('{"status":"FAILED"}'))).toEqual({
       outcome: 'failed',
       message: 'The provider could not make the result and did not say why.',
     })
   })
 
+  test.each([
+    ['succeeded', 50, '0.5'],
+    ['failed', 25, '0.25'],
+    ['failed', 0, '0'],
+    ['cancelled', 5, '0.05'],
+  ])('of a task that %s and cost %d credits has the cost of the operator', (name, credits, cost) => {
+    const task = { ...(JSON.parse(fixture(name)) as object), cost: { credits } }
+
+    const outcome = readTask(answered(JSON.stringify(task)), { creditUsd: usd('0.01') })
+
+    const billed = outcome.outcome === 'finished' ? outcome.result : outcome
+    expect(billed).toMatchObject({ providerCost: usd(cost) })
+  })
+
   test('of a cancelled task is a failure', () => {
-    expect(readTask(answered(fixture('cancelled')))).toMatchObject({ outcome: 'failed', code: 'CANCELLED' })
+    expect(readUnpriced(answered(fixture('cancelled')))).toMatchObject({
+      outcome: 'failed',
+      code: 'CANCELLED',
+    })
   })
 
   test.each([
@@ -164,6 +185,9 @@ describe('the answer to a query', () => {
     [200, '{"status":""}'],
     [307, fixture('succeeded')],
   ])('of HTTP status %d with %j is unavailable', (status, body) => {
-    expect(readTask(answered(body, status))).toEqual({ outcome: 'unavailable', problem: `status ${status}` })
+    expect(readUnpriced(answered(body, status))).toEqual({
+      outcome: 'unavailable',
+      problem: `status ${status}`,
+    })
   })
 })

@@ -1,8 +1,10 @@
+import type { Provider } from '../../domain/catalog/provider.ts'
 import type { MediaOutput, PollOutcome, SubmitOutcome } from '../../gateway/ports/media-provider.ts'
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
 import { readUpstreamError } from '../../protocol/upstream-error.ts'
 import { isUsableId, reasonOf, waitOf } from '../media/answers.ts'
-import { failedJob, isOperatorText } from '../media/failed-job.ts'
+import { costOfCredits } from '../media/credits.ts'
+import { failedJob, isOperatorText, type FailedJob } from '../media/failed-job.ts'
 import { isSuccess, problemOf, UNEXPLAINED_FAILURE, unusable } from '../media/outcomes.ts'
 import { linkOutput } from '../media/outputs.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
@@ -45,22 +47,23 @@ export function pathOf(id: string): string {
   return `/v1/tasks/${encodeURIComponent(id)}`
 }
 
-/** The state of a job in the answer to a query. */
-export function readTask(answer: WholeAnswer): PollOutcome {
+/** The state of a job in the answer to a query. The API bills some failed tasks and states their cost in credits. */
+export function readTask(answer: WholeAnswer, provider: Pick<Provider, 'creditUsd'>): PollOutcome {
   const task = isSuccess(answer) ? findJsonObject(answer.body) : undefined
   const status = task?.['status']
   if (task === undefined || typeof status !== 'string' || status === '') return unusable(answer)
+  const cost = costOfCredits(isJsonObject(task['cost']) ? task['cost']['credits'] : undefined, provider)
   switch (status) {
     case 'PENDING':
     case 'THROTTLED':
     case 'RUNNING':
       return { outcome: 'running', upstreamStatus: status, isKnownStatus: true }
     case 'SUCCEEDED':
-      return { outcome: 'finished', result: { outputs: outputsOf(task), isCounted: true } }
+      return { outcome: 'finished', result: { outputs: outputsOf(task), isCounted: true, ...cost } }
     case 'FAILED':
-      return failureOf(task)
+      return { ...failureOf(task), ...cost }
     case 'CANCELLED':
-      return { outcome: 'failed', code: status, message: 'The provider cancelled the task.' }
+      return { outcome: 'failed', code: status, message: 'The provider cancelled the task.', ...cost }
     default:
       return { outcome: 'running', upstreamStatus: status, isKnownStatus: false }
   }
@@ -73,7 +76,7 @@ function outputsOf({ output }: Task): readonly MediaOutput[] {
 }
 
 /** The code is a path of words, the most general one first: `SAFETY.INPUT.TEXT`. */
-function failureOf({ failure, failureCode: code }: Task): PollOutcome {
+function failureOf({ failure, failureCode: code }: Task): FailedJob {
   const message = typeof failure === 'string' && failure !== '' ? failure : UNEXPLAINED_FAILURE
   return failedJob(message, typeof code === 'string' && code !== '' ? code : undefined)
 }

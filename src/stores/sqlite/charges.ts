@@ -1,13 +1,12 @@
 import type { Database, Statement } from 'bun:sqlite'
 import { formatId, type Id } from '../../domain/ids.ts'
 import { nanoUsd, type NanoUsd } from '../../domain/money.ts'
-import { NO_USAGE } from '../../domain/pricing/usage.ts'
 import type { Captured, Charge } from '../../gateway/ports/ledger.ts'
 import type { AccountBooks, BooksOfAccounts } from './account-books.ts'
 import type { Tables } from './tables.ts'
 import type { Tariffs } from './tariffs.ts'
 import type { Transactions } from './transactions.ts'
-import { usageColumns } from './usage-columns.ts'
+import { usageColumns, usageOfCharge } from './usage-columns.ts'
 import { UsageDays } from './usage-days.ts'
 
 /** The steps that write charges. */
@@ -44,7 +43,7 @@ export class Charges {
     of: { readonly id: Id; readonly shortfall: NanoUsd; readonly operationId: bigint | null },
   ): boolean {
     const { tariff } = charge
-    const usage = charge.kind === 'text' ? charge.usage : NO_USAGE
+    const usage = usageOfCharge(charge)
     const id = this.#table.insert({
       id_key: of.id.key,
       id_tail: of.id.tail,

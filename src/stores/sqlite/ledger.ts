@@ -7,6 +7,7 @@ import type { FreedHints } from './freed-hints.ts'
 import type { GroupCommit } from './group-commit.ts'
 import type { HoldOwner } from './hold-owner.ts'
 import type { LedgerSteps } from './ledger-steps.ts'
+import { LossList } from './loss-list.ts'
 import { Statement } from './statement.ts'
 import { UsageList } from './usage-list.ts'
 import { verifyBooks } from './verify/verify.ts'
@@ -23,6 +24,7 @@ export function createLedger(parts: {
   const { text, media, credits, corrections, compensations, booksOfAccounts } = parts.steps
   const statement = new Statement({ database, booksOfAccounts })
   const usageList = new UsageList({ database, booksOfAccounts })
+  const lossList = new LossList(database)
   const mediaHeld = database.prepare<{ held: bigint }, []>(
     "SELECT ifnull(sum(amount), 0) AS held FROM holds WHERE state = 'open'",
   )
@@ -64,6 +66,7 @@ export function createLedger(parts: {
     usage: async (accountId, page) =>
       accountId === undefined ? usageList.ofAll(page) : usageList.ofAccount(accountId, page),
     usageTotals: (accountId, between) => usageList.totals(accountId, between),
+    losses: async page => lossList.page(page),
     findCharge: async id => usageList.find(id),
     verify: () => verifyBooks(database),
   }

@@ -1,7 +1,13 @@
 import type { Database, Statement } from 'bun:sqlite'
 import { nanoUsd, type NanoUsd } from '../../domain/money.ts'
 import type { ServiceTiers } from '../../domain/pricing/service-tiers.ts'
-import type { ImageTariff, TextPrices, TextTariff, VideoTariff } from '../../domain/pricing/tariff.ts'
+import type {
+  ImageTariff,
+  ImageTokenTariff,
+  TextPrices,
+  TextTariff,
+  VideoTariff,
+} from '../../domain/pricing/tariff.ts'
 import type { Tables } from './tables.ts'
 import type { Transactions } from './transactions.ts'
 
@@ -51,7 +57,12 @@ const prices = [
   'perServerToolUse',
   'perSearchCall',
   'perFileSearch',
-] as const satisfies readonly (keyof TextPrices | keyof ImageTariff | keyof VideoTariff)[]
+  'textInput',
+  'imageInput',
+  'textOutput',
+  'imageOutput',
+  'maxPerImage',
+] as const satisfies readonly (keyof TextPrices | 'perImage' | keyof ImageTokenTariff | keyof VideoTariff)[]
 
 /** Equal prices always make the same text, because a row is found by it. */
 function contentOf(tariff: Tariff): string {

@@ -1,4 +1,6 @@
-import type { Usage } from '../../domain/pricing/usage.ts'
+import type { ImageTokens } from '../../domain/pricing/image-tokens.ts'
+import { NO_USAGE, type Usage } from '../../domain/pricing/usage.ts'
+import type { Charge } from '../../gateway/ports/ledger.ts'
 
 /** The columns of a usage, in any table that has them. */
 export type UsageColumns = {
@@ -53,6 +55,26 @@ export function usageColumns(usage: Usage) {
     file_searches: usage.fileSearches === 0 ? null : usage.fileSearches,
     service_tier: usage.serviceTier ?? null,
   }
+}
+
+/** The usage that the columns of a charge hold. Tokens of images are in those of audio, the other kind beside text. */
+export function usageOfCharge(charge: Charge): Usage {
+  if (charge.kind === 'text') return charge.usage
+  if (charge.kind === 'video' || charge.tokens === undefined) return NO_USAGE
+  const { textInput, imageInput, textOutput, imageOutput } = charge.tokens
+  return {
+    ...NO_USAGE,
+    input: textInput,
+    audioInput: imageInput,
+    output: textOutput,
+    audioOutput: imageOutput,
+  }
+}
+
+/** The tokens of a charge for images. */
+export function imageTokensFrom(row: UsageColumns): ImageTokens {
+  const { input, audioInput, output, audioOutput } = usageFrom(row)
+  return { textInput: input, imageInput: audioInput, textOutput: output, imageOutput: audioOutput }
 }
 
 /** The columns of a usage that is not known. */

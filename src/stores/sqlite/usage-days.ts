@@ -3,7 +3,7 @@ import { addUsd, nanoUsd } from '../../domain/money.ts'
 import { inputTokens, outputTokens } from '../../domain/pricing/usage.ts'
 import type { Charge, UsageTotals } from '../../gateway/ports/ledger.ts'
 import type { Transactions } from './transactions.ts'
-import { usageFrom, type UsageColumns } from './usage-columns.ts'
+import { usageFrom, usageOfCharge, type UsageColumns } from './usage-columns.ts'
 
 const MS_PER_DAY = 86_400_000
 /** More than the number of accounts, so that a day and an account make one number. */
@@ -110,11 +110,10 @@ function addCharge(sums: StagedDay, charge: Charge): void {
   sums.charges += 1
   sums.cost = addUsd(sums.cost, charge.cost)
   if (charge.kind === 'images') sums.images += charge.images
-  else if (charge.kind === 'video') sums.durationMs += charge.durationMs
-  else {
-    sums.inputTokens += inputTokens(charge.usage)
-    sums.outputTokens += outputTokens(charge.usage)
-  }
+  if (charge.kind === 'video') sums.durationMs += charge.durationMs
+  const usage = usageOfCharge(charge)
+  sums.inputTokens += inputTokens(usage)
+  sums.outputTokens += outputTokens(usage)
 }
 
 /** The columns of a charge that totals add up. */

@@ -1,6 +1,7 @@
 import type { Database, Statement } from 'bun:sqlite'
 import type { Id } from '../../domain/ids.ts'
 import { nanoUsd, type NanoUsd } from '../../domain/money.ts'
+import { hasTokens } from '../../domain/pricing/image-tokens.ts'
 import type { Provenance } from '../../domain/pricing/usage.ts'
 import type { Charge, Ledger, TimeRange, UsageLine, UsageTotals } from '../../gateway/ports/ledger.ts'
 import type { BooksOfAccounts } from './account-books.ts'
@@ -8,7 +9,7 @@ import { cursorOf, readCursor, ROW_ID_MAX } from './row-ids.ts'
 import { imageTariffFrom, tariffFrom, videoTariffFrom } from './tariffs.ts'
 import { addTotals, NO_TOTALS, totalsOfRow } from './usage-days.ts'
 import { UsageRange } from './usage-range.ts'
-import { usageFrom, type UsageColumns } from './usage-columns.ts'
+import { imageTokensFrom, usageFrom, type UsageColumns } from './usage-columns.ts'
 
 // A subquery, because a LEFT JOIN made each read ten times as slow.
 const SELECT = 'SELECT *, (SELECT content FROM tariffs WHERE tariffs.id = tariff_id) AS content FROM charges'
@@ -161,13 +162,16 @@ function chargeFrom(row: ChargeRow): Charge {
   const cost = nanoUsd(row.cost)
   const providerCost = nanoUsdOrNull(row.provider_cost)
   const common = { route, model, provider, apiKeyId, cost, providerCost, atMs: Number(row.at_ms) }
-  if (images !== null)
+  if (images !== null) {
+    const tokens = imageTokensFrom(row)
     return {
       kind: 'images',
       ...common,
       images: Number(images),
+      ...(hasTokens(tokens) ? { tokens } : {}),
       tariff: imageTariffFrom(content ?? '{}'),
     }
+  }
   if (durationMs !== null)
     return {
       kind: 'video',

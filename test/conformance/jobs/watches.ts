@@ -93,6 +93,19 @@ export function jobWatchesConform(kind: StoreKind): void {
       expect((await jobs.history(id)).at(-1)).toMatchObject({ state: 'failed', atMs: NOW + 2000 })
     })
 
+    test('that its provider finishes or fails keeps what the provider said that it cost', async () => {
+      const [made, failed] = [await openReleased(), await openReleased()]
+
+      const end = { providerCost: usd('0.5'), atMs: NOW + 2000 }
+      await made.jobs.bookLateCompletion(made.id, { cost: COST, ...end })
+      await failed.jobs.endWatch(failed.id, { detail: 'It failed.', ...end })
+
+      for (const { jobs, id, store, payer } of [made, failed]) {
+        expect((await jobs.find(id))?.providerCost).toBe(usd('0.5'))
+        await soundBalance(store, payer.accountId)
+      }
+    })
+
     test('is booked once, even if the result was free', async () => {
       const { store, jobs, payer, id } = await openReleased()
 

@@ -72,6 +72,23 @@ export function compensationsConform(kind: StoreKind): void {
       expect(await ledger.usage(accountId, { limit: 10 })).toMatchObject([{ isClamped }])
     })
 
+    test('a compensated attempt is in the list of losses, with its price and the cost of its provider', async () => {
+      const bill = { ...aBill({ tokens: 2 }), providerCost: usd('0.7') }
+      const { ledger, accountId, attempt } = await openWithBilled(usd('5'), bill)
+      await ledger.compensate(attempt, NOW)
+
+      expect(await ledger.losses({ limit: 10 })).toMatchObject([
+        {
+          id: attempt.requestId,
+          kind: 'text',
+          accountId,
+          reason: 'compensated',
+          loss: usd('2'),
+          providerCost: usd('0.7'),
+        },
+      ])
+    })
+
     test('of 100 compensations of one attempt, one counts, and all get the same outcome', async () => {
       const { ledger, accountId, attempt } = await openWithBilled(usd('5'))
       const compensate = () => ledger.compensate(attempt, NOW)

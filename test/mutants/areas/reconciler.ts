@@ -18,6 +18,13 @@ export const reconcilerMutants: readonly Mutant[] = [
     tests: [STORE],
   },
   {
+    name: 'a submit that may still be running is lost',
+    file: 'src/reconciler/lose-stale-submits.ts',
+    text: 'SUBMIT_TIMEOUT_MS + 60_000',
+    replacement: 'SUBMIT_TIMEOUT_MS - 60_000',
+    tests: ['src/reconciler/lose-stale-submits.test.ts'],
+  },
+  {
     name: 'a job whose submit was answered without an id is not watched',
     file: 'src/domain/jobs/watch.ts',
     text: "new Set(['submit_unconfirmed', 'overdue', 'no_job_id'])",

@@ -2,7 +2,8 @@ import type { JobKind } from '../../../src/domain/jobs/job.ts'
 import type { MediaResult, SubmitOutcome } from '../../../src/gateway/ports/media-provider.ts'
 import type { ScriptedMedia } from '../../support/scripted-media.ts'
 import { aClip } from '../../support/scripted-media.ts'
-import { images } from '../image-gateway.ts'
+import { tinyMp4 } from '../../support/tiny-mp4.ts'
+import { aPng, images } from '../image-gateway.ts'
 
 /** One way an image or video job can end, and what the ledger then contains. */
 export type MediaCase = {
@@ -268,6 +269,22 @@ const ends: readonly MediaCase[] = [
     ends: { state: 'failed', reason: 'submit_unconfirmed', loss: '0.4' },
   },
   {
+    row: 'Finished after the release',
+    title: 'a video whose submit the provider refused as too slow (408)',
+    kind: 'video',
+    submitted: rejected({ status: 408 }),
+    late: found,
+    ends: { state: 'failed', reason: 'rejected', loss: '0.4' },
+  },
+  {
+    row: 'Finished after the release',
+    title: 'no video whose submit the provider refused (400)',
+    kind: 'video',
+    submitted: rejected({ status: 400 }),
+    late: found,
+    ends: { state: 'failed', reason: 'rejected' },
+  },
+  {
     row: 'Result cannot be fetched for now',
     title: 'is held and tried again',
     next: media => link(media, 'http://no-such-host.invalid/a.png'),
@@ -289,4 +306,22 @@ const ends: readonly MediaCase[] = [
   },
 ]
 
-export const mediaCases: readonly MediaCase[] = [...refusals, ...submits, ...ends]
+type WrongFile = readonly [title: string, kind: JobKind, bytes: Uint8Array<ArrayBuffer>, loss: string]
+
+/** Files in place of a result, sent in the answer. */
+const wrongFiles: readonly WrongFile[] = [
+  ['a page', 'image', new TextEncoder().encode('<!doctype html>'), '0.04'],
+  ['a page', 'video', new TextEncoder().encode('<!doctype html>'), '0.6'],
+  ['a clip', 'image', tinyMp4(4000), '0.04'],
+  ['an image', 'video', aPng('pixels'), '0.6'],
+  ['a clip that is cut off', 'video', tinyMp4(4000).slice(0, -1), '0.6'],
+]
+const wrongResults = wrongFiles.map(([title, kind, bytes, loss]): MediaCase => ({
+  row: 'Result is not an image or a clip',
+  title: `${kind}: ${title}`,
+  kind,
+  next: media => void (media.polled = aClip({ bytes })),
+  ends: { state: 'failed', reason: 'result_lost', loss },
+}))
+
+export const mediaCases: readonly MediaCase[] = [...refusals, ...submits, ...ends, ...wrongResults]

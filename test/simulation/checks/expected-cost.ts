@@ -12,8 +12,8 @@ const SLACK_MS = 500
 export function expectedCost(job: Priced, result: MediaResult, { files }: World): bigint {
   const [clip] = result.outputs
   const bytes = clip === undefined || job.quote.kind === 'images' ? undefined : files.bytesOf(clip)
-  const isMp4 = bytes !== undefined && Buffer.from(bytes).includes('mvhd')
-  const clipMs = isMp4 ? Math.round(readMp4Duration(bytes)) : undefined
+  // A header with a length of zero states none.
+  const clipMs = bytes === undefined ? undefined : Math.round(readMp4Duration(bytes)) || undefined
   const { durationMs } = result
   const isFarOff =
     clipMs !== undefined && durationMs !== undefined && Math.abs(clipMs - durationMs) > SLACK_MS

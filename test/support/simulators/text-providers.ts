@@ -124,10 +124,10 @@ export const providerShapes = {
   },
   azure: {
     request: {
-      target: '/openai/deployments/gpt-4.1/chat/completions?api-version=2024-10-21',
+      target: '/openai/v1/chat/completions',
       headers: { 'api-key': 'value-of-AZURE_OPENAI_API_KEY' },
     },
-    models: '/openai/deployments/gpt-4.1/models?api-version=2024-10-21',
+    models: '/openai/v1/models',
     keyHeader: 'api-key',
     reply: chat(
       { usage: openAiUsage, prompt_filter_results: [{ prompt_index: 0, content_filter_results: filtered }] },

@@ -1,6 +1,8 @@
 import { engineNames, engines, secondsMax } from '../engines.ts'
 import type { DraftSettings, MediaParams, ModelSettings } from '../model.ts'
-import { checkList, checkText, number, requiredOneOf } from './fields.ts'
+import type { JobKind } from '../../jobs/job.ts'
+import { extraOutputTypes, usualOutputTypes, type ExtraOutputType } from '../../jobs/output-types.ts'
+import { checkList, checkOneOf, checkText, list, number, requiredOneOf } from './fields.ts'
 import { readFixedParams, writeFixedParams } from './fixed-params.ts'
 import { paramName, paramValue, SECONDS } from './param-rules.ts'
 import { report } from './problem.ts'
@@ -41,6 +43,15 @@ export function readParams(row: Row): MediaParams {
     if (values !== undefined) read[name] = values
   }
   return read
+}
+
+/** Formats of results that a row adds to the usual ones; undefined when it adds none. */
+export function readOutputTypes(row: Row, kind: JobKind): readonly ExtraOutputType[] | undefined {
+  const known: readonly ExtraOutputType[] = extraOutputTypes[kind]
+  const remedy = `write a list of ${known.join(', ')}; the formats ${usualOutputTypes[kind].join(', ')} are always allowed`
+  return list(row, 'output_types', { max: known.length, remedy }, (type, place) =>
+    checkOneOf(type, known, place),
+  )
 }
 
 export function writeParams(params: MediaParams): Record<string, unknown> {

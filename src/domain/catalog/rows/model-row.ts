@@ -1,12 +1,25 @@
 import { isFinished, modelKinds, type AnyModelSettings, type ModelKind, type Upstream } from '../model.ts'
 import { flag, list, number, oneOf, requiredOneOf, requiredText, text } from './fields.ts'
 import { readFixedParams, writeFixedParams } from './fixed-params.ts'
-import { readParams, readVideoSettings, writeParams, writeVideoSettings } from './media-row.ts'
+import {
+  imagePricingRemedy,
+  readImagePricing,
+  readProviderPrices,
+  writeImagePricing,
+  writeTokenPrices,
+} from './image-pricing.ts'
+import {
+  readOutputTypes,
+  readParams,
+  readVideoSettings,
+  writeParams,
+  writeVideoSettings,
+} from './media-row.ts'
 import {
   readTextPricing,
-  readUnitPricing,
+  readVideoPricing,
   textPricingRemedy,
-  unitPricingRemedy,
+  videoPricingRemedy,
   writeTextPricing,
 } from './pricing-row.ts'
 import { checked, type Checked } from './problem.ts'
@@ -69,8 +82,8 @@ export const modelFieldsOf = {
     'replays',
     'refuse_fields',
   ],
-  image: [...commonFields, 'params', 'fixed_params'],
-  video: [...commonFields, 'engine', 'params', 'fixed_params', 'hold_duration_seconds'],
+  image: [...commonFields, 'provider_prices', 'params', 'fixed_params', 'output_types'],
+  video: [...commonFields, 'engine', 'params', 'fixed_params', 'hold_duration_seconds', 'output_types'],
 } as const satisfies Record<ModelKind, readonly string[]>
 
 export const modelId = {
@@ -149,8 +162,8 @@ function requireFinished(row: Row, kind: ModelKind): void {
     const remedy = {
       chat: textPricingRemedy('chat'),
       embedding: textPricingRemedy('embedding'),
-      image: unitPricingRemedy('per_image'),
-      video: unitPricingRemedy('per_second'),
+      image: imagePricingRemedy,
+      video: videoPricingRemedy,
     }[kind]
     reportMissing(row, 'pricing', remedy + orOff)
   }
@@ -190,15 +203,23 @@ function readKind(row: Row, kind: ModelKind) {
         ...readRefuseFields(row),
       }
     case 'image': {
-      const perImage = readUnitPricing(row, 'per_image')
       const params = readParams(row)
-      const fixedParams = readFixedParams(row, params)
-      return { kind, params, fixedParams, ...(perImage === undefined ? {} : { pricing: { perImage } }) }
+      return {
+        kind,
+        params,
+        fixedParams: readFixedParams(row, params),
+        ...definedOnly({
+          pricing: readImagePricing(row),
+          providerPrices: readProviderPrices(row),
+          outputTypes: readOutputTypes(row, kind),
+        }),
+      }
     }
     case 'video': {
-      const perSecond = readUnitPricing(row, 'per_second')
       const video = readVideoSettings(row)
-      return video && { kind, ...video, ...(perSecond === undefined ? {} : { pricing: { perSecond } }) }
+      const pricing = readVideoPricing(row)
+      const outputTypes = readOutputTypes(row, kind)
+      return video && { kind, ...video, ...definedOnly({ pricing, outputTypes }) }
     }
   }
 }
@@ -237,9 +258,11 @@ function writeKind(model: AnyModelSettings): Record<string, unknown> {
       }
     case 'image':
       return {
-        ...(model.pricing && { pricing: { per_image: formatUsd(model.pricing.perImage) } }),
+        ...(model.pricing && { pricing: writeImagePricing(model.pricing) }),
+        ...(model.providerPrices && { provider_prices: writeTokenPrices(model.providerPrices) }),
         ...writeParams(model.params),
         ...writeFixedParams(model.fixedParams),
+        ...definedOnly({ output_types: model.outputTypes }),
       }
     case 'video':
       return {
@@ -247,6 +270,7 @@ function writeKind(model: AnyModelSettings): Record<string, unknown> {
         ...(model.pricing && { pricing: { per_second: formatUsd(model.pricing.perSecond) } }),
         ...writeParams(model.params),
         ...writeVideoSettings(model),
+        ...definedOnly({ output_types: model.outputTypes }),
       }
   }
 }

@@ -1,6 +1,6 @@
 import { formatUsd, nanoUsd, parseUsd, usd, ZERO, type NanoUsd } from '../../money.ts'
 import { FACTOR_ONE, type ServiceTiers } from '../../pricing/service-tiers.ts'
-import type { PriceTier, TextPrices, TextPricing, TextTariff } from '../../pricing/tariff.ts'
+import type { PriceTier, TextPrices, TextPricing, TextTariff, VideoTariff } from '../../pricing/tariff.ts'
 import { list, number } from './fields.ts'
 import { report } from './problem.ts'
 import {
@@ -99,18 +99,18 @@ export function writeTextPricing(pricing: TextPricing, kind: TextKind): PricingF
   }
 }
 
-/** Reads a media row's price, which is a mapping with this one field; undefined when it has none. */
-export function readUnitPricing(row: Row, field: 'per_image' | 'per_second'): NanoUsd | undefined {
+/** The remedy for a video row without a price. */
+export const videoPricingRemedy = 'write {per_second: "0.04"}'
+
+/** Reads a video row's price; undefined when it has none. */
+export function readVideoPricing(row: Row): VideoTariff | undefined {
   const value = fieldOf(row, 'pricing')
   if (value === undefined) return undefined
-  const pricing = openRow(value, placeOf(row, 'pricing'), unitPricingRemedy(field))
+  const pricing = openRow(value, placeOf(row, 'pricing'), videoPricingRemedy)
   if (pricing === undefined) return undefined
-  refuseUnknownFields(pricing, 'this pricing', [field])
-  return readPrice(pricing, field, { isRequired: true })
-}
-
-export function unitPricingRemedy(field: 'per_image' | 'per_second'): string {
-  return `write {${field}: "0.04"}`
+  refuseUnknownFields(pricing, 'this pricing', ['per_second'])
+  const perSecond = readPrice(pricing, 'per_second', { isRequired: true })
+  return perSecond === undefined ? undefined : { perSecond }
 }
 
 function readUpstreamCost(row: Row, kind: TextKind): TextPricing | undefined {
@@ -254,7 +254,8 @@ function writeTextTariff({ tiers, serviceTiers, ...prices }: TextTariff, kind: T
   }
 }
 
-function readPrice(row: Row, field: string, { isRequired = false } = {}): NanoUsd | undefined {
+/** Reads a price in dollars. Reports a wrong one, and a required one that is absent. */
+export function readPrice(row: Row, field: string, { isRequired = false } = {}): NanoUsd | undefined {
   const value = fieldOf(row, field)
   const remedy = 'write dollars in quotes, such as "2.5", with at most nine decimals'
   if (value === undefined) {

@@ -2,6 +2,7 @@ import {
   CONNECT_TIMEOUT_MS,
   costUnits,
   maxTokensFields,
+  mediaKindRules,
   omittableFields,
   providerKinds,
   routesOf,
@@ -23,6 +24,8 @@ import {
   requiredText,
   text,
 } from './fields.ts'
+import { formatUsd } from '../../money.ts'
+import { readPrice } from './pricing-row.ts'
 import { readBaseUrl } from './base-url.ts'
 import { checked, type Checked } from './problem.ts'
 import { headerName, readHeaders, readKeyHeader, writeHeaders } from './provider-headers.ts'
@@ -98,7 +101,8 @@ const textFields = {
 
 /** The fields that the rows of a kind of provider can have. */
 export function providerFieldsOf(kind: ProviderKind): readonly string[] {
-  return kind in textFields ? textFields[kind as keyof typeof textFields] : mediaFields
+  if (kind in textFields) return textFields[kind as keyof typeof textFields]
+  return mediaKindRules(kind)?.reportsCredits === true ? [...mediaFields, 'credit_usd'] : mediaFields
 }
 
 export const providerId = {
@@ -146,6 +150,7 @@ export function encodeProvider(provider: Provider | ProviderSettings): Record<st
     cost_unit: provider.costUnit,
     usage_style: provider.usageStyle,
     bills_refused: provider.billsRefused,
+    credit_usd: provider.creditUsd === undefined ? undefined : formatUsd(provider.creditUsd),
     connect_timeout_s: unless(CONNECT_TIMEOUT_MS / 1000, provider.connectTimeoutMs / 1000),
     ...writeTextTimeouts(provider),
     retries: provider.retries,
@@ -175,6 +180,7 @@ function readRow(
   const apiKeyHeader = readKeyHeader(row, { kind, isStored })
   const headers = readHeaders(row, { kind, apiKeyHeader, isStored })
   const reporting = readReporting(row)
+  const creditUsd = readPrice(row, 'credit_usd')
   const routes = readRoutes(row, kind)
   const betas = list(
     row,
@@ -210,7 +216,15 @@ function readRow(
     ...readRefuseFields(row),
     ...(retries === 0 ? { retries } : {}),
     ...reporting,
-    ...definedOnly({ baseUrl, apiKeyHeader, streamUsage, finishAborted, betas, omitFields }),
+    ...definedOnly({
+      baseUrl,
+      apiKeyHeader,
+      creditUsd,
+      streamUsage,
+      finishAborted,
+      betas,
+      omitFields,
+    }),
   }
 }
 

@@ -9,6 +9,7 @@ import type {
   StoredFile,
 } from '../../../domain/jobs/job.ts'
 import { nanoUsd } from '../../../domain/money.ts'
+import type { ImageTariff } from '../../../domain/pricing/tariff.ts'
 
 export type JobRow = {
   row_id: bigint
@@ -46,6 +47,7 @@ export type JobRow = {
   loss: bigint | null
   loss_at_ms: bigint | null
   loss_by: bigint | null
+  provider_cost: bigint | null
 }
 
 export function jobFrom(row: JobRow): Job {
@@ -78,21 +80,56 @@ export function jobFrom(row: JobRow): Job {
     archivedAtMs: numberOrNull(row.archived_at_ms),
     watchUntilMs: numberOrNull(row.watch_until_ms),
     loss: row.loss === null ? null : nanoUsd(row.loss),
+    providerCost: row.provider_cost === null ? null : nanoUsd(row.provider_cost),
   }
 }
 
 /** Prices are written as their digits: JSON has no exact integers of this size. */
 export function quoteText(quote: MediaQuote): string {
   return quote.kind === 'images'
-    ? JSON.stringify({ per_image: String(quote.tariff.perImage) })
+    ? JSON.stringify(imageQuote(quote.tariff))
     : JSON.stringify({ per_second: String(quote.tariff.perSecond), held_ms: quote.heldMs })
 }
 
 function quoteFrom(text: string): MediaQuote {
-  const quote = JSON.parse(text) as { per_image: string } | { per_second: string; held_ms: number }
-  return 'per_image' in quote
-    ? { kind: 'images', tariff: { perImage: nanoUsd(BigInt(quote.per_image)) } }
+  const quote = JSON.parse(text) as ImageQuote | { per_second: string; held_ms: number }
+  return !('per_second' in quote)
+    ? { kind: 'images', tariff: imageTariff(quote) }
     : { kind: 'video', tariff: { perSecond: nanoUsd(BigInt(quote.per_second)) }, heldMs: quote.held_ms }
+}
+
+type ImageQuote =
+  | { readonly per_image: string }
+  | {
+      readonly text_input: string
+      readonly image_input: string
+      readonly text_output?: string
+      readonly image_output: string
+      readonly max_per_image: string
+    }
+
+function imageQuote(tariff: ImageTariff): ImageQuote {
+  if ('perImage' in tariff) return { per_image: String(tariff.perImage) }
+  const { textInput, imageInput, textOutput, imageOutput, maxPerImage } = tariff
+  return {
+    text_input: String(textInput),
+    image_input: String(imageInput),
+    ...(textOutput === undefined ? {} : { text_output: String(textOutput) }),
+    image_output: String(imageOutput),
+    max_per_image: String(maxPerImage),
+  }
+}
+
+function imageTariff(quote: ImageQuote): ImageTariff {
+  const price = (digits: string) => nanoUsd(BigInt(digits))
+  if ('per_image' in quote) return { perImage: price(quote.per_image) }
+  return {
+    textInput: price(quote.text_input),
+    imageInput: price(quote.image_input),
+    ...(quote.text_output === undefined ? {} : { textOutput: price(quote.text_output) }),
+    imageOutput: price(quote.image_output),
+    maxPerImage: price(quote.max_per_image),
+  }
 }
 
 function failureFrom({

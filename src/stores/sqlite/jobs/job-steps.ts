@@ -9,6 +9,7 @@ import {
   type Created,
   type Failed,
   type JobResult,
+  type Jobs,
   type LostSubmit,
   type NewJob,
 } from '../../../gateway/ports/jobs.ts'
@@ -94,36 +95,43 @@ export class JobSteps {
     const { table, holds } = this.#parts
     return this.#change(id, row => {
       if (!table.complete(row, result)) return false
+      table.setProviderCost(row, result.providerCost)
       const job = jobFrom(row)
       holds.capture(holdOf(job), chargeOf(job, result))
       return true
     })
   }
 
-  fail(id: Id, { loss, deadlineAtMs, ...failure }: Failed): Changed {
+  fail(id: Id, { loss, deadlineAtMs, timedOut = false, providerCost, ...failure }: Failed): Changed {
     const { table, holds } = this.#parts
     return this.#change(id, row => {
       if (deadlineAtMs !== undefined && deadlineAtMs !== jobFrom(row).deadlineAtMs) return false
-      const watchMs = releaseWatchMs(failure.reason, { isSubmitted: row.submitted_at_ms !== null })
+      const watchMs = releaseWatchMs(failure.reason, { isSubmitted: row.submitted_at_ms !== null, timedOut })
       const watchUntilMs = watchMs === null ? null : failure.atMs + watchMs
       if (!table.fail(row, { ...failure, watchUntilMs })) return false
+      table.setProviderCost(row, providerCost)
       holds.release(holdOf(jobFrom(row)), failure.atMs)
       if (loss !== undefined) this.#bookLoss(row, { loss, atMs: failure.atMs })
       return true
     })
   }
 
-  bookLateCompletion(id: Id, { cost, atMs }: { readonly cost: NanoUsd; readonly atMs: number }): boolean {
+  bookLateCompletion(
+    id: Id,
+    { cost, providerCost, atMs }: Parameters<Jobs['bookLateCompletion']>[1],
+  ): boolean {
     const { table } = this.#parts
     const row = table.row(id)
     if (!table.endWatch(row, { detail: COMPLETED_LATE, atMs })) return false
+    table.setProviderCost(row, providerCost)
     this.#bookLoss(row, { loss: cost, atMs })
     return true
   }
 
-  endWatch(id: Id, end: { readonly detail: string; readonly atMs: number }): void {
+  endWatch(id: Id, { providerCost, ...end }: Parameters<Jobs['endWatch']>[1]): void {
     const { table } = this.#parts
-    table.endWatch(table.row(id), end)
+    const row = table.row(id)
+    if (table.endWatch(row, end)) table.setProviderCost(row, providerCost)
   }
 
   archive(id: Id, atMs: number): Changed {
@@ -171,9 +179,9 @@ function holdOf({ id, accountId, held }: Pick<Job, 'id' | 'accountId' | 'held'>)
 }
 
 function chargeOf({ quote, route, apiKeyId, model, provider }: Job, result: JobResult): Charge {
-  const { cost, count = 0, chargedMs = 0, atMs } = result
-  const common = { cost, providerCost: null, route, apiKeyId, model, provider, atMs }
+  const { cost, count = 0, tokens, chargedMs = 0, providerCost = null, atMs } = result
+  const common = { cost, providerCost, route, apiKeyId, model, provider, atMs }
   return quote.kind === 'images'
-    ? { kind: 'images', ...common, images: count, tariff: quote.tariff }
+    ? { kind: 'images', ...common, images: count, ...(tokens && { tokens }), tariff: quote.tariff }
     : { kind: 'video', ...common, durationMs: chargedMs, tariff: quote.tariff }
 }

@@ -177,6 +177,11 @@ export class JobTable {
     this.#statements.setLoss.run(loss, atMs, by, row.row_id)
   }
 
+  /** What the provider said that the job cost. Changes nothing if it said nothing. */
+  setProviderCost(row: JobRow, cost: NanoUsd | undefined): void {
+    if (cost !== undefined) this.#statements.setProviderCost.run(cost, row.row_id)
+  }
+
   note(rowId: bigint, { state, detail, atMs }: JobEvent): void {
     this.#tables.jobEvents.insert({ job: rowId, state, detail, at_ms: atMs })
   }
@@ -233,6 +238,7 @@ function prepare(database: Database) {
     endWatch: database.prepare(
       'UPDATE jobs SET watch_until_ms = NULL WHERE row_id = ? AND watch_until_ms > ?',
     ),
+    setProviderCost: database.prepare('UPDATE jobs SET provider_cost = ? WHERE row_id = ?'),
     setLoss: database.prepare('UPDATE jobs SET loss = ?, loss_at_ms = ?, loss_by = ? WHERE row_id = ?'),
   }
 }

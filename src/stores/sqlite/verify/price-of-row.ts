@@ -1,7 +1,7 @@
 import type { NanoUsd } from '../../../domain/money.ts'
 import { chargeForImages, chargeForTokens, chargeForVideo } from '../../../domain/pricing/charge.ts'
 import { imageTariffFrom, tariffFrom, videoTariffFrom } from '../tariffs.ts'
-import { usageFrom, type UsageColumns } from '../usage-columns.ts'
+import { imageTokensFrom, usageFrom, type UsageColumns } from '../usage-columns.ts'
 
 /** The columns of a charge that have a price. An attempt has only those of a usage. */
 type PricedColumns = UsageColumns & {
@@ -13,7 +13,8 @@ type PricedColumns = UsageColumns & {
 export function priceOfRow(row: PricedColumns, tariffContent: string): NanoUsd | null {
   const { images = null, duration_ms: durationMs = null } = row
   try {
-    if (images !== null) return chargeForImages(Number(images), imageTariffFrom(tariffContent))
+    if (images !== null)
+      return chargeForImages(Number(images), imageTariffFrom(tariffContent), imageTokensFrom(row))
     if (durationMs !== null) return chargeForVideo(Number(durationMs), videoTariffFrom(tariffContent))
     return chargeForTokens(usageFrom(row), tariffFrom(tariffContent))
   } catch {

@@ -1,13 +1,20 @@
 import type { StoredFile } from '../../domain/jobs/job.ts'
-import { mp4Duration } from '../../protocol/media/mp4-duration.ts'
+import { readMp4Header, type Mp4Header } from '../../protocol/media/mp4-header.ts'
 import type { Blobs } from '../ports/blobs.ts'
 
-/** The duration in the header of a stored clip, in milliseconds; undefined if it has none that can be read. */
-export async function clipDuration(
-  { key, bytes }: Pick<StoredFile, 'key' | 'bytes'>,
+/** The formats whose header can be anywhere in the file, so that the first bytes do not show that it is whole. */
+const HAS_MP4_HEADER = new Set(['video/mp4', 'video/quicktime'])
+
+/**
+ * The header of a stored clip; undefined for an MP4 or QuickTime file without a readable one. The headers of other
+ * formats are not read.
+ */
+export async function clipHeader(
+  { key, bytes, mediaType }: StoredFile,
   blobs: Pick<Blobs, 'read'>,
-): Promise<number | undefined> {
-  return mp4Duration((offset, length) => readPart(key, { offset, length }, blobs), bytes)
+): Promise<Mp4Header | undefined> {
+  if (!HAS_MP4_HEADER.has(mediaType)) return {}
+  return readMp4Header((offset, length) => readPart(key, { offset, length }, blobs), bytes)
 }
 
 async function readPart(

@@ -12,26 +12,38 @@ const FIELDS_BYTES = 32
 const BOXES_MAX = 1000
 const MS = 1000n
 
-/** Where the content of a box is. */
-type Box = { readonly type: string; readonly start: number; readonly end: number }
+/** Where the content of a box is. `isCut` if the file ends before the box does. */
+type Box = { readonly type: string; readonly start: number; readonly end: number; readonly isCut: boolean }
+
+/** The header of a clip. Without a duration for a file that states none, such as a live recording. */
+export type Mp4Header = { readonly durationMs?: number }
 
 /**
- * The duration that an MP4 or QuickTime file states in its header (`moov`), in milliseconds; undefined for a file that
- * states none, such as a live recording, and for other files. Reads a few bytes of each box on the way, wherever `moov`
- * is.
+ * The header (`moov`) of an MP4 or QuickTime file, wherever it is. Undefined for a file whose header is missing or
+ * cannot be read, for a file that is cut off, and for other files. Reads a few bytes of each box.
  */
-export async function mp4Duration(read: ReadAt, fileBytes: number): Promise<number | undefined> {
-  const moov = await findBox('moov', { start: 0, end: fileBytes }, read)
+export async function readMp4Header(read: ReadAt, fileBytes: number): Promise<Mp4Header | undefined> {
+  const moov = await findHeader(fileBytes, read)
   const mvhd = moov && (await findBox('mvhd', moov, read))
-  if (moov === undefined || mvhd === undefined) return undefined
-  const fields = await fieldsOf(mvhd, read)
+  const fields = mvhd && (await fieldsOf(mvhd, read))
   // Version 1 has times of 64 bits: creation, modification and duration. The time scale is between these.
   const timescale = fields?.uint(fields.isLong ? 20 : 12, 4)
+  if (moov === undefined || timescale === undefined || timescale === 0n) return undefined
   const duration = fields?.time(fields.isLong ? 24 : 16) ?? (await fragmentedDuration(moov, read))
-  if (timescale === undefined || timescale === 0n || duration === undefined) return undefined
+  if (duration === undefined) return {}
   // Rounded to the nearest millisecond.
   const ms = Number((duration * MS + timescale / 2n) / timescale)
-  return Number.isSafeInteger(ms) ? ms : undefined
+  return Number.isSafeInteger(ms) ? { durationMs: ms } : {}
+}
+
+/** The `moov` box of a whole file. Undefined if this box, or one with pictures (`mdat`), is cut off. */
+async function findHeader(fileBytes: number, read: ReadAt): Promise<Box | undefined> {
+  let moov: Box | undefined
+  for await (const box of boxesOf({ start: 0, end: fileBytes }, read)) {
+    if (box.type === 'moov') moov ??= box
+    if (box.isCut && (box.type === 'moov' || box.type === 'mdat')) return undefined
+  }
+  return moov
 }
 
 /** A file in fragments may state its duration in a separate box. */
@@ -42,19 +54,24 @@ async function fragmentedDuration(moov: Box, read: ReadAt): Promise<bigint | und
   return fields?.time(4)
 }
 
-/** The first box of a type among those that follow each other from `start` to `end`. */
-async function findBox(
-  type: string,
+/** The first box of a type inside another one. */
+async function findBox(type: string, inside: Box, read: ReadAt): Promise<Box | undefined> {
+  for await (const box of boxesOf(inside, read)) if (box.type === type) return box
+  return undefined
+}
+
+/** The boxes that follow each other from `start` to `end`, up to a place where no box can begin. */
+async function* boxesOf(
   { start, end }: Pick<Box, 'start' | 'end'>,
   read: ReadAt,
-): Promise<Box | undefined> {
+): AsyncGenerator<Box, undefined> {
   let at = start
   for (let count = 0; count < BOXES_MAX && at < end; count += 1) {
     const box = boxAt(at, end, await read(at, Math.min(HEADER_BYTES, end - at)))
-    if (box === undefined || box.type === type) return box
+    if (box === undefined) return
+    yield box
     at = box.end
   }
-  return undefined
 }
 
 /** Undefined if no box can begin here. */
@@ -67,7 +84,8 @@ function boxAt(at: number, end: number, header: Uint8Array): Box | undefined {
   const headerBytes = isLong ? 16 : 8
   if (size === undefined || size < headerBytes) return undefined
   const type = String.fromCharCode(...header.subarray(4, 8))
-  return { type, start: at + headerBytes, end: Math.min(end, at + Number(size)) }
+  const boxEnd = at + Number(size)
+  return { type, start: at + headerBytes, end: Math.min(end, boxEnd), isCut: boxEnd > end }
 }
 
 /** The numbers of a box that begins with a version. */

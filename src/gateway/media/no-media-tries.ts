@@ -5,10 +5,10 @@ import { jobKey } from './job-id.ts'
 const JOBS_MAX = 10_000
 
 /**
- * Counts the fetches of each job that got a still image instead of the clip. The counts are in memory: a restarted node
- * and every other node count from zero.
+ * Counts the fetches of each job that got something else than an image or a clip. The counts are in memory: a restarted
+ * node and every other node count from zero.
  */
-export class StillImageTries {
+export class NoMediaTries {
   readonly #tries = new Map<string, number>()
 
   /** Counts one fetch, and returns the number of the job's fetches so far. */

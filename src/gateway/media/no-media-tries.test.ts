@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import { anId } from '../../../test/support/ledger-builders.ts'
-import { StillImageTries } from './still-image-tries.ts'
+import { NoMediaTries } from './no-media-tries.ts'
 
 test('each job has its own count, which ends when the job is forgotten', () => {
-  const tries = new StillImageTries()
+  const tries = new NoMediaTries()
   const [one, other] = [anId(), anId()]
 
   const counts = [tries.add(one), tries.add(one), tries.add(other)]
@@ -14,7 +14,7 @@ test('each job has its own count, which ends when the job is forgotten', () => {
 })
 
 test('at most 10,000 jobs are counted, and the one that was fetched longest ago is forgotten', () => {
-  const tries = new StillImageTries()
+  const tries = new NoMediaTries()
   const [oldest, older] = [anId(), anId()]
   for (const id of [older, oldest, older]) tries.add(id)
 

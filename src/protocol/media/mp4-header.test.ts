@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { mediaTypeOf } from './media-signature.ts'
-import { mp4Duration } from './mp4-duration.ts'
+import { readMp4Header } from './mp4-header.ts'
 
 const fixtures = join(import.meta.dirname, '../../../test/fixtures/media')
 const fixture = (name: string) => readFileSync(join(fixtures, name))
@@ -19,7 +19,8 @@ async function measure(file: Uint8Array, fileBytes = file.length) {
     reads += 1
     return part
   }
-  return { durationMs: await mp4Duration(read, fileBytes), bytes, reads }
+  const header = await readMp4Header(read, fileBytes)
+  return { isReadable: header !== undefined, durationMs: header?.durationMs, bytes, reads }
 }
 
 const durationOf = async (...boxes: readonly Buffer[]) => (await measure(Buffer.concat(boxes))).durationMs
@@ -151,9 +152,9 @@ describe('the duration is read', () => {
         : moov.subarray(offset - bytes, offset - bytes + length)
     }
 
-    const durationMs = await mp4Duration(read, bytes + moov.length)
+    const header = await readMp4Header(read, bytes + moov.length)
 
-    expect(durationMs).toBe(60_000)
+    expect(header).toEqual({ durationMs: 60_000 })
     expect(reads.length).toBeLessThanOrEqual(6)
     expect(Math.max(...reads)).toBeLessThanOrEqual(32)
   })
@@ -198,6 +199,38 @@ describe('no duration is read', () => {
     const file = Buffer.concat([ftyp, mdat, moov])
 
     expect((await measure(file.subarray(0, 300), file.length)).durationMs).toBeUndefined()
+  })
+})
+
+describe('a clip', () => {
+  const isReadable = async (...boxes: readonly Buffer[]) => (await measure(Buffer.concat(boxes))).isReadable
+  const moov = box('moov', mvhd(5000))
+
+  test.each(['clip.mp4', 'clip-faststart.mp4', 'clip-fragmented.mp4', 'clip.mov'])(
+    'like %s has a readable header, and none when its last byte is missing',
+    async name => {
+      const whole = fixture(name)
+
+      expect(await isReadable(whole)).toBe(true)
+      expect(await isReadable(whole.subarray(0, -1))).toBe(name === 'clip-fragmented.mp4')
+    },
+  )
+
+  test.each<[string, readonly Buffer[]]>([
+    ['of an unknown length', [ftyp, box('moov', mvhd(0)), mdat]],
+    ['with bytes behind its last box', [ftyp, moov, mdat, Buffer.from('no box')]],
+    ['whose last box has no size', [ftyp, moov, uint(0, 4), Buffer.from('mdat'), Buffer.from('pictures')]],
+  ])('%s can be read', async (_what, boxes) => {
+    expect(await isReadable(...boxes)).toBe(true)
+  })
+
+  test.each<[string, readonly Buffer[]]>([
+    ['without a header', [ftyp, mdat]],
+    ['whose header is cut', [ftyp, mdat, moov.subarray(0, -1)]],
+    ['whose pictures are cut', [ftyp, moov, mdat.subarray(0, -1)]],
+    ['in a time scale of zero', [ftyp, box('moov', mvhd(5000, { timescale: 0 })), mdat]],
+  ])('%s cannot be read', async (_what, boxes) => {
+    expect(await isReadable(...boxes)).toBe(false)
   })
 })
 
