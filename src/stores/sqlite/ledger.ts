@@ -65,7 +65,7 @@ export function createLedger(parts: {
       accountId === undefined ? usageList.ofAll(page) : usageList.ofAccount(accountId, page),
     usageTotals: (accountId, between) => usageList.totals(accountId, between),
     findCharge: async id => usageList.find(id),
-    verify: () => verifyBooks(database),
+    verify: results => verifyBooks(database, results),
   }
 }
 
