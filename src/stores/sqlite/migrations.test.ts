@@ -234,6 +234,8 @@ test('losses that an earlier version booked are left out of what the account spe
 })
 
 const UNDO_0020 = `
+  DROP INDEX job_keys_by_job;
+  DROP INDEX audit_log_by_revision;
   DROP INDEX provider_versions_by_revision;
   DROP INDEX model_versions_by_revision;
   ALTER TABLE balances DROP COLUMN booked_losses;

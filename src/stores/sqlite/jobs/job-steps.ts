@@ -52,11 +52,7 @@ export class JobSteps {
 
   beginSubmit(id: Id, atMs: number, inputs?: JobInputs): Changed {
     const { table } = this.#parts
-    return this.#change(id, row => {
-      if (!table.beginSubmit(row, atMs)) return false
-      if (inputs !== undefined) table.setInputs(row, inputs)
-      return true
-    })
+    return this.#change(id, row => table.beginSubmit(row, atMs, inputs))
   }
 
   accept(
@@ -109,6 +105,7 @@ export class JobSteps {
       if (!table.fail(row, { ...failure, watchUntilMs })) return false
       holds.release(holdOf(jobFrom(row)), failure.atMs)
       if (loss !== undefined) this.#bookLoss(row, { loss, atMs: failure.atMs })
+      table.note(row.row_id, { state: 'failed', detail: failure.reason, atMs: failure.atMs })
       return true
     })
   }
@@ -116,14 +113,16 @@ export class JobSteps {
   bookLateCompletion(id: Id, { cost, atMs }: { readonly cost: NanoUsd; readonly atMs: number }): boolean {
     const { table } = this.#parts
     const row = table.row(id)
-    if (!table.endWatch(row, { detail: COMPLETED_LATE, atMs })) return false
+    if (!table.endWatch(row, atMs)) return false
     this.#bookLoss(row, { loss: cost, atMs })
+    table.note(row.row_id, { state: row.state, detail: COMPLETED_LATE, atMs })
     return true
   }
 
-  endWatch(id: Id, end: { readonly detail: string; readonly atMs: number }): void {
+  endWatch(id: Id, { detail, atMs }: { readonly detail: string; readonly atMs: number }): void {
     const { table } = this.#parts
-    table.endWatch(table.row(id), end)
+    const row = table.row(id)
+    if (table.endWatch(row, atMs)) table.note(row.row_id, { state: row.state, detail, atMs })
   }
 
   archive(id: Id, atMs: number): Changed {

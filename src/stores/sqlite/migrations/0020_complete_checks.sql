@@ -10,6 +10,11 @@ UPDATE balances SET booked_losses = lost.amount
 ALTER TABLE audit_log ADD COLUMN revision INTEGER;
 ALTER TABLE audit_log ADD COLUMN history_sha256 TEXT;
 
+CREATE INDEX audit_log_by_revision ON audit_log (revision) WHERE revision IS NOT NULL;
+
+-- The key of a job.
+CREATE INDEX job_keys_by_job ON job_keys (job);
+
 -- The rows of a revision, in the order in which they are hashed.
 CREATE INDEX provider_versions_by_revision ON provider_versions (revision, id);
 CREATE INDEX model_versions_by_revision ON model_versions (revision, id);

@@ -5,11 +5,14 @@ import { AccountNames } from './account-names.ts'
 import { ChargeReader } from './charge-reader.ts'
 import { checkAttempts } from './check-attempts.ts'
 import { checkBalances } from './check-balances.ts'
+import { checkCatalog } from './check-catalog.ts'
 import { checkCommits } from './check-commits.ts'
 import { checkCorrections } from './check-corrections.ts'
 import { checkHolds } from './check-holds.ts'
+import { checkJobKeys } from './check-job-keys.ts'
 import { checkJobs } from './check-jobs.ts'
 import { checkResults } from './check-results.ts'
+import { checkSwitches } from './check-switches.ts'
 import { checkUsageDays } from './check-usage-days.ts'
 import { EntryReader } from './entry-reader.ts'
 import { problemFrom, type Finding } from './finding.ts'
@@ -41,8 +44,11 @@ export async function verifyBooks(
     checkHolds(database, names),
     checkAttempts(database, names),
     checkJobs(database, names),
+    checkJobKeys(database, names),
     checkCorrections(database, names),
     checkUsageDays(database, names),
+    checkSwitches(database, names),
+    checkCatalog(database),
     checkCommits(database, names),
   ]
   for (const check of checks) {
