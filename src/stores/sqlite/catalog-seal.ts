@@ -1,9 +1,9 @@
 import type { Database, Statement } from 'bun:sqlite'
 import { CanonicalBytes } from './canonical.ts'
+import type { RevisionRow } from './catalog-history.ts'
 
 export type SealedRevision = { readonly revision: number; readonly sha256: string }
 
-type RevisionRow = { revision: bigint; actor: string; action: string; subject: string; at_ms: bigint }
 type VersionRow = { id: string; position: bigint; content: string | null; sealed_secret: Uint8Array | null }
 type SealRow = { revision: bigint; history_sha256: string }
 

@@ -42,7 +42,7 @@ function* checkRevisions(database: Database): Generator<readonly Finding[]> {
   }
 }
 
-type StateRow = {
+type CatalogEnds = {
   revision: bigint
   updated_at_ms: bigint
   newest: bigint | null
@@ -52,7 +52,7 @@ type StateRow = {
 }
 
 function checkState(database: Database): readonly Finding[] {
-  const state = database.query<StateRow, []>(STATE).get()
+  const state = database.query<CatalogEnds, []>(STATE).get()
   if (state === null) return [finding('The state of the catalog is missing.')]
   const { revision, updated_at_ms, newest, at_ms, lost } = state
   const found: Finding[] = []
@@ -66,7 +66,7 @@ function checkState(database: Database): readonly Finding[] {
   return found
 }
 
-type CheckedRow = { id: string; is_there: bigint; is_same: bigint | null; is_kept: bigint | null }
+type ComparedRow = { id: string; is_there: bigint; is_same: bigint | null; is_kept: bigint | null }
 type Rows = {
   readonly kind: string
   /** SQL for whether the row of an id is the same as its latest version. */
@@ -79,7 +79,7 @@ function* checkRows(
   database: Database,
   { kind, current, versions, table }: Rows,
 ): Generator<readonly Finding[]> {
-  const select = database.prepare<CheckedRow, [string, number]>(
+  const select = database.prepare<ComparedRow, [string, number]>(
     `WITH ids AS (SELECT id FROM ${table} UNION SELECT id FROM ${versions})
       SELECT ids.id, row.id IS NOT NULL AS is_there, ${current} AS is_same, latest.content IS NOT NULL AS is_kept
       FROM ids LEFT JOIN ${table} AS row ON row.id = ids.id

@@ -16,7 +16,7 @@ export function* checkJobKeys(database: Database, names: AccountNames): Generato
   yield* checkKeyedJobs(database, names)
 }
 
-type KeyRow = {
+type CheckedKey = {
   account_id: bigint
   key: string
   fingerprint: string
@@ -29,7 +29,7 @@ type KeyRow = {
 }
 
 function* checkKeys(database: Database, names: AccountNames): Generator<readonly Finding[]> {
-  const select = database.prepare<KeyRow, [bigint, string, number]>(
+  const select = database.prepare<CheckedKey, [bigint, string, number]>(
     `SELECT job_keys.*, jobs.account_id AS owner, jobs.created_at_ms AS job_created_at_ms, ${FIRST_FACTS}
       FROM job_keys LEFT JOIN jobs ON jobs.row_id = job
       WHERE (job_keys.account_id, key) > (?, ?) ORDER BY job_keys.account_id, key LIMIT ?`,
@@ -47,7 +47,7 @@ function* checkKeys(database: Database, names: AccountNames): Generator<readonly
   }
 }
 
-function problemOfKey({ owner, account_id, key, facts, ...row }: KeyRow): string | undefined {
+function problemOfKey({ owner, account_id, key, facts, ...row }: CheckedKey): string | undefined {
   if (owner === null) return `names job row ${row.job}, which is missing`
   if (owner !== account_id) return `names job row ${row.job}, which belongs to another account`
   if (facts === null) return undefined

@@ -23,7 +23,7 @@ type SwitchLine = { id: bigint; action: string; subject: string; at_ms: bigint }
 export function* checkSwitches(database: Database, names: AccountNames): Generator<readonly Finding[]> {
   const lines = new SwitchLines(database)
   while (lines.read()) yield []
-  const selectAccounts = database.prepare<AccountRow, [bigint, number]>(
+  const selectAccounts = database.prepare<SwitchedAccount, [bigint, number]>(
     'SELECT id, public_id, suspended_at_ms, replays_off_at_ms FROM accounts WHERE id > ? ORDER BY id LIMIT ?',
   )
   yield* inPieces(selectAccounts, lines, row => {
@@ -31,7 +31,7 @@ export function* checkSwitches(database: Database, names: AccountNames): Generat
     if (problem === undefined) return undefined
     return { accountId: row.id, problem: `${names.of(row.id)}: ${problem}` }
   })
-  const selectKeys = database.prepare<KeyRow, [bigint, number]>(
+  const selectKeys = database.prepare<SwitchedKey, [bigint, number]>(
     'SELECT id, account_id, public_id, revoked_at_ms FROM api_keys WHERE id > ? ORDER BY id LIMIT ?',
   )
   yield* inPieces(selectKeys, lines, ({ account_id: accountId, public_id: key, revoked_at_ms: revoked }) => {
@@ -41,16 +41,16 @@ export function* checkSwitches(database: Database, names: AccountNames): Generat
   })
 }
 
-type AccountRow = {
+type SwitchedAccount = {
   id: bigint
   public_id: string
   suspended_at_ms: bigint | null
   replays_off_at_ms: bigint | null
 }
-type KeyRow = { id: bigint; account_id: bigint; public_id: string; revoked_at_ms: bigint | null }
+type SwitchedKey = { id: bigint; account_id: bigint; public_id: string; revoked_at_ms: bigint | null }
 
 function problemOfAccount(
-  { public_id: id, suspended_at_ms: suspended, replays_off_at_ms: replaysOff }: AccountRow,
+  { public_id: id, suspended_at_ms: suspended, replays_off_at_ms: replaysOff }: SwitchedAccount,
   lines: SwitchLines,
 ): string | undefined {
   if (lines.at(id, 'suspended_at_ms') !== suspended)
