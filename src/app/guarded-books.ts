@@ -36,9 +36,9 @@ export function guardedLedger(ledger: Ledger, guards: Guards): Ledger {
     losses: page => ledger.losses(page),
     findCharge: id => ledger.findCharge(id),
     usageTotals: (accountId, between) => ledger.usageTotals(accountId, between),
-    async verify() {
+    async verify(results) {
       try {
-        const verification = await ledger.verify()
+        const verification = await ledger.verify(results)
         guards.guard.noteCheck(verification.affected)
         return verification
       } catch (error) {

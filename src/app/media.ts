@@ -2,7 +2,10 @@ import { createHash } from 'node:crypto'
 import type { Config } from '../config/config.ts'
 import type { Provider } from '../domain/catalog/provider.ts'
 import type { JobKind } from '../domain/jobs/job.ts'
+import { formatUsd, ZERO } from '../domain/money.ts'
 import { inputSpool } from '../gateway/budgets/body-budgets.ts'
+import { DamagedResults } from '../gateway/media/damaged-results.ts'
+import { publicId } from '../gateway/media/job-id.ts'
 import { JobRunner } from '../gateway/media/job-runner.ts'
 import { observedJobs } from '../gateway/media/observe-jobs.ts'
 import { RESULT_FETCHES_MAX } from '../gateway/media/fetch-result.ts'
@@ -30,6 +33,7 @@ const LOGGED_STATUSES_MAX = 1000
 
 export type MediaParts = SubmitPorts & {
   readonly runner: JobRunner
+  readonly damagedResults: DamagedResults
   /** Ends the running pass of the reconciler. */
   readonly stop: () => void
   readonly stopping: CallerSignal
@@ -92,6 +96,11 @@ export async function openMedia(parts: {
   return {
     ...ports,
     runner: new JobRunner(ports),
+    damagedResults: new DamagedResults(({ job, key, damage }) => {
+      const line = { job_id: publicId(job), file: key, damage, cost_usd: formatUsd(job.cost ?? ZERO) }
+      log.error('the stored result of a paid job cannot be served; refund its charge', line)
+      jobMetrics.resultDamaged(job)
+    }),
     stop: () => stopping.abort(),
     stopping: stopping.signal,
     serves: ({ kind }, jobKind) => providers[kind].media?.kinds.includes(jobKind) === true,

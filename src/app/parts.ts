@@ -163,6 +163,8 @@ function adminPortsOf(parts: {
     ledger,
     anchor: node.anchor,
     jobs: media.jobs,
+    blobs: media.blobs,
+    damagedResults: media.damagedResults,
     explainJob: job => {
       const provider = catalog.current().providers.get(job.provider)
       const keptMs = job.kind === 'image' ? imageMs : videoMs

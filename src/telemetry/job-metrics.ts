@@ -8,6 +8,8 @@ import { dollars } from './dollars.ts'
 export type JobMetrics = JobObserver & {
   /** Counts an answer of a provider with a status that its adapter does not know. */
   readonly countUnknownStatus: (provider: string) => void
+  /** Counts a paid job whose stored result was found missing or changed. */
+  readonly resultDamaged: (job: Pick<Job, 'kind' | 'model'>) => void
   /** The amounts charged for jobs, by model. */
   readonly costs: () => Iterable<readonly [model: string, cost: bigint]>
   /** The Prometheus text format. */
@@ -42,6 +44,12 @@ export function openJobMetrics(): JobMetrics {
     labelNames: ['provider'],
     registers,
   })
+  const damagedResults = new Counter({
+    name: 'tollgate_damaged_results_total',
+    help: 'Paid jobs whose stored result was missing or changed when a client asked for it.',
+    labelNames: ['kind', 'model'],
+    registers,
+  })
   const countLoss = (model: string, loss: NanoUsd | null) => {
     if (loss !== null) losses.inc({ model }, dollars(loss))
   }
@@ -56,6 +64,7 @@ export function openJobMetrics(): JobMetrics {
       countLoss(model, loss)
     },
     countUnknownStatus: provider => unknownStatuses.inc({ provider }),
+    resultDamaged: ({ kind, model }) => damagedResults.inc({ kind, model }),
     costs: () => costs,
     text: () => registry.metrics(),
   }

@@ -1,6 +1,11 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'bun:test'
-import { BlobTooLargeError, type Blobs, type BlobRange } from '../../src/gateway/ports/blobs.ts'
+import {
+  BlobTooLargeError,
+  type Blobs,
+  type BlobRange,
+  type OpenBlob,
+} from '../../src/gateway/ports/blobs.ts'
 import { bytesOf, failingStream, streamOf, streamOfText, textOf } from '../support/byte-streams.ts'
 import { rejection } from '../support/rejection.ts'
 
@@ -135,6 +140,36 @@ export function blobsConform(open: () => Promise<Blobs>): void {
       await rejection(blobs.write(KEY, streamOfText('too long'), { bytesMax: 3 }))
 
       expect(await textAt(blobs, KEY)).toBe('old')
+    })
+  })
+
+  describe('reading a blob that must be intact', () => {
+    test('gives its bytes, or a part of them', async () => {
+      const blobs = await opened()
+      const stored = { key: KEY, ...(await blobs.write(KEY, streamOfText('0123456789'), UNLIMITED)) }
+
+      const whole = await blobs.readIntact(stored)
+      const part = await blobs.readIntact(stored, { start: 3, end: 5 })
+
+      expect(await textOf((whole as OpenBlob).stream)).toBe('0123456789')
+      expect(await textOf((part as OpenBlob).stream)).toBe('34')
+      expect(part).toMatchObject({ bytes: 10 })
+      expect(await blobs.damageOf(stored)).toBeUndefined()
+    })
+
+    test.each([
+      ['removed', 'missing', (blobs: Blobs) => blobs.remove(KEY)],
+      ['archived', 'missing', (blobs: Blobs) => blobs.archive(KEY)],
+      ['replaced', 'changed', (blobs: Blobs) => blobs.write(KEY, streamOfText('9876543210'), UNLIMITED)],
+      ['shortened', 'changed', (blobs: Blobs) => blobs.write(KEY, streamOfText('0123'), UNLIMITED)],
+    ] as const)('and was %s says that it is %s', async (_, damage, change) => {
+      const blobs = await opened()
+      const stored = { key: KEY, ...(await blobs.write(KEY, streamOfText('0123456789'), UNLIMITED)) }
+
+      await change(blobs)
+
+      expect(await blobs.readIntact(stored)).toBe(damage)
+      expect(await blobs.damageOf(stored)).toBe(damage)
     })
   })
 

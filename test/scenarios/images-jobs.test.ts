@@ -1,4 +1,4 @@
-import { readdirSync, rmSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { PollOutcome, SubmitOutcome } from '../../src/gateway/ports/media-provider.ts'
 import type { TestAccount } from '../support/gateway.ts'
@@ -591,16 +591,4 @@ describe('7 days after its completion', () => {
 
     expect(await gateway.poll(ada.key, id!)).toEqual(before)
   })
-})
-
-test('a result whose file is missing is a 500, and not a reply that ends early', async () => {
-  const { id } = await gateway.running(ada.key)
-  gateway.media.polled = images(['one'])
-  await gateway.poll(ada.key, id)
-  rmSync(`${gateway.dataDir}/blobs/live`, { recursive: true })
-
-  const response = await gateway.lookup(ada.key, id)
-
-  expect(response.status).toBe(500)
-  expect(await errorOf(response)).toMatchObject({ error: { type: 'server_error' } })
 })

@@ -180,6 +180,10 @@ describe('a job that its provider does not finish within a day', () => {
     expect(await gateway.money(ada)).toEqual({ available: '1', held: '0' })
     const { data } = await gateway.admin<{ data: readonly object[] }>('GET', `accounts/${ada.id}/statement`)
     expect(data[0]).toMatchObject({ kind: 'loss', amount_usd: '0', ref: id })
+    const shown = async (path: string) =>
+      (await fetch(gateway.url + path, { headers: { 'x-api-key': ada.key } })).json()
+    expect(await shown('/v1/balance')).toMatchObject({ spent: { text_usd: '0', media_usd: '0' } })
+    expect(await shown('/v1/credits')).toEqual({ balance: '1', total_used: '0' })
     await gateway.verify()
   })
 

@@ -1,6 +1,14 @@
 import { createHash } from 'node:crypto'
 import { BLOB_KEY_CHARS_MAX, BlobTooLargeError } from '../../src/gateway/ports/blobs.ts'
-import type { BlobRange, Blobs, ListedBlob, OpenBlob, StoredBlob } from '../../src/gateway/ports/blobs.ts'
+import type {
+  BlobDamage,
+  BlobRange,
+  Blobs,
+  KnownBlob,
+  ListedBlob,
+  OpenBlob,
+  StoredBlob,
+} from '../../src/gateway/ports/blobs.ts'
 import type { ByteStream } from '../../src/gateway/ports/byte-stream.ts'
 
 type File = { readonly bytes: Uint8Array<ArrayBuffer>; readonly writtenAtMs: number }
@@ -39,7 +47,7 @@ export class MemoryBlobs implements Blobs {
       await this.#before('blobs.write')
       this.#disk.live.set(key, { bytes, writtenAtMs: this.#now() })
       await this.#before('blobs.write answered')
-      return { sha256: createHash('sha256').update(bytes).digest('hex'), bytes: bytes.length }
+      return { sha256: sha256Of(bytes), bytes: bytes.length }
     } catch (error) {
       source.cancel()
       throw error
@@ -53,6 +61,18 @@ export class MemoryBlobs implements Blobs {
     if (file === undefined) return undefined
     const start = Math.max(0, range?.start ?? 0)
     return { bytes: file.bytes.length, stream: new Pieces(file.bytes.subarray(start, range?.end)) }
+  }
+
+  async readIntact(known: KnownBlob, range?: BlobRange): Promise<OpenBlob | BlobDamage> {
+    return (await this.damageOf(known)) ?? (await this.read(known.key, range)) ?? 'missing'
+  }
+
+  async damageOf({ key, bytes, sha256 }: KnownBlob): Promise<BlobDamage | undefined> {
+    check(key)
+    const file = this.#disk.live.get(key)
+    if (file === undefined) return 'missing'
+    const isIntact = file.bytes.length === bytes && sha256Of(file.bytes) === sha256
+    return isIntact ? undefined : 'changed'
   }
 
   async remove(key: string): Promise<void> {
@@ -97,6 +117,10 @@ export class MemoryBlobs implements Blobs {
     }
     return Uint8Array.from(Buffer.concat(pieces))
   }
+}
+
+function sha256Of(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
 }
 
 function check(key: string): void {

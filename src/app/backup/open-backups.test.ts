@@ -219,6 +219,20 @@ describe('a backup', () => {
     expect(blobFiles).toBe(1)
   })
 
+  test('has the files of jobs that are written while the books are copied', async () => {
+    const { store, backups, file, blobs } = await openedBooks()
+    // Enough that copying the books takes a while.
+    store.database.run('CREATE TABLE filler (x BLOB) STRICT')
+    store.database.run('INSERT INTO filler VALUES (zeroblob(40000000))')
+    const written = backups.write(file)
+    await until('the books are being copied', () => existsSync(`${file}.partial`))
+
+    await blobs.write('img_1/out-0', streamOf([Buffer.from('a result')]), { bytesMax: 100 })
+
+    const { blobFiles } = await written
+    expect(blobFiles).toBe(1)
+  })
+
   test('is written one at a time', async () => {
     const { backups, file } = await openedBooks()
     const first = backups.write(file)

@@ -13,6 +13,7 @@ export type Acceptance = {
 
 type Problem = {
   readonly id: string
+  readonly concerns: 'everything' | 'account' | 'nothing'
   readonly entry_id: string | null
   readonly message: string
   readonly accepted: boolean
@@ -21,7 +22,7 @@ type Problem = {
 /** The id of the problem that the books do not match their anchor. */
 const ANCHOR_PROBLEM = 'anchor'
 
-/** Checks the ledger. If it does not balance, names the first wrong entry and exits with 1. */
+/** Checks the ledger and the stored results. If it does not balance, names the first wrong entry and exits with 1. */
 export async function verify(ask: Ask, acceptance: Acceptance = {}): Promise<Outcome> {
   const { accept, reason, acceptLoss } = acceptance
   const json = { accept, reason, accept_loss: acceptLoss }
@@ -38,11 +39,14 @@ export async function verify(ask: Ask, acceptance: Acceptance = {}): Promise<Out
     const text = [`The books balance. ${entries} entries were checked.${accepted}`, ...lines].join('\n')
     return { value: verification, text }
   }
-  const { heading, section } = summaryOf(problems.filter(({ accepted }) => !accepted))
+  const open = problems.filter(({ accepted }) => !accepted)
+  const { heading, section } = summaryOf(open)
+  const isStopped = open.some(({ concerns }) => concerns !== 'nothing')
+  const effect = isStopped ? 'Paid requests are refused while a problem affects them. ' : ''
   return {
     value: verification,
     text: [heading, ...lines].join('\n'),
-    note: `Paid requests are refused while a problem affects them. See "${section}" in docs/operating.md.`,
+    note: `${effect}See "${section}" in docs/operating.md.`,
     exitCode: 1,
   }
 }
@@ -51,6 +55,11 @@ export async function verify(ask: Ask, acceptance: Acceptance = {}): Promise<Out
 function summaryOf(problems: readonly Problem[]): { readonly heading: string; readonly section: string } {
   if (problems.every(({ id }) => id === ANCHOR_PROBLEM))
     return { heading: 'The books do not match their anchor.', section: 'If the database lost commits' }
+  if (problems.every(({ concerns }) => concerns === 'nothing'))
+    return {
+      heading: 'The books balance, but stored results of paid jobs are damaged.',
+      section: 'If a stored result is damaged',
+    }
   const first = problems.find(({ entry_id }) => entry_id !== null)
   const place = first === undefined ? '' : ` The first wrong entry is ${first.entry_id}.`
   return { heading: `The books do not balance.${place}`, section: 'If verify finds a problem' }

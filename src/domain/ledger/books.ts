@@ -1,4 +1,4 @@
-import { nanoUsd, ZERO, type NanoUsd } from '../money.ts'
+import { nanoUsd, subtractUsd, ZERO, type NanoUsd } from '../money.ts'
 
 /**
  * The books of an account. Its money is in `available` and `held.*`; the house books are the other side of every
@@ -37,7 +37,21 @@ export const NO_BALANCES: Balances = {
   losses: ZERO,
 }
 
-/** Everything that was credited to the account: paid in, granted or compensated. Equals available + held + spent. */
-export function creditedIn(balances: Balances): NanoUsd {
+/** Everything that the house books gave: paid in, granted, compensated, or booked as a loss. */
+export function givenIn(balances: Balances): NanoUsd {
   return nanoUsd(0n - balances.cash - balances.promotions - balances.losses)
+}
+
+/**
+ * What the account spent and was credited. Both leave out its loss operations, which move nothing of the customer's
+ * money. Credited equals available + held + spent.
+ */
+export function sumsIn(
+  balances: Balances,
+  bookedLosses: NanoUsd,
+): { readonly spent: Readonly<Record<HoldKind, NanoUsd>>; readonly credited: NanoUsd } {
+  return {
+    spent: { text: balances['revenue.text'], media: subtractUsd(balances['revenue.media'], bookedLosses) },
+    credited: subtractUsd(givenIn(balances), bookedLosses),
+  }
 }

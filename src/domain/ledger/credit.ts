@@ -1,6 +1,6 @@
 import { GatewayError } from '../errors.ts'
 import { formatUsd, nanoUsd, type NanoUsd } from '../money.ts'
-import { creditedIn, type Balances } from './books.ts'
+import { givenIn, type Balances } from './books.ts'
 import type { Movement } from './post.ts'
 
 export type CreditSource = 'cash' | 'promotions'
@@ -17,7 +17,7 @@ export function crediting(
   { amount, source }: { readonly amount: NanoUsd; readonly source: CreditSource },
 ): readonly Movement[] {
   if (amount <= 0n) throw new RangeError(`A credit of ${amount} is not above zero.`)
-  if (creditedIn(balances) + amount > CREDITED_MAX)
+  if (givenIn(balances) + amount > CREDITED_MAX)
     throw new GatewayError(
       'invalid_field',
       `With this credit the sum of the account's credits would exceed ${formatUsd(CREDITED_MAX)} USD, the maximum.`,

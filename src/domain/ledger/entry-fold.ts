@@ -1,6 +1,6 @@
 import { addUsd, describeUsd, subtractUsd, ZERO, type NanoUsd } from '../money.ts'
 import { NO_BALANCES, type Balances, type Book } from './books.ts'
-import { booksTouchedBy, type OperationKind } from './operation.ts'
+import { booksTouchedBy, lossIn, type OperationKind } from './operation.ts'
 import type { Entry } from './post.ts'
 
 /** An operation as it is stored, with the cost of its charge. */
@@ -28,7 +28,12 @@ export type WrongEntry = {
   readonly excess?: { readonly book: Book; readonly amount: NanoUsd }
 }
 
-type AccountFold = { readonly balances: Record<Book, NanoUsd>; operations: number; isWrong: boolean }
+type AccountFold = {
+  readonly balances: Record<Book, NanoUsd>
+  bookedLosses: NanoUsd
+  operations: number
+  isWrong: boolean
+}
 
 /**
  * Adds up the entries of all books, operation by operation and in order, and finds the first wrong entry of each
@@ -53,6 +58,11 @@ export class EntryFold {
     return this.#accounts.get(accountId)?.balances ?? NO_BALANCES
   }
 
+  /** The sum of an account's loss operations. */
+  lossesOf(accountId: number): NanoUsd {
+    return this.#accounts.get(accountId)?.bookedLosses ?? ZERO
+  }
+
   /** The number of operations of an account. */
   operationsOf(accountId: number): number {
     return this.#accounts.get(accountId)?.operations ?? 0
@@ -72,6 +82,7 @@ export class EntryFold {
     const account = this.#accountOf(operation.accountId)
     if (account.isWrong) return undefined
     account.operations += 1
+    account.bookedLosses = addUsd(account.bookedLosses, lossIn(operation.kind, operation.entries))
     const wrong = wrongNumber(operation, account) ?? fold(operation, account) ?? wrongSums(operation)
     if (wrong === undefined) this.#entries += operation.entries.length
     else account.isWrong = true
@@ -81,7 +92,7 @@ export class EntryFold {
   #accountOf(accountId: number): AccountFold {
     const known = this.#accounts.get(accountId)
     if (known !== undefined) return known
-    const account = { balances: { ...NO_BALANCES }, operations: 0, isWrong: false }
+    const account = { balances: { ...NO_BALANCES }, bookedLosses: ZERO, operations: 0, isWrong: false }
     this.#accounts.set(accountId, account)
     return account
   }

@@ -1,4 +1,6 @@
+import { ZERO, type NanoUsd } from '../money.ts'
 import type { Book } from './books.ts'
+import type { Entry } from './post.ts'
 
 /** The kinds of operations, and the books that each may touch. */
 export const booksTouchedBy = {
@@ -16,3 +18,9 @@ export const booksTouchedBy = {
 } as const satisfies Record<string, readonly Book[]>
 
 export type OperationKind = keyof typeof booksTouchedBy
+
+/** The amount that an operation books as a loss; zero for any other kind. */
+export function lossIn(kind: OperationKind, entries: readonly Entry[]): NanoUsd {
+  if (kind !== 'loss') return ZERO
+  return entries.find(({ book }) => book === 'revenue.media')?.amount ?? ZERO
+}

@@ -3,6 +3,8 @@ import { unpricedFeatures } from '../../domain/catalog/unpriced-features.ts'
 import type { Provider } from '../../domain/catalog/provider.ts'
 import type { AuditLog } from '../ports/audit.ts'
 import type { Ledger } from '../ports/ledger.ts'
+import { publicId } from '../media/job-id.ts'
+import type { DamagedResults } from '../media/damaged-results.ts'
 import type { IdleStreams } from './idle-streams.ts'
 import type { ProbeResult } from '../ports/providers.ts'
 import type { Moderator } from '../ports/moderator.ts'
@@ -28,6 +30,8 @@ const PROBES_AT_ONCE = 8
 
 /** How many models a check names. */
 const MODELS_SHOWN_MAX = 20
+/** How many jobs a check names. */
+const JOBS_SHOWN_MAX = 20
 
 /** A text that no moderator should flag. */
 const HARMLESS = 'Good morning.'
@@ -40,6 +44,7 @@ export async function examine(ports: {
   readonly isSandboxOn: boolean
   readonly probeProvider: ProbeProvider
   readonly idleStreams: IdleStreams
+  readonly damagedResults: Pick<DamagedResults, 'list'>
   readonly refusedFields: Pick<RefusedFields, 'of'>
   /** Undefined if moderation is off. */
   readonly moderator: Moderator | undefined
@@ -51,6 +56,7 @@ export async function examine(ports: {
     ...checkPrices(catalog),
     ...checkIdleStreams(ports.idleStreams),
     ...(await checkCosts(catalog, ports.ledger)),
+    ...checkDamagedResults(ports.damagedResults),
     ...(ports.moderator === undefined ? [] : [await checkModerator(ports.moderator)]),
     ...(await probeAll([...catalog.providers.values()], ports.probeProvider)),
     ...[...catalog.providers.values()].flatMap(provider => checkRefusals(provider, ports.refusedFields)),
@@ -109,6 +115,16 @@ function checkIdleStreams(idleStreams: IdleStreams): readonly Check[] {
 function namesOf(models: readonly string[]): string {
   const others = models.length > MODELS_SHOWN_MAX ? ` and ${models.length - MODELS_SHOWN_MAX} more` : ''
   return `${models.slice(0, MODELS_SHOWN_MAX).join(', ')}${others}`
+}
+
+/** Names the paid jobs whose files were damaged when their clients asked for them. */
+function checkDamagedResults(damagedResults: Pick<DamagedResults, 'list'>): readonly Check[] {
+  const found = damagedResults.list()
+  if (found.length === 0) return []
+  const shown = found.slice(0, JOBS_SHOWN_MAX).map(({ job, damage }) => `${publicId(job)} (${damage})`)
+  const others = found.length > JOBS_SHOWN_MAX ? ` and ${found.length - JOBS_SHOWN_MAX} more` : ''
+  const detail = `The stored files of these paid jobs could not be served since the start: ${shown.join(', ')}${others}. Put them back from a backup, or refund each with tollgate refund ID. tollgate verify finds all of them.`
+  return [{ name: 'stored results', ok: false, detail }]
 }
 
 /** Without verdicts, requests continue unmoderated and nothing else shows it. */

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../domain/errors.ts'
 import type { AnchorKeeper } from '../books/anchor-keeper.ts'
+import type { Blobs } from '../ports/blobs.ts'
 import type { AuditLog } from '../ports/audit.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Ledger, Problem, Verification } from '../ports/ledger.ts'
@@ -10,6 +11,7 @@ export type Anchoring = Pick<AnchorKeeper, 'problem' | 'acceptLoss'>
 
 type Ports = {
   readonly ledger: Ledger
+  readonly blobs: Pick<Blobs, 'damageOf'>
   readonly anchor: Anchoring
   readonly auditLog: AuditLog
   readonly clock: Clock
@@ -18,9 +20,9 @@ type Ports = {
 /** The id of the problem that the books do not match their anchor. */
 const ANCHOR_PROBLEM = 'anchor'
 
-/** Checks the ledger, and compares it with its anchor. */
-export async function verifyBooks({ ledger, anchor }: Ports): Promise<Verification> {
-  const verification = await ledger.verify()
+/** Checks the ledger and the stored results, and compares the ledger with its anchor. */
+export async function verifyBooks({ ledger, blobs, anchor }: Ports): Promise<Verification> {
+  const verification = await ledger.verify(blobs)
   const { problem: message } = anchor
   if (message === undefined) return verification
   const problem: Problem = {
@@ -39,9 +41,9 @@ export async function verifyBooks({ ledger, anchor }: Ports): Promise<Verificati
  */
 export async function acceptProblem(
   { id, reason, actor }: { readonly id: string; readonly reason: string; readonly actor: Actor },
-  { ledger, auditLog, clock }: Ports,
+  { ledger, blobs, auditLog, clock }: Ports,
 ): Promise<void> {
-  const { problems } = await ledger.verify()
+  const { problems } = await ledger.verify(blobs)
   const problem = problems.find(one => one.id === id)
   if (problem === undefined)
     throw new GatewayError('not_found', `A check finds no problem "${id}".${adviceFor(id)}`)

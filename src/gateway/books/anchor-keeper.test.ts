@@ -119,6 +119,39 @@ describe('the anchor', () => {
     await store.close()
   })
 
+  test('that a crash left behind is written at the start, without a new commit', async () => {
+    const { path, open, anchored } = await usedFolder()
+    const first = JSON.parse(readFileSync(path, 'utf8')) as { number: number }
+    const killed = await open()
+    const hash = killed.store.commitChain.hashOf(first.number - 1)!
+    await killed.close()
+    writeFileSync(path, JSON.stringify({ node: 'main', number: first.number - 1, hash }))
+
+    const { store, keeper, close } = await open()
+    await written(() => anchored() === store.commitChain.end()!.number)
+
+    expect(keeper.problem).toBeUndefined()
+    await close()
+  })
+
+  test('that a crash left without its audit line gets the line at the next start', async () => {
+    const { path, clock, open } = aFolder()
+    const killed = aSqliteStore(join(path, '..', 'tollgate.db'), clock)
+    await anAccount(killed, { funds: usd('1') })
+    await diskAnchorFile(path).write(killed.commitChain.end()!)
+    await killed.close()
+
+    const { store, keeper, close } = await open()
+    const problem = keeper.problem
+    await close()
+    const reopened = aSqliteStore(join(path, '..', 'tollgate.db'), clock)
+
+    expect(problem).toBeUndefined()
+    expect(await reopened.auditLog.has('anchor.create')).toBe(true)
+    expect(store.commitChain.end()).toEqual(reopened.commitChain.end())
+    await reopened.close()
+  })
+
   test('may be missing in a folder of an earlier version, and is written then', async () => {
     const folder = aFolder()
     const earlier = aSqliteStore(join(folder.path, '..', 'tollgate.db'))

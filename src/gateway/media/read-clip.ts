@@ -1,5 +1,6 @@
 import { GatewayError } from '../../domain/errors.ts'
-import { isFinal, type StoredFile } from '../../domain/jobs/job.ts'
+import { isFinal } from '../../domain/jobs/job.ts'
+import type { PaidClip } from './damaged-results.ts'
 import { readJob } from './read-job.ts'
 
 /**
@@ -10,7 +11,7 @@ export async function readClip(
   text: string,
   caller: { readonly accountId: number },
   ports: Parameters<typeof readJob>[3],
-): Promise<StoredFile> {
+): Promise<PaidClip> {
   const job = await readJob(text, 'video', caller, ports)
   if (job.archivedAtMs !== null) {
     throw new GatewayError('content_archived', 'This clip was archived and can no longer be read.', {
@@ -18,7 +19,7 @@ export async function readClip(
     })
   }
   const [clip] = job.outputs
-  if (clip !== undefined) return clip
+  if (clip !== undefined) return { job, clip }
   if (!isFinal(job.state))
     throw new GatewayError('video_not_ready', 'This job is not finished. Try again later.')
   throw new GatewayError('video_not_ready', 'This job failed and has no clip.', { shouldRetry: false })

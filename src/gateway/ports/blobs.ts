@@ -21,6 +21,15 @@ export interface Blobs {
    */
   read(key: string, range?: BlobRange): Promise<OpenBlob | undefined>
 
+  /**
+   * Like `read`, for a blob that must still have the size and the SHA-256 of `file`; otherwise returns what is wrong. A
+   * blob that this process neither wrote nor hashed since its file last changed is hashed first.
+   */
+  readIntact(file: KnownBlob, range?: BlobRange): Promise<OpenBlob | BlobDamage>
+
+  /** Hashes a blob in any case, and compares it with `file`. Undefined if it is intact. Never rejects. */
+  damageOf(file: KnownBlob): Promise<BlobDamage | undefined>
+
   /** Deletes a blob. Repeating it changes nothing. An archived blob stays. */
   remove(key: string): Promise<void>
 
@@ -49,6 +58,12 @@ export type StoredBlob = {
   readonly sha256: string
   readonly bytes: number
 }
+
+/** A blob as it was when it was written. */
+export type KnownBlob = StoredBlob & { readonly key: string }
+
+/** An archived blob counts as missing. A blob whose file cannot be opened or read is unreadable. */
+export type BlobDamage = 'missing' | 'changed' | 'unreadable'
 
 /** Offsets in bytes; `end` is exclusive. */
 export type BlobRange = { readonly start: number; readonly end: number }

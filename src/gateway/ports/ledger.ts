@@ -9,6 +9,7 @@ import type { ImageTokens } from '../../domain/pricing/image-tokens.ts'
 import type { ImageTariff, TextTariff, VideoTariff } from '../../domain/pricing/tariff.ts'
 import type { AttemptId } from './attempts.ts'
 import type { Audit } from './audit.ts'
+import type { Blobs } from './blobs.ts'
 
 /**
  * The books. Each method is one atomic, durable step, and says what repeating it does. Calls may be concurrent, also on
@@ -130,10 +131,10 @@ export interface Ledger {
   usageTotals(accountId: number, between: TimeRange): Promise<UsageTotals>
 
   /**
-   * Checks every invariant of the books against the entries, and reports the first entry that is wrong. Rejects if the
-   * books cannot be read.
+   * Checks every invariant of the books against the entries, and reports the first entry that is wrong. With `results`,
+   * it also checks the stored files of all completed jobs, which can take minutes. Rejects if the books cannot be read.
    */
-  verify(): Promise<Verification>
+  verify(results?: Pick<Blobs, 'damageOf'>): Promise<Verification>
 }
 
 export type Hold = {
@@ -309,13 +310,15 @@ export type Problem = {
   readonly message: string
   /** The operator accepted it: the audit log has a line with the action `books.accept` and its id as the subject. */
   readonly isAccepted: boolean
+  /** True for a damaged file of a completed job: the books are right, and no paid request is refused. */
+  readonly stopsNothing?: true
 }
 
 /** The accounts whose books have a problem that is not accepted, or all of them. */
 export type Affected = 'everything' | readonly number[]
 
 export type Verification = {
-  /** At most a hundred. */
+  /** At most a hundred, and at most a thousand damaged results. */
   readonly problems: readonly Problem[]
   readonly entries: number
   /** Includes problems beyond the hundredth. */

@@ -2,7 +2,7 @@ import { formatId } from '../../domain/ids.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { acceptLoss, acceptProblem, verifyBooks } from '../../gateway/admin/verify-books.ts'
 import { creditAccount, creditSources } from '../../gateway/admin/credit-account.ts'
-import type { StatementLine } from '../../gateway/ports/ledger.ts'
+import type { Problem, StatementLine } from '../../gateway/ports/ledger.ts'
 import type { JobsPass } from '../../gateway/ports/reconcile.ts'
 import { movementId } from '../account/statement.ts'
 import { accountOf } from './accounts.ts'
@@ -43,7 +43,7 @@ export async function getStatement({ query, params }: AdminCall, ports: AdminPor
 }
 
 /**
- * Checks the ledger. A ledger that does not balance is a result, not an error. The operator can first accept a problem
+ * Checks the ledger and the stored results. A ledger that does not balance is a result, not an error. The operator can first accept a problem
  * (`accept`, its id, and `reason`), or the loss of commits (`accept_loss`, the reason).
  */
 export async function postVerification({ request }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
@@ -62,14 +62,19 @@ export async function postVerification({ request }: AdminCall, ports: AdminPorts
   return adminReply({
     ok: problems.every(({ isAccepted }) => isAccepted),
     entries,
-    problems: problems.map(({ id, accountId, entryId, message, isAccepted }) => ({
-      id,
-      concerns: accountId === null ? 'everything' : 'account',
-      entry_id: entryId,
-      message,
-      accepted: isAccepted,
-    })),
+    problems: problems.map(problemBody),
   })
+}
+
+function problemBody({ id, accountId, entryId, message, isAccepted, stopsNothing }: Problem): object {
+  const stopped = accountId === null ? 'everything' : 'account'
+  return {
+    id,
+    concerns: stopsNothing === true ? 'nothing' : stopped,
+    entry_id: entryId,
+    message,
+    accepted: isAccepted,
+  }
 }
 
 /** Runs the reconciler once. */

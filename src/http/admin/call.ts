@@ -3,10 +3,12 @@ import type { Id } from '../../domain/ids.ts'
 import type { Job } from '../../domain/jobs/job.ts'
 import type { ProbeProvider } from '../../gateway/admin/doctor.ts'
 import type { IdleStreams } from '../../gateway/admin/idle-streams.ts'
+import type { DamagedResults } from '../../gateway/media/damaged-results.ts'
 import type { JobExplanation } from '../../gateway/media/explain-job.ts'
 import type { Anchoring } from '../../gateway/admin/verify-books.ts'
 import type { Accounts } from '../../gateway/ports/accounts.ts'
 import type { AuditLog } from '../../gateway/ports/audit.ts'
+import type { Blobs } from '../../gateway/ports/blobs.ts'
 import type { Backups } from '../../gateway/ports/backups.ts'
 import type { CatalogStore } from '../../gateway/ports/catalog.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
@@ -24,6 +26,8 @@ export type AdminPorts = {
   readonly ledger: Ledger
   readonly anchor: Anchoring
   readonly jobs: Jobs
+  readonly blobs: Blobs
+  readonly damagedResults: DamagedResults
   readonly explainJob: (job: Job) => JobExplanation
   readonly reconcile: Reconcile
   readonly catalog: CatalogStore

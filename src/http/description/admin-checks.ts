@@ -130,7 +130,7 @@ export const adminCheckSchemas: Members = {
     problems: listOf(
       object({
         id: text,
-        concerns: words(['everything', 'account']),
+        concerns: words(['everything', 'account', 'nothing']),
         entry_id: nullable(text),
         message: text,
         accepted: flag,

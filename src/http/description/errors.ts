@@ -31,7 +31,7 @@ const sentenceOf: Readonly<Record<ErrorCode, string>> = {
   removals_not_allowed: 'This change would remove model "gpt-x".',
   idempotency_key_reuse: 'This Idempotency-Key was used for another request before.',
   video_not_ready: 'The clip is not ready.',
-  content_archived: 'The clip was archived.',
+  content_archived: 'The clip was archived, or is damaged.',
   request_too_large: 'The body is larger than 64 MB.',
   unsupported_encoding: 'The content-encoding must be gzip, deflate or zstd.',
   range_not_satisfiable: 'The clip has 91 bytes, and "Range" is outside of it.',

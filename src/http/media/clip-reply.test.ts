@@ -2,6 +2,9 @@ import { expect, test } from 'bun:test'
 import { getRequest } from '../../http1/testing/http-text.ts'
 import { fakeConnection } from '../../http1/testing/fake-connection.ts'
 import { turn } from '../../../test/support/turn.ts'
+import { anId } from '../../../test/support/ledger-builders.ts'
+import { usd } from '../../domain/money.ts'
+import { DamagedResults } from '../../gateway/media/damaged-results.ts'
 import { clipReply } from './clip-reply.ts'
 
 const PIECE = new Uint8Array(100_000)
@@ -18,8 +21,13 @@ function aLargeClip() {
     cancel: () => void (source.isCancelled = true),
   }
   const bytes = PIECE.length * PIECES
-  const file = { key: 'vid_1/out-0', sha256: 'ab', bytes, mediaType: 'video/mp4' }
-  return { source, file, blobs: { read: async () => ({ bytes, stream }) } }
+  const clip = { key: 'vid_1/out-0', sha256: 'ab', bytes, mediaType: 'video/mp4' }
+  const job = { id: anId(), kind: 'video', model: 'film-1', cost: usd('3') } as const
+  const ports = {
+    blobs: { readIntact: async () => ({ bytes, stream }) },
+    damagedResults: new DamagedResults(() => {}),
+  }
+  return { source, job, clip, ports }
 }
 
 test.each([
@@ -29,18 +37,18 @@ test.each([
   ['video/mp4, text/html', 'application/octet-stream'],
   ['image/svg+xml', 'application/octet-stream'],
 ])('what a provider calls %s is sent as %s', async (mediaType, sent) => {
-  const { file, blobs } = aLargeClip()
+  const { job, clip, ports } = aLargeClip()
   const request = { method: 'GET', header: () => null }
 
-  const { headers } = await clipReply({ ...file, mediaType }, request, blobs)
+  const { headers } = await clipReply({ job, clip: { ...clip, mediaType } }, request, ports)
 
   expect(headers['content-type']).toBe(sent)
 })
 
 test('a clip is read only as fast as its reader takes it, and no further once the reader has left', async () => {
-  const { source, file, blobs } = aLargeClip()
+  const { source, job, clip, ports } = aLargeClip()
   const fake = fakeConnection(request => {
-    void clipReply(file, request, blobs).then(reply => request.respond(reply))
+    void clipReply({ job, clip }, request, ports).then(reply => request.respond(reply))
   })
   fake.room = 250_000
   fake.send(getRequest())

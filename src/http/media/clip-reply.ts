@@ -1,6 +1,6 @@
 import { GatewayError } from '../../domain/errors.ts'
 import type { StoredFile } from '../../domain/jobs/job.ts'
-import type { BlobRange, Blobs } from '../../gateway/ports/blobs.ts'
+import { openClip, type PaidClip, type ResultPorts } from '../../gateway/media/damaged-results.ts'
 import { errorBody, statusOfError } from '../errors.ts'
 import { isKnown } from '../etag.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
@@ -10,12 +10,16 @@ import { readRange, type AskedRange } from './byte-range.ts'
 /** A browser must not run a file that a provider sent instead of a clip. */
 const MEDIA_TYPE = /^video\/[\w.+-]+$/
 
-/** The bytes of a clip, or the part that the request asks for, read from the blob store as the client takes them. */
+/**
+ * The bytes of a clip, or the part that the request asks for, read from the blob store as the client takes them. Throws
+ * `content_archived` if the stored file is missing or changed.
+ */
 export async function clipReply(
-  clip: StoredFile,
+  paid: PaidClip,
   request: Pick<IncomingRequest, 'method' | 'header'>,
-  blobs: Pick<Blobs, 'read'>,
+  ports: ResultPorts,
 ): Promise<HttpReply> {
+  const { clip } = paid
   const etag = `"${clip.sha256}"`
   const common = {
     'accept-ranges': 'bytes',
@@ -31,13 +35,12 @@ export async function clipReply(
     'content-type': MEDIA_TYPE.test(clip.mediaType) ? clip.mediaType : 'application/octet-stream',
     'x-content-type-options': 'nosniff',
   }
-  if (range.kind === 'whole') return { status: 200, headers, ...(await content(clip, blobs)) }
-  const contentRange = `bytes ${range.start}-${range.end - 1}/${clip.bytes}`
-  return {
-    status: 206,
-    headers: { ...headers, 'content-range': contentRange },
-    ...(await content(clip, blobs, range)),
-  }
+  const { start, end } = range.kind === 'whole' ? { start: 0, end: clip.bytes } : range
+  const { stream } = await openClip(paid, { start, end }, ports)
+  const content = { body: stream, contentLength: end - start }
+  if (range.kind === 'whole') return { status: 200, headers, ...content }
+  const contentRange = `bytes ${start}-${end - 1}/${clip.bytes}`
+  return { status: 206, headers: { ...headers, 'content-range': contentRange }, ...content }
 }
 
 function outOfRange({ bytes }: StoredFile, headers: Record<string, string>): HttpReply {
@@ -60,14 +63,4 @@ function askedRange(
   const ifRange = request.header('if-range')
   const isMeant = request.method === 'GET' && (ifRange === null || ifRange.trim() === etag)
   return readRange(isMeant ? request.header('range') : null, bytes)
-}
-
-async function content(
-  { key, bytes }: StoredFile,
-  blobs: Pick<Blobs, 'read'>,
-  range: BlobRange = { start: 0, end: bytes },
-) {
-  const blob = await blobs.read(key, range)
-  if (blob === undefined) throw new Error(`The clip ${key} is not in the blob store.`)
-  return { body: blob.stream, contentLength: range.end - range.start }
 }

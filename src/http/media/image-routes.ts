@@ -1,4 +1,5 @@
 import { createImageJob, type CreateImagePorts } from '../../gateway/media/create-image-job.ts'
+import type { ResultPorts } from '../../gateway/media/damaged-results.ts'
 import type { JobRunner } from '../../gateway/media/job-runner.ts'
 import { noteJob, type MediaCall } from '../../gateway/media/media-call.ts'
 import { readJob } from '../../gateway/media/read-job.ts'
@@ -14,7 +15,8 @@ import { mediaRoute, type MediaRoutePorts } from './media-route.ts'
 const IMAGE_JOBS = '/v1/images/jobs/'
 
 export type ImageRoutePorts = CreateImagePorts &
-  MediaRoutePorts & { readonly jobs: Jobs; readonly runner: JobRunner }
+  MediaRoutePorts &
+  ResultPorts & { readonly jobs: Jobs; readonly runner: JobRunner }
 
 type Keyed = (handle: (caller: Authenticated, context: RequestContext) => Promise<HttpReply>) => Handler
 

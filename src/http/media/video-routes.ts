@@ -1,5 +1,6 @@
 import { createVideoJob, type CreateVideoPorts } from '../../gateway/media/create-video-job.ts'
 import type { JobRunner } from '../../gateway/media/job-runner.ts'
+import type { ResultPorts } from '../../gateway/media/damaged-results.ts'
 import { noteJob, type MediaCall } from '../../gateway/media/media-call.ts'
 import { readClip } from '../../gateway/media/read-clip.ts'
 import { readJob } from '../../gateway/media/read-job.ts'
@@ -20,7 +21,8 @@ const VIDEOS = '/v1/videos/'
 const CONTENT = '/content'
 
 export type VideoRoutePorts = CreateVideoPorts &
-  MediaRoutePorts & { readonly forwarding: Forwarding; readonly runner: JobRunner }
+  MediaRoutePorts &
+  ResultPorts & { readonly forwarding: Forwarding; readonly runner: JobRunner }
 
 export type VideoRouteSettings = BaseUrlSettings & {
   readonly videoWaitMs: number
@@ -66,7 +68,7 @@ export function videoRoutes(
   })
   const content = keyed(async ({ account }, { request }) => {
     const id = request.path.slice(VIDEOS.length, -CONTENT.length)
-    return clipReply(await readClip(id, { accountId: account.id }, ports), request, ports.blobs)
+    return clipReply(await readClip(id, { accountId: account.id }, ports), request, ports)
   })
   return [
     create('/v1/videos', 'videos'),

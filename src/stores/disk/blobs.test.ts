@@ -1,4 +1,4 @@
-import { existsSync, globSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'bun:test'
 import { blobsConform } from '../../../test/conformance/blobs.ts'
@@ -219,4 +219,20 @@ test('a folder of blobs that is a file stops the start', async () => {
 
   expect(error).toMatchObject({ code: 'EEXIST' })
   expect(existsSync(folder)).toBe(true)
+})
+
+test('a blob whose file another program edited is changed, and one that it made unreadable is reported', async () => {
+  const folder = aFolder()
+  const blobs = await openDiskBlobs({ folder })
+  const known = { key: KEY, ...(await blobs.write(KEY, streamOfText('paid'), UNLIMITED)) }
+  const [file = ''] = filesIn(folder)
+
+  writeFileSync(join(folder, file), 'fake')
+  const edited = [await blobs.readIntact(known), await blobs.damageOf(known)]
+  rmSync(join(folder, file))
+  mkdirSync(join(folder, file))
+  const unreadable = await blobs.damageOf(known)
+
+  expect(edited).toEqual(['changed', 'changed'])
+  expect(unreadable).not.toBeUndefined()
 })

@@ -1,10 +1,19 @@
 import { randomUUID } from 'node:crypto'
-import { open, readdir, rm, stat } from 'node:fs/promises'
+import { open, readdir, rm, stat, type FileHandle } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { ByteStream } from '../../gateway/ports/byte-stream.ts'
-import type { BlobRange, Blobs, ListedBlob, OpenBlob, StoredBlob } from '../../gateway/ports/blobs.ts'
+import type {
+  BlobDamage,
+  BlobRange,
+  Blobs,
+  KnownBlob,
+  ListedBlob,
+  OpenBlob,
+  StoredBlob,
+} from '../../gateway/ports/blobs.ts'
 import { blobPath, fileIn } from './blob-path.ts'
 import { makeFolder, moveDurably, removeFile, tidyFolder, unlessAbsent, writeFile } from './durable-files.ts'
+import { FileHashes } from './file-hashes.ts'
 import { FileStream } from './file-stream.ts'
 import { listFiles } from './list-files.ts'
 
@@ -36,6 +45,7 @@ type Folders = {
 
 class DiskBlobs implements Blobs {
   readonly #folders: Folders
+  readonly #hashes = new FileHashes()
 
   constructor(folders: Folders) {
     this.#folders = folders
@@ -50,8 +60,13 @@ class DiskBlobs implements Blobs {
     try {
       const path = this.#liveFile(key)
       const stored = await writeFile(partial, source, bytesMax)
+      const written = await stat(partial, { bigint: true })
       const isMoved = await moveDurably(partial, path)
       if (!isMoved) throw new Error('A blob that was being written is gone: another process uses the folder.')
+      const moved = await unlessAbsent(stat(path, { bigint: true }))
+      // Another write may have replaced it since.
+      if (moved?.ino === written.ino && moved.mtimeNs === written.mtimeNs)
+        this.#hashes.note(path, moved, stored.sha256)
       return stored
     } catch (error) {
       source.cancel()
@@ -64,13 +79,39 @@ class DiskBlobs implements Blobs {
     const file = await unlessAbsent(open(this.#liveFile(key), 'r'))
     if (file === undefined) return undefined
     try {
-      const { size } = await file.stat()
-      const start = Math.max(0, range?.start ?? 0)
-      const end = Math.min(size, range?.end ?? size)
-      return { bytes: size, stream: new FileStream(file, { start, end }) }
+      return await openPart(file, range)
     } catch (error) {
       await file.close()
       throw error
+    }
+  }
+
+  async readIntact(known: KnownBlob, range?: BlobRange): Promise<OpenBlob | BlobDamage> {
+    const path = this.#liveFile(known.key)
+    const file = await unlessAbsent(open(path, 'r'))
+    if (file === undefined) return 'missing'
+    try {
+      const blob = await openPart(file, range)
+      const isIntact = blob.bytes === known.bytes && (await this.#hashes.of(file, path)) === known.sha256
+      if (isIntact) return blob
+      await file.close()
+      return 'changed'
+    } catch (error) {
+      await file.close()
+      throw error
+    }
+  }
+
+  async damageOf(known: KnownBlob): Promise<BlobDamage | undefined> {
+    try {
+      const path = this.#liveFile(known.key)
+      await using file = await unlessAbsent(open(path, 'r'))
+      if (file === undefined) return 'missing'
+      const { size } = await file.stat()
+      const isIntact = size === known.bytes && (await this.#hashes.anew(file, path)) === known.sha256
+      return isIntact ? undefined : 'changed'
+    } catch {
+      return 'unreadable'
     }
   }
 
@@ -97,4 +138,11 @@ class DiskBlobs implements Blobs {
   #liveFile(key: string): string {
     return fileIn(this.#folders.live, blobPath(key))
   }
+}
+
+async function openPart(file: FileHandle, range: BlobRange | undefined): Promise<OpenBlob> {
+  const { size } = await file.stat()
+  const start = Math.max(0, range?.start ?? 0)
+  const end = Math.min(size, range?.end ?? size)
+  return { bytes: size, stream: new FileStream(file, { start, end }) }
 }

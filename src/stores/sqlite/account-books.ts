@@ -18,6 +18,7 @@ const EVICTION_TRIES = 8
 /** The state that the steps of a transaction change, one after the other. */
 export type StagedBooks = {
   readonly balances: Record<Book, NanoUsd>
+  bookedLosses: NanoUsd
   operationCount: number
   latestOperationId: bigint | null
   latestChargeId: bigint | null

@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import type { Audit, AuditLog } from '../../gateway/ports/audit.ts'
+import type { SealedRevision } from './catalog-seal.ts'
 import { cursorOf, readCursor, ROW_ID_MAX } from './row-ids.ts'
 import type { Tables } from './tables.ts'
 
@@ -14,8 +15,11 @@ type AuditRow = {
 
 /** The part that all nodes share. Each node adds `record`. */
 export type SqliteAuditLog = Omit<AuditLog, 'record'> & {
-  /** Inside a step: writes one line, in the same transaction as the change that it records. */
-  append(audit: Audit): void
+  /**
+   * Inside a step: writes one line, in the same transaction as the change that it records; for an edit of the catalog,
+   * with its seal.
+   */
+  append(audit: Audit, sealed?: SealedRevision): void
 }
 
 export function createAuditLog({
@@ -33,8 +37,16 @@ export function createAuditLog({
   )
   return {
     has: async action => selectAction.get(action) !== null,
-    append({ actor, action, subject, detail, atMs }) {
-      tables.auditLog.insert({ actor, action, subject, at_ms: atMs, detail: detail ?? null })
+    append({ actor, action, subject, detail, atMs }, sealed) {
+      tables.auditLog.insert({
+        actor,
+        action,
+        subject,
+        at_ms: atMs,
+        detail: detail ?? null,
+        revision: sealed?.revision ?? null,
+        history_sha256: sealed?.sha256 ?? null,
+      })
     },
     async list({ limit, before }) {
       const rows = select.all(before === undefined ? ROW_ID_MAX : readCursor(before).value, limit)

@@ -1,10 +1,12 @@
 import type { Database, Statement } from 'bun:sqlite'
 import type { Balances } from '../../domain/ledger/books.ts'
-import { nanoUsd } from '../../domain/money.ts'
+import { nanoUsd, type NanoUsd } from '../../domain/money.ts'
 
 /** The balances of an account's books, and the ends of its chains of operations and charges. */
 export type BooksState = {
   readonly balances: Balances
+  /** The sum of its loss operations. */
+  readonly bookedLosses: NanoUsd
   /** The number of its operations, which is the number of the latest one. */
   readonly operationCount: number
   readonly latestOperationId: bigint | null
@@ -20,7 +22,7 @@ export class BalancesTable {
     this.#select = database.prepare('SELECT * FROM balances WHERE account_id = ?')
     this.#update = database.prepare(
       `UPDATE balances SET available = ?, held_text = ?, held_media = ?, cash = ?, promotions = ?, revenue_text = ?,
-        revenue_media = ?, losses = ?, operation_count = ?, latest_operation_id = ?, latest_charge_id = ?
+        revenue_media = ?, losses = ?, booked_losses = ?, operation_count = ?, latest_operation_id = ?, latest_charge_id = ?
         WHERE account_id = ?`,
     )
   }
@@ -43,6 +45,7 @@ export class BalancesTable {
       balances['revenue.text'],
       balances['revenue.media'],
       balances.losses,
+      state.bookedLosses,
       state.operationCount,
       state.latestOperationId,
       state.latestChargeId,
@@ -61,6 +64,7 @@ export type BalancesRow = {
   revenue_text: bigint
   revenue_media: bigint
   losses: bigint
+  booked_losses: bigint
   operation_count: bigint
   latest_operation_id: bigint | null
   latest_charge_id: bigint | null
@@ -78,6 +82,7 @@ export function booksStateFrom(row: BalancesRow): BooksState {
       'revenue.media': nanoUsd(row.revenue_media),
       losses: nanoUsd(row.losses),
     },
+    bookedLosses: nanoUsd(row.booked_losses),
     operationCount: Number(row.operation_count),
     latestOperationId: row.latest_operation_id,
     latestChargeId: row.latest_charge_id,

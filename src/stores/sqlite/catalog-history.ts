@@ -33,7 +33,7 @@ const latestIn = (table: string) => `SELECT * FROM ${table} AS version
     SELECT max(revision) FROM ${table} WHERE id = version.id AND revision <= ?
   ) ORDER BY position`
 
-type RevisionRow = { revision: bigint; actor: string; action: string; subject: string; at_ms: bigint }
+export type RevisionRow = { revision: bigint; actor: string; action: string; subject: string; at_ms: bigint }
 
 export function catalogHistory(database: Database, box: SecretBox): CatalogHistory {
   const insert = database.prepare(

@@ -9,6 +9,7 @@ import { GatewayError } from '../../domain/errors.ts'
 import type { Audit } from '../../gateway/ports/audit.ts'
 import type { CatalogStore, CheckChange } from '../../gateway/ports/catalog.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
+import { CatalogSeals } from './catalog-seal.ts'
 import { catalogHistory, type CatalogHistory } from './catalog-history.ts'
 import { catalogOf, catalogTables, listsOf, type CatalogLists, type CatalogTables } from './catalog-tables.ts'
 import type { Database } from './database.ts'
@@ -27,6 +28,7 @@ type LoadedParts = {
   readonly history: CatalogHistory
   readonly tables: CatalogTables
   readonly auditLog: SqliteAuditLog
+  readonly seals: CatalogSeals
   readonly committed: Catalog
 }
 
@@ -35,14 +37,16 @@ export class CatalogState {
   readonly history: CatalogHistory
   readonly #tables: CatalogTables
   readonly #auditLog: SqliteAuditLog
+  readonly #seals: CatalogSeals
   #committed: Catalog
   /** The catalog in the running transaction; undefined outside of one, and if it has not changed it. */
   #staged: Catalog | undefined
 
-  private constructor({ history, tables, auditLog, committed }: LoadedParts) {
+  private constructor({ history, tables, auditLog, seals, committed }: LoadedParts) {
     this.history = history
     this.#tables = tables
     this.#auditLog = auditLog
+    this.#seals = seals
     this.#committed = committed
   }
 
@@ -54,7 +58,13 @@ export class CatalogState {
     const box = secretBox(secretKey.bytes)
     const history = catalogHistory(database, box)
     const tables = catalogTables(database, box, { isNew: secretKey.isNew, history })
-    const state = new CatalogState({ history, tables, auditLog, committed: tables.load() })
+    const state = new CatalogState({
+      history,
+      tables,
+      auditLog,
+      seals: new CatalogSeals(database),
+      committed: tables.load(),
+    })
     transactions.join({
       afterCommit: () => state.#adopt(),
       afterRollback: () => (state.#staged = undefined),
@@ -77,7 +87,7 @@ export class CatalogState {
     check?.(before, after)
     if (isSameCatalog(before, after)) return before
     this.#tables.write(before, after, audit)
-    this.#auditLog.append(audit)
+    this.#auditLog.append(audit, this.#seals.seal(after.revision))
     this.#staged = after
     return after
   }

@@ -54,17 +54,41 @@ export class CommitRows {
 
   /** Shows which row of a commit has changed if the hash no longer matches. */
   checksums(): Uint8Array {
-    const bytes = new Uint8Array(this.#count * CHECKSUM_BYTES)
-    const view = new DataView(bytes.buffer)
-    let at = 0
-    for (const { tag, checksums } of this.#sections) {
-      for (const checksum of checksums) {
-        view.setUint8(at, tag)
-        view.setUint32(at + 1, checksum)
-        at += CHECKSUM_BYTES
-      }
+    const bytes = new ChecksumBytes(this.#count)
+    for (const { tag, checksums } of this.#sections) bytes.add(tag, checksums)
+    return bytes.bytes
+  }
+}
+
+/** The stored form of the checksums of a commit: for each row the tag of its table and its CRC-32. */
+export class ChecksumBytes {
+  #view: DataView<ArrayBuffer>
+  #length = 0
+
+  constructor(rows = 0) {
+    this.#view = new DataView(new ArrayBuffer(rows * CHECKSUM_BYTES))
+  }
+
+  get bytes(): Uint8Array<ArrayBuffer> {
+    return new Uint8Array(this.#view.buffer, 0, this.#length)
+  }
+
+  /** Adds the checksums of the rows of one table. */
+  add(tag: number, checksums: readonly number[]): void {
+    this.#reserve(checksums.length * CHECKSUM_BYTES)
+    for (const checksum of checksums) {
+      this.#view.setUint8(this.#length, tag)
+      this.#view.setUint32(this.#length + 1, checksum)
+      this.#length += CHECKSUM_BYTES
     }
-    return bytes
+  }
+
+  #reserve(bytes: number): void {
+    const needed = this.#length + bytes
+    if (needed <= this.#view.byteLength) return
+    const larger = new Uint8Array(needed)
+    larger.set(this.bytes)
+    this.#view = new DataView(larger.buffer)
   }
 }
 

@@ -211,6 +211,7 @@ export const auditTable = {
   tag: 6,
   name: 'audit_log',
   columns: { actor: 'text', action: 'text', subject: 'text', at_ms: 'integer', detail: 'text?' },
+  named: { revision: 'integer?', history_sha256: 'text?' },
 } as const satisfies HashedTableDefinition
 
 export const accountsTable = {

@@ -1,7 +1,7 @@
 import type { Id } from '../../domain/ids.ts'
 import { post, type Entry, type Movement } from '../../domain/ledger/post.ts'
-import { ZERO, type NanoUsd } from '../../domain/money.ts'
-import type { OperationKind } from '../../domain/ledger/operation.ts'
+import { addUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
+import { lossIn, type OperationKind } from '../../domain/ledger/operation.ts'
 import type { AccountBooks, BooksOfAccounts } from './account-books.ts'
 import type { Tables } from './tables.ts'
 
@@ -61,6 +61,7 @@ export class Journal {
     if (id === null) throw new Error('The row id of the operation is in use.')
     const staged = this.#books.stage(books)
     for (const { book, balanceAfter } of entries) staged.balances[book] = balanceAfter
+    staged.bookedLosses = addUsd(staged.bookedLosses, lossIn(kind, entries))
     staged.operationCount += 1
     staged.latestOperationId = id
     return id

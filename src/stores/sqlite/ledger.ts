@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite'
-import { creditedIn } from '../../domain/ledger/books.ts'
+import { sumsIn } from '../../domain/ledger/books.ts'
 import { addUsd, nanoUsd } from '../../domain/money.ts'
 import type { Balance, Hold, Ledger } from '../../gateway/ports/ledger.ts'
 import type { AccountBooks } from './account-books.ts'
@@ -68,15 +68,14 @@ export function createLedger(parts: {
     usageTotals: (accountId, between) => usageList.totals(accountId, between),
     losses: async page => lossList.page(page),
     findCharge: async id => usageList.find(id),
-    verify: () => verifyBooks(database),
+    verify: results => verifyBooks(database, results),
   }
 }
 
-function balanceOf({ free, heldInMemory, committed: { balances } }: AccountBooks): Balance {
+function balanceOf({ free, heldInMemory, committed: { balances, bookedLosses } }: AccountBooks): Balance {
   return {
     available: free,
     held: { text: addUsd(balances['held.text'], heldInMemory), media: balances['held.media'] },
-    spent: { text: balances['revenue.text'], media: balances['revenue.media'] },
-    credited: creditedIn(balances),
+    ...sumsIn(balances, bookedLosses),
   }
 }

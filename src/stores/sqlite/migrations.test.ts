@@ -2,10 +2,11 @@ import { copyFileSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
-import { nanoUsd } from '../../domain/money.ts'
+import { nanoUsd, usd } from '../../domain/money.ts'
 import { aDataFolder } from '../../../test/support/data-folder.ts'
-import { aCredit } from '../../../test/support/ledger-builders.ts'
-import { tamper } from '../../../test/support/tamper.ts'
+import { aJob, jobIn } from '../../../test/support/job-builders.ts'
+import { aCredit, anAccount, NOW } from '../../../test/support/ledger-builders.ts'
+import { tamper, tamperFile } from '../../../test/support/tamper.ts'
 import { aSqliteStore } from '../../../test/support/test-store.ts'
 import { migrate } from './migrate.ts'
 
@@ -200,6 +201,48 @@ test('jobs that an earlier version recorded stay readable, with their results an
   ])
   expect((await jobs.list({ limit: 9 })).jobs.map(({ state }) => state)).toEqual(['failed', 'completed'])
 })
+
+test('losses that an earlier version booked are left out of what the account spent and was credited', async () => {
+  const path = join(aDataFolder(), 'tollgate.db')
+  const earlier = aSqliteStore(path)
+  const ada = await anAccount(earlier, { funds: usd('10') })
+  const ben = await anAccount(earlier, { funds: usd('10') })
+  await jobIn('completed', earlier.jobs, aJob(ada))
+  for (const loss of ['2', '0.5'])
+    await earlier.jobs.fail((await jobIn('processing', earlier.jobs, aJob(ada))).id, {
+      reason: 'result_lost',
+      message: 'Lost.',
+      loss: usd(loss),
+      atMs: NOW + 9000,
+    })
+  await earlier.close()
+  tamperFile(path, UNDO_0020)
+
+  const store = aSqliteStore(path)
+
+  expect(await store.ledger.verify()).toMatchObject({ problems: [] })
+  expect(await store.ledger.balance(ada.accountId)).toMatchObject({
+    available: usd('7'),
+    spent: { media: usd('3') },
+    credited: usd('10'),
+  })
+  expect(await store.ledger.balance(ben.accountId)).toMatchObject({
+    spent: { media: 0n },
+    credited: usd('10'),
+  })
+  await store.close()
+})
+
+const UNDO_0020 = `
+  DROP INDEX job_keys_by_job;
+  DROP INDEX audit_log_by_revision;
+  DROP INDEX provider_versions_by_revision;
+  DROP INDEX model_versions_by_revision;
+  ALTER TABLE balances DROP COLUMN booked_losses;
+  ALTER TABLE audit_log DROP COLUMN revision;
+  ALTER TABLE audit_log DROP COLUMN history_sha256;
+  DELETE FROM migrations WHERE number = 20;
+`
 
 /** A completed image job and a failed video job. */
 const JOBS_OF_0009 = `

@@ -7,6 +7,7 @@ import { TextHold, OpenTextHolds } from './open-text-holds.ts'
 const books = () =>
   new AccountBooks(1, {
     balances: NO_BALANCES,
+    bookedLosses: ZERO,
     operationCount: 0,
     latestOperationId: null,
     latestChargeId: null,

@@ -36,6 +36,20 @@ export const anchorMutants: readonly Mutant[] = [
     tests: [KEEPER_TESTS],
   },
   {
+    name: 'a start does not write an anchor that is behind the books',
+    file: KEEPER,
+    text: 'chain.end()?.number !== this.#writtenNumber || !this.#isRecorded',
+    replacement: '!this.#isRecorded',
+    tests: [KEEPER_TESTS],
+  },
+  {
+    name: 'a start does not record an anchor that was only written',
+    file: KEEPER,
+    text: 'chain.end()?.number !== this.#writtenNumber || !this.#isRecorded',
+    replacement: 'chain.end()?.number !== this.#writtenNumber',
+    tests: [KEEPER_TESTS],
+  },
+  {
     name: 'a stop does not write the anchor',
     file: KEEPER,
     text: 'writes < 2 && this.#isDirty',

@@ -3,6 +3,7 @@ import type { Mutant } from '../mutant.ts'
 const LOCK = 'src/stores/sqlite/folder-lock.ts'
 const LOCK_TESTS = 'src/stores/sqlite/folder-lock.test.ts'
 const WRITE = 'src/app/backup/write-backup.ts'
+const WRITE_TESTS = 'src/app/backup/write-backup.test.ts'
 const BACKUP_TESTS = 'src/app/backup/open-backups.test.ts'
 const BLOBS = 'src/stores/disk/copy-blobs.ts'
 const BLOB_TESTS = 'src/stores/disk/copy-blobs.test.ts'
@@ -47,6 +48,21 @@ export const backupMutants: readonly Mutant[] = [
     text: '    await copyBlobs(blobs, partial.blobs)\n    copyDatabase',
     replacement: '    copyDatabase',
     tests: [BACKUP_TESTS],
+  },
+  {
+    name: 'a backup lacks files that are written while the books are copied',
+    file: WRITE,
+    text: `to: partial.books })
+    await copyBlobs(blobs, partial.blobs)`,
+    replacement: 'to: partial.books })',
+    tests: [BACKUP_TESTS],
+  },
+  {
+    name: 'a backup gets its name before its books are durable',
+    file: WRITE,
+    text: '    await syncFile(partial.books)\n',
+    replacement: '',
+    tests: [WRITE_TESTS],
   },
   {
     name: 'a backup lacks archived files',

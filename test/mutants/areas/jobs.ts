@@ -131,9 +131,30 @@ export const jobMutants: readonly Mutant[] = [
   {
     name: 'a late completion is booked more than once',
     file: STEPS,
-    text: 'if (!table.endWatch(row, { detail: COMPLETED_LATE, atMs })) return false',
-    replacement: 'table.endWatch(row, { detail: COMPLETED_LATE, atMs })',
+    text: 'if (!table.endWatch(row, atMs)) return false',
+    replacement: 'table.endWatch(row, atMs)',
     tests: [STORE],
+  },
+  {
+    name: 'an idempotency key gives the job of another account',
+    file: 'src/stores/sqlite/jobs/job-keys.ts',
+    text: 'row.owner !== BigInt(accountId)',
+    replacement: 'row.owner === null',
+    tests: [STORE],
+  },
+  {
+    name: 'a changed clip is served',
+    file: 'src/stores/disk/blobs.ts',
+    text: ' && (await this.#hashes.of(file, path)) === known.sha256',
+    replacement: '',
+    tests: ['src/stores/disk/blobs.test.ts', 'test/scenarios/damaged-results.test.ts'],
+  },
+  {
+    name: 'a file that was edited keeps its hash',
+    file: 'src/stores/disk/file-hashes.ts',
+    text: '`${ino} ${size} ${mtimeNs} ${ctimeNs}`',
+    replacement: '`${ino} ${size} ${mtimeNs} ${ctimeNs > 0n}`',
+    tests: ['src/stores/disk/file-hashes.test.ts'],
   },
   {
     name: 'an idempotency key is accepted for another job',

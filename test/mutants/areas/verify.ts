@@ -12,6 +12,7 @@ const ATTEMPTS = 'src/stores/sqlite/verify/check-attempts.ts'
 const USAGE_DAYS = 'src/stores/sqlite/verify/check-usage-days.ts'
 const VERIFY_TESTS = 'src/stores/sqlite/verify/verify.test.ts'
 const EDIT_TESTS = 'src/stores/sqlite/verify/edits.test.ts'
+const LATER_TESTS = 'src/stores/sqlite/verify/later-edits.test.ts'
 const COMMIT_TESTS = 'src/stores/sqlite/verify/check-commits.test.ts'
 const JOB_TESTS = 'src/stores/sqlite/verify/check-jobs.test.ts'
 const ATTEMPT_TESTS = 'src/stores/sqlite/verify/check-attempts.test.ts'
@@ -154,9 +155,51 @@ export const verifyMutants: readonly Mutant[] = [
   {
     name: 'verify does not recompute the hashes of commits',
     file: 'src/stores/sqlite/verify/commit-check.ts',
-    text: 'Buffer.compare(hashOf(this.#hasher), this.#commit.hash) === 0',
-    replacement: 'Buffer.compare(hashOf(this.#hasher), this.#commit.hash) < 2',
+    text: 'Buffer.compare(hashOf(this.#hasher), hash) === 0',
+    replacement: 'Buffer.compare(hashOf(this.#hasher), hash) < 2',
     tests: [COMMIT_TESTS],
+  },
+  {
+    name: 'verify does not compare the checksums of commits',
+    file: COMMITS,
+    text: 'return isRight ? []',
+    replacement: 'return isRight || differences.length === 0 ? []',
+    tests: [LATER_TESTS],
+  },
+  {
+    name: 'verify accepts a loss that counts as spent',
+    file: BALANCES,
+    text: 'if (bookedLosses !== losses)',
+    replacement: 'if (bookedLosses > losses)',
+    tests: [EDIT_TESTS],
+  },
+  {
+    name: 'verify does not compare a job with its latest event',
+    file: JOBS,
+    text: 'facts === null ? []',
+    replacement: 'facts !== null ? []',
+    tests: [LATER_TESTS],
+  },
+  {
+    name: 'verify accepts a deleted idempotency key',
+    file: 'src/stores/sqlite/verify/check-job-keys.ts',
+    text: 'newest !== null && created_at_ms <=',
+    replacement: 'newest === null || created_at_ms <=',
+    tests: [LATER_TESTS],
+  },
+  {
+    name: 'verify does not look at the history of the catalog',
+    file: 'src/stores/sqlite/verify/check-catalog.ts',
+    text: '  yield* checkRevisions(database)\n',
+    replacement: '',
+    tests: [LATER_TESTS],
+  },
+  {
+    name: 'verify reports a job that is archived meanwhile',
+    file: 'src/stores/sqlite/verify/check-results.ts',
+    text: ' || isStored.get(row.row_id, row.outputs) === null',
+    replacement: '',
+    tests: ['src/stores/sqlite/verify/check-results.test.ts'],
   },
   {
     name: 'verify accepts a missing commit',

@@ -13,7 +13,8 @@ export class JobKeys {
 
   constructor(database: Database) {
     this.#find = database.prepare(
-      'SELECT fingerprint, job FROM job_keys WHERE account_id = ? AND key = ? AND created_at_ms > ?',
+      `SELECT fingerprint, job, (SELECT jobs.account_id FROM jobs WHERE row_id = job) AS owner
+        FROM job_keys WHERE account_id = ? AND key = ? AND created_at_ms > ?`,
     )
     this.#insert = database.prepare(
       'INSERT OR REPLACE INTO job_keys (account_id, key, fingerprint, job, created_at_ms) VALUES (?, ?, ?, ?, ?)',
@@ -24,8 +25,14 @@ export class JobKeys {
     )
   }
 
+  /** Throws an Error if the row names the job of another account, which only an edit of the file can cause. */
   find(accountId: number, key: string, nowMs: number): KeyRow | undefined {
-    return this.#find.get(accountId, key, nowMs - KEY_TTL_MS) ?? undefined
+    const row = this.#find.get(accountId, key, nowMs - KEY_TTL_MS)
+    if (row !== null && row.owner !== BigInt(accountId))
+      throw new Error(
+        `The idempotency key "${key}" names the job in row ${row.job}, which belongs to another account.`,
+      )
+    return row ?? undefined
   }
 
   insert(
@@ -38,4 +45,9 @@ export class JobKeys {
   }
 }
 
-type KeyRow = { readonly fingerprint: string; readonly job: bigint }
+type KeyRow = {
+  readonly fingerprint: string
+  readonly job: bigint
+  /** The account of the job. */
+  readonly owner: bigint | null
+}

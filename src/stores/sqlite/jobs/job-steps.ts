@@ -53,11 +53,7 @@ export class JobSteps {
 
   beginSubmit(id: Id, atMs: number, inputs?: JobInputs): Changed {
     const { table } = this.#parts
-    return this.#change(id, row => {
-      if (!table.beginSubmit(row, atMs)) return false
-      if (inputs !== undefined) table.setInputs(row, inputs)
-      return true
-    })
+    return this.#change(id, row => table.beginSubmit(row, atMs, inputs))
   }
 
   accept(
@@ -98,6 +94,7 @@ export class JobSteps {
       table.setProviderCost(row, result.providerCost)
       const job = jobFrom(row)
       holds.capture(holdOf(job), chargeOf(job, result))
+      table.note(row.row_id, { state: 'completed', detail: null, atMs: result.atMs })
       return true
     })
   }
@@ -112,6 +109,7 @@ export class JobSteps {
       table.setProviderCost(row, providerCost)
       holds.release(holdOf(jobFrom(row)), failure.atMs)
       if (loss !== undefined) this.#bookLoss(row, { loss, atMs: failure.atMs })
+      table.note(row.row_id, { state: 'failed', detail: failure.reason, atMs: failure.atMs })
       return true
     })
   }
@@ -122,16 +120,19 @@ export class JobSteps {
   ): boolean {
     const { table } = this.#parts
     const row = table.row(id)
-    if (!table.endWatch(row, { detail: COMPLETED_LATE, atMs })) return false
+    if (!table.endWatch(row, atMs)) return false
     table.setProviderCost(row, providerCost)
     this.#bookLoss(row, { loss: cost, atMs })
+    table.note(row.row_id, { state: row.state, detail: COMPLETED_LATE, atMs })
     return true
   }
 
-  endWatch(id: Id, { providerCost, ...end }: Parameters<Jobs['endWatch']>[1]): void {
+  endWatch(id: Id, { detail, providerCost, atMs }: Parameters<Jobs['endWatch']>[1]): void {
     const { table } = this.#parts
     const row = table.row(id)
-    if (table.endWatch(row, end)) table.setProviderCost(row, providerCost)
+    if (!table.endWatch(row, atMs)) return
+    table.setProviderCost(row, providerCost)
+    table.note(row.row_id, { state: row.state, detail, atMs })
   }
 
   archive(id: Id, atMs: number): Changed {

@@ -10,6 +10,7 @@ import {
 import type { NanoUsd } from '../../../domain/money.ts'
 import type { JobEvent, JobResult, NewJob } from '../../../gateway/ports/jobs.ts'
 import type { Tables } from '../tables.ts'
+import { factsOf, sha256Of, type CreationFacts } from './job-facts.ts'
 import { quoteText, type JobRow } from './job-rows.ts'
 
 const BEGIN_SUBMIT = `UPDATE jobs SET submitted_at_ms = ?
@@ -79,19 +80,24 @@ export class JobTable {
       deadline_at_ms: job.deadlineAtMs,
     })
     if (rowId === null) throw new Error(`The job id ${formatId('op', id)} is in use.`)
-    this.note(rowId, { state: 'queued', detail: null, atMs })
+    const { idempotency } = job
+    const creation = idempotency && {
+      keySha256: sha256Of(idempotency.key),
+      fingerprint: idempotency.fingerprint,
+    }
+    this.note(rowId, { state: 'queued', detail: null, atMs }, creation)
     return rowId
   }
 
-  beginSubmit(row: JobRow, atMs: number): boolean {
-    const isBegun = this.#statements.beginSubmit.run(atMs, row.row_id).changes === 1
-    if (isBegun) this.note(row.row_id, { state: 'queued', detail: 'The submit began.', atMs })
-    return isBegun
-  }
-
-  setInputs(row: JobRow, inputs: JobInputs): void {
-    const request = { ...(JSON.parse(row.request) as JobRequest), ...inputs }
-    this.#statements.setRequest.run(JSON.stringify(request), row.row_id)
+  /** `inputs` replace those of the request. */
+  beginSubmit(row: JobRow, atMs: number, inputs?: JobInputs): boolean {
+    if (this.#statements.beginSubmit.run(atMs, row.row_id).changes !== 1) return false
+    if (inputs !== undefined) {
+      const request = { ...(JSON.parse(row.request) as JobRequest), ...inputs }
+      this.#statements.setRequest.run(JSON.stringify(request), row.row_id)
+    }
+    this.note(row.row_id, { state: 'queued', detail: 'The submit began.', atMs })
+    return true
   }
 
   /** Writes nothing and returns false if `state` may not follow the row's state. */
@@ -120,6 +126,7 @@ export class JobTable {
     this.#statements.setLost.run(problem, deadlineAtMs, row.row_id)
   }
 
+  /** The caller notes it, after all other changes of the step. */
   complete(row: JobRow, { outputs, durationMs, cost, atMs }: JobResult): boolean {
     if (!mayFollow(row.state, 'completed')) return false
     this.#statements.complete.run(
@@ -130,10 +137,10 @@ export class JobTable {
       row.row_id,
       row.state,
     )
-    this.note(row.row_id, { state: 'completed', detail: null, atMs })
     return true
   }
 
+  /** The caller notes it, after all other changes of the step. */
   fail(row: JobRow, { reason, code, message, retryAfterS, atMs, watchUntilMs }: RecordedFailure): boolean {
     if (!mayFollow(row.state, 'failed')) return false
     this.#statements.fail.run(
@@ -146,7 +153,6 @@ export class JobTable {
       row.row_id,
       row.state,
     )
-    this.note(row.row_id, { state: 'failed', detail: reason, atMs })
     return true
   }
 
@@ -162,11 +168,12 @@ export class JobTable {
     return this.#statements.archive.run(atMs, row.row_id).changes === 1
   }
 
-  /** False if the job is not watched: it never was, its time is over, or its watch has ended. */
-  endWatch(row: JobRow, { detail, atMs }: { readonly detail: string; readonly atMs: number }): boolean {
-    if (this.#statements.endWatch.run(row.row_id, atMs).changes !== 1) return false
-    this.note(row.row_id, { state: row.state, detail, atMs })
-    return true
+  /**
+   * False if the job is not watched: it never was, its time is over, or its watch has ended. The caller notes it, after
+   * all other changes of the step.
+   */
+  endWatch(row: JobRow, atMs: number): boolean {
+    return this.#statements.endWatch.run(row.row_id, atMs).changes === 1
   }
 
   /** Of a failed job that is not watched. `by` is the operation that booked the loss; null for a loss of zero. */
@@ -182,8 +189,13 @@ export class JobTable {
     if (cost !== undefined) this.#statements.setProviderCost.run(cost, row.row_id)
   }
 
-  note(rowId: bigint, { state, detail, atMs }: JobEvent): void {
-    this.#tables.jobEvents.insert({ job: rowId, state, detail, at_ms: atMs })
+  /**
+   * Adds an event, with the job's columns as they are now. `verify` compares them with the row, so that it is the last
+   * change of its step.
+   */
+  note(rowId: bigint, { state, detail, atMs }: JobEvent, creation?: CreationFacts): void {
+    const facts = factsOf(this.rowAt(rowId), creation)
+    this.#tables.jobEvents.insert({ job: rowId, state, detail, at_ms: atMs, facts })
   }
 
   events(row: JobRow): readonly JobEvent[] {

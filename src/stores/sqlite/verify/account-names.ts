@@ -25,10 +25,18 @@ export class AccountNames {
   /** `Account "ada" (acct_…): job img_…`, by the row of the job. */
   ofJob(rowId: bigint): string {
     const row = this.#selectJob.get(rowId)
-    if (row === null) return `Job ${rowId} (deleted)`
-    const id = formatId(jobIdPrefix[row.kind], { key: row.id_key, tail: row.id_tail })
-    return `${this.of(row.account_id)}: job ${id}`
+    return row === null ? `Job ${rowId} (deleted)` : `${this.of(row.account_id)}: job ${publicIdOf(row)}`
   }
+
+  /** The public id of a job that exists: `img_…`. */
+  idOfJob(rowId: bigint): string {
+    const row = this.#selectJob.get(rowId)
+    return row === null ? `${rowId}` : publicIdOf(row)
+  }
+}
+
+function publicIdOf({ kind, id_key, id_tail }: NamedJob): string {
+  return formatId(jobIdPrefix[kind], { key: id_key, tail: id_tail })
 }
 
 type NamedJob = { account_id: bigint; kind: JobKind; id_key: bigint; id_tail: bigint }

@@ -14,7 +14,7 @@ type Readers = { readonly entries: EntryReader; readonly charges: ChargeReader; 
 /**
  * The stored balances of each account must be the sums of its entries, and its held money the sum of its open holds.
  * The entries of each operation sum to zero and stay within one account, so available + held + spent = credited then
- * holds for each. The row must also name the account's latest operation and charge. An account with a wrong entry is
+ * holds for each; spent and credited leave out the loss operations, whose sum is stored too. The row must also name the account's latest operation and charge. An account with a wrong entry is
  * skipped.
  */
 export function* checkBalances(database: Database, readers: Readers): Generator<readonly Finding[]> {
@@ -64,7 +64,7 @@ function findingsOf(row: CheckedBalances, { entries, charges, names }: Readers):
 type Wrong = { readonly text: string; readonly key: string }
 
 function wrongBalances(row: StoredRow, { fold }: EntryReader): readonly Wrong[] {
-  const { balances } = booksStateFrom(row)
+  const { balances, bookedLosses } = booksStateFrom(row)
   const sums = fold.balancesOf(Number(row.account_id))
   const problems = everyBook
     .filter(book => balances[book] !== sums[book])
@@ -74,6 +74,12 @@ function wrongBalances(row: StoredRow, { fold }: EntryReader): readonly Wrong[] 
         text: `${label} is ${describeUsd(balances[book])}, but its entries add up to ${describeUsd(sums[book])}`,
         key: `${book} ${balances[book] - sums[book]}`,
       }
+    })
+  const losses = fold.lossesOf(Number(row.account_id))
+  if (bookedLosses !== losses)
+    problems.push({
+      text: `its booked losses are ${describeUsd(bookedLosses)}, but its loss operations add up to ${describeUsd(losses)}`,
+      key: `booked losses ${bookedLosses - losses}`,
     })
   const held = nanoUsd(row.open_holds)
   const media = balances['held.media']

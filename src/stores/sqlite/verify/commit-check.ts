@@ -1,5 +1,5 @@
 import { CanonicalBytes } from '../canonical.ts'
-import { CHECKSUM_BYTES, commitHasher, hashOf, type CommitHead } from '../commit-rows.ts'
+import { CHECKSUM_BYTES, ChecksumBytes, commitHasher, hashOf, type CommitHead } from '../commit-rows.ts'
 import type { HashedTableDefinition } from '../hashed-tables.ts'
 import type { HashedRow } from './row-cursor.ts'
 
@@ -28,6 +28,8 @@ export class CommitCheck {
   readonly #differences: Difference[] = []
   /** The rows of the current table; none for the commit of earlier versions, which can have very many. */
   #rows: CheckedRow[] = []
+  /** The checksums of all rows, as the commit should have them; none if it has none. */
+  readonly #checksums = new ChecksumBytes()
 
   constructor(commit: StoredCommit) {
     this.#commit = commit
@@ -45,15 +47,26 @@ export class CommitCheck {
   endTable(table: HashedTableDefinition): void {
     const { checksums } = this.#commit
     if (checksums !== null) {
+      this.#checksums.add(
+        table.tag,
+        this.#rows.map(({ checksum }) => checksum),
+      )
       const differences = differencesOf(checksumsOf(checksums, table.tag), this.#rows)
       this.#differences.push(...differences.map(({ kind, row }) => ({ table, kind, row })))
     }
     this.#rows = []
   }
 
-  end(): { readonly isHashRight: boolean; readonly differences: readonly Difference[] } {
-    const isHashRight = Buffer.compare(hashOf(this.#hasher), this.#commit.hash) === 0
-    return { isHashRight, differences: this.#differences }
+  /** `areChecksumsRight` says whether the stored checksums are those of the rows, if the commit has checksums. */
+  end(): {
+    readonly isHashRight: boolean
+    readonly areChecksumsRight: boolean
+    readonly differences: readonly Difference[]
+  } {
+    const { hash, checksums } = this.#commit
+    const isHashRight = Buffer.compare(hashOf(this.#hasher), hash) === 0
+    const areChecksumsRight = checksums === null || Buffer.compare(this.#checksums.bytes, checksums) === 0
+    return { isHashRight, areChecksumsRight, differences: this.#differences }
   }
 }
 

@@ -194,6 +194,11 @@ describe('verify finds, in a file that another program edited,', () => {
       'UPDATE balances SET losses = 0 WHERE account_id = 1',
       '"losses" is 0.00 USD, but its entries',
     ],
+    [
+      'a changed sum of booked losses',
+      'UPDATE balances SET booked_losses = 0 WHERE account_id = 1',
+      'its booked losses are 0.00 USD, but its loss operations add up to 2.00 USD',
+    ],
     ['a changed cost', 'UPDATE charges SET cost = 5 WHERE id = 1', 'but its charge is 0.000000005 USD'],
     [
       'a changed shortfall',
@@ -285,7 +290,7 @@ describe('verify finds, in a file that another program edited,', () => {
     ],
     [
       'an inserted audit line',
-      'INSERT INTO audit_log SELECT max(id) + 1, actor, action, subject, at_ms, detail, commit_id FROM audit_log',
+      'INSERT INTO audit_log SELECT max(id) + 1, actor, action, subject, at_ms, detail, commit_id, NULL, NULL FROM audit_log',
       '(test.change of something) was inserted',
     ],
     [

@@ -7,6 +7,8 @@ export type Finding = {
   /** The first wrong entry; null for a problem elsewhere. */
   readonly entryId: string | null
   readonly message: string
+  /** True for a problem that is not in the books, and refuses no paid request. */
+  readonly stopsNothing?: true
   /** Identifies the problem if the message has amounts that change with later operations. */
   readonly key?: string
 }
@@ -15,7 +17,7 @@ const DIGITS = 12
 
 /** The same problem has the same id in every check, so that the operator can accept it. */
 export function problemFrom(finding: Finding, accepted: ReadonlySet<string>): Problem {
-  const { accountId, entryId, message, key = `${entryId} ${message}` } = finding
+  const { accountId, entryId, message, stopsNothing, key = `${entryId} ${message}` } = finding
   const id = `p_${Bun.SHA256.hash(key, 'hex').slice(0, DIGITS)}`
   return {
     id,
@@ -23,6 +25,7 @@ export function problemFrom(finding: Finding, accepted: ReadonlySet<string>): Pr
     entryId,
     message,
     isAccepted: accepted.has(id),
+    ...(stopsNothing === undefined ? {} : { stopsNothing }),
   }
 }
 

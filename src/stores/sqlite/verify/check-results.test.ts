@@ -1,0 +1,72 @@
+import { expect, test } from 'bun:test'
+import { aJob, aResult, jobIn } from '../../../../test/support/job-builders.ts'
+import { anAccount, NOW } from '../../../../test/support/ledger-builders.ts'
+import { tamper } from '../../../../test/support/tamper.ts'
+import { aSqliteStore } from '../../../../test/support/test-store.ts'
+import { usd } from '../../../domain/money.ts'
+import type { BlobDamage } from '../../../gateway/ports/blobs.ts'
+
+type Damage = BlobDamage | undefined
+
+/** Books with this many completed jobs of three images each, and one that runs. */
+async function paidBooks(count = 1) {
+  const store = aSqliteStore()
+  const payer = await anAccount(store, { funds: usd('1000'), name: 'ada', publicId: 'acct_ada' })
+  await jobIn('processing', store.jobs, aJob(payer))
+  const jobs = []
+  for (let made = 0; made < count; made += 1)
+    jobs.push(await jobIn('completed', store.jobs, aJob(payer, { held: usd('4') })))
+  const seen: string[] = []
+  const verify = async (damage: (key: string) => Damage | Promise<Damage>) =>
+    store.ledger.verify({
+      damageOf: async ({ key }) => {
+        seen.push(key)
+        return damage(key)
+      },
+    })
+  return { store, jobs, seen, verify }
+}
+
+test('verify checks each file of each completed job, and finds no problem in intact ones', async () => {
+  const { seen, verify } = await paidBooks(40)
+
+  const { problems, affected } = await verify(() => undefined)
+
+  expect([problems, affected]).toEqual([[], []])
+  expect(seen).toHaveLength(40 * aResult().outputs.length)
+})
+
+test('verify names every damaged result, also beyond the limit of problems in the books', async () => {
+  const { verify } = await paidBooks(120)
+
+  const { problems, affected } = await verify(key => (key === 'img_x/out-1' ? 'unreadable' : undefined))
+
+  expect(problems).toHaveLength(120)
+  expect(affected).toEqual([])
+  expect(problems[0]!.message).toStartWith('Account "ada" (acct_ada): job img_')
+  expect(problems[0]!.message).toContain(
+    ' has damaged stored files: img_x/out-1 (unreadable). Put them back from a backup',
+  )
+})
+
+test('a job that is archived while verify reads its files is no problem', async () => {
+  const { store, jobs, verify } = await paidBooks()
+
+  const { problems } = await verify(async key => {
+    if (key === 'img_x/out-0') await store.jobs.archive(jobs[0]!.id, NOW + 9000)
+    return 'missing' as const
+  })
+
+  expect(problems).toEqual([])
+})
+
+test('a job whose list of files was made unreadable is named', async () => {
+  const { store, verify } = await paidBooks()
+  tamper(store, "UPDATE jobs SET outputs = 'x' WHERE state = 'completed'")
+
+  const { problems } = await verify(() => undefined)
+
+  expect(problems.map(({ message }) => message)).toContainEqual(
+    expect.stringContaining('has damaged stored files: the list of them cannot be read.'),
+  )
+})

@@ -1,0 +1,371 @@
+import { copyFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { aDataFolder } from '../../../../test/support/data-folder.ts'
+import { aJob, jobIn, moveTo, record } from '../../../../test/support/job-builders.ts'
+import { anAccount, anAudit, NOW } from '../../../../test/support/ledger-builders.ts'
+import { tamperFile } from '../../../../test/support/tamper.ts'
+import { aSqliteStore, type TestSqlite } from '../../../../test/support/test-store.ts'
+import { decodeCatalog } from '../../../domain/catalog/rows/catalog-rows.ts'
+import { usd } from '../../../domain/money.ts'
+
+/** The file of the books that each test edits a copy of. */
+let original: string
+
+beforeAll(async () => {
+  original = join(aDataFolder(), 'tollgate.db')
+  const store = aSqliteStore(original)
+  await useBooks(store)
+  await store.close()
+})
+
+/**
+ * "ada" (account 1) is suspended and has no replays. Her jobs are 1 (processing), 2 (completed, with an idempotency
+ * key), 3 (failed, and watched), 4 (finished late) and 5 (archived). "ben" (account 2) was suspended and resumed, and
+ * has a revoked key (2), another key (3) and job 6 with an idempotency key. The catalog has the revisions 1 (provider
+ * "main" with a stored key, models "x" and "y"), 2 (another price of "x") and 3 ("y" was removed).
+ */
+async function useBooks(store: TestSqlite) {
+  const { accounts, jobs } = store
+  const ada = await anAccount(store, { name: 'ada', publicId: 'acct_ada', funds: usd('50') })
+  const ben = await anAccount(store, { name: 'ben', publicId: 'acct_ben', funds: usd('50') })
+  const key = { accountId: ben.accountId, name: 'spare', hash: new Uint8Array(32), prefix: 'tg_live_abcd' }
+  await accounts.createKey({ ...key, publicId: 'key_spare', audit: anAudit() })
+  await jobIn('processing', jobs, aJob(ada))
+  const keyed = (name: string) => ({ idempotency: { key: name, fingerprint: `images ${name}` } })
+  await jobIn('completed', jobs, aJob(ada, keyed('order-1')))
+  const watched = await jobIn('unknown_submit', jobs, aJob(ada))
+  await jobs.fail(watched.id, { reason: 'submit_unconfirmed', message: 'Gone.', atMs: NOW + 1 })
+  await jobs.accept(watched.id, { upstreamId: 'late-1', atMs: NOW + 2, nextPollAtMs: NOW + 2 })
+  const late = await jobIn('unknown_submit', jobs, aJob(ada))
+  await jobs.fail(late.id, { reason: 'submit_unconfirmed', message: 'Gone.', atMs: NOW + 1 })
+  await jobs.bookLateCompletion(late.id, { cost: usd('2'), atMs: NOW + 2 })
+  const archived = await record(jobs, aJob(ada))
+  await moveTo.completed(jobs, archived.id)
+  await jobs.archive(archived.id, NOW + 9000)
+  await record(jobs, aJob(ben, keyed('order-2')))
+  const at = (action: string, subject: string, atMs = NOW + 5) => anAudit({ action, subject, atMs })
+  await accounts.suspendAccount('acct_ben', at('account.suspend', 'acct_ben'))
+  await accounts.resumeAccount('acct_ben', at('account.resume', 'acct_ben'))
+  await accounts.suspendAccount('acct_ada', at('account.suspend', 'acct_ada'))
+  await accounts.switchReplays('acct_ada', false, at('account.replays_off', 'acct_ada'))
+  const [benKey] = await accounts.listKeys(ben.accountId)
+  await accounts.revokeKey(benKey!.publicId, at('key.revoke', benKey!.publicId))
+  await store.catalog.replace(aCatalog('2.5', ['x', 'y']), at('catalog.replace', '1', NOW + 10))
+  await store.catalog.replace(aCatalog('3.5', ['x', 'y']), at('catalog.replace', '2', NOW + 20))
+  await store.catalog.replace(aCatalog('3.5', ['x']), at('catalog.replace', '3', NOW + 30))
+}
+
+/** A catalog with a stored key, and chat models of one price. */
+function aCatalog(price: string, models: readonly string[]) {
+  const decoded = decodeCatalog({
+    providers: [
+      { id: 'main', kind: 'openai-compatible', base_url: 'https://api.example.com/v1', api_key: 'sk-1' },
+    ],
+    models: models.map(id => ({
+      id,
+      kind: 'chat',
+      upstreams: [{ provider: 'main', model: id }],
+      pricing: { input_per_mtok: price, output_per_mtok: '10' },
+      max_output_tokens: 100,
+    })),
+  })
+  if (!decoded.ok) throw new Error(JSON.stringify(decoded.problems))
+  return decoded.value
+}
+
+async function messagesAfter(edit: string): Promise<readonly string[]> {
+  const path = join(aDataFolder(), 'tollgate.db')
+  copyFileSync(original, path)
+  tamperFile(path, edit)
+  const store = aSqliteStore(path)
+  const { problems } = await store.ledger.verify()
+  await store.close()
+  return problems.map(({ message }) => message)
+}
+
+const job = (column: string) =>
+  new RegExp(`Account "ada" .*: job img_\\w+ was changed after its latest event: .*${column}`)
+const otherPrice = `replace(content, '3.5', '0.1')`
+
+/** An edit of the file of a stopped gateway, and what `verify` says. */
+const edits: readonly (readonly [name: string, edit: string, message: RegExp])[] = [
+  [
+    'the number of images asked for',
+    `UPDATE jobs SET request = replace(request, '"count":4', '"count":1') WHERE row_id = 1`,
+    job('request'),
+  ],
+  [
+    'the prompt of a job',
+    `UPDATE jobs SET request = replace(request, 'lighthouse', 'x') WHERE row_id = 5`,
+    job('request'),
+  ],
+  ['when a job changed', 'UPDATE jobs SET changed_at_ms = 5 WHERE row_id = 2', job('changed_at_ms')],
+  ['when a job is released', 'UPDATE jobs SET deadline_at_ms = 5 WHERE row_id = 1', job('deadline_at_ms')],
+  ['when a submit began', 'UPDATE jobs SET submitted_at_ms = NULL WHERE row_id = 1', job('submitted_at_ms')],
+  ['the id at the provider', `UPDATE jobs SET upstream_id = 'other' WHERE row_id = 1`, job('upstream_id')],
+  [
+    'the id at the provider of a watched job',
+    'UPDATE jobs SET upstream_id = NULL WHERE row_id = 3',
+    job('upstream_id'),
+  ],
+  ['the files of a result', `UPDATE jobs SET outputs = '[]' WHERE row_id = 2`, job('outputs')],
+  [
+    'the hash of a file',
+    `UPDATE jobs SET outputs = replace(outputs, 'abab', 'cdcd') WHERE row_id = 2`,
+    job('outputs'),
+  ],
+  ['the duration of a result', 'UPDATE jobs SET duration_ms = 9 WHERE row_id = 2', job('duration_ms')],
+  [
+    'the reason of a failure',
+    `UPDATE jobs SET failure_reason = 'rejected' WHERE row_id = 3`,
+    job('failure_reason'),
+  ],
+  ['the code of a failure', `UPDATE jobs SET failure_code = 'x' WHERE row_id = 3`, job('failure_code')],
+  [
+    'the message of a failure',
+    `UPDATE jobs SET failure_message = 'x' WHERE row_id = 3`,
+    job('failure_message'),
+  ],
+  [
+    'the wait after a failure',
+    'UPDATE jobs SET failure_retry_after_s = 9 WHERE row_id = 3',
+    job('failure_retry_after_s'),
+  ],
+  [
+    'an archived job made readable',
+    'UPDATE jobs SET archived_at_ms = NULL WHERE row_id = 5',
+    job('archived_at_ms'),
+  ],
+  ['a result made archived', 'UPDATE jobs SET archived_at_ms = 5 WHERE row_id = 2', job('archived_at_ms')],
+  ['the end of a watch', 'UPDATE jobs SET watch_until_ms = NULL WHERE row_id = 3', job('watch_until_ms')],
+  [
+    'a watch of a job that ended',
+    'UPDATE jobs SET watch_until_ms = 9 WHERE row_id = 4',
+    job('watch_until_ms'),
+  ],
+  [
+    'a removed loss',
+    'UPDATE jobs SET loss = NULL, loss_at_ms = NULL, loss_by = NULL WHERE row_id = 4',
+    /a loss operation, but its job is missing|its charge is 0.00 USD/,
+  ],
+  [
+    'the cost that a provider reported',
+    'UPDATE jobs SET provider_cost = 5 WHERE row_id = 4',
+    job('provider_cost'),
+  ],
+  [
+    'the facts of an event',
+    `UPDATE job_events SET facts = NULL WHERE job = 2`,
+    /event \d+ \(\w+\) was changed after commit/,
+  ],
+  [
+    'the job of a key',
+    'UPDATE job_keys SET job = 1 WHERE account_id = 2',
+    /the idempotency key "order-2" names job row 1, which belongs to another/,
+  ],
+  [
+    'the job of a key of the account',
+    'UPDATE job_keys SET job = 1 WHERE account_id = 1',
+    /"order-1" names job row 1, which was not created with it/,
+  ],
+  [
+    'a key that names no job',
+    'UPDATE job_keys SET job = 99 WHERE account_id = 1',
+    /"order-1" names job row 99, which is missing/,
+  ],
+  [
+    'the request of a key',
+    `UPDATE job_keys SET fingerprint = 'x' WHERE account_id = 1`,
+    /"order-1" has another request than its job/,
+  ],
+  [
+    'the time of a key',
+    'UPDATE job_keys SET created_at_ms = 5 WHERE account_id = 1',
+    /"order-1" has another time than its job/,
+  ],
+  [
+    'a renamed key',
+    `UPDATE job_keys SET key = 'x' WHERE account_id = 1`,
+    /the idempotency key "x" names job row 2, which was not created with it/,
+  ],
+  [
+    'a deleted key',
+    'DELETE FROM job_keys WHERE account_id = 1',
+    /"ada" .* the row of its idempotency key is missing/,
+  ],
+  ['all keys deleted', 'DELETE FROM job_keys', /"ben" .* the row of its idempotency key is missing/],
+  [
+    'a key given to another account',
+    'UPDATE job_keys SET account_id = 2 WHERE account_id = 1',
+    /"ben" .* "order-1" names job row 2, which belongs to another/,
+  ],
+  [
+    'a resumed account',
+    'UPDATE accounts SET suspended_at_ms = NULL WHERE id = 1',
+    /"ada" \(acct_ada\): it is not suspended, but the audit log/,
+  ],
+  [
+    'a suspended account',
+    'UPDATE accounts SET suspended_at_ms = 5 WHERE id = 2',
+    /"ben" \(acct_ben\): it is suspended, but the audit log/,
+  ],
+  [
+    'the time of a suspension',
+    'UPDATE accounts SET suspended_at_ms = 5 WHERE id = 1',
+    /"ada" \(acct_ada\): it is suspended, but the audit log/,
+  ],
+  [
+    'replays switched on',
+    'UPDATE accounts SET replays_off_at_ms = NULL WHERE id = 1',
+    /"ada" \(acct_ada\): its replays are on, but/,
+  ],
+  [
+    'replays switched off',
+    'UPDATE accounts SET replays_off_at_ms = 5 WHERE id = 2',
+    /"ben" \(acct_ben\): its replays are off, but/,
+  ],
+  [
+    'a key that works again',
+    'UPDATE api_keys SET revoked_at_ms = NULL WHERE id = 2',
+    /"ben" .*API key key_\w+ is not revoked, but/,
+  ],
+  [
+    'a revoked key',
+    'UPDATE api_keys SET revoked_at_ms = 5 WHERE id = 3',
+    /"ben" .*API key key_spare is revoked, but/,
+  ],
+  [
+    'the audit line of a suspension',
+    `DELETE FROM audit_log WHERE action = 'account.suspend' AND subject = 'acct_ada'`,
+    /wrote into "audit_log" is missing/,
+  ],
+  [
+    'the checksums of a commit',
+    `UPDATE commits SET checksums = X'0100000000' WHERE id = 3`,
+    /The checksums of commit 3 of node "main" were changed/,
+  ],
+  [
+    'no checksums of a commit',
+    'UPDATE commits SET checksums = NULL WHERE id = 3',
+    /The checksums of commit 3 of node "main" were changed/,
+  ],
+  [
+    'more checksums of a commit',
+    `UPDATE commits SET checksums = CAST(checksums || X'6300000000' AS BLOB) WHERE id = 3`,
+    /The checksums of commit 3 of node "main"/,
+  ],
+  ['the hash of a commit', 'UPDATE commits SET hash = zeroblob(32) WHERE id = 3', /commit 3 of node "main"/],
+  [
+    'the number of a commit',
+    'UPDATE commits SET number = 30 WHERE id = 3',
+    /Commit 3 of node "main" is missing/,
+  ],
+  ['the name of a node', `UPDATE nodes SET name = 'x'`, /node "x"/],
+  [
+    'a price',
+    `UPDATE models SET content = ${otherPrice}`,
+    /Model "x" is not what the history of the catalog says/,
+  ],
+  [
+    'a price and its history',
+    `UPDATE models SET content = ${otherPrice}; UPDATE model_versions SET content = ${otherPrice}`,
+    /Revision 2 of the catalog was changed/,
+  ],
+  [
+    'an earlier price',
+    `UPDATE model_versions SET content = replace(content, '2.5', '0.1') WHERE revision = 1`,
+    /Revision 1 of the catalog, or an earlier one, was changed/,
+  ],
+  ['when a model was created', 'UPDATE models SET created_at_ms = 5', /Model "x" is not what the history/],
+  ['the place of a model', 'UPDATE models SET position = 9', /Model "x" is not what the history/],
+  ['a deleted model', 'DELETE FROM models', /Model "x" is missing, but the history of the catalog has it/],
+  [
+    'a removed model that is back',
+    `INSERT INTO models SELECT 'y', 1, content, created_at_ms FROM models`,
+    /Model "y" is not what the history/,
+  ],
+  [
+    'an inserted model',
+    `INSERT INTO models SELECT 'z', 1, replace(content, '"x"', '"z"'), created_at_ms FROM models`,
+    /Model "z" is not what the history/,
+  ],
+  [
+    'the address of a provider',
+    `UPDATE providers SET content = replace(content, 'example', 'evil')`,
+    /Provider "main" is not what the history/,
+  ],
+  [
+    'the key of a provider',
+    `UPDATE providers SET sealed_secret = X'01'`,
+    /Provider "main" is not what the history/,
+  ],
+  [
+    'the key of a provider and its history',
+    `UPDATE providers SET sealed_secret = X'01'; UPDATE provider_versions SET sealed_secret = X'01'`,
+    /Revision 1 of the catalog, or an earlier one, was changed/,
+  ],
+  [
+    'who changed the catalog',
+    `UPDATE catalog_revisions SET actor = 'x' WHERE revision = 2`,
+    /Revision 2 of the catalog was changed/,
+  ],
+  [
+    'a deleted revision',
+    'DELETE FROM catalog_revisions WHERE revision = 2',
+    /Revision 2 of the catalog is missing/,
+  ],
+  [
+    'an inserted revision',
+    `INSERT INTO catalog_revisions SELECT 4, actor, action, subject, at_ms FROM catalog_revisions WHERE revision = 3`,
+    /Revision 4 of the catalog was inserted/,
+  ],
+  [
+    'a version of an unknown revision',
+    `INSERT INTO model_versions SELECT id, 9, position, content FROM model_versions WHERE revision = 2 AND id = 'x'`,
+    /Revision 9 of the catalog is missing/,
+  ],
+  [
+    'the revision of the catalog',
+    'UPDATE catalog_state SET revision = 7',
+    /The catalog is at revision 7, but its newest revision is 3/,
+  ],
+  [
+    'when the catalog changed',
+    'UPDATE catalog_state SET updated_at_ms = 7',
+    /The time of the last change of the catalog/,
+  ],
+  [
+    'the seal of a revision',
+    `UPDATE audit_log SET history_sha256 = 'x' WHERE revision = 2`,
+    /Audit line \d+ \(catalog.replace of 2\) was changed after/,
+  ],
+]
+
+/** Edits that `verify` does not find, because nothing but the next poll or renewal depends on these columns. */
+const unfound: readonly (readonly [name: string, edit: string])[] = [
+  ['when a job is polled next', 'UPDATE jobs SET next_poll_at_ms = 5 WHERE row_id = 1'],
+  ['the state that a provider reported', `UPDATE jobs SET upstream_status = 'x' WHERE row_id = 1`],
+  ['the latest problem of a running job', `UPDATE jobs SET problem = 'x' WHERE row_id = 1`],
+  ['the check of the secret key', 'UPDATE catalog_state SET key_check = NULL'],
+]
+
+describe('verify finds, in the later state of a file that another program edited,', () => {
+  test('nothing if nothing was edited', async () => {
+    expect(await messagesAfter('SELECT 1')).toEqual([])
+  })
+
+  test.each(edits)('%s', async (_, edit, message) => {
+    expect(await messagesAfter(edit)).toContainEqual(expect.stringMatching(message))
+  })
+
+  test.each(unfound)('not %s', async (_, edit) => {
+    expect(await messagesAfter(edit)).toEqual([])
+  })
+
+  test(`${edits.length} of ${edits.length + unfound.length} edits`, () => {
+    const found = edits.length / (edits.length + unfound.length)
+
+    expect(found).toBeGreaterThanOrEqual(58 / 63)
+  })
+})
