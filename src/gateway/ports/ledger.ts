@@ -35,9 +35,13 @@ export interface Ledger {
   debit(request: Debit): Promise<Correction>
 
   /**
-   * Moves `amount` (more than zero, at most the cost) of a charge from revenue back to the account's available balance,
-   * once for each charge. Repeats are as for `credit`. Throws `already_exists` for a charge that was refunded or
-   * compensated before, `invalid_field` for more than its cost, and a RangeError for an id that no charge has.
+   * Moves `amount` (more than zero) of a charge from revenue back to the account's available balance. A charge can be
+   * refunded several times, in all at most its cost; of concurrent refunds that exceed it together, some are refused.
+   *
+   * Repeats are as for `credit`; a key that was used for another charge, another amount or a debit also throws
+   * `idempotency_key_reuse`. Throws `already_exists` for more than is left of the cost and for a charge that was
+   * compensated, `invalid_field` for more than its cost and for a part of it without an `idempotencyKey`, and a
+   * RangeError for an id that no charge has.
    */
   refund(request: Refund): Promise<Correction>
 

@@ -201,6 +201,22 @@ test('jobs that an earlier version recorded stay readable, with their results an
   expect((await jobs.list({ limit: 9 })).jobs.map(({ state }) => state)).toEqual(['failed', 'completed'])
 })
 
+test('the database itself refuses refunds above their charge', () => {
+  const { database } = aStoreOf(99)
+  database.run('PRAGMA foreign_keys = OFF')
+  const refund = (id: number, amount: number) =>
+    database.run(
+      `INSERT INTO corrections VALUES (${id}, ${id}, ${id}, 1, ${id}, 7, ${amount}, NULL, NULL, 0, 1)`,
+    )
+  database.run(`INSERT INTO charges (id, id_key, id_tail, account_id, api_key_id, route, model, provider, input, cached_input,
+      cache_write, audio_input, output, reasoning, audio_output, is_clamped, cost, shortfall, at_ms)
+    VALUES (7, 7, 7, 1, 1, 'chat', 'gpt-x', 'main', 1, 0, 0, 0, 0, 0, 0, 0, 10, 0, 1)`)
+  refund(1, 4)
+  refund(2, 6)
+
+  expect(() => refund(3, 1)).toThrow('refunds never exceed their charge')
+})
+
 /** A completed image job and a failed video job. */
 const JOBS_OF_0009 = `
   INSERT INTO accounts VALUES (1, 'acct_1', 'ada', 0, 1);

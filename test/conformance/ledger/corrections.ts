@@ -97,7 +97,7 @@ export function correctionsConform(kind: StoreKind): void {
     test('gives the money back, lowers what was spent, and is in the statement', async () => {
       const { ledger, accountId, charge, refund } = await setUpCharged()
 
-      const refunded = await refund('1.5', { note: 'bad answer' })
+      const refunded = await refund('1.5', { note: 'bad answer', idempotencyKey: 'fix-1' })
 
       expect(refunded).toMatchObject({ amount: usd('1.5'), available: usd('4.5') })
       expect(await ledger.balance(accountId)).toMatchObject({
@@ -117,14 +117,68 @@ export function correctionsConform(kind: StoreKind): void {
       expect(await ledger.verify()).toMatchObject({ problems: [] })
     })
 
-    test('is made once, whatever the amount', async () => {
+    test('of the whole charge is made once', async () => {
       const { ledger, accountId, refund } = await setUpCharged()
-      await refund('0.5')
+      await refund('2')
+
+      const error = await rejection(refund('2', { idempotencyKey: 'fix-1' }))
+
+      expect(error).toMatchObject({ code: 'already_exists', extras: { extensions: { refundable_usd: '0' } } })
+      expect(await available(ledger, accountId)).toBe(usd('5'))
+    })
+
+    test('of a part is made as often as the cost allows, each with its own key', async () => {
+      const { ledger, accountId, refund } = await setUpCharged()
+      await refund('0.5', { idempotencyKey: 'fix-1' })
+      await refund('0.5', { idempotencyKey: 'fix-2' })
+
+      const tooMuch = await rejection(refund('1.000000001', { idempotencyKey: 'fix-3' }))
+      const whole = await rejection(refund('2'))
+      const last = await refund('1', { idempotencyKey: 'fix-3' })
+
+      const left = { code: 'already_exists', extras: { extensions: { refundable_usd: '1' } } }
+      expect([tooMuch, whole]).toMatchObject([left, left])
+      expect(last.available).toBe(usd('5'))
+      expect((await ledger.balance(accountId)).spent).toEqual({ text: ZERO, media: ZERO })
+      expect(await ledger.verify()).toMatchObject({ problems: [] })
+    })
+
+    test('of a part without an idempotency key is refused and moves nothing', async () => {
+      const { ledger, accountId, refund } = await setUpCharged()
 
       const error = await rejection(refund('0.5'))
 
-      expect(error).toMatchObject({ code: 'already_exists' })
-      expect(await available(ledger, accountId)).toBe(usd('3.5'))
+      expect(error).toMatchObject({ code: 'invalid_field', extras: { param: 'Idempotency-Key' } })
+      expect(await available(ledger, accountId)).toBe(usd('3'))
+    })
+
+    test('loses the race for what is left of the charge to another one', async () => {
+      const { ledger, accountId, refund } = await setUpCharged()
+
+      const outcomes = await Promise.allSettled([
+        refund('1.5', { idempotencyKey: 'fix-1' }),
+        refund('1.5', { idempotencyKey: 'fix-2' }),
+      ])
+
+      expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+      expect(await available(ledger, accountId)).toBe(usd('4.5'))
+    })
+
+    test('with the key of another amount, another charge or a debit is refused', async () => {
+      const { ledger, accountId, apiKeyId, refund } = await setUpCharged()
+      const other = await hold(ledger, { accountId, kind: holdKind, amount: usd('2') })
+      await ledger.captureHold(other, aChargeOf(holdKind, apiKeyId, 2))
+      await refund('1', { idempotencyKey: 'fix-1' })
+      await ledger.debit({ ...aDebit(accountId), amount: usd('1'), idempotencyKey: 'debit-1' })
+
+      const errors = await Promise.all([
+        rejection(refund('0.5', { idempotencyKey: 'fix-1' })),
+        rejection(refund('1', { idempotencyKey: 'fix-1', charge: other.id })),
+        rejection(refund('1', { idempotencyKey: 'debit-1' })),
+      ])
+
+      expect(errors).toMatchObject(errors.map(() => ({ code: 'idempotency_key_reuse' })))
+      expect(await available(ledger, accountId)).toBe(usd('1'))
     })
 
     test('of 100 at once with one idempotency key counts once', async () => {
@@ -141,7 +195,7 @@ export function correctionsConform(kind: StoreKind): void {
     test('of more than the cost is refused and moves nothing', async () => {
       const { ledger, accountId, refund } = await setUpCharged()
 
-      const error = await rejection(refund('2.000000001'))
+      const error = await rejection(refund('2.000000001', { idempotencyKey: 'fix-1' }))
 
       expect(error).toMatchObject({ code: 'invalid_field', extras: { param: 'amount_usd' } })
       expect(await available(ledger, accountId)).toBe(usd('3'))
