@@ -351,6 +351,31 @@ describe('on a stopped data folder', () => {
     expect(JSON.parse(json.out)).toMatchObject({ is_repeat: true })
   })
 
+  test('a command that moves money prints the key that it made, and moves it once for this key', async () => {
+    const folder = { TOLLGATE_DATA_DIR: join(home, 'made-keys') }
+    const created = await tollgate(['accounts', 'create', 'ada', '--grant', '9'], folder)
+
+    const printed: string[] = []
+    for (const command of [
+      ['grant', 'ada', '5'],
+      ['accounts', 'debit', 'ada', '2'],
+    ]) {
+      const first = await tollgate(command, folder)
+      const [, key = ''] = /^Idempotency key: (cli-[\w-]{36})\n/.exec(first.err) ?? []
+      printed.push(key)
+      const repeated = await tollgate([...command, '--idempotency-key', key], folder)
+      expect(repeated.out).toStartWith('Nothing was ')
+      expect(repeated.err).not.toContain('Idempotency key:')
+    }
+    const json = await tollgate(['grant', 'ada', '1', '--json'], folder)
+
+    expect(created.err).toStartWith('Idempotency key: cli-')
+    expect(new Set(printed).size).toBe(2)
+    expect(JSON.parse(json.out)).toMatchObject({ idempotency_key: expect.stringMatching(/^cli-/) })
+    expect(json.err).toBe('')
+    expect((await tollgate(['balance', 'ada'], folder)).out).toStartWith('available  13 USD')
+  })
+
   test('a revoked key is listed as revoked', async () => {
     const folder = { TOLLGATE_DATA_DIR: join(home, 'keys') }
     await tollgate(['accounts', 'create', 'ada'], folder)
