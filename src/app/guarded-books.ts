@@ -34,6 +34,7 @@ export function guardedLedger(ledger: Ledger, guards: Guards): Ledger {
     statement: (accountId, page) => ledger.statement(accountId, page),
     usage: (accountId, page) => ledger.usage(accountId, page),
     findCharge: id => ledger.findCharge(id),
+    refunds: (accountId, page) => ledger.refunds(accountId, page),
     usageTotals: (accountId, between) => ledger.usageTotals(accountId, between),
     async verify() {
       try {

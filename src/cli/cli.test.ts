@@ -6,6 +6,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { until } from '../../test/scenarios/until.ts'
+import { addUsd, usd } from '../domain/money.ts'
 import { main } from './main.ts'
 
 const CLI = resolve(import.meta.dirname, '../cli.ts')
@@ -621,6 +622,10 @@ describe('on a running server', () => {
 
     const listed = await spawned(['usage', '--account', 'demo', '--from', yesterday], folder)
     const csv = await spawned(['usage', '--csv'], folder)
+    const charge = chat.headers.get('x-request-id')!
+    await spawned(['refund', charge, '--amount', '0.000001'], folder)
+    const refunded = await spawned(['usage', '--account', 'demo', '--from', yesterday], folder)
+    const refundedCsv = await spawned(['usage', '--csv'], folder)
     const none = await spawned(
       ['usage', '--csv', '--from', '2020-01-01T00:00:00Z', '--to', '2020-01-02T00:00:00Z'],
       folder,
@@ -637,6 +642,18 @@ describe('on a running server', () => {
     expect(imageLine).toMatch(/^img_\w+,20\S+,acct_\w+,demo,key_\w+,images\S*,sandbox-image,/)
     expect(chatLine).toMatch(/^req_\w+,20\S+,acct_\w+,demo,key_\w+,chat,sandbox-chat,/)
     expect([end, others]).toEqual(['', []])
+    expect(refunded.out).toContain(` refund of ${charge}  -0.000001  –\n`)
+    const [, net = '', given] = /Cost: (\S+) USD, net of refunds of (\S+) USD\.\n$/.exec(refunded.out) ?? []
+    const [refundHead, refundLine, ...chargeLines] = refundedCsv.out.trimEnd().split('\r\n')
+    expect(refundHead).toBe(head)
+    expect(refundLine).toMatch(
+      /^op_\w+,20\S+,acct_\w+,demo,key_\w+,chat,sandbox-chat,sandbox,,,,,,,,,,,,-0.000001,,,,req_\w+$/,
+    )
+    expect(chargeLines).toEqual([imageLine!, chatLine!])
+    const costColumn = refundHead!.split(',').indexOf('cost_usd')
+    const costs = [refundLine!, ...chargeLines].map(line => usd(line.split(',')[costColumn]!))
+    expect(given).toBe('0.000001')
+    expect(usd(net)).toBe(costs.reduce(addUsd))
     expect(none.out.split('\r\n')).toEqual([head!, ''])
     expect(wrong).toMatchObject({ code: 1, out: '' })
     expect(wrong.err).toStartWith('"from" must be a time in RFC 3339')

@@ -243,7 +243,7 @@ function addUsage(program: Command, runner: Runner): void {
   }
   program
     .command('usage')
-    .description('List charged requests and jobs, newest first.')
+    .description('List charged requests and jobs, and their refunds, newest first.')
     .option('--account <account>', 'only of this account, by its name or id; with --from, also its totals')
     .option('--from <time>', 'only from this time on, such as 2026-11-01T00:00:00Z; at most 92 days')
     .option('--to <time>', 'only before this time')

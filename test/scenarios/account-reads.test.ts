@@ -108,6 +108,7 @@ describe('GET /v1/usage', () => {
             server_tool_uses: 0,
           },
           cost_usd: '0.00007',
+          refunded_usd: '0',
           source: 'reported',
           is_clamped: false,
           created_at: '2027-01-15T08:00:00.000Z',

@@ -121,8 +121,17 @@ export interface Ledger {
   /** The charge with an id; undefined if there is none. */
   findCharge(id: Id): Promise<UsageLine | undefined>
 
-  /** The sums of an account's charges in a time range. */
-  usageTotals(accountId: number, between: TimeRange): Promise<UsageTotals>
+  /**
+   * The refunds of one account, or of all accounts if it is undefined; newest first, by the time at which they were
+   * made. With `between`, only those that were made in that time.
+   */
+  refunds(
+    accountId: number | undefined,
+    page: Page & { readonly between?: TimeRange },
+  ): Promise<readonly RefundLine[]>
+
+  /** The sums of an account's charges in a time range, and of the refunds that were made in it. */
+  usageTotals(accountId: number, between: TimeRange): Promise<UsageTotals & { readonly refunded: NanoUsd }>
 
   /**
    * Checks every invariant of the books against the entries, and reports the first entry that is wrong. Rejects if the
@@ -269,8 +278,22 @@ export type StatementLine = {
 export type UsageLine = Charge & {
   readonly id: Id
   readonly accountId: number
+  /** The sum of its refunds until now. */
+  readonly refunded: NanoUsd
   /** Where the line is in the list; opaque. */
   readonly cursor: string
+}
+
+export type RefundLine = {
+  readonly id: Id
+  readonly accountId: number
+  /** Where the line is in the list; opaque. */
+  readonly cursor: string
+  readonly amount: NanoUsd
+  readonly note: string | null
+  readonly atMs: number
+  /** The charge that was refunded. */
+  readonly charge: Pick<Charge, 'kind' | 'route' | 'model' | 'provider' | 'apiKeyId'> & { readonly id: Id }
 }
 
 export type Problem = {
