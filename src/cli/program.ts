@@ -1,6 +1,6 @@
 import { Argument, Command, Help, Option } from 'commander'
 import { describeConfig } from '../config/config.ts'
-import { amount, rowCount } from './arguments.ts'
+import { amount, rowCount, utcDay } from './arguments.ts'
 import type { Ask } from './ask.ts'
 import { addCatalog } from './catalog-program.ts'
 import { backUp, type RestoreOptions } from './commands/backup.ts'
@@ -9,6 +9,7 @@ import { doctor, reconcile, verify, type Acceptance } from './commands/checks.ts
 import { listJobs, showJob, type JobFilters } from './commands/jobs.ts'
 import { createKey, listKeys, revokeKey } from './commands/keys.ts'
 import { balance, debit, grant, refund, statement } from './commands/money.ts'
+import { reconcileCosts } from './commands/reconcile-costs.ts'
 import { listUsage, usageCsv } from './commands/usage.ts'
 import type { Admin } from './connect.ts'
 import type { Outcome } from './outcome.ts'
@@ -285,6 +286,12 @@ function addJobs(program: Command, runner: Runner): void {
     .action((id: string) => runner.admin(ask => showJob(ask, id)))
 }
 
+const RECONCILE_COSTS = `
+A bill is a page of OpenAI's costs or completions usage, Anthropic's cost report or its CSV file, or OpenRouter's
+activity or its CSV file. Exits with 0 if it could compare, whatever the differences are, and with 2 if a file is not a
+bill.
+  $ tollgate reconcile-costs openai costs.json usage.json`
+
 function addChecks(program: Command, runner: Runner): void {
   program
     .command('verify')
@@ -301,6 +308,17 @@ function addChecks(program: Command, runner: Runner): void {
     )
     .addHelpText('after', '\nSafe to repeat. Exits with 1 if something could not be settled.')
     .action(() => runner.admin(ask => reconcile(ask)))
+  program
+    .command('reconcile-costs')
+    .argument('<provider>', 'the id of a provider in the catalog')
+    .argument('<file...>', 'files of the bill; "-" is standard input')
+    .description('Compare charges and costs with a bill of a provider, the largest difference first.')
+    .option('--from <day>', 'only from this day in UTC on; by default, the first day of the bill', utcDay)
+    .option('--to <day>', 'only before this day; by default, until the last day of the bill', utcDay)
+    .addHelpText('after', RECONCILE_COSTS)
+    .action((provider: string, files: readonly string[], days: { from?: string; to?: string }) =>
+      runner.admin(ask => reconcileCosts(ask, { provider, files, ...days })),
+    )
   program
     .command('doctor')
     .description('Check the settings, the store, the catalog, the moderator and every provider.')

@@ -34,6 +34,9 @@ export type UsageRow = {
   | { readonly object: 'refund'; readonly charge: string }
 )
 
+export type ChargeRow = Extract<UsageRow, { readonly object: 'usage' }>
+
+/** The most that the admin API gives. */
 const PAGE_ROWS = '500'
 
 /** Prints one page of charged requests, jobs and refunds, newest first. */
@@ -76,11 +79,22 @@ export async function usageCsv(ask: Ask, filters: UsageFilters): Promise<Outcome
 
 async function* csvChunks(ask: Ask, filters: UsageFilters, first: UsageReply): AsyncGenerator<string> {
   yield csvLine(columns.map(([name]) => name))
-  for (let page = first; ;) {
-    yield page.data.map(row => csvLine(columns.map(([, valueOf]) => valueOf(row)))).join('')
+  for await (const rows of usagePages(ask, filters, first))
+    yield rows.map(row => csvLine(columns.map(([, valueOf]) => valueOf(row)))).join('')
+}
+
+/** All charged requests, jobs and refunds, page by page. `first` is the first page, if it was read before. */
+export async function* usagePages(
+  ask: Ask,
+  filters: UsageFilters,
+  first?: UsageReply,
+): AsyncGenerator<readonly UsageRow[]> {
+  const query = { ...filters, limit: PAGE_ROWS }
+  let page = first ?? (await ask<UsageReply>({ method: 'GET', path: pathOf(query) }))
+  for (;;) {
+    yield page.data
     if (page.next === null) return
-    const path = pathOf({ ...filters, limit: PAGE_ROWS, cursor: page.next })
-    page = await ask<UsageReply>({ method: 'GET', path })
+    page = await ask<UsageReply>({ method: 'GET', path: pathOf({ ...query, cursor: page.next }) })
   }
 }
 
@@ -117,7 +131,7 @@ const columns: readonly (readonly [string, ValueOf])[] = [
   ['refund_of', row => (row.object === 'refund' ? row.charge : null)],
 ]
 
-function chargeOf(row: UsageRow): Extract<UsageRow, { object: 'usage' }> | undefined {
+function chargeOf(row: UsageRow): ChargeRow | undefined {
   return row.object === 'usage' ? row : undefined
 }
 
