@@ -35,6 +35,7 @@ export function guardedLedger(ledger: Ledger, guards: Guards): Ledger {
     usage: (accountId, page) => ledger.usage(accountId, page),
     losses: page => ledger.losses(page),
     findCharge: id => ledger.findCharge(id),
+    refunds: (accountId, page) => ledger.refunds(accountId, page),
     usageTotals: (accountId, between) => ledger.usageTotals(accountId, between),
     async verify(results) {
       try {

@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander'
 import { parseUsd } from '../domain/money.ts'
+import { isDay } from './bills/bill.ts'
 
 /** Validated before anything is sent, so that `accounts create --grant` never creates an account without its grant. */
 export function amount(text: string): string {
@@ -25,4 +26,10 @@ export function rowCount(text: string): string {
   const count = /^\d{1,4}$/.test(text) ? Number(text) : 0
   if (count >= 1 && count <= ROWS_MAX) return text
   throw new InvalidArgumentError(`Write a whole number from 1 to ${ROWS_MAX}.`)
+}
+
+/** A day in UTC. */
+export function utcDay(text: string): string {
+  if (isDay(text)) return text
+  throw new InvalidArgumentError('Write a day in UTC such as 2026-11-01.')
 }

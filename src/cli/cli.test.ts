@@ -6,6 +6,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { until } from '../../test/scenarios/until.ts'
+import { addUsd, usd } from '../domain/money.ts'
 import { main } from './main.ts'
 
 const CLI = resolve(import.meta.dirname, '../cli.ts')
@@ -351,6 +352,31 @@ describe('on a stopped data folder', () => {
     expect(JSON.parse(json.out)).toMatchObject({ is_repeat: true })
   })
 
+  test('a command that moves money prints the key that it made, and moves it once for this key', async () => {
+    const folder = { TOLLGATE_DATA_DIR: join(home, 'made-keys') }
+    const created = await tollgate(['accounts', 'create', 'ada', '--grant', '9'], folder)
+
+    const printed: string[] = []
+    for (const command of [
+      ['grant', 'ada', '5'],
+      ['accounts', 'debit', 'ada', '2'],
+    ]) {
+      const first = await tollgate(command, folder)
+      const [, key = ''] = /^Idempotency key: (cli-[\w-]{36})\n/.exec(first.err) ?? []
+      printed.push(key)
+      const repeated = await tollgate([...command, '--idempotency-key', key], folder)
+      expect(repeated.out).toStartWith('Nothing was ')
+      expect(repeated.err).not.toContain('Idempotency key:')
+    }
+    const json = await tollgate(['grant', 'ada', '1', '--json'], folder)
+
+    expect(created.err).toStartWith('Idempotency key: cli-')
+    expect(new Set(printed).size).toBe(2)
+    expect(JSON.parse(json.out)).toMatchObject({ idempotency_key: expect.stringMatching(/^cli-/) })
+    expect(json.err).toBe('')
+    expect((await tollgate(['balance', 'ada'], folder)).out).toStartWith('available  13 USD')
+  })
+
   test('a revoked key is listed as revoked', async () => {
     const folder = { TOLLGATE_DATA_DIR: join(home, 'keys') }
     await tollgate(['accounts', 'create', 'ada'], folder)
@@ -617,6 +643,10 @@ describe('on a running server', () => {
 
     const listed = await spawned(['usage', '--account', 'demo', '--from', yesterday], folder)
     const csv = await spawned(['usage', '--csv'], folder)
+    const charge = chat.headers.get('x-request-id')!
+    await spawned(['refund', charge, '--amount', '0.000001'], folder)
+    const refunded = await spawned(['usage', '--account', 'demo', '--from', yesterday], folder)
+    const refundedCsv = await spawned(['usage', '--csv'], folder)
     const none = await spawned(
       ['usage', '--csv', '--from', '2020-01-01T00:00:00Z', '--to', '2020-01-02T00:00:00Z'],
       folder,
@@ -633,6 +663,18 @@ describe('on a running server', () => {
     expect(imageLine).toMatch(/^img_\w+,20\S+,acct_\w+,demo,key_\w+,images\S*,sandbox-image,/)
     expect(chatLine).toMatch(/^req_\w+,20\S+,acct_\w+,demo,key_\w+,chat,sandbox-chat,/)
     expect([end, others]).toEqual(['', []])
+    expect(refunded.out).toContain(` refund of ${charge}  -0.000001  –\n`)
+    const [, net = '', given] = /Cost: (\S+) USD, net of refunds of (\S+) USD\.\n$/.exec(refunded.out) ?? []
+    const [refundHead, refundLine, ...chargeLines] = refundedCsv.out.trimEnd().split('\r\n')
+    expect(refundHead).toBe(head)
+    expect(refundLine).toMatch(
+      /^op_\w+,20\S+,acct_\w+,demo,key_\w+,chat,sandbox-chat,sandbox,,,,,,,,,,,,-0.000001,,,,req_\w+$/,
+    )
+    expect(chargeLines).toEqual([imageLine!, chatLine!])
+    const costColumn = refundHead!.split(',').indexOf('cost_usd')
+    const costs = [refundLine!, ...chargeLines].map(line => usd(line.split(',')[costColumn]!))
+    expect(given).toBe('0.000001')
+    expect(usd(net)).toBe(costs.reduce(addUsd))
     expect(none.out.split('\r\n')).toEqual([head!, ''])
     expect(wrong).toMatchObject({ code: 1, out: '' })
     expect(wrong.err).toStartWith('"from" must be a time in RFC 3339')

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { resolve } from 'node:path'
 import { CommanderError, type Command } from 'commander'
 import { ConfigError, describeConfig, readConfig, type Environment } from '../config/config.ts'
@@ -74,6 +75,13 @@ function runnerOf(cli: Cli, isJson: boolean, run: Run): Runner {
         })
       if (!(await cli.confirm(`${isLarge} Make it? [y/N] `)))
         throw new CliError('Nothing was credited.', { exitCode: 1, code: 'not_confirmed' })
+    },
+    idempotencyKey(given) {
+      if (given !== undefined) return given
+      const key = `cli-${randomUUID()}`
+      // Before the request, so that it is known even if this process is killed. With --json, the reply has it.
+      if (!isJson) cli.err(`Idempotency key: ${key}\n`)
+      return key
     },
     async restore(options) {
       const config = readConfig(cli.environment)

@@ -15,6 +15,7 @@ export type Outcome = {
 export class CliError extends Error {
   override readonly name = 'CliError'
   readonly exitCode: 1 | 2
+  readonly code: string
   /** The body printed with `--json`, in the error envelope. */
   readonly body: object
 
@@ -25,6 +26,7 @@ export class CliError extends Error {
   ) {
     super(message)
     this.exitCode = exitCode
+    this.code = code
     this.body = body ?? { error: { message, type: 'command_error', code } }
   }
 }

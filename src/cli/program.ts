@@ -1,6 +1,6 @@
 import { Argument, Command, Help, Option } from 'commander'
 import { describeConfig } from '../config/config.ts'
-import { amount, rowCount } from './arguments.ts'
+import { amount, rowCount, utcDay } from './arguments.ts'
 import type { Ask } from './ask.ts'
 import { addCatalog } from './catalog-program.ts'
 import { backUp, type RestoreOptions } from './commands/backup.ts'
@@ -8,7 +8,8 @@ import { createAccount, listAccounts, switchAccount, switchReplays } from './com
 import { doctor, reconcile, verify, type Acceptance } from './commands/checks.ts'
 import { listJobs, listLosses, showJob, type JobFilters, type LossFilters } from './commands/jobs.ts'
 import { createKey, listKeys, revokeKey } from './commands/keys.ts'
-import { balance, debit, grant, refund, statement, type Correcting } from './commands/money.ts'
+import { balance, debit, grant, refund, statement } from './commands/money.ts'
+import { reconcileCosts } from './commands/reconcile-costs.ts'
 import { listUsage, usageCsv } from './commands/usage.ts'
 import type { Admin } from './connect.ts'
 import type { Outcome } from './outcome.ts'
@@ -22,6 +23,8 @@ export type Runner = {
   ): Promise<void>
   /** Asks before a large credit. Throws a `CliError` unless it is small, `isConfirmed`, or the operator says yes. */
   confirmCredit(amountUsd: string, isConfirmed: boolean): Promise<void>
+  /** The idempotency key of a command that moves money: the given one, or a new one that it prints. */
+  idempotencyKey(given: string | undefined): string
   /** Restores a backup into the data folder, which no server may use. */
   restore(options: RestoreOptions): Promise<void>
   serve(): Promise<void>
@@ -91,6 +94,15 @@ function settingsHelp(): string {
     .join('\n')
 }
 
+const KEY_MADE = 'by default, a new one is made and printed'
+
+/** The options of a command that moves money. */
+type MovingOptions = { readonly note?: string; readonly idempotencyKey?: string }
+
+function keyOf({ idempotencyKey }: MovingOptions, runner: Runner): { readonly idempotencyKey: string } {
+  return { idempotencyKey: runner.idempotencyKey(idempotencyKey) }
+}
+
 const CONFIRMS = 'do not ask before a credit of more than TOLLGATE_GRANT_CONFIRM_USD'
 
 function addAccounts(program: Command, runner: Runner): void {
@@ -105,7 +117,14 @@ function addAccounts(program: Command, runner: Runner): void {
     .addHelpText('after', '\nPrints the id of the account.\n  $ tollgate accounts create ada --grant 12.50')
     .action(async (name: string, { grant: grantUsd, yes = false }: { grant?: string; yes?: boolean }) => {
       if (grantUsd !== undefined) await runner.confirmCredit(grantUsd, yes)
-      await runner.admin(ask => createAccount(ask, { name, grantUsd }), { mayCreate: true })
+      const creditOf = (amountUsd: string) => ({
+        amountUsd,
+        idempotencyKey: runner.idempotencyKey(undefined),
+      })
+      await runner.admin(
+        ask => createAccount(ask, { name, credit: grantUsd === undefined ? undefined : creditOf(grantUsd) }),
+        { mayCreate: true },
+      )
     })
   accounts
     .command('list')
@@ -118,9 +137,12 @@ function addAccounts(program: Command, runner: Runner): void {
     .description('Take money from an account, such as a credit that was given by mistake.')
     .option('--allow-negative', 'even if the balance becomes negative')
     .option('--note <text>', 'the reason, shown in the statement')
-    .option('--idempotency-key <key>', 'repeating the command with this key takes the money only once')
-    .action((account: string, amountUsd: string, options: Correcting & { allowNegative?: boolean }) =>
-      runner.admin(ask => debit(ask, { account, amountUsd, ...options })),
+    .option(
+      '--idempotency-key <key>',
+      `repeating the command with this key takes the money only once; ${KEY_MADE}`,
+    )
+    .action((account: string, amountUsd: string, options: MovingOptions & { allowNegative?: boolean }) =>
+      runner.admin(ask => debit(ask, { account, amountUsd, ...options, ...keyOf(options, runner) })),
     )
   accounts
     .command('suspend <account>')
@@ -163,7 +185,7 @@ function addKeys(program: Command, runner: Runner): void {
 }
 
 function addMoney(program: Command, runner: Runner): void {
-  type GrantOptions = { note?: string; source: string; idempotencyKey?: string; yes?: boolean }
+  type GrantOptions = MovingOptions & { source: string; yes?: boolean }
   program
     .command('grant')
     .argument('<account>', 'its name or id')
@@ -175,24 +197,27 @@ function addMoney(program: Command, runner: Runner): void {
         .choices(['grant', 'top_up'])
         .default('grant'),
     )
-    .option('--idempotency-key <key>', 'repeating the command with this key credits the account only once')
+    .option('--idempotency-key <key>', `repeating the command with this key credits only once; ${KEY_MADE}`)
     .option('--yes', CONFIRMS)
     .addHelpText('after', '\n  $ tollgate grant ada 25 --source top_up --note "invoice 17"')
     .action(async (account: string, amountUsd: string, options: GrantOptions) => {
-      const { note, source, idempotencyKey, yes = false } = options
+      const { yes = false, ...terms } = options
       await runner.confirmCredit(amountUsd, yes)
-      await runner.admin(ask => grant(ask, { account, amountUsd, note, source, idempotencyKey }))
+      await runner.admin(ask => grant(ask, { account, amountUsd, ...terms, ...keyOf(options, runner) }))
     })
   program
     .command('refund <charge>')
     .description(
-      'Give back a charge, once. Its id is that of the request (req_…) or of the job (img_…, vid_…).',
+      'Give back a charge, or a part of it. Its id is that of the request (req_…) or of the job (img_…, vid_…).',
     )
     .option('--amount <usd>', 'a part of the cost, in dollars; without it, the whole cost', amount)
     .option('--note <text>', 'the reason, shown in the statement')
-    .option('--idempotency-key <key>', 'repeating the command with this key gives the money back only once')
-    .action((charge: string, options: Correcting & { amount?: string }) =>
-      runner.admin(ask => refund(ask, { charge, ...options })),
+    .option(
+      '--idempotency-key <key>',
+      `repeating the command with this key gives back only once; ${KEY_MADE}`,
+    )
+    .action((charge: string, options: MovingOptions & { amount?: string }) =>
+      runner.admin(ask => refund(ask, { charge, ...options, ...keyOf(options, runner) })),
     )
   program
     .command('balance <account>')
@@ -219,7 +244,7 @@ function addUsage(program: Command, runner: Runner): void {
   }
   program
     .command('usage')
-    .description('List charged requests and jobs, newest first.')
+    .description('List charged requests and jobs, and their refunds, newest first.')
     .option('--account <account>', 'only of this account, by its name or id; with --from, also its totals')
     .option('--from <time>', 'only from this time on, such as 2026-11-01T00:00:00Z; at most 92 days')
     .option('--to <time>', 'only before this time')
@@ -261,6 +286,12 @@ function addJobs(program: Command, runner: Runner): void {
     .action((id: string) => runner.admin(ask => showJob(ask, id)))
 }
 
+const RECONCILE_COSTS = `
+A bill is a page of OpenAI's costs or completions usage, Anthropic's cost report or its CSV file, or OpenRouter's
+activity or its CSV file. Exits with 0 if it could compare, whatever the differences are, and with 2 if a file is not a
+bill.
+  $ tollgate reconcile-costs openai costs.json usage.json`
+
 function addChecks(program: Command, runner: Runner): void {
   program
     .command('losses')
@@ -283,6 +314,17 @@ function addChecks(program: Command, runner: Runner): void {
     )
     .addHelpText('after', '\nSafe to repeat. Exits with 1 if something could not be settled.')
     .action(() => runner.admin(ask => reconcile(ask)))
+  program
+    .command('reconcile-costs')
+    .argument('<provider>', 'the id of a provider in the catalog')
+    .argument('<file...>', 'files of the bill; "-" is standard input')
+    .description('Compare charges and costs with a bill of a provider, the largest difference first.')
+    .option('--from <day>', 'only from this day in UTC on; by default, the first day of the bill', utcDay)
+    .option('--to <day>', 'only before this day; by default, until the last day of the bill', utcDay)
+    .addHelpText('after', RECONCILE_COSTS)
+    .action((provider: string, files: readonly string[], days: { from?: string; to?: string }) =>
+      runner.admin(ask => reconcileCosts(ask, { provider, files, ...days })),
+    )
   program
     .command('doctor')
     .description('Check the settings, the store, the catalog, the moderator and every provider.')

@@ -9,8 +9,9 @@ export class LedgerModel {
   /** The clock of the store. */
   nowMs = 0
   /** In the order of charging. */
-  readonly charges: { readonly key: bigint; readonly accountId: number; readonly cost: bigint }[] = []
+  readonly charges: ModelCharge[] = []
   readonly #accounts = new Map<number, { credited: bigint; readonly spent: Record<HoldKind, bigint> }>()
+  readonly #corrections = new Map<string, ModelCorrection & { readonly available: bigint }>()
   readonly #credits = new Map<string, ModelCredit & { readonly available: bigint }>()
   readonly #holds = new Map<bigint, ModelHold>()
   readonly #attempts = new Map<bigint, ModelAttempt>()
@@ -74,7 +75,8 @@ export class LedgerModel {
     hold.cost = cost
     hold.shortfall = shortfall
     this.#account(hold.accountId).spent[hold.kind] += cost
-    this.charges.push({ key, accountId: hold.accountId, cost })
+    const { accountId, kind } = hold
+    this.charges.push({ key, accountId, kind, cost, refunded: 0n, isCompensated: false })
     return { cost, shortfall }
   }
 
@@ -122,8 +124,49 @@ export class LedgerModel {
     const account = this.#account(accountId)
     account.spent.text += cost
     account.credited += cost
-    this.charges.push({ key, accountId, cost })
+    this.charges.push({ key, accountId, kind: 'text', cost, refunded: 0n, isCompensated: true })
     return { compensated: cost, isFirst: true }
+  }
+
+  debit(debit: ModelCorrection, options: CorrectionOptions & { readonly allowNegative: boolean }): Outcome {
+    const { accountId, amount } = debit
+    return this.#correct(debit, options, () => {
+      const isCovered = options.allowNegative || amount <= this.balance(accountId).available
+      if (amount === 0n || !isCovered) return false
+      this.#account(accountId).credited -= amount
+      return true
+    })
+  }
+
+  /** `refund.charge` is the key of the charge. */
+  refund(refund: Omit<ModelCorrection, 'accountId'>, options: CorrectionOptions): Outcome {
+    const charge = this.charges.find(({ key }) => key === refund.charge)
+    if (charge === undefined) return 'error'
+    const { accountId, kind, cost } = charge
+    return this.#correct({ ...refund, accountId }, options, () => {
+      const { amount } = refund
+      const isPart = amount < cost
+      const isLeft = amount > 0n && amount <= cost - charge.refunded
+      if (charge.isCompensated || !isLeft || (isPart && options.idempotencyKey === undefined)) return false
+      charge.refunded += amount
+      this.#account(accountId).spent[kind] -= amount
+      return true
+    })
+  }
+
+  /** Makes a correction unless it repeats an id or an idempotency key. `make` returns false if it is refused. */
+  #correct(correction: ModelCorrection, { idempotencyKey }: CorrectionOptions, make: () => boolean): Outcome {
+    const { key, accountId, amount, charge } = correction
+    const names = [`id ${key}`, ...(idempotencyKey === undefined ? [] : [`${accountId}: ${idempotencyKey}`])]
+    const first = names.map(name => this.#corrections.get(name)).find(found => found !== undefined)
+    if (first !== undefined) {
+      const isSame = first.accountId === accountId && first.amount === amount && first.charge === charge
+      return isSame ? { correction: first.key, available: first.available } : 'error'
+    }
+    if (!make()) return 'error'
+    const { available } = this.balance(accountId)
+    for (const name of names) this.#corrections.set(name, { ...correction, available })
+    return { correction: key, available }
   }
 
   /** A node closes, and its text holds are freed. */
@@ -163,6 +206,7 @@ export type Outcome =
   | { readonly isExpired: boolean }
   | { readonly compensated: bigint; readonly isFirst: boolean }
   | { readonly credit: bigint; readonly available: bigint }
+  | { readonly correction: bigint; readonly available: bigint }
   | { readonly refused: bigint; readonly held: bigint }
   | { readonly cost: bigint; readonly shortfall: bigint }
 
@@ -172,6 +216,26 @@ export type ModelCredit = {
   readonly amount: bigint
   readonly source: 'cash' | 'promotions'
 }
+
+type ModelCharge = {
+  readonly key: bigint
+  readonly accountId: number
+  readonly kind: HoldKind
+  readonly cost: bigint
+  readonly isCompensated: boolean
+  /** The sum of its refunds. */
+  refunded: bigint
+}
+
+type ModelCorrection = {
+  readonly key: bigint
+  readonly accountId: number
+  readonly amount: bigint
+  /** The key of the refunded charge; undefined for a debit. */
+  readonly charge?: bigint
+}
+
+type CorrectionOptions = { readonly idempotencyKey: string | undefined }
 
 export type ModelTerms = {
   readonly key: bigint

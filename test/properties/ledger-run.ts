@@ -3,7 +3,7 @@ import { expect } from 'bun:test'
 import type { Id } from '../../src/domain/ids.ts'
 import { nanoUsd, usd, type NanoUsd } from '../../src/domain/money.ts'
 import type { AttemptId } from '../../src/gateway/ports/attempts.ts'
-import type { Captured, Credit, Hold, HoldOutcome } from '../../src/gateway/ports/ledger.ts'
+import type { Captured, Correction, Credit, Hold, HoldOutcome } from '../../src/gateway/ports/ledger.ts'
 import { aDataFolder } from '../support/data-folder.ts'
 import { aBill, aChargeOf, anAccount, anAttempt, anAudit, NOW } from '../support/ledger-builders.ts'
 import { fakeClock } from '../support/fake-clock.ts'
@@ -92,8 +92,13 @@ class Run {
       expect(lines.reduce((sum, { amount }) => sum + amount, 0n)).toBe(available + held.text)
       const charges = this.#model.charges.filter(charge => charge.accountId === accountId).toReversed()
       const usage = await ledger.usage(accountId, { limit: 1000 })
-      expect(usage.map(({ id, cost }): unknown => [id.tail, cost])).toEqual(
-        charges.map(({ key, cost }) => [-key, cost]),
+      expect(usage.map(({ id, cost, refunded }): unknown => [id.tail, cost, refunded])).toEqual(
+        charges.map(({ key, cost, refunded }) => [-key, cost, refunded]),
+      )
+      expect(usage.filter(({ cost, refunded }) => refunded > cost)).toEqual([])
+      const refunds = await ledger.refunds(accountId, { limit: 1000 })
+      expect(refunds.reduce((sum, { amount }) => sum + amount, 0n)).toBe(
+        charges.reduce((sum, { refunded }) => sum + refunded, 0n),
       )
     }
   }
@@ -144,6 +149,10 @@ class Run {
         return this.#billAttempt(call)
       case 'compensate':
         return this.#compensate(call)
+      case 'debit':
+        return this.#debit(call)
+      case 'refund':
+        return this.#refund(call)
     }
   }
 
@@ -261,6 +270,39 @@ class Run {
     )
   }
 
+  #debit(call: Extract<Call, { call: 'debit' }>): Made {
+    const { correction, dollars: count, idempotencyKey, allowNegative } = call
+    const key = debitKey(correction)
+    const { accountId } = this.#payer(correction)
+    const request = { accountId, amount: dollars(count), allowNegative }
+    const answer = this.#on(call).ledger.debit({
+      ...request,
+      id: idOf(key),
+      audit: anAudit(),
+      ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    })
+    return inTurn(answer, correctionOutcome, () =>
+      this.#model.debit({ key, ...request }, { idempotencyKey, allowNegative }),
+    )
+  }
+
+  #refund(call: Extract<Call, { call: 'refund' }>): Made {
+    const { correction, dollars: count, idempotencyKey, charge: of } = call
+    const key = refundKey(correction)
+    const charge = 'hold' in of ? this.#termsOf(of.hold).key : attemptKey(of.attempt)
+    const amount = dollars(count)
+    const answer = this.#on(call).ledger.refund({
+      id: idOf(key),
+      charge: idOf(charge),
+      amount,
+      audit: anAudit(),
+      ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    })
+    return inTurn(answer, correctionOutcome, () =>
+      this.#model.refund({ key, amount, charge }, { idempotencyKey }),
+    )
+  }
+
   #newTerms(
     hold: number,
     { account, amount }: { readonly account: number; readonly amount: bigint },
@@ -315,6 +357,10 @@ function creditOutcome({ id, available }: Credit): Outcome {
   return { credit: -id.tail, available }
 }
 
+function correctionOutcome({ id, available }: Correction): Outcome {
+  return { correction: -id.tail, available }
+}
+
 function holdOutcome(outcome: HoldOutcome): Outcome {
   return outcome.outcome === 'held' ? 'held' : { refused: outcome.available, held: outcome.held }
 }
@@ -337,6 +383,14 @@ function attemptOf(attempt: number): AttemptId {
 
 function attemptKey(attempt: number): bigint {
   return BigInt(500 + attempt)
+}
+
+function debitKey(correction: number): bigint {
+  return BigInt(300 + correction)
+}
+
+function refundKey(correction: number): bigint {
+  return BigInt(400 + correction)
 }
 
 /** Ids that share their first half, as those of two nodes can. */

@@ -111,6 +111,7 @@ describe('GET /v1/usage', () => {
             service_tier: null,
           },
           cost_usd: '0.00007',
+          refunded_usd: '0',
           source: 'reported',
           is_clamped: false,
           created_at: '2027-01-15T08:00:00.000Z',

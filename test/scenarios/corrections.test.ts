@@ -7,6 +7,8 @@ type Refusal = { status: number; code: string; message: string }
 const CHAT = { model: 'sandbox-chat', max_tokens: 20, messages: [{ role: 'user', content: 'Hello' }] }
 const ADMIN = { authorization: 'Bearer tg_admin_for_tests', 'content-type': 'application/json' }
 
+const ONCE = { 'idempotency-key': 'fix-1' }
+
 let gateway: TestGateway
 
 beforeAll(async () => {
@@ -83,7 +85,33 @@ test('a refund gives back the whole charge, and the second one is refused', asyn
 
   expect(refund).toMatchObject({ amount_usd: cost, available_usd: '5' })
   expect(again).toMatchObject({ status: 409, code: 'already_exists' })
+  expect(again.message).toContain('Nothing is left to refund.')
   expect(data[0]).toMatchObject({ kind: 'refund', amount_usd: cost, ref: id, note: 'bad answer' })
+  expect(await gateway.admin<object>('POST', 'verify')).toMatchObject({ ok: true })
+})
+
+test('a part of a charge is given back once for each key, and after that not the whole charge', async () => {
+  const account = await gateway.account({ grant: '5' })
+  const { id } = await charged(account)
+  const path = `charges/${id}/refund`
+
+  const keyless = await refused(path, { amount_usd: '0.00001' })
+  const first = await corrected(path, { amount_usd: '0.00001' }, ONCE)
+  const repeat = await corrected(path, { amount_usd: '0.00001' }, ONCE)
+  const reuse = await refused(path, { amount_usd: '0.00002' }, ONCE)
+  const response = await post(path, {})
+  const whole = (await response.json()) as { error: { message: string }; refundable_usd: string }
+
+  expect(keyless).toMatchObject({ status: 400, code: 'invalid_field' })
+  expect(keyless.message).toContain('"Idempotency-Key"')
+  expect(repeat).toEqual({ ...first, is_repeat: true })
+  expect(reuse).toMatchObject({ status: 409, code: 'idempotency_key_reuse' })
+  expect(response.status).toBe(409)
+  expect(whole.error.message).toContain(`at most ${whole.refundable_usd}, which is left`)
+  const rest = { 'idempotency-key': 'fix-2' }
+  expect(await corrected(path, { amount_usd: whole.refundable_usd }, rest)).toMatchObject({
+    available_usd: '5',
+  })
   expect(await gateway.admin<object>('POST', 'verify')).toMatchObject({ ok: true })
 })
 
@@ -98,7 +126,7 @@ test('a part of an image job is refunded by the id of the job', async () => {
   const { data } = await gateway.admin<{ data: { id: string }[] }>('GET', `jobs?account=${account.id}`)
   const { id } = data[0]!
 
-  const refund = await corrected(`charges/${id}/refund`, { amount_usd: '0.000000001' })
+  const refund = await corrected(`charges/${id}/refund`, { amount_usd: '0.000000001' }, ONCE)
   const statement = await gateway.admin<{ data: object[] }>('GET', `accounts/${account.id}/statement`)
 
   expect(refund.amount_usd).toBe('0.000000001')

@@ -1,6 +1,6 @@
 import { adminPath, type Ask } from '../ask.ts'
 import { table, type Outcome } from '../outcome.ts'
-import type { GrantReply } from './money.ts'
+import { moveMoney } from './money.ts'
 
 /** An account in the admin API. */
 export type AccountReply = {
@@ -18,26 +18,30 @@ export const UNREADABLE = 'unreadable'
 /** Creates an account and optionally credits it. Throws a `CliError` if the name is taken. */
 export async function createAccount(
   ask: Ask,
-  { name, grantUsd }: { readonly name: string; readonly grantUsd: string | undefined },
+  { name, credit }: { readonly name: string; readonly credit: FirstCredit | undefined },
 ): Promise<Outcome> {
   const account = await ask<{ id: string; name: string }>({
     method: 'POST',
     path: 'accounts',
     json: { name },
   })
-  if (grantUsd === undefined) {
+  if (credit === undefined) {
     return { value: account, text: `Created account ${account.name} (${account.id}).` }
   }
-  const grant = await ask<GrantReply>({
-    method: 'POST',
+  const { amountUsd, idempotencyKey } = credit
+  const grant = await moveMoney(ask, {
     path: adminPath('accounts', account.id, 'grants'),
-    json: { amount_usd: grantUsd },
+    json: { amount_usd: amountUsd },
+    idempotencyKey,
+    repeat: `"tollgate grant ${account.id} ${amountUsd}"`,
   })
   return {
-    value: { ...account, available_usd: grant.available_usd },
+    value: { ...account, available_usd: grant.available_usd, idempotency_key: idempotencyKey },
     text: `Created account ${account.name} (${account.id}) with ${grant.available_usd} USD.`,
   }
 }
+
+type FirstCredit = { readonly amountUsd: string; readonly idempotencyKey: string }
 
 /** Lists all accounts with their balances. */
 export async function listAccounts(ask: Ask): Promise<Outcome> {

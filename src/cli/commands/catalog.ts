@@ -166,7 +166,8 @@ export async function switchModel(
   return { value: model, text: `${model.id} is ${model.enabled ? 'on' : 'off'}.` }
 }
 
-function readInput(file: string): string {
+/** The text of a file, or of standard input. Throws a `CliError` if it cannot be read. */
+export function readInput(file: string): string {
   try {
     return readFileSync(file === STANDARD ? 0 : file, 'utf8')
   } catch (error) {
@@ -188,6 +189,7 @@ function writeOutput(file: string, text: string): void {
   }
 }
 
-function nameOf(file: string): string {
+/** A file at the start of a message. */
+export function nameOf(file: string): string {
   return file === STANDARD ? 'Standard input' : `The file ${resolve(file)}`
 }

@@ -1,9 +1,9 @@
 import { adminPath, type Ask } from '../ask.ts'
-import { table, type Outcome } from '../outcome.ts'
+import { CliError, table, type Outcome } from '../outcome.ts'
 import { UNREADABLE, type AccountReply } from './accounts.ts'
 
-/** A credit in the admin API. */
-export type GrantReply = {
+/** A credit, a debit or a refund in the admin API. */
+type MovedReply = {
   readonly id: string
   readonly amount_usd: string
   /** The balance after the credit. For a repeat: after the first credit. */
@@ -14,48 +14,34 @@ export type GrantReply = {
 /** Credits an account. Repeating it with the same idempotency key credits nothing. */
 export async function grant(
   ask: Ask,
-  request: {
-    readonly account: string
-    readonly amountUsd: string
-    readonly note: string | undefined
-    readonly source: string
-    readonly idempotencyKey: string | undefined
-  },
+  request: Moving & { readonly account: string; readonly amountUsd: string; readonly source: string },
 ): Promise<Outcome> {
   const { account, amountUsd, note, source, idempotencyKey } = request
-  const granted = await ask<GrantReply>({
-    method: 'POST',
+  const granted = await moveMoney(ask, {
     path: adminPath('accounts', account, 'grants'),
-    json: { amount_usd: amountUsd, source, ...(note === undefined ? {} : { note }) },
-    headers: idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey },
+    json: { amount_usd: amountUsd, source, note },
+    idempotencyKey,
   })
-  if (granted.is_repeat) {
-    return {
-      value: granted,
-      text: `Nothing was credited now: this idempotency key credited ${granted.amount_usd} USD before (${granted.id}).`,
-    }
-  }
-  return {
-    value: granted,
-    text: `Credited ${granted.amount_usd} USD. ${account} has ${granted.available_usd} USD available.`,
-  }
+  const text = granted.is_repeat
+    ? `Nothing was credited now: this idempotency key credited ${granted.amount_usd} USD before (${granted.id}).`
+    : `Credited ${granted.amount_usd} USD. ${account} has ${granted.available_usd} USD available.`
+  return { value: granted, text }
 }
 
 /** Takes money from an account. Repeating it with the same idempotency key takes nothing. */
 export async function debit(
   ask: Ask,
-  request: Correcting & {
+  request: Moving & {
     readonly account: string
     readonly amountUsd: string
     readonly allowNegative?: boolean
   },
 ): Promise<Outcome> {
   const { account, amountUsd, allowNegative = false, note, idempotencyKey } = request
-  const debited = await ask<GrantReply>({
-    method: 'POST',
+  const debited = await moveMoney(ask, {
     path: adminPath('accounts', account, 'debits'),
     json: { amount_usd: amountUsd, allow_negative: allowNegative, note },
-    headers: keyHeader(idempotencyKey),
+    idempotencyKey,
   })
   const text = debited.is_repeat
     ? `Nothing was taken now: this idempotency key took ${debited.amount_usd} USD before (${debited.id}).`
@@ -66,14 +52,13 @@ export async function debit(
 /** Gives back a charge, or a part of it. Repeating it with the same idempotency key gives back nothing. */
 export async function refund(
   ask: Ask,
-  request: Correcting & { readonly charge: string; readonly amount?: string },
+  request: Moving & { readonly charge: string; readonly amount?: string },
 ): Promise<Outcome> {
   const { charge, amount, note, idempotencyKey } = request
-  const refunded = await ask<GrantReply>({
-    method: 'POST',
+  const refunded = await moveMoney(ask, {
     path: adminPath('charges', charge, 'refund'),
     json: { amount_usd: amount, note },
-    headers: keyHeader(idempotencyKey),
+    idempotencyKey,
   })
   const text = refunded.is_repeat
     ? `Nothing was given back now: this idempotency key gave back ${refunded.amount_usd} USD before (${refunded.id}).`
@@ -81,11 +66,39 @@ export async function refund(
   return { value: refunded, text }
 }
 
-/** The options of a debit and a refund. */
-export type Correcting = { readonly note?: string; readonly idempotencyKey?: string }
+/** What commands that move money have in common. */
+export type Moving = { readonly note?: string | undefined; readonly idempotencyKey: string }
 
-function keyHeader(key: string | undefined): Readonly<Record<string, string>> {
-  return key === undefined ? {} : { 'idempotency-key': key }
+/** Errors after which the money may have moved. Any other error is a refusal. */
+const UNKNOWN_OUTCOMES: ReadonlySet<string> = new Set(['server_unreachable', 'server_error', 'unavailable'])
+
+/**
+ * Moves money once for each idempotency key. If the outcome is unknown, the error names the key, so that the command
+ * can be repeated. `repeat` is the command to repeat, if it is another one than this.
+ */
+export async function moveMoney(
+  ask: Ask,
+  request: {
+    readonly path: string
+    readonly json: object
+    readonly idempotencyKey: string
+    readonly repeat?: string
+  },
+): Promise<MovedReply> {
+  const { path, json, idempotencyKey: key, repeat = 'the command' } = request
+  try {
+    const headers = { 'idempotency-key': key }
+    const moved = await ask<MovedReply>({ method: 'POST', path, json, headers })
+    return { ...moved, idempotency_key: key } as MovedReply
+  } catch (error) {
+    if (!(error instanceof CliError) || !UNKNOWN_OUTCOMES.has(error.code)) throw error
+    const advice = `The money may have moved. Repeat ${repeat} with --idempotency-key ${key}: it moves at most once.`
+    throw new CliError(`${error.message} ${advice}`, {
+      exitCode: error.exitCode,
+      code: error.code,
+      body: { ...error.body, idempotency_key: key },
+    })
+  }
 }
 
 /** Prints the available and the held amount of an account. */

@@ -6,11 +6,12 @@ type UsageFilters = { readonly account?: string; readonly from?: string; readonl
 type UsageReply = {
   readonly data: readonly UsageRow[]
   readonly next: string | null
-  readonly totals?: { readonly charges: number; readonly cost_usd: string }
+  /** The cost is net of the refunds. */
+  readonly totals?: { readonly charges: number; readonly cost_usd: string; readonly refunded_usd: string }
 }
 
-/** A charged request or job in the admin API. */
-type UsageRow = {
+/** A charged request or job in the admin API, or a refund of one. */
+export type UsageRow = {
   readonly id: string
   readonly created_at: string
   readonly account: string | null
@@ -19,17 +20,26 @@ type UsageRow = {
   readonly route: string
   readonly model: string
   readonly provider: string
-  readonly usage: Readonly<Record<string, number>>
+  /** Negative for a refund. */
   readonly cost_usd: string
-  /** What the provider says that it bills. */
-  readonly provider_cost_usd: string | null
-  readonly source: string
-  readonly is_clamped: boolean
-}
+} & (
+  | {
+      readonly object: 'usage'
+      readonly usage: Readonly<Record<string, number>>
+      /** What the provider says that it bills. */
+      readonly provider_cost_usd: string | null
+      readonly source: string
+      readonly is_clamped: boolean
+    }
+  | { readonly object: 'refund'; readonly charge: string }
+)
 
+export type ChargeRow = Extract<UsageRow, { readonly object: 'usage' }>
+
+/** The most that the admin API gives. */
 const PAGE_ROWS = '500'
 
-/** Prints one page of charged requests and jobs, newest first. */
+/** Prints one page of charged requests, jobs and refunds, newest first. */
 export async function listUsage(
   ask: Ask,
   filters: UsageFilters & { readonly limit: string; readonly cursor?: string },
@@ -42,10 +52,10 @@ export async function listUsage(
     row.model,
     measureOf(row),
     row.cost_usd,
-    row.provider_cost_usd ?? '–',
+    chargeOf(row)?.provider_cost_usd ?? '–',
   ])
   const { totals } = page
-  const sum = totals === undefined ? [] : ['', `Charges: ${totals.charges}. Cost: ${totals.cost_usd} USD.`]
+  const sum = totals === undefined ? [] : ['', sumText(totals)]
   const head = ['CREATED', 'ID', 'ACCOUNT', 'MODEL', 'USAGE', 'USD', 'PROVIDER USD']
   return {
     value: page,
@@ -54,7 +64,13 @@ export async function listUsage(
   }
 }
 
-/** All charged requests and jobs as CSV, newest first. It reads page by page, so that the output can be long. */
+function sumText(totals: NonNullable<UsageReply['totals']>): string {
+  const { charges, cost_usd: cost, refunded_usd: refunded } = totals
+  const net = refunded === '0' ? '' : `, net of refunds of ${refunded} USD`
+  return `Charges: ${charges}. Cost: ${cost} USD${net}.`
+}
+
+/** All charged requests, jobs and refunds as CSV, newest first. It reads page by page, so that the output can be long. */
 export async function usageCsv(ask: Ask, filters: UsageFilters): Promise<Outcome> {
   // Before anything is written, so that wrong filters print no header.
   const first = await ask<UsageReply>({ method: 'GET', path: pathOf({ ...filters, limit: PAGE_ROWS }) })
@@ -63,11 +79,22 @@ export async function usageCsv(ask: Ask, filters: UsageFilters): Promise<Outcome
 
 async function* csvChunks(ask: Ask, filters: UsageFilters, first: UsageReply): AsyncGenerator<string> {
   yield csvLine(columns.map(([name]) => name))
-  for (let page = first; ;) {
-    yield page.data.map(row => csvLine(columns.map(([, valueOf]) => valueOf(row)))).join('')
+  for await (const rows of usagePages(ask, filters, first))
+    yield rows.map(row => csvLine(columns.map(([, valueOf]) => valueOf(row)))).join('')
+}
+
+/** All charged requests, jobs and refunds, page by page. `first` is the first page, if it was read before. */
+export async function* usagePages(
+  ask: Ask,
+  filters: UsageFilters,
+  first?: UsageReply,
+): AsyncGenerator<readonly UsageRow[]> {
+  const query = { ...filters, limit: PAGE_ROWS }
+  let page = first ?? (await ask<UsageReply>({ method: 'GET', path: pathOf(query) }))
+  for (;;) {
+    yield page.data
     if (page.next === null) return
-    const path = pathOf({ ...filters, limit: PAGE_ROWS, cursor: page.next })
-    page = await ask<UsageReply>({ method: 'GET', path })
+    page = await ask<UsageReply>({ method: 'GET', path: pathOf({ ...query, cursor: page.next }) })
   }
 }
 
@@ -104,12 +131,17 @@ const columns: readonly (readonly [string, ValueOf])[] = [
   ['route', row => row.route],
   ['model', row => row.model],
   ['provider', row => row.provider],
-  ...counts.map((name): readonly [string, ValueOf] => [name, row => row.usage[name] ?? null]),
+  ...counts.map((name): readonly [string, ValueOf] => [name, row => chargeOf(row)?.usage[name] ?? null]),
   ['cost_usd', row => row.cost_usd],
-  ['provider_cost_usd', row => row.provider_cost_usd],
-  ['source', row => row.source],
-  ['is_clamped', row => row.is_clamped],
+  ['provider_cost_usd', row => chargeOf(row)?.provider_cost_usd ?? null],
+  ['source', row => chargeOf(row)?.source ?? null],
+  ['is_clamped', row => chargeOf(row)?.is_clamped ?? null],
+  ['refund_of', row => (row.object === 'refund' ? row.charge : null)],
 ]
+
+function chargeOf(row: UsageRow): ChargeRow | undefined {
+  return row.object === 'usage' ? row : undefined
+}
 
 /** One line as in RFC 4180. A missing value is empty. */
 function csvLine(values: readonly (string | number | boolean | null)[]): string {
@@ -125,7 +157,9 @@ function pathOf(query: UsageFilters & { readonly limit: string; readonly cursor?
   return `usage?${new URLSearchParams(given)}`
 }
 
-function measureOf({ usage }: UsageRow): string {
+function measureOf(row: UsageRow): string {
+  if (row.object === 'refund') return `refund of ${row.charge}`
+  const { usage } = row
   if (usage['images'] !== undefined) return `${usage['images']} images`
   if (usage['seconds'] !== undefined) return `${usage['seconds']} s`
   return `${usage['input_tokens']} + ${usage['output_tokens']} tokens`

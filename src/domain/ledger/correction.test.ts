@@ -30,11 +30,14 @@ describe('a debit', () => {
 })
 
 describe('a refund', () => {
+  const charge = { kind: 'text', cost: usd('2'), refunded: ZERO } as const
+  const part = (amount: string) => ({ amount: usd(amount), idempotencyKey: 'fix-1' })
+
   test.each([
     ['text', 'revenue.text'],
     ['media', 'revenue.media'],
   ] as const)('of a %s charge comes out of %s', (kind, book) => {
-    expect(refunding({ kind, cost: usd('2') }, usd('1'))).toEqual([
+    expect(refunding({ ...charge, kind }, part('1'))).toEqual([
       { from: book, to: 'available', amount: usd('1') },
     ])
   })
@@ -45,6 +48,26 @@ describe('a refund', () => {
     ['zero', usd('2'), ZERO, 'not above zero'],
     ['a negative amount', usd('2'), usd('-1'), 'not above zero'],
   ])('of %s is refused', (_, cost, amount, message) => {
-    expect(() => refunding({ kind: 'text', cost }, amount)).toThrow(message)
+    expect(() => refunding({ ...charge, cost }, { ...part('1'), amount })).toThrow(message)
+  })
+
+  test('of a part needs an idempotency key, and a full one does not', () => {
+    expect(() => refunding(charge, { amount: usd('1.999999999') })).toThrow(
+      'A refund of a part of a charge needs an "Idempotency-Key" header',
+    )
+    expect(refunding(charge, { amount: usd('2') })).toHaveLength(1)
+  })
+
+  test('is at most what earlier refunds left, and the refusal says how much that is', () => {
+    const refunded = { ...charge, refunded: usd('0.5') }
+
+    expect(refunding(refunded, part('1.5'))).toHaveLength(1)
+    expect(() => refunding(refunded, part('1.500000001'))).toThrow(
+      '0.5 USD of this charge of 2 USD was given back before. Set "amount_usd" to at most 1.5, which is left.',
+    )
+    expect(() => refunding(refunded, { amount: usd('2') })).toThrow('at most 1.5')
+    expect(() => refunding({ ...charge, refunded: usd('2') }, part('1'))).toThrow(
+      'Nothing is left to refund.',
+    )
   })
 })

@@ -1,5 +1,5 @@
 import { GatewayError } from '../errors.ts'
-import { formatUsd, nanoUsd, ZERO, type NanoUsd } from '../money.ts'
+import { formatUsd, nanoUsd, subtractUsd, ZERO, type NanoUsd } from '../money.ts'
 import { revenueBook, type HoldKind } from './books.ts'
 import type { Movement } from './post.ts'
 
@@ -30,22 +30,47 @@ export function debiting(
   return [{ from: 'available', to: 'cash', amount }]
 }
 
+/** A charge with the sum of its refunds. */
+export type Refundable = { readonly kind: HoldKind; readonly cost: NanoUsd; readonly refunded: NanoUsd }
+
 /**
- * Gives back a part of a charge of a kind, at most its cost. Throws `invalid_field` for more, and for a charge of zero;
- * a RangeError for an amount that is not above zero.
+ * Gives back a charge or a part of it. All refunds of a charge together are at most its cost.
+ *
+ * Throws `invalid_field` for more than the cost, for a charge of zero, and for a part without an idempotency key: a
+ * repeat of it could not be told from a second refund. Throws `already_exists` for more than is left, and a RangeError
+ * for an amount that is not above zero.
  */
 export function refunding(
-  charge: { readonly kind: HoldKind; readonly cost: NanoUsd },
-  amount: NanoUsd,
+  { kind, cost, refunded }: Refundable,
+  { amount, idempotencyKey }: { readonly amount: NanoUsd; readonly idempotencyKey?: string },
 ): readonly Movement[] {
-  if (charge.cost === ZERO)
+  if (cost === ZERO)
     throw new GatewayError('invalid_field', 'The charge is 0 USD, so there is nothing to refund.')
   if (amount <= ZERO) throw new RangeError(`A refund of ${amount} is not above zero.`)
-  if (amount > charge.cost)
+  if (amount > cost)
     throw new GatewayError(
       'invalid_field',
-      `"amount_usd" must be at most ${formatUsd(charge.cost)}, the cost of the charge.`,
+      `"amount_usd" must be at most ${formatUsd(cost)}, the cost of the charge.`,
       { param: 'amount_usd' },
     )
-  return [{ from: revenueBook[charge.kind], to: 'available', amount }]
+  if (amount < cost && idempotencyKey === undefined)
+    throw new GatewayError(
+      'invalid_field',
+      'A refund of a part of a charge needs an "Idempotency-Key" header, so that a repeat gives back nothing.',
+      { param: 'Idempotency-Key' },
+    )
+  const left = subtractUsd(cost, refunded)
+  if (amount > left) throw alreadyRefunded({ cost, refunded, left })
+  return [{ from: revenueBook[kind], to: 'available', amount }]
+}
+
+function alreadyRefunded(of: Record<'cost' | 'refunded' | 'left', NanoUsd>): GatewayError {
+  const [cost, refunded, left] = [of.cost, of.refunded, of.left].map(formatUsd)
+  const advice =
+    of.left === ZERO ? 'Nothing is left to refund.' : `Set "amount_usd" to at most ${left}, which is left.`
+  return new GatewayError(
+    'already_exists',
+    `${refunded} USD of this charge of ${cost} USD was given back before. ${advice}`,
+    { extensions: { refundable_usd: formatUsd(of.left) } },
+  )
 }

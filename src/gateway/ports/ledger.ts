@@ -39,9 +39,13 @@ export interface Ledger {
   debit(request: Debit): Promise<Correction>
 
   /**
-   * Moves `amount` (more than zero, at most the cost) of a charge from revenue back to the account's available balance,
-   * once for each charge. Repeats are as for `credit`. Throws `already_exists` for a charge that was refunded or
-   * compensated before, `invalid_field` for more than its cost, and a RangeError for an id that no charge has.
+   * Moves `amount` (more than zero) of a charge from revenue back to the account's available balance. A charge can be
+   * refunded several times, in all at most its cost; of concurrent refunds that exceed it together, some are refused.
+   *
+   * Repeats are as for `credit`; a key that was used for another charge, another amount or a debit also throws
+   * `idempotency_key_reuse`. Throws `already_exists` for more than is left of the cost and for a charge that was
+   * compensated, `invalid_field` for more than its cost and for a part of it without an `idempotencyKey`, and a
+   * RangeError for an id that no charge has.
    */
   refund(request: Refund): Promise<Correction>
 
@@ -127,8 +131,17 @@ export interface Ledger {
   /** The charge with an id; undefined if there is none. */
   findCharge(id: Id): Promise<UsageLine | undefined>
 
-  /** The sums of an account's charges in a time range. */
-  usageTotals(accountId: number, between: TimeRange): Promise<UsageTotals>
+  /**
+   * The refunds of one account, or of all accounts if it is undefined; newest first, by the time at which they were
+   * made. With `between`, only those that were made in that time.
+   */
+  refunds(
+    accountId: number | undefined,
+    page: Page & { readonly between?: TimeRange },
+  ): Promise<readonly RefundLine[]>
+
+  /** The sums of an account's charges in a time range, and of the refunds that were made in it. */
+  usageTotals(accountId: number, between: TimeRange): Promise<UsageTotals & { readonly refunded: NanoUsd }>
 
   /**
    * Checks every invariant of the books against the entries, and reports the first entry that is wrong. With `results`,
@@ -279,6 +292,8 @@ export type StatementLine = {
 export type UsageLine = Charge & {
   readonly id: Id
   readonly accountId: number
+  /** The sum of its refunds until now. */
+  readonly refunded: NanoUsd
   /** Where the line is in the list; opaque. */
   readonly cursor: string
 }
@@ -298,6 +313,18 @@ export type LossLine = {
   readonly loss: NanoUsd
   readonly providerCost: NanoUsd | null
   readonly atMs: number
+}
+
+export type RefundLine = {
+  readonly id: Id
+  readonly accountId: number
+  /** Where the line is in the list; opaque. */
+  readonly cursor: string
+  readonly amount: NanoUsd
+  readonly note: string | null
+  readonly atMs: number
+  /** The charge that was refunded. */
+  readonly charge: Pick<Charge, 'kind' | 'route' | 'model' | 'provider' | 'apiKeyId'> & { readonly id: Id }
 }
 
 export type Problem = {

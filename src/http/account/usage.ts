@@ -1,6 +1,6 @@
 import { formatId, type IdPrefix } from '../../domain/ids.ts'
 import { jobIdPrefix } from '../../domain/jobs/job.ts'
-import { formatUsd } from '../../domain/money.ts'
+import { formatUsd, subtractUsd, type NanoUsd } from '../../domain/money.ts'
 import type { ImageTokens } from '../../domain/pricing/image-tokens.ts'
 import { inputTokens, outputTokens } from '../../domain/pricing/usage.ts'
 import type { Authenticated } from '../../gateway/ports/accounts.ts'
@@ -39,8 +39,11 @@ export function usagePage(asked: PageQuery, between: TimeRange | undefined) {
   return { ...rowsBefore(asked), ...(between === undefined ? {} : { between }) }
 }
 
-/** The sums of all charges of a time range. */
-export function totalsJson({ fromMs, toMs }: TimeRange, totals: UsageTotals) {
+/** The sums of all charges of a time range. The cost is net of the refunds that were made in it. */
+export function totalsJson(
+  { fromMs, toMs }: TimeRange,
+  totals: UsageTotals & { readonly refunded: NanoUsd },
+) {
   return {
     from: new Date(fromMs).toISOString(),
     to: new Date(toMs).toISOString(),
@@ -49,12 +52,13 @@ export function totalsJson({ fromMs, toMs }: TimeRange, totals: UsageTotals) {
     output_tokens: totals.outputTokens,
     images: totals.images,
     seconds: totals.durationMs / 1000,
-    cost_usd: formatUsd(totals.cost),
+    cost_usd: formatUsd(subtractUsd(totals.cost, totals.refunded)),
+    refunded_usd: formatUsd(totals.refunded),
   }
 }
 
-/** A charge of media has the id of its job. */
-const idPrefixOf = {
+/** The prefix of a charge's id. A charge of media has the id of its job. */
+export const idPrefixOf = {
   text: 'req',
   images: jobIdPrefix.image,
   video: jobIdPrefix.video,
@@ -69,6 +73,7 @@ export function usageJson(line: UsageLine) {
     model: line.model,
     ...measureJson(line),
     cost_usd: formatUsd(line.cost),
+    refunded_usd: formatUsd(line.refunded),
     created_at: new Date(line.atMs).toISOString(),
   }
 }

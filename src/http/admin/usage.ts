@@ -1,6 +1,8 @@
-import { formatUsd } from '../../domain/money.ts'
-import type { UsageLine } from '../../gateway/ports/ledger.ts'
-import { totalsJson, usageJson, usagePage } from '../account/usage.ts'
+import { formatId } from '../../domain/ids.ts'
+import { formatUsd, subtractUsd, ZERO } from '../../domain/money.ts'
+import { listUsage as listEntries, type UsageEntry } from '../../gateway/admin/list-usage.ts'
+import type { RefundLine, UsageLine } from '../../gateway/ports/ledger.ts'
+import { idPrefixOf, totalsJson, usageJson, usagePage } from '../account/usage.ts'
 import { accountOf } from './accounts.ts'
 import type { BufferedReply } from '../request-context.ts'
 import { adminReply, type AdminCall, type AdminPorts } from './call.ts'
@@ -10,32 +12,64 @@ import { publicNames, type PublicNames } from './public-names.ts'
 import { readAdminPage } from './query.ts'
 
 /**
- * The charged requests and jobs of one account (`?account=`) or of all accounts, and of a time range if one is given.
- * With an account and a range, the reply has the totals.
+ * The charged requests and jobs of one account (`?account=`) or of all accounts, and their refunds, each at the time at
+ * which it was made. `?from=` and `?to=` limit the time. With an account and a range, the reply has the totals.
  */
 export async function listUsage({ query }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
   const asked = readAdminPage(query, ['account', 'from', 'to'])
   const between = readTimeRange(query, ports.clock.now())
   const named = query.get('account')
   const account = named === null ? undefined : await accountOf({ account: named }, ports)
-  const lines = await ports.ledger.usage(account?.id, usagePage(asked, between))
-  const names = await publicNames(lines, ports)
-  const page = pageOf(lines, asked.limit, {
-    cursorOf: line => line.cursor,
-    rowOf: line => usageBody(line, names),
+  const entries = await listEntries(account?.id, usagePage(asked, between), ports.ledger)
+  const names = await publicNames(entries.map(accountIdOf), ports)
+  const page = pageOf(entries, asked.limit, {
+    cursorOf: entry => entry.cursor,
+    rowOf: entry => entryBody(entry, names),
   })
   if (account === undefined || between === undefined) return adminReply(page)
   const totals = await ports.ledger.usageTotals(account.id, between)
   return adminReply({ ...page, totals: totalsJson(between, totals) })
 }
 
-function usageBody(line: UsageLine, { accounts, accountNames, keys }: PublicNames): object {
+function accountIdOf({ charge, refund }: UsageEntry) {
+  return { accountId: (charge ?? refund).accountId }
+}
+
+function entryBody({ charge, refund }: UsageEntry, names: PublicNames): object {
+  return charge === undefined ? refundBody(refund, names) : usageBody(charge, names)
+}
+
+function usageBody(line: UsageLine, names: PublicNames): object {
+  const { provider, providerCost, accountId, apiKeyId } = line
   return {
     ...usageJson(line),
-    provider: line.provider,
-    provider_cost_usd: line.providerCost === null ? null : formatUsd(line.providerCost),
-    account: accounts.get(line.accountId) ?? null,
-    account_name: accountNames.get(line.accountId) ?? null,
-    key: keys.get(line.apiKeyId) ?? null,
+    provider,
+    provider_cost_usd: providerCost === null ? null : formatUsd(providerCost),
+    ...payerBody(accountId, apiKeyId, names),
+  }
+}
+
+/** A refund has a negative cost, so that the costs of a list add up. */
+function refundBody({ id, charge, accountId, amount, note, atMs }: RefundLine, names: PublicNames): object {
+  const { route, model, provider, apiKeyId } = charge
+  return {
+    id: formatId('op', id),
+    object: 'refund',
+    charge: formatId(idPrefixOf[charge.kind], charge.id),
+    route,
+    model,
+    provider,
+    cost_usd: formatUsd(subtractUsd(ZERO, amount)),
+    note,
+    created_at: new Date(atMs).toISOString(),
+    ...payerBody(accountId, apiKeyId, names),
+  }
+}
+
+function payerBody(accountId: number, apiKeyId: number, { accounts, accountNames, keys }: PublicNames) {
+  return {
+    account: accounts.get(accountId) ?? null,
+    account_name: accountNames.get(accountId) ?? null,
+    key: keys.get(apiKeyId) ?? null,
   }
 }

@@ -62,6 +62,7 @@ export const chargeMembers = {
   source: about('Whether the provider counted, or the gateway estimated.', words(['reported', 'estimated'])),
   is_clamped: about('An impossible reported number was replaced by the nearest possible one.', flag),
   cost_usd: usd,
+  refunded_usd: about('The sum of its refunds until now.', usd),
   created_at: dateTime,
 } as const satisfies Members
 
@@ -84,7 +85,8 @@ export const accountSchemas: Members = {
     output_tokens: count,
     images: count,
     seconds: { type: 'number', minimum: 0 },
-    cost_usd: usd,
+    cost_usd: about('Net of the refunds that were made in the range.', usd),
+    refunded_usd: usd,
   }),
   Movement: object({
     id: text,
@@ -117,6 +119,7 @@ export const chargeExample = {
   model: 'sandbox-chat',
   usage: usageExample,
   cost_usd: '0.000115',
+  refunded_usd: '0',
   source: 'reported',
   is_clamped: false,
   created_at: '2026-11-21T05:50:09.183Z',

@@ -68,7 +68,16 @@ export const adminAccountSchemas: Members = {
   NewKey: closed({}, { name: nullable(name) }),
   NewGrant: closed({ amount_usd: amount }, { note, source: nullable(words(creditSources)) }),
   NewDebit: closed({ amount_usd: amount }, { note, allow_negative: flag }),
-  NewRefund: closed({}, { amount_usd: about('Default: the whole charge.', nullable(amount)), note }),
+  NewRefund: closed(
+    {},
+    {
+      amount_usd: about(
+        'Less than the cost needs an `Idempotency-Key`. Default: the whole charge.',
+        nullable(amount),
+      ),
+      note,
+    },
+  ),
   AccountChange: closed({ replays: about('False switches replays off.', flag) }),
 }
 
@@ -236,7 +245,9 @@ export const adminAccountPaths: Paths = {
     post: {
       ...common,
       id: 'refundCharge',
-      summary: 'Give back a charge, or a part of it, once',
+      summary: 'Give back a charge, or a part of it',
+      description:
+        'A part needs an `Idempotency-Key`. All refunds of a charge together are at most its cost. Without `amount_usd`, the whole charge is given back, if nothing of it was before. The error `already_exists` has what is left as `refundable_usd`.',
       parameters: [
         {
           name: 'charge',
@@ -247,9 +258,10 @@ export const adminAccountPaths: Paths = {
         },
         idempotencyKey,
       ],
-      body: bodyOf('NewRefund', { amount_usd: '0.0001' }, { isRequired: false }),
+      body: bodyOf('NewRefund', { note: 'a useless answer' }, { isRequired: false }),
       replies: ok('The refund.', ref('Credit'), credit),
       errors: ['not_found', 'idempotency_key_reuse', 'already_exists'],
+      errorExtensions: { already_exists: { refundable_usd: { ...usd, examples: ['0.25'] } } },
     },
   },
   'accounts/{account}/suspend': {

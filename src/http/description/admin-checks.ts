@@ -5,8 +5,8 @@ import { bodyOf } from './admin-accounts.ts'
 import { ok, pageParameters, timeRangeParameters, type Parameter, type Paths } from './operation.ts'
 import {
   about,
-  anything,
   always,
+  anything,
   closed,
   count,
   flag,
@@ -45,17 +45,32 @@ const jobMembers = {
   changed_at: dateTime,
 }
 
+const payerMembers = {
+  provider: text,
+  account: nullable(text),
+  account_name: nullable(text),
+  key: nullable(text),
+} as const satisfies Members
+
 export const adminCheckSchemas: Members = {
   AdminCharge: object({
     ...chargeMembers,
-    provider: text,
     provider_cost_usd: about(
       'What the provider says that it bills. Null if it does not say. Customers do not see it.',
       nullable(usd),
     ),
-    account: nullable(text),
-    account_name: nullable(text),
-    key: nullable(text),
+    ...payerMembers,
+  }),
+  AdminRefund: object({
+    id: text,
+    object: always('refund'),
+    charge: about('The id of the refunded request or job.', text),
+    route: text,
+    model: text,
+    cost_usd: about('Negative: what was given back.', usd),
+    note: nullable(text),
+    created_at: dateTime,
+    ...payerMembers,
   }),
   Loss: object({
     id: about('The id of the job or of the request.', text),
@@ -206,11 +221,11 @@ export const adminCheckPaths: Paths = {
     get: {
       ...common,
       id: 'listAdminUsage',
-      summary: 'Charged requests and jobs, newest first',
+      summary: 'Charged requests and jobs, and their refunds, newest first',
       parameters: [ofAccount, ...pageParameters, ...timeRangeParameters],
       replies: ok(
         'A page. With `account` and `from`, it also has the totals of the range.',
-        pageSchema(ref('AdminCharge'), { totals: ref('UsageTotals') }),
+        pageSchema({ anyOf: [ref('AdminCharge'), ref('AdminRefund')] }, { totals: ref('UsageTotals') }),
         {
           data: [
             {

@@ -52,9 +52,12 @@ export class Corrections {
     const accountId = Number(row.account_id)
     const first = this.#first(request, { accountId, amount, chargeId: row.id })
     if (first !== undefined) return first
-    if (row.is_compensated === 1n) throw givenBack('when it was made')
-    if (row.is_refunded === 1n) throw givenBack('before')
-    const movements = refunding({ kind: row.kind, cost: nanoUsd(row.cost) }, amount)
+    if (row.is_compensated === 1n)
+      throw new GatewayError('already_exists', 'This charge was given back in full when it was made.', {
+        extensions: { refundable_usd: '0' },
+      })
+    const refundable = { kind: row.kind, cost: nanoUsd(row.cost), refunded: nanoUsd(row.refunded) }
+    const movements = refunding(refundable, request)
     const books = this.#parts.booksOfAccounts.of(accountId)
     return this.#write(books, { ...request, kind: 'refund', chargeId: row.id }, movements)
   }
@@ -113,7 +116,7 @@ function statements(database: Database) {
     ),
     selectCharge: database.prepare<RefundableRow, [bigint, bigint]>(
       `SELECT id, account_id, cost, CASE WHEN provenance IS NULL THEN 'media' ELSE 'text' END AS kind,
-          EXISTS (SELECT 1 FROM corrections WHERE charge_id = charges.id) AS is_refunded,
+          (SELECT ifnull(sum(amount), 0) FROM corrections WHERE charge_id = charges.id) AS refunded,
           EXISTS (SELECT 1 FROM attempts WHERE request_key = id_key AND request_tail = id_tail AND state = 'compensated')
             AS is_compensated
         FROM charges WHERE id_key = ? AND id_tail = ?`,
@@ -135,7 +138,7 @@ type RefundableRow = {
   account_id: bigint
   cost: bigint
   kind: HoldKind
-  is_refunded: bigint
+  refunded: bigint
   is_compensated: bigint
 }
 
@@ -145,8 +148,4 @@ function isSameCorrection(row: CorrectionRow, { accountId, amount, chargeId }: T
 
 function correctionFrom({ id_key: key, id_tail: tail, amount, available_after }: CorrectionRow): Correction {
   return { id: { key, tail }, amount: nanoUsd(amount), available: nanoUsd(available_after) }
-}
-
-function givenBack(when: string): GatewayError {
-  return new GatewayError('already_exists', `This charge was given back ${when}. It is refunded only once.`)
 }

@@ -8,6 +8,7 @@ import type { GroupCommit } from './group-commit.ts'
 import type { HoldOwner } from './hold-owner.ts'
 import type { LedgerSteps } from './ledger-steps.ts'
 import { LossList } from './loss-list.ts'
+import { RefundList } from './refund-list.ts'
 import { Statement } from './statement.ts'
 import { UsageList } from './usage-list.ts'
 import { verifyBooks } from './verify/verify.ts'
@@ -23,6 +24,7 @@ export function createLedger(parts: {
   const { database, groupCommit, owner } = parts
   const { text, media, credits, corrections, compensations, booksOfAccounts } = parts.steps
   const statement = new Statement({ database, booksOfAccounts })
+  const refundList = new RefundList(database)
   const usageList = new UsageList({ database, booksOfAccounts })
   const lossList = new LossList(database)
   const mediaHeld = database.prepare<{ held: bigint }, []>(
@@ -65,8 +67,12 @@ export function createLedger(parts: {
     statement: async (accountId, page) => statement.ofAccount(accountId, page),
     usage: async (accountId, page) =>
       accountId === undefined ? usageList.ofAll(page) : usageList.ofAccount(accountId, page),
-    usageTotals: (accountId, between) => usageList.totals(accountId, between),
     losses: async page => lossList.page(page),
+    refunds: async (accountId, page) => refundList.list(accountId, page),
+    usageTotals: async (accountId, between) => ({
+      ...(await usageList.totals(accountId, between)),
+      refunded: refundList.sum(accountId, between),
+    }),
     findCharge: async id => usageList.find(id),
     verify: results => verifyBooks(database, results),
   }

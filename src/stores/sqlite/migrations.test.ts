@@ -216,7 +216,7 @@ test('losses that an earlier version booked are left out of what the account spe
       atMs: NOW + 9000,
     })
   await earlier.close()
-  tamperFile(path, UNDO_0020)
+  tamperFile(path, UNDO_SINCE_0020)
 
   const store = aSqliteStore(path)
 
@@ -233,7 +233,10 @@ test('losses that an earlier version booked are left out of what the account spe
   await store.close()
 })
 
-const UNDO_0020 = `
+const UNDO_SINCE_0020 = `
+  DROP INDEX refunds_by_time;
+  DROP INDEX refunds_by_account;
+  DROP TRIGGER corrections_never_exceed_their_charge;
   DROP INDEX job_keys_by_job;
   DROP INDEX audit_log_by_revision;
   DROP INDEX provider_versions_by_revision;
@@ -241,8 +244,24 @@ const UNDO_0020 = `
   ALTER TABLE balances DROP COLUMN booked_losses;
   ALTER TABLE audit_log DROP COLUMN revision;
   ALTER TABLE audit_log DROP COLUMN history_sha256;
-  DELETE FROM migrations WHERE number = 20;
+  DELETE FROM migrations WHERE number >= 20;
 `
+
+test('the database itself refuses refunds above their charge', () => {
+  const { database } = aStoreOf(99)
+  database.run('PRAGMA foreign_keys = OFF')
+  const refund = (id: number, amount: number) =>
+    database.run(
+      `INSERT INTO corrections VALUES (${id}, ${id}, ${id}, 1, ${id}, 7, ${amount}, NULL, NULL, 0, 1)`,
+    )
+  database.run(`INSERT INTO charges (id, id_key, id_tail, account_id, api_key_id, route, model, provider, input, cached_input,
+      cache_write, audio_input, output, reasoning, audio_output, is_clamped, cost, shortfall, at_ms)
+    VALUES (7, 7, 7, 1, 1, 'chat', 'gpt-x', 'main', 1, 0, 0, 0, 0, 0, 0, 0, 10, 0, 1)`)
+  refund(1, 4)
+  refund(2, 6)
+
+  expect(() => refund(3, 1)).toThrow('refunds never exceed their charge')
+})
 
 /** A completed image job and a failed video job. */
 const JOBS_OF_0009 = `

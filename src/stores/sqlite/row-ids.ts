@@ -5,6 +5,7 @@ export const ROW_ID_MAX = 2n ** 63n - 1n
 /** SQLite's smallest integer. */
 export const ROW_ID_MIN = -(2n ** 63n)
 const CURSOR = /^(r?)(\d{1,19})$/
+const TIMED_CURSOR = /^t(\d{1,16})(r\d{1,19})$/
 const STATEMENT_CURSOR = /^n(\d{1,19})(r\d{1,19})$/
 
 /** The place of a row in a list. */
@@ -38,6 +39,20 @@ export function readStatementCursor(cursor: string): { readonly rowId: bigint; r
   if (number === undefined || row === undefined) return { rowId: readCursor(cursor).value }
   return { rowId: readCursor(row).value, number: BigInt(number) }
 }
+
+/** The place of an operation in a list by time. */
+export function timedCursorOf({ atMs, rowId }: TimedPlace): string {
+  return `t${atMs}${cursorOf(rowId)}`
+}
+
+/** Reads a cursor of a list by time. Throws `invalid_field` for any other text. */
+export function readTimedCursor(cursor: string): TimedPlace {
+  const [, time, row] = TIMED_CURSOR.exec(cursor) ?? []
+  if (time === undefined || row === undefined) throw unknownCursor()
+  return { atMs: BigInt(time), rowId: readCursor(row).value }
+}
+
+type TimedPlace = { readonly atMs: bigint; readonly rowId: bigint }
 
 /** For a text that is not a cursor, and for a cursor of an operation that the account does not have. */
 export function unknownCursor(): GatewayError {

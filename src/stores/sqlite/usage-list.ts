@@ -12,7 +12,9 @@ import { UsageRange } from './usage-range.ts'
 import { imageTokensFrom, usageFrom, type UsageColumns } from './usage-columns.ts'
 
 // A subquery, because a LEFT JOIN made each read ten times as slow.
-const SELECT = 'SELECT *, (SELECT content FROM tariffs WHERE tariffs.id = tariff_id) AS content FROM charges'
+const SELECT = `SELECT *, (SELECT content FROM tariffs WHERE tariffs.id = tariff_id) AS content,
+    (SELECT ifnull(sum(amount), 0) FROM corrections WHERE charge_id = charges.id) AS refunded
+  FROM charges`
 
 /** Rows that are read in one turn of the event loop. */
 const ROWS_A_TURN = 1000
@@ -141,6 +143,7 @@ export type ChargeRow = UsageColumns & {
   is_clamped: bigint
   assumed_cached: bigint | null
   content: string | null
+  refunded: bigint
   cost: bigint
   shortfall: bigint
   at_ms: bigint
@@ -152,6 +155,7 @@ function usageLineFrom(row: ChargeRow): UsageLine {
     id: { key: row.id_key, tail: row.id_tail },
     cursor: cursorOf(row.id),
     accountId: Number(row.account_id),
+    refunded: nanoUsd(row.refunded),
     ...chargeFrom(row),
   }
 }

@@ -50,6 +50,7 @@ export function compensationsConform(kind: StoreKind): void {
           id: attempt.requestId,
           cursor: expect.any(String),
           accountId,
+          refunded: ZERO,
           atMs: NOW + 7,
         },
       ])

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import { formatId } from '../../../src/domain/ids.ts'
+import { formatId, type Id } from '../../../src/domain/ids.ts'
 import { usd, ZERO } from '../../../src/domain/money.ts'
 import {
   aBill,
+  aCharge,
   aChargeOf,
+  anAccount,
   anAttempt,
   anAudit,
   anId,
@@ -97,7 +99,7 @@ export function correctionsConform(kind: StoreKind): void {
     test('gives the money back, lowers what was spent, and is in the statement', async () => {
       const { ledger, accountId, charge, refund } = await setUpCharged()
 
-      const refunded = await refund('1.5', { note: 'bad answer' })
+      const refunded = await refund('1.5', { note: 'bad answer', idempotencyKey: 'fix-1' })
 
       expect(refunded).toMatchObject({ amount: usd('1.5'), available: usd('4.5') })
       expect(await ledger.balance(accountId)).toMatchObject({
@@ -117,14 +119,68 @@ export function correctionsConform(kind: StoreKind): void {
       expect(await ledger.verify()).toMatchObject({ problems: [] })
     })
 
-    test('is made once, whatever the amount', async () => {
+    test('of the whole charge is made once', async () => {
       const { ledger, accountId, refund } = await setUpCharged()
-      await refund('0.5')
+      await refund('2')
+
+      const error = await rejection(refund('2', { idempotencyKey: 'fix-1' }))
+
+      expect(error).toMatchObject({ code: 'already_exists', extras: { extensions: { refundable_usd: '0' } } })
+      expect(await available(ledger, accountId)).toBe(usd('5'))
+    })
+
+    test('of a part is made as often as the cost allows, each with its own key', async () => {
+      const { ledger, accountId, refund } = await setUpCharged()
+      await refund('0.5', { idempotencyKey: 'fix-1' })
+      await refund('0.5', { idempotencyKey: 'fix-2' })
+
+      const tooMuch = await rejection(refund('1.000000001', { idempotencyKey: 'fix-3' }))
+      const whole = await rejection(refund('2'))
+      const last = await refund('1', { idempotencyKey: 'fix-3' })
+
+      const left = { code: 'already_exists', extras: { extensions: { refundable_usd: '1' } } }
+      expect([tooMuch, whole]).toMatchObject([left, left])
+      expect(last.available).toBe(usd('5'))
+      expect((await ledger.balance(accountId)).spent).toEqual({ text: ZERO, media: ZERO })
+      expect(await ledger.verify()).toMatchObject({ problems: [] })
+    })
+
+    test('of a part without an idempotency key is refused and moves nothing', async () => {
+      const { ledger, accountId, refund } = await setUpCharged()
 
       const error = await rejection(refund('0.5'))
 
-      expect(error).toMatchObject({ code: 'already_exists' })
-      expect(await available(ledger, accountId)).toBe(usd('3.5'))
+      expect(error).toMatchObject({ code: 'invalid_field', extras: { param: 'Idempotency-Key' } })
+      expect(await available(ledger, accountId)).toBe(usd('3'))
+    })
+
+    test('loses the race for what is left of the charge to another one', async () => {
+      const { ledger, accountId, refund } = await setUpCharged()
+
+      const outcomes = await Promise.allSettled([
+        refund('1.5', { idempotencyKey: 'fix-1' }),
+        refund('1.5', { idempotencyKey: 'fix-2' }),
+      ])
+
+      expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+      expect(await available(ledger, accountId)).toBe(usd('4.5'))
+    })
+
+    test('with the key of another amount, another charge or a debit is refused', async () => {
+      const { ledger, accountId, apiKeyId, refund } = await setUpCharged()
+      const other = await hold(ledger, { accountId, kind: holdKind, amount: usd('2') })
+      await ledger.captureHold(other, aChargeOf(holdKind, apiKeyId, 2))
+      await refund('1', { idempotencyKey: 'fix-1' })
+      await ledger.debit({ ...aDebit(accountId), amount: usd('1'), idempotencyKey: 'debit-1' })
+
+      const errors = await Promise.all([
+        rejection(refund('0.5', { idempotencyKey: 'fix-1' })),
+        rejection(refund('1', { idempotencyKey: 'fix-1', charge: other.id })),
+        rejection(refund('1', { idempotencyKey: 'debit-1' })),
+      ])
+
+      expect(errors).toMatchObject(errors.map(() => ({ code: 'idempotency_key_reuse' })))
+      expect(await available(ledger, accountId)).toBe(usd('1'))
     })
 
     test('of 100 at once with one idempotency key counts once', async () => {
@@ -141,7 +197,7 @@ export function correctionsConform(kind: StoreKind): void {
     test('of more than the cost is refused and moves nothing', async () => {
       const { ledger, accountId, refund } = await setUpCharged()
 
-      const error = await rejection(refund('2.000000001'))
+      const error = await rejection(refund('2.000000001', { idempotencyKey: 'fix-1' }))
 
       expect(error).toMatchObject({ code: 'invalid_field', extras: { param: 'amount_usd' } })
       expect(await available(ledger, accountId)).toBe(usd('3'))
@@ -154,6 +210,86 @@ export function correctionsConform(kind: StoreKind): void {
 
       expect(found).toMatchObject({ id: charge, accountId, cost: usd('2') })
       expect(await ledger.findCharge(anId())).toBeUndefined()
+    })
+  })
+
+  describe('the list of refunds', () => {
+    /** Two accounts with a charge of 2 USD each, and three refunds: of the first, the second, and the first again. */
+    async function setUpRefunded() {
+      const opened = await openWithFunds(kind, usd('5'))
+      const { store, ledger } = opened
+      const payers = [opened, await anAccount(store, { funds: usd('5') })]
+      const charges: Id[] = []
+      for (const { accountId, apiKeyId } of payers) {
+        const held = await hold(ledger, { accountId, kind: 'text', amount: usd('2') })
+        await ledger.captureHold(held, aCharge(apiKeyId, { tokens: 2 }))
+        charges.push(held.id)
+      }
+      const refunds: Id[] = []
+      for (const [index, charge] of [charges[0]!, charges[1]!, charges[0]!].entries()) {
+        const id = anId()
+        const amount = usd(`0.${index + 1}`)
+        const audit = anAudit({ atMs: NOW + 1000 * index })
+        await ledger.refund({ id, charge, amount, note: `${index}`, idempotencyKey: `fix-${index}`, audit })
+        refunds.unshift(id)
+      }
+      return { ...opened, charges, refunds }
+    }
+
+    const idsOf = (lines: readonly { readonly id: Id }[]) => lines.map(({ id }) => id.key)
+
+    test('has the refunds of one account or of all, newest first, with their charges', async () => {
+      const { ledger, accountId, apiKeyId, charges, refunds } = await setUpRefunded()
+
+      const all = await ledger.refunds(undefined, { limit: 10 })
+      const own = await ledger.refunds(accountId, { limit: 10 })
+
+      expect(idsOf(all)).toEqual(refunds.map(({ key }) => key))
+      expect(idsOf(own)).toEqual([refunds[0]!.key, refunds[2]!.key])
+      expect(own[0]).toEqual({
+        id: refunds[0]!,
+        accountId,
+        cursor: expect.any(String),
+        amount: usd('0.3'),
+        note: '2',
+        atMs: NOW + 2000,
+        charge: { id: charges[0]!, kind: 'text', route: 'chat', model: 'gpt-x', provider: 'main', apiKeyId },
+      })
+    })
+
+    test('can be read page by page', async () => {
+      const { ledger, refunds } = await setUpRefunded()
+
+      const [first] = await ledger.refunds(undefined, { limit: 1 })
+      const rest = await ledger.refunds(undefined, { limit: 5, before: first!.cursor })
+      const error = await rejection(ledger.refunds(undefined, { limit: 5, before: 'r1' }))
+
+      expect(idsOf([first!, ...rest])).toEqual(refunds.map(({ key }) => key))
+      expect(error).toMatchObject({ code: 'invalid_field', extras: { param: 'cursor' } })
+    })
+
+    test('of a time has those that were made from its start on and before its end', async () => {
+      const { ledger, accountId, refunds } = await setUpRefunded()
+      const between = { fromMs: NOW + 1000, toMs: NOW + 2000 }
+
+      expect(idsOf(await ledger.refunds(undefined, { limit: 9, between }))).toEqual([refunds[1]!.key])
+      expect(await ledger.refunds(accountId, { limit: 9, between })).toEqual([])
+      expect(await ledger.usageTotals(accountId, between)).toMatchObject({ refunded: ZERO })
+      expect(await ledger.usageTotals(accountId, { ...between, toMs: NOW + 2001 })).toMatchObject({
+        charges: 0,
+        refunded: usd('0.3'),
+      })
+    })
+
+    test('adds up for each charge', async () => {
+      const { ledger, charges } = await setUpRefunded()
+
+      const lines = await ledger.usage(undefined, { limit: 10 })
+
+      expect(lines).toMatchObject([
+        { id: charges[1]!, cost: usd('2'), refunded: usd('0.2') },
+        { id: charges[0]!, cost: usd('2'), refunded: usd('0.4') },
+      ])
     })
   })
 

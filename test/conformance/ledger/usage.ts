@@ -41,7 +41,9 @@ export function usageConforms(kind: StoreKind): void {
 
       const lines = await ledger.usage(accountId, { limit: 10 })
 
-      expect(lines).toEqual([{ ...charge, id: held.id, cursor: expect.any(String), accountId }])
+      expect(lines).toEqual([
+        { ...charge, id: held.id, cursor: expect.any(String), accountId, refunded: ZERO },
+      ])
       expect(await ledger.verify()).toMatchObject({ problems: [] })
     })
 
@@ -94,7 +96,9 @@ export function usageConforms(kind: StoreKind): void {
 
       const lines = await ledger.usage(accountId, { limit: 10 })
 
-      expect(lines).toEqual([{ ...charge, id: held.id, cursor: expect.any(String), accountId }])
+      expect(lines).toEqual([
+        { ...charge, id: held.id, cursor: expect.any(String), accountId, refunded: ZERO },
+      ])
       expect((await ledger.balance(accountId)).available).toBe(subtractUsd(usd('10'), charge.cost))
       expect(await ledger.verify()).toMatchObject({ problems: [] })
     })
@@ -181,7 +185,10 @@ export function usageConforms(kind: StoreKind): void {
           expect(idsOf(await ledger.usage(accountId, { limit: 100, between }))).toEqual(idsOf(own))
           expect(idsOf(await ledger.usage(undefined, { limit: 100, between }))).toEqual(idsOf(inTime))
           expect(await pagesOf(ledger, accountId, between)).toEqual(idsOf(own))
-          expect(await ledger.usageTotals(accountId, between)).toEqual(sumOf(own.map(made => made.charge)))
+          expect(await ledger.usageTotals(accountId, between)).toEqual({
+            ...sumOf(own.map(made => made.charge)),
+            refunded: ZERO,
+          })
         }
         expect(await ledger.verify()).toMatchObject({ problems: [] })
       })
@@ -206,7 +213,7 @@ export function usageConforms(kind: StoreKind): void {
 
       expect(await ledger.usage(accountId, { limit: 10, between })).toEqual([])
       expect(await ledger.usage(undefined, { limit: 10, between })).toEqual([])
-      expect(await ledger.usageTotals(accountId, between)).toEqual(sumOf([]))
+      expect(await ledger.usageTotals(accountId, between)).toEqual({ ...sumOf([]), refunded: ZERO })
     })
   })
 }

@@ -7,6 +7,7 @@ const QUOTE = 'src/gateway/text/quote-text.ts'
 const QUOTE_TESTS = 'src/gateway/text/quote-text.test.ts'
 const TEXT_HOLDS = 'src/stores/sqlite/text-holds.ts'
 const LEDGER_TESTS = 'src/stores/sqlite/ledger.test.ts'
+const CORRECTIONS = 'src/stores/sqlite/corrections.ts'
 const QUEUE = 'src/gateway/hold-queue.ts'
 const QUEUE_TESTS = 'src/gateway/hold-queue.test.ts'
 
@@ -442,5 +443,12 @@ export const moneyMutants: readonly Mutant[] = [
     text: 'part.fromMs === startOfDay(day) && part.toMs === startOfDay(day + 1)',
     replacement: 'part.fromMs >= startOfDay(day)',
     tests: ['src/stores/sqlite/usage-days.test.ts'],
+  },
+  {
+    name: 'a reused idempotency key refunds another charge',
+    file: CORRECTIONS,
+    text: ' && row.charge_id === chargeId',
+    replacement: '',
+    tests: [LEDGER_TESTS],
   },
 ]

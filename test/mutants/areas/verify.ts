@@ -7,6 +7,7 @@ const ENTRIES = 'src/stores/sqlite/verify/entry-reader.ts'
 const CHARGES = 'src/stores/sqlite/verify/charge-reader.ts'
 const COMMITS = 'src/stores/sqlite/verify/check-commits.ts'
 const HOLDS = 'src/stores/sqlite/verify/check-holds.ts'
+const CORRECTIONS = 'src/stores/sqlite/verify/check-corrections.ts'
 const JOBS = 'src/stores/sqlite/verify/check-jobs.ts'
 const ATTEMPTS = 'src/stores/sqlite/verify/check-attempts.ts'
 const USAGE_DAYS = 'src/stores/sqlite/verify/check-usage-days.ts'
@@ -297,6 +298,20 @@ export const verifyMutants: readonly Mutant[] = [
     file: USAGE_DAYS,
     text: 'for (const day of tables.storedDays()) if (!compared.has(day)) doubtful.add(day)',
     replacement: '',
+    tests: [EDIT_TESTS],
+  },
+  {
+    name: 'verify accepts refunds above their charge',
+    file: CORRECTIONS,
+    text: 'refunded !== null && refunded > cost',
+    replacement: 'refunded !== null && refunded < 0n',
+    tests: [EDIT_TESTS],
+  },
+  {
+    name: 'verify accepts the refund of a compensated charge',
+    file: CORRECTIONS,
+    text: 'return is_compensated === 1n ?',
+    replacement: 'return is_compensated === 2n ?',
     tests: [EDIT_TESTS],
   },
 ]

@@ -7,15 +7,20 @@ import type { Finding } from './finding.ts'
 const CORRECTIONS_A_TURN = 256
 
 /**
- * Each correction must have an operation of its own account, and a refund a charge of that account which cost as much
- * at least and was not compensated. (An operation without its correction is found among the entries.)
+ * Each correction must have an operation of its own account. A refund must have a charge of that account that was not
+ * compensated, and all refunds of a charge together must not exceed its cost: the latest one of a charge is reported.
+ * (An operation without its correction is found among the entries.)
  */
 export function* checkCorrections(database: Database, names: AccountNames): Generator<readonly Finding[]> {
   const select = database.prepare<CheckedCorrection, [bigint, number]>(
-    `SELECT corrections.id, id_key, id_tail, account_id, charge_id, amount,
+    `SELECT corrections.id, id_key, id_tail, account_id, charge_id,
         (SELECT kind FROM operations WHERE operations.id = operation_id AND subject_key = id_key AND subject_tail = id_tail
           AND operations.account_id = corrections.account_id) AS operation,
         (SELECT cost FROM charges WHERE charges.id = charge_id AND charges.account_id = corrections.account_id) AS cost,
+        CASE WHEN NOT EXISTS (SELECT 1 FROM corrections AS later
+            WHERE later.charge_id = corrections.charge_id AND later.id > corrections.id)
+          THEN (SELECT sum(amount) FROM corrections AS every WHERE every.charge_id = corrections.charge_id)
+        END AS refunded,
         EXISTS (SELECT 1 FROM charges JOIN attempts ON request_key = charges.id_key AND request_tail = charges.id_tail
           WHERE charges.id = charge_id AND state = 'compensated') AS is_compensated
       FROM corrections WHERE corrections.id > ? ORDER BY corrections.id LIMIT ?`,
@@ -35,9 +40,10 @@ type CheckedCorrection = {
   id_tail: bigint
   account_id: bigint
   charge_id: bigint | null
-  amount: bigint
   operation: string | null
   cost: bigint | null
+  /** The sum of all refunds of the charge, in the row of the latest one. Null in other rows. */
+  refunded: bigint | null
   is_compensated: bigint
 }
 
@@ -51,16 +57,17 @@ function findingsOf(row: CheckedCorrection, names: AccountNames): readonly Findi
 
 function problemOf({
   charge_id,
-  amount,
   operation,
   cost,
+  refunded,
   is_compensated,
 }: CheckedCorrection): string | undefined {
   const kind = charge_id === null ? 'debit' : 'refund'
   if (operation !== kind) return `is a ${kind}, but has no operation of that kind`
   if (charge_id === null) return undefined
   if (cost === null) return `refunds a charge that the account does not have`
-  if (amount > cost) return `refunds ${usd(amount)}, but its charge cost ${usd(cost)}`
+  if (refunded !== null && refunded > cost)
+    return `refunds a charge of ${usd(cost)}, but the refunds of that charge add up to ${usd(refunded)}`
   return is_compensated === 1n ? 'refunds a charge that was compensated' : undefined
 }
 

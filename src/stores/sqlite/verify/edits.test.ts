@@ -67,7 +67,13 @@ async function useBooks(store: TestSqlite) {
     audit: anAudit(),
   })
   const [own] = await ledger.usage(ben.accountId, { limit: 1 })
-  await ledger.refund({ id: anId(), charge: own!.id, amount: usd('1'), audit: anAudit() })
+  await ledger.refund({
+    id: anId(),
+    charge: own!.id,
+    amount: usd('1'),
+    idempotencyKey: 'fix-1',
+    audit: anAudit(),
+  })
 }
 
 async function charge(
@@ -365,6 +371,20 @@ describe('verify finds, in a file that another program edited,', () => {
       'a refund of the charge of another account',
       'UPDATE corrections SET charge_id = 1 WHERE id = 2',
       'refunds a charge that the account does not have',
+    ],
+    [
+      'refunds above the cost of their charge',
+      `INSERT INTO operations SELECT 99, account_id, 99, NULL, kind, 99, 99, amount, at_ms, book_1, amount_1, balance_after_1,
+          book_2, amount_2, balance_after_2, NULL, NULL, NULL, commit_id FROM operations WHERE kind = 'refund';
+        INSERT INTO corrections SELECT 3, 99, 99, account_id, 99, charge_id, 2000000000, NULL, NULL, 0, commit_id
+          FROM corrections WHERE id = 2`,
+      'refunds a charge of 2.00 USD, but the refunds of that charge add up to 3.00 USD',
+    ],
+    [
+      'a refund of a compensated charge',
+      `UPDATE attempts SET request_key = (SELECT id_key FROM charges WHERE id = 3),
+        request_tail = (SELECT id_tail FROM charges WHERE id = 3) WHERE id = 3`,
+      'refunds a charge that was compensated',
     ],
     ['a deleted media hold', 'DELETE FROM holds WHERE id = 1', 'is processing, but its hold is missing'],
     ['a negative cost', 'UPDATE charges SET cost = -1 WHERE id = 1', 'has a negative cost, -0.000000001 USD'],

@@ -1,0 +1,238 @@
+import { parseUsd } from '../../domain/money.ts'
+import type { Ask } from '../ask.ts'
+import { BillProblem, dayOfMs, type Bill, type BillLine } from '../bills/bill.ts'
+import {
+  compareCosts,
+  type ChargedDay,
+  type Compared,
+  type ComparedDay,
+  type ServedRow,
+} from '../bills/compare-costs.ts'
+import { addDecimals, formatDecimal, ZERO_DECIMAL, type Decimal } from '../bills/decimal.ts'
+import { readBill } from '../bills/read-bill.ts'
+import { CliError, table, type Outcome } from '../outcome.ts'
+import { nameOf, readInput } from './catalog.ts'
+import { usagePages, type ChargeRow } from './usage.ts'
+
+const MS_A_DAY = 86_400_000
+/** The longest time range that the admin API accepts. */
+const RANGE_DAYS_MAX = 92
+const NANO_PLACES = 9
+/** The lines are in memory. An export of single requests can be longer. */
+const LINES_MAX = 1_000_000
+
+/** The days of a comparison, in UTC. The first one is included, the end is not. */
+type Days = { readonly from: string; readonly to: string }
+
+/**
+ * Compares the charges of a provider with its bill, for each model and day. Reads the charges page by page, and keeps
+ * only their sums. Throws a `CliError` for a file that is not a bill, and for a provider that the catalog does not have.
+ */
+export async function reconcileCosts(
+  ask: Ask,
+  asked: {
+    readonly provider: string
+    readonly files: readonly string[]
+    readonly from?: string
+    readonly to?: string
+  },
+): Promise<Outcome> {
+  const { provider } = asked
+  const bills = asked.files.map(readBillFile)
+  const lines = bills.flatMap(({ lines: some }) => some)
+  const days = daysOf(bills, asked)
+  const served = await servedBy(ask, provider)
+  const charged = await chargedBy(ask, provider, days)
+  const isAsked = ({ day }: BillLine) => day >= days.from && day < days.to
+  const { days: compared, totals } = compareCosts(lines.filter(isAsked), charged, served)
+  const notes = [...new Set(bills.flatMap(bill => bill.notes))]
+  const value = {
+    provider,
+    ...days,
+    data: compared.map(dayJson),
+    totals: sumsJson(totals),
+    notes,
+  }
+  return {
+    value,
+    text: textOf(compared, totals, value),
+    ...(notes.length === 0 ? {} : { note: notes.join('\n') }),
+  }
+}
+
+function readBillFile(file: string): Bill & { readonly lines: readonly BillLine[] } {
+  const content = readInput(file)
+  try {
+    const bill = readBill(content)
+    const lines: BillLine[] = []
+    // Here, because a file is read when its lines are needed.
+    for (const line of bill.lines) {
+      if (lines.length === LINES_MAX)
+        throw new BillProblem(`has more than ${LINES_MAX} lines. Split it by time, and compare each part.`)
+      lines.push(line)
+    }
+    return { ...bill, lines }
+  } catch (error) {
+    if (!(error instanceof BillProblem)) throw error
+    throw new CliError(`${nameOf(file)} ${error.message}`, { exitCode: 2, code: 'invalid_bill' })
+  }
+}
+
+/** The days that were asked for; without them, those of the bill. */
+function daysOf(
+  bills: readonly Bill[],
+  { from, to }: { readonly from?: string; readonly to?: string },
+): Days {
+  let [first, last] = ['', '']
+  for (const bill of bills)
+    for (const day of [...bill.days, ...Array.from(bill.lines, line => line.day)]) {
+      if (first === '' || day < first) first = day
+      if (day > last) last = day
+    }
+  const days = { from: from ?? first, to: to ?? (last === '' ? '' : dayAfter(last, 1)) }
+  if (days.from === '' || days.to === '')
+    throw new CliError('The bill has no days. Name them with --from and --to.', {
+      exitCode: 2,
+      code: 'invalid_bill',
+    })
+  if (days.from < days.to) return days
+  throw new CliError(`There is no day from ${days.from} on and before ${days.to}.`, {
+    exitCode: 2,
+    code: 'invalid_argument',
+  })
+}
+
+function dayAfter(day: string, days: number): string {
+  return dayOfMs(Date.parse(`${day}T00:00:00Z`) + days * MS_A_DAY)
+}
+
+/** The rows of the catalog that a provider serves, with its names for them. Throws for an unknown provider. */
+async function servedBy(ask: Ask, provider: string): Promise<readonly ServedRow[]> {
+  type Page<Row> = { readonly data: readonly Row[] }
+  type Upstream = { readonly provider: string; readonly model: string }
+  const providers = await ask<Page<{ readonly id: string }>>({ method: 'GET', path: 'providers' })
+  if (!providers.data.some(({ id }) => id === provider)) {
+    const ids = providers.data.map(({ id }) => id).join(', ')
+    throw new CliError(`The catalog has no provider "${provider}". It has: ${ids || 'none'}.`, {
+      exitCode: 1,
+      code: 'not_found',
+    })
+  }
+  const models = await ask<Page<{ readonly id: string; readonly upstreams: readonly Upstream[] }>>({
+    method: 'GET',
+    path: 'models',
+  })
+  return models.data.flatMap(({ id, upstreams }) => {
+    const upstreamModels = upstreams
+      .filter(upstream => upstream.provider === provider)
+      .map(({ model }) => model)
+    return upstreamModels.length === 0 ? [] : [{ row: id, upstreamModels }]
+  })
+}
+
+/** The sums of the charges for each row and day. A refund is between the operator and the customer. */
+async function chargedBy(ask: Ask, provider: string, { from, to }: Days): Promise<readonly ChargedDay[]> {
+  const sums = new Map<string, ChargedDay>()
+  for (let start = from; start < to; start = dayAfter(start, RANGE_DAYS_MAX)) {
+    const end = dayAfter(start, RANGE_DAYS_MAX)
+    const range = { from: `${start}T00:00:00Z`, to: `${end < to ? end : to}T00:00:00Z` }
+    for await (const rows of usagePages(ask, range))
+      for (const row of rows) {
+        if (row.object !== 'usage' || row.provider !== provider) continue
+        const day = row.created_at.slice(0, 10)
+        const key = `${day} ${row.model}`
+        sums.set(key, chargeAdded(sums.get(key), row, day))
+      }
+  }
+  return [...sums.values()]
+}
+
+function chargeAdded(before: ChargedDay | undefined, row: ChargeRow, day: string): ChargedDay {
+  const cost = row.provider_cost_usd
+  const { charges, charged, providerCost, withoutCost } = before ?? {
+    charges: 0,
+    charged: ZERO_DECIMAL,
+    providerCost: ZERO_DECIMAL,
+    withoutCost: 0,
+  }
+  return {
+    day,
+    row: row.model,
+    charges: charges + 1,
+    charged: addDecimals(charged, usdDecimal(row.cost_usd)),
+    providerCost: cost === null ? providerCost : addDecimals(providerCost, usdDecimal(cost)),
+    withoutCost: cost === null ? withoutCost + 1 : withoutCost,
+  }
+}
+
+function usdDecimal(text: string): Decimal {
+  return { digits: parseUsd(text) ?? 0n, places: NANO_PLACES }
+}
+
+function dayJson({ day, model, rows, side, ...sums }: ComparedDay): object {
+  return { day, model, catalog_models: rows, side, ...sumsJson(sums) }
+}
+
+function sumsJson(sums: Compared): object {
+  return {
+    difference_usd: decimalText(sums.difference),
+    compared_with: sums.comparedWith,
+    bill_usd: decimalText(sums.billed),
+    provider_cost_usd: formatDecimal(sums.providerCost),
+    charges_without_provider_cost: sums.withoutCost,
+    charged_usd: formatDecimal(sums.charged),
+    charges: sums.charges,
+    bill_requests: sums.requests,
+    bill_input_tokens: sums.inputTokens,
+    bill_output_tokens: sums.outputTokens,
+  }
+}
+
+function decimalText(number: Decimal | null): string | null {
+  return number === null ? null : formatDecimal(number)
+}
+
+const HEAD = ['DIFFERENCE', 'DAY', 'MODEL', 'BILL', 'COST', 'NO COST', 'CHARGED', 'CHARGES', 'ON THE BILL']
+const NONE = '–'
+const sideText = { both: '', bill: ' (only on the bill)', charges: ' (not on the bill)' } as const
+
+function textOf(
+  compared: readonly ComparedDay[],
+  totals: Compared,
+  { provider, from, to }: Days & { readonly provider: string },
+): string {
+  const range = `${provider}, from ${from} on and before ${to}`
+  if (compared.length === 0) return `No charges and no bill of ${range}.`
+  const rows = compared.map(line => rowOf(line, line.day, line.model + sideText[line.side]))
+  return [
+    `Bill and charges of ${range}, in USD.`,
+    '',
+    table(HEAD, [...rows, rowOf(totals, 'total', '')]),
+  ].join('\n')
+}
+
+function rowOf(sums: Compared, day: string, model: string): readonly string[] {
+  const { difference, comparedWith, billed, charges, withoutCost } = sums
+  const isOfCharges = difference !== null && comparedWith === 'charges'
+  return [
+    (decimalText(difference) ?? NONE) + (isOfCharges ? ' (of charges)' : ''),
+    day,
+    model,
+    decimalText(billed) ?? NONE,
+    withoutCost === charges ? NONE : formatDecimal(sums.providerCost),
+    String(withoutCost),
+    formatDecimal(sums.charged),
+    String(charges),
+    countsText(sums),
+  ]
+}
+
+function countsText({ requests, inputTokens, outputTokens }: Compared): string {
+  const parts = [
+    ...(requests === null ? [] : [`${requests} requests`]),
+    ...(inputTokens === null && outputTokens === null
+      ? []
+      : [`${inputTokens ?? 0} + ${outputTokens ?? 0} tokens`]),
+  ]
+  return parts.length === 0 ? NONE : parts.join(', ')
+}

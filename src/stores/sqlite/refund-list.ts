@@ -1,0 +1,93 @@
+import type { Database, Statement } from 'bun:sqlite'
+import { nanoUsd, type NanoUsd } from '../../domain/money.ts'
+import type { Ledger, RefundLine, TimeRange } from '../../gateway/ports/ledger.ts'
+import { readTimedCursor, ROW_ID_MAX, timedCursorOf } from './row-ids.ts'
+
+type RefundPage = Parameters<Ledger['refunds']>[1]
+
+const ALWAYS: TimeRange = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }
+
+// The operation has the time. Its indexes are named, because they exist only for refunds.
+const SELECT = (index: string) => `
+  SELECT operations.id AS operation_id, operations.at_ms, corrections.id_key, corrections.id_tail, corrections.account_id,
+      corrections.amount, note, charges.id_key AS charge_key, charges.id_tail AS charge_tail, api_key_id, route, model,
+      provider, CASE WHEN provenance IS NOT NULL THEN 'text' WHEN images IS NOT NULL THEN 'images' ELSE 'video' END AS kind
+    FROM operations INDEXED BY ${index}
+    JOIN corrections ON corrections.id_key = subject_key AND corrections.id_tail = subject_tail
+    JOIN charges ON charges.id = charge_id
+    WHERE operations.kind = 'refund' AND operations.at_ms >= ? AND operations.at_ms < ?
+      AND (operations.at_ms, operations.id) < (?, ?)`
+const NEWEST_FIRST = 'ORDER BY operations.at_ms DESC, operations.id DESC LIMIT ?'
+
+/** Reads refunds by the time at which they were made, newest first. */
+export class RefundList {
+  readonly #selectAll: Statement<RefundRow, [number, number, bigint, bigint, number]>
+  readonly #selectOwn: Statement<RefundRow, [number, number, bigint, bigint, number, number]>
+  readonly #selectSum: Statement<{ refunded: bigint }, [number, number, number]>
+
+  constructor(database: Database) {
+    this.#selectAll = database.prepare(`${SELECT('refunds_by_time')} ${NEWEST_FIRST}`)
+    this.#selectOwn = database.prepare(
+      `${SELECT('refunds_by_account')} AND operations.account_id = ? ${NEWEST_FIRST}`,
+    )
+    this.#selectSum = database.prepare(
+      `SELECT ifnull(sum(amount), 0) AS refunded FROM operations INDEXED BY refunds_by_account
+        WHERE kind = 'refund' AND account_id = ? AND at_ms >= ? AND at_ms < ?`,
+    )
+  }
+
+  list(accountId: number | undefined, { limit, before, between }: RefundPage): readonly RefundLine[] {
+    const { fromMs, toMs } = between ?? ALWAYS
+    const { atMs, rowId } = before === undefined ? LAST : readTimedCursor(before)
+    const rows =
+      accountId === undefined
+        ? this.#selectAll.all(fromMs, toMs, atMs, rowId, limit)
+        : this.#selectOwn.all(fromMs, toMs, atMs, rowId, accountId, limit)
+    return rows.map(refundLineFrom)
+  }
+
+  /** The sum of an account's refunds in a time range. */
+  sum(accountId: number, { fromMs, toMs }: TimeRange): NanoUsd {
+    return nanoUsd(this.#selectSum.get(accountId, fromMs, toMs)?.refunded ?? 0n)
+  }
+}
+
+/** After every refund. */
+const LAST = { atMs: ROW_ID_MAX, rowId: ROW_ID_MAX }
+
+type RefundRow = {
+  operation_id: bigint
+  at_ms: bigint
+  id_key: bigint
+  id_tail: bigint
+  account_id: bigint
+  amount: bigint
+  note: string | null
+  charge_key: bigint
+  charge_tail: bigint
+  api_key_id: bigint
+  route: string
+  model: string
+  provider: string
+  kind: RefundLine['charge']['kind']
+}
+
+function refundLineFrom(row: RefundRow): RefundLine {
+  const { kind, route, model, provider } = row
+  return {
+    id: { key: row.id_key, tail: row.id_tail },
+    cursor: timedCursorOf({ atMs: row.at_ms, rowId: row.operation_id }),
+    accountId: Number(row.account_id),
+    amount: nanoUsd(row.amount),
+    note: row.note,
+    atMs: Number(row.at_ms),
+    charge: {
+      id: { key: row.charge_key, tail: row.charge_tail },
+      kind,
+      route,
+      model,
+      provider,
+      apiKeyId: Number(row.api_key_id),
+    },
+  }
+}
