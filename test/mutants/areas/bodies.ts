@@ -4,7 +4,6 @@ const BUDGET = 'src/gateway/budgets/byte-budget.ts'
 const BUDGET_TESTS = 'src/gateway/budgets/byte-budget.test.ts'
 const MEMORY_SCENARIOS = 'test/scenarios/body-memory.test.ts'
 const SPOOL_SCENARIOS = 'test/scenarios/media-bodies.test.ts'
-const ROUTE = 'src/http/media/media-route.ts'
 
 /** Faults in the budgets and limits of request bodies. */
 export const bodyMutants: readonly Mutant[] = [
@@ -87,14 +86,14 @@ export const bodyMutants: readonly Mutant[] = [
   },
   {
     name: 'the space for files is never given back',
-    file: ROUTE,
+    file: 'src/gateway/media/receive-media.ts',
     text: 'space.release()',
     replacement: '',
     tests: [SPOOL_SCENARIOS],
   },
   {
     name: 'a body is stored for an account without money',
-    file: ROUTE,
+    file: 'src/gateway/admission/admit-spend.ts',
     text: 'if (available > ZERO) return',
     replacement: 'if (available >= ZERO) return',
     tests: [SPOOL_SCENARIOS],
