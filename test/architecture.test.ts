@@ -36,7 +36,7 @@ const layers: Record<string, readonly string[]> = {
   'catalog-file': ['domain', 'yaml'],
   config: ['domain', 'gateway', 'node:net'],
   reconciler: ['domain', 'gateway'],
-  providers: ['domain', 'protocol', 'gateway/ports', 'http1', 'node:zlib', 'zod'],
+  providers: ['domain', 'protocol', 'gateway/ports', 'http1', 'node:zlib'],
   'stores/sqlite': ['domain', 'gateway/ports', 'bun:sqlite', 'node:'],
   'stores/disk': ['gateway/ports', 'node:'],
   'stores/memory': ['gateway/ports'],
