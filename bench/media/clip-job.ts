@@ -1,5 +1,5 @@
 import type { Gateway } from '../peers/gateway.ts'
-import { CLIP_MODEL, OPEN_MODEL } from './start-media.ts'
+import { CLIP_MODEL, OPEN_MODEL, SANDBOX_MODEL } from './start-media.ts'
 
 const ASK_EVERY_MS = 250
 const FINISHED_MS_MAX = 120_000
@@ -25,11 +25,16 @@ export function createOpenVideo(gateway: Gateway): Promise<string> {
   return createVideo(gateway, OPEN_MODEL)
 }
 
-async function createVideo(gateway: Gateway, model: string): Promise<string> {
+/** A job of the sandbox whose clip is ready when it is first asked for. */
+export function createSandboxVideo(gateway: Gateway): Promise<string> {
+  return createVideo(gateway, SANDBOX_MODEL, 'bench [sandbox delay_ms=0]')
+}
+
+async function createVideo(gateway: Gateway, model: string, prompt = 'bench'): Promise<string> {
   const response = await fetch(`http://127.0.0.1:${gateway.port}/v1/videos`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...gateway.headers },
-    body: JSON.stringify({ model, prompt: 'bench' }),
+    body: JSON.stringify({ model, prompt }),
   })
   const body = (await response.json()) as { id: string }
   if (response.status !== 202)

@@ -1,4 +1,5 @@
 import type { Options } from '../options.ts'
+import { measureBacklog, type BacklogCost } from './measure-backlog.ts'
 import { measureJobs, type JobSample } from './measure-jobs.ts'
 import { measureReconciler, type ReconcilerCost } from './measure-reconciler.ts'
 import { measureTransfers, type TransferSample } from './measure-transfers.ts'
@@ -7,6 +8,7 @@ import type { MediaServers } from './start-media.ts'
 export type MediaFigures = {
   readonly jobs: readonly JobSample[]
   readonly transfers: readonly TransferSample[]
+  readonly backlog: BacklogCost
   readonly reconciler: ReconcilerCost
 }
 
@@ -18,5 +20,6 @@ export async function measureMedia(
 ): Promise<MediaFigures> {
   const jobs = await measureJobs(servers, { rounds, requests, connections }, logProgress)
   const transfers = await measureTransfers(servers, rounds, logProgress)
-  return { jobs, transfers, reconciler: await measureReconciler(servers, logProgress) }
+  const backlog = await measureBacklog(servers, logProgress)
+  return { jobs, transfers, backlog, reconciler: await measureReconciler(servers, logProgress) }
 }

@@ -1,13 +1,15 @@
 import { median } from '../statistics.ts'
 import { spread, table, withRange } from '../report.ts'
 import type { LargeBodies } from './large-bodies.ts'
+import type { BacklogCost } from './measure-backlog.ts'
 import type { JobSample } from './measure-jobs.ts'
 import type { MediaFigures } from './measure-media.ts'
 import type { ReconcilerCost } from './measure-reconciler.ts'
 import type { TransferSample } from './measure-transfers.ts'
 
-export function mediaTables({ jobs, transfers, reconciler }: MediaFigures): string {
-  return [jobsTable(jobs), transfersTable(transfers), reconcilerSentence(reconciler)].join('\n\n')
+export function mediaTables({ jobs, transfers, backlog, reconciler }: MediaFigures): string {
+  const tables = [jobsTable(jobs), transfersTable(transfers), backlogTable(backlog)]
+  return [...tables, reconcilerSentence(reconciler)].join('\n\n')
 }
 
 export function largeBodiesTable(measured: readonly LargeBodies[]): string {
@@ -50,6 +52,17 @@ function transfersTable(samples: readonly TransferSample[]): string {
       request,
       withRange(spread(own.map(({ mbPerCpuSecond }) => mbPerCpuSecond)), 0),
     ]),
+  )
+}
+
+function backlogTable(cost: BacklogCost): string {
+  const { clips, aloneP50Ms, aloneP99Ms, p50Ms, p99Ms, clipsPerSecond } = cost
+  return table(
+    ['reads of another client', 'p50 ms', 'p99 ms', 'clips/s'],
+    [
+      ['alone', aloneP50Ms.toFixed(1), aloneP99Ms.toFixed(1), ''],
+      [`beside ${clips} sandbox clips`, p50Ms.toFixed(1), p99Ms.toFixed(1), clipsPerSecond.toFixed(0)],
+    ],
   )
 }
 

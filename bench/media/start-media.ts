@@ -18,6 +18,8 @@ export const IMAGE_MODEL = 'bench-image'
 export const OPEN_MODEL = 'bench-open'
 /** Its jobs end at the first poll, with a clip of 100 MB. */
 export const CLIP_MODEL = 'bench-clip'
+/** Its provider is the sandbox. */
+export const SANDBOX_MODEL = 'bench-sandbox'
 
 export async function startMedia(processes: Processes): Promise<MediaServers> {
   const upstream = await startUpstream(processes)
@@ -30,6 +32,7 @@ export async function startMedia(processes: Processes): Promise<MediaServers> {
       providers: [
         { id: 'pictures', kind: 'openai-images', base_url: baseUrl, api_key: 'sk-bench-upstream' },
         { id: 'films', kind: 'kling', base_url: baseUrl, api_key: 'access,secret' },
+        { id: 'box', kind: 'sandbox' },
       ],
       models: [
         {
@@ -38,22 +41,27 @@ export async function startMedia(processes: Processes): Promise<MediaServers> {
           upstreams: [{ provider: 'pictures', model: 'gpt-image-1' }],
           pricing: { per_image: '0.04' },
         },
-        film(OPEN_MODEL, 'open'),
-        film(CLIP_MODEL, 'clip'),
+        film(OPEN_MODEL, { provider: 'films', model: 'open' }),
+        film(CLIP_MODEL, { provider: 'films', model: 'clip' }),
+        film(SANDBOX_MODEL, { provider: 'box', model: 'clip' }),
       ],
-      // The mock provider's clips are on this machine.
-      environment: { TOLLGATE_ALLOW_PRIVATE_UPSTREAMS: 'on' },
+      environment: {
+        // The mock provider's clips are on this machine.
+        TOLLGATE_ALLOW_PRIVATE_UPSTREAMS: 'on',
+        TOLLGATE_SANDBOX: 'on',
+        TOLLGATE_METRICS_PUBLIC: 'on',
+      },
     },
   )
   return { gateway, copy, provider }
 }
 
-function film(id: string, model: string): object {
+function film(id: string, upstream: { readonly provider: string; readonly model: string }): object {
   return {
     id,
     kind: 'video',
     engine: 'family-a',
-    upstreams: [{ provider: 'films', model }],
+    upstreams: [upstream],
     pricing: { per_second: '0.1' },
   }
 }

@@ -7,7 +7,6 @@ import { httpClient, type HttpClient } from '../http1/client/http-client.ts'
 import { Timers } from '../http1/timers.ts'
 import { openAiModerations } from '../providers/moderation/openai-moderations.ts'
 import { providerAdapters } from '../providers/provider-adapters.ts'
-import { openRenderer } from '../providers/sandbox/media/renderer.ts'
 import { secretOf } from './secret-of.ts'
 
 /** What the gateway calls over the network, and the clients that it uses for that. */
@@ -30,16 +29,14 @@ export function openProviders(parts: {
   const timers = new Timers(clock)
   const sockets = httpClient(timers)
   const http = isProxyNamed() ? fetchClient(timers) : sockets
-  const renderer = openRenderer()
   const { isSandboxOn } = config
   return {
-    providers: providerAdapters({ clock, http, timers, secretOf, isSandboxOn, renderer, mediaProviders }),
+    providers: providerAdapters({ clock, http, timers, secretOf, isSandboxOn, mediaProviders }),
     moderator: moderatorOf(config, http),
     sockets,
     close() {
       http.close()
       sockets.close()
-      renderer.close()
     },
   }
 }

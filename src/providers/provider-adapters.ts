@@ -9,7 +9,6 @@ import { anthropicHeaders } from './anthropic/wire.ts'
 import { mediaHttp } from './media/media-http.ts'
 import type { MediaKindEntry } from './media/media-kind.ts'
 import { mediaKindEntries } from './media-kinds.ts'
-import type { Renderer } from './sandbox/media/renderer.ts'
 import { sandboxMedia } from './sandbox/media/sandbox-media.ts'
 import { openAiCompatible } from './openai-compatible/openai-compatible.ts'
 import { probeOpenAiCompatible } from './openai-compatible/probe.ts'
@@ -22,14 +21,13 @@ export type AdapterPorts = {
   readonly timers: Timers
   readonly secretOf: SecretOf
   readonly isSandboxOn: boolean
-  readonly renderer: Renderer
   /** Replaces the adapters below. */
   readonly mediaProviders?: MediaProviders
 }
 
 /** The adapters of all kinds of providers. */
 export function providerAdapters(ports: AdapterPorts): ProviderAdapters {
-  const { clock, renderer, mediaProviders: given = {} } = ports
+  const { clock, mediaProviders: given = {} } = ports
   const adapters: ProviderAdapters = {
     ...mediaAdapters(ports),
     'openai-compatible': {
@@ -44,7 +42,7 @@ export function providerAdapters(ports: AdapterPorts): ProviderAdapters {
       text: sandbox(ports),
       media: {
         kinds: ['image', 'video'],
-        provider: sandboxMedia({ clock, renderer }),
+        provider: sandboxMedia({ clock }),
       },
       probe: () => probeSandbox(ports),
     },

@@ -1,6 +1,6 @@
 import type { ChatAnswer, Choice, ReportedUsage } from './compose-answer.ts'
 import { countTokens, tokenize } from './tokens.ts'
-import type { ChatRequest } from './wire.ts'
+import type { ChatRequest } from './chat-request.ts'
 
 const DONE = 'data: [DONE]\n\n'
 

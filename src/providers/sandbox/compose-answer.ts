@@ -2,7 +2,7 @@ import { sandboxText } from './sandbox-text.ts'
 import { exampleOf } from './schema-example.ts'
 import { hash32, seededRandom, type Random } from './seeded-random.ts'
 import { countTokens, tokenize } from './tokens.ts'
-import type { ChatRequest, Message, Tool } from './wire.ts'
+import type { ChatRequest, Message, Tool } from './chat-request.ts'
 
 export type Choice = {
   readonly index: number
@@ -86,7 +86,7 @@ function outputRoom(tokens: number) {
 function textOf(request: ChatRequest, random: Random): string {
   const { sandbox, response_format: format } = request
   if (sandbox.reply !== undefined) return sandbox.reply
-  if (format?.type === 'json_schema') return JSON.stringify(exampleOf(format.json_schema?.schema, random))
+  if (format?.type === 'json_schema') return JSON.stringify(exampleOf(format.json_schema?.['schema'], random))
   const last = request.messages.at(-1)
   const text = sandboxText(last === undefined ? '' : plainText(last), random, sandbox.output_tokens)
   return format?.type === 'json_object' ? JSON.stringify({ answer: text }) : text

@@ -1,8 +1,39 @@
+import { invalidField, requiredName } from '../../protocol/request-fields.ts'
 import { seededRandom } from './seeded-random.ts'
 import { tokenize } from './tokens.ts'
-import type { EmbeddingsRequest } from './wire.ts'
+import { choice, integer, sandboxOptions, type JsonObject, type SandboxOptions } from './wire.ts'
 
 const DIMENSIONS = 256
+const DIMENSIONS_MAX = 4096
+
+export type EmbeddingsRequest = {
+  readonly model: string
+  readonly input: string | readonly string[] | readonly number[] | readonly (readonly number[])[]
+  readonly dimensions?: number | undefined
+  readonly encoding_format?: 'float' | 'base64' | undefined
+  readonly sandbox: SandboxOptions
+}
+
+export function embeddingsRequest(fields: JsonObject): EmbeddingsRequest {
+  return {
+    model: requiredName(fields['model'], 'model'),
+    input: embeddingsInput(fields['input']),
+    dimensions: integer(1, DIMENSIONS_MAX)(fields['dimensions'], 'dimensions'),
+    encoding_format: choice(['float', 'base64'])(fields['encoding_format'], 'encoding_format'),
+    sandbox: sandboxOptions(fields['sandbox']),
+  }
+}
+
+function embeddingsInput(value: unknown): EmbeddingsRequest['input'] {
+  const isToken = (item: unknown) => Number.isInteger(item) && (item as number) >= 0
+  const isTokens = (item: unknown) => Array.isArray(item) && item.every(isToken)
+  const isKnown =
+    typeof value === 'string' ||
+    (Array.isArray(value) &&
+      (value.every(item => typeof item === 'string') || isTokens(value) || value.every(isTokens)))
+  if (isKnown) return value as EmbeddingsRequest['input']
+  throw invalidField('input', 'a string, an array of strings, or tokens', value)
+}
 
 /**
  * Unit vectors, the same for the same text. Each token has its own direction, and a text has the sum of the directions

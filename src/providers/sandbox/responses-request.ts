@@ -1,24 +1,77 @@
-import { z } from 'zod'
-import { SandboxOptions, type ChatRequest, type Message, type Tool } from './wire.ts'
-
-const InputItem = z.looseObject({ type: z.string().optional(), role: z.string().optional() })
-type InputItem = z.infer<typeof InputItem>
+import {
+  optionalArray,
+  optionalBoolean,
+  optionalObject,
+  requiredName,
+  requiredTextOrArray,
+} from '../../protocol/request-fields.ts'
+import type { ChatRequest, Message, Tool } from './chat-request.ts'
+import {
+  integer,
+  optionalText,
+  requiredObject,
+  sandboxOptions,
+  typedObject,
+  type JsonObject,
+  type SandboxOptions,
+} from './wire.ts'
 
 /**
  * The fields of a responses request that the sandbox reads. Items and tools of unknown types are accepted and ignored.
  */
-export const ResponsesRequest = z.looseObject({
-  model: z.string(),
-  input: z.union([z.string(), z.array(InputItem)]),
-  instructions: z.string().nullish(),
-  max_output_tokens: z.int().min(1).nullish(),
-  tools: z.array(z.looseObject({ type: z.string() })).nullish(),
-  tool_choice: z.union([z.string(), z.looseObject({ type: z.string() })]).nullish(),
-  parallel_tool_calls: z.boolean().nullish(),
-  text: z.looseObject({ format: z.looseObject({ type: z.string() }).nullish() }).nullish(),
-  sandbox: SandboxOptions.default({}),
-})
-export type ResponsesRequest = z.infer<typeof ResponsesRequest>
+export type ResponsesRequest = {
+  readonly model: string
+  readonly input: string | readonly InputItem[]
+  readonly instructions?: string | undefined
+  readonly max_output_tokens?: number | undefined
+  readonly tools?: readonly (JsonObject & { readonly type: string })[] | undefined
+  readonly tool_choice?: string | (JsonObject & { readonly type: string }) | undefined
+  readonly parallel_tool_calls?: boolean | undefined
+  readonly text?: TextSettings | undefined
+  readonly sandbox: SandboxOptions
+  /** The whole request. The response repeats some of its fields. */
+  readonly fields: JsonObject
+}
+
+type InputItem = JsonObject & { readonly type?: string | undefined; readonly role?: string | undefined }
+type TextSettings = JsonObject & { readonly format?: JsonObject | undefined }
+
+export function responsesRequest(fields: JsonObject): ResponsesRequest {
+  const { input, tool_choice: choice } = fields
+  const items = requiredTextOrArray(input, 'input')
+  return {
+    model: requiredName(fields['model'], 'model'),
+    input: typeof items === 'string' ? items : items.map(itemAt),
+    instructions: optionalText(fields['instructions'], 'instructions'),
+    max_output_tokens: integer(1)(fields['max_output_tokens'], 'max_output_tokens'),
+    tools: optionalArray(fields['tools'], 'tools')?.map((tool, index) => typedObject(tool, `tools.${index}`)),
+    tool_choice:
+      typeof choice === 'object' && choice !== null
+        ? typedObject(choice, 'tool_choice')
+        : optionalText(choice, 'tool_choice'),
+    parallel_tool_calls: optionalBoolean(fields['parallel_tool_calls'], 'parallel_tool_calls'),
+    text: textSettings(fields['text']),
+    sandbox: sandboxOptions(fields['sandbox']),
+    fields,
+  }
+}
+
+function itemAt(value: unknown, index: number): InputItem {
+  const item = requiredObject(value, `input.${index}`)
+  const { type, role } = item
+  return {
+    ...item,
+    type: optionalText(type, `input.${index}.type`),
+    role: optionalText(role, `input.${index}.role`),
+  }
+}
+
+function textSettings(value: unknown): TextSettings | undefined {
+  const text = optionalObject(value, 'text')
+  if (text === undefined) return undefined
+  const format = optionalObject(text['format'], 'text.format')
+  return { ...text, format: format === undefined ? undefined : typedObject(format, 'text.format') }
+}
 
 /** The equivalent chat request, so that both routes get the same content. */
 export function asChat(request: ResponsesRequest): ChatRequest {
@@ -66,13 +119,13 @@ function functionOf(tool: Readonly<Record<string, unknown>>): readonly Tool[] {
 
 function choiceOf(choice: ResponsesRequest['tool_choice']): ChatRequest['tool_choice'] {
   if (choice === 'none' || choice === 'required') return choice
-  if (typeof choice !== 'object' || choice === null || typeof choice['name'] !== 'string') return 'auto'
+  if (typeof choice !== 'object' || typeof choice['name'] !== 'string') return 'auto'
   return { function: { name: choice['name'] } }
 }
 
 function formatOf({ text }: ResponsesRequest): ChatRequest['response_format'] {
   const format = text?.format
-  if (format?.type === 'json_schema')
+  if (format?.['type'] === 'json_schema')
     return { type: 'json_schema', json_schema: { schema: format['schema'] } }
-  return format?.type === 'json_object' ? { type: 'json_object' } : undefined
+  return format?.['type'] === 'json_object' ? { type: 'json_object' } : undefined
 }

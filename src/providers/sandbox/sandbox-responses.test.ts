@@ -182,12 +182,21 @@ describe('a stream of events', () => {
   })
 })
 
-test('an invalid request gets a 400 that names the field', async () => {
-  const outcome = await sandbox({ clock }).complete({ ...call({ input: 7 }), readTimeoutMs: 1_000 })
+test.each<[Record<string, unknown>, string]>([
+  [{ input: 7 }, 'input'],
+  [{ input: ['hello'] }, 'input.0'],
+  [{ input: [{ type: 7 }] }, 'input.0.type'],
+  [{ max_output_tokens: 0 }, 'max_output_tokens'],
+  [{ tools: [{}] }, 'tools.0.type'],
+  [{ tool_choice: 7 }, 'tool_choice'],
+  [{ text: { format: {} } }, 'text.format.type'],
+  [{ sandbox: { stauts: 500 } }, 'sandbox.stauts'],
+])('the invalid request %j gets a 400 that names the field', async (request, param) => {
+  const outcome = await sandbox({ clock }).complete({ ...call(request), readTimeoutMs: 1_000 })
 
   expect(outcome).toMatchObject({ outcome: 'answered', status: 400 })
   expect(outcome.outcome === 'answered' && JSON.parse(outcome.body)).toMatchObject({
-    error: { param: 'input' },
+    error: { param },
   })
 })
 

@@ -282,7 +282,28 @@ describe('an invalid request gets a 400 that names the field:', () => {
     [{ messages: [{ content: 'x' }] }, 'messages.0.role'],
     [{ max_tokens: 0 }, 'max_tokens'],
     [{ n: 1_000 }, 'n'],
+    [{ n: '2' }, 'n'],
+    [{ seed: 0.5 }, 'seed'],
+    [{ stop: ['a', 7] }, 'stop.1'],
+    [{ messages: 'hello' }, 'messages'],
+    [{ messages: [{ role: 'user', content: 7 }] }, 'messages.0.content'],
+    [{ messages: [{ role: 'user', content: [{ text: 'hello' }] }] }, 'messages.0.content.0.type'],
     [{ tools: [{ type: 'web_search' }] }, 'tools.0.type'],
+    [{ tools: [{ type: 'function', function: {} }] }, 'tools.0.function.name'],
+    [{ tool_choice: 'always' }, 'tool_choice'],
+    [{ tool_choice: { type: 'function' } }, 'tool_choice.function'],
+    [{ parallel_tool_calls: 'no' }, 'parallel_tool_calls'],
+    [{ response_format: { type: 'xml' } }, 'response_format.type'],
+    [{ response_format: {} }, 'response_format.type'],
+    [{ stream_options: { include_usage: 1 } }, 'stream_options.include_usage'],
+    [{ sandbox: 'explode' }, 'sandbox'],
+    [{ sandbox: { status: 199 } }, 'sandbox.status'],
+    [{ sandbox: { error: 'no' } }, 'sandbox.error'],
+    [{ sandbox: { reply: 7 } }, 'sandbox.reply'],
+    [{ sandbox: { usage: [] } }, 'sandbox.usage'],
+    [{ sandbox: { no_done: 'yes' } }, 'sandbox.no_done'],
+    [{ sandbox: { chunk_bytes: 0 } }, 'sandbox.chunk_bytes'],
+    [{ sandbox: { output_tokens: 100_001 } }, 'sandbox.output_tokens'],
   ])('%j', async (request, param) => {
     const outcome = await complete(request as Record<string, unknown>)
 
@@ -292,10 +313,28 @@ describe('an invalid request gets a 400 that names the field:', () => {
     })
   })
 
-  test('a body that is not JSON', async () => {
-    const outcome = await send('chat', '{"model":')
+  test.each(['{"model":', '[]', 'null'])('the body %s, which is not a JSON object', async body => {
+    const outcome = await send('chat', body)
 
     expect(outcome).toMatchObject({ outcome: 'answered', status: 400 })
+    expect(outcome.outcome === 'answered' && jsonOf(outcome.body)).toMatchObject({ error: { param: null } })
+  })
+
+  test.each<[unknown, string]>([
+    [{ input: 7 }, 'input'],
+    [{ input: ['a', 1] }, 'input'],
+    [{ input: [-1] }, 'input'],
+    [{ input: [[1], [0.5]] }, 'input'],
+    [{ input: 'a', dimensions: 5000 }, 'dimensions'],
+    [{ input: 'a', encoding_format: 'hex' }, 'encoding_format'],
+  ])('%j on the embeddings route', async (request, param) => {
+    const outcome = await send(
+      'embeddings',
+      JSON.stringify({ model: 'sandbox-embed', ...(request as object) }),
+    )
+
+    expect(outcome).toMatchObject({ outcome: 'answered', status: 400 })
+    expect(outcome.outcome === 'answered' && jsonOf(outcome.body)).toMatchObject({ error: { param } })
   })
 })
 

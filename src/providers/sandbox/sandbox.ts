@@ -6,21 +6,15 @@ import type { LateCall, ProviderOutcome, TextProvider } from '../../gateway/port
 import { readRetryAfter } from '../retry-after.ts'
 import { chatFrames } from './chat-frames.ts'
 import { chatJson } from './chat-json.ts'
+import { chatRequest } from './chat-request.ts'
 import { composeAnswer } from './compose-answer.ts'
-import { embeddingsJson } from './embeddings.ts'
+import { embeddingsJson, embeddingsRequest } from './embeddings.ts'
 import { responseErrorEvent, responseEvents } from './response-events.ts'
 import { composeResponse } from './response-object.ts'
-import { ResponsesRequest } from './responses-request.ts'
+import { responsesRequest } from './responses-request.ts'
 import { scriptedStream } from './scripted-stream.ts'
 import { streamScript, type WholeStream } from './stream-script.ts'
-import {
-  ChatRequest,
-  EmbeddingsRequest,
-  readRequest,
-  sandboxError,
-  type Problem,
-  type SandboxOptions,
-} from './wire.ts'
+import { readRequest, sandboxError, type Problem, type SandboxOptions } from './wire.ts'
 
 /** The time between two frames of a stream: about the pace of a fast model. */
 const PACE_MS = 15
@@ -81,7 +75,7 @@ const answerTo: Readonly<
   Record<OpenAiRoute, (body: string) => ScriptedAnswer | { readonly problem: Problem }>
 > = {
   chat(body) {
-    const read = readRequest(ChatRequest, body)
+    const read = readRequest(chatRequest, body)
     if ('problem' in read) return read
     const { request } = read
     return {
@@ -94,12 +88,12 @@ const answerTo: Readonly<
     }
   },
   embeddings(body) {
-    const read = readRequest(EmbeddingsRequest, body)
+    const read = readRequest(embeddingsRequest, body)
     if ('problem' in read) return read
     return { options: read.request.sandbox, json: () => embeddingsJson(read.request) }
   },
   responses(body) {
-    const read = readRequest(ResponsesRequest, body)
+    const read = readRequest(responsesRequest, body)
     if ('problem' in read) return read
     const { request } = read
     const { sandbox: options } = request

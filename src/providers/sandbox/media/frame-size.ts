@@ -7,26 +7,20 @@ const longSides: Readonly<Record<string, number>> = { '1K': 1024, '2K': 2048, '4
 const ratios: Readonly<Record<string, string>> = { landscape: '16:9', portrait: '9:16', square: '1:1' }
 const RATIO_MAX = 4
 
-/** Clips have one small size for all resolutions, so that they are made quickly. */
-const CLIP_LONG_SIDE = 640
-
 /** An image with the requested aspect ratio, or else the requested orientation. The resolution is the longer side. */
 export function imageSize({ aspect_ratio, orientation, resolution }: Params): Size {
   const ratio = ratioOf(aspect_ratio) ?? ratioOf(ratios[String(orientation)]) ?? 1
   return sized(ratio, longSides[String(resolution)] ?? 1024, 1)
 }
 
-export function clipSize({ aspect_ratio }: Params): Size {
-  // The encoder takes even sides only.
-  return sized(ratioOf(aspect_ratio) ?? 16 / 9, CLIP_LONG_SIDE, 2)
-}
-
-function sized(ratio: number, longSide: number, multiple: number): Size {
+/** The shorter side is a multiple of a number of pixels. */
+export function sized(ratio: number, longSide: number, multiple: number): Size {
   const short = Math.round(longSide / Math.max(ratio, 1 / ratio) / multiple) * multiple
   return ratio >= 1 ? { width: longSide, height: short } : { width: short, height: longSide }
 }
 
-function ratioOf(value: unknown): number | undefined {
+/** The width of `16:9` divided by its height. Undefined for another text, and for an extreme ratio. */
+export function ratioOf(value: unknown): number | undefined {
   const [, width, height] = /^(\d{1,4}):(\d{1,4})$/.exec(String(value)) ?? []
   const ratio = Number(width) / Number(height)
   return ratio >= 1 / RATIO_MAX && ratio <= RATIO_MAX ? ratio : undefined

@@ -1,10 +1,11 @@
 import type { Params } from '../../../domain/jobs/params.ts'
 import type { SubmitCall } from '../../../gateway/ports/media-provider.ts'
 import { hash32 } from '../seeded-random.ts'
+import { clipRatio } from './base-clips.ts'
 import type { MediaDirectives } from './directives.ts'
-import { clipSize, imageSize } from './frame-size.ts'
+import { imageSize } from './frame-size.ts'
+import type { Rendering } from './renderer.ts'
 import type { SandboxJob } from './sandbox-jobs.ts'
-import type { Rendering } from './worker.ts'
 
 /** The length of a clip if the submit has none. */
 const CLIP_MS = 5000
@@ -29,12 +30,12 @@ export function newJob(
 
 function renderingsOf(call: SubmitCall, { images, clip_s: clipS }: MediaDirectives): readonly Rendering[] {
   const { kind, model, prompt, params, durationMs = CLIP_MS } = call
-  // A prompt may be long, and jobs are kept.
-  const seed = hash32(JSON.stringify([model, prompt, sorted(params)])).toString(36)
   if (kind === 'video') {
     const clipMs = clipS === undefined ? durationMs : Math.round(clipS * 1000)
-    return [{ file: 'clip', ...clipSize(params), seed, durationMs: clipMs }]
+    return [{ file: 'clip', ratio: clipRatio(params), durationMs: clipMs }]
   }
+  // A prompt may be long, and jobs are kept.
+  const seed = hash32(JSON.stringify([model, prompt, sorted(params)])).toString(36)
   const size = imageSize(params)
   return Array.from({ length: images ?? call.count }, (_, index) => ({
     file: 'png',

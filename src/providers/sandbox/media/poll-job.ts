@@ -3,17 +3,43 @@ import type { MediaOutput, PollOutcome } from '../../../gateway/ports/media-prov
 import type { Renderer } from './renderer.ts'
 import type { SandboxJob } from './sandbox-jobs.ts'
 
+/** Jobs that end in a second of polls. With more, other requests have to wait while the gateway stores the files. */
+const ENDS_PER_SECOND = 25
+/** Jobs that end at once if none has ended for a while: about the jobs that a sweep of the reconciler ends. */
+export const ENDS_AT_ONCE = 64
+
+/** Whether one more job may end now. */
+export type EndTurn = (nowMs: number) => boolean
+
+/**
+ * Spreads the ends of jobs over time. A sweep would otherwise end thousands of jobs at once, and all other requests
+ * would wait until the gateway has stored their files.
+ */
+export function endTurns(): EndTurn {
+  const everyMs = 1000 / ENDS_PER_SECOND
+  let nextAtMs = -Infinity
+  return nowMs => {
+    nextAtMs = Math.max(nextAtMs, nowMs - (ENDS_AT_ONCE - 1) * everyMs)
+    if (nextAtMs > nowMs) return false
+    nextAtMs += everyMs
+    return true
+  }
+}
+
+type PollPorts = { readonly clock: Clock; readonly renderer: Renderer; readonly endTurn: EndTurn }
+
 /** The current state of a sandbox job. Makes its files when it is finished. */
 export async function pollJob(
   job: SandboxJob,
-  { clock, renderer }: { readonly clock: Clock; readonly renderer: Renderer },
+  { clock, renderer, endTurn }: PollPorts,
 ): Promise<PollOutcome> {
   const { directives, finishesAtMs } = job
   if (job.pollFailuresLeft > 0) {
     job.pollFailuresLeft -= 1
     return unavailable('The sandbox was asked to fail this poll.')
   }
-  if (clock.monotonicMs() < finishesAtMs) {
+  const nowMs = clock.monotonicMs()
+  if (nowMs < finishesAtMs || !endTurn(nowMs)) {
     const { upstream_status: word } = directives
     return { outcome: 'running', upstreamStatus: word ?? 'running', isKnownStatus: word === undefined }
   }

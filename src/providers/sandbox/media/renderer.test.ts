@@ -1,85 +1,62 @@
-import { afterEach, describe, expect, test } from 'bun:test'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { openRenderer, WAITING_MAX, type Renderer } from './renderer.ts'
-import type { Rendering } from './worker.ts'
+import { describe, expect, test } from 'bun:test'
+import { turn } from '../../../../test/support/turn.ts'
+import { openRenderer, WAITING_MAX, type Rendering } from './renderer.ts'
 
 const image: Rendering = { file: 'png', width: 64, height: 64, seed: 'a' }
-const opened: Renderer[] = []
-
-function open(worker?: string): Renderer {
-  const renderer = worker === undefined ? openRenderer() : openRenderer(new URL(worker))
-  opened.push(renderer)
-  return renderer
-}
-
-afterEach(() => {
-  for (const renderer of opened.splice(0)) renderer.close()
-})
+const clip: Rendering = { file: 'clip', ratio: '16:9', durationMs: 4000 }
 
 describe('a renderer', () => {
-  test('renders what it is asked for, in any number at once', async () => {
-    const renderer = open()
+  test('makes many files at once, each as if it were alone', async () => {
+    const renderer = openRenderer()
 
-    const [first, clip, second] = await Promise.all([
+    const [first, made, second] = await Promise.all([
       renderer.render(image),
-      renderer.render({ file: 'clip', width: 64, height: 64, seed: 'a', durationMs: 4000 }),
+      renderer.render(clip),
       renderer.render({ ...image, seed: 'b' }),
     ])
 
     expect(first).toEqual(await renderer.render(image))
     expect(second).not.toEqual(first!)
-    expect(new TextDecoder().decode(clip?.subarray(4, 8))).toBe('ftyp')
+    expect(made).toEqual(await renderer.render(clip))
   })
 
-  test('refuses what would wait too long', async () => {
-    const renderer = open()
+  test('refuses an image that would wait too long', async () => {
+    const renderer = openRenderer()
     const waiting = Array.from({ length: WAITING_MAX }, () => renderer.render(image))
 
     const refused = await renderer.render(image)
 
     expect(refused).toBeUndefined()
     for (const bytes of await Promise.all(waiting)) expect(bytes?.length).toBeGreaterThan(0)
+    expect(await renderer.render(image)).toBeDefined()
   })
 
-  test('renders nothing once it is closed, not even what waits', async () => {
-    const renderer = open()
-    const waiting = renderer.render(image)
+  test('makes any number of clips at once, also while images wait', async () => {
+    const renderer = openRenderer()
+    const waiting = Array.from({ length: WAITING_MAX }, () => renderer.render(image))
 
-    renderer.close()
+    const clips = await Promise.all(Array.from({ length: 1000 }, () => renderer.render(clip)))
 
-    expect(await waiting).toBeUndefined()
-    expect(await renderer.render(image)).toBeUndefined()
+    expect(clips.filter(bytes => bytes === undefined)).toEqual([])
+    await Promise.all(waiting)
   })
 
-  test('starts a failed worker again, but gives up on one that keeps failing', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'tollgate-worker-'))
-    const starts = join(folder, 'starts')
-    const worker = join(folder, 'worker.js')
-    writeFileSync(starts, '')
-    const noteStart = `require('node:fs').appendFileSync(${JSON.stringify(starts)}, 'x')`
-    writeFileSync(worker, `${noteStart}\nself.onmessage = () => { throw new Error('no') }`)
-    const renderer = open(pathToFileURL(worker).href)
+  test('lets other work run while it makes a large image', async () => {
+    const first = await Promise.race([
+      openRenderer()
+        .render({ ...image, width: 4096, height: 4096 })
+        .then(() => 'the image'),
+      turn().then(() => 'other work'),
+    ])
 
-    const rendered = []
-    for (let call = 0; call < 6; call += 1) rendered.push(await renderer.render(image))
-
-    expect(rendered).toEqual(Array(6).fill(undefined))
-    expect(readFileSync(starts, 'utf8')).toBe('xxx')
-    rmSync(folder, { recursive: true })
+    expect(first).toBe('other work')
   })
 
-  test('leaves the way this process handles its own errors as it was', async () => {
-    const listeners = () => [
-      process.listenerCount('uncaughtException'),
-      process.listenerCount('unhandledRejection'),
-    ]
-    const before = listeners()
+  test('fails for an image that cannot be made, and then makes the next one', async () => {
+    const renderer = openRenderer()
+    const broken = renderer.render({ ...image, height: -1 })
 
-    await open().render({ file: 'clip', width: 64, height: 64, seed: 'a', durationMs: 4000 })
-
-    expect(listeners()).toEqual(before)
+    expect(await broken.catch((error: unknown) => error)).toBeInstanceOf(RangeError)
+    expect(await renderer.render(image)).toBeDefined()
   })
 })

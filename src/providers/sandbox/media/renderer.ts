@@ -1,74 +1,41 @@
-import type { Rendering, RenderReply, RenderRequest } from './worker.ts'
+import { baseClip, type ClipRatio } from './base-clips.ts'
+import { paint, type Picture } from './paint.ts'
+import { pngOf } from './png.ts'
+import { retimeClip } from './retime-clip.ts'
 
-/** Renderings that are made or wait, at most. A 4K image takes 0.2 s, so the last one waits some ten seconds. */
+/** A file to make. */
+export type Rendering =
+  | ({ readonly file: 'png' } & Picture)
+  | { readonly file: 'clip'; readonly ratio: ClipRatio; readonly durationMs: number }
+
+/** Images that are made or wait, at most. A 4K image takes some 20 ms, so the last one waits a few seconds. */
 export const WAITING_MAX = 64
-/** Longer than the worker needs for the whole queue and its start. */
-const RENDERED_WITHIN_MS = 30_000
-/** A worker that keeps failing is not started again. */
-const WORKER_FAILURES_MAX = 3
 
 export type Renderer = {
-  /** The file's bytes. Undefined if too many renderings wait, or if the worker fails. */
+  /** The file's bytes. Undefined if too many images wait. */
   render(rendering: Rendering): Promise<Uint8Array<ArrayBuffer> | undefined>
-  /** Stops the worker. Waiting renderings and all later ones are undefined. */
-  close(): void
 }
 
-type Waiting = Map<number, (bytes: Uint8Array<ArrayBuffer> | undefined) => void>
+/**
+ * Makes the files of the sandbox. Images are made one at a time, because an uncompressed 4K image takes 17 MB. A clip
+ * is a shipped one with another duration, which takes some microseconds.
+ */
+export function openRenderer(): Renderer {
+  let waiting = 0
+  let last: Promise<unknown> = Promise.resolve()
 
-/** Renders one file at a time in a separate thread, which starts with the first file. */
-export function openRenderer(workerUrl = new URL('worker.ts', import.meta.url)): Renderer {
-  const waiting: Waiting = new Map()
-  let worker: Worker | undefined
-  let failures = 0
-  let lastId = 0
-
-  const stop = () => {
-    worker?.terminate()
-    worker = undefined
-    for (const answer of waiting.values()) answer(undefined)
-  }
-  const fail = (failed: Worker) => {
-    // A worker that was stopped may still report its end.
-    if (worker !== failed) return
-    failures += 1
-    stop()
+  const renderImage = async (picture: Picture) => {
+    if (waiting >= WAITING_MAX) return undefined
+    waiting += 1
+    const rendered = last.then(() => pngOf(paint(picture)))
+    last = rendered.catch(() => undefined)
+    return rendered.finally(() => (waiting -= 1))
   }
 
   return {
-    async render(rendering) {
-      if (failures >= WORKER_FAILURES_MAX || waiting.size >= WAITING_MAX) return undefined
-      worker ??= startWorker(workerUrl, waiting, fail)
-      lastId += 1
-      const id = lastId
-      const { promise, resolve } = Promise.withResolvers<Uint8Array<ArrayBuffer> | undefined>()
-      waiting.set(id, resolve)
-      const running = worker
-      const timer = setTimeout(() => fail(running), RENDERED_WITHIN_MS)
-      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- only windows have origins.
-      worker.postMessage({ id, rendering } satisfies RenderRequest)
-      const bytes = await promise
-      clearTimeout(timer)
-      waiting.delete(id)
-      return bytes
-    },
-    close() {
-      failures = WORKER_FAILURES_MAX
-      stop()
-    },
+    render: async rendering =>
+      rendering.file === 'png'
+        ? renderImage(rendering)
+        : retimeClip(await baseClip(rendering.ratio), rendering.durationMs),
   }
-}
-
-function startWorker(url: URL, waiting: Waiting, fail: (worker: Worker) => void): Worker {
-  // The types are the browser's, in which a worker cannot keep a process alive.
-  const worker = new Worker(url.href) as Worker & { unref(): void }
-  worker.unref()
-  worker.addEventListener('message', ({ data }: MessageEvent<RenderReply>) => {
-    waiting.get(data.id)?.(data.bytes)
-  })
-  worker.addEventListener('error', event => {
-    event.preventDefault()
-    fail(worker)
-  })
-  return worker
 }

@@ -5,12 +5,13 @@ const BOX_HEADER = 8
 const CREATED_AT = BOX_HEADER + 4
 
 /**
- * Sets the duration of an MP4 with one track of evenly spaced samples to `durationMs`. Removes its time of creation, so
- * that the same clip has the same bytes. Every box keeps its size.
+ * A copy of an MP4 with one track of evenly spaced samples that lasts `durationMs`, without its time of creation. Every
+ * box keeps its size.
  */
 export function retimeClip(clip: Uint8Array<ArrayBuffer>, durationMs: number): Uint8Array<ArrayBuffer> {
-  const view = new DataView(clip.buffer)
-  const boxes = boxesOf(view, 0, clip.length)
+  const retimed = clip.slice()
+  const view = new DataView(retimed.buffer)
+  const boxes = boxesOf(view, 0, retimed.length)
   const samples = view.getUint32(boxAt(boxes, 'stsz') + BOX_HEADER + 8)
   // One sample lasts `durationMs` units, so that all together last exactly the duration.
   const unitsPerSecond = samples * 1000
@@ -24,7 +25,7 @@ export function retimeClip(clip: Uint8Array<ArrayBuffer>, durationMs: number): U
   setWords('tkhd', CREATED_AT, 0, 0)
   setWords('tkhd', CREATED_AT + 16, units)
   setWords('stts', BOX_HEADER + 4, 1, samples, durationMs)
-  return clip
+  return retimed
 }
 
 /** Where each box starts, by its type. */
@@ -41,6 +42,6 @@ function boxesOf(view: DataView, start: number, end: number): Map<string, number
 
 function boxAt(boxes: ReadonlyMap<string, number>, type: string): number {
   const at = boxes.get(type)
-  if (at === undefined) throw new Error(`The encoder made a clip without the box ${type}.`)
+  if (at === undefined) throw new Error(`The clip has no box ${type}.`)
   return at
 }

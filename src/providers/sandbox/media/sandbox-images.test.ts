@@ -1,16 +1,13 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { PNG } from 'pngjs'
 import { fakeClock } from '../../../../test/support/fake-clock.ts'
 import { accepted, aSubmitCall } from '../../../../test/support/media-calls.ts'
 import { sandboxProvider } from '../../../../test/support/media-providers.ts'
 import type { MediaResult, SubmitCall } from '../../../gateway/ports/media-provider.ts'
-import { openRenderer } from './renderer.ts'
 import { sandboxMedia } from './sandbox-media.ts'
 
-const renderer = openRenderer()
-afterAll(() => renderer.close())
 const clock = fakeClock()
-const sandbox = sandboxMedia({ clock, renderer })
+const sandbox = sandboxMedia({ clock })
 
 describe('an image of the sandbox', () => {
   test.each([

@@ -1,7 +1,7 @@
 import type { JobKind } from '../../../domain/jobs/job.ts'
 import type { Clock } from '../../../gateway/ports/clock.ts'
 import type { MediaDirectives } from './directives.ts'
-import type { Rendering } from './worker.ts'
+import type { Rendering } from './renderer.ts'
 
 /** Jobs that are remembered, at most. One takes a few hundred bytes. */
 export const JOBS_MAX = 20_000

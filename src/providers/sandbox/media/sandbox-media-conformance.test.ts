@@ -1,4 +1,4 @@
-import { afterAll, describe } from 'bun:test'
+import { describe } from 'bun:test'
 import {
   mediaProviderConforms,
   type MediaFault,
@@ -7,7 +7,6 @@ import {
 import { fakeClock } from '../../../../test/support/fake-clock.ts'
 import { aSubmitCall } from '../../../../test/support/media-calls.ts'
 import { sandboxProvider } from '../../../../test/support/media-providers.ts'
-import { openRenderer } from './renderer.ts'
 import { sandboxMedia, VIDEO_MS } from './sandbox-media.ts'
 
 /** How a prompt asks for each fault. Faults of a wire format are missing, because the sandbox has no wire format. */
@@ -30,8 +29,6 @@ const directives = {
 } as const satisfies Partial<Record<MediaFault, string>>
 
 const faults = Object.keys(directives) as (keyof typeof directives)[]
-const renderer = openRenderer()
-afterAll(() => renderer.close())
 
 describe('the sandbox as a provider of videos', () => {
   mediaProviderConforms(openSandbox, { faults, isSynchronous: false, makesVideos: true, hasKey: false })
@@ -40,7 +37,7 @@ describe('the sandbox as a provider of videos', () => {
 async function openSandbox(): Promise<MediaUnderTest> {
   const clock = fakeClock()
   return {
-    provider: sandboxMedia({ clock, renderer }),
+    provider: sandboxMedia({ clock }),
     call(fault) {
       const directive = faults.find(known => known === fault)
       const prompt = directive === undefined ? 'A bay' : `A bay [sandbox ${directives[directive]}]`

@@ -1,18 +1,18 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { fakeClock } from '../../../../test/support/fake-clock.ts'
 import { accepted, aSubmitCall, unconfirmed } from '../../../../test/support/media-calls.ts'
 import { sandboxProvider } from '../../../../test/support/media-providers.ts'
 import type { SubmitCall } from '../../../gateway/ports/media-provider.ts'
+import { ENDS_AT_ONCE } from './poll-job.ts'
 import { openRenderer } from './renderer.ts'
 import { JOB_TTL_MS } from './sandbox-jobs.ts'
 import { sandboxMedia } from './sandbox-media.ts'
 
 const renderer = openRenderer()
-afterAll(() => renderer.close())
 
 function open(options: { readonly jobsMax?: number; readonly videoMs?: number } = {}) {
   const clock = fakeClock()
-  const sandbox = sandboxMedia({ clock, renderer, ...options })
+  const sandbox = sandboxMedia({ clock, ...options })
   const aVideo = (change: Partial<SubmitCall> = {}) =>
     aSubmitCall(sandboxProvider, { kind: 'video', ...change })
   const poll = (call: SubmitCall) => sandbox.poll(accepted(call, call.jobId))
@@ -133,6 +133,36 @@ describe('the sandbox', () => {
     clock.advance(JOB_TTL_MS)
 
     expect((await sandbox.submit(aVideo())).outcome).toBe('accepted')
+  })
+
+  test('ends only some jobs of a backlog at once, and the others as time passes', async () => {
+    const { sandbox, clock, aVideo, poll } = open({ videoMs: 0 })
+    const calls = Array.from({ length: 300 }, () => aVideo())
+    for (const call of calls) await sandbox.submit(call)
+    const countEnded = async () => {
+      const outcomes = await Promise.all(calls.map(call => poll(call)))
+      expect(outcomes.filter(({ outcome }) => outcome !== 'finished')).toEqual(
+        outcomes.filter(({ outcome }) => outcome === 'running'),
+      )
+      return outcomes.filter(({ outcome }) => outcome === 'finished').length
+    }
+
+    const atOnce = await countEnded()
+    clock.advance(200)
+    const soon = await countEnded()
+    clock.advance(60_000)
+    const later = await countEnded()
+
+    expect([atOnce, soon, later]).toEqual([ENDS_AT_ONCE, 5, ENDS_AT_ONCE])
+  })
+
+  test('answers every image request at once, however many there are', async () => {
+    const { sandbox } = open()
+    const calls = Array.from({ length: 60 }, () => aSubmitCall(sandboxProvider))
+
+    const outcomes = await Promise.all(calls.map(call => sandbox.submit(call)))
+
+    expect(outcomes.filter(({ outcome }) => outcome !== 'finished')).toEqual([])
   })
 
   test('accepts an image that it cannot render now, and renders it when it is polled', async () => {

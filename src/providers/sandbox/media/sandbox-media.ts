@@ -7,8 +7,8 @@ import type {
 } from '../../../gateway/ports/media-provider.ts'
 import { readDirectives, type MediaDirectives } from './directives.ts'
 import { newJob } from './new-job.ts'
-import { pollJob } from './poll-job.ts'
-import type { Renderer } from './renderer.ts'
+import { endTurns, pollJob } from './poll-job.ts'
+import { openRenderer, type Renderer } from './renderer.ts'
 import { sandboxJobs } from './sandbox-jobs.ts'
 
 /** How long a video job runs by default. */
@@ -17,7 +17,7 @@ const POLL_EVERY_MS = 250
 
 export type SandboxMediaPorts = {
   readonly clock: Clock
-  readonly renderer: Renderer
+  readonly renderer?: Renderer
   readonly videoMs?: number
   /** How many jobs are remembered. */
   readonly jobsMax?: number
@@ -28,8 +28,13 @@ export type SandboxMediaPorts = {
  * request. A prompt can ask for any fault of a real provider. Images are ready in the answer to the submit, videos
  * after `videoMs`.
  */
-export function sandboxMedia(ports: SandboxMediaPorts): MediaProvider {
-  const { clock, videoMs = VIDEO_MS, jobsMax } = ports
+export function sandboxMedia({
+  clock,
+  renderer = openRenderer(),
+  videoMs = VIDEO_MS,
+  jobsMax,
+}: SandboxMediaPorts): MediaProvider {
+  const ports = { clock, renderer, endTurn: endTurns() }
   const jobs = sandboxJobs(clock, jobsMax)
 
   return {
@@ -54,7 +59,8 @@ export function sandboxMedia(ports: SandboxMediaPorts): MediaProvider {
       if (directives.submit === 'hang') await pause(clock, call.timeoutMs, undefined)
       if (directives.submit !== undefined) return unknown(directives.submit)
       const isDue = call.kind === 'image' && job.pollFailuresLeft === 0
-      const first = isDue ? await pollJob(job, ports) : undefined
+      // A client waits for these images, and many clients at a time are slowed by the renderer.
+      const first = isDue ? await pollJob(job, { ...ports, endTurn: () => true }) : undefined
       return first?.outcome === 'finished' ? first : { outcome: 'accepted', upstreamId: call.jobId }
     },
 
