@@ -236,7 +236,6 @@ test('losses that an earlier version booked are left out of what the account spe
 const UNDO_SINCE_0020 = `
   DROP INDEX refunds_by_time;
   DROP INDEX refunds_by_account;
-  DROP TRIGGER corrections_never_exceed_their_charge;
   DROP INDEX job_keys_by_job;
   DROP INDEX audit_log_by_revision;
   DROP INDEX provider_versions_by_revision;
