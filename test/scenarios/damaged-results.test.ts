@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import type { TestAccount } from '../support/gateway.ts'
 import { aClip } from '../support/scripted-media.ts'
+import { tinyMp4 } from '../support/tiny-mp4.ts'
 import { images, startScriptedImages, type ImageJobBody } from './image-gateway.ts'
 import { refusalOf } from './refusal-of.ts'
 import { ADMIN_KEY } from './scripted-gateway.ts'
 import { until } from './until.ts'
 import { startScriptedVideos } from './video-gateway.ts'
 
-const HEAD = Buffer.from('\0\0\0\x18ftypisom\0\0\0\0isomavc1', 'latin1')
-const CLIP = Uint8Array.from([...HEAD, ...new Uint8Array(1000)])
+const CLIP = tinyMp4(5000)
 
 type Line = Readonly<Record<string, unknown>>
 type Verification = {
