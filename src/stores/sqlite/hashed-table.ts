@@ -62,14 +62,15 @@ export class HashedTable<Definition extends HashedTableDefinition = HashedTableD
   insert(row: NewRow<Definition>): bigint | null {
     const id = this.#nextId
     // The names come from the definition that also types the row.
-    const value = (name: string) => (row as Readonly<Record<string, SqlValue | undefined>>)[name] ?? null
+    const given = row as Readonly<Record<string, SqlValue | undefined>>
+    let needsAll = false
+    for (const name of this.#addedLater) if ((given[name] ?? null) !== null) needsAll = true
     const values: SqlValue[] = [id]
-    for (const name of this.#columns) values.push(value(name))
-    const needsAll = this.#addedLater.some(name => value(name) !== null)
-    if (needsAll) for (const name of this.#addedLater) values.push(value(name))
+    for (const name of this.#columns) values.push(given[name] ?? null)
+    if (needsAll) for (const name of this.#addedLater) values.push(given[name] ?? null)
     values.push(this.#commitLog.currentId)
     const covered = values.length
-    for (const name of this.#changing) values.push(value(name))
+    for (const name of this.#changing) values.push(given[name] ?? null)
     // As one array: spreading so many values costs as much as binding them.
     const { changes } = (needsAll ? this.#insertAll : this.#insert).run(values)
     if (changes === 0) return null
