@@ -33,6 +33,12 @@ beforeAll(async () => {
       chatModel('gpt-x'),
       chatModel('gpt-y'),
       chatModel('reporting'),
+      chatModel('failing-over', {
+        upstreams: [
+          { provider: 'main', model: 'failing-upstream' },
+          { provider: 'other', model: 'gpt-x-upstream', order: 2 },
+        ],
+      }),
       chatModel('far', { upstreams: [{ provider: 'other', model: 'gpt-x-upstream' }] }),
     ],
     providers: base_url => [{ id: 'other', kind: 'openai-compatible', base_url, api_key: 'another-secret' }],
@@ -162,6 +168,29 @@ describe('reconcile-costs', () => {
       charges_without_provider_cost: 0,
     })
     expect(report.totals).toMatchObject({ compared_with: 'charges', charges_without_provider_cost: 3 })
+  })
+
+  test('counts the cost of an answer that the provider billed and that no customer paid for', async () => {
+    const { key } = await gateway.account({ grant: '50' })
+    const usage = { prompt_tokens: 10, completion_tokens: 0, cost: 0.00003 }
+    gateway.upstream.reply(chatAnswer({ content: '', usage }))
+    await (
+      await gateway.chat(key, { model: 'failing-over', messages: [{ role: 'user', content: 'Hello' }] })
+    ).arrayBuffer()
+    gateway.upstream.reply(chatAnswer())
+    const file = costsFile('unpaid.json', { 'failing-upstream, input': 0.00003 })
+
+    const report = await reportOf('main', file)
+    const { out } = await run('main', file)
+
+    expect(report.data.find(({ model }) => model === 'failing-upstream')).toMatchObject({
+      difference_usd: '0',
+      compared_with: 'provider_cost',
+      provider_cost_usd: '0.00003',
+      charges: 0,
+      unpaid: 1,
+    })
+    expect(out).toMatch(/^0 +2027-01-15 +failing-upstream +0\.00003 +0\.00003 +0 +0 +0 \+ 1 unpaid +–$/m)
   })
 
   test('does not subtract refunds, and reads more pages than one', async () => {

@@ -23,10 +23,16 @@ function billed(model: string, amount: string | null, change: Partial<BillLine> 
 function charged(
   row: string,
   amount: string,
-  change: { cost?: string; charges?: number; withoutCost?: number; day?: string } = {},
+  change: { cost?: string; charges?: number; unpaid?: number; withoutCost?: number; day?: string } = {},
 ): ChargedDay {
-  const { cost = '0', charges = 1, withoutCost = change.cost === undefined ? charges : 0, day = DAY } = change
-  return { day, row, charges, charged: usd(amount), providerCost: usd(cost), withoutCost }
+  const {
+    cost = '0',
+    charges = 1,
+    unpaid = 0,
+    withoutCost = change.cost === undefined ? charges : 0,
+    day = DAY,
+  } = change
+  return { day, row, charges, unpaid, charged: usd(amount), providerCost: usd(cost), withoutCost }
 }
 
 const served = [
@@ -53,6 +59,16 @@ describe('a bill is compared', () => {
     ])
     expect(compare(bill, [charged('gpt', '3', { cost: '0.9', charges: 2, withoutCost: 1 })])).toEqual([
       'gpt-4o-2024-08-06 both -2 charges',
+    ])
+  })
+
+  test('with the recorded costs of work that no customer paid for, also if there is no charge', () => {
+    const unpaid = charged('gpt', '0', { cost: '0.4', charges: 0, unpaid: 2 })
+    const bill = [billed('gpt-4o-2024-08-06', '1')]
+
+    expect(compare(bill, [unpaid])).toEqual(['gpt-4o-2024-08-06 both 0.6 provider_cost'])
+    expect(compare(bill, [unpaid, charged('gpt', '3', { cost: '0.6' })])).toEqual([
+      'gpt-4o-2024-08-06 both 0 provider_cost',
     ])
   })
 

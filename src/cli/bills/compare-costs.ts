@@ -8,7 +8,9 @@ export type ChargedDay = {
   readonly row: string
   readonly charges: number
   readonly charged: Decimal
-  /** The sum of the costs that the provider reported for these charges. */
+  /** The jobs and attempts that no customer paid for, and for which the provider reported a cost. */
+  readonly unpaid: number
+  /** The sum of the costs that the provider reported for these charges and this unpaid work. */
   readonly providerCost: Decimal
   /** The charges for which the provider reported no cost. */
   readonly withoutCost: number
@@ -37,6 +39,7 @@ export type Compared = Sums & {
 
 type Sums = {
   readonly charges: number
+  readonly unpaid: number
   readonly charged: Decimal
   readonly providerCost: Decimal
   readonly withoutCost: number
@@ -49,6 +52,7 @@ type Sums = {
 
 const NOTHING: Sums = {
   charges: 0,
+  unpaid: 0,
   charged: ZERO_DECIMAL,
   providerCost: ZERO_DECIMAL,
   withoutCost: 0,
@@ -87,10 +91,10 @@ export function compareCosts(
 }
 
 function differenceOf(
-  { charges, charged, providerCost, withoutCost, billed }: Sums,
+  { charges, unpaid, charged, providerCost, withoutCost, billed }: Sums,
   hasAmounts: boolean,
 ): Pick<Compared, 'difference' | 'comparedWith'> {
-  const hasCosts = charges > 0 && withoutCost === 0
+  const hasCosts = charges + unpaid > 0 && withoutCost === 0
   const ours = hasCosts ? providerCost : charged
   return {
     difference: hasAmounts ? subtractDecimals(billed ?? ZERO_DECIMAL, ours) : null,
@@ -110,6 +114,7 @@ function byDifference(left: ComparedDay, right: ComparedDay): number {
 function added(left: Sums, right: Sums): Sums {
   return {
     charges: left.charges + right.charges,
+    unpaid: left.unpaid + right.unpaid,
     charged: addDecimals(left.charged, right.charged),
     providerCost: addDecimals(left.providerCost, right.providerCost),
     withoutCost: left.withoutCost + right.withoutCost,

@@ -42,6 +42,8 @@ type LossRow = {
   readonly at: string
 }
 
+type LossPage = { readonly data: readonly LossRow[]; readonly next: string | null }
+
 export type JobFilters = {
   readonly account?: string
   readonly kind?: string
@@ -77,7 +79,7 @@ export async function listJobs(ask: Ask, filters: JobFilters): Promise<Outcome> 
 /** Prints the jobs and attempts that cost the operator money and that no customer paid for. */
 export async function listLosses(ask: Ask, filters: LossFilters): Promise<Outcome> {
   const given = Object.entries(filters).filter((entry): entry is [string, string] => entry[1] !== undefined)
-  const page = await ask<{ readonly data: readonly LossRow[]; readonly next: string | null }>({
+  const page = await ask<LossPage>({
     method: 'GET',
     path: `losses?${new URLSearchParams(given)}`,
   })
@@ -96,6 +98,20 @@ export async function listLosses(ask: Ask, filters: LossFilters): Promise<Outcom
     value: page,
     text: rows.length === 0 ? 'No losses.' : table(head, rows),
     ...(page.next === null ? {} : { note: `Older losses: --cursor ${page.next}` }),
+  }
+}
+
+/** All jobs and attempts of that kind since a day, newest first, page by page. */
+export async function* lossesSince(ask: Ask, day: string): AsyncGenerator<LossRow> {
+  let cursor: string | null = ''
+  while (cursor !== null) {
+    const path = `losses?limit=500${cursor === '' ? '' : `&cursor=${cursor}`}`
+    const page: LossPage = await ask<LossPage>({ method: 'GET', path })
+    for (const loss of page.data) {
+      if (loss.at < day) return
+      yield loss
+    }
+    cursor = page.next
   }
 }
 

@@ -12,6 +12,7 @@ import { addDecimals, formatDecimal, ZERO_DECIMAL, type Decimal } from '../bills
 import { readBill } from '../bills/read-bill.ts'
 import { CliError, table, type Outcome } from '../outcome.ts'
 import { nameOf, readInput } from './catalog.ts'
+import { lossesSince } from './jobs.ts'
 import { usagePages, type ChargeRow } from './usage.ts'
 
 const MS_A_DAY = 86_400_000
@@ -130,38 +131,52 @@ async function servedBy(ask: Ask, provider: string): Promise<readonly ServedRow[
   })
 }
 
-/** The sums of the charges for each row and day. A refund is between the operator and the customer. */
-async function chargedBy(ask: Ask, provider: string, { from, to }: Days): Promise<readonly ChargedDay[]> {
+/**
+ * The sums of the charges for each row and day, and of the costs of work that no customer paid for: the provider bills
+ * it too. A refund is between the operator and the customer.
+ */
+async function chargedBy(ask: Ask, provider: string, days: Days): Promise<readonly ChargedDay[]> {
   const sums = new Map<string, ChargedDay>()
-  for (let start = from; start < to; start = dayAfter(start, RANGE_DAYS_MAX)) {
-    const end = dayAfter(start, RANGE_DAYS_MAX)
-    const range = { from: `${start}T00:00:00Z`, to: `${end < to ? end : to}T00:00:00Z` }
-    for await (const rows of usagePages(ask, range))
-      for (const row of rows) {
-        if (row.object !== 'usage' || row.provider !== provider) continue
-        const day = row.created_at.slice(0, 10)
-        const key = `${day} ${row.model}`
-        sums.set(key, chargeAdded(sums.get(key), row, day))
-      }
+  const add = (at: string, row: string, added: Partial<ChargedDay>) => {
+    const day = at.slice(0, 10)
+    const key = `${day} ${row}`
+    sums.set(key, withAdded(sums.get(key) ?? { day, row, ...NOTHING_CHARGED }, added))
   }
+  for (let start = days.from; start < days.to; start = dayAfter(start, RANGE_DAYS_MAX)) {
+    const end = dayAfter(start, RANGE_DAYS_MAX)
+    const range = { from: `${start}T00:00:00Z`, to: `${end < days.to ? end : days.to}T00:00:00Z` }
+    for await (const rows of usagePages(ask, range))
+      for (const row of rows)
+        if (row.object === 'usage' && row.provider === provider) add(row.created_at, row.model, chargeOf(row))
+  }
+  for await (const { at, reason, model, provider_cost_usd: cost, ...loss } of lossesSince(ask, days.from))
+    // A compensated attempt is also a charge.
+    if (loss.provider === provider && at < days.to && reason !== 'compensated' && cost !== null)
+      add(at, model, { unpaid: 1, providerCost: usdDecimal(cost) })
   return [...sums.values()]
 }
 
-function chargeAdded(before: ChargedDay | undefined, row: ChargeRow, day: string): ChargedDay {
-  const cost = row.provider_cost_usd
-  const { charges, charged, providerCost, withoutCost } = before ?? {
-    charges: 0,
-    charged: ZERO_DECIMAL,
-    providerCost: ZERO_DECIMAL,
-    withoutCost: 0,
-  }
+const NOTHING_CHARGED = {
+  charges: 0,
+  unpaid: 0,
+  charged: ZERO_DECIMAL,
+  providerCost: ZERO_DECIMAL,
+  withoutCost: 0,
+} as const
+
+function chargeOf({ cost_usd: charged, provider_cost_usd: cost }: ChargeRow): Partial<ChargedDay> {
+  const common = { charges: 1, charged: usdDecimal(charged) }
+  return cost === null ? { ...common, withoutCost: 1 } : { ...common, providerCost: usdDecimal(cost) }
+}
+
+function withAdded(before: ChargedDay, added: Partial<ChargedDay>): ChargedDay {
   return {
-    day,
-    row: row.model,
-    charges: charges + 1,
-    charged: addDecimals(charged, usdDecimal(row.cost_usd)),
-    providerCost: cost === null ? providerCost : addDecimals(providerCost, usdDecimal(cost)),
-    withoutCost: cost === null ? withoutCost + 1 : withoutCost,
+    ...before,
+    charges: before.charges + (added.charges ?? 0),
+    unpaid: before.unpaid + (added.unpaid ?? 0),
+    charged: addDecimals(before.charged, added.charged ?? ZERO_DECIMAL),
+    providerCost: addDecimals(before.providerCost, added.providerCost ?? ZERO_DECIMAL),
+    withoutCost: before.withoutCost + (added.withoutCost ?? 0),
   }
 }
 
@@ -182,6 +197,7 @@ function sumsJson(sums: Compared): object {
     charges_without_provider_cost: sums.withoutCost,
     charged_usd: formatDecimal(sums.charged),
     charges: sums.charges,
+    unpaid: sums.unpaid,
     bill_requests: sums.requests,
     bill_input_tokens: sums.inputTokens,
     bill_output_tokens: sums.outputTokens,
@@ -212,17 +228,17 @@ function textOf(
 }
 
 function rowOf(sums: Compared, day: string, model: string): readonly string[] {
-  const { difference, comparedWith, billed, charges, withoutCost } = sums
+  const { difference, comparedWith, billed, charges, unpaid, withoutCost } = sums
   const isOfCharges = difference !== null && comparedWith === 'charges'
   return [
     (decimalText(difference) ?? NONE) + (isOfCharges ? ' (of charges)' : ''),
     day,
     model,
     decimalText(billed) ?? NONE,
-    withoutCost === charges ? NONE : formatDecimal(sums.providerCost),
+    withoutCost === charges + unpaid ? NONE : formatDecimal(sums.providerCost),
     String(withoutCost),
     formatDecimal(sums.charged),
-    String(charges),
+    unpaid === 0 ? String(charges) : `${charges} + ${unpaid} unpaid`,
     countsText(sums),
   ]
 }

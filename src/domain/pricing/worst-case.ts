@@ -31,8 +31,8 @@ export function worstCasePrice(worst: WorstCase, tariff: TextTariff): NanoUsd {
 }
 
 /**
- * A usage without what exceeds a worst case, so that it costs at most as much. Leaves out the last buckets first. Its
- * service tier is one that the worst case covers.
+ * A usage without what exceeds a worst case, so that it costs at most as much in a service tier that the worst case
+ * covers. Leaves out the last buckets first.
  */
 export function usageWithin(usage: Usage, worst: WorstCase): Usage {
   const { inputTokens, outputTokens, choices } = worst

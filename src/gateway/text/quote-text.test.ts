@@ -4,6 +4,7 @@ import { usd, ZERO } from '../../domain/money.ts'
 import { parseExactUsd } from '../../domain/pricing/exact-usd.ts'
 import type { TextPricing } from '../../domain/pricing/tariff.ts'
 import { NO_USAGE, type Usage } from '../../domain/pricing/usage.ts'
+import { NO_PRICED_FEATURES } from '../../protocol/priced-features.ts'
 import type { TextRequest } from '../../protocol/text-dialect.ts'
 import { affordableCeiling, priceInterrupted, priceText, quoteText, usageLimits } from './quote-text.ts'
 
@@ -44,6 +45,8 @@ function aRequest(change: Partial<TextRequest> = {}): TextRequest {
     ...change,
   }
 }
+
+const featuresOfTier = (serviceTier: string) => ({ ...NO_PRICED_FEATURES, serviceTier })
 
 const quote = (pricing: TextPricing, change?: Partial<TextRequest>) =>
   quoteText(aModel(pricing), aRequest(change))
@@ -224,6 +227,17 @@ describe('the price of an interrupted stream', () => {
 
     expect(metered.usage).toEqual(many.usage)
     expect(price).toMatchObject({ cost: usd('0.032'), isClamped: false })
+  })
+
+  test('in a service tier that is dearer than the held one is at most the worst case', () => {
+    const ceiling = { ...TARIFF, serviceTiers: { priority: 2_000_000_000n } }
+    const held = quote({ ...upstreamCost, ceiling }, { pricedFeatures: () => featuresOfTier('default') })
+
+    const { metered, price } = priceInterrupted(held, used({ output: 100, serviceTier: 'priority' }), null)
+
+    expect(held.amount).toBe(usd('0.22'))
+    expect(metered.usage).toEqual({ ...NO_USAGE, output: 100 })
+    expect(price).toMatchObject({ cost: usd('0.21'), isClamped: true })
   })
 
   test('of a free row is 0', () => {

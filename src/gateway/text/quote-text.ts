@@ -4,7 +4,7 @@ import { GatewayError } from '../../domain/errors.ts'
 import { nanoUsd, usd, ZERO, type NanoUsd } from '../../domain/money.ts'
 import { chargeForTokens, chargeForUpstreamCost } from '../../domain/pricing/charge.ts'
 import { roundUpToNanoUsd, type ExactUsd } from '../../domain/pricing/exact-usd.ts'
-import { dearestTier, tierFactor } from '../../domain/pricing/service-tiers.ts'
+import { chargedTier, dearestTier, tierFactor } from '../../domain/pricing/service-tiers.ts'
 import type { TextPricing, TextTariff } from '../../domain/pricing/tariff.ts'
 import type { Provenance, Usage } from '../../domain/pricing/usage.ts'
 import {
@@ -257,13 +257,13 @@ export function priceInterrupted(
   metered: MeteredUsage,
   reportedCost: ExactUsd | null,
 ): { readonly metered: MeteredUsage; readonly price: TextPrice } {
-  const { pricing, worst, amount } = quote
+  const { pricing, amount } = quote
   const tariff = ceilingTariff(pricing)
   if (tariff === null || (pricing.kind === 'upstream_cost' && reportedCost !== null))
     return { metered, price: priceText(quote, metered, reportedCost) }
   const isWithin = chargeForTokens(metered.usage, tariff) <= amount
   // Tokens are left out, not money, so that the charge can be computed again from its usage.
-  const usage = isWithin ? metered.usage : usageWithin(metered.usage, worst)
+  const usage = isWithin ? metered.usage : usageWithinHold(metered.usage, tariff, quote)
   const isClamped = metered.isClamped || !isWithin
   return {
     metered: { ...metered, usage, isClamped },
@@ -275,6 +275,17 @@ export function priceInterrupted(
       isCostUnreported: false,
     },
   }
+}
+
+/** A usage that costs at most what was held. A ceiling tariff may price a dearer service tier than the held one. */
+function usageWithinHold(
+  usage: Usage,
+  { serviceTiers }: TextTariff,
+  { worst, dearestTier: dearest }: Quote,
+): Usage {
+  const { serviceTier: reported, ...tokens } = usageWithin(usage, worst)
+  const serviceTier = chargedTier(reported, serviceTiers && { serviceTiers, dearest })
+  return serviceTier === undefined ? tokens : { ...tokens, serviceTier }
 }
 
 function ceilingTariff(pricing: TextPricing): TextTariff | null {

@@ -177,9 +177,16 @@ export const moneyMutants: readonly Mutant[] = [
   {
     name: 'an interrupted stream costs more than the worst case',
     file: QUOTE,
-    text: 'isWithin ? metered.usage : usageWithin(metered.usage, worst)',
+    text: 'isWithin ? metered.usage : usageWithinHold(metered.usage, tariff, quote)',
     replacement: 'metered.usage',
     tests: [QUOTE_TESTS, 'test/scenarios/interrupted-costs.test.ts'],
+  },
+  {
+    name: 'an interrupted stream is charged a dearer service tier than the held one',
+    file: QUOTE,
+    text: 'chargedTier(reported, serviceTiers && { serviceTiers, dearest })',
+    replacement: 'reported',
+    tests: [QUOTE_TESTS],
   },
   {
     name: 'a request holds more output than its model can have',

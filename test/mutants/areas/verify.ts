@@ -198,8 +198,15 @@ export const verifyMutants: readonly Mutant[] = [
   {
     name: 'verify reports a job that is archived meanwhile',
     file: 'src/stores/sqlite/verify/check-results.ts',
-    text: ' || isStored.get(row.row_id, row.outputs) === null',
+    text: ' || parts.isStored.get(row.row_id, row.outputs) === null',
     replacement: '',
+    tests: ['src/stores/sqlite/verify/check-results.test.ts'],
+  },
+  {
+    name: 'verify advises to refund what was refunded',
+    file: 'src/stores/sqlite/verify/check-results.ts',
+    text: 'nanoUsd(cost - (selectRefunded.get(rowId)?.refunded ?? 0n))',
+    replacement: 'nanoUsd(cost)',
     tests: ['src/stores/sqlite/verify/check-results.test.ts'],
   },
   {

@@ -1,9 +1,10 @@
 import { expect, test } from 'bun:test'
-import { aJob, aResult, jobIn } from '../../../../test/support/job-builders.ts'
-import { anAccount, NOW } from '../../../../test/support/ledger-builders.ts'
+import { aJob, aResult, COST, jobIn } from '../../../../test/support/job-builders.ts'
+import { anAccount, anAudit, anId, NOW } from '../../../../test/support/ledger-builders.ts'
 import { tamper } from '../../../../test/support/tamper.ts'
 import { aSqliteStore } from '../../../../test/support/test-store.ts'
-import { usd } from '../../../domain/money.ts'
+import { describeUsd, formatUsd, subtractUsd, usd, type NanoUsd } from '../../../domain/money.ts'
+import { publicId } from '../../../gateway/media/job-id.ts'
 import type { BlobDamage } from '../../../gateway/ports/blobs.ts'
 
 type Damage = BlobDamage | undefined
@@ -47,6 +48,35 @@ test('verify names every damaged result, also beyond the limit of problems in th
   expect(problems[0]!.message).toContain(
     ' has damaged stored files: img_x/out-1 (unreadable). Put them back from a backup',
   )
+})
+
+test('the problem of a damaged result names what is left of its charge, and stays the same problem', async () => {
+  const { store, jobs, verify } = await paidBooks()
+  const { id: charge } = jobs[0]!
+  const refund = (amount: NanoUsd) =>
+    store.ledger.refund({
+      id: anId(),
+      charge,
+      amount,
+      idempotencyKey: formatUsd(amount),
+      audit: anAudit({ action: 'charge.refund' }),
+    })
+  const found = async () => (await verify(() => 'missing')).problems[0]!
+  const command = `"tollgate refund ${publicId(jobs[0]!)}`
+
+  const charged = await found()
+  await refund(usd('0.02'))
+  const partly = await found()
+  await refund(subtractUsd(COST, usd('0.02')))
+  const refunded = await found()
+
+  expect(charged.message).toEndWith(`or refund the charge of ${describeUsd(COST)} with ${command}".`)
+  const left = subtractUsd(COST, usd('0.02'))
+  expect(partly.message).toEndWith(
+    `or refund the ${describeUsd(left)} that are left of its charge with ${command} --amount ${formatUsd(left)}".`,
+  )
+  expect(refunded.message).toEndWith('(missing). Its charge was refunded.')
+  expect([partly.id, refunded.id]).toEqual([charged.id, charged.id])
 })
 
 test('a job that is archived while verify reads its files is no problem', async () => {

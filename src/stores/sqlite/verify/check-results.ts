@@ -1,6 +1,6 @@
 import type { Database, Statement } from 'bun:sqlite'
 import type { StoredFile } from '../../../domain/jobs/job.ts'
-import { describeUsd, nanoUsd } from '../../../domain/money.ts'
+import { describeUsd, formatUsd, nanoUsd } from '../../../domain/money.ts'
 import type { Blobs } from '../../../gateway/ports/blobs.ts'
 import type { AccountNames } from './account-names.ts'
 import type { Finding } from './finding.ts'
@@ -23,10 +23,15 @@ export async function* checkResults(
   const isStored = database.prepare<unknown, [bigint, string]>(
     'SELECT 1 FROM jobs WHERE row_id = ? AND outputs = ? AND archived_at_ms IS NULL',
   )
+  const selectRefunded = database.prepare<{ refunded: bigint }, [bigint]>(
+    `SELECT ifnull(sum(amount), 0) AS refunded FROM corrections WHERE charge_id =
+      (SELECT charges.id FROM jobs JOIN charges USING (id_key, id_tail) WHERE row_id = ?)`,
+  )
+  const parts = { names, blobs, isStored, selectRefunded }
   let last = -1n
   for (;;) {
     const rows = select.all(last, JOBS_A_TURN)
-    for (const row of rows) yield await findingsOf(row, { names, blobs, isStored })
+    for (const row of rows) yield await findingsOf(row, parts)
     last = rows.at(-1)?.row_id ?? last
     if (rows.length < JOBS_A_TURN) return
   }
@@ -39,18 +44,29 @@ type Parts = {
   readonly blobs: Pick<Blobs, 'damageOf'>
   /** Finds the row again, if its files must still be stored. */
   readonly isStored: Statement<unknown, [bigint, string]>
+  /** The sum of the refunds of the job's charge. */
+  readonly selectRefunded: Statement<{ refunded: bigint }, [bigint]>
 }
 
-async function findingsOf(row: PaidRow, { names, blobs, isStored }: Parts): Promise<readonly Finding[]> {
-  const damages = await damagesOf(row, blobs)
+async function findingsOf(row: PaidRow, parts: Parts): Promise<readonly Finding[]> {
+  const damages = await damagesOf(row, parts.blobs)
   // The job may have been archived while its files were read.
-  if (damages === '' || isStored.get(row.row_id, row.outputs) === null) return []
-  const advice =
-    row.cost === 0n
-      ? 'Nothing was charged for it.'
-      : `Put them back from a backup, or refund the charge of ${describeUsd(nanoUsd(row.cost))} with "tollgate refund ${names.idOfJob(row.row_id)}".`
-  const message = `${names.ofJob(row.row_id)} has damaged stored files: ${damages}. ${advice}`
-  return [{ accountId: row.account_id, entryId: null, message, stopsNothing: true }]
+  if (damages === '' || parts.isStored.get(row.row_id, row.outputs) === null) return []
+  const fact = `${parts.names.ofJob(row.row_id)} has damaged stored files: ${damages}.`
+  const message = `${fact} ${adviceFor(row, parts)}`
+  return [{ accountId: row.account_id, entryId: null, message, stopsNothing: true, key: `results ${fact}` }]
+}
+
+function adviceFor({ row_id: rowId, cost }: PaidRow, { names, selectRefunded }: Parts): string {
+  if (cost === 0n) return 'Nothing was charged for it.'
+  const left = nanoUsd(cost - (selectRefunded.get(rowId)?.refunded ?? 0n))
+  if (left <= 0n) return 'Its charge was refunded.'
+  const command = `tollgate refund ${names.idOfJob(rowId)}`
+  const refund =
+    left === cost
+      ? `the charge of ${describeUsd(left)} with "${command}"`
+      : `the ${describeUsd(left)} that are left of its charge with "${command} --amount ${formatUsd(left)}"`
+  return `Put them back from a backup, or refund ${refund}.`
 }
 
 /** The damaged files, each with its damage. */
