@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { anAttempt, aBill, openWithFunds, NOW } from '../support/ledger-builders.ts'
 import { usd } from '../../src/domain/money.ts'
+import { NO_USAGE } from '../../src/domain/pricing/usage.ts'
 import type { StoreKind } from '../support/test-store.ts'
 
 /** What the attempts of any store must do, except compensations (`ledger/compensations.ts`). */
@@ -28,6 +29,25 @@ export function attemptsConform(kind: StoreKind): void {
       await attempts.record(anAttempt(payer))
 
       expect(await attempts.billed(10)).toEqual([])
+    })
+
+    test.each([
+      ['its price, if its usage is known', { ...NO_USAGE, input: 3 }, '3'],
+      ['no price, if its usage is not known', null, '0'],
+    ])('an abandoned attempt is in the list of losses with %s', async (_, usage, loss) => {
+      const { attempts, ledger, payer } = await open()
+      const abandoned = { ...anAttempt(payer), state: 'abandoned' as const, usage, providerCost: null }
+      await attempts.record(abandoned)
+
+      expect(await ledger.losses({ limit: 10 })).toMatchObject([
+        {
+          id: abandoned.requestId,
+          kind: 'text',
+          reason: 'abandoned',
+          loss: usd(loss),
+          providerCost: null,
+        },
+      ])
     })
 
     test('recording an attempt again changes nothing', async () => {

@@ -124,7 +124,8 @@ export interface Ledger {
 
   /**
    * The work that no customer paid for, newest first: failed jobs with a loss or a cost of the provider, and attempts
-   * that were given back or that the provider bills.
+   * that were abandoned or given back or that the provider bills. The loss of an abandoned attempt is the price of its
+   * usage; zero if that is not known.
    */
   losses(page: Page): Promise<readonly LossLine[]>
 

@@ -1,17 +1,19 @@
 import type { Database, Statement } from 'bun:sqlite'
 import type { FailureReason, JobKind } from '../../domain/jobs/job.ts'
 import type { AttemptState } from '../../domain/ledger/attempt.ts'
-import { nanoUsd } from '../../domain/money.ts'
+import { nanoUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
 import type { LossLine, Page } from '../../gateway/ports/ledger.ts'
 import { unknownCursor } from './row-ids.ts'
+import type { UsageColumns } from './usage-columns.ts'
 import { nanoUsdOrNull } from './usage-list.ts'
+import { priceOfRow } from './verify/price-of-row.ts'
 
 /** Jobs and attempts have rows of their own, so a place in the list is a time, a table and a row. */
 const CURSOR = /^l(\d{1,15})([ja])(\d{1,18})$/
 
 /**
- * The failed jobs with a loss or a cost of the provider, and the attempts whose answer no customer paid. A late answer
- * was charged and given back, so its price is a loss too.
+ * The failed jobs with a loss or a cost of the provider, and the attempts that no customer paid for. A late answer was
+ * charged and given back, so its price is a loss too. An abandoned attempt is listed also if its usage is not known.
  */
 const SELECT = `SELECT * FROM (
     SELECT 'j' AS source, row_id, id_key, id_tail, kind, account_id, model, provider, failure_reason AS reason, loss,
@@ -20,10 +22,19 @@ const SELECT = `SELECT * FROM (
     UNION ALL
     SELECT 'a', id, request_key, request_tail, 'text', account_id, model, provider, state,
         CASE state WHEN 'compensated' THEN cost END, provider_cost, at_ms
-      FROM attempts WHERE provider_cost > 0 OR (state = 'compensated' AND cost > 0)
+      FROM attempts WHERE provider_cost > 0 OR state = 'abandoned' OR (state = 'compensated' AND cost > 0)
   )
   WHERE (at_ms, source, row_id) < ($atMs, $source, $row)
   ORDER BY at_ms DESC, source DESC, row_id DESC LIMIT $limit`
+
+const SELECT_ABANDONED = `SELECT attempts.*, tariffs.content FROM attempts
+  LEFT JOIN tariffs ON tariffs.id = tariff_id WHERE attempts.id = ?`
+
+/** An abandoned attempt, and its tariff. */
+type AbandonedRow = Omit<UsageColumns, 'input'> & {
+  readonly input: bigint | null
+  readonly content: string | null
+}
 
 type Place = { readonly atMs: number; readonly source: string; readonly row: bigint | number }
 
@@ -33,14 +44,26 @@ const START: Place = { atMs: Number.MAX_SAFE_INTEGER, source: 'j', row: 0 }
 /** Reads the work that no customer paid for, newest first. */
 export class LossList {
   readonly #select: Statement<LossRow, [Place & { readonly limit: number }]>
+  readonly #selectAbandoned: Statement<AbandonedRow, [bigint]>
 
   constructor(database: Database) {
     this.#select = database.prepare(SELECT)
+    this.#selectAbandoned = database.prepare(SELECT_ABANDONED)
   }
 
   page({ limit, before }: Page): readonly LossLine[] {
     const place = before === undefined ? START : placeOf(before)
-    return this.#select.all({ ...place, limit }).map(lossLineFrom)
+    return this.#select.all({ ...place, limit }).map(row => {
+      const line = lossLineFrom(row)
+      return row.reason === 'abandoned' ? { ...line, loss: this.#priceOf(row) } : line
+    })
+  }
+
+  /** The price of an abandoned attempt at its tariff. Zero if its usage is not known, or if the model has no tariff. */
+  #priceOf({ row_id: id }: LossRow): NanoUsd {
+    const row = this.#selectAbandoned.get(id)
+    if (row === null || row.input === null || row.content === null) return ZERO
+    return priceOfRow({ ...row, input: row.input }, row.content) ?? ZERO
   }
 }
 
