@@ -391,6 +391,35 @@ describe('on a stopped data folder', () => {
     expect(listed.out).toMatch(/ revoked 20\d\d-/)
   })
 
+  test('a key is shown and revoked by its text or its first characters, and its text is never printed', async () => {
+    const folder = { TOLLGATE_DATA_DIR: join(home, 'found-keys') }
+    await tollgate(['accounts', 'create', 'ada'], folder)
+    const key = (await tollgate(['keys', 'create', 'ada'], folder)).out.trim()
+    const prefix = key.slice(0, 12)
+
+    const byText = await tollgate(['keys', 'show', key], folder)
+    const byPrefix = await tollgate(['keys', 'show', `${prefix}…`], folder)
+    const revoked = await tollgate(['keys', 'revoke', key], folder)
+    const after = await tollgate(['keys', 'show', prefix], folder)
+    const refused = [
+      await tollgate(['keys', 'revoke', `tg_live_${'x'.repeat(43)}`], folder),
+      await tollgate(['balance', key], folder),
+      await tollgate(['balance', key, '--json'], folder),
+      await tollgate([key], folder),
+      await tollgate([key, '--json'], folder),
+      await tollgate(['grant', 'ada', key], folder),
+    ]
+
+    expect(byText.out).toStartWith(`key      ${prefix}…\nid       key_`)
+    expect(byText.out).toMatch(/account {2}ada \(acct_\w+\)\n.*\nstate {4}active\n$/)
+    expect(byPrefix.out).toBe(byText.out)
+    expect(revoked.out).toStartWith(`Revoked ${prefix}… (key_`)
+    expect(after.out).toContain('state    revoked 20')
+    expect(refused.map(({ code }) => code)).toEqual([1, 1, 1, 2, 2, 2])
+    for (const { out, err } of [byText, revoked, after, ...refused])
+      expect(out + err).not.toMatch(/tg_live_[0-9A-Za-z]{5}/)
+  })
+
   test('an error is printed as a sentence, or in the envelope of the API', async () => {
     const folder = { TOLLGATE_DATA_DIR: join(home, 'refusals') }
     await tollgate(['accounts', 'create', 'ada'], folder)

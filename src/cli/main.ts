@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { resolve } from 'node:path'
 import { CommanderError, type Command } from 'commander'
 import { ConfigError, describeConfig, readConfig, type Environment } from '../config/config.ts'
+import { withoutKeyTexts } from '../domain/accounts/api-key-text.ts'
 import { formatUsd, parseUsd, ZERO } from '../domain/money.ts'
 import { askOf } from './ask.ts'
 import { restore, type RestoreBackup } from './commands/backup.ts'
@@ -99,7 +100,7 @@ function configureOutput(command: Command, cli: Cli, isJson: boolean): void {
   command.exitOverride().configureOutput({
     writeOut: cli.out,
     writeErr: text => {
-      if (!isJson) cli.err(text)
+      if (!isJson) cli.err(withoutKeyTexts(text))
     },
   })
   for (const child of command.commands) configureOutput(child, cli, isJson)
@@ -124,6 +125,7 @@ function placeOf({ dataDir, url, created }: Admin): string {
   return [`Data folder: ${dataDir}${server}`, ...(created === undefined ? [] : [created])].join('\n')
 }
 
+/** An operator can have typed a key in a wrong place, so no message repeats the text of one. */
 function failed(error: unknown, { out, err, environment }: Cli, isJson: boolean): 0 | 1 | 2 {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return 0
@@ -132,13 +134,13 @@ function failed(error: unknown, { out, err, environment }: Cli, isJson: boolean)
         .replace('(outputHelp)', 'The command is missing. Use --help to list the commands.')
         .replace(/^error: /, '')
         .replaceAll('\n', ' ')
-      out(jsonText({ error: { message, type: 'command_error', code: 'invalid_argument' } }))
+      out(withoutKeyTexts(jsonText({ error: { message, type: 'command_error', code: 'invalid_argument' } })))
     }
     return 2
   }
   const { message, body, exitCode } = cliErrorOf(error, environment)
-  if (isJson) out(jsonText(body))
-  else err(`${message}\n`)
+  if (isJson) out(withoutKeyTexts(jsonText(body)))
+  else err(withoutKeyTexts(`${message}\n`))
   return exitCode
 }
 

@@ -7,7 +7,7 @@ import { backUp, type RestoreOptions } from './commands/backup.ts'
 import { createAccount, listAccounts, switchAccount, switchReplays } from './commands/accounts.ts'
 import { doctor, reconcile, verify, type Acceptance } from './commands/checks.ts'
 import { listJobs, listLosses, showJob, type JobFilters, type LossFilters } from './commands/jobs.ts'
-import { createKey, listKeys, revokeKey } from './commands/keys.ts'
+import { createKey, listKeys, revokeKey, showKey } from './commands/keys.ts'
 import { balance, debit, grant, refund, statement } from './commands/money.ts'
 import { reconcileCosts } from './commands/reconcile-costs.ts'
 import { listUsage, usageCsv } from './commands/usage.ts'
@@ -161,8 +161,10 @@ function addAccounts(program: Command, runner: Runner): void {
     )
 }
 
+const KEY_NAMES = 'its id (key_…), its first 12 characters (tg_live_…), or the key itself'
+
 function addKeys(program: Command, runner: Runner): void {
-  const keys = program.command('keys').description('Create, list and revoke API keys.')
+  const keys = program.command('keys').description('Create, list, show and revoke API keys.')
   keys
     .command('create <account>')
     .description('Create a key and print it. It is not shown again.')
@@ -179,9 +181,15 @@ function addKeys(program: Command, runner: Runner): void {
     .description('List the keys of an account, including revoked keys, by their first 12 characters.')
     .action((account: string) => runner.admin(ask => listKeys(ask, account)))
   keys
-    .command('revoke <key-id>')
-    .description('Revoke a key immediately and permanently. "tollgate keys list" shows its id (key_…).')
-    .action((keyId: string) => runner.admin(ask => revokeKey(ask, keyId)))
+    .command('show')
+    .argument('<key>', KEY_NAMES)
+    .description('Show a key and its account.')
+    .action((key: string) => runner.admin(ask => showKey(ask, key)))
+  keys
+    .command('revoke')
+    .argument('<key>', KEY_NAMES)
+    .description('Revoke a key immediately and permanently.')
+    .action((key: string) => runner.admin(ask => revokeKey(ask, key)))
 }
 
 function addMoney(program: Command, runner: Runner): void {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { Account, ApiKey } from '../../src/domain/accounts/account.ts'
-import type { Accounts } from '../../src/gateway/ports/accounts.ts'
+import type { Accounts, Editor } from '../../src/gateway/ports/accounts.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { anAudit, anId, NOW } from '../support/ledger-builders.ts'
 import { rejection } from '../support/rejection.ts'
@@ -102,7 +102,7 @@ export function accountsConform(kind: StoreKind): void {
       const { apiKey, hash } = await makeWithKey(store.accounts)
       await store.accounts.authenticate(hash)
 
-      const revoked = await store.accounts.revokeKey(apiKey.publicId, anAudit({ atMs: NOW + 1 }))
+      const revoked = await store.accounts.updateKey(apiKey.publicId, REVOKED, at(NOW + 1))
       const after = await store.accounts.authenticate(hash)
       const reopened = await reopen()
 
@@ -114,13 +114,13 @@ export function accountsConform(kind: StoreKind): void {
     test('revoking a key again changes nothing, and an unknown key cannot be revoked', async () => {
       const { store } = await kind.open()
       const { apiKey } = await makeWithKey(store.accounts)
-      const first = await store.accounts.revokeKey(apiKey.publicId, anAudit({ atMs: NOW + 1 }))
+      const first = await store.accounts.updateKey(apiKey.publicId, REVOKED, at(NOW + 1))
 
-      const second = await store.accounts.revokeKey(apiKey.publicId, anAudit({ atMs: NOW + 2 }))
-      const none = await store.accounts.revokeKey('key_none', anAudit())
+      const second = await store.accounts.updateKey(apiKey.publicId, REVOKED, at(NOW + 2))
+      const none = await rejection(store.accounts.updateKey('key_none', REVOKED, at(NOW)))
 
       expect(second).toEqual(first)
-      expect(none).toBeUndefined()
+      expect(none).toBeInstanceOf(RangeError)
     })
 
     test('revoking one key does not affect the others', async () => {
@@ -129,7 +129,7 @@ export function accountsConform(kind: StoreKind): void {
       const bytes = new Uint8Array(32).fill(9)
       const other = await makeKey(store.accounts, account, bytes)
 
-      await store.accounts.revokeKey(apiKey.publicId, anAudit({ atMs: NOW + 1 }))
+      await store.accounts.updateKey(apiKey.publicId, REVOKED, at(NOW + 1))
 
       expect(await store.accounts.authenticate(base64(bytes))).toEqual({ account, apiKey: other })
       expect(await store.accounts.listKeys(account.id)).toEqual([{ ...apiKey, revokedAtMs: NOW + 1 }, other])
@@ -139,14 +139,13 @@ export function accountsConform(kind: StoreKind): void {
       const { store, reopen } = await kind.open()
       const { account, hash } = await makeWithKey(store.accounts)
       await store.accounts.authenticate(hash)
-      const audit = anAudit({ action: 'account.replays_off', atMs: NOW + 1 })
 
-      const off = await store.accounts.switchReplays(account.publicId, false, audit)
-      const again = await store.accounts.switchReplays(account.publicId, false, audit)
+      const off = await store.accounts.updateAccount(account.publicId, { replays: false }, at(NOW + 1))
+      const again = await store.accounts.updateAccount(account.publicId, { replays: false }, at(NOW + 2))
       const during = await store.accounts.authenticate(hash)
       const reopened = await reopen()
       const restarted = await reopened.accounts.findAccount(account.publicId)
-      const on = await reopened.accounts.switchReplays(account.publicId, true, audit)
+      const on = await reopened.accounts.updateAccount(account.publicId, { replays: true }, at(NOW + 3))
 
       expect(off).toEqual({ ...account, replays: false })
       expect([again, during?.account, restarted]).toEqual([off, off, off])
@@ -157,14 +156,13 @@ export function accountsConform(kind: StoreKind): void {
       const { store, reopen } = await kind.open()
       const { account, apiKey, hash } = await makeWithKey(store.accounts)
       await store.accounts.authenticate(hash)
-      const at = (atMs: number) => anAudit({ action: 'account.suspend', atMs })
 
-      const suspended = await store.accounts.suspendAccount(account.publicId, at(NOW + 1))
-      const again = await store.accounts.suspendAccount(account.publicId, at(NOW + 2))
+      const suspended = await store.accounts.updateAccount(account.publicId, { suspended: true }, at(NOW + 1))
+      const again = await store.accounts.updateAccount(account.publicId, { suspended: true }, at(NOW + 2))
       const during = await store.accounts.authenticate(hash)
       const { accounts, auditLog } = await reopen()
       const reopened = await accounts.authenticate(hash)
-      const resumed = await accounts.resumeAccount(account.publicId, anAudit())
+      const resumed = await accounts.updateAccount(account.publicId, { suspended: false }, at(NOW + 3))
       const after = await accounts.authenticate(hash)
 
       expect(suspended).toEqual({ ...account, suspendedAtMs: NOW + 1 })
@@ -178,15 +176,36 @@ export function accountsConform(kind: StoreKind): void {
       expect(lines.filter(({ action }) => action === 'account.suspend')).toHaveLength(1)
     })
 
-    test('an unknown account can be neither suspended nor resumed', async () => {
+    test('an unknown account cannot be changed', async () => {
       const { store } = await kind.open()
 
-      const errors = [
-        await rejection(store.accounts.suspendAccount('acct_none', anAudit())),
-        await rejection(store.accounts.resumeAccount('acct_none', anAudit())),
-      ]
+      const error = await rejection(store.accounts.updateAccount('acct_none', { suspended: true }, at(NOW)))
 
-      for (const error of errors) expect(error).toBeInstanceOf(RangeError)
+      expect(error).toBeInstanceOf(RangeError)
+    })
+
+    test('a patch of two parts writes an audit line for each part that it changes, by its editor', async () => {
+      const { store } = await kind.open()
+      const { publicId } = await make(store.accounts, 'ada')
+      await store.accounts.updateAccount(publicId, { replays: false }, at(NOW + 1))
+      await store.accounts.updateAccount(publicId, { suspended: true, replays: false }, at(NOW + 2))
+
+      const account = await store.accounts.updateAccount(
+        publicId,
+        { suspended: false, replays: true },
+        { actor: 'ben', atMs: NOW + 3 },
+      )
+      const unchanged = await store.accounts.updateAccount(publicId, {}, at(NOW + 4))
+
+      expect(account.suspendedAtMs).toBeNull()
+      expect(unchanged).toEqual(account)
+      const lines = await store.auditLog.list({ limit: 4 })
+      expect(lines).toMatchObject([
+        { actor: 'ben', action: 'account.replays_on', subject: publicId, atMs: NOW + 3 },
+        { actor: 'ben', action: 'account.resume', subject: publicId, atMs: NOW + 3 },
+        { actor: 'test', action: 'account.suspend', subject: publicId, atMs: NOW + 2 },
+        { actor: 'test', action: 'account.replays_off', subject: publicId, atMs: NOW + 1 },
+      ])
     })
 
     test('a key is still known after a restart', async () => {
@@ -223,7 +242,7 @@ export function accountsConform(kind: StoreKind): void {
       const { apiKey, hash } = await makeWithKey(accounts)
       const before = await other.authenticate(hash)
 
-      await accounts.revokeKey(apiKey.publicId, anAudit())
+      await accounts.updateKey(apiKey.publicId, REVOKED, at(NOW))
       const here = await accounts.authenticate(hash)
       clock.advance(VISIBLE_MS)
       const there = await other.authenticate(hash)
@@ -259,8 +278,8 @@ export function accountsConform(kind: StoreKind): void {
       const { apiKey } = await makeWithKey(accounts)
 
       const revoked = await Promise.all([
-        accounts.revokeKey(apiKey.publicId, anAudit({ atMs: NOW + 1 })),
-        other.revokeKey(apiKey.publicId, anAudit({ atMs: NOW + 2 })),
+        accounts.updateKey(apiKey.publicId, REVOKED, at(NOW + 1)),
+        other.updateKey(apiKey.publicId, REVOKED, at(NOW + 2)),
       ])
 
       expect(revoked[0]).toEqual(revoked[1])
@@ -272,8 +291,8 @@ export function accountsConform(kind: StoreKind): void {
       const { store } = await kind.open()
       const { apiKey } = await makeWithKey(store.accounts)
       await rejection(make(store.accounts, 'ada'))
-      await store.accounts.revokeKey(apiKey.publicId, anAudit({ action: 'key.revoke' }))
-      await store.accounts.revokeKey(apiKey.publicId, anAudit({ action: 'key.revoke' }))
+      await store.accounts.updateKey(apiKey.publicId, REVOKED, at(NOW))
+      await store.accounts.updateKey(apiKey.publicId, REVOKED, at(NOW))
 
       const lines = await store.auditLog.list({ limit: 10 })
 
@@ -315,6 +334,12 @@ export function accountsConform(kind: StoreKind): void {
       expect([...first, ...second].map(line => line.subject)).toEqual(['cleo', 'bob', 'ada'])
     })
   })
+}
+
+const REVOKED = { revoked: true } as const
+
+function at(atMs: number): Editor {
+  return { actor: 'test', atMs }
 }
 
 async function namesOf(accounts: Accounts): Promise<readonly string[]> {

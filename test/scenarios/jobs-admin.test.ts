@@ -12,6 +12,7 @@ const DAY_MS = 86_400_000
 
 type JobRow = { readonly id: string; readonly state: string; readonly created_at: string }
 type JobDetails = JobRow & {
+  readonly request_id: string
   readonly why: string
   readonly next: string | null
   readonly next_at: string | null
@@ -55,6 +56,7 @@ describe('GET jobs', () => {
     expect(page.data).toEqual([
       {
         id: lost,
+        request_id: expect.stringMatching(/^req_/),
         kind: 'image',
         state: 'unknown_submit',
         account: ada.id,
@@ -127,6 +129,20 @@ describe('GET jobs/{id}', () => {
       ['queued', 'The submit began.'],
       ['processing', null],
     ])
+  })
+
+  test('shows the id of the request that created the job, also after a repeat of the request', async () => {
+    gateway.media.submitted = images(['one'])
+    const options = { headers: { 'idempotency-key': 'order-1' } }
+    const first = await gateway.create(ada.key, { n: 2 }, options)
+    const repeat = await gateway.create(ada.key, { n: 2 }, options)
+    const { data } = await list()
+
+    const job = await show(data[0]!.id)
+
+    expect(data).toHaveLength(1)
+    expect(job).toHaveProperty('request_id', first.headers.get('x-request-id'))
+    expect(repeat.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'))
   })
 
   test('never shows the prompt', async () => {
@@ -317,6 +333,7 @@ describe('the command', () => {
     expect(lines).toContain('state         unknown_submit')
     expect(lines).toContain(`why           ${job.why}`)
     expect(lines).toContain(`next          ${job.next} (${job.next_at})`)
+    expect(lines).toContain(`request       ${job.request_id}`)
     expect(lines).toContain('money         0.08 USD held')
     expect(lines).toContain(`deadline      ${job.deadline_at}`)
     expect(lines).toContain('last problem  HTTP 503 from api.pics.example')

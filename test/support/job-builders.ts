@@ -18,6 +18,7 @@ export type Payer = { readonly accountId: number; readonly apiKeyId: number }
 export function aJob({ accountId, apiKeyId }: Payer, change: Partial<NewJob> = {}): NewJob {
   return {
     id: anId(),
+    requestId: anId(),
     kind: 'image',
     accountId,
     apiKeyId,

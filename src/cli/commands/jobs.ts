@@ -4,6 +4,8 @@ import { table, type Outcome } from '../outcome.ts'
 /** A job in the admin API. */
 type JobRow = {
   readonly id: string
+  /** Null for a job of an earlier version. */
+  readonly request_id: string | null
   readonly kind: string
   readonly state: string
   readonly account: string | null
@@ -128,6 +130,7 @@ export async function showJob(ask: Ask, id: string): Promise<Outcome> {
     ['why', job.why],
     ['next', nextLine(job)],
     ['account', job.account ?? '–'],
+    ['request', job.request_id ?? '–'],
     ['model', `${job.model} at ${job.provider}`],
     ['upstream id', job.upstream_id ?? '–'],
     ['money', isOpen(job) ? `${job.held_usd} USD held` : `${job.cost_usd ?? '0'} USD charged`],

@@ -32,21 +32,41 @@ export async function listKeys(ask: Ask, account: string): Promise<Outcome> {
     method: 'GET',
     path: adminPath('accounts', account, 'keys'),
   })
-  const rows = data.map(key => [
-    `${key.prefix}…`,
-    key.id,
-    key.name,
-    key.created_at,
-    key.revoked_at === null ? 'active' : `revoked ${key.revoked_at}`,
-  ])
+  const rows = data.map(key => [`${key.prefix}…`, key.id, key.name, key.created_at, stateOf(key)])
   return {
     value: { data },
     text: data.length === 0 ? 'No keys.' : table(['KEY', 'ID', 'NAME', 'CREATED', 'STATE'], rows),
   }
 }
 
+type FoundKey = KeyReply & { readonly account: string | null; readonly account_name: string | null }
+
+/** Shows the key with an id, first characters or a text, and its account. */
+export async function showKey(ask: Ask, name: string): Promise<Outcome> {
+  const key = await find(ask, name)
+  const lines = [
+    ['key', `${key.prefix}…`],
+    ['id', key.id],
+    ['name', key.name],
+    ['account', `${key.account_name ?? '–'} (${key.account ?? '–'})`],
+    ['created', key.created_at],
+    ['state', stateOf(key)],
+  ]
+  return { value: key, text: lines.map(([word = '', value]) => `${word.padEnd(7)}  ${value}`).join('\n') }
+}
+
 /** Revokes a key with effect from the next request. Repeating it changes nothing. */
-export async function revokeKey(ask: Ask, keyId: string): Promise<Outcome> {
-  const key = await ask<KeyReply>({ method: 'POST', path: adminPath('keys', keyId, 'revoke') })
+export async function revokeKey(ask: Ask, name: string): Promise<Outcome> {
+  const { id } = await find(ask, name)
+  const key = await ask<KeyReply>({ method: 'POST', path: adminPath('keys', id, 'revoke') })
   return { value: key, text: `Revoked ${key.prefix}… (${key.id}). Requests with this key are now refused.` }
+}
+
+/** The name is in the body, because it can be the text of a key, and paths get into logs. */
+function find(ask: Ask, name: string): Promise<FoundKey> {
+  return ask<FoundKey>({ method: 'POST', path: 'keys/find', json: { key: name } })
+}
+
+function stateOf({ revoked_at: revokedAt }: KeyReply): string {
+  return revokedAt === null ? 'active' : `revoked ${revokedAt}`
 }

@@ -24,3 +24,44 @@ export type ApiKey = {
   readonly createdAtMs: number
   readonly revokedAtMs: number | null
 }
+
+/** The parts of an account that an operator can change. A part that is left out stays as it is. */
+export type AccountPatch = {
+  /** Its keys are refused while it is suspended. Running work is settled. */
+  readonly suspended?: boolean
+  readonly replays?: boolean
+}
+
+/** The part of a key that an operator can change. Nothing ends a revocation. */
+export type KeyPatch = { readonly revoked?: true }
+
+/** Since when each switch of an account is set; null if it is not. */
+export type AccountSwitches = {
+  readonly suspendedAtMs: number | null
+  readonly replaysOffAtMs: number | null
+}
+
+/** The audit actions of changes to accounts and keys. */
+export type SwitchAction =
+  | 'account.suspend'
+  | 'account.resume'
+  | 'account.replays_on'
+  | 'account.replays_off'
+  | 'key.revoke'
+
+/** The switches of an account after a patch, and the action of each switch that it changes. */
+export function patchSwitches(
+  { suspendedAtMs, replaysOffAtMs }: AccountSwitches,
+  { suspended = suspendedAtMs !== null, replays = replaysOffAtMs === null }: AccountPatch,
+  atMs: number,
+): AccountSwitches & { readonly actions: readonly SwitchAction[] } {
+  const actions: SwitchAction[] = []
+  if (suspended !== (suspendedAtMs !== null)) actions.push(suspended ? 'account.suspend' : 'account.resume')
+  if (replays !== (replaysOffAtMs === null))
+    actions.push(replays ? 'account.replays_on' : 'account.replays_off')
+  return {
+    suspendedAtMs: suspended ? (suspendedAtMs ?? atMs) : null,
+    replaysOffAtMs: replays ? null : (replaysOffAtMs ?? atMs),
+    actions,
+  }
+}

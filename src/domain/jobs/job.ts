@@ -117,6 +117,8 @@ export type MediaQuote =
 
 export type Job = {
   readonly id: Id
+  /** Of the request that created it. Null if an earlier version did, which did not store it. */
+  readonly requestId: Id | null
   readonly kind: JobKind
   readonly state: JobState
   readonly accountId: number

@@ -1,8 +1,8 @@
 import type { Account, ApiKey } from '../../domain/accounts/account.ts'
+import { apiKeyPrefix, apiKeyText, KEY_BYTES } from '../../domain/accounts/api-key-text.ts'
 import { formatId, type Id } from '../../domain/ids.ts'
 import type { Accounts } from '../ports/accounts.ts'
 import type { Clock } from '../ports/clock.ts'
-import { apiKeyPrefix, apiKeyText, KEY_BYTES } from './api-key-text.ts'
 import { checkedName } from './create-account.ts'
 import { auditOf, type Actor } from './operator.ts'
 

@@ -39,6 +39,7 @@ export async function createImageJob(
   return createJob(
     {
       id: call.jobId,
+      requestId: call.id,
       kind: 'image',
       accountId: caller.account.id,
       apiKeyId: caller.apiKey.id,

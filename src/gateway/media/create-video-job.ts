@@ -51,6 +51,7 @@ export async function createVideoJob(
   return createJob(
     {
       id: call.jobId,
+      requestId: call.id,
       kind: 'video',
       accountId: caller.account.id,
       apiKeyId: caller.apiKey.id,

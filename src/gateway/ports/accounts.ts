@@ -1,5 +1,5 @@
+import type { Account, AccountPatch, ApiKey, KeyPatch } from '../../domain/accounts/account.ts'
 import type { Audit } from './audit.ts'
-import type { Account, ApiKey } from '../../domain/accounts/account.ts'
 
 /** Accounts and their API keys. The text of a key is never stored, only its SHA-256. */
 export interface Accounts {
@@ -21,19 +21,10 @@ export interface Accounts {
   listAccounts(page: AccountPage): Promise<{ readonly accounts: readonly Account[]; readonly next?: string }>
 
   /**
-   * Suspends an account: its keys are refused, on this node at once, on other nodes within 1 s. Running work is
-   * settled. Repeating it changes nothing. Throws a RangeError for an id that no account has.
+   * Changes an account, on this node at once, on other nodes within 1 s. Each part of the patch that changes something
+   * gets its audit line; repeating a patch changes nothing. Throws a RangeError for an id that no account has.
    */
-  suspendAccount(publicId: string, audit: Audit): Promise<Account>
-
-  /** Ends a suspension. Repeating it changes nothing. Throws a RangeError for an id that no account has. */
-  resumeAccount(publicId: string, audit: Audit): Promise<Account>
-
-  /**
-   * Switches the replays of an account, on this node at once, on other nodes within 1 s. Repeating it changes nothing.
-   * Throws a RangeError for an id that no account has.
-   */
-  switchReplays(publicId: string, isOn: boolean, audit: Audit): Promise<Account>
+  updateAccount(publicId: string, patch: AccountPatch, by: Editor): Promise<Account>
 
   createKey(request: {
     readonly publicId: string
@@ -49,11 +40,11 @@ export interface Accounts {
   /** All keys of an account, including revoked ones. */
   listKeys(accountId: number): Promise<readonly ApiKey[]>
 
-  /**
-   * Revokes a key. This node refuses it at once, other nodes within 1 s. Undefined if there is no such key. Repeating
-   * it changes nothing.
-   */
-  revokeKey(publicId: string, audit: Audit): Promise<ApiKey | undefined>
+  /** The keys with an id, a hash or first characters, including revoked ones, oldest first. Several can begin alike. */
+  findKeys(by: KeyName): Promise<readonly ApiKey[]>
+
+  /** Changes a key. The rules are those of `updateAccount`. */
+  updateKey(publicId: string, patch: KeyPatch, by: Editor): Promise<ApiKey>
 
   /**
    * The account and key of a hash; undefined for a key that is unknown or revoked. Unknown keys take no memory and
@@ -61,6 +52,15 @@ export interface Accounts {
    */
   authenticate(hash: string): Promise<Authenticated | undefined>
 }
+
+/** How a key can be found: by its id, the SHA-256 of its text, or its first 12 characters. */
+export type KeyName =
+  | { readonly publicId: string }
+  | { readonly hash: Uint8Array }
+  | { readonly prefix: string }
+
+/** Who makes a change, and when. */
+export type Editor = Pick<Audit, 'actor' | 'atMs'>
 
 export type AccountPage = {
   readonly limit: number

@@ -135,6 +135,7 @@ export type JobWork =
 export type NewJob = Pick<
   Job,
   | 'id'
+  | 'requestId'
   | 'kind'
   | 'accountId'
   | 'apiKeyId'

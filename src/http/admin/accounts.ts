@@ -3,15 +3,13 @@ import { GatewayError } from '../../domain/errors.ts'
 import { addUsd, formatUsd } from '../../domain/money.ts'
 import { createAccount } from '../../gateway/admin/create-account.ts'
 import { createApiKey } from '../../gateway/admin/create-api-key.ts'
-import { auditOf } from '../../gateway/admin/operator.ts'
+import { findKey } from '../../gateway/admin/find-key.ts'
 import { flagField, optionalTextField, readFields, textField } from './body.ts'
 import type { BufferedReply } from '../request-context.ts'
 import { adminReply, type AdminCall, type AdminPorts } from './call.ts'
-import { absenceOf, found } from './found.ts'
+import { absenceOf } from './found.ts'
 import { instant, instantOrNull } from './instant.ts'
 import { readAdminPage } from './query.ts'
-
-const KEY_IDS = "Key ids begin with key_ and are in the list of an account's keys."
 
 /** One page of accounts with their balances, oldest first. */
 export async function listAccounts({ query }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
@@ -28,23 +26,22 @@ export async function listAccounts({ query }: AdminCall, ports: AdminPorts): Pro
 }
 
 /** Creates an account. Throws `already_exists` if the name is taken. */
-export async function postAccount({ request }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
+export async function postAccount({ request, actor }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
   const fields = await readFields(request, ['name'])
   const name = textField(fields, 'name', 'the name of the account')
-  const account = await createAccount({ name, actor: 'admin' }, ports)
+  const account = await createAccount({ name, actor }, ports)
   return adminReply({ id: account.publicId, name: account.name })
 }
 
 /** Switches the replays of an account, from the next request on. Repeating it changes nothing. */
 export async function patchAccount(
-  { request, params }: AdminCall,
+  { request, params, actor }: AdminCall,
   ports: AdminPorts,
 ): Promise<BufferedReply> {
   const { publicId } = await accountOf(params, ports)
-  const isOn = flagField(await readFields(request, ['replays']), 'replays')
-  const action = isOn ? 'account.replays_on' : 'account.replays_off'
-  const audit = auditOf({ actor: 'admin', action, subject: publicId }, ports.clock)
-  return adminReply(await accountBody(await ports.accounts.switchReplays(publicId, isOn, audit), ports))
+  const replays = flagField(await readFields(request, ['replays']), 'replays')
+  const by = { actor, atMs: ports.clock.now() }
+  return adminReply(await accountBody(await ports.accounts.updateAccount(publicId, { replays }, by), ports))
 }
 
 /** One account with its balance. */
@@ -60,25 +57,43 @@ export async function listKeys({ params }: AdminCall, ports: AdminPorts): Promis
 }
 
 /** Creates a key. Only this reply has its text. */
-export async function postKey({ request, params }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
+export async function postKey(
+  { request, params, actor }: AdminCall,
+  ports: AdminPorts,
+): Promise<BufferedReply> {
   const account = await accountOf(params, ports)
   const fields = await readFields(request, ['name'])
   const name = optionalTextField(fields, 'name', 'the name of the key')
-  const { apiKey, text } = await createApiKey({ account, name, actor: 'admin' }, ports)
+  const { apiKey, text } = await createApiKey({ account, name, actor }, ports)
   return adminReply({ ...keyBody(apiKey), key: text })
 }
 
+/** The key with an id, first characters or a text, and its account. A text is in the body, because paths get into logs. */
+export async function postKeySearch({ request }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
+  const fields = await readFields(request, ['key'])
+  const key = await findKey(
+    textField(fields, 'key', 'the id, the first characters or the text of a key'),
+    ports,
+  )
+  const account = await ports.accounts.findAccountById(key.accountId)
+  return adminReply({
+    ...keyBody(key),
+    account: account?.publicId ?? null,
+    account_name: account?.name ?? null,
+  })
+}
+
 /** Revokes a key of the account. Repeating it changes nothing. */
-export async function deleteKeyOfAccount({ params }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
-  const account = await accountOf(params, ports)
-  const keys = await ports.accounts.listKeys(account.id)
-  const key = keys.find(({ publicId }) => publicId === params['key'])
-  return revoke(found(key, () => `This account has no such key. ${KEY_IDS}`).publicId, ports)
+export async function deleteKeyOfAccount(call: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
+  const account = await accountOf(call.params, ports)
+  const key = await findKey(call.params['key'] ?? '', ports)
+  if (key.accountId !== account.id) throw new GatewayError('not_found', 'This account has no such key.')
+  return revoke(key, call, ports)
 }
 
 /** Revokes a key of any account. Repeating it changes nothing. */
-export async function postKeyRevocation({ params }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
-  return revoke(params['key'] ?? '', ports)
+export async function postKeyRevocation(call: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
+  return revoke(await findKey(call.params['key'] ?? '', ports), call, ports)
 }
 
 /** Accounts whose names are compared with an unknown one. More would make a mistyped name slow. */
@@ -94,12 +109,13 @@ export async function accountOf(params: AdminCall['params'], { accounts }: Admin
   throw new GatewayError('not_found', absenceOf('account', name, names))
 }
 
-async function revoke(publicId: string, { accounts, clock }: AdminPorts): Promise<BufferedReply> {
-  const audit = auditOf({ actor: 'admin', action: 'key.revoke', subject: publicId }, clock)
+async function revoke(
+  { publicId }: ApiKey,
+  { actor }: AdminCall,
+  { accounts, clock }: AdminPorts,
+): Promise<BufferedReply> {
   return adminReply(
-    keyBody(
-      found(await accounts.revokeKey(publicId, audit), () => `${absenceOf('key', publicId)} ${KEY_IDS}`),
-    ),
+    keyBody(await accounts.updateKey(publicId, { revoked: true }, { actor, atMs: clock.now() })),
   )
 }
 

@@ -81,7 +81,7 @@ describe('accounts and keys', () => {
     expect(model).toMatchObject({ status, message: 'There is no model "no-such-model-at-all".' })
     expect(key).toMatchObject({
       status,
-      message: `There is no key "tg_live_abcd". Key ids begin with key_ and are in the list of an account's keys.`,
+      message: 'There is no key with these first 12 characters.',
     })
     await ok('DELETE', 'providers/near-provider')
   })
@@ -144,6 +144,38 @@ describe('accounts and keys', () => {
     expect(JSON.stringify(listed)).not.toContain(made.key)
     expect(revoked['revoked_at']).toBeString()
     expect(again).toEqual(revoked)
+  })
+
+  test('a key is found by its id, its first characters or its text, with its account', async () => {
+    const { id } = await ok('POST', 'accounts', { name: 'key finder' })
+    const { key: text, ...key } = await ok('POST', `accounts/${id}/keys`, { name: 'laptop' })
+
+    const found = [
+      await ok('POST', 'keys/find', { key: key.id }),
+      await ok('POST', 'keys/find', { key: key['prefix'] }),
+      await ok('POST', 'keys/find', { key: text }),
+    ]
+    const revoked = await ok('POST', `keys/${String(key['prefix'])}/revoke`)
+
+    for (const each of found)
+      expect<object>(each).toEqual({ ...key, account: id, account_name: 'key finder' })
+    expect(revoked).toMatchObject({ id: key.id, revoked_at: expect.any(String) })
+  })
+
+  test('no message repeats the text of a key', async () => {
+    await ok('POST', 'accounts', { name: 'key hider' })
+    const text = `tg_live_${'x'.repeat(43)}`
+
+    const refusals = [
+      await refusal('POST', 'keys/find', { key: text }),
+      await refusal('POST', `keys/${text}/revoke`),
+      await refusal('DELETE', `accounts/key%20hider/keys/${text}`),
+      await refusal('GET', `accounts/${text}`),
+      await refusal('POST', `charges/${text}/refund`),
+    ]
+
+    expect(refusals.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404])
+    for (const { message } of refusals) expect(message).not.toContain(text.slice(0, 13))
   })
 
   test('a key is not revoked through the path of another account', async () => {

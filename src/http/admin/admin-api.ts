@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { GatewayError } from '../../domain/errors.ts'
+import type { Actor } from '../../gateway/admin/operator.ts'
 import type { ByteBudget } from '../../gateway/budgets/byte-budget.ts'
 import type { BodyLimits } from '../../http1/server/request-body.ts'
 import { bearerKey } from '../presented-key.ts'
@@ -16,6 +17,9 @@ export const ADMIN_PATH = '/admin/api/'
 
 /** The owner of the memory for its bodies. No API key has this id. */
 const ADMIN = 0
+
+/** Whoever has the admin key, or the data folder. */
+const ACTOR: Actor = 'admin'
 
 /** The admin API of a server, for every path below `ADMIN_PATH`. Each request needs the admin key. */
 export function adminApi(ports: AdminPorts, adminKey: string, bodyMemory: ByteBudget): Handler {
@@ -63,7 +67,7 @@ export function adminKeyCheck(adminKey: string): (request: Pick<AdminRequest, 'h
 async function answer(request: AdminRequest, ports: AdminPorts): Promise<BufferedReply> {
   const { method, path } = request
   const { handler, params } = matchRoute(routes, method, path.slice(ADMIN_PATH.length))
-  return handler({ request, query: new URLSearchParams(request.query), params }, ports)
+  return handler({ request, query: new URLSearchParams(request.query), params, actor: ACTOR }, ports)
 }
 
 function digestOf(key: string): Uint8Array {

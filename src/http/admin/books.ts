@@ -15,7 +15,10 @@ import { amountField, idempotencyKeyOf, NOTE_LENGTH_MAX, noteField } from './mon
 import { readAdminPage } from './query.ts'
 
 /** Credits an account. Repeating it with the same `Idempotency-Key` credits nothing. */
-export async function postGrant({ request, params }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
+export async function postGrant(
+  { request, params, actor }: AdminCall,
+  ports: AdminPorts,
+): Promise<BufferedReply> {
   const account = await accountOf(params, ports)
   const fields = await readFields(request, ['amount_usd', 'note', 'source'])
   const amount = amountField(fields)
@@ -25,7 +28,7 @@ export async function postGrant({ request, params }: AdminCall, ports: AdminPort
   if (source === undefined) throw wrongField('source', `must be one of ${creditSources.join(', ')}`)
 
   const idempotencyKey = idempotencyKeyOf(request)
-  const credit = await creditAccount({ account, amount, source, note, idempotencyKey, actor: 'admin' }, ports)
+  const credit = await creditAccount({ account, amount, source, note, idempotencyKey, actor }, ports)
   return adminReply({
     id: formatId('op', credit.id),
     amount_usd: formatUsd(credit.amount),
@@ -46,7 +49,10 @@ export async function getStatement({ query, params }: AdminCall, ports: AdminPor
  * Checks the ledger and the stored results. A ledger that does not balance is a result, not an error. The operator can first accept a problem
  * (`accept`, its id, and `reason`), or the loss of commits (`accept_loss`, the reason).
  */
-export async function postVerification({ request }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
+export async function postVerification(
+  { request, actor }: AdminCall,
+  ports: AdminPorts,
+): Promise<BufferedReply> {
   const fields = await readFields(request, ['accept', 'reason', 'accept_loss'])
   const loss = reasonIn(fields, 'accept_loss')
   const id = optionalTextField(fields, 'accept', 'the id of a problem')
@@ -56,8 +62,8 @@ export async function postVerification({ request }: AdminCall, ports: AdminPorts
       id === undefined ? 'accept' : 'reason',
       'is missing; "accept" and "reason" belong together',
     )
-  if (loss !== undefined) await acceptLoss({ reason: loss, actor: 'admin' }, ports)
-  if (id !== undefined && reason !== undefined) await acceptProblem({ id, reason, actor: 'admin' }, ports)
+  if (loss !== undefined) await acceptLoss({ reason: loss, actor }, ports)
+  if (id !== undefined && reason !== undefined) await acceptProblem({ id, reason, actor }, ports)
   const { problems, entries } = await verifyBooks(ports)
   return adminReply({
     ok: problems.every(({ isAccepted }) => isAccepted),

@@ -2,6 +2,7 @@ import type { SettingDescription } from '../../config/config.ts'
 import type { Id } from '../../domain/ids.ts'
 import type { Job } from '../../domain/jobs/job.ts'
 import type { ProbeProvider } from '../../gateway/admin/doctor.ts'
+import type { Actor } from '../../gateway/admin/operator.ts'
 import type { IdleStreams } from '../../gateway/admin/idle-streams.ts'
 import type { DamagedResults } from '../../gateway/media/damaged-results.ts'
 import type { JobExplanation } from '../../gateway/media/explain-job.ts'
@@ -57,6 +58,8 @@ export type AdminCall = {
   readonly request: AdminRequest
   readonly query: URLSearchParams
   readonly params: Readonly<Record<string, string>>
+  /** Who made the request, for the audit log. */
+  readonly actor: Actor
 }
 
 /** Handles a request. Rejects with a `GatewayError` to refuse it. */

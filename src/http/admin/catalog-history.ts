@@ -34,7 +34,7 @@ export async function getCatalogHistory(
  * query and the reply of `PUT catalog`.
  */
 export async function postCatalogRollback(
-  { request, query }: AdminCall,
+  { request, query, actor }: AdminCall,
   ports: AdminPorts,
 ): Promise<BufferedReply> {
   const { revision } = await readFields(request, ['revision'])
@@ -43,7 +43,7 @@ export async function postCatalogRollback(
   const settings = await ports.catalog.at(revision)
   if (settings === undefined) throw new GatewayError('not_found', absenceSentence(revision, ports))
   const subject = `revision ${revision}`
-  const audit = auditOf({ actor: 'admin', action: 'catalog.rollback', subject }, ports.clock)
+  const audit = auditOf({ actor, action: 'catalog.rollback', subject }, ports.clock)
   return replaceCatalog(settings, audit, { query, ports })
 }
 

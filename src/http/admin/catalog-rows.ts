@@ -20,18 +20,24 @@ export async function getProvider({ params }: AdminCall, { catalog }: AdminPorts
 }
 
 /** Creates or replaces a provider. A key that is sent as `<stored>` is kept. */
-export async function putProvider({ request, params }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
+export async function putProvider(
+  { request, params, actor }: AdminCall,
+  ports: AdminPorts,
+): Promise<BufferedReply> {
   const id = params['provider'] ?? ''
   const decoded = decodeProvider(rowOf(await readJson(request), id))
   if (!decoded.ok) throw refusalOf(decoded.problems)
-  const audit = auditOf({ actor: 'admin', action: 'provider.put', subject: id }, ports.clock)
+  const audit = auditOf({ actor, action: 'provider.put', subject: id }, ports.clock)
   return adminReply(providerBody(await ports.catalog.putProvider(decoded.value, audit), id))
 }
 
 /** Deletes a provider. Throws `invalid_field` while a model uses it. */
-export async function deleteProvider({ params }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
+export async function deleteProvider(
+  { params, actor }: AdminCall,
+  ports: AdminPorts,
+): Promise<BufferedReply> {
   const id = params['provider'] ?? ''
-  const audit = auditOf({ actor: 'admin', action: 'provider.delete', subject: id }, ports.clock)
+  const audit = auditOf({ actor, action: 'provider.delete', subject: id }, ports.clock)
   const isDeleted = await ports.catalog.deleteProvider(id, audit)
   found(isDeleted || undefined, () => noProvider(ports.catalog.current(), id))
   return adminReply({ id, deleted: true })
@@ -49,33 +55,37 @@ export async function getModel({ params }: AdminCall, { catalog }: AdminPorts): 
 }
 
 /** Creates or replaces a model. The row is validated like a row of the catalog file. */
-export async function putModel({ request, params }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
-  const id = params['model'] ?? ''
-  return storeModel(rowOf(await readJson(request), id), 'model.put', ports)
+export async function putModel(call: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
+  const id = call.params['model'] ?? ''
+  return storeModel(rowOf(await readJson(call.request), id), 'model.put', { call, ports })
 }
 
 /** Switches a model on or off. Throws if a model to switch on lacks its price or its max_output_tokens. */
-export async function patchModel({ request, params }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
-  const enabled = flagField(await readFields(request, ['enabled']), 'enabled')
-  const row = modelBody(ports.catalog.current(), params['model'] ?? '')
-  return storeModel({ ...row, enabled }, enabled ? 'model.on' : 'model.off', ports)
+export async function patchModel(call: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
+  const enabled = flagField(await readFields(call.request, ['enabled']), 'enabled')
+  const row = modelBody(ports.catalog.current(), call.params['model'] ?? '')
+  return storeModel({ ...row, enabled }, enabled ? 'model.on' : 'model.off', { call, ports })
 }
 
 /** Deletes a model. */
-export async function deleteModel({ params }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
+export async function deleteModel({ params, actor }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
   const id = params['model'] ?? ''
-  const audit = auditOf({ actor: 'admin', action: 'model.delete', subject: id }, ports.clock)
+  const audit = auditOf({ actor, action: 'model.delete', subject: id }, ports.clock)
   const isDeleted = await ports.catalog.deleteModel(id, audit)
   found(isDeleted || undefined, () => noModel(ports.catalog.current(), id))
   return adminReply({ id, deleted: true })
 }
 
-async function storeModel(row: unknown, action: string, ports: AdminPorts): Promise<BufferedReply> {
+async function storeModel(
+  row: unknown,
+  action: string,
+  { call, ports }: { readonly call: AdminCall; readonly ports: AdminPorts },
+): Promise<BufferedReply> {
   const decoded = decodeModel(row)
   if (!decoded.ok) throw refusalOf(decoded.problems)
   const { id } = decoded.value
   const audit = auditOf(
-    { actor: 'admin', action, subject: id, detail: salesTerms(decoded.value) },
+    { actor: call.actor, action, subject: id, detail: salesTerms(decoded.value) },
     ports.clock,
   )
   return adminReply(modelBody(await ports.catalog.putModel(decoded.value, audit), id))

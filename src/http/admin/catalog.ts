@@ -25,11 +25,14 @@ export async function getCatalog(
 }
 
 /** Replaces the whole catalog with the body, or changes nothing; see `replaceCatalog`. */
-export async function putCatalog({ request, query }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
+export async function putCatalog(
+  { request, query, actor }: AdminCall,
+  ports: AdminPorts,
+): Promise<BufferedReply> {
   const settings = isYaml(request)
     ? catalogOfFile(await readBodyText(request))
     : catalogOfJson(await readJson(request))
-  const audit = auditOf({ actor: 'admin', action: 'catalog.replace', subject: 'catalog' }, ports.clock)
+  const audit = auditOf({ actor, action: 'catalog.replace', subject: 'catalog' }, ports.clock)
   return replaceCatalog(settings, audit, { query, ports })
 }
 

@@ -3,7 +3,6 @@ import { GatewayError } from '../../domain/errors.ts'
 import { formatId, parseId } from '../../domain/ids.ts'
 import { formatUsd } from '../../domain/money.ts'
 import { debitAccount, prefixOf, refundCharge } from '../../gateway/admin/correct-account.ts'
-import { auditOf } from '../../gateway/admin/operator.ts'
 import type { Correction, UsageLine } from '../../gateway/ports/ledger.ts'
 import type { BufferedReply } from '../request-context.ts'
 import { accountOf } from './accounts.ts'
@@ -14,7 +13,10 @@ import { instantOrNull } from './instant.ts'
 import { amountField, idempotencyKeyOf, noteField, optionalAmountField } from './money-fields.ts'
 
 /** Takes money from an account. Repeating it with the same `Idempotency-Key` takes nothing. */
-export async function postDebit({ request, params }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
+export async function postDebit(
+  { request, params, actor }: AdminCall,
+  ports: AdminPorts,
+): Promise<BufferedReply> {
   const account = await accountOf(params, ports)
   const fields = await readFields(request, ['amount_usd', 'allow_negative', 'note'])
   const debit = await debitAccount(
@@ -24,7 +26,7 @@ export async function postDebit({ request, params }: AdminCall, ports: AdminPort
       allowNegative: 'allow_negative' in fields && flagField(fields, 'allow_negative'),
       note: noteField(fields),
       idempotencyKey: idempotencyKeyOf(request),
-      actor: 'admin',
+      actor,
     },
     ports,
   )
@@ -32,7 +34,10 @@ export async function postDebit({ request, params }: AdminCall, ports: AdminPort
 }
 
 /** Gives back a charge. Repeating it with the same `Idempotency-Key` gives back nothing. */
-export async function postRefund({ request, params }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
+export async function postRefund(
+  { request, params, actor }: AdminCall,
+  ports: AdminPorts,
+): Promise<BufferedReply> {
   const charge = await chargeOf(params['charge'] ?? '', ports)
   const fields = await readFields(request, ['amount_usd', 'note'])
   const refund = await refundCharge(
@@ -41,7 +46,7 @@ export async function postRefund({ request, params }: AdminCall, ports: AdminPor
       amount: optionalAmountField(fields),
       note: noteField(fields),
       idempotencyKey: idempotencyKeyOf(request),
-      actor: 'admin',
+      actor,
     },
     ports,
   )
@@ -49,17 +54,23 @@ export async function postRefund({ request, params }: AdminCall, ports: AdminPor
 }
 
 /** Refuses the keys of an account from the next request on. Repeating it changes nothing. */
-export async function postSuspension({ params }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
+export async function postSuspension(
+  { params, actor }: AdminCall,
+  ports: AdminPorts,
+): Promise<BufferedReply> {
   const { publicId } = await accountOf(params, ports)
-  const audit = auditOf({ actor: 'admin', action: 'account.suspend', subject: publicId }, ports.clock)
-  return adminReply(suspensionBody(await ports.accounts.suspendAccount(publicId, audit)))
+  const by = { actor, atMs: ports.clock.now() }
+  return adminReply(suspensionBody(await ports.accounts.updateAccount(publicId, { suspended: true }, by)))
 }
 
 /** Accepts the keys of an account again. Repeating it changes nothing. */
-export async function postResumption({ params }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
+export async function postResumption(
+  { params, actor }: AdminCall,
+  ports: AdminPorts,
+): Promise<BufferedReply> {
   const { publicId } = await accountOf(params, ports)
-  const audit = auditOf({ actor: 'admin', action: 'account.resume', subject: publicId }, ports.clock)
-  return adminReply(suspensionBody(await ports.accounts.resumeAccount(publicId, audit)))
+  const by = { actor, atMs: ports.clock.now() }
+  return adminReply(suspensionBody(await ports.accounts.updateAccount(publicId, { suspended: false }, by)))
 }
 
 /** A charge by the id that its customer knows: of a text request, or of an image or video job. */

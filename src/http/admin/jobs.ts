@@ -1,3 +1,4 @@
+import { formatId } from '../../domain/ids.ts'
 import {
   jobTransitions,
   isFinal,
@@ -70,6 +71,7 @@ async function jobNamed(text: string, { jobs }: AdminPorts): Promise<Job | undef
 function jobBody(job: Job, { accounts, keys }: PublicNames) {
   return {
     id: publicId(job),
+    request_id: job.requestId && formatId('req', job.requestId),
     kind: job.kind,
     state: job.state,
     account: accounts.get(job.accountId) ?? null,

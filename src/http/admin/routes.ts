@@ -7,6 +7,7 @@ import {
   postAccount,
   postKey,
   postKeyRevocation,
+  postKeySearch,
 } from './accounts.ts'
 import { postBackup } from './backups.ts'
 import { getStatement, listAudit, postGrant, postReconciliation, postVerification } from './books.ts'
@@ -52,6 +53,7 @@ export const routes: readonly AdminRoute[] = [
   { path: 'accounts/{account}/resume', methods: { POST: postResumption } },
   { path: 'accounts/{account}/statement', methods: { GET: getStatement } },
   { path: 'charges/{charge}/refund', methods: { POST: postRefund } },
+  { path: 'keys/find', methods: { POST: postKeySearch } },
   { path: 'keys/{key}/revoke', methods: { POST: postKeyRevocation } },
   { path: 'jobs', methods: { GET: listJobs } },
   { path: 'jobs/{job}', methods: { GET: getJob } },

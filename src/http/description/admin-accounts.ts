@@ -54,6 +54,16 @@ export const adminAccountSchemas: Members = {
     created_at: dateTime,
     revoked_at: nullable(dateTime),
   }),
+  FoundKey: object({
+    id: text,
+    name: text,
+    prefix: text,
+    created_at: dateTime,
+    revoked_at: nullable(dateTime),
+    account: nullable(text),
+    account_name: nullable(text),
+  }),
+  KeyName: closed({ key: about('Its id, its first 12 characters, or its text.', text) }),
   Credit: object({ id: text, amount_usd: usd, available_usd: usd, is_repeat: flag }),
   Suspension: object({ id: text, name: text, suspended_at: nullable(dateTime) }),
   AdminMovement: object({
@@ -114,6 +124,13 @@ export const accountParameter: Parameter = {
   description: 'The id or the name of an account.',
   schema: text,
   example: 'ada',
+}
+const keyParameter: Parameter = {
+  name: 'key',
+  in: 'path',
+  description: 'The id of the key, or its first 12 characters.',
+  schema: text,
+  example: KEY,
 }
 export const idempotencyKey: Parameter = {
   name: 'idempotency-key',
@@ -200,11 +217,24 @@ export const adminAccountPaths: Paths = {
       ...ofAccount,
       id: 'revokeKeyOfAccount',
       summary: 'Revoke a key of an account',
-      parameters: [
-        accountParameter,
-        { name: 'key', in: 'path', description: 'The id of the key.', schema: text, example: KEY },
-      ],
+      parameters: [accountParameter, keyParameter],
       replies: ok('The revoked key.', ref('ApiKey'), { ...key, revoked_at: AT }),
+      errors: ['not_found', 'invalid_field'],
+    },
+  },
+  'keys/find': {
+    post: {
+      ...common,
+      id: 'findKey',
+      summary: 'Find a key by its id, its first characters or its text',
+      description: 'No reply repeats the text.',
+      body: bodyOf('KeyName', { key: 'tg_live_Ab3d' }),
+      replies: ok('The key with its account.', ref('FoundKey'), {
+        ...key,
+        account: ACCOUNT,
+        account_name: 'ada',
+      }),
+      errors: ['not_found'],
     },
   },
   'keys/{key}/revoke': {
@@ -212,11 +242,9 @@ export const adminAccountPaths: Paths = {
       ...common,
       id: 'revokeKey',
       summary: 'Revoke a key',
-      parameters: [
-        { name: 'key', in: 'path', description: 'The id of the key.', schema: text, example: KEY },
-      ],
+      parameters: [keyParameter],
       replies: ok('The revoked key.', ref('ApiKey'), { ...key, revoked_at: AT }),
-      errors: ['not_found'],
+      errors: ['not_found', 'invalid_field'],
     },
   },
   'accounts/{account}/grants': {

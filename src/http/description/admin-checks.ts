@@ -30,6 +30,7 @@ const reason = nullable({ type: 'string', minLength: 1, maxLength: NOTE_LENGTH_M
 
 const jobMembers = {
   id: text,
+  request_id: about('Of the request that created it. Null if an earlier version did.', nullable(text)),
   kind: words(kinds),
   state: words(states),
   account: nullable(text),
@@ -169,6 +170,7 @@ export const adminCheckSchemas: Members = {
 
 const job = {
   id: 'vid_01m81jy9wb0002mkb67zqax8qd',
+  request_id: 'req_01m81jy9wa000t3c8hvkz5m2qe',
   kind: 'video',
   state: 'processing',
   account: 'acct_01m7yafb7z000c1awn4tmfekz0',

@@ -1,4 +1,4 @@
-import type { Account, ApiKey } from '../../domain/accounts/account.ts'
+import type { Account, AccountSwitches, ApiKey } from '../../domain/accounts/account.ts'
 
 export type AccountRow = {
   id: bigint
@@ -22,14 +22,22 @@ export type ApiKeyRow = {
 }
 
 export function accountFrom(row: AccountRow): Account {
+  const { suspendedAtMs, replaysOffAtMs } = switchesFrom(row)
   return {
     id: Number(row.id),
     publicId: row.public_id,
     name: row.name,
     sandboxOnly: row.sandbox_only === 1n,
     createdAtMs: Number(row.created_at_ms),
+    suspendedAtMs,
+    ...(replaysOffAtMs === null ? {} : { replays: false }),
+  }
+}
+
+export function switchesFrom(row: AccountRow): AccountSwitches {
+  return {
     suspendedAtMs: row.suspended_at_ms === null ? null : Number(row.suspended_at_ms),
-    ...(row.replays_off_at_ms === null ? {} : { replays: false }),
+    replaysOffAtMs: row.replays_off_at_ms === null ? null : Number(row.replays_off_at_ms),
   }
 }
 

@@ -1,9 +1,15 @@
 import type { Database, Statement } from 'bun:sqlite'
-import type { Account, ApiKey } from '../../domain/accounts/account.ts'
+import {
+  patchSwitches,
+  type Account,
+  type AccountPatch,
+  type ApiKey,
+  type KeyPatch,
+  type SwitchAction,
+} from '../../domain/accounts/account.ts'
 import { GatewayError } from '../../domain/errors.ts'
-import type { Audit } from '../../gateway/ports/audit.ts'
-import type { AccountPage, Accounts, Authenticated } from '../../gateway/ports/accounts.ts'
-import { accountFrom, apiKeyFrom, type AccountRow, type ApiKeyRow } from './account-rows.ts'
+import type { AccountPage, Accounts, Authenticated, Editor, KeyName } from '../../gateway/ports/accounts.ts'
+import { accountFrom, apiKeyFrom, switchesFrom, type AccountRow, type ApiKeyRow } from './account-rows.ts'
 import type { ApiKeyCache } from './api-key-cache.ts'
 import type { SqliteAuditLog } from './audit-log.ts'
 import type { GroupCommit } from './group-commit.ts'
@@ -79,25 +85,16 @@ export class SqliteAccounts implements Accounts {
     return { accounts: shown.map(accountFrom), ...(hasMore ? { next: cursorOf(last.id) } : {}) }
   }
 
-  suspendAccount(publicId: string, audit: Audit): Promise<Account> {
-    return this.#setSuspended(publicId, audit, true)
-  }
-
-  resumeAccount(publicId: string, audit: Audit): Promise<Account> {
-    return this.#setSuspended(publicId, audit, false)
-  }
-
-  switchReplays(publicId: string, isOn: boolean, audit: Audit): Promise<Account> {
+  updateAccount(publicId: string, patch: AccountPatch, { actor, atMs }: Editor): Promise<Account> {
     return this.#groupCommit.run(() => {
-      const row = this.#sql.accountByPublicId.get(publicId)
-      if (row === null) throw new RangeError(`There is no account ${publicId}.`)
-      if ((row.replays_off_at_ms === null) === isOn) return accountFrom(row)
-      const replays_off_at_ms = isOn ? null : BigInt(audit.atMs)
-      this.#sql.switchReplays.run(replays_off_at_ms, row.id)
-      this.#auditLog.append(audit)
+      const row = this.#accountRow(publicId)
+      const { actions, suspendedAtMs, replaysOffAtMs } = patchSwitches(switchesFrom(row), patch, atMs)
+      if (actions.length === 0) return accountFrom(row)
+      this.#sql.setSwitches.run(suspendedAtMs, replaysOffAtMs, row.id)
+      for (const action of actions) this.#auditLog.append({ actor, action, subject: publicId, atMs })
       // No other code runs before the commit, so no key can be read and kept in between.
       this.#keys.clear()
-      return accountFrom({ ...row, replays_off_at_ms })
+      return accountFrom(this.#accountRow(publicId))
     })
   }
 
@@ -128,16 +125,20 @@ export class SqliteAccounts implements Accounts {
     return this.#sql.keysOfAccount.all(accountId).map(apiKeyFrom)
   }
 
-  revokeKey(publicId: string, audit: Audit): Promise<ApiKey | undefined> {
+  async findKeys(by: KeyName): Promise<readonly ApiKey[]> {
+    return this.#keyRows(by).map(apiKeyFrom)
+  }
+
+  updateKey(publicId: string, { revoked }: KeyPatch, { actor, atMs }: Editor): Promise<ApiKey> {
     return this.#groupCommit.run(() => {
       const row = this.#sql.keyByPublicId.get(publicId)
-      if (row === null) return undefined
-      if (row.revoked_at_ms !== null) return apiKeyFrom(row)
-      this.#sql.revoke.run(audit.atMs, row.id)
-      this.#auditLog.append(audit)
+      if (row === null) throw new RangeError(`There is no API key ${publicId}.`)
+      if (revoked === undefined || row.revoked_at_ms !== null) return apiKeyFrom(row)
+      this.#sql.revoke.run(atMs, row.id)
+      this.#auditLog.append({ actor, action: 'key.revoke' satisfies SwitchAction, subject: publicId, atMs })
       // No other code runs before the commit, so no key can be read and kept in between.
       this.#keys.clear()
-      return { ...apiKeyFrom(row), revokedAtMs: audit.atMs }
+      return { ...apiKeyFrom(row), revokedAtMs: atMs }
     })
   }
 
@@ -145,18 +146,16 @@ export class SqliteAccounts implements Accounts {
     return Promise.resolve(this.#keys.find(hash))
   }
 
-  #setSuspended(publicId: string, audit: Audit, isSuspended: boolean): Promise<Account> {
-    return this.#groupCommit.run(() => {
-      const row = this.#sql.accountByPublicId.get(publicId)
-      if (row === null) throw new RangeError(`There is no account ${publicId}.`)
-      if ((row.suspended_at_ms !== null) === isSuspended) return accountFrom(row)
-      const suspendedAtMs = isSuspended ? audit.atMs : null
-      this.#sql.suspend.run(suspendedAtMs, row.id)
-      this.#auditLog.append(audit)
-      // No other code runs before the commit, so no key can be read and kept in between.
-      this.#keys.clear()
-      return { ...accountFrom(row), suspendedAtMs }
-    })
+  #keyRows(by: KeyName): readonly ApiKeyRow[] {
+    if ('publicId' in by) return this.#sql.keyByPublicId.all(by.publicId)
+    if ('hash' in by) return this.#sql.keyByHash.all(by.hash)
+    return this.#sql.keysByPrefix.all(by.prefix)
+  }
+
+  #accountRow(publicId: string): AccountRow {
+    const row = this.#sql.accountByPublicId.get(publicId)
+    if (row === null) throw new RangeError(`There is no account ${publicId}.`)
+    return row
   }
 }
 
@@ -170,9 +169,13 @@ function statements(database: Database) {
     accountById: database.prepare<AccountRow, [number]>(`${accounts} id = ?`),
     accountsAfter: database.prepare<AccountRow, [bigint, number]>(`${accounts} id > ? ORDER BY id LIMIT ?`),
     keyByPublicId: database.prepare<ApiKeyRow, [string]>(`${keys} public_id = ?`),
+    keyByHash: database.prepare<ApiKeyRow, [Uint8Array]>(`${keys} hash = ?`),
+    // Reads all keys: only operators look for one, and rarely.
+    keysByPrefix: database.prepare<ApiKeyRow, [string]>(`${keys} prefix = ? ORDER BY id`),
     keysOfAccount: database.prepare<ApiKeyRow, [number]>(`${keys} account_id = ? ORDER BY id`),
-    suspend: database.prepare('UPDATE accounts SET suspended_at_ms = ? WHERE id = ?'),
-    switchReplays: database.prepare('UPDATE accounts SET replays_off_at_ms = ? WHERE id = ?'),
+    setSwitches: database.prepare(
+      'UPDATE accounts SET suspended_at_ms = ?, replays_off_at_ms = ? WHERE id = ?',
+    ),
     revoke: database.prepare('UPDATE api_keys SET revoked_at_ms = ? WHERE id = ?'),
   } satisfies Record<string, Statement>
 }

@@ -274,6 +274,7 @@ export const jobsTable = {
     created_at_ms: 'integer',
     job_deadline_at_ms: 'integer',
   },
+  named: { request_key: 'integer?', request_tail: 'integer?' },
   changing: {
     state: 'text',
     request: 'text',

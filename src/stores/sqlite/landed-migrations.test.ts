@@ -28,6 +28,7 @@ const landed: Readonly<Record<string, string>> = {
   '0019_reported_costs.sql': '350fd0891739c6a5e35ae31b516a4bf6fcd6be37eff97e41391cda7282a997c5',
   '0020_complete_checks.sql': 'd83998bd9468a71e2c40867ffd462871914e33905a646019b78b117c3be1927f',
   '0021_partial_refunds.sql': '37615814b5a94fcdc1312095299485fb5de6926d0f2f4218b559e22393b6a70d',
+  '0022_job_requests.sql': '319c0aadeb954111b6ef2e09f59a9d13f31019cf35088c65a27773ddef7a97cd',
 }
 
 test('a migration that has landed is never edited, renamed or removed', () => {

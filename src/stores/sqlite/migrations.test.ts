@@ -207,9 +207,9 @@ test('losses that an earlier version booked are left out of what the account spe
   const earlier = aSqliteStore(path)
   const ada = await anAccount(earlier, { funds: usd('10') })
   const ben = await anAccount(earlier, { funds: usd('10') })
-  await jobIn('completed', earlier.jobs, aJob(ada))
+  await jobIn('completed', earlier.jobs, aJob(ada, { requestId: null }))
   for (const loss of ['2', '0.5'])
-    await earlier.jobs.fail((await jobIn('processing', earlier.jobs, aJob(ada))).id, {
+    await earlier.jobs.fail((await jobIn('processing', earlier.jobs, aJob(ada, { requestId: null }))).id, {
       reason: 'result_lost',
       message: 'Lost.',
       loss: usd(loss),
@@ -240,6 +240,8 @@ const UNDO_SINCE_0020 = `
   DROP INDEX audit_log_by_revision;
   DROP INDEX provider_versions_by_revision;
   DROP INDEX model_versions_by_revision;
+  ALTER TABLE jobs DROP COLUMN request_key;
+  ALTER TABLE jobs DROP COLUMN request_tail;
   ALTER TABLE balances DROP COLUMN booked_losses;
   ALTER TABLE audit_log DROP COLUMN revision;
   ALTER TABLE audit_log DROP COLUMN history_sha256;

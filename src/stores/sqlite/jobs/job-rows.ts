@@ -1,3 +1,4 @@
+import type { Id } from '../../../domain/ids.ts'
 import type {
   Failure,
   FailureReason,
@@ -48,11 +49,14 @@ export type JobRow = {
   loss_at_ms: bigint | null
   loss_by: bigint | null
   provider_cost: bigint | null
+  request_key: bigint | null
+  request_tail: bigint | null
 }
 
 export function jobFrom(row: JobRow): Job {
   return {
     id: { key: row.id_key, tail: row.id_tail },
+    requestId: requestIdFrom(row),
     kind: row.kind,
     state: row.state,
     accountId: Number(row.account_id),
@@ -82,6 +86,10 @@ export function jobFrom(row: JobRow): Job {
     loss: row.loss === null ? null : nanoUsd(row.loss),
     providerCost: row.provider_cost === null ? null : nanoUsd(row.provider_cost),
   }
+}
+
+function requestIdFrom({ request_key: key, request_tail: tail }: JobRow): Id | null {
+  return key === null || tail === null ? null : { key, tail }
 }
 
 /** Prices are written as their digits: JSON has no exact integers of this size. */

@@ -57,7 +57,7 @@ export class JobTable {
   }
 
   insert(job: NewJob): bigint {
-    const { id, createdAtMs: atMs } = job
+    const { id, requestId, createdAtMs: atMs } = job
     const rowId = this.#tables.jobs.insert({
       id_key: id.key,
       id_tail: id.tail,
@@ -73,6 +73,8 @@ export class JobTable {
       node: this.#node,
       created_at_ms: atMs,
       job_deadline_at_ms: job.deadlineAtMs,
+      request_key: requestId?.key ?? null,
+      request_tail: requestId?.tail ?? null,
       state: 'queued',
       request: JSON.stringify(job.request),
       changed_at_ms: atMs,

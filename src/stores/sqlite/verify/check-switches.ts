@@ -1,19 +1,21 @@
 import type { Database, Statement } from 'bun:sqlite'
+import type { SwitchAction } from '../../../domain/accounts/account.ts'
 import type { AccountNames } from './account-names.ts'
 import type { Finding } from './finding.ts'
 
 const ROWS_A_TURN = 256
 
 /** What an audit line switches on or off. The columns have the time of the line, or null. */
-const switches: Readonly<Record<string, { readonly column: SwitchColumn; readonly isSet: boolean }>> = {
+const switches: Readonly<Record<string, Switched>> = {
   'account.suspend': { column: 'suspended_at_ms', isSet: true },
   'account.resume': { column: 'suspended_at_ms', isSet: false },
   'account.replays_off': { column: 'replays_off_at_ms', isSet: true },
   'account.replays_on': { column: 'replays_off_at_ms', isSet: false },
   'key.revoke': { column: 'revoked_at_ms', isSet: true },
-}
+} satisfies Record<SwitchAction, Switched>
 
 type SwitchColumn = 'suspended_at_ms' | 'replays_off_at_ms' | 'revoked_at_ms'
+type Switched = { readonly column: SwitchColumn; readonly isSet: boolean }
 type SwitchLine = { id: bigint; action: string; subject: string; at_ms: bigint }
 
 /**

@@ -340,6 +340,7 @@ describe('verify finds, in a file that another program edited,', () => {
       'UPDATE jobs SET loss = 5 WHERE row_id = 4',
       'but its charge is 0.000000005 USD',
     ],
+    ['another request of a job', 'UPDATE jobs SET request_key = 5 WHERE row_id = 3', '(acct_ada): job img_'],
     ['another model of a job', "UPDATE jobs SET model = 'x' WHERE row_id = 3", '(acct_ada): job img_'],
     [
       'a changed event of a job',

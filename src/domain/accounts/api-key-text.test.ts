@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { apiKeyPrefix, apiKeyText } from './api-key-text.ts'
+import { apiKeyPrefix, apiKeyText, withoutKeyTexts } from './api-key-text.ts'
 
 test.each([
   ['zero', new Uint8Array(32), `tg_live_${'0'.repeat(43)}`],
@@ -24,4 +24,15 @@ test('a key is listed by its first 12 characters', () => {
 
 test('a key cannot be made from fewer random bytes', () => {
   expect(() => apiKeyText(new Uint8Array(31))).toThrow(RangeError)
+})
+
+test('a message keeps only the first 12 characters of a key', () => {
+  const key = apiKeyText(new Uint8Array(32).fill(255))
+
+  expect(withoutKeyTexts(`There is no account "${key}", nor ${key}.`)).toBe(
+    'There is no account "tg_live_yhjs…", nor tg_live_yhjs….',
+  )
+  expect(withoutKeyTexts('Keys begin with tg_live_, such as tg_live_yhjs.')).toBe(
+    'Keys begin with tg_live_, such as tg_live_yhjs.',
+  )
 })
