@@ -105,6 +105,10 @@ export class ClientConnection implements Transport, SocketOwner, Timer {
     exchange.onEnd()
   }
 
+  onFault(error: unknown): void {
+    this.onError(socketError(error))
+  }
+
   onClose(error: Error | undefined): void {
     const failure = socketError(error)
     this.#close(failure)

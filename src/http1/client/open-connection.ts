@@ -1,4 +1,4 @@
-import { onSocketEvent } from '../socket-polls.ts'
+import { onSocketData, onSocketEvent, type Receiver } from '../socket-polls.ts'
 import type { Timer, Timers } from '../timers.ts'
 import type { Exchange, Transport } from './exchange.ts'
 import { clientError, socketError, type ClientError } from './client-error.ts'
@@ -7,12 +7,11 @@ import type { Origin } from './http-request.ts'
 export type ClientSocket = Bun.Socket<SocketOwner>
 
 /** The receiver of socket events: the opening of the connection first, then the connection. */
-export interface SocketOwner {
+export interface SocketOwner extends Receiver {
   /** TCP is connected. The TLS handshake, if any, comes after it. */
   onOpen?(socket: ClientSocket): void
   /** The TLS handshake has ended, successfully unless there is a `problem`. */
   onHandshake?(problem: Error | undefined): void
-  onData(bytes: Buffer<ArrayBuffer>): void
   onDrain(): void
   onClose(error: Error | undefined): void
   onError(error: ClientError): void
@@ -102,6 +101,10 @@ class Opening implements SocketOwner, Transport, Timer {
     this.#fail(clientError('UNSOLICITED_DATA'))
   }
 
+  onFault(error: unknown): void {
+    this.#fail(socketError(error))
+  }
+
   onDrain(): void {}
 
   onClose(error: Error | undefined): void {
@@ -169,10 +172,7 @@ const handlers: Bun.SocketHandler<SocketOwner> = {
     onSocketEvent()
     socket.data.onHandshake?.(isTrusted ? undefined : (problem ?? clientError('ERR_TLS_CERT_INVALID')))
   },
-  data(socket, bytes) {
-    onSocketEvent()
-    socket.data.onData(bytes as Buffer<ArrayBuffer>)
-  },
+  data: (socket, bytes) => onSocketData(socket.data, bytes as Buffer<ArrayBuffer>),
   drain(socket) {
     onSocketEvent()
     socket.data.onDrain()

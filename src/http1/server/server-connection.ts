@@ -115,6 +115,10 @@ export class ServerConnection implements Responder, BodyConnection {
     }
   }
 
+  onFault(error: unknown): void {
+    this.#server.onFailure(this, error instanceof Error ? error : new Error(String(error)))
+  }
+
   onDrain(): void {
     this.#writer.onDrain()
     if (this.#writer.isDrained && this.isBusy) this.#setBodyDeadline()

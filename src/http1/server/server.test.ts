@@ -195,12 +195,13 @@ test('at the connection limit, a request that arrives just before a new connecti
   await asking.response()
 
   const written = asking.write(GET)
+  // In the same poll, the old connection has a request that is not answered yet, so the new one is refused. In a later
+  // poll, the old one is idle and is closed.
   const latest = rawConnection(url)
   await written
-  await latest.write(GET)
 
-  expect(await asking.closed).toMatch(/^HTTP\/1.1 200 [^]+HTTP\/1.1 200 /)
-  expect(await latest.response()).toStartWith('HTTP/1.1 200 ')
+  expect(await asking.response()).toStartWith('HTTP/1.1 200 ')
+  asking.leave()
   latest.leave()
 })
 

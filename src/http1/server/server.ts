@@ -1,4 +1,4 @@
-import { onSocketEvent } from '../socket-polls.ts'
+import { onSocketData, onSocketEvent } from '../socket-polls.ts'
 import { systemClock } from '../system-clock.ts'
 import { HttpError } from './http-error.ts'
 import { CONNECTIONS_MAX, DEFAULT_TIMEOUTS, TICK_MS, type ConnectionTimeouts } from './limits.ts'
@@ -77,11 +77,11 @@ function listen(host: string, port: number, server: Server): Bun.TCPSocketListen
       hostname: host,
       port,
       socket: {
-        open: socket => server.onOpen(socket),
-        data(socket, bytes) {
+        open(socket) {
           onSocketEvent()
-          socket.data.onData(bytes)
+          server.onOpen(socket)
         },
+        data: (socket, bytes) => onSocketData(socket.data, bytes as Buffer<ArrayBuffer>),
         drain(socket) {
           onSocketEvent()
           socket.data.onDrain()
