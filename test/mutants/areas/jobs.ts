@@ -207,7 +207,7 @@ export const jobMutants: readonly Mutant[] = [
   },
   {
     name: 'a submit that a crash cut off is released at once',
-    file: 'src/reconciler/lose-stale-submits.ts',
+    file: 'src/reconciler/reconcile-jobs.ts',
     text: 'isBegun ? nowMs + ports.unknownSubmitTtlMs : nowMs',
     replacement: 'isBegun ? nowMs : nowMs',
     tests: ['test/scenarios/videos-killed.test.ts'],

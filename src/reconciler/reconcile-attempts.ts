@@ -1,6 +1,10 @@
 import { addUsd, ZERO, type NanoUsd } from '../domain/money.ts'
 import type { Attempts } from '../gateway/ports/attempts.ts'
 import type { Ledger } from '../gateway/ports/ledger.ts'
+import { LATE_MS } from '../gateway/upstreams/late-answers.ts'
+
+/** Longer than any late call can last. The process of an older open attempt has ended. */
+export const LOST_AFTER_MS = LATE_MS + 60_000
 
 /** A few hundred milliseconds of work. The rest waits for the next pass. */
 const BATCH = 1000
@@ -30,4 +34,12 @@ export async function settleLateAnswers(
     }
   }
   return { compensated, compensatedUsd, failed }
+}
+
+/** Closes attempts whose call can no longer end. Safe to run on every node at once. */
+export async function closeLostAttempts(
+  attempts: Attempts,
+  nowMs: number,
+): Promise<{ readonly closed: number }> {
+  return { closed: await attempts.closeOlder({ atMs: nowMs - LOST_AFTER_MS, limit: BATCH }) }
 }
