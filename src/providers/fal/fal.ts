@@ -4,7 +4,7 @@ import type { AcceptedJob, MediaProvider } from '../../gateway/ports/media-provi
 import { notCallable, unavailable } from '../media/outcomes.ts'
 import type { SendWhole, WholeAnswer, WholeReply } from '../media/send-whole.ts'
 import { submitTo } from '../media/submit-to.ts'
-import { addressOf, type Address, type SecretOf } from '../openai-compatible/target.ts'
+import { addressOf, type Address, type SecretOf } from '../http/address.ts'
 import {
   appOf,
   createBody,

@@ -1,5 +1,5 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
-import { addressOf, type SecretOf } from '../openai-compatible/target.ts'
+import { addressOf, type SecretOf } from '../http/address.ts'
 
 export const KEY_HEADER = 'x-goog-api-key'
 

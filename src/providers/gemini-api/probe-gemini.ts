@@ -3,7 +3,7 @@ import type { ProbeResult } from '../../gateway/ports/providers.ts'
 import { findJsonObject } from '../../protocol/json/parse-json.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
 import { isOperatorError, readGoogleError } from './google-error.ts'
-import type { SecretOf } from '../openai-compatible/target.ts'
+import type { SecretOf } from '../http/address.ts'
 import type { SendWhole } from '../media/send-whole.ts'
 import { geminiAddress } from './gemini-address.ts'
 

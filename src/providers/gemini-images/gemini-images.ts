@@ -3,7 +3,7 @@ import { geminiAddress } from '../gemini-api/gemini-address.ts'
 import { notCallable, unavailable } from '../media/outcomes.ts'
 import type { SendWhole } from '../media/send-whole.ts'
 import { submitTo } from '../media/submit-to.ts'
-import type { SecretOf } from '../openai-compatible/target.ts'
+import type { SecretOf } from '../http/address.ts'
 import { requestBody } from './request-body.ts'
 import { readGenerated } from './wire.ts'
 

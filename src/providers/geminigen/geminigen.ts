@@ -4,7 +4,7 @@ import { boundaryOf, formParts } from '../media/form-parts.ts'
 import { notCallable, unavailable } from '../media/outcomes.ts'
 import type { SendWhole } from '../media/send-whole.ts'
 import { submitTo } from '../media/submit-to.ts'
-import { addressOf, type SecretOf } from '../openai-compatible/target.ts'
+import { addressOf, type SecretOf } from '../http/address.ts'
 import { submitForm } from './submit-form.ts'
 import { readHistory, readSubmitted } from './wire.ts'
 

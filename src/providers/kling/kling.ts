@@ -4,7 +4,7 @@ import type { MediaProvider, RecoverOutcome } from '../../gateway/ports/media-pr
 import { joinedBody } from '../media/joined-body.ts'
 import { notCallable, unavailable, unanswered } from '../media/outcomes.ts'
 import type { SendWhole, WholeReply } from '../media/send-whole.ts'
-import type { SecretOf } from '../openai-compatible/target.ts'
+import type { SecretOf } from '../http/address.ts'
 import { isTokenRefused, NO_SUCH_RESOURCE, readEnvelope } from './envelope.ts'
 import { klingTarget } from './kling-target.ts'
 import { klingTokens, type KlingKeys, type KlingTokens } from './kling-token.ts'

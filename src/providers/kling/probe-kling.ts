@@ -1,7 +1,7 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
 import type { SendWhole } from '../media/send-whole.ts'
-import type { SecretOf } from '../openai-compatible/target.ts'
+import type { SecretOf } from '../http/address.ts'
 import type { ProbeResult } from '../../gateway/ports/providers.ts'
 import { isTokenRefused, readEnvelope, troubleOf } from './envelope.ts'
 import { klingTarget } from './kling-target.ts'

@@ -2,9 +2,9 @@ import type { ProviderOutcome } from '../../gateway/ports/text-provider.ts'
 import type { HttpClient } from '../../http1/client/http-client.ts'
 import { ClientError } from '../../http1/client/client-error.ts'
 import { httpRequest, type HttpRequest } from '../../http1/client/http-request.ts'
-import { failureReason } from '../failure-reason.ts'
-import { readHead } from '../openai-compatible/answer-head.ts'
-import { readAnswer } from '../openai-compatible/read-answer.ts'
+import { failureReason } from '../http/failure-reason.ts'
+import { readHead } from '../http/answer-head.ts'
+import { readAnswer } from '../http/read-answer.ts'
 import type { SendWhole, WholeReply, WholeRequest } from './send-whole.ts'
 
 type Answered = Extract<ProviderOutcome, { outcome: 'answered' }>

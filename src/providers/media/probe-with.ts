@@ -1,6 +1,6 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
 import type { ProbeResult } from '../../gateway/ports/providers.ts'
-import type { Address } from '../openai-compatible/target.ts'
+import type { Address } from '../http/address.ts'
 import type { SendWhole } from './send-whole.ts'
 
 /** Long enough for a TLS handshake across the world, and short enough to wait for at a terminal. */

@@ -1,5 +1,5 @@
 import type { SubmitCall, SubmitOutcome } from '../../gateway/ports/media-provider.ts'
-import type { Address } from '../openai-compatible/target.ts'
+import type { Address } from '../http/address.ts'
 import { joinedBody, type BodyPart } from './joined-body.ts'
 import { notCallable, unanswered } from './outcomes.ts'
 import type { SendWhole, WholeAnswer } from './send-whole.ts'

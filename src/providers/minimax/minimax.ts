@@ -4,7 +4,7 @@ import type { MediaProvider, PollOutcome } from '../../gateway/ports/media-provi
 import { notCallable, unavailable } from '../media/outcomes.ts'
 import type { SendWhole, WholeAnswer, WholeReply } from '../media/send-whole.ts'
 import { submitTo } from '../media/submit-to.ts'
-import { addressOf, type SecretOf } from '../openai-compatible/target.ts'
+import { addressOf, type SecretOf } from '../http/address.ts'
 import { submitBody, versionOf } from './submit-body.ts'
 import { parseUpstreamId, readFile, readSubmitted, readTaskV1, readTaskV2 } from './wire.ts'
 

@@ -1,5 +1,5 @@
 import type { MediaKindEntry } from '../media/media-kind.ts'
-import { probeOpenAiCompatible } from '../openai-compatible/probe.ts'
+import { probeOpenAiCompatible } from '../openai-compatible/openai-compatible.ts'
 import { openAiImages } from './openai-images.ts'
 
 export const openAiImagesKind: MediaKindEntry = {

@@ -9,7 +9,7 @@ import { boundaryOf } from '../media/form-parts.ts'
 import { joinedBody } from '../media/joined-body.ts'
 import { notCallable, unanswered } from '../media/outcomes.ts'
 import type { SendWhole, WholeReply } from '../media/send-whole.ts'
-import { addressOf, type Address, type SecretOf } from '../openai-compatible/target.ts'
+import { addressOf, type Address, type SecretOf } from '../http/address.ts'
 import { editForm, generationJson, readRejection, readResult } from './wire.ts'
 
 export type OpenAiImagesPorts = { readonly send: SendWhole; readonly secretOf: SecretOf }

@@ -1,6 +1,6 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
 import type { ProbeResult } from '../../gateway/ports/providers.ts'
-import { addressOf } from '../openai-compatible/target.ts'
+import { addressOf } from '../http/address.ts'
 import { probeWith } from '../media/probe-with.ts'
 import type { ReplicatePorts } from './replicate.ts'
 

@@ -3,7 +3,7 @@ import type { MediaProvider } from '../../gateway/ports/media-provider.ts'
 import { unavailable } from '../media/outcomes.ts'
 import type { SendWhole } from '../media/send-whole.ts'
 import { submitTo } from '../media/submit-to.ts'
-import { addressOf, type Address, type SecretOf } from '../openai-compatible/target.ts'
+import { addressOf, type Address, type SecretOf } from '../http/address.ts'
 import { createOf } from './create.ts'
 import { pathOf, readCreated, readTask } from './wire.ts'
 

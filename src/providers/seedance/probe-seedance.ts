@@ -2,7 +2,7 @@ import type { Provider } from '../../domain/catalog/provider.ts'
 import type { ProbeResult } from '../../gateway/ports/providers.ts'
 import { findJsonObject } from '../../protocol/json/parse-json.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
-import { addressOf } from '../openai-compatible/target.ts'
+import { addressOf } from '../http/address.ts'
 import { isOperatorError, readArkError } from './ark-error.ts'
 import { TASKS, type SeedancePorts } from './seedance.ts'
 

@@ -2,7 +2,7 @@ import type { MediaProvider } from '../../gateway/ports/media-provider.ts'
 import { notCallable, unavailable } from '../media/outcomes.ts'
 import type { SendWhole } from '../media/send-whole.ts'
 import { submitTo } from '../media/submit-to.ts'
-import { addressOf, type SecretOf } from '../openai-compatible/target.ts'
+import { addressOf, type SecretOf } from '../http/address.ts'
 import { submitBody } from './submit-body.ts'
 import { readSubmitted, readTask } from './wire.ts'
 

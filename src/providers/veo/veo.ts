@@ -3,7 +3,7 @@ import { notCallable, unavailable } from '../media/outcomes.ts'
 import type { SendWhole } from '../media/send-whole.ts'
 import { submitTo } from '../media/submit-to.ts'
 import { geminiAddress, KEY_HEADER } from '../gemini-api/gemini-address.ts'
-import type { Address, SecretOf } from '../openai-compatible/target.ts'
+import type { Address, SecretOf } from '../http/address.ts'
 import { operationPath, readOperation, readSubmitted, withKey } from './wire.ts'
 import { submitBody } from './submit-body.ts'
 

@@ -1,5 +1,4 @@
-import type { ProviderOutcome } from '../../gateway/ports/text-provider.ts'
-import { NOT_UTF8 } from '../../gateway/ports/text-provider.ts'
+import { NOT_UTF8, type ProviderOutcome } from '../../gateway/ports/text-provider.ts'
 import type { OwnedByteStream } from '../../http1/byte-stream.ts'
 import { ClientError, clientError } from '../../http1/client/client-error.ts'
 import type { HttpResponse } from '../../http1/client/http-client.ts'

@@ -1,7 +1,7 @@
 import type { StreamEnd, UpstreamStream } from '../../gateway/ports/text-provider.ts'
 import type { OwnedByteStream } from '../../http1/byte-stream.ts'
-import { failureReason } from '../failure-reason.ts'
 import type { CutCause, Cutoff } from './cutoff.ts'
+import { failureReason } from './failure-reason.ts'
 
 const endOf = {
   timed_out: { end: 'idle' },

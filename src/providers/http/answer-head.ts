@@ -1,7 +1,6 @@
 import type { RateLimits, RetryAfter } from '../../gateway/ports/text-provider.ts'
 import type { HttpResponse } from '../../http1/client/http-client.ts'
 import type { HeaderFields } from '../../http1/wire/header-fields.ts'
-import { readRetryAfter } from '../retry-after.ts'
 
 /** The parts of an answer's head that are used. */
 export type AnswerHead = {
@@ -71,4 +70,15 @@ function rateLimitName(fields: HeaderFields, index: number): string {
 /** A header that comes more than once is a list of its values. */
 function joined(before: string | undefined, value: string): string {
   return before === undefined ? value : `${before}, ${value}`
+}
+
+const SECONDS = /^\d{1,9}$/
+
+/** Reads a `Retry-After` header, which is a number of seconds or a date. */
+export function readRetryAfter(header: string): RetryAfter {
+  const text = header.trim()
+  if (SECONDS.test(text)) return { text: header, delayMs: Number(text) * 1000 }
+  // A date contains letters. Without this check, Date.parse would read "-5" and "1.5" as years.
+  const untilMs = /[a-z]/i.test(text) ? Date.parse(text) : Number.NaN
+  return Number.isNaN(untilMs) ? { text: header } : { text: header, untilMs }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import type { Provider } from '../domain/catalog/provider.ts'
-import { extraHeaders, type SecretOf } from './extra-headers.ts'
+import type { Provider } from '../../domain/catalog/provider.ts'
+import { extraHeaders, type SecretOf } from './address.ts'
 
 const provider: Provider = {
   id: 'main',

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { readRetryAfter } from './retry-after.ts'
+import { readRetryAfter } from './answer-head.ts'
 
 test.each([
   ['0', 0],

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { nextOf } from '../../../test/support/next-of.ts'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
+import { nextOf } from '../../../test/support/next-of.ts'
 import { Timers } from '../../http1/timers.ts'
 import { Cutoff } from './cutoff.ts'
 import { upstreamStream } from './upstream-stream.ts'

@@ -6,19 +6,25 @@ import type {
   StreamOutcome,
   TextProvider,
 } from '../../gateway/ports/text-provider.ts'
-import type { HttpClient } from '../../http1/client/http-client.ts'
+import type { HttpClient, HttpResponse } from '../../http1/client/http-client.ts'
 import type { HttpRequest } from '../../http1/client/http-request.ts'
 import type { Timers } from '../../http1/timers.ts'
 import { readHead, type AnswerHead } from './answer-head.ts'
 import { Cutoff } from './cutoff.ts'
+import { failureReason } from './failure-reason.ts'
 import { bodyProblem, decompressed, readAnswer } from './read-answer.ts'
-import { failedOutcome, type FailedOutcome, type UpstreamCall } from './upstream-call.ts'
 import { upstreamStream } from './upstream-stream.ts'
 
 export type HttpPorts = { readonly timers: Timers; readonly http: HttpClient }
 
 /** The request of a call without its body, or why the provider cannot be called. */
 export type RequestOf = (call: ProviderCall | StreamCall) => HttpRequest | { readonly problem: string }
+
+/** A running request, and the cutoff that can end it early. */
+type UpstreamCall = { readonly response: Promise<HttpResponse>; readonly cutoff: Cutoff }
+
+/** A call without an answer. */
+type FailedOutcome = Exclude<ProviderOutcome, { readonly outcome: 'answered' }>
 
 /** A text provider over HTTP. The request's text is sent unchanged, and the answer is returned unchanged. */
 export function textOverHttp({ timers, http }: HttpPorts, requestOf: RequestOf): TextProvider {
@@ -123,4 +129,13 @@ async function openStream(
 function isStreamed({ status, contentType = '' }: AnswerHead): boolean {
   if (status < 200 || status > 299 || status === 204) return false
   return !/^(?:application\/json|text\/html)\b/i.test(contentType)
+}
+
+/**
+ * The outcome of a call that was cut off, or that failed with this error. If the time is over before the request was
+ * sent, the call did not time out but failed to connect. No upstream works on it, so another one may be called.
+ */
+function failedOutcome(error: unknown, { cause, isSent }: Cutoff): FailedOutcome {
+  if (cause === 'timed_out' && !isSent) return { outcome: 'unreachable', reason: 'CONNECT_TIMEOUT' }
+  return cause === undefined ? { outcome: 'unreachable', reason: failureReason(error) } : { outcome: cause }
 }
