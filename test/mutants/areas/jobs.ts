@@ -326,7 +326,7 @@ export const jobMutants: readonly Mutant[] = [
   },
   {
     name: 'a submit is sent again after a server error',
-    file: 'src/providers/media/submit-to.ts',
+    file: 'src/providers/media/media-http.ts',
     text: "if (reply.reply === 'answer') return read(reply)",
     replacement: `if (reply.reply === 'answer' && reply.status >= 500)
     return read((await send({ provider, method: 'POST', ...address, body: joinedBody(body), timeoutMs })) as never)

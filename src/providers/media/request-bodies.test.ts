@@ -2,8 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { bytesOf, failingStream, streamOf, type TestStream } from '../../../test/support/byte-streams.ts'
 import { bytesInput } from '../../../test/support/media-calls.ts'
 import { rejection } from '../../../test/support/rejection.ts'
-import { joinedBody, type InputBytes } from './joined-body.ts'
-import { jsonParts } from './json-parts.ts'
+import { joinedBody, jsonParts, type InputBytes } from './request-bodies.ts'
 
 const bytes = new Uint8Array(Array.from({ length: 1000 }, (_, index) => (index * 7) % 256))
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { namedImages } from './named-images.ts'
+import { namedImages } from './inputs.ts'
 
 test.each([
   [{ image_field: 'image_url' }, ['a'], { image_url: 'a' }],

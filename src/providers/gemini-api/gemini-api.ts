@@ -1,21 +1,26 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
 import type { ProbeResult } from '../../gateway/ports/providers.ts'
 import { findJsonObject } from '../../protocol/json/parse-json.ts'
-import type { WholeAnswer } from '../media/send-whole.ts'
+import { addressOf, type SecretOf } from '../http/address.ts'
+import { PROBE_TIMEOUT_MS } from '../media/media-http.ts'
+import type { SendWhole, WholeAnswer } from '../media/send-whole.ts'
 import { isOperatorError, readGoogleError } from './google-error.ts'
-import type { SecretOf } from '../http/address.ts'
-import type { SendWhole } from '../media/send-whole.ts'
-import { geminiAddress } from './gemini-address.ts'
 
-export type ProbeGeminiPorts = { readonly send: SendWhole; readonly secretOf: SecretOf }
+export const KEY_HEADER = 'x-goog-api-key'
 
-/** Long enough for a TLS handshake across the world, and short enough to wait for at a terminal. */
-const PROBE_TIMEOUT_MS = 5000
+/** The address of a path of the API. The base URL ends with the version: `/v1beta`. */
+export function geminiAddress(
+  provider: Provider,
+  path: string,
+  secretOf: SecretOf,
+): ReturnType<typeof addressOf> {
+  return addressOf(provider, path, secretOf, secret => (secret === undefined ? {} : { [KEY_HEADER]: secret }))
+}
 
 /** Requests a page of one model, which costs nothing. Never throws; ends within five seconds. */
 export async function probeGemini(
   provider: Provider,
-  { send, secretOf }: ProbeGeminiPorts,
+  { send, secretOf }: { readonly send: SendWhole; readonly secretOf: SecretOf },
 ): Promise<ProbeResult> {
   const address = geminiAddress(provider, '/models', secretOf)
   if ('problem' in address) return { ok: false, detail: `It cannot be called: ${address.problem}.` }

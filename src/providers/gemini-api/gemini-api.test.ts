@@ -1,16 +1,16 @@
 import { afterEach, expect, test } from 'bun:test'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
-import { fixtureText } from '../../../test/support/simulators/media/fixtures.ts'
 import { literalSecret, mediaProviderRow } from '../../../test/support/media-providers.ts'
+import { fixtureText } from '../../../test/support/simulators/media/fixtures.ts'
 import { MediaSimulator } from '../../../test/support/simulators/media/media-simulator.ts'
 import { veoDialect } from '../../../test/support/simulators/media/veo.ts'
-import { simulatedServer, type SimulatedServer } from '../../../test/support/simulators/simulated-server.ts'
 import type { SimulatedReply } from '../../../test/support/simulators/simulated-reply.ts'
+import { simulatedServer, type SimulatedServer } from '../../../test/support/simulators/simulated-server.ts'
 import { refusedUrl } from '../../../test/support/upstream.ts'
 import { httpClient } from '../../http1/client/http-client.ts'
 import { Timers } from '../../http1/timers.ts'
 import { mediaHttp } from '../media/media-http.ts'
-import { probeGemini } from './probe-gemini.ts'
+import { probeGemini } from './gemini-api.ts'
 
 const fixture = (name: string) => fixtureText('veo', name)
 const clock = fakeClock()

@@ -6,6 +6,87 @@ export type InputBytes = Extract<MediaInput, { readonly from: 'bytes' }>
 /** Text, the bytes of an input, or the same bytes in base64. */
 export type BodyPart = string | InputBytes | { readonly base64: InputBytes }
 
+/** A body, or why the API cannot make the job: a sentence for the client. */
+export type SubmitBody = readonly BodyPart[] | { readonly refusal: string }
+
+/**
+ * A value of a member. Bytes are sent as a string in base64, and the bytes of `dataUrl` as a data URL with their media
+ * type. Members that are undefined are left out.
+ */
+export type MemberValue =
+  | string
+  | number
+  | boolean
+  | InputBytes
+  | { readonly dataUrl: InputBytes }
+  | readonly MemberValue[]
+  | Members
+export type Members = { readonly [name: string]: MemberValue | undefined }
+
+/** The text of a JSON object as parts of a body. */
+export function jsonParts(members: Members): readonly BodyPart[] {
+  const written = Object.entries(members).flatMap(([name, value]) =>
+    value === undefined ? [] : [[`${JSON.stringify(name)}:`, ...valueParts(value)]],
+  )
+  return ['{', ...separated(written), '}']
+}
+
+function valueParts(value: MemberValue): readonly BodyPart[] {
+  if (typeof value !== 'object') return [JSON.stringify(value)]
+  if (isList(value)) return ['[', ...separated(value.map(valueParts)), ']']
+  if (isBytes(value)) return ['"', { base64: value }, '"']
+  if (isDataUrl(value)) {
+    const { dataUrl } = value
+    return [`"data:${dataUrl.mediaType};base64,`, { base64: dataUrl }, '"']
+  }
+  return jsonParts(value)
+}
+
+function separated(items: readonly (readonly BodyPart[])[]): readonly BodyPart[] {
+  return items.flatMap((item, place) => (place === 0 ? item : [',', ...item]))
+}
+
+function isList(value: object): value is readonly MemberValue[] {
+  return Array.isArray(value)
+}
+
+function isBytes(value: object): value is InputBytes {
+  return 'open' in value && typeof value.open === 'function'
+}
+
+function isDataUrl(value: object): value is { readonly dataUrl: InputBytes } {
+  return 'dataUrl' in value && typeof value.dataUrl === 'object'
+}
+
+/** A field of a form: text, or a file. */
+export type FormField = { readonly name: string } & (
+  | { readonly text: string }
+  | { readonly file: InputBytes; readonly fileName: string }
+)
+
+/** The parts of a `multipart/form-data` body. No field may contain the boundary. */
+export function formParts(fields: readonly FormField[], boundary: string): readonly BodyPart[] {
+  return [...fields.flatMap(field => fieldParts(field, boundary)), `--${boundary}--\r\n`]
+}
+
+function fieldParts(field: FormField, boundary: string): readonly BodyPart[] {
+  const disposition = `--${boundary}\r\ncontent-disposition: form-data; name="${field.name}"`
+  if ('text' in field) return [`${disposition}\r\n\r\n${field.text}\r\n`]
+  const { file, fileName } = field
+  const type = `content-type: ${file.mediaType}`
+  return [`${disposition}; filename="${fileName}"\r\n${type}\r\n\r\n`, file, '\r\n']
+}
+
+/** No prompt or file contains it, because the id of the job was made after they arrived. */
+export function boundaryOf({ jobId }: { readonly jobId: string }): string {
+  return `tollgate-${jobId}`
+}
+
+/** The end of a file's name: servers look at it. */
+export function extensionOf(mediaType: string): string {
+  return /^(?:image|video)\/([a-z0-9]+)$/.exec(mediaType)?.[1] ?? 'bin'
+}
+
 /** A request body of known length that is read while it is sent. */
 export type JoinedBody = { readonly length: number; readonly stream: ByteStream }
 
