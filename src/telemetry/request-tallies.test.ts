@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { Durations } from './durations.ts'
+import { Durations } from './request-tallies.ts'
 
 test('durations are a Prometheus histogram with cumulative buckets', () => {
   const durations = new Durations()

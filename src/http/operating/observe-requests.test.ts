@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { usd } from '../../domain/money.ts'
 import { NO_USAGE } from '../../domain/pricing/usage.ts'
 import type { RequestTrace } from '../request-context.ts'
-import { requestLine } from './request-line.ts'
+import { requestLine } from './observe-requests.ts'
 
 function read(trace: RequestTrace, headers: Readonly<Record<string, string>> = {}): unknown {
   const request = { header: (name: string) => headers[name] ?? null }

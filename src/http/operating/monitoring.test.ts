@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { RequestContext } from '../request-context.ts'
-import { ready, type Readiness } from './health.ts'
+import { ready, type Readiness } from './monitoring.ts'
 
 const context = (): RequestContext => ({
   request: {} as RequestContext['request'],

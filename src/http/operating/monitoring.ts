@@ -1,3 +1,6 @@
+import { GatewayError } from '../../domain/errors.ts'
+import type { Metrics } from '../../telemetry/metrics.ts'
+import type { IncomingRequest } from '../incoming-request.ts'
 import { jsonReply, type Handler } from '../request-context.ts'
 
 export type Readiness = { readonly isReady: boolean; readonly reason?: string }
@@ -17,3 +20,19 @@ export function ready(check: () => Promise<Readiness>): Handler {
 }
 
 const STORE_FAILS: Readiness = { isReady: false, reason: 'The store cannot be read or written.' }
+
+/** `GET /metrics` in the Prometheus text format. Public if `isAdmin` is undefined. */
+export function metricsRoute(
+  metrics: Metrics,
+  isAdmin: ((request: IncomingRequest) => boolean) | undefined,
+): Handler {
+  return async ({ request }) => {
+    if (isAdmin !== undefined && !isAdmin(request)) {
+      throw new GatewayError(
+        'invalid_api_key',
+        'The metrics need the admin key. Send it as "Authorization: Bearer <admin key>".',
+      )
+    }
+    return { status: 200, headers: { 'content-type': metrics.contentType }, body: await metrics.render() }
+  }
+}
