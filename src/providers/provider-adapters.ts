@@ -10,9 +10,8 @@ import { mediaHttp } from './media/media-http.ts'
 import type { MediaKindEntry } from './media/media-kind.ts'
 import { mediaKindEntries } from './media-kinds.ts'
 import { sandboxMedia } from './sandbox/media/sandbox-media.ts'
-import { openAiCompatible } from './openai-compatible/openai-compatible.ts'
-import { probeOpenAiCompatible } from './openai-compatible/probe.ts'
-import type { SecretOf } from './openai-compatible/target.ts'
+import { openAiCompatible, probeOpenAiCompatible } from './openai-compatible/openai-compatible.ts'
+import type { SecretOf } from './http/address.ts'
 import { probeSandbox, sandbox } from './sandbox/sandbox.ts'
 
 export type AdapterPorts = {

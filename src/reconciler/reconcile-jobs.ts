@@ -1,15 +1,21 @@
+import type { Job } from '../domain/jobs/job.ts'
+import { OVERDUE, SUBMIT_UNCONFIRMED } from '../gateway/media/job-failures.ts'
 import type { JobRunner } from '../gateway/media/job-runner.ts'
 import type { SettleJobPorts } from '../gateway/media/settle-job.ts'
+import { SUBMIT_TIMEOUT_MS } from '../gateway/media/submit-job.ts'
+import type { Blobs } from '../gateway/ports/blobs.ts'
 import type { CallerSignal } from '../gateway/ports/caller-signal.ts'
+import type { Jobs } from '../gateway/ports/jobs.ts'
 import type { JobsPass } from '../gateway/ports/reconcile.ts'
-import { archiveResults, type Retention } from './archive-results.ts'
-import { loseStaleSubmits } from './lose-stale-submits.ts'
-import { pollJobs } from './poll-jobs.ts'
-import { recoverSubmits } from './recover-submits.ts'
-import { releaseOverdueJobs } from './release-overdue-jobs.ts'
-import type { SweepPlaces } from './sweep.ts'
+import { askProviders } from './ask-providers.ts'
 import { sweepBlobs } from './sweep-blobs.ts'
-import { watchReleasedJobs } from './watch-released-jobs.ts'
+import { sweepJobs, type SweepPlaces, type SweepPorts } from './sweep.ts'
+
+/** Longer than any submit takes: a job that is queued for longer has no running submit. */
+export const STALE_AFTER_MS = SUBMIT_TIMEOUT_MS + 60_000
+
+/** The time for the results of each kind. The next pass continues with the rest. */
+const ARCHIVE_MS_MAX = 5000
 
 export type ReconcileJobsPorts = Pick<SettleJobPorts, 'jobs' | 'blobs' | 'clock'> & {
   readonly runner: JobRunner
@@ -19,6 +25,9 @@ export type ReconcileJobsPorts = Pick<SettleJobPorts, 'jobs' | 'blobs' | 'clock'
   /** Fires when the gateway stops: the pass then ends at once. */
   readonly stopping: CallerSignal
 }
+
+/** How long results are kept; null for a kind whose results are never archived. */
+export type Retention = { readonly imageMs: number; readonly videoMs: number | null }
 
 /**
  * Runs every sweep of media jobs once. Providers are asked before deadlines are applied. A job that a pass releases
@@ -59,4 +68,126 @@ export async function reconcileJobs(
     removedFiles: removed,
     failed,
   }
+}
+
+/**
+ * Moves jobs whose process ended during their submit to `unknown_submit`: those of this node's earlier process at once,
+ * those of other nodes when no submit can last as long. A submit is never repeated, because the provider may have the
+ * job. A job whose submit never began has its deadline now. Safe to run on every node at once.
+ */
+export async function loseStaleSubmits(
+  ports: SweepPorts & {
+    readonly jobs: Pick<Jobs, 'due' | 'loseSubmit'>
+    readonly unknownSubmitTtlMs: number
+  },
+  nowMs: number,
+): Promise<{ readonly lost: number }> {
+  const lose = async ({ id, submittedAtMs }: Job) => {
+    const isBegun = submittedAtMs !== null
+    const problem = isBegun
+      ? 'The gateway stopped during the submit.'
+      : 'The gateway stopped before the submit, so nothing was sent.'
+    const deadlineAtMs = isBegun ? nowMs + ports.unknownSubmitTtlMs : nowMs
+    return (await ports.jobs.loseSubmit(id, { problem, atMs: nowMs, deadlineAtMs, submittedAtMs })).changed
+  }
+  const left = await sweepJobs(ports, { work: 'left_queued', atMs: nowMs }, lose)
+  const stale = await sweepJobs(ports, { work: 'stale_queued', atMs: nowMs - STALE_AFTER_MS }, lose)
+  return { lost: left.changed + stale.changed }
+}
+
+/**
+ * Asks providers for the states of their running jobs, and settles jobs that have ended. Starts the fetch of a large
+ * result and does not wait for it. Skips jobs that this node already works on. Safe to run on every node at once.
+ */
+async function pollJobs(
+  ports: SweepPorts & { readonly runner: Pick<JobRunner, 'ask' | 'isRunning'> },
+  nowMs: number,
+): Promise<{ readonly polled: number; readonly ended: number }> {
+  const { runner } = ports
+  let skipped = 0
+  const { seen, changed } = await askProviders(ports, { work: 'poll', atMs: nowMs }, async job => {
+    if (runner.isRunning(job.id)) {
+      skipped += 1
+      return { changed: Promise.resolve(false) }
+    }
+    const { settled } = await runner.ask(job)
+    return { changed: settled.then(now => now.state !== job.state) }
+  })
+  return { polled: seen - skipped, ended: changed }
+}
+
+/**
+ * Looks for jobs of unknown submits at providers that can be asked, and continues the jobs that are found. Safe to run
+ * on every node at once: an upstream id belongs to one job.
+ */
+async function recoverSubmits(
+  ports: SweepPorts & { readonly runner: Pick<JobRunner, 'recover'> },
+  nowMs: number,
+): Promise<{ readonly recovered: number }> {
+  const { changed } = await askProviders(ports, { work: 'recover', atMs: nowMs }, async job => {
+    const { settled } = await ports.runner.recover(job)
+    return { changed: settled.then(now => now.state !== job.state) }
+  })
+  return { recovered: changed }
+}
+
+/**
+ * Books the results that providers finished after the job's money was released. Each job is watched for a day. Safe to
+ * run on every node at once: a late completion is booked once.
+ */
+async function watchReleasedJobs(
+  ports: SweepPorts & { readonly runner: Pick<JobRunner, 'watch'> },
+  nowMs: number,
+): Promise<{ readonly lateCompletions: number }> {
+  const { changed } = await askProviders(ports, { work: 'watch', atMs: nowMs }, async job => {
+    const isBooked = await ports.runner.watch(job)
+    return { changed: Promise.resolve(isBooked) }
+  })
+  return { lateCompletions: changed }
+}
+
+/**
+ * Fails jobs whose deadline is over, and releases their money: 15 minutes after an unknown submit, a day after the
+ * creation of any other. Safe to run on every node at once: each job fails once, and not if it has been found.
+ */
+async function releaseOverdueJobs(
+  ports: SweepPorts & { readonly jobs: Pick<Jobs, 'due' | 'fail'> },
+  nowMs: number,
+): Promise<{ readonly released: number }> {
+  const fail = async ({ id, state, deadlineAtMs }: Job) => {
+    const failure = state === 'processing' ? OVERDUE : SUBMIT_UNCONFIRMED
+    return (await ports.jobs.fail(id, { ...failure, deadlineAtMs, atMs: nowMs })).changed
+  }
+  const { changed } = await sweepJobs(ports, { work: 'overdue', atMs: nowMs }, fail)
+  return { released: changed }
+}
+
+/**
+ * Archives results past their retention: first the job, so that no reply promises files that are gone, and then its
+ * files. The sweep of files moves those that a crash in between has left. Safe to run on every node at once.
+ */
+async function archiveResults(
+  ports: SweepPorts & {
+    readonly jobs: Pick<Jobs, 'due' | 'archive'>
+    readonly blobs: Pick<Blobs, 'archive'>
+    readonly retention: Retention
+  },
+  nowMs: number,
+): Promise<{ readonly archived: number }> {
+  const archive = async ({ id, outputs }: Job) => {
+    const { changed } = await ports.jobs.archive(id, nowMs)
+    for (const { key } of outputs) await ports.blobs.archive(key)
+    return changed
+  }
+  const { imageMs, videoMs } = ports.retention
+  let archived = 0
+  for (const [kind, keptMs] of [
+    ['image', imageMs],
+    ['video', videoMs],
+  ] as const) {
+    if (keptMs === null) continue
+    const work = { work: 'archive', kind, atMs: nowMs - keptMs, limitMs: ARCHIVE_MS_MAX } as const
+    archived += (await sweepJobs(ports, work, archive)).changed
+  }
+  return { archived }
 }

@@ -4,9 +4,7 @@ import type { Clock } from '../gateway/ports/clock.ts'
 import type { Leases } from '../gateway/ports/leases.ts'
 import type { Ledger } from '../gateway/ports/ledger.ts'
 import { NO_JOBS, type JobsPass, type ReconcilerPass } from '../gateway/ports/reconcile.ts'
-import { closeLostAttempts } from './close-lost-attempts.ts'
-import { expireHolds } from './expire-holds.ts'
-import { settleLateAnswers } from './settle-late-answers.ts'
+import { closeLostAttempts, settleLateAnswers } from './reconcile-attempts.ts'
 
 const LEASE = 'reconciler'
 /**
@@ -14,6 +12,9 @@ const LEASE = 'reconciler'
  * this long.
  */
 const LEASE_MS = 60_000
+
+/** A few hundred milliseconds of work. The next pass continues. */
+const HOLDS_MAX = 1000
 
 const NOTHING: ReconcilerPass = {
   hasRun: false,
@@ -48,4 +49,11 @@ export async function reconcileOnce(ports: {
   } finally {
     await lease.release()
   }
+}
+
+/** Frees holds that their owner no longer renews. Safe to run on every node at once: each hold is freed once. */
+async function expireHolds(ledger: Ledger, nowMs: number): Promise<{ readonly expired: number }> {
+  const holds = await ledger.expiredHolds(HOLDS_MAX)
+  const freed = await Promise.all(holds.map(hold => ledger.expireHold(hold, nowMs)))
+  return { expired: freed.filter(isFreed => isFreed).length }
 }

@@ -1,9 +1,8 @@
-import { Gauge, type Registry } from 'prom-client'
-import type { HoldKind } from '../domain/ledger/books.ts'
-import type { ByteBudget } from '../gateway/budgets/byte-budget.ts'
-import type { NanoUsd } from '../domain/money.ts'
-import { registerBooksGauges, type BooksGauges } from './books-gauges.ts'
+import { Counter, Gauge, type Registry } from 'prom-client'
 import { openStates, type OpenState } from '../domain/jobs/job.ts'
+import type { HoldKind } from '../domain/ledger/books.ts'
+import type { NanoUsd } from '../domain/money.ts'
+import type { ByteBudget } from '../gateway/budgets/byte-budget.ts'
 import { dollars } from './dollars.ts'
 
 /** Functions that are called when the metrics are read. */
@@ -117,4 +116,45 @@ function registerNumber({ name, help, read }: NumberGauge, registry: Registry): 
       this.set(read())
     },
   })
+}
+
+/** Functions that are called when the metrics are read. */
+type BooksGauges = {
+  /** The number of writes of the anchor that failed. */
+  readonly anchorFailures: () => number
+  /** Whether no account may start paid work, because of a problem in the books. */
+  readonly isStopped: () => boolean
+  /** The number of accounts that may not start paid work, because of a problem in their own books. */
+  readonly stoppedAccounts: () => number
+}
+
+/** Metrics of problems that stop paid requests. */
+function registerBooksGauges(gauges: BooksGauges, registry: Registry): void {
+  const registers = [registry]
+  const anchorFailures = new Counter({
+    name: 'tollgate_anchor_write_failures_total',
+    help: 'Writes of the anchor file that failed. Each is tried again after a second.',
+    registers,
+    collect() {
+      this.reset()
+      this.inc(gauges.anchorFailures())
+    },
+  })
+  const isStopped = new Gauge({
+    name: 'tollgate_books_stopped',
+    help: '1 while all paid requests are refused because of a problem in the books.',
+    registers,
+    collect() {
+      this.set(gauges.isStopped() ? 1 : 0)
+    },
+  })
+  const stoppedAccounts = new Gauge({
+    name: 'tollgate_stopped_accounts',
+    help: 'Accounts whose paid requests are refused because of a problem in their books.',
+    registers,
+    collect() {
+      this.set(gauges.stoppedAccounts())
+    },
+  })
+  void [anchorFailures, isStopped, stoppedAccounts]
 }

@@ -3,8 +3,7 @@ import type { NanoUsd } from '../domain/money.ts'
 import { usageBuckets, type Provenance, type Usage, type UsageBucket } from '../domain/pricing/usage.ts'
 import type { UpstreamFailure } from '../gateway/text/text-trace.ts'
 import { dollars } from './dollars.ts'
-import { Durations } from './durations.ts'
-import { Tallies } from './tallies.ts'
+import { Durations, Tallies } from './request-tallies.ts'
 
 /** The facts that the metrics need about a finished request. */
 export type RequestMeasure = {

@@ -1,9 +1,14 @@
 import { afterAll, afterEach, describe, expect, test } from 'bun:test'
 import { fakeClock } from '../../test/support/fake-clock.ts'
 import { exactCount } from './exact-count.ts'
-import { roughCount } from './rough-count.ts'
-import { CALL_CHARS_MAX, openTokenizer, type OpenTokenizer } from './tokenizer.ts'
-import { ANSWER_WITHIN_MS, WAITING_CHARS_MAX } from './worker-counter.ts'
+import {
+  roughCount,
+  CALL_CHARS_MAX,
+  openTokenizer,
+  ANSWER_WITHIN_MS,
+  WAITING_CHARS_MAX,
+  type OpenTokenizer,
+} from './tokenizer.ts'
 
 const text = 'The gateway counts what the upstream did not: “naïve”, 你好, {"a":[1,2]}. '
 const opened: OpenTokenizer[] = []

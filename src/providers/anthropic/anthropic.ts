@@ -1,8 +1,8 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
 import type { ApiVersion, TextProvider } from '../../gateway/ports/text-provider.ts'
 import { httpRequest, type HttpRequest } from '../../http1/client/http-request.ts'
-import { addressOf, type Address, type SecretOf } from '../openai-compatible/target.ts'
-import { textOverHttp, type HttpPorts } from '../openai-compatible/text-over-http.ts'
+import { addressOf, type Address, type SecretOf } from '../http/address.ts'
+import { textOverHttp, type HttpPorts } from '../http/text-over-http.ts'
 import { anthropicHeaders, requestVersion, withCreditStatus } from './wire.ts'
 
 export type AnthropicPorts = HttpPorts & { readonly secretOf: SecretOf }

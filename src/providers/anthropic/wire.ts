@@ -1,7 +1,7 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
 import type { ApiVersion, ProviderOutcome } from '../../gateway/ports/text-provider.ts'
 import { isJsonObject, findJsonObject } from '../../protocol/json/parse-json.ts'
-import { keyHeader } from '../openai-compatible/target.ts'
+import { keyHeader } from '../http/address.ts'
 
 /** The version of the API for requests without one. */
 export const DEFAULT_VERSION = '2023-06-01'

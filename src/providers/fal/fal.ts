@@ -1,10 +1,12 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
 import type { AcceptedJob, MediaProvider } from '../../gateway/ports/media-provider.ts'
+import type { ProbeResult } from '../../gateway/ports/providers.ts'
+import { addressOf, type Address, type SecretOf } from '../http/address.ts'
+import type { MediaKindEntry } from '../media/media-kind.ts'
 import { notCallable, unavailable } from '../media/outcomes.ts'
+import { probeWith, submitTo } from '../media/media-http.ts'
 import type { SendWhole, WholeAnswer, WholeReply } from '../media/send-whole.ts'
-import { submitTo } from '../media/submit-to.ts'
-import { addressOf, type Address, type SecretOf } from '../openai-compatible/target.ts'
 import {
   appOf,
   createBody,
@@ -16,7 +18,16 @@ import {
   readStatus,
 } from './wire.ts'
 
-export type FalPorts = { readonly send: SendWhole; readonly clock: Clock; readonly secretOf: SecretOf }
+export const falKind: MediaKindEntry = {
+  rules: {
+    baseUrl: 'https://queue.fal.run',
+  },
+  makes: ['image', 'video'],
+  provider: fal,
+  probe: probeFal,
+}
+
+type FalPorts = { readonly send: SendWhole; readonly clock: Clock; readonly secretOf: SecretOf }
 
 const POLL_EVERY_MS = 2000
 
@@ -61,7 +72,7 @@ export function fal({ send, clock, secretOf }: FalPorts): MediaProvider {
 }
 
 /** The address of a path of the API, with the key, or why the provider cannot be called. */
-export function falAddress(
+function falAddress(
   provider: Provider,
   path: string,
   secretOf: SecretOf,
@@ -73,4 +84,19 @@ export function falAddress(
 
 function noReply(problem: string): WholeReply {
   return { reply: 'none', isSent: false, problem }
+}
+
+/** No request has this id. */
+const NO_REQUEST = { app: 'fal-ai/flux', requestId: '00000000-0000-0000-0000-000000000000' }
+
+/**
+ * Asks for a request that does not exist, which costs nothing. A valid key gets an answer about the request. Never
+ * throws; ends within five seconds.
+ */
+export function probeFal(
+  provider: Provider,
+  { send, secretOf }: Pick<FalPorts, 'send' | 'secretOf'>,
+): Promise<ProbeResult> {
+  const address = falAddress(provider, `${pathOf(NO_REQUEST)}/status`, secretOf)
+  return probeWith(address, provider, send, { missing: 'ok' })
 }

@@ -1,15 +1,16 @@
-import type { PollOutcome, SubmitCall, SubmitOutcome } from '../../gateway/ports/media-provider.ts'
+import type {
+  PollOutcome,
+  SubmitCall,
+  SubmitOutcome,
+  MediaResult,
+} from '../../gateway/ports/media-provider.ts'
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
 import { readUpstreamError } from '../../protocol/upstream-error.ts'
-import { isUsableId, reasonOf, waitOf } from '../media/answers.ts'
-import { failedJob } from '../media/failed-job.ts'
-import { isSuccess, problemOf, unusable } from '../media/outcomes.ts'
-import { linkOf, otherParams, refusalOf } from '../media/inputs.ts'
-import { jsonParts } from '../media/json-parts.ts'
-import { IMAGE_FIELD, namedImages } from '../media/named-images.ts'
+import { isUsableId, reasonOf, waitOf, failedJob, isSuccess, problemOf, unusable } from '../media/outcomes.ts'
+import { millisecondsOf, linkOutput } from '../media/result-values.ts'
+import { linkOf, otherParams, refusalOf, IMAGE_FIELD, namedImages } from '../media/inputs.ts'
+import { jsonParts, type SubmitBody } from '../media/request-bodies.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
-import type { SubmitBody } from '../media/submit-to.ts'
-import { readOutputs } from './read-outputs.ts'
 
 /** A request in the queue. The app is its address there, such as `fal-ai/flux`. */
 export type FalJob = { readonly app: string; readonly requestId: string }
@@ -187,4 +188,31 @@ function errorOf({ body, contentType }: WholeAnswer): { readonly code?: string; 
   const code = [first, type].find(name => typeof name === 'string' && name !== '')
   const { message } = readUpstreamError(body, contentType)
   return { message, ...(typeof code === 'string' ? { code } : {}) }
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+/** Members that have files. The first member with a file counts, because the images beside a video are its preview. */
+const FILE_MEMBERS = ['video', 'videos', 'images', 'image']
+
+/**
+ * The files in the output of a model. Each model has its own form of output. Models of images and videos have their
+ * files in one of these members, as a file or as a list of files.
+ */
+function readOutputs(output: Members): MediaResult {
+  const lists = FILE_MEMBERS.map(name => filesIn(output[name]))
+  const files = lists.find(({ length }) => length > 0) ?? []
+  const durationMs = millisecondsOf(files[0]?.['duration']) ?? millisecondsOf(output['duration'])
+  return {
+    outputs: files.flatMap(({ url }) => linkOutput(url) ?? []),
+    isCounted: true,
+    ...(durationMs === undefined ? {} : { durationMs }),
+  }
+}
+
+function filesIn(value: unknown): readonly Members[] {
+  const files = (Array.isArray(value) ? value : [value]).flatMap((file): readonly Members[] =>
+    typeof file === 'string' ? [{ url: file }] : isJsonObject(file) ? [file] : [],
+  )
+  return files.filter(({ url }) => typeof url === 'string' && url !== '')
 }

@@ -1,4 +1,4 @@
-import { failureReason } from '../failure-reason.ts'
+import { failureReason } from '../http/failure-reason.ts'
 
 /** Why a fetch failed. The message completes "download failed:" and has no host and no key. */
 export class FetchError extends Error {

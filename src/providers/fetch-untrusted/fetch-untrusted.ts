@@ -5,10 +5,9 @@ import type { HttpClient, HttpResponse } from '../../http1/client/http-client.ts
 import { httpRequest } from '../../http1/client/http-request.ts'
 import { FetchError, networkError, RefusedError } from './fetch-error.ts'
 import { FetchLimits } from './fetch-limits.ts'
-import { LimitedBody, tooLarge } from './limited-body.ts'
 import { findTarget, type Target } from './find-target.ts'
+import { LimitedBody, tooLarge } from './limited-body.ts'
 import type { Resolver } from './resolver.ts'
-import { untrustedUrl } from './untrusted-url.ts'
 
 const REDIRECTS_MAX = 5
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
@@ -137,4 +136,24 @@ function encodingProblem(encoding: string | null): FetchError | undefined {
 
 function permanent(problem: string): FetchError {
   return new FetchError(problem, { isPermanent: true })
+}
+
+/** Few servers accept longer ones. */
+const URL_CHARS_MAX = 8192
+
+/**
+ * Reads a URL, which may be relative to the one that redirects to it. Throws a `RefusedError` for one that is not
+ * fetched.
+ */
+export function untrustedUrl(text: string, base?: URL): URL {
+  if (text.length > URL_CHARS_MAX) throw new RefusedError(`the URL has more than ${URL_CHARS_MAX} characters`)
+  const url = URL.parse(text, base?.href)
+  if (url === null) throw new RefusedError('the URL is not valid')
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new RefusedError('the URL is neither http nor https')
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new RefusedError('the URL has a user name or a password')
+  }
+  return url
 }

@@ -1,13 +1,24 @@
 import type { MediaProvider } from '../../gateway/ports/media-provider.ts'
-import { geminiAddress } from '../gemini-api/gemini-address.ts'
+import { probeGemini, geminiAddress } from '../gemini-api/gemini-api.ts'
+import type { SecretOf } from '../http/address.ts'
+import type { MediaKindEntry } from '../media/media-kind.ts'
 import { notCallable, unavailable } from '../media/outcomes.ts'
 import type { SendWhole } from '../media/send-whole.ts'
-import { submitTo } from '../media/submit-to.ts'
-import type { SecretOf } from '../openai-compatible/target.ts'
+import { submitTo } from '../media/media-http.ts'
 import { requestBody } from './request-body.ts'
 import { readGenerated } from './wire.ts'
 
-export type GeminiImagesPorts = { readonly send: SendWhole; readonly secretOf: SecretOf }
+export const geminiImagesKind: MediaKindEntry = {
+  rules: {
+    baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
+    keyHeader: 'x-goog-api-key',
+  },
+  makes: ['image'],
+  provider: geminiImages,
+  probe: probeGemini,
+}
+
+type GeminiImagesPorts = { readonly send: SendWhole; readonly secretOf: SecretOf }
 
 /** No job of this kind is polled. A row that had another kind before may still have such jobs. */
 const POLL_EVERY_MS = 60_000

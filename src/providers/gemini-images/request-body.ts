@@ -1,7 +1,6 @@
 import type { MediaInput, SubmitCall } from '../../gateway/ports/media-provider.ts'
 import { otherParams } from '../media/inputs.ts'
-import { jsonParts, type Members } from '../media/json-parts.ts'
-import type { SubmitBody } from '../media/submit-to.ts'
+import { jsonParts, type Members, type SubmitBody } from '../media/request-bodies.ts'
 
 /** Some become members of `imageConfig`. The others would change the number or form of results. */
 const OWN_FIELDS = new Set([

@@ -2,8 +2,7 @@ import type { Billed, MediaOutput, SubmitOutcome } from '../../gateway/ports/med
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
 import { readGoogleError, rejectionOf } from '../gemini-api/google-error.ts'
 import { isSuccess, problemOf } from '../media/outcomes.ts'
-import { countOf } from '../media/token-count.ts'
-import { base64Output } from '../media/outputs.ts'
+import { countOf, base64Output } from '../media/result-values.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
 
 /** The outcome of an answer to a request. A 5xx is always unknown, and a 4xx is always a rejection. */

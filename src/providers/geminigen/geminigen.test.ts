@@ -8,8 +8,7 @@ import { MediaSimulator } from '../../../test/support/simulators/media/media-sim
 import { simulatedSend } from '../../../test/support/simulators/simulated-send.ts'
 import type { SubmitCall } from '../../gateway/ports/media-provider.ts'
 import type { WholeRequest } from '../media/send-whole.ts'
-import { geminigen } from './geminigen.ts'
-import { probeGeminigen } from './probe-geminigen.ts'
+import { geminigen, probeGeminigen } from './geminigen.ts'
 
 const JOB_MS = 5000
 const KEY = 'key-1'

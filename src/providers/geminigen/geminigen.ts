@@ -1,14 +1,28 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
 import type { MediaProvider } from '../../gateway/ports/media-provider.ts'
-import { boundaryOf, formParts } from '../media/form-parts.ts'
+import type { ProbeResult } from '../../gateway/ports/providers.ts'
+import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
+import { addressOf, type SecretOf } from '../http/address.ts'
+import { boundaryOf, formParts } from '../media/request-bodies.ts'
+import type { MediaKindEntry } from '../media/media-kind.ts'
 import { notCallable, unavailable } from '../media/outcomes.ts'
-import type { SendWhole } from '../media/send-whole.ts'
-import { submitTo } from '../media/submit-to.ts'
-import { addressOf, type SecretOf } from '../openai-compatible/target.ts'
+import type { SendWhole, WholeAnswer } from '../media/send-whole.ts'
+import { PROBE_TIMEOUT_MS, submitTo } from '../media/media-http.ts'
 import { submitForm } from './submit-form.ts'
-import { readHistory, readSubmitted } from './wire.ts'
+import { errorCodeOf, isOperatorCode, readHistory, readSubmitted } from './wire.ts'
 
-export type GeminigenPorts = { readonly send: SendWhole; readonly secretOf: SecretOf }
+export const geminigenKind: MediaKindEntry = {
+  rules: {
+    baseUrl: 'https://api.geminigen.ai',
+    keyHeader: 'x-api-key',
+    reportsCredits: true,
+  },
+  makes: ['image', 'video'],
+  provider: geminigen,
+  probe: probeGeminigen,
+}
+
+type GeminigenPorts = { readonly send: SendWhole; readonly secretOf: SecretOf }
 
 const POLL_EVERY_MS = 3000
 
@@ -42,7 +56,7 @@ export function geminigen({ send, secretOf }: GeminigenPorts): MediaProvider {
 }
 
 /** The address of a path under `/uapi/v1`. The base URL may end with that. */
-export function geminigenAddress(
+function geminigenAddress(
   provider: Provider,
   path: string,
   secretOf: SecretOf,
@@ -51,4 +65,30 @@ export function geminigenAddress(
   return addressOf({ ...provider, baseUrl }, `/uapi/v1${path}`, secretOf, secret =>
     secret === undefined ? {} : { 'x-api-key': secret },
   )
+}
+
+/** Requests the credit of the account, which costs nothing. Never throws; ends within five seconds. */
+export async function probeGeminigen(
+  provider: Provider,
+  { send, secretOf }: GeminigenPorts,
+): Promise<ProbeResult> {
+  const address = geminigenAddress(provider, '/account', secretOf)
+  if ('problem' in address) return { ok: false, detail: `It cannot be called: ${address.problem}.` }
+  const reply = await send({ provider, method: 'GET', ...address, timeoutMs: PROBE_TIMEOUT_MS })
+  return reply.reply === 'none' ? { ok: false, detail: `Does not respond (${reply.problem}).` } : judge(reply)
+}
+
+function judge({ status, body }: WholeAnswer): ProbeResult {
+  const code = errorCodeOf(body)
+  const shown = code === undefined ? `status ${status}` : `status ${status}, code ${code}`
+  if (status === 401 || status === 403 || isOperatorCode(code))
+    return { ok: false, detail: `Refuses its key (${shown}).` }
+  if (status === 429) return { ok: true, detail: `Responds (${shown}).` }
+  const credit = findJsonObject(body)?.['user_credit']
+  if (!isJsonObject(credit) || status !== 200)
+    return { ok: false, detail: `Responds, but not like the GeminiGen API (${shown}).` }
+  const { available_credit: available } = credit
+  return typeof available === 'number' && available <= 0
+    ? { ok: false, detail: 'Accepts its key, but its account has no credit.' }
+    : { ok: true, detail: `Responds (${shown}).` }
 }

@@ -1,5 +1,5 @@
 import type { MediaInput, SubmitCall } from '../../gateway/ports/media-provider.ts'
-import { extensionOf, type FormField } from '../media/form-parts.ts'
+import { extensionOf, type FormField } from '../media/request-bodies.ts'
 import { hasReferences, otherParams } from '../media/inputs.ts'
 
 /** A route of the API for one family of models, and the fields of its form. */

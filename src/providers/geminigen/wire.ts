@@ -1,14 +1,25 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
 import type { JobKind } from '../../domain/jobs/job.ts'
-import type { MediaResult, PollOutcome, SubmitOutcome } from '../../gateway/ports/media-provider.ts'
+import type {
+  MediaResult,
+  PollOutcome,
+  SubmitOutcome,
+  Rejection,
+} from '../../gateway/ports/media-provider.ts'
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
-import { isUsableId } from '../media/answers.ts'
-import { costOfCredits } from '../media/credits.ts'
-import type { FailedJob } from '../media/failed-job.ts'
-import { isSuccess, problemOf, UNEXPLAINED_FAILURE, unusable } from '../media/outcomes.ts'
-import { linkOutput } from '../media/outputs.ts'
+import { readUpstreamError } from '../../protocol/upstream-error.ts'
+import {
+  isUsableId,
+  reasonOf,
+  waitOf,
+  isSuccess,
+  problemOf,
+  UNEXPLAINED_FAILURE,
+  unusable,
+  type FailedJob,
+} from '../media/outcomes.ts'
+import { costOfCredits, linkOutput } from '../media/result-values.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
-import { errorCodeOf, isOperatorCode, rejectionOf } from './geminigen-error.ts'
 
 type Item = Readonly<Record<string, unknown>>
 
@@ -95,4 +106,37 @@ function failureOf({ error_code: code, error_message: message }: Item): FailedJo
   const [said = UNEXPLAINED_FAILURE] = textsOf([message])
   if (isOperatorCode(named)) return { outcome: 'failed', message: UNEXPLAINED_FAILURE }
   return { outcome: 'failed', message: said, ...(named === undefined ? {} : { code: named }) }
+}
+
+/** The code of an error: in `detail`, or beside it. */
+export function errorCodeOf(body: string): string | undefined {
+  const value = findJsonObject(body)
+  const detail = value?.['detail']
+  return codeIn(isJsonObject(detail) ? detail : undefined) ?? codeIn(value)
+}
+
+function codeIn(value: Readonly<Record<string, unknown>> | undefined): string | undefined {
+  const code = value?.['error_code']
+  return typeof code === 'string' && code !== '' ? code : undefined
+}
+
+/** Codes about the operator's key, its credit, and the model that the row names. */
+const OPERATOR_CODE = /^API_KEY_|_CREDITS?$|^INVALID_MODEL$/
+const RATE_CODE = 'RATE_LIMIT_ERROR'
+
+export function isOperatorCode(code: string | undefined): boolean {
+  return code !== undefined && OPERATOR_CODE.test(code)
+}
+
+/** Why a submit was not accepted. */
+function rejectionOf(answer: WholeAnswer): Rejection {
+  const { status, contentType, body } = answer
+  const code = errorCodeOf(body)
+  return {
+    reason: isOperatorCode(code) ? 'operator' : code === RATE_CODE ? 'rate_limited' : reasonOf(status),
+    status,
+    message: readUpstreamError(body, contentType).message,
+    ...(code === undefined ? {} : { code }),
+    ...waitOf(answer),
+  }
 }

@@ -1,5 +1,5 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
-import { extraHeaders, type SecretOf } from '../extra-headers.ts'
+import { extraHeaders, type SecretOf } from '../http/address.ts'
 import type { KlingKeys, KlingTokens } from './kling-token.ts'
 
 export type KlingTarget = { readonly url: URL; readonly headers: Headers; readonly keys: KlingKeys }

@@ -1,11 +1,14 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
 import type { MediaProvider, RecoverOutcome } from '../../gateway/ports/media-provider.ts'
-import { joinedBody } from '../media/joined-body.ts'
+import type { ProbeResult } from '../../gateway/ports/providers.ts'
+import type { SecretOf } from '../http/address.ts'
+import { joinedBody } from '../media/request-bodies.ts'
+import { PROBE_TIMEOUT_MS } from '../media/media-http.ts'
+import type { MediaKindEntry } from '../media/media-kind.ts'
 import { notCallable, unavailable, unanswered } from '../media/outcomes.ts'
 import type { SendWhole, WholeReply } from '../media/send-whole.ts'
-import type { SecretOf } from '../openai-compatible/target.ts'
-import { isTokenRefused, NO_SUCH_RESOURCE, readEnvelope } from './envelope.ts'
+import { isTokenRefused, NO_SUCH_RESOURCE, readEnvelope, troubleOf } from './envelope.ts'
 import { klingTarget } from './kling-target.ts'
 import { klingTokens, type KlingKeys, type KlingTokens } from './kling-token.ts'
 import {
@@ -20,7 +23,17 @@ import {
   type KlingJob,
 } from './wire.ts'
 
-export type KlingPorts = { readonly send: SendWhole; readonly clock: Clock; readonly secretOf: SecretOf }
+export const klingKind: MediaKindEntry = {
+  rules: {
+    hasKeyPair: true,
+    reportsCredits: true,
+  },
+  makes: ['video'],
+  provider: kling,
+  probe: probeKling,
+}
+
+type KlingPorts = { readonly send: SendWhole; readonly clock: Clock; readonly secretOf: SecretOf }
 
 const POLL_EVERY_MS = 2000
 
@@ -94,4 +107,27 @@ function forgetRefusedToken(reply: WholeReply, keys: KlingKeys, tokens: KlingTok
 
 function isAnswer(reply: WholeReply | Problem): reply is Extract<WholeReply, { readonly reply: 'answer' }> {
   return 'reply' in reply && reply.reply === 'answer'
+}
+
+/** Requests a page of one job, which costs nothing. Never throws; ends within five seconds. */
+export async function probeKling(
+  provider: Provider,
+  { send, clock, secretOf }: KlingPorts,
+): Promise<ProbeResult> {
+  const target = klingTarget(provider, 'text2video', { tokens: klingTokens(clock), secretOf })
+  if ('problem' in target) return { ok: false, detail: `It cannot be called: ${target.problem}.` }
+  const { url, headers } = target
+  url.search = '?pageNum=1&pageSize=1'
+  const reply = await send({ provider, method: 'GET', url, headers, timeoutMs: PROBE_TIMEOUT_MS })
+  if (reply.reply === 'none') return { ok: false, detail: `Does not respond (${reply.problem}).` }
+  return judge(reply.status, readEnvelope(reply.body)?.code)
+}
+
+function judge(status: number, code: number | undefined): ProbeResult {
+  const shown = code === undefined ? `status ${status}` : `status ${status}, code ${code}`
+  if (code === undefined || status === 404 || status >= 500)
+    return { ok: false, detail: `Responds, but not like the Kling API (${shown}).` }
+  if (isTokenRefused(code)) return { ok: false, detail: `Refuses its keys (${shown}).` }
+  if (troubleOf(code) === 'operator') return { ok: false, detail: `Refuses the account (${shown}).` }
+  return { ok: true, detail: `Responds (${shown}).` }
 }

@@ -5,7 +5,7 @@ import { aSubmitCall, bytesInput } from '../../../test/support/media-calls.ts'
 import { klingProvider } from '../../../test/support/media-providers.ts'
 import { usd } from '../../domain/money.ts'
 import type { SubmitCall } from '../../gateway/ports/media-provider.ts'
-import { joinedBody } from '../media/joined-body.ts'
+import { joinedBody } from '../media/request-bodies.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
 import {
   createBody,

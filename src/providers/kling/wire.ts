@@ -9,14 +9,18 @@ import type {
   SubmitOutcome,
 } from '../../gateway/ports/media-provider.ts'
 import { isJsonObject } from '../../protocol/json/parse-json.ts'
-import { reasonOf as refusalOf, waitOf } from '../media/answers.ts'
-import { costOfCredits } from '../media/credits.ts'
-import { failedJob } from '../media/failed-job.ts'
-import { isSuccess, problemOf, UNEXPLAINED_FAILURE, unusable } from '../media/outcomes.ts'
+import {
+  reasonOf as refusalOf,
+  waitOf,
+  failedJob,
+  isSuccess,
+  problemOf,
+  UNEXPLAINED_FAILURE,
+  unusable,
+} from '../media/outcomes.ts'
+import { costOfCredits, millisecondsOf } from '../media/result-values.ts'
 import { otherParams } from '../media/inputs.ts'
-import type { BodyPart } from '../media/joined-body.ts'
-import { jsonParts, type MemberValue } from '../media/json-parts.ts'
-import { millisecondsOf } from '../media/clip-duration.ts'
+import { jsonParts, type BodyPart, type MemberValue } from '../media/request-bodies.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
 import { readEnvelope, troubleOf, type Envelope, type Trouble } from './envelope.ts'
 

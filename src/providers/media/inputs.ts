@@ -1,5 +1,6 @@
+import type { Params } from '../../domain/jobs/params.ts'
 import type { MediaInput, SubmitCall } from '../../gateway/ports/media-provider.ts'
-import type { Members, MemberValue } from './json-parts.ts'
+import type { Members, MemberValue } from './request-bodies.ts'
 
 /** The row's parameter for the role of all images of its jobs. It is for the adapter and never sent. */
 export const IMAGE_ROLE = 'image_role'
@@ -42,4 +43,38 @@ export function refusalOf({ refUpstreamId, scenes }: SubmitCall): string | undef
   if (refUpstreamId !== undefined)
     return 'The provider cannot continue from the id of an earlier job. Send the clip of that job as the video.'
   return scenes === undefined ? undefined : 'The provider does not accept scenes.'
+}
+
+/** The prompt and the inputs in one list, each input with its role: the format of MiniMax v2 and Seedance. */
+export function contentList(
+  call: Pick<SubmitCall, 'prompt' | 'images' | 'videos' | 'params'>,
+): readonly MemberValue[] {
+  const frames = hasReferences(call) ? [] : ['first_frame', 'last_frame']
+  return [
+    { type: 'text', text: call.prompt },
+    ...call.images.map((image, place) => ({
+      type: 'image_url',
+      image_url: { url: linkOf(image) },
+      role: frames[place] ?? 'reference_image',
+    })),
+    ...call.videos.map(video => ({
+      type: 'video_url',
+      video_url: { url: linkOf(video) },
+      role: 'reference_video',
+    })),
+  ]
+}
+
+/** The parameter of a row that names the member for input images. It is not sent. */
+export const IMAGE_FIELD = 'image_field'
+
+/**
+ * The input images under the member that the row's parameter `image_field` names: `image_url` for one image, and
+ * `image_urls[]` for a list. Undefined for a row without this parameter.
+ */
+export function namedImages(params: Params, images: readonly MemberValue[]): Members | undefined {
+  const [, name, list] = /^(\w+)(\[\])?$/.exec(String(params[IMAGE_FIELD] ?? '')) ?? []
+  if (name === undefined) return undefined
+  if (images.length === 0) return {}
+  return { [name]: list === undefined && images.length === 1 ? images[0] : images }
 }

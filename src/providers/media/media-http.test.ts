@@ -15,7 +15,7 @@ import { refusedUrl, startUpstream, type Upstream } from '../../../test/support/
 import { fetchClient } from '../../http1/client/fetch-client.ts'
 import { httpClient, type HttpClient } from '../../http1/client/http-client.ts'
 import { Timers } from '../../http1/timers.ts'
-import { joinedBody } from './joined-body.ts'
+import { joinedBody } from './request-bodies.ts'
 import { mediaHttp } from './media-http.ts'
 import type { WholeReply, WholeRequest } from './send-whole.ts'
 

@@ -1,11 +1,20 @@
+import type { Provider } from '../../domain/catalog/provider.ts'
+import type { SubmitCall, SubmitOutcome } from '../../gateway/ports/media-provider.ts'
+import type { ProbeResult } from '../../gateway/ports/providers.ts'
 import type { ProviderOutcome } from '../../gateway/ports/text-provider.ts'
-import type { HttpClient } from '../../http1/client/http-client.ts'
 import { ClientError } from '../../http1/client/client-error.ts'
+import type { HttpClient } from '../../http1/client/http-client.ts'
 import { httpRequest, type HttpRequest } from '../../http1/client/http-request.ts'
-import { failureReason } from '../failure-reason.ts'
-import { readHead } from '../openai-compatible/answer-head.ts'
-import { readAnswer } from '../openai-compatible/read-answer.ts'
-import type { SendWhole, WholeReply, WholeRequest } from './send-whole.ts'
+import type { Address } from '../http/address.ts'
+import { readHead } from '../http/answer-head.ts'
+import { failureReason } from '../http/failure-reason.ts'
+import { readAnswer } from '../http/read-answer.ts'
+import { notCallable, unanswered } from './outcomes.ts'
+import { joinedBody, type SubmitBody } from './request-bodies.ts'
+import type { SendWhole, WholeAnswer, WholeReply, WholeRequest } from './send-whole.ts'
+
+/** Long enough for a TLS handshake across the world, and short enough to wait for at a terminal. */
+export const PROBE_TIMEOUT_MS = 5000
 
 type Answered = Extract<ProviderOutcome, { outcome: 'answered' }>
 
@@ -53,4 +62,45 @@ const UNCONNECTED: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOTFOUND', '
 /** Whether the server may have seen some of the request. */
 function mayBeSent(error: unknown): boolean {
   return error instanceof ClientError ? error.isRequestSent : !UNCONNECTED.has(failureReason(error))
+}
+
+/**
+ * Posts a body, once, and reads the answer. Sends nothing for a row that cannot be called, and for a job that the API
+ * cannot make.
+ */
+export async function submitTo(
+  address: Address | { readonly problem: string },
+  body: SubmitBody,
+  { provider, timeoutMs }: Pick<SubmitCall, 'provider' | 'timeoutMs'>,
+  { send, read }: { readonly send: SendWhole; readonly read: (answer: WholeAnswer) => SubmitOutcome },
+): Promise<SubmitOutcome> {
+  if ('problem' in address) return notCallable(address.problem)
+  if ('refusal' in body) return { outcome: 'rejected', reason: 'invalid', message: body.refusal }
+  const reply = await send({ provider, method: 'POST', ...address, body: joinedBody(body), timeoutMs })
+  if (reply.reply === 'answer') return read(reply)
+  return unanswered(reply)
+}
+
+/**
+ * Sends a GET that costs nothing. Never throws; ends within five seconds. `missing` says what a 404 means: `ok` if the
+ * request asks for something that does not exist.
+ */
+export async function probeWith(
+  address: Address | { readonly problem: string },
+  provider: Provider,
+  send: SendWhole,
+  { missing = 'wrong' }: { readonly missing?: 'ok' | 'wrong' } = {},
+): Promise<ProbeResult> {
+  if ('problem' in address) return { ok: false, detail: `It cannot be called: ${address.problem}.` }
+  const reply = await send({ ...address, provider, method: 'GET', timeoutMs: PROBE_TIMEOUT_MS })
+  if (reply.reply === 'none') return { ok: false, detail: `Does not respond (${reply.problem}).` }
+  const { status } = reply
+  if (status === 401 || status === 402 || status === 403)
+    return { ok: false, detail: `Refuses its key or its account (status ${status}).` }
+  if (status === 404 && missing === 'wrong')
+    return { ok: false, detail: 'Responds, but not like an API of this kind (status 404).' }
+  const isError = status >= 500 || (status >= 300 && status < 400)
+  return isError
+    ? { ok: false, detail: `Responds with status ${status}.` }
+    : { ok: true, detail: `Responds (status ${status}).` }
 }

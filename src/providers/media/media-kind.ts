@@ -4,7 +4,7 @@ import type { Clock } from '../../gateway/ports/clock.ts'
 import type { MediaProvider } from '../../gateway/ports/media-provider.ts'
 import type { ProbeResult } from '../../gateway/ports/providers.ts'
 import type { HttpClient } from '../../http1/client/http-client.ts'
-import type { SecretOf } from '../openai-compatible/target.ts'
+import type { SecretOf } from '../http/address.ts'
 import type { SendWhole } from './send-whole.ts'
 
 export type MediaKindPorts = {

@@ -1,5 +1,5 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
-import type { JoinedBody } from './joined-body.ts'
+import type { JoinedBody } from './request-bodies.ts'
 
 /** One request to a provider of images or videos. */
 export type WholeRequest = {

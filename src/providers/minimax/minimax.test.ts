@@ -8,8 +8,7 @@ import { simulatedSend } from '../../../test/support/simulators/simulated-send.t
 import { until } from '../../../test/scenarios/until.ts'
 import type { SubmitCall } from '../../gateway/ports/media-provider.ts'
 import type { WholeRequest } from '../media/send-whole.ts'
-import { minimax } from './minimax.ts'
-import { probeMinimax } from './probe-minimax.ts'
+import { minimax, probeMinimax } from './minimax.ts'
 
 const JOB_MS = 5000
 const KEY = 'key-1'

@@ -1,14 +1,26 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
 import type { Clock } from '../../gateway/ports/clock.ts'
 import type { MediaProvider, PollOutcome } from '../../gateway/ports/media-provider.ts'
+import type { ProbeResult } from '../../gateway/ports/providers.ts'
+import { addressOf, type SecretOf } from '../http/address.ts'
+import type { MediaKindEntry } from '../media/media-kind.ts'
 import { notCallable, unavailable } from '../media/outcomes.ts'
 import type { SendWhole, WholeAnswer, WholeReply } from '../media/send-whole.ts'
-import { submitTo } from '../media/submit-to.ts'
-import { addressOf, type SecretOf } from '../openai-compatible/target.ts'
+import { PROBE_TIMEOUT_MS, submitTo } from '../media/media-http.ts'
+import { readEnvelope, troubleOf } from './envelope.ts'
 import { submitBody, versionOf } from './submit-body.ts'
 import { parseUpstreamId, readFile, readSubmitted, readTaskV1, readTaskV2 } from './wire.ts'
 
-export type MinimaxPorts = { readonly send: SendWhole; readonly clock: Clock; readonly secretOf: SecretOf }
+export const minimaxKind: MediaKindEntry = {
+  rules: {
+    baseUrl: 'https://api.minimax.io',
+  },
+  makes: ['video'],
+  provider: minimax,
+  probe: probeMinimax,
+}
+
+type MinimaxPorts = { readonly send: SendWhole; readonly clock: Clock; readonly secretOf: SecretOf }
 
 const POLL_EVERY_MS = 5000
 
@@ -63,11 +75,32 @@ export function minimax({ send, clock, secretOf }: MinimaxPorts): MediaProvider 
 type GetCall = { readonly provider: Provider; readonly timeoutMs: number }
 
 /** The address of a path of the API. The base URL may end with a version. */
-export function minimaxAddress(
-  provider: Provider,
-  path: string,
-  secretOf: SecretOf,
-): ReturnType<typeof addressOf> {
+function minimaxAddress(provider: Provider, path: string, secretOf: SecretOf): ReturnType<typeof addressOf> {
   const { baseUrl = '' } = provider
   return addressOf({ ...provider, baseUrl: baseUrl.replace(/\/v[12]\/?$/, '') }, path, secretOf)
+}
+
+const NO_CREDIT = '1008'
+
+/** Asks for a job that does not exist, which costs nothing. Never throws; ends within five seconds. */
+export async function probeMinimax(
+  provider: Provider,
+  { send, secretOf }: Omit<MinimaxPorts, 'clock'>,
+): Promise<ProbeResult> {
+  const address = minimaxAddress(provider, '/v1/query/video_generation', secretOf)
+  if ('problem' in address) return { ok: false, detail: `It cannot be called: ${address.problem}.` }
+  address.url.searchParams.set('task_id', '0')
+  const reply = await send({ provider, method: 'GET', ...address, timeoutMs: PROBE_TIMEOUT_MS })
+  if (reply.reply === 'none') return { ok: false, detail: `Does not respond (${reply.problem}).` }
+  return judge(reply.status, readEnvelope(reply.body)?.code)
+}
+
+function judge(status: number, code: string | undefined): ProbeResult {
+  const shown = code === undefined ? `status ${status}` : `status ${status}, code ${code}`
+  if (status === 401 || status === 403) return { ok: false, detail: `Refuses its key (${shown}).` }
+  if (code === undefined || status === 404 || status >= 500)
+    return { ok: false, detail: `Responds, but not like the MiniMax API (${shown}).` }
+  if (code === NO_CREDIT) return { ok: false, detail: `Refuses the account (${shown}).` }
+  if (troubleOf(code) === 'operator') return { ok: false, detail: `Refuses its key (${shown}).` }
+  return { ok: true, detail: `Responds (${shown}).` }
 }

@@ -1,8 +1,6 @@
 import type { SubmitCall } from '../../gateway/ports/media-provider.ts'
-import { contentList } from '../media/content-list.ts'
-import { hasReferences, linkOf, otherParams, refusalOf, secondsOf } from '../media/inputs.ts'
-import { jsonParts, type Members } from '../media/json-parts.ts'
-import type { SubmitBody } from '../media/submit-to.ts'
+import { contentList, hasReferences, linkOf, otherParams, refusalOf, secondsOf } from '../media/inputs.ts'
+import { jsonParts, type Members, type SubmitBody } from '../media/request-bodies.ts'
 
 /** The two versions of the API have different bodies and routes. */
 export type Version = 'v1' | 'v2'

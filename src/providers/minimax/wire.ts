@@ -5,9 +5,10 @@ import type {
   SubmitOutcome,
 } from '../../gateway/ports/media-provider.ts'
 import { isJsonObject } from '../../protocol/json/parse-json.ts'
-import { isUsableId, reasonOf, waitOf } from '../media/answers.ts'
-import { millisecondsOf } from '../media/clip-duration.ts'
 import {
+  isUsableId,
+  reasonOf,
+  waitOf,
   isSuccess,
   problemOf,
   UNEXPLAINED_FAILURE,
@@ -16,7 +17,7 @@ import {
   unusable,
   type Unavailable,
 } from '../media/outcomes.ts'
-import { linkOutput } from '../media/outputs.ts'
+import { millisecondsOf, linkOutput } from '../media/result-values.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
 import { nameOf, readEnvelope, troubleOf, type Envelope, type Trouble } from './envelope.ts'
 import type { Version } from './submit-body.ts'

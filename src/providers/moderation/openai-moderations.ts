@@ -3,9 +3,9 @@ import type { HttpClient } from '../../http1/client/http-client.ts'
 import { httpRequest } from '../../http1/client/http-request.ts'
 import { readAll } from '../../http1/read-all.ts'
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
-import { failureReason } from '../failure-reason.ts'
-import { readHead } from '../openai-compatible/answer-head.ts'
-import { decompressed } from '../openai-compatible/read-answer.ts'
+import { failureReason } from '../http/failure-reason.ts'
+import { readHead } from '../http/answer-head.ts'
+import { decompressed } from '../http/read-answer.ts'
 
 /** Every request waits for its verdict, so a moderator that needs longer counts as down. */
 export const MODERATION_TIMEOUT_MS = 3000

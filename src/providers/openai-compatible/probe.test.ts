@@ -3,7 +3,7 @@ import type { Provider } from '../../domain/catalog/provider.ts'
 import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { httpClient } from '../../http1/client/http-client.ts'
 import { Timers } from '../../http1/timers.ts'
-import { probeOpenAiCompatible } from './probe.ts'
+import { probeOpenAiCompatible } from './openai-compatible.ts'
 
 const KEY = 'sk-probe-secret'
 const http = httpClient(new Timers(fakeClock()))

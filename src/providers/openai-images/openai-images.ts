@@ -5,14 +5,22 @@ import type {
   SubmitCall,
   SubmitOutcome,
 } from '../../gateway/ports/media-provider.ts'
-import { boundaryOf } from '../media/form-parts.ts'
-import { joinedBody } from '../media/joined-body.ts'
+import { addressOf, type Address, type SecretOf } from '../http/address.ts'
+import { boundaryOf, joinedBody } from '../media/request-bodies.ts'
+import type { MediaKindEntry } from '../media/media-kind.ts'
 import { notCallable, unanswered } from '../media/outcomes.ts'
 import type { SendWhole, WholeReply } from '../media/send-whole.ts'
-import { addressOf, type Address, type SecretOf } from '../openai-compatible/target.ts'
+import { probeOpenAiCompatible } from '../openai-compatible/openai-compatible.ts'
 import { editForm, generationJson, readRejection, readResult } from './wire.ts'
 
-export type OpenAiImagesPorts = { readonly send: SendWhole; readonly secretOf: SecretOf }
+export const openAiImagesKind: MediaKindEntry = {
+  rules: {},
+  makes: ['image'],
+  provider: openAiImages,
+  probe: probeOpenAiCompatible,
+}
+
+type OpenAiImagesPorts = { readonly send: SendWhole; readonly secretOf: SecretOf }
 
 /** No job of this kind is polled. A row that had another kind before may still have such jobs. */
 const POLL_EVERY_MS = 60_000

@@ -5,7 +5,7 @@ import { aSubmitCall, bytesInput } from '../../../test/support/media-calls.ts'
 import { openAiImagesProvider } from '../../../test/support/media-providers.ts'
 import type { Params } from '../../domain/jobs/params.ts'
 import type { SubmitCall } from '../../gateway/ports/media-provider.ts'
-import { joinedBody } from '../media/joined-body.ts'
+import { joinedBody } from '../media/request-bodies.ts'
 import { imageSize } from './image-size.ts'
 import { editForm, generationJson, readRejection, readResult } from './wire.ts'
 

@@ -1,11 +1,23 @@
+import type { Provider } from '../../domain/catalog/provider.ts'
 import type { MediaProvider } from '../../gateway/ports/media-provider.ts'
+import type { ProbeResult } from '../../gateway/ports/providers.ts'
+import { addressOf, type SecretOf } from '../http/address.ts'
+import type { MediaKindEntry } from '../media/media-kind.ts'
 import { unavailable } from '../media/outcomes.ts'
+import { probeWith, submitTo } from '../media/media-http.ts'
 import type { SendWhole } from '../media/send-whole.ts'
-import { submitTo } from '../media/submit-to.ts'
-import { addressOf, type SecretOf } from '../openai-compatible/target.ts'
 import { createOf, pathOf, readCreated, readPrediction } from './wire.ts'
 
-export type ReplicatePorts = { readonly send: SendWhole; readonly secretOf: SecretOf }
+export const replicateKind: MediaKindEntry = {
+  rules: {
+    baseUrl: 'https://api.replicate.com/v1',
+  },
+  makes: ['image', 'video'],
+  provider: replicate,
+  probe: probeReplicate,
+}
+
+type ReplicatePorts = { readonly send: SendWhole; readonly secretOf: SecretOf }
 
 const POLL_EVERY_MS = 2000
 
@@ -31,4 +43,9 @@ export function replicate({ send, secretOf }: ReplicatePorts): MediaProvider {
       return reply.reply === 'answer' ? readPrediction(reply) : unavailable(reply.problem)
     },
   }
+}
+
+/** Asks for the account of the key, which costs nothing. Never throws; ends within five seconds. */
+export function probeReplicate(provider: Provider, { send, secretOf }: ReplicatePorts): Promise<ProbeResult> {
+  return probeWith(addressOf(provider, '/account', secretOf), provider, send)
 }

@@ -3,19 +3,24 @@ import type {
   PollOutcome,
   SubmitCall,
   SubmitOutcome,
+  MediaOutput,
 } from '../../gateway/ports/media-provider.ts'
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
 import { readUpstreamError } from '../../protocol/upstream-error.ts'
-import { isUsableId, reasonOf, waitOf } from '../media/answers.ts'
-import { failedJob } from '../media/failed-job.ts'
-import { isSuccess, problemOf, UNEXPLAINED_FAILURE, unusable } from '../media/outcomes.ts'
-import { linkOf, otherParams, refusalOf, secondsOf } from '../media/inputs.ts'
-import { jsonParts, type Members } from '../media/json-parts.ts'
-import { IMAGE_FIELD, namedImages } from '../media/named-images.ts'
+import {
+  isUsableId,
+  reasonOf,
+  waitOf,
+  failedJob,
+  isSuccess,
+  problemOf,
+  UNEXPLAINED_FAILURE,
+  unusable,
+} from '../media/outcomes.ts'
+import { linkOf, otherParams, refusalOf, secondsOf, IMAGE_FIELD, namedImages } from '../media/inputs.ts'
+import { jsonParts, type Members, type MemberValue, type SubmitBody } from '../media/request-bodies.ts'
+import { linkOutput } from '../media/result-values.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
-import type { SubmitBody } from '../media/submit-to.ts'
-import { imageMembers } from './input-names.ts'
-import { outputLinks } from './output-links.ts'
 
 /** Never sent from a row's parameters: the adapter sets them itself, or they change the number of results. */
 const OWN_FIELDS = new Set([
@@ -55,6 +60,31 @@ function inputOf(call: SubmitCall): Members {
     ...(namedImages(params, images) ?? imageMembers(model, images)),
     video: videos.length > 1 ? videos : videos[0],
   }
+}
+
+/** How a family of models names its input images: a first and a last one, or a list. */
+type Names = { readonly first: string; readonly last?: string } | { readonly list: string }
+
+/** The first pattern that matches the name of the model counts. */
+const families: readonly (readonly [pattern: RegExp, names: Names])[] = [
+  [/nano-banana|seedream/, { list: 'image_input' }],
+  [/gpt-image|flux-2/, { list: 'input_images' }],
+  [/kontext/, { first: 'input_image' }],
+  [/kling/, { first: 'start_image', last: 'end_image' }],
+  [/minimax|hailuo/, { first: 'first_frame_image', last: 'last_frame_image' }],
+  [/(?:^|\/)sora/, { first: 'input_reference' }],
+  [/(?:^|\/)veo/, { first: 'image', last: 'last_frame' }],
+]
+const usual: Names = { first: 'image', last: 'last_frame_image' }
+
+/** The members of a model's input for its images. Images without a name in the family are sent as a list, `images`. */
+function imageMembers(model: string, images: readonly MemberValue[]): Members {
+  if (images.length === 0) return {}
+  const [, names] = families.find(([pattern]) => pattern.test(model)) ?? [undefined, usual]
+  if ('list' in names) return { [names.list]: images }
+  const [first, last, ...others] = images
+  if (others.length > 0 || (last !== undefined && names.last === undefined)) return { images }
+  return { [names.first]: first, ...(names.last === undefined ? {} : { [names.last]: last }) }
 }
 
 /** The outcome of an answer to a create. A 5xx is always unknown, and a 4xx is always a rejection. */
@@ -114,4 +144,22 @@ function failureOf({ error }: Prediction, status: string): PollOutcome {
     return failedJob(UNEXPLAINED_FAILURE, status === 'failed' ? undefined : status)
   const [, code] = /\b(E\d{3,4})\b/.exec(text) ?? []
   return failedJob(text, code)
+}
+
+/** Members that have files. The first member with a file counts, because the images beside a video are its preview. */
+const FILE_MEMBERS = ['video', 'videos', 'images', 'image', 'output', 'url']
+
+/**
+ * The deepest output that models have: an object with a list of objects with links, in the member of another object.
+ */
+const LEVELS_MAX = 4
+
+/** The files in an output. Each model has its own form: a link, a list of links, or an object with links. */
+function outputLinks(output: unknown, levels = LEVELS_MAX): readonly MediaOutput[] {
+  if (typeof output === 'string') return [linkOutput(output) ?? []].flat()
+  if (levels === 0) return []
+  if (Array.isArray(output)) return output.flatMap(item => outputLinks(item, levels - 1))
+  if (!isJsonObject(output)) return []
+  const lists = FILE_MEMBERS.map(name => outputLinks(output[name], levels - 1))
+  return lists.find(({ length }) => length > 0) ?? []
 }

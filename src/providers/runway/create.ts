@@ -1,8 +1,12 @@
 import type { MediaInput, SubmitCall } from '../../gateway/ports/media-provider.ts'
 import { linkOf, otherParams, refusalOf, secondsOf } from '../media/inputs.ts'
-import type { InputBytes } from '../media/joined-body.ts'
-import { jsonParts, type Members, type MemberValue } from '../media/json-parts.ts'
-import type { SubmitBody } from '../media/submit-to.ts'
+import {
+  jsonParts,
+  type InputBytes,
+  type Members,
+  type MemberValue,
+  type SubmitBody,
+} from '../media/request-bodies.ts'
 import { ratioOf } from './ratio.ts'
 
 /** Where a task is created, and the body of the create. */

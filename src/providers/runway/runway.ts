@@ -1,13 +1,25 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
 import type { MediaProvider } from '../../gateway/ports/media-provider.ts'
+import type { ProbeResult } from '../../gateway/ports/providers.ts'
+import { addressOf, type Address, type SecretOf } from '../http/address.ts'
+import type { MediaKindEntry } from '../media/media-kind.ts'
 import { unavailable } from '../media/outcomes.ts'
+import { probeWith, submitTo } from '../media/media-http.ts'
 import type { SendWhole } from '../media/send-whole.ts'
-import { submitTo } from '../media/submit-to.ts'
-import { addressOf, type Address, type SecretOf } from '../openai-compatible/target.ts'
 import { createOf } from './create.ts'
 import { pathOf, readCreated, readTask } from './wire.ts'
 
-export type RunwayPorts = { readonly send: SendWhole; readonly secretOf: SecretOf }
+export const runwayKind: MediaKindEntry = {
+  rules: {
+    baseUrl: 'https://api.dev.runwayml.com',
+    reportsCredits: true,
+  },
+  makes: ['image', 'video'],
+  provider: runway,
+  probe: probeRunway,
+}
+
+type RunwayPorts = { readonly send: SendWhole; readonly secretOf: SecretOf }
 
 /** The API asks for pauses of at least five seconds. */
 const POLL_EVERY_MS = 5000
@@ -37,7 +49,7 @@ export function runway({ send, secretOf }: RunwayPorts): MediaProvider {
 }
 
 /** The address of a path of the API. The row's headers can set another version of the API. */
-export function runwayAddress(
+function runwayAddress(
   provider: Provider,
   path: string,
   secretOf: SecretOf,
@@ -46,4 +58,9 @@ export function runwayAddress(
     'x-runway-version': VERSION,
     ...(secret === undefined ? {} : { authorization: `Bearer ${secret}` }),
   }))
+}
+
+/** Asks for the organization of the key, which costs nothing. Never throws; ends within five seconds. */
+export function probeRunway(provider: Provider, { send, secretOf }: RunwayPorts): Promise<ProbeResult> {
+  return probeWith(runwayAddress(provider, '/v1/organization', secretOf), provider, send)
 }

@@ -2,11 +2,19 @@ import type { Provider } from '../../domain/catalog/provider.ts'
 import type { MediaOutput, PollOutcome, SubmitOutcome } from '../../gateway/ports/media-provider.ts'
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
 import { readUpstreamError } from '../../protocol/upstream-error.ts'
-import { isUsableId, reasonOf, waitOf } from '../media/answers.ts'
-import { costOfCredits } from '../media/credits.ts'
-import { failedJob, isOperatorText, type FailedJob } from '../media/failed-job.ts'
-import { isSuccess, problemOf, UNEXPLAINED_FAILURE, unusable } from '../media/outcomes.ts'
-import { linkOutput } from '../media/outputs.ts'
+import {
+  isUsableId,
+  reasonOf,
+  waitOf,
+  failedJob,
+  isOperatorText,
+  isSuccess,
+  problemOf,
+  UNEXPLAINED_FAILURE,
+  unusable,
+  type FailedJob,
+} from '../media/outcomes.ts'
+import { costOfCredits, linkOutput } from '../media/result-values.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
 
 /** The outcome of an answer to a create. A 5xx is always unknown, and a 4xx is always a rejection. */

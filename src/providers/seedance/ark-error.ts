@@ -1,7 +1,6 @@
 import type { Rejection } from '../../gateway/ports/media-provider.ts'
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
-import { reasonOf, waitOf } from '../media/answers.ts'
-import { UNEXPLAINED_REJECTION } from '../media/outcomes.ts'
+import { reasonOf, waitOf, UNEXPLAINED_REJECTION } from '../media/outcomes.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
 
 /** The `error` of an answer, or of a job that failed. */

@@ -7,8 +7,7 @@ import { seedanceDialect } from '../../../test/support/simulators/media/seedance
 import { simulatedSend } from '../../../test/support/simulators/simulated-send.ts'
 import type { SubmitCall } from '../../gateway/ports/media-provider.ts'
 import type { WholeRequest } from '../media/send-whole.ts'
-import { probeSeedance } from './probe-seedance.ts'
-import { seedance } from './seedance.ts'
+import { probeSeedance, seedance } from './seedance.ts'
 
 const JOB_MS = 5000
 const KEY = 'key-1'

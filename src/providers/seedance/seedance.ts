@@ -1,12 +1,26 @@
+import type { Provider } from '../../domain/catalog/provider.ts'
 import type { MediaProvider } from '../../gateway/ports/media-provider.ts'
+import type { ProbeResult } from '../../gateway/ports/providers.ts'
+import { findJsonObject } from '../../protocol/json/parse-json.ts'
+import { addressOf, type SecretOf } from '../http/address.ts'
+import type { MediaKindEntry } from '../media/media-kind.ts'
 import { notCallable, unavailable } from '../media/outcomes.ts'
-import type { SendWhole } from '../media/send-whole.ts'
-import { submitTo } from '../media/submit-to.ts'
-import { addressOf, type SecretOf } from '../openai-compatible/target.ts'
+import type { SendWhole, WholeAnswer } from '../media/send-whole.ts'
+import { PROBE_TIMEOUT_MS, submitTo } from '../media/media-http.ts'
+import { isOperatorError, readArkError } from './ark-error.ts'
 import { submitBody } from './submit-body.ts'
 import { readSubmitted, readTask } from './wire.ts'
 
-export type SeedancePorts = { readonly send: SendWhole; readonly secretOf: SecretOf }
+export const seedanceKind: MediaKindEntry = {
+  rules: {
+    baseUrl: 'https://ark.ap-southeast.bytepluses.com/api/v3',
+  },
+  makes: ['video'],
+  provider: seedance,
+  probe: probeSeedance,
+}
+
+type SeedancePorts = { readonly send: SendWhole; readonly secretOf: SecretOf }
 
 const POLL_EVERY_MS = 5000
 export const TASKS = '/contents/generations/tasks'
@@ -32,4 +46,29 @@ export function seedance({ send, secretOf }: SeedancePorts): MediaProvider {
       return reply.reply === 'answer' ? readTask(reply) : unavailable(reply.problem)
     },
   }
+}
+
+/** Requests a page of one task, which costs nothing. Never throws; ends within five seconds. */
+export async function probeSeedance(
+  provider: Provider,
+  { send, secretOf }: SeedancePorts,
+): Promise<ProbeResult> {
+  const address = addressOf(provider, TASKS, secretOf)
+  if ('problem' in address) return { ok: false, detail: `It cannot be called: ${address.problem}.` }
+  address.url.searchParams.set('page_num', '1')
+  address.url.searchParams.set('page_size', '1')
+  const reply = await send({ provider, method: 'GET', ...address, timeoutMs: PROBE_TIMEOUT_MS })
+  return reply.reply === 'none' ? { ok: false, detail: `Does not respond (${reply.problem}).` } : judge(reply)
+}
+
+function judge({ status, body }: WholeAnswer): ProbeResult {
+  const error = readArkError(body)
+  const shown = error?.code === undefined ? `status ${status}` : `status ${status}, code ${error.code}`
+  if (status === 401) return { ok: false, detail: `Refuses its key (${shown}).` }
+  if (status === 403 || isOperatorError(error))
+    return { ok: false, detail: `Refuses the account (${shown}).` }
+  const isApi = error !== undefined || Array.isArray(findJsonObject(body)?.['items'])
+  if (!isApi || status === 404 || status >= 500)
+    return { ok: false, detail: `Responds, but not like the Ark API (${shown}).` }
+  return { ok: true, detail: `Responds (${shown}).` }
 }

@@ -4,7 +4,7 @@ import { bytesOf } from '../../../test/support/byte-streams.ts'
 import { aSubmitCall, bytesInput } from '../../../test/support/media-calls.ts'
 import { mediaProviderRow } from '../../../test/support/media-providers.ts'
 import type { SubmitCall } from '../../gateway/ports/media-provider.ts'
-import { joinedBody } from '../media/joined-body.ts'
+import { joinedBody } from '../media/request-bodies.ts'
 import { submitBody } from './submit-body.ts'
 
 const row = mediaProviderRow('seedance', 'http://127.0.0.1')

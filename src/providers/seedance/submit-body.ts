@@ -1,8 +1,6 @@
 import type { SubmitCall } from '../../gateway/ports/media-provider.ts'
-import { contentList } from '../media/content-list.ts'
-import { otherParams, refusalOf, secondsOf } from '../media/inputs.ts'
-import { jsonParts, type Members } from '../media/json-parts.ts'
-import type { SubmitBody } from '../media/submit-to.ts'
+import { contentList, otherParams, refusalOf, secondsOf } from '../media/inputs.ts'
+import { jsonParts, type Members, type SubmitBody } from '../media/request-bodies.ts'
 
 /** Never sent from a row's parameters: the adapter sets them itself, or they would change the job. */
 const OWN_FIELDS = new Set([

@@ -1,9 +1,7 @@
 import type { MediaResult, PollOutcome, SubmitOutcome } from '../../gateway/ports/media-provider.ts'
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
-import { isUsableId } from '../media/answers.ts'
-import { millisecondsOf } from '../media/clip-duration.ts'
-import { isSuccess, problemOf, UNEXPLAINED_FAILURE, unusable } from '../media/outcomes.ts'
-import { linkOutput } from '../media/outputs.ts'
+import { isUsableId, isSuccess, problemOf, UNEXPLAINED_FAILURE, unusable } from '../media/outcomes.ts'
+import { millisecondsOf, linkOutput } from '../media/result-values.ts'
 import type { WholeAnswer } from '../media/send-whole.ts'
 import { arkErrorOf, isOperatorError, readArkError, rejectionOf } from './ark-error.ts'
 

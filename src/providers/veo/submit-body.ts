@@ -1,8 +1,6 @@
 import type { MediaInput, SubmitCall } from '../../gateway/ports/media-provider.ts'
 import { hasReferences, otherParams, refusalOf, secondsOf } from '../media/inputs.ts'
-import type { InputBytes } from '../media/joined-body.ts'
-import { jsonParts, type Members } from '../media/json-parts.ts'
-import type { SubmitBody } from '../media/submit-to.ts'
+import { jsonParts, type InputBytes, type Members, type SubmitBody } from '../media/request-bodies.ts'
 
 /** Never sent from a row's parameters: the adapter sets them itself, or they would change the job. */
 const OWN_PARAMETERS = new Set(['sampleCount', 'numberOfVideos', 'durationSeconds', 'prompt', 'model'])

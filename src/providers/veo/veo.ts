@@ -1,13 +1,24 @@
 import type { MediaProvider, PollOutcome } from '../../gateway/ports/media-provider.ts'
+import { probeGemini, geminiAddress, KEY_HEADER } from '../gemini-api/gemini-api.ts'
+import type { Address, SecretOf } from '../http/address.ts'
+import type { MediaKindEntry } from '../media/media-kind.ts'
 import { notCallable, unavailable } from '../media/outcomes.ts'
 import type { SendWhole } from '../media/send-whole.ts'
-import { submitTo } from '../media/submit-to.ts'
-import { geminiAddress, KEY_HEADER } from '../gemini-api/gemini-address.ts'
-import type { Address, SecretOf } from '../openai-compatible/target.ts'
-import { operationPath, readOperation, readSubmitted, withKey } from './wire.ts'
+import { submitTo } from '../media/media-http.ts'
 import { submitBody } from './submit-body.ts'
+import { operationPath, readOperation, readSubmitted, withKey } from './wire.ts'
 
-export type VeoPorts = { readonly send: SendWhole; readonly secretOf: SecretOf }
+export const veoKind: MediaKindEntry = {
+  rules: {
+    baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
+    keyHeader: 'x-goog-api-key',
+  },
+  makes: ['video'],
+  provider: veo,
+  probe: probeGemini,
+}
+
+type VeoPorts = { readonly send: SendWhole; readonly secretOf: SecretOf }
 
 const POLL_EVERY_MS = 5000
 

@@ -7,7 +7,7 @@ import { refusedUrl, startUpstream, type Reply, type Upstream } from '../../supp
 import { Timers } from '../../../src/http1/timers.ts'
 import type { HttpClient } from '../../../src/http1/client/http-client.ts'
 import { openAiCompatible } from '../../../src/providers/openai-compatible/openai-compatible.ts'
-import { ANSWER_BYTES_MAX } from '../../../src/providers/openai-compatible/read-answer.ts'
+import { ANSWER_BYTES_MAX } from '../../../src/providers/http/read-answer.ts'
 import { isPending, type OpenHttp, providerAt } from './open-http.ts'
 
 /**

@@ -182,10 +182,10 @@ export const failoverMutants: readonly Mutant[] = [
   },
   {
     name: 'a Retry-After in seconds is read as milliseconds',
-    file: 'src/providers/retry-after.ts',
+    file: 'src/providers/http/answer-head.ts',
     text: 'Number(text) * 1000',
     replacement: 'Number(text)',
-    tests: ['src/providers/retry-after.test.ts'],
+    tests: ['src/providers/http/answer-head.test.ts'],
   },
   {
     name: 'a 504 leaves before its late mark is durable',

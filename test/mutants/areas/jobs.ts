@@ -207,7 +207,7 @@ export const jobMutants: readonly Mutant[] = [
   },
   {
     name: 'a submit that a crash cut off is released at once',
-    file: 'src/reconciler/lose-stale-submits.ts',
+    file: 'src/reconciler/reconcile-jobs.ts',
     text: 'isBegun ? nowMs + ports.unknownSubmitTtlMs : nowMs',
     replacement: 'isBegun ? nowMs : nowMs',
     tests: ['test/scenarios/videos-killed.test.ts'],
@@ -326,7 +326,7 @@ export const jobMutants: readonly Mutant[] = [
   },
   {
     name: 'a submit is sent again after a server error',
-    file: 'src/providers/media/submit-to.ts',
+    file: 'src/providers/media/media-http.ts',
     text: "if (reply.reply === 'answer') return read(reply)",
     replacement: `if (reply.reply === 'answer' && reply.status >= 500)
     return read((await send({ provider, method: 'POST', ...address, body: joinedBody(body), timeoutMs })) as never)

@@ -19,10 +19,10 @@ export const reconcilerMutants: readonly Mutant[] = [
   },
   {
     name: 'a submit that may still be running is lost',
-    file: 'src/reconciler/lose-stale-submits.ts',
+    file: 'src/reconciler/reconcile-jobs.ts',
     text: 'SUBMIT_TIMEOUT_MS + 60_000',
     replacement: 'SUBMIT_TIMEOUT_MS - 60_000',
-    tests: ['src/reconciler/lose-stale-submits.test.ts'],
+    tests: ['src/reconciler/reconcile-jobs.test.ts'],
   },
   {
     name: 'a job whose submit was answered without an id is not watched',
@@ -82,7 +82,7 @@ export const reconcilerMutants: readonly Mutant[] = [
   },
   {
     name: 'the start leaves the queued jobs of its last process for later',
-    file: 'src/reconciler/lose-stale-submits.ts',
+    file: 'src/reconciler/reconcile-jobs.ts',
     text: "const left = await sweepJobs(ports, { work: 'left_queued', atMs: nowMs }, lose)",
     replacement: 'const left = { changed: 0 }',
     tests: [KILLED],

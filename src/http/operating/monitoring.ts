@@ -1,0 +1,38 @@
+import { GatewayError } from '../../domain/errors.ts'
+import type { Metrics } from '../../telemetry/metrics.ts'
+import type { IncomingRequest } from '../incoming-request.ts'
+import { jsonReply, type Handler } from '../request-context.ts'
+
+export type Readiness = { readonly isReady: boolean; readonly reason?: string }
+
+/** `GET /health/live`: the process answers. The store is not checked, so that a busy one causes no restart. */
+export const live: Handler = async () => jsonReply(200, { status: 'live' })
+
+/** `GET /health/ready`: 200, or 503 with a reason while the gateway starts or stops or its store fails. */
+export function ready(check: () => Promise<Readiness>): Handler {
+  return async ({ trace }) => {
+    const { isReady, reason } = await check().catch((error: unknown) => {
+      trace.failure = error
+      return STORE_FAILS
+    })
+    return isReady ? jsonReply(200, { status: 'ready' }) : jsonReply(503, { status: 'not_ready', reason })
+  }
+}
+
+const STORE_FAILS: Readiness = { isReady: false, reason: 'The store cannot be read or written.' }
+
+/** `GET /metrics` in the Prometheus text format. Public if `isAdmin` is undefined. */
+export function metricsRoute(
+  metrics: Metrics,
+  isAdmin: ((request: IncomingRequest) => boolean) | undefined,
+): Handler {
+  return async ({ request }) => {
+    if (isAdmin !== undefined && !isAdmin(request)) {
+      throw new GatewayError(
+        'invalid_api_key',
+        'The metrics need the admin key. Send it as "Authorization: Bearer <admin key>".',
+      )
+    }
+    return { status: 200, headers: { 'content-type': metrics.contentType }, body: await metrics.render() }
+  }
+}

@@ -1,0 +1,99 @@
+import { expect, test } from 'bun:test'
+import { usd } from '../../domain/money.ts'
+import { NO_USAGE } from '../../domain/pricing/usage.ts'
+import type { RequestTrace } from '../request-context.ts'
+import { requestLine } from './observe-requests.ts'
+
+function read(trace: RequestTrace, headers: Readonly<Record<string, string>> = {}): unknown {
+  const request = { header: (name: string) => headers[name] ?? null }
+  const context = { request, id: { key: 1n, tail: 1n }, requestId: 'req_1', trace }
+  const line = requestLine({ context, route: 'chat', status: 200, durationMs: 1.23456 } as never, '192.0.2.1')
+  return JSON.parse(`{${line}}`)
+}
+
+const BARE = {
+  request_id: 'req_1',
+  client_address: '192.0.2.1',
+  route: 'chat',
+  status: 200,
+  duration_ms: 1.235,
+}
+
+test('the line of a request without details has its status and duration', () => {
+  expect(read({})).toEqual(BARE)
+})
+
+test('the line of a request has all its details', () => {
+  const trace: Required<RequestTrace> = {
+    accountId: 'acct_1',
+    apiKeyId: 'key_1',
+    model: 'gpt-x',
+    provider: 'main',
+    jobId: 'img_1',
+    jobState: 'completed',
+    upstreamStatus: 200,
+    upstreamProblem: 'slow',
+    upstreamFailures: [],
+    clientDisconnected: true,
+    failedOverFrom: ['a: status 500', 'b: timeout'],
+    usage: { ...NO_USAGE, input: 3, cachedInput: 2, output: 5 },
+    provenance: 'reported',
+    isClamped: true,
+    cost: usd('0.25'),
+    shortfall: usd('0'),
+    isCostUnreported: false,
+    isRefusalBilled: false,
+    moderation: 'unavailable',
+    moderationProblem: 'slow too',
+    isReplay: true,
+    errorCode: 'upstream_error',
+    failure: undefined,
+  }
+
+  expect(read(trace)).toEqual({
+    ...BARE,
+    account: 'acct_1',
+    api_key: 'key_1',
+    model: 'gpt-x',
+    provider: 'main',
+    job_id: 'img_1',
+    job_state: 'completed',
+    upstream_status: 200,
+    upstream_problem: 'slow',
+    client_disconnected: true,
+    failed_over_from: 'a: status 500; b: timeout',
+    input_tokens: 5,
+    output_tokens: 5,
+    usage_source: 'reported',
+    is_clamped: true,
+    cost_usd: '0.25',
+    moderation: 'unavailable',
+    moderation_problem: 'slow too',
+    is_replay: true,
+    error_code: 'upstream_error',
+  })
+})
+
+test('text from outside is escaped', () => {
+  const nasty = '"},\n\u2028\\{"x":"'
+
+  const line = read(
+    { model: nasty, provider: nasty, upstreamProblem: nasty },
+    { 'x-client-request-id': nasty },
+  )
+
+  expect(line).toEqual({
+    ...BARE,
+    client_request_id: nasty,
+    model: nasty,
+    provider: nasty,
+    upstream_problem: nasty,
+  })
+})
+
+test('the request id of a client is shortened', () => {
+  expect(read({}, { 'x-request-id': 'x'.repeat(200) })).toEqual({
+    ...BARE,
+    client_request_id: 'x'.repeat(128),
+  })
+})

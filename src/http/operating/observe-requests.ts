@@ -1,0 +1,76 @@
+import { formatUsd } from '../../domain/money.ts'
+import { inputTokens, outputTokens } from '../../domain/pricing/usage.ts'
+import { errorFields, quoted, type Log, type LogMembers } from '../../telemetry/log.ts'
+import type { Metrics } from '../../telemetry/metrics.ts'
+import type { Forwarding } from '../forwarding.ts'
+import type { IncomingRequest } from '../incoming-request.ts'
+import type { FinishedRequest } from '../request-handler.ts'
+
+/** Routes that monitoring calls every few seconds. They are logged at level debug. */
+const QUIET_ROUTES: ReadonlySet<string> = new Set(['health.live', 'health.ready', 'metrics'])
+
+/** Logs and counts each finished request. */
+export function observeRequests(
+  log: Log,
+  metrics: Metrics,
+  forwarding: Forwarding,
+): (finished: FinishedRequest) => void {
+  return finished => {
+    const { context, route, status, durationMs } = finished
+    const { trace, requestId } = context
+    metrics.countRequest({ route, status, durationMs, trace })
+    const level = QUIET_ROUTES.has(route) ? 'debug' : 'info'
+    if (log.writes(level))
+      log[level]('request', requestLine(finished, forwarding.clientAddress(context.request)))
+    if (trace.failure !== undefined) {
+      log.error('request failed', { request_id: requestId, route, ...errorFields(trace.failure) })
+    }
+  }
+}
+
+/** The part of a client's own request id that is logged. */
+const CLIENT_ID_CHARS_MAX = 128
+
+/**
+ * The members of the log line of a request. They are written as text, because every request has one, and an object with
+ * all possible members costs several times as much.
+ */
+export function requestLine(
+  { context, route, status, durationMs }: FinishedRequest,
+  clientAddress: string,
+): LogMembers {
+  const { trace, requestId, request } = context
+  // Ids, addresses, route names and decimals have no characters that JSON escapes.
+  let line = `"request_id":"${requestId}"`
+  line += text('client_request_id', clientRequestId(request))
+  if (clientAddress !== '') line += `,"client_address":"${clientAddress}"`
+  line += `,"route":"${route}","status":${status},"duration_ms":${Math.round(durationMs * 1000) / 1000}`
+  if (trace.accountId !== undefined) line += `,"account":"${trace.accountId}"`
+  if (trace.apiKeyId !== undefined) line += `,"api_key":"${trace.apiKeyId}"`
+  line += text('model', trace.model) + text('provider', trace.provider)
+  if (trace.jobId !== undefined) line += `,"job_id":"${trace.jobId}"`
+  if (trace.jobState !== undefined) line += `,"job_state":"${trace.jobState}"`
+  if (trace.upstreamStatus !== undefined) line += `,"upstream_status":${trace.upstreamStatus}`
+  line += text('upstream_problem', trace.upstreamProblem)
+  if (trace.clientDisconnected === true) line += ',"client_disconnected":true'
+  line += text('failed_over_from', trace.failedOverFrom?.join('; '))
+  const { usage } = trace
+  if (usage !== undefined) {
+    line += `,"input_tokens":${inputTokens(usage)},"output_tokens":${outputTokens(usage)}`
+  }
+  if (trace.provenance !== undefined) line += `,"usage_source":"${trace.provenance}"`
+  if (trace.isClamped === true) line += ',"is_clamped":true'
+  if (trace.cost !== undefined) line += `,"cost_usd":"${formatUsd(trace.cost)}"`
+  line += text('moderation', trace.moderation) + text('moderation_problem', trace.moderationProblem)
+  if (trace.isReplay === true) line += ',"is_replay":true'
+  return line + text('error_code', trace.errorCode)
+}
+
+function text(name: string, value: string | undefined): string {
+  return value === undefined ? '' : `,"${name}":${quoted(value)}`
+}
+
+function clientRequestId(request: IncomingRequest): string | undefined {
+  const id = request.header('x-client-request-id') ?? request.header('x-request-id')
+  return id?.slice(0, CLIENT_ID_CHARS_MAX)
+}
