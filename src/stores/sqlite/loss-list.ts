@@ -53,10 +53,11 @@ export class LossList {
 
   page({ limit, before }: Page): readonly LossLine[] {
     const place = before === undefined ? START : placeOf(before)
-    return this.#select.all({ ...place, limit }).map(row => {
-      const line = lossLineFrom(row)
-      return row.reason === 'abandoned' ? { ...line, loss: this.#priceOf(row) } : line
-    })
+    return this.#select
+      .all({ ...place, limit })
+      .map(row =>
+        lossLineFrom(row, row.reason === 'abandoned' ? this.#priceOf(row) : nanoUsd(row.loss ?? 0n)),
+      )
   }
 
   /** The price of an abandoned attempt at its tariff. Zero if its usage is not known, or if the model has no tariff. */
@@ -88,7 +89,7 @@ type LossRow = {
   at_ms: bigint
 }
 
-function lossLineFrom(row: LossRow): LossLine {
+function lossLineFrom(row: LossRow, loss: NanoUsd): LossLine {
   return {
     id: { key: row.id_key, tail: row.id_tail },
     cursor: `l${row.at_ms}${row.source}${row.row_id}`,
@@ -97,7 +98,7 @@ function lossLineFrom(row: LossRow): LossLine {
     model: row.model,
     provider: row.provider,
     reason: row.reason,
-    loss: nanoUsd(row.loss ?? 0n),
+    loss,
     providerCost: nanoUsdOrNull(row.provider_cost),
     atMs: Number(row.at_ms),
   }
