@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'bun:test'
-import { formatDecimal } from './decimal.ts'
+import { formatExactUsd } from '../../domain/pricing/exact-usd.ts'
 import { readBill } from './read-bill.ts'
 
 const FOLDER = resolve(import.meta.dirname, '../../../test/fixtures/bills')
@@ -11,7 +11,7 @@ const fixture = (name: string) => readFileSync(resolve(FOLDER, name), 'utf8')
 function linesOf(content: string): readonly string[] {
   return Array.from(readBill(content).lines, ({ day, models, amount, ...counts }) => {
     const { requests, inputTokens, outputTokens } = counts
-    const usd = amount === null ? '–' : formatDecimal(amount)
+    const usd = amount === null ? '–' : formatExactUsd(amount)
     return [day, models.join('|') || counts.item, usd, requests, inputTokens, outputTokens].join(' ')
   })
 }
