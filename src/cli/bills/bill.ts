@@ -6,7 +6,7 @@ export type BillLine = {
   readonly day: string
   /** The names that the bill has for the model, the preferred one first. Empty if it names no model. */
   readonly models: readonly string[]
-  /** What the line is for, in the words of the bill. */
+  /** The item of the line, in the words of the bill. */
   readonly item: string
   /** In dollars. Null in a file that only counts. */
   readonly amount: ExactUsd | null
@@ -21,7 +21,7 @@ export type Bill = {
   readonly lines: Iterable<BillLine>
   /** The days that the file covers even if they have no line. Empty if it does not say. */
   readonly days: readonly string[]
-  /** What the operator should know about the file. */
+  /** Sentences for the operator about the file. */
   readonly notes: readonly string[]
 }
 

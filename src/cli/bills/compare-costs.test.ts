@@ -72,7 +72,7 @@ describe('a bill is compared', () => {
     ])
   })
 
-  test('for each day, the largest difference first, whatever its sign is', () => {
+  test('for each day, the largest difference first, regardless of its sign', () => {
     const bill = [
       billed('gpt-4o-2024-08-06', '1'),
       billed('gpt-4o-2024-08-06', '1', { day: '2026-11-02' }),

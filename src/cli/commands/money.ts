@@ -66,7 +66,7 @@ export async function refund(
   return { value: refunded, text }
 }
 
-/** What commands that move money have in common. */
+/** The options that all commands that move money have. */
 export type Moving = { readonly note?: string | undefined; readonly idempotencyKey: string }
 
 /** Errors after which the money may have moved. Any other error is a refusal. */

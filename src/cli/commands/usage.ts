@@ -26,7 +26,7 @@ export type UsageRow = {
   | {
       readonly object: 'usage'
       readonly usage: Readonly<Record<string, number>>
-      /** What the provider says that it bills. */
+      /** The cost that the provider reported. */
       readonly provider_cost_usd: string | null
       readonly source: string
       readonly is_clamped: boolean

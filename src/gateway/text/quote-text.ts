@@ -167,7 +167,7 @@ export function usageLimits({
   }
 }
 
-/** What is believed of a usage that this upstream reports: also what the row of its provider says. */
+/** The limits of a usage that this upstream reports, and how its provider's row says that it reports. */
 export function reportedUsageLimits(
   admitted: { readonly model: TextModel; readonly quote: Quote; readonly request: TextRequest },
   { provider, converted }: Pick<Destination, 'provider' | 'converted'>,

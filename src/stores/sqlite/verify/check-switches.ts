@@ -5,7 +5,7 @@ import type { Finding } from './finding.ts'
 
 const ROWS_A_TURN = 256
 
-/** What an audit line switches on or off. The columns have the time of the line, or null. */
+/** The switches that an audit line turns on or off. The columns have the time of the line, or null. */
 const switches: Readonly<Record<string, Switched>> = {
   'account.suspend': { column: 'suspended_at_ms', isSet: true },
   'account.resume': { column: 'suspended_at_ms', isSet: false },
