@@ -33,7 +33,7 @@ import { responsesDialect } from '../protocol/responses/dialect.ts'
 import type { StreamDialect, TextDialect } from '../protocol/text-dialect.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
-/** What the routes need, each part under its name. */
+/** The parts that the routes use, each under its name. */
 export type RoutePorts = {
   readonly caller: AdmitCallerPorts
   /** The memory for request bodies. Its owners are API keys. */

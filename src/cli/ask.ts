@@ -21,6 +21,12 @@ export function adminPath(...parts: readonly string[]): string {
   return parts.map(encodeURIComponent).join('/')
 }
 
+/** Adds those of these parameters that are given to a path. */
+export function withQuery(path: string, query: Readonly<Record<string, string | undefined>>): string {
+  const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  return `${path}?${new URLSearchParams(given)}`
+}
+
 export function askOf(admin: Admin): Ask {
   return async request => (await sent(admin, request)).json() as never
 }

@@ -296,7 +296,7 @@ function addJobs(program: Command, runner: Runner): void {
 
 const RECONCILE_COSTS = `
 A bill is a page of OpenAI's costs or completions usage, Anthropic's cost report or its CSV file, or OpenRouter's
-activity or its CSV file. Exits with 0 if it could compare, whatever the differences are, and with 2 if a file is not a
+activity or its CSV file. Exits with 0 if it could compare, also if amounts differ, and with 2 if a file is not a
 bill.
   $ tollgate reconcile-costs openai costs.json usage.json`
 

@@ -3,7 +3,7 @@ import type { Usage } from '../domain/pricing/usage.ts'
 import { isJsonObject } from './json/parse-json.ts'
 import type { UsageLimits } from './text-dialect.ts'
 
-/** What an answer tells beside its tokens: calls of tools that have a price, and the tier that served it. */
+/** The features that an answer names beside its tokens: calls of tools that have a price, and its service tier. */
 export type BilledFeatures = Pick<Usage, 'searchCalls' | 'fileSearches' | 'serviceTier'>
 
 export const NO_FEATURES: BilledFeatures = { searchCalls: 0, fileSearches: 0 }

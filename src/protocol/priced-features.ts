@@ -1,7 +1,7 @@
 import { isJsonObject, jsonObjectOf } from './json/parse-json.ts'
 import { unambiguousFields } from './json/unambiguous-fields.ts'
 
-/** What a request asks for beside tokens, for rows that price it. */
+/** The features beside tokens that a request asks for, for rows that price them. */
 export type PricedFeatures = {
   /** Its service tier; undefined if it names none. */
   readonly serviceTier: string | undefined

@@ -85,7 +85,7 @@ describe('a cost in the field that the row of the provider names', () => {
 
   test.each([
     ['is missing, although there is a cost in another field', '{"usage":{"cost":1}}', ticks],
-    ['is no number', '{"usage":{"cost":{"total_cost":{}}}}', total],
+    ['is not a number', '{"usage":{"cost":{"total_cost":{}}}}', total],
     ['has another value in its path', '{"usage":{"cost":5}}', total],
     ['has a list in its path', '{"usage":{"cost":[1]}}', { path: ['cost', '0'], unitDecimals: 0 }],
   ])('is not reported if it %s', (_, text, field) => {

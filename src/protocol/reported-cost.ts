@@ -12,7 +12,7 @@ export type CostField = {
 
 /** `usage.cost` in dollars, as OpenRouter reports it. */
 const COST: CostField = { path: ['cost'], unitDecimals: 0 }
-/** What another provider bills to the key that OpenRouter's customer brought. */
+/** The cost that another provider bills to the own key of OpenRouter's customer. */
 const UPSTREAM_COST: CostField = { path: ['cost_details', 'upstream_inference_cost'], unitDecimals: 0 }
 
 /**

@@ -127,7 +127,7 @@ export type StreamReading = {
   readonly usage: Usage | null
   /** The input as it was reported, for a stream whose usage lacks only the output. Absent otherwise. */
   readonly inputUsage?: Usage
-  /** What the stream tells beside tokens. `usage` has it too. */
+  /** The features that the stream names beside its tokens. `usage` has them too. */
   readonly features: BilledFeatures
   /** True when an impossible count in the reported usage was replaced. */
   readonly isClamped: boolean
@@ -204,7 +204,7 @@ export type TextAnswer = {
   readonly reportedCost: ExactUsd | null
   /** It has no text, reasoning, refusal or tool call, although nothing cut it short. */
   readonly isEmpty: boolean
-  /** What the answer tells beside tokens. `usage` has it too. */
+  /** The features that the answer names beside its tokens. `usage` has them too. */
   readonly features: BilledFeatures
   /** It has a top-level `error`, like a response that failed half-way. */
   readonly hasError: boolean
@@ -212,7 +212,7 @@ export type TextAnswer = {
   texts(): readonly string[]
 }
 
-/** What is believed of a reported usage: the highest possible counts, and how its provider's row says that it reports. */
+/** The highest possible counts of a reported usage, and how its provider's row says that it reports. */
 export type UsageLimits = {
   readonly inputTokensMax: number | undefined
   /** For all choices together. */

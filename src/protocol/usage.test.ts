@@ -277,7 +277,7 @@ describe('cache counts under both names mean the same tokens', () => {
       { input: 30, cachedInput: 40, output: 10 },
     ],
     [
-      'beside a prompt that is smaller, under OpenAI’s name, whatever the total says',
+      'beside a prompt that is smaller, under OpenAI’s name, regardless of the total',
       {
         prompt_tokens: 37,
         completion_tokens: 10,

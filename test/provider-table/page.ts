@@ -21,7 +21,7 @@ const SKIPPED = [
   '[catalog.md](catalog.md#image-and-video-providers-by-example) has example rows for each kind. [adding-a-provider.md](adding-a-provider.md) says how to add a kind.',
 ]
 
-/** What follows it on the page is written by hand, and is kept. */
+/** The text below it on the page is written by hand, and is kept. */
 const BY_HAND = '<!-- The sections below are written by hand. -->'
 
 /** The text of `docs/providers.md`: the generated sections, and those of `page` that are written by hand. */

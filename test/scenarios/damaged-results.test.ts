@@ -58,7 +58,7 @@ function edit(file: string): void {
   writeFileSync(file, 'x')
 }
 
-/** What the operator learns of a damaged result: log lines, the metric, and the check of `doctor`. */
+/** The reports of a damaged result to the operator: log lines, the metric, and the check of `doctor`. */
 async function reportsOf({ url, admin }: Gateway) {
   await until('the damage is logged', () => lines.length > 0)
   const headers = { authorization: `Bearer ${ADMIN_KEY}` }
@@ -135,7 +135,7 @@ describe('a completed image job', () => {
     expect(another.status).toBe(200)
   })
 
-  test('whose files were archived is no problem of verify', async () => {
+  test('whose files were archived is not reported by verify', async () => {
     pictures.clock.advance(8 * 86_400_000)
     await pictures.reconcile()
     rmSync(join(pictures.dataDir, 'blobs/archive'), { recursive: true })

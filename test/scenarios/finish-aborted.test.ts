@@ -153,7 +153,7 @@ test('an identical request does not join a stream that is only finished for its 
   })
 })
 
-test('a stream that is read to its end by its client is charged as ever', async () => {
+test('a stream that is read to its end by its client is charged as usual', async () => {
   const { account, exchange, reader } = await openedStream(gateway, HEL)
 
   await exchange.write(chunk(LO + FINISH + usage() + DONE))

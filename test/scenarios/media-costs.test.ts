@@ -147,7 +147,7 @@ describe('a provider that bills work without a result', () => {
     expect(await gateway.money(ada)).toEqual(before)
   })
 
-  test('of a result that is no image: the price is a loss, and the job keeps the cost', async () => {
+  test('of a result that is not an image: the price is a loss, and the job keeps the cost', async () => {
     gateway.media.submitted = {
       outcome: 'finished',
       result: {

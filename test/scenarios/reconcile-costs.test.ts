@@ -221,7 +221,7 @@ describe('reconcile-costs', () => {
       'no provider "nobody". It has: main, other.',
     ],
     ['a file that is not there', ['main', 'missing.json'], 2, 'cannot be read: there is no such file'],
-    ['a file that is not a bill', ['main', 'catalog.yaml'], 2, 'is no bill that this command knows'],
+    ['a file that is not a bill', ['main', 'catalog.yaml'], 2, 'is not a bill that this command can read'],
     [
       'a day that does not exist',
       ['main', 'costs.json', '--from', '2027-02-30'],

@@ -1,8 +1,8 @@
 export type Call = { readonly method: string; readonly arguments: readonly unknown[] }
 
 /**
- * An implementation of a port as an instance of a class has it: its methods are on the prototype, where `{ ...port }` does not find them.
- * Each call is written down, and goes on to the same method of `port`.
+ * A port whose methods are on its prototype, like those of an instance of a class. `{ ...port }` does not find them
+ * there. Each call is recorded, and goes on to the same method of `port`.
  */
 export function classPort<Port extends object>(port: Port, calls: Call[]): Port {
   const methods = Object.entries(port).map(([method, implementation]) => [

@@ -1,9 +1,8 @@
 import { problemAt, readAmount, readDay, type Bill, type BillLine } from './bill.ts'
 import type { CsvRecord } from './csv-file.ts'
-import { shifted } from './decimal.ts'
 import { memberOf, numberOf, objectsOf, textOf, type JsonObject } from './json-file.ts'
 
-const CENT_PLACES = 2
+const CENT_DECIMALS = 2
 const NOT_COUNTED = { requests: null, inputTokens: null, outputTokens: null } as const
 
 /** Reads a page of `/v1/organizations/cost_report`: days, each with results whose amounts are in cents. */
@@ -41,7 +40,7 @@ function resultOf(result: JsonObject, day: string): BillLine {
     // Searches and code execution have no model.
     models: model === undefined ? [] : [model],
     item: textOf(result, 'description') ?? textOf(result, 'cost_type') ?? UNGROUPED,
-    amount: shifted(readAmount('amount', numberOf(result, 'amount')), CENT_PLACES),
+    amount: readAmount('amount', numberOf(result, 'amount'), CENT_DECIMALS),
     ...NOT_COUNTED,
   }
 }

@@ -1,4 +1,4 @@
-import { parseDecimal, type Decimal } from './decimal.ts'
+import { parseExactUsd, type ExactUsd } from '../../domain/pricing/exact-usd.ts'
 
 /** A line of a bill. */
 export type BillLine = {
@@ -6,10 +6,10 @@ export type BillLine = {
   readonly day: string
   /** The names that the bill has for the model, the preferred one first. Empty if it names no model. */
   readonly models: readonly string[]
-  /** What the line is for, in the words of the bill. */
+  /** The item of the line, in the words of the bill. */
   readonly item: string
   /** In dollars. Null in a file that only counts. */
-  readonly amount: Decimal | null
+  readonly amount: ExactUsd | null
   /** Null if the bill does not count them. */
   readonly requests: number | null
   readonly inputTokens: number | null
@@ -21,7 +21,7 @@ export type Bill = {
   readonly lines: Iterable<BillLine>
   /** The days that the file covers even if they have no line. Empty if it does not say. */
   readonly days: readonly string[]
-  /** What the operator should know about the file. */
+  /** Sentences for the operator about the file. */
   readonly notes: readonly string[]
 }
 
@@ -37,9 +37,12 @@ export function problemAt(line: number, message: string): BillProblem {
 /** A value of a file with its line. */
 export type Written = { readonly text: string; readonly line: number }
 
-/** Reads an amount. Throws a `BillProblem` for text that is not a decimal number. */
-export function readAmount(name: string, { text, line }: Written): Decimal {
-  const amount = parseDecimal(text)
+/**
+ * Reads an amount. `unitDecimals` is the position of its unit: 0 for dollars, 2 for cents. Throws a `BillProblem` for
+ * text that is not a decimal number.
+ */
+export function readAmount(name: string, { text, line }: Written, unitDecimals = 0): ExactUsd {
+  const amount = parseExactUsd(text, unitDecimals)
   if (amount === undefined)
     throw problemAt(line, `"${name}" is "${text}", but must be a decimal number such as 0.25.`)
   return amount

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { BillLine } from './bill.ts'
+import { formatExactUsd, parseExactUsd } from '../../domain/pricing/exact-usd.ts'
 import { compareCosts, type ChargedDay, type ComparedDay } from './compare-costs.ts'
-import { formatDecimal, parseDecimal } from './decimal.ts'
 
 const DAY = '2026-11-01'
-const usd = (text: string) => parseDecimal(text)!
+const usd = (text: string) => parseExactUsd(text)!
 
 function billed(model: string, amount: string | null, change: Partial<BillLine> = {}): BillLine {
   const counts = { requests: null, inputTokens: null, outputTokens: null }
@@ -43,7 +43,7 @@ const served = [
 /** The model, the side and the difference of each day. */
 function summaryOf(days: readonly ComparedDay[]): readonly string[] {
   return days.map(({ model, side, difference, comparedWith }) =>
-    [model, side, difference === null ? '–' : formatDecimal(difference), comparedWith].join(' '),
+    [model, side, difference === null ? '–' : formatExactUsd(difference), comparedWith].join(' '),
   )
 }
 
@@ -72,7 +72,7 @@ describe('a bill is compared', () => {
     ])
   })
 
-  test('for each day, the largest difference first, whatever its sign is', () => {
+  test('for each day, the largest difference first, regardless of its sign', () => {
     const bill = [
       billed('gpt-4o-2024-08-06', '1'),
       billed('gpt-4o-2024-08-06', '1', { day: '2026-11-02' }),
@@ -179,7 +179,7 @@ test('no line of either side is lost or counted twice', () => {
   const day = fc.constantFrom('2026-11-01', '2026-11-02')
   const cents = fc.integer({ min: -500, max: 5000 })
   const line = fc.record({ name, day, cents })
-  const dollars = (amount: number) => ({ digits: BigInt(amount), places: 2 })
+  const dollars = (amount: number) => ({ units: BigInt(amount), scale: 2 })
 
   fc.assert(
     fc.property(fc.array(line), fc.array(line), (onBill, inBooks) => {
@@ -194,14 +194,14 @@ test('no line of either side is lost or counted twice', () => {
 
       const sum = (lines: readonly { cents: number }[]) =>
         lines.reduce((total, made) => total + made.cents, 0)
-      const text = (amount: number) => formatDecimal(dollars(amount))
-      expect(formatDecimal(totals.charged)).toBe(text(sum(inBooks)))
+      const text = (amount: number) => formatExactUsd(dollars(amount))
+      expect(formatExactUsd(totals.charged)).toBe(text(sum(inBooks)))
       expect(totals.charges).toBe(inBooks.length)
       if (onBill.length > 0) {
-        expect(formatDecimal(totals.billed!)).toBe(text(sum(onBill)))
-        expect(formatDecimal(totals.difference!)).toBe(text(sum(onBill) - sum(inBooks)))
+        expect(formatExactUsd(totals.billed!)).toBe(text(sum(onBill)))
+        expect(formatExactUsd(totals.difference!)).toBe(text(sum(onBill) - sum(inBooks)))
       }
-      const differences = days.map(({ difference }) => Math.abs(Number(difference?.digits ?? 0n)))
+      const differences = days.map(({ difference }) => Math.abs(Number(difference?.units ?? 0n)))
       expect(differences).toEqual(differences.toSorted((left, right) => right - left))
     }),
   )

@@ -1,5 +1,11 @@
+import {
+  addExactUsd,
+  compareMagnitudes,
+  subtractExactUsd,
+  ZERO_EXACT_USD,
+  type ExactUsd,
+} from '../../domain/pricing/exact-usd.ts'
 import type { BillLine } from './bill.ts'
-import { addDecimals, compareMagnitudes, subtractDecimals, ZERO_DECIMAL, type Decimal } from './decimal.ts'
 
 /** The charges of a model row of the catalog on a day in UTC. */
 export type ChargedDay = {
@@ -7,11 +13,11 @@ export type ChargedDay = {
   /** The name of the row. */
   readonly row: string
   readonly charges: number
-  readonly charged: Decimal
+  readonly charged: ExactUsd
   /** The jobs and attempts that no customer paid for, and for which the provider reported a cost. */
   readonly unpaid: number
   /** The sum of the costs that the provider reported for these charges and this unpaid work. */
-  readonly providerCost: Decimal
+  readonly providerCost: ExactUsd
   /** The charges for which the provider reported no cost. */
   readonly withoutCost: number
 }
@@ -32,7 +38,7 @@ export type Compared = Sums & {
   /**
    * The bill less what it is compared with: positive if the bill is higher. Null if the files have no amounts at all.
    */
-  readonly difference: Decimal | null
+  readonly difference: ExactUsd | null
   /** The recorded costs if the provider reported one for every charge, otherwise the charges. */
   readonly comparedWith: 'provider_cost' | 'charges'
 }
@@ -40,11 +46,11 @@ export type Compared = Sums & {
 type Sums = {
   readonly charges: number
   readonly unpaid: number
-  readonly charged: Decimal
-  readonly providerCost: Decimal
+  readonly charged: ExactUsd
+  readonly providerCost: ExactUsd
   readonly withoutCost: number
   /** Null if the bill has no amount, but perhaps counts. */
-  readonly billed: Decimal | null
+  readonly billed: ExactUsd | null
   readonly requests: number | null
   readonly inputTokens: number | null
   readonly outputTokens: number | null
@@ -53,8 +59,8 @@ type Sums = {
 const NOTHING: Sums = {
   charges: 0,
   unpaid: 0,
-  charged: ZERO_DECIMAL,
-  providerCost: ZERO_DECIMAL,
+  charged: ZERO_EXACT_USD,
+  providerCost: ZERO_EXACT_USD,
   withoutCost: 0,
   billed: null,
   requests: null,
@@ -97,7 +103,7 @@ function differenceOf(
   const hasCosts = charges + unpaid > 0 && withoutCost === 0
   const ours = hasCosts ? providerCost : charged
   return {
-    difference: hasAmounts ? subtractDecimals(billed ?? ZERO_DECIMAL, ours) : null,
+    difference: hasAmounts ? subtractExactUsd(billed ?? ZERO_EXACT_USD, ours) : null,
     comparedWith: hasCosts ? 'provider_cost' : 'charges',
   }
 }
@@ -115,10 +121,10 @@ function added(left: Sums, right: Sums): Sums {
   return {
     charges: left.charges + right.charges,
     unpaid: left.unpaid + right.unpaid,
-    charged: addDecimals(left.charged, right.charged),
-    providerCost: addDecimals(left.providerCost, right.providerCost),
+    charged: addExactUsd(left.charged, right.charged),
+    providerCost: addExactUsd(left.providerCost, right.providerCost),
     withoutCost: left.withoutCost + right.withoutCost,
-    billed: addedIfAny(left.billed, right.billed, addDecimals),
+    billed: addedIfAny(left.billed, right.billed, addExactUsd),
     requests: addedIfAny(left.requests, right.requests, addNumbers),
     inputTokens: addedIfAny(left.inputTokens, right.inputTokens, addNumbers),
     outputTokens: addedIfAny(left.outputTokens, right.outputTokens, addNumbers),

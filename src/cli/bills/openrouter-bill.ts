@@ -1,6 +1,6 @@
+import { addExactUsd } from '../../domain/pricing/exact-usd.ts'
 import { problemAt, readAmount, readCount, readDay, type Bill, type BillLine, type Written } from './bill.ts'
 import type { CsvRecord } from './csv-file.ts'
-import { addDecimals } from './decimal.ts'
 import { memberOf, numberOf, textOf, type JsonObject } from './json-file.ts'
 
 /**
@@ -59,7 +59,7 @@ function namesIn(cell: Cell, columns: readonly string[]): readonly string[] {
 function sumOf(cell: Cell, [first, second]: readonly [string, string]) {
   const amount = readAmount(first, cell(first))
   const added = cell(second)
-  return added.text === '' ? amount : addDecimals(amount, readAmount(second, added))
+  return added.text === '' ? amount : addExactUsd(amount, readAmount(second, added))
 }
 
 function numberOrText(row: JsonObject, name: string): Written {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'bun:test'
-import { formatDecimal } from './decimal.ts'
+import { formatExactUsd } from '../../domain/pricing/exact-usd.ts'
 import { readBill } from './read-bill.ts'
 
 const FOLDER = resolve(import.meta.dirname, '../../../test/fixtures/bills')
@@ -11,7 +11,7 @@ const fixture = (name: string) => readFileSync(resolve(FOLDER, name), 'utf8')
 function linesOf(content: string): readonly string[] {
   return Array.from(readBill(content).lines, ({ day, models, amount, ...counts }) => {
     const { requests, inputTokens, outputTokens } = counts
-    const usd = amount === null ? '–' : formatDecimal(amount)
+    const usd = amount === null ? '–' : formatExactUsd(amount)
     return [day, models.join('|') || counts.item, usd, requests, inputTokens, outputTokens].join(' ')
   })
 }
@@ -115,7 +115,7 @@ describe('a file that is not a bill is refused', () => {
 
   test.each([
     [
-      'an amount that is no number',
+      'an amount that is not a number',
       openAi.replace('0.06', '"6 cents"'),
       'line 19: "amount.value" is "6 cents"',
     ],
@@ -130,7 +130,7 @@ describe('a file that is not a bill is refused', () => {
       openAi.replace('1730505600', '1731024000'),
       'line 4: the bucket is not within one day',
     ],
-    ['a time that is no number', openAi.replace('1730419200', '"May"'), '"start_time" is "May"'],
+    ['a time that is not a number', openAi.replace('1730419200', '"May"'), '"start_time" is "May"'],
     [
       'results of embeddings',
       usage.replace('usage.completions', 'usage.embeddings'),
@@ -148,7 +148,7 @@ describe('a file that is not a bill is refused', () => {
       anthropic.replace('"amount": "12"', '"uncached_input_tokens": 5'),
       'this is a usage report, which has no amounts',
     ],
-    ['a cost that is no number', csv.replace(',0.02,', ',0.02 USD,'), 'line 3: "cost_usd" is "0.02 USD"'],
+    ['a cost that is not a number', csv.replace(',0.02,', ',0.02 USD,'), 'line 3: "cost_usd" is "0.02 USD"'],
     [
       'a date in another form',
       csv.replace('2026-07-28', '28.07.2026'),

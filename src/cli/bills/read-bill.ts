@@ -62,5 +62,5 @@ function readCsvBill(text: string): Bill {
 }
 
 function unknownFormat(found: string): BillProblem {
-  return new BillProblem(`is no bill that this command knows: it ${found}. ${FORMATS}`)
+  return new BillProblem(`is not a bill that this command can read: it ${found}. ${FORMATS}`)
 }

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileReason } from '../../config/file-reason.ts'
-import { adminPath, askOf, askText, type Ask } from '../ask.ts'
+import { adminPath, askOf, askText, withQuery, type Ask } from '../ask.ts'
 import type { Admin } from '../connect.ts'
 import { CliError, table, type Outcome } from '../outcome.ts'
 
@@ -67,10 +67,9 @@ export async function catalogHistory(
     readonly action: string
     readonly subject: string
   }
-  const query = new URLSearchParams({ limit, ...(cursor === undefined ? {} : { cursor }) })
   const page = await ask<{ readonly data: readonly Revision[]; readonly next: string | null }>({
     method: 'GET',
-    path: `${CATALOG}/history?${query}`,
+    path: withQuery(`${CATALOG}/history`, { limit, cursor }),
   })
   const rows = page.data.map(({ revision, at, actor, action, subject }) => [
     String(revision),

@@ -1,4 +1,4 @@
-import { adminPath, type Ask } from '../ask.ts'
+import { adminPath, withQuery, type Ask } from '../ask.ts'
 import { table, type Outcome } from '../outcome.ts'
 
 /** A job in the admin API. */
@@ -56,10 +56,9 @@ export type JobFilters = {
 
 /** Prints one page of image and video jobs, newest first. */
 export async function listJobs(ask: Ask, filters: JobFilters): Promise<Outcome> {
-  const given = Object.entries(filters).filter((entry): entry is [string, string] => entry[1] !== undefined)
   const page = await ask<{ readonly data: readonly JobRow[]; readonly next: string | null }>({
     method: 'GET',
-    path: `jobs?${new URLSearchParams(given)}`,
+    path: withQuery('jobs', filters),
   })
   const rows = page.data.map(job => [
     job.created_at,
@@ -80,10 +79,9 @@ export async function listJobs(ask: Ask, filters: JobFilters): Promise<Outcome> 
 
 /** Prints the jobs and attempts that cost the operator money and that no customer paid for. */
 export async function listLosses(ask: Ask, filters: LossFilters): Promise<Outcome> {
-  const given = Object.entries(filters).filter((entry): entry is [string, string] => entry[1] !== undefined)
   const page = await ask<LossPage>({
     method: 'GET',
-    path: `losses?${new URLSearchParams(given)}`,
+    path: withQuery('losses', filters),
   })
   const rows = page.data.map(line => [
     line.at,

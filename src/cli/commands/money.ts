@@ -1,4 +1,4 @@
-import { adminPath, type Ask } from '../ask.ts'
+import { adminPath, withQuery, type Ask } from '../ask.ts'
 import { CliError, table, type Outcome } from '../outcome.ts'
 import { UNREADABLE, type AccountReply } from './accounts.ts'
 
@@ -66,7 +66,7 @@ export async function refund(
   return { value: refunded, text }
 }
 
-/** What commands that move money have in common. */
+/** The options that all commands that move money have. */
 export type Moving = { readonly note?: string | undefined; readonly idempotencyKey: string }
 
 /** Errors after which the money may have moved. Any other error is a refusal. */
@@ -123,10 +123,9 @@ export async function statement(
     readonly note: string | null
     readonly at: string
   }
-  const query = new URLSearchParams({ limit, ...(cursor === undefined ? {} : { cursor }) })
   const page = await ask<{ readonly data: readonly Line[]; readonly next: string | null }>({
     method: 'GET',
-    path: `${adminPath('accounts', account, 'statement')}?${query}`,
+    path: withQuery(adminPath('accounts', account, 'statement'), { limit, cursor }),
   })
   const rows = page.data.map(line => [line.at, line.kind, line.amount_usd, line.ref, line.note ?? ''])
   return {

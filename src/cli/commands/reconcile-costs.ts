@@ -1,4 +1,10 @@
-import { parseUsd } from '../../domain/money.ts'
+import {
+  addExactUsd,
+  formatExactUsd,
+  parseExactUsd,
+  ZERO_EXACT_USD,
+  type ExactUsd,
+} from '../../domain/pricing/exact-usd.ts'
 import type { Ask } from '../ask.ts'
 import { BillProblem, dayOfMs, type Bill, type BillLine } from '../bills/bill.ts'
 import {
@@ -8,7 +14,6 @@ import {
   type ComparedDay,
   type ServedRow,
 } from '../bills/compare-costs.ts'
-import { addDecimals, formatDecimal, ZERO_DECIMAL, type Decimal } from '../bills/decimal.ts'
 import { readBill } from '../bills/read-bill.ts'
 import { CliError, table, type Outcome } from '../outcome.ts'
 import { nameOf, readInput } from './catalog.ts'
@@ -18,7 +23,6 @@ import { usagePages, type ChargeRow } from './usage.ts'
 const MS_A_DAY = 86_400_000
 /** The longest time range that the admin API accepts. */
 const RANGE_DAYS_MAX = 92
-const NANO_PLACES = 9
 /** The lines are in memory. An export of single requests can be longer. */
 const LINES_MAX = 1_000_000
 
@@ -152,21 +156,21 @@ async function chargedBy(ask: Ask, provider: string, days: Days): Promise<readon
   for await (const { at, reason, model, provider_cost_usd: cost, ...loss } of lossesSince(ask, days.from))
     // A compensated attempt is also a charge.
     if (loss.provider === provider && at < days.to && reason !== 'compensated' && cost !== null)
-      add(at, model, { unpaid: 1, providerCost: usdDecimal(cost) })
+      add(at, model, { unpaid: 1, providerCost: exactUsd(cost) })
   return [...sums.values()]
 }
 
 const NOTHING_CHARGED = {
   charges: 0,
   unpaid: 0,
-  charged: ZERO_DECIMAL,
-  providerCost: ZERO_DECIMAL,
+  charged: ZERO_EXACT_USD,
+  providerCost: ZERO_EXACT_USD,
   withoutCost: 0,
 } as const
 
 function chargeOf({ cost_usd: charged, provider_cost_usd: cost }: ChargeRow): Partial<ChargedDay> {
-  const common = { charges: 1, charged: usdDecimal(charged) }
-  return cost === null ? { ...common, withoutCost: 1 } : { ...common, providerCost: usdDecimal(cost) }
+  const common = { charges: 1, charged: exactUsd(charged) }
+  return cost === null ? { ...common, withoutCost: 1 } : { ...common, providerCost: exactUsd(cost) }
 }
 
 function withAdded(before: ChargedDay, added: Partial<ChargedDay>): ChargedDay {
@@ -174,14 +178,14 @@ function withAdded(before: ChargedDay, added: Partial<ChargedDay>): ChargedDay {
     ...before,
     charges: before.charges + (added.charges ?? 0),
     unpaid: before.unpaid + (added.unpaid ?? 0),
-    charged: addDecimals(before.charged, added.charged ?? ZERO_DECIMAL),
-    providerCost: addDecimals(before.providerCost, added.providerCost ?? ZERO_DECIMAL),
+    charged: addExactUsd(before.charged, added.charged ?? ZERO_EXACT_USD),
+    providerCost: addExactUsd(before.providerCost, added.providerCost ?? ZERO_EXACT_USD),
     withoutCost: before.withoutCost + (added.withoutCost ?? 0),
   }
 }
 
-function usdDecimal(text: string): Decimal {
-  return { digits: parseUsd(text) ?? 0n, places: NANO_PLACES }
+function exactUsd(text: string): ExactUsd {
+  return parseExactUsd(text) ?? ZERO_EXACT_USD
 }
 
 function dayJson({ day, model, rows, side, ...sums }: ComparedDay): object {
@@ -190,12 +194,12 @@ function dayJson({ day, model, rows, side, ...sums }: ComparedDay): object {
 
 function sumsJson(sums: Compared): object {
   return {
-    difference_usd: decimalText(sums.difference),
+    difference_usd: amountText(sums.difference),
     compared_with: sums.comparedWith,
-    bill_usd: decimalText(sums.billed),
-    provider_cost_usd: formatDecimal(sums.providerCost),
+    bill_usd: amountText(sums.billed),
+    provider_cost_usd: formatExactUsd(sums.providerCost),
     charges_without_provider_cost: sums.withoutCost,
-    charged_usd: formatDecimal(sums.charged),
+    charged_usd: formatExactUsd(sums.charged),
     charges: sums.charges,
     unpaid: sums.unpaid,
     bill_requests: sums.requests,
@@ -204,8 +208,8 @@ function sumsJson(sums: Compared): object {
   }
 }
 
-function decimalText(number: Decimal | null): string | null {
-  return number === null ? null : formatDecimal(number)
+function amountText(amount: ExactUsd | null): string | null {
+  return amount === null ? null : formatExactUsd(amount)
 }
 
 const HEAD = ['DIFFERENCE', 'DAY', 'MODEL', 'BILL', 'COST', 'NO COST', 'CHARGED', 'CHARGES', 'ON THE BILL']
@@ -231,13 +235,13 @@ function rowOf(sums: Compared, day: string, model: string): readonly string[] {
   const { difference, comparedWith, billed, charges, unpaid, withoutCost } = sums
   const isOfCharges = difference !== null && comparedWith === 'charges'
   return [
-    (decimalText(difference) ?? NONE) + (isOfCharges ? ' (of charges)' : ''),
+    (amountText(difference) ?? NONE) + (isOfCharges ? ' (of charges)' : ''),
     day,
     model,
-    decimalText(billed) ?? NONE,
-    withoutCost === charges + unpaid ? NONE : formatDecimal(sums.providerCost),
+    amountText(billed) ?? NONE,
+    withoutCost === charges + unpaid ? NONE : formatExactUsd(sums.providerCost),
     String(withoutCost),
-    formatDecimal(sums.charged),
+    formatExactUsd(sums.charged),
     unpaid === 0 ? String(charges) : `${charges} + ${unpaid} unpaid`,
     countsText(sums),
   ]

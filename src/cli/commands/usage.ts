@@ -1,4 +1,4 @@
-import type { Ask } from '../ask.ts'
+import { withQuery, type Ask } from '../ask.ts'
 import { table, type Outcome } from '../outcome.ts'
 
 type UsageFilters = { readonly account?: string; readonly from?: string; readonly to?: string }
@@ -26,7 +26,7 @@ export type UsageRow = {
   | {
       readonly object: 'usage'
       readonly usage: Readonly<Record<string, number>>
-      /** What the provider says that it bills. */
+      /** The cost that the provider reported. */
       readonly provider_cost_usd: string | null
       readonly source: string
       readonly is_clamped: boolean
@@ -44,7 +44,7 @@ export async function listUsage(
   ask: Ask,
   filters: UsageFilters & { readonly limit: string; readonly cursor?: string },
 ): Promise<Outcome> {
-  const page = await ask<UsageReply>({ method: 'GET', path: pathOf(filters) })
+  const page = await ask<UsageReply>({ method: 'GET', path: withQuery('usage', filters) })
   const rows = page.data.map(row => [
     row.created_at,
     row.id,
@@ -73,7 +73,10 @@ function sumText(totals: NonNullable<UsageReply['totals']>): string {
 /** All charged requests, jobs and refunds as CSV, newest first. It reads page by page, so that the output can be long. */
 export async function usageCsv(ask: Ask, filters: UsageFilters): Promise<Outcome> {
   // Before anything is written, so that wrong filters print no header.
-  const first = await ask<UsageReply>({ method: 'GET', path: pathOf({ ...filters, limit: PAGE_ROWS }) })
+  const first = await ask<UsageReply>({
+    method: 'GET',
+    path: withQuery('usage', { ...filters, limit: PAGE_ROWS }),
+  })
   return { value: undefined, text: '', chunks: csvChunks(ask, filters, first) }
 }
 
@@ -90,11 +93,11 @@ export async function* usagePages(
   first?: UsageReply,
 ): AsyncGenerator<readonly UsageRow[]> {
   const query = { ...filters, limit: PAGE_ROWS }
-  let page = first ?? (await ask<UsageReply>({ method: 'GET', path: pathOf(query) }))
+  let page = first ?? (await ask<UsageReply>({ method: 'GET', path: withQuery('usage', query) }))
   for (;;) {
     yield page.data
     if (page.next === null) return
-    page = await ask<UsageReply>({ method: 'GET', path: pathOf({ ...query, cursor: page.next }) })
+    page = await ask<UsageReply>({ method: 'GET', path: withQuery('usage', { ...query, cursor: page.next }) })
   }
 }
 
@@ -150,11 +153,6 @@ function csvLine(values: readonly (string | number | boolean | null)[]): string 
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
   })
   return `${cells.join(',')}\r\n`
-}
-
-function pathOf(query: UsageFilters & { readonly limit: string; readonly cursor?: string }): string {
-  const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined)
-  return `usage?${new URLSearchParams(given)}`
 }
 
 function measureOf(row: UsageRow): string {

@@ -20,6 +20,17 @@ export type FieldRule = {
 /** The rules of a model or a provider. Absent if every field is allowed. */
 export type FieldRules = { readonly refuseFields?: readonly FieldRule[] }
 
+const NO_RULES: readonly FieldRule[] = []
+
+/** The rules for the requests of a model to one of its providers. */
+export function rulesOf(
+  { refuseFields: ofModel = NO_RULES }: FieldRules,
+  { refuseFields: ofProvider = NO_RULES }: FieldRules,
+): readonly FieldRule[] {
+  if (ofProvider.length === 0) return ofModel
+  return ofModel.length === 0 ? ofProvider : [...ofModel, ...ofProvider]
+}
+
 /** The steps of a path: `tools[].type` is `tools`, then each item, then `type`. */
 export function stepsOf(path: string): readonly string[] {
   return path

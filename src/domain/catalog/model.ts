@@ -77,7 +77,7 @@ type ImageSettings = CommonSettings &
   MediaSettings & {
     readonly kind: 'image'
     readonly pricing: ImageTariff
-    /** What the provider bills the operator for the tokens of its answers. For the operator only. */
+    /** The prices at which the provider bills the operator for the tokens of its answers. For the operator only. */
     readonly providerPrices?: ImageTokenPrices
   }
 

@@ -132,7 +132,7 @@ export type Provider = TextTimeouts & {
   readonly usageStyle?: 'gemini'
   /** The provider bills requests that it refuses for this reason. Absent if it bills no refused request. */
   readonly billsRefused?: 'content_filter'
-  /** What one credit, or other unit of the provider's reported costs, costs the operator. Absent: costs are not known. */
+  /** The price of one credit, or of another unit of the provider's reported costs. Absent if it is not known. */
   readonly creditUsd?: NanoUsd
   /** The values of `anthropic-beta` that may reach the provider. Absent if all may. */
   readonly betas?: readonly string[]

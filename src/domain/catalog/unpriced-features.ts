@@ -1,6 +1,6 @@
 import type { TextTariff } from '../pricing/tariff.ts'
 import type { Catalog } from './catalog.ts'
-import type { FieldRule, Scalar } from './field-rule.ts'
+import { rulesOf, type FieldRule, type Scalar } from './field-rule.ts'
 import type { TextModel } from './model.ts'
 import type { Provider, TextRoute } from './provider.ts'
 
@@ -98,7 +98,7 @@ function unpricedFieldsOf(model: TextModel, provider: Provider): readonly Billed
     Object.entries(billedFields).find(([end]) => host === end || host.endsWith(`.${end}`))?.[1] ?? []
   const serves = (route: TextRoute) =>
     provider.routes.includes(route) && (route === 'embeddings') === (model.kind === 'embedding')
-  const rules = [...(model.refuseFields ?? []), ...(provider.refuseFields ?? [])]
+  const rules = rulesOf(model, provider)
   return known.filter(field => field.routes.some(serves) && !isCovered(field, rules, pricing.tariff))
 }
 

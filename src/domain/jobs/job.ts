@@ -159,6 +159,6 @@ export type Job = {
   readonly watchUntilMs: number | null
   /** The price of a result that the provider made and the customer did not get. It was booked as a loss. */
   readonly loss: NanoUsd | null
-  /** What the provider said that the job cost, however it ended. Null if it said nothing. For the operator only. */
+  /** The cost of the job that the provider reported, also if it failed. Null if it reported none. For the operator only. */
   readonly providerCost: NanoUsd | null
 }

@@ -1,6 +1,6 @@
 import type { JobKind } from './job.ts'
 
-/** The formats of results, by the kind of their job. A result of any other format is no result. */
+/** The formats of results, by the kind of their job. A file of any other format is not a result. */
 export const usualOutputTypes = {
   image: ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif'],
   video: ['video/mp4', 'video/quicktime', 'video/webm'],

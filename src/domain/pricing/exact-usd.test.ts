@@ -1,6 +1,15 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
 import { nanoUsd, usd } from '../money.ts'
-import { addExactUsd, parseExactUsd, roundUpToNanoUsd, type ExactUsd } from './exact-usd.ts'
+import {
+  addExactUsd,
+  compareMagnitudes,
+  formatExactUsd,
+  parseExactUsd,
+  roundUpToNanoUsd,
+  subtractExactUsd,
+  type ExactUsd,
+} from './exact-usd.ts'
 
 const exact = (text: string) => parseExactUsd(text) as ExactUsd
 
@@ -32,6 +41,9 @@ test.each([
   ['is too large', '1e22'],
   ['has a very large exponent', '1e9999'],
   ['has an exponent with too many digits', '1e99999'],
+  ['has a plus sign', '+1'],
+  ['has no exponent after its e', '1e'],
+  ['ends with a space', '1 '],
   ['is too small', '1e-129'],
   ['has a very small exponent', '1e-9999'],
   ['has more digits than any cost', '9'.repeat(65)],
@@ -61,4 +73,43 @@ test.each([
 test('the sum of two costs with different numbers of decimals is exact', () => {
   expect(addExactUsd(exact('0.1'), exact('1e-12'))).toEqual({ units: 100_000_000_001n, scale: 12 })
   expect(addExactUsd(exact('1e-12'), exact('3'))).toEqual({ units: 3_000_000_000_001n, scale: 12 })
+})
+
+describe('an exact amount', () => {
+  test.each([
+    ['0', '0'],
+    ['-0.0', '0'],
+    ['0.06', '0.06'],
+    ['12.500', '12.5'],
+    ['1.5e-05', '0.000015'],
+    ['1.5E+3', '1500'],
+    ['-2e0', '-2'],
+    ['0.13080438340307526', '0.13080438340307526'],
+    ['123456789012345678901234567890.5', '123456789012345678901234567890.5'],
+  ])('that is read from %s is written as %s', (text, canonical) => {
+    expect(formatExactUsd(exact(text))).toBe(canonical)
+  })
+
+  test('in cents is a hundredth in dollars', () => {
+    expect(formatExactUsd(parseExactUsd('123.78912', 2)!)).toBe('1.2378912')
+  })
+
+  test('is farther from zero than another one, regardless of their signs and scales', () => {
+    expect(compareMagnitudes(exact('-2'), exact('1.999'))).toBe(1)
+    expect(compareMagnitudes(exact('0.1'), exact('-0.10'))).toBe(0)
+    expect(compareMagnitudes(exact('0.1'), exact('0.11'))).toBe(-1)
+  })
+
+  test('adds and subtracts without rounding', () => {
+    const amount = fc.record({ units: fc.bigInt(-(10n ** 20n), 10n ** 20n), scale: fc.nat(30) })
+    const scaled = ({ units, scale }: ExactUsd) => units * 10n ** BigInt(30 - scale)
+
+    fc.assert(
+      fc.property(amount, amount, (left, right) => {
+        expect(scaled(addExactUsd(left, right))).toBe(scaled(left) + scaled(right))
+        expect(scaled(subtractExactUsd(left, right))).toBe(scaled(left) - scaled(right))
+        expect(scaled(exact(formatExactUsd(left)))).toBe(scaled(left))
+      }),
+    )
+  })
 })

@@ -28,10 +28,8 @@ export type ProbeProvider = (provider: Provider) => Promise<ProbeResult>
 /** A catalog can have hundreds of providers. More probes at once would slow each other and time out. */
 const PROBES_AT_ONCE = 8
 
-/** How many models a check names. */
-const MODELS_SHOWN_MAX = 20
-/** How many jobs a check names. */
-const JOBS_SHOWN_MAX = 20
+/** How many models or jobs a check names. */
+const NAMES_SHOWN_MAX = 20
 
 /** A text that no moderator should flag. */
 const HARMLESS = 'Good morning.'
@@ -93,7 +91,7 @@ async function checkCosts(catalog: Catalog, ledger: Pick<Ledger, 'usage'>): Prom
   const models = await modelsWithoutCosts(catalog, ledger)
   if (models.length === 0) return []
   const detail =
-    `The last ${ANSWERS_MAX} answers of these models had no cost of their provider, so they were free: ${namesOf(models)}. ` +
+    `The last ${ANSWERS_MAX} answers of these models had no cost of their provider, so they were free: ${listOf(models)}. ` +
     'Write the cost_field or the cost_header of the provider in its row, or give the models a tariff.'
   return [{ name: 'reported costs', ok: false, detail }]
 }
@@ -107,23 +105,22 @@ function checkPrices(catalog: Catalog): readonly Check[] {
 function checkIdleStreams(idleStreams: IdleStreams): readonly Check[] {
   const models = idleStreams.list()
   if (models.length === 0) return []
-  const names = namesOf(models.map(([model, streams]) => `${model} (${streams})`))
+  const names = listOf(models.map(([model, streams]) => `${model} (${streams})`))
   const detail = `Streams of these models ended since the start because their provider was silent for too long: ${names}. If they reason for minutes, raise their stream_idle_timeout_s.`
   return [{ name: 'silent streams', ok: false, detail }]
 }
 
-function namesOf(models: readonly string[]): string {
-  const others = models.length > MODELS_SHOWN_MAX ? ` and ${models.length - MODELS_SHOWN_MAX} more` : ''
-  return `${models.slice(0, MODELS_SHOWN_MAX).join(', ')}${others}`
+function listOf(names: readonly string[]): string {
+  const others = names.length > NAMES_SHOWN_MAX ? ` and ${names.length - NAMES_SHOWN_MAX} more` : ''
+  return `${names.slice(0, NAMES_SHOWN_MAX).join(', ')}${others}`
 }
 
 /** Names the paid jobs whose files were damaged when their clients asked for them. */
 function checkDamagedResults(damagedResults: Pick<DamagedResults, 'list'>): readonly Check[] {
   const found = damagedResults.list()
   if (found.length === 0) return []
-  const shown = found.slice(0, JOBS_SHOWN_MAX).map(({ job, damage }) => `${publicId(job)} (${damage})`)
-  const others = found.length > JOBS_SHOWN_MAX ? ` and ${found.length - JOBS_SHOWN_MAX} more` : ''
-  const detail = `The stored files of these paid jobs could not be served since the start: ${shown.join(', ')}${others}. Put them back from a backup, or refund each with tollgate refund ID. tollgate verify finds all of them.`
+  const jobs = listOf(found.map(({ job, damage }) => `${publicId(job)} (${damage})`))
+  const detail = `The stored files of these paid jobs could not be served since the start: ${jobs}. Put them back from a backup, or refund each with tollgate refund ID. tollgate verify finds all of them.`
   return [{ name: 'stored results', ok: false, detail }]
 }
 

@@ -5,7 +5,7 @@ import { jobKey } from './job-id.ts'
 const JOBS_MAX = 10_000
 
 /**
- * Counts the fetches of each job that got something else than an image or a clip. The counts are in memory: a restarted
+ * Counts the fetches of each job that got something other than an image or a clip. The counts are in memory: a restarted
  * node and every other node count from zero.
  */
 export class NoMediaTries {

@@ -26,7 +26,7 @@ export type SettleJobPorts = SecretsPorts &
 /** The delay before a failed fetch of a result is tried again. */
 export const FETCH_AGAIN_MS = 15_000
 /**
- * The most fetches of a result that no poll can get again, or of a link that gives something else than an image or a
+ * The most fetches of a result that no poll can get again, or of a link that gives something other than an image or a
  * clip. For ten minutes, while each try fails at once.
  */
 export const FETCHES_MAX = 40
@@ -34,7 +34,7 @@ export const FETCHES_MAX = 40
 /**
  * Ends a job that its provider finished: stores the result, and then completes the job with its charge in one step of
  * the store. The price is the job's own. If a result cannot be fetched now, the job does not change, and the next poll
- * gets the result again. A link that keeps giving something else than an image or a clip ends the job as a lost result.
+ * gets the result again. A link that keeps giving something other than an image or a clip ends the job as a lost result.
  * If the money was released before, the price is booked as a loss. Safe to call more than once and on several nodes:
  * the job is charged once.
  */

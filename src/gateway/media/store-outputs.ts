@@ -26,7 +26,7 @@ export type StoredOutputs =
   | {
       readonly outcome: 'unavailable'
       readonly problem: string
-      /** The link gave something else than an image or a clip, which may be all that there is. */
+      /** The link gave something other than an image or a clip, which may be all that there is. */
       readonly isNoMedia?: true
     }
   /** Never. */
@@ -34,8 +34,8 @@ export type StoredOutputs =
 
 /**
  * Stores the files of a result, at most the requested number, each under a key of the job. Repeating it writes the same
- * files again. Only files that a provider sends in its reply are in memory as a whole. A result of which one file is
- * no image or no clip is not stored, however the file came.
+ * files again. Only files that a provider sends in its reply are in memory as a whole. If one file is
+ * not an image or a clip, the result is not stored.
  */
 export async function storeOutputs(
   { kind, request, ...job }: Job,

@@ -51,7 +51,7 @@ export type Attempt = AttemptId & {
         readonly state: 'abandoned'
         /** Null if it was given up before the upstream reported its usage. */
         readonly usage: Usage | null
-        /** What the provider says that it bills for the attempt. Null if it does not say. */
+        /** The cost of the attempt that the provider reported. Null if it reported none. */
         readonly providerCost: NanoUsd | null
       }
     | { readonly state: 'timed_out' }
@@ -61,7 +61,7 @@ export type Bill = {
   readonly usage: Usage
   /** The cost of the usage at the prices the request was admitted with. */
   readonly cost: NanoUsd
-  /** What the provider says that it bills for the attempt. Null if it does not say. */
+  /** The cost of the attempt that the provider reported. Null if it reported none. */
   readonly providerCost: NanoUsd | null
   /** True if an impossible part of the reported usage was clamped. */
   readonly isClamped: boolean

@@ -164,7 +164,7 @@ export type Created =
 export type Failed = Failure & {
   readonly atMs: number
   readonly loss?: NanoUsd
-  /** What the provider says that the job cost, which no customer pays. */
+  /** The cost of the job that the provider reported. No customer pays it. */
   readonly providerCost?: NanoUsd
   /** The provider refused the submit as too slow (408). It may have the job, so the job is watched. */
   readonly timedOut?: boolean
@@ -187,7 +187,7 @@ export type JobResult = {
   /** Images charged, and the tokens that they were charged by. */
   readonly count?: number
   readonly tokens?: ImageTokens
-  /** What the provider says that the job cost. */
+  /** The cost of the job that the provider reported. */
   readonly providerCost?: NanoUsd
   /** The clip's duration, and the part of it that is charged: no more than is held for. */
   readonly durationMs?: number

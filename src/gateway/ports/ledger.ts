@@ -173,7 +173,7 @@ export type Charge = TextCharge | ImagesCharge | VideoCharge
 
 type CommonCharge = {
   readonly cost: NanoUsd
-  /** What the provider says that it bills for the result. Null if it does not say. For the operator only. */
+  /** The cost of the result that the provider reported. Null if it reported none. For the operator only. */
   readonly providerCost: NanoUsd | null
   readonly route: string
   readonly apiKeyId: number

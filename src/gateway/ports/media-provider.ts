@@ -106,7 +106,7 @@ export type Rejection = {
   readonly retryAfterS?: number
 } & Billed
 
-/** What the provider says about its cost of a job, whatever came of it. Absent if it says nothing. */
+/** The cost of a job as its provider reports it, also of one that failed. Empty if it reports none. */
 export type Billed = {
   /** At the rate that the provider's row names for its unit. Absent if the row names none. */
   readonly providerCost?: NanoUsd

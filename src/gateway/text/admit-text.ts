@@ -7,9 +7,8 @@ import type { Hold, HoldOutcome } from '../ports/ledger.ts'
 import type { Moderator } from '../ports/moderator.ts'
 import type { ProviderAdapters } from '../ports/providers.ts'
 import { moderate } from './moderate.ts'
-import { permittedDestinations } from './permitted-destinations.ts'
 import { affordableCeiling, quoteText, requireToolPrice, type Quote } from './quote-text.ts'
-import { resolveModel, type ResolvedModel } from './resolve-model.ts'
+import { permittedDestinations, resolveModel, type ResolvedModel } from './resolve-model.ts'
 import type { ParsedCall } from './text-call.ts'
 
 /** A request that was admitted: its model is known and its worst case is held. */

@@ -14,7 +14,7 @@ export type Produced = Pick<MeteredUsage, 'isClamped'> & {
   readonly usage: MeteredUsage['usage'] | null
   /** The reported input, if only the output is not reported. */
   readonly inputUsage?: MeteredUsage['usage']
-  /** What the answer tells beside tokens. Absent if it tells nothing. */
+  /** The features that the answer names beside its tokens. Absent if it names none. */
   readonly features?: BilledFeatures
   texts(): readonly string[]
   /** How many times longer the whole output is than `texts`; absent if they are all of it. */

@@ -1,3 +1,4 @@
+import { rulesOf } from '../../domain/catalog/field-rule.ts'
 import type { ChatModel, TextModel } from '../../domain/catalog/model.ts'
 import { costUnits } from '../../domain/catalog/provider.ts'
 import { GatewayError } from '../../domain/errors.ts'
@@ -5,7 +6,7 @@ import { nanoUsd, usd, ZERO, type NanoUsd } from '../../domain/money.ts'
 import { chargeForTokens, chargeForUpstreamCost } from '../../domain/pricing/charge.ts'
 import { roundUpToNanoUsd, type ExactUsd } from '../../domain/pricing/exact-usd.ts'
 import { chargedTier, dearestTier, tierFactor } from '../../domain/pricing/service-tiers.ts'
-import type { TextPricing, TextTariff } from '../../domain/pricing/tariff.ts'
+import type { TextPrices, TextPricing, TextTariff } from '../../domain/pricing/tariff.ts'
 import type { Provenance, Usage } from '../../domain/pricing/usage.ts'
 import {
   affordableOutputTokens,
@@ -15,7 +16,6 @@ import {
 } from '../../domain/pricing/worst-case.ts'
 import { NO_PRICED_FEATURES } from '../../protocol/priced-features.ts'
 import type { ServerTools, TextRequest, UsageLimits } from '../../protocol/text-dialect.ts'
-import { rulesOf } from './permitted-destinations.ts'
 import type { Destination } from './resolve-model.ts'
 
 /**
@@ -97,19 +97,19 @@ function worstFeatures(
   }
 }
 
-function pricesFeatures({ serviceTiers, tiers = [], ...base }: TextTariff): boolean {
-  if (serviceTiers !== undefined) return true
-  return [base, ...tiers.map(({ prices }) => prices)].some(
-    ({ perSearchCall, perFileSearch }) => perSearchCall !== undefined || perFileSearch !== undefined,
-  )
+function pricesFeatures(tariff: TextTariff): boolean {
+  if (tariff.serviceTiers !== undefined || pricesSearches(tariff)) return true
+  return tariff.tiers !== undefined && tariff.tiers.some(({ prices }) => pricesSearches(prices))
+}
+
+function pricesSearches({ perSearchCall, perFileSearch }: Partial<TextPrices>): boolean {
+  return perSearchCall !== undefined || perFileSearch !== undefined
 }
 
 /** Whether one of the upstreams may get a request for this service tier. */
 function permitsTier(model: TextModel, upstreams: Upstreams, tier: string): boolean {
   const permits = ({ provider }: Upstreams[number]) =>
-    rulesOf({ model, provider }).every(
-      ({ path, allowed }) => path !== 'service_tier' || allowed.includes(tier),
-    )
+    rulesOf(model, provider).every(({ path, allowed }) => path !== 'service_tier' || allowed.includes(tier))
   return upstreams.length === 0 || upstreams.some(permits)
 }
 
@@ -167,7 +167,7 @@ export function usageLimits({
   }
 }
 
-/** What is believed of a usage that this upstream reports: also what the row of its provider says. */
+/** The limits of a usage that this upstream reports, and how its provider's row says that it reports. */
 export function reportedUsageLimits(
   admitted: { readonly model: TextModel; readonly quote: Quote; readonly request: TextRequest },
   { provider, converted }: Pick<Destination, 'provider' | 'converted'>,

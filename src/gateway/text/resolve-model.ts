@@ -1,13 +1,15 @@
 import { findModel, type Catalog } from '../../domain/catalog/catalog.ts'
+import { rulesOf } from '../../domain/catalog/field-rule.ts'
 import type { TextModel, Upstream } from '../../domain/catalog/model.ts'
 import type { Provider } from '../../domain/catalog/provider.ts'
 import { GatewayError } from '../../domain/errors.ts'
+import { findRefusedField } from '../../protocol/field-rules.ts'
 import type { TextDialect } from '../../protocol/text-dialect.ts'
 import type { Authenticated } from '../ports/accounts.ts'
 import type { ProviderAdapters } from '../ports/providers.ts'
 import type { TextProvider } from '../ports/text-provider.ts'
 import { modelNotFound } from './model-not-found.ts'
-import type { Conversion, ConvertedRequest } from './text-call.ts'
+import type { Conversion, ConvertedRequest, ParsedCall } from './text-call.ts'
 
 /** The target of one call: an upstream of a catalog row, its provider, and the adapter that calls it. */
 export type Destination = {
@@ -65,4 +67,27 @@ export function resolveModel(
     })
   }
   return { model, destinations }
+}
+
+/**
+ * The destinations that may get a request: those whose rules, of the row and of the provider, allow every field. Each
+ * is checked with the request as its provider gets it. Throws `unpriced_feature` if no destination is left.
+ */
+export function permittedDestinations(
+  { model, destinations }: ResolvedModel,
+  { dialect, request }: Pick<ParsedCall, 'dialect' | 'request'>,
+): readonly Destination[] {
+  if (!destinations.some(({ provider }) => rulesOf(model, provider).length > 0)) return destinations
+  let refusal: GatewayError | undefined
+  const permitted = destinations.filter(({ provider, upstream, converted }) => {
+    const rules = rulesOf(model, provider)
+    if (rules.length === 0) return true
+    const form = converted ?? { dialect, request }
+    const text = form.dialect.forUpstream(form.request, upstream.model, provider, model)
+    const problem = findRefusedField(rules, text)
+    refusal ??= problem
+    return problem === undefined
+  })
+  if (permitted.length === 0 && refusal !== undefined) throw refusal
+  return permitted
 }

@@ -91,7 +91,7 @@ describe('an attempt that timed out', () => {
     expect(await store.ledger.verify()).toMatchObject({ problems: [] })
   })
 
-  test('and reports its own cost later has it in its charge, whatever the row’s price is', async () => {
+  test('and reports its own cost later has it in its charge, regardless of the row’s price', async () => {
     const { store, payer, lateAnswers, admitted } = await setUp()
     const late = aLateCall()
     await lateAnswers.expect(admitted, attempt, late.call)

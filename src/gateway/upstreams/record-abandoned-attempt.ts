@@ -65,7 +65,7 @@ function recordUnpaidWork(
 
 type Billed = { readonly usage: Usage | null; readonly providerCost: NanoUsd | null }
 
-/** What the operator may have to pay for an answer or for a stream that was given up. Undefined if that is nothing. */
+/** The work of an answer, or of a stream that was given up, that the provider may bill. Undefined if there is none. */
 function billedFor({ destination, result }: AttemptRecord<CallResult>): Billed | undefined {
   if (wasGivenUp(result)) return { usage: null, providerCost: null }
   if (result.kind !== 'answer') return undefined

@@ -46,8 +46,8 @@ export async function getStatement({ query, params }: AdminCall, ports: AdminPor
 }
 
 /**
- * Checks the ledger and the stored results. A ledger that does not balance is a result, not an error. The operator can first accept a problem
- * (`accept`, its id, and `reason`), or the loss of commits (`accept_loss`, the reason).
+ * Checks the ledger and the stored results. A ledger that does not balance is a result, not an error. The operator can
+ * first accept a problem (`accept`, its id, and `reason`), or the loss of commits (`accept_loss`, the reason).
  */
 export async function postVerification(
   { request, actor }: AdminCall,

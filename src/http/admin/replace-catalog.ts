@@ -31,7 +31,7 @@ export async function replaceCatalog(
   return adminReply({ ...catalogBody(after), ...remarksOn(after, isVariableSet) })
 }
 
-/** What an operator should know about a catalog that is valid. */
+/** Warnings about a catalog that is valid. */
 function remarksOn(catalog: Catalog, isVariableSet: (variable: string) => boolean): object {
   return {
     missing_variables: missingVariables(catalog, isVariableSet),

@@ -43,7 +43,10 @@ const members = {
 }
 const variables = {
   missing_variables: about('The environment variables of keys that the server does not have.', listOf(text)),
-  warnings: about('What providers bill beside tokens, and rows neither price nor refuse.', listOf(text)),
+  warnings: about(
+    'Sentences about models whose provider bills features that the row neither prices nor refuses.',
+    listOf(text),
+  ),
 }
 
 export const adminCatalogSchemas: Members = {

@@ -41,7 +41,7 @@ const jobMembers = {
   upstream_id: nullable(text),
   held_usd: usd,
   cost_usd: nullable(usd),
-  provider_cost_usd: about('What the provider said that the job cost you.', nullable(usd)),
+  provider_cost_usd: about('The cost of the job that the provider reported.', nullable(usd)),
   created_at: dateTime,
   changed_at: dateTime,
 }
@@ -57,7 +57,7 @@ export const adminCheckSchemas: Members = {
   AdminCharge: object({
     ...chargeMembers,
     provider_cost_usd: about(
-      'What the provider says that it bills. Null if it does not say. Customers do not see it.',
+      'The cost that the provider reported. Null if it reported none. Customers do not see it.',
       nullable(usd),
     ),
     ...payerMembers,
@@ -68,7 +68,7 @@ export const adminCheckSchemas: Members = {
     charge: about('The id of the refunded request or job.', text),
     route: text,
     model: text,
-    cost_usd: about('Negative: what was given back.', usd),
+    cost_usd: about('The refunded amount, as a negative number.', usd),
     note: nullable(text),
     created_at: dateTime,
     ...payerMembers,
@@ -82,7 +82,7 @@ export const adminCheckSchemas: Members = {
     model: text,
     provider: text,
     loss_usd: about('The price of work that no customer pays for.', usd),
-    provider_cost_usd: about('What the provider said that it bills.', nullable(usd)),
+    provider_cost_usd: about('The cost that the provider reported.', nullable(usd)),
     at: dateTime,
   }),
   Job: object(jobMembers),

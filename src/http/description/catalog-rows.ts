@@ -85,7 +85,7 @@ const providerField: Readonly<Record<string, Schema>> = {
   max_tokens_field: words(maxTokensFields),
   omit_fields: listOf(words(omittableFields), { minItems: 1 }),
   refuse_fields: refuseFields,
-  credit_usd: about('What one credit that it reports costs you.', price),
+  credit_usd: about('The price of one credit that it reports.', price),
   cost_header: about('The response header with its own cost.', {
     type: 'string',
     pattern: headerName.pattern.source,

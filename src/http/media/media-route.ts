@@ -12,7 +12,7 @@ import type { Handler, HttpReply } from '../request-context.ts'
 
 const KEY_CHARS_MAX = 255
 
-/** What the route needs to read a request. */
+/** The ports and settings with which the route reads a request. */
 export type MediaRequestPorts = {
   readonly caller: AdmitCallerPorts
   /** Its owners are API keys. */

@@ -35,7 +35,7 @@ function otherTypeOf(head: Uint8Array): OutputType | undefined {
   return isSvg(head) ? 'image/svg+xml' : undefined
 }
 
-/** What may come before the root of an SVG file: the XML declaration, comments, and the document type. */
+/** The parts that may precede the root of an SVG file: the XML declaration, comments, and the document type. */
 const PROLOG_ITEM = /^\s*(?:<\?xml[^>]*>|<!--[^]*?-->|<!doctype\s+svg[^>]*>)/i
 
 function isSvg(head: Uint8Array): boolean {

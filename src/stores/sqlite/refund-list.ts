@@ -2,10 +2,9 @@ import type { Database, Statement } from 'bun:sqlite'
 import { nanoUsd, type NanoUsd } from '../../domain/money.ts'
 import type { Ledger, RefundLine, TimeRange } from '../../gateway/ports/ledger.ts'
 import { readTimedCursor, ROW_ID_MAX, timedCursorOf } from './row-ids.ts'
+import { ALWAYS } from './usage-list.ts'
 
 type RefundPage = Parameters<Ledger['refunds']>[1]
-
-const ALWAYS: TimeRange = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }
 
 // The operation has the time. Its indexes are named, because they exist only for refunds.
 const SELECT = (index: string) => `

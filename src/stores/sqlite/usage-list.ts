@@ -118,7 +118,7 @@ export class UsageList {
   }
 }
 
-const ALWAYS: TimeRange = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }
+export const ALWAYS: TimeRange = { fromMs: 0, toMs: Number.MAX_SAFE_INTEGER }
 
 function isWithin({ at_ms }: ChargeRow, { fromMs, toMs }: TimeRange): boolean {
   const atMs = Number(at_ms)

@@ -99,9 +99,9 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     name: 'the rules of a provider do not count',
-    file: 'src/gateway/text/permitted-destinations.ts',
-    text: '[...ofRow, ...ofProvider]',
-    replacement: 'ofRow',
+    file: 'src/domain/catalog/field-rule.ts',
+    text: '[...ofModel, ...ofProvider]',
+    replacement: 'ofModel',
     tests: ['test/scenarios/refuse-fields.test.ts'],
   },
   {

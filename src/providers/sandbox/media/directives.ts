@@ -5,7 +5,7 @@ const POLL_FAILURES_MAX = 1000
 /** As long as the longest clip of any engine, and some more. */
 const CLIP_SECONDS_MAX = 120
 
-/** What a directive's text must be, and its value. The value of a wrong text is undefined. */
+/** The rule for a directive's text, and the value of the text. The value of a wrong text is undefined. */
 type Directive<Value> = { readonly expected: string; readonly read: (text: string) => Value | undefined }
 
 /** The directives in a prompt for the sandbox, as `[sandbox name=value name …]`. */

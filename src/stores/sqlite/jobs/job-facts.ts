@@ -15,7 +15,7 @@ const columns: readonly string[] = [
   ...jobsTable.later.filter(column => !POLLED.has(column)),
 ]
 
-/** What the creation of a job covers beside its columns: the idempotency key of its request. */
+/** The facts of a job's creation beside its columns: the idempotency key of its request. */
 export type CreationFacts = { readonly keySha256: string; readonly fingerprint: string }
 
 type Facts = Readonly<Record<string, string>>

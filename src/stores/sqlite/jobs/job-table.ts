@@ -186,7 +186,7 @@ export class JobTable {
     this.#statements.setLoss.run(loss, atMs, by, row.row_id)
   }
 
-  /** What the provider said that the job cost. Changes nothing if it said nothing. */
+  /** The cost of the job that the provider reported. Changes nothing if it reported none. */
   setProviderCost(row: JobRow, cost: NanoUsd | undefined): void {
     if (cost !== undefined) this.#statements.setProviderCost.run(cost, row.row_id)
   }

@@ -6,6 +6,7 @@ import type { UsageColumns } from '../usage-columns.ts'
 import type { AccountNames } from './account-names.ts'
 import { priceOfRow } from './price-of-row.ts'
 import type { Finding } from './finding.ts'
+import { inPieces } from './in-pieces.ts'
 
 const ATTEMPTS_A_TURN = 128
 
@@ -24,12 +25,8 @@ export function* checkAttempts(database: Database, names: AccountNames): Generat
       FROM attempts LEFT JOIN tariffs ON tariffs.id = tariff_id
       WHERE attempts.id > ? ORDER BY attempts.id LIMIT ?`,
   )
-  let last = 0n
-  for (;;) {
-    const rows = select.all(last, ATTEMPTS_A_TURN)
+  for (const rows of inPieces(select, ATTEMPTS_A_TURN, row => row.id)) {
     yield rows.flatMap(row => findingsOf(row, names))
-    last = rows.at(-1)?.id ?? last
-    if (rows.length < ATTEMPTS_A_TURN) return
   }
 }
 

@@ -14,8 +14,8 @@ type Readers = { readonly entries: EntryReader; readonly charges: ChargeReader; 
 /**
  * The stored balances of each account must be the sums of its entries, and its held money the sum of its open holds.
  * The entries of each operation sum to zero and stay within one account, so available + held + spent = credited then
- * holds for each; spent and credited leave out the loss operations, whose sum is stored too. The row must also name the account's latest operation and charge. An account with a wrong entry is
- * skipped.
+ * holds for each. Spent and credited leave out the loss operations, whose sum is stored too. The row must also name the
+ * account's latest operation and charge. An account with a wrong entry is skipped.
  */
 export function* checkBalances(database: Database, readers: Readers): Generator<readonly Finding[]> {
   const select = database.prepare<CheckedBalances, [bigint, number]>(SELECT)

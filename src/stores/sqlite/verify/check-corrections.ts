@@ -3,6 +3,7 @@ import { formatId } from '../../../domain/ids.ts'
 import { describeUsd, nanoUsd } from '../../../domain/money.ts'
 import type { AccountNames } from './account-names.ts'
 import type { Finding } from './finding.ts'
+import { inPieces } from './in-pieces.ts'
 
 const CORRECTIONS_A_TURN = 256
 
@@ -25,12 +26,8 @@ export function* checkCorrections(database: Database, names: AccountNames): Gene
           WHERE charges.id = charge_id AND state = 'compensated') AS is_compensated
       FROM corrections WHERE corrections.id > ? ORDER BY corrections.id LIMIT ?`,
   )
-  let last = -1n
-  for (;;) {
-    const rows = select.all(last, CORRECTIONS_A_TURN)
+  for (const rows of inPieces(select, CORRECTIONS_A_TURN, row => row.id)) {
     yield rows.flatMap(row => findingsOf(row, names))
-    last = rows.at(-1)?.id ?? last
-    if (rows.length < CORRECTIONS_A_TURN) return
   }
 }
 

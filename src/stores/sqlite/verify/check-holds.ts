@@ -4,6 +4,7 @@ import type { HoldState } from '../../../domain/ledger/hold.ts'
 import { describeUsd, nanoUsd } from '../../../domain/money.ts'
 import type { AccountNames } from './account-names.ts'
 import type { Finding } from './finding.ts'
+import { inPieces } from './in-pieces.ts'
 
 const HOLDS_A_TURN = 256
 
@@ -23,12 +24,8 @@ export function* checkHolds(database: Database, names: AccountNames): Generator<
           AND jobs.account_id = holds.account_id) AS is_orphan
       FROM holds WHERE holds.id > ? ORDER BY holds.id LIMIT ?`,
   )
-  let last = -1n
-  for (;;) {
-    const rows = select.all(last, HOLDS_A_TURN)
+  for (const rows of inPieces(select, HOLDS_A_TURN, row => row.id)) {
     yield rows.flatMap(row => findingsOf(row, names))
-    last = rows.at(-1)?.id ?? last
-    if (rows.length < HOLDS_A_TURN) return
   }
 }
 

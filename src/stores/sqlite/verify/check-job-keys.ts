@@ -3,6 +3,7 @@ import { creationFactsIn, sha256Of } from '../jobs/job-facts.ts'
 import { KEY_TTL_MS } from '../jobs/job-keys.ts'
 import type { AccountNames } from './account-names.ts'
 import type { Finding } from './finding.ts'
+import { inPieces } from './in-pieces.ts'
 
 const ROWS_A_TURN = 256
 
@@ -66,17 +67,13 @@ function* checkKeyedJobs(database: Database, names: AccountNames): Generator<rea
         (SELECT max(created_at_ms) FROM job_keys) AS newest
       FROM jobs WHERE jobs.row_id > ? ORDER BY jobs.row_id LIMIT ?`,
   )
-  let last = -1n
-  for (;;) {
-    const rows = select.all(last, ROWS_A_TURN)
+  for (const rows of inPieces(select, ROWS_A_TURN, row => row.row_id)) {
     yield rows.flatMap(({ row_id, account_id, created_at_ms, facts, is_kept, newest }) => {
       const mayBeRemoved = newest !== null && created_at_ms <= newest - BigInt(KEY_TTL_MS)
       if (is_kept === 1n || mayBeRemoved || facts === null || creationFactsIn(facts) === undefined) return []
       const message = `${names.ofJob(row_id)}: the row of its idempotency key is missing.`
       return [{ accountId: account_id, entryId: null, message }]
     })
-    last = rows.at(-1)?.row_id ?? last
-    if (rows.length < ROWS_A_TURN) return
   }
 }
 

@@ -7,6 +7,7 @@ import { changedColumns } from '../jobs/job-facts.ts'
 import type { JobRow } from '../jobs/job-rows.ts'
 import type { AccountNames } from './account-names.ts'
 import type { Finding } from './finding.ts'
+import { inPieces } from './in-pieces.ts'
 
 /** Requests can have long prompts. */
 const JOBS_A_TURN = 64
@@ -29,12 +30,8 @@ export function* checkJobs(database: Database, names: AccountNames): Generator<r
         AND holds.account_id = jobs.account_id
       WHERE jobs.row_id > ? ORDER BY jobs.row_id LIMIT ?`,
   )
-  let last = -1n
-  for (;;) {
-    const rows = select.all(last, JOBS_A_TURN)
+  for (const rows of inPieces(select, JOBS_A_TURN, row => row.row_id)) {
     yield rows.flatMap(row => findingsOf(row, names))
-    last = rows.at(-1)?.row_id ?? last
-    if (rows.length < JOBS_A_TURN) return
   }
 }
 

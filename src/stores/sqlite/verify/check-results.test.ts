@@ -79,7 +79,7 @@ test('the problem of a damaged result names what is left of its charge, and stay
   expect([partly.id, refunded.id]).toEqual([charged.id, charged.id])
 })
 
-test('a job that is archived while verify reads its files is no problem', async () => {
+test('verify reports no problem for a job that is archived while it reads its files', async () => {
   const { store, jobs, verify } = await paidBooks()
 
   const { problems } = await verify(async key => {

@@ -4,6 +4,7 @@ import { describeUsd, formatUsd, nanoUsd } from '../../../domain/money.ts'
 import type { Blobs } from '../../../gateway/ports/blobs.ts'
 import type { AccountNames } from './account-names.ts'
 import type { Finding } from './finding.ts'
+import { inPieces } from './in-pieces.ts'
 
 const JOBS_A_TURN = 32
 
@@ -28,12 +29,8 @@ export async function* checkResults(
       (SELECT charges.id FROM jobs JOIN charges USING (id_key, id_tail) WHERE row_id = ?)`,
   )
   const parts = { names, blobs, isStored, selectRefunded }
-  let last = -1n
-  for (;;) {
-    const rows = select.all(last, JOBS_A_TURN)
+  for (const rows of inPieces(select, JOBS_A_TURN, row => row.row_id)) {
     for (const row of rows) yield await findingsOf(row, parts)
-    last = rows.at(-1)?.row_id ?? last
-    if (rows.length < JOBS_A_TURN) return
   }
 }
 

@@ -2,10 +2,11 @@ import type { Database, Statement } from 'bun:sqlite'
 import type { SwitchAction } from '../../../domain/accounts/account.ts'
 import type { AccountNames } from './account-names.ts'
 import type { Finding } from './finding.ts'
+import { inPieces } from './in-pieces.ts'
 
 const ROWS_A_TURN = 256
 
-/** What an audit line switches on or off. The columns have the time of the line, or null. */
+/** The switches that an audit line turns on or off. The columns have the time of the line, or null. */
 const switches: Readonly<Record<string, Switched>> = {
   'account.suspend': { column: 'suspended_at_ms', isSet: true },
   'account.resume': { column: 'suspended_at_ms', isSet: false },
@@ -28,7 +29,7 @@ export function* checkSwitches(database: Database, names: AccountNames): Generat
   const selectAccounts = database.prepare<SwitchedAccount, [bigint, number]>(
     'SELECT id, public_id, suspended_at_ms, replays_off_at_ms FROM accounts WHERE id > ? ORDER BY id LIMIT ?',
   )
-  yield* inPieces(selectAccounts, lines, row => {
+  yield* checkRows(selectAccounts, lines, row => {
     const problem = problemOfAccount(row, lines)
     if (problem === undefined) return undefined
     return { accountId: row.id, problem: `${names.of(row.id)}: ${problem}` }
@@ -36,7 +37,7 @@ export function* checkSwitches(database: Database, names: AccountNames): Generat
   const selectKeys = database.prepare<SwitchedKey, [bigint, number]>(
     'SELECT id, account_id, public_id, revoked_at_ms FROM api_keys WHERE id > ? ORDER BY id LIMIT ?',
   )
-  yield* inPieces(selectKeys, lines, ({ account_id: accountId, public_id: key, revoked_at_ms: revoked }) => {
+  yield* checkRows(selectKeys, lines, ({ account_id: accountId, public_id: key, revoked_at_ms: revoked }) => {
     if (lines.at(key, 'revoked_at_ms') === revoked) return undefined
     const state = revoked === null ? 'is not revoked' : 'is revoked'
     return { accountId, problem: `${names.of(accountId)}: API key ${key} ${state}` }
@@ -63,24 +64,20 @@ function problemOfAccount(
 
 type WrongState = { readonly accountId: bigint; readonly problem: string }
 
-function* inPieces<Row extends { id: bigint }>(
+function* checkRows<Row extends { id: bigint }>(
   select: Statement<Row, [bigint, number]>,
   lines: SwitchLines,
   check: (row: Row) => WrongState | undefined,
 ): Generator<readonly Finding[]> {
-  let last = -1n
-  for (;;) {
+  for (const rows of inPieces(select, ROWS_A_TURN, row => row.id)) {
     // In the same turn, so that a switch of this moment is in both.
     for (let hasMore = true; hasMore;) hasMore = lines.read()
-    const rows = select.all(last, ROWS_A_TURN)
     yield rows.flatMap(row => {
       const wrong = check(row)
       if (wrong === undefined) return []
       const message = `${wrong.problem}, but the audit log says otherwise.`
       return [{ accountId: wrong.accountId, entryId: null, message }]
     })
-    last = rows.at(-1)?.id ?? last
-    if (rows.length < ROWS_A_TURN) return
   }
 }
 
