@@ -424,4 +424,77 @@ export const jobMutants: readonly Mutant[] = [
     replacement: "if (state !== 'running') return {",
     tests: ['src/providers/geminigen/wire.test.ts'],
   },
+  {
+    name: 'a clip whose pictures are cut off is charged',
+    file: 'src/protocol/media/mp4-header.ts',
+    text: "(box.type === 'moov' || box.type === 'mdat')",
+    replacement: "box.type === 'moov'",
+    tests: ['src/protocol/media/mp4-header.test.ts'],
+  },
+  {
+    name: 'a clip is an image because of what follows its first box',
+    file: 'src/protocol/media/result-type.ts',
+    text: 'text.slice(16, boxBytes)',
+    replacement: 'text.slice(16)',
+    tests: ['src/gateway/media/store-outputs.test.ts'],
+  },
+  {
+    name: 'the formats that a row adds are no results',
+    file: 'src/gateway/media/store-outputs.ts',
+    text: 'outputTypesOf(kind, request.outputTypes)',
+    replacement: 'outputTypesOf(kind)',
+    tests: ['src/gateway/media/store-outputs.test.ts'],
+  },
+  {
+    name: 'an answer without tokens is recorded as one that cost the operator nothing',
+    file: 'src/gateway/media/provider-cost.ts',
+    text: 'prices === undefined || !hasTokens(tokens)',
+    replacement: 'prices === undefined || tokens === undefined',
+    tests: ['test/scenarios/media-costs.test.ts'],
+  },
+  {
+    name: 'the cost of a released job that ended without a result is not recorded',
+    file: 'src/gateway/media/watch-job.ts',
+    text: "outcome.outcome === 'finished' ? outcome.result : outcome",
+    replacement: 'outcome as object',
+    tests: ['test/scenarios/media-costs.test.ts'],
+  },
+  {
+    name: 'the cost of a result that came too late is not recorded',
+    file: 'src/stores/sqlite/jobs/job-steps.ts',
+    text: `return false
+    table.setProviderCost(row, providerCost)
+    this.#bookLoss`,
+    replacement: `return false
+    this.#bookLoss`,
+    tests: ['src/stores/sqlite/jobs/jobs.test.ts'],
+  },
+  {
+    name: 'a negative number of credits is a cost',
+    file: 'src/providers/media/credits.ts',
+    text: 'billionths === undefined || billionths < 0n',
+    replacement: 'billionths === undefined',
+    tests: ['src/providers/media/credits.test.ts'],
+  },
+  {
+    name: 'gemini-images: the tokens of thoughts are not charged',
+    file: 'src/providers/gemini-images/wire.ts',
+    text: "answer - imageOutput + countOf(usage['thoughtsTokenCount'])",
+    replacement: 'answer - imageOutput',
+    tests: ['src/providers/gemini-images/wire.test.ts'],
+  },
+  {
+    name: 'openai-images: an answer has more tokens of images than tokens',
+    file: 'src/providers/openai-images/wire.ts',
+    text: "Math.min(input, isJsonObject(inputs) ? countOf(inputs['image_tokens']) : 0)",
+    replacement: "isJsonObject(inputs) ? countOf(inputs['image_tokens']) : 0",
+    tests: ['src/providers/openai-images/wire.test.ts'],
+  },
+  {
+    name: 'a damaged result is reported each time it is asked for',
+    file: 'src/gateway/media/damaged-results.ts',
+    text: 'if (this.#found.has(name)) return',
+    replacement: '',
+    tests: ['test/scenarios/damaged-results.test.ts'],
+  },
 ]
