@@ -457,7 +457,7 @@ export const jobMutants: readonly Mutant[] = [
     file: 'src/gateway/media/watch-job.ts',
     text: "outcome.outcome === 'finished' ? outcome.result : outcome",
     replacement: 'outcome as object',
-    tests: ['test/scenarios/media-costs.test.ts'],
+    tests: ['src/gateway/media/watch-job.test.ts'],
   },
   {
     name: 'the cost of a result that came too late is not recorded',

@@ -605,7 +605,7 @@ export const moneyMutants: readonly Mutant[] = [
     file: 'src/domain/ledger/books.ts',
     text: 'credited: subtractUsd(givenIn(balances), bookedLosses)',
     replacement: 'credited: givenIn(balances)',
-    tests: ['src/stores/sqlite/ledger.test.ts'],
+    tests: ['src/stores/sqlite/jobs/jobs.test.ts'],
   },
   {
     name: 'a bill is compared with the costs of a part of the charges',
