@@ -23,7 +23,7 @@ async function watched(polled: PollOutcome) {
   const { id } = await record(jobs, aVideoJob(payer, { provider: sandboxProvider.id }))
   await jobs.beginSubmit(id, NOW)
   await jobs.accept(id, { upstreamId: 'up-1', atMs: NOW, nextPollAtMs: NOW })
-  const { job } = await jobs.fail(id, { reason: 'overdue', atMs: NOW })
+  const { job } = await jobs.fail(id, { reason: 'overdue', message: 'It took too long.', atMs: NOW })
   const provider = Object.assign(scriptedMedia(), { polled })
   const isBooked = await watchJob(job, {
     jobs,

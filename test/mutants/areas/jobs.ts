@@ -497,4 +497,11 @@ export const jobMutants: readonly Mutant[] = [
     replacement: '',
     tests: ['test/scenarios/damaged-results.test.ts'],
   },
+  {
+    name: 'a job whose provider states an absurd cost never ends',
+    file: 'src/providers/media/credits.ts',
+    text: 'return providerCost > RECORDED_COST_MAX ? {} : { providerCost }',
+    replacement: 'return { providerCost }',
+    tests: ['src/providers/media/credits.test.ts'],
+  },
 ]

@@ -236,6 +236,11 @@ const edits: readonly (readonly [name: string, edit: string, message: RegExp])[]
     /"ben" .*API key key_spare is revoked, but/,
   ],
   [
+    'the time of a revocation',
+    'UPDATE api_keys SET revoked_at_ms = 5 WHERE id = 2',
+    /"ben" .*API key key_\w+ is revoked, but/,
+  ],
+  [
     'the audit line of a suspension',
     `DELETE FROM audit_log WHERE action = 'account.suspend' AND subject = 'acct_ada'`,
     /wrote into "audit_log" is missing/,
