@@ -370,4 +370,18 @@ export const verifyMutants: readonly Mutant[] = [
     replacement: 'areChecksumsRight && differences',
     tests: ['src/stores/sqlite/verify/later-edits.test.ts'],
   },
+  {
+    name: 'verify fails if the facts of an event cannot be read',
+    file: 'src/stores/sqlite/jobs/job-facts.ts',
+    text: "typeof facts === 'object' && facts !== null ? (facts as Facts) : {}",
+    replacement: 'facts as Facts',
+    tests: ['src/stores/sqlite/verify/later-edits.test.ts'],
+  },
+  {
+    name: 'verify fails if a list of files has something else than files',
+    file: 'src/stores/sqlite/verify/check-results.ts',
+    text: 'Array.isArray(files) && files.every(isFile) ? files : undefined',
+    replacement: 'files as StoredFile[]',
+    tests: ['src/stores/sqlite/verify/check-results.test.ts'],
+  },
 ]

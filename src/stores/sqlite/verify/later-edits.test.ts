@@ -160,6 +160,16 @@ const edits: readonly (readonly [name: string, edit: string, message: RegExp])[]
     /event \d+ \(\w+\) was changed after commit/,
   ],
   [
+    'the facts of an event that cannot be read',
+    `UPDATE job_events SET facts = 'x'`,
+    /event \d+ \(\w+\) was changed after commit/,
+  ],
+  [
+    'the facts of an event that are null',
+    `UPDATE job_events SET facts = 'null'`,
+    /event \d+ \(\w+\) was changed after commit/,
+  ],
+  [
     'the job of a key',
     'UPDATE job_keys SET job = 1 WHERE account_id = 2',
     /the idempotency key "order-2" names job row 1, which belongs to another/,
