@@ -610,8 +610,8 @@ export const moneyMutants: readonly Mutant[] = [
   {
     name: 'a bill is compared with the costs of a part of the charges',
     file: 'src/cli/bills/compare-costs.ts',
-    text: 'charges > 0 && withoutCost === 0',
-    replacement: 'charges > withoutCost',
+    text: 'charges + unpaid > 0 && withoutCost === 0',
+    replacement: 'charges + unpaid > withoutCost',
     tests: ['src/cli/bills/compare-costs.test.ts'],
   },
   {
