@@ -414,6 +414,11 @@ describe('thinking that only the total counts', () => {
       { input: 4, cachedInput: 5, output: 664, reasoning: 1_321 },
     ],
     [
+      'does not include a cache beside the prompt',
+      { ...counts, prompt_tokens_details: { cached_tokens: 30 } },
+      { input: 9, cachedInput: 30, output: 664, reasoning: 1_291 },
+    ],
+    [
       'is all of the output if there is no other',
       { prompt_tokens: 9, completion_tokens: 0, total_tokens: 30 },
       { input: 9, reasoning: 21 },

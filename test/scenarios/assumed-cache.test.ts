@@ -77,6 +77,20 @@ test('no more counts as cached than the last complete request reported', async (
   expect((await usageOf(account, 2))[0]).toMatchObject({ cost_usd: '0.0192' })
 })
 
+test('the usage of a stream that broke off says nothing about the cache', async () => {
+  const [[, chat]] = routes as readonly [(typeof routes)[number]]
+  const account = await gateway.account()
+  gateway.upstream.reply(sse([ROLE + HEL + LO + usage(countsWith(20_000))]))
+  await (await askForStream(gateway, account, chat)).text()
+  await usageOf(account, 1)
+
+  await interrupt(account, chat)
+
+  const [interrupted, broken] = await usageOf(account, 2)
+  expect(broken).toMatchObject({ cost_usd: '0.0096', source: 'reported' })
+  expect(interrupted).toMatchObject({ cost_usd: '0.048', source: 'estimated' })
+})
+
 test('a JSON answer without a usage counts its input in the same way', async () => {
   const [[, chat]] = routes as readonly [(typeof routes)[number]]
   const account = await gateway.account()
@@ -96,15 +110,19 @@ test('a JSON answer without a usage counts its input in the same way', async () 
   expect((await usageOf(account, 2))[0]).toMatchObject({ cost_usd: '0.0096', source: 'estimated' })
 })
 
-/** A stream that ends well and reports these cached tokens. */
-async function complete(account: TestAccount, asking: Asking, cachedTokens: number): Promise<void> {
-  const counts = {
+/** A usage with these cached tokens. */
+function countsWith(cachedTokens: number) {
+  return {
     prompt_tokens: 20_000,
     completion_tokens: 5,
     total_tokens: 20_005,
     prompt_tokens_details: { cached_tokens: cachedTokens },
   }
-  gateway.upstream.reply(sse([ROLE + HEL + LO + FINISH + usage(counts) + DONE]))
+}
+
+/** A stream that ends well and reports these cached tokens. */
+async function complete(account: TestAccount, asking: Asking, cachedTokens: number): Promise<void> {
+  gateway.upstream.reply(sse([ROLE + HEL + LO + FINISH + usage(countsWith(cachedTokens)) + DONE]))
   await (await askForStream(gateway, account, asking)).text()
   await usageOf(account, 1)
 }

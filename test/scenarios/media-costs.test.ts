@@ -50,12 +50,14 @@ async function newestJob(): Promise<Shown> {
 }
 
 describe('a model that is priced by the tokens of the answer', () => {
-  const tokens = { textInput: 50, imageInput: 0, textOutput: 0, imageOutput: 4160 }
+  const NO_TOKENS = { textInput: 0, imageInput: 0, textOutput: 0, imageOutput: 0 }
+  const tokens = { ...NO_TOKENS, textInput: 50, imageOutput: 4160 }
 
   test.each<[string, Partial<MediaResult>, string, string | null]>([
     ['the exact price of the tokens', { tokens }, '0.16665', '0.06666'],
     ['at most the highest price', { tokens: { ...tokens, imageOutput: 9000 } }, '0.25', '0.1441'],
     ['the highest price if no tokens are reported', {}, '0.25', null],
+    ['the highest price if all counts of tokens are 0', { tokens: NO_TOKENS }, '0.25', null],
   ])('charges %s', async (_, change, cost, providerCost) => {
     gateway.media.submitted = images(['one'], change)
 

@@ -147,6 +147,13 @@ describe('reconcile-costs', () => {
     expect(before.data).toEqual([])
   })
 
+  test('leaves out no day of a range that is longer than one request may be', async () => {
+    // The 92 days of the first request end where the charges begin.
+    const { totals } = await reportOf('main', costsFile('long.json', {}), '--from', '2026-10-15')
+
+    expect(totals).toMatchObject({ charges: 3, charged_usd: '0.00021' })
+  })
+
   test('compares with the costs that the provider reported with its answers, if every answer had one', async () => {
     const { key } = await gateway.account({ grant: '50' })
     const usage = { prompt_tokens: 10, completion_tokens: 5, cost: 0.00005 }

@@ -44,6 +44,10 @@ beforeAll(async () => {
       chatModel('either', { upstreams: [upstream('strict'), upstream('main', 2)] }),
       chatModel('claude', { upstreams: [upstream('claude')] }),
       chatModel('claude-or-chat', { upstreams: [upstream('claude'), upstream('main', 2)] }),
+      chatModel('neither', {
+        upstreams: [upstream('claude'), upstream('main', 2)],
+        refuse_fields: { 'tools[].function.name': [] },
+      }),
       {
         id: 'embed-x',
         kind: 'embedding',
@@ -98,6 +102,12 @@ describe('a request with a field that its row or its provider refuses gets a 400
       'tools[0].function.name',
     ],
     ['messages', { model: 'claude', messages: HI, service_tier: 'auto' }, 'service_tier'],
+    // The native upstream refuses the tier, and the other one the tool, which only a chat request names like this.
+    [
+      'messages',
+      { model: 'neither', messages: HI, service_tier: 'auto', tools: [{ name: 'a', input_schema: {} }] },
+      'service_tier',
+    ],
     ['chat/completions', { model: 'both', messages: HI, logprobs: true }, 'logprobs'],
     ['chat/completions', { model: 'both', messages: HI, service_tier: 'flex' }, 'service_tier'],
   ])('%s %j', async (path, body, param) => {

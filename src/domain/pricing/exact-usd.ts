@@ -1,4 +1,4 @@
-import { nanoUsd, type NanoUsd } from '../money.ts'
+import { nanoUsd, usd, type NanoUsd } from '../money.ts'
 import { divideRoundingUp } from './round-up.ts'
 
 /**
@@ -16,6 +16,9 @@ const CHARS_MAX = 64
 const EXPONENT_MAX = 21
 const EXPONENT_MIN = -128
 const NANO_DIGITS = 9
+
+/** More than any answer or job costs a provider. It keeps sums of recorded costs inside 64 bits. */
+export const RECORDED_COST_MAX = usd('1000000')
 
 /**
  * Reads a decimal or JSON number, with or without an exponent, without losing a digit. `unitDecimals` is the position of

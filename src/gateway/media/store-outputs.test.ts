@@ -76,6 +76,7 @@ const others: readonly Content[] = [
   ['MP4 with a header at its end that is cut', fixture('clip.mp4').subarray(0, 1980)],
   ['MP4 whose pictures are cut', fixture('clip-faststart.mp4').subarray(0, 1980)],
   ['MP4 with sound only', box('M4A \0\0\0\0M4A mp42')],
+  ['MP4 with sound only and the name of an image brand', box('M4A \0\0\0\0M4A mp42\0\0\0\x10freeavif')],
 ]
 
 /** How a provider may send a file, and what becomes of a file of another format. */

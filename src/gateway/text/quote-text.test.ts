@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'bun:test'
+import { aDestination } from '../../../test/support/upstream-rows.ts'
 import type { TextModel } from '../../domain/catalog/model.ts'
 import { usd, ZERO } from '../../domain/money.ts'
 import { parseExactUsd } from '../../domain/pricing/exact-usd.ts'
+import { FACTOR_ONE } from '../../domain/pricing/service-tiers.ts'
 import type { TextPricing } from '../../domain/pricing/tariff.ts'
 import { NO_USAGE, type Usage } from '../../domain/pricing/usage.ts'
 import { NO_PRICED_FEATURES } from '../../protocol/priced-features.ts'
@@ -93,6 +95,25 @@ describe('the worst case of', () => {
 
   test('an embedding has no output part', () => {
     expect(quoteText(aModel(tariff, 'embedding'), aRequest()).amount).toBe(usd('0.02'))
+  })
+})
+
+describe('the service tier that is held', () => {
+  const tiered: TextPricing = {
+    kind: 'tariff',
+    tariff: { ...TARIFF, serviceTiers: { priority: 2n * FACTOR_ONE } },
+  }
+  const rule = { path: 'service_tier', steps: ['service_tier'], allowed: ['default'] }
+  const open = aDestination('open')
+  const standard = { provider: { ...open.provider, refuseFields: [rule] } }
+
+  test.each([
+    ['is the dearest one that one of its upstreams may serve', [standard, open], 2n],
+    ['is the standard one if no upstream may serve another', [standard, standard], 1n],
+  ])('%s', (_, upstreams, factor) => {
+    const { worst } = quoteText(aModel(tiered), aRequest(), upstreams)
+
+    expect(worst.tierFactor).toBe(factor * FACTOR_ONE)
   })
 })
 
@@ -208,6 +229,12 @@ describe('the price of an interrupted stream', () => {
     const { price } = priceInterrupted(quote(upstreamCost), used({ input: 5 }), exact('1'))
 
     expect(price).toMatchObject({ cost: usd('0.22'), tariff: null, isClamped: true })
+  })
+
+  test('at a tariff records what its upstream says that it costs, rounded up', () => {
+    const { price } = priceInterrupted(quote(tariff), used({ input: 5 }), exact('0.0000000001'))
+
+    expect(price).toMatchObject({ cost: usd('0.015'), providerCost: usd('0.000000001') })
   })
 
   test('leaves out what exceeds the worst case, from the last bucket on', () => {

@@ -2,9 +2,9 @@ import { rulesOf } from '../../domain/catalog/field-rule.ts'
 import type { ChatModel, TextModel } from '../../domain/catalog/model.ts'
 import { costUnits } from '../../domain/catalog/provider.ts'
 import { GatewayError } from '../../domain/errors.ts'
-import { nanoUsd, usd, ZERO, type NanoUsd } from '../../domain/money.ts'
+import { nanoUsd, ZERO, type NanoUsd } from '../../domain/money.ts'
 import { chargeForTokens, chargeForUpstreamCost } from '../../domain/pricing/charge.ts'
-import { roundUpToNanoUsd, type ExactUsd } from '../../domain/pricing/exact-usd.ts'
+import { RECORDED_COST_MAX, roundUpToNanoUsd, type ExactUsd } from '../../domain/pricing/exact-usd.ts'
 import { chargedTier, dearestTier, tierFactor } from '../../domain/pricing/service-tiers.ts'
 import type { TextPrices, TextPricing, TextTariff } from '../../domain/pricing/tariff.ts'
 import type { Provenance, Usage } from '../../domain/pricing/usage.ts'
@@ -214,9 +214,6 @@ export type TextPrice = {
 export function priceText(quote: Quote, metered: MeteredUsage, reportedCost: ExactUsd | null): TextPrice {
   return { ...customerPrice(quote, metered, reportedCost), providerCost: recordedCost(reportedCost) }
 }
-
-/** More than any answer costs. It keeps sums of recorded costs inside 64 bits. */
-const RECORDED_COST_MAX = usd('1000000')
 
 /** An upstream's own cost as the books record it. Null if it reported none, or one that is not possible. */
 export function recordedCost(reportedCost: ExactUsd | null): NanoUsd | null {

@@ -76,11 +76,11 @@ describe('an estimated input counts as cached', () => {
     expect(await cached(now)).toBe(expected)
   })
 
-  test('by its share of the tokens', async () => {
+  test.each([1000, 1001])('by its share of %d tokens, rounded down', async inputTokens => {
     const { note, cached } = setUp()
     note(text(2048), 9999)
 
-    expect(await cached(text(2048) + text(2048, 'b'), { inputTokens: 1000 })).toBe(500)
+    expect(await cached(text(2048) + text(2048, 'b'), { inputTokens })).toBe(500)
   })
 
   test('only within five minutes', async () => {

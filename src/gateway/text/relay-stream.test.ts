@@ -256,6 +256,8 @@ describe('cancelling a relayed stream', () => {
 
 describe('cancelling a stream of a provider that bills an aborted call in full', () => {
   const USAGE = usage({ prompt_tokens: 9, completion_tokens: 80 })
+  /** A comment. Two of them are longer than a stream may be. */
+  const HALF = `: ${'x'.repeat(FINISH_BYTES_MAX / 2)}\n\n`
 
   /** A stream whose client disconnects after some output, while a read for it waits. */
   async function left() {
@@ -340,7 +342,7 @@ describe('cancelling a stream of a provider that bills an aborted call in full',
 
   test.each<[string, (stream: Awaited<ReturnType<typeof left>>) => void]>([
     ['the time limit', ({ clock }) => clock.advance(FINISH_WITHIN_MS)],
-    ['the limit of its bytes', ({ source }) => source.send(`: ${'x'.repeat(FINISH_BYTES_MAX)}\n\n`)],
+    ['the limit of its bytes', ({ source }) => source.send(HALF, HALF)],
     ['a stop', ({ finishingStreams }) => finishingStreams.stop()],
   ])('ends the call at %s, and charges what was received', async (_, reach) => {
     const stream = await left()

@@ -67,6 +67,13 @@ test.each([undefined, null, '', 'ten', -1, '-1', Number.NaN, Infinity, 1e12, {},
   },
 )
 
+test.each([999_999_999, '999999999999999999'])(
+  '%j credits at 1,000,000 USD cost more than any job, so the cost is not known',
+  credits => {
+    expect(costOfCredits(credits, { creditUsd: usd('1000000') })).toEqual({})
+  },
+)
+
 test('without the price of a credit the cost is not known', () => {
   expect(costOfCredits(50, {})).toEqual({})
 })

@@ -1,5 +1,6 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
 import { nanoUsd, parseUsd, type NanoUsd } from '../../domain/money.ts'
+import { RECORDED_COST_MAX } from '../../domain/pricing/exact-usd.ts'
 import { divideRoundingUp } from '../../domain/pricing/round-up.ts'
 import type { MediaOutput } from '../../gateway/ports/media-provider.ts'
 
@@ -38,7 +39,7 @@ const CREDITS_MAX = 1_000_000_000
 
 /**
  * The cost of a job that its provider states in its own unit, as a member of an outcome. Empty for anything but a
- * number of at least zero, and for a row that does not say what a unit costs.
+ * number of at least zero, for a cost that no job can have, and for a row that does not say what a unit costs.
  */
 export function costOfCredits(
   credits: unknown,
@@ -46,7 +47,9 @@ export function costOfCredits(
 ): { readonly providerCost?: NanoUsd } {
   const billionths = billionthsOf(credits)
   if (creditUsd === undefined || billionths === undefined) return {}
-  return { providerCost: divideRoundingUp(billionths * creditUsd, BILLION) }
+  const providerCost = divideRoundingUp(billionths * creditUsd, BILLION)
+  // The store could not write it, and a job that is done could not end.
+  return providerCost > RECORDED_COST_MAX ? {} : { providerCost }
 }
 
 /** A number of credits, or its digits in a string, in billionths. */

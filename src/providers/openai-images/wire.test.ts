@@ -165,6 +165,16 @@ describe('an answer', () => {
       { input_tokens: 50, output_tokens: 272 },
       { textInput: 50, imageInput: 0, textOutput: 0, imageOutput: 272 },
     ],
+    // The details are parts of the whole.
+    [
+      {
+        input_tokens: 50,
+        input_tokens_details: { image_tokens: 60 },
+        output_tokens: 272,
+        output_tokens_details: { text_tokens: 300 },
+      },
+      { textInput: 0, imageInput: 50, textOutput: 272, imageOutput: 0 },
+    ],
     [
       { input_tokens: '50', output_tokens: null },
       { textInput: 0, imageInput: 0, textOutput: 0, imageOutput: 0 },

@@ -214,8 +214,11 @@ export function correctionsConform(kind: StoreKind): void {
   })
 
   describe('the list of refunds', () => {
-    /** Two accounts with a charge of 2 USD each, and three refunds: of the first, the second, and the first again. */
-    async function setUpRefunded() {
+    /**
+     * Two accounts with a charge of 2 USD each, and three refunds, `everyMs`: of the first, the second, and the first
+     * again.
+     */
+    async function setUpRefunded({ everyMs = 1000 } = {}) {
       const opened = await openWithFunds(kind, usd('5'))
       const { store, ledger } = opened
       const payers = [opened, await anAccount(store, { funds: usd('5') })]
@@ -229,7 +232,7 @@ export function correctionsConform(kind: StoreKind): void {
       for (const [index, charge] of [charges[0]!, charges[1]!, charges[0]!].entries()) {
         const id = anId()
         const amount = usd(`0.${index + 1}`)
-        const audit = anAudit({ atMs: NOW + 1000 * index })
+        const audit = anAudit({ atMs: NOW + everyMs * index })
         await ledger.refund({ id, charge, amount, note: `${index}`, idempotencyKey: `fix-${index}`, audit })
         refunds.unshift(id)
       }
@@ -257,8 +260,11 @@ export function correctionsConform(kind: StoreKind): void {
       })
     })
 
-    test('can be read page by page', async () => {
-      const { ledger, refunds } = await setUpRefunded()
+    test.each([
+      ['', 1000],
+      [', also if all were made in the same millisecond', 0],
+    ])('can be read page by page%s', async (_, everyMs) => {
+      const { ledger, refunds } = await setUpRefunded({ everyMs })
 
       const [first] = await ledger.refunds(undefined, { limit: 1 })
       const rest = await ledger.refunds(undefined, { limit: 5, before: first!.cursor })

@@ -223,4 +223,11 @@ export const failoverMutants: readonly Mutant[] = [
     replacement: '',
     tests: [LATE_TESTS],
   },
+  {
+    name: 'a refusal of a provider that does not bill refusals is recorded as billed',
+    file: 'src/gateway/upstreams/record-abandoned-attempt.ts',
+    text: "if (destination.provider.billsRefused !== 'content_filter') return false",
+    replacement: '',
+    tests: ['test/scenarios/billed-refusals.test.ts'],
+  },
 ]

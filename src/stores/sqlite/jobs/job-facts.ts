@@ -30,14 +30,24 @@ export function factsOf(row: JobRow, creation?: CreationFacts): string {
 
 /** The columns of a job that its latest event does not have like this. */
 export function changedColumns(facts: string, row: JobRow): readonly string[] {
-  const [before, now] = [JSON.parse(facts) as Facts, columnFactsOf(row)]
+  const [before, now] = [factsIn(facts), columnFactsOf(row)]
   return columns.filter(column => before[column] !== now[column])
 }
 
 /** The idempotency key that a job was created with; undefined if there was none. */
 export function creationFactsIn(facts: string): CreationFacts | undefined {
-  const { keySha256, fingerprint } = JSON.parse(facts) as Partial<CreationFacts>
+  const { keySha256, fingerprint } = factsIn(facts) as Partial<CreationFacts>
   return keySha256 === undefined || fingerprint === undefined ? undefined : { keySha256, fingerprint }
+}
+
+/** Empty for a text that another program made unreadable: then every column counts as changed. */
+function factsIn(text: string): Facts {
+  try {
+    const facts: unknown = JSON.parse(text)
+    return typeof facts === 'object' && facts !== null ? (facts as Facts) : {}
+  } catch {
+    return {}
+  }
 }
 
 export function sha256Of(text: string): string {

@@ -90,13 +90,16 @@ test('verify reports no problem for a job that is archived while it reads its fi
   expect(problems).toEqual([])
 })
 
-test('a job whose list of files was made unreadable is named', async () => {
-  const { store, verify } = await paidBooks()
-  tamper(store, "UPDATE jobs SET outputs = 'x' WHERE state = 'completed'")
+test.each(["'x'", "'null'", 'NULL', "'[null]'", "'{}'"])(
+  'a job whose list of files was made %s is named',
+  async list => {
+    const { store, verify } = await paidBooks()
+    tamper(store, `UPDATE jobs SET outputs = ${list} WHERE state = 'completed'`)
 
-  const { problems } = await verify(() => undefined)
+    const { problems } = await verify(() => undefined)
 
-  expect(problems.map(({ message }) => message)).toContainEqual(
-    expect.stringContaining('has damaged stored files: the list of them cannot be read.'),
-  )
-})
+    expect(problems.map(({ message }) => message)).toContainEqual(
+      expect.stringContaining('has damaged stored files: the list of them cannot be read.'),
+    )
+  },
+)

@@ -21,8 +21,8 @@ export async function* checkResults(
     `SELECT row_id, account_id, cost, outputs FROM jobs
       WHERE state = 'completed' AND archived_at_ms IS NULL AND row_id > ? ORDER BY row_id LIMIT ?`,
   )
-  const isStored = database.prepare<unknown, [bigint, string]>(
-    'SELECT 1 FROM jobs WHERE row_id = ? AND outputs = ? AND archived_at_ms IS NULL',
+  const isStored = database.prepare<unknown, [bigint, string | null]>(
+    'SELECT 1 FROM jobs WHERE row_id = ? AND outputs IS ? AND archived_at_ms IS NULL',
   )
   const selectRefunded = database.prepare<{ refunded: bigint }, [bigint]>(
     `SELECT ifnull(sum(amount), 0) AS refunded FROM corrections WHERE charge_id =
@@ -34,13 +34,13 @@ export async function* checkResults(
   }
 }
 
-type PaidRow = { row_id: bigint; account_id: bigint; cost: bigint; outputs: string }
+type PaidRow = { row_id: bigint; account_id: bigint; cost: bigint; outputs: string | null }
 
 type Parts = {
   readonly names: AccountNames
   readonly blobs: Pick<Blobs, 'damageOf'>
   /** Finds the row again, if its files must still be stored. */
-  readonly isStored: Statement<unknown, [bigint, string]>
+  readonly isStored: Statement<unknown, [bigint, string | null]>
   /** The sum of the refunds of the job's charge. */
   readonly selectRefunded: Statement<{ refunded: bigint }, [bigint]>
 }
@@ -68,16 +68,26 @@ function adviceFor({ row_id: rowId, cost }: PaidRow, { names, selectRefunded }: 
 
 /** The damaged files, each with its damage. */
 async function damagesOf({ outputs }: PaidRow, blobs: Parts['blobs']): Promise<string> {
-  let files: readonly StoredFile[]
-  try {
-    files = JSON.parse(outputs) as StoredFile[]
-  } catch {
-    return 'the list of them cannot be read'
-  }
+  const files = filesIn(outputs)
+  if (files === undefined) return 'the list of them cannot be read'
   const damages: string[] = []
   for (const file of files) {
     const damage = await blobs.damageOf(file)
     if (damage !== undefined) damages.push(`${file.key} (${damage})`)
   }
   return damages.join(', ')
+}
+
+/** Undefined for a list that another program made unreadable. */
+function filesIn(outputs: string | null): readonly StoredFile[] | undefined {
+  try {
+    const files: unknown = JSON.parse(outputs ?? '')
+    return Array.isArray(files) && files.every(isFile) ? files : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isFile(value: unknown): value is StoredFile {
+  return typeof value === 'object' && value !== null && 'key' in value
 }

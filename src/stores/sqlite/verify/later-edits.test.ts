@@ -160,6 +160,16 @@ const edits: readonly (readonly [name: string, edit: string, message: RegExp])[]
     /event \d+ \(\w+\) was changed after commit/,
   ],
   [
+    'the facts of an event that cannot be read',
+    `UPDATE job_events SET facts = 'x'`,
+    /event \d+ \(\w+\) was changed after commit/,
+  ],
+  [
+    'the facts of an event that are null',
+    `UPDATE job_events SET facts = 'null'`,
+    /event \d+ \(\w+\) was changed after commit/,
+  ],
+  [
     'the job of a key',
     'UPDATE job_keys SET job = 1 WHERE account_id = 2',
     /the idempotency key "order-2" names job row 1, which belongs to another/,
@@ -234,6 +244,11 @@ const edits: readonly (readonly [name: string, edit: string, message: RegExp])[]
     'a revoked key',
     'UPDATE api_keys SET revoked_at_ms = 5 WHERE id = 3',
     /"ben" .*API key key_spare is revoked, but/,
+  ],
+  [
+    'the time of a revocation',
+    'UPDATE api_keys SET revoked_at_ms = 5 WHERE id = 2',
+    /"ben" .*API key key_\w+ is revoked, but/,
   ],
   [
     'the audit line of a suspension',
