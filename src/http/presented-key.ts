@@ -1,8 +1,8 @@
 import type { IncomingRequest } from './incoming-request.ts'
 
 /**
- * The API key in the headers of a request: the first of `Authorization: Bearer`, `x-api-key` and `api-key` that has one.
- * Undefined if none has.
+ * The API key in the headers of a request: the first of `Authorization: Bearer`, `x-api-key` and `api-key` that has
+ * one. Undefined if none has.
  */
 export function presentedKey(request: Pick<IncomingRequest, 'header'>): string | undefined {
   const key =

@@ -27,8 +27,9 @@ export function onSocketEvent(): void {
 
 /**
  * To be called in the callback for received bytes. They are delivered when the callbacks of all sockets of this poll
- * have run, so that each step of the work is done for all requests before the next step. That saves about a sixth of the CPU
- * time of a busy gateway. The runtime gives each callback bytes of its own, so they need no copy.
+ * have run, so that each step of the work is done for all requests before the next step. This saves CPU time while many
+ * requests run; docs/decisions/simplicity-over-microseconds.md has the figures. The runtime gives each callback bytes
+ * of its own, so they need no copy.
  */
 export function onSocketData(receiver: Receiver, bytes: Buffer<ArrayBuffer>): void {
   beginPoll()

@@ -58,7 +58,10 @@ export class HashedTable<Definition extends HashedTableDefinition = HashedTableD
     return this.#nextId
   }
 
-  /** Inside a step: appends a row. Returns its id; null, and writes nothing, if a unique column has this value already. */
+  /**
+   * Inside a step: appends a row. Returns its id. If a unique column has this value already, it writes nothing and
+   * returns null.
+   */
   insert(row: NewRow<Definition>): bigint | null {
     const id = this.#nextId
     // The names come from the definition that also types the row.
