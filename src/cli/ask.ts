@@ -48,11 +48,11 @@ async function sent(
     ...(body === undefined ? {} : { body }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
   })
-  if (!response.ok) throw await refusalOf(response)
+  if (!response.ok) throw await cliErrorOf(response)
   return response
 }
 
-async function refusalOf(response: Response): Promise<CliError> {
+async function cliErrorOf(response: Response): Promise<CliError> {
   const body = (await response.json().catch(() => ({}))) as {
     readonly error?: { readonly message?: string; readonly code?: string }
   }

@@ -1,9 +1,8 @@
 import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
-import { exchange, type Message } from './exchange.ts'
+import { exchange, type Message, readAdminKey, readServerFile, type RunningServer } from './running-server.ts'
 import { CliError } from './outcome.ts'
-import { readAdminKey, readServerFile, type RunningServer } from './server-file.ts'
 
 /** The admin API of a running server or of an opened data folder. */
 export type Admin = {

@@ -1,7 +1,6 @@
 import type { Config, Environment } from '../config/config.ts'
-import { launchProblem } from '../config/launch.ts'
+import { launchProblem } from '../config/environment-problems.ts'
 import { CliError } from './outcome.ts'
-import { stopSignals } from './stop-signals.ts'
 
 export type StartApp = (config: Config) => Promise<{ readonly url: string; stop(): Promise<void> }>
 
@@ -58,5 +57,29 @@ async function started(config: Config, startApp: StartApp): ReturnType<StartApp>
       `Cannot listen on ${config.host}, port ${config.port}. Set TOLLGATE_HOST to an address of this machine, and TOLLGATE_PORT to a port that this user may open.`,
       { exitCode: 1, code: 'cannot_listen' },
     )
+  }
+}
+
+/** Signals within this time count as one. For one Ctrl-C, the terminal and npm can both send a signal. */
+const SAME_SIGNAL_MS = 1000
+
+export type StopSignals = {
+  /** Called at the first signal. */
+  readonly stop: () => void
+  /** Called at each signal that follows at least a second later. */
+  readonly end: () => void
+  /** Milliseconds of a monotonic clock. */
+  readonly elapsedMs: () => number
+}
+
+/** Returns what each signal calls. */
+export function stopSignals({ stop, end, elapsedMs }: StopSignals): () => void {
+  let firstMs: number | undefined
+  return () => {
+    const nowMs = elapsedMs()
+    if (firstMs === undefined) {
+      firstMs = nowMs
+      stop()
+    } else if (nowMs - firstMs >= SAME_SIGNAL_MS) end()
   }
 }

@@ -1,7 +1,7 @@
 import type { NanoUsd } from '../domain/money.ts'
 import { largestBodyIn, largestBodyOn } from '../gateway/budgets/body-budgets.ts'
 import { settings, type Setting } from './settings.ts'
-import { isServiceVariable, unknownVariables } from './unknown-variables.ts'
+import { isServiceVariable, unknownVariables } from './environment-problems.ts'
 
 /** All settings, validated and frozen. Durations are in milliseconds and sizes in bytes. */
 export type Config = {

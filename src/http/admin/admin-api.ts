@@ -7,8 +7,10 @@ import { bearerKey } from '../presented-key.ts'
 import { errorBody, errorHeaders, refusalOf, statusOfError } from '../errors.ts'
 import { readText } from '../read-text.ts'
 import type { BufferedReply, Handler } from '../request-context.ts'
+import { wholeRange } from '../../http1/byte-range.ts'
+import { bodyTooLarge } from '../../http1/server/http-error.ts'
+import { bodyText } from '../../http1/server/server-request.ts'
 import type { AdminPorts, AdminRequest } from './call.ts'
-import { localRequest } from './local-request.ts'
 import { matchRoute } from './match-route.ts'
 import { routes } from './routes.ts'
 
@@ -80,4 +82,20 @@ function notTheAdmin(request: AdminRequest): GatewayError {
       ? 'The admin key is wrong.'
       : 'The admin API needs the admin key. Send it as "Authorization: Bearer <admin key>".'
   return new GatewayError('invalid_api_key', sentence, { shouldRetry: false })
+}
+
+/** Wraps a request that was made in this process for a handler. */
+export function localRequest(request: Request): AdminRequest {
+  const { pathname, search } = new URL(request.url)
+  return {
+    method: request.method,
+    path: pathname,
+    query: search.slice(1),
+    header: name => request.headers.get(name),
+    async text({ bytesMax }) {
+      const bytes = Buffer.from(await request.arrayBuffer())
+      if (bytes.length > bytesMax) throw bodyTooLarge(bytesMax)
+      return bodyText(wholeRange(bytes))
+    },
+  }
 }

@@ -9,8 +9,7 @@ import {
   postKeyRevocation,
   postKeySearch,
 } from './accounts.ts'
-import { postBackup } from './backups.ts'
-import { getStatement, listAudit, postGrant, postReconciliation, postVerification } from './books.ts'
+import { getStatement, listAudit, postGrant } from './books.ts'
 import { getCatalogHistory, postCatalogRollback } from './catalog-history.ts'
 import { getCatalog, putCatalog } from './catalog.ts'
 import {
@@ -25,11 +24,10 @@ import {
   putProvider,
 } from './catalog-rows.ts'
 import { postDebit, postRefund, postResumption, postSuspension } from './corrections.ts'
-import { getDoctor } from './doctor.ts'
 import { getJob, listJobs } from './jobs.ts'
-import { listLosses } from './losses.ts'
+import { listLosses, listUsage } from './usage.ts'
+import { getDoctor, postBackup, postReconciliation, postVerification } from './maintenance.ts'
 import type { AdminRoute } from './match-route.ts'
-import { listUsage } from './usage.ts'
 
 /** All paths of the admin API. `{account}` is the id or the name of an account. */
 export const routes: readonly AdminRoute[] = [

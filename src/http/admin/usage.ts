@@ -1,15 +1,17 @@
 import { formatId } from '../../domain/ids.ts'
 import { formatUsd, subtractUsd, ZERO } from '../../domain/money.ts'
 import { listUsage as listEntries, type UsageEntry } from '../../gateway/admin/list-usage.ts'
-import type { RefundLine, UsageLine } from '../../gateway/ports/ledger.ts'
+import type { RefundLine, UsageLine, LossLine } from '../../gateway/ports/ledger.ts'
 import { idPrefixOf, totalsJson, usageJson, usagePage } from '../account/usage.ts'
-import { accountOf } from './accounts.ts'
 import type { BufferedReply } from '../request-context.ts'
-import { adminReply, type AdminCall, type AdminPorts } from './call.ts'
-import { pageOf } from '../page.ts'
+import { pageOf, rowsBefore } from '../page.ts'
 import { readTimeRange } from '../time-range.ts'
+import { jobIdPrefix } from '../../domain/jobs/job.ts'
+import { accountOf } from './accounts.ts'
+import { adminReply, type AdminCall, type AdminPorts } from './call.ts'
 import { publicNames, type PublicNames } from './public-names.ts'
 import { readAdminPage } from './query.ts'
+import { instant } from './instant.ts'
 
 /**
  * The charged requests and jobs of one account (`?account=`) or of all accounts, and their refunds, each at the time at
@@ -71,5 +73,33 @@ function payerBody(accountId: number, apiKeyId: number, { accounts, accountNames
     account: accounts.get(accountId) ?? null,
     account_name: accountNames.get(accountId) ?? null,
     key: keys.get(apiKeyId) ?? null,
+  }
+}
+
+/** The prefix of the id of a loss, by its kind. */
+const lossIdPrefix = { text: 'req', ...jobIdPrefix } as const
+
+/** One page of the jobs and attempts that cost the operator money and that no customer paid for, newest first. */
+export async function listLosses({ query }: AdminCall, ports: AdminPorts): Promise<BufferedReply> {
+  const asked = readAdminPage(query)
+  const lines = await ports.ledger.losses(rowsBefore(asked))
+  const names = await publicNames(lines, ports)
+  return adminReply(
+    pageOf(lines, asked.limit, { cursorOf: line => line.cursor, rowOf: line => lossBody(line, names) }),
+  )
+}
+
+function lossBody(line: LossLine, { accounts, accountNames }: PublicNames): object {
+  return {
+    id: formatId(lossIdPrefix[line.kind], line.id),
+    kind: line.kind,
+    reason: line.reason,
+    account: accounts.get(line.accountId) ?? null,
+    account_name: accountNames.get(line.accountId) ?? null,
+    model: line.model,
+    provider: line.provider,
+    loss_usd: formatUsd(line.loss),
+    provider_cost_usd: line.providerCost === null ? null : formatUsd(line.providerCost),
+    at: instant(line.atMs),
   }
 }

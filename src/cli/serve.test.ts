@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { stopSignals } from './stop-signals.ts'
+import { stopSignals } from './serve.ts'
 
 test('the first signal stops, and one at least a second later ends at once', () => {
   const calls: string[] = []

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { request } from 'node:http'
 
 /** Has the address of the running server. Absent if no server runs on the data folder. */
 const SERVER_FILE = 'server.json'
@@ -31,4 +32,38 @@ function readIfThere(path: string): string | undefined {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
     throw error
   }
+}
+
+/** One HTTP request. */
+export type Message = {
+  readonly method: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+/**
+ * Sends one request to a server on this machine and reads the whole response. Rejects after `timeoutMs`. It does not
+ * use `fetch`, which would send the admin key through the proxy that HTTP_PROXY names.
+ */
+export function exchange(
+  url: URL,
+  { method, headers = {}, body = '' }: Message,
+  timeoutMs: number,
+): Promise<Response> {
+  const { promise, resolve, reject } = Promise.withResolvers<Response>()
+  const signal = AbortSignal.timeout(timeoutMs)
+  const length = { 'content-length': String(Buffer.byteLength(body)) }
+  const sent = request(
+    url,
+    { method, headers: { ...headers, ...(body === '' ? {} : length) }, agent: false, signal },
+    answer => {
+      const chunks: Buffer[] = []
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk))
+      answer.on('error', reject)
+      answer.on('end', () => resolve(new Response(Buffer.concat(chunks), { status: answer.statusCode ?? 0 })))
+    },
+  )
+  sent.on('error', reject)
+  sent.end(body)
+  return promise
 }
