@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { parseCatalogFile } from '../src/catalog-file/parse-catalog-file.ts'
+import { parseCatalogFile } from '../src/catalog-file/catalog-file.ts'
 import { startTestGateway, type TestGateway } from './support/gateway.ts'
 
 const examples = resolve(import.meta.dirname, '../examples')

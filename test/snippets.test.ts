@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseCatalogFile } from '../src/catalog-file/parse-catalog-file.ts'
+import { parseCatalogFile } from '../src/catalog-file/catalog-file.ts'
 import { apiDocument, type ApiDocument } from '../src/http/description/document.ts'
 import type { Schema } from '../src/http/description/schema.ts'
 import { closedObjects, schemaCheck } from './support/described-reply.ts'

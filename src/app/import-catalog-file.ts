@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { formatFileProblem, parseCatalogFile } from '../catalog-file/parse-catalog-file.ts'
+import { formatFileProblem, parseCatalogFile } from '../catalog-file/catalog-file.ts'
 import { ConfigError } from '../config/config.ts'
 import { fileReason } from '../config/file-reason.ts'
 import { auditOf } from '../gateway/admin/operator.ts'

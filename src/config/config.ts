@@ -116,7 +116,7 @@ export type SettingDescription = {
  */
 export function describeConfig(environment: Environment = process.env): readonly SettingDescription[] {
   return Object.values<Setting>(settings).map(setting => {
-    const text = textOf(setting.name, environment)
+    const text = settingText(setting.name, environment)
     const shown = setting.isSecret === true && text !== undefined ? 'set' : text
     return {
       name: setting.name,
@@ -133,13 +133,13 @@ export function secretFromEnvironment(
   name: string,
   environment: Environment = process.env,
 ): string | undefined {
-  return textOf(name, environment)?.trim()
+  return settingText(name, environment)?.trim()
 }
 
 /** Whether HTTP_PROXY or HTTPS_PROXY names a proxy for outgoing requests. */
 export function isProxyNamed(environment: Environment = process.env): boolean {
   return ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy'].some(
-    name => textOf(name, environment) !== undefined,
+    name => settingText(name, environment) !== undefined,
   )
 }
 
@@ -176,7 +176,7 @@ function readSetting(
   setting: Setting,
   environment: Environment,
 ): { readonly value?: unknown; readonly problem?: string } {
-  const given = textOf(setting.name, environment)
+  const given = settingText(setting.name, environment)
   const text = given ?? setting.default
   if (text === null) return {}
   const value = setting.parse(text)
@@ -185,7 +185,7 @@ function readSetting(
   return { problem: `${setting.name} ${shown}. It must be ${setting.expected}.` }
 }
 
-function textOf(name: string, environment: Environment): string | undefined {
+function settingText(name: string, environment: Environment): string | undefined {
   const text = environment[name]
   return text === undefined || text.trim() === '' || isServiceVariable(name, text) ? undefined : text
 }

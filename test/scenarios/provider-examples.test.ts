@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { parse } from 'yaml'
-import { parseCatalogFile } from '../../src/catalog-file/parse-catalog-file.ts'
+import { parseCatalogFile } from '../../src/catalog-file/catalog-file.ts'
 import { EMPTY_CATALOG } from '../../src/domain/catalog/catalog.ts'
 import type { Model } from '../../src/domain/catalog/model.ts'
 import type { Provider as CatalogProvider } from '../../src/domain/catalog/provider.ts'

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
-import { link, rename, rm, stat, unlink } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { link, rename, rm, stat, unlink, realpath } from 'node:fs/promises'
+import { dirname, basename, join, relative, sep } from 'node:path'
 import type { Backup } from '../../gateway/ports/backups.ts'
 import { cannotLink, copyBlobs, countBlobs, syncFile } from '../../stores/disk/copy-blobs.ts'
-import { hasCode, syncFolder } from '../../stores/disk/durable-files.ts'
+import { hasCode, syncFolder, unlessAbsent } from '../../stores/disk/durable-files.ts'
 import { copyDatabase, describeBooks } from '../../stores/sqlite/copy-database.ts'
+import { isOwnName } from '../data-folder.ts'
 import { backupFiles } from './backup-files.ts'
-import { refuseOwnFiles } from './refuse-own-files.ts'
 
 /** The source and the target of a backup. All paths are absolute. */
 export type BackupRequest = { readonly database: string; readonly blobs: string; readonly file: string }
@@ -93,4 +93,38 @@ async function nameFile(from: string, to: string): Promise<void> {
 async function remove({ books, blobs }: ReturnType<typeof backupFiles>['partial']): Promise<void> {
   // SQLite has a journal beside a file that it writes.
   for (const path of [books, `${books}-journal`, blobs]) await rm(path, { recursive: true, force: true })
+}
+
+/** The path belongs to the gateway. */
+export class OwnFileError extends Error {
+  override readonly name = 'OwnFileError'
+}
+
+/**
+ * Throws `OwnFileError` for a backup that would write among the gateway's own files, and an error of the file system if
+ * the folder of `file` does not exist. Other files and folders within the data folder are allowed.
+ */
+export async function refuseOwnFiles(
+  file: string,
+  { dataFolder, blobs }: { readonly dataFolder: string; readonly blobs: string },
+): Promise<void> {
+  const folder = await realpath(dirname(file))
+  const data = await realpath(dataFolder)
+  // The files of jobs can be on another disk, with a symbolic link in the data folder.
+  const jobFiles = await unlessAbsent(realpath(blobs))
+  const { partial, ...files } = backupFiles(join(folder, basename(file)))
+  for (const path of [...Object.values(files), ...Object.values(partial)]) {
+    const name = firstNameIn(data, path)
+    const isInJobFiles = jobFiles !== undefined && firstNameIn(jobFiles, path) !== undefined
+    if (isInJobFiles || (name !== undefined && isOwnName(name))) throw new OwnFileError(path)
+  }
+}
+
+/**
+ * The name of the file or folder within `folder` that has `path`; empty for the folder itself, undefined if it is
+ * elsewhere.
+ */
+function firstNameIn(folder: string, path: string): string | undefined {
+  const [first] = relative(folder, path).split(sep)
+  return first === '..' ? undefined : first
 }

@@ -1,6 +1,6 @@
 import { problemAt, readAmount, readDay, type Bill, type BillLine } from './bill.ts'
 import type { CsvRecord } from './csv-file.ts'
-import { memberOf, numberOf, objectsOf, textOf, type JsonObject } from './json-file.ts'
+import { memberOf, numberOf, objectsOf, stringMember, type JsonObject } from './json-file.ts'
 
 const CENT_DECIMALS = 2
 const NOT_COUNTED = { requests: null, inputTokens: null, outputTokens: null } as const
@@ -20,7 +20,7 @@ export function anthropicCostReport(buckets: readonly JsonObject[]): Bill {
 }
 
 function dayOfBucket(bucket: JsonObject): string {
-  return readDay('starting_at', { text: textOf(bucket, 'starting_at') ?? '', line: bucket.line })
+  return readDay('starting_at', { text: stringMember(bucket, 'starting_at') ?? '', line: bucket.line })
 }
 
 const UNGROUPED = 'all costs'
@@ -31,15 +31,15 @@ function resultOf(result: JsonObject, day: string): BillLine {
       result.line,
       'this is a usage report, which has no amounts. Fetch the cost_report instead.',
     )
-  const currency = textOf(result, 'currency') ?? 'USD'
+  const currency = stringMember(result, 'currency') ?? 'USD'
   if (currency !== 'USD')
     throw problemAt(result.line, `"currency" is "${currency}", but only US dollars can be compared.`)
-  const model = textOf(result, 'model')
+  const model = stringMember(result, 'model')
   return {
     day,
     // Searches and code execution have no model.
     models: model === undefined ? [] : [model],
-    item: textOf(result, 'description') ?? textOf(result, 'cost_type') ?? UNGROUPED,
+    item: stringMember(result, 'description') ?? stringMember(result, 'cost_type') ?? UNGROUPED,
     amount: readAmount('amount', numberOf(result, 'amount'), CENT_DECIMALS),
     ...NOT_COUNTED,
   }

@@ -27,7 +27,7 @@ export function memberOf(object: JsonObject, name: string): JsonValue | undefine
 }
 
 /** The text of a string member; undefined if it is absent or null. */
-export function textOf(object: JsonObject, name: string): string | undefined {
+export function stringMember(object: JsonObject, name: string): string | undefined {
   const value = memberOf(object, name)
   return value?.kind === 'string' ? value.text : undefined
 }

@@ -1,5 +1,5 @@
 import { dayOfMs, problemAt, readAmount, readCount, type Bill, type BillLine } from './bill.ts'
-import { memberOf, numberOf, objectsOf, textOf, type JsonObject } from './json-file.ts'
+import { memberOf, numberOf, objectsOf, stringMember, type JsonObject } from './json-file.ts'
 
 const SECONDS_A_DAY = 86_400
 
@@ -37,7 +37,7 @@ function secondsOf(bucket: JsonObject, name: string): number {
 }
 
 function lineOf(result: JsonObject, day: string): BillLine {
-  const object = textOf(result, 'object')
+  const object = stringMember(result, 'object')
   if (object === 'organization.costs.result') return costOf(result, day)
   if (object === 'organization.usage.completions.result') return usageOf(result, day)
   const found = object === undefined ? 'it has no "object"' : `its "object" is "${object}"`
@@ -46,11 +46,11 @@ function lineOf(result: JsonObject, day: string): BillLine {
 
 /** A line item is a model and a kind of tokens, such as `gpt-4o-2024-08-06, input`, or a product without a model. */
 function costOf(result: JsonObject, day: string): BillLine {
-  const item = textOf(result, 'line_item')
+  const item = stringMember(result, 'line_item')
   const [model = ''] = item?.split(', ', 1) ?? []
   const amount = memberOf(result, 'amount')
   if (amount?.kind !== 'object') throw problemAt(result.line, '"amount" must be an object with a "value".')
-  const currency = textOf(amount, 'currency') ?? 'usd'
+  const currency = stringMember(amount, 'currency') ?? 'usd'
   if (currency.toLowerCase() !== 'usd')
     throw problemAt(amount.line, `"currency" is "${currency}", but only US dollars can be compared.`)
   return {
@@ -65,7 +65,7 @@ function costOf(result: JsonObject, day: string): BillLine {
 }
 
 function usageOf(result: JsonObject, day: string): BillLine {
-  const model = textOf(result, 'model')
+  const model = stringMember(result, 'model')
   const countOf = (name: string) => readCount(name, numberOf(result, name))
   return {
     day,

@@ -1,7 +1,7 @@
 import { addExactUsd } from '../../domain/pricing/exact-usd.ts'
 import { problemAt, readAmount, readCount, readDay, type Bill, type BillLine, type Written } from './bill.ts'
 import type { CsvRecord } from './csv-file.ts'
-import { memberOf, numberOf, textOf, type JsonObject } from './json-file.ts'
+import { memberOf, numberOf, stringMember, type JsonObject } from './json-file.ts'
 
 /**
  * Reads the answer of `/api/v1/activity`: a row for each day and endpoint. What a call with an own key cost at the
@@ -63,7 +63,7 @@ function sumOf(cell: Cell, [first, second]: readonly [string, string]) {
 }
 
 function numberOrText(row: JsonObject, name: string): Written {
-  const text = textOf(row, name)
+  const text = stringMember(row, name)
   if (text !== undefined) return { text, line: row.line }
   const value = memberOf(row, name)
   if (value?.kind === 'number') return numberOf(row, name)

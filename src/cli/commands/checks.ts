@@ -11,7 +11,7 @@ export type Acceptance = {
   readonly acceptLoss?: string
 }
 
-type Problem = {
+type VerifyProblem = {
   readonly id: string
   readonly concerns: 'everything' | 'account' | 'nothing'
   readonly entry_id: string | null
@@ -27,7 +27,7 @@ export async function verify(ask: Ask, acceptance: Acceptance = {}): Promise<Out
   const { accept, reason, acceptLoss } = acceptance
   const json = { accept, reason, accept_loss: acceptLoss }
   const isEmpty = Object.values(json).every(value => value === undefined)
-  const verification = await ask<{ ok: boolean; entries: number; problems: readonly Problem[] }>({
+  const verification = await ask<{ ok: boolean; entries: number; problems: readonly VerifyProblem[] }>({
     method: 'POST',
     path: 'verify',
     ...(isEmpty ? {} : { json }),
@@ -52,7 +52,10 @@ export async function verify(ask: Ask, acceptance: Acceptance = {}): Promise<Out
 }
 
 /** The first line for problems that are not accepted, and the section of docs/operating.md about them. */
-function summaryOf(problems: readonly Problem[]): { readonly heading: string; readonly section: string } {
+function summaryOf(problems: readonly VerifyProblem[]): {
+  readonly heading: string
+  readonly section: string
+} {
   if (problems.every(({ id }) => id === ANCHOR_PROBLEM))
     return { heading: 'The books do not match their anchor.', section: 'If the database lost commits' }
   if (problems.every(({ concerns }) => concerns === 'nothing'))
@@ -65,7 +68,7 @@ function summaryOf(problems: readonly Problem[]): { readonly heading: string; re
   return { heading: `The books do not balance.${place}`, section: 'If verify finds a problem' }
 }
 
-function lineOf({ id, entry_id, message, accepted }: Problem): string {
+function lineOf({ id, entry_id, message, accepted }: VerifyProblem): string {
   const entry = entry_id === null ? '' : `entry ${entry_id}: `
   return `${id}${accepted ? ' (accepted)' : ''}  ${entry}${message}`
 }

@@ -60,7 +60,7 @@ export async function reconcileCosts(
   }
   return {
     value,
-    text: textOf(compared, totals, value),
+    text: comparisonText(compared, totals, value),
     ...(notes.length === 0 ? {} : { note: notes.join('\n') }),
   }
 }
@@ -216,7 +216,7 @@ const HEAD = ['DIFFERENCE', 'DAY', 'MODEL', 'BILL', 'COST', 'NO COST', 'CHARGED'
 const NONE = '–'
 const sideText = { both: '', bill: ' (only on the bill)', charges: ' (not on the bill)' } as const
 
-function textOf(
+function comparisonText(
   compared: readonly ComparedDay[],
   totals: Compared,
   { provider, from, to }: Days & { readonly provider: string },

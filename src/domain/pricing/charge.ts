@@ -1,7 +1,6 @@
-import { addUsd, nanoUsd, ZERO, type NanoUsd } from '../money.ts'
+import { addUsd, nanoUsd, ZERO, type NanoUsd, divideRoundingUp } from '../money.ts'
 import type { ExactUsd } from './exact-usd.ts'
 import { hasTokens, priceOfImageTokens, type ImageTokens } from './image-tokens.ts'
-import { divideRoundingUp } from './round-up.ts'
 import { FACTOR_ONE, tierFactor } from './service-tiers.ts'
 import {
   priceOf,
@@ -10,8 +9,8 @@ import {
   type TextPrices,
   type TextTariff,
   type VideoTariff,
+  pricesFor,
 } from './tariff.ts'
-import { pricesFor } from './tiers.ts'
 import { inputTokens, usageBuckets, type ToolCalls, type Usage } from './usage.ts'
 
 const MS_PER_SECOND = 1_000n

@@ -1,8 +1,7 @@
 import { addUsd, ZERO, type NanoUsd } from '../money.ts'
 import { priceBesideTokens, priceOfTokens } from './charge.ts'
 import { FACTOR_ONE } from './service-tiers.ts'
-import { maxPriceOf, TOKENS_PER_PRICE, type TextPrices, type TextTariff } from './tariff.ts'
-import { reachablePrices } from './tiers.ts'
+import { maxPriceOf, TOKENS_PER_PRICE, type TextPrices, type TextTariff, reachablePrices } from './tariff.ts'
 import { inputBuckets, outputBuckets, type ToolCalls, type Usage, type UsageBucket } from './usage.ts'
 
 /** The most tokens a text request can use, as far as this can be known before it is sent. */

@@ -1,7 +1,7 @@
 import type { Catalog } from '../../domain/catalog/catalog.ts'
 import type { AnyModelSettings } from '../../domain/catalog/model.ts'
 import { decodeModel, encodeModel } from '../../domain/catalog/rows/model-row.ts'
-import { refusalOf } from '../../domain/catalog/rows/problem.ts'
+import { rowsRefusal } from '../../domain/catalog/rows/problem.ts'
 import { decodeProvider, encodeProvider } from '../../domain/catalog/rows/provider-row.ts'
 import { auditOf } from '../../gateway/admin/operator.ts'
 import { flagField, readFields, readJson, wrongField } from './body.ts'
@@ -26,7 +26,7 @@ export async function putProvider(
 ): Promise<BufferedReply> {
   const id = params['provider'] ?? ''
   const decoded = decodeProvider(rowOf(await readJson(request), id))
-  if (!decoded.ok) throw refusalOf(decoded.problems)
+  if (!decoded.ok) throw rowsRefusal(decoded.problems)
   const audit = auditOf({ actor, action: 'provider.put', subject: id }, ports.clock)
   return adminReply(providerBody(await ports.catalog.putProvider(decoded.value, audit), id))
 }
@@ -82,7 +82,7 @@ async function storeModel(
   { call, ports }: { readonly call: AdminCall; readonly ports: AdminPorts },
 ): Promise<BufferedReply> {
   const decoded = decodeModel(row)
-  if (!decoded.ok) throw refusalOf(decoded.problems)
+  if (!decoded.ok) throw rowsRefusal(decoded.problems)
   const { id } = decoded.value
   const audit = auditOf(
     { actor: call.actor, action, subject: id, detail: salesTerms(decoded.value) },

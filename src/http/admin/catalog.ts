@@ -1,8 +1,7 @@
-import { formatCatalogFile } from '../../catalog-file/format-catalog-file.ts'
-import { formatFileProblem, parseCatalogFile } from '../../catalog-file/parse-catalog-file.ts'
+import { formatCatalogFile, formatFileProblem, parseCatalogFile } from '../../catalog-file/catalog-file.ts'
 import type { CatalogSettings } from '../../domain/catalog/catalog.ts'
 import { decodeCatalog } from '../../domain/catalog/rows/catalog-rows.ts'
-import { refusalOf } from '../../domain/catalog/rows/problem.ts'
+import { rowsRefusal } from '../../domain/catalog/rows/problem.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import { auditOf } from '../../gateway/admin/operator.ts'
 import { readJson, readBodyText } from './body.ts'
@@ -62,5 +61,5 @@ function catalogOfJson(body: unknown): CatalogSettings {
       : body
   const decoded = decodeCatalog(rows)
   if (decoded.ok) return decoded.value
-  throw refusalOf(decoded.problems)
+  throw rowsRefusal(decoded.problems)
 }

@@ -8,8 +8,7 @@ import type { Handler } from '../request-context.ts'
 import { startServer } from '../../http1/server/server.ts'
 import { Cors } from '../cors.ts'
 import { requestHandler } from '../request-handler.ts'
-import { listModels } from './list-models.ts'
-import { publicModels } from './public-catalog.ts'
+import { listModels, publicModels } from './model-lists.ts'
 import { modelsRoutes } from './routes.ts'
 
 const MADE_AT = Date.UTC(2026, 0, 2, 3, 4, 5, 678)

@@ -3,7 +3,7 @@ import type { AnyModelSettings, Model, ModelDraft } from '../../domain/catalog/m
 import type { Provider, ProviderSettings } from '../../domain/catalog/provider.ts'
 import { inconsistenciesOf, refuseUnknownProviders } from '../../domain/catalog/rows/catalog-rows.ts'
 import { encodeModel } from '../../domain/catalog/rows/model-row.ts'
-import { refusalOf, type Path, type RowProblem } from '../../domain/catalog/rows/problem.ts'
+import { rowsRefusal, type Path, type RowProblem } from '../../domain/catalog/rows/problem.ts'
 import { encodeProvider } from '../../domain/catalog/rows/provider-row.ts'
 import { GatewayError } from '../../domain/errors.ts'
 import type { Audit } from '../../gateway/ports/audit.ts'
@@ -147,14 +147,14 @@ function withProvider(settings: ProviderSettings, catalog: Catalog): CatalogList
 function withModel(settings: AnyModelSettings, catalog: Catalog, audit: Audit): CatalogLists {
   const problems: RowProblem[] = []
   refuseUnknownProviders(settings, new Set(catalog.providers.keys()), { path: [], problems })
-  if (problems.length > 0) throw refusalOf(problems)
+  if (problems.length > 0) throw rowsRefusal(problems)
   const lists = listsOf(catalog)
   return { ...lists, models: put(lists.models, storedModel(settings, catalog, audit.atMs)) }
 }
 
 function storedLists(settings: CatalogSettings, catalog: Catalog, atMs: number): CatalogLists {
   const problems = inconsistenciesOf(settings)
-  if (problems.length > 0) throw refusalOf(problems)
+  if (problems.length > 0) throw rowsRefusal(problems)
   return {
     providers: settings.providers.map((provider, index) =>
       storedProvider(provider, catalog, ['providers', index]),
@@ -168,9 +168,9 @@ function storedProvider(settings: ProviderSettings, catalog: Catalog, path: Path
   const before = catalog.providers.get(settings.id)
   let secret = settings.secret
   if (secret.from === 'keep') {
-    if (before?.secret.from !== 'literal') throw refusalOf([nothingToKeep(settings.id, path)])
+    if (before?.secret.from !== 'literal') throw rowsRefusal([nothingToKeep(settings.id, path)])
     if (originOf(before) !== originOf(settings))
-      throw refusalOf([keyOfAnotherOrigin(before, { settings, path })])
+      throw rowsRefusal([keyOfAnotherOrigin(before, { settings, path })])
     secret = before.secret
   }
   const after = { ...settings, secret }

@@ -29,7 +29,7 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     name: 'a price is rounded down',
-    file: 'src/domain/pricing/round-up.ts',
+    file: 'src/domain/money.ts',
     text: '(dividend + divisor - 1n) / divisor',
     replacement: 'dividend / divisor',
     tests: [CHARGE_TESTS],
@@ -113,17 +113,17 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     name: 'a tier of prices begins a token too early',
-    file: 'src/domain/pricing/tiers.ts',
+    file: 'src/domain/pricing/tariff.ts',
     text: 'if (inputTokens > aboveInputTokens)',
     replacement: 'if (inputTokens >= aboveInputTokens)',
-    tests: ['src/domain/pricing/tiers.test.ts'],
+    tests: ['src/domain/pricing/tariff.test.ts'],
   },
   {
     name: 'the hold ignores the higher prices that its input can reach',
-    file: 'src/domain/pricing/tiers.ts',
+    file: 'src/domain/pricing/tariff.ts',
     text: 'if (inputTokensMost > aboveInputTokens) reachable.push',
     replacement: 'if (inputTokensMost < 0) reachable.push',
-    tests: ['src/domain/pricing/tiers.test.ts'],
+    tests: ['src/domain/pricing/tariff.test.ts'],
   },
   {
     name: 'the worst case leaves out the price per request',

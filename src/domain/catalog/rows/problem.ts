@@ -50,7 +50,7 @@ export function problemSentence({ path, message, remedy }: RowProblem, whole = '
 }
 
 /** The error for a request body with these problems. It lists all of them and has the first field as its `param`. */
-export function refusalOf(problems: readonly RowProblem[]): GatewayError {
+export function rowsRefusal(problems: readonly RowProblem[]): GatewayError {
   const [first] = problems
   return new GatewayError(
     'invalid_field',

@@ -3,7 +3,7 @@ import { usd } from '../../money.ts'
 import { mediaKinds } from '../media-kinds.ts'
 import { decodeModel, encodeModel } from './model-row.ts'
 import { nearest, nearestFew } from './nearest.ts'
-import { formatPath, PROBLEMS_MAX, refusalOf } from './problem.ts'
+import { formatPath, PROBLEMS_MAX, rowsRefusal } from './problem.ts'
 import { decodeProvider, decodeStoredProvider, encodeProvider } from './provider-row.ts'
 
 const upstreams = [{ provider: 'main', model: 'x' }]
@@ -172,7 +172,7 @@ describe('a provider row', () => {
   ])('is refused with %j', (fields, message) => {
     const decoded = decodeProvider({ ...row, ...fields })
 
-    expect(decoded.ok ? '' : refusalOf(decoded.problems).message).toContain(message)
+    expect(decoded.ok ? '' : rowsRefusal(decoded.problems).message).toContain(message)
   })
 
   test.each([
@@ -341,7 +341,7 @@ describe('the error for invalid rows', () => {
   test('lists every problem, and has the first field as its param', () => {
     const decoded = decodeModel({ id: 'x', kind: 'chat', upstreams, pricing: { input_per_mtok: 1 } })
 
-    const refusal = refusalOf(decoded.ok ? [] : decoded.problems)
+    const refusal = rowsRefusal(decoded.ok ? [] : decoded.problems)
 
     expect(refusal.code).toBe('invalid_field')
     expect(refusal.extras.param).toBe('max_output_tokens')
@@ -354,7 +354,7 @@ describe('the error for invalid rows', () => {
     const decoded = decodeModel({ ...row, kind: 'image' })
 
     expect(decoded.ok ? 0 : decoded.problems.length).toBe(PROBLEMS_MAX)
-    expect(refusalOf(decoded.ok ? [] : decoded.problems).message.length).toBeLessThan(20_000)
+    expect(rowsRefusal(decoded.ok ? [] : decoded.problems).message.length).toBeLessThan(20_000)
   })
 })
 

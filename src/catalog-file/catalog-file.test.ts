@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { providerKinds } from '../domain/catalog/provider.ts'
 import { usd } from '../domain/money.ts'
-import { FILE_LENGTH_MAX, formatFileProblem, parseCatalogFile } from './parse-catalog-file.ts'
+import { FILE_LENGTH_MAX, formatFileProblem, parseCatalogFile } from './catalog-file.ts'
 
 /** The first seven lines of the files below. The text of a case begins on line 8. */
 const HEAD = `# A comment

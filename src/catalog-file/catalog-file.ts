@@ -1,5 +1,6 @@
-import type { CatalogSettings } from '../domain/catalog/catalog.ts'
-import { decodeCatalog } from '../domain/catalog/rows/catalog-rows.ts'
+import { Document, isCollection, isMap, isScalar, visit } from 'yaml'
+import type { CatalogSettings, Catalog } from '../domain/catalog/catalog.ts'
+import { decodeCatalog, encodeCatalog } from '../domain/catalog/rows/catalog-rows.ts'
 import { formatPath, problemSentence, PROBLEMS_MAX, type RowProblem } from '../domain/catalog/rows/problem.ts'
 import { readYaml, type FilePosition } from './read-yaml.ts'
 
@@ -48,4 +49,25 @@ function refused(problems: readonly (RowProblem & FilePosition)[]): ParsedCatalo
       message: problemSentence(problem, 'The file'),
     })),
   }
+}
+
+/** Fields whose value is written on one line. */
+const flowFields = new Set(['pricing', 'ceiling_pricing', 'fixed_params'])
+
+/**
+ * Writes the catalog as a file. Importing the file gives the same catalog. The file has no secrets: it has a
+ * placeholder for a stored provider key, and an import keeps that key.
+ */
+export function formatCatalogFile(catalog: Catalog): string {
+  const document = new Document(encodeCatalog(catalog), { aliasDuplicateObjects: false, compat: 'yaml-1.1' })
+  visit(document, {
+    Pair(_, { key, value }) {
+      if (isCollection(value) && isScalar(key) && flowFields.has(String(key.value))) value.flow = true
+    },
+    Seq(_, list) {
+      // Upstreams and value sets are written on one line. The items of the two lists of rows have an id.
+      list.flow = !list.items.some(item => isMap(item) && item.has('id'))
+    },
+  })
+  return document.toString({ lineWidth: 0 })
 }

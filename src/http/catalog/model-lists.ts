@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto'
+import { findModel, type Catalog } from '../../domain/catalog/catalog.ts'
+import type { Model, MediaModel, TextModel } from '../../domain/catalog/model.ts'
+import { writeImagePricing } from '../../domain/catalog/rows/image-pricing.ts'
+import { writeTextPricing } from '../../domain/catalog/rows/pricing-row.ts'
+import { formatUsd } from '../../domain/money.ts'
+
+/** `GET /v1/models`: all models that are on, in a shape that the OpenAI and Anthropic SDKs parse. */
+export const listModels = preparedOnce(catalog => {
+  const data = [...catalog.models.values()].filter(model => model.enabled).map(modelBody)
+  return {
+    object: 'list',
+    data,
+    has_more: false,
+    first_id: data.at(0)?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+  }
+})
+
+/** `GET /v1/models/{id}`. A provider prefix in the name is ignored. Undefined if no model that is on has this name. */
+export function oneModel(catalog: Catalog, name: string): object | undefined {
+  const model = findModel(catalog, name)
+  return model?.enabled === true ? modelBody(model) : undefined
+}
+
+function modelBody({ id, kind, displayName, ownedBy, createdAtMs }: Model) {
+  return {
+    id,
+    object: 'model',
+    created: Math.floor(createdAtMs / 1000),
+    owned_by: ownedBy,
+    kind,
+    display_name: displayName,
+    type: 'model',
+    created_at: new Date(createdAtMs).toISOString(),
+  }
+}
+
+/** `GET /cabinet/api/public/models`: the text models that are on, with their prices. */
+export const publicModels = preparedOnce(catalog =>
+  frame(
+    catalog,
+    enabledModels(catalog)
+      .filter(model => model.kind === 'chat' || model.kind === 'embedding')
+      .map(textBody),
+  ),
+)
+
+/** `GET /cabinet/api/public/media-models`: the image and video models that are on, with their prices. */
+export const publicMediaModels = preparedOnce(catalog =>
+  frame(
+    catalog,
+    enabledModels(catalog)
+      .filter(model => model.kind === 'image' || model.kind === 'video')
+      .map(mediaBody),
+  ),
+)
+
+function enabledModels({ models }: Catalog): Model[] {
+  return [...models.values()].filter(model => model.enabled)
+}
+
+function frame({ revision, updatedAtMs }: Catalog, data: readonly object[]) {
+  return {
+    object: 'list',
+    currency: 'USD',
+    revision,
+    updated_at: new Date(updatedAtMs).toISOString(),
+    data,
+  }
+}
+
+/** A limit is null if the row or the kind of model does not have it. */
+function textBody(model: TextModel): object {
+  const { id, kind, displayName, description, pricing } = model
+  return {
+    id,
+    kind,
+    display_name: displayName,
+    description,
+    context_window: model.contextWindow ?? null,
+    max_output_tokens: model.kind === 'chat' ? model.maxOutputTokens : null,
+    pricing: writeTextPricing(pricing, kind).pricing,
+  }
+}
+
+/** Images have no durations. The engine of a video model and its required inputs are not shown. */
+function mediaBody(model: MediaModel): object {
+  const isVideo = model.kind === 'video'
+  return {
+    id: model.id,
+    kind: model.kind,
+    display_name: model.displayName,
+    description: model.description,
+    pricing: isVideo ? { per_second: formatUsd(model.pricing.perSecond) } : writeImagePricing(model.pricing),
+    params: model.params,
+    fixed_params: model.fixedParams,
+    hold_duration_seconds: isVideo ? model.holdDurationSeconds : null,
+  }
+}
+
+/** A JSON body as bytes, with its ETag. */
+export type PreparedJson = { readonly etag: string; readonly body: Uint8Array<ArrayBuffer> }
+
+/** 128 bits of the hash: short, and enough to make collisions impossible in practice. */
+const ETAG_LENGTH = 22
+
+/** Renders a catalog once per revision, and returns the same body for later requests. */
+export function preparedOnce(render: (catalog: Catalog) => unknown): (catalog: Catalog) => PreparedJson {
+  // An edit creates a new catalog. The bytes of the old one are collected with it.
+  const bodies = new WeakMap<Catalog, PreparedJson>()
+  return catalog => {
+    let prepared = bodies.get(catalog)
+    if (prepared === undefined) {
+      prepared = prepareJson(render(catalog))
+      bodies.set(catalog, prepared)
+    }
+    return prepared
+  }
+}
+
+function prepareJson(value: unknown): PreparedJson {
+  const body = new TextEncoder().encode(JSON.stringify(value))
+  const hash = createHash('sha256').update(body).digest('base64url')
+  return { etag: `"${hash.slice(0, ETAG_LENGTH)}"`, body }
+}
