@@ -9,7 +9,7 @@ export type BilledFeatures = Pick<Usage, 'searchCalls' | 'fileSearches' | 'servi
 export const NO_FEATURES: BilledFeatures = { searchCalls: 0, fileSearches: 0 }
 
 /** More than any answer has. It bounds the cost of a faulty answer. */
-export const TOOL_CALLS_MAX = 10_000
+const TOOL_CALLS_MAX = 10_000
 /** Longer names are not the names of tiers. */
 const TIER_LENGTH_MAX = 32
 

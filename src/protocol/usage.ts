@@ -14,7 +14,7 @@ export type ReportedUsage = {
 export const TOKENS_MAX = 100_000_000
 
 /** More than any answer has. It bounds the cost of a faulty count. */
-export const SERVER_TOOL_USES_MAX = 10_000
+const SERVER_TOOL_USES_MAX = 10_000
 
 /** More compactions than one answer can need. It bounds the cost of a faulty list. */
 export const COMPACTIONS_MAX = 100

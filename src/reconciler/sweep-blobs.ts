@@ -9,7 +9,7 @@ import type { SweepPlaces } from './sweep.ts'
 export const ORPHAN_AFTER_MS = 3_600_000
 const PAGE = 500
 /** Files looked at in one pass. The next pass continues after them. */
-export const SEEN_FILES_MAX = 5000
+const SEEN_FILES_MAX = 5000
 const PLACE = 'files'
 
 /**

@@ -1,7 +1,7 @@
 /** Fields of a log line. Undefined fields are omitted. */
 export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>
 
-export const logLevels = ['debug', 'info', 'warn', 'error'] as const
+const logLevels = ['debug', 'info', 'warn', 'error'] as const
 export type LogLevel = (typeof logLevels)[number]
 
 /** The members of a JSON object as text, without braces: `"a":1,"b":"x"`. For the line of every request. */
@@ -76,7 +76,7 @@ export function openLog(options: {
 }
 
 /** A time in RFC 3339, in UTC with milliseconds. */
-export function logTime(atMs: number): string {
+function logTime(atMs: number): string {
   return new Date(atMs).toISOString()
 }
 

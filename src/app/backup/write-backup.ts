@@ -12,7 +12,7 @@ import { backupFiles } from './backup-files.ts'
 export type BackupRequest = { readonly database: string; readonly blobs: string; readonly file: string }
 
 /** There is a file of that name. */
-export class BackupExistsError extends Error {
+class BackupExistsError extends Error {
   override readonly name = 'BackupExistsError'
 
   constructor(path: string) {
@@ -96,7 +96,7 @@ async function remove({ books, blobs }: ReturnType<typeof backupFiles>['partial'
 }
 
 /** The path belongs to the gateway. */
-export class OwnFileError extends Error {
+class OwnFileError extends Error {
   override readonly name = 'OwnFileError'
 }
 
@@ -104,7 +104,7 @@ export class OwnFileError extends Error {
  * Throws `OwnFileError` for a backup that would write among the gateway's own files, and an error of the file system if
  * the folder of `file` does not exist. Other files and folders within the data folder are allowed.
  */
-export async function refuseOwnFiles(
+async function refuseOwnFiles(
   file: string,
   { dataFolder, blobs }: { readonly dataFolder: string; readonly blobs: string },
 ): Promise<void> {

@@ -6,8 +6,8 @@ import { nanoUsd, subtractUsd, ZERO, type NanoUsd } from '../money.ts'
  * are credit-positive: a customer's money is positive, and `cash` and `promotions` are negative by the money that they
  * gave.
  */
-export const customerBooks = ['available', 'held.text', 'held.media'] as const
-export const houseBooks = ['cash', 'promotions', 'revenue.text', 'revenue.media', 'losses'] as const
+const customerBooks = ['available', 'held.text', 'held.media'] as const
+const houseBooks = ['cash', 'promotions', 'revenue.text', 'revenue.media', 'losses'] as const
 export const books = [...customerBooks, ...houseBooks] as const
 
 export type CustomerBook = (typeof customerBooks)[number]

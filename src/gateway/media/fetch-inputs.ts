@@ -12,9 +12,9 @@ import { PeekedStream } from './peeked-stream.ts'
 import { ReservedStream } from './reserved-stream.ts'
 
 /** For all links of a job together. The client waits for the submit, and clients give up after a minute or two. */
-export const INPUTS_TIMEOUT_MS = 60_000
+const INPUTS_TIMEOUT_MS = 60_000
 /** How many links of one job are fetched. With files of the largest size, they take 2.5 GB on disk. */
-export const LINKS_MAX = 32
+const LINKS_MAX = 32
 const CONCURRENCY = 4
 
 export type FetchInputsPorts = {

@@ -10,7 +10,7 @@ import { publicId } from './job-id.ts'
 import { PeekedStream } from './peeked-stream.ts'
 
 /** The largest result that is fetched or stored. */
-export const RESULT_BYTES_MAX = 2 * 1024 ** 3
+const RESULT_BYTES_MAX = 2 * 1024 ** 3
 const FETCH_TIMEOUT_MS = 600_000
 
 export type StoreOutputsPorts = { readonly blobs: Blobs; readonly fetchUntrusted: UntrustedFetch }

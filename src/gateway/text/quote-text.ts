@@ -38,10 +38,10 @@ export type Quote = {
 }
 
 /** Held for each kind of priced tool if the request does not limit their calls. Long research needs about this many. */
-export const ORDINARY_TOOL_CALLS = 10
+const ORDINARY_TOOL_CALLS = 10
 
 /** The assumed context window if the row does not state one and the request's input cannot be measured. */
-export const UNKNOWN_WINDOW_TOKENS = 128_000
+const UNKNOWN_WINDOW_TOKENS = 128_000
 
 type Upstreams = readonly Pick<Destination, 'provider'>[]
 

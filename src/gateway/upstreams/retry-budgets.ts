@@ -4,7 +4,7 @@ import type { Clock } from '../ports/clock.ts'
 /**
  * One retry is allowed for this many requests to an upstream. More would add to the load of a failing upstream.
  */
-export const REQUESTS_PER_RETRY = 10
+const REQUESTS_PER_RETRY = 10
 /** The share is counted over this time, from the first retry on. */
 export const RETRY_WINDOW_MS = 10_000
 

@@ -3,9 +3,9 @@ import type { CallResult } from './select-result.ts'
 
 /** The wait before a retry is between these two, so that the retries of many requests do not come at once. */
 export const RETRY_MS_MIN = 250
-export const RETRY_MS_MAX = 500
+const RETRY_MS_MAX = 500
 /** A client retries by itself if it has to wait longer. */
-export const RETRY_AFTER_MS_MAX = 2_000
+const RETRY_AFTER_MS_MAX = 2_000
 
 /** With these statuses, the upstream itself reports that it has no answer. After other failures it may still bill. */
 const RETRIED_STATUSES: ReadonlySet<number | undefined> = new Set([500, 502, 503])

@@ -106,7 +106,7 @@ export type PreparedJson = { readonly etag: string; readonly body: Uint8Array<Ar
 const ETAG_LENGTH = 22
 
 /** Renders a catalog once per revision, and returns the same body for later requests. */
-export function preparedOnce(render: (catalog: Catalog) => unknown): (catalog: Catalog) => PreparedJson {
+function preparedOnce(render: (catalog: Catalog) => unknown): (catalog: Catalog) => PreparedJson {
   // An edit creates a new catalog. The bytes of the old one are collected with it.
   const bodies = new WeakMap<Catalog, PreparedJson>()
   return catalog => {

@@ -98,7 +98,7 @@ export const accountSchemas: Members = {
   }),
 }
 
-export const usageExample = {
+const usageExample = {
   input_tokens: 6,
   output_tokens: 10,
   cached_input_tokens: 0,

@@ -25,7 +25,7 @@ const KEY = 'key_01m7yafb7z000c1awn4tmfekz0'
 const AT = '2026-11-21T05:50:09.183Z'
 
 /** A decimal string of dollars, as `parseUsd` reads it, above zero. */
-export const amount: Schema = about('Dollars, above zero, with at most nine decimals.', {
+const amount: Schema = about('Dollars, above zero, with at most nine decimals.', {
   type: 'string',
   pattern: '^\\d{1,18}(?:\\.\\d{1,9})?$',
 })
@@ -118,7 +118,7 @@ const movement = {
   at: AT,
 }
 
-export const accountParameter: Parameter = {
+const accountParameter: Parameter = {
   name: 'account',
   in: 'path',
   description: 'The id or the name of an account.',
@@ -132,7 +132,7 @@ const keyParameter: Parameter = {
   schema: text,
   example: KEY,
 }
-export const idempotencyKey: Parameter = {
+const idempotencyKey: Parameter = {
   name: 'idempotency-key',
   in: 'header',
   description: 'A repeat with the same key returns the first result and moves no money.',

@@ -59,7 +59,7 @@ export type AbortSignalLike = {
 export type AbortListener = { handleEvent(): void }
 
 /** Long enough for three lost packets and a TLS handshake across the world. */
-export const CONNECT_TIMEOUT_MS = 5000
+const CONNECT_TIMEOUT_MS = 5000
 
 /** A client on this thread. Bun's `fetch` works on another thread, and switching threads costs more than the work. */
 export function httpClient(timers: Timers): HttpClient {

@@ -8,7 +8,7 @@ export function eventText(type: string, members = ''): string {
   return `event: ${type}\ndata: {"type":"${type}"${members === '' ? '' : `,${members}`}}\n\n`
 }
 
-export function eventFrame(type: string, members?: string): Uint8Array<ArrayBuffer> {
+function eventFrame(type: string, members?: string): Uint8Array<ArrayBuffer> {
   return encoder.encode(eventText(type, members))
 }
 

@@ -2,7 +2,7 @@ import { isJsonObject } from '../json/parse-json.ts'
 import type { ServerTools } from '../text-dialect.ts'
 
 /** Held for a tool without `max_uses`. A long research turn needs about this many. */
-export const ORDINARY_USES = 10
+const ORDINARY_USES = 10
 
 /** Types whose tools the client runs itself, without their dates. */
 const clientTypes = [

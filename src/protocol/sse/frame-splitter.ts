@@ -3,7 +3,7 @@ const CR = 0x0d
 const COLON = 0x3a
 
 /** The most that is kept of an unfinished frame until its end comes. A longer frame is passed on in pieces, unread. */
-export const FRAME_BYTES_MAX = 1024 * 1024
+const FRAME_BYTES_MAX = 1024 * 1024
 
 /** The first size of the buffer. Most frames that arrive in two halves fit. */
 const KEPT_BYTES_MIN = 512

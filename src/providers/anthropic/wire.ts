@@ -4,7 +4,7 @@ import { isJsonObject, findJsonObject } from '../../protocol/json/parse-json.ts'
 import { keyHeader } from '../http/address.ts'
 
 /** The version of the API for requests without one. */
-export const DEFAULT_VERSION = '2023-06-01'
+const DEFAULT_VERSION = '2023-06-01'
 
 const VERSION = /^[\w.-]{1,64}$/
 const BETA = /^[\x21-\x2b\x2d-\x7e]{1,128}$/

@@ -3,7 +3,7 @@ import type { MediaInput, SubmitCall } from '../../gateway/ports/media-provider.
 import type { Members, MemberValue } from './request-bodies.ts'
 
 /** The row's parameter for the role of all images of its jobs. It is for the adapter and never sent. */
-export const IMAGE_ROLE = 'image_role'
+const IMAGE_ROLE = 'image_role'
 
 /**
  * Whether the images of a job are references and not frames. One image is the first frame, and two are the first and

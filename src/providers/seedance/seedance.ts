@@ -23,7 +23,7 @@ export const seedanceKind: MediaKindEntry = {
 type SeedancePorts = { readonly send: SendWhole; readonly secretOf: SecretOf }
 
 const POLL_EVERY_MS = 5000
-export const TASKS = '/contents/generations/tasks'
+const TASKS = '/contents/generations/tasks'
 
 /**
  * Seedance on BytePlus ModelArk or Volcengine Ark. The list of tasks has no id of ours, so a job whose answer was lost

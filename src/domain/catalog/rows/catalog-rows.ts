@@ -18,8 +18,8 @@ import {
 } from './row.ts'
 
 /** Limits for the cost of one edit. They do not affect requests: a request finds its row by hash. */
-export const PROVIDERS_MAX = 1_000
-export const MODELS_MAX = 10_000
+const PROVIDERS_MAX = 1_000
+const MODELS_MAX = 10_000
 
 /** Checks a whole catalog in the format of the catalog file: each row, and the references between rows. */
 export function decodeCatalog(value: unknown): Checked<CatalogSettings> {

@@ -4,7 +4,7 @@ import type { MediaDirectives } from './directives.ts'
 import type { Rendering } from './renderer.ts'
 
 /** Jobs that are remembered, at most. One takes a few hundred bytes. */
-export const JOBS_MAX = 20_000
+const JOBS_MAX = 20_000
 /** Longer than the gateway's own time to live of a job, which is a day unless the operator sets another. */
 export const JOB_TTL_MS = 25 * 3_600_000
 
