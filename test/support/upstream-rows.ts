@@ -8,7 +8,7 @@ import type { AttemptFailure, AttemptResult } from '../../src/gateway/upstreams/
 import { quoteText } from '../../src/gateway/text/quote-text.ts'
 import type { TextProvider } from '../../src/gateway/ports/text-provider.ts'
 import type { Destination } from '../../src/gateway/text/resolve-model.ts'
-import { NO_FEATURES } from '../../src/protocol/billed-features.ts'
+import { NO_FEATURES } from '../../src/protocol/usage.ts'
 import { chatDialect } from '../../src/protocol/chat/dialect.ts'
 import { readRetryAfter } from '../../src/providers/http/answer-head.ts'
 import { sentText } from './sent-text.ts'

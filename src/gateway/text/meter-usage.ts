@@ -1,7 +1,7 @@
 import { costUnits } from '../../domain/catalog/provider.ts'
 import { parseExactUsd, type ExactUsd } from '../../domain/pricing/exact-usd.ts'
 import { NO_USAGE, type Usage } from '../../domain/pricing/usage.ts'
-import type { BilledFeatures } from '../../protocol/billed-features.ts'
+import type { BilledFeatures } from '../../protocol/usage.ts'
 import type { Tokenizer } from '../ports/tokenizer.ts'
 import type { AttemptRecord } from '../upstreams/attempt-record.ts'
 import type { AdmittedRequest } from './admit-text.ts'

@@ -14,7 +14,7 @@ import {
   worstCasePrice,
   type WorstCase,
 } from '../../domain/pricing/worst-case.ts'
-import { NO_PRICED_FEATURES } from '../../protocol/priced-features.ts'
+import { NO_PRICED_FEATURES } from '../../protocol/request-features.ts'
 import type { ServerTools, TextRequest, UsageLimits } from '../../protocol/text-dialect.ts'
 import type { Destination } from './resolve-model.ts'
 

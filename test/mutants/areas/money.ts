@@ -71,7 +71,7 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     name: 'opening a page is charged as a search',
-    file: 'src/protocol/billed-features.ts',
+    file: 'src/protocol/usage.ts',
     text: "!isJsonObject(action) || action['type'] === 'search'",
     replacement: 'true',
     tests: ['test/scenarios/priced-features.test.ts'],
@@ -497,14 +497,14 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     name: 'the tools of a stored prompt are not held for',
-    file: 'src/protocol/priced-features.ts',
+    file: 'src/protocol/request-features.ts',
     text: 'hasSearch: mayHaveAny || [',
     replacement: 'hasSearch: [',
     tests: ['test/scenarios/priced-features.test.ts'],
   },
   {
     name: 'a request that allows no calls of tools is charged for any number',
-    file: 'src/protocol/priced-features.ts',
+    file: 'src/protocol/request-features.ts',
     text: '(limit as number) >= 0',
     replacement: '(limit as number) > 0',
     tests: ['test/scenarios/priced-features.test.ts'],

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { usesGoogleTools } from './google-tools.ts'
+import { usesGoogleTools } from './request-features.ts'
 
 const lookup = { type: 'function', function: { name: 'lookup' } }
 

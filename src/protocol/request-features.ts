@@ -1,5 +1,5 @@
 import { isJsonObject, jsonObjectOf } from './json/parse-json.ts'
-import { unambiguousFields } from './json/unambiguous-fields.ts'
+import { unambiguousFields } from './request-fields.ts'
 
 /** The features beside tokens that a request asks for, for rows that price them. */
 export type PricedFeatures = {
@@ -50,4 +50,23 @@ function toolsIn(input: unknown): readonly unknown[] {
 function typesOf(tools: unknown): readonly string[] {
   if (!Array.isArray(tools)) return []
   return tools.flatMap(tool => (isJsonObject(tool) && typeof tool['type'] === 'string' ? [tool['type']] : []))
+}
+
+/**
+ * Whether a request lets the model use tools that run at Google: those of `extra_body.google`, and any item of `tools`
+ * that is not a function.
+ */
+export function usesGoogleTools(body: Readonly<Record<string, unknown>>): boolean {
+  const { tools, extra_body: extra } = body
+  const google = isJsonObject(extra) ? extra['google'] : undefined
+  if (isJsonObject(google) && hasTools(google['tools'])) return true
+  return Array.isArray(tools) && tools.some(tool => !isFunction(tool))
+}
+
+function isFunction(tool: unknown): boolean {
+  return isJsonObject(tool) && (tool['type'] === 'function' || isJsonObject(tool['function']))
+}
+
+function hasTools(tools: unknown): boolean {
+  return Array.isArray(tools) ? tools.length > 0 : (tools ?? null) !== null
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { sentText } from '../../../test/support/sent-text.ts'
-import { parseJsonObject } from './parse-json.ts'
-import { unambiguousFields } from './unambiguous-fields.ts'
+import { sentText } from '../../test/support/sent-text.ts'
+import { parseJsonObject } from './json/parse-json.ts'
+import { unambiguousFields } from './request-fields.ts'
 
 const FIELDS = new Set(['model', 'messages', 'stream', 'max_tokens', 'stream_options'])
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { depthOf, keyOf, lastNamed, MemberWalk } from './members.ts'
+import { MemberWalk, depthOf, keyOf, lastNamed, splice, spliceText } from './json-text.ts'
 
 /** The key and the value's text of each member. */
 function spansOf(text: string, objectStart?: number): [string, string][] {
@@ -85,4 +85,23 @@ test.each([
   ['{"a":[1,[{"b":[]}]],"c":[[]]}', 5],
 ])('%s is %p levels deep', (text, depth) => {
   expect(depthOf(text)).toBe(depth)
+})
+
+const text = 'one two three'
+const bytes = new TextEncoder().encode(text)
+
+test('edits replace, insert and remove', () => {
+  const edits = [
+    { start: 0, end: 3, text: 'één' },
+    { start: 4, end: 4, text: '½ ' },
+    { start: 7, end: 13, text: '' },
+  ]
+
+  expect(spliceText(text, edits)).toBe('één ½ two')
+  expect(new TextDecoder().decode(splice(bytes, edits))).toBe('één ½ two')
+})
+
+test('without edits, the same value is returned', () => {
+  expect(spliceText(text, [])).toBe(text)
+  expect(splice(bytes, [])).toBe(bytes)
 })
