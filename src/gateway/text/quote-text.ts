@@ -16,7 +16,7 @@ import {
 } from '../../domain/pricing/worst-case.ts'
 import { NO_PRICED_FEATURES } from '../../protocol/request-features.ts'
 import type { ServerTools, TextRequest, UsageLimits } from '../../protocol/text-dialect.ts'
-import type { Destination } from './resolve-model.ts'
+import type { Destination } from './admit-text.ts'
 
 /**
  * The prices and the worst case of one request. They are fixed at admission: editing the catalog does not change them
@@ -38,10 +38,10 @@ export type Quote = {
 }
 
 /** Held for each kind of priced tool if the request does not limit their calls. Long research needs about this many. */
-export const ORDINARY_TOOL_CALLS = 10
+const ORDINARY_TOOL_CALLS = 10
 
 /** The assumed context window if the row does not state one and the request's input cannot be measured. */
-export const UNKNOWN_WINDOW_TOKENS = 128_000
+const UNKNOWN_WINDOW_TOKENS = 128_000
 
 type Upstreams = readonly Pick<Destination, 'provider'>[]
 

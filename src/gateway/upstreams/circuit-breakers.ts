@@ -2,7 +2,7 @@ import type { Catalog } from '../../domain/catalog/catalog.ts'
 import type { Provider } from '../../domain/catalog/provider.ts'
 import type { CatalogStore } from '../ports/catalog.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { Destination } from '../text/resolve-model.ts'
+import type { Destination } from '../text/admit-text.ts'
 
 /** A circuit breaker opens after this many consecutive failures. One or two may be a restart or bad luck. */
 export const FAILURES_BEFORE_OPEN = 3

@@ -204,24 +204,24 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     name: 'an estimated input is not cut to the worst case',
-    file: 'src/gateway/text/meter-usage.ts',
+    file: 'src/gateway/text/settle-text.ts',
     text: 'Math.min(read + tokens, quote.worst.inputTokens)',
     replacement: 'read + tokens',
-    tests: ['src/gateway/text/meter-usage.test.ts'],
+    tests: ['src/gateway/text/settle-text.test.ts'],
   },
   {
     name: 'an estimated output is not cut to the worst case',
-    file: 'src/gateway/text/meter-usage.ts',
+    file: 'src/gateway/text/settle-text.ts',
     text: 'Math.min(Math.ceil(written * (produced.textsScale ?? 1)), outputTokensMax)',
     replacement: 'Math.ceil(written * (produced.textsScale ?? 1))',
-    tests: ['src/gateway/text/meter-usage.test.ts'],
+    tests: ['src/gateway/text/settle-text.test.ts'],
   },
   {
     name: 'the cost in an answer counts before the configured header',
-    file: 'src/gateway/text/meter-usage.ts',
+    file: 'src/gateway/text/settle-text.ts',
     text: 'return inHeader ?? produced.reportedCost',
     replacement: 'return produced.reportedCost ?? inHeader ?? null',
-    tests: ['src/gateway/text/meter-usage.test.ts'],
+    tests: ['src/gateway/text/settle-text.test.ts'],
   },
   {
     name: 'a JSON reply leaves before its charge is durable',
@@ -525,7 +525,7 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     name: 'the rules of a provider are checked with a request in another form than it gets',
-    file: 'src/gateway/text/resolve-model.ts',
+    file: 'src/gateway/text/admit-text.ts',
     text: 'const form = converted ?? { dialect, request }',
     replacement: 'const form = { dialect, request } ?? converted',
     tests: ['test/scenarios/refuse-fields.test.ts'],
@@ -553,10 +553,10 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     name: 'a cost in a header is read in dollars whatever its unit is',
-    file: 'src/gateway/text/meter-usage.ts',
+    file: 'src/gateway/text/settle-text.ts',
     text: 'parseExactUsd(header, costUnits[costUnit])',
     replacement: 'parseExactUsd(header)',
-    tests: ['src/gateway/text/meter-usage.test.ts'],
+    tests: ['src/gateway/text/settle-text.test.ts'],
   },
   {
     name: 'a model without reported costs is found after one answer too many',

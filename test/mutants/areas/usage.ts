@@ -166,10 +166,10 @@ export const usageMutants: readonly Mutant[] = [
   },
   {
     name: 'an input that the provider reported counts as assumed',
-    file: 'src/gateway/text/meter-usage.ts',
+    file: 'src/gateway/text/settle-text.ts',
     text: 'produced.inputUsage === undefined ? read.cachedInput : 0',
     replacement: 'read.cachedInput',
-    tests: ['src/gateway/text/meter-usage.test.ts'],
+    tests: ['src/gateway/text/settle-text.test.ts'],
   },
   {
     name: "a key's prompt counts as cached because of the prompt of another key",
@@ -187,10 +187,10 @@ export const usageMutants: readonly Mutant[] = [
   },
   {
     name: 'input that counts as cached is charged twice',
-    file: 'src/gateway/text/meter-usage.ts',
+    file: 'src/gateway/text/settle-text.ts',
     text: 'input: inputTokens - cachedInput, cachedInput',
     replacement: 'input: inputTokens, cachedInput',
-    tests: ['src/gateway/text/meter-usage.test.ts'],
+    tests: ['src/gateway/text/settle-text.test.ts'],
   },
   {
     name: 'a count of a compaction that was replaced is not marked',

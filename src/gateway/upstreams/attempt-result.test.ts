@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'bun:test'
-import { aFailure, anAnswer, aRefusal } from '../../../test/support/upstream-rows.ts'
-import { healthSignal, selectResult, shouldFailOver, type CallResult } from './select-result.ts'
+import { aFailure, aRefusal, anAnswer } from '../../../test/support/upstream-rows.ts'
+import {
+  healthSignal,
+  retryAfterMs,
+  selectResult,
+  shouldFailOver,
+  type CallResult,
+} from './attempt-result.ts'
 
 const NOW = 1_800_000_000_000
 const empty = anAnswer({ isEmpty: true })
@@ -80,4 +86,14 @@ describe('of several results the client gets', () => {
 
     expect(attempts.indexOf(selected)).toBe(index)
   })
+})
+
+test.each([
+  ['a wait in seconds', { text: '7', delayMs: 7_000 }, 7_000],
+  ['the time until a date', { text: 'a date', untilMs: NOW + 30_000 }, 30_000],
+  ['no wait for a date in the past', { text: 'a date', untilMs: NOW - 30_000 }, 0],
+  ['nothing for a text that cannot be read', { text: 'soon' }, undefined],
+  ['nothing without a text', undefined, undefined],
+])('an upstream asks for %s', (_, retryAfter, waitMs) => {
+  expect(retryAfterMs(retryAfter, NOW)).toBe(waitMs)
 })

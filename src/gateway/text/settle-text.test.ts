@@ -3,8 +3,8 @@ import { fakeClock } from '../../../test/support/fake-clock.ts'
 import { aDestination, anAdmittedRequest } from '../../../test/support/upstream-rows.ts'
 import { parseExactUsd, roundUpToNanoUsd } from '../../domain/pricing/exact-usd.ts'
 import { NO_USAGE } from '../../domain/pricing/usage.ts'
-import { meterUsage, reportedCostOf, type MeterPorts } from './meter-usage.ts'
 import { RecentPrompts } from './recent-prompts.ts'
+import { meterUsage, reportedCostOf, type MeterPorts } from './settle-text.ts'
 
 /** A request with an output ceiling of 100 tokens, and an answer without a usage. */
 const admitted = anAdmittedRequest([aDestination('main')])

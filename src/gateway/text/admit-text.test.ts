@@ -5,7 +5,7 @@ import { GatewayError } from '../../domain/errors.ts'
 import { chatDialect } from '../../protocol/chat/dialect.ts'
 import { embeddingsDialect } from '../../protocol/embeddings/dialect.ts'
 import type { ProviderAdapter } from '../ports/providers.ts'
-import { resolveModel } from './resolve-model.ts'
+import { resolveModel } from './admit-text.ts'
 
 const main = aDestination('main')
 const box = aDestination('box', { order: 2 })

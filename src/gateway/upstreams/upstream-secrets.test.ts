@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { aDestination } from '../../../test/support/upstream-rows.ts'
 import type { Provider } from '../../domain/catalog/provider.ts'
-import { secretsOf } from './provider-secrets.ts'
+import { secretsOf } from './upstream-secrets.ts'
 
 const { provider } = aDestination('main')
 const values: Readonly<Record<string, string>> = {

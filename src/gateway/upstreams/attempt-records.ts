@@ -1,14 +1,45 @@
 import { ZERO, type NanoUsd } from '../../domain/money.ts'
 import { inputTokens, outputTokens, type Usage } from '../../domain/pricing/usage.ts'
 import { findJsonObject, isJsonObject } from '../../protocol/json/parse-json.ts'
-import type { Attempts } from '../ports/attempts.ts'
+import type { Attempt, AttemptId, Attempts } from '../ports/attempts.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Tokenizer } from '../ports/tokenizer.ts'
-import type { AdmittedRequest } from '../text/admit-text.ts'
-import { estimateInput, reportedCostOf } from '../text/meter-usage.ts'
+import type { AdmittedRequest, Destination } from '../text/admit-text.ts'
+import { estimateInput, reportedCostOf } from '../text/settle-text.ts'
 import { recordedCost } from '../text/quote-text.ts'
-import { storedAttempt, type AttemptRecord } from './attempt-record.ts'
-import { wasGivenUp, type CallResult } from './select-result.ts'
+import type { TextTrace, UpstreamFailureReason } from '../text/text-trace.ts'
+import { wasGivenUp, type AttemptResult, type CallResult } from './attempt-result.ts'
+
+/**
+ * One call to one upstream and how it ended, with the usage if it answered. Failover and settlement work on these
+ * values.
+ */
+export type AttemptRecord<Result = AttemptResult> = {
+  readonly destination: Destination
+  /** Its place among the attempts of its request, from 1. */
+  readonly number: number
+  readonly result: Result
+}
+
+/** The row that the books keep of an attempt whose answer the client does not get. */
+export function storedAttempt(
+  { call, dialect, model, quote }: AdmittedRequest,
+  { number, destination }: AttemptRecord<unknown>,
+  atMs: number,
+): AttemptId & Omit<Attempt, 'state'> {
+  const { id, caller } = call
+  return {
+    requestId: id,
+    number,
+    provider: destination.provider.id,
+    accountId: caller.account.id,
+    apiKeyId: caller.apiKey.id,
+    route: dialect.route,
+    model: model.id,
+    tariff: quote.pricing.kind === 'tariff' ? quote.pricing.tariff : null,
+    atMs,
+  }
+}
 
 export type AbandonPorts = {
   readonly attempts: Pick<Attempts, 'record'>
@@ -89,4 +120,48 @@ function isBilledRefusal({ destination, result }: AttemptRecord<CallResult>): bo
   return (
     code === 'content_filter' || (isJsonObject(inner) && inner['code'] === 'ResponsibleAIPolicyViolation')
   )
+}
+
+type CallRecord = AttemptRecord<CallResult>
+
+/** Writes the attempts of a request into its trace. `selected` is the one whose result the client gets. */
+export function reportAttempts(
+  trace: TextTrace,
+  attempts: readonly CallRecord[],
+  selected: CallRecord,
+): void {
+  const { destination, result } = selected
+  trace.provider = destination.provider.id
+  if (result.status !== undefined) trace.upstreamStatus = result.status
+  for (const attempt of attempts) {
+    const reason = failureOf(attempt.result, attempt === selected)
+    if (reason === undefined) continue
+    const failure = { provider: attempt.destination.provider.id, reason }
+    trace.upstreamFailures = [...(trace.upstreamFailures ?? []), failure]
+  }
+  if (attempts.length === 1) return
+  trace.failedOverFrom = attempts
+    .filter(attempt => attempt !== selected)
+    .map(attempt => `${attempt.destination.provider.id}: ${problemOf(attempt.result)}`)
+}
+
+function failureOf(result: CallResult, isSelected: boolean): UpstreamFailureReason | undefined {
+  if (result.kind === 'failure') return result.reason
+  if (result.kind === 'timeout') return 'timeout'
+  return result.kind === 'answer' && !isSelected ? 'no_answer' : undefined
+}
+
+function problemOf(result: CallResult): string {
+  switch (result.kind) {
+    case 'failure':
+      return result.problem
+    case 'refusal':
+      return `status ${result.status}`
+    case 'answer':
+      return 'an empty answer'
+    case 'timeout':
+    case 'aborted':
+    case 'stream':
+      return result.kind
+  }
 }
