@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts'
-import { bodyMemory } from '../gateway/budgets/body-budgets.ts'
-import type { ByteBudget } from '../gateway/budgets/byte-budget.ts'
+import { bodyMemory } from '../gateway/byte-budgets/body-budgets.ts'
+import type { ByteBudget } from '../gateway/byte-budgets/byte-budget.ts'
 import { HoldQueue } from '../gateway/hold-queue.ts'
 import type { Clock } from '../gateway/ports/clock.ts'
 import type { Reconcile } from '../gateway/ports/reconcile.ts'

@@ -1,7 +1,6 @@
-import { addUsd, nanoUsd, ZERO, type NanoUsd } from '../money.ts'
+import { ZERO, addUsd, divideRoundingUp, nanoUsd, type NanoUsd } from '../money.ts'
 import type { ExactUsd } from './exact-usd.ts'
 import { hasTokens, priceOfImageTokens, type ImageTokens } from './image-tokens.ts'
-import { divideRoundingUp } from './round-up.ts'
 import { FACTOR_ONE, tierFactor } from './service-tiers.ts'
 import {
   priceOf,

@@ -1,5 +1,4 @@
-import { nanoUsd, usd, type NanoUsd } from '../money.ts'
-import { divideRoundingUp } from './round-up.ts'
+import { divideRoundingUp, nanoUsd, usd, type NanoUsd } from '../money.ts'
 
 /**
  * US dollars with any number of decimals: `units` × 10^-`scale`. A provider's own cost and its bill have more decimals

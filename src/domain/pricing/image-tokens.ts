@@ -1,5 +1,4 @@
-import type { NanoUsd } from '../money.ts'
-import { divideRoundingUp } from './round-up.ts'
+import { divideRoundingUp, type NanoUsd } from '../money.ts'
 import { TOKENS_PER_PRICE } from './tariff.ts'
 
 /** The tokens of an image request, as the answer reports them. They are disjoint. */

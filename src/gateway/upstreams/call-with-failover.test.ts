@@ -23,8 +23,7 @@ import {
   retryDelayMs,
   type CallUpstream,
 } from './call-with-failover.ts'
-import { CircuitBreakers, OPEN_MS_FIRST } from './circuit-breakers.ts'
-import { RetryBudgets } from './retry-budgets.ts'
+import { CircuitBreakers, OPEN_MS_FIRST, RetryBudgets } from './upstream-health.ts'
 
 const READ_MS = 300_000
 const HOUR_MS = 3_600_000

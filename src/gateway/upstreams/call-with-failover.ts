@@ -18,8 +18,7 @@ import {
   wasGivenUp,
   type CallResult,
 } from './attempt-result.ts'
-import type { CircuitBreakers } from './circuit-breakers.ts'
-import type { RetryBudgets } from './retry-budgets.ts'
+import type { CircuitBreakers, RetryBudgets } from './upstream-health.ts'
 
 /** Calls one upstream. Until it resolves, nothing may have gone to the client. */
 export type CallUpstream<Result extends CallResult> = (

@@ -4,7 +4,7 @@ import { formatUsd } from '../../domain/money.ts'
 import type { Authenticated } from '../../gateway/ports/accounts.ts'
 import type { Ledger, StatementLine } from '../../gateway/ports/ledger.ts'
 import type { IncomingRequest } from '../incoming-request.ts'
-import { pageOf, readPage, refuseUnknown, rowsBefore } from '../page.ts'
+import { pageOf, readPage, refuseUnknown, rowsBefore } from '../list-query.ts'
 import { jsonReply, type HttpReply } from '../request-context.ts'
 
 const secondSteps: ReadonlySet<OperationKind> = new Set(['compensation', 'capture', 'release', 'expire'])

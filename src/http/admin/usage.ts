@@ -6,8 +6,7 @@ import { idPrefixOf, totalsJson, usageJson, usagePage } from '../account/usage.t
 import { accountOf } from './accounts.ts'
 import type { BufferedReply } from '../request-context.ts'
 import { adminReply, type AdminCall, type AdminPorts } from './call.ts'
-import { pageOf } from '../page.ts'
-import { readTimeRange } from '../time-range.ts'
+import { pageOf, readTimeRange } from '../list-query.ts'
 import { publicNames, type PublicNames } from './public-names.ts'
 import { readAdminPage } from './query.ts'
 

@@ -1,7 +1,6 @@
 import type { Provider } from '../../domain/catalog/provider.ts'
-import { nanoUsd, parseUsd, type NanoUsd } from '../../domain/money.ts'
+import { divideRoundingUp, nanoUsd, parseUsd, type NanoUsd } from '../../domain/money.ts'
 import { RECORDED_COST_MAX } from '../../domain/pricing/exact-usd.ts'
-import { divideRoundingUp } from '../../domain/pricing/round-up.ts'
 import type { MediaOutput } from '../../gateway/ports/media-provider.ts'
 
 /**

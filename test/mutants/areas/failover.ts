@@ -4,8 +4,8 @@ const CALL = 'src/gateway/upstreams/call-with-failover.ts'
 const CALL_TESTS = 'src/gateway/upstreams/call-with-failover.test.ts'
 const SELECT = 'src/gateway/upstreams/attempt-result.ts'
 const SELECT_TESTS = 'src/gateway/upstreams/attempt-result.test.ts'
-const BREAKERS = 'src/gateway/upstreams/circuit-breakers.ts'
-const BREAKER_TESTS = 'src/gateway/upstreams/circuit-breakers.test.ts'
+const BREAKERS = 'src/gateway/upstreams/upstream-health.ts'
+const BREAKER_TESTS = 'src/gateway/upstreams/upstream-health.test.ts'
 const RESULT = 'src/gateway/upstreams/attempt-result.ts'
 const LATE = 'src/gateway/upstreams/late-answers.ts'
 const LATE_TESTS = 'src/gateway/upstreams/late-answers.test.ts'
@@ -182,10 +182,10 @@ export const failoverMutants: readonly Mutant[] = [
   },
   {
     name: 'a Retry-After in seconds is read as milliseconds',
-    file: 'src/providers/http/answer-head.ts',
+    file: 'src/providers/http/read-answer.ts',
     text: 'Number(text) * 1000',
     replacement: 'Number(text)',
-    tests: ['src/providers/http/answer-head.test.ts'],
+    tests: ['src/providers/http/read-answer.test.ts'],
   },
   {
     name: 'a 504 leaves before its late mark is durable',

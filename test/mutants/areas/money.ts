@@ -29,7 +29,7 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     name: 'a price is rounded down',
-    file: 'src/domain/pricing/round-up.ts',
+    file: 'src/domain/money.ts',
     text: '(dividend + divisor - 1n) / divisor',
     replacement: 'dividend / divisor',
     tests: [CHARGE_TESTS],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { GatewayError } from '../domain/errors.ts'
-import { readTimeRange } from './time-range.ts'
+import { readTimeRange } from './list-query.ts'
 
 const NOW = Date.parse('2026-11-22T12:00:00Z')
 

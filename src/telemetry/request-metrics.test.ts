@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { Durations } from './request-tallies.ts'
+import { Durations } from './request-metrics.ts'
 
 test('durations are a Prometheus histogram with cumulative buckets', () => {
   const durations = new Durations()

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { admitCaller, type CallerTrace } from '../gateway/admission/admit-caller.ts'
 import type { Authenticated } from '../gateway/ports/accounts.ts'
-import { presentedKey } from './presented-key.ts'
+import { presentedKey } from './incoming-request.ts'
 
 const known = {
   account: { publicId: 'acct_1', suspendedAtMs: null },

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { readRetryAfter } from './answer-head.ts'
+import { readRetryAfter } from './read-answer.ts'
 
 test.each([
   ['0', 0],

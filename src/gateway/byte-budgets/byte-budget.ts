@@ -2,7 +2,7 @@ import type { GatewayError } from '../../domain/errors.ts'
 import type { CallerSignal } from '../ports/caller-signal.ts'
 import type { Clock } from '../ports/clock.ts'
 
-export type ByteBudgetLimits = {
+type ByteBudgetLimits = {
   readonly bytesMax: number
   /** How many equal shares the budget has. No owner gets more than one of them. */
   readonly shares: number
