@@ -3,18 +3,18 @@ import { rulesOf } from '../../domain/catalog/field-rule.ts'
 import type { TextModel, Upstream } from '../../domain/catalog/model.ts'
 import type { Provider } from '../../domain/catalog/provider.ts'
 import { GatewayError } from '../../domain/errors.ts'
-import { addUsd, formatUsd, type NanoUsd } from '../../domain/money.ts'
 import { findRefusedField } from '../../protocol/field-rules.ts'
-import type { TextDialect, TextRequest } from '../../protocol/text-dialect.ts'
+import type { TextDialect } from '../../protocol/text-dialect.ts'
+import { admitSpend } from '../admission/admit-spend.ts'
 import type { HoldQueue } from '../hold-queue.ts'
 import type { Authenticated } from '../ports/accounts.ts'
 import type { CatalogStore } from '../ports/catalog.ts'
-import type { Hold, HoldOutcome } from '../ports/ledger.ts'
+import type { Hold } from '../ports/ledger.ts'
 import type { Moderator } from '../ports/moderator.ts'
 import type { ProviderAdapters } from '../ports/providers.ts'
 import type { TextProvider } from '../ports/text-provider.ts'
 import { modelNotFound } from './model-not-found.ts'
-import { affordableCeiling, quoteText, requireToolPrice, type Quote } from './quote-text.ts'
+import { quoteText, requireToolPrice, type Quote } from './quote-text.ts'
 import type { Conversion, ConvertedRequest, ParsedCall } from './text-call.ts'
 import type { TextTrace } from './text-trace.ts'
 
@@ -54,66 +54,11 @@ export async function admitText<Dialect extends TextDialect>(
   if (request.serverTools !== undefined) requireToolPrice(request.serverTools, quote)
   if (moderator !== undefined && dialect.moderatedText !== undefined)
     await moderate(dialect.moderatedText(request), moderator, trace)
-  const outcome = await holds.place({ id, accountId: caller.account.id, amount: quote.amount }, client)
-  if (outcome.outcome === 'refused') throw refusalOf(request, quote, outcome)
-  return { call, dialect, request, model, destinations, quote, hold: outcome.hold }
-}
-
-/** The `Retry-After` of a request whose money is held by running requests. */
-const RESERVED_RETRY_AFTER_S = '2'
-
-/**
- * The error for a request whose worst case is not available. If running text requests hold what it needs, a repeat can
- * help; otherwise only more money or a smaller request can.
- */
-function refusalOf(
-  request: TextRequest,
-  quote: Quote,
-  { available, held, heldText }: Extract<HoldOutcome, { outcome: 'refused' }>,
-): GatewayError {
-  const ceiling = affordableCeiling(quote, available)
-  const isReserved = addUsd(available, heldText) >= quote.amount
-  const message = sentencesOf(request, quote, { available, heldText, ceiling, isReserved }).join(' ')
-  const extensions = {
-    required_usd: formatUsd(quote.amount),
-    available_usd: formatUsd(available),
-    held_usd: formatUsd(held),
-    ...(ceiling === undefined ? {} : { max_affordable_output_tokens: ceiling }),
-  }
-  return isReserved
-    ? new GatewayError('balance_reserved', message, {
-        extensions,
-        retryAfter: RESERVED_RETRY_AFTER_S,
-        shouldRetry: true,
-      })
-    : new GatewayError('insufficient_balance', message, { extensions })
-}
-
-function sentencesOf(
-  { inputTokensEstimate, outputCeilingField }: TextRequest,
-  { amount }: Quote,
-  balance: {
-    readonly available: NanoUsd
-    readonly heldText: NanoUsd
-    readonly ceiling: number | undefined
-    readonly isReserved: boolean
-  },
-): readonly string[] {
-  const { available, heldText, ceiling, isReserved } = balance
-  const remedies = [
-    ...(isReserved ? ['retry when they have ended'] : []),
-    ...(ceiling === undefined ? [] : [`set \`${outputCeilingField}\` to ${ceiling} or less`]),
-    'add funds',
-  ]
-  const remedy = remedies.length === 1 ? 'add funds' : `${remedies.slice(0, -1).join(', ')}, or add funds`
-  return [
-    `This request can cost up to ${formatUsd(amount)} USD. The available balance is ${formatUsd(available)} USD.`,
-    ...(isReserved ? [`Running requests of this account hold ${formatUsd(heldText)} USD more.`] : []),
-    ...(inputTokensEstimate === Infinity
-      ? ['Content that it only references (a stored conversation, a file) counts as a full context window.']
-      : []),
-    `${remedy.charAt(0).toUpperCase()}${remedy.slice(1)}.`,
-  ]
+  const { amount } = quote
+  const { hold } = await admitSpend({ amount, text: { request, quote } }, () =>
+    holds.place({ id, accountId: caller.account.id, amount }, client),
+  )
+  return { call, dialect, request, model, destinations, quote, hold }
 }
 
 /** Only the end of a longer text is moderated, because it was said last. */

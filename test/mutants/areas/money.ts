@@ -197,9 +197,9 @@ export const moneyMutants: readonly Mutant[] = [
   },
   {
     name: 'money that media jobs hold counts as money that is free soon',
-    file: 'src/gateway/text/admit-text.ts',
-    text: 'addUsd(available, heldText) >= quote.amount',
-    replacement: 'addUsd(available, held) >= quote.amount',
+    file: 'src/gateway/admission/admit-spend.ts',
+    text: 'addUsd(available, heldText) >= amount',
+    replacement: 'addUsd(available, held) >= amount',
     tests: ['test/scenarios/thin-balance.test.ts'],
   },
   {
